@@ -1,0 +1,1 @@
+//! Decisions of queue disciplines, without queues, I/O or a clock.

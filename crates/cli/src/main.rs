@@ -1,0 +1,3 @@
+//! The program `accord`.
+
+fn main() {}

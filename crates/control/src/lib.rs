@@ -1,0 +1,1 @@
+//! Congestion control without I/O and without a clock: estimators, policies, controllers.

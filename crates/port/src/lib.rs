@@ -1,0 +1,1 @@
+//! An output port: priority FIFO queues, a queue discipline, exact service, counters.

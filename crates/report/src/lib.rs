@@ -1,0 +1,1 @@
+//! Comparison, tables, files and the page of a run.

@@ -1,0 +1,1 @@
+//! The scenario language and the record of a run.

@@ -1,0 +1,1 @@
+//! The packet engine: discrete-event simulation of every packet.

@@ -1,0 +1,1 @@
+//! Equilibria of networks of congestion-controlled flows, with certificates.

@@ -1,0 +1,1 @@
+//! Endpoints without I/O: sending, acknowledging, loss detection, pacing, control packets.

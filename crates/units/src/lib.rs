@@ -1,0 +1,1 @@
+//! Quantities with units, their text form, and the tables that describe parameters.
