@@ -1,1 +1,21 @@
 //! The scenario language and the record of a run.
+//!
+//! A [`Scenario`] is what every engine runs: a checked network model in which each name
+//! is resolved, each quantity has its unit and each default is filled in. A [`Run`] is
+//! what every engine returns: the same series, by the same names.
+
+mod engine;
+mod expectation;
+mod metric;
+mod network;
+mod random;
+mod run;
+
+pub use engine::{Engine, Interrupted, Observer, Quiet};
+pub use expectation::{Across, Expectation, Over, Subject, Target, Window};
+pub use metric::{Entity, Fold, Metric, MetricUnit};
+pub use network::{
+    Change, Demand, Event, Flow, Group, Limit, Link, LinkId, Node, NodeId, Phase, Queue, Scenario,
+};
+pub use random::{Purpose, stream};
+pub use run::{Manifest, Run, Series, Statistics};

@@ -1,0 +1,248 @@
+//! The network model: what a scenario file means, with every name resolved.
+
+use crate::expectation::{Expectation, Window};
+use accord_units::param::Values;
+use accord_units::{Bytes, Duration, Rate, Time};
+use std::ops::Range;
+
+/// Index of a node in [`Scenario::nodes`].
+pub type NodeId = usize;
+/// Index of a directed link in [`Scenario::links`].
+pub type LinkId = usize;
+
+/// One point of a scenario file: a network, its flows, what happens, what is expected.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Scenario {
+    /// Short name, such as "xia05-fig6"; also the name of the run directory.
+    pub id: String,
+    /// One line for people.
+    pub title: String,
+    /// Where the experiment comes from, or "".
+    pub source: String,
+    /// What to know when reading the result: departures, choices; or "".
+    pub notes: String,
+    /// The point of the sweep that this is: what was set to what, as text.
+    pub point: Vec<(String, String)>,
+    /// All randomness comes from here.
+    pub seed: u64,
+    /// The run ends here.
+    pub duration: Duration,
+    /// Period of the recorded series.
+    pub sample: Duration,
+    /// The part over which tables average, unless an expectation names its own.
+    pub steady: Window,
+    /// Routers and hosts.
+    pub nodes: Vec<Node>,
+    /// Directed links; a duplex link of the file is two of them.
+    pub links: Vec<Link>,
+    /// Flows that belong together, in file order.
+    pub groups: Vec<Group>,
+    /// All flows, group by group.
+    pub flows: Vec<Flow>,
+    /// Changes while the run goes on, in order of time.
+    pub events: Vec<Event>,
+    /// What should come out.
+    pub expectations: Vec<Expectation>,
+}
+
+/// A router or host.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Node {
+    /// Its name, unique in the scenario.
+    pub name: String,
+}
+
+/// One direction of a link, with the output port that feeds it.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Link {
+    /// Its name, unique in the scenario. The reverse direction of `x` is `x.reverse`.
+    pub name: String,
+    /// Where the port is.
+    pub from: NodeId,
+    /// Where packets come out.
+    pub to: NodeId,
+    /// Service rate; more than zero.
+    pub rate: Rate,
+    /// Propagation delay.
+    pub delay: Duration,
+    /// Queue in front of it.
+    pub queue: Queue,
+    /// Probability that a data or acknowledgement packet is lost on the wire.
+    pub loss: f64,
+    /// Probability that a control packet (OB, IB, report) is lost on the wire.
+    pub control_loss: f64,
+    /// It was made to attach a host for one flow (`access`, `egress`), not named as a
+    /// link of the network; engines record no series for it.
+    pub attachment: bool,
+}
+
+/// A port's queue.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Queue {
+    /// The queue discipline with its parameters; its family's role is `Queue`.
+    pub discipline: Values,
+    /// What fits, the packet in service included.
+    pub limit: Limit,
+}
+
+/// The size of a buffer. Times and multiples of the bandwidth-delay product are resolved
+/// to bytes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Limit {
+    /// So many packets of any size.
+    Packets(u64),
+    /// So many bytes.
+    Bytes(Bytes),
+    /// Everything fits.
+    Unlimited,
+}
+
+/// Flows of the same kind.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Group {
+    /// Its name, unique in the scenario.
+    pub name: String,
+    /// Its flows, in [`Scenario::flows`].
+    pub flows: Range<usize>,
+}
+
+/// One flow.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Flow {
+    /// `group.index`, or just the group's name in a group of one.
+    pub name: String,
+    /// Index in [`Scenario::groups`].
+    pub group: usize,
+    /// Links from the source to the sink, in order; never empty, never a loop.
+    pub path: Vec<LinkId>,
+    /// Links from the sink to the source, for acknowledgements and reports.
+    pub reverse_path: Vec<LinkId>,
+    /// The controller with its parameters; its family's role is `Controller`.
+    pub controller: Values,
+    /// What the application wants to send.
+    pub demand: Demand,
+    /// When it starts.
+    pub start: Time,
+    /// When it stops sending, if before the end of its demand.
+    pub stop: Option<Time>,
+    /// Size of a data packet, headers included.
+    pub packet: Bytes,
+    /// Size of an acknowledgement, headers included.
+    pub ack: Bytes,
+    /// Size of a control packet (OB, IB, report), headers included.
+    pub control: Bytes,
+}
+
+/// What an application wants to send.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Demand {
+    /// Always more.
+    Greedy,
+    /// So much, then it is done.
+    Size(Bytes),
+    /// A constant rate, headers included.
+    Constant(Rate),
+    /// Packets at random instants, with this mean rate.
+    Poisson(Rate),
+    /// Bursts and pauses.
+    OnOff {
+        /// The rate in a burst; as fast as the controller allows where there is none.
+        rate: Option<Rate>,
+        /// Mean size of a burst, exponentially distributed.
+        burst: Bytes,
+        /// Mean length of a pause, exponentially distributed.
+        pause: Duration,
+    },
+}
+
+/// Something changes.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Event {
+    /// When.
+    pub at: Time,
+    /// What.
+    pub change: Change,
+}
+
+/// What an [`Event`] changes.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Change {
+    /// A directed link's propagation delay; packets on the wire are not overtaken.
+    Delay(LinkId, Duration),
+    /// A directed link's rate, from the next packet served.
+    Rate(LinkId, Rate),
+    /// The way of a flow, for packets sent from now on.
+    Route {
+        /// The flow's index.
+        flow: usize,
+        /// Its new path.
+        path: Vec<LinkId>,
+        /// Its new reverse path.
+        reverse_path: Vec<LinkId>,
+    },
+}
+
+/// A part of the run during which neither the set of flows nor the network changes.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Phase {
+    /// From here ...
+    pub start: Time,
+    /// ... to here.
+    pub end: Time,
+    /// Indices of the flows that send.
+    pub active: Vec<usize>,
+}
+
+impl Scenario {
+    /// The end of the run.
+    pub fn end(&self) -> Time {
+        Time::ZERO + self.duration
+    }
+
+    /// Time from the first bit sent to the last bit received with empty queues, over
+    /// `path`, for a packet of `size`: propagation and transmission.
+    pub fn one_way(&self, path: &[LinkId], size: Bytes) -> Duration {
+        path.iter().fold(Duration::ZERO, |sum, &l| {
+            sum + self.links[l].delay + self.links[l].rate.transmission(size)
+        })
+    }
+
+    /// Base round-trip time of a flow at the start of the run: propagation and
+    /// transmission of a data packet and of its acknowledgement, with empty queues.
+    pub fn base_rtt(&self, flow: usize) -> Duration {
+        let f = &self.flows[flow];
+        self.one_way(&f.path, f.packet) + self.one_way(&f.reverse_path, f.ack)
+    }
+
+    /// Round-trip propagation delay of a flow at the start of the run.
+    pub fn propagation_rtt(&self, flow: usize) -> Duration {
+        let f = &self.flows[flow];
+        self.one_way(&f.path, Bytes::ZERO) + self.one_way(&f.reverse_path, Bytes::ZERO)
+    }
+
+    /// The run cut where flows start or stop and where the network changes, in order.
+    /// Phases are never empty and cover the whole run.
+    pub fn phases(&self) -> Vec<Phase> {
+        let end = self.end();
+        let mut cuts = vec![Time::ZERO, end];
+        for f in &self.flows {
+            cuts.push(f.start.min(end));
+            cuts.extend(f.stop.map(|t| t.min(end)));
+        }
+        cuts.extend(self.events.iter().map(|e| e.at.min(end)));
+        cuts.sort_unstable();
+        cuts.dedup();
+        cuts.windows(2)
+            .map(|cut| Phase {
+                start: cut[0],
+                end: cut[1],
+                active: (0..self.flows.len())
+                    .filter(|&i| {
+                        let f = &self.flows[i];
+                        f.start <= cut[0] && f.stop.is_none_or(|stop| stop > cut[0])
+                    })
+                    .collect(),
+            })
+            .collect()
+    }
+}

@@ -1,0 +1,93 @@
+//! The record of a run: the same for every engine.
+
+use crate::engine::Engine;
+use crate::expectation::Window;
+use crate::metric::{Entity, Fold, Metric};
+
+/// What an engine returns.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Run {
+    /// What ran, so that it can be run again.
+    pub manifest: Manifest,
+    /// End of each sampling period, in seconds; evenly spaced, increasing.
+    pub time: Vec<f64>,
+    /// The recorded series, each as long as `time`, ordered by entity, then metric.
+    pub series: Vec<Series>,
+    /// How much work it was.
+    pub statistics: Statistics,
+    /// What the reader should know: a phase without equilibrium, a coarser sampling.
+    pub notes: Vec<String>,
+}
+
+/// What is needed to repeat a run, and to see that it was repeated.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Manifest {
+    /// The engine.
+    pub engine: Engine,
+    /// Version of Accord.
+    pub version: &'static str,
+    /// Hash of the resolved scenario, in hexadecimal.
+    pub scenario_hash: String,
+    /// The seed.
+    pub seed: u64,
+    /// Digest of all that happened, in hexadecimal: equal digests, equal runs.
+    pub digest: String,
+}
+
+/// One metric of one flow or link over time.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Series {
+    /// The quantity; its unit is [`Metric::unit`].
+    pub metric: Metric,
+    /// Whose it is.
+    pub entity: Entity,
+    /// One value for each sampling period; NaN where there is none (the flow is not
+    /// active, nothing was measured).
+    pub values: Vec<f64>,
+}
+
+/// How much work a run was.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Statistics {
+    /// Packets crossing a link, summed over links (packet engine).
+    pub packet_hops: u64,
+    /// Events handled (packet engine) or iterations (theory).
+    pub steps: u64,
+}
+
+impl Run {
+    /// The series of a metric of a flow or link, if the engine has it.
+    pub fn series(&self, metric: Metric, entity: Entity) -> Option<&Series> {
+        let key = |s: &Series| (s.entity, s.metric);
+        let i = self
+            .series
+            .binary_search_by_key(&(entity, metric), key)
+            .ok()?;
+        Some(&self.series[i])
+    }
+
+    /// Indices of the sampling periods that lie within `window`.
+    pub fn within(&self, window: Window) -> std::ops::Range<usize> {
+        let (start, end) = (window.start.as_secs_f64(), window.end.as_secs_f64());
+        let period = self.time.first().copied().unwrap_or(0.0);
+        // A period belongs to the window if most of it lies inside.
+        let from = self.time.partition_point(|t| *t < start + period / 2.0);
+        let to = self.time.partition_point(|t| *t < end + period / 2.0);
+        from..to.max(from)
+    }
+
+    /// Mean over `window`, or the sum for a metric that counts; `None` where there is no
+    /// value in it.
+    pub fn mean(&self, metric: Metric, entity: Entity, window: Window) -> Option<f64> {
+        let values = &self.series(metric, entity)?.values[self.within(window)];
+        let (mut sum, mut n) = (0.0, 0u32);
+        for v in values.iter().filter(|v| !v.is_nan()) {
+            sum += v;
+            n += 1;
+        }
+        (n > 0).then(|| match metric.fold() {
+            Fold::Mean => sum / f64::from(n),
+            Fold::Sum => sum,
+        })
+    }
+}

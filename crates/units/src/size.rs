@@ -1,0 +1,58 @@
+//! Amounts of data that a scenario may count in bytes or in packets.
+
+use crate::quantity::Bytes;
+use crate::text::{self, ParseError, Unit};
+use std::fmt;
+use std::str::FromStr;
+
+/// An amount of data, in bytes or in packets of the flow that it concerns.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Size {
+    /// So many bytes.
+    Bytes(Bytes),
+    /// So many packets; a fraction is meaningful, for targets.
+    Packets(f64),
+}
+
+impl Size {
+    /// The amount in bytes, for packets of `packet` bytes.
+    pub fn bytes_f64(self, packet: Bytes) -> f64 {
+        match self {
+            Size::Bytes(b) => b.as_f64(),
+            Size::Packets(n) => n * packet.as_f64(),
+        }
+    }
+}
+
+/// Packets are stored in millionths while parsing, to share the number parser.
+const PACKET_UNITS: &[Unit] = &[
+    Unit::new("pkt", 1e6),
+    Unit::new("pkts", 1e6).alias(),
+    Unit::new("packet", 1e6).alias(),
+    Unit::new("packets", 1e6).alias(),
+];
+
+const EXPECTED: &str = "an amount such as \"90 pkt\" or \"64 KB\"";
+
+impl FromStr for Size {
+    type Err = ParseError;
+
+    /// Reads "90 pkt" or "64 KB". The unit is mandatory.
+    fn from_str(s: &str) -> Result<Self, ParseError> {
+        if let Ok(millionths) = text::parse(s, PACKET_UNITS, EXPECTED) {
+            return Ok(Size::Packets(millionths as f64 / 1e6));
+        }
+        s.parse()
+            .map(Size::Bytes)
+            .map_err(|e: ParseError| e.expecting(EXPECTED))
+    }
+}
+
+impl fmt::Display for Size {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Size::Bytes(b) => b.fmt(f),
+            Size::Packets(n) => f.pad(&format!("{n} pkt")),
+        }
+    }
+}

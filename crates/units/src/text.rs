@@ -1,0 +1,115 @@
+//! One number parser and printer for all quantities.
+
+use std::fmt;
+
+/// A unit: its name and how many base units it is.
+pub(crate) struct Unit {
+    name: &'static str,
+    scale: f64,
+    /// Understood, but not used for printing.
+    alias: bool,
+}
+
+impl Unit {
+    pub(crate) const fn new(name: &'static str, scale: f64) -> Unit {
+        Unit {
+            name,
+            scale,
+            alias: false,
+        }
+    }
+
+    pub(crate) const fn alias(self) -> Unit {
+        Unit {
+            alias: true,
+            ..self
+        }
+    }
+}
+
+/// Why a text is not a quantity.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ParseError {
+    /// What is wrong.
+    pub problem: String,
+    /// What was expected, with an example.
+    pub expected: &'static str,
+}
+
+impl ParseError {
+    pub(crate) fn expecting(self, expected: &'static str) -> ParseError {
+        ParseError { expected, ..self }
+    }
+}
+
+impl fmt::Display for ParseError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}; expected {}", self.problem, self.expected)
+    }
+}
+
+impl std::error::Error for ParseError {}
+
+/// Reads `number unit` into whole base units. Refuses a missing or unknown unit, what is
+/// not a finite non-negative number, and what does not fit 64 bits.
+pub(crate) fn parse(s: &str, units: &[Unit], expected: &'static str) -> Result<u64, ParseError> {
+    let fail = |problem: String| Err(ParseError { problem, expected });
+    let s = s.trim();
+    let split = s
+        .char_indices()
+        .find(|&(i, c)| {
+            let exponent = matches!(c, 'e' | 'E')
+                && s[i + 1..].starts_with(|d: char| d.is_ascii_digit() || d == '-' || d == '+');
+            !(c.is_ascii_digit() || matches!(c, '.' | '-' | '+' | '_') || exponent)
+        })
+        .map_or(s.len(), |(i, _)| i);
+    let (number, unit) = (s[..split].trim(), s[split..].trim());
+    if number.is_empty() {
+        return fail(format!("\"{}\" does not start with a number", clip(s)));
+    }
+    let Ok(value) = number.replace('_', "").parse::<f64>() else {
+        return fail(format!("\"{}\" is not a number", clip(number)));
+    };
+    if unit.is_empty() {
+        return fail(format!("\"{}\" has no unit", clip(s)));
+    }
+    let Some(unit) = units.iter().find(|u| u.name == unit) else {
+        let known: Vec<_> = units.iter().filter(|u| !u.alias).map(|u| u.name).collect();
+        return fail(format!(
+            "unknown unit \"{}\" (known: {})",
+            clip(unit),
+            known.join(", ")
+        ));
+    };
+    if value < 0.0 {
+        return fail(format!("\"{}\" is negative", clip(s)));
+    }
+    let base = (value * unit.scale).round();
+    // 2^63 leaves room for sums of two, everywhere.
+    if !base.is_finite() || base >= 9.2e18 {
+        return fail(format!("\"{}\" is too large", clip(s)));
+    }
+    if base == 0.0 && value > 0.0 {
+        return fail(format!("\"{}\" is too small to be told from zero", clip(s)));
+    }
+    Ok(base as u64)
+}
+
+/// Prints in the largest unit that keeps the number at or above one, without loss.
+pub(crate) fn print(base: u64, units: &[Unit]) -> String {
+    let unit = units
+        .iter()
+        .filter(|u| !u.alias)
+        .take_while(|u| u.scale <= base.max(1) as f64)
+        .last()
+        .expect("the first unit has scale 1");
+    format!("{} {}", base as f64 / unit.scale, unit.name)
+}
+
+/// Keeps hostile input from filling the screen.
+fn clip(s: &str) -> String {
+    match s.char_indices().nth(40) {
+        Some((i, _)) => format!("{}…", &s[..i]),
+        None => s.to_string(),
+    }
+}

@@ -1,0 +1,225 @@
+//! Instants and spans on the engines' clock, in whole picoseconds.
+
+use crate::text::{self, ParseError, Unit};
+use std::fmt;
+use std::ops::{Add, AddAssign, Mul, Sub};
+use std::str::FromStr;
+
+const PS_PER_NS: u64 = 1_000;
+const PS_PER_US: u64 = 1_000_000;
+const PS_PER_MS: u64 = 1_000_000_000;
+const PS_PER_S: u64 = 1_000_000_000_000;
+
+/// An instant: picoseconds since the start of the run.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Time(u64);
+
+/// A span of time in picoseconds; never negative.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Duration(u64);
+
+impl Time {
+    /// The start of the run.
+    pub const ZERO: Time = Time(0);
+    /// Later than any event: "never".
+    pub const MAX: Time = Time(u64::MAX);
+
+    /// The instant `ps` picoseconds after the start.
+    #[inline]
+    pub const fn from_ps(ps: u64) -> Time {
+        Time(ps)
+    }
+
+    /// Picoseconds since the start.
+    #[inline]
+    pub const fn as_ps(self) -> u64 {
+        self.0
+    }
+
+    /// Seconds since the start.
+    #[inline]
+    pub fn as_secs_f64(self) -> f64 {
+        self.0 as f64 / PS_PER_S as f64
+    }
+
+    /// The instant `s` seconds after the start, rounded to the picosecond; negative and
+    /// NaN give the start, too large gives [`Time::MAX`].
+    pub fn from_secs_f64(s: f64) -> Time {
+        Time((s * PS_PER_S as f64).round() as u64)
+    }
+
+    /// The span since `earlier`, zero where `earlier` is later.
+    #[inline]
+    pub const fn since(self, earlier: Time) -> Duration {
+        Duration(self.0.saturating_sub(earlier.0))
+    }
+
+    /// As a span since the start.
+    #[inline]
+    pub const fn since_start(self) -> Duration {
+        Duration(self.0)
+    }
+}
+
+impl Duration {
+    /// No time at all.
+    pub const ZERO: Duration = Duration(0);
+    /// The longest span, some 213 days.
+    pub const MAX: Duration = Duration(u64::MAX);
+
+    /// `ps` picoseconds.
+    #[inline]
+    pub const fn from_ps(ps: u64) -> Duration {
+        Duration(ps)
+    }
+
+    /// `ns` nanoseconds.
+    #[inline]
+    pub const fn from_ns(ns: u64) -> Duration {
+        Duration(ns.saturating_mul(PS_PER_NS))
+    }
+
+    /// `us` microseconds.
+    #[inline]
+    pub const fn from_us(us: u64) -> Duration {
+        Duration(us.saturating_mul(PS_PER_US))
+    }
+
+    /// `ms` milliseconds.
+    #[inline]
+    pub const fn from_ms(ms: u64) -> Duration {
+        Duration(ms.saturating_mul(PS_PER_MS))
+    }
+
+    /// `s` seconds.
+    #[inline]
+    pub const fn from_secs(s: u64) -> Duration {
+        Duration(s.saturating_mul(PS_PER_S))
+    }
+
+    /// `s` seconds, rounded to the picosecond; negative and NaN give zero, too large
+    /// gives [`Duration::MAX`].
+    #[inline]
+    pub fn from_secs_f64(s: f64) -> Duration {
+        Duration((s * PS_PER_S as f64).round() as u64)
+    }
+
+    /// Picoseconds.
+    #[inline]
+    pub const fn as_ps(self) -> u64 {
+        self.0
+    }
+
+    /// Seconds.
+    #[inline]
+    pub fn as_secs_f64(self) -> f64 {
+        self.0 as f64 / PS_PER_S as f64
+    }
+
+    /// Milliseconds.
+    #[inline]
+    pub fn as_ms_f64(self) -> f64 {
+        self.0 as f64 / PS_PER_MS as f64
+    }
+
+    /// The span less `other`, zero where `other` is longer.
+    #[inline]
+    pub const fn saturating_sub(self, other: Duration) -> Duration {
+        Duration(self.0.saturating_sub(other.0))
+    }
+
+    /// `true` for no time at all.
+    #[inline]
+    pub const fn is_zero(self) -> bool {
+        self.0 == 0
+    }
+
+    /// The span times `factor`, rounded; negative and NaN give zero.
+    #[inline]
+    pub fn mul_f64(self, factor: f64) -> Duration {
+        Duration((self.0 as f64 * factor).round() as u64)
+    }
+}
+
+impl Add<Duration> for Time {
+    type Output = Time;
+    #[inline]
+    fn add(self, d: Duration) -> Time {
+        Time(self.0.saturating_add(d.0))
+    }
+}
+
+impl AddAssign<Duration> for Time {
+    #[inline]
+    fn add_assign(&mut self, d: Duration) {
+        *self = *self + d;
+    }
+}
+
+impl Add for Duration {
+    type Output = Duration;
+    #[inline]
+    fn add(self, d: Duration) -> Duration {
+        Duration(self.0.saturating_add(d.0))
+    }
+}
+
+impl AddAssign for Duration {
+    #[inline]
+    fn add_assign(&mut self, d: Duration) {
+        *self = *self + d;
+    }
+}
+
+/// Saturates at zero, as [`Duration::saturating_sub`] does.
+impl Sub for Duration {
+    type Output = Duration;
+    #[inline]
+    fn sub(self, d: Duration) -> Duration {
+        self.saturating_sub(d)
+    }
+}
+
+impl Mul<u64> for Duration {
+    type Output = Duration;
+    #[inline]
+    fn mul(self, n: u64) -> Duration {
+        Duration(self.0.saturating_mul(n))
+    }
+}
+
+/// The units of time, shortest first.
+pub(crate) const UNITS: &[Unit] = &[
+    Unit::new("ps", 1.0),
+    Unit::new("ns", PS_PER_NS as f64),
+    Unit::new("us", PS_PER_US as f64),
+    Unit::new("µs", PS_PER_US as f64).alias(),
+    Unit::new("ms", PS_PER_MS as f64),
+    Unit::new("s", PS_PER_S as f64),
+    Unit::new("min", 60.0 * PS_PER_S as f64).alias(),
+    Unit::new("h", 3600.0 * PS_PER_S as f64).alias(),
+];
+
+impl FromStr for Duration {
+    type Err = ParseError;
+
+    /// Reads "2 ms", "0.5 s", "10us". The unit is mandatory.
+    fn from_str(s: &str) -> Result<Self, ParseError> {
+        text::parse(s, UNITS, "a time such as \"2 ms\" or \"0.5 s\"").map(Duration)
+    }
+}
+
+impl fmt::Display for Duration {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if self.0 == 0 {
+            return f.pad("0 s");
+        }
+        f.pad(&text::print(self.0, UNITS))
+    }
+}
+
+impl fmt::Display for Time {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.since_start().fmt(f)
+    }
+}
