@@ -1,1 +1,97 @@
 //! Decisions of queue disciplines, without queues, I/O or a clock.
+//!
+//! A discipline says of each packet whether it passes, is marked or is dropped; the
+//! `port` crate holds the packets. Add a discipline: one file here, one line in
+//! `registry.rs`; the engines and the scenario language then have it.
+
+mod droptail;
+mod registry;
+
+pub use droptail::DropTail;
+pub use registry::{AnyAqm, FAMILIES};
+
+use accord_units::{Bytes, Duration, Rate, Time};
+
+/// What a discipline may see of a packet.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct PacketMeta {
+    /// Size on the wire.
+    pub size: Bytes,
+    /// What it carries.
+    pub class: Class,
+    /// It may be marked instead of dropped [RFC 3168].
+    pub ecn_capable: bool,
+}
+
+/// What a packet carries, as far as ports care.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Class {
+    /// Data or acknowledgements.
+    Data,
+    /// A control packet that travels with the data and collects virtual delay
+    /// [Xia05 §IV-B.1]: IB.
+    InBand,
+    /// A control packet of the high-priority queue: OB, and reports.
+    OutOfBand,
+}
+
+/// What a discipline may see of its queue, before the packet in question joins it. The
+/// packet in service counts; the high-priority queue does not.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct QueueView {
+    /// Packets queued.
+    pub packets: u64,
+    /// Bytes queued.
+    pub bytes: Bytes,
+    /// Service rate of the port.
+    pub rate: Rate,
+    /// The most that fits, in bytes, as far as it is known: for disciplines whose
+    /// defaults are fractions of the buffer.
+    pub capacity: Option<Bytes>,
+}
+
+/// What becomes of a packet.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Verdict {
+    /// It goes on as it is.
+    Pass,
+    /// It goes on with a congestion mark.
+    Mark,
+    /// It is dropped.
+    Drop,
+}
+
+/// A source of randomness.
+pub trait Entropy {
+    /// A number uniform in [0, 1).
+    fn uniform(&mut self) -> f64;
+}
+
+/// A queue discipline. Parameters are checked when it is built; after that nothing fails.
+///
+/// The limit of the buffer is the port's: what does not fit is dropped there before the
+/// discipline is asked.
+pub trait Aqm {
+    /// A packet arrives that would fit.
+    fn on_arrival(
+        &mut self,
+        packet: &PacketMeta,
+        queue: &QueueView,
+        now: Time,
+        entropy: &mut dyn Entropy,
+    ) -> Verdict;
+
+    /// The virtual delay that an in-band control packet collects if it arrives now
+    /// [Xia05 §IV-D]; asked after [`Aqm::on_arrival`].
+    fn virtual_delay(&self, _now: Time) -> Duration {
+        Duration::ZERO
+    }
+
+    /// When [`Aqm::on_timer`] wants to be called, also on an idle link.
+    fn next_timer(&self) -> Option<Time> {
+        None
+    }
+
+    /// The time asked for has come.
+    fn on_timer(&mut self, _queue: &QueueView, _now: Time) {}
+}

@@ -1,1 +1,117 @@
-//! Congestion control without I/O and without a clock: estimators, policies, controllers.
+//! Congestion control without I/O and without a clock.
+//!
+//! A controller is an estimator of congestion, a policy that says how to move, and a
+//! target to move to. It is told what happened and answers how much may be in flight and
+//! how fast it may be sent. What is simulated is, line for line, what sends packets.
+//!
+//! Add a controller: one file here, one line in `registry.rs`; the engines and the
+//! scenario language then have it.
+
+mod registry;
+
+pub use registry::{AnyController, FAMILIES};
+
+use accord_units::{Bytes, Duration, Rate, Time};
+
+/// What the transport knows of the path; the same view for every controller.
+#[derive(Clone, Copy, Debug)]
+pub struct PathView {
+    /// Size of a data packet on the wire: the unit in which windows of the literature are
+    /// counted.
+    pub packet: Bytes,
+    /// Smoothed round-trip time [RFC 6298]; zero before the first sample.
+    pub srtt: Duration,
+    /// Smallest round-trip time measured so far; `Duration::MAX` before the first.
+    pub min_rtt: Duration,
+    /// Bytes sent and neither acknowledged nor taken for lost.
+    pub in_flight: Bytes,
+}
+
+/// Data was acknowledged.
+#[derive(Clone, Copy, Debug)]
+pub struct Acked {
+    /// Bytes that this acknowledgement says arrived and no earlier one did.
+    pub bytes: Bytes,
+    /// A round-trip time sample, where the acknowledgement gives one.
+    pub rtt: Option<Duration>,
+    /// A round trip has passed: this is the first acknowledgement of data sent after the
+    /// previous round trip ended.
+    pub round_ended: bool,
+    /// The sender used all of its window: growth is meaningful [RFC 7661].
+    pub window_limited: bool,
+    /// A loss is being repaired; the window stays where the loss put it.
+    pub in_recovery: bool,
+}
+
+/// Something went wrong; told once for each round trip's worth of losses.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Congestion {
+    /// A packet was lost, and later ones arrived.
+    Loss,
+    /// A packet was found lost by a fine-grained timer on a first or second duplicate
+    /// acknowledgement, before three of them came [Low02 §1.1].
+    EarlyLoss,
+    /// The retransmission timer ran out.
+    Timeout,
+}
+
+/// What the receiver of control packets reports, once a pair is complete
+/// [Xia05 §IV-B.1].
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Report {
+    /// Number of the control pair.
+    pub number: u64,
+    /// Estimated accumulation in bytes.
+    pub accumulation: f64,
+    /// Rate at which data leaves the network, smoothed.
+    pub egress_rate: Rate,
+    /// Data sent since the previous pair did not all arrive.
+    pub lost: bool,
+    /// All data bytes that ever arrived.
+    pub received: u64,
+}
+
+/// How much a sender may send.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Allowance {
+    /// The most that may be in flight.
+    pub window: Bytes,
+    /// The fastest it may be sent; `None` as fast as the link takes it.
+    pub pacing: Option<Rate>,
+}
+
+/// The sender's half of congestion control. Parameters are checked when it is built;
+/// after that nothing fails.
+pub trait Controller {
+    /// Data was acknowledged.
+    fn on_ack(&mut self, ack: &Acked, path: &PathView, now: Time);
+
+    /// Data was lost.
+    fn on_congestion(&mut self, what: Congestion, path: &PathView, now: Time);
+
+    /// A report of the receiver came back.
+    fn on_report(&mut self, _report: &Report, _path: &PathView, _now: Time) {}
+
+    /// How much may be sent now.
+    fn allowance(&self) -> Allowance;
+
+    /// Slow-start threshold in bytes; `None` while it is not set.
+    fn ssthresh(&self) -> Option<Bytes>;
+
+    /// The accumulation in bytes that the controller believes its flow has, where it
+    /// estimates one.
+    fn accumulation_estimate(&self) -> Option<f64> {
+        None
+    }
+
+    /// What the controller takes for the base round-trip time, where it keeps one.
+    fn base_rtt_estimate(&self) -> Option<Duration> {
+        None
+    }
+
+    /// A duplicate acknowledgement should be followed by a look at the fine-grained
+    /// timer of the first unacknowledged packet [Low02 §1.1].
+    fn early_retransmission(&self) -> bool {
+        false
+    }
+}
