@@ -1,0 +1,77 @@
+//! Counters of a port. At any time: offered = served + dropped + queued.
+
+use accord_units::Bytes;
+
+/// Packets and their bytes.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Count {
+    /// How many.
+    pub packets: u64,
+    /// Their sizes together.
+    pub bytes: u64,
+}
+
+impl Count {
+    /// Counts one packet.
+    #[inline]
+    pub fn add(&mut self, size: Bytes) {
+        self.packets += 1;
+        self.bytes += size.get();
+    }
+
+    /// Takes one packet back.
+    #[inline]
+    pub fn remove(&mut self, size: Bytes) {
+        self.packets -= 1;
+        self.bytes -= size.get();
+    }
+}
+
+impl std::ops::Add for Count {
+    type Output = Count;
+    fn add(self, o: Count) -> Count {
+        Count {
+            packets: self.packets + o.packets,
+            bytes: self.bytes + o.bytes,
+        }
+    }
+}
+
+/// Why a packet was dropped.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum DropReason {
+    /// It did not fit.
+    Overflow,
+    /// The queue discipline decided so.
+    Discipline,
+}
+
+/// What happened at a port so far.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Counters {
+    /// Packets that came.
+    pub offered: Count,
+    /// Packets wholly served.
+    pub served: Count,
+    /// Packets that did not fit.
+    pub overflowed: Count,
+    /// Packets dropped by the discipline.
+    pub refused: Count,
+    /// Packets marked (they count as served, too).
+    pub marked: Count,
+}
+
+impl Counters {
+    /// All packets dropped.
+    pub fn dropped(&self) -> Count {
+        self.overflowed + self.refused
+    }
+
+    #[inline]
+    pub(crate) fn drop(&mut self, reason: DropReason, size: Bytes) {
+        match reason {
+            DropReason::Overflow => self.overflowed.add(size),
+            DropReason::Discipline => self.refused.add(size),
+        }
+    }
+}

@@ -1,0 +1,127 @@
+//! A port that computes departures and holds no packets.
+
+use crate::{Counters, DropReason, Limit, Packet, Service};
+use accord_aqm::{AnyAqm, Aqm, Class, Entropy, QueueView, Verdict};
+use accord_units::{Bytes, Rate, Time};
+use std::collections::VecDeque;
+
+/// A port with one FIFO queue and a fixed rate, as the sequence of its departures.
+///
+/// Packets are offered in the order of their arrival; each gets its departure time at
+/// once, and the queue's length is known by counting the departures to come. It is the
+/// same port as [`Port`](crate::Port), 16 bytes for each queued packet, and one event
+/// less for the engine.
+#[derive(Clone, Debug)]
+pub struct Timeline {
+    service: Service,
+    limit: Limit,
+    aqm: AnyAqm,
+    /// Departure and size of each packet that has not left yet.
+    ahead: VecDeque<(Time, u32)>,
+    bytes: u64,
+    counters: Counters,
+}
+
+impl Timeline {
+    /// An empty port.
+    pub fn new(rate: Rate, limit: Limit, aqm: AnyAqm) -> Timeline {
+        Timeline {
+            service: Service::new(rate),
+            limit,
+            aqm,
+            ahead: VecDeque::new(),
+            bytes: 0,
+            counters: Counters::default(),
+        }
+    }
+
+    /// A packet arrives at `now`, not before any packet offered earlier. Gives its
+    /// departure: the time when its last bit is on the wire.
+    #[inline]
+    pub fn offer(
+        &mut self,
+        now: Time,
+        packet: &mut impl Packet,
+        entropy: &mut dyn Entropy,
+    ) -> Result<Time, DropReason> {
+        self.advance(now);
+        let meta = packet.meta();
+        self.counters.offered.add(meta.size);
+        if !self
+            .limit
+            .fits(self.ahead.len() as u64, self.bytes, meta.size)
+        {
+            self.counters.drop(DropReason::Overflow, meta.size);
+            return Err(DropReason::Overflow);
+        }
+        let view = QueueView {
+            packets: self.ahead.len() as u64,
+            bytes: Bytes::new(self.bytes),
+            rate: self.service.rate(),
+            capacity: self.limit.capacity(),
+        };
+        match self.aqm.on_arrival(&meta, &view, now, entropy) {
+            Verdict::Pass => {}
+            Verdict::Mark => {
+                packet.mark();
+                self.counters.marked.add(meta.size);
+            }
+            Verdict::Drop => {
+                self.counters.drop(DropReason::Discipline, meta.size);
+                return Err(DropReason::Discipline);
+            }
+        }
+        if meta.class == Class::InBand {
+            packet.add_virtual_delay(self.aqm.virtual_delay(now));
+        }
+        let departure = self.service.send(now, meta.size);
+        self.ahead.push_back((departure, meta.size.get() as u32));
+        self.bytes += meta.size.get();
+        Ok(departure)
+    }
+
+    /// Lets leave what has left by `now`.
+    #[inline]
+    pub fn advance(&mut self, now: Time) {
+        while let Some(&(departure, size)) = self.ahead.front() {
+            if departure > now {
+                break;
+            }
+            self.ahead.pop_front();
+            self.bytes -= u64::from(size);
+            self.counters.served.add(Bytes::new(u64::from(size)));
+        }
+    }
+
+    /// Packets and bytes queued, as of the last [`Timeline::advance`] or offer.
+    pub fn backlog(&self) -> (u64, Bytes) {
+        (self.ahead.len() as u64, Bytes::new(self.bytes))
+    }
+
+    /// What happened so far, as of the last [`Timeline::advance`] or offer.
+    pub fn counters(&self) -> &Counters {
+        &self.counters
+    }
+
+    /// Its queue discipline.
+    pub fn aqm(&self) -> &AnyAqm {
+        &self.aqm
+    }
+
+    /// Calls the discipline's timer.
+    pub fn on_timer(&mut self, now: Time) {
+        self.advance(now);
+        let view = QueueView {
+            packets: self.ahead.len() as u64,
+            bytes: Bytes::new(self.bytes),
+            rate: self.service.rate(),
+            capacity: self.limit.capacity(),
+        };
+        self.aqm.on_timer(&view, now);
+    }
+
+    /// The service rate.
+    pub fn rate(&self) -> Rate {
+        self.service.rate()
+    }
+}
