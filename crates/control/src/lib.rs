@@ -7,9 +7,16 @@
 //! Add a controller: one file here, one line in `registry.rs`; the engines and the
 //! scenario language then have it.
 
+mod acc;
+mod meter;
+mod monaco;
+mod policy;
 mod registry;
 
-pub use registry::{AnyController, FAMILIES};
+pub use acc::Acc;
+pub use meter::{Arrival, Meter};
+pub use policy::Policy;
+pub use registry::{AnyController, FAMILIES, meter};
 
 use accord_units::{Bytes, Duration, Rate, Time};
 
@@ -25,6 +32,8 @@ pub struct PathView {
     pub min_rtt: Duration,
     /// Bytes sent and neither acknowledged nor taken for lost.
     pub in_flight: Bytes,
+    /// Bytes sent during the round trip that the report in hand ends; zero on a stream.
+    pub sent_in_round: Bytes,
 }
 
 /// Data was acknowledged.
@@ -53,6 +62,18 @@ pub enum Congestion {
     EarlyLoss,
     /// The retransmission timer ran out.
     Timeout,
+}
+
+/// How a stream repairs losses.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Recovery {
+    /// One retransmission, then on with the next acknowledgement [RFC 2581 §3.2].
+    Reno,
+    /// A retransmission for each partial acknowledgement [RFC 6582].
+    #[default]
+    NewReno,
+    /// What selective acknowledgements tell [RFC 6675].
+    Sack,
 }
 
 /// What the receiver of control packets reports, once a pair is complete
@@ -95,6 +116,11 @@ pub trait Controller {
     /// How much may be sent now.
     fn allowance(&self) -> Allowance;
 
+    /// The congestion window.
+    fn cwnd(&self) -> Bytes {
+        self.allowance().window
+    }
+
     /// Slow-start threshold in bytes; `None` while it is not set.
     fn ssthresh(&self) -> Option<Bytes>;
 
@@ -107,6 +133,11 @@ pub trait Controller {
     /// What the controller takes for the base round-trip time, where it keeps one.
     fn base_rtt_estimate(&self) -> Option<Duration> {
         None
+    }
+
+    /// How the stream below repairs losses.
+    fn recovery(&self) -> Recovery {
+        Recovery::NewReno
     }
 
     /// A duplicate acknowledgement should be followed by a look at the fine-grained

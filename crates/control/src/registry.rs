@@ -1,6 +1,7 @@
 //! All controllers by name.
 
-use crate::{Acked, Allowance, Congestion, Controller, PathView, Report};
+use crate::monaco;
+use crate::{Acc, Acked, Allowance, Congestion, Controller, Meter, PathView, Recovery, Report};
 use accord_units::param::{Family, Role, Values};
 use accord_units::{Bytes, Duration, Objective, Time};
 
@@ -15,7 +16,7 @@ static NONE: Family = Family {
 };
 
 /// The controllers that a scenario can name.
-pub static FAMILIES: &[&Family] = &[&NONE];
+pub static FAMILIES: &[&Family] = &[&monaco::FAMILY, &NONE];
 
 /// No control.
 #[derive(Clone, Copy, Debug, Default)]
@@ -58,6 +59,9 @@ macro_rules! any_controller {
             fn allowance(&self) -> Allowance {
                 match self { $(AnyController::$variant(c) => c.allowance(),)* }
             }
+            fn cwnd(&self) -> Bytes {
+                match self { $(AnyController::$variant(c) => c.cwnd(),)* }
+            }
             fn ssthresh(&self) -> Option<Bytes> {
                 match self { $(AnyController::$variant(c) => c.ssthresh(),)* }
             }
@@ -66,6 +70,9 @@ macro_rules! any_controller {
             }
             fn base_rtt_estimate(&self) -> Option<Duration> {
                 match self { $(AnyController::$variant(c) => c.base_rtt_estimate(),)* }
+            }
+            fn recovery(&self) -> Recovery {
+                match self { $(AnyController::$variant(c) => c.recovery(),)* }
             }
             #[inline]
             fn early_retransmission(&self) -> bool {
@@ -76,16 +83,28 @@ macro_rules! any_controller {
 }
 
 any_controller! {
+    /// See [`Acc`].
+    Acc(Acc),
     /// See [`Unresponsive`].
     Unresponsive(Unresponsive),
 }
 
 impl AnyController {
     /// Builds the controller that `values` describes, for packets of `packet` bytes.
-    pub fn build(values: &Values, _packet: Bytes) -> AnyController {
+    pub fn build(values: &Values, packet: Bytes) -> AnyController {
         match values.family().name {
+            "monaco" => AnyController::Acc(monaco::controller(values, packet)),
             "none" => AnyController::Unresponsive(Unresponsive),
             name => unreachable!("{name} is not in the registry"),
         }
+    }
+}
+
+/// The receiver's half, for controllers that are fed by reports and so run on a tunnel;
+/// `None` for those that run on a stream's acknowledgements.
+pub fn meter(values: &Values) -> Option<Meter> {
+    match values.family().name {
+        "monaco" => Some(monaco::meter(values)),
+        _ => None,
     }
 }

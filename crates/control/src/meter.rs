@@ -1,0 +1,157 @@
+//! Accumulation as the receiver measures it [Xia05 §IV-B.1].
+//!
+//! The out-of-band packet of a pair overtakes all queues, the in-band packet waits in them.
+//! Their distance at the receiver is the forward queuing delay ftt_q; by Little's law,
+//!
+//!     a = ftt_q · egress rate + egress rate · virtual delay       [Xia05 §IV-D]
+//!
+//! Nothing of the reverse path and no estimate of a propagation delay enters.
+//!
+//! Departures from the source: the number of bytes sent travels as a running sum, so that a
+//! lost pair does not hide or invent a loss; the gap that the pair has with empty queues
+//! (one control packet's transmission) is not subtracted, because the receiver does not know
+//! the rates: 40 bytes are 1 % of the default target on a single flow, and less when shared.
+
+use crate::Report;
+use accord_units::{Bytes, Duration, Rate, Time};
+
+/// What arrives at a tunnel's egress.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Arrival {
+    /// A data packet.
+    Data {
+        /// Its size.
+        size: Bytes,
+    },
+    /// The out-of-band half of a pair.
+    OutOfBand {
+        /// The pair's number.
+        pair: u64,
+    },
+    /// The in-band half of a pair.
+    InBand {
+        /// The pair's number.
+        pair: u64,
+        /// All data bytes sent before it.
+        sent_bytes: u64,
+        /// Virtual delay collected on its way.
+        virtual_delay: Duration,
+        /// The accumulation by its definition [Xia05 eq. 1], where the engine knows it.
+        truth: Option<f64>,
+    },
+}
+
+/// Estimates accumulation and egress rate, and notices loss, pair by pair.
+#[derive(Clone, Debug)]
+pub struct Meter {
+    ideal: bool,
+    /// Weight of a new sample of the egress rate.
+    weight: f64,
+    /// The latest out-of-band packet.
+    out_of_band: Option<(u64, Time)>,
+    /// The latest pair that was complete.
+    answered: u64,
+    /// Start of the period over which the egress rate is measured.
+    since: Option<Time>,
+    bytes_since: u64,
+    /// Smoothed egress rate in bytes per second.
+    rate: Option<f64>,
+    received: u64,
+    /// Bytes sent and not received, as of the last complete pair.
+    deficit: u64,
+}
+
+impl Meter {
+    /// Nothing measured. `weight` in (0, 1] is that of a new egress rate sample; an `ideal`
+    /// meter reports the engine's truth in place of its own estimate.
+    pub fn new(weight: f64, ideal: bool) -> Meter {
+        Meter {
+            ideal,
+            weight,
+            out_of_band: None,
+            answered: 0,
+            since: None,
+            bytes_since: 0,
+            rate: None,
+            received: 0,
+            deficit: 0,
+        }
+    }
+
+    /// Something arrived. A complete pair gives a report.
+    #[inline]
+    pub fn on_arrival(&mut self, arrival: Arrival, now: Time) -> Option<Report> {
+        match arrival {
+            Arrival::Data { size } => {
+                self.since.get_or_insert(now);
+                self.received += size.get();
+                self.bytes_since += size.get();
+                None
+            }
+            Arrival::OutOfBand { pair } => {
+                if self.out_of_band.is_none_or(|(latest, _)| pair > latest) {
+                    self.out_of_band = Some((pair, now));
+                }
+                None
+            }
+            Arrival::InBand {
+                pair,
+                sent_bytes,
+                virtual_delay,
+                truth,
+            } => self.complete(pair, sent_bytes, virtual_delay, truth, now),
+        }
+    }
+
+    fn complete(
+        &mut self,
+        pair: u64,
+        sent_bytes: u64,
+        virtual_delay: Duration,
+        truth: Option<f64>,
+        now: Time,
+    ) -> Option<Report> {
+        let (latest, at) = self.out_of_band?;
+        if pair != latest || pair <= self.answered {
+            return None;
+        }
+        self.answered = pair;
+        self.sample_rate(now);
+        let deficit = sent_bytes.saturating_sub(self.received);
+        let lost = deficit > self.deficit;
+        self.deficit = deficit;
+        let rate = self.rate.unwrap_or(0.0);
+        let virtual_part = rate * virtual_delay.as_secs_f64();
+        let queued = match truth {
+            Some(truth) if self.ideal => truth,
+            _ => rate * now.since(at).as_secs_f64(),
+        };
+        Some(Report {
+            number: pair,
+            accumulation: queued + virtual_part,
+            egress_rate: Rate::from_bps_f64(rate * 8.0),
+            lost,
+            received: self.received,
+        })
+    }
+
+    fn sample_rate(&mut self, now: Time) {
+        let Some(since) = self.since else { return };
+        let period = now.since(since).as_secs_f64();
+        if period <= 0.0 {
+            return;
+        }
+        let sample = self.bytes_since as f64 / period;
+        self.rate = Some(match self.rate {
+            None => sample,
+            Some(rate) => rate + self.weight * (sample - rate),
+        });
+        self.since = Some(now);
+        self.bytes_since = 0;
+    }
+
+    /// Whether it reports the engine's truth.
+    pub fn wants_truth(&self) -> bool {
+        self.ideal
+    }
+}

@@ -1,0 +1,41 @@
+//! Policies: how far to move the window, given the accumulation and its target
+//! [Xia05 eqs. 2-6].
+//!
+//! All have the general form dw/dt = -η·g(t)·f(a − a*) with f of the sign of its argument
+//! and zero only at zero [eq. 2], so they share their equilibrium and differ in how they
+//! get there. Here each is the change for one round trip: the equation times rtt.
+
+use accord_units::Duration;
+
+/// A policy with its gain κ.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Policy {
+    /// Additive increase, additive decrease: −κ·sgn(a − a*) [Xia05 eq. 3]; κ in bytes.
+    Aiad {
+        /// κ: bytes for each round trip.
+        gain: f64,
+    },
+    /// Mo and Walrand: −κ·rtt_p·(a − a*)/w [Xia05 eq. 5]; κ in bytes per second.
+    MoWalrand {
+        /// κ: bytes per second.
+        gain: f64,
+    },
+    /// Proportional: −κ·(a − a*) [Xia05 eq. 6]; κ a number.
+    Proportional {
+        /// κ.
+        gain: f64,
+    },
+}
+
+impl Policy {
+    /// The change of the window `w` for one round trip, all in bytes.
+    pub fn step(&self, a: f64, target: f64, w: f64, base_rtt: Duration) -> f64 {
+        let excess = a - target;
+        match *self {
+            Policy::Aiad { gain } if excess == 0.0 => 0.0 * gain,
+            Policy::Aiad { gain } => -gain * excess.signum(),
+            Policy::MoWalrand { gain } => -gain * base_rtt.as_secs_f64() * excess / w,
+            Policy::Proportional { gain } => -gain * excess,
+        }
+    }
+}

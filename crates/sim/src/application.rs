@@ -1,0 +1,117 @@
+//! Applications: what gives a sender something to send, and when.
+
+use crate::wire::Dice;
+use accord_aqm::Entropy;
+use accord_scenario::{Demand, Flow, Purpose, stream};
+use accord_units::{Bytes, Duration, Time};
+
+/// The application of one flow.
+pub struct Application {
+    demand: Demand,
+    packet: Bytes,
+    dice: Dice,
+    /// Packets left of the burst (on-off with a rate).
+    left: u64,
+}
+
+/// What an application does next.
+pub struct Step {
+    /// Packets that it hands to the sender now.
+    pub supply: u64,
+    /// When it acts again: a time, or once all is delivered plus a pause, or never.
+    pub then: Then,
+}
+
+/// See [`Step`].
+pub enum Then {
+    /// After this span.
+    After(Duration),
+    /// This span after all that was supplied has been delivered.
+    AfterDelivery(Duration),
+    /// Never.
+    Never,
+}
+
+impl Application {
+    /// The application of flow `id`.
+    pub fn new(flow: &Flow, id: usize, seed: u64) -> Application {
+        Application {
+            demand: flow.demand,
+            packet: flow.packet,
+            dice: Dice(stream(seed, id, Purpose::Demand)),
+            left: 0,
+        }
+    }
+
+    /// It is started, or its time has come.
+    pub fn act(&mut self, _now: Time) -> Step {
+        match self.demand {
+            Demand::Greedy => Step {
+                supply: u64::MAX,
+                then: Then::Never,
+            },
+            Demand::Size(size) => Step {
+                supply: self.packets(size.as_f64()),
+                then: Then::Never,
+            },
+            Demand::Constant(rate) => Step {
+                supply: 1,
+                then: Then::After(rate.transmission(self.packet)),
+            },
+            Demand::Poisson(rate) => {
+                let gap = self.exponential(rate.transmission(self.packet).as_secs_f64());
+                Step {
+                    supply: 1,
+                    then: Then::After(Duration::from_secs_f64(gap)),
+                }
+            }
+            Demand::OnOff {
+                rate: Some(rate),
+                burst,
+                pause,
+            } => {
+                if self.left == 0 {
+                    let size = self.exponential(burst.as_f64());
+                    self.left = self.packets(size);
+                }
+                self.left -= 1;
+                let gap = rate.transmission(self.packet);
+                let then = if self.left > 0 {
+                    gap
+                } else {
+                    gap + self.pause(pause)
+                };
+                Step {
+                    supply: 1,
+                    then: Then::After(then),
+                }
+            }
+            Demand::OnOff {
+                rate: None,
+                burst,
+                pause,
+            } => {
+                let size = self.exponential(burst.as_f64());
+                let pause = self.pause(pause);
+                Step {
+                    supply: self.packets(size),
+                    then: Then::AfterDelivery(pause),
+                }
+            }
+        }
+    }
+
+    /// Whole packets that carry `bytes`; at least one.
+    fn packets(&self, bytes: f64) -> u64 {
+        (bytes / self.packet.as_f64()).ceil().max(1.0) as u64
+    }
+
+    fn pause(&mut self, mean: Duration) -> Duration {
+        Duration::from_secs_f64(self.exponential(mean.as_secs_f64()))
+    }
+
+    /// Exponentially distributed with this mean.
+    fn exponential(&mut self, mean: f64) -> f64 {
+        -mean * (1.0 - self.dice.uniform()).ln()
+    }
+}

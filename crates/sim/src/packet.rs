@@ -1,0 +1,71 @@
+//! Packets in the simulator: small, and moved by value.
+
+use accord_aqm::{Class, PacketMeta};
+use accord_transport::Segment;
+use accord_units::{Bytes, Duration, Time};
+
+/// A packet: 48 bytes, no allocation.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Packet {
+    /// What it carries.
+    pub segment: Segment,
+    /// Whose it is.
+    pub flow: u32,
+    /// Where it is: index into the engine's list of hops.
+    pub hop: u32,
+    /// Size on the wire.
+    pub size: u16,
+    /// It carries a congestion mark.
+    pub marked: bool,
+}
+
+impl Packet {
+    /// Fills an event that is not about a packet.
+    pub const NONE: Packet = Packet {
+        segment: Segment::Data {
+            number: 0,
+            sent: Time::ZERO,
+        },
+        flow: 0,
+        hop: 0,
+        size: 0,
+        marked: false,
+    };
+
+    /// Size on the wire.
+    #[inline]
+    pub fn bytes(&self) -> Bytes {
+        Bytes::new(u64::from(self.size))
+    }
+
+    /// It belongs to the control of a tunnel.
+    pub fn is_control(&self) -> bool {
+        !matches!(self.segment, Segment::Data { .. } | Segment::Ack { .. })
+    }
+}
+
+impl accord_port::Packet for Packet {
+    #[inline]
+    fn meta(&self) -> PacketMeta {
+        let class = match self.segment {
+            Segment::Data { .. } | Segment::Ack { .. } => Class::Data,
+            Segment::InBand { .. } => Class::InBand,
+            Segment::OutOfBand { .. } | Segment::Report { .. } => Class::OutOfBand,
+        };
+        PacketMeta {
+            size: self.bytes(),
+            class,
+            ecn_capable: false,
+        }
+    }
+
+    fn mark(&mut self) {
+        self.marked = true;
+    }
+
+    fn add_virtual_delay(&mut self, delay: Duration) {
+        if let Segment::InBand { virtual_delay, .. } = &mut self.segment {
+            *virtual_delay += delay;
+        }
+    }
+}

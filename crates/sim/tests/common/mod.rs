@@ -1,0 +1,142 @@
+//! Scenarios built in code, for tests of the engine.
+#![allow(dead_code)]
+
+use accord_scenario::*;
+use accord_units::param::{Family, Raw, Values};
+use accord_units::*;
+
+pub fn controller(name: &str, params: &[(&str, Raw)]) -> Values {
+    values(accord_control::FAMILIES, name, params)
+}
+
+pub fn discipline(name: &str, params: &[(&str, Raw)]) -> Values {
+    values(accord_aqm::FAMILIES, name, params)
+}
+
+fn values(families: &'static [&'static Family], name: &str, params: &[(&str, Raw)]) -> Values {
+    let family = families.iter().find(|f| f.name == name).expect("a known family");
+    let mut values = family.defaults();
+    for (name, raw) in params {
+        values.set(name, raw).expect("a valid parameter");
+    }
+    values
+}
+
+pub fn text(s: &str) -> Raw {
+    Raw::Text(s.into())
+}
+
+/// A dumbbell in the making.
+pub struct Dumbbell(pub Scenario);
+
+impl Dumbbell {
+    pub fn new(rate: &str, delay: &str, discipline: Values, limit: Limit, duration: &str) -> Self {
+        let duration: Duration = duration.parse().unwrap();
+        let mut s = Scenario {
+            id: "test".into(),
+            title: String::new(),
+            source: String::new(),
+            notes: String::new(),
+            point: vec![],
+            seed: 1,
+            duration,
+            sample: Duration::from_ms(10),
+            steady: Window { start: Time::ZERO + duration.mul_f64(0.5), end: Time::ZERO + duration },
+            nodes: vec![Node { name: "left".into() }, Node { name: "right".into() }],
+            links: vec![],
+            groups: vec![],
+            flows: vec![],
+            events: vec![],
+            expectations: vec![],
+        };
+        for (name, from, to) in [("bottleneck", 0, 1), ("bottleneck.reverse", 1, 0)] {
+            s.links.push(Link {
+                name: name.into(),
+                from,
+                to,
+                rate: rate.parse().unwrap(),
+                delay: delay.parse().unwrap(),
+                queue: Queue { discipline: discipline.clone(), limit },
+                loss: 0.0,
+                control_loss: 0.0,
+                attachment: false,
+            });
+        }
+        Dumbbell(s)
+    }
+
+    pub fn attach(&mut self, name: &str, from: NodeId, to: NodeId, rate: &str, delay: Duration) -> [LinkId; 2] {
+        let s = &mut self.0;
+        let mut ids = [0; 2];
+        for (i, (suffix, from, to)) in [("", from, to), (".reverse", to, from)].into_iter().enumerate() {
+            ids[i] = s.links.len();
+            s.links.push(Link {
+                name: format!("{name}{suffix}"),
+                from,
+                to,
+                rate: rate.parse().unwrap(),
+                delay,
+                queue: Queue { discipline: self::discipline("droptail", &[]), limit: Limit::Unlimited },
+                loss: 0.0,
+                control_loss: 0.0,
+                attachment: true,
+            });
+        }
+        ids
+    }
+
+    /// `count` flows from left to right (or back) with access and egress delays in
+    /// microseconds.
+    pub fn flows(
+        mut self,
+        name: &str,
+        count: usize,
+        controller: Values,
+        rate: &str,
+        delays_us: (u64, u64),
+        start_stop: (&str, Option<&str>),
+        forward: bool,
+    ) -> Self {
+        let first = self.0.flows.len();
+        let group = self.0.groups.len();
+        for i in 0..count {
+            let host = |s: &mut Scenario, n: String| {
+                s.nodes.push(Node { name: n });
+                s.nodes.len() - 1
+            };
+            let src = host(&mut self.0, format!("{name}.{i}.source"));
+            let dst = host(&mut self.0, format!("{name}.{i}.sink"));
+            let (near, far) = if forward { (0, 1) } else { (1, 0) };
+            let a = self.attach(&format!("{name}.{i}.access"), src, near, rate, Duration::from_us(delays_us.0));
+            let e = self.attach(&format!("{name}.{i}.egress"), far, dst, rate, Duration::from_us(delays_us.1));
+            let (there, back) = if forward { (0, 1) } else { (1, 0) };
+            self.0.flows.push(Flow {
+                name: format!("{name}.{i}"),
+                group,
+                path: vec![a[0], there, e[0]],
+                reverse_path: vec![e[1], back, a[1]],
+                controller: controller.clone(),
+                demand: Demand::Greedy,
+                start: Time::ZERO + start_stop.0.parse().unwrap(),
+                stop: start_stop.1.map(|s| Time::ZERO + s.parse().unwrap()),
+                packet: Bytes::new(1000),
+                ack: Bytes::new(40),
+                control: Bytes::new(40),
+            });
+        }
+        self.0.groups.push(Group { name: name.into(), flows: first..first + count });
+        self
+    }
+}
+
+pub fn window(start: f64, end: f64) -> Window {
+    Window { start: Time::from_secs_f64(start), end: Time::from_secs_f64(end) }
+}
+
+pub fn fig6(controller: Values, queue: Values, packets: u64) -> Scenario {
+    Dumbbell::new("30 Mbps", "2 ms", queue, Limit::Packets(packets), "50 s")
+        .flows("set1", 10, controller.clone(), "10 Mbps", (1000, 1000), ("0 s", Some("30 s")), true)
+        .flows("set2", 5, controller.clone(), "10 Mbps", (1000, 6000), ("10 s", Some("40 s")), true)
+        .flows("set3", 5, controller, "10 Mbps", (1000, 11000), ("20 s", None), true)
+        .0
+}

@@ -1,0 +1,99 @@
+//! Round-trip time and retransmission timer [RFC 6298].
+
+use accord_units::Duration;
+
+/// Smoothed round-trip time, its variation, and the time-out that follows from them.
+#[derive(Clone, Debug)]
+pub struct RoundTrip {
+    srtt: u64,
+    variation: u64,
+    min: Duration,
+    latest: Duration,
+    /// Number of times that the timer ran out in a row.
+    backoff: u32,
+    min_rto: Duration,
+}
+
+/// Longest time-out [RFC 6298 §2.5].
+const MAX_RTO: Duration = Duration::from_secs(60);
+/// Time-out before the first sample [RFC 6298 §2.1].
+const FIRST_RTO: Duration = Duration::from_secs(1);
+
+impl RoundTrip {
+    /// Nothing measured yet; time-outs will be `min_rto` at least.
+    pub fn new(min_rto: Duration) -> RoundTrip {
+        RoundTrip {
+            srtt: 0,
+            variation: 0,
+            min: Duration::MAX,
+            latest: Duration::ZERO,
+            backoff: 0,
+            min_rto,
+        }
+    }
+
+    /// A sample.
+    #[inline]
+    pub fn sample(&mut self, rtt: Duration) {
+        let r = rtt.as_ps();
+        if self.srtt == 0 {
+            self.srtt = r;
+            self.variation = r / 2;
+        } else {
+            // RFC 6298 §2.3, alpha = 1/8, beta = 1/4.
+            self.variation = self.variation - self.variation / 4 + self.srtt.abs_diff(r) / 4;
+            self.srtt = self.srtt - self.srtt / 8 + r / 8;
+        }
+        self.min = self.min.min(rtt);
+        self.latest = rtt;
+        self.backoff = 0;
+    }
+
+    /// Smoothed; zero before the first sample.
+    #[inline]
+    pub fn smoothed(&self) -> Duration {
+        Duration::from_ps(self.srtt)
+    }
+
+    /// Smallest so far; `Duration::MAX` before the first sample.
+    #[inline]
+    pub fn min(&self) -> Duration {
+        self.min
+    }
+
+    /// Latest; zero before the first sample.
+    pub fn latest(&self) -> Duration {
+        self.latest
+    }
+
+    /// The timer ran out: the next time-out is twice as long [RFC 6298 §5.5].
+    pub fn back_off(&mut self) {
+        self.backoff = (self.backoff + 1).min(16);
+    }
+
+    /// How often in a row the timer ran out.
+    pub fn backoffs(&self) -> u32 {
+        self.backoff
+    }
+
+    /// The time-out.
+    #[inline]
+    pub fn timeout(&self) -> Duration {
+        let rto = if self.srtt == 0 {
+            FIRST_RTO
+        } else {
+            Duration::from_ps(self.srtt.saturating_add(self.variation.saturating_mul(4)))
+                .max(self.min_rto)
+        };
+        if self.backoff == 0 {
+            return rto.min(MAX_RTO);
+        }
+        (rto * (1 << self.backoff)).min(MAX_RTO)
+    }
+
+    /// The fine-grained time-out that Vegas looks at on a duplicate acknowledgement: the
+    /// same without a floor [Low02 §1.1].
+    pub fn fine_timeout(&self) -> Duration {
+        Duration::from_ps(self.srtt.saturating_add(self.variation.saturating_mul(4)))
+    }
+}

@@ -1,0 +1,8 @@
+//! Streams: every packet acknowledged, losses repaired, in order [RFC 5681, 6582, 6675].
+
+mod receiver;
+mod scoreboard;
+mod sender;
+
+pub use receiver::Receiver;
+pub use sender::Sender;

@@ -1,0 +1,98 @@
+//! The receiving half of a stream.
+
+use crate::Segment;
+use accord_units::Time;
+
+/// Puts data in order and acknowledges each packet.
+#[derive(Clone, Debug, Default)]
+pub struct Receiver {
+    next: u64,
+    /// Blocks beyond `next`: first and one past last, in order, never touching.
+    blocks: Vec<(u64, u64)>,
+    duplicates: u64,
+}
+
+impl Receiver {
+    /// Nothing received.
+    pub fn new() -> Receiver {
+        Receiver::default()
+    }
+
+    /// A data packet arrived. Gives whether it is new, and the acknowledgement to send.
+    #[inline]
+    pub fn on_data(&mut self, number: u64, sent: Time) -> (bool, Segment) {
+        if number == self.next && self.blocks.is_empty() {
+            self.next += 1;
+            return (
+                true,
+                Segment::Ack {
+                    next: self.next,
+                    block: 0,
+                    block_len: 0,
+                    echo: sent,
+                },
+            );
+        }
+        self.out_of_order(number, sent)
+    }
+
+    #[cold]
+    fn out_of_order(&mut self, number: u64, sent: Time) -> (bool, Segment) {
+        let new = number >= self.next
+            && !self
+                .blocks
+                .iter()
+                .any(|&(from, to)| (from..to).contains(&number));
+        if new {
+            self.insert(number);
+        } else {
+            self.duplicates += 1;
+        }
+        let block = self
+            .blocks
+            .iter()
+            .find(|&&(from, to)| (from..to).contains(&number));
+        let (block, block_len) = match block {
+            Some(&(from, to)) => ((from - self.next) as u32, (to - from) as u32),
+            None => (0, 0),
+        };
+        (
+            new,
+            Segment::Ack {
+                next: self.next,
+                block,
+                block_len,
+                echo: sent,
+            },
+        )
+    }
+
+    fn insert(&mut self, number: u64) {
+        // The first block that ends at or after the packet.
+        let i = self.blocks.partition_point(|&(_, to)| to < number);
+        match self.blocks.get_mut(i) {
+            Some(b) if b.1 == number => b.1 += 1,
+            Some(b) if b.0 == number + 1 => b.0 = number,
+            _ => self.blocks.insert(i, (number, number + 1)),
+        }
+        if i + 1 < self.blocks.len() && self.blocks[i].1 == self.blocks[i + 1].0 {
+            self.blocks[i].1 = self.blocks[i + 1].1;
+            self.blocks.remove(i + 1);
+        }
+        // The packet that was missing: the first block, if it starts here, is in order now.
+        if self.blocks[0].0 == self.next {
+            self.next = self.blocks[0].1;
+            self.blocks.remove(0);
+        }
+    }
+
+    /// All packets with smaller numbers have arrived.
+    pub fn next(&self) -> u64 {
+        self.next
+    }
+
+    /// Packets that had arrived before.
+    pub fn duplicates(&self) -> u64 {
+        self.duplicates
+    }
+}

@@ -1,0 +1,336 @@
+//! The sending half of a stream.
+
+use super::scoreboard::Scoreboard;
+use crate::{Pacer, RoundTrip, Segment};
+use accord_control::{Acked, AnyController, Congestion, Controller, PathView, Recovery};
+use accord_units::{Bytes, Duration, Time};
+
+/// Sends packets by a controller's window, finds losses and repairs them.
+///
+/// Loss is found by three duplicate acknowledgements or by time-out; how it is repaired is
+/// the controller's choice of [`Recovery`]: one hole in all (Reno), a hole a round trip
+/// (NewReno), or all that the acknowledgements tell (SACK).
+#[derive(Clone, Debug)]
+pub struct Sender {
+    controller: AnyController,
+    recovery: Recovery,
+    packet: Bytes,
+    rtt: RoundTrip,
+    pacer: Pacer,
+    /// First packet not acknowledged, next new one, and one past the last ever sent.
+    una: u64,
+    next: u64,
+    sent: u64,
+    /// Packets that the application has to send, in all.
+    available: u64,
+    board: Scoreboard,
+    /// Duplicate acknowledgements since the window last moved; each says that a packet
+    /// arrived (Reno and NewReno, which are not told which).
+    duplicates: u64,
+    /// Repairing; over when this packet and all before it are acknowledged.
+    recovering_to: Option<u64>,
+    /// No new repair before this packet is acknowledged [RFC 6582 §3.2].
+    recovered: u64,
+    /// The round trip ends when this packet is acknowledged.
+    round_end: u64,
+    /// When the retransmission timer runs out; `Time::MAX` while nothing is in flight.
+    deadline: Time,
+    /// When the first unacknowledged packet was sent last, for early retransmission.
+    retransmissions: u64,
+    timeouts: u64,
+    /// The window stopped the sender when it last could send.
+    window_limited: bool,
+}
+
+/// Least retransmission time-out: that of common systems, below RFC 6298's 1 s.
+const MIN_RTO: Duration = Duration::from_ms(200);
+
+impl Sender {
+    /// A sender of packets of `packet` bytes, with nothing to send yet.
+    pub fn new(controller: AnyController, packet: Bytes) -> Sender {
+        Sender {
+            recovery: controller.recovery(),
+            controller,
+            packet,
+            rtt: RoundTrip::new(MIN_RTO),
+            pacer: Pacer::default(),
+            una: 0,
+            next: 0,
+            sent: 0,
+            available: 0,
+            board: Scoreboard::default(),
+            duplicates: 0,
+            recovering_to: None,
+            recovered: 0,
+            round_end: 0,
+            deadline: Time::MAX,
+            retransmissions: 0,
+            timeouts: 0,
+            window_limited: false,
+        }
+    }
+
+    /// The application has `packets` more to send; `u64::MAX` for as much as ever fits.
+    pub fn supply(&mut self, packets: u64) {
+        self.available = self.available.saturating_add(packets);
+    }
+
+    /// The application sends no more than what is already sent.
+    pub fn stop(&mut self) {
+        self.available = self.sent;
+    }
+
+    /// Packets in flight: sent, not known to have arrived, not taken for lost.
+    #[inline]
+    fn in_flight(&self) -> u64 {
+        let out = self.next.saturating_sub(self.una);
+        out.saturating_sub(self.board.sacked() + self.duplicates + self.board.lost())
+    }
+
+    #[inline]
+    fn path(&self) -> PathView {
+        PathView {
+            packet: self.packet,
+            srtt: self.rtt.smoothed(),
+            min_rtt: self.rtt.min(),
+            in_flight: Bytes::new(self.in_flight() * self.packet.get()),
+            sent_in_round: Bytes::ZERO,
+        }
+    }
+
+    /// An acknowledgement arrived.
+    #[inline]
+    pub fn on_ack(&mut self, next: u64, block: u32, block_len: u32, echo: Time, now: Time) {
+        if next > self.una {
+            self.advance(next, block, block_len, echo, now);
+        } else if next == self.una && self.next > self.una {
+            self.duplicate(block, block_len, now);
+        }
+    }
+
+    #[inline]
+    fn advance(&mut self, next: u64, block: u32, block_len: u32, echo: Time, now: Time) {
+        let n = next - self.una;
+        self.una = next;
+        // After a time-out, what was sent before it may still be acknowledged.
+        self.next = self.next.max(next);
+        let rtt = now.since(echo);
+        self.rtt.sample(rtt);
+        let mut new = self.board.acknowledge(n);
+        self.deadline = if self.next > self.una {
+            now + self.rtt.timeout()
+        } else {
+            Time::MAX
+        };
+        if self.recovering_to.is_some() || self.duplicates > 0 || block_len > 0 {
+            new += self.repair(n, block, block_len);
+        }
+        let round_ended = next > self.round_end;
+        if round_ended {
+            self.round_end = self.next;
+        }
+        let ack = Acked {
+            bytes: Bytes::new(new * self.packet.get()),
+            rtt: Some(rtt),
+            round_ended,
+            window_limited: self.window_limited,
+            in_recovery: self.recovering_to.is_some(),
+        };
+        self.controller.on_ack(&ack, &self.path(), now);
+    }
+
+    /// The window moved while something was out of order.
+    #[cold]
+    fn repair(&mut self, n: u64, block: u32, block_len: u32) -> u64 {
+        let mut new = 0;
+        if self.recovery == Recovery::Sack {
+            if block_len > 0 {
+                new = self
+                    .board
+                    .sack(u64::from(block), u64::from(block + block_len));
+            }
+            if self.recovering_to.is_some() {
+                self.board.find_losses();
+            }
+        }
+        match self.recovering_to {
+            Some(to) if self.una >= to => {
+                self.recovering_to = None;
+                self.duplicates = 0;
+            }
+            Some(_) => match self.recovery {
+                Recovery::Reno => {
+                    self.recovering_to = None;
+                    self.duplicates = 0;
+                }
+                // A partial acknowledgement: the next hole is lost, too [RFC 6582 §3.2].
+                Recovery::NewReno => {
+                    self.duplicates = self.duplicates.saturating_sub(n - 1);
+                    self.board.lose_first();
+                }
+                Recovery::Sack => {}
+            },
+            None => self.duplicates = 0,
+        }
+        new
+    }
+
+    #[cold]
+    fn duplicate(&mut self, block: u32, block_len: u32, now: Time) {
+        let new = match self.recovery {
+            Recovery::Sack => {
+                if block_len == 0 {
+                    return;
+                }
+                self.board
+                    .sack(u64::from(block), u64::from(block + block_len))
+            }
+            // No more can have arrived than was sent after the hole.
+            _ => u64::from(self.duplicates + 1 < self.next - self.una),
+        };
+        if self.recovery != Recovery::Sack {
+            self.duplicates += new;
+        }
+        if new > 0 {
+            let ack = Acked {
+                bytes: match self.recovery {
+                    Recovery::Sack => Bytes::new(new * self.packet.get()),
+                    _ => Bytes::ZERO,
+                },
+                rtt: None,
+                round_ended: false,
+                window_limited: self.window_limited,
+                in_recovery: self.recovering_to.is_some(),
+            };
+            self.controller.on_ack(&ack, &self.path(), now);
+        }
+        if self.recovering_to.is_some() {
+            if self.recovery == Recovery::Sack {
+                self.board.find_losses();
+            }
+            return;
+        }
+        let lost = match self.recovery {
+            Recovery::Sack => self.board.find_losses(),
+            _ => self.duplicates >= 3,
+        };
+        // The first unacknowledged packet was sent `timeout` before the deadline, or later.
+        let early = !lost
+            && self.controller.early_retransmission()
+            && self.deadline != Time::MAX
+            && self.last_progress() + self.rtt.fine_timeout() < now;
+        if (lost || early) && self.una >= self.recovered {
+            if self.recovery != Recovery::Sack || early {
+                self.board.lose_first();
+            }
+            self.recovering_to = Some(self.next);
+            self.recovered = self.next;
+            let what = if lost {
+                Congestion::Loss
+            } else {
+                Congestion::EarlyLoss
+            };
+            self.controller.on_congestion(what, &self.path(), now);
+        }
+    }
+
+    /// When the retransmission timer was last set: at the last progress.
+    fn last_progress(&self) -> Time {
+        Time::from_ps(
+            self.deadline
+                .as_ps()
+                .saturating_sub(self.rtt.timeout().as_ps()),
+        )
+    }
+
+    /// When to call [`Sender::on_wake`]; `Time::MAX` for never.
+    #[inline]
+    pub fn next_wake(&self) -> Time {
+        self.deadline
+    }
+
+    /// The time of [`Sender::next_wake`] may have come.
+    pub fn on_wake(&mut self, now: Time) {
+        if now < self.deadline {
+            return;
+        }
+        self.timeouts += 1;
+        self.rtt.back_off();
+        self.board.clear();
+        self.duplicates = 0;
+        self.recovering_to = None;
+        // All is sent again, from the first packet not acknowledged.
+        self.recovered = self.sent;
+        self.next = self.una;
+        self.round_end = self.una;
+        self.deadline = now + self.rtt.timeout();
+        self.controller
+            .on_congestion(Congestion::Timeout, &self.path(), now);
+    }
+
+    /// A packet to send now, or when to ask again: `Err(Time::MAX)` means after the next
+    /// acknowledgement or time-out.
+    #[inline]
+    pub fn poll(&mut self, now: Time) -> Result<Segment, Time> {
+        let allowance = self.controller.allowance();
+        let window = allowance.window.get();
+        // Of a window below one packet, one packet may still be in flight.
+        let in_flight = self.in_flight() * self.packet.get();
+        let fits = in_flight + self.packet.get() <= window || in_flight == 0;
+        self.window_limited = !fits;
+        if !fits {
+            return Err(Time::MAX);
+        }
+        if allowance.pacing.is_some() && self.pacer.next() > now {
+            return Err(self.pacer.next());
+        }
+        let number = match self.board.take_lost() {
+            Some(i) => {
+                self.retransmissions += 1;
+                self.una + i
+            }
+            None if self.next < self.available => {
+                self.next += 1;
+                if self.next > self.sent {
+                    self.sent = self.next;
+                } else {
+                    self.retransmissions += 1;
+                }
+                self.next - 1
+            }
+            None => return Err(Time::MAX),
+        };
+        if self.deadline == Time::MAX {
+            self.deadline = now + self.rtt.timeout();
+        }
+        if let Some(rate) = allowance.pacing {
+            self.pacer.sent(now, self.packet, rate);
+        }
+        Ok(Segment::Data { number, sent: now })
+    }
+
+    /// All that the application had to send has been acknowledged.
+    pub fn is_done(&self) -> bool {
+        self.una >= self.available
+    }
+
+    /// Its controller.
+    pub fn controller(&self) -> &AnyController {
+        &self.controller
+    }
+
+    /// Its round-trip times.
+    pub fn round_trip(&self) -> &RoundTrip {
+        &self.rtt
+    }
+
+    /// Packets sent again.
+    pub fn retransmissions(&self) -> u64 {
+        self.retransmissions
+    }
+
+    /// Times that the retransmission timer ran out.
+    pub fn timeouts(&self) -> u64 {
+        self.timeouts
+    }
+}

@@ -1,0 +1,261 @@
+//! The sending half of a tunnel.
+
+use crate::{Pacer, RoundTrip, Segment};
+use accord_control::{AnyController, Congestion, Controller, PathView, Report};
+use accord_units::{Bytes, Duration, Rate, Time};
+
+/// Sends datagrams at the controller's rate and window, and a pair of control packets each
+/// round trip: the next when the answer to the last arrives, or when it is overdue.
+#[derive(Clone, Debug)]
+pub struct Ingress {
+    controller: AnyController,
+    packet: Bytes,
+    rtt: RoundTrip,
+    pacer: Pacer,
+    /// Number of the current pair, and when it was sent.
+    pair: u64,
+    pair_sent: Time,
+    /// Halves of the current pair that are still to be handed out.
+    to_send: u8,
+    deadline: Time,
+    started: bool,
+    /// Bytes sent in all, when the current pair was sent, and when the one before was.
+    sent: u64,
+    sent_at_pair: u64,
+    sent_in_round: u64,
+    /// Bytes known to have arrived, at the time when that became known.
+    received: u64,
+    received_at: Time,
+    egress_rate: Rate,
+    /// Bytes known to be lost: neither in flight nor received.
+    lost: u64,
+    numbers: u64,
+    available: u64,
+    timeouts: u64,
+}
+
+/// Least time-out of a control pair. Control packets overtake queues on the way back, and
+/// one lost pair delays control by no more than this.
+const MIN_RTO: Duration = Duration::from_ms(20);
+
+/// So many time-outs in a row mean that the path is broken, and the window goes down as
+/// after a stream's time-out.
+const BROKEN: u32 = 3;
+
+impl Ingress {
+    /// An ingress of packets of `packet` bytes, with nothing to send yet.
+    pub fn new(controller: AnyController, packet: Bytes) -> Ingress {
+        Ingress {
+            controller,
+            packet,
+            rtt: RoundTrip::new(MIN_RTO),
+            pacer: Pacer::default(),
+            pair: 0,
+            pair_sent: Time::ZERO,
+            to_send: 0,
+            deadline: Time::MAX,
+            started: false,
+            sent: 0,
+            sent_at_pair: 0,
+            sent_in_round: 0,
+            received: 0,
+            received_at: Time::ZERO,
+            egress_rate: Rate::ZERO,
+            lost: 0,
+            numbers: 0,
+            available: 0,
+            timeouts: 0,
+        }
+    }
+
+    /// The application has `packets` more to send; `u64::MAX` for as much as ever fits.
+    pub fn supply(&mut self, packets: u64) {
+        self.available = self.available.saturating_add(packets);
+    }
+
+    /// The application sends no more.
+    pub fn stop(&mut self) {
+        self.available = self.numbers;
+    }
+
+    /// The first pair goes out with the first data.
+    fn start(&mut self, now: Time) {
+        self.started = true;
+        self.new_pair(now);
+    }
+
+    fn new_pair(&mut self, now: Time) {
+        self.pair += 1;
+        self.pair_sent = now;
+        self.to_send = 2;
+        self.sent_in_round = self.sent - self.sent_at_pair;
+        self.sent_at_pair = self.sent;
+        self.deadline = now + self.rtt.timeout();
+    }
+
+    /// Bytes in flight as far as known: what was sent less what is known to have arrived or
+    /// to be lost, less what must have arrived since at the rate of the last report.
+    fn in_flight(&self, now: Time) -> u64 {
+        let since = self.egress_rate.bytes_in(now.since(self.received_at)).get();
+        self.sent.saturating_sub(self.lost + self.received + since)
+    }
+
+    fn path(&self, now: Time) -> PathView {
+        PathView {
+            packet: self.packet,
+            srtt: self.rtt.smoothed(),
+            min_rtt: self.rtt.min(),
+            in_flight: Bytes::new(self.in_flight(now)),
+            sent_in_round: Bytes::new(self.sent_in_round),
+        }
+    }
+
+    /// A report arrived. Late and duplicate ones are ignored, by their number.
+    pub fn on_report(
+        &mut self,
+        pair: u64,
+        accumulation: f64,
+        egress_rate: Rate,
+        lost: bool,
+        received: u64,
+        now: Time,
+    ) {
+        if pair != self.pair {
+            return;
+        }
+        self.rtt.sample(now.since(self.pair_sent));
+        // What was sent before the pair and has not arrived with it is lost.
+        self.lost = self.sent_at_pair.saturating_sub(received);
+        self.received = received;
+        self.received_at = now;
+        self.egress_rate = egress_rate;
+        // What was sent during the round trip that this report ends.
+        self.sent_in_round = self.sent - self.sent_at_pair;
+        let report = Report {
+            number: pair,
+            accumulation,
+            egress_rate,
+            lost,
+            received,
+        };
+        let path = self.path(now);
+        self.controller.on_report(&report, &path, now);
+        if let Some(rate) = self.controller.allowance().pacing {
+            self.pacer.speed_up(now, self.packet, rate);
+        }
+        if self.has_data() || self.in_flight(now) > 0 {
+            self.new_pair(now);
+        } else {
+            self.started = false;
+            self.deadline = Time::MAX;
+        }
+    }
+
+    fn has_data(&self) -> bool {
+        self.numbers < self.available
+    }
+
+    /// When to call [`Ingress::on_wake`]; `Time::MAX` for never.
+    pub fn next_wake(&self) -> Time {
+        self.deadline
+    }
+
+    /// The time of [`Ingress::next_wake`] may have come: no answer to the current pair.
+    pub fn on_wake(&mut self, now: Time) {
+        if now < self.deadline {
+            return;
+        }
+        self.timeouts += 1;
+        self.rtt.back_off();
+        if self.rtt.backoffs() >= BROKEN {
+            self.controller
+                .on_congestion(Congestion::Timeout, &self.path(now), now);
+            if !self.has_data() {
+                self.started = false;
+                self.deadline = Time::MAX;
+                return;
+            }
+        }
+        self.new_pair(now);
+    }
+
+    /// A packet to send now, or when to ask again; `Err(Time::MAX)` means after the next
+    /// report or time-out.
+    pub fn poll(&mut self, now: Time) -> Result<Segment, Time> {
+        if !self.started && self.has_data() {
+            self.start(now);
+        }
+        match self.to_send {
+            2 => {
+                self.to_send = 1;
+                return Ok(Segment::OutOfBand {
+                    pair: self.pair,
+                    sent: now,
+                });
+            }
+            1 => {
+                self.to_send = 0;
+                return Ok(Segment::InBand {
+                    pair: self.pair,
+                    sent_bytes: self.sent,
+                    virtual_delay: Duration::ZERO,
+                });
+            }
+            _ => {}
+        }
+        if !self.has_data() {
+            return Err(Time::MAX);
+        }
+        if self.pacer.next() > now {
+            return Err(self.pacer.next());
+        }
+        let allowance = self.controller.allowance();
+        let in_flight = self.in_flight(now);
+        let size = self.packet.get();
+        if in_flight + size > allowance.window.get() && in_flight > 0 {
+            return Err(self.room_at(now, in_flight + size - allowance.window.get()));
+        }
+        let rate = allowance.pacing.unwrap_or(Rate::from_bps(u64::MAX));
+        self.pacer.sent(now, self.packet, rate);
+        self.sent += size;
+        self.numbers += 1;
+        Ok(Segment::Data {
+            number: self.numbers - 1,
+            sent: now,
+        })
+    }
+
+    /// When `excess` bytes will have arrived, at the last reported egress rate.
+    fn room_at(&self, now: Time, excess: u64) -> Time {
+        if self.egress_rate == Rate::ZERO {
+            return Time::MAX;
+        }
+        // One nanosecond more, so that rounding never asks for the same instant again.
+        now + self.egress_rate.transmission(Bytes::new(excess)) + Duration::from_ns(1)
+    }
+
+    /// All that the application had to send has arrived or is lost.
+    pub fn is_done(&self) -> bool {
+        !self.has_data() && self.received + self.lost >= self.sent
+    }
+
+    /// Its controller.
+    pub fn controller(&self) -> &AnyController {
+        &self.controller
+    }
+
+    /// Its round-trip times.
+    pub fn round_trip(&self) -> &RoundTrip {
+        &self.rtt
+    }
+
+    /// Control pairs that were not answered in time.
+    pub fn timeouts(&self) -> u64 {
+        self.timeouts
+    }
+
+    /// Data bytes sent.
+    pub fn sent(&self) -> u64 {
+        self.sent
+    }
+}

@@ -1,0 +1,8 @@
+//! Tunnels: datagrams from an ingress to an egress, with a pair of control packets each
+//! round trip [Xia05 §IV-B].
+
+mod egress;
+mod ingress;
+
+pub use egress::Egress;
+pub use ingress::Ingress;
