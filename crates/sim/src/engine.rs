@@ -201,6 +201,8 @@ impl<'a> Simulation<'a> {
         let end = self.scenario.end();
         while let Some((time, kind, index, packet)) = self.calendar.pop() {
             if time > end {
+                // It is still on its way when the books are closed.
+                self.calendar.push(time, kind, index, packet);
                 break;
             }
             debug_assert!(time >= self.now, "time never goes back");

@@ -14,7 +14,10 @@ pub fn discipline(name: &str, params: &[(&str, Raw)]) -> Values {
 }
 
 fn values(families: &'static [&'static Family], name: &str, params: &[(&str, Raw)]) -> Values {
-    let family = families.iter().find(|f| f.name == name).expect("a known family");
+    let family = families
+        .iter()
+        .find(|f| f.name == name)
+        .expect("a known family");
     let mut values = family.defaults();
     for (name, raw) in params {
         values.set(name, raw).expect("a valid parameter");
@@ -41,8 +44,18 @@ impl Dumbbell {
             seed: 1,
             duration,
             sample: Duration::from_ms(10),
-            steady: Window { start: Time::ZERO + duration.mul_f64(0.5), end: Time::ZERO + duration },
-            nodes: vec![Node { name: "left".into() }, Node { name: "right".into() }],
+            steady: Window {
+                start: Time::ZERO + duration.mul_f64(0.5),
+                end: Time::ZERO + duration,
+            },
+            nodes: vec![
+                Node {
+                    name: "left".into(),
+                },
+                Node {
+                    name: "right".into(),
+                },
+            ],
             links: vec![],
             groups: vec![],
             flows: vec![],
@@ -56,7 +69,10 @@ impl Dumbbell {
                 to,
                 rate: rate.parse().unwrap(),
                 delay: delay.parse().unwrap(),
-                queue: Queue { discipline: discipline.clone(), limit },
+                queue: Queue {
+                    discipline: discipline.clone(),
+                    limit,
+                },
                 loss: 0.0,
                 control_loss: 0.0,
                 attachment: false,
@@ -65,10 +81,20 @@ impl Dumbbell {
         Dumbbell(s)
     }
 
-    pub fn attach(&mut self, name: &str, from: NodeId, to: NodeId, rate: &str, delay: Duration) -> [LinkId; 2] {
+    pub fn attach(
+        &mut self,
+        name: &str,
+        from: NodeId,
+        to: NodeId,
+        rate: &str,
+        delay: Duration,
+    ) -> [LinkId; 2] {
         let s = &mut self.0;
         let mut ids = [0; 2];
-        for (i, (suffix, from, to)) in [("", from, to), (".reverse", to, from)].into_iter().enumerate() {
+        for (i, (suffix, from, to)) in [("", from, to), (".reverse", to, from)]
+            .into_iter()
+            .enumerate()
+        {
             ids[i] = s.links.len();
             s.links.push(Link {
                 name: format!("{name}{suffix}"),
@@ -76,7 +102,10 @@ impl Dumbbell {
                 to,
                 rate: rate.parse().unwrap(),
                 delay,
-                queue: Queue { discipline: self::discipline("droptail", &[]), limit: Limit::Unlimited },
+                queue: Queue {
+                    discipline: self::discipline("droptail", &[]),
+                    limit: Limit::Unlimited,
+                },
                 loss: 0.0,
                 control_loss: 0.0,
                 attachment: true,
@@ -107,8 +136,20 @@ impl Dumbbell {
             let src = host(&mut self.0, format!("{name}.{i}.source"));
             let dst = host(&mut self.0, format!("{name}.{i}.sink"));
             let (near, far) = if forward { (0, 1) } else { (1, 0) };
-            let a = self.attach(&format!("{name}.{i}.access"), src, near, rate, Duration::from_us(delays_us.0));
-            let e = self.attach(&format!("{name}.{i}.egress"), far, dst, rate, Duration::from_us(delays_us.1));
+            let a = self.attach(
+                &format!("{name}.{i}.access"),
+                src,
+                near,
+                rate,
+                Duration::from_us(delays_us.0),
+            );
+            let e = self.attach(
+                &format!("{name}.{i}.egress"),
+                far,
+                dst,
+                rate,
+                Duration::from_us(delays_us.1),
+            );
             let (there, back) = if forward { (0, 1) } else { (1, 0) };
             self.0.flows.push(Flow {
                 name: format!("{name}.{i}"),
@@ -124,19 +165,49 @@ impl Dumbbell {
                 control: Bytes::new(40),
             });
         }
-        self.0.groups.push(Group { name: name.into(), flows: first..first + count });
+        self.0.groups.push(Group {
+            name: name.into(),
+            flows: first..first + count,
+        });
         self
     }
 }
 
 pub fn window(start: f64, end: f64) -> Window {
-    Window { start: Time::from_secs_f64(start), end: Time::from_secs_f64(end) }
+    Window {
+        start: Time::from_secs_f64(start),
+        end: Time::from_secs_f64(end),
+    }
 }
 
 pub fn fig6(controller: Values, queue: Values, packets: u64) -> Scenario {
     Dumbbell::new("30 Mbps", "2 ms", queue, Limit::Packets(packets), "50 s")
-        .flows("set1", 10, controller.clone(), "10 Mbps", (1000, 1000), ("0 s", Some("30 s")), true)
-        .flows("set2", 5, controller.clone(), "10 Mbps", (1000, 6000), ("10 s", Some("40 s")), true)
-        .flows("set3", 5, controller, "10 Mbps", (1000, 11000), ("20 s", None), true)
+        .flows(
+            "set1",
+            10,
+            controller.clone(),
+            "10 Mbps",
+            (1000, 1000),
+            ("0 s", Some("30 s")),
+            true,
+        )
+        .flows(
+            "set2",
+            5,
+            controller.clone(),
+            "10 Mbps",
+            (1000, 6000),
+            ("10 s", Some("40 s")),
+            true,
+        )
+        .flows(
+            "set3",
+            5,
+            controller,
+            "10 Mbps",
+            (1000, 11000),
+            ("20 s", None),
+            true,
+        )
         .0
 }

@@ -1,0 +1,212 @@
+//! Monaco in the packet engine: the law, its robustness, and the books.
+mod common;
+
+use accord_scenario::*;
+use accord_sim::{Audit, run, run_audited};
+use accord_units::param::Raw;
+use accord_units::*;
+use common::*;
+
+fn variation(run: &Run, w: Window) -> f64 {
+    let q = &run
+        .series(Metric::BacklogPackets, Entity::Link(0))
+        .unwrap()
+        .values[run.within(w)];
+    let mean = q.iter().sum::<f64>() / q.len() as f64;
+    (q.iter().map(|x| (x - mean).powi(2)).sum::<f64>() / q.len() as f64).sqrt() / mean
+}
+
+#[test]
+fn conserving_clock_holds_the_backlog_still_where_the_printed_law_oscillates() {
+    let droptail = || discipline("droptail", &[]);
+    let conserving = run(&fig6(controller("monaco", &[]), droptail(), 90), &mut Quiet).unwrap();
+    let paced = controller("monaco", &[("clocking", text("paced"))]);
+    let paced = run(&fig6(paced, droptail(), 90), &mut Quiet).unwrap();
+    for (a, b) in [
+        (4.0, 10.0),
+        (14.0, 20.0),
+        (24.0, 30.0),
+        (34.0, 40.0),
+        (44.0, 50.0),
+    ] {
+        let w = window(a, b);
+        assert!(
+            variation(&conserving, w) < 0.3,
+            "{a}-{b} s: {}",
+            variation(&conserving, w)
+        );
+        assert!(
+            variation(&paced, w) > 0.3,
+            "{a}-{b} s: {}",
+            variation(&paced, w)
+        );
+    }
+}
+
+#[test]
+fn same_seed_same_bytes() {
+    let scenario = fig6(controller("monaco", &[]), discipline("droptail", &[]), 55);
+    let a = run(&scenario, &mut Quiet).unwrap();
+    let b = run(&scenario, &mut Quiet).unwrap();
+    assert_eq!(a.manifest, b.manifest);
+    assert_eq!(format!("{:?}", a.series), format!("{:?}", b.series));
+}
+
+fn balanced(books: &[Audit]) {
+    for (i, b) in books.iter().enumerate() {
+        assert_eq!(
+            b.entered.packets,
+            b.left.packets + b.dropped.packets + b.held.packets,
+            "{i}: {b:?}"
+        );
+        assert_eq!(
+            b.entered.bytes,
+            b.left.bytes + b.dropped.bytes + b.held.bytes,
+            "{i}: {b:?}"
+        );
+    }
+}
+
+#[test]
+fn books_balance_with_and_without_loss() {
+    for limit in [20, 55, 90] {
+        let scenario = fig6(
+            controller("monaco", &[]),
+            discipline("droptail", &[]),
+            limit,
+        );
+        let (run, ports, flows) = run_audited(&scenario, &mut Quiet).unwrap();
+        balanced(&ports);
+        balanced(&flows);
+        let drops = ports.iter().map(|p| p.dropped.packets).sum::<u64>();
+        assert_eq!(drops > 0, limit < 60, "limit {limit}: {drops} drops");
+        assert!(run.statistics.packet_hops > 500_000);
+    }
+}
+
+#[test]
+fn survives_half_of_its_control_packets_lost() {
+    for control_loss in [0.1, 0.3, 0.5] {
+        let mut scenario = fig6(controller("monaco", &[]), discipline("droptail", &[]), 90);
+        for link in &mut scenario.links[..2] {
+            link.control_loss = control_loss;
+        }
+        let (run, ports, flows) = run_audited(&scenario, &mut Quiet).unwrap();
+        let used = run
+            .mean(Metric::Utilisation, Entity::Link(0), window(4.0, 10.0))
+            .unwrap();
+        assert!(
+            used > 0.8,
+            "control loss {control_loss}: utilisation {used}"
+        );
+        balanced(&flows);
+        balanced(&ports);
+    }
+}
+
+#[test]
+fn recovers_from_lost_data() {
+    let mut scenario = fig6(controller("monaco", &[]), discipline("droptail", &[]), 90);
+    scenario.links[0].loss = 0.001;
+    let (run, ports, flows) = run_audited(&scenario, &mut Quiet).unwrap();
+    let used = run
+        .mean(Metric::Utilisation, Entity::Link(0), window(4.0, 10.0))
+        .unwrap();
+    assert!(used > 0.8, "utilisation {used}");
+    balanced(&ports);
+    balanced(&flows);
+}
+
+#[test]
+fn delay_step_neither_starves_nor_overflows() {
+    // Xia05 figure 5: 12 ms becomes 52 ms at 10 s.
+    let droptail = discipline("droptail", &[]);
+    let mut d = Dumbbell::new("10 Mbps", "12 ms", droptail, Limit::Packets(100), "20 s").flows(
+        "flow",
+        1,
+        controller("monaco", &[]),
+        "100 Mbps",
+        (0, 0),
+        ("0 s", None),
+        true,
+    );
+    for link in 0..2 {
+        d.0.events.push(Event {
+            at: Time::from_secs_f64(10.0),
+            change: Change::Delay(link, Duration::from_ms(52)),
+        });
+    }
+    let run = run(&d.0, &mut Quiet).unwrap();
+    let used = run
+        .mean(Metric::Utilisation, Entity::Link(0), window(13.0, 20.0))
+        .unwrap();
+    assert!(used > 0.97, "utilisation {used}");
+    assert_eq!(
+        run.mean(Metric::Drops, Entity::Link(0), window(0.0, 20.0)),
+        Some(0.0)
+    );
+}
+
+#[test]
+fn ideal_estimator_agrees_with_the_sampled_truth() {
+    let ideal = controller("monaco", &[("estimator", text("ideal"))]);
+    let run = run(&fig6(ideal, discipline("droptail", &[]), 90), &mut Quiet).unwrap();
+    // The estimator's truth comes from ingress and egress counts, the sampled one from the
+    // packets in the queues: two ways to eq. 1.
+    for flow in 0..10 {
+        let mean = |m| run.mean(m, Entity::Flow(flow), window(4.0, 10.0)).unwrap();
+        let (sampled, told) = (
+            mean(Metric::Accumulation),
+            mean(Metric::AccumulationEstimate),
+        );
+        assert!(
+            (sampled - told).abs() < 0.1 * sampled,
+            "flow {flow}: {sampled} and {told}"
+        );
+    }
+}
+
+#[test]
+fn weights_share_in_proportion() {
+    let w = |kb: f64| controller("monaco", &[("target", Raw::Text(format!("{kb} KB")))]);
+    let queue = discipline("droptail", &[]);
+    let d = Dumbbell::new("50 Mbps", "10 ms", queue, Limit::Unlimited, "20 s")
+        .flows(
+            "one",
+            1,
+            w(3.0),
+            "1 Gbps",
+            (1000, 1000),
+            ("0 s", None),
+            true,
+        )
+        .flows(
+            "two",
+            1,
+            w(6.0),
+            "1 Gbps",
+            (2000, 1000),
+            ("0 s", None),
+            true,
+        )
+        .flows(
+            "four",
+            1,
+            w(12.0),
+            "1 Gbps",
+            (3000, 1000),
+            ("0 s", None),
+            true,
+        );
+    let run = run(&d.0, &mut Quiet).unwrap();
+    for (flow, share) in [1.0, 2.0, 4.0].into_iter().enumerate() {
+        let x = run
+            .mean(Metric::Throughput, Entity::Flow(flow), window(10.0, 20.0))
+            .unwrap();
+        let expected = 50e6 * share / 7.0;
+        assert!(
+            (x - expected).abs() < 0.05 * expected,
+            "weight {share}: {x}"
+        );
+    }
+}
