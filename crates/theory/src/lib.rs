@@ -1,1 +1,37 @@
 //! Equilibria of networks of congestion-controlled flows, with certificates.
+//!
+//! Flows that keep a target accumulation in the network share it as if they maximised a sum of
+//! utilities within the capacities, and the queuing delays are the prices of that problem
+//! `[Xia05 appendix]`, `[Low02 theorem 1]`. This crate computes those rates and prices, to all
+//! digits, for networks of up to millions of flows, and certifies them.
+//!
+//! - [`Routes`]: which flow crosses which links.
+//! - [`Demand`]: how much a flow sends at a price; what makes Vegas, Monaco and contracted rates
+//!   differ in theory.
+//! - [`Problem`]: both, and the capacities. Plain `f64` in the caller's units.
+//! - [`solve`]: rates and prices, as a [`Solution`].
+//! - [`Certificate`]: how far any rates and prices are from the optimum, wherever they come from.
+//!
+//! Keys of the sources: `[Xia05]` Xia, Harrison, Kalyanaraman, Ramachandran, Venkatesan,
+//! *Accumulation-based Congestion Control*; `[Low02]` Low, Peterson, Wang, *Understanding TCP
+//! Vegas: A Duality Model*; `[Har02]` Harrison, Xia, Kalyanaraman, Venkatesan, *A Closed-loop
+//! Scheme for Expected Minimum Rate and Weighted Rate Services*.
+
+mod certificate;
+mod cg;
+mod demand;
+mod dual;
+mod error;
+mod merge;
+mod newton;
+mod problem;
+mod routes;
+mod solution;
+
+pub use certificate::Certificate;
+pub use demand::Demand;
+pub use error::ProblemError;
+pub use newton::solve;
+pub use problem::Problem;
+pub use routes::Routes;
+pub use solution::{Settings, Solution, Status};

@@ -1,0 +1,261 @@
+//! How much a flow sends at a given price of its path: the demand function x(q).
+//!
+//! A demand is a non-increasing function of the path price q; the utility behind it is the
+//! concave U with U′(x) = q. The solver needs five things of it and knows nothing else, so a new
+//! kind of demand is one variant and one arm in each of these:
+//!
+//! | method | meaning |
+//! |---|---|
+//! | [`rate`](Demand::rate) | x(q) `[Low02 eq. 12]` |
+//! | [`slope`](Demand::slope) | −dx/dq, the generalised derivative at a kink |
+//! | [`price`](Demand::price) | U′(x), the inverse of x(q) `[Low02 eqs. 6, 25]` |
+//! | [`integral`](Demand::integral) | ∫ x dq between two prices: a difference of `[Low02 eq. 9]` |
+//! | [`least`](Demand::least) | the limit of x(q) at an infinite price |
+//!
+//! Sources: `Log` is `[Xia05 eq. 13]` and `[Low02 eq. 3]`. `Vegas` is Theorem 3 `[Low02 eqs.
+//! 24-25]`. `Contract` is `[Har02 eqs. 12-16]`: the part above the contracted rate is shared in
+//! proportion to its target accumulation ā, and the accumulation x·q stays below A. `Capped` is
+//! a flow whose application has no more to send, `Fixed` one that does not respond.
+
+use crate::ProblemError;
+
+/// The demand of one flow. `q` is the price of its path; units as in [`Problem`](crate::Problem).
+#[derive(Clone, Copy, Debug, PartialEq)]
+#[non_exhaustive]
+pub enum Demand {
+    /// x = w/q: weighted proportional fairness.
+    Log {
+        /// w: the accumulation that the flow keeps in the network.
+        weight: f64,
+    },
+    /// x = min(cap, w/q): a flow that cannot use more than `cap`.
+    Capped {
+        /// w.
+        weight: f64,
+        /// The largest rate.
+        cap: f64,
+    },
+    /// x = min(A/q, x̂ + ā/q): a contracted rate and a share of the rest.
+    Contract {
+        /// ā: the target accumulation of the share above the floor.
+        weight: f64,
+        /// x̂: the contracted rate, zero or more.
+        floor: f64,
+        /// A: the accumulation limit; may be infinite.
+        limit: f64,
+    },
+    /// x = (w/q)^(1/α): α-fairness. α = 1 is `Log`; a large α comes near max-min fairness.
+    AlphaFair {
+        /// w, in the unit of the price times that of rate^α.
+        weight: f64,
+        /// α, positive.
+        alpha: f64,
+    },
+    /// x = w/(q − b): Vegas with an error in its propagation delay.
+    ///
+    /// With relative error ε, delay d and target α·d: w = (1 + ε)·α·d and b = ε·d.
+    Vegas {
+        /// w = (1 + ε)·α·d.
+        weight: f64,
+        /// b = ε·d, in the unit of the price. Negative where the delay is underestimated.
+        bias: f64,
+    },
+    /// x = r, whatever the price: an unresponsive flow.
+    Fixed {
+        /// The rate, zero or more.
+        rate: f64,
+    },
+}
+
+use Demand::{AlphaFair, Capped, Contract, Fixed, Log, Vegas};
+
+impl Demand {
+    /// Whether the price has any influence on the flow.
+    pub fn is_elastic(&self) -> bool {
+        !matches!(self, Fixed { .. })
+    }
+
+    /// x(q) for a price q ≥ 0. Infinite where a demand has no bound.
+    pub fn rate(&self, q: f64) -> f64 {
+        match *self {
+            Log { weight } => weight / q,
+            Capped { weight, cap } => (weight / q).min(cap),
+            Contract {
+                weight,
+                floor,
+                limit,
+            } => (limit / q).min(floor + weight / q),
+            AlphaFair { weight, alpha } => (weight / q).powf(alpha.recip()),
+            Vegas { weight, bias } => weight / (q - bias).max(0.0),
+            Fixed { rate } => rate,
+        }
+    }
+
+    /// −dx/dq ≥ 0 at a price q > 0 where the demand is finite.
+    pub fn slope(&self, q: f64) -> f64 {
+        match *self {
+            Log { weight } => weight / (q * q),
+            Capped { weight, cap } if cap * q < weight => 0.0,
+            Capped { weight, .. } => weight / (q * q),
+            Contract {
+                weight,
+                floor,
+                limit,
+            } if limit > floor * q + weight => weight / (q * q),
+            Contract { limit, .. } => limit / (q * q),
+            AlphaFair { alpha, .. } => self.rate(q) / (alpha * q),
+            Vegas { weight, bias } => weight / ((q - bias) * (q - bias)),
+            Fixed { .. } => 0.0,
+        }
+    }
+
+    /// U′(x): the highest price at which the flow still sends at least x > 0. Zero beyond what it
+    /// can ever send, infinite below its [`least`](Self::least) rate, negative only for `Vegas`.
+    pub fn price(&self, x: f64) -> f64 {
+        match *self {
+            Log { weight } => weight / x,
+            Capped { cap, .. } if x > cap => 0.0,
+            Capped { weight, .. } => weight / x,
+            Contract {
+                weight,
+                floor,
+                limit,
+            } if x > floor => (weight / (x - floor)).min(limit / x),
+            Contract { limit, .. } => limit / x,
+            AlphaFair { weight, alpha } => weight / x.powf(alpha),
+            Vegas { weight, bias } => bias + weight / x,
+            Fixed { rate } if x > rate => 0.0,
+            Fixed { .. } => f64::INFINITY,
+        }
+    }
+
+    /// ∫ x(s) ds from `from` to `to`, where the demand is finite; negative if `to < from`.
+    ///
+    /// Exact to rounding relative to itself, however near the two prices are: the solver's line
+    /// search lives on this.
+    pub fn integral(&self, from: f64, to: f64) -> f64 {
+        match *self {
+            Log { weight } => weight * log_ratio(from, to),
+            Capped { weight, cap } => {
+                let (below, above) = split(from, to, weight / cap);
+                cap * (below.1 - below.0) + weight * log_ratio(above.0, above.1)
+            }
+            Contract {
+                weight,
+                floor,
+                limit,
+            } => {
+                // Below the knee the share is on top of the floor, above it the limit rules.
+                let (below, above) = split(from, to, knee(weight, floor, limit));
+                let mut area = 0.0;
+                if below.0 != below.1 {
+                    area += floor * (below.1 - below.0) + weight * log_ratio(below.0, below.1);
+                }
+                if above.0 != above.1 {
+                    area += limit * log_ratio(above.0, above.1);
+                }
+                area
+            }
+            AlphaFair { alpha, .. } => {
+                let power = 1.0 - alpha.recip();
+                let log = log_ratio(from, to);
+                let scaled = power * log;
+                let grown = if scaled == 0.0 {
+                    log
+                } else {
+                    scaled.exp_m1() / power
+                };
+                self.rate(from) * from * grown
+            }
+            Vegas { weight, bias } => weight * ((to - from) / (from - bias)).ln_1p(),
+            Fixed { rate } => rate * (to - from),
+        }
+    }
+
+    /// What the flow takes at any price: lim x(q) for q → ∞.
+    pub fn least(&self) -> f64 {
+        match *self {
+            Contract { floor, limit, .. } if limit.is_infinite() => floor,
+            Fixed { rate } => rate,
+            _ => 0.0,
+        }
+    }
+
+    /// The weight w of a demand x = w/q, nothing for any other.
+    pub(crate) fn log_weight(&self) -> Option<f64> {
+        match *self {
+            Log { weight } => Some(weight),
+            _ => None,
+        }
+    }
+
+    /// Every parameter in its range.
+    pub(crate) fn check(&self, flow: usize) -> Result<(), ProblemError> {
+        let positive =
+            |what, value: f64| range(flow, what, "positive and finite", value, value > 0.0);
+        let not_negative =
+            |what, value: f64| range(flow, what, "finite and not negative", value, value >= 0.0);
+        match *self {
+            Log { weight } => positive("weight", weight),
+            Capped { weight, cap } => positive("weight", weight).and(positive("cap", cap)),
+            Contract {
+                weight,
+                floor,
+                limit,
+            } => {
+                positive("weight", weight).and(not_negative("floor", floor))?;
+                if limit > 0.0 {
+                    return Ok(());
+                }
+                Err(ProblemError::BadDemand {
+                    flow,
+                    what: "accumulation limit",
+                    expected: "positive, or infinite",
+                    value: limit,
+                })
+            }
+            AlphaFair { weight, alpha } => positive("weight", weight).and(positive("alpha", alpha)),
+            Vegas { weight, bias } => {
+                positive("weight", weight).and(range(flow, "bias", "finite", bias, true))
+            }
+            Fixed { rate } => not_negative("rate", rate),
+        }
+    }
+}
+
+fn range(
+    flow: usize,
+    what: &'static str,
+    expected: &'static str,
+    value: f64,
+    holds: bool,
+) -> Result<(), ProblemError> {
+    if holds && value.is_finite() {
+        return Ok(());
+    }
+    Err(ProblemError::BadDemand {
+        flow,
+        what,
+        expected,
+        value,
+    })
+}
+
+/// The price at which A/q = x̂ + ā/q; zero where the limit always rules, else maybe infinite.
+fn knee(weight: f64, floor: f64, limit: f64) -> f64 {
+    if limit <= weight {
+        0.0
+    } else {
+        (limit - weight) / floor
+    }
+}
+
+/// ln(to/from) without cancellation.
+fn log_ratio(from: f64, to: f64) -> f64 {
+    ((to - from) / from).ln_1p()
+}
+
+/// The parts of the way from `from` to `to` that lie below and above `at`.
+fn split(from: f64, to: f64, at: f64) -> ((f64, f64), (f64, f64)) {
+    ((from.min(at), to.min(at)), (from.max(at), to.max(at)))
+}

@@ -1,0 +1,258 @@
+//! The problem as the solver sees it: one row for each route, in an order that is kind to caches.
+//!
+//! Flows of the same route see the same price, so their demands add exactly; weights of `Log`
+//! demands add to one number `[Har02 §V]`. Rows come in order of length, then of links:
+//! loops over rows of equal length have no branch to mispredict, and rows near each other touch
+//! links near each other. `Fixed` flows are gone, and their rates off the capacities.
+
+use crate::{Demand, Problem};
+
+/// Rates above this multiple of the narrowest link of the route are cut off. No solution has
+/// them, and they make bad models. At 1 the cut would be at the solution of a flow alone on its
+/// link.
+const HEADROOM: f64 = 2.0;
+
+pub(crate) struct Merged {
+    pub rows: Rows,
+    /// Capacity left over by the `Fixed` flows, for each link.
+    pub capacities: Vec<f64>,
+    /// Σ w of the `Log` flows, for each row.
+    pub weights: Vec<f64>,
+    /// The price below which the `Log` flows of a row are cut off.
+    pub knees: Vec<f64>,
+    /// Demands of the other flows with their row, in order of rows.
+    pub others: Vec<(u32, Bounded)>,
+}
+
+impl Merged {
+    /// Merges a feasible problem.
+    pub fn new(problem: &Problem) -> Self {
+        let routes = problem.routes();
+        let demands = problem.demands();
+        let mut capacities = problem.capacities().to_vec();
+        for (path, demand) in routes.iter().zip(demands) {
+            if let Demand::Fixed { rate } = demand {
+                for &link in path {
+                    capacities[link as usize] -= rate;
+                }
+            }
+        }
+
+        let order = order(problem);
+        let mut merged = Self {
+            rows: Rows::default(),
+            capacities,
+            weights: Vec::with_capacity(order.len()),
+            knees: Vec::new(),
+            others: Vec::new(),
+        };
+        let mut last: &[u32] = &[];
+        let mut sorted = Vec::new();
+        for flow in order {
+            let path = routes.path(flow as usize);
+            if path != last {
+                // The same links in another order make another row: right, if not merged.
+                merged.rows.push(path);
+                merged.weights.push(0.0);
+                last = path;
+            }
+            let row = merged.weights.len() as u32 - 1;
+            match demands[flow as usize].log_weight() {
+                Some(weight) => merged.weights[row as usize] += weight,
+                None => sorted.push((row, flow)),
+            }
+        }
+        let ceilings = merged.rows.narrowest(&merged.capacities);
+        merged.knees = merged
+            .weights
+            .iter()
+            .zip(&ceilings)
+            .map(|(&weight, narrowest)| {
+                if weight > 0.0 {
+                    weight / (HEADROOM * narrowest)
+                } else {
+                    1.0
+                }
+            })
+            .collect();
+        merged.others = sorted
+            .into_iter()
+            .map(|(row, flow)| {
+                let ceiling = HEADROOM * ceilings[row as usize];
+                (row, Bounded::new(demands[flow as usize], ceiling))
+            })
+            .collect();
+        merged
+    }
+
+    /// Prices to start from: what each row would spend if it had half of its narrowest link,
+    /// spread evenly over its links. If all demands are `Log`, this meets c·p = Σ w.
+    pub fn starting_prices(&self) -> Vec<f64> {
+        struct Spread<'a>(&'a [f64], Vec<f64>);
+        impl Visit for Spread<'_> {
+            fn visit(&mut self, row: usize, links: &[u32]) {
+                for &link in links {
+                    self.1[link as usize] += self.0[row] / links.len() as f64;
+                }
+            }
+        }
+        let mut spending = self.weights.clone();
+        for (row, other) in &self.others {
+            spending[*row as usize] += other.usual_spending();
+        }
+        let mut visitor = Spread(&spending, vec![0.0; self.links()]);
+        self.rows.visit(&mut visitor);
+        visitor
+            .1
+            .iter()
+            .zip(&self.capacities)
+            .map(|(w, c)| w / c)
+            .collect()
+    }
+
+    /// How many links there are.
+    pub fn links(&self) -> usize {
+        self.capacities.len()
+    }
+}
+
+/// The elastic flows by length of route, then by route.
+fn order(problem: &Problem) -> Vec<u32> {
+    let routes = problem.routes();
+    let mut keyed: Vec<(u64, u32)> = routes
+        .iter()
+        .zip(problem.demands())
+        .enumerate()
+        .filter(|(_, (_, demand))| demand.is_elastic())
+        .map(|(flow, (path, _))| {
+            // Enough of the order in one word to decide nearly every comparison.
+            let length = path.len().min(0xffff) as u64;
+            (length << 48 | u64::from(path[0]) << 16, flow as u32)
+        })
+        .collect();
+    keyed.sort_unstable_by(|a, b| {
+        let path = |flow: u32| routes.path(flow as usize);
+        a.0.cmp(&b.0)
+            .then_with(|| path(a.1).len().cmp(&path(b.1).len()))
+            .then_with(|| path(a.1).cmp(path(b.1)))
+            .then(a.1.cmp(&b.1))
+    });
+    keyed.into_iter().map(|(_, flow)| flow).collect()
+}
+
+/// A demand that no longer grows beyond a ceiling.
+#[derive(Clone, Copy)]
+pub(crate) struct Bounded {
+    demand: Demand,
+    ceiling: f64,
+    /// The price at which the ceiling is reached.
+    knee: f64,
+}
+
+impl Bounded {
+    fn new(demand: Demand, ceiling: f64) -> Self {
+        let knee = demand.price(ceiling).max(0.0);
+        Self {
+            demand,
+            ceiling,
+            knee,
+        }
+    }
+
+    pub fn rate(&self, q: f64) -> f64 {
+        self.demand.rate(q).min(self.ceiling)
+    }
+
+    /// The slope. At the ceiling there is none, which would leave Newton's model without
+    /// curvature: there it is that of the chord to where the flow fills its narrowest link.
+    pub fn slope(&self, q: f64) -> f64 {
+        if q >= self.knee {
+            return self.demand.slope(q);
+        }
+        let narrowest = self.ceiling / HEADROOM;
+        (self.ceiling - narrowest) / (self.demand.price(narrowest) - q)
+    }
+
+    /// q·x half way between the least and the largest rate.
+    fn usual_spending(&self) -> f64 {
+        let rate = 0.5 * (self.demand.least() + self.rate(0.0).min(self.ceiling / HEADROOM));
+        rate * self.demand.price(rate)
+    }
+
+    pub fn integral(&self, from: f64, to: f64) -> f64 {
+        self.ceiling * (to.min(self.knee) - from.min(self.knee))
+            + self.demand.integral(from.max(self.knee), to.max(self.knee))
+    }
+}
+
+/// The links of each row, rows of equal length side by side.
+#[derive(Default)]
+pub(crate) struct Rows {
+    hops: Vec<u32>,
+    /// (length of the rows, how many), in order.
+    blocks: Vec<(usize, usize)>,
+}
+
+/// Something to do with each row.
+pub(crate) trait Visit {
+    /// `row` is the number of the row, `links` are its links.
+    fn visit(&mut self, row: usize, links: &[u32]);
+}
+
+impl Rows {
+    fn push(&mut self, path: &[u32]) {
+        self.hops.extend_from_slice(path);
+        match self.blocks.last_mut() {
+            Some((length, count)) if *length == path.len() => *count += 1,
+            _ => self.blocks.push((path.len(), 1)),
+        }
+    }
+
+    /// Visits all rows in order. For the usual lengths the compiler knows the length.
+    #[inline(always)]
+    pub fn visit(&self, visitor: &mut impl Visit) {
+        let (mut rest, mut row) = (self.hops.as_slice(), 0);
+        for &(length, count) in &self.blocks {
+            let (block, tail) = rest.split_at(length * count);
+            match length {
+                1 => visit_fixed::<1>(block, row, visitor),
+                2 => visit_fixed::<2>(block, row, visitor),
+                3 => visit_fixed::<3>(block, row, visitor),
+                4 => visit_fixed::<4>(block, row, visitor),
+                5 => visit_fixed::<5>(block, row, visitor),
+                6 => visit_fixed::<6>(block, row, visitor),
+                7 => visit_fixed::<7>(block, row, visitor),
+                8 => visit_fixed::<8>(block, row, visitor),
+                _ => {
+                    for (i, links) in block.chunks_exact(length).enumerate() {
+                        visitor.visit(row + i, links);
+                    }
+                }
+            }
+            rest = tail;
+            row += count;
+        }
+    }
+
+    /// The least of `capacities` along each row.
+    fn narrowest(&self, capacities: &[f64]) -> Vec<f64> {
+        struct Narrowest<'a>(&'a [f64], Vec<f64>);
+        impl Visit for Narrowest<'_> {
+            fn visit(&mut self, _row: usize, links: &[u32]) {
+                let capacity = |&link: &u32| self.0[link as usize];
+                self.1
+                    .push(links.iter().map(capacity).fold(f64::INFINITY, f64::min));
+            }
+        }
+        let mut visitor = Narrowest(capacities, Vec::new());
+        self.visit(&mut visitor);
+        visitor.1
+    }
+}
+
+#[inline(always)]
+fn visit_fixed<const N: usize>(block: &[u32], first: usize, visitor: &mut impl Visit) {
+    for (i, links) in block.as_chunks::<N>().0.iter().enumerate() {
+        visitor.visit(first + i, links);
+    }
+}

@@ -1,0 +1,82 @@
+//! The problem: who crosses what, how much there is, and how much each flow wants.
+
+use crate::{Demand, ProblemError, Routes};
+
+/// A network whose capacity is shared out by prices `[Xia05 eq. 13]`, `[Low02 eqs. 4-5]`.
+///
+/// Units are the caller's, as long as they agree: capacities and rates in one unit (say bit/s),
+/// weights in that unit times the unit of the price. With weights in bits of accumulation and
+/// rates in bit/s, prices are queuing delays in seconds `[Low02 eq. 21]`.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Problem {
+    routes: Routes,
+    capacities: Vec<f64>,
+    demands: Vec<Demand>,
+}
+
+impl Problem {
+    /// A problem with one capacity for each link and one demand for each flow of `routes`.
+    ///
+    /// # Errors
+    ///
+    /// A count that does not match, a capacity that is not positive and finite, or a parameter
+    /// of a demand that is out of range.
+    pub fn new(
+        routes: Routes,
+        capacities: Vec<f64>,
+        demands: Vec<Demand>,
+    ) -> Result<Self, ProblemError> {
+        let (links, flows) = (routes.links(), routes.flows());
+        if capacities.len() != links {
+            let capacities = capacities.len();
+            return Err(ProblemError::CapacityCount { capacities, links });
+        }
+        if demands.len() != flows {
+            let demands = demands.len();
+            return Err(ProblemError::DemandCount { demands, flows });
+        }
+        for (link, &value) in capacities.iter().enumerate() {
+            if !(value > 0.0 && value.is_finite()) {
+                return Err(ProblemError::BadCapacity { link, value });
+            }
+        }
+        for (flow, demand) in demands.iter().enumerate() {
+            demand.check(flow)?;
+        }
+        Ok(Self {
+            routes,
+            capacities,
+            demands,
+        })
+    }
+
+    /// The routes.
+    pub fn routes(&self) -> &Routes {
+        &self.routes
+    }
+
+    /// Capacity of each link.
+    pub fn capacities(&self) -> &[f64] {
+        &self.capacities
+    }
+
+    /// Demand of each flow.
+    pub fn demands(&self) -> &[Demand] {
+        &self.demands
+    }
+
+    /// What the flows of each link insist on whatever the price: Σ over the link of
+    /// [`Demand::least`], and whether any of them needs more than that.
+    pub(crate) fn insisted(&self) -> (Vec<f64>, Vec<bool>) {
+        let mut load = vec![0.0; self.routes.links()];
+        let mut elastic = vec![false; self.routes.links()];
+        for (path, demand) in self.routes.iter().zip(&self.demands) {
+            let least = demand.least();
+            for &link in path {
+                load[link as usize] += least;
+                elastic[link as usize] |= demand.is_elastic();
+            }
+        }
+        (load, elastic)
+    }
+}

@@ -1,0 +1,148 @@
+//! Which flow crosses which links: the routing matrix R of `[Low02 eq. 5]` and
+//! `[Xia05 eq. 13]`, compressed.
+//!
+//! R has one row for each flow and only ones for values, so a row is the list of its links.
+//! Indices are 32 bits wide: the solver is bound by memory, and this is half of the traffic.
+
+use crate::ProblemError;
+
+/// The links of each flow, `flows × links`, in compressed rows.
+///
+/// Links keep the order in which they were given.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Routes {
+    links: u32,
+    offsets: Vec<u32>,
+    hops: Vec<u32>,
+}
+
+impl Routes {
+    /// One path for each flow, over links `0..links`.
+    ///
+    /// # Errors
+    ///
+    /// No flow, no link, a path without a link, a link that does not exist or comes twice in a
+    /// path, or more than 2³² − 1 flows, links or hops.
+    pub fn new<I>(links: usize, paths: I) -> Result<Self, ProblemError>
+    where
+        I: IntoIterator,
+        I::Item: AsRef<[u32]>,
+    {
+        let mut offsets = vec![0];
+        let mut hops = Vec::new();
+        for path in paths {
+            hops.extend_from_slice(path.as_ref());
+            offsets.push(index(hops.len(), "hops")?);
+        }
+        Self::from_compressed(links, offsets, hops)
+    }
+
+    /// The table as it is stored: flow `i` crosses `hops[offsets[i]..offsets[i + 1]]`.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`Routes::new`], and offsets that do not start at 0, decrease, or do not end at
+    /// the number of hops.
+    pub fn from_compressed(
+        links: usize,
+        offsets: Vec<u32>,
+        hops: Vec<u32>,
+    ) -> Result<Self, ProblemError> {
+        if links == 0 {
+            return Err(ProblemError::NoLinks);
+        }
+        if offsets.len() < 2 {
+            return Err(ProblemError::NoFlows);
+        }
+        index(offsets.len() - 1, "flows")?;
+        let ends_fit = offsets[0] == 0 && offsets.last() == Some(&index(hops.len(), "hops")?);
+        if !ends_fit || !offsets.is_sorted() {
+            return Err(ProblemError::BadOffsets { hops: hops.len() });
+        }
+        let routes = Self {
+            links: index(links, "links")?,
+            offsets,
+            hops,
+        };
+        routes.check()?;
+        Ok(routes)
+    }
+
+    /// Every path has a link, every link exists, none comes twice.
+    fn check(&self) -> Result<(), ProblemError> {
+        let mut last_flow = vec![u32::MAX; self.links()];
+        for (flow, path) in self.iter().enumerate() {
+            if path.is_empty() {
+                return Err(ProblemError::EmptyRoute { flow });
+            }
+            for &link in path {
+                let Some(last) = last_flow.get_mut(link as usize) else {
+                    let links = self.links();
+                    return Err(ProblemError::UnknownLink { flow, link, links });
+                };
+                if *last == flow as u32 {
+                    return Err(ProblemError::RepeatedLink { flow, link });
+                }
+                *last = flow as u32;
+            }
+        }
+        Ok(())
+    }
+
+    /// How many flows there are.
+    pub fn flows(&self) -> usize {
+        self.offsets.len() - 1
+    }
+
+    /// How many links there are.
+    pub fn links(&self) -> usize {
+        self.links as usize
+    }
+
+    /// How many hops all flows make together: the ones in R.
+    pub fn hops(&self) -> usize {
+        self.hops.len()
+    }
+
+    /// The links that `flow` crosses.
+    ///
+    /// # Panics
+    ///
+    /// If there is no such flow.
+    pub fn path(&self, flow: usize) -> &[u32] {
+        &self.hops[self.offsets[flow] as usize..self.offsets[flow + 1] as usize]
+    }
+
+    /// The path of each flow, in order.
+    pub fn iter(&self) -> impl ExactSizeIterator<Item = &[u32]> {
+        self.offsets
+            .windows(2)
+            .map(|pair| &self.hops[pair[0] as usize..pair[1] as usize])
+    }
+
+    /// Load of each link, y = R·x `[Low02 eq. 5]`, in the unit of `rates` (one for each flow).
+    pub fn loads(&self, rates: &[f64]) -> Vec<f64> {
+        let mut loads = vec![0.0; self.links()];
+        for (path, rate) in self.iter().zip(rates) {
+            for &link in path {
+                loads[link as usize] += rate;
+            }
+        }
+        loads
+    }
+
+    /// Price of each path, q = Rᵀ·p `[Low02 eq. 10]`, in the unit of `prices` (one for each link).
+    pub fn path_prices(&self, prices: &[f64]) -> Vec<f64> {
+        self.iter()
+            .map(|path| path.iter().map(|&link| prices[link as usize]).sum())
+            .collect()
+    }
+}
+
+/// A count that fits 32 bits, the largest value being kept free as a marker.
+fn index(count: usize, what: &'static str) -> Result<u32, ProblemError> {
+    match u32::try_from(count) {
+        Ok(small) if small < u32::MAX => Ok(small),
+        _ => Err(ProblemError::TooLarge { what, count }),
+    }
+}

@@ -1,0 +1,61 @@
+//! What the solver is told, and what it answers.
+
+use crate::Certificate;
+
+/// How hard to try.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Settings {
+    /// The largest residual ([`Certificate::worst`]) with which a solution counts as solved, as a
+    /// fraction; default 1e-12. Rounding alone makes about 1e-15.
+    pub tolerance: f64,
+    /// How many Newton steps at most; default 100. Ten to twenty are usual.
+    pub max_iterations: usize,
+}
+
+impl Default for Settings {
+    fn default() -> Self {
+        Self {
+            tolerance: 1e-12,
+            max_iterations: 100,
+        }
+    }
+}
+
+/// How the solver fared.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Status {
+    /// Every residual is within the tolerance.
+    Solved,
+    /// No rates fit: on one link the flows insist on more than there is `[Har02 eq. 15]`, or on
+    /// all there is while another flow needs some of it.
+    ///
+    /// The rates are then those that the flows insist on, and the prices zero.
+    Infeasible {
+        /// The link that is oversubscribed by the largest factor.
+        link: usize,
+        /// What its flows insist on: contracted rates without accumulation limit, fixed rates.
+        insisted: f64,
+        /// What it has.
+        capacity: f64,
+    },
+    /// The residuals did not come within the tolerance; rates and prices are the best that were
+    /// found, and the certificate says how good they are.
+    NotConverged,
+}
+
+/// The rates and prices of an equilibrium.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Solution {
+    /// x, for each flow: its demand at the price of its path.
+    pub rates: Vec<f64>,
+    /// p ≥ 0, for each link.
+    pub prices: Vec<f64>,
+    /// How it ended.
+    pub status: Status,
+    /// How far rates and prices are from the optimum, computed from the problem alone.
+    pub certificate: Certificate,
+    /// Newton steps done.
+    pub iterations: usize,
+    /// Conjugate gradient steps done within them.
+    pub inner_iterations: usize,
+}

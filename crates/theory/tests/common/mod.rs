@@ -1,0 +1,63 @@
+//! Random problems, the same for tests, benchmarks and examples.
+
+#![allow(dead_code, reason = "each of its users needs another part")]
+
+use accord_theory::{Demand, Problem, Routes};
+use rand_core::{Rng, SeedableRng};
+use rand_xoshiro::Xoshiro256PlusPlus;
+
+/// A stream of random numbers that only its seed decides.
+pub struct Random(Xoshiro256PlusPlus);
+
+impl Random {
+    /// The stream of `seed`.
+    pub fn new(seed: u64) -> Self {
+        Self(Xoshiro256PlusPlus::seed_from_u64(seed))
+    }
+
+    /// Uniform in [0, 1).
+    pub fn unit(&mut self) -> f64 {
+        (self.0.next_u64() >> 11) as f64 / (1u64 << 53) as f64
+    }
+
+    /// Uniform in [from, to).
+    pub fn between(&mut self, from: f64, to: f64) -> f64 {
+        from + (to - from) * self.unit()
+    }
+
+    /// Uniform in 0..count.
+    pub fn below(&mut self, count: usize) -> usize {
+        (self.unit() * count as f64) as usize
+    }
+
+    /// A path over `hops` different links out of `links`.
+    pub fn path(&mut self, links: usize, hops: usize) -> Vec<u32> {
+        let mut path = Vec::with_capacity(hops);
+        while path.len() < hops.min(links) {
+            let link = self.below(links) as u32;
+            if !path.contains(&link) {
+                path.push(link);
+            }
+        }
+        path
+    }
+}
+
+/// `flows` flows with weights 0.5 to 2 over 3 to 8 of `links` links of capacity 1 to 10.
+pub fn random_problem(seed: u64, flows: usize, links: usize) -> Problem {
+    let mut random = Random::new(seed);
+    let paths: Vec<_> = (0..flows)
+        .map(|_| {
+            let hops = 3 + random.below(6);
+            random.path(links, hops)
+        })
+        .collect();
+    let capacities = (0..links).map(|_| 10f64.powf(random.unit())).collect();
+    let demands = (0..flows)
+        .map(|_| Demand::Log {
+            weight: random.between(0.5, 2.0),
+        })
+        .collect();
+    let routes = Routes::new(links, paths).expect("the paths are sound");
+    Problem::new(routes, capacities, demands).expect("the parameters are in range")
+}

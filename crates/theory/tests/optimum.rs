@@ -1,0 +1,223 @@
+//! Is it the optimum? Against a second method, and against the optimality conditions written out.
+
+#[path = "common/barrier.rs"]
+mod barrier;
+mod common;
+
+use accord_theory::{Demand, Problem, Routes, Settings, Status, solve};
+use common::{Random, random_problem};
+
+/// A feasible problem of up to 6 links and 9 flows with all that the barrier method knows.
+fn small_problem(seed: u64) -> Problem {
+    let mut random = Random::new(seed);
+    let (links, flows) = (1 + random.below(6), 1 + random.below(9));
+    let capacities: Vec<f64> = (0..links)
+        .map(|_| 10f64.powf(random.between(0.0, 2.0)))
+        .collect();
+    let narrowest = capacities.iter().copied().fold(f64::INFINITY, f64::min);
+    let mut paths = Vec::new();
+    let mut demands = Vec::new();
+    for _ in 0..flows {
+        let hops = 1 + random.below(links);
+        paths.push(random.path(links, hops));
+        let weight = random.between(0.3, 3.0);
+        let part = random.unit() * narrowest / flows as f64;
+        demands.push(match random.below(6) {
+            0 => Demand::Capped {
+                weight,
+                cap: random.between(0.01, 0.7) * narrowest,
+            },
+            1 => Demand::Contract {
+                weight,
+                floor: part,
+                limit: f64::INFINITY,
+            },
+            2 => Demand::Contract {
+                weight,
+                floor: random.between(0.0, 1.5) * narrowest,
+                limit: random.between(0.5, 5.0) * weight,
+            },
+            3 => Demand::Fixed { rate: part },
+            _ => Demand::Log { weight },
+        });
+    }
+    Problem::new(Routes::new(links, paths).unwrap(), capacities, demands).unwrap()
+}
+
+#[test]
+fn a_barrier_method_on_the_rates_agrees() {
+    let mut congested = 0;
+    for seed in 0..300 {
+        let problem = small_problem(seed);
+        let solution = solve(&problem, &Settings::default());
+        assert_eq!(
+            solution.status,
+            Status::Solved,
+            "seed {seed}: {problem:?} {solution:?}"
+        );
+        congested += usize::from(solution.prices.iter().any(|&price| price > 0.0));
+        for (flow, (found, expected)) in solution
+            .rates
+            .iter()
+            .zip(barrier::solve(&problem))
+            .enumerate()
+        {
+            let close = (found - expected).abs() <= 1e-5 * expected;
+            assert!(
+                close,
+                "seed {seed} flow {flow}: {found}, barrier {expected}: {problem:?}"
+            );
+        }
+    }
+    assert!(
+        congested > 200,
+        "the problems are too easy to tell anything: {congested}"
+    );
+}
+
+/// [Xia05 prop. 2 (a)-(d)], each as written there.
+#[test]
+fn random_networks_meet_the_optimality_conditions() {
+    for (seed, flows, links) in [(1, 30, 10), (2, 200, 500), (3, 1000, 200), (4, 5000, 1000)] {
+        let problem = random_problem(seed, flows, links);
+        let solution = solve(&problem, &Settings::default());
+        assert_eq!(solution.status, Status::Solved);
+        let mut loads = vec![0.0; links];
+        for flow in 0..flows {
+            let path = problem.routes().path(flow);
+            let price: f64 = path
+                .iter()
+                .map(|&link| solution.prices[link as usize])
+                .sum();
+            let Demand::Log { weight } = problem.demands()[flow] else {
+                unreachable!()
+            };
+            assert!((solution.rates[flow] * price / weight - 1.0).abs() < 1e-12);
+            for &link in path {
+                loads[link as usize] += solution.rates[flow];
+            }
+        }
+        let mut tight = 0;
+        for link in 0..links {
+            let (price, load) = (solution.prices[link], loads[link]);
+            let capacity = problem.capacities()[link];
+            assert!(price >= 0.0);
+            assert!(
+                load <= capacity * (1.0 + 2e-12),
+                "link {link}: {load} of {capacity}"
+            );
+            let full = load >= capacity * (1.0 - 1e-9);
+            assert!(
+                full || price == 0.0,
+                "link {link} is priced, not full: {price} {load}"
+            );
+            tight += usize::from(full);
+        }
+        assert!(tight > links / 10, "only {tight} of {links} links are full");
+    }
+}
+
+/// One link, so one equation in one unknown: bisection on the price.
+#[test]
+fn bisection_agrees_on_one_link() {
+    let mut random = Random::new(7);
+    for case in 0..100 {
+        let demands: Vec<Demand> = (0..5)
+            .map(|_| {
+                let weight = random.between(0.1, 10.0);
+                match random.below(3) {
+                    0 => Demand::AlphaFair {
+                        weight,
+                        alpha: random.between(0.3, 5.0),
+                    },
+                    1 => Demand::Vegas {
+                        weight,
+                        bias: random.between(-1.0, 2.0),
+                    },
+                    _ => Demand::Log { weight },
+                }
+            })
+            .collect();
+        // Written out again: what these flows send at a price [Low02 eqs. 12, 25].
+        let load = |price: f64| -> f64 {
+            let rate = |demand: &Demand| match *demand {
+                Demand::AlphaFair { weight, alpha } => ((weight.ln() - price.ln()) / alpha).exp(),
+                Demand::Vegas { bias, .. } if price <= bias => f64::INFINITY,
+                Demand::Vegas { weight, bias } => weight / (price - bias),
+                Demand::Log { weight } => weight / price,
+                _ => unreachable!(),
+            };
+            demands.iter().map(rate).sum()
+        };
+        let capacity = 10f64.powf(random.between(-1.0, 3.0));
+        let (mut low, mut high) = (1e-12, 1e12);
+        for _ in 0..200 {
+            let middle = f64::sqrt(low * high);
+            *(if load(middle) > capacity {
+                &mut low
+            } else {
+                &mut high
+            }) = middle;
+        }
+        let routes = Routes::new(1, vec![[0]; 5]).unwrap();
+        let problem = Problem::new(routes, vec![capacity], demands.clone()).unwrap();
+        let solution = solve(&problem, &Settings::default());
+        assert_eq!(
+            solution.status,
+            Status::Solved,
+            "case {case}: {demands:?} {solution:?}"
+        );
+        let found = solution.prices[0];
+        assert!(
+            found == 0.0 && low < 1e-11 || (found / low - 1.0).abs() < 1e-9,
+            "{found} {low}"
+        );
+    }
+}
+
+/// Flows of the same route are merged inside; the weight of each must still get its part.
+#[test]
+fn flows_of_one_route_share_by_weight() {
+    let mut paths = vec![vec![0, 1], vec![1], vec![0, 1], vec![0], vec![0, 1]];
+    let mut demands: Vec<_> = [1.0, 2.0, 3.0, 4.0, 5.0]
+        .map(|weight| Demand::Log { weight })
+        .to_vec();
+    let run = |paths: &[Vec<u32>], demands: &[Demand]| {
+        let routes = Routes::new(2, paths).unwrap();
+        let problem = Problem::new(routes, vec![7.0, 5.0], demands.to_vec()).unwrap();
+        solve(&problem, &Settings::default())
+    };
+    let apart = run(&paths, &demands);
+    assert!((apart.rates[2] / apart.rates[0] - 3.0).abs() < 1e-12);
+    assert!((apart.rates[4] / apart.rates[0] - 5.0).abs() < 1e-12);
+    // One flow of weight 9 in the place of the three.
+    paths.truncate(4);
+    paths.remove(2);
+    demands = [9.0, 2.0, 4.0]
+        .map(|weight| Demand::Log { weight })
+        .to_vec();
+    let together = run(&paths, &demands);
+    let sum = apart.rates[0] + apart.rates[2] + apart.rates[4];
+    assert!((together.rates[0] / sum - 1.0).abs() < 1e-11);
+}
+
+#[test]
+fn the_same_problem_gives_the_same_bits() {
+    let problem = random_problem(5, 500, 100);
+    let settings = Settings::default();
+    assert_eq!(solve(&problem, &settings), solve(&problem, &settings));
+}
+
+#[test]
+fn no_steps_is_not_converged_and_says_how_far() {
+    let problem = random_problem(6, 500, 100);
+    let solution = solve(
+        &problem,
+        &Settings {
+            max_iterations: 0,
+            ..Settings::default()
+        },
+    );
+    assert_eq!(solution.status, Status::NotConverged);
+    assert!(solution.certificate.worst() > 1e-6 && solution.certificate.worst().is_finite());
+}
