@@ -6,6 +6,7 @@
 
 mod engine;
 mod expectation;
+mod language;
 mod metric;
 mod network;
 mod random;
@@ -13,6 +14,7 @@ mod run;
 
 pub use engine::{Engine, Interrupted, Observer, Quiet};
 pub use expectation::{Across, Expectation, Over, Subject, Target, Window};
+pub use language::{Catalogue, Errors, File, ScenarioError, Source, print};
 pub use metric::{Entity, Fold, Metric, MetricUnit};
 pub use network::{
     Change, Demand, Event, Flow, Group, Limit, Link, LinkId, Node, NodeId, Phase, Queue, Scenario,

@@ -1,0 +1,239 @@
+//! Errors of scenario files: where, what, and how to mend it.
+
+use std::fmt;
+use std::ops::Range;
+use std::sync::Arc;
+
+/// A text with a name, that an error can point into.
+#[derive(Debug, PartialEq, Eq)]
+pub struct Source {
+    /// The file's name, or how else the text was given.
+    pub name: String,
+    /// The text.
+    pub text: String,
+}
+
+/// Something is wrong at one place of a scenario file.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ScenarioError {
+    /// What is wrong and what was expected.
+    pub message: String,
+    /// How to mend it, where that is known.
+    pub hint: Option<String>,
+    /// The text that it is in.
+    pub origin: Arc<Source>,
+    /// Where in the text, in bytes.
+    pub span: Range<usize>,
+    /// Line of the start of `span`, from one.
+    pub line: usize,
+    /// Character of that line at the start of `span`, from one.
+    pub column: usize,
+}
+
+impl fmt::Display for ScenarioError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let name = &self.origin.name;
+        write!(f, "{name}:{}:{}: {}", self.line, self.column, self.message)?;
+        match &self.hint {
+            Some(hint) => write!(f, "\n  hint: {hint}"),
+            None => Ok(()),
+        }
+    }
+}
+
+impl std::error::Error for ScenarioError {}
+
+/// Everything found wrong with a scenario, in the order of the file. Never empty.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Errors(Vec<ScenarioError>);
+
+impl Errors {
+    /// The errors.
+    pub fn iter(&self) -> std::slice::Iter<'_, ScenarioError> {
+        self.0.iter()
+    }
+}
+
+impl IntoIterator for Errors {
+    type Item = ScenarioError;
+    type IntoIter = std::vec::IntoIter<ScenarioError>;
+
+    fn into_iter(self) -> Self::IntoIter {
+        self.0.into_iter()
+    }
+}
+
+impl From<ScenarioError> for Errors {
+    fn from(error: ScenarioError) -> Errors {
+        Errors(vec![error])
+    }
+}
+
+impl fmt::Display for Errors {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for (i, error) in self.0.iter().enumerate() {
+            let separator = if i == 0 { "" } else { "\n" };
+            write!(f, "{separator}{error}")?;
+        }
+        Ok(())
+    }
+}
+
+impl std::error::Error for Errors {}
+
+/// A place in one of a file's sources, in bytes.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) struct Span {
+    /// Index of the source: the file itself is 0.
+    pub source: u32,
+    pub start: u32,
+    pub end: u32,
+}
+
+impl Span {
+    pub fn new(source: usize, range: Range<usize>) -> Span {
+        let narrow = |n: usize| u32::try_from(n).unwrap_or(u32::MAX);
+        Span {
+            source: narrow(source),
+            start: narrow(range.start),
+            end: narrow(range.end),
+        }
+    }
+}
+
+/// An error that does not yet know the text around it.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Problem {
+    pub span: Span,
+    pub message: String,
+    pub hint: Option<String>,
+}
+
+impl Problem {
+    pub fn new(span: Span, message: impl Into<String>) -> Problem {
+        Problem {
+            span,
+            message: message.into(),
+            hint: None,
+        }
+    }
+
+    pub fn hint(self, hint: impl Into<String>) -> Problem {
+        Problem {
+            hint: Some(hint.into()),
+            ..self
+        }
+    }
+
+    /// Adds "did you mean" where `word` is close to something known, else the list of
+    /// what is known where that is short enough to read.
+    pub fn known<'a>(self, word: &str, known: impl IntoIterator<Item = &'a str>) -> Problem {
+        match suggest(word, known) {
+            Some(hint) => self.hint(hint),
+            None => self,
+        }
+    }
+
+    /// Becomes an error that stands for itself.
+    pub fn locate(self, sources: &[Arc<Source>]) -> ScenarioError {
+        let origin = Arc::clone(&sources[self.span.source as usize]);
+        let mut start = (self.span.start as usize).min(origin.text.len());
+        while !origin.text.is_char_boundary(start) {
+            start -= 1;
+        }
+        let before = &origin.text[..start];
+        let line_start = before.rfind('\n').map_or(0, |i| i + 1);
+        ScenarioError {
+            message: self.message,
+            hint: self.hint,
+            span: start..(self.span.end as usize).clamp(start, origin.text.len()),
+            line: before.bytes().filter(|b| *b == b'\n').count() + 1,
+            column: before[line_start..].chars().count() + 1,
+            origin,
+        }
+    }
+}
+
+/// How many errors are kept; a file with more has one cause for most of them.
+const MOST: usize = 20;
+
+/// Problems found so far.
+#[derive(Debug, Default)]
+pub(crate) struct Problems(Vec<Problem>);
+
+impl Problems {
+    pub fn push(&mut self, problem: Problem) {
+        if self.0.len() < MOST && !self.0.contains(&problem) {
+            self.0.push(problem);
+        }
+    }
+
+    /// The value of a success; keeps the problem of a failure.
+    pub fn keep<T>(&mut self, result: Result<T, Problem>) -> Option<T> {
+        result.map_err(|problem| self.push(problem)).ok()
+    }
+
+    /// The first problem, where one is known to be there; blames `span` if it is not.
+    pub fn first(self, span: Span) -> Problem {
+        let mut found = self.0.into_iter();
+        found
+            .next()
+            .unwrap_or_else(|| Problem::new(span, "this cannot be read"))
+    }
+
+    pub fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    /// `Err` if anything was found.
+    pub fn check(self, sources: &[Arc<Source>]) -> Result<(), Errors> {
+        if self.0.is_empty() {
+            return Ok(());
+        }
+        let mut problems = self.0;
+        problems.sort_by_key(|p| p.span);
+        let locate = |p: Problem| p.locate(sources);
+        Err(Errors(problems.into_iter().map(locate).collect()))
+    }
+}
+
+/// Quotes what a file says for use in a message, clipped.
+pub(crate) fn quote(text: &str) -> String {
+    let clipped: String = text.chars().take(60).collect();
+    let more = if clipped.len() < text.len() {
+        "…"
+    } else {
+        ""
+    };
+    format!("\"{}{more}\"", clipped.escape_debug())
+}
+
+fn suggest<'a>(word: &str, known: impl IntoIterator<Item = &'a str>) -> Option<String> {
+    // Comparing takes the product of the lengths, so hostile words are not compared, nor
+    // are words with more than any person would have declared.
+    const LONGEST: usize = 100;
+    const COMPARED: usize = 10_000;
+    const LISTED: usize = 24;
+    let mut count = 0;
+    let mut names = Vec::new();
+    let mut best: Option<(usize, &str)> = None;
+    for name in known.into_iter().take(COMPARED) {
+        count += 1;
+        if names.len() < LISTED {
+            names.push(name);
+        }
+        if word.len() <= LONGEST && name.len() <= LONGEST {
+            let distance = strsim::damerau_levenshtein(word, name);
+            if best.is_none_or(|(d, _)| distance < d) {
+                best = Some((distance, name));
+            }
+        }
+    }
+    match best {
+        Some((distance, name)) if distance <= (word.chars().count() / 3).max(1) => {
+            Some(format!("did you mean \"{name}\"?"))
+        }
+        _ if (1..=LISTED).contains(&count) => Some(format!("there are: {}", names.join(", "))),
+        _ => None,
+    }
+}

@@ -1,0 +1,260 @@
+//! The keys of the scenario language.
+
+use super::{figure, limits};
+use super::shape::{Default, Key, Section, Shape};
+use crate::{Engine, Metric};
+use Default::{Nothing, Required, Value, Words};
+
+/// The whole file.
+pub(crate) const FILE: Section = Section {
+    title: "The file",
+    doc: "What runs, for how long, and what a reader should know of it.",
+    one_of: false,
+    keys: &[
+        key("id", Shape::Name, Words("the file's name"), "Short name, such as \"xia05-fig6\"; also the name of the run directory."),
+        key("title", Shape::Text, Value(""), "One line for people."),
+        key("source", Shape::Text, Value(""), "Where the experiment comes from."),
+        key("notes", Shape::Text, Value(""), "What to know when reading the result: departures, choices."),
+        key("duration", Shape::Span, Required, "Length of the run."),
+        key("seed", Shape::Whole(0, i64::MAX as u64), Value("1"), "All randomness comes from here."),
+        key("sample", Shape::Span, Words("a thousandth of the duration or a little less"), "Period of the recorded series."),
+        key("steady", Shape::Pair(&Shape::Instant), Words("the second half of the run"), "The part of the run that tables average over."),
+        key("nodes", Shape::List(&Shape::Dotted), Nothing, "Names of routers and hosts; those of a template need not be listed."),
+        key("topology", Shape::Table(&TOPOLOGY), Nothing, "Networks that are made of a few numbers."),
+        key("link", Shape::Named(&LINK), Nothing, "Links, by name."),
+        key("flow", Shape::Named(&FLOW), Nothing, "Groups of flows, by name."),
+        key("event", Shape::List(&Shape::Table(&EVENT)), Nothing, "What changes during the run."),
+        key("expect", Shape::List(&Shape::Table(&EXPECT)), Nothing, "What should come out."),
+        key("sweep", Shape::Named(&SWEEP), Nothing, "What varies from run to run, by name."),
+    ],
+};
+
+const TOPOLOGY: Section = Section {
+    title: "[topology]",
+    doc: "Templates. Their links can be changed one by one in `[link.NAME]`.",
+    one_of: false,
+    keys: &[
+        key("dumbbell", Shape::Table(&DUMBBELL), Nothing, "Routers `left` and `right`, and the link `bottleneck` between them."),
+        key("parking_lot", Shape::Table(&PARKING_LOT), Nothing, "Routers `r0`, `r1`, ... in a row, and the links `hop1`, `hop2`, ... between them."),
+    ],
+};
+
+pub(crate) const DUMBBELL: Section = Section {
+    title: "topology.dumbbell",
+    doc: "One bottleneck from `left` to `right`.",
+    one_of: false,
+    keys: &[needed(RATE), needed(DELAY), QUEUE, LOSS, CONTROL_LOSS, REVERSE_PORT],
+};
+
+pub(crate) const PARKING_LOT: Section = Section {
+    title: "topology.parking_lot",
+    doc: "Bottlenecks in a row, all alike.",
+    one_of: false,
+    keys: &[
+        key("bottlenecks", Shape::Whole(1, limits::LINKS as u64 / 2), Required, "How many links there are in the row."),
+        needed(RATE), needed(DELAY), QUEUE, LOSS, CONTROL_LOSS, REVERSE_PORT,
+    ],
+};
+
+const RATE: Key = key("rate", Shape::Rate, Words("required, but for a link of a template"), "Service rate.");
+const DELAY: Key = key("delay", Shape::Delay, Words("required, but for a link of a template"), "Propagation delay.");
+const QUEUE: Key = key("queue", Shape::Queue, Words("droptail, \"1 BDP\""), "The queue in front of it.");
+const LOSS: Key = key("loss", Shape::Probability, Value("0"), "Probability that a data packet or an acknowledgement is lost on the wire.");
+const CONTROL_LOSS: Key = key("control_loss", Shape::Probability, Value("0"), "Probability that a control packet is lost on the wire.");
+const REVERSE_PORT: Key = key("reverse", Shape::Table(&REVERSE), Nothing, "What is different in the reverse direction.");
+
+/// One direction of a link.
+pub(crate) const REVERSE: Section = Section {
+    title: "reverse",
+    doc: "What is different in the direction from `to` to `from`; that direction is named `NAME.reverse`.",
+    one_of: false,
+    keys: &[
+        Key { default: Words("as forward"), ..RATE },
+        Key { default: Words("as forward"), ..DELAY },
+        Key { default: Words("as forward"), ..QUEUE },
+        Key { default: Words("as forward"), ..LOSS },
+        Key { default: Words("as forward"), ..CONTROL_LOSS },
+    ],
+};
+
+pub(crate) const LINK: Section = Section {
+    title: "[link.NAME]",
+    doc: "A duplex link between two nodes. Under the name of a template's link it changes the keys that it gives.",
+    one_of: false,
+    keys: &[
+        key("from", Shape::Dotted, Words("required, but for a link of a template"), "The node that it leaves."),
+        key("to", Shape::Dotted, Words("required, but for a link of a template"), "The node that it reaches."),
+        RATE, DELAY, QUEUE, LOSS, CONTROL_LOSS, REVERSE_PORT,
+        key("attachment", Shape::Flag, Value("false"), "It attaches one flow's host, as `access` and `egress` do; no series are recorded for it."),
+    ],
+};
+
+const VARIED_RATE: &[Shape] = &[Shape::Rate, Shape::List(&Shape::Rate), Shape::Table(&SPREAD_RATE)];
+const VARIED_DELAY: &[Shape] = &[Shape::Delay, Shape::List(&Shape::Delay), Shape::Table(&SPREAD_DELAY)];
+
+pub(crate) const ATTACHMENT: Section = Section {
+    title: "access, egress",
+    doc: "A host of its own for each flow of the group, behind a duplex link of its own. The links of flow `x.2` are `x.2.access` (from host `x.2.source`) and `x.2.egress` (to host `x.2.sink`).",
+    one_of: false,
+    keys: &[
+        key("rate", Shape::Either(VARIED_RATE), Words("required"), "Service rate; a list goes round the flows of the group."),
+        key("delay", Shape::Either(VARIED_DELAY), Words("required"), "Propagation delay; a list goes round the flows of the group."),
+        Key { default: Words("droptail, \"unlimited\""), ..QUEUE },
+        LOSS, CONTROL_LOSS, REVERSE_PORT,
+    ],
+};
+
+const SPREAD_RATE: Section = Section {
+    title: "{ spread = [...] } of a rate",
+    doc: "Values at even steps, from the first flow of the group to the last.",
+    one_of: false,
+    keys: &[key("spread", Shape::Pair(&Shape::Rate), Required, "The rates of the first and of the last flow.")],
+};
+
+const SPREAD_DELAY: Section = Section {
+    title: "{ spread = [...] } of a delay",
+    doc: "Values at even steps, from the first flow of the group to the last.",
+    one_of: false,
+    keys: &[key("spread", Shape::Pair(&Shape::Delay), Required, "The delays of the first and of the last flow.")],
+};
+
+const NODES: Shape = Shape::List(&Shape::Dotted);
+const FROM: Key = key("from", Shape::Dotted, Words("the start of `path`"), "Node where the flows enter; they take the path of least delay to `to`.");
+const TO: Key = key("to", Shape::Dotted, Words("the end of `path`"), "Node where the flows leave.");
+const PATH: Key = key("path", NODES, Words("the least delay from `from` to `to`"), "Nodes on the way, instead of `from` and `to`; neighbours must be linked.");
+const REVERSE_PATH: Key = key("reverse_path", NODES, Words("the path backwards"), "Nodes on the way of acknowledgements and reports.");
+const ACCESS: Key = key("access", Shape::Table(&ATTACHMENT), Words("the flow starts at the first node of its path"), "Attaches a source host to the start of the path.");
+const EGRESS: Key = key("egress", Shape::Table(&ATTACHMENT), Words("the flow ends at the last node of its path"), "Attaches a sink host to the end of the path.");
+const CONTROLLER: Key = key("controller", Shape::Controller, Required, "The congestion controller, by name or as a table of `name` and its parameters.");
+const DEMAND: Key = key("demand", Shape::Either(&[Shape::Choice(|| vec!["greedy"]), Shape::Table(&DEMANDS)]), Value("greedy"), "What the application wants to send.");
+const START: Key = key("start", Shape::Either(&[Shape::Instant, Shape::Table(&UNIFORM)]), Value("0 s"), "When it starts.");
+const STOP: Key = key("stop", Shape::Instant, Nothing, "When it stops sending.");
+const PACKET: Key = key("packet", Shape::Packet, Value("1000 B"), "Size of a data packet, headers included.");
+const ACK: Key = key("ack", Shape::Packet, Value("40 B"), "Size of an acknowledgement, headers included.");
+const CONTROL: Key = key("control", Shape::Packet, Value("64 B"), "Size of a control packet, headers included.");
+
+pub(crate) const FLOW: Section = Section {
+    title: "[flow.NAME]",
+    doc: "A group of flows of the same kind: `NAME.1`, `NAME.2`, ..., or just `NAME` in a group of one.",
+    one_of: false,
+    keys: &[
+        key("count", Shape::Whole(1, limits::FLOWS as u64), Words("1, or the length of `each`"), "Number of flows; with `each_hop`, on each link."),
+        key("each_hop", Shape::Flag, Value("false"), "Flows on each link of the parking lot, instead of a path: `NAME.1` on `hop1` and so on."),
+        FROM, TO, PATH, REVERSE_PATH, ACCESS, EGRESS,
+        Key { default: Words("required, here or in `each`"), ..CONTROLLER },
+        DEMAND, START, STOP, PACKET, ACK, CONTROL,
+        key("each", Shape::List(&Shape::Table(&EACH)), Nothing, "One table for each flow of the group, with what is different from the group."),
+    ],
+};
+
+pub(crate) const EACH: Section = Section {
+    title: "each",
+    doc: "What is different for one flow of a group.",
+    one_of: false,
+    keys: &[
+        inherited(FROM), inherited(TO), inherited(PATH), inherited(REVERSE_PATH), inherited(ACCESS),
+        inherited(EGRESS), inherited(CONTROLLER), inherited(DEMAND), inherited(START),
+        inherited(STOP), inherited(PACKET), inherited(ACK), inherited(CONTROL),
+    ],
+};
+
+pub(crate) const DEMANDS: Section = Section {
+    title: "demand",
+    doc: "What the application wants to send; \"greedy\" is always more.",
+    one_of: true,
+    keys: &[
+        key("size", Shape::Amount, Nothing, "So much, then it is done."),
+        key("constant", Shape::Rate, Nothing, "A constant rate, headers included."),
+        key("poisson", Shape::Rate, Nothing, "Packets at random instants, with this mean rate."),
+        key("on_off", Shape::Table(&ON_OFF), Nothing, "Bursts and pauses."),
+    ],
+};
+
+pub(crate) const ON_OFF: Section = Section {
+    title: "demand.on_off",
+    doc: "Bursts and pauses, both of exponentially distributed length.",
+    one_of: false,
+    keys: &[
+        key("rate", Shape::Rate, Words("as fast as the controller allows"), "The rate in a burst."),
+        key("burst", Shape::Amount, Required, "Mean size of a burst."),
+        key("pause", Shape::Span, Required, "Mean length of a pause."),
+    ],
+};
+
+pub(crate) const UNIFORM: Section = Section {
+    title: "start = { uniform = [...] }",
+    doc: "A start drawn for each flow by the seed.",
+    one_of: false,
+    keys: &[key("uniform", Shape::Pair(&Shape::Instant), Required, "The earliest and the latest start.")],
+};
+
+pub(crate) const EVENT: Section = Section {
+    title: "[[event]]",
+    doc: "A change of a link's delay or rate, or of a flow's path.",
+    one_of: false,
+    keys: &[
+        key("at", Shape::Instant, Required, "When."),
+        key("link", Shape::Dotted, Nothing, "The link that changes: both directions, or one if the name ends in `.reverse`."),
+        key("direction", Shape::Choice(|| vec!["both", "forward", "reverse"]), Value("both"), "Which directions of the link."),
+        key("delay", Shape::Delay, Nothing, "Its propagation delay from now on; packets on the wire are not overtaken."),
+        key("rate", Shape::Rate, Nothing, "Its rate from now on."),
+        key("flow", Shape::Dotted, Nothing, "The group or flow that takes another path."),
+        key("path", NODES, Nothing, "Nodes of the new path; access and egress stay and need not be listed."),
+        REVERSE_PATH,
+    ],
+};
+
+const FIGURES: &[Shape] = &[Shape::Figure, Shape::Map(&Shape::Figure)];
+const LABELS: &[Shape] = &[Shape::Any, Shape::List(&Shape::Any)];
+
+pub(crate) const EXPECT: Section = Section {
+    title: "[[expect]]",
+    doc: "A figure of a run, and what it should be.",
+    one_of: false,
+    keys: &[
+        key("name", Shape::Text, Words("made of the other keys"), "One line for people, unique in the file."),
+        key("metric", Shape::Choice(metrics), Required, "The quantity."),
+        key("of", Shape::Dotted, Required, "A group, a flow (`NAME.2`) or a link."),
+        key("engine", Shape::Either(&[Shape::Choice(engines), Shape::List(&Shape::Choice(engines))]), Value("packet"), "The engine whose run is judged; a list makes one expectation for each."),
+        key("during", Shape::Pair(&Shape::Instant), Words("the steady part"), "The part of the run that counts."),
+        key("over", Shape::Over, Value("mean"), "How the samples become one number; `variation` is their standard deviation over their mean."),
+        key("across", Shape::Choice(figure::across_words), Value("each"), "How the numbers of a group's flows become one; with `each`, every one of them must meet the target."),
+        key("equals", Shape::Either(FIGURES), Nothing, "The value, or the name of the engine that gives it; with `by`, a table of values."),
+        key("within", Shape::Tolerance, Words("required with `equals`"), "Relative tolerance."),
+        key("at_least", Shape::Either(FIGURES), Nothing, "Lower bound; with `by`, a table of them."),
+        key("at_most", Shape::Either(FIGURES), Nothing, "Upper bound; with `by`, a table of them."),
+        key("by", Shape::Name, Nothing, "The sweep whose values are the keys of the tables."),
+        key("when", Shape::Map(&Shape::Either(LABELS)), Nothing, "Values of sweeps: it is expected at these points only."),
+        key("paper", Shape::Text, Value(""), "What the paper says."),
+    ],
+};
+
+pub(crate) const SWEEP: Section = Section {
+    title: "[sweep.NAME]",
+    doc: "One run for each value; several sweeps give all combinations.",
+    one_of: false,
+    keys: &[
+        key("set", Shape::List(&Shape::Text), Nothing, "Paths into this file that take the value, such as \"link.bottleneck.rate\"; entries of lists count from 1."),
+        key("values", Shape::Either(&[Shape::List(&Shape::Any), Shape::Map(&Shape::Any)]), Required, "The values: a list, or a table that gives each a label."),
+    ],
+};
+
+const fn key(name: &'static str, shape: Shape, default: Default, doc: &'static str) -> Key {
+    Key { name, shape, default, doc }
+}
+
+const fn needed(key: Key) -> Key {
+    Key { default: Required, ..key }
+}
+
+const fn inherited(key: Key) -> Key {
+    Key { default: Words("as the group"), ..key }
+}
+
+fn metrics() -> Vec<&'static str> {
+    Metric::ALL.iter().map(|m| m.name()).collect()
+}
+
+fn engines() -> Vec<&'static str> {
+    Engine::ALL.iter().map(|e| e.name()).collect()
+}

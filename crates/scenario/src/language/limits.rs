@@ -1,0 +1,39 @@
+//! What is too much. The bounds are far beyond sensible use; they keep a slip or a
+//! hostile file from taking the machine's memory or time.
+
+use accord_units::{Bytes, Duration, Rate};
+
+/// Size of a scenario file, in bytes.
+pub(crate) const TEXT: usize = 8 << 20;
+/// Flows of one run.
+pub(crate) const FLOWS: usize = 1_000_000;
+/// Directed links of one run.
+pub(crate) const LINKS: usize = 1_000_000;
+/// Links on the paths of all flows of one run, route changes included.
+pub(crate) const HOPS: usize = 10_000_000;
+/// Links looked at to find shortest paths.
+pub(crate) const SEARCH: usize = 50_000_000;
+/// Points of a file's sweeps.
+pub(crate) const POINTS: usize = 10_000;
+/// Values to be read for all points of a file's sweeps.
+pub(crate) const POINTS_SIZE: usize = 20_000_000;
+/// Samples of a series.
+pub(crate) const SAMPLES: u64 = 10_000_000;
+/// Length of a run: 30 days.
+pub(crate) const SPAN: Duration = Duration::from_secs(30 * 24 * 3600);
+/// Propagation delay: an hour.
+pub(crate) const DELAY: Duration = Duration::from_secs(3600);
+/// Rate: 100 Tbps.
+pub(crate) const RATE: Rate = Rate::from_bps(100_000_000_000_000);
+/// Size of a packet.
+pub(crate) const PACKET: Bytes = Bytes::new(64 << 10);
+/// Amount of data that an application sends at once: 1 EB.
+pub(crate) const AMOUNT: Bytes = Bytes::new(1_000_000_000_000_000_000);
+/// Length of a name, in characters.
+pub(crate) const NAME: usize = 100;
+/// Flows and links of all points of a file's sweeps together.
+pub(crate) const POINTS_FLOWS: usize = 4_000_000;
+/// Sweeps of one file.
+pub(crate) const SWEEPS: usize = 16;
+/// Expectations of one file.
+pub(crate) const EXPECTATIONS: usize = 10_000;

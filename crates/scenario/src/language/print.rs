@@ -1,0 +1,310 @@
+//! Writes a resolved scenario in the scenario language, with everything filled in.
+
+use super::figure;
+use crate::expectation::{Subject, Target, Window};
+use crate::network::{Change, Demand, Event, Flow, Group, Limit, Link, LinkId, Scenario};
+use accord_units::param::{Value, Values};
+use std::fmt::Write;
+
+/// The scenario as a file: nothing varies, nothing is left to a default or to chance.
+/// Parsed again it gives an equal [`Scenario`], so its hash stands for the scenario.
+/// `scenario` must come from a [`File`](super::File).
+pub fn print(scenario: &Scenario) -> String {
+    let mut out = String::new();
+    let s = scenario;
+    line(&mut out, "id", &text(&s.id));
+    line(&mut out, "title", &text(&s.title));
+    line(&mut out, "source", &text(&s.source));
+    line(&mut out, "notes", &text(&s.notes));
+    line(&mut out, "duration", &quoted(s.duration));
+    line(&mut out, "seed", &s.seed.to_string());
+    line(&mut out, "sample", &quoted(s.sample));
+    line(&mut out, "steady", &window(s.steady));
+    let nodes = s.nodes.iter().map(|n| text(&n.name));
+    line(&mut out, "nodes", &list(nodes));
+    for (name, label) in &s.point {
+        section(&mut out, &format!("[sweep.{name}]"));
+        line(&mut out, "values", &list([text(label)]));
+    }
+    for pair in s.links.chunks_exact(2) {
+        link(&mut out, s, &pair[0], &pair[1]);
+    }
+    for g in &s.groups {
+        group(&mut out, s, g);
+    }
+    for e in &s.events {
+        event(&mut out, s, e);
+    }
+    for i in 0..s.expectations.len() {
+        expectation(&mut out, s, i);
+    }
+    out
+}
+
+impl Scenario {
+    /// BLAKE3 of the printed scenario, in hexadecimal.
+    pub fn hash(&self) -> String {
+        blake3::hash(print(self).as_bytes()).to_hex().to_string()
+    }
+}
+
+fn section(out: &mut String, head: &str) {
+    out.push('\n');
+    out.push_str(head);
+    out.push('\n');
+}
+
+fn line(out: &mut String, key: &str, value: &str) {
+    writeln!(out, "{key} = {value}").expect("a string takes all");
+}
+
+/// A TOML string.
+fn text(s: &str) -> String {
+    let mut out = String::from('"');
+    for c in s.chars() {
+        match c {
+            '"' | '\\' => out.extend(['\\', c]),
+            '\n' => out.push_str("\\n"),
+            '\t' => out.push_str("\\t"),
+            c if c.is_ascii_control() => {
+                write!(out, "\\u{:04X}", u32::from(c)).expect("a string takes all");
+            }
+            c => out.push(c),
+        }
+    }
+    out.push('"');
+    out
+}
+
+fn quoted(x: impl std::fmt::Display) -> String {
+    format!("\"{x}\"")
+}
+
+fn list(items: impl IntoIterator<Item = String>) -> String {
+    let items: Vec<_> = items.into_iter().collect();
+    format!("[{}]", items.join(", "))
+}
+
+fn table(items: &[(&str, String)]) -> String {
+    let items: Vec<_> = items.iter().map(|(k, v)| format!("{k} = {v}")).collect();
+    format!("{{ {} }}", items.join(", "))
+}
+
+fn window(w: Window) -> String {
+    list([quoted(w.start), quoted(w.end)])
+}
+
+/// Parameters of a controller or queue discipline.
+fn params(values: &Values) -> Vec<(&'static str, String)> {
+    let write = |value: Value| match value {
+        Value::Absent => None,
+        Value::Number(x) => Some(format!("{x:?}")),
+        Value::Integer(n) => Some(n.to_string()),
+        Value::Flag(flag) => Some(flag.to_string()),
+        value => Some(quoted(value)),
+    };
+    let given = |(param, value): (&'static accord_units::param::Param, Value)| {
+        Some((param.name, write(value)?))
+    };
+    values.iter().filter_map(given).collect()
+}
+
+/// What is said of one direction of a link.
+fn port(link: &Link) -> [(&'static str, String); 5] {
+    let limit = match link.queue.limit {
+        Limit::Packets(n) => quoted(format_args!("{n} pkt")),
+        Limit::Bytes(bytes) => quoted(bytes),
+        Limit::Unlimited => quoted("unlimited"),
+    };
+    let name = link.queue.discipline.family().name;
+    let mut queue = vec![("discipline", text(name)), ("limit", limit)];
+    queue.extend(params(&link.queue.discipline));
+    [
+        ("rate", quoted(link.rate)),
+        ("delay", quoted(link.delay)),
+        ("queue", table(&queue)),
+        ("loss", format!("{:?}", link.loss)),
+        ("control_loss", format!("{:?}", link.control_loss)),
+    ]
+}
+
+fn link(out: &mut String, s: &Scenario, forward: &Link, reverse: &Link) {
+    section(out, &format!("[link.{}]", text(&forward.name)));
+    line(out, "from", &text(&s.nodes[forward.from].name));
+    line(out, "to", &text(&s.nodes[forward.to].name));
+    let keys = port(forward);
+    for (key, value) in &keys {
+        line(out, key, value);
+    }
+    if forward.attachment {
+        line(out, "attachment", "true");
+    }
+    let different = port(reverse).into_iter().zip(&keys);
+    let different: Vec<_> = different.filter(|(r, f)| r != *f).map(|(r, _)| r).collect();
+    if !different.is_empty() {
+        line(out, "reverse", &table(&different));
+    }
+}
+
+/// The nodes of a path.
+fn path(s: &Scenario, links: &[LinkId]) -> String {
+    let first = links.first().map(|&l| s.links[l].from);
+    let nodes = first
+        .into_iter()
+        .chain(links.iter().map(|&l| s.links[l].to));
+    list(nodes.map(|n| text(&s.nodes[n].name)))
+}
+
+/// The keys of a path and of its reverse, which is left out where it is the path backwards.
+fn paths(s: &Scenario, forward: &[LinkId], reverse: &[LinkId]) -> Vec<(&'static str, String)> {
+    let mut keys = vec![("path", path(s, forward))];
+    // The directions of a duplex link are neighbours: 2n and 2n + 1.
+    if !forward
+        .iter()
+        .rev()
+        .map(|l| l ^ 1)
+        .eq(reverse.iter().copied())
+    {
+        keys.push(("reverse_path", path(s, reverse)));
+    }
+    keys
+}
+
+fn demand(demand: &Demand) -> String {
+    match demand {
+        Demand::Greedy => quoted("greedy"),
+        Demand::Size(size) => table(&[("size", quoted(size))]),
+        Demand::Constant(rate) => table(&[("constant", quoted(rate))]),
+        Demand::Poisson(rate) => table(&[("poisson", quoted(rate))]),
+        Demand::OnOff { rate, burst, pause } => {
+            let mut keys = Vec::new();
+            keys.extend(rate.map(|rate| ("rate", quoted(rate))));
+            keys.extend([("burst", quoted(burst)), ("pause", quoted(pause))]);
+            table(&[("on_off", table(&keys))])
+        }
+    }
+}
+
+fn flow(s: &Scenario, flow: &Flow) -> Vec<(&'static str, String)> {
+    let mut keys = paths(s, &flow.path, &flow.reverse_path);
+    let mut controller = vec![("name", text(flow.controller.family().name))];
+    controller.extend(params(&flow.controller));
+    keys.extend([
+        ("controller", table(&controller)),
+        ("demand", demand(&flow.demand)),
+        ("start", quoted(flow.start)),
+    ]);
+    keys.extend(flow.stop.map(|stop| ("stop", quoted(stop))));
+    keys.extend([
+        ("packet", quoted(flow.packet)),
+        ("ack", quoted(flow.ack)),
+        ("control", quoted(flow.control)),
+    ]);
+    keys
+}
+
+/// What all flows share is said of the group, the rest of each flow.
+fn group(out: &mut String, s: &Scenario, group: &Group) {
+    section(out, &format!("[flow.{}]", group.name));
+    let flows = &s.flows[group.flows.clone()];
+    let mut common = flow(s, &flows[0]);
+    for f in &flows[1..] {
+        let own = flow(s, f);
+        common.retain(|key| own.contains(key));
+    }
+    let own = |f| {
+        let keys = flow(s, f);
+        let own: Vec<_> = keys
+            .into_iter()
+            .filter(|key| !common.contains(key))
+            .collect();
+        own
+    };
+    let varies = flows.iter().any(|f| !own(f).is_empty());
+    if !varies {
+        line(out, "count", &flows.len().to_string());
+    }
+    for (key, value) in &common {
+        line(out, key, value);
+    }
+    if varies {
+        out.push_str("each = [\n");
+        for f in flows {
+            writeln!(out, "    {},", table(&own(f))).expect("a string takes all");
+        }
+        out.push_str("]\n");
+    }
+}
+
+fn event(out: &mut String, s: &Scenario, event: &Event) {
+    section(out, "[[event]]");
+    line(out, "at", &quoted(event.at));
+    let mut link = |link: LinkId, key: &str, value: String| {
+        line(out, "link", &text(&s.links[link].name));
+        if link % 2 == 0 {
+            line(out, "direction", "\"forward\"");
+        }
+        line(out, key, &value);
+    };
+    match &event.change {
+        Change::Delay(id, delay) => link(*id, "delay", quoted(delay)),
+        Change::Rate(id, rate) => link(*id, "rate", quoted(rate)),
+        Change::Route {
+            flow,
+            path,
+            reverse_path,
+        } => {
+            line(out, "flow", &text(&member(s, *flow)));
+            for (key, value) in paths(s, path, reverse_path) {
+                line(out, key, &value);
+            }
+        }
+    }
+}
+
+/// A flow's name that tells it from its group even where it is alone in it.
+fn member(s: &Scenario, flow: usize) -> String {
+    let group = &s.groups[s.flows[flow].group];
+    format!("{}.{}", group.name, flow - group.flows.start + 1)
+}
+
+fn expectation(out: &mut String, s: &Scenario, i: usize) {
+    let e = &s.expectations[i];
+    section(out, "[[expect]]");
+    line(out, "name", &text(&e.name));
+    line(out, "metric", &quoted(e.metric));
+    let of = match e.of {
+        Subject::Flow(flow) => member(s, flow),
+        Subject::Group(group) => s.groups[group].name.clone(),
+        Subject::Link(link) => s.links[link].name.clone(),
+    };
+    line(out, "of", &text(&of));
+    line(out, "engine", &quoted(e.engine));
+    line(out, "during", &window(e.during));
+    line(out, "over", &quoted(figure::over(e.over)));
+    line(out, "across", &quoted(figure::across(e.across)));
+    let plain = figure::is_plain(e.over, e.across);
+    let value = |x| figure::print(x, e.metric, plain);
+    match e.target {
+        Target::Value {
+            value: x,
+            tolerance,
+        } => {
+            line(out, "equals", &value(x));
+            line(out, "within", &format!("{tolerance:?}"));
+        }
+        Target::Engine { engine, tolerance } => {
+            line(out, "equals", &quoted(engine));
+            line(out, "within", &format!("{tolerance:?}"));
+        }
+        Target::Range { min, max } => {
+            if min.is_finite() {
+                line(out, "at_least", &value(min));
+            }
+            if max.is_finite() {
+                line(out, "at_most", &value(max));
+            }
+        }
+    }
+    line(out, "paper", &text(&e.paper));
+}

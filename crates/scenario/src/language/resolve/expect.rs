@@ -1,0 +1,288 @@
+//! What should come out.
+
+use super::super::error::{Problem, Problems, Span, quote};
+use super::super::figure;
+use super::super::keys;
+use super::super::limits;
+use super::super::read::{self, Reader};
+use super::super::shape::Shape;
+use super::super::tree::{Data, Value};
+use super::network::Network;
+use super::{Context, event, window};
+use crate::expectation::{Across, Expectation, Over, Subject, Target, Window};
+use crate::{Engine, Metric, Scenario};
+use std::collections::BTreeSet;
+
+pub(super) fn resolve(
+    expected: &[Value],
+    context: &Context<'_>,
+    network: &Network,
+    scenario: &mut Scenario,
+    problems: &mut Problems,
+) {
+    let mut names = BTreeSet::new();
+    if let Some(value) = expected.get(limits::EXPECTATIONS) {
+        let message = format!("more than {} expectations", limits::EXPECTATIONS);
+        problems.push(Problem::new(value.span, message));
+        return;
+    }
+    for value in expected {
+        let Some(table) = value.table() else {
+            continue;
+        };
+        let reader = Reader::new(&keys::EXPECT, table, value.span);
+        let expectations = expectations(&reader, context, network, scenario);
+        for mut expectation in problems.keep(expectations).unwrap_or_default() {
+            if names.contains(&expectation.name) {
+                if let Some(name) = reader.given("name") {
+                    let message = format!("{} is expected twice", quote(&expectation.name));
+                    problems.push(Problem::new(name.span, message));
+                }
+                let free = |n: &usize| !names.contains(&format!("{} ({n})", expectation.name));
+                let number = (2..).find(free).expect("names are finite");
+                expectation.name = format!("{} ({number})", expectation.name);
+            }
+            names.insert(expectation.name.clone());
+            scenario.expectations.push(expectation);
+        }
+    }
+}
+
+/// One for each engine; none if it is not expected at this point.
+fn expectations(
+    reader: &Reader<'_>,
+    context: &Context<'_>,
+    network: &Network,
+    scenario: &Scenario,
+) -> Result<Vec<Expectation>, Problem> {
+    if !applies(reader, context)? {
+        return Ok(Vec::new());
+    }
+    let metric = reader.get("metric", |v| {
+        let name = read::text(v, &Shape::Text)?;
+        let metric: Result<Metric, String> = name.parse();
+        metric.map_err(|e| Problem::new(v.span, e))
+    })?;
+    let of = reader.given("of").ok_or_else(|| reader.missing("of"))?;
+    let subject = subject(of, metric, network, scenario)?;
+    let over = reader.get("over", read::over)?;
+    let across = reader.get("across", figure::read_across)?;
+    if let (Some(value), Subject::Flow(_) | Subject::Link(_)) = (reader.given("across"), subject)
+        && across != Across::Each
+    {
+        let message = format!(
+            "{} is not a group, so there is nothing to combine",
+            of.describe()
+        );
+        return Err(Problem::new(value.span, message));
+    }
+    let during = match reader.given("during") {
+        Some(value) => window(value, scenario.end())?,
+        None => scenario.steady,
+    };
+    let plain = figure::is_plain(over, across);
+    let engines = reader.get("engine", |value| match &value.data {
+        Data::List(list) => list.iter().map(engine).collect(),
+        _ => Ok(vec![engine(value)?]),
+    })?;
+    let given = match reader.given("name") {
+        Some(value) => read::text(value, &Shape::Text)?,
+        None => "",
+    };
+    let several = engines.len() > 1;
+    engines
+        .into_iter()
+        .map(|engine| {
+            let mut name = match given {
+                "" => describe(metric, of, over, across, during),
+                given => given.to_string(),
+            };
+            if several {
+                name = format!("{name} ({engine})");
+            }
+            Ok(Expectation {
+                name,
+                engine,
+                metric,
+                of: subject,
+                over,
+                across,
+                during,
+                target: target(reader, context, metric, plain, engine)?,
+                paper: reader.get("paper", |v| read::text(v, &Shape::Text).map(str::to_string))?,
+            })
+        })
+        .collect()
+}
+
+/// Whether this point is one that `when` lists.
+fn applies(reader: &Reader<'_>, context: &Context<'_>) -> Result<bool, Problem> {
+    let Some(table) = reader.given("when").and_then(Value::table) else {
+        return Ok(true);
+    };
+    let mut applies = true;
+    for entry in &table.entries {
+        let Some((axis, here)) = context.label(&entry.key) else {
+            return Err(no_sweep(entry.span, &entry.key, context));
+        };
+        let labels = match &entry.value.data {
+            Data::List(list) => list.iter().collect(),
+            _ => vec![&entry.value],
+        };
+        for value in &labels {
+            axis.find(&value.label(), value.span)?;
+        }
+        applies &= labels.iter().any(|v| v.label() == here);
+    }
+    Ok(applies)
+}
+
+fn no_sweep(span: Span, name: &str, context: &Context<'_>) -> Problem {
+    Problem::new(span, format!("there is no sweep {}", quote(name)))
+        .known(name, context.axes.iter().map(|a| a.name.as_str()))
+}
+
+fn subject(
+    of: &Value,
+    metric: Metric,
+    network: &Network,
+    scenario: &Scenario,
+) -> Result<Subject, Problem> {
+    if metric.of_links() {
+        let id = network.find_link(of).map_err(|p| Problem {
+            message: format!("{}; {metric} is a metric of links", p.message),
+            ..p
+        })?;
+        if network.links[id].attachment {
+            let message = "no series are recorded for links that attach hosts";
+            return Err(Problem::new(of.span, message));
+        }
+        return Ok(Subject::Link(id));
+    }
+    let flows = event::flows(of, network, scenario).map_err(|p| Problem {
+        message: format!("{}; {metric} is a metric of flows", p.message),
+        ..p
+    })?;
+    let group = scenario.flows[flows.start].group;
+    let whole = of.text() == Some(&scenario.groups[group].name);
+    Ok(match whole {
+        true => Subject::Group(group),
+        false => Subject::Flow(flows.start),
+    })
+}
+
+fn engine(value: &Value) -> Result<Engine, Problem> {
+    let engine: Result<Engine, String> = read::text(value, &Shape::Text)?.parse();
+    engine.map_err(|e| Problem::new(value.span, e))
+}
+
+fn target(
+    reader: &Reader<'_>,
+    context: &Context<'_>,
+    metric: Metric,
+    plain: bool,
+    engine: Engine,
+) -> Result<Target, Problem> {
+    let here = |key| match reader.given(key) {
+        Some(value) => at_point(reader, value, context).map(Some),
+        None => Ok(None),
+    };
+    let bound = |value: Option<&Value>, none: f64| {
+        value.map_or(Ok(none), |v| figure::read(v, metric, plain))
+    };
+    match (here("equals")?, here("at_least")?, here("at_most")?) {
+        (Some(value), None, None) => {
+            let tolerance = reader.opt("within", read::tolerance)?;
+            let tolerance = tolerance.ok_or_else(|| reader.missing("within"))?;
+            if let Some(other) = Engine::ALL
+                .into_iter()
+                .find(|e| value.text() == Some(e.name()))
+            {
+                if other == engine {
+                    let message = format!("the {engine} engine always agrees with itself");
+                    return Err(Problem::new(value.span, message));
+                }
+                return Ok(Target::Engine {
+                    engine: other,
+                    tolerance,
+                });
+            }
+            let exact = figure::read(value, metric, plain)?;
+            if exact == 0.0 {
+                let message = "a relative tolerance has no meaning around zero";
+                return Err(Problem::new(value.span, message).hint("use `at_most`"));
+            }
+            Ok(Target::Value {
+                value: exact,
+                tolerance,
+            })
+        }
+        (None, least, most) if least.is_some() || most.is_some() => {
+            if let Some(within) = reader.given("within") {
+                let message = "`within` goes with `equals` only";
+                return Err(Problem::new(within.span, message));
+            }
+            let (min, max) = (
+                bound(least, f64::NEG_INFINITY)?,
+                bound(most, f64::INFINITY)?,
+            );
+            if min > max {
+                let span = most.or(least).map_or(reader.span, |v| v.span);
+                return Err(Problem::new(span, "`at_most` is less than `at_least`"));
+            }
+            Ok(Target::Range { min, max })
+        }
+        _ => Err(Problem::new(reader.span, "an expectation needs a target")
+            .hint("either `equals` and `within`, or `at_least` or `at_most` or both")),
+    }
+}
+
+/// The value that holds at this point, out of a table of them by the values of a sweep.
+fn at_point<'a>(
+    reader: &Reader<'_>,
+    value: &'a Value,
+    context: &Context<'_>,
+) -> Result<&'a Value, Problem> {
+    let Data::Table(table) = &value.data else {
+        return Ok(value);
+    };
+    let Some(by) = reader.given("by") else {
+        let message = "a table of values needs `by`, the sweep that chooses among them";
+        return Err(Problem::new(value.span, message));
+    };
+    let name = read::name(by, false)?;
+    let (axis, here) = context
+        .label(name)
+        .ok_or_else(|| no_sweep(by.span, name, context))?;
+    for entry in &table.entries {
+        axis.find(&entry.key, entry.span)?;
+    }
+    table.get(here).ok_or_else(|| {
+        Problem::new(
+            value.span,
+            format!("there is no value for {name} = {}", quote(here)),
+        )
+    })
+}
+
+fn describe(metric: Metric, of: &Value, over: Over, across: Across, during: Window) -> String {
+    let mut name = match over {
+        Over::Mean => String::new(),
+        Over::Min => "least ".to_string(),
+        Over::Max => "greatest ".to_string(),
+        Over::Variation => "variation of ".to_string(),
+        Over::Quantile(q) => format!("{} of ", figure::percentile(q)),
+    };
+    name += &metric.name().replace('_', " ");
+    name += match across {
+        Across::Each => "",
+        Across::Mean => ", mean",
+        Across::Sum => ", sum",
+        Across::Min => ", least",
+        Across::Max => ", greatest",
+        Across::Variation => ", variation",
+        Across::Jain => ", Jain's index",
+    };
+    let of = of.text().unwrap_or_default();
+    format!("{name} of {of}, {} to {}", during.start, during.end)
+}

@@ -1,0 +1,399 @@
+//! Groups of flows, with the hosts that they bring along.
+
+use super::super::error::{Problem, Problems, Span};
+use super::super::family::{CONTROLLER, Catalogue};
+use super::super::keys;
+use super::super::limits;
+use super::super::read::{self, Reader};
+use super::super::tree::{Data, Entry, Value};
+use super::list;
+use super::network::Network;
+use super::port::{ATTACHMENT_LIMIT, Duplex};
+use super::route::{self, Routes};
+use crate::network::{Demand, Flow, Group, NodeId, Scenario};
+use crate::random::{Purpose, stream};
+use accord_units::param::{Role, Values};
+use accord_units::{Bytes, Objective, Time};
+use rand_xoshiro::rand_core::Rng;
+
+/// What flows of a group have in common.
+struct Spec {
+    span: Span,
+    controller: Values,
+    demand: Demand,
+    /// The earliest and the latest start.
+    start: (Time, Time),
+    stop: Option<Time>,
+    packet: Bytes,
+    ack: Bytes,
+    control: Bytes,
+    access: Option<Duplex>,
+    egress: Option<Duplex>,
+}
+
+/// The nodes of a flow's path, without the hosts that it brings along.
+struct Way {
+    forward: Vec<NodeId>,
+    reverse: Option<Vec<NodeId>>,
+}
+
+struct Flows<'a> {
+    catalogue: &'a Catalogue,
+    network: &'a mut Network,
+    scenario: &'a mut Scenario,
+    routes: Routes,
+    /// Links on all paths so far.
+    hops: usize,
+}
+
+pub(super) fn resolve(
+    groups: &[Entry],
+    catalogue: &Catalogue,
+    network: &mut Network,
+    scenario: &mut Scenario,
+    problems: &mut Problems,
+) {
+    let mut flows = Flows {
+        catalogue,
+        routes: Routes::new(network),
+        network,
+        scenario,
+        hops: 0,
+    };
+    for entry in groups {
+        let result = flows.group(entry);
+        problems.keep(result);
+    }
+}
+
+impl Flows<'_> {
+    fn group(&mut self, entry: &Entry) -> Result<(), Problem> {
+        read::check_name(&entry.key, entry.span, false)?;
+        let Some(table) = entry.value.table() else {
+            return Ok(());
+        };
+        let reader = Reader::new(&keys::FLOW, table, entry.span);
+        let each = reader.given("each");
+        let hops = self.hops_of(&reader)?;
+        let count = reader.opt("count", |v| read::whole(v, 1, limits::FLOWS as u64))?;
+        let count = match (count, each) {
+            (Some(count), None) => count as usize * hops.unwrap_or(1),
+            (None, None) => hops.unwrap_or(1),
+            (count, Some(each)) => {
+                let members = list(Some(each)).len();
+                if members == 0 || count.is_some_and(|n| n != members as u64) || hops.is_some() {
+                    let hint = "leave out `count` and `each_hop`; `each` has a table for each flow";
+                    let message = "this list does not have one table for each flow";
+                    return Err(Problem::new(each.span, message).hint(hint));
+                }
+                members
+            }
+        };
+        let first = self.scenario.flows.len();
+        if first + count > limits::FLOWS {
+            let span = reader.given("count").map_or(entry.span, |v| v.span);
+            return Err(Problem::new(
+                span,
+                format!("more than {} flows", limits::FLOWS),
+            ));
+        }
+        let group = self.scenario.groups.len();
+        self.network.groups.insert(entry.key.clone(), group);
+        self.scenario.groups.push(Group {
+            name: entry.key.clone(),
+            flows: first..first + count,
+        });
+        let shared = match each {
+            Some(_) => None,
+            None => Some((
+                self.spec(&reader, count)?,
+                self.way(&reader, hops.is_some())?,
+            )),
+        };
+        for i in 0..count {
+            let name = match count {
+                1 => entry.key.clone(),
+                _ => format!("{}.{}", entry.key, i + 1),
+            };
+            match &shared {
+                Some((spec, way)) => match hops {
+                    Some(hops) => {
+                        let way = self.hop(i / (count / hops));
+                        self.flow(name, group, i, spec, &way)?;
+                    }
+                    None => self.flow(name, group, i, spec, way)?,
+                },
+                None => {
+                    let member = &list(each)[i];
+                    let Some(table) = member.table() else {
+                        continue;
+                    };
+                    let reader = Reader::new(&keys::FLOW, table, member.span).or(&reader);
+                    let spec = self.spec(&reader, count)?;
+                    let way = self.way(&reader, false)?;
+                    self.flow(name, group, i, &spec, &way)?;
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// The number of links that `each_hop` means, where it is set.
+    fn hops_of(&self, reader: &Reader<'_>) -> Result<Option<usize>, Problem> {
+        if !reader.get("each_hop", read::flag)? {
+            return Ok(None);
+        }
+        let given = |key| reader.given(key);
+        if self.network.hops.is_empty() {
+            let span = given("each_hop").map_or(reader.span, |v| v.span);
+            return Err(
+                Problem::new(span, "`each_hop` needs the hops of a parking lot")
+                    .hint("add [topology.parking_lot], or give `from` and `to`"),
+            );
+        }
+        let way = ["from", "to", "path", "reverse_path"];
+        if let Some(value) = way.into_iter().find_map(given) {
+            let message = "`each_hop` gives the path; it needs no other";
+            return Err(Problem::new(value.span, message));
+        }
+        Ok(Some(self.network.hops.len()))
+    }
+
+    fn hop(&self, i: usize) -> Way {
+        let link = &self.network.links[self.network.hops[i]];
+        Way {
+            forward: vec![link.from, link.to],
+            reverse: None,
+        }
+    }
+
+    fn spec(&self, reader: &Reader<'_>, count: usize) -> Result<Spec, Problem> {
+        let attachment = |key| match reader.table(key, &keys::ATTACHMENT) {
+            Some(port) => Duplex::read(&port, ATTACHMENT_LIMIT, count, self.catalogue).map(Some),
+            None => Ok(None),
+        };
+        let controller = reader.get("controller", |value| {
+            let mut problems = Problems::default();
+            CONTROLLER
+                .read(value, self.catalogue.controllers, &mut problems)
+                .ok_or_else(|| problems.first(value.span))
+        })?;
+        let spec = Spec {
+            span: reader.span,
+            controller,
+            demand: reader.get("demand", demand)?,
+            start: reader.get("start", start)?,
+            stop: reader.opt("stop", read::instant)?,
+            packet: reader.get("packet", read::packet)?,
+            ack: reader.get("ack", read::packet)?,
+            control: reader.get("control", read::packet)?,
+            access: attachment("access")?,
+            egress: attachment("egress")?,
+        };
+        self.check(&spec, reader)?;
+        Ok(spec)
+    }
+
+    fn check(&self, spec: &Spec, reader: &Reader<'_>) -> Result<(), Problem> {
+        let at = |key| reader.given(key).map_or(reader.span, |v| v.span);
+        let end = self.scenario.end();
+        if spec.start.1 >= end {
+            let message = format!("it starts at {}, but the run ends at {end}", spec.start.1);
+            return Err(Problem::new(at("start"), message));
+        }
+        if let Some(stop) = spec.stop
+            && stop <= spec.start.1
+        {
+            let message = format!("it stops at {stop}, but may start at {}", spec.start.1);
+            return Err(Problem::new(at("stop"), message));
+        }
+        let rated = match spec.demand {
+            Demand::Constant(_) | Demand::Poisson(_) => true,
+            Demand::OnOff { rate, .. } => rate.is_some(),
+            Demand::Greedy | Demand::Size(_) => false,
+        };
+        let family = spec.controller.family();
+        if let Role::Controller(objective) = family.role
+            && objective(&spec.controller) == Objective::Unresponsive
+            && !rated
+        {
+            let span = reader.given("demand").map_or(at("controller"), |v| v.span);
+            let message = format!(
+                "{} does not respond to congestion, so the demand has to give a rate",
+                family.name
+            );
+            let hint = "demand = { constant = \"5 Mbps\" }";
+            return Err(Problem::new(span, message).hint(hint));
+        }
+        Ok(())
+    }
+
+    /// Where the flows of a group go, but for `each_hop`.
+    fn way(&mut self, reader: &Reader<'_>, each_hop: bool) -> Result<Way, Problem> {
+        if each_hop {
+            return Ok(Way {
+                forward: Vec::new(),
+                reverse: None,
+            });
+        }
+        let ends = ["from", "to"];
+        // Of `path` and its ends, a flow's own come before those of its group.
+        let forward = if reader.prefers("path", &ends) {
+            if let Some(end) = reader.beside("path", &ends) {
+                let message = "`path` says where the flow begins and ends";
+                return Err(Problem::new(end.span, message).hint("leave out `from` and `to`"));
+            }
+            let path = reader.given("path").expect("it prefers the path");
+            route::listed(path, self.network)?
+        } else {
+            let end = |key| match reader.given(key) {
+                Some(value) => self.network.find_node(value).map(|node| (node, value.span)),
+                None => Err(reader.missing(key)),
+            };
+            let ((from, _), (to, span)) = (end("from")?, end("to")?);
+            self.routes.shortest(self.network, from, to, span)?
+        };
+        let reverse = match reader.given("reverse_path") {
+            Some(value) => {
+                let reverse = route::listed(value, self.network)?;
+                let ends = (forward.last(), forward.first());
+                if (reverse.first(), reverse.last()) != ends {
+                    let message = "it does not lead from the end of the path to its start";
+                    return Err(Problem::new(value.span, message));
+                }
+                Some(reverse)
+            }
+            None => None,
+        };
+        Ok(Way { forward, reverse })
+    }
+
+    /// Adds the `i`-th flow of a group.
+    fn flow(
+        &mut self,
+        name: String,
+        group: usize,
+        i: usize,
+        spec: &Spec,
+        way: &Way,
+    ) -> Result<(), Problem> {
+        let index = self.scenario.flows.len();
+        let mut nodes = Vec::with_capacity(way.forward.len() + 2);
+        if let Some(access) = &spec.access {
+            let host = self.network.node(&format!("{name}.source"), spec.span)?;
+            self.attach(
+                &name,
+                "access",
+                (host, way.forward[0]),
+                (access, i),
+                spec.span,
+            )?;
+            nodes.push(host);
+        }
+        nodes.extend(&way.forward);
+        if let Some(egress) = &spec.egress {
+            let host = self.network.node(&format!("{name}.sink"), spec.span)?;
+            let last = way.forward[way.forward.len() - 1];
+            self.attach(&name, "egress", (last, host), (egress, i), spec.span)?;
+            nodes.push(host);
+        }
+        let mut backwards = Vec::with_capacity(nodes.len());
+        match &way.reverse {
+            Some(reverse) => {
+                backwards.extend(spec.egress.as_ref().map(|_| nodes[nodes.len() - 1]));
+                backwards.extend(reverse);
+                backwards.extend(spec.access.as_ref().map(|_| nodes[0]));
+            }
+            None => backwards.extend(nodes.iter().rev()),
+        }
+        self.hops += nodes.len() + backwards.len();
+        if self.hops > limits::HOPS {
+            let message = format!(
+                "the paths of all flows have more than {} links",
+                limits::HOPS
+            );
+            return Err(Problem::new(spec.span, message));
+        }
+        if nodes.len() < 2 {
+            let message = "the flow begins and ends at the same node";
+            let hint = "give another `to`, or attach hosts by `access` and `egress`";
+            return Err(Problem::new(spec.span, message).hint(hint));
+        }
+        self.scenario.flows.push(Flow {
+            name,
+            group,
+            path: route::links(self.network, &nodes, spec.span)?,
+            reverse_path: route::links(self.network, &backwards, spec.span)?,
+            controller: spec.controller.clone(),
+            demand: spec.demand,
+            start: draw(spec.start, self.scenario.seed, index),
+            stop: spec.stop,
+            packet: spec.packet,
+            ack: spec.ack,
+            control: spec.control,
+        });
+        Ok(())
+    }
+
+    fn attach(
+        &mut self,
+        flow: &str,
+        what: &str,
+        ends: (NodeId, NodeId),
+        ports: (&Duplex, usize),
+        span: Span,
+    ) -> Result<(), Problem> {
+        let name = format!("{flow}.{what}");
+        let seed = self.scenario.seed;
+        let link = self.network.duplex(&name, span, ends, ports, seed)?;
+        self.network.links[link].attachment = true;
+        self.network.links[link + 1].attachment = true;
+        Ok(())
+    }
+}
+
+/// A start between the earliest and the latest.
+fn draw((earliest, latest): (Time, Time), seed: u64, flow: usize) -> Time {
+    if earliest == latest {
+        return earliest;
+    }
+    let width = latest.since(earliest).as_ps();
+    let random = stream(seed, flow, Purpose::Start).next_u64();
+    let offset = (u128::from(random) * u128::from(width)) >> 64;
+    earliest + accord_units::Duration::from_ps(offset as u64)
+}
+
+fn start(value: &Value) -> Result<(Time, Time), Problem> {
+    match value.table() {
+        Some(table) => match table.get("uniform") {
+            Some(interval) => read::interval(interval, true),
+            None => Err(Problem::new(
+                value.span,
+                "expected { uniform = [from, to] }",
+            )),
+        },
+        None => read::instant(value).map(|t| (t, t)),
+    }
+}
+
+fn demand(value: &Value) -> Result<Demand, Problem> {
+    let Data::Table(table) = &value.data else {
+        return read::choice(value, &["greedy"]).map(|_| Demand::Greedy);
+    };
+    let reader = Reader::new(&keys::DEMANDS, table, value.span);
+    if let Some(size) = reader.opt("size", read::amount)? {
+        Ok(Demand::Size(size))
+    } else if let Some(rate) = reader.opt("constant", read::rate)? {
+        Ok(Demand::Constant(rate))
+    } else if let Some(rate) = reader.opt("poisson", read::rate)? {
+        Ok(Demand::Poisson(rate))
+    } else {
+        let on_off = reader.table("on_off", &keys::ON_OFF);
+        let on_off = on_off.ok_or_else(|| reader.missing("on_off"))?;
+        Ok(Demand::OnOff {
+            rate: on_off.opt("rate", read::rate)?,
+            burst: on_off.get("burst", read::amount)?,
+            pause: on_off.get("pause", read::span)?,
+        })
+    }
+}

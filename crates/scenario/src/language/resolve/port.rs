@@ -1,0 +1,175 @@
+//! Ports: what feeds one direction of a link.
+
+use super::super::error::{Problem, Problems};
+use super::super::family::{Catalogue, DISCIPLINE};
+use super::super::read::{self, RawLimit, Reader};
+use super::super::tree::{Data, Value};
+use crate::random::{Purpose, stream};
+use accord_units::param::Values;
+use accord_units::{Duration, Rate};
+use rand_xoshiro::rand_core::Rng;
+
+/// Where a link of the network has no limit of its own.
+pub(super) const LINK_LIMIT: RawLimit = RawLimit::Product(1.0);
+/// Where a link that attaches a host has no limit of its own.
+pub(super) const ATTACHMENT_LIMIT: RawLimit = RawLimit::Unlimited;
+
+/// What a file says of the ports of some links.
+#[derive(Clone, Debug)]
+pub(super) struct Ports {
+    rate: Vec<Rate>,
+    delay: Vec<Duration>,
+    /// One queue, or several to draw from.
+    queues: Vec<RawQueue>,
+    loss: f64,
+    control_loss: f64,
+}
+
+/// Both directions.
+#[derive(Clone, Debug)]
+pub(super) struct Duplex {
+    pub forward: Ports,
+    pub reverse: Ports,
+}
+
+#[derive(Clone, Debug)]
+pub(super) struct RawQueue {
+    pub discipline: Values,
+    pub limit: RawLimit,
+}
+
+/// One port.
+#[derive(Clone, Debug)]
+pub(super) struct Port {
+    pub rate: Rate,
+    pub delay: Duration,
+    pub queue: RawQueue,
+    pub loss: f64,
+    pub control_loss: f64,
+}
+
+impl Duplex {
+    /// Reads both directions; `count` links share them.
+    pub fn read(
+        reader: &Reader<'_>,
+        default: RawLimit,
+        count: usize,
+        catalogue: &Catalogue,
+    ) -> Result<Duplex, Problem> {
+        let forward = Ports::read(reader, default, count, catalogue)?;
+        let reverse = match reader.reverse() {
+            Some(reverse) => Ports::read(&reverse, default, count, catalogue)?,
+            None => forward.clone(),
+        };
+        Ok(Duplex { forward, reverse })
+    }
+}
+
+impl Ports {
+    fn read(
+        reader: &Reader<'_>,
+        default: RawLimit,
+        count: usize,
+        catalogue: &Catalogue,
+    ) -> Result<Ports, Problem> {
+        let mut queues = Vec::new();
+        match reader.given("queue") {
+            Some(value) => read_queue(value, default, catalogue, &mut queues)?,
+            None => {
+                let value = Value {
+                    span: reader.span,
+                    data: Data::Text("droptail".to_string()),
+                };
+                read_queue(&value, default, catalogue, &mut queues)?;
+            }
+        }
+        Ok(Ports {
+            rate: reader.get("rate", |v| {
+                varied(v, count, read::rate, |a, b, share| {
+                    let (a, b) = (a.as_bps_f64(), b.as_bps_f64());
+                    Rate::from_bps_f64(a + (b - a) * share)
+                })
+            })?,
+            delay: reader.get("delay", |v| {
+                varied(v, count, read::delay, |a, b, share| {
+                    let (a, b) = (a.as_ps() as f64, b.as_ps() as f64);
+                    Duration::from_ps((a + (b - a) * share).round() as u64)
+                })
+            })?,
+            queues,
+            loss: reader.get("loss", read::probability)?,
+            control_loss: reader.get("control_loss", read::probability)?,
+        })
+    }
+
+    /// The port of the `i`-th link, which has the index `link` in the scenario.
+    pub fn port(&self, i: usize, link: usize, seed: u64) -> Port {
+        let drawn = match self.queues.len() {
+            1 => 0,
+            // The bias of the remainder is below 2^-40 for lists that fit a file.
+            n => (stream(seed, link, Purpose::Discipline).next_u64() % n as u64) as usize,
+        };
+        Port {
+            rate: self.rate[i % self.rate.len()],
+            delay: self.delay[i % self.delay.len()],
+            queue: self.queues[drawn].clone(),
+            loss: self.loss,
+            control_loss: self.control_loss,
+        }
+    }
+}
+
+/// One value, or a list, or as many at even steps as there are links.
+fn varied<T: Copy>(
+    value: &Value,
+    count: usize,
+    read: impl Fn(&Value) -> Result<T, Problem>,
+    between: impl Fn(T, T, f64) -> T,
+) -> Result<Vec<T>, Problem> {
+    match &value.data {
+        Data::List(list) if list.is_empty() => Err(Problem::new(value.span, "the list is empty")),
+        Data::List(list) => list.iter().map(read).collect(),
+        Data::Table(table) => {
+            let ends = table
+                .get("spread")
+                .and_then(Value::list)
+                .unwrap_or_default();
+            let [first, last] = ends else {
+                return Err(Problem::new(
+                    value.span,
+                    "expected { spread = [first, last] }",
+                ));
+            };
+            let (first, last) = (read(first)?, read(last)?);
+            let steps = count.saturating_sub(1).max(1) as f64;
+            Ok((0..count)
+                .map(|i| between(first, last, i as f64 / steps))
+                .collect())
+        }
+        _ => Ok(vec![read(value)?]),
+    }
+}
+
+fn read_queue(
+    value: &Value,
+    default: RawLimit,
+    catalogue: &Catalogue,
+    queues: &mut Vec<RawQueue>,
+) -> Result<(), Problem> {
+    let table = value.table();
+    if let Some(list) = table.and_then(|t| t.get("random")).and_then(Value::list) {
+        return list
+            .iter()
+            .try_for_each(|v| read_queue(v, default, catalogue, queues));
+    }
+    let mut problems = Problems::default();
+    let Some(discipline) = DISCIPLINE.read(value, catalogue.disciplines, &mut problems) else {
+        return Err(problems.first(value.span));
+    };
+    let limit = table.and_then(|t| t.get("limit"));
+    queues.push(RawQueue {
+        discipline,
+        limit: limit.map_or(Ok(default), read::limit)?,
+    });
+    Ok(())
+}

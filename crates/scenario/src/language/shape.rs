@@ -1,0 +1,158 @@
+//! What the keys of the language are and what they may hold, as data. The checker, the
+//! reader's defaults, the JSON Schema and the reference all come from these tables, so
+//! none of them can say something else than another.
+
+/// A kind of table: which keys it may have.
+#[derive(Debug)]
+pub(crate) struct Section {
+    /// How the reference calls it, such as "[link.NAME]".
+    pub title: &'static str,
+    /// What it is for, in a sentence.
+    pub doc: &'static str,
+    /// Its keys.
+    pub keys: &'static [Key],
+    /// Exactly one of its keys is given.
+    pub one_of: bool,
+}
+
+/// One key of a [`Section`].
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Key {
+    pub name: &'static str,
+    pub shape: Shape,
+    pub default: Default,
+    /// What it means, in a sentence.
+    pub doc: &'static str,
+}
+
+/// What holds where a key is not given.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Default {
+    /// It has to be given.
+    Required,
+    /// Nothing: the thing is not there.
+    Nothing,
+    /// This value: a number, or text without its quotes.
+    Value(&'static str),
+    /// What these words say.
+    Words(&'static str),
+}
+
+/// What a value looks like.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Shape {
+    /// Any text.
+    Text,
+    /// A name that this file declares: letters, digits, `-` and `_`.
+    Name,
+    /// The name of something, which may have dots in it.
+    Dotted,
+    /// `true` or `false`.
+    Flag,
+    /// A whole number within these bounds.
+    Whole(u64, u64),
+    /// A probability: "1 %" or 0.01.
+    Probability,
+    /// A relative tolerance, more than zero: "5 %" or 0.05.
+    Tolerance,
+    /// An instant, counted from the start of the run.
+    Instant,
+    /// A span of time, more than zero.
+    Span,
+    /// A propagation delay.
+    Delay,
+    /// A rate, more than zero.
+    Rate,
+    /// A number of bytes, more than zero.
+    Amount,
+    /// The size of one packet.
+    Packet,
+    /// The size of a buffer.
+    Limit,
+    /// One of these words.
+    Choice(fn() -> Vec<&'static str>),
+    /// How samples over time become one number.
+    Over,
+    /// A value in the unit of the expectation's metric.
+    Figure,
+    /// The name of a controller, or a table with its name and its parameters.
+    Controller,
+    /// The name of a queue discipline, or a table with its name, the limit and its
+    /// parameters, or several to choose from.
+    Queue,
+    /// Any value.
+    Any,
+    /// A list of these.
+    List(&'static Shape),
+    /// Two of these: from, to.
+    Pair(&'static Shape),
+    /// A table.
+    Table(&'static Section),
+    /// A table of tables, by name.
+    Named(&'static Section),
+    /// A table from any names to these.
+    Map(&'static Shape),
+    /// One of these, told apart by being text, number, list or table.
+    Either(&'static [Shape]),
+}
+
+impl Section {
+    pub fn key(&self, name: &str) -> Option<&Key> {
+        self.keys.iter().find(|k| k.name == name)
+    }
+
+    pub fn names(&self) -> impl Iterator<Item = &'static str> + use<> {
+        let keys = self.keys;
+        keys.iter().map(|k| k.name)
+    }
+}
+
+impl Shape {
+    /// What was expected, for people.
+    pub fn expected(&self) -> String {
+        match self {
+            Shape::Text => "text in quotes".into(),
+            Shape::Name | Shape::Dotted => "a name in quotes".into(),
+            Shape::Flag => "true or false".into(),
+            Shape::Whole(min, max) => format!("a whole number from {min} to {max}"),
+            Shape::Probability => "a probability such as \"1 %\" or 0.01".into(),
+            Shape::Tolerance => "a relative tolerance such as \"5 %\" or 0.05".into(),
+            Shape::Instant | Shape::Span => "a time such as \"20 s\"".into(),
+            Shape::Delay => "a time such as \"2 ms\"".into(),
+            Shape::Rate => "a rate such as \"30 Mbps\"".into(),
+            Shape::Amount => "a size such as \"1 MB\"".into(),
+            Shape::Packet => "a size such as \"1000 B\"".into(),
+            Shape::Limit => {
+                "a limit such as \"90 pkt\", \"64 KB\", \"20 ms\", \"1 BDP\" or \"unlimited\""
+                    .into()
+            }
+            Shape::Choice(words) => {
+                let words: Vec<_> = words().iter().map(|w| format!("\"{w}\"")).collect();
+                match words.as_slice() {
+                    [one] => one.clone(),
+                    _ => format!("one of {}", words.join(", ")),
+                }
+            }
+            Shape::Over => {
+                "\"mean\", \"min\", \"max\", \"variation\" or a percentile such as \"p95\"".into()
+            }
+            Shape::Figure => "a value in the metric's unit".into(),
+            Shape::Controller => "the name of a controller or a table with it".into(),
+            Shape::Queue => "the name of a queue discipline or a table with it".into(),
+            Shape::Any => "any value".into(),
+            Shape::List(of) => format!("a list: each {}", of.expected()),
+            Shape::Pair(of) => format!("a list of two, from and to: each {}", of.expected()),
+            Shape::Table(section) => {
+                let names: Vec<_> = section.names().collect();
+                let which = if section.one_of { "one of " } else { "" };
+                format!("a table with {which}{}", names.join(", "))
+            }
+            Shape::Named(_) => "tables, each under its name".into(),
+            Shape::Map(of) => format!("a table: each value {}", of.expected()),
+            Shape::Either(shapes) => {
+                let all: Vec<_> = shapes.iter().map(Shape::expected).collect();
+                all.join("; or ")
+            }
+        }
+    }
+}

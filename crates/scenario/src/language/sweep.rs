@@ -1,0 +1,105 @@
+//! Sweeps: values that vary from run to run.
+
+use super::error::{Problem, Problems, Span, quote};
+use super::limits;
+use super::read;
+use super::tree::{Data, Table, Value};
+use std::collections::BTreeMap;
+
+/// One sweep.
+#[derive(Clone, Debug)]
+pub(crate) struct Axis {
+    pub name: String,
+    pub span: Span,
+    /// Where its value goes.
+    paths: Vec<(String, Span)>,
+    /// Its values with their labels.
+    pub values: Vec<(String, Value)>,
+    index: BTreeMap<String, usize>,
+}
+
+impl Axis {
+    /// The index of a value by its label.
+    pub fn find(&self, label: &str, span: Span) -> Result<usize, Problem> {
+        self.index.get(label).copied().ok_or_else(|| {
+            let message = format!("the sweep {} has no value {}", self.name, quote(label));
+            Problem::new(span, message).known(label, self.values.iter().map(|(l, _)| l.as_str()))
+        })
+    }
+
+    /// Puts the `i`-th value into a file's tree.
+    pub fn apply(&self, i: usize, tree: &mut Table) -> Result<(), Problem> {
+        for (path, span) in &self.paths {
+            tree.set(path, *span, self.values[i].1.clone())?;
+        }
+        Ok(())
+    }
+}
+
+/// The sweeps of a file whose form has been checked, and the number of their points.
+pub(crate) fn axes(tree: &Table, problems: &mut Problems) -> Option<(Vec<Axis>, usize)> {
+    let mut axes = Vec::new();
+    let table = tree.get("sweep").and_then(Value::table);
+    let entries = table.map_or(&[][..], |t| &t.entries);
+    if let Some(entry) = entries.get(limits::SWEEPS) {
+        let message = format!("more than {} sweeps", limits::SWEEPS);
+        problems.push(Problem::new(entry.span, message));
+        return None;
+    }
+    let mut points = 1usize;
+    for entry in entries {
+        let axis = entry
+            .value
+            .table()
+            .map(|table| axis(&entry.key, entry.span, table));
+        axes.extend(axis.and_then(|axis| problems.keep(axis)));
+        points = points.saturating_mul(axes.last().map_or(1, |a: &Axis| a.values.len()));
+        if points > limits::POINTS {
+            let message = format!("the sweeps have more than {} points", limits::POINTS);
+            problems.push(Problem::new(entry.span, message));
+            return None;
+        }
+    }
+    if points > 1 && tree.weight().saturating_mul(points) > limits::POINTS_SIZE {
+        let message = format!("{points} points of so large a file are too much");
+        problems.push(Problem::new(axes[0].span, message));
+    }
+    problems.is_empty().then_some((axes, points))
+}
+
+fn axis(name: &str, span: Span, table: &Table) -> Result<Axis, Problem> {
+    read::check_name(name, span, false)?;
+    let paths = table.get("set").and_then(Value::list).unwrap_or_default();
+    let paths = paths
+        .iter()
+        .filter_map(|v| Some((v.text()?.to_string(), v.span)))
+        .collect();
+    let values: Vec<(String, Value)> = match table.get("values").map(|v| &v.data) {
+        Some(Data::List(list)) => list.iter().map(|v| (v.label(), v.clone())).collect(),
+        Some(Data::Table(table)) => {
+            let labelled = table.entries.iter();
+            labelled.map(|e| (e.key.clone(), e.value.clone())).collect()
+        }
+        _ => Vec::new(),
+    };
+    if values.is_empty() {
+        return Err(Problem::new(
+            span,
+            format!("the sweep {} has no values", quote(name)),
+        ));
+    }
+    let mut index = BTreeMap::new();
+    for (i, (label, value)) in values.iter().enumerate() {
+        if index.insert(label.clone(), i).is_some() {
+            let message = format!("{} is among the values already", quote(label));
+            return Err(Problem::new(value.span, message));
+        }
+    }
+    Ok(Axis {
+        name: name.to_string(),
+        span,
+        paths,
+        values,
+        index,
+    })
+}

@@ -1,0 +1,274 @@
+//! A TOML document as a tree in which every value knows its place.
+
+use super::error::{Problem, Span, quote};
+use toml::Spanned;
+use toml::de::{DeTable, DeValue};
+
+/// A value and where it stands.
+#[derive(Clone, Debug)]
+pub(crate) struct Value {
+    pub span: Span,
+    pub data: Data,
+}
+
+#[derive(Clone, Debug)]
+pub(crate) enum Data {
+    Text(String),
+    Whole(i64),
+    Number(f64),
+    Flag(bool),
+    /// What TOML knows and the language does not: dates, integers beyond 64 bits.
+    Foreign(&'static str),
+    List(Vec<Value>),
+    Table(Table),
+}
+
+/// A table, in the order of the file.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Table {
+    pub entries: Vec<Entry>,
+}
+
+#[derive(Clone, Debug)]
+pub(crate) struct Entry {
+    pub key: String,
+    pub span: Span,
+    pub value: Value,
+}
+
+impl Value {
+    pub fn text(&self) -> Option<&str> {
+        match &self.data {
+            Data::Text(text) => Some(text),
+            _ => None,
+        }
+    }
+
+    pub fn list(&self) -> Option<&[Value]> {
+        match &self.data {
+            Data::List(list) => Some(list),
+            _ => None,
+        }
+    }
+
+    pub fn table(&self) -> Option<&Table> {
+        match &self.data {
+            Data::Table(table) => Some(table),
+            _ => None,
+        }
+    }
+
+    /// What it is, for a message.
+    pub fn describe(&self) -> String {
+        match &self.data {
+            Data::Text(text) => quote(text),
+            Data::Whole(n) => n.to_string(),
+            Data::Number(x) => format!("{x:?}"),
+            Data::Flag(flag) => flag.to_string(),
+            Data::Foreign(what) => (*what).to_string(),
+            Data::List(_) => "a list".to_string(),
+            Data::Table(_) => "a table".to_string(),
+        }
+    }
+
+    /// As written in a file, on one line; the label of a sweep's value.
+    pub fn label(&self) -> String {
+        match &self.data {
+            Data::Text(text) => text.clone(),
+            Data::List(list) => {
+                let items: Vec<_> = list.iter().map(Value::label).collect();
+                format!("[{}]", items.join(", "))
+            }
+            Data::Table(table) => {
+                let item = |e: &Entry| format!("{} = {}", e.key, e.value.label());
+                let items: Vec<_> = table.entries.iter().map(item).collect();
+                format!("{{ {} }}", items.join(", "))
+            }
+            _ => self.describe(),
+        }
+    }
+
+    /// The number of values in it, itself included.
+    pub fn weight(&self) -> usize {
+        1 + match &self.data {
+            Data::List(list) => list.iter().map(Value::weight).sum(),
+            Data::Table(table) => table.weight(),
+            _ => 0,
+        }
+    }
+
+    /// The value at `key` inside of this one, which is the value of `name`.
+    fn inner(&mut self, name: &str, key: &str, at: Span) -> Result<&mut Value, Problem> {
+        let shorthand = match name {
+            "controller" => Some("name"),
+            "queue" => Some("discipline"),
+            _ => None,
+        };
+        if let (Some(tag), Data::Text(_)) = (shorthand, &self.data) {
+            let entry = Entry {
+                key: tag.to_string(),
+                span: self.span,
+                value: self.clone(),
+            };
+            self.data = Data::Table(Table {
+                entries: vec![entry],
+            });
+        }
+        match &mut self.data {
+            Data::Table(table) => Ok(table.slot(key, at)),
+            Data::List(list) => {
+                let length = list.len();
+                let index = key.parse::<usize>().ok().and_then(|i| i.checked_sub(1));
+                index.and_then(|i| list.get_mut(i)).ok_or_else(|| {
+                    let message = format!("{} has no entry {}", quote(name), quote(key));
+                    let hint = format!("entries count from 1, and there are {length}");
+                    Problem::new(at, message).hint(hint)
+                })
+            }
+            _ => {
+                let message = format!("{} is not a table, so has no {}", quote(name), quote(key));
+                Err(Problem::new(at, message))
+            }
+        }
+    }
+
+    fn from_toml(value: &Spanned<DeValue<'_>>, source: usize) -> Value {
+        let span = Span::new(source, value.span());
+        let data = match value.get_ref() {
+            DeValue::String(text) => Data::Text(text.to_string()),
+            DeValue::Integer(n) => i64::from_str_radix(n.as_str(), n.radix())
+                .map_or(Data::Foreign("a number beyond 64 bits"), Data::Whole),
+            DeValue::Float(x) => x
+                .as_str()
+                .parse()
+                .map_or(Data::Foreign("a strange number"), Data::Number),
+            DeValue::Boolean(flag) => Data::Flag(*flag),
+            DeValue::Datetime(_) => Data::Foreign("a date"),
+            DeValue::Array(list) => {
+                Data::List(list.iter().map(|v| Value::from_toml(v, source)).collect())
+            }
+            DeValue::Table(table) => Data::Table(Table::from_toml(table, source)),
+        };
+        Value { span, data }
+    }
+
+    /// Reads what stands for a value on a command line: TOML where it is TOML, else text,
+    /// so that `5 Mbps` needs no quotes.
+    pub fn from_argument(text: &str, source: usize, offset: usize) -> Value {
+        let span = Span::new(source, offset..offset + text.len());
+        let data = match DeValue::parse(text) {
+            Ok(value) => match Value::from_toml(&value, source).data {
+                Data::Foreign(_) => Data::Text(text.to_string()),
+                data => data,
+            },
+            Err(_) => Data::Text(text.to_string()),
+        };
+        let mut value = Value { span, data };
+        value.place(span);
+        value
+    }
+
+    /// Gives one place to all parts of the value.
+    fn place(&mut self, span: Span) {
+        self.span = span;
+        match &mut self.data {
+            Data::List(list) => list.iter_mut().for_each(|v| v.place(span)),
+            Data::Table(table) => {
+                for entry in &mut table.entries {
+                    entry.span = span;
+                    entry.value.place(span);
+                }
+            }
+            _ => {}
+        }
+    }
+}
+
+impl Table {
+    /// Reads a TOML document. The parser bounds the depth of nesting, so that recursion
+    /// over the tree is safe.
+    pub fn parse(text: &str, source: usize) -> Result<Table, Problem> {
+        match DeTable::parse(text) {
+            Ok(table) => Ok(Table::from_toml(table.get_ref(), source)),
+            Err(e) => {
+                let span = Span::new(source, e.span().unwrap_or(0..0));
+                Err(Problem::new(span, e.message().replace('\n', "; ")))
+            }
+        }
+    }
+
+    fn from_toml(table: &DeTable<'_>, source: usize) -> Table {
+        let entry = |(key, value): (&Spanned<_>, _)| {
+            let name: &std::borrow::Cow<'_, str> = key.get_ref();
+            Entry {
+                key: name.to_string(),
+                span: Span::new(source, key.span()),
+                value: Value::from_toml(value, source),
+            }
+        };
+        Table {
+            entries: table.iter().map(entry).collect(),
+        }
+    }
+
+    pub fn get(&self, key: &str) -> Option<&Value> {
+        self.entries.iter().find(|e| e.key == key).map(|e| &e.value)
+    }
+
+    pub fn weight(&self) -> usize {
+        self.entries.iter().map(|e| e.value.weight()).sum()
+    }
+
+    /// Puts `value` at `path`, making tables on the way where there are none. A controller
+    /// or queue given by its bare name becomes the table that it stands for.
+    pub fn set(&mut self, path: &str, at: Span, value: Value) -> Result<(), Problem> {
+        let keys = split(path).ok_or_else(|| {
+            Problem::new(at, format!("{} is not a path", quote(path)))
+                .hint("keys with dots between them, such as link.bottleneck.rate")
+        })?;
+        let mut slot = self.slot(&keys[0], at);
+        for pair in keys.windows(2) {
+            slot = slot.inner(&pair[0], &pair[1], at)?;
+        }
+        *slot = value;
+        Ok(())
+    }
+
+    /// The value at `key`; an empty table is put there if there is nothing.
+    fn slot(&mut self, key: &str, at: Span) -> &mut Value {
+        let found = self.entries.iter().position(|e| e.key == key);
+        let i = found.unwrap_or_else(|| {
+            self.entries.push(Entry {
+                key: key.to_string(),
+                span: at,
+                value: Value {
+                    span: at,
+                    data: Data::Table(Table::default()),
+                },
+            });
+            self.entries.len() - 1
+        });
+        &mut self.entries[i].value
+    }
+}
+
+/// Splits a dotted path; a key that has dots itself is put in double quotes.
+fn split(path: &str) -> Option<Vec<String>> {
+    let mut keys = Vec::new();
+    let mut rest = path;
+    loop {
+        let (key, after) = match rest.strip_prefix('"') {
+            Some(quoted) => quoted.split_once('"')?,
+            None => rest.split_at(rest.find('.').unwrap_or(rest.len())),
+        };
+        if key.is_empty() {
+            return None;
+        }
+        keys.push(key.trim().to_string());
+        match after.strip_prefix('.') {
+            Some(more) => rest = more,
+            None if after.is_empty() => return Some(keys),
+            None => return None,
+        }
+    }
+}
