@@ -12,6 +12,8 @@
 mod check;
 mod compare;
 mod estimate;
+mod files;
+mod json;
 mod measure;
 pub mod show;
 mod table;
@@ -19,4 +21,9 @@ mod table;
 pub use check::{Check, checks};
 pub use compare::{Column, GroupOutline, LinkOutline, Outline, Row, Subject, columns, rows};
 pub use estimate::Estimate;
+pub use files::{
+    FileError, LoadedRun, RunDir, RunRecord, StoredManifest, load_run_dir, write_file,
+    write_run_dir,
+};
+pub use json::{CheckRecord, Experiment, Point, RowRecord, ValueRecord};
 pub use table::{Style, checks_table, comparison, table, verdict};
