@@ -15,6 +15,7 @@ mod estimate;
 mod files;
 mod json;
 mod measure;
+mod page;
 pub mod show;
 mod table;
 
@@ -26,4 +27,5 @@ pub use files::{
     write_run_dir,
 };
 pub use json::{CheckRecord, Experiment, Point, RowRecord, ValueRecord};
+pub use page::page;
 pub use table::{Style, checks_table, comparison, table, verdict};
