@@ -1,1 +1,31 @@
 //! Comparison, tables, files and the page of a run.
+//!
+//! Runs of one scenario come in as a slice: one run for each engine, or several of an
+//! engine that differ in their seed (repetitions), of which means and confidence
+//! intervals are shown and judged.
+//!
+//! - [`checks`] holds runs against what the scenario expects;
+//! - [`table`] and [`checks_table`] print for people, [`Experiment`] for programs;
+//! - [`write_run_dir`] and [`load_run_dir`] keep a run on disk;
+//! - [`page()`] draws it.
+
+mod check;
+mod compare;
+mod estimate;
+mod files;
+mod json;
+mod measure;
+mod page;
+pub mod show;
+mod table;
+
+pub use check::{Check, checks};
+pub use compare::{Column, GroupOutline, LinkOutline, Outline, Row, Subject, columns, rows};
+pub use estimate::Estimate;
+pub use files::{
+    FileError, LoadedRun, RunDir, RunRecord, StoredManifest, load_run_dir, write_file,
+    write_run_dir,
+};
+pub use json::{CheckRecord, Experiment, Point, RowRecord, ValueRecord};
+pub use page::page;
+pub use table::{Style, checks_table, comparison, table, verdict};

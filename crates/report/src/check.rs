@@ -1,0 +1,294 @@
+//! Holds runs against what their scenario expects.
+
+use crate::estimate::Estimate;
+use crate::measure::Figure;
+use crate::show;
+use accord_scenario::{
+    Across, Engine, Entity, Expectation, Metric, MetricUnit, Over, Run, Scenario, Subject, Target,
+    Window,
+};
+
+/// Rounding may not decide a verdict: a figure exactly at its bound passes.
+const ROUNDING: f64 = 1e-12;
+
+/// An expectation with what came out.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Check {
+    /// The expectation's name.
+    pub name: String,
+    /// The engine that is judged.
+    pub engine: Engine,
+    /// The quantity.
+    pub metric: Metric,
+    /// The unit of all values here: the metric's own, or a ratio.
+    pub unit: MetricUnit,
+    /// Of what: "link b1", "3 flows of short", and for [`Across::Each`] the flow farthest
+    /// off: "flow short.2".
+    pub of: String,
+    /// The part of the run that counts.
+    pub during: Window,
+    /// What the paper says, as text, or "".
+    pub paper: String,
+    /// What it should be.
+    pub target: Target,
+    /// The same figure from each engine that has it, in the engines' order.
+    pub values: Vec<(Engine, Estimate)>,
+    /// How far off the measured value is, relative to the target: signed; 0 within a
+    /// range, else the distance to its nearest bound. `None` where either is missing or
+    /// the target is zero.
+    pub error: Option<f64>,
+    /// Whether the expectation is met.
+    pub pass: bool,
+    /// Why, in words.
+    pub reason: String,
+}
+
+impl Check {
+    /// The figure that is judged, if there is one.
+    pub fn measured(&self) -> Option<Estimate> {
+        self.value(self.engine)
+    }
+
+    /// The figure as one engine has it.
+    pub fn value(&self, engine: Engine) -> Option<Estimate> {
+        let found = self.values.iter().find(|(e, _)| *e == engine);
+        found.map(|(_, estimate)| *estimate)
+    }
+
+    /// The relative tolerance; a range has none.
+    pub fn tolerance(&self) -> Option<f64> {
+        match self.target {
+            Target::Value { tolerance, .. } | Target::Engine { tolerance, .. } => Some(tolerance),
+            Target::Range { .. } => None,
+        }
+    }
+}
+
+/// Judges every expectation of `scenario` by its runs: one run for each engine, or several
+/// of an engine that differ in their seed, which are judged by their mean. What is missing
+/// fails, and says so.
+pub fn checks(scenario: &Scenario, runs: &[&Run]) -> Vec<Check> {
+    let by_engine = by_engine(runs);
+    let expectations = scenario.expectations.iter();
+    expectations
+        .map(|expectation| check(scenario, &by_engine, expectation))
+        .collect()
+}
+
+/// Runs with their engine, in the engines' order.
+pub(crate) fn by_engine<'a>(runs: &[&'a Run]) -> Vec<(Engine, Vec<&'a Run>)> {
+    Engine::ALL
+        .into_iter()
+        .map(|engine| {
+            let own = runs.iter().filter(|run| run.manifest.engine == engine);
+            (engine, own.copied().collect::<Vec<_>>())
+        })
+        .filter(|(_, runs)| !runs.is_empty())
+        .collect()
+}
+
+fn check(scenario: &Scenario, runs: &[(Engine, Vec<&Run>)], expectation: &Expectation) -> Check {
+    let entities = entities(scenario, expectation.of);
+    let across = match expectation.of {
+        Subject::Group(_) => expectation.across,
+        Subject::Flow(_) | Subject::Link(_) => Across::Each,
+    };
+    let figure = Figure {
+        metric: expectation.metric,
+        over: expectation.over,
+        across,
+        during: expectation.during,
+    };
+    let figures: Vec<(Engine, Vec<Option<Estimate>>)> = runs
+        .iter()
+        .map(|(engine, runs)| (*engine, figure.of(runs, &entities)))
+        .collect();
+    let of_engine = |engine: Engine, i: usize| -> Option<f64> {
+        let (_, figures) = figures.iter().find(|(e, _)| *e == engine)?;
+        Some((*figures.get(i)?)?.mean)
+    };
+
+    let ratio =
+        expectation.over == Over::Variation || matches!(across, Across::Variation | Across::Jain);
+    let unit = match ratio {
+        true => MetricUnit::Ratio,
+        false => expectation.metric.unit(),
+    };
+    let count = match across {
+        Across::Each => entities.len(),
+        _ => 1,
+    };
+    let worst = (0..count)
+        .map(|i| {
+            let measured = of_engine(expectation.engine, i);
+            let verdict = match (measured, expectation.target) {
+                (None, _) => Verdict::missing(missing(runs, expectation, expectation.engine)),
+                (Some(m), _) if !m.is_finite() => {
+                    Verdict::missing(format!("the value is {m}, not a finite number"))
+                }
+                (Some(m), Target::Value { value, tolerance }) => near(m, value, tolerance, unit),
+                (Some(m), Target::Range { min, max }) => inside(m, min, max, unit),
+                (Some(m), Target::Engine { engine, tolerance }) => match of_engine(engine, i) {
+                    Some(value) => near(m, value, tolerance, unit),
+                    None => Verdict::missing(missing(runs, expectation, engine)),
+                },
+            };
+            (i, verdict)
+        })
+        // The first of those equally far off.
+        .reduce(|a, b| if b.1.off > a.1.off { b } else { a });
+    let (shown, verdict) =
+        worst.unwrap_or_else(|| (0, Verdict::missing("the group has no flows".into())));
+
+    Check {
+        name: expectation.name.clone(),
+        engine: expectation.engine,
+        metric: expectation.metric,
+        unit,
+        of: subject(scenario, expectation.of, across, shown),
+        during: expectation.during,
+        paper: expectation.paper.clone(),
+        target: expectation.target,
+        values: figures
+            .iter()
+            .filter_map(|(engine, figures)| Some((*engine, (*figures.get(shown)?)?)))
+            .collect(),
+        error: verdict.error,
+        pass: verdict.pass,
+        reason: verdict.reason,
+    }
+}
+
+/// The verdict on one figure.
+struct Verdict {
+    error: Option<f64>,
+    /// Orders figures with the same target by how far off they are.
+    off: f64,
+    pass: bool,
+    reason: String,
+}
+
+impl Verdict {
+    /// Farther off than any value.
+    fn missing(reason: String) -> Verdict {
+        Verdict {
+            error: None,
+            off: f64::INFINITY,
+            pass: false,
+            reason,
+        }
+    }
+}
+
+fn near(measured: f64, target: f64, tolerance: f64, unit: MetricUnit) -> Verdict {
+    let off = (measured - target).abs();
+    let pass = off <= tolerance * target.abs() * (1.0 + ROUNDING) + ROUNDING * target.abs();
+    let error = match target == 0.0 {
+        true => (measured == 0.0).then_some(0.0),
+        false => Some((measured - target) / target.abs()),
+    };
+    let how = match error {
+        Some(e) => show::error(e),
+        None => "more than nothing".into(),
+    };
+    let text = |v| show::quantity(v, unit);
+    let allowed = show::round_quantity(tolerance, MetricUnit::Ratio);
+    Verdict {
+        error,
+        off: error.map_or(f64::MAX, f64::abs),
+        pass,
+        reason: format!(
+            "{} against {}: {how}, ± {allowed} allowed",
+            text(measured),
+            text(target)
+        ),
+    }
+}
+
+fn inside(measured: f64, min: f64, max: f64, unit: MetricUnit) -> Verdict {
+    let below = min - measured;
+    let above = measured - max;
+    let slack = |bound: f64| match bound.is_finite() {
+        true => ROUNDING * bound.abs(),
+        false => 0.0,
+    };
+    let (low, high) = (below <= slack(min), above <= slack(max));
+    let pass = low && high;
+    let (bound, relation) = match low {
+        true => (max, "above"),
+        false => (min, "below"),
+    };
+    let error = match pass {
+        true => Some(0.0),
+        false => (bound != 0.0).then(|| (measured - bound) / bound.abs()),
+    };
+    let text = show::quantity(measured, unit);
+    Verdict {
+        error,
+        off: below.max(above),
+        pass,
+        reason: match pass {
+            true => {
+                let range = Target::Range { min, max };
+                format!("{text} is within {}", show::allowed(range, unit))
+            }
+            false => format!("{text} is {relation} {}", show::round_quantity(bound, unit)),
+        },
+    }
+}
+
+/// Why an engine has no figure, as exactly as the runs tell.
+fn missing(runs: &[(Engine, Vec<&Run>)], expectation: &Expectation, engine: Engine) -> String {
+    let Some((_, runs)) = runs.iter().find(|(e, _)| *e == engine) else {
+        return format!("the {engine} engine was not run");
+    };
+    let metric = expectation.metric;
+    let recorded = |run: &&Run| run.series.iter().any(|s| s.metric == metric);
+    if !runs.iter().all(recorded) {
+        return format!("the {engine} engine did not record {metric}");
+    }
+    let during = show::window(expectation.during);
+    if runs.iter().any(|r| r.within(expectation.during).is_empty()) {
+        return format!("the {engine} run has no sample in {during}");
+    }
+    if expectation.over == Over::Variation || expectation.across == Across::Variation {
+        return format!("{metric} has no variation in {during}: no values, or their mean is zero");
+    }
+    if expectation.across == Across::Jain {
+        return format!("{metric} has no fairness index in {during}: no values, or all are zero");
+    }
+    format!("the {engine} run has no value of {metric} in {during}")
+}
+
+fn entities(scenario: &Scenario, subject: Subject) -> Vec<Entity> {
+    match subject {
+        Subject::Flow(i) => vec![Entity::Flow(i)],
+        Subject::Link(i) => vec![Entity::Link(i)],
+        Subject::Group(i) => {
+            let group = scenario.groups.get(i);
+            let flows = group.map_or(0..0, |g| g.flows.clone());
+            flows.map(Entity::Flow).collect()
+        }
+    }
+}
+
+fn subject(scenario: &Scenario, subject: Subject, across: Across, shown: usize) -> String {
+    let flow = |i: usize| match scenario.flows.get(i) {
+        Some(flow) => format!("flow {}", flow.name),
+        None => format!("flow {i}"),
+    };
+    match subject {
+        Subject::Flow(i) => flow(i),
+        Subject::Link(i) => match scenario.links.get(i) {
+            Some(link) => format!("link {}", link.name),
+            None => format!("link {i}"),
+        },
+        Subject::Group(i) => match (scenario.groups.get(i), across) {
+            (None, _) => format!("group {i}"),
+            (Some(group), Across::Each) if !group.flows.is_empty() => {
+                flow(group.flows.start + shown)
+            }
+            (Some(group), _) => format!("{} flows of {}", group.flows.len(), group.name),
+        },
+    }
+}

@@ -1,0 +1,332 @@
+//! Puts runs side by side: a row for each quantity, a column for each engine or directory.
+
+use crate::check::by_engine;
+use crate::estimate::Estimate;
+use crate::measure::Figure;
+use accord_scenario::{Across, Change, Entity, Metric, MetricUnit, Over, Run, Scenario, Window};
+use accord_units::Time;
+use serde::{Deserialize, Serialize};
+
+/// What a comparison needs to know of a scenario: enough to be kept beside the series and
+/// to compare runs of different scenarios by name.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Outline {
+    /// The scenario's id.
+    pub id: String,
+    /// One line for people.
+    pub title: String,
+    /// Where the experiment comes from, or "".
+    pub source: String,
+    /// What to know when reading the result, or "".
+    pub notes: String,
+    /// The point of the sweep: what was set to what.
+    pub point: Vec<(String, String)>,
+    /// Start and end of the steady part, in seconds.
+    pub steady_s: (f64, f64),
+    /// Groups with the names of their flows; flows count on from group to group.
+    pub groups: Vec<GroupOutline>,
+    /// All directed links, in the scenario's order.
+    pub links: Vec<LinkOutline>,
+}
+
+/// A group of flows by name.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct GroupOutline {
+    /// Its name.
+    pub name: String,
+    /// The names of its flows.
+    pub flows: Vec<String>,
+}
+
+/// A directed link by name.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct LinkOutline {
+    /// Its name.
+    pub name: String,
+    /// Whether tables and plots show it: a link of the network that data crosses, neither
+    /// an attachment of a host nor a way for acknowledgements only.
+    pub shown: bool,
+}
+
+impl Outline {
+    /// The outline of `scenario`.
+    pub fn of(scenario: &Scenario) -> Outline {
+        let mut data = vec![false; scenario.links.len()];
+        let routes = scenario.events.iter().filter_map(|e| match &e.change {
+            Change::Route { path, .. } => Some(path),
+            Change::Delay(..) | Change::Rate(..) => None,
+        });
+        let paths = scenario.flows.iter().map(|f| &f.path);
+        for &link in paths.chain(routes).flatten() {
+            data[link] = true;
+        }
+        Outline {
+            id: scenario.id.clone(),
+            title: scenario.title.clone(),
+            source: scenario.source.clone(),
+            notes: scenario.notes.clone(),
+            point: scenario.point.clone(),
+            steady_s: (
+                scenario.steady.start.as_secs_f64(),
+                scenario.steady.end.as_secs_f64(),
+            ),
+            groups: scenario
+                .groups
+                .iter()
+                .map(|g| GroupOutline {
+                    name: g.name.clone(),
+                    flows: g
+                        .flows
+                        .clone()
+                        .map(|f| scenario.flows[f].name.clone())
+                        .collect(),
+                })
+                .collect(),
+            links: scenario
+                .links
+                .iter()
+                .zip(data)
+                .map(|(link, data)| LinkOutline {
+                    name: link.name.clone(),
+                    shown: data && !link.attachment,
+                })
+                .collect(),
+        }
+    }
+
+    /// The part of the run over which tables average.
+    pub fn steady(&self) -> Window {
+        Window {
+            start: Time::from_secs_f64(self.steady_s.0),
+            end: Time::from_secs_f64(self.steady_s.1),
+        }
+    }
+
+    /// A group's flows.
+    pub(crate) fn flows(&self, group: usize) -> impl Iterator<Item = Entity> + use<> {
+        let first: usize = self.groups[..group].iter().map(|g| g.flows.len()).sum();
+        (first..first + self.groups[group].flows.len()).map(Entity::Flow)
+    }
+
+    /// What a row's subject is here, by name: the flows of a group, or a link.
+    fn find(&self, subject: &Subject) -> Option<Vec<Entity>> {
+        Some(match subject {
+            Subject::Group(name) => {
+                let i = self.groups.iter().position(|g| g.name == *name)?;
+                self.flows(i).collect()
+            }
+            Subject::Link(name) => {
+                let i = self.links.iter().position(|l| l.name == *name)?;
+                vec![Entity::Link(i)]
+            }
+        })
+    }
+}
+
+/// What a row is about.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Subject {
+    /// A group of flows.
+    Group(String),
+    /// A directed link.
+    Link(String),
+}
+
+/// Runs that share a column: repetitions of one engine's run.
+#[derive(Clone, Debug)]
+pub struct Column<'a> {
+    /// The column's heading.
+    pub label: String,
+    /// Names of the runs' flows and links.
+    pub outline: &'a Outline,
+    /// One run, or several with different seeds.
+    pub runs: Vec<&'a Run>,
+}
+
+/// A quantity of a group or link over the steady window, as each column has it.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Row {
+    /// Of what.
+    pub of: Subject,
+    /// Which quantity: a metric's name, "throughput_spread" (standard deviation over mean
+    /// across the group's flows) or "estimator_bias" (estimated over true accumulation,
+    /// less one).
+    pub quantity: &'static str,
+    /// The unit of the values.
+    pub unit: MetricUnit,
+    /// One for each column.
+    pub values: Vec<Option<Estimate>>,
+}
+
+impl Row {
+    /// The largest relative difference of any column from the first, signed. `None` where
+    /// there is no such ratio: a value is missing, the first is zero, or the quantity is
+    /// itself a relative difference.
+    pub fn error(&self) -> Option<f64> {
+        let errors = self.against_first().filter_map(|(first, v)| match first {
+            0.0 => (v == 0.0).then_some(0.0),
+            _ => Some((v - first) / first.abs()),
+        });
+        errors.reduce(|a, b| if b.abs() > a.abs() { b } else { a })
+    }
+
+    /// Whether all columns are within a relative `tolerance` of the first; `None` where
+    /// there is nothing to compare. Something differs from nothing, at any tolerance.
+    pub fn agrees(&self, tolerance: f64) -> Option<bool> {
+        self.against_first()
+            .map(|(first, v)| (v - first).abs() <= tolerance * first.abs())
+            .reduce(|a, b| a && b)
+    }
+
+    /// The first column's mean with that of each other column that has one.
+    fn against_first(&self) -> impl Iterator<Item = (f64, f64)> {
+        let comparable = !matches!(self.quantity, SPREAD | BIAS);
+        let first = self.values.first().copied().flatten();
+        let first = first.filter(|_| comparable).map(|v| v.mean);
+        let others = self.values.iter().skip(1).flatten();
+        others.filter_map(move |v| Some((first?, v.mean)))
+    }
+}
+
+const SPREAD: &str = "throughput_spread";
+const BIAS: &str = "estimator_bias";
+
+const OF_GROUPS: [Metric; 5] = [
+    Metric::Throughput,
+    Metric::Rtt,
+    Metric::Cwnd,
+    Metric::Accumulation,
+    Metric::AccumulationEstimate,
+];
+const OF_LINKS: [Metric; 4] = [
+    Metric::Utilisation,
+    Metric::BacklogPackets,
+    Metric::Price,
+    Metric::Drops,
+];
+
+/// The columns of one scenario's runs: one for each engine.
+pub fn columns<'a>(outline: &'a Outline, runs: &[&'a Run]) -> Vec<Column<'a>> {
+    by_engine(runs)
+        .into_iter()
+        .map(|(engine, runs)| Column {
+            label: engine.to_string(),
+            outline,
+            runs,
+        })
+        .collect()
+}
+
+/// The rows of a comparison: for each group and shown link of any column the key metrics
+/// that some column has. Every group and link has at least one row, with or without value.
+pub fn rows(columns: &[Column]) -> Vec<Row> {
+    let mut rows = Vec::new();
+    for subject in subjects(columns) {
+        let candidates = match &subject {
+            Subject::Group(_) => of_group(columns, &subject),
+            Subject::Link(_) => OF_LINKS
+                .iter()
+                .map(|&m| row(columns, &subject, m, Across::Mean))
+                .collect(),
+        };
+        let known = |row: &Row| row.values.iter().any(Option::is_some);
+        let always = candidates.first().filter(|row| !known(row)).cloned();
+        rows.extend(always);
+        rows.extend(candidates.into_iter().filter(known));
+    }
+    rows
+}
+
+/// Groups, then links, each in the order of the first column that has it.
+fn subjects(columns: &[Column]) -> Vec<Subject> {
+    let mut subjects: Vec<Subject> = Vec::new();
+    let groups = |o: &Outline| -> Vec<Subject> {
+        o.groups
+            .iter()
+            .map(|g| Subject::Group(g.name.clone()))
+            .collect()
+    };
+    let links = |o: &Outline| -> Vec<Subject> {
+        let shown = o.links.iter().filter(|l| l.shown);
+        shown.map(|l| Subject::Link(l.name.clone())).collect()
+    };
+    let mut last: Option<&Outline> = None;
+    let mut outlines: Vec<&Outline> = columns.iter().map(|c| c.outline).collect();
+    // The engines of one scenario share their outline.
+    outlines.retain(|o| !last.replace(o).is_some_and(|l| std::ptr::eq(l, *o)));
+    let groups = outlines.iter().flat_map(|o| groups(o));
+    let links = outlines.iter().flat_map(|o| links(o));
+    for subject in groups.chain(links) {
+        if outlines.len() == 1 || !subjects.contains(&subject) {
+            subjects.push(subject);
+        }
+    }
+    subjects
+}
+
+fn of_group(columns: &[Column], group: &Subject) -> Vec<Row> {
+    let mut rows: Vec<Row> = OF_GROUPS
+        .iter()
+        .map(|&m| row(columns, group, m, Across::Mean))
+        .collect();
+    let several = columns
+        .iter()
+        .any(|c| c.outline.find(group).is_some_and(|flows| flows.len() > 1));
+    if several {
+        let mut spread = row(columns, group, Metric::Throughput, Across::Variation);
+        spread.quantity = SPREAD;
+        spread.unit = MetricUnit::Ratio;
+        rows.insert(1, spread);
+    }
+    rows.push(Row {
+        of: group.clone(),
+        quantity: BIAS,
+        unit: MetricUnit::Ratio,
+        values: columns
+            .iter()
+            .map(|column| {
+                let biases = column.runs.iter().map(|run| bias(column, run, group));
+                Estimate::of(&biases.collect::<Option<Vec<f64>>>()?)
+            })
+            .collect(),
+    });
+    rows
+}
+
+fn row(columns: &[Column], subject: &Subject, metric: Metric, across: Across) -> Row {
+    Row {
+        of: subject.clone(),
+        quantity: metric.name(),
+        unit: metric.unit(),
+        values: columns
+            .iter()
+            .map(|column| mean(column, &column.runs, subject, metric, across))
+            .collect(),
+    }
+}
+
+fn mean(
+    column: &Column,
+    runs: &[&Run],
+    subject: &Subject,
+    metric: Metric,
+    across: Across,
+) -> Option<Estimate> {
+    let figure = Figure {
+        metric,
+        over: Over::Mean,
+        across,
+        during: column.outline.steady(),
+    };
+    figure.of(runs, &column.outline.find(subject)?)[0]
+}
+
+/// How far a group's estimator is off, as a whole: a mean of the flows' own ratios would
+/// be ruled by the flow with the least accumulation.
+fn bias(column: &Column, run: &Run, group: &Subject) -> Option<f64> {
+    let mean = |metric| Some(mean(column, &[run], group, metric, Across::Mean)?.mean);
+    let truth = mean(Metric::Accumulation)?;
+    let estimate = mean(Metric::AccumulationEstimate)?;
+    (truth > 0.0).then(|| estimate / truth - 1.0)
+}

@@ -1,0 +1,52 @@
+//! What can go wrong with run directories.
+
+use std::path::{Path, PathBuf};
+use thiserror::Error;
+
+/// A run directory could not be written or read.
+#[derive(Debug, Error)]
+pub enum FileError {
+    /// The operating system refused.
+    #[error("cannot {action} {}: {source}", path.display())]
+    Io {
+        /// What was tried: "read", "write", ...
+        action: &'static str,
+        /// On what.
+        path: PathBuf,
+        /// Why not.
+        source: std::io::Error,
+    },
+    /// There is something else where a run directory should go.
+    #[error("{} exists and is not a run directory ({why}); choose another place", path.display())]
+    Occupied {
+        /// The place.
+        path: PathBuf,
+        /// What tells that it is something else.
+        why: String,
+    },
+    /// A file is not what it should be.
+    #[error("{} is not a readable part of a run: {why}", path.display())]
+    Broken {
+        /// The file.
+        path: PathBuf,
+        /// What is wrong with it.
+        why: String,
+    },
+}
+
+impl FileError {
+    pub(super) fn io(action: &'static str, path: &Path, source: std::io::Error) -> FileError {
+        FileError::Io {
+            action,
+            path: path.into(),
+            source,
+        }
+    }
+
+    pub(super) fn broken(path: &Path, why: impl ToString) -> FileError {
+        FileError::Broken {
+            path: path.into(),
+            why: why.to_string(),
+        }
+    }
+}

@@ -1,0 +1,91 @@
+//! `manifest.json`.
+
+use super::{FileError, MANIFEST};
+use crate::compare::Outline;
+use accord_scenario::Run;
+use serde::{Deserialize, Serialize};
+use std::path::Path;
+
+const FORMAT: &str = "accord-run";
+/// Raised when a reader of the last version would misread the directory.
+const VERSION: u32 = 1;
+
+/// What ran, and the names of its parts.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct StoredManifest {
+    /// Tells a run directory from others: "accord-run".
+    pub format: String,
+    /// Version of the directory's layout.
+    pub format_version: u32,
+    /// Names of the scenario's parts.
+    pub scenario: Outline,
+    /// The runs, as the series' column `run` numbers them.
+    pub runs: Vec<RunRecord>,
+}
+
+/// What is needed to repeat a run, and how much work it was.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct RunRecord {
+    /// The engine.
+    pub engine: String,
+    /// Version of Accord.
+    pub version: String,
+    /// Hash of the resolved scenario, in hexadecimal.
+    pub scenario_hash: String,
+    /// The seed.
+    pub seed: u64,
+    /// Digest of all that happened, in hexadecimal.
+    pub digest: String,
+    /// Packets crossing a link, summed over links.
+    pub packet_hops: u64,
+    /// Events or iterations.
+    pub steps: u64,
+    /// What the reader should know.
+    pub notes: Vec<String>,
+}
+
+impl StoredManifest {
+    pub(super) fn of(outline: &Outline, runs: &[&Run]) -> StoredManifest {
+        StoredManifest {
+            format: FORMAT.into(),
+            format_version: VERSION,
+            scenario: outline.clone(),
+            runs: runs
+                .iter()
+                .map(|run| RunRecord {
+                    engine: run.manifest.engine.to_string(),
+                    version: run.manifest.version.into(),
+                    scenario_hash: run.manifest.scenario_hash.clone(),
+                    seed: run.manifest.seed,
+                    digest: run.manifest.digest.clone(),
+                    packet_hops: run.statistics.packet_hops,
+                    steps: run.statistics.steps,
+                    notes: run.notes.clone(),
+                })
+                .collect(),
+        }
+    }
+
+    pub(super) fn read(dir: &Path) -> Result<StoredManifest, FileError> {
+        #[derive(Deserialize)]
+        struct Head {
+            format: String,
+            format_version: u32,
+        }
+        let path = dir.join(MANIFEST);
+        let text = std::fs::read(&path).map_err(|e| FileError::io("read", &path, e))?;
+        // The head first: a newer version is a clearer message than a missing field.
+        let head: Head = serde_json::from_slice(&text).map_err(|e| FileError::broken(&path, e))?;
+        if head.format != FORMAT {
+            return Err(FileError::broken(&path, "it is not the manifest of a run"));
+        }
+        if head.format_version != VERSION {
+            let why = format!(
+                "it has format version {}; this program reads version {VERSION}",
+                head.format_version
+            );
+            return Err(FileError::broken(&path, why));
+        }
+        serde_json::from_slice(&text).map_err(|e| FileError::broken(&path, e))
+    }
+}

@@ -1,0 +1,121 @@
+//! A run directory: everything of a run, and enough to run it again.
+//!
+//! | file | what |
+//! |---|---|
+//! | `scenario.toml` | the scenario |
+//! | `manifest.json` | what ran, with which version and seed, and the names of its parts |
+//! | `summary.json` | comparison and checks |
+//! | `series.parquet` | all series, one row for each sample |
+//! | `series.csv` | the same, on request |
+//! | `page.html` | the plots, on request |
+//!
+//! The directory is written under another name and then renamed, so that it is either
+//! complete or not there.
+
+mod error;
+mod manifest;
+mod place;
+mod read;
+mod series;
+
+pub use error::FileError;
+pub use manifest::{RunRecord, StoredManifest};
+pub use place::write_file;
+pub use read::{LoadedRun, load_run_dir};
+
+use crate::compare::{Outline, columns, rows};
+use crate::json::{CheckRecord, Point, RowRecord};
+use place::Place;
+use serde::Serialize;
+use std::fs::File;
+use std::io::{BufWriter, Write};
+use std::path::Path;
+
+const SCENARIO: &str = "scenario.toml";
+const MANIFEST: &str = "manifest.json";
+const SUMMARY: &str = "summary.json";
+const PARQUET: &str = "series.parquet";
+const CSV: &str = "series.csv";
+const PAGE: &str = "page.html";
+
+/// What goes into a run directory.
+#[derive(Clone, Copy, Debug)]
+pub struct RunDir<'a> {
+    /// The text of the scenario file.
+    pub scenario_toml: &'a str,
+    /// Scenario, runs and checks.
+    pub point: Point<'a>,
+    /// The page, if it belongs into the directory.
+    pub page: Option<&'a str>,
+    /// Whether the series are written as CSV too.
+    pub csv: bool,
+}
+
+/// Writes a run directory. An earlier run directory at `dir` is replaced; anything else
+/// there is left alone, and is an error.
+pub fn write_run_dir(dir: &Path, contents: &RunDir) -> Result<(), FileError> {
+    let place = Place::claim(dir)?;
+    let write = |name: &str, fill: &dyn Fn(&mut BufWriter<File>) -> std::io::Result<()>| {
+        let path = place.path().join(name);
+        File::create(&path)
+            .and_then(|file| {
+                let mut out = BufWriter::new(file);
+                fill(&mut out)?;
+                out.flush()
+            })
+            .map_err(|source| FileError::io("write", &path, source))
+    };
+    let runs = contents.point.runs();
+    let outline = Outline::of(contents.point.scenario);
+    let manifest = StoredManifest::of(&outline, &runs);
+    write(SCENARIO, &|out| {
+        out.write_all(contents.scenario_toml.as_bytes())
+    })?;
+    write(MANIFEST, &|out| json(out, &manifest))?;
+    write(SUMMARY, &|out| {
+        json(out, &Summary::of(&outline, &contents.point))
+    })?;
+    write(PARQUET, &|out| {
+        Ok(series::write_parquet(out, &outline, &runs)?)
+    })?;
+    if contents.csv {
+        write(CSV, &|out| series::write_csv(out, &outline, &runs))?;
+    }
+    if let Some(page) = contents.page {
+        write(PAGE, &|out| out.write_all(page.as_bytes()))?;
+    }
+    place.publish()
+}
+
+/// The text of `summary.json`: what the tables show, as numbers.
+#[derive(Serialize)]
+struct Summary<'a> {
+    id: &'a str,
+    title: &'a str,
+    point: &'a [(String, String)],
+    pass: bool,
+    checks: Vec<CheckRecord>,
+    steady_s: (f64, f64),
+    comparison: Vec<RowRecord>,
+}
+
+impl<'a> Summary<'a> {
+    fn of(outline: &'a Outline, point: &Point) -> Summary<'a> {
+        let runs = point.runs();
+        let columns = columns(outline, &runs);
+        Summary {
+            id: &outline.id,
+            title: &outline.title,
+            point: &outline.point,
+            pass: point.checks.iter().all(|c| c.pass),
+            checks: point.checks.iter().map(CheckRecord::of).collect(),
+            steady_s: outline.steady_s,
+            comparison: RowRecord::of(&columns, &rows(&columns)),
+        }
+    }
+}
+
+fn json(out: &mut impl Write, value: &impl Serialize) -> std::io::Result<()> {
+    serde_json::to_writer_pretty(&mut *out, value)?;
+    out.write_all(b"\n")
+}

@@ -1,0 +1,110 @@
+//! Files and directories that appear complete or not at all.
+
+use super::{CSV, FileError, MANIFEST, PAGE, PARQUET, SCENARIO, SUMMARY, manifest::StoredManifest};
+use std::fs;
+use std::path::{Path, PathBuf};
+
+/// Everything that a run directory may hold. Whoever adds another file of their own
+/// keeps it: such a directory is not replaced.
+const OWN: [&str; 6] = [SCENARIO, MANIFEST, SUMMARY, PARQUET, CSV, PAGE];
+
+/// Writes a file under another name, then renames it, so that an interrupted program
+/// leaves the old file or the new one, never half of it.
+pub fn write_file(path: &Path, contents: &[u8]) -> Result<(), FileError> {
+    let partial = Partial::beside(path)?;
+    fs::write(&partial.0, contents)
+        .and_then(|()| fs::rename(&partial.0, path))
+        .map_err(|e| FileError::io("write", path, e))
+}
+
+/// A directory in the making.
+pub(super) struct Place {
+    target: PathBuf,
+    partial: Partial,
+}
+
+impl Place {
+    /// Makes an empty directory beside `target`, if `target` is free or holds a run that
+    /// can be replaced.
+    pub fn claim(target: &Path) -> Result<Place, FileError> {
+        // Replace what a link points at, not the link.
+        let target = target.canonicalize().unwrap_or_else(|_| target.into());
+        if fs::symlink_metadata(&target).is_ok() {
+            replaceable(&target)?;
+        }
+        let partial = Partial::beside(&target)?;
+        fs::create_dir_all(&partial.0).map_err(|e| FileError::io("create", &target, e))?;
+        Ok(Place { target, partial })
+    }
+
+    /// Where to write.
+    pub fn path(&self) -> &Path {
+        &self.partial.0
+    }
+
+    /// Puts the directory in its place.
+    pub fn publish(self) -> Result<(), FileError> {
+        let failed = |e| FileError::io("replace", &self.target, e);
+        let old = Partial::named(&self.target, "old")?;
+        let replaced = fs::rename(&self.target, &old.0).is_ok();
+        let done = fs::rename(&self.partial.0, &self.target);
+        if done.is_err() && replaced {
+            fs::rename(&old.0, &self.target).map_err(failed)?;
+        }
+        done.map_err(failed)
+    }
+}
+
+fn replaceable(target: &Path) -> Result<(), FileError> {
+    let occupied = |why: String| FileError::Occupied {
+        path: target.into(),
+        why,
+    };
+    let entries = fs::read_dir(target).map_err(|e| occupied(e.to_string()))?;
+    let mut empty = true;
+    for entry in entries {
+        let name = entry.map_err(|e| occupied(e.to_string()))?.file_name();
+        if !OWN.iter().any(|own| name == *own) {
+            return Err(occupied(format!("it holds {}", name.display())));
+        }
+        empty = false;
+    }
+    match empty {
+        true => Ok(()),
+        false => StoredManifest::read(target)
+            .map(drop)
+            .map_err(|e| occupied(e.to_string())),
+    }
+}
+
+/// A path with a temporary name; what is there at the end is removed.
+struct Partial(PathBuf);
+
+impl Partial {
+    fn beside(target: &Path) -> Result<Partial, FileError> {
+        Partial::named(target, "partial")
+    }
+
+    /// Beside the target, because a rename cannot leave its file system.
+    fn named(target: &Path, what: &str) -> Result<Partial, FileError> {
+        let name = target.file_name().ok_or_else(|| FileError::Occupied {
+            path: target.into(),
+            why: "it has no name of its own".into(),
+        })?;
+        let mut hidden = std::ffi::OsString::from(".");
+        hidden.push(name);
+        hidden.push(format!(".{}.{what}", std::process::id()));
+        Ok(Partial(target.with_file_name(hidden)))
+    }
+}
+
+impl Drop for Partial {
+    fn drop(&mut self) {
+        // It is there only after an error, or as the old run; nothing can be done about
+        // a file system that does not let go of it.
+        let _ = match self.0.is_dir() {
+            true => fs::remove_dir_all(&self.0),
+            false => fs::remove_file(&self.0),
+        };
+    }
+}

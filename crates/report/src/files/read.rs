@@ -1,0 +1,219 @@
+//! Reads a run directory back.
+
+use super::manifest::{RunRecord, StoredManifest};
+use super::series::COLUMNS;
+use super::{FileError, PARQUET};
+use crate::compare::{Column, Outline};
+use accord_scenario::{Engine, Entity, Manifest, Metric, Run, Series, Statistics};
+use parquet::column::reader::{ColumnReaderImpl, get_typed_column_reader};
+use parquet::data_type::{ByteArray, ByteArrayType, DataType, DoubleType, Int32Type};
+use parquet::file::reader::{FileReader, RowGroupReader, SerializedFileReader};
+use std::collections::BTreeMap;
+use std::fs::File;
+use std::path::{Path, PathBuf};
+
+/// A run directory in memory.
+#[derive(Clone, Debug, PartialEq)]
+pub struct LoadedRun {
+    /// Where it was.
+    pub path: PathBuf,
+    /// What ran.
+    pub manifest: StoredManifest,
+    /// The runs, in the manifest's order. The time axis of a run without any series is
+    /// not kept.
+    pub runs: Vec<Run>,
+}
+
+impl LoadedRun {
+    /// Columns to compare, one for each engine: "directory: engine".
+    pub fn columns(&self) -> Vec<Column<'_>> {
+        let runs: Vec<&Run> = self.runs.iter().collect();
+        let mut columns = crate::compare::columns(&self.manifest.scenario, &runs);
+        let name = self.path.file_name().unwrap_or(self.path.as_os_str());
+        for column in &mut columns {
+            column.label = format!("{}: {}", name.display(), column.label);
+        }
+        columns
+    }
+}
+
+/// Reads a run directory: manifest and series.
+pub fn load_run_dir(path: &Path) -> Result<LoadedRun, FileError> {
+    let manifest = StoredManifest::read(path)?;
+    let file = path.join(PARQUET);
+    let broken = |why: String| FileError::broken(&file, why);
+    let mut runs = Vec::new();
+    for record in &manifest.runs {
+        runs.push(empty_run(record).map_err(|e| FileError::broken(path, e))?);
+    }
+    let opened = File::open(&file).map_err(|e| FileError::io("read", &file, e))?;
+    let reader = SerializedFileReader::new(opened).map_err(|e| broken(e.to_string()))?;
+    let names = Names::of(&manifest.scenario);
+    check_schema(&reader).map_err(broken)?;
+    for i in 0..reader.num_row_groups() {
+        let rows = reader
+            .get_row_group(i)
+            .and_then(|group| Rows::read(&*group))
+            .map_err(|e| broken(e.to_string()))?;
+        rows.append_to(&mut runs, &names).map_err(broken)?;
+    }
+    for run in &mut runs {
+        run.series.sort_by_key(|s| (s.entity, s.metric));
+        if let Some(s) = run.series.iter().find(|s| s.values.len() != run.time.len()) {
+            let (got, expected) = (s.values.len(), run.time.len());
+            let why = format!("a series of {} has {got} of {expected} samples", s.metric);
+            return Err(broken(why));
+        }
+    }
+    Ok(LoadedRun {
+        path: path.into(),
+        manifest,
+        runs,
+    })
+}
+
+fn empty_run(record: &RunRecord) -> Result<Run, String> {
+    Ok(Run {
+        manifest: Manifest {
+            engine: record.engine.parse::<Engine>()?,
+            // Engines name their version by a literal, so that is the field's type. A
+            // program reads few directories, and each leaves a few bytes behind here.
+            version: String::leak(record.version.clone()),
+            scenario_hash: record.scenario_hash.clone(),
+            seed: record.seed,
+            digest: record.digest.clone(),
+        },
+        time: vec![],
+        series: vec![],
+        statistics: Statistics {
+            packet_hops: record.packet_hops,
+            steps: record.steps,
+        },
+        notes: record.notes.clone(),
+    })
+}
+
+/// Flows and links by name.
+struct Names(BTreeMap<(&'static str, String), Entity>);
+
+impl Names {
+    fn of(outline: &Outline) -> Names {
+        let flows = outline.groups.iter().flat_map(|g| &g.flows);
+        let flows = flows
+            .enumerate()
+            .map(|(i, f)| (("flow", f.clone()), Entity::Flow(i)));
+        let links = outline.links.iter().enumerate();
+        let links = links.map(|(i, l)| (("link", l.name.clone()), Entity::Link(i)));
+        Names(flows.chain(links).collect())
+    }
+
+    fn find(&self, kind: &str, name: &str) -> Result<Entity, String> {
+        let kind = match kind {
+            "flow" => "flow",
+            "link" => "link",
+            _ => return Err(format!("there is no entity kind \"{kind}\"")),
+        };
+        let entity = self.0.get(&(kind, name.to_string()));
+        let missing = || format!("the manifest has no {kind} \"{name}\"");
+        entity.copied().ok_or_else(missing)
+    }
+}
+
+fn check_schema(reader: &SerializedFileReader<File>) -> Result<(), String> {
+    let schema = reader.metadata().file_metadata().schema_descr();
+    let got: Vec<&str> = schema.columns().iter().map(|c| c.name()).collect();
+    let expected = COLUMNS.map(|(name, _)| name);
+    if got != expected {
+        return Err(format!("its columns are {got:?}, not {expected:?}"));
+    }
+    let types = super::series::schema().map_err(|e| e.to_string())?;
+    match schema.root_schema().get_fields() == types.get_fields() {
+        true => Ok(()),
+        false => Err("its columns have other types".into()),
+    }
+}
+
+/// The rows of one row group.
+struct Rows {
+    run: Vec<i32>,
+    kind: Vec<ByteArray>,
+    entity: Vec<ByteArray>,
+    metric: Vec<ByteArray>,
+    time: Vec<f64>,
+    value: Vec<f64>,
+}
+
+impl Rows {
+    fn read(group: &dyn RowGroupReader) -> parquet::errors::Result<Rows> {
+        let (value, there) = column::<DoubleType>(group, "value")?;
+        let mut values = value.into_iter();
+        Ok(Rows {
+            run: column::<Int32Type>(group, "run")?.0,
+            kind: column::<ByteArrayType>(group, "entity_kind")?.0,
+            entity: column::<ByteArrayType>(group, "entity")?.0,
+            metric: column::<ByteArrayType>(group, "metric")?.0,
+            time: column::<DoubleType>(group, "time_s")?.0,
+            value: there
+                .into_iter()
+                .map(|there| match there {
+                    1 => values.next().unwrap_or(f64::NAN),
+                    _ => f64::NAN,
+                })
+                .collect(),
+        })
+    }
+
+    /// Adds the rows to the runs' series; samples of a series follow each other.
+    fn append_to(&self, runs: &mut [Run], names: &Names) -> Result<(), String> {
+        let n = self.run.len();
+        let lengths = [self.kind.len(), self.entity.len(), self.metric.len()];
+        if lengths != [n; 3] || [self.time.len(), self.value.len()] != [n; 2] {
+            return Err("its columns differ in length".into());
+        }
+        let key = |i: usize| (self.run[i], &self.kind[i], &self.entity[i], &self.metric[i]);
+        let mut start = 0;
+        while start < n {
+            let end = (start..n).find(|&i| key(i) != key(start)).unwrap_or(n);
+            let text = |column: &[ByteArray]| -> Result<String, String> {
+                let text = column[start].as_utf8().map_err(|e| e.to_string())?;
+                Ok(text.to_string())
+            };
+            let index = self.run[start];
+            let run = usize::try_from(index).ok().and_then(|i| runs.get_mut(i));
+            let run = run.ok_or_else(|| format!("the manifest has no run {index}"))?;
+            let metric: Metric = text(&self.metric)?.parse()?;
+            let entity = names.find(&text(&self.kind)?, &text(&self.entity)?)?;
+            let values = self.value[start..end].to_vec();
+            if run.series.is_empty() {
+                run.time = self.time[start..end].to_vec();
+            }
+            run.series.push(Series {
+                metric,
+                entity,
+                values,
+            });
+            start = end;
+        }
+        Ok(())
+    }
+}
+
+/// A column's values that are there, and for each row whether (1) it is there.
+fn column<T: DataType>(
+    group: &dyn RowGroupReader,
+    name: &str,
+) -> parquet::errors::Result<(Vec<T::T>, Vec<i16>)> {
+    let i = COLUMNS.iter().position(|(column, _)| *column == name);
+    let reader = group.get_column_reader(i.expect("one of COLUMNS"))?;
+    let mut reader: ColumnReaderImpl<T> = get_typed_column_reader(reader);
+    let rows = usize::try_from(group.metadata().num_rows()).unwrap_or(0);
+    let (mut values, mut there) = (Vec::new(), Vec::new());
+    while there.len() < rows || values.len() < rows {
+        let left = rows - there.len().max(values.len());
+        let (read, _, _) = reader.read_records(left, Some(&mut there), None, &mut values)?;
+        if read == 0 {
+            break;
+        }
+    }
+    Ok((values, there))
+}

@@ -1,0 +1,225 @@
+//! Writes all series of a run directory as one long table: a row for each sample.
+
+use crate::compare::Outline;
+use accord_scenario::{Entity, Metric, Run, Series};
+use parquet::basic::{Compression, ConvertedType, Repetition, Type as Physical};
+use parquet::data_type::{ByteArray, ByteArrayType, DoubleType, Int32Type};
+use parquet::file::metadata::KeyValue;
+use parquet::file::properties::WriterProperties;
+use parquet::file::writer::{SerializedFileWriter, SerializedRowGroupWriter};
+use parquet::schema::types::{Type, TypePtr};
+use std::io::{self, Write};
+use std::sync::Arc;
+
+/// The columns, with what each one means.
+pub(super) const COLUMNS: [(&str, &str); 8] = [
+    ("run", "index of the run in manifest.json"),
+    ("engine", "the engine that ran"),
+    ("entity_kind", "flow or link"),
+    ("entity", "name of the flow or link in the scenario"),
+    ("metric", "the quantity; see the keys accord.metric.*"),
+    (
+        "unit",
+        "unit of the value: bit/s, B, s, pkt (packets), 1 (ratio)",
+    ),
+    (
+        "time_s",
+        "end of the sampling period, in seconds since the start of the run",
+    ),
+    (
+        "value",
+        "the value, in the row's unit; null where there is none",
+    ),
+];
+
+/// Rows that are held in memory at a time.
+const ROW_GROUP: usize = 1 << 18;
+
+/// A series with the names that its rows carry.
+struct Named<'a> {
+    run: usize,
+    engine: &'static str,
+    kind: &'static str,
+    entity: &'a str,
+    time: &'a [f64],
+    series: &'a Series,
+}
+
+fn named<'a>(outline: &'a Outline, runs: &[&'a Run]) -> Vec<Named<'a>> {
+    let flows: Vec<&str> = outline
+        .groups
+        .iter()
+        .flat_map(|g| g.flows.iter().map(String::as_str))
+        .collect();
+    let mut all = Vec::new();
+    for (i, run) in runs.iter().enumerate() {
+        for series in &run.series {
+            let (kind, entity) = match series.entity {
+                Entity::Flow(f) => ("flow", flows[f]),
+                Entity::Link(l) => ("link", outline.links[l].name.as_str()),
+            };
+            all.push(Named {
+                run: i,
+                engine: run.manifest.engine.name(),
+                kind,
+                entity,
+                time: &run.time,
+                series,
+            });
+        }
+    }
+    all
+}
+
+pub(super) fn write_csv(out: &mut dyn Write, outline: &Outline, runs: &[&Run]) -> io::Result<()> {
+    let mut csv = csv::Writer::from_writer(out);
+    csv.write_record(COLUMNS.map(|(name, _)| name))?;
+    for n in named(outline, runs) {
+        let (run, metric) = (n.run.to_string(), n.series.metric);
+        for (time, value) in n.time.iter().zip(&n.series.values) {
+            let value = match value.is_nan() {
+                true => String::new(),
+                false => value.to_string(),
+            };
+            csv.write_record([
+                &run,
+                n.engine,
+                n.kind,
+                n.entity,
+                metric.name(),
+                metric.unit().symbol(),
+                &time.to_string(),
+                &value,
+            ])?;
+        }
+    }
+    csv.flush()
+}
+
+pub(super) fn write_parquet(
+    out: &mut (dyn Write + Send),
+    outline: &Outline,
+    runs: &[&Run],
+) -> parquet::errors::Result<()> {
+    let properties = WriterProperties::builder()
+        .set_compression(Compression::SNAPPY)
+        .set_dictionary_enabled(true)
+        .set_column_dictionary_enabled("value".into(), false)
+        .set_created_by(format!("accord {}", env!("CARGO_PKG_VERSION")))
+        .set_key_value_metadata(Some(documentation()))
+        .build();
+    let mut file = SerializedFileWriter::new(out, schema()?, Arc::new(properties))?;
+    let mut group = Vec::new();
+    let mut rows = 0;
+    for n in named(outline, runs) {
+        rows += n.time.len();
+        group.push(n);
+        if rows >= ROW_GROUP {
+            write_group(file.next_row_group()?, &group)?;
+            group.clear();
+            rows = 0;
+        }
+    }
+    if rows > 0 {
+        write_group(file.next_row_group()?, &group)?;
+    }
+    file.close()?;
+    Ok(())
+}
+
+fn write_group<W: Write + Send>(
+    mut group: SerializedRowGroupWriter<'_, W>,
+    series: &[Named],
+) -> parquet::errors::Result<()> {
+    /// Each series' text, once for each of its samples.
+    fn texts(series: &[Named], text: impl Fn(&Named) -> String) -> Vec<ByteArray> {
+        let repeated = series.iter().map(|n| {
+            let text = ByteArray::from(text(n).into_bytes());
+            std::iter::repeat_n(text, n.time.len())
+        });
+        repeated.flatten().collect()
+    }
+    for (name, _) in COLUMNS {
+        let mut column = group.next_column()?.expect("the schema has these columns");
+        match name {
+            "run" => {
+                let runs = series
+                    .iter()
+                    .flat_map(|n| std::iter::repeat_n(n.run as i32, n.time.len()));
+                let runs: Vec<i32> = runs.collect();
+                column.typed::<Int32Type>().write_batch(&runs, None, None)?;
+            }
+            "time_s" => {
+                let times: Vec<f64> = series.iter().flat_map(|n| n.time).copied().collect();
+                column
+                    .typed::<DoubleType>()
+                    .write_batch(&times, None, None)?;
+            }
+            "value" => {
+                let all = || {
+                    let each = series.iter().map(|n| (&n.series.values, n.time.len()));
+                    each.flat_map(|(values, n)| (0..n).map(|i| values.get(i).copied()))
+                        .map(|v| v.filter(|v| !v.is_nan()))
+                };
+                let there: Vec<i16> = all().map(|v| i16::from(v.is_some())).collect();
+                let values: Vec<f64> = all().flatten().collect();
+                let typed = column.typed::<DoubleType>();
+                typed.write_batch(&values, Some(&there), None)?;
+            }
+            _ => {
+                let values = texts(series, |n| {
+                    let metric = n.series.metric;
+                    let text = match name {
+                        "engine" => n.engine,
+                        "entity_kind" => n.kind,
+                        "entity" => n.entity,
+                        "metric" => metric.name(),
+                        _ => metric.unit().symbol(),
+                    };
+                    text.to_string()
+                });
+                column
+                    .typed::<ByteArrayType>()
+                    .write_batch(&values, None, None)?;
+            }
+        }
+        column.close()?;
+    }
+    group.close()?;
+    Ok(())
+}
+
+pub(super) fn schema() -> parquet::errors::Result<TypePtr> {
+    let field = |(name, _): (&str, &str)| {
+        let (physical, converted) = match name {
+            "run" => (Physical::INT32, ConvertedType::NONE),
+            "time_s" | "value" => (Physical::DOUBLE, ConvertedType::NONE),
+            _ => (Physical::BYTE_ARRAY, ConvertedType::UTF8),
+        };
+        let repetition = match name {
+            "value" => Repetition::OPTIONAL,
+            _ => Repetition::REQUIRED,
+        };
+        let field = Type::primitive_type_builder(name, physical)
+            .with_repetition(repetition)
+            .with_converted_type(converted)
+            .build();
+        field.map(Arc::new)
+    };
+    let fields = COLUMNS.into_iter().map(field).collect::<Result<_, _>>()?;
+    let schema = Type::group_type_builder("series")
+        .with_fields(fields)
+        .build()?;
+    Ok(Arc::new(schema))
+}
+
+/// What the columns and metrics mean, kept with the data.
+fn documentation() -> Vec<KeyValue> {
+    let columns = COLUMNS.map(|(name, doc)| (format!("accord.column.{name}"), doc.to_string()));
+    let metrics = Metric::ALL.iter().map(|m| {
+        let doc = format!("[{}] {}", m.unit().symbol(), m.doc());
+        (format!("accord.metric.{m}"), doc)
+    });
+    let all = columns.into_iter().chain(metrics);
+    all.map(|(key, doc)| KeyValue::new(key, doc)).collect()
+}

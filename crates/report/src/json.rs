@@ -1,0 +1,171 @@
+//! Results for programs.
+
+use crate::check::Check;
+use crate::compare::{Column, Row, Subject};
+use crate::estimate::Estimate;
+use accord_scenario::{Engine, Run, Scenario};
+use serde::Serialize;
+
+/// One point of a scenario file with what came out. A scenario without a sweep has one
+/// point.
+#[derive(Clone, Copy, Debug)]
+pub struct Point<'a> {
+    /// What was run.
+    pub scenario: &'a Scenario,
+    /// A run for each engine, or several with different seeds.
+    pub runs: &'a [Run],
+    /// What was expected.
+    pub checks: &'a [Check],
+}
+
+impl<'a> Point<'a> {
+    /// What distinguishes the point from the others of its sweep: "reverse = 5 Mbps".
+    pub fn label(&self) -> String {
+        let settings = self.scenario.point.iter();
+        let texts: Vec<String> = settings.map(|(k, v)| format!("{k} = {v}")).collect();
+        texts.join(", ")
+    }
+
+    pub(crate) fn runs(&self) -> Vec<&'a Run> {
+        self.runs.iter().collect()
+    }
+}
+
+/// The result of one experiment, over all points of its sweep.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Experiment {
+    /// The scenario's id.
+    pub id: String,
+    /// Whether every expectation is met.
+    pub pass: bool,
+    /// All expectations, point by point.
+    pub checks: Vec<CheckRecord>,
+}
+
+impl Experiment {
+    /// The result of the experiment `id`. In a sweep, the names of checks are followed by
+    /// their point in brackets.
+    pub fn of(id: &str, points: &[Point]) -> Experiment {
+        let records = |point: &Point| -> Vec<CheckRecord> {
+            let label = point.label();
+            let mut records: Vec<_> = point.checks.iter().map(CheckRecord::of).collect();
+            for record in records.iter_mut().filter(|_| points.len() > 1) {
+                record.name = format!("{} [{label}]", record.name);
+            }
+            records
+        };
+        let checks: Vec<_> = points.iter().flat_map(records).collect();
+        Experiment {
+            id: id.into(),
+            pass: checks.iter().all(|c| c.pass),
+            checks,
+        }
+    }
+}
+
+/// A [`Check`] as plain numbers, in the unit that it names. Missing numbers are null.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct CheckRecord {
+    /// The expectation's name.
+    pub name: String,
+    /// The engine that is judged.
+    pub engine: &'static str,
+    /// What the paper says, as text, or "".
+    pub paper: String,
+    /// What theory says.
+    pub theory: Option<f64>,
+    /// What came out: the mean over repetitions.
+    pub measured: Option<f64>,
+    /// Half-width of the 95 % confidence interval of `measured`, for repetitions.
+    pub half_width: Option<f64>,
+    /// Difference from the target, relative to it.
+    pub error: Option<f64>,
+    /// The relative error that is allowed; null for a range.
+    pub tolerance: Option<f64>,
+    /// What is expected, as text: "3 Mbps ± 5 %".
+    pub allowed: String,
+    /// Whether it is met.
+    pub pass: bool,
+    /// Why, in words.
+    pub reason: String,
+    /// The quantity.
+    pub metric: &'static str,
+    /// Of which flow, group or link.
+    pub of: String,
+    /// The unit of `theory`, `measured` and `half_width`.
+    pub unit: &'static str,
+    /// Start and end of the part of the run that counts, in seconds.
+    pub during_s: (f64, f64),
+}
+
+impl CheckRecord {
+    /// The record of `check`.
+    pub fn of(check: &Check) -> CheckRecord {
+        let measured = check.measured();
+        CheckRecord {
+            name: check.name.clone(),
+            engine: check.engine.name(),
+            paper: check.paper.clone(),
+            theory: check.value(Engine::Theory).map(|v| v.mean),
+            measured: measured.map(|v| v.mean),
+            half_width: measured.and_then(|v| v.half_width),
+            error: check.error,
+            tolerance: check.tolerance(),
+            allowed: crate::show::allowed(check.target, check.unit),
+            pass: check.pass,
+            reason: check.reason.clone(),
+            metric: check.metric.name(),
+            of: check.of.clone(),
+            unit: check.unit.symbol(),
+            during_s: (
+                check.during.start.as_secs_f64(),
+                check.during.end.as_secs_f64(),
+            ),
+        }
+    }
+}
+
+/// A [`Row`] with its columns' labels.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct RowRecord {
+    /// The group or link.
+    #[serde(flatten)]
+    pub of: Subject,
+    /// The quantity.
+    pub quantity: &'static str,
+    /// The unit of the values.
+    pub unit: &'static str,
+    /// What each column says.
+    pub values: Vec<ValueRecord>,
+    /// The largest relative difference from the first column.
+    pub error: Option<f64>,
+}
+
+/// One column's value in a row.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct ValueRecord {
+    /// The engine, or the run directory.
+    pub column: String,
+    /// The value; null where there is none.
+    #[serde(flatten)]
+    pub estimate: Option<Estimate>,
+}
+
+impl RowRecord {
+    /// The records of `rows`, made from `columns`.
+    pub fn of(columns: &[Column], rows: &[Row]) -> Vec<RowRecord> {
+        let value = |(column, estimate): (&Column, &Option<Estimate>)| ValueRecord {
+            column: column.label.clone(),
+            estimate: *estimate,
+        };
+        rows.iter()
+            .map(|row| RowRecord {
+                of: row.of.clone(),
+                quantity: row.quantity,
+                unit: row.unit.symbol(),
+                values: columns.iter().zip(&row.values).map(value).collect(),
+                error: row.error(),
+            })
+            .collect()
+    }
+}

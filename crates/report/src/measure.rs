@@ -1,0 +1,157 @@
+//! From series to single figures: over time, across flows, over repetitions.
+
+use crate::estimate::Estimate;
+use accord_scenario::{Across, Entity, Fold, Metric, Over, Run, Window};
+
+/// Which figure to take from a run.
+#[derive(Clone, Copy)]
+pub(crate) struct Figure {
+    pub metric: Metric,
+    pub over: Over,
+    pub across: Across,
+    pub during: Window,
+}
+
+impl Figure {
+    /// The figure over `runs` of one engine: one for each entity for [`Across::Each`],
+    /// otherwise a single one. `None` where a run lacks it.
+    pub fn of(&self, runs: &[&Run], entities: &[Entity]) -> Vec<Option<Estimate>> {
+        let per_run: Vec<Vec<Option<f64>>> = runs
+            .iter()
+            .map(|run| {
+                let each: Vec<_> = entities.iter().map(|&e| self.over_time(run, e)).collect();
+                match self.across {
+                    Across::Each => each,
+                    // A flow without a value was not active, and is none of the flows
+                    // whose mean, sum or fairness is asked for.
+                    _ => vec![combine(self.across, each.iter().flatten().copied())],
+                }
+            })
+            .collect();
+        let figures = match self.across {
+            Across::Each => entities.len(),
+            _ => 1,
+        };
+        (0..figures)
+            .map(|i| {
+                let values: Option<Vec<f64>> = per_run.iter().map(|run| run[i]).collect();
+                Estimate::of(&values?)
+            })
+            .collect()
+    }
+
+    /// One number for one flow or link of one run.
+    fn over_time(&self, run: &Run, entity: Entity) -> Option<f64> {
+        if self.over == Over::Mean {
+            return run.mean(self.metric, entity, self.during);
+        }
+        let series = run.series(self.metric, entity)?;
+        let samples = series.values.get(run.within(self.during))?;
+        let samples: Vec<f64> = samples.iter().copied().filter(|v| !v.is_nan()).collect();
+        reduce(self.over, self.metric.fold(), samples)
+    }
+}
+
+fn reduce(over: Over, fold: Fold, mut samples: Vec<f64>) -> Option<f64> {
+    if samples.is_empty() {
+        return None;
+    }
+    match over {
+        Over::Mean => match fold {
+            Fold::Mean => Some(mean(&samples)),
+            Fold::Sum => Some(samples.iter().sum()),
+        },
+        Over::Min => samples.into_iter().reduce(f64::min),
+        Over::Max => samples.into_iter().reduce(f64::max),
+        Over::Variation => variation(&samples),
+        Over::Quantile(fraction) => {
+            samples.sort_unstable_by(f64::total_cmp);
+            // Linear between the two nearest ranks, the common definition.
+            let rank = fraction.clamp(0.0, 1.0) * (samples.len() - 1) as f64;
+            let below = samples[rank.floor() as usize];
+            let above = samples[rank.ceil() as usize];
+            match below == above {
+                true => Some(below),
+                false => Some(below + (above - below) * rank.fract()),
+            }
+        }
+    }
+}
+
+fn combine(across: Across, values: impl Iterator<Item = f64>) -> Option<f64> {
+    let values: Vec<f64> = values.collect();
+    if values.is_empty() {
+        return None;
+    }
+    match across {
+        Across::Mean | Across::Each => Some(mean(&values)),
+        Across::Sum => Some(values.iter().sum()),
+        Across::Min => values.into_iter().reduce(f64::min),
+        Across::Max => values.into_iter().reduce(f64::max),
+        Across::Variation => variation(&values),
+        Across::Jain => {
+            let sum: f64 = values.iter().sum();
+            let squares: f64 = values.iter().map(|v| v * v).sum();
+            // Undefined where all are zero.
+            (squares > 0.0).then(|| sum * sum / (values.len() as f64 * squares))
+        }
+    }
+}
+
+fn mean(values: &[f64]) -> f64 {
+    values.iter().sum::<f64>() / values.len() as f64
+}
+
+/// Standard deviation over mean. The values are all there are, not a sample of more, so
+/// the sum of squares is divided by their number. Undefined for a mean of zero.
+fn variation(values: &[f64]) -> Option<f64> {
+    let mean = mean(values);
+    let squares: f64 = values.iter().map(|v| (v - mean).powi(2)).sum();
+    (mean != 0.0).then(|| (squares / values.len() as f64).sqrt() / mean.abs())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn samples_become_one_number() {
+        let known = [
+            (Over::Mean, 5.0),
+            (Over::Min, 2.0),
+            (Over::Max, 9.0),
+            // The textbook set with standard deviation 2 and mean 5.
+            (Over::Variation, 0.4),
+            (Over::Quantile(0.0), 2.0),
+            (Over::Quantile(0.5), 4.5),
+            (Over::Quantile(0.9), 7.6),
+            (Over::Quantile(1.0), 9.0),
+        ];
+        for (over, expected) in known {
+            let samples = vec![2.0, 4.0, 4.0, 4.0, 5.0, 5.0, 7.0, 9.0];
+            let got = reduce(over, Fold::Mean, samples).unwrap();
+            assert!((got - expected).abs() < 1e-12, "{over:?}: {got}");
+        }
+        assert_eq!(reduce(Over::Mean, Fold::Sum, vec![1.0, 2.0]), Some(3.0));
+        assert_eq!(reduce(Over::Max, Fold::Mean, vec![]), None);
+        assert_eq!(reduce(Over::Variation, Fold::Mean, vec![0.0, 0.0]), None);
+    }
+
+    #[test]
+    fn flows_become_one_number() {
+        let known = [
+            (Across::Mean, 2.5),
+            (Across::Sum, 10.0),
+            (Across::Min, 1.0),
+            (Across::Max, 4.0),
+            (Across::Variation, 5f64.sqrt() / 5.0),
+            (Across::Jain, 100.0 / 120.0),
+        ];
+        for (across, expected) in known {
+            let got = combine(across, [1.0, 2.0, 3.0, 4.0].into_iter()).unwrap();
+            assert!((got - expected).abs() < 1e-12, "{across:?}: {got}");
+        }
+        assert_eq!(combine(Across::Jain, [0.0, 0.0].into_iter()), None);
+        assert_eq!(combine(Across::Sum, [].into_iter()), None);
+    }
+}

@@ -1,0 +1,217 @@
+//! The parts of the page that are there without scripts.
+
+use crate::check::Check;
+use crate::compare::Outline;
+use crate::json::Point;
+use crate::show;
+use crate::table::{error, title, verdict};
+use accord_scenario::{Engine, Run};
+use std::fmt::Write;
+
+/// Text from a file as HTML text or attribute value, at most `limit` characters.
+pub fn escape(text: &str, limit: usize) -> String {
+    let mut out = String::new();
+    for c in show::clean(text, limit).chars() {
+        match c {
+            '&' => out.push_str("&amp;"),
+            '<' => out.push_str("&lt;"),
+            '>' => out.push_str("&gt;"),
+            '"' => out.push_str("&quot;"),
+            '\'' => out.push_str("&#39;"),
+            c => out.push(c),
+        }
+    }
+    out
+}
+
+/// Title, source and verdict.
+pub fn header(points: &[Point]) -> String {
+    let Some(first) = points.first() else {
+        return "<header><h1>No runs</h1></header>".into();
+    };
+    let scenario = first.scenario;
+    let checks: Vec<Check> = points.iter().flat_map(|p| p.checks).cloned().collect();
+    let mut out = format!("<header>\n<h1>{}</h1>\n<p>", escape(&scenario.title, 200));
+    _ = write!(out, "<code>{}</code>", escape(&scenario.id, 100));
+    if !scenario.source.is_empty() {
+        _ = write!(out, " · {}", escape(&scenario.source, 300));
+    }
+    _ = match points.len() {
+        1 if scenario.point.is_empty() => Ok(()),
+        1 => write!(out, " · {}", escape(&first.label(), 200)),
+        n => write!(out, " · {n} points"),
+    };
+    out.push_str("</p>\n");
+    if !checks.is_empty() {
+        let class = match checks.iter().all(|c| c.pass) {
+            true => "pass",
+            false => "fail",
+        };
+        _ = writeln!(out, "<p class=\"verdict {class}\">{}</p>", verdict(&checks));
+    }
+    out + "</header>"
+}
+
+/// The table of checks, of all points. Buttons are wired up by the script.
+pub fn checks(points: &[Point]) -> String {
+    if points.iter().all(|p| p.checks.is_empty()) {
+        return String::new();
+    }
+    let sweep = points.len() > 1;
+    let papers = points
+        .iter()
+        .flat_map(|p| p.checks)
+        .any(|c| !c.paper.is_empty());
+    let mut out = String::from(
+        "<section id=\"checks\" aria-label=\"Expectations\">\n<h2>Expectations</h2>\n<div class=\"scroll\"><table>\n<thead><tr><th><span class=\"hidden\">met</span></th><th>expectation</th>",
+    );
+    if sweep {
+        out.push_str("<th>point</th>");
+    }
+    out.push_str("<th>of</th><th>during</th>");
+    if papers {
+        out.push_str("<th>paper</th>");
+    }
+    out.push_str("<th class=\"n\">theory</th><th class=\"n\">measured</th><th class=\"n\">error</th><th>allowed</th></tr></thead>\n<tbody>\n");
+    for (i, point) in points.iter().enumerate() {
+        for check in point.checks {
+            row(&mut out, check, i, sweep.then(|| point.label()), papers);
+        }
+    }
+    out + "</tbody></table></div>\n</section>"
+}
+
+fn row(out: &mut String, check: &Check, point: usize, label: Option<String>, papers: bool) {
+    let (class, mark, word) = match check.pass {
+        true => ("pass", "✓", "met"),
+        false => ("fail", "✗", "not met"),
+    };
+    let value = |v: Option<_>| v.map_or(show::NONE.into(), |v| show::estimate(v, check.unit));
+    _ = write!(
+        out,
+        "<tr class=\"{class}\"><td><span class=\"mark\" role=\"img\" aria-label=\"{word}\">{mark}</span></td><th scope=\"row\">{}",
+        escape(&title(check), 200)
+    );
+    if !check.pass {
+        _ = write!(
+            out,
+            "<p class=\"reason\">{}</p>",
+            escape(&check.reason, 300)
+        );
+    }
+    out.push_str("</th>");
+    if let Some(label) = label {
+        let label = escape(&label, 100);
+        _ = write!(
+            out,
+            "<td><button type=\"button\" data-point=\"{point}\">{label}</button></td>"
+        );
+    }
+    _ = write!(
+        out,
+        "<td>{}</td><td><button type=\"button\" data-point=\"{point}\" data-window=\"{},{}\">{}</button></td>",
+        escape(&check.of, 80),
+        check.during.start.as_secs_f64(),
+        check.during.end.as_secs_f64(),
+        show::window(check.during)
+    );
+    if papers {
+        _ = write!(out, "<td>{}</td>", escape(&check.paper, 100));
+    }
+    _ = writeln!(
+        out,
+        "<td class=\"n\">{}</td><td class=\"n\">{}</td><td class=\"n\">{}</td><td>{}</td></tr>",
+        value(check.value(Engine::Theory)),
+        value(check.measured()),
+        error(check),
+        show::allowed(check.target, check.unit)
+    );
+}
+
+/// What the scenario's author and the page have to say.
+pub fn remarks(points: &[Point], remarks: &[String]) -> String {
+    let mut items: Vec<String> = Vec::new();
+    let mut add = |text: &str| {
+        let text = text.trim();
+        if !text.is_empty() && !items.iter().any(|i| i == text) {
+            items.push(text.into());
+        }
+    };
+    for point in points {
+        add(&point.scenario.notes);
+        point
+            .runs
+            .iter()
+            .flat_map(|r| &r.notes)
+            .for_each(|n| add(n));
+    }
+    remarks.iter().for_each(|r| add(r));
+    if items.is_empty() {
+        return String::new();
+    }
+    let items = items
+        .iter()
+        .map(|i| format!("<li>{}</li>\n", escape(i, 4000)));
+    let items: String = items.collect();
+    format!(
+        "<section id=\"notes\" aria-label=\"Notes\">\n<h2>Notes</h2>\n<ul>\n{items}</ul>\n</section>"
+    )
+}
+
+/// What ran, so that it can be run again.
+pub fn runs(points: &[Point]) -> String {
+    let sweep = points.len() > 1;
+    let mut out = String::from(
+        "<section id=\"runs\" aria-label=\"Runs\">\n<h2>Runs</h2>\n<div class=\"scroll\"><table>\n<thead><tr>",
+    );
+    if sweep {
+        out.push_str("<th>point</th>");
+    }
+    out.push_str("<th>engine</th><th>version</th><th class=\"n\">seed</th><th>scenario</th><th>digest</th><th class=\"n\">packet-hops</th><th class=\"n\">steps</th></tr></thead>\n<tbody>\n");
+    for point in points {
+        for run in point.runs {
+            let label = sweep.then(|| format!("<td>{}</td>", escape(&point.label(), 100)));
+            _ = writeln!(
+                out,
+                "<tr>{}{}</tr>",
+                label.unwrap_or_default(),
+                run_cells(run)
+            );
+        }
+    }
+    out.push_str("</tbody></table></div>\n");
+    if let Some(point) = points.first() {
+        let outline = Outline::of(point.scenario);
+        let flows: usize = outline.groups.iter().map(|g| g.flows.len()).sum();
+        let shown = outline.links.iter().filter(|l| l.shown).count();
+        let seconds = point.scenario.duration.as_secs_f64();
+        let steady = show::window(outline.steady());
+        _ = writeln!(
+            out,
+            "<p>{flows} flows in {} groups, {shown} links that data crosses, {seconds} s; steady part: {steady}.</p>",
+            outline.groups.len()
+        );
+    }
+    out + "</section>"
+}
+
+fn run_cells(run: &Run) -> String {
+    let m = &run.manifest;
+    let short = |hex: &str| {
+        let title = escape(hex, 200);
+        format!(
+            "<td><code title=\"{title}\">{}</code></td>",
+            escape(hex, 13)
+        )
+    };
+    format!(
+        "<td>{}</td><td>{}</td><td class=\"n\">{}</td>{}{}<td class=\"n\">{}</td><td class=\"n\">{}</td>",
+        m.engine,
+        escape(m.version, 40),
+        m.seed,
+        short(&m.scenario_hash),
+        short(&m.digest),
+        run.statistics.packet_hops,
+        run.statistics.steps
+    )
+}

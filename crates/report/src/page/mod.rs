@@ -1,0 +1,135 @@
+//! One self-contained HTML page with interactive plots.
+//!
+//! The head, the checks and the manifests are plain HTML, readable without scripts. The
+//! plots are drawn by `web/dist/page.js` (sources and build in `web/`) from JSON in the
+//! page. Nothing is loaded from anywhere, so the page works from a file, for ever.
+
+mod html;
+mod panels;
+mod sweep;
+mod thin;
+
+use crate::json::Point;
+use html::escape;
+use serde::Serialize;
+
+const SCRIPT: &str = include_str!("../../web/dist/page.js");
+const STYLE: &str = include_str!("../../web/dist/page.css");
+
+/// How many values the page may hold; some 3 MB.
+const BUDGET: usize = 400_000;
+/// Fewer samples than this make no plot worth looking at.
+const FEWEST_SAMPLES: usize = 250;
+/// More than this no screen can show.
+const MOST_SAMPLES: usize = 2000;
+
+/// What the script draws.
+#[derive(Serialize)]
+struct Data {
+    /// Points with plots over time.
+    points: Vec<panels::PointPlots>,
+    /// Quantities across the points, for a sweep.
+    sweep: Option<sweep::Sweep>,
+}
+
+/// The page of a scenario: one point, or all points of a sweep.
+///
+/// Series are thinned to what the page can hold, keeping the extremes, and of large groups
+/// a few flows are drawn; the page says so. Repetitions beyond an engine's first run are
+/// in its figures and not in its plots.
+pub fn page(points: &[Point]) -> String {
+    let (data, remarks) = data(points);
+    let title = match points.first() {
+        Some(point) => format!("{} · {}", point.scenario.title, point.scenario.id),
+        None => "No runs".into(),
+    };
+    // In a script element only "</script" and "<!--" mean something: without any "<"
+    // there is neither. Line separators end strings in old scripts.
+    let json = serde_json::to_string(&data)
+        .expect("numbers, strings and lists always have a JSON form")
+        .replace('<', "\\u003c")
+        .replace('\u{2028}', "\\u2028")
+        .replace('\u{2029}', "\\u2029");
+    format!(
+        r#"<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<meta name="color-scheme" content="light dark">
+<meta name="generator" content="accord {version}">
+<meta http-equiv="Content-Security-Policy" content="default-src 'none'; script-src 'unsafe-inline'; style-src 'unsafe-inline'">
+<title>{title}</title>
+<style>{STYLE}</style>
+</head>
+<body>
+{header}
+<main>
+{checks}
+<section id="plots" aria-label="Plots"><noscript><p>The plots need JavaScript; the figures are above.</p></noscript></section>
+{remarks}
+{runs}
+</main>
+<script type="application/json" id="data">{json}</script>
+<script>{SCRIPT}</script>
+</body>
+</html>
+"#,
+        version = env!("CARGO_PKG_VERSION"),
+        title = escape(&title, 200),
+        header = html::header(points),
+        checks = html::checks(points),
+        remarks = html::remarks(points, &remarks),
+        runs = html::runs(points),
+    )
+}
+
+/// The plots' data, and what the reader should know about it.
+fn data(points: &[Point]) -> (Data, Vec<String>) {
+    let mut remarks = Vec::new();
+    let plans: Vec<panels::Plan> = points.iter().map(panels::Plan::of).collect();
+    // As many points as fit at the coarsest sampling, then the finest that fits them.
+    let mut lines = 0;
+    let drawn = plans
+        .iter()
+        .take_while(|plan| {
+            lines += plan.lines();
+            lines * FEWEST_SAMPLES <= BUDGET
+        })
+        .count()
+        .max(1)
+        .min(plans.len());
+    if drawn < plans.len() {
+        let all = plans.len();
+        remarks.push(format!(
+            "{drawn} of {all} points have plots over time here; the others are in their run directories."
+        ));
+    }
+    let lines: usize = plans[..drawn].iter().map(panels::Plan::lines).sum();
+    let samples = (BUDGET / lines.max(1)).clamp(FEWEST_SAMPLES, MOST_SAMPLES);
+    let mut longest = 0;
+    let points_data = plans[..drawn]
+        .iter()
+        .map(|plan| {
+            longest = longest.max(plan.samples());
+            plan.plots(samples)
+        })
+        .collect();
+    if longest > samples {
+        remarks.push(format!(
+            "The plots show at most {samples} of {longest} samples a line: the smallest and the largest of each stretch. All samples are in the series file."
+        ));
+    }
+    for plan in &plans[..drawn] {
+        for remark in plan.remarks() {
+            if !remarks.contains(&remark) {
+                remarks.push(remark);
+            }
+        }
+    }
+    let data = Data {
+        points: points_data,
+        sweep: sweep::Sweep::of(points),
+    };
+    (data, remarks)
+}

@@ -1,0 +1,381 @@
+//! Plots over time: which lines there are, and their data.
+
+use super::thin::{Line, Thinning};
+use crate::check::by_engine;
+use crate::compare::Outline;
+use crate::json::Point;
+use crate::show;
+use accord_scenario::{Engine, Entity, Fold, Metric, Run, Window};
+use serde::Serialize;
+
+/// Groups or links that a plot shows.
+const MOST_SUBJECTS: usize = 24;
+/// Flows of a group that are drawn one by one.
+const MOST_FLOWS: usize = 6;
+
+/// The plots of one point of a sweep, in the form that the script reads.
+#[derive(Serialize)]
+pub struct PointPlots {
+    label: String,
+    /// End of the run, in seconds.
+    end: f64,
+    /// Start and end of the steady window, in seconds.
+    steady: (f64, f64),
+    /// Where flows come and go or the network changes, in seconds.
+    phases: Vec<f64>,
+    /// For each engine the first time, the step and the number of samples.
+    axes: Vec<(f64, f64, usize)>,
+    engines: Vec<&'static str>,
+    panels: Vec<Panel>,
+}
+
+#[derive(Serialize)]
+struct Panel {
+    title: &'static str,
+    /// What the quantity is, in a sentence.
+    about: String,
+    /// The unit of all values in the panel.
+    unit: &'static str,
+    /// Whether the axis starts at zero.
+    zero: bool,
+    /// What the lines are about: groups or links.
+    subjects: Vec<String>,
+    lines: Vec<PanelLine>,
+}
+
+#[derive(Serialize)]
+struct PanelLine {
+    /// Index in the panel's subjects.
+    of: usize,
+    /// Index in the point's engines and axes.
+    engine: usize,
+    kind: Kind,
+    /// The flow's name, for a single flow.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    flow: Option<String>,
+    v: Line,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+enum Kind {
+    /// A link's value, or the mean over a group's flows.
+    Main,
+    /// What the controllers believe, as a mean over a group's flows.
+    Estimate,
+    /// The smallest of a group's flows ...
+    Low,
+    /// ... and the largest.
+    High,
+    /// A single flow.
+    Flow,
+}
+
+/// A panel before its data: the metric and how to show it.
+struct Template {
+    title: &'static str,
+    metric: Metric,
+    zero: bool,
+}
+
+const fn template(title: &'static str, metric: Metric, zero: bool) -> Template {
+    Template {
+        title,
+        metric,
+        zero,
+    }
+}
+
+const TEMPLATES: [Template; 8] = [
+    template("Throughput of a flow", Metric::Throughput, true),
+    template("Queue", Metric::BacklogPackets, true),
+    template("Utilisation", Metric::Utilisation, true),
+    template("Congestion window", Metric::Cwnd, true),
+    template(
+        "Accumulation: true and estimated",
+        Metric::Accumulation,
+        true,
+    ),
+    template("Round-trip time", Metric::Rtt, false),
+    template("Price", Metric::Price, true),
+    template("Packets dropped so far", Metric::Drops, true),
+];
+
+/// What will be drawn of a point.
+pub struct Plan<'a> {
+    point: Point<'a>,
+    outline: Outline,
+    /// The first run of each engine.
+    runs: Vec<(Engine, &'a Run)>,
+    repetitions: usize,
+}
+
+impl<'a> Plan<'a> {
+    /// The plan for `point`.
+    pub fn of(point: &Point<'a>) -> Plan<'a> {
+        let by_engine = by_engine(&point.runs());
+        Plan {
+            point: *point,
+            outline: Outline::of(point.scenario),
+            repetitions: by_engine.iter().map(|(_, r)| r.len()).max().unwrap_or(0),
+            runs: by_engine
+                .into_iter()
+                .map(|(e, runs)| (e, runs[0]))
+                .collect(),
+        }
+    }
+
+    /// An upper bound of how many lines the plots have; theory's hardly count, being
+    /// constant from phase to phase.
+    pub fn lines(&self) -> usize {
+        let groups = self.outline.groups.iter().take(MOST_SUBJECTS);
+        let of_groups: usize = groups
+            .map(|g| match g.flows.len() {
+                1 => 1,
+                n => 3 + n.min(MOST_FLOWS),
+            })
+            .sum();
+        let links = self.outline.links.iter().filter(|l| l.shown);
+        let packets = self.runs.iter().filter(|(e, _)| *e != Engine::Theory);
+        // Four metrics of flows, one of them twice, and four of links.
+        packets.count() * (5 * of_groups + 4 * links.take(MOST_SUBJECTS).count())
+    }
+
+    /// The largest number of samples of any run.
+    pub fn samples(&self) -> usize {
+        let samples = self.runs.iter().map(|(_, run)| run.time.len());
+        samples.max().unwrap_or(0)
+    }
+
+    /// What the plots leave out.
+    pub fn remarks(&self) -> Vec<String> {
+        let mut remarks = Vec::new();
+        let groups = &self.outline.groups;
+        let links = self.outline.links.iter().filter(|l| l.shown).count();
+        for (n, what) in [(groups.len(), "groups"), (links, "links")] {
+            if n > MOST_SUBJECTS {
+                remarks.push(format!(
+                    "The first {MOST_SUBJECTS} of {n} {what} are drawn."
+                ));
+            }
+        }
+        let larger = groups.iter().take(MOST_SUBJECTS);
+        for group in larger.filter(|g| g.flows.len() > MOST_FLOWS) {
+            let (n, name) = (group.flows.len(), show::clean(&group.name, 60));
+            remarks.push(format!(
+                "Of the {n} flows of {name}, {MOST_FLOWS} can be drawn one by one; the band spans them all."
+            ));
+        }
+        if self.repetitions > 1 {
+            let n = self.repetitions;
+            remarks.push(format!(
+                "The plots show the first of {n} repetitions; figures are means over all."
+            ));
+        }
+        let series = self.runs.iter().flat_map(|(_, run)| &run.series);
+        let drops = series.filter(|s| s.metric == Metric::Drops);
+        let known: Vec<f64> = drops
+            .flat_map(|s| &s.values)
+            .copied()
+            .filter(|v| !v.is_nan())
+            .collect();
+        if !known.is_empty() && known.iter().all(|v| *v == 0.0) {
+            remarks.push("No packet was dropped.".into());
+        }
+        remarks
+    }
+
+    /// The plots, with at most `most` samples a line.
+    pub fn plots(&self, most: usize) -> PointPlots {
+        let scenario = self.point.scenario;
+        let thin = |run: &Run| Thinning::to(most, run.time.len());
+        let phases = scenario.phases();
+        let cuts = phases.iter().skip(1).map(|p| p.start.as_secs_f64());
+        let panels = TEMPLATES.iter().filter_map(|t| self.panel(t, most));
+        PointPlots {
+            label: show::clean(&self.point.label(), 120),
+            end: scenario.end().as_secs_f64(),
+            steady: seconds(scenario.steady),
+            // Flows that come and go all the time make no phases worth a line each.
+            phases: match phases.len() {
+                0..=40 => cuts.collect(),
+                _ => vec![],
+            },
+            axes: self
+                .runs
+                .iter()
+                .map(|(_, run)| thin(run).axis(&run.time))
+                .collect(),
+            engines: self.runs.iter().map(|(engine, _)| engine.name()).collect(),
+            panels: panels.collect(),
+        }
+    }
+
+    fn panel(&self, template: &Template, most: usize) -> Option<Panel> {
+        let subjects = self.subjects(template.metric);
+        let mut raw = Vec::new();
+        for (of, (_, entities)) in subjects.iter().enumerate() {
+            for (engine, (_, run)) in self.runs.iter().enumerate() {
+                let lines = lines(run, template.metric, entities);
+                raw.extend(lines.into_iter().map(|line| (of, engine, line)));
+            }
+        }
+        let values = raw.iter().flat_map(|(_, _, line)| &line.values);
+        let finite = values.copied().filter(|v| v.is_finite());
+        let largest = finite.map(f64::abs).reduce(f64::max)?;
+        if template.metric == Metric::Drops && largest == 0.0 {
+            return None; // A remark says so.
+        }
+        let (one, unit) = show::scale(largest, template.metric.unit());
+        let lines = raw.into_iter().map(|(of, engine, mut line)| {
+            line.values.iter_mut().for_each(|v| *v /= one);
+            let run = self.runs[engine].1;
+            let flow = line
+                .flow
+                .map(|f| show::clean(&self.point.scenario.flows[f].name, 60));
+            PanelLine {
+                of,
+                engine,
+                kind: line.kind,
+                flow,
+                v: Line(Thinning::to(most, run.time.len()).line(&line.values)),
+            }
+        });
+        let about = match template.metric {
+            Metric::Drops => "Packets dropped at the link's port since the start.".into(),
+            metric => metric.doc().to_string(),
+        };
+        Some(Panel {
+            title: template.title,
+            about,
+            unit,
+            zero: template.zero,
+            lines: lines.collect(),
+            subjects: subjects.into_iter().map(|(name, _)| name).collect(),
+        })
+    }
+
+    /// The groups or links of a panel, with their flows or the link.
+    fn subjects(&self, metric: Metric) -> Vec<(String, Vec<Entity>)> {
+        if metric.of_links() {
+            let links = self
+                .outline
+                .links
+                .iter()
+                .enumerate()
+                .filter(|(_, l)| l.shown);
+            let named = links.map(|(i, l)| (show::clean(&l.name, 60), vec![Entity::Link(i)]));
+            return named.take(MOST_SUBJECTS).collect();
+        }
+        let groups = self.outline.groups.iter().enumerate();
+        let named = groups.map(|(i, g)| {
+            let name = show::clean(&g.name, 60);
+            let name = match g.flows.len() {
+                1 => name,
+                n => format!("{name} ({n} flows)"),
+            };
+            (name, self.outline.flows(i).collect())
+        });
+        named.take(MOST_SUBJECTS).collect()
+    }
+}
+
+/// A line in the metric's own unit, not yet thinned.
+struct Raw {
+    kind: Kind,
+    flow: Option<usize>,
+    values: Vec<f64>,
+}
+
+/// The lines of one metric of a group or link in one run.
+fn lines(run: &Run, metric: Metric, entities: &[Entity]) -> Vec<Raw> {
+    let line = |kind, values| Raw {
+        kind,
+        flow: None,
+        values,
+    };
+    let series = all(run, metric, entities);
+    if series.is_empty() {
+        return vec![];
+    }
+    let mut lines = vec![line(Kind::Main, mean(run, &series))];
+    if metric.fold() == Fold::Sum {
+        lines[0].values = so_far(&lines[0].values);
+    }
+    if metric == Metric::Accumulation {
+        let estimates = all(run, Metric::AccumulationEstimate, entities);
+        if !estimates.is_empty() {
+            lines.push(line(Kind::Estimate, mean(run, &estimates)));
+        }
+    }
+    // Theory's flows of a group hardly differ, and where they do, packets show it.
+    if series.len() > 1 && run.manifest.engine != Engine::Theory {
+        let low = across(run, &series, |a, v| if v < a { v } else { a });
+        let high = across(run, &series, |a, v| if v > a { v } else { a });
+        lines.push(line(Kind::Low, low));
+        lines.push(line(Kind::High, high));
+        for i in chosen(series.len()) {
+            lines.push(Raw {
+                kind: Kind::Flow,
+                flow: Some(series[i].0),
+                values: series[i].1.to_vec(),
+            });
+        }
+    }
+    lines
+}
+
+/// The series of those entities that have it, with the entity's index.
+fn all<'r>(run: &'r Run, metric: Metric, entities: &[Entity]) -> Vec<(usize, &'r [f64])> {
+    let found = entities.iter().filter_map(|&entity| {
+        let (Entity::Flow(i) | Entity::Link(i)) = entity;
+        Some((i, run.series(metric, entity)?.values.as_slice()))
+    });
+    found.collect()
+}
+
+/// Folds the values of several series at each sample; NaN where none has one.
+fn across(run: &Run, series: &[(usize, &[f64])], fold: impl Fn(f64, f64) -> f64) -> Vec<f64> {
+    let mut out = vec![f64::NAN; run.time.len()];
+    for (_, values) in series {
+        for (out, &v) in out.iter_mut().zip(*values).filter(|(_, v)| !v.is_nan()) {
+            *out = if out.is_nan() { v } else { fold(*out, v) };
+        }
+    }
+    out
+}
+
+fn mean(run: &Run, series: &[(usize, &[f64])]) -> Vec<f64> {
+    let mut counts = vec![0.0; run.time.len()];
+    for (_, values) in series {
+        for (n, _) in counts.iter_mut().zip(*values).filter(|(_, v)| !v.is_nan()) {
+            *n += 1.0;
+        }
+    }
+    let sums = across(run, series, |sum, v| sum + v);
+    sums.iter().zip(counts).map(|(sum, n)| sum / n).collect()
+}
+
+/// Running sum; NaN counts as nothing.
+fn so_far(values: &[f64]) -> Vec<f64> {
+    let mut sum = 0.0;
+    let add = |v: &f64| {
+        sum += if v.is_nan() { 0.0 } else { *v };
+        sum
+    };
+    values.iter().map(add).collect()
+}
+
+/// Some of `n` flows, from the first to the last.
+fn chosen(n: usize) -> Vec<usize> {
+    match n <= MOST_FLOWS {
+        true => (0..n).collect(),
+        false => (0..MOST_FLOWS)
+            .map(|i| i * (n - 1) / (MOST_FLOWS - 1))
+            .collect(),
+    }
+}
+
+fn seconds(window: Window) -> (f64, f64) {
+    (window.start.as_secs_f64(), window.end.as_secs_f64())
+}

@@ -1,0 +1,240 @@
+//! Quantities, times and names as people read them.
+
+use crate::estimate::Estimate;
+use accord_scenario::{MetricUnit, Target, Window};
+
+/// A number's place-holder where there is none.
+pub const NONE: &str = "–";
+
+/// The unit in which to print values as large as `size`: what one printed unit is in the
+/// metric's own unit, and its symbol. 2e6 bit/s gives (1e6, "Mbps").
+pub fn scale(size: f64, unit: MetricUnit) -> (f64, &'static str) {
+    let steps: &[(f64, &'static str)] = match unit {
+        MetricUnit::BitPerSecond => &[
+            (1.0, "bps"),
+            (1e3, "Kbps"),
+            (1e6, "Mbps"),
+            (1e9, "Gbps"),
+            (1e12, "Tbps"),
+        ],
+        MetricUnit::Bytes => &[
+            (1.0, "B"),
+            (1e3, "KB"),
+            (1e6, "MB"),
+            (1e9, "GB"),
+            (1e12, "TB"),
+        ],
+        MetricUnit::Seconds if size == 0.0 => &[(1.0, "s")],
+        MetricUnit::Seconds => &[(1e-9, "ns"), (1e-6, "µs"), (1e-3, "ms"), (1.0, "s")],
+        MetricUnit::Packets => &[(1.0, "pkt")],
+        MetricUnit::Ratio => &[(0.01, "%")],
+    };
+    // 0.9995 already prints as 1.000 of the next unit.
+    let fits = |step: &&(f64, &str)| step.0 * 0.9995 <= size.abs();
+    *steps.iter().rev().find(fits).unwrap_or(&steps[0])
+}
+
+/// A value with its unit, three significant digits, or four where the first is a 1:
+/// "2.01 Mbps", "12.34 ms", "98.4 %".
+pub fn quantity(value: f64, unit: MetricUnit) -> String {
+    if !value.is_finite() {
+        return format!("{value}");
+    }
+    let (one, symbol) = scale(value, unit);
+    if unit == MetricUnit::Packets && value.fract() == 0.0 {
+        return format!("{value} {symbol}"); // a count
+    }
+    format!("{} {symbol}", number(value / one))
+}
+
+/// A target or a bound: like [`quantity`], without the zeros at the end.
+pub fn round_quantity(value: f64, unit: MetricUnit) -> String {
+    let text = quantity(value, unit);
+    let Some((number, symbol)) = text.split_once(' ') else {
+        return text;
+    };
+    let trimmed = match number.contains('.') {
+        true => number.trim_end_matches('0').trim_end_matches('.'),
+        false => number,
+    };
+    format!("{trimmed} {symbol}")
+}
+
+/// A mean with the half-width of its confidence interval, where there is one:
+/// "2.01 ± 0.02 Mbps".
+pub fn estimate(estimate: Estimate, unit: MetricUnit) -> String {
+    let Some(half) = estimate.half_width else {
+        return quantity(estimate.mean, unit);
+    };
+    if !estimate.mean.is_finite() {
+        return quantity(estimate.mean, unit);
+    }
+    let (one, symbol) = scale(estimate.mean.abs().max(half), unit);
+    let mean = number(estimate.mean / one);
+    let decimals = mean.split_once('.').map_or(0, |(_, d)| d.len());
+    format!("{mean} ± {:.decimals$} {symbol}", half / one)
+}
+
+/// A relative difference with its sign: "+1.2 %".
+pub fn error(relative: f64) -> String {
+    let percent = relative * 100.0;
+    match percent.abs() {
+        p if !p.is_finite() => format!("{percent}"),
+        p if p < 0.005 => "0 %".into(),
+        p if p < 0.995 => format!("{percent:+.2} %"),
+        p if p < 99.95 => format!("{percent:+.1} %"),
+        p if p < 9999.5 => format!("{percent:+.0} %"),
+        _ => format!("{percent:+.0e} %"),
+    }
+}
+
+/// What a target allows: "3 Mbps ± 5 %", "theory ± 5 %", "≥ 97 %", "10–60 %".
+pub fn allowed(target: Target, unit: MetricUnit) -> String {
+    let percent = |t: f64| round_quantity(t, MetricUnit::Ratio);
+    match target {
+        Target::Value { value, tolerance } => {
+            format!("{} ± {}", round_quantity(value, unit), percent(tolerance))
+        }
+        Target::Engine { engine, tolerance } => format!("{engine} ± {}", percent(tolerance)),
+        Target::Range { min, max } => match (min > f64::NEG_INFINITY, max < f64::INFINITY) {
+            (false, false) => "any".into(),
+            (true, false) => format!("≥ {}", round_quantity(min, unit)),
+            (false, true) => format!("≤ {}", round_quantity(max, unit)),
+            (true, true) => {
+                let (low, high) = (round_quantity(min, unit), round_quantity(max, unit));
+                let same = |(n, u): (&str, &str)| high.ends_with(u).then(|| n.to_string());
+                let low = low.split_once(' ').and_then(same).unwrap_or(low);
+                format!("{low}–{high}")
+            }
+        },
+    }
+}
+
+/// A part of a run: "20–30 s".
+pub fn window(window: Window) -> String {
+    let seconds = |t: accord_units::Time| {
+        let text = format!("{:.3}", t.as_secs_f64());
+        text.trim_end_matches('0').trim_end_matches('.').to_string()
+    };
+    format!("{}–{} s", seconds(window.start), seconds(window.end))
+}
+
+/// A name or title from a file, made safe for a terminal or a page: one line, no control
+/// or direction-changing characters, at most `limit` characters.
+pub fn clean(text: &str, limit: usize) -> String {
+    let hidden = |c: char| {
+        c.is_control()
+            || matches!(c, '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}')
+            || matches!(c, '\u{2060}'..='\u{206f}' | '\u{feff}')
+    };
+    let safe = |c: char| match c {
+        '\n' | '\t' | '\r' => ' ',
+        c if hidden(c) => '\u{fffd}',
+        c => c,
+    };
+    let mut chars = text.chars().map(safe);
+    let mut out: String = chars.by_ref().take(limit).collect();
+    if chars.next().is_some() {
+        out.pop();
+        out.push('…');
+    }
+    out
+}
+
+/// Three significant digits, or four where the first is a 1: each printed step is then
+/// between 0.05 % and 0.5 % of the value.
+fn number(value: f64) -> String {
+    if value == 0.0 {
+        return "0".into();
+    }
+    if value.abs() < 1e-4 || value.abs() >= 1e7 {
+        return format!("{value:.2e}");
+    }
+    let magnitude = value.abs().log10().floor() as i32;
+    let first_is_one = value.abs() / 10f64.powi(magnitude) < 1.9995;
+    let decimals = 2 + i32::from(first_is_one) - magnitude;
+    format!("{value:.*}", decimals.max(0) as usize)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use MetricUnit::*;
+
+    #[test]
+    fn quantities_have_sensible_units() {
+        let cases = [
+            (2.009e6, BitPerSecond, "2.01 Mbps"),
+            (3e6, BitPerSecond, "3.00 Mbps"),
+            (12.344e6, BitPerSecond, "12.34 Mbps"),
+            (999.6e3, BitPerSecond, "1.000 Mbps"),
+            (2.4e9, BitPerSecond, "2.40 Gbps"),
+            (0.0, BitPerSecond, "0 bps"),
+            (31.24, Packets, "31.2 pkt"),
+            (12345.0, Packets, "12345 pkt"),
+            (12345.6, Packets, "12346 pkt"),
+            (1.0, Packets, "1 pkt"),
+            (0.00853, Seconds, "8.53 ms"),
+            (2.5e-10, Seconds, "0.250 ns"),
+            (0.0, Seconds, "0 s"),
+            (3.2e-5, Seconds, "32.0 µs"),
+            (0.984, Ratio, "98.4 %"),
+            (1.0, Ratio, "100.0 %"),
+            (-0.023, Ratio, "-2.30 %"),
+            (1e-9, Ratio, "1.00e-7 %"),
+            (3041.0, Bytes, "3.04 KB"),
+            (f64::NAN, Bytes, "NaN"),
+            (f64::INFINITY, Bytes, "inf"),
+        ];
+        for (value, unit, text) in cases {
+            assert_eq!(quantity(value, unit), text);
+        }
+        assert_eq!(round_quantity(3e6, BitPerSecond), "3 Mbps");
+        assert_eq!(round_quantity(300.0, Packets), "300 pkt");
+        assert_eq!(round_quantity(f64::INFINITY, Packets), "inf");
+    }
+
+    #[test]
+    fn intervals_share_the_unit_and_the_decimals() {
+        let e = |mean, half| Estimate {
+            mean,
+            half_width: half,
+            runs: 5,
+        };
+        assert_eq!(
+            estimate(e(2.009e6, Some(2.2e4)), BitPerSecond),
+            "2.01 ± 0.02 Mbps"
+        );
+        assert_eq!(estimate(e(2.009e6, None), BitPerSecond), "2.01 Mbps");
+        assert_eq!(estimate(e(0.0, Some(0.0)), Packets), "0 ± 0 pkt");
+    }
+
+    #[test]
+    fn targets_say_what_they_allow() {
+        let range = |min, max| Target::Range { min, max };
+        assert_eq!(allowed(range(0.1, 0.6), Ratio), "10–60 %");
+        assert_eq!(allowed(range(9e5, 2e6), BitPerSecond), "900 Kbps–2 Mbps");
+        assert_eq!(allowed(range(0.97, f64::INFINITY), Ratio), "≥ 97 %");
+        assert_eq!(allowed(range(f64::NEG_INFINITY, 20.0), Packets), "≤ 20 pkt");
+        let value = Target::Value {
+            value: 3e6,
+            tolerance: 0.005,
+        };
+        assert_eq!(allowed(value, BitPerSecond), "3 Mbps ± 0.5 %");
+    }
+
+    #[test]
+    fn errors_keep_their_sign() {
+        assert_eq!(error(0.0), "0 %");
+        assert_eq!(error(0.0123), "+1.2 %");
+        assert_eq!(error(-0.0012), "-0.12 %");
+        assert_eq!(error(3.5), "+350 %");
+        assert_eq!(error(f64::INFINITY), "inf");
+    }
+
+    #[test]
+    fn names_cannot_command_a_terminal() {
+        assert_eq!(clean("a\x1b[31m\nb\u{202e}", 80), "a\u{fffd}[31m b\u{fffd}");
+        assert_eq!(clean(&"x".repeat(1000), 10), "xxxxxxxxx…");
+    }
+}

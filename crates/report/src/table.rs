@@ -1,0 +1,239 @@
+//! Tables that a person reads in a terminal.
+
+use crate::check::Check;
+use crate::compare::{Column, Outline, Row, Subject, columns, rows};
+use crate::show;
+use accord_scenario::{Engine, Run, Scenario, Target};
+use comfy_table::{CellAlignment, ContentArrangement, LineStyle, Table, TableStyle};
+
+/// How a table looks.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Style {
+    /// The widest line, in characters; names are shortened and wrapped to fit.
+    pub width: u16,
+    /// Whether verdicts are coloured with terminal codes.
+    pub colour: bool,
+}
+
+impl Default for Style {
+    fn default() -> Style {
+        Style {
+            width: 100,
+            colour: false,
+        }
+    }
+}
+
+/// Engines this close agree: the papers' "≈".
+const AGREE: f64 = 0.05;
+
+const PASS: &str = "✓";
+const FAIL: &str = "✗";
+const DIFFERS: &str = "differs";
+
+/// The engines' runs of one scenario side by side, over its steady window.
+pub fn table(scenario: &Scenario, runs: &[&Run], style: Style) -> String {
+    let outline = Outline::of(scenario);
+    comparison(&columns(&outline, runs), style)
+}
+
+/// Rows for any columns, matched by name, such as run directories. The first column is
+/// the reference.
+pub fn comparison(columns: &[Column], style: Style) -> String {
+    let rows = rows(columns);
+    if columns.is_empty() || rows.is_empty() {
+        return "There is nothing to compare.\n".into();
+    }
+    let errors = columns.len() > 1;
+    let mut table = new_table(style);
+    let label = |c: &Column| show::clean(&c.label, 24);
+    let mut header = vec!["flow or link".to_string(), "metric".into()];
+    header.extend(columns.iter().map(label));
+    if errors {
+        header.extend(["error".into(), "verdict".into()]);
+    }
+    table.set_header(header);
+    let mut last: Option<&Subject> = None;
+    for row in &rows {
+        let name = match last.replace(&row.of) == Some(&row.of) {
+            true => String::new(),
+            false => subject(columns, &row.of),
+        };
+        let mut cells = vec![name, row.quantity.replace('_', " ")];
+        cells.extend(row.values.iter().map(|v| match v {
+            Some(v) => show::estimate(*v, row.unit),
+            None => show::NONE.into(),
+        }));
+        if errors {
+            let error = row.error();
+            cells.push(error.map_or(show::NONE.into(), show::error));
+            cells.push(agreement(row).into());
+        }
+        table.add_row(cells);
+    }
+    align_right(&mut table, 2..2 + columns.len() + usize::from(errors));
+    let mut text = format!("Means over {}", windows(columns));
+    if let Some(runs) = columns
+        .iter()
+        .map(|c| c.runs.len())
+        .max()
+        .filter(|n| *n > 1)
+    {
+        text += &format!("; ± is the 95 % confidence interval over {runs} runs");
+    }
+    text += &format!("\n{}\n", finish(&table));
+    if errors {
+        let first = label(&columns[0]);
+        text += &format!("≈ within 5 % of {first}; error: relative to {first}\n");
+    }
+    paint(text, style)
+}
+
+/// What was expected and what came out, with a verdict in one line at the end.
+pub fn checks_table(checks: &[Check], style: Style) -> String {
+    if checks.is_empty() {
+        return "The scenario expects nothing.\n".into();
+    }
+    let windows = checks.iter().any(|c| c.during != checks[0].during);
+    let papers = checks.iter().any(|c| !c.paper.is_empty());
+    let mut table = new_table(style);
+    let mut header = vec!["", "expectation"];
+    if windows {
+        header.push("during");
+    }
+    if papers {
+        header.push("paper");
+    }
+    header.extend(["theory", "measured", "error", "allowed"]);
+    table.set_header(header);
+    for check in checks {
+        let mark = if check.pass { PASS } else { FAIL };
+        let mut cells = vec![mark.to_string(), title(check)];
+        if windows {
+            cells.push(show::window(check.during));
+        }
+        if papers {
+            cells.push(show::clean(&check.paper, 40));
+        }
+        let value = |v: Option<_>| v.map_or(show::NONE.into(), |v| show::estimate(v, check.unit));
+        cells.extend([
+            value(check.value(Engine::Theory)),
+            value(check.measured()),
+            error(check),
+            show::allowed(check.target, check.unit),
+        ]);
+        table.add_row(cells);
+    }
+    let first = 2 + usize::from(windows) + usize::from(papers);
+    align_right(&mut table, first..first + 3);
+    let mut text = format!("{}\n", finish(&table));
+    for check in checks.iter().filter(|c| !c.pass) {
+        let (name, of) = (show::clean(&check.name, 60), show::clean(&check.of, 40));
+        text += &format!("{FAIL} {name} ({of}): {}\n", check.reason);
+    }
+    text += &verdict(checks);
+    text.push('\n');
+    paint(text, style)
+}
+
+/// The verdict in one line: "✓ 12 of 12 expectations met".
+pub fn verdict(checks: &[Check]) -> String {
+    let met = checks.iter().filter(|c| c.pass).count();
+    let mark = if met == checks.len() { PASS } else { FAIL };
+    format!("{mark} {met} of {} expectations met", checks.len())
+}
+
+/// The expectation's name, with its engine where that is not the packet engine.
+pub(crate) fn title(check: &Check) -> String {
+    let name = show::clean(&check.name, 80);
+    match check.engine {
+        Engine::Packet => name,
+        engine => format!("{name} [{engine}]"),
+    }
+}
+
+/// How far off a check is, as text.
+pub(crate) fn error(check: &Check) -> String {
+    match (check.target, check.error) {
+        (Target::Range { .. }, Some(0.0)) => "within".into(),
+        (_, Some(error)) => show::error(error),
+        (_, None) => show::NONE.into(),
+    }
+}
+
+fn agreement(row: &Row) -> &'static str {
+    match row.agrees(AGREE) {
+        Some(true) => "≈",
+        Some(false) => DIFFERS,
+        None => "",
+    }
+}
+
+fn subject(columns: &[Column], subject: &Subject) -> String {
+    let limit = 26;
+    match subject {
+        Subject::Link(name) => show::clean(name, limit),
+        Subject::Group(name) => {
+            let groups = columns.iter().flat_map(|c| &c.outline.groups);
+            let flows = groups.filter(|g| g.name == *name).map(|g| g.flows.len());
+            let name = show::clean(name, limit);
+            match flows.max() {
+                Some(n) if n > 1 => format!("{name} ({n} flows)"),
+                _ => name,
+            }
+        }
+    }
+}
+
+fn windows(columns: &[Column]) -> String {
+    let mut texts: Vec<String> = Vec::new();
+    for column in columns {
+        let text = show::window(column.outline.steady());
+        if !texts.contains(&text) {
+            texts.push(text);
+        }
+    }
+    texts.join(", ")
+}
+
+fn new_table(style: Style) -> Table {
+    const LIGHT: TableStyle = TableStyle::new()
+        .top_border(LineStyle::none().fill('─').junction('─'))
+        .header_separator(LineStyle::none().fill('─').junction('─'))
+        .bottom_border(LineStyle::none().fill('─').junction('─'));
+    let mut table = Table::new();
+    table
+        .load_style(LIGHT)
+        .set_content_arrangement(ContentArrangement::Dynamic)
+        .set_width(style.width);
+    table
+}
+
+fn align_right(table: &mut Table, range: std::ops::Range<usize>) {
+    for i in range {
+        if let Some(column) = table.column_mut(i) {
+            column.set_cell_alignment(CellAlignment::Right);
+        }
+    }
+    for column in table.column_iter_mut() {
+        column.set_padding((0, 2));
+    }
+}
+
+/// The table as text, without the padding at the ends of lines.
+fn finish(table: &Table) -> String {
+    let lines = table.lines().map(|l| l.trim_end().to_string());
+    lines.collect::<Vec<_>>().join("\n")
+}
+
+/// Colours after the layout, so that codes take no room in it.
+fn paint(text: String, style: Style) -> String {
+    if !style.colour {
+        return text;
+    }
+    let mut text = text;
+    for (word, code) in [(PASS, 32), (FAIL, 31), (DIFFERS, 33)] {
+        text = text.replace(word, &format!("\x1b[{code}m{word}\x1b[0m"));
+    }
+    text
+}

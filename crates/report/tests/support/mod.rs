@@ -1,0 +1,155 @@
+//! Scenarios and runs made by hand.
+#![allow(dead_code)] // Each test and example uses its own part.
+
+use accord_scenario::{
+    Across, Demand, Engine, Entity, Expectation, Flow, Group, Limit, Link, Manifest, Metric, Node,
+    Over, Queue, Run, Scenario, Series, Statistics, Subject, Target, Window,
+};
+use accord_units::param::{Family, Role};
+use accord_units::{Bytes, Duration, Objective, Price, Rate, Time};
+
+static CONTROLLER: Family = Family {
+    name: "monaco",
+    doc: "A controller.",
+    source: "",
+    params: &[],
+    check: |_| Ok(()),
+    role: Role::Controller(|_| Objective::Loss),
+};
+
+static QUEUE: Family = Family {
+    name: "droptail",
+    doc: "A queue.",
+    source: "",
+    params: &[],
+    check: |_| Ok(()),
+    role: Role::Queue(|_| Price::QueuingDelay),
+};
+
+pub fn window(start: u64, end: u64) -> Window {
+    Window {
+        start: Time::ZERO + Duration::from_secs(start),
+        end: Time::ZERO + Duration::from_secs(end),
+    }
+}
+
+/// A scenario of `seconds` with a sample each second, in which all flows cross all links.
+/// The steady window is all but the first two seconds.
+pub fn scenario(groups: &[(&str, usize)], links: &[&str], seconds: u64) -> Scenario {
+    let mut flows = Vec::new();
+    let mut ranges = Vec::new();
+    for (g, (name, n)) in groups.iter().enumerate() {
+        ranges.push(Group {
+            name: name.to_string(),
+            flows: flows.len()..flows.len() + n,
+        });
+        flows.extend((0..*n).map(|i| Flow {
+            name: match n {
+                1 => name.to_string(),
+                _ => format!("{name}.{i}"),
+            },
+            group: g,
+            path: (0..links.len()).collect(),
+            reverse_path: vec![],
+            controller: CONTROLLER.defaults(),
+            demand: Demand::Greedy,
+            start: Time::ZERO,
+            stop: None,
+            packet: Bytes::new(1000),
+            ack: Bytes::new(40),
+            control: Bytes::new(40),
+        }));
+    }
+    Scenario {
+        id: "by-hand".into(),
+        title: "Made by hand".into(),
+        source: String::new(),
+        notes: String::new(),
+        point: vec![],
+        seed: 1,
+        duration: Duration::from_secs(seconds),
+        sample: Duration::from_secs(1),
+        steady: window(2, seconds),
+        nodes: (0..=links.len())
+            .map(|i| Node {
+                name: format!("n{i}"),
+            })
+            .collect(),
+        links: links
+            .iter()
+            .enumerate()
+            .map(|(i, name)| Link {
+                name: name.to_string(),
+                from: i,
+                to: i + 1,
+                rate: Rate::from_bps(30_000_000),
+                delay: Duration::from_ms(2),
+                queue: Queue {
+                    discipline: QUEUE.defaults(),
+                    limit: Limit::Packets(90),
+                },
+                loss: 0.0,
+                control_loss: 0.0,
+                attachment: false,
+            })
+            .collect(),
+        groups: ranges,
+        flows,
+        events: vec![],
+        expectations: vec![],
+    }
+}
+
+/// A run with a sample each second; series in any order.
+pub fn run(engine: Engine, seed: u64, series: Vec<(Metric, Entity, Vec<f64>)>) -> Run {
+    let samples = series.iter().map(|(_, _, v)| v.len()).max().unwrap_or(0);
+    let time = (1..=samples).map(|i| i as f64).collect();
+    run_at(engine, seed, time, series)
+}
+
+/// A run with these sampling times.
+pub fn run_at(
+    engine: Engine,
+    seed: u64,
+    time: Vec<f64>,
+    series: Vec<(Metric, Entity, Vec<f64>)>,
+) -> Run {
+    let mut series: Vec<Series> = series
+        .into_iter()
+        .map(|(metric, entity, values)| Series {
+            metric,
+            entity,
+            values,
+        })
+        .collect();
+    series.sort_by_key(|s| (s.entity, s.metric));
+    Run {
+        manifest: Manifest {
+            engine,
+            version: "0.1.0",
+            scenario_hash: "5ce0a210".into(),
+            seed,
+            digest: format!("d19e57{seed}"),
+        },
+        time,
+        series,
+        statistics: Statistics::default(),
+        notes: vec![],
+    }
+}
+
+/// The mean throughput of a group 0 flow in the packet engine over 2-4 s: a start for
+/// other expectations.
+pub fn expectation(target: Target) -> Expectation {
+    Expectation {
+        name: "an expectation".into(),
+        engine: Engine::Packet,
+        metric: Metric::Throughput,
+        of: Subject::Group(0),
+        over: Over::Mean,
+        across: Across::Each,
+        during: window(2, 4),
+        target,
+        paper: String::new(),
+    }
+}

@@ -1,0 +1,158 @@
+//! Tables as a person sees them, kept as text.
+
+mod support;
+
+use accord_report::{Style, checks, checks_table, table};
+use accord_scenario::{
+    Across, Engine, Entity, Expectation, Metric, Run, Scenario, Subject, Target,
+};
+use support::{expectation, run, scenario, window};
+
+/// Compares with a file in `golden`; `UPDATE_GOLDEN=1` writes it instead.
+fn golden(name: &str, text: &str) {
+    let path = format!("{}/tests/golden/{name}.txt", env!("CARGO_MANIFEST_DIR"));
+    if std::env::var_os("UPDATE_GOLDEN").is_some() {
+        std::fs::write(&path, text).unwrap();
+    }
+    assert_eq!(text, std::fs::read_to_string(path).unwrap(), "\n{text}");
+}
+
+fn pair() -> (Scenario, Run, Run) {
+    let mut s = scenario(&[("short", 2), ("long", 1)], &["bottleneck"], 4);
+    let flat = |v: f64| vec![v; 4];
+    let flows = |t: [f64; 3], extra: Vec<(Metric, Entity, Vec<f64>)>| {
+        let each = t.into_iter().enumerate();
+        let mut series: Vec<_> = each
+            .map(|(i, v)| (Metric::Throughput, Entity::Flow(i), flat(v)))
+            .collect();
+        series.extend(extra);
+        series
+    };
+    let link = Entity::Link(0);
+    let theory = run(
+        Engine::Theory,
+        0,
+        flows(
+            [2e6, 2e6, 3e6],
+            vec![
+                (Metric::Utilisation, link, flat(1.0)),
+                (Metric::BacklogPackets, link, flat(30.0)),
+                (Metric::Drops, link, flat(0.0)),
+                (Metric::Accumulation, Entity::Flow(2), flat(3000.0)),
+            ],
+        ),
+    );
+    let packet = run(
+        Engine::Packet,
+        1,
+        flows(
+            [1.9e6, 2.1e6, 2.7e6],
+            vec![
+                (Metric::Utilisation, link, flat(0.984)),
+                (Metric::BacklogPackets, link, flat(31.2)),
+                (Metric::Drops, link, vec![9.0, 0.0, 1.0, 0.0]),
+                (Metric::Price, link, flat(0.00853)),
+                (Metric::Accumulation, Entity::Flow(2), flat(2900.0)),
+                (Metric::AccumulationEstimate, Entity::Flow(2), flat(3045.0)),
+            ],
+        ),
+    );
+    let near = |value, tolerance| Target::Value { value, tolerance };
+    s.expectations = vec![
+        Expectation {
+            name: "each short flow gets 2 Mbps".into(),
+            paper: "2 Mbps".into(),
+            ..expectation(near(2e6, 0.06))
+        },
+        Expectation {
+            name: "the long flow gets what theory says".into(),
+            of: Subject::Group(1),
+            during: window(1, 4),
+            ..expectation(Target::Engine {
+                engine: Engine::Theory,
+                tolerance: 0.05,
+            })
+        },
+        Expectation {
+            name: "fair".into(),
+            across: Across::Jain,
+            engine: Engine::Theory,
+            ..expectation(near(1.0, 0.01))
+        },
+        Expectation {
+            name: "the link is full".into(),
+            metric: Metric::Utilisation,
+            of: Subject::Link(0),
+            ..expectation(Target::Range {
+                min: 0.97,
+                max: f64::INFINITY,
+            })
+        },
+    ];
+    (s, theory, packet)
+}
+
+#[test]
+fn comparison() {
+    let (scenario, theory, packet) = pair();
+    let text = table(&scenario, &[&theory, &packet], Style::default());
+    golden("comparison", &text);
+}
+
+#[test]
+fn expectations() {
+    let (scenario, theory, packet) = pair();
+    let checks = checks(&scenario, &[&theory, &packet]);
+    let text = checks_table(&checks, Style::default());
+    golden("checks", &text);
+}
+
+#[test]
+fn repetitions_show_intervals() {
+    let (scenario, theory, packet) = pair();
+    let mut other = packet.clone();
+    for series in other.series.iter_mut() {
+        series.values.iter_mut().for_each(|v| *v *= 1.01);
+    }
+    let text = table(&scenario, &[&theory, &packet, &other], Style::default());
+    golden("repetitions", &text);
+}
+
+#[test]
+fn colour_only_when_asked_and_hostile_names_only_as_text() {
+    let (mut scenario, theory, packet) = pair();
+    let long = "x".repeat(500);
+    scenario.groups[0].name = format!("\x1b[2J<script>\n{long}");
+    scenario.links[0].name = long.clone();
+    scenario.expectations[0].name = format!("\x07{long}");
+    scenario.expectations[0].paper = format!("\r\n{long}");
+    let checks = checks(&scenario, &[&theory, &packet]);
+    let plain = Style::default();
+    let text = table(&scenario, &[&theory, &packet], plain) + &checks_table(&checks, plain);
+    assert!(!text.contains(['\x1b', '\x07', '\r']));
+    for line in text.lines().filter(|l| !l.starts_with('✗')) {
+        assert!(line.chars().count() <= 100, "{line}");
+    }
+    let colour = Style {
+        colour: true,
+        ..plain
+    };
+    let text = checks_table(&checks, colour);
+    assert!(text.contains("\x1b[32m✓\x1b[0m") && text.contains("\x1b[31m✗\x1b[0m"));
+}
+
+#[test]
+fn nothing_to_show() {
+    let nothing = "There is nothing to compare.\n";
+    let (scenario, _, _) = pair();
+    assert_eq!(table(&scenario, &[], Style::default()), nothing);
+    assert_eq!(
+        checks_table(&[], Style::default()),
+        "The scenario expects nothing.\n"
+    );
+    // A run without series still names what it should have.
+    let empty = run(Engine::Packet, 1, vec![]);
+    let text = table(&scenario, &[&empty], Style::default());
+    assert!(text.contains("short (2 flows)") && text.contains("utilisation"));
+    assert!(!text.contains("verdict"));
+}

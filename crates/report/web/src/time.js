@@ -1,0 +1,152 @@
+// The plots over time, of one point at a time, with one time axis for all.
+import { number } from "./data.js";
+import { element } from "./dom.js";
+import { Panel } from "./panel.js";
+
+export class TimeSection {
+  constructor(root, points) {
+    this.points = points;
+    this.flows = false;
+    this.picked = null;
+    this.next = 0;
+    this.clock = element("output", { class: "clock" });
+    this.grid = element("div", { class: "grid" });
+    this.select = element(
+      "select",
+      { id: "point", onchange: () => this.show(Number(this.select.value)) },
+      ...points.map((point, i) => element("option", { value: i }, point.label || `point ${i + 1}`)),
+    );
+    root.append(
+      element("h2", {}, "Over time"),
+      element("div", { class: "controls" }, ...this.controls()),
+      this.grid,
+      element("p", { class: "hint" }, "Drag to zoom, double-click for all. Shaded: the steady part; dotted: where a phase begins. With a plot in focus: ← → move the reading, + − zoom, shift with ← → moves along, 0 shows all."),
+    );
+    new ResizeObserver(() => this.fit()).observe(this.grid);
+    this.open(0);
+  }
+
+  controls() {
+    const button = (label, text, onclick) => element("button", { type: "button", "aria-label": label, title: label, onclick }, text);
+    const point = element("label", { for: "point" }, "Point ", this.select);
+    const flows = element(
+      "label",
+      {},
+      element("input", { type: "checkbox", onchange: (event) => this.showFlows(event.target.checked) }),
+      " single flows",
+    );
+    const several = this.points.some((p) => p.panels.some((panel) => panel.lines.some((line) => line.kind === "flow")));
+    return [
+      ...(this.points.length > 1 ? [point] : []),
+      button("Zoom in", "+", () => this.zoomBy(0.5)),
+      button("Zoom out", "−", () => this.zoomBy(2)),
+      button("Earlier", "←", () => this.move(-0.25)),
+      button("Later", "→", () => this.move(0.25)),
+      button("Show all of the run", "all", () => this.zoomAll()),
+      button("Show the steady part", "steady part", () => this.zoom(...this.point.steady)),
+      ...(several ? [flows] : []),
+      this.clock,
+    ];
+  }
+
+  open(index) {
+    this.point = this.points[index];
+    this.select.value = index;
+    this.range = [0, this.point.end];
+    this.panels?.forEach((panel) => panel.plot.destroy());
+    this.panels = this.point.panels.map((panel) => new Panel(this.point, panel, this));
+    this.grid.replaceChildren(...this.panels.map((panel) => panel.node));
+    this.redraw();
+    this.zoomAll();
+  }
+
+  /** Shows a point, and in it a check's window, if there is one. */
+  show(index, window) {
+    this.picked = window ?? null;
+    if (this.point !== this.points[index]) this.open(index);
+    this.panels.forEach((panel) => panel.plot.redraw(false));
+    if (window) {
+      const margin = (window[1] - window[0]) * 0.25;
+      this.zoom(window[0] - margin, window[1] + margin);
+    }
+    const calm = matchMedia("(prefers-reduced-motion: reduce)").matches;
+    this.grid.scrollIntoView({ behavior: calm ? "auto" : "smooth", block: "start" });
+  }
+
+  redraw() {
+    this.quiet = true;
+    this.panels.forEach((panel) => panel.draw());
+    this.quiet = false;
+  }
+
+  fit() {
+    for (const { plot, body } of this.panels) {
+      if (plot.width !== body.clientWidth) plot.setSize({ width: body.clientWidth, height: plot.height });
+    }
+  }
+
+  showFlows(shown) {
+    this.flows = shown;
+    this.panels.forEach((panel) => panel.applyVisibility());
+  }
+
+  marks(point) {
+    return { steady: point.steady, phases: point.phases, picked: this.picked };
+  }
+
+  time(t) {
+    this.clock.textContent = t == null ? "" : `t = ${number(t)} s`;
+  }
+
+  /** A panel was zoomed: so are all. */
+  zoomed(panel, { min, max }) {
+    if (this.quiet || (min === this.range[0] && max === this.range[1])) return;
+    this.zoom(min, max);
+  }
+
+  zoom(min, max) {
+    const end = this.point.end;
+    const least = end / 1e4;
+    min = Math.max(0, Math.min(min, end - least));
+    max = Math.min(end, Math.max(max, min + least));
+    this.range = [min, max];
+    this.quiet = true;
+    this.panels.forEach(({ plot }) => plot.setScale("x", { min, max }));
+    this.quiet = false;
+  }
+
+  zoomAll() {
+    this.zoom(0, this.point.end);
+  }
+
+  zoomBy(factor) {
+    const [min, max] = this.range;
+    const middle = (min + max) / 2;
+    const half = ((max - min) / 2) * factor;
+    this.zoom(middle - half, middle + half);
+  }
+
+  /** Moves along by a share of what is visible, without going past the ends. */
+  move(share) {
+    const [min, max] = this.range;
+    const span = max - min;
+    const from = Math.min(Math.max(0, min + share * span), this.point.end - span);
+    this.zoom(from, from + span);
+  }
+
+  key(event, panel) {
+    const u = panel.plot;
+    const step = { ArrowLeft: -1, ArrowRight: 1 }[event.key];
+    if (step && event.shiftKey) this.move(step * 0.1);
+    else if (step) {
+      const width = u.over.clientWidth;
+      const from = u.cursor.left >= 0 ? u.cursor.left : width / 2;
+      const left = Math.min(Math.max(0, from + (step * width) / 100), width);
+      this.panels.forEach(({ plot }) => plot.setCursor({ left, top: plot.over.clientHeight / 2 }, true, false));
+    } else if (event.key === "+" || event.key === "=") this.zoomBy(0.5);
+    else if (event.key === "-") this.zoomBy(2);
+    else if (event.key === "0" || event.key === "Escape") this.zoomAll();
+    else return;
+    event.preventDefault();
+  }
+}
