@@ -1,11 +1,29 @@
 //! Droptail: everything that fits passes. The limit is the port's.
 
 use crate::{Aqm, Entropy, PacketMeta, QueueView, Verdict};
-use accord_units::Time;
+use accord_units::param::{Family, Role, Values};
+use accord_units::{Price, Time};
+
+/// Droptail as the scenario language sees it.
+pub static FAMILY: Family = Family {
+    name: "droptail",
+    doc: "First in, first out; what does not fit is dropped.",
+    source: "",
+    params: &[],
+    check: |_| Ok(()),
+    role: Role::Queue(|_| Price::QueuingDelay),
+};
 
 /// Drops nothing that fits.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct DropTail;
+
+impl DropTail {
+    /// There is nothing to choose.
+    pub fn new(_: &Values) -> DropTail {
+        DropTail
+    }
+}
 
 impl Aqm for DropTail {
     #[inline]

@@ -4,10 +4,17 @@
 //! `port` crate holds the packets. Add a discipline: one file here, one line in
 //! `registry.rs`; the engines and the scenario language then have it.
 
+mod avd;
+mod avq;
 mod droptail;
+mod red;
 mod registry;
+mod virtual_queue;
 
+pub use avd::Avd;
+pub use avq::Avq;
 pub use droptail::DropTail;
+pub use red::Red;
 pub use registry::{AnyAqm, FAMILIES};
 
 use accord_units::{Bytes, Duration, Rate, Time};

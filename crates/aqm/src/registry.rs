@@ -1,70 +1,64 @@
 //! All queue disciplines by name.
 
-use crate::{Aqm, DropTail, Entropy, PacketMeta, QueueView, Verdict};
-use accord_units::param::{Family, Role, Values};
-use accord_units::{Duration, Price, Time};
+use crate::{Aqm, Avd, Avq, DropTail, Entropy, PacketMeta, QueueView, Red, Verdict};
+use crate::{avd, avq, droptail, red};
+use accord_units::param::{Family, Values};
+use accord_units::{Duration, Time};
 
-/// Droptail as the scenario language sees it.
-static DROPTAIL: Family = Family {
-    name: "droptail",
-    doc: "First in, first out; what does not fit is dropped.",
-    source: "",
-    params: &[],
-    check: |_| Ok(()),
-    role: Role::Queue(|_| Price::QueuingDelay),
-};
+macro_rules! any_aqm {
+    ($($family:path => $(#[$doc:meta])* $variant:ident($type:ty),)*) => {
+        /// The disciplines that a scenario can name.
+        pub static FAMILIES: &[&Family] = &[$(&$family),*];
 
-/// The disciplines that a scenario can name.
-pub static FAMILIES: &[&Family] = &[&DROPTAIL];
+        /// Any discipline of the registry, dispatched without indirection.
+        #[derive(Clone, Debug)]
+        #[non_exhaustive]
+        pub enum AnyAqm {
+            $($(#[$doc])* $variant($type),)*
+        }
 
-/// Any discipline of the registry, dispatched without indirection.
-#[derive(Clone, Debug)]
-#[non_exhaustive]
-pub enum AnyAqm {
-    /// See [`DropTail`].
-    DropTail(DropTail),
+        impl AnyAqm {
+            /// Builds the discipline that `values` describes.
+            pub fn build(values: &Values) -> AnyAqm {
+                match values.family().name {
+                    $(name if name == $family.name => AnyAqm::$variant(<$type>::new(values)),)*
+                    name => unreachable!("{name} is not in the registry"),
+                }
+            }
+        }
+
+        impl Aqm for AnyAqm {
+            #[inline]
+            fn on_arrival(
+                &mut self,
+                packet: &PacketMeta,
+                queue: &QueueView,
+                now: Time,
+                entropy: &mut dyn Entropy,
+            ) -> Verdict {
+                match self { $(AnyAqm::$variant(a) => a.on_arrival(packet, queue, now, entropy),)* }
+            }
+            #[inline]
+            fn virtual_delay(&self, now: Time) -> Duration {
+                match self { $(AnyAqm::$variant(a) => a.virtual_delay(now),)* }
+            }
+            fn next_timer(&self) -> Option<Time> {
+                match self { $(AnyAqm::$variant(a) => a.next_timer(),)* }
+            }
+            fn on_timer(&mut self, queue: &QueueView, now: Time) {
+                match self { $(AnyAqm::$variant(a) => a.on_timer(queue, now),)* }
+            }
+        }
+    };
 }
 
-impl AnyAqm {
-    /// Builds the discipline that `values` describes.
-    pub fn build(values: &Values) -> AnyAqm {
-        match values.family().name {
-            "droptail" => AnyAqm::DropTail(DropTail),
-            name => unreachable!("{name} is not in the registry"),
-        }
-    }
-}
-
-impl Aqm for AnyAqm {
-    #[inline]
-    fn on_arrival(
-        &mut self,
-        packet: &PacketMeta,
-        queue: &QueueView,
-        now: Time,
-        entropy: &mut dyn Entropy,
-    ) -> Verdict {
-        match self {
-            AnyAqm::DropTail(a) => a.on_arrival(packet, queue, now, entropy),
-        }
-    }
-
-    #[inline]
-    fn virtual_delay(&self, now: Time) -> Duration {
-        match self {
-            AnyAqm::DropTail(a) => a.virtual_delay(now),
-        }
-    }
-
-    fn next_timer(&self) -> Option<Time> {
-        match self {
-            AnyAqm::DropTail(a) => a.next_timer(),
-        }
-    }
-
-    fn on_timer(&mut self, queue: &QueueView, now: Time) {
-        match self {
-            AnyAqm::DropTail(a) => a.on_timer(queue, now),
-        }
-    }
+any_aqm! {
+    droptail::FAMILY => /// See [`DropTail`].
+        DropTail(DropTail),
+    red::FAMILY => /// See [`Red`].
+        Red(Red),
+    avq::FAMILY => /// See [`Avq`].
+        Avq(Avq),
+    avd::FAMILY => /// See [`Avd`].
+        Avd(Avd),
 }

@@ -8,15 +8,23 @@
 //! scenario language then have it.
 
 mod acc;
+pub mod estimator;
 mod meter;
 mod monaco;
 mod policy;
 mod registry;
+mod reno;
+mod tcp_window;
+mod unresponsive;
+mod vegas;
 
 pub use acc::Acc;
 pub use meter::{Arrival, Meter};
 pub use policy::Policy;
 pub use registry::{AnyController, FAMILIES, meter};
+pub use reno::Reno;
+pub use unresponsive::Unresponsive;
+pub use vegas::Vegas;
 
 use accord_units::{Bytes, Duration, Rate, Time};
 

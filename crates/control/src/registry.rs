@@ -1,47 +1,31 @@
 //! All controllers by name.
 
-use crate::monaco;
-use crate::{Acc, Acked, Allowance, Congestion, Controller, Meter, PathView, Recovery, Report};
-use accord_units::param::{Family, Role, Values};
-use accord_units::{Bytes, Duration, Objective, Time};
-
-/// The absence of control as the scenario language sees it.
-static NONE: Family = Family {
-    name: "none",
-    doc: "No control: sends what its demand says, whatever happens.",
-    source: "",
-    params: &[],
-    check: |_| Ok(()),
-    role: Role::Controller(|_| Objective::Unresponsive),
-};
-
-/// The controllers that a scenario can name.
-pub static FAMILIES: &[&Family] = &[&monaco::FAMILY, &NONE];
-
-/// No control.
-#[derive(Clone, Copy, Debug, Default)]
-pub struct Unresponsive;
-
-impl Controller for Unresponsive {
-    fn on_ack(&mut self, _: &Acked, _: &PathView, _: Time) {}
-    fn on_congestion(&mut self, _: Congestion, _: &PathView, _: Time) {}
-    fn allowance(&self) -> Allowance {
-        Allowance {
-            window: Bytes::new(u64::MAX),
-            pacing: None,
-        }
-    }
-    fn ssthresh(&self) -> Option<Bytes> {
-        None
-    }
-}
+use crate::{Acc, Reno, Unresponsive, Vegas, monaco, reno, unresponsive, vegas};
+use crate::{Acked, Allowance, Congestion, Controller, Meter, PathView, Recovery, Report};
+use accord_units::param::{Family, Values};
+use accord_units::{Bytes, Duration, Time};
 
 macro_rules! any_controller {
-    ($($(#[$doc:meta])* $variant:ident($type:ty),)*) => {
+    ($($family:path, $build:path => $(#[$doc:meta])* $variant:ident($type:ty),)*) => {
+        /// The controllers that a scenario can name.
+        pub static FAMILIES: &[&Family] = &[$(&$family),*];
+
         /// Any controller of the registry, dispatched without indirection.
         #[derive(Clone, Debug)]
         pub enum AnyController {
             $($(#[$doc])* $variant($type),)*
+        }
+
+        impl AnyController {
+            /// Builds the controller that `values` describes, for packets of `packet` bytes.
+            pub fn build(values: &Values, packet: Bytes) -> AnyController {
+                match values.family().name {
+                    $(name if name == $family.name => {
+                        AnyController::$variant($build(values, packet))
+                    })*
+                    name => unreachable!("{name} is not in the registry"),
+                }
+            }
         }
 
         impl Controller for AnyController {
@@ -83,21 +67,18 @@ macro_rules! any_controller {
 }
 
 any_controller! {
-    /// See [`Acc`].
-    Acc(Acc),
-    /// See [`Unresponsive`].
-    Unresponsive(Unresponsive),
-}
-
-impl AnyController {
-    /// Builds the controller that `values` describes, for packets of `packet` bytes.
-    pub fn build(values: &Values, packet: Bytes) -> AnyController {
-        match values.family().name {
-            "monaco" => AnyController::Acc(monaco::controller(values, packet)),
-            "none" => AnyController::Unresponsive(Unresponsive),
-            name => unreachable!("{name} is not in the registry"),
-        }
-    }
+    monaco::FAMILY, monaco::controller => /// See [`Acc`].
+        Monaco(Acc),
+    vegas::VEGAS, Vegas::new => /// See [`Vegas`].
+        Vegas(Vegas),
+    vegas::VEGAS_K, Vegas::new => /// See [`Vegas`].
+        VegasK(Vegas),
+    reno::RENO, Reno::new => /// See [`Reno`].
+        Reno(Reno),
+    reno::NEWRENO, Reno::new => /// See [`Reno`].
+        NewReno(Reno),
+    unresponsive::FAMILY, Unresponsive::new => /// See [`Unresponsive`].
+        Unresponsive(Unresponsive),
 }
 
 /// The receiver's half, for controllers that are fed by reports and so run on a tunnel;

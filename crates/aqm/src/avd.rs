@@ -1,0 +1,132 @@
+//! Adaptive virtual delay: a queuing delay to react to, without the queue.
+//!
+//! A virtual queue sees every arrival and is served at a virtual capacity C̃ that adapts
+//! as in AVQ. The delay it would cause is added to each in-band control packet that
+//! passes. Accumulation-based flows read it as if it were real and settle at utilisation
+//! γ while the real queue stays near empty. Nothing is dropped or marked.
+//!
+//! On each arrival of b bytes, s seconds after the previous one [Xia05 §IV-D, KS01]:
+//!
+//! ```text
+//! VQ ← max(VQ − C̃·s, 0) + b, at most D·C̃
+//! C̃ ← min(max(C̃ + α·(γ·C·s − b), 0), C)
+//! virtual delay = VQ / C̃
+//! ```
+//!
+//! Source: Xia05 §IV-D; the virtual queue is that of KS01 (see `avq.rs`).
+//!
+//! | symbol | field         | unit | default | range     | source |
+//! |--------|---------------|------|---------|-----------|--------|
+//! | γ      | `utilisation` | –    | 0.98    | 0.01..1   | Xia05 §V-A, KS01 |
+//! | α      | `gain`        | 1/s  | 0.15    | 1e-6..1e3 | KS01   |
+//! | D      | `max_delay`   | s    | 1       | > 0       | –      |
+//!
+//! What the gain means: C̃ moves by α·(γ·C − λ) each second, λ being the arrival rate; so
+//! 1/α, 6.7 s by default, is how long the utilisation takes to settle. Take sources that
+//! hold a constant accumulation a, λ = a/t with t = VQ/C̃. Around the equilibrium
+//! (λ = C̃ = γ·C, t₀ = a/(γ·C)) the queue follows with rate 1/t₀ and the capacity with
+//! rate α, and the second does not drive the first: any α is stable as long as sources
+//! answer at once. They answer a round-trip time T late; the slow loop keeps its phase
+//! while α·T ≪ 1. The default leaves 60° and more up to T = 3.5 s; α·T beyond π/2 swings.
+//!
+//! Departures from the source: C̃ starts at γ·C (the source does not say); the delay does
+//! not count the transmission of the packet that collects it, as the physical queuing
+//! delay does not; VQ is bounded by D, the delay that also stands for a virtual capacity
+//! of zero (a link that is flooded by what does not respond).
+
+use crate::avq::{GAIN, UTILISATION};
+use crate::virtual_queue::VirtualQueue;
+use crate::{Aqm, Entropy, PacketMeta, QueueView, Verdict};
+use accord_units::param::{Family, Kind, Param, Role, Values};
+use accord_units::{Duration, Price, Rate, Time};
+
+/// AVD as the scenario language sees it.
+pub static FAMILY: Family = Family {
+    name: "avd",
+    doc: "Adaptive virtual delay: tells in-band control packets the delay of a virtual \
+          queue whose capacity adapts to a desired utilisation; a droptail queue for \
+          everything else.",
+    source: "[Xia05 §IV-D]",
+    params: &[
+        UTILISATION,
+        GAIN,
+        Param {
+            name: "max_delay",
+            symbol: "D",
+            kind: Kind::Duration,
+            default: "1 s",
+            doc: "The most that the virtual queue may hold, as a delay.",
+            source: "",
+        },
+    ],
+    check: |_| Ok(()),
+    role: Role::Queue(|values| Price::VirtualDelay {
+        utilisation: values.number("utilisation"),
+    }),
+};
+
+/// The adaptive virtual delay.
+#[derive(Clone, Debug)]
+pub struct Avd {
+    queue: VirtualQueue,
+    /// What the last arrival found queued before it.
+    found: f64,
+    utilisation: f64,
+    gain: f64,
+    max_delay: f64,
+}
+
+impl Avd {
+    /// Builds it from its parameters.
+    pub fn new(values: &Values) -> Avd {
+        Avd {
+            queue: VirtualQueue::default(),
+            found: 0.0,
+            utilisation: values.number("utilisation"),
+            gain: values.number("gain"),
+            max_delay: values.duration("max_delay").as_secs_f64(),
+        }
+    }
+
+    /// C̃: the virtual capacity; zero before the first arrival.
+    pub fn virtual_capacity(&self) -> Rate {
+        Rate::from_bps_f64(self.queue.capacity * 8.0)
+    }
+}
+
+impl Aqm for Avd {
+    #[inline]
+    fn on_arrival(
+        &mut self,
+        packet: &PacketMeta,
+        queue: &QueueView,
+        now: Time,
+        _: &mut dyn Entropy,
+    ) -> Verdict {
+        let since = self.queue.advance(now, queue.rate, self.utilisation);
+        let size = packet.size.as_f64();
+        let VirtualQueue {
+            backlog, capacity, ..
+        } = &mut self.queue;
+        self.found = *backlog;
+        *backlog = (*backlog + size).min(self.max_delay * *capacity);
+        let excess = size - self.utilisation * since.link * since.seconds;
+        *capacity = (*capacity - self.gain * excess).max(0.0).min(since.link);
+        Verdict::Pass
+    }
+
+    #[inline]
+    fn virtual_delay(&self, now: Time) -> Duration {
+        let Some(last) = self.queue.last else {
+            return Duration::ZERO;
+        };
+        let capacity = self.queue.capacity;
+        let ahead = (self.found - capacity * now.since(last).as_secs_f64()).max(0.0);
+        // Compared as bytes, so that nothing is divided by a vanished capacity.
+        if ahead >= self.max_delay * capacity {
+            Duration::from_secs_f64(self.max_delay)
+        } else {
+            Duration::from_secs_f64(ahead / capacity)
+        }
+    }
+}

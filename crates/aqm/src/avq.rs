@@ -1,0 +1,160 @@
+//! Adaptive virtual queue: marks or drops what would overflow a virtual queue.
+//!
+//! The virtual queue sees every arrival but is served at a virtual capacity C̃ below the
+//! link's C. C̃ falls while more than γ·C arrives and rises while less does, so flows that
+//! back off on marks or losses settle at utilisation γ with hardly any real queue.
+//!
+//! On each arrival of b bytes, s seconds after the previous one [KS01 fig. 1]:
+//!
+//! ```text
+//! VQ ← max(VQ − C̃·s, 0)
+//! if VQ + b > B: mark or drop, else VQ ← VQ + b
+//! C̃ ← max(min(C̃ + α·γ·C·s, C) − α·b, 0)
+//! ```
+//!
+//! Source: KS01, Kunniyur and Srikant, "Analysis and Design of an Adaptive Virtual Queue
+//! (AVQ) Algorithm for Active Queue Management", SIGCOMM 2001 ([Xia05] reference 23).
+//!
+//! | symbol | field         | unit  | default            | range     | source |
+//! |--------|---------------|-------|--------------------|-----------|--------|
+//! | γ      | `utilisation` | –     | 0.98               | 0.01..1   | KS01   |
+//! | α      | `gain`        | 1/s   | 0.15               | 1e-6..1e3 | KS01   |
+//! | B      | `buffer`      | bytes | the port's limit   | > 0       | KS01   |
+//! | –      | `ecn`         | –     | false              | –         | RFC 3168 |
+//!
+//! Departures from the source: C̃ starts at γ·C (the source does not say). Control packets
+//! of the high-priority queue load the virtual queue but pass always.
+
+use crate::virtual_queue::VirtualQueue;
+use crate::{Aqm, Class, Entropy, PacketMeta, QueueView, Verdict};
+use accord_units::param::{Family, Kind, Param, Role, Value, Values};
+use accord_units::{Bytes, Price, Rate, Size, Time};
+
+/// γ, shared with AVD.
+pub(crate) const UTILISATION: Param = Param {
+    name: "utilisation",
+    symbol: "γ",
+    kind: Kind::Number {
+        min: 0.01,
+        max: 1.0,
+    },
+    default: "0.98",
+    doc: "The utilisation that the link settles at.",
+    source: "[KS01]",
+};
+
+/// α, shared with AVD.
+pub(crate) const GAIN: Param = Param {
+    name: "gain",
+    symbol: "α",
+    kind: Kind::Number {
+        min: 1e-6,
+        max: 1e3,
+    },
+    default: "0.15",
+    doc: "How fast the virtual capacity adapts, in 1/s; its product with the longest \
+          round-trip time should stay well below 1.",
+    source: "[KS01]",
+};
+
+/// AVQ as the scenario language sees it.
+pub static FAMILY: Family = Family {
+    name: "avq",
+    doc: "Adaptive virtual queue: marks or drops what would overflow a virtual queue \
+          whose capacity adapts to a desired utilisation.",
+    source: "[KS01]",
+    params: &[
+        UTILISATION,
+        GAIN,
+        Param {
+            name: "buffer",
+            symbol: "B",
+            kind: Kind::Size,
+            default: "",
+            doc: "Size of the virtual buffer, in bytes; the port's own limit if not \
+                  given, and 100 KB where that has no end.",
+            source: "[KS01]",
+        },
+        Param {
+            name: "ecn",
+            symbol: "",
+            kind: Kind::Flag,
+            default: "false",
+            doc: "Marks packets that can be marked instead of dropping them.",
+            source: "[RFC 3168]",
+        },
+    ],
+    check: |values| match values.get("buffer") {
+        Value::Size(Size::Packets(_)) => Err(
+            "the virtual queue holds packets of all sizes; write buffer in bytes, such as \
+             \"100 KB\""
+                .into(),
+        ),
+        _ => Ok(()),
+    },
+    role: Role::Queue(|_| Price::Loss),
+};
+
+/// The 100 packets of 1000 bytes of the simulations in KS01.
+const DEFAULT_BUFFER: f64 = 100e3;
+
+/// The adaptive virtual queue.
+#[derive(Clone, Debug)]
+pub struct Avq {
+    queue: VirtualQueue,
+    utilisation: f64,
+    gain: f64,
+    buffer: Option<f64>,
+    ecn: bool,
+}
+
+impl Avq {
+    /// Builds it from its parameters.
+    pub fn new(values: &Values) -> Avq {
+        Avq {
+            queue: VirtualQueue::default(),
+            utilisation: values.number("utilisation"),
+            gain: values.number("gain"),
+            buffer: values
+                .size_opt("buffer")
+                .map(|size| size.bytes_f64(Bytes::new(1))),
+            ecn: values.flag("ecn"),
+        }
+    }
+
+    /// C̃: the virtual capacity; zero before the first arrival.
+    pub fn virtual_capacity(&self) -> Rate {
+        Rate::from_bps_f64(self.queue.capacity * 8.0)
+    }
+}
+
+impl Aqm for Avq {
+    #[inline]
+    fn on_arrival(
+        &mut self,
+        packet: &PacketMeta,
+        queue: &QueueView,
+        now: Time,
+        _: &mut dyn Entropy,
+    ) -> Verdict {
+        let since = self.queue.advance(now, queue.rate, self.utilisation);
+        let size = packet.size.as_f64();
+        let buffer = match (self.buffer, queue.capacity) {
+            (Some(bytes), _) => bytes,
+            (None, Some(bytes)) => bytes.as_f64(),
+            (None, None) => DEFAULT_BUFFER,
+        };
+        let verdict = if self.queue.backlog + size <= buffer || packet.class == Class::OutOfBand {
+            self.queue.backlog += size;
+            Verdict::Pass
+        } else if self.ecn && packet.ecn_capable {
+            Verdict::Mark
+        } else {
+            Verdict::Drop
+        };
+        let earned = self.gain * self.utilisation * since.link * since.seconds;
+        let capacity = (self.queue.capacity + earned).min(since.link) - self.gain * size;
+        self.queue.capacity = capacity.max(0.0);
+        verdict
+    }
+}

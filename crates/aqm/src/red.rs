@@ -1,0 +1,227 @@
+//! Random early detection: drops or marks with a probability that grows with the average
+//! queue.
+//!
+//! The average follows the queue found by each arrival, [FJ93 §IV]:
+//!
+//! ```text
+//! avg ← (1 − w)·avg + w·q              an arrival finds q > 0
+//! avg ← (1 − w)^m·avg                  an arrival finds an idle link; m packets could
+//!                                      have been sent since it became idle
+//! p_b = max_p·(avg − min)/(max − min)  between the thresholds
+//! p_a = p_b/(1 − count·p_b)            count: packets passed since the last mark
+//! ```
+//!
+//! so that the packets between two marks are uniform on 1, 2, ..., 1/p_b [FJ93 eq. 2].
+//! Above max every packet is dropped, or, with the gentle option, from max to 2·max p_b
+//! rises from max_p to 1 first.
+//!
+//! Source: FJ93, Floyd and Jacobson, "Random Early Detection Gateways for Congestion
+//! Avoidance", IEEE/ACM Transactions on Networking 1(4), 1993; the gentle option is
+//! Floyd's note "Recommendation on using the gentle_ variant of RED" (2000).
+//!
+//! | symbol | field             | unit           | default | range    | source |
+//! |--------|-------------------|----------------|---------|----------|--------|
+//! | min_th | `min_threshold`   | packets, bytes | 5 pkt   | > 0      | FJ93   |
+//! | max_th | `max_threshold`   | packets, bytes | 15 pkt  | > min    | FJ93   |
+//! | w_q    | `weight`          | –              | 0.002   | 1e-9..1  | FJ93   |
+//! | max_p  | `max_probability` | –              | 0.1     | 1e-6..1  | Floyd 1997 |
+//! | –      | `gentle`          | –              | true    | –        | Floyd 2000 |
+//! | –      | `ecn`             | –              | false   | –        | RFC 3168 |
+//!
+//! Departures from the source. The discipline does not see departures: the link became
+//! idle when it could have sent what the last arrival left behind, at the link's rate.
+//! m counts packets of the size of the arriving one. A packet that can be marked is
+//! still dropped where every packet is dropped [RFC 3168 §7]. Count starts from zero
+//! after a mark, which makes the analysis of the paper exact (its pseudocode counts one
+//! more). The queue includes the packet in service.
+
+use crate::{Aqm, Class, Entropy, PacketMeta, QueueView, Verdict};
+use accord_units::param::{Family, Kind, Param, Role, Values};
+use accord_units::{Bytes, Price, Size, Time};
+
+/// RED as the scenario language sees it.
+pub static FAMILY: Family = Family {
+    name: "red",
+    doc: "Random early detection: drops or marks at random, the more the longer the \
+          average queue.",
+    source: "[FJ93]",
+    params: &[
+        Param {
+            name: "min_threshold",
+            symbol: "min_th",
+            kind: Kind::Size,
+            default: "5 pkt",
+            doc: "Average queue below which every packet passes.",
+            source: "[FJ93 §VI]",
+        },
+        Param {
+            name: "max_threshold",
+            symbol: "max_th",
+            kind: Kind::Size,
+            default: "15 pkt",
+            doc: "Average queue at which the probability reaches its maximum.",
+            source: "[FJ93 §VI]",
+        },
+        Param {
+            name: "weight",
+            symbol: "w_q",
+            kind: Kind::Number {
+                min: 1e-9,
+                max: 1.0,
+            },
+            default: "0.002",
+            doc: "Weight of each arrival in the average queue.",
+            source: "[FJ93 §VI]",
+        },
+        Param {
+            name: "max_probability",
+            symbol: "max_p",
+            kind: Kind::Number {
+                min: 1e-6,
+                max: 1.0,
+            },
+            default: "0.1",
+            doc: "Probability at the upper threshold.",
+            source: "[Floyd 1997]",
+        },
+        Param {
+            name: "gentle",
+            symbol: "",
+            kind: Kind::Flag,
+            default: "true",
+            doc: "Lets the probability rise to 1 at twice the upper threshold, instead of \
+                  jumping there.",
+            source: "[Floyd 2000]",
+        },
+        Param {
+            name: "ecn",
+            symbol: "",
+            kind: Kind::Flag,
+            default: "false",
+            doc: "Marks packets that can be marked instead of dropping them.",
+            source: "[RFC 3168]",
+        },
+    ],
+    check: |values| match thresholds(values) {
+        Some((min, max, _)) if min < max => Ok(()),
+        Some(_) => Err("max_threshold must be more than min_threshold".into()),
+        None => Err(
+            "min_threshold and max_threshold must have the same unit; write both in packets \
+             or both in bytes"
+                .into(),
+        ),
+    },
+    role: Role::Queue(|_| Price::Loss),
+};
+
+/// Both thresholds, and whether they count bytes; `None` where their units differ.
+fn thresholds(values: &Values) -> Option<(f64, f64, bool)> {
+    match (values.size("min_threshold"), values.size("max_threshold")) {
+        (Size::Packets(min), Size::Packets(max)) => Some((min, max, false)),
+        (Size::Bytes(min), Size::Bytes(max)) => Some((min.as_f64(), max.as_f64(), true)),
+        _ => None,
+    }
+}
+
+/// Random early detection.
+#[derive(Clone, Debug)]
+pub struct Red {
+    average: f64,
+    /// Packets passed since the last mark while the average was above the lower threshold.
+    count: f64,
+    /// When the last packet arrived, and the bytes queued with it.
+    last: (Time, Bytes),
+    weight: f64,
+    min: f64,
+    max: f64,
+    max_probability: f64,
+    in_bytes: bool,
+    gentle: bool,
+    ecn: bool,
+}
+
+impl Red {
+    /// Builds it from its parameters.
+    pub fn new(values: &Values) -> Red {
+        let (min, max, in_bytes) = thresholds(values).expect("the family's check has passed");
+        Red {
+            average: 0.0,
+            count: 0.0,
+            last: (Time::ZERO, Bytes::ZERO),
+            weight: values.number("weight"),
+            min,
+            max,
+            max_probability: values.number("max_probability"),
+            in_bytes,
+            gentle: values.flag("gentle"),
+            ecn: values.flag("ecn"),
+        }
+    }
+
+    /// The average queue, in the unit of the thresholds.
+    pub fn average(&self) -> f64 {
+        self.average
+    }
+
+    /// Packets of `size` that could have been sent since the link became idle.
+    fn idle_packets(&self, size: Bytes, queue: &QueueView, now: Time) -> f64 {
+        let (last, left) = self.last;
+        let served = now.since(last).as_secs_f64() * queue.rate.as_bps_f64();
+        ((served - left.bits_f64()) / size.bits_f64().max(1.0)).max(0.0)
+    }
+
+    /// p_b for the present average; 1 where every packet is dropped.
+    fn probability(&self) -> f64 {
+        if self.average < self.max {
+            self.max_probability * (self.average - self.min) / (self.max - self.min)
+        } else if self.gentle && self.average < 2.0 * self.max {
+            self.max_probability + (1.0 - self.max_probability) * (self.average / self.max - 1.0)
+        } else {
+            1.0
+        }
+    }
+}
+
+impl Aqm for Red {
+    #[inline]
+    fn on_arrival(
+        &mut self,
+        packet: &PacketMeta,
+        queue: &QueueView,
+        now: Time,
+        entropy: &mut dyn Entropy,
+    ) -> Verdict {
+        if packet.class == Class::OutOfBand {
+            return Verdict::Pass;
+        }
+        if queue.packets == 0 {
+            let m = self.idle_packets(packet.size, queue, now);
+            self.average *= (1.0 - self.weight).powf(m);
+        } else {
+            let found = if self.in_bytes {
+                queue.bytes.as_f64()
+            } else {
+                queue.packets as f64
+            };
+            self.average += self.weight * (found - self.average);
+        }
+        self.last = (now, queue.bytes);
+        if self.average < self.min {
+            self.count = 0.0;
+        } else {
+            let p = self.probability();
+            // 1 − count·p reaches zero when a mark is due with certainty.
+            if entropy.uniform() * (1.0 - self.count * p) < p {
+                self.count = 0.0;
+                if p >= 1.0 || !self.ecn || !packet.ecn_capable {
+                    return Verdict::Drop;
+                }
+                self.last.1 += packet.size;
+                return Verdict::Mark;
+            }
+            self.count += 1.0;
+        }
+        self.last.1 += packet.size;
+        Verdict::Pass
+    }
+}

@@ -1,0 +1,44 @@
+//! A queue that exists in arithmetic only: real arrivals, virtual capacity.
+//!
+//! Shared by [`Avq`](crate::Avq) and [`Avd`](crate::Avd), which adapt the capacity and
+//! use the queue each in its own way.
+
+use accord_units::{Rate, Time};
+
+/// The virtual queue VQ with its capacity C̃.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct VirtualQueue {
+    /// VQ: bytes queued at the instant of the last arrival.
+    pub backlog: f64,
+    /// C̃: service rate in bytes/s.
+    pub capacity: f64,
+    /// The last arrival.
+    pub last: Option<Time>,
+}
+
+/// What came to pass between two arrivals.
+pub(crate) struct Interval {
+    /// Seconds since the previous arrival.
+    pub seconds: f64,
+    /// C: capacity of the real link in bytes/s.
+    pub link: f64,
+}
+
+impl VirtualQueue {
+    /// Serves the queue until `now`. The first call sets the capacity to
+    /// `utilisation` × C, where a saturated link settles.
+    #[inline]
+    pub fn advance(&mut self, now: Time, rate: Rate, utilisation: f64) -> Interval {
+        let link = rate.as_bps_f64() / 8.0;
+        let seconds = match self.last {
+            Some(last) => now.since(last).as_secs_f64(),
+            None => {
+                self.capacity = utilisation * link;
+                0.0
+            }
+        };
+        self.last = Some(now);
+        self.backlog = (self.backlog - self.capacity * seconds).max(0.0);
+        Interval { seconds, link }
+    }
+}

@@ -1,0 +1,97 @@
+//! AVQ against hand-calculated traces and the balance of its virtual capacity.
+
+mod common;
+
+use accord_aqm::{Aqm, Avq, Class, PacketMeta, QueueView, Verdict};
+use accord_units::param::Raw;
+use accord_units::{Bytes, Time};
+use common::{DATA, Random, family, offer, queue, text, values};
+
+const C: f64 = 1.25e6;
+
+fn avq(changes: &[(&str, Raw)]) -> Avq {
+    Avq::new(&values("avq", changes))
+}
+
+/// With 2500 bytes of virtual buffer and C̃ all but fixed at 1.225 MB/s: two packets fit,
+/// the third does not; 0.5 ms later 612.5 bytes are gone and one fits again.
+#[test]
+fn what_overflows_the_virtual_buffer_is_dropped() {
+    let mut avq = avq(&[("gain", Raw::Number(1e-6)), ("buffer", text("2500 B"))]);
+    assert_eq!(offer(&mut avq, 0.0), Verdict::Pass);
+    assert_eq!(offer(&mut avq, 0.0), Verdict::Pass);
+    assert_eq!(offer(&mut avq, 0.0), Verdict::Drop);
+    assert_eq!(offer(&mut avq, 0.0005), Verdict::Pass);
+    assert_eq!(offer(&mut avq, 0.0005), Verdict::Drop);
+}
+
+#[test]
+fn with_ecn_only_what_cannot_be_marked_is_dropped() {
+    let mut avq = avq(&[("buffer", text("1 KB")), ("ecn", Raw::Flag(true))]);
+    let mut offer =
+        |packet: &PacketMeta| avq.on_arrival(packet, &queue(0), Time::ZERO, &mut Random(0));
+    assert_eq!(offer(&DATA), Verdict::Pass);
+    let capable = PacketMeta {
+        ecn_capable: true,
+        ..DATA
+    };
+    assert_eq!(offer(&capable), Verdict::Mark);
+    assert_eq!(offer(&DATA), Verdict::Drop);
+    let control = PacketMeta {
+        class: Class::OutOfBand,
+        ..DATA
+    };
+    assert_eq!(offer(&control), Verdict::Pass);
+}
+
+#[test]
+fn the_virtual_buffer_is_the_ports_unless_given() {
+    let mut avq = avq(&[]);
+    let port = QueueView {
+        capacity: Some(Bytes::new(3000)),
+        ..queue(0)
+    };
+    let verdicts: Vec<_> = (0..4)
+        .map(|_| avq.on_arrival(&DATA, &port, Time::ZERO, &mut Random(0)))
+        .collect();
+    assert_eq!(verdicts[2..], [Verdict::Pass, Verdict::Drop]);
+}
+
+#[test]
+fn a_buffer_in_packets_is_refused_with_a_hint() {
+    let mut values = family("avq").defaults();
+    values.set("buffer", &text("100 pkt")).expect("a size");
+    let message = (family("avq").check)(&values).expect_err("packets have no one size");
+    assert!(message.contains("100 KB"), "{message}");
+}
+
+/// Whatever the sources do, C̃ stays within bounds, so that the mean load must be γ·C once
+/// they respond at all: here by 10 % on each mark, at most one in 50 ms.
+#[test]
+fn responsive_sources_settle_at_the_desired_utilisation() {
+    for utilisation in [0.98, 0.8] {
+        let mut avq = avq(&[
+            ("utilisation", Raw::Number(utilisation)),
+            ("buffer", text("20 KB")),
+        ]);
+        let (mut t, mut rate, mut cut, mut bytes) = (0.0, 0.1 * C, 0.0, 0.0);
+        while t < 600.0 {
+            let verdict = offer(&mut avq, t);
+            if verdict == Verdict::Drop && t > cut + 0.05 {
+                rate *= 0.9;
+                cut = t;
+            }
+            let gap = 1000.0 / rate;
+            rate += 0.1 * C * gap;
+            t += gap;
+            if t > 300.0 {
+                bytes += 1000.0;
+            }
+        }
+        let load = bytes / 300.0 / C;
+        assert!(
+            (load - utilisation).abs() < 0.01,
+            "{load} for {utilisation}"
+        );
+    }
+}

@@ -1,0 +1,165 @@
+//! RED against closed forms of its average and of the spacing of its marks.
+
+mod common;
+
+use accord_aqm::{Aqm, PacketMeta, QueueView, Red, Verdict};
+use accord_units::param::Raw;
+use accord_units::{Bytes, Time};
+use common::{DATA, Random, family, queue, text, values};
+
+fn red(changes: &[(&str, Raw)]) -> Red {
+    Red::new(&values("red", changes))
+}
+
+fn arrive(red: &mut Red, found: &QueueView, seconds: f64) -> Verdict {
+    red.on_arrival(
+        &DATA,
+        found,
+        Time::from_secs_f64(seconds),
+        &mut Random(seconds.to_bits()),
+    )
+}
+
+/// The step response: after n arrivals that find q packets, q·(1 − (1 − w)ⁿ); of 346 with
+/// w = 0.002 that is half of q.
+#[test]
+fn the_average_follows_a_step_with_its_half_life() {
+    let mut red = red(&[]);
+    for i in 0..346 {
+        arrive(&mut red, &queue(4), f64::from(i) * 1e-3);
+    }
+    assert!((red.average() - 2.0).abs() < 0.002, "{}", red.average());
+}
+
+/// FJ93 §VI: with w = 0.0042 a burst of 50 packets into an empty queue takes the average
+/// just to five packets.
+#[test]
+fn the_average_of_a_burst_is_that_of_floyd_and_jacobson() {
+    let mut red = red(&[("weight", Raw::Number(0.0042))]);
+    for i in 1..=50 {
+        arrive(&mut red, &queue(i), 0.0);
+    }
+    assert!((red.average() - 5.0).abs() < 0.05, "{}", red.average());
+}
+
+/// Each arrival leaves five packets of 0.8 ms behind, so 4 ms later the link idles; 346
+/// packets of idle time after that the average has halved.
+#[test]
+fn the_average_decays_while_the_link_is_idle() {
+    let mut red = red(&[]);
+    for _ in 0..1000 {
+        arrive(&mut red, &queue(4), 1.0);
+    }
+    let before = red.average();
+    arrive(&mut red, &queue(0), 1.0 + 5.0 * 0.8e-3);
+    assert!((red.average() - before).abs() < 1e-9, "still busy");
+    arrive(
+        &mut red,
+        &queue(0),
+        1.0 + 5.0 * 0.8e-3 + (1.0 + 346.23) * 0.8e-3,
+    );
+    assert!((red.average() / before - 0.5).abs() < 1e-4);
+}
+
+/// Packets from one mark to the next where the average is held at `packets`.
+fn spacings(packets: u64, n: usize) -> Vec<u32> {
+    let mut red = red(&[("weight", Raw::Number(1.0))]);
+    let mut random = Random(11);
+    let mut spacings = Vec::new();
+    let mut since = 0;
+    while spacings.len() < n {
+        since += 1;
+        if red.on_arrival(&DATA, &queue(packets), Time::ZERO, &mut random) == Verdict::Drop {
+            spacings.push(since);
+            since = 0;
+        }
+    }
+    spacings
+}
+
+/// Half way between 5 and 15 packets p_b is 0.05: the spacing is uniform on 1..=20, which
+/// has mean 10.5 and variance 33.25 [FJ93 §VII, method 2].
+#[test]
+fn marks_are_evenly_spaced() {
+    let spacings = spacings(10, 20_000);
+    let n = spacings.len() as f64;
+    let mean = spacings.iter().map(|&s| f64::from(s)).sum::<f64>() / n;
+    let variance = spacings
+        .iter()
+        .map(|&s| (f64::from(s) - mean).powi(2))
+        .sum::<f64>()
+        / n;
+    assert_eq!(spacings.iter().max(), Some(&20));
+    assert!((mean - 10.5).abs() < 0.2, "mean {mean}");
+    assert!((variance - 33.25).abs() < 1.0, "variance {variance}");
+}
+
+/// Half way from 15 to 30 packets p_b is 0.55: the first packet goes with probability
+/// 0.55, otherwise the second, which is a mean of 1.45.
+#[test]
+fn the_gentle_option_rises_to_one_at_twice_the_upper_threshold() {
+    let held = |packets| {
+        let spacings = spacings(packets, 20_000);
+        spacings.iter().sum::<u32>() as f64 / spacings.len() as f64
+    };
+    // 22 and 23 packets, the neighbours of 22.5, have p_b 0.52 and 0.58.
+    assert!((held(22) - 1.48).abs() < 0.02);
+    assert!((held(23) - 1.42).abs() < 0.02);
+    assert_eq!(held(30), 1.0);
+    let mut classic = red(&[("weight", Raw::Number(1.0)), ("gentle", Raw::Flag(false))]);
+    assert_eq!(arrive(&mut classic, &queue(15), 0.0), Verdict::Drop);
+}
+
+#[test]
+fn below_the_lower_threshold_everything_passes() {
+    let mut red = red(&[("weight", Raw::Number(1.0))]);
+    for i in 0..10_000 {
+        assert_eq!(arrive(&mut red, &queue(4), f64::from(i)), Verdict::Pass);
+    }
+}
+
+#[test]
+fn with_ecn_marks_replace_drops_until_everything_is_dropped() {
+    let capable = PacketMeta {
+        ecn_capable: true,
+        ..DATA
+    };
+    let mut red = red(&[("weight", Raw::Number(1.0)), ("ecn", Raw::Flag(true))]);
+    let mut random = Random(3);
+    let mut seen = |packets| {
+        let mut verdicts: Vec<_> = (0..200)
+            .map(|_| red.on_arrival(&capable, &queue(packets), Time::ZERO, &mut random))
+            .collect();
+        verdicts.dedup();
+        verdicts
+    };
+    let between = seen(10);
+    assert!(between.contains(&Verdict::Mark) && !between.contains(&Verdict::Drop));
+    assert_eq!(seen(30), [Verdict::Drop]);
+}
+
+#[test]
+fn thresholds_in_bytes_count_bytes() {
+    let mut red = red(&[
+        ("weight", Raw::Number(1.0)),
+        ("min_threshold", text("5 KB")),
+        ("max_threshold", text("15 KB")),
+        ("gentle", Raw::Flag(false)),
+    ]);
+    let acks = QueueView {
+        bytes: Bytes::new(4_000),
+        ..queue(100)
+    };
+    assert_eq!(arrive(&mut red, &acks, 0.0), Verdict::Pass);
+    assert_eq!(arrive(&mut red, &queue(15), 0.0), Verdict::Drop);
+}
+
+#[test]
+fn thresholds_that_contradict_each_other_are_refused() {
+    for (min, max) in [("15 pkt", "5 pkt"), ("5 pkt", "15 KB")] {
+        let mut values = family("red").defaults();
+        values.set("min_threshold", &text(min)).expect("a size");
+        values.set("max_threshold", &text(max)).expect("a size");
+        assert!((family("red").check)(&values).is_err(), "{min} {max}");
+    }
+}

@@ -1,0 +1,116 @@
+//! TCP Reno and NewReno: fill the buffer, halve on loss.
+//!
+//! ```text
+//! slow start            cwnd ← cwnd + min(acked, packet)     [RFC 5681 eq. 2]
+//! congestion avoidance  cwnd ← cwnd + packet for each cwnd of bytes acknowledged
+//!                                                            [RFC 5681 §3.1, RFC 3465 §2.1]
+//! loss                  cwnd ← ssthresh ← max(in flight / 2, 2 packets)
+//!                                                            [RFC 5681 eq. 4]
+//! timeout               ssthresh as above, cwnd ← 1 packet   [RFC 5681 §3.1]
+//! ```
+//!
+//! Both have the same window; they differ in how the transport repairs losses: Reno's
+//! fast recovery ends with the first new acknowledgement [RFC 5681 §3.2], NewReno's goes
+//! on through partial ones [RFC 6582].
+//!
+//! | symbol | field            | unit           | default | range | source |
+//! |--------|------------------|----------------|---------|-------|--------|
+//! | IW     | `initial_window` | packets, bytes | 2 pkt   | > 0   | RFC 5681 §3.1 |
+//! | –      | `sack`           | –              | false   | –     | RFC 6675, NewReno only |
+//!
+//! Departures from the source: what is in flight counts neither what is taken for lost
+//! nor what arrived out of order (RFC 5681 counts until the cumulative acknowledgement).
+//! The window does not grow while the sender leaves it unused [RFC 7661].
+
+use crate::tcp_window::{INITIAL_WINDOW, SACK, TcpWindow};
+use crate::{Acked, Allowance, Congestion, Controller, PathView, Recovery};
+use accord_units::param::{Family, Role, Values};
+use accord_units::{Bytes, Objective, Time};
+
+/// Reno as the scenario language sees it.
+pub static RENO: Family = Family {
+    name: "reno",
+    doc: "TCP Reno: additive increase, halving on loss, fast recovery of one loss a window.",
+    source: "[RFC 5681]",
+    params: &[INITIAL_WINDOW],
+    check: |_| Ok(()),
+    role: Role::Controller(|_| Objective::Loss),
+};
+
+/// NewReno as the scenario language sees it.
+pub static NEWRENO: Family = Family {
+    name: "newreno",
+    doc: "TCP NewReno: as Reno, with fast recovery of many losses a window.",
+    source: "[RFC 5681, RFC 6582]",
+    params: &[INITIAL_WINDOW, SACK],
+    check: |_| Ok(()),
+    role: Role::Controller(|_| Objective::Loss),
+};
+
+/// TCP Reno or NewReno.
+#[derive(Clone, Debug)]
+pub struct Reno {
+    cwnd: TcpWindow,
+    /// Bytes acknowledged in congestion avoidance that have not grown the window yet.
+    counted: u64,
+    recovery: Recovery,
+}
+
+impl Reno {
+    /// Builds the one that `values` names, for packets of `packet` bytes.
+    pub fn new(values: &Values, packet: Bytes) -> Reno {
+        let recovery = if values.family().name == RENO.name {
+            Recovery::Reno
+        } else if values.flag("sack") {
+            Recovery::Sack
+        } else {
+            Recovery::NewReno
+        };
+        Reno {
+            cwnd: TcpWindow::new(values, packet),
+            counted: 0,
+            recovery,
+        }
+    }
+}
+
+impl Controller for Reno {
+    #[inline]
+    fn on_ack(&mut self, ack: &Acked, _: &PathView, _: Time) {
+        self.cwnd.acknowledged();
+        if ack.in_recovery || !ack.window_limited {
+            return;
+        }
+        if self.cwnd.in_slow_start() {
+            self.cwnd.grow_slow_start(ack.bytes);
+            return;
+        }
+        self.counted = self.counted.saturating_add(ack.bytes.get());
+        if self.counted >= self.cwnd.window {
+            // A single acknowledgement of more than a window counts as one window.
+            self.counted = (self.counted - self.cwnd.window).min(self.cwnd.window);
+            self.cwnd.increment();
+        }
+    }
+
+    fn on_congestion(&mut self, what: Congestion, path: &PathView, _: Time) {
+        self.counted = 0;
+        match what {
+            Congestion::Loss | Congestion::EarlyLoss => self.cwnd.halve(path),
+            Congestion::Timeout => self.cwnd.restart(path),
+        }
+    }
+
+    #[inline]
+    fn allowance(&self) -> Allowance {
+        self.cwnd.allowance()
+    }
+
+    fn ssthresh(&self) -> Option<Bytes> {
+        self.cwnd.threshold()
+    }
+
+    fn recovery(&self) -> Recovery {
+        self.recovery
+    }
+}

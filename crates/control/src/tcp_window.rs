@@ -1,0 +1,111 @@
+//! The congestion window of the TCP-like controllers: what Reno and Vegas share.
+
+use crate::{Allowance, PathView};
+use accord_units::Bytes;
+use accord_units::param::{Kind, Param, Values};
+
+/// Initial window, shared by the TCP-like controllers.
+pub(crate) const INITIAL_WINDOW: Param = Param {
+    name: "initial_window",
+    symbol: "IW",
+    kind: Kind::Size,
+    default: "2 pkt",
+    doc: "Window at the start; at least one packet.",
+    source: "[RFC 5681 §3.1]",
+};
+
+/// Selective acknowledgement, shared by the TCP-like controllers.
+pub(crate) const SACK: Param = Param {
+    name: "sack",
+    symbol: "",
+    kind: Kind::Flag,
+    default: "false",
+    doc: "Repairs losses by selective acknowledgements.",
+    source: "[RFC 6675]",
+};
+
+/// A window in bytes and the threshold below which it grows fast.
+#[derive(Clone, Debug)]
+pub(crate) struct TcpWindow {
+    /// cwnd in bytes, never less than a packet.
+    pub window: u64,
+    /// ssthresh in bytes; `u64::MAX` while it is not set.
+    pub ssthresh: u64,
+    /// The unit of windows, in bytes.
+    pub packet: u64,
+    /// The retransmission timer ran out and nothing was acknowledged since.
+    backed_off: bool,
+}
+
+impl TcpWindow {
+    pub fn new(values: &Values, packet: Bytes) -> TcpWindow {
+        let packet = packet.get().max(1);
+        let initial = values
+            .size("initial_window")
+            .bytes_f64(Bytes::new(packet))
+            .round() as u64;
+        TcpWindow {
+            window: initial.max(packet),
+            ssthresh: u64::MAX,
+            packet,
+            backed_off: false,
+        }
+    }
+
+    #[inline]
+    pub fn in_slow_start(&self) -> bool {
+        self.window < self.ssthresh
+    }
+
+    /// New data was acknowledged.
+    #[inline]
+    pub fn acknowledged(&mut self) {
+        self.backed_off = false;
+    }
+
+    /// Slow start: as much as was acknowledged, at most a packet [RFC 5681 eq. 2].
+    #[inline]
+    pub fn grow_slow_start(&mut self, acked: Bytes) {
+        let step = acked.get().min(self.packet);
+        self.window = self.window.saturating_add(step).min(self.ssthresh);
+    }
+
+    /// A packet more.
+    #[inline]
+    pub fn increment(&mut self) {
+        self.window = self.window.saturating_add(self.packet);
+    }
+
+    /// Goes on from `window`, or two packets where that is less, in congestion avoidance.
+    pub fn continue_from(&mut self, window: u64) {
+        self.window = window.max(2 * self.packet);
+        self.ssthresh = self.window;
+    }
+
+    /// A loss: half of what was in flight [RFC 5681 eq. 4].
+    pub fn halve(&mut self, path: &PathView) {
+        self.continue_from(path.in_flight.get() / 2);
+    }
+
+    /// A timeout: slow start from one packet. While the timer backs off, the threshold
+    /// stays where the first timeout put it [RFC 5681 §3.1].
+    pub fn restart(&mut self, path: &PathView) {
+        if !self.backed_off {
+            self.halve(path);
+        }
+        self.backed_off = true;
+        self.window = self.packet;
+    }
+
+    #[inline]
+    pub fn allowance(&self) -> Allowance {
+        Allowance {
+            window: Bytes::new(self.window),
+            pacing: None,
+        }
+    }
+
+    pub fn threshold(&self) -> Option<Bytes> {
+        (self.ssthresh != u64::MAX).then_some(Bytes::new(self.ssthresh))
+    }
+}

@@ -1,0 +1,40 @@
+//! The absence of control, for flows that send what their demand says.
+
+use crate::{Acked, Allowance, Congestion, Controller, PathView};
+use accord_units::param::{Family, Role, Values};
+use accord_units::{Bytes, Objective, Time};
+
+/// The absence of control as the scenario language sees it.
+pub static FAMILY: Family = Family {
+    name: "none",
+    doc: "No control: sends what its demand says, whatever happens.",
+    source: "",
+    params: &[],
+    check: |_| Ok(()),
+    role: Role::Controller(|_| Objective::Unresponsive),
+};
+
+/// No control.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Unresponsive;
+
+impl Unresponsive {
+    /// There is nothing to choose.
+    pub fn new(_: &Values, _: Bytes) -> Unresponsive {
+        Unresponsive
+    }
+}
+
+impl Controller for Unresponsive {
+    fn on_ack(&mut self, _: &Acked, _: &PathView, _: Time) {}
+    fn on_congestion(&mut self, _: Congestion, _: &PathView, _: Time) {}
+    fn allowance(&self) -> Allowance {
+        Allowance {
+            window: Bytes::new(u64::MAX),
+            pacing: None,
+        }
+    }
+    fn ssthresh(&self) -> Option<Bytes> {
+        None
+    }
+}

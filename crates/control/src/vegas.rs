@@ -1,0 +1,359 @@
+//! TCP Vegas: keeps a few packets of its own queued on the path.
+//!
+//! Once per round trip, with the backlog a of [`VegasEstimator`], a real number:
+//!
+//! ```text
+//! slow start            cwnd doubles every second round trip [Low02 §1.1]; once a > γ,
+//!                       cwnd ← 7/8 · cwnd, and on with congestion avoidance
+//! congestion avoidance  cwnd ← cwnd + 1 packet if a < α,
+//!                       cwnd ← cwnd − 1 packet if a > β       [Low02 eq. 1, Xia05 eq. 9]
+//! early loss            cwnd ← 3/4 · cwnd, once per round trip
+//! loss, timeout         as Reno
+//! ```
+//!
+//! Thresholds are amounts (proportional fairness), or rates times the base round-trip
+//! time (fairness weighted by propagation delay, Low02's α_s·d_s). With α = β, as in
+//! Low02, only equality holds the window still. Early retransmission asks the transport
+//! to look at a fine-grained timer on the first duplicate acknowledgements [Low02 §1.1].
+//!
+//! | symbol | field            | unit           | default | range | source |
+//! |--------|------------------|----------------|---------|-------|--------|
+//! | α, ε₁  | `alpha`          | packets, bytes | 1 pkt   | > 0   | Xia05 eq. 9 |
+//! | β, ε₂  | `beta`           | packets, bytes | 3 pkt   | ≥ α   | Xia05 eq. 9 |
+//! | α_s    | `alpha_rate`     | bit/s          | –       | > 0   | Low02 eq. 1 |
+//! | β_s    | `beta_rate`      | bit/s          | –       | ≥ α_s | Low02 §2.1  |
+//! | γ      | `gamma`          | packets, bytes | 1 pkt   | > 0   | ns-2 |
+//! | IW     | `initial_window` | packets, bytes | 2 pkt   | > 0   | RFC 5681 §3.1 |
+//! | k      | `k`              | samples        | 50      | 1..1e6 | Xia05 §IV-A, vegas-k only |
+//! | –      | `sack`           | –              | false   | –     | RFC 6675 |
+//!
+//! Departures from the source. Low02 compares window and round-trip time of one instant;
+//! here they are of the same packets (see the estimator). The cut by 1/8 at the end of
+//! slow start and by 1/4 on an early loss are those of the ns-2 implementation that the
+//! papers used; unlike there, the backlog is not rounded to whole packets, which holds
+//! still any flow within half a packet of its target. The window is at least two packets
+//! but for a timeout, so that a duplicate acknowledgement can follow a loss.
+
+use crate::estimator::VegasEstimator;
+use crate::tcp_window::{INITIAL_WINDOW, SACK, TcpWindow};
+use crate::{Acked, Allowance, Congestion, Controller, PathView, Recovery};
+use accord_units::param::{Family, Kind, Param, Role, Values};
+use accord_units::{Bytes, Duration, Objective, Rate, Size, Time};
+
+const ALPHA: Param = Param {
+    name: "alpha",
+    symbol: "α, ε₁",
+    kind: Kind::Size,
+    default: "",
+    doc: "The window grows while fewer are queued; 1 pkt where no rates are given.",
+    source: "[Xia05 eq. 9]",
+};
+
+const BETA: Param = Param {
+    name: "beta",
+    symbol: "β, ε₂",
+    kind: Kind::Size,
+    default: "",
+    doc: "The window shrinks while more are queued; 3 pkt where no rates are given.",
+    source: "[Xia05 eq. 9]",
+};
+
+const ALPHA_RATE: Param = Param {
+    name: "alpha_rate",
+    symbol: "α_s",
+    kind: Kind::Rate,
+    default: "",
+    doc: "Instead of alpha: the amount per base round-trip time.",
+    source: "[Low02 eq. 1]",
+};
+
+const BETA_RATE: Param = Param {
+    name: "beta_rate",
+    symbol: "β_s",
+    kind: Kind::Rate,
+    default: "",
+    doc: "Instead of beta: the amount per base round-trip time.",
+    source: "[Low02 §2.1]",
+};
+
+const GAMMA: Param = Param {
+    name: "gamma",
+    symbol: "γ",
+    kind: Kind::Size,
+    default: "1 pkt",
+    doc: "Slow start ends when more are queued.",
+    source: "[Low02 §1.1]",
+};
+
+const K: Param = Param {
+    name: "k",
+    symbol: "k",
+    kind: Kind::Integer {
+        min: 1,
+        max: 1_000_000,
+    },
+    default: "50",
+    doc: "How many round-trip time samples the base is the smallest of.",
+    source: "[Xia05 §IV-A]",
+};
+
+/// Vegas as the scenario language sees it.
+pub static VEGAS: Family = Family {
+    name: "vegas",
+    doc: "TCP Vegas: keeps between alpha and beta of its own data queued on the path, \
+          judged by round-trip times.",
+    source: "[Low02 §1.1, Xia05 §IV-A]",
+    params: &[
+        ALPHA,
+        BETA,
+        ALPHA_RATE,
+        BETA_RATE,
+        GAMMA,
+        INITIAL_WINDOW,
+        SACK,
+    ],
+    check,
+    role: Role::Controller(objective),
+};
+
+/// Vegas-k as the scenario language sees it.
+pub static VEGAS_K: Family = Family {
+    name: "vegas-k",
+    doc: "TCP Vegas that forgets: its base round-trip time is the smallest of the last k \
+          samples.",
+    source: "[Xia05 §IV-A]",
+    params: &[
+        K,
+        ALPHA,
+        BETA,
+        ALPHA_RATE,
+        BETA_RATE,
+        GAMMA,
+        INITIAL_WINDOW,
+        SACK,
+    ],
+    check,
+    role: Role::Controller(objective),
+};
+
+/// α and β as they are given.
+#[derive(Clone, Copy)]
+enum Given {
+    Amounts(Size, Size),
+    Rates(Rate, Rate),
+}
+
+impl Given {
+    fn read(values: &Values) -> Result<Given, String> {
+        let amounts = (values.size_opt("alpha"), values.size_opt("beta"));
+        let rates = (values.rate_opt("alpha_rate"), values.rate_opt("beta_rate"));
+        match (amounts, rates) {
+            ((alpha, beta), (None, None)) => Ok(Given::Amounts(
+                alpha.unwrap_or(Size::Packets(1.0)),
+                beta.unwrap_or(Size::Packets(3.0)),
+            )),
+            ((None, None), (Some(alpha), Some(beta))) => Ok(Given::Rates(alpha, beta)),
+            ((None, None), _) => Err("alpha_rate and beta_rate go together; give both (they \
+                                      may be equal)"
+                .into()),
+            _ => Err(
+                "alpha and beta are amounts, alpha_rate and beta_rate the same per base \
+                      round-trip time; give one pair or the other"
+                    .into(),
+            ),
+        }
+    }
+}
+
+fn check(values: &Values) -> Result<(), String> {
+    let ordered = match Given::read(values)? {
+        Given::Amounts(Size::Packets(a), Size::Packets(b)) => a <= b,
+        Given::Amounts(Size::Bytes(a), Size::Bytes(b)) => a <= b,
+        Given::Amounts(..) => {
+            return Err(
+                "alpha and beta must have the same unit; write both in packets or \
+                        both in bytes (without a value they are 1 pkt and 3 pkt)"
+                    .into(),
+            );
+        }
+        Given::Rates(a, b) => a <= b,
+    };
+    if ordered {
+        Ok(())
+    } else {
+        Err(
+            "alpha must not be more than beta (without a value they are 1 pkt and 3 pkt); \
+             for a single target give both the same"
+                .into(),
+        )
+    }
+}
+
+/// The middle of the thresholds: the flow may come to rest anywhere between them, each
+/// from the side it comes from.
+fn objective(values: &Values) -> Objective {
+    match Given::read(values) {
+        Ok(Given::Rates(a, b)) => Objective::AccumulationPerRoundTrip {
+            rate: Rate::from_bps_f64((a.as_bps_f64() + b.as_bps_f64()) / 2.0),
+        },
+        Ok(Given::Amounts(Size::Bytes(a), Size::Bytes(b))) => Objective::Accumulation {
+            target: Size::Bytes(Bytes::from_f64((a.as_f64() + b.as_f64()) / 2.0)),
+        },
+        Ok(Given::Amounts(Size::Packets(a), Size::Packets(b))) => Objective::Accumulation {
+            target: Size::Packets((a + b) / 2.0),
+        },
+        _ => unreachable!("the family's check has passed"),
+    }
+}
+
+/// α and β, ready to compare with a backlog in bytes.
+#[derive(Clone, Copy, Debug)]
+enum Thresholds {
+    /// In bytes.
+    Amounts(f64, f64),
+    /// In bytes per second of base round-trip time.
+    Rates(f64, f64),
+}
+
+impl Thresholds {
+    fn new(values: &Values, packet: Bytes) -> Thresholds {
+        match Given::read(values).expect("the family's check has passed") {
+            Given::Amounts(a, b) => Thresholds::Amounts(a.bytes_f64(packet), b.bytes_f64(packet)),
+            Given::Rates(a, b) => Thresholds::Rates(a.as_bps_f64() / 8.0, b.as_bps_f64() / 8.0),
+        }
+    }
+
+    fn in_bytes(self, base_rtt: Duration) -> (f64, f64) {
+        match self {
+            Thresholds::Amounts(a, b) => (a, b),
+            Thresholds::Rates(a, b) => (a * base_rtt.as_secs_f64(), b * base_rtt.as_secs_f64()),
+        }
+    }
+}
+
+/// TCP Vegas, or Vegas-k.
+#[derive(Clone, Debug)]
+pub struct Vegas {
+    cwnd: TcpWindow,
+    estimator: VegasEstimator,
+    thresholds: Thresholds,
+    gamma: f64,
+    /// In slow start: this is a round in which the window grows, not one in which the
+    /// growth is measured.
+    growing: bool,
+    /// Until when a further early loss is one of the round trip already answered.
+    answered_until: Time,
+    recovery: Recovery,
+}
+
+impl Vegas {
+    /// Builds the one that `values` names, for packets of `packet` bytes.
+    pub fn new(values: &Values, packet: Bytes) -> Vegas {
+        let estimator = if values.family().name == VEGAS_K.name {
+            VegasEstimator::last(usize::try_from(values.integer("k")).unwrap_or(usize::MAX))
+        } else {
+            VegasEstimator::new()
+        };
+        let recovery = if values.flag("sack") {
+            Recovery::Sack
+        } else {
+            Recovery::NewReno
+        };
+        Vegas {
+            cwnd: TcpWindow::new(values, packet),
+            estimator,
+            thresholds: Thresholds::new(values, packet),
+            gamma: values.size("gamma").bytes_f64(packet),
+            growing: false,
+            answered_until: Time::ZERO,
+            recovery,
+        }
+    }
+
+    fn end_slow_start_round(&mut self, backlog: Option<f64>) {
+        if self.growing {
+            self.growing = false;
+        } else if backlog.is_some_and(|a| a > self.gamma) {
+            self.cwnd
+                .continue_from(self.cwnd.window - self.cwnd.window / 8);
+        } else {
+            self.growing = true;
+        }
+    }
+
+    fn avoid_congestion(&mut self, backlog: f64, may_grow: bool) {
+        let base_rtt = self.estimator.base_rtt().unwrap_or(Duration::ZERO);
+        let (alpha, beta) = self.thresholds.in_bytes(base_rtt);
+        if backlog < alpha {
+            if may_grow {
+                self.cwnd.increment();
+            }
+        } else if backlog > beta {
+            let less = self.cwnd.window.saturating_sub(self.cwnd.packet);
+            self.cwnd.window = less.max(2 * self.cwnd.packet);
+        }
+    }
+}
+
+impl Controller for Vegas {
+    #[inline]
+    fn on_ack(&mut self, ack: &Acked, _: &PathView, _: Time) {
+        self.cwnd.acknowledged();
+        let backlog = self.estimator.on_ack(ack, self.cwnd.window);
+        if ack.in_recovery {
+            return;
+        }
+        if self.cwnd.in_slow_start() {
+            if ack.round_ended {
+                self.end_slow_start_round(backlog);
+            }
+            if self.growing && ack.window_limited {
+                self.cwnd.grow_slow_start(ack.bytes);
+            }
+        } else if let Some(backlog) = backlog {
+            self.avoid_congestion(backlog, ack.window_limited);
+        }
+    }
+
+    fn on_congestion(&mut self, what: Congestion, path: &PathView, now: Time) {
+        if what != Congestion::Timeout && now < self.answered_until {
+            return;
+        }
+        self.answered_until = now + path.srtt;
+        self.growing = false;
+        match what {
+            Congestion::EarlyLoss => {
+                let window = self.cwnd.window;
+                self.cwnd.continue_from(window - window / 4);
+            }
+            Congestion::Loss => self.cwnd.halve(path),
+            Congestion::Timeout => self.cwnd.restart(path),
+        }
+    }
+
+    #[inline]
+    fn allowance(&self) -> Allowance {
+        self.cwnd.allowance()
+    }
+
+    fn ssthresh(&self) -> Option<Bytes> {
+        self.cwnd.threshold()
+    }
+
+    fn accumulation_estimate(&self) -> Option<f64> {
+        self.estimator.accumulation()
+    }
+
+    fn base_rtt_estimate(&self) -> Option<Duration> {
+        self.estimator.base_rtt()
+    }
+
+    fn recovery(&self) -> Recovery {
+        self.recovery
+    }
+
+    #[inline]
+    fn early_retransmission(&self) -> bool {
+        true
+    }
+}

@@ -1,0 +1,142 @@
+//! Reno and NewReno against traces worked out by hand from RFC 5681.
+
+mod common;
+
+use accord_control::{Acked, AnyController, Congestion, Controller, Recovery};
+use accord_units::param::Raw;
+use accord_units::{Bytes, Duration, Time};
+use common::{ACK, Fifo, PACKET, build, path, text, window};
+
+fn acks(c: &mut AnyController, n: usize) {
+    for _ in 0..n {
+        c.on_ack(&ACK, &path(0), Time::ZERO);
+    }
+}
+
+/// Ten packets in congestion avoidance: a loss with twenty in flight.
+fn in_avoidance() -> AnyController {
+    let mut c = build("newreno", &[("initial_window", text("20 pkt"))]);
+    c.on_congestion(Congestion::Loss, &path(20), Time::ZERO);
+    assert_eq!(window(&c), 10.0);
+    c
+}
+
+#[test]
+fn slow_start_doubles_each_round_trip() {
+    let mut path = Fifo::new(build("reno", &[]), Duration::from_ms(1000));
+    // After the first acknowledgement of each round, one packet more than it began with.
+    assert_eq!(path.rounds(6), [3.0, 5.0, 9.0, 17.0, 33.0, 65.0]);
+    assert_eq!(path.controller.ssthresh(), None);
+}
+
+#[test]
+fn slow_start_grows_a_packet_at_most_for_each_acknowledgement() {
+    let mut c = build("newreno", &[]);
+    let ack = |bytes| Acked {
+        bytes: Bytes::new(bytes),
+        ..ACK
+    };
+    c.on_ack(&ack(4000), &path(0), Time::ZERO);
+    assert_eq!(window(&c), 3.0);
+    c.on_ack(&ack(400), &path(0), Time::ZERO);
+    assert_eq!(window(&c), 3.4);
+}
+
+#[test]
+fn slow_start_ends_at_the_threshold() {
+    let mut c = in_avoidance();
+    c.on_congestion(Congestion::Timeout, &path(16), Time::ZERO);
+    assert_eq!(c.ssthresh(), Some(Bytes::new(8 * PACKET)));
+    assert_eq!(window(&c), 1.0);
+    acks(&mut c, 7);
+    assert_eq!(window(&c), 8.0);
+    // From here a packet for each window acknowledged.
+    acks(&mut c, 7);
+    assert_eq!(window(&c), 8.0);
+    acks(&mut c, 1);
+    assert_eq!(window(&c), 9.0);
+}
+
+/// With acknowledgements of two packets (delayed), and of half a packet: bytes count, not
+/// acknowledgements.
+#[test]
+fn congestion_avoidance_counts_bytes() {
+    for (bytes, each_round) in [(2000, 5), (500, 20)] {
+        let mut c = in_avoidance();
+        let ack = Acked {
+            bytes: Bytes::new(bytes),
+            ..ACK
+        };
+        for _ in 1..each_round {
+            c.on_ack(&ack, &path(0), Time::ZERO);
+        }
+        assert_eq!(window(&c), 10.0);
+        c.on_ack(&ack, &path(0), Time::ZERO);
+        assert_eq!(window(&c), 11.0);
+    }
+}
+
+#[test]
+fn congestion_avoidance_carries_the_remainder_over() {
+    let mut c = in_avoidance();
+    let ack = Acked {
+        bytes: Bytes::new(7000),
+        ..ACK
+    };
+    c.on_ack(&ack, &path(0), Time::ZERO);
+    c.on_ack(&ack, &path(0), Time::ZERO);
+    assert_eq!(window(&c), 11.0);
+    // 4000 bytes were left: 7000 more make the window of 11 000.
+    c.on_ack(&ack, &path(0), Time::ZERO);
+    assert_eq!(window(&c), 12.0);
+}
+
+#[test]
+fn a_loss_leaves_half_of_what_was_in_flight_and_two_packets_at_least() {
+    for (in_flight, left) in [(20, 10.0), (9, 4.5), (3, 2.0), (0, 2.0)] {
+        let mut c = build("newreno", &[("initial_window", text("20 pkt"))]);
+        c.on_congestion(Congestion::Loss, &path(in_flight), Time::ZERO);
+        assert_eq!(window(&c), left);
+        assert_eq!(c.ssthresh(), Some(c.allowance().window));
+    }
+}
+
+/// RFC 5681 §3.1: a segment sent again by the timer does not lower the threshold again.
+#[test]
+fn the_threshold_stays_while_the_timer_backs_off() {
+    let mut c = in_avoidance();
+    c.on_congestion(Congestion::Timeout, &path(12), Time::ZERO);
+    c.on_congestion(Congestion::Timeout, &path(1), Time::ZERO);
+    assert_eq!(c.ssthresh(), Some(Bytes::new(6 * PACKET)));
+    acks(&mut c, 1);
+    c.on_congestion(Congestion::Timeout, &path(2), Time::ZERO);
+    assert_eq!(c.ssthresh(), Some(Bytes::new(2 * PACKET)));
+    assert_eq!(window(&c), 1.0);
+}
+
+#[test]
+fn the_window_waits_in_recovery_and_while_it_is_not_used() {
+    for in_recovery in [true, false] {
+        for mut c in [in_avoidance(), build("newreno", &[])] {
+            let before = window(&c);
+            let ack = Acked {
+                in_recovery,
+                window_limited: in_recovery,
+                ..ACK
+            };
+            for _ in 0..100 {
+                c.on_ack(&ack, &path(0), Time::ZERO);
+            }
+            assert_eq!(window(&c), before);
+        }
+    }
+}
+
+#[test]
+fn each_says_how_losses_are_repaired() {
+    assert_eq!(build("reno", &[]).recovery(), Recovery::Reno);
+    assert_eq!(build("newreno", &[]).recovery(), Recovery::NewReno);
+    let sack = build("newreno", &[("sack", Raw::Flag(true))]);
+    assert_eq!(sack.recovery(), Recovery::Sack);
+    assert!(!sack.early_retransmission());
+}
