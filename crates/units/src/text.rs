@@ -84,6 +84,9 @@ pub(crate) fn parse(s: &str, units: &[Unit], expected: &'static str) -> Result<u
     if value < 0.0 {
         return fail(format!("\"{}\" is negative", clip(s)));
     }
+    if let Some(base) = exact(number, unit) {
+        return Ok(base);
+    }
     let base = (value * unit.scale).round();
     // 2^63 leaves room for sums of two, everywhere.
     if !base.is_finite() || base >= 9.2e18 {
@@ -95,7 +98,23 @@ pub(crate) fn parse(s: &str, units: &[Unit], expected: &'static str) -> Result<u
     Ok(base as u64)
 }
 
-/// Prints in the largest unit that keeps the number at or above one, without loss.
+/// The value of a plain decimal of up to 19 digits, if it is a whole number of base units
+/// below 2^62: what [`print`] writes is read back to the last digit, where a float has 53
+/// bits only.
+fn exact(number: &str, unit: &Unit) -> Option<u64> {
+    let (whole, fraction) = number.split_once('.').unwrap_or((number, ""));
+    let digits = format!("{whole}{fraction}");
+    if digits.len() > 19 || !digits.bytes().all(|b| b.is_ascii_digit()) {
+        return None;
+    }
+    let scaled = digits.parse::<u128>().ok()? * unit.scale as u128;
+    let divisor = 10u128.pow(u32::try_from(fraction.len()).ok()?);
+    let base = u64::try_from(scaled / divisor).ok()?;
+    (scaled % divisor == 0 && base < 1 << 62).then_some(base)
+}
+
+/// Prints in the largest unit that keeps the number at or above one, without loss. Units
+/// for printing are powers of ten.
 pub(crate) fn print(base: u64, units: &[Unit]) -> String {
     let unit = units
         .iter()
@@ -103,7 +122,14 @@ pub(crate) fn print(base: u64, units: &[Unit]) -> String {
         .take_while(|u| u.scale <= base.max(1) as f64)
         .last()
         .expect("the first unit has scale 1");
-    format!("{} {}", base as f64 / unit.scale, unit.name)
+    let scale = unit.scale as u64;
+    let (whole, rest) = (base / scale, base % scale);
+    let digits = scale.ilog10() as usize;
+    let fraction = format!("{rest:0digits$}");
+    match fraction.trim_end_matches('0') {
+        "" => format!("{whole} {}", unit.name),
+        fraction => format!("{whole}.{fraction} {}", unit.name),
+    }
 }
 
 /// Keeps hostile input from filling the screen.
@@ -111,5 +137,35 @@ fn clip(s: &str) -> String {
     match s.char_indices().nth(40) {
         Some((i, _)) => format!("{}…", &s[..i]),
         None => s.to_string(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::{Bytes, Duration, Rate};
+
+    #[test]
+    fn what_is_printed_is_read_back_to_the_last_digit() {
+        let mut n = 1u64;
+        while n < 1 << 62 {
+            for base in [n - 1, n, n + 1, n / 7 * 5] {
+                let time = Duration::from_ps(base);
+                assert_eq!(time.to_string().parse(), Ok(time));
+                let rate = Rate::from_bps(base);
+                assert_eq!(rate.to_string().parse(), Ok(rate));
+                let bytes = Bytes::new(base);
+                assert_eq!(bytes.to_string().parse(), Ok(bytes));
+            }
+            n = n * 3 + 1;
+        }
+    }
+
+    #[test]
+    fn prints_in_the_unit_that_a_person_would_choose() {
+        assert_eq!(Duration::from_us(2500).to_string(), "2.5 ms");
+        assert_eq!(Duration::from_ps(1).to_string(), "1 ps");
+        assert_eq!(Rate::from_bps(2_400_000_000).to_string(), "2.4 Gbps");
+        assert_eq!(Bytes::new(64_000).to_string(), "64 KB");
+        assert_eq!(Rate::ZERO.to_string(), "0 bps");
     }
 }
