@@ -1,3 +1,25 @@
 //! The program `accord`.
+//!
+//! Data goes to stdout, everything else to stderr. Exit codes: 0 all is well, 1 an
+//! expectation failed, 2 bad usage or a bad scenario, 3 this machine cannot do it, 130
+//! interrupted.
 
-fn main() {}
+mod args;
+mod bench;
+mod commands;
+mod execute;
+mod fail;
+mod progress;
+mod source;
+
+use clap::Parser;
+use std::process::ExitCode;
+
+fn main() -> ExitCode {
+    let args = args::Args::parse();
+    match commands::run(args) {
+        Ok(true) => ExitCode::SUCCESS,
+        Ok(false) => ExitCode::from(1),
+        Err(e) => e.report(),
+    }
+}

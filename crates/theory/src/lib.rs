@@ -21,6 +21,7 @@ mod certificate;
 mod cg;
 mod demand;
 mod dual;
+mod equilibrium;
 mod error;
 mod merge;
 mod newton;
@@ -30,6 +31,7 @@ mod solution;
 
 pub use certificate::Certificate;
 pub use demand::Demand;
+pub use equilibrium::{EquilibriumError, run};
 pub use error::ProblemError;
 pub use newton::solve;
 pub use problem::Problem;

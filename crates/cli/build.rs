@@ -1,0 +1,35 @@
+//! Puts the scenario files of the repository into the program, so that `accord reproduce`
+//! works anywhere.
+
+use std::fmt::Write;
+use std::path::Path;
+
+fn main() {
+    let dir = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../scenarios");
+    println!("cargo:rerun-if-changed={}", dir.display());
+    let mut names: Vec<String> = std::fs::read_dir(&dir)
+        .expect("the repository has a folder of scenarios")
+        .map(|entry| entry.expect("a readable folder").file_name())
+        .filter_map(|name| {
+            name.into_string()
+                .ok()?
+                .strip_suffix(".toml")
+                .map(String::from)
+        })
+        .collect();
+    // xia05-fig4 before xia05-fig10.
+    names.sort_by_key(|n| {
+        let digits = n.len() - n.trim_end_matches(|c: char| c.is_ascii_digit()).len();
+        let (stem, number) = n.split_at(n.len() - digits);
+        (stem.to_string(), number.parse::<u32>().unwrap_or(0))
+    });
+    let mut table = String::from("&[\n");
+    for name in names {
+        let path = dir.join(format!("{name}.toml"));
+        println!("cargo:rerun-if-changed={}", path.display());
+        writeln!(table, "    ({name:?}, include_str!({path:?})),").expect("writing to a string");
+    }
+    table.push_str("]\n");
+    let out = std::env::var("OUT_DIR").expect("cargo sets it");
+    std::fs::write(Path::new(&out).join("scenarios.rs"), table).expect("a writable folder");
+}

@@ -1,0 +1,107 @@
+//! The engine's speed on three works that were measured on other simulators, too: `accord
+//! bench`. They are scenario files like any other, in `benches/`.
+
+use crate::fail::Failure;
+use crate::source::CATALOGUE;
+use accord_scenario::{File, Quiet};
+use serde::Serialize;
+
+/// Name and scenario of each work.
+const WORKS: &[(&str, &str)] = &[
+    (
+        "newreno-10",
+        include_str!("../../../benches/newreno-10.toml"),
+    ),
+    (
+        "newreno-250",
+        include_str!("../../../benches/newreno-250.toml"),
+    ),
+    ("vegas-250", include_str!("../../../benches/vegas-250.toml")),
+];
+
+/// One measurement.
+#[derive(Serialize)]
+struct Measured {
+    name: &'static str,
+    packet_hops: u64,
+    cpu_seconds: f64,
+    hops_per_cpu_second: f64,
+    peak_rss_bytes: u64,
+}
+
+/// Runs one work, or all.
+pub fn run(name: Option<&str>, json: bool) -> Result<bool, Failure> {
+    let works: Vec<_> = WORKS
+        .iter()
+        .filter(|(n, _)| name.is_none_or(|m| m == *n))
+        .collect();
+    if works.is_empty() {
+        let known: Vec<_> = WORKS.iter().map(|(n, _)| *n).collect();
+        let e = Failure::new(format!("there is no work \"{}\"", name.unwrap_or_default()));
+        return Err(e.hint(format!("there are: {}", known.join(", "))));
+    }
+    let mut results = Vec::new();
+    for (name, text) in works {
+        let scenario = File::parse(name, text)?
+            .points(&CATALOGUE, None)?
+            .swap_remove(0);
+        let before = cpu_seconds();
+        let run = accord_sim::run(&scenario, &mut Quiet).map_err(|_| Failure::Interrupted)?;
+        let cpu_seconds = cpu_seconds() - before;
+        let packet_hops = run.statistics.packet_hops;
+        results.push(Measured {
+            name,
+            packet_hops,
+            cpu_seconds,
+            hops_per_cpu_second: packet_hops as f64 / cpu_seconds,
+            peak_rss_bytes: peak_rss_bytes(),
+        });
+    }
+    if json {
+        println!(
+            "{}",
+            serde_json::to_string_pretty(&results).expect("plain data")
+        );
+    } else {
+        println!(
+            "{:12} {:>14} {:>8} {:>14} {:>10}",
+            "work", "packet-hops", "CPU s", "million hops/s", "peak MB"
+        );
+        for r in results {
+            let (hops, cpu) = (r.packet_hops, r.cpu_seconds);
+            let (speed, rss) = (r.hops_per_cpu_second / 1e6, r.peak_rss_bytes as f64 / 1e6);
+            println!(
+                "{:12} {hops:>14} {cpu:>8.2} {speed:>14.1} {rss:>10.1}",
+                r.name
+            );
+        }
+    }
+    Ok(true)
+}
+
+/// CPU time of this process so far.
+fn cpu_seconds() -> f64 {
+    let usage = rustix_usage();
+    usage.0
+}
+
+fn peak_rss_bytes() -> u64 {
+    rustix_usage().1
+}
+
+/// CPU seconds and peak resident bytes, from the kernel's own files.
+fn rustix_usage() -> (f64, u64) {
+    let read = |path| std::fs::read_to_string(path).unwrap_or_default();
+    let schedstat = read("/proc/self/schedstat");
+    let cpu = schedstat
+        .split(' ')
+        .next()
+        .and_then(|ns| ns.parse::<f64>().ok())
+        .unwrap_or(0.0);
+    let status = read("/proc/self/status");
+    let peak = status.lines().find_map(|l| l.strip_prefix("VmHWM:"));
+    let kb = peak
+        .and_then(|l| l.trim().split(' ').next()?.parse::<u64>().ok())
+        .unwrap_or(0);
+    (cpu / 1e9, kb * 1024)
+}

@@ -1,0 +1,90 @@
+//! Errors as people see them.
+
+use accord_scenario::{Errors, ScenarioError};
+use miette::{LabeledSpan, MietteDiagnostic, NamedSource, Report, Severity};
+use std::fmt::Display;
+use std::process::ExitCode;
+
+/// Why the program ends without a result.
+pub enum Failure {
+    /// The scenario is wrong.
+    Scenario(Errors),
+    /// Something else is.
+    Other {
+        /// What.
+        message: String,
+        /// What to do about it.
+        hint: Option<String>,
+    },
+    /// The user stopped it.
+    Interrupted,
+}
+
+impl Failure {
+    /// Something is wrong.
+    pub fn new(message: impl Display) -> Failure {
+        Failure::Other {
+            message: message.to_string(),
+            hint: None,
+        }
+    }
+
+    /// What to do about it.
+    pub fn hint(self, text: impl Into<String>) -> Failure {
+        match self {
+            Failure::Other { message, .. } => Failure::Other {
+                message,
+                hint: Some(text.into()),
+            },
+            other => other,
+        }
+    }
+
+    /// Prints it, and gives the exit code.
+    pub fn report(self) -> ExitCode {
+        match self {
+            Failure::Scenario(errors) => {
+                for e in errors.iter() {
+                    eprintln!("{:?}", diagnostic(e));
+                }
+            }
+            Failure::Other { message, hint } => {
+                let mut d = MietteDiagnostic::new(message).with_severity(Severity::Error);
+                d.help = hint;
+                eprintln!("{:?}", Report::from(d));
+            }
+            Failure::Interrupted => {
+                eprintln!("interrupted; nothing was written for the run that was going on");
+                return ExitCode::from(130);
+            }
+        }
+        ExitCode::from(2)
+    }
+}
+
+fn diagnostic(e: &ScenarioError) -> Report {
+    let label = LabeledSpan::underline(e.span.clone());
+    let mut d = MietteDiagnostic::new(e.message.clone()).with_label(label);
+    d.help = e.hint.clone();
+    Report::from(d).with_source_code(
+        NamedSource::new(&e.origin.name, e.origin.text.clone()).with_language("toml"),
+    )
+}
+
+impl From<Errors> for Failure {
+    fn from(e: Errors) -> Failure {
+        Failure::Scenario(e)
+    }
+}
+
+impl From<ScenarioError> for Failure {
+    fn from(e: ScenarioError) -> Failure {
+        Failure::Scenario(e.into())
+    }
+}
+
+impl From<accord_report::FileError> for Failure {
+    fn from(e: accord_report::FileError) -> Failure {
+        Failure::new(e)
+    }
+}

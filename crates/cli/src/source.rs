@@ -1,0 +1,36 @@
+//! Where scenarios come from: files, and those that come with the program.
+
+use crate::fail::Failure;
+use accord_scenario::{Catalogue, File};
+use std::path::Path;
+
+/// Id and text of the scenarios that come with the program.
+pub const BUILT_IN: &[(&str, &str)] = include!(concat!(env!("OUT_DIR"), "/scenarios.rs"));
+
+/// All controllers and queue disciplines there are.
+pub const CATALOGUE: Catalogue = Catalogue {
+    controllers: accord_control::FAMILIES,
+    disciplines: accord_aqm::FAMILIES,
+};
+
+/// The scenario of that file name or id, with `PATH=VALUE` settings applied.
+pub fn load(name: &str, settings: &[String]) -> Result<File, Failure> {
+    let mut file = if Path::new(name).is_file() {
+        File::open(Path::new(name))?
+    } else if let Some((id, text)) = BUILT_IN.iter().find(|(id, _)| *id == name) {
+        File::parse(&format!("{id}.toml"), text)?
+    } else {
+        let hint = "accord reproduce --list shows the scenarios that come with the program";
+        return Err(
+            Failure::new(format!("there is no file and no scenario \"{name}\"")).hint(hint),
+        );
+    };
+    for setting in settings {
+        let Some((path, value)) = setting.split_once('=') else {
+            let hint = "write --set PATH=VALUE, for example --set link.bottleneck.rate=\"5 Mbps\"";
+            return Err(Failure::new(format!("\"{setting}\" is not a setting")).hint(hint));
+        };
+        file.set(path.trim(), value.trim())?;
+    }
+    Ok(file)
+}

@@ -1,0 +1,382 @@
+//! From a scenario to its equilibrium, phase by phase, and back to a run.
+//!
+//! In each phase (between starts, stops and changes) every controlled flow keeps its target
+//! accumulation a on its path; with x the rates and p the queuing delays this is the problem
+//! `max Σ a ln x` within the capacities [Xia05 propositions 1 and 2, Low02 theorem 1]. Rates
+//! are in bytes per second here and prices in seconds, so weights are accumulations in bytes.
+//!
+//! Departures: control packets and acknowledgements are not counted as load; a flow of finite
+//! size counts as if it had no end.
+
+use crate::{Demand, Problem, ProblemError, Routes, Settings, Solution, Status, solve};
+use accord_scenario::{
+    Change, Engine, Entity, Interrupted, Limit, LinkId, Manifest, Metric, Observer, Phase, Run,
+    Scenario, Series, Statistics,
+};
+use accord_units::param::Role;
+use accord_units::{Bytes, Duration, Objective, Price, Time};
+
+/// Why a scenario has no theory run.
+#[derive(Debug, thiserror::Error)]
+pub enum EquilibriumError {
+    /// The scenario does not make a problem.
+    #[error("phase {start}-{end}: {source}")]
+    Problem {
+        /// Start of the phase.
+        start: Time,
+        /// End of the phase.
+        end: Time,
+        /// What is wrong.
+        source: ProblemError,
+    },
+    /// The observer stopped it.
+    #[error("interrupted")]
+    Interrupted,
+}
+
+impl From<Interrupted> for EquilibriumError {
+    fn from(_: Interrupted) -> Self {
+        EquilibriumError::Interrupted
+    }
+}
+
+/// The series of a theory run have no more samples than this.
+const LONGEST: u64 = 4096;
+
+/// Computes the equilibrium of each phase of a scenario.
+///
+/// # Errors
+/// When a phase is not a valid problem, or the observer stops it. A phase without an
+/// equilibrium is not an error: its values are absent and a note says why.
+pub fn run(scenario: &Scenario, observer: &mut dyn Observer) -> Result<Run, EquilibriumError> {
+    let mut notes = Vec::new();
+    let mut steps = 0;
+    let mut phases = Vec::new();
+    for phase in scenario.phases() {
+        observer.progress(phase.start)?;
+        let state = State::at(scenario, phase.start);
+        let equilibrium =
+            state
+                .equilibrium(&phase, &mut notes)
+                .map_err(|source| EquilibriumError::Problem {
+                    start: phase.start,
+                    end: phase.end,
+                    source,
+                })?;
+        steps += equilibrium.as_ref().map_or(0, |e| e.steps);
+        phases.push((phase, equilibrium));
+    }
+    notes.dedup();
+    let (time, series) = series(scenario, &phases);
+    Ok(Run {
+        manifest: Manifest {
+            engine: Engine::Theory,
+            version: env!("CARGO_PKG_VERSION"),
+            scenario_hash: String::new(),
+            seed: scenario.seed,
+            digest: digest(&series),
+        },
+        time,
+        series,
+        statistics: Statistics {
+            packet_hops: 0,
+            steps,
+        },
+        notes,
+    })
+}
+
+/// The network as it is at some time.
+struct State<'a> {
+    scenario: &'a Scenario,
+    rate: Vec<f64>,
+    delay: Vec<Duration>,
+    path: Vec<&'a [LinkId]>,
+    reverse_path: Vec<&'a [LinkId]>,
+}
+
+/// The values of a phase, by flow and by link.
+struct Equilibrium {
+    /// Bytes per second.
+    rate: Vec<f64>,
+    rtt: Vec<f64>,
+    base_rtt: Vec<f64>,
+    accumulation: Vec<f64>,
+    estimate: Vec<f64>,
+    price: Vec<f64>,
+    queuing_delay: Vec<f64>,
+    load: Vec<f64>,
+    backlog_packets: Vec<f64>,
+    rate_of_link: Vec<f64>,
+    steps: u64,
+}
+
+impl<'a> State<'a> {
+    fn at(scenario: &'a Scenario, time: Time) -> State<'a> {
+        let mut state = State {
+            scenario,
+            rate: scenario
+                .links
+                .iter()
+                .map(|l| l.rate.as_bps_f64() / 8.0)
+                .collect(),
+            delay: scenario.links.iter().map(|l| l.delay).collect(),
+            path: scenario.flows.iter().map(|f| &f.path[..]).collect(),
+            reverse_path: scenario.flows.iter().map(|f| &f.reverse_path[..]).collect(),
+        };
+        for event in scenario.events.iter().filter(|e| e.at <= time) {
+            match &event.change {
+                Change::Delay(link, delay) => state.delay[*link] = *delay,
+                Change::Rate(link, rate) => state.rate[*link] = rate.as_bps_f64() / 8.0,
+                Change::Route {
+                    flow,
+                    path,
+                    reverse_path,
+                } => {
+                    state.path[*flow] = path;
+                    state.reverse_path[*flow] = reverse_path;
+                }
+            }
+        }
+        state
+    }
+
+    /// Propagation and transmission there and back, in seconds.
+    fn base_rtt(&self, flow: usize) -> f64 {
+        let f = &self.scenario.flows[flow];
+        let way = |path: &[LinkId], size: Bytes| -> f64 {
+            path.iter()
+                .map(|&l| self.delay[l].as_secs_f64() + size.as_f64() / self.rate[l])
+                .sum()
+        };
+        way(self.path[flow], f.packet) + way(self.reverse_path[flow], f.ack)
+    }
+
+    fn price_of(&self, link: LinkId) -> Price {
+        let discipline = &self.scenario.links[link].queue.discipline;
+        match discipline.family().role {
+            Role::Queue(price) => price(discipline),
+            Role::Controller(_) => Price::QueuingDelay,
+        }
+    }
+
+    /// What a flow sends at a price; `None` for a flow that theory says nothing of.
+    fn demand(&self, flow: usize) -> Option<Demand> {
+        use accord_scenario::Demand as Wants;
+        let f = &self.scenario.flows[flow];
+        let Role::Controller(objective) = f.controller.family().role else {
+            return None;
+        };
+        let offered = match f.demand {
+            Wants::Constant(rate) | Wants::Poisson(rate) => Some(rate.as_bps_f64() / 8.0),
+            Wants::OnOff {
+                rate: Some(rate),
+                burst,
+                pause,
+            } => {
+                let rate = rate.as_bps_f64() / 8.0;
+                let on = burst.as_f64() / rate;
+                Some(rate * on / (on + pause.as_secs_f64()))
+            }
+            Wants::Greedy | Wants::Size(_) | Wants::OnOff { rate: None, .. } => None,
+        };
+        let weight = match objective(&f.controller) {
+            Objective::Accumulation { target } => target.bytes_f64(f.packet),
+            Objective::AccumulationPerRoundTrip { rate } => {
+                rate.as_bps_f64() / 8.0 * self.base_rtt(flow)
+            }
+            Objective::Unresponsive => return offered.map(|rate| Demand::Fixed { rate }),
+            Objective::Loss => return None,
+        };
+        Some(match offered {
+            Some(cap) => Demand::Capped { weight, cap },
+            None => Demand::Log { weight },
+        })
+    }
+
+    /// The equilibrium of a phase, or `None` with a note.
+    fn equilibrium(
+        &self,
+        phase: &Phase,
+        notes: &mut Vec<String>,
+    ) -> Result<Option<Equilibrium>, ProblemError> {
+        let s = self.scenario;
+        if phase.active.is_empty() {
+            return Ok(None);
+        }
+        let mut demands = Vec::new();
+        for &flow in &phase.active {
+            let Some(demand) = self.demand(flow) else {
+                let f = &s.flows[flow];
+                let name = f.controller.family().name;
+                let group = &s.groups[f.group].name;
+                notes.push(format!(
+                    "theory: {group} ({name}) keeps no accumulation of its own choosing, so phases with it have no equilibrium here"
+                ));
+                return Ok(None);
+            };
+            demands.push(demand);
+        }
+        let capacity: Vec<f64> = (0..s.links.len())
+            .map(|l| match self.price_of(l) {
+                Price::VirtualDelay { utilisation } => self.rate[l] * utilisation,
+                Price::QueuingDelay | Price::Loss => self.rate[l],
+            })
+            .collect();
+        let routes = Routes::new(
+            s.links.len(),
+            phase
+                .active
+                .iter()
+                .map(|&f| -> Vec<u32> { self.path[f].iter().map(|&l| l as u32).collect() }),
+        )?;
+        let problem = Problem::new(routes, capacity, demands)?;
+        let solution = solve(&problem, &Settings::default());
+        let span = format!("theory, {}-{}", phase.start, phase.end);
+        let c = &solution.certificate;
+        match &solution.status {
+            Status::Solved => notes.push(format!(
+                "{span}: optimal; residuals: stationarity {:.0e}, feasibility {:.0e}, complementary slackness {:.0e}",
+                c.stationarity, c.primal, c.complementarity
+            )),
+            status => {
+                notes.push(format!("{span}: no equilibrium: {status:?}"));
+                return Ok(None);
+            }
+        }
+        let e = self.values(phase, &solution);
+        self.check_buffers(&e, &span, notes);
+        Ok(Some(e))
+    }
+
+    fn values(&self, phase: &Phase, solution: &Solution) -> Equilibrium {
+        let s = self.scenario;
+        let nan = || vec![f64::NAN; s.flows.len()];
+        let queuing_delay: Vec<f64> = (0..s.links.len())
+            .map(|l| match self.price_of(l) {
+                Price::VirtualDelay { .. } => 0.0,
+                Price::QueuingDelay | Price::Loss => solution.prices[l],
+            })
+            .collect();
+        let mut e = Equilibrium {
+            rate: nan(),
+            rtt: nan(),
+            base_rtt: nan(),
+            accumulation: nan(),
+            estimate: nan(),
+            price: solution.prices.clone(),
+            load: vec![0.0; s.links.len()],
+            backlog_packets: vec![0.0; s.links.len()],
+            rate_of_link: self.rate.clone(),
+            steps: solution.iterations as u64,
+            queuing_delay,
+        };
+        for (&flow, &x) in phase.active.iter().zip(&solution.rates) {
+            let sum = |path: &[LinkId], of: &[f64]| path.iter().map(|&l| of[l]).sum::<f64>();
+            let forward = sum(self.path[flow], &e.queuing_delay);
+            let backward = sum(self.reverse_path[flow], &e.queuing_delay);
+            e.rate[flow] = x;
+            e.base_rtt[flow] = self.base_rtt(flow);
+            e.rtt[flow] = e.base_rtt[flow] + forward + backward;
+            e.accumulation[flow] = x * forward;
+            e.estimate[flow] = x * sum(self.path[flow], &e.price);
+            for &l in self.path[flow] {
+                e.load[l] += x;
+                e.backlog_packets[l] += x * e.queuing_delay[l] / s.flows[flow].packet.as_f64();
+            }
+        }
+        e
+    }
+
+    /// An equilibrium whose queues do not fit is not reached [Har02 eq. 17].
+    fn check_buffers(&self, e: &Equilibrium, span: &str, notes: &mut Vec<String>) {
+        for (l, link) in self.scenario.links.iter().enumerate() {
+            let backlog = e.queuing_delay[l] * self.rate[l];
+            let (needs, has) = match link.queue.limit {
+                Limit::Packets(n) if e.backlog_packets[l] > n as f64 => (
+                    format!("{:.1} pkt", e.backlog_packets[l]),
+                    format!("{n} pkt"),
+                ),
+                Limit::Bytes(b) if backlog > b.as_f64() => {
+                    (Bytes::from_f64(backlog).to_string(), b.to_string())
+                }
+                _ => continue,
+            };
+            notes.push(format!(
+                "{span}: the equilibrium queue of {} is {needs}, its buffer {has}: flows will lose packets and not reach it",
+                link.name
+            ));
+        }
+    }
+}
+
+/// The series, on the scenario's sampling grid or a coarser one.
+fn series(scenario: &Scenario, phases: &[(Phase, Option<Equilibrium>)]) -> (Vec<f64>, Vec<Series>) {
+    let mut period = scenario.sample;
+    while scenario.duration.as_ps() / period.as_ps().max(1) > LONGEST {
+        period = period * 2;
+    }
+    let samples = scenario.duration.as_ps() / period.as_ps().max(1);
+    let time: Vec<f64> = (1..=samples).map(|k| (period * k).as_secs_f64()).collect();
+    // The phase that a sampling period lies in, by its middle.
+    let phase_of: Vec<usize> = (time.iter())
+        .map(|t| {
+            let middle = t - period.as_secs_f64() / 2.0;
+            phases
+                .partition_point(|(p, _)| p.end.as_secs_f64() <= middle)
+                .min(phases.len() - 1)
+        })
+        .collect();
+    let mut columns = Vec::new();
+    let mut add = |entity, metric, value: &dyn Fn(&Equilibrium) -> f64| {
+        let by_phase: Vec<f64> = phases
+            .iter()
+            .map(|(_, e)| e.as_ref().map_or(f64::NAN, value))
+            .collect();
+        let values = phase_of.iter().map(|&p| by_phase[p]).collect();
+        columns.push(Series {
+            metric,
+            entity,
+            values,
+        });
+    };
+    for f in 0..scenario.flows.len() {
+        let id = Entity::Flow(f);
+        add(id, Metric::Throughput, &|e| e.rate[f] * 8.0);
+        add(id, Metric::Goodput, &|e| e.rate[f] * 8.0);
+        add(id, Metric::SendingRate, &|e| e.rate[f] * 8.0);
+        add(id, Metric::Cwnd, &|e| e.rate[f] * e.rtt[f]);
+        add(id, Metric::Rtt, &|e| e.rtt[f]);
+        add(id, Metric::MinRtt, &|e| e.base_rtt[f]);
+        add(id, Metric::Accumulation, &|e| e.accumulation[f]);
+        add(id, Metric::AccumulationEstimate, &|e| e.estimate[f]);
+    }
+    for (l, _) in scenario
+        .links
+        .iter()
+        .enumerate()
+        .filter(|(_, link)| !link.attachment)
+    {
+        let id = Entity::Link(l);
+        add(id, Metric::Backlog, &|e| {
+            e.queuing_delay[l] * e.rate_of_link[l]
+        });
+        add(id, Metric::BacklogPackets, &|e| e.backlog_packets[l]);
+        add(id, Metric::QueuingDelay, &|e| e.queuing_delay[l]);
+        add(id, Metric::Utilisation, &|e| e.load[l] / e.rate_of_link[l]);
+        add(id, Metric::Price, &|e| e.price[l]);
+    }
+    (time, columns)
+}
+
+/// FNV-1a over all values: equal digests, equal runs.
+fn digest(series: &[Series]) -> String {
+    let bytes = series
+        .iter()
+        .flat_map(|s| &s.values)
+        .flat_map(|v| v.to_bits().to_le_bytes());
+    let hash = bytes.fold(0xcbf2_9ce4_8422_2325u64, |h, b| {
+        (h ^ u64::from(b)).wrapping_mul(0x100_0000_01b3)
+    });
+    format!("{hash:016x}")
+}
