@@ -26,6 +26,9 @@ pub struct Acc {
     ssthresh: f64,
     /// Rate as a fraction of cwnd / srtt; below one only in the low-rate regime.
     slowdown: f64,
+    /// The report in hand was measured with the present window. Slow start waits for that
+    /// under [`Clocking::Conserving`], so that it doubles once per window felt.
+    felt: bool,
     srtt: f64,
     estimate: f64,
 }
@@ -41,6 +44,7 @@ impl Acc {
             cwnd: packet.as_f64(),
             ssthresh: f64::INFINITY,
             slowdown: 1.0,
+            felt: true,
             srtt: 0.0,
             estimate: 0.0,
         }
@@ -66,14 +70,8 @@ impl Acc {
 impl Controller for Acc {
     fn on_ack(&mut self, _: &Acked, _: &PathView, _: Time) {}
 
-    fn on_congestion(&mut self, what: Congestion, _: &PathView, _: Time) {
-        match what {
-            Congestion::Loss | Congestion::EarlyLoss => self.halve(),
-            Congestion::Timeout => {
-                self.halve();
-                self.cwnd = self.packet;
-            }
-        }
+    fn on_congestion(&mut self, _: Congestion, _: &PathView, _: Time) {
+        self.halve();
     }
 
     fn on_report(&mut self, report: &Report, path: &PathView, _: Time) {
@@ -101,7 +99,13 @@ impl Controller for Acc {
             if pwnd + self.packet >= self.ssthresh {
                 self.ssthresh = self.ssthresh.max(self.cwnd); // (7.1)
             }
-            self.cwnd = self.cwnd.max((2.0 * pwnd).min(self.ssthresh)); // (7.2)
+            if self.felt || self.clocking == Clocking::Paced {
+                let before = self.cwnd;
+                self.cwnd = self.cwnd.max((2.0 * pwnd).min(self.ssthresh)); // (7.2)
+                self.felt = self.cwnd == before;
+            } else {
+                self.felt = true;
+            }
         }
         self.low_rate(congested);
     }

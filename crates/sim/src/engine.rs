@@ -57,8 +57,8 @@ struct Flow {
     sampled: Sampled,
     /// (time, bytes sent by then), for the ideal estimator only.
     history: VecDeque<(Time, u64)>,
-    /// Bytes sent that would have arrived by now over empty queues, likewise.
-    due_bytes: u64,
+    /// When the latest packet would have arrived over empty queues, and bytes sent up to it.
+    due: (Time, u64),
 }
 
 #[derive(Clone, Copy, Default)]
@@ -153,7 +153,7 @@ impl<'a> Simulation<'a> {
                     data_lost_bytes: 0,
                     sampled: Sampled::default(),
                     history: VecDeque::new(),
-                    due_bytes: 0,
+                    due: (Time::ZERO, 0),
                 }
             })
             .collect();
@@ -689,11 +689,17 @@ impl Flow {
             if sent + self.one_way > now {
                 break;
             }
-            self.due_bytes = bytes;
+            self.due = (sent + self.one_way, bytes);
             self.history.pop_front();
         }
+        // The definition is of a fluid: the packet that is due next has come in part.
+        let (since, bytes) = self.due;
+        let part = self.history.front().map_or(0.0, |&(sent, next)| {
+            let gap = (sent + self.one_way).since(since).as_secs_f64();
+            (next - bytes) as f64 * (now.since(since).as_secs_f64() / gap.max(1e-12))
+        });
         let gone = self.delivered.bytes + self.data_lost_bytes;
-        Some(self.due_bytes.saturating_sub(gone) as f64)
+        Some((bytes as f64 + part - gone as f64).max(0.0))
     }
 }
 

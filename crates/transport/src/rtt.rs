@@ -12,6 +12,7 @@ pub struct RoundTrip {
     /// Number of times that the timer ran out in a row.
     backoff: u32,
     min_rto: Duration,
+    max_backoff: u32,
 }
 
 /// Longest time-out [RFC 6298 §2.5].
@@ -20,8 +21,9 @@ const MAX_RTO: Duration = Duration::from_secs(60);
 const FIRST_RTO: Duration = Duration::from_secs(1);
 
 impl RoundTrip {
-    /// Nothing measured yet; time-outs will be `min_rto` at least.
-    pub fn new(min_rto: Duration) -> RoundTrip {
+    /// Nothing measured yet; time-outs will be `min_rto` at least, and double `max_backoff`
+    /// times at most.
+    pub fn new(min_rto: Duration, max_backoff: u32) -> RoundTrip {
         RoundTrip {
             srtt: 0,
             variation: 0,
@@ -29,6 +31,7 @@ impl RoundTrip {
             latest: Duration::ZERO,
             backoff: 0,
             min_rto,
+            max_backoff: max_backoff.min(16),
         }
     }
 
@@ -68,7 +71,7 @@ impl RoundTrip {
 
     /// The timer ran out: the next time-out is twice as long [RFC 6298 §5.5].
     pub fn back_off(&mut self) {
-        self.backoff = (self.backoff + 1).min(16);
+        self.backoff = self.backoff.saturating_add(1);
     }
 
     /// How often in a row the timer ran out.
@@ -88,7 +91,7 @@ impl RoundTrip {
         if self.backoff == 0 {
             return rto.min(MAX_RTO);
         }
-        (rto * (1 << self.backoff)).min(MAX_RTO)
+        (rto * (1 << self.backoff.min(self.max_backoff))).min(MAX_RTO)
     }
 
     /// The fine-grained time-out that Vegas looks at on a duplicate acknowledgement: the

@@ -52,7 +52,7 @@ impl Sender {
             recovery: controller.recovery(),
             controller,
             packet,
-            rtt: RoundTrip::new(MIN_RTO),
+            rtt: RoundTrip::new(MIN_RTO, 16),
             pacer: Pacer::default(),
             una: 0,
             next: 0,

@@ -38,9 +38,13 @@ pub struct Ingress {
 /// one lost pair delays control by no more than this.
 const MIN_RTO: Duration = Duration::from_ms(20);
 
-/// So many time-outs in a row mean that the path is broken, and the window goes down as
-/// after a stream's time-out.
-const BROKEN: u32 = 3;
+/// The time-out doubles this often at most: pairs are tiny, and a tunnel that loses half of
+/// them must not wait for minutes.
+const MAX_BACKOFF: u32 = 3;
+
+/// From so many time-outs in a row on, each halves the window: the path may be broken. Fewer
+/// say nothing of data, because control packets get lost on their own account.
+const BROKEN: u32 = 20;
 
 impl Ingress {
     /// An ingress of packets of `packet` bytes, with nothing to send yet.
@@ -48,7 +52,7 @@ impl Ingress {
         Ingress {
             controller,
             packet,
-            rtt: RoundTrip::new(MIN_RTO),
+            rtt: RoundTrip::new(MIN_RTO, MAX_BACKOFF),
             pacer: Pacer::default(),
             pair: 0,
             pair_sent: Time::ZERO,
