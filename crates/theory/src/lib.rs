@@ -28,6 +28,7 @@ mod newton;
 mod problem;
 mod routes;
 mod solution;
+mod system;
 
 pub use certificate::Certificate;
 pub use demand::Demand;

@@ -29,14 +29,22 @@ impl Merged {
     pub fn new(problem: &Problem) -> Self {
         let routes = problem.routes();
         let demands = problem.demands();
-        let mut capacities = problem.capacities().to_vec();
-        for (path, demand) in routes.iter().zip(demands) {
-            if let Demand::Fixed { rate } = demand {
-                for &link in path {
-                    capacities[link as usize] -= rate;
-                }
+        let fixed = |demand: &Demand| {
+            if demand.is_elastic() {
+                0.0
+            } else {
+                demand.least()
             }
-        }
+        };
+        let fixed: Vec<f64> = demands.iter().map(fixed).collect();
+        let left = routes.loads(&fixed).into_iter().zip(problem.capacities());
+        let capacities = left
+            .map(|(fixed, &capacity)| match capacity - fixed {
+                // No elastic flow crosses a full link, or the problem would be infeasible.
+                left if left <= 0.0 => capacity,
+                left => left,
+            })
+            .collect();
 
         let order = order(problem);
         let mut merged = Self {

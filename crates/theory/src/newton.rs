@@ -7,41 +7,48 @@
 //! 1. *Warm-up*: p ← p·y/c, some times. If all demands are `Log` this is the EM iteration of a
 //!    mixture (it keeps c·p = W and never raises D); otherwise just a good guess.
 //! 2. *Active set* (Bertsekas' two-metric projection): a link with capacity to spare whose price
-//!    a scaled gradient step would take to zero goes to zero; the rest moves by Newton.
+//!    a scaled gradient step would take to zero is pinned to zero; the rest moves by Newton.
 //! 3. *Direction*: (R·X·Rᵀ + λ·diag)·d = y − c on the other links, X = diag(−dx/dq), that is
 //!    diag(x²/w) for `Log`; by conjugate gradients, as exactly as the residual deserves.
 //!    At the kinks of a demand X takes one of the slopes beside it (semismooth Newton).
-//! 4. *Line search* along the projection of p + α·d on p ≥ 0, on the difference of D.
+//! 4. *Line search* along the projection of p + α·d on p ≥ 0, on the difference of D. If the full
+//!    step fails, those links are pinned too that it would make negative, and the others are told
+//!    to make up for them; nearly redundant links need this. Only then is the step shortened.
 //! 5. *Polish*: two steps of the warm-up while some link is overloaded by more than 1 %. They
 //!    mend at once the few short routes whose price the quadratic model has got badly wrong.
 //!
 //! It stops when [`Certificate::worst`] of the problem as it was given is within the tolerance.
-//! The constants below were tuned on random networks of 10³ to 10⁶ flows; each may be changed by
-//! a factor of three without doubling the work.
+//! The constants below were tuned on random networks of 10³ to 10⁶ flows, and are not critical:
+//! three times more or less of warm-up, damping or looseness changed the time by a third at most.
 
-use crate::cg::ConjugateGradients;
 use crate::dual::{Dual, Point};
 use crate::merge::Merged;
+use crate::system::System;
 use crate::{Certificate, Demand, Problem, Settings, Solution, Status};
 
 /// Multiplicative steps before the first Newton step.
-const WARM_UP: usize = 16;
+const WARM_UP: usize = 12;
 /// Multiplicative steps after a Newton step, and the relative overload that calls for them.
 const POLISH: usize = 2;
 const POLISH_ABOVE: f64 = 0.01;
 /// Levenberg's λ is this part of the residual, within bounds.
 const DAMPING: f64 = 0.1;
 const DAMPING_BOUNDS: (f64, f64) = (1e-13, 0.05);
-/// λ is multiplied up to this before the solver gives up.
+/// λ is also multiplied by a boost that falls with each full step and rises with each other one,
+/// so that directions of little curvature are not damped for good. Above the upper bound the
+/// solver gives up.
+const LEAST_BOOST: f64 = 1e-6;
 const LARGEST_BOOST: f64 = 1e8;
 /// Conjugate gradients stop at residual^¾, at most this...
 const LOOSEST: f64 = 0.1;
 /// ...and never below what takes the residual to this part of the tolerance.
 const LAST_STEP: f64 = 0.1;
-const INNER_STEPS: usize = 500;
 /// Part of the predicted decrease that a step must achieve (Armijo).
 const SUFFICIENT: f64 = 1e-4;
 const HALVINGS: usize = 30;
+/// How often a step that fails at full length is tried with more links pinned before it is
+/// shortened.
+const PINNINGS: usize = 8;
 /// Relative changes of D below this are rounding, and prove nothing.
 const ROUNDING: f64 = 1e-15;
 /// Newton steps allowed after the residuals over all links are within the tolerance, for those of
@@ -51,7 +58,7 @@ const PATIENCE: usize = 8;
 /// Finds the rates and prices of the equilibrium.
 ///
 /// The result depends on the problem and the settings only. Time grows with the hops of all
-/// routes times some hundred passes; memory is about 40 bytes a route, 4 a hop, 100 a link.
+/// routes times some hundred passes; memory is about 50 bytes a route, 4 a hop, 140 a link.
 ///
 /// ```
 /// use accord_theory::{Demand, Problem, Routes, Settings, Status, solve};
@@ -153,12 +160,8 @@ struct Solver<'a> {
     at: Point,
     trial: Point,
     start: Vec<f64>,
-    /// The linear system, for each link. A zero in `inverse_diagonal` marks the active ones.
-    rhs: Vec<f64>,
-    damping: Vec<f64>,
-    inverse_diagonal: Vec<f64>,
-    direction: Vec<f64>,
-    cg: ConjugateGradients,
+    system: System,
+    /// Newton's, and those of conjugate gradients.
     steps: (usize, usize),
 }
 
@@ -176,11 +179,7 @@ impl<'a> Solver<'a> {
             trial: at.clone(),
             at,
             start,
-            rhs: vec![0.0; links],
-            damping: vec![0.0; links],
-            inverse_diagonal: vec![0.0; links],
-            direction: vec![0.0; links],
-            cg: ConjugateGradients::new(links),
+            system: System::new(links),
             steps: (0, 0),
         }
     }
@@ -203,10 +202,8 @@ impl<'a> Solver<'a> {
                 patience -= 1;
             }
             self.steps.0 += 1;
-            self.set_up(&residuals, boost);
-            self.steps.1 += self.find_direction(&residuals);
-            match self.search(residuals.spending) {
-                Some(1) => boost = f64::max(boost / 4.0, 1.0),
+            match self.step(&residuals, boost) {
+                Some(1) => boost = f64::max(boost / 4.0, LEAST_BOOST),
                 Some(_) => boost *= 4.0,
                 None => boost *= 100.0,
             }
@@ -248,87 +245,53 @@ impl<'a> Solver<'a> {
         }
     }
 
-    /// Chooses the active links and sets up the linear system for the others.
-    fn set_up(&mut self, residuals: &Residuals, boost: f64) {
+    /// One Newton step; how many lengths of it were tried, nothing if none was any good.
+    fn step(&mut self, residuals: &Residuals, boost: f64) -> Option<usize> {
         let (least, most) = DAMPING_BOUNDS;
         let lambda = boost * (DAMPING * residuals.total).clamp(least, most);
-        for l in 0..self.start.len() {
-            let (price, capacity) = (self.at.prices[l], self.merged.capacities[l]);
-            let (gradient, curvature) =
-                (capacity - self.at.links[l].load, self.at.links[l].curvature);
-            if gradient > 0.0 && price * curvature <= gradient {
-                (self.rhs[l], self.damping[l], self.inverse_diagonal[l]) = (0.0, 0.0, 0.0);
-            } else {
-                // Where all flows of a link are at a cap there is no curvature; a demand w/q
-                // that fills the link would have c/p.
-                let usual = 1e-3 * capacity / price.max(self.start[l]);
-                self.damping[l] = lambda * curvature.max(usual);
-                self.rhs[l] = -gradient;
-                self.inverse_diagonal[l] = (curvature + self.damping[l]).recip();
-            }
-        }
-    }
-
-    /// Solves for the direction; how many steps it took.
-    fn find_direction(&mut self, residuals: &Residuals) -> usize {
-        let Self {
-            dual,
-            at,
-            damping,
-            inverse_diagonal,
-            rhs,
-            direction,
-            ..
-        } = self;
         let enough = LAST_STEP * self.settings.tolerance / residuals.total;
         let tolerance = residuals.total.powf(0.75).max(enough).min(LOOSEST);
-        let multiply = |v: &[f64], out: &mut [f64]| {
-            dual.multiply(&at.slopes, v, out);
-            for (l, out) in out.iter_mut().enumerate() {
-                let active = inverse_diagonal[l] == 0.0;
-                *out = if active {
-                    0.0
-                } else {
-                    *out + damping[l] * v[l]
-                };
+
+        self.system
+            .set_up(&self.dual, &self.at, &self.start, lambda);
+        self.steps.1 += self.system.solve(&self.dual, &self.at, tolerance);
+        if self.advance(1.0, residuals.spending) {
+            return Some(1);
+        }
+        let first = self.system.direction.clone();
+        for _ in 0..PINNINGS {
+            if !self.system.pin_negative(&self.dual, &self.at) {
+                break;
             }
-        };
-        let steps = self.cg.solve(
-            multiply,
-            inverse_diagonal,
-            rhs,
-            direction,
-            tolerance,
-            INNER_STEPS,
-        );
-        for (l, direction) in direction.iter_mut().enumerate() {
-            if inverse_diagonal[l] == 0.0 {
-                *direction = -at.prices[l];
+            self.steps.1 += self.system.solve(&self.dual, &self.at, tolerance);
+            if self.advance(1.0, residuals.spending) {
+                return Some(1);
             }
         }
-        steps
+        self.system.direction = first;
+        let mut length = 1.0;
+        (2..=HALVINGS).find(|_| {
+            length *= 0.5;
+            self.advance(length, residuals.spending)
+        })
     }
 
-    /// Moves along the direction as far as D falls enough; how many lengths it tried.
-    fn search(&mut self, spending: f64) -> Option<usize> {
-        let mut length = 1.0;
-        for tried in 1..=HALVINGS {
-            let mut predicted = 0.0;
-            for l in 0..self.direction.len() {
-                let (price, capacity) = (self.at.prices[l], self.merged.capacities[l]);
-                let next = (price + length * self.direction[l]).max(0.0);
-                predicted += (capacity - self.at.links[l].load) * (next - price);
-                self.trial.prices[l] = next;
-            }
-            let change = self.dual.evaluate(&mut self.trial, Some(&self.at));
-            let falls = predicted < 0.0 && change <= SUFFICIENT * predicted;
-            if falls || predicted.abs() <= ROUNDING * spending {
-                std::mem::swap(&mut self.at, &mut self.trial);
-                return Some(tried);
-            }
-            length *= 0.5;
+    /// Moves along the direction if D falls enough.
+    fn advance(&mut self, length: f64, spending: f64) -> bool {
+        let mut predicted = 0.0;
+        for (l, direction) in self.system.direction.iter().enumerate() {
+            let (price, capacity) = (self.at.prices[l], self.merged.capacities[l]);
+            let next = (price + length * direction).max(0.0);
+            predicted += (capacity - self.at.links[l].load) * (next - price);
+            self.trial.prices[l] = next;
         }
-        None
+        let change = self.dual.evaluate(&mut self.trial, Some(&self.at));
+        let falls = predicted < 0.0 && change <= SUFFICIENT * predicted;
+        let moved = falls || predicted.abs() <= ROUNDING * spending;
+        if moved {
+            std::mem::swap(&mut self.at, &mut self.trial);
+        }
+        moved
     }
 
     fn polish(&mut self) {

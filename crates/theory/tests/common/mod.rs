@@ -30,6 +30,16 @@ impl Random {
         (self.unit() * count as f64) as usize
     }
 
+    /// Poisson with a small mean.
+    pub fn poisson(&mut self, mean: f64) -> usize {
+        let (mut count, mut product, limit) = (0, self.unit(), (-mean).exp());
+        while product > limit {
+            count += 1;
+            product *= self.unit();
+        }
+        count
+    }
+
     /// A path over `hops` different links out of `links`.
     pub fn path(&mut self, links: usize, hops: usize) -> Vec<u32> {
         let mut path = Vec::with_capacity(hops);
@@ -45,10 +55,24 @@ impl Random {
 
 /// `flows` flows with weights 0.5 to 2 over 3 to 8 of `links` links of capacity 1 to 10.
 pub fn random_problem(seed: u64, flows: usize, links: usize) -> Problem {
+    random_network(seed, flows, links, |random| 3 + random.below(6))
+}
+
+/// Twice as many links as flows, and Poisson(10) of them on each path, one at least.
+pub fn sparse_problem(seed: u64, flows: usize) -> Problem {
+    random_network(seed, flows, 2 * flows, |random| random.poisson(10.0).max(1))
+}
+
+fn random_network(
+    seed: u64,
+    flows: usize,
+    links: usize,
+    hops: impl Fn(&mut Random) -> usize,
+) -> Problem {
     let mut random = Random::new(seed);
     let paths: Vec<_> = (0..flows)
         .map(|_| {
-            let hops = 3 + random.below(6);
+            let hops = hops(&mut random);
             random.path(links, hops)
         })
         .collect();

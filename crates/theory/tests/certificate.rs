@@ -1,0 +1,226 @@
+//! The certificate must be right about wrong answers.
+
+mod common;
+
+use accord_theory::{Certificate, Demand, Problem, Routes, Settings, solve};
+use common::{Random, random_problem};
+
+fn log_weights(problem: &Problem) -> Vec<f64> {
+    let weight = |demand: &Demand| match *demand {
+        Demand::Log { weight } => weight,
+        _ => unreachable!("the random problems are weighted proportional fairness"),
+    };
+    problem.demands().iter().map(weight).collect()
+}
+
+/// Rates w/q at given prices.
+fn demanded(problem: &Problem, prices: &[f64]) -> Vec<f64> {
+    let path_prices = problem.routes().path_prices(prices);
+    log_weights(problem)
+        .iter()
+        .zip(path_prices)
+        .map(|(w, q)| w / q)
+        .collect()
+}
+
+fn utility(problem: &Problem, rates: &[f64]) -> f64 {
+    log_weights(problem)
+        .iter()
+        .zip(rates)
+        .map(|(w, x)| w * x.ln())
+        .sum()
+}
+
+#[test]
+fn perturbed_prices_are_found_out() {
+    let problem = random_problem(11, 200, 40);
+    let solution = solve(&problem, &Settings::default());
+    assert!(solution.certificate.worst() <= 1e-12);
+    let mut random = Random::new(12);
+    for size in [1e-5, 1e-4, 1e-3, 1e-2, 0.1] {
+        let prices: Vec<f64> = solution
+            .prices
+            .iter()
+            .map(|p| p * (1.0 + size * random.between(-1.0, 1.0)))
+            .collect();
+        let certificate = Certificate::new(&problem, &demanded(&problem, &prices), &prices);
+        // The loads move in proportion to the prices.
+        assert!(certificate.stationarity <= 1e-15);
+        assert!(certificate.primal > 0.05 * size, "{size}: {certificate:?}");
+        assert!(certificate.primal < 5.0 * size, "{size}: {certificate:?}");
+        assert!(
+            certificate.relative_gap > 0.05 * size,
+            "{size}: {certificate:?}"
+        );
+
+        // The old rates do not belong to the new prices.
+        let certificate = Certificate::new(&problem, &solution.rates, &prices);
+        assert!(
+            certificate.stationarity > 0.1 * size,
+            "{size}: {certificate:?}"
+        );
+    }
+}
+
+#[test]
+fn each_condition_has_its_residual() {
+    // One link of 10 shared by two: 5 each at price 1/5.
+    let routes = Routes::new(2, [vec![0], vec![0, 1]]).unwrap();
+    let demands = vec![Demand::Log { weight: 1.0 }; 2];
+    let problem = Problem::new(routes, vec![10.0, 20.0], demands).unwrap();
+    let check = |rates: [f64; 2], prices: [f64; 2]| Certificate::new(&problem, &rates, &prices);
+    let right = check([5.0, 5.0], [0.2, 0.0]);
+    assert!(right.worst() < 1e-15, "{right:?}");
+    // Rates that the prices do not call for: 4 instead of 5.
+    assert!((check([4.0, 4.0], [0.2, 0.0]).stationarity - 0.2).abs() < 1e-12);
+    // Too low a price: 10 each into 10.
+    let over = check([10.0, 10.0], [0.1, 0.0]);
+    assert!((over.primal - 1.0).abs() < 1e-12, "{over:?}");
+    assert!(over.complementarity == 0.0 && over.dual == 0.0);
+    // Too high a price: 2.5 each, half of the link unused, all paid for it.
+    let under = check([2.5, 2.5], [0.4, 0.0]);
+    assert!(
+        (under.complementarity - 1.0).abs() < 1e-12 && under.primal == 0.0,
+        "{under:?}"
+    );
+    // A price on a link that is not full: 0.1 of 0.3, 20 - 10/3.
+    let idle = check([5.0, 10.0 / 3.0], [0.2, 0.1]);
+    assert!(
+        (idle.complementarity - 0.1 * (20.0 - 10.0 / 3.0)).abs() < 1e-12,
+        "{idle:?}"
+    );
+    // A negative price.
+    let negative = check([5.0, 10.0], [0.2, -0.1]);
+    assert_eq!((negative.dual, negative.relative_gap), (0.5, f64::INFINITY));
+}
+
+#[test]
+fn what_is_no_number_is_infinitely_bad() {
+    let problem = random_problem(13, 50, 10);
+    let good = solve(&problem, &Settings::default());
+    for bad in [f64::NAN, f64::INFINITY, -f64::INFINITY] {
+        for link in 0..10 {
+            let mut prices = good.prices.clone();
+            prices[link] = bad;
+            assert_eq!(
+                Certificate::new(&problem, &good.rates, &prices).worst(),
+                f64::INFINITY
+            );
+        }
+        let mut rates = good.rates.clone();
+        rates[7] = bad;
+        assert_eq!(
+            Certificate::new(&problem, &rates, &good.prices).worst(),
+            f64::INFINITY
+        );
+    }
+    let free = vec![0.0; 10];
+    assert_eq!(
+        Certificate::new(&problem, &good.rates, &free).gap,
+        f64::INFINITY
+    );
+    // A price that is no number on a link that nobody uses.
+    let routes = Routes::new(2, [[0]]).unwrap();
+    let problem = Problem::new(routes, vec![1.0; 2], vec![Demand::Log { weight: 1.0 }]).unwrap();
+    assert!(Certificate::new(&problem, &[1.0], &[1.0, 0.0]).worst() <= 1e-15);
+    assert_eq!(
+        Certificate::new(&problem, &[1.0], &[1.0, f64::NAN]).worst(),
+        f64::INFINITY
+    );
+}
+
+/// The closed form c·p/W − 1 + ln k, and what it promises: U(x*) − U(x/k) ≤ W·gap.
+#[test]
+fn the_gap_bounds_what_is_missing() {
+    for seed in 0..20 {
+        let problem = random_problem(seed, 100, 30);
+        let total: f64 = log_weights(&problem).iter().sum();
+        let best = solve(&problem, &Settings::default());
+        let mut random = Random::new(1000 + seed);
+        for size in [1e-4, 0.01, 0.5] {
+            let prices: Vec<f64> = best
+                .prices
+                .iter()
+                .map(|p| (p + 0.01 * size) * (1.0 + size * random.unit()))
+                .collect();
+            let rates = demanded(&problem, &prices);
+            let certificate = Certificate::new(&problem, &rates, &prices);
+            let loads = problem.routes().loads(&rates);
+            let k = loads
+                .iter()
+                .zip(problem.capacities())
+                .map(|(y, c)| y / c)
+                .fold(1.0, f64::max);
+            let spent: f64 = prices
+                .iter()
+                .zip(problem.capacities())
+                .map(|(p, c)| p * c)
+                .sum();
+            let expected = spent / total - 1.0 + f64::ln(k);
+            assert!((certificate.relative_gap - expected).abs() < 1e-12 + 1e-9 * expected);
+            let scaled: Vec<f64> = rates.iter().map(|x| x / k).collect();
+            let missing = utility(&problem, &best.rates) - utility(&problem, &scaled);
+            assert!(
+                missing > 0.0 && missing <= certificate.gap,
+                "{missing} {certificate:?}"
+            );
+        }
+    }
+}
+
+#[test]
+fn rate_bounds_hold_and_shrink() {
+    let problem = random_problem(21, 100, 30);
+    let best = solve(&problem, &Settings::default());
+    let mut random = Random::new(22);
+    let mut widths = Vec::new();
+    for size in [0.1, 1e-3, 1e-5] {
+        let prices: Vec<f64> = best
+            .prices
+            .iter()
+            .map(|p| p * (1.0 + size * random.between(-1.0, 1.0)))
+            .collect();
+        let rates = demanded(&problem, &prices);
+        let certificate = Certificate::new(&problem, &rates, &prices);
+        let mut width: f64 = 0.0;
+        for (flow, weight) in log_weights(&problem).into_iter().enumerate() {
+            let (low, high) = certificate.rate_bounds(weight);
+            let ratio = best.rates[flow] / rates[flow];
+            assert!(
+                low <= ratio && ratio <= high,
+                "{ratio} is not in {low} to {high}"
+            );
+            width = width.max(high - low);
+        }
+        widths.push(width);
+    }
+    assert!(
+        widths[1] < widths[0] && widths[2] < 0.2 * widths[1],
+        "{widths:?}"
+    );
+}
+
+/// "1e-6 says nothing of a flow among a million; 1e-12 says 0.14 %."
+#[test]
+fn rate_bounds_of_a_flow_among_a_million() {
+    let routes = Routes::new(1, [[0]]).unwrap();
+    let problem = Problem::new(routes, vec![1.0], vec![Demand::Log { weight: 1.0 }]).unwrap();
+    let with_gap = |gap| {
+        let certificate = Certificate::new(&problem, &[1.0], &[1.0]);
+        Certificate { gap, ..certificate }.rate_bounds(1.0)
+    };
+    let (low, high) = with_gap(1e-12 * 1e6);
+    assert!(
+        (high - 1.0014).abs() < 2e-5 && (low - 0.9986).abs() < 2e-5,
+        "{low} {high}"
+    );
+    let (low, high) = with_gap(1e-6 * 1e6);
+    assert!(
+        (low - 0.158594).abs() < 1e-6 && (high - 3.146193).abs() < 1e-6,
+        "{low} {high}"
+    );
+    assert_eq!(with_gap(0.0), (1.0, 1.0));
+    assert_eq!(with_gap(f64::INFINITY), (0.0, f64::INFINITY));
+    let (low, high) = with_gap(1e4);
+    assert!(low == 0.0 && high > 1e4, "{low} {high}");
+}
