@@ -3,6 +3,7 @@
 
 use super::error::{Problem, Problems, Span, quote};
 use super::family::{CONTROLLER, Catalogue, DISCIPLINE};
+use super::keys;
 use super::read;
 use super::shape::{Default, Section, Shape};
 use super::tree::{Data, Table, Value};
@@ -138,7 +139,11 @@ impl Checker<'_> {
                 ),
             }
             let others = table.into_iter().flat_map(|t| &t.entries);
-            for entry in others.filter(|e| e.key != "random") {
+            let seed = table.and_then(|t| t.get("seed"));
+            if let Some(seed) = seed {
+                self.value(seed, &keys::SEED);
+            }
+            for entry in others.filter(|e| e.key != "random" && e.key != "seed") {
                 let message = format!("{} cannot stand beside `random`", quote(&entry.key));
                 self.problems.push(
                     Problem::new(entry.span, message).hint("put it into each queue of the list"),

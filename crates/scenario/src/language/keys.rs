@@ -5,6 +5,8 @@ use super::shape::{Default, Key, Section, Shape};
 use crate::{Engine, Metric};
 use Default::{Nothing, Required, Value, Words};
 
+pub(crate) const SEED: Shape = Shape::Whole(0, i64::MAX as u64);
+
 /// The whole file.
 pub(crate) const FILE: Section = Section {
     title: "The file",
@@ -16,7 +18,7 @@ pub(crate) const FILE: Section = Section {
         key("source", Shape::Text, Value(""), "Where the experiment comes from."),
         key("notes", Shape::Text, Value(""), "What to know when reading the result: departures, choices."),
         key("duration", Shape::Span, Required, "Length of the run."),
-        key("seed", Shape::Whole(0, i64::MAX as u64), Value("1"), "All randomness comes from here."),
+        key("seed", SEED, Value("1"), "All randomness comes from here."),
         key("sample", Shape::Span, Words("a thousandth of the duration or a little less"), "Period of the recorded series."),
         key("steady", Shape::Pair(&Shape::Instant), Words("the second half of the run"), "The part of the run that tables average over."),
         key("nodes", Shape::List(&Shape::Dotted), Nothing, "Names of routers and hosts; those of a template need not be listed."),
@@ -234,7 +236,7 @@ pub(crate) const SWEEP: Section = Section {
     doc: "One run for each value; several sweeps give all combinations.",
     one_of: false,
     keys: &[
-        key("set", Shape::List(&Shape::Text), Nothing, "Paths into this file that take the value, such as \"link.bottleneck.rate\"; entries of lists count from 1."),
+        key("set", Shape::List(&Shape::Text), Nothing, "Paths into this file that take the value, such as \"link.bottleneck.rate\"; entries of lists count from 1. Without it, a value is a table from paths to what goes there."),
         key("values", Shape::Either(&[Shape::List(&Shape::Any), Shape::Map(&Shape::Any)]), Required, "The values: a list, or a table that gives each a label."),
     ],
 };

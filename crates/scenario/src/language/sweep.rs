@@ -27,10 +27,17 @@ impl Axis {
         })
     }
 
-    /// Puts the `i`-th value into a file's tree.
+    /// Puts the `i`-th value into a file's tree: at the sweep's paths, or, where it has
+    /// none, each part of a table at the path that is its key.
     pub fn apply(&self, i: usize, tree: &mut Table) -> Result<(), Problem> {
+        let value = &self.values[i].1;
         for (path, span) in &self.paths {
-            tree.set(path, *span, self.values[i].1.clone())?;
+            tree.set(path, *span, value.clone())?;
+        }
+        if let (true, Some(parts)) = (self.paths.is_empty(), value.table()) {
+            for part in &parts.entries {
+                tree.set(&part.key, part.span, part.value.clone())?;
+            }
         }
         Ok(())
     }

@@ -106,7 +106,7 @@ fn head(file: &Reader<'_>, context: &Context<'_>) -> Result<Scenario, Problem> {
             .collect(),
         seed: match context.seed {
             Some(seed) => seed,
-            None => file.get("seed", |v| read::whole(v, 0, i64::MAX as u64))?,
+            None => file.get("seed", port::seed)?,
         },
         duration,
         sample: sample(file, duration)?,

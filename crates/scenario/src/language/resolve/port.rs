@@ -21,6 +21,9 @@ pub(super) struct Ports {
     delay: Vec<Duration>,
     /// One queue, or several to draw from.
     queues: Vec<RawQueue>,
+    /// Draws by this seed instead of the scenario's, so that the network stays the same
+    /// when a run is repeated with other seeds.
+    draw: Option<u64>,
     loss: f64,
     control_loss: f64,
 }
@@ -73,6 +76,8 @@ impl Ports {
         catalogue: &Catalogue,
     ) -> Result<Ports, Problem> {
         let mut queues = Vec::new();
+        let table = reader.given("queue").and_then(Value::table);
+        let draw = table.and_then(|t| t.get("seed")).map(seed).transpose()?;
         match reader.given("queue") {
             Some(value) => read_queue(value, default, catalogue, &mut queues)?,
             None => {
@@ -97,6 +102,7 @@ impl Ports {
                 })
             })?,
             queues,
+            draw,
             loss: reader.get("loss", read::probability)?,
             control_loss: reader.get("control_loss", read::probability)?,
         })
@@ -104,6 +110,7 @@ impl Ports {
 
     /// The port of the `i`-th link, which has the index `link` in the scenario.
     pub fn port(&self, i: usize, link: usize, seed: u64) -> Port {
+        let seed = self.draw.unwrap_or(seed);
         let drawn = match self.queues.len() {
             1 => 0,
             // The bias of the remainder is below 2^-40 for lists that fit a file.
@@ -117,6 +124,10 @@ impl Ports {
             control_loss: self.control_loss,
         }
     }
+}
+
+pub(super) fn seed(value: &Value) -> Result<u64, Problem> {
+    read::whole(value, 0, i64::MAX as u64)
 }
 
 /// One value, or a list, or as many at even steps as there are links.

@@ -1,0 +1,38 @@
+//! The product's own scenario files.
+
+mod common;
+
+use accord_scenario::{File, Scenario, print};
+use common::CATALOGUE;
+use std::path::{Path, PathBuf};
+
+/// The scenario files at the root of the repository, by name.
+fn files() -> Vec<PathBuf> {
+    let directory = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../scenarios");
+    let entries = std::fs::read_dir(directory).expect("there is a directory of scenarios");
+    let mut files: Vec<_> = entries.map(|e| e.expect("it can be read").path()).collect();
+    files.sort();
+    files
+}
+
+fn points(path: &Path) -> Vec<Scenario> {
+    let file = File::open(path).unwrap_or_else(|e| panic!("{e}"));
+    file.points(&CATALOGUE, None)
+        .unwrap_or_else(|e| panic!("{e}"))
+}
+
+#[test]
+fn each_resolves_and_prints_to_itself() {
+    for path in files() {
+        for scenario in points(&path) {
+            let stem = path.file_stem().and_then(|s| s.to_str());
+            assert_eq!(Some(scenario.id.as_str()), stem);
+            assert!(!scenario.expectations.is_empty(), "{}", scenario.id);
+            let file = File::parse("print", &print(&scenario)).unwrap_or_else(|e| panic!("{e}"));
+            let again = file
+                .points(&CATALOGUE, None)
+                .unwrap_or_else(|e| panic!("{e}"));
+            assert_eq!(again, [scenario]);
+        }
+    }
+}
