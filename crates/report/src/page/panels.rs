@@ -317,14 +317,16 @@ fn lines(run: &Run, metric: Metric, entities: &[Entity]) -> Vec<Raw> {
     if metric.fold() == Fold::Sum {
         lines[0].values = so_far(&lines[0].values);
     }
-    if metric == Metric::Accumulation {
+    // Theory's controllers are never wrong.
+    let theory = run.manifest.engine == Engine::Theory;
+    if metric == Metric::Accumulation && !theory {
         let estimates = all(run, Metric::AccumulationEstimate, entities);
         if !estimates.is_empty() {
             lines.push(line(Kind::Estimate, mean(run, &estimates)));
         }
     }
     // Theory's flows of a group hardly differ, and where they do, packets show it.
-    if series.len() > 1 && run.manifest.engine != Engine::Theory {
+    if series.len() > 1 && !theory {
         let low = across(run, &series, |a, v| if v < a { v } else { a });
         let high = across(run, &series, |a, v| if v > a { v } else { a });
         lines.push(line(Kind::Low, low));

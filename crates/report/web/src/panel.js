@@ -4,7 +4,7 @@ import { quantity, sameAxis } from "./data.js";
 import { element } from "./dom.js";
 import { legend } from "./legend.js";
 import { shade } from "./shade.js";
-import { engines, estimateDash, faded, theme } from "./theme.js";
+import { engines, estimateDash, faded, lineColour, theme } from "./theme.js";
 
 const HEIGHT = 250;
 /** Lines that show before the reader asks for more. */
@@ -47,7 +47,7 @@ export class Panel {
         return {
           line,
           subject: panel.subjects[line.of],
-          label: estimate ? `${engine === "packet" ? "" : `${engine} `}estimate` : engine,
+          label: estimate ? "estimate" : engine,
           dash: estimate ? estimateDash : look.dash,
           width: look.width,
           shown: line.of < FIRST_SUBJECTS,
@@ -57,11 +57,12 @@ export class Panel {
 
   /** Draws anew: at first, for other colours, for another width. */
   draw() {
+    const { point } = this;
     const keep = this.plot && { min: this.plot.scales.x.min, max: this.plot.scales.x.max };
     this.plot?.destroy();
     const colours = theme();
-    for (const item of this.items) item.colour = colours.lines[item.line.of % colours.lines.length];
-    const { series, data, bands } = this.series(colours);
+    for (const item of this.items) item.colour = lineColour(point.engines[item.line.engine], item.line.of);
+    const { series, data, bands } = this.series();
     this.plot = new uPlot(this.options(colours, series, bands), data, this.body);
     if (keep) this.plot.setScale("x", keep);
     const { node, read } = legend(this.items, this.panel.unit, () => this.applyVisibility());
@@ -71,7 +72,7 @@ export class Panel {
   }
 
   /** Lines in the order of drawing: bands and flows below, then means, theory on top. */
-  series(colours) {
+  series() {
     const order = { low: 0, high: 1, flow: 2, main: 3, estimate: 3 };
     // The plot copies what it is given, so lines are known by their place.
     this.lines = [...this.panel.lines].sort((a, b) => order[a.kind] - order[b.kind] || b.engine - a.engine);
@@ -79,7 +80,7 @@ export class Panel {
     const series = this.lines.map((line, i) => {
       const engine = this.point.engines[line.engine];
       const look = engines[engine] ?? engines.packet;
-      const colour = colours.lines[line.of % colours.lines.length];
+      const colour = lineColour(engine, line.of);
       const one = {
         stroke: colour,
         width: look.width,

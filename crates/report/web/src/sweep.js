@@ -3,7 +3,7 @@ import uPlot from "uplot";
 import { unpack } from "./data.js";
 import { element } from "./dom.js";
 import { legend } from "./legend.js";
-import { engines, theme } from "./theme.js";
+import { engines, lineColour, theme } from "./theme.js";
 
 const HEIGHT = 300;
 /** Up to so many values are each labelled on the axis. */
@@ -63,7 +63,7 @@ class SweepPanel {
   draw() {
     this.plot?.destroy();
     const colours = theme();
-    for (const item of this.items) item.colour = colours.lines[item.colourIndex % colours.lines.length];
+    for (const item of this.items) item.colour = lineColour(item.line.engine, item.colourIndex);
     this.half = this.items.map((item) => unpack(item.line.h));
     const data = [this.sweep.x, ...this.items.map((item) => unpack(item.line.v))];
     this.plot = new uPlot(this.options(colours), data, this.body);
