@@ -6,6 +6,9 @@ use accord_scenario::{MetricUnit, Target, Window};
 /// A number's place-holder where there is none.
 pub const NONE: &str = "–";
 
+/// Ratios below this are what rounding leaves of zero.
+const NOISE: f64 = 1e-11;
+
 /// The unit in which to print values as large as `size`: what one printed unit is in the
 /// metric's own unit, and its symbol. 2e6 bit/s gives (1e6, "Mbps").
 pub fn scale(size: f64, unit: MetricUnit) -> (f64, &'static str) {
@@ -41,6 +44,9 @@ pub fn quantity(value: f64, unit: MetricUnit) -> String {
         return format!("{value}");
     }
     let (one, symbol) = scale(value, unit);
+    if unit == MetricUnit::Ratio && value.abs() < NOISE {
+        return format!("0 {symbol}");
+    }
     if unit == MetricUnit::Packets && value.fract() == 0.0 {
         return format!("{value} {symbol}"); // a count
     }
@@ -181,7 +187,8 @@ mod tests {
             (0.984, Ratio, "98.4 %"),
             (1.0, Ratio, "100.0 %"),
             (-0.023, Ratio, "-2.30 %"),
-            (1e-9, Ratio, "1.00e-7 %"),
+            (2e-9, Ratio, "2.00e-7 %"),
+            (2e-16, Ratio, "0 %"),
             (3041.0, Bytes, "3.04 KB"),
             (f64::NAN, Bytes, "NaN"),
             (f64::INFINITY, Bytes, "inf"),

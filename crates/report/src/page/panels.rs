@@ -11,7 +11,7 @@ use serde::Serialize;
 /// Groups or links that a plot shows.
 const MOST_SUBJECTS: usize = 24;
 /// Flows of a group that are drawn one by one.
-const MOST_FLOWS: usize = 6;
+const MOST_FLOWS: usize = 4;
 
 /// The plots of one point of a sweep, in the form that the script reads.
 #[derive(Serialize)]
@@ -125,8 +125,8 @@ impl<'a> Plan<'a> {
         }
     }
 
-    /// An upper bound of how many lines the plots have; theory's hardly count, being
-    /// constant from phase to phase.
+    /// At most so many lines the plots have; theory's hardly count, being constant from
+    /// phase to phase.
     pub fn lines(&self) -> usize {
         let groups = self.outline.groups.iter().take(MOST_SUBJECTS);
         let of_groups: usize = groups
@@ -136,9 +136,24 @@ impl<'a> Plan<'a> {
             })
             .sum();
         let links = self.outline.links.iter().filter(|l| l.shown);
+        let of_links = links.take(MOST_SUBJECTS).count();
+        let lines = |metric: Metric, run: &Run| {
+            match run.series.iter().any(|s| s.metric == metric) {
+                false => 0,
+                true if metric.of_links() => of_links,
+                // Beside the accumulations there are their estimates.
+                true if metric == Metric::Accumulation => of_groups + self.outline.groups.len(),
+                true => of_groups,
+            }
+        };
         let packets = self.runs.iter().filter(|(e, _)| *e != Engine::Theory);
-        // Four metrics of flows, one of them twice, and four of links.
-        packets.count() * (5 * of_groups + 4 * links.take(MOST_SUBJECTS).count())
+        let of_run = |run| {
+            TEMPLATES
+                .iter()
+                .map(move |t| lines(t.metric, run))
+                .sum::<usize>()
+        };
+        packets.map(|(_, run)| of_run(*run)).sum()
     }
 
     /// The largest number of samples of any run.
@@ -302,14 +317,16 @@ fn lines(run: &Run, metric: Metric, entities: &[Entity]) -> Vec<Raw> {
     if metric.fold() == Fold::Sum {
         lines[0].values = so_far(&lines[0].values);
     }
-    if metric == Metric::Accumulation {
+    // Theory's controllers are never wrong.
+    let theory = run.manifest.engine == Engine::Theory;
+    if metric == Metric::Accumulation && !theory {
         let estimates = all(run, Metric::AccumulationEstimate, entities);
         if !estimates.is_empty() {
             lines.push(line(Kind::Estimate, mean(run, &estimates)));
         }
     }
     // Theory's flows of a group hardly differ, and where they do, packets show it.
-    if series.len() > 1 && run.manifest.engine != Engine::Theory {
+    if series.len() > 1 && !theory {
         let low = across(run, &series, |a, v| if v < a { v } else { a });
         let high = across(run, &series, |a, v| if v > a { v } else { a });
         lines.push(line(Kind::Low, low));

@@ -9,7 +9,8 @@ use accord_units::{Duration, Rate, Size};
 use serde::Serialize;
 
 /// Quantities that are shown before the reader chooses.
-const FIRST: usize = 4;
+const MOST_FIRST: usize = 4;
+const LEAST_FIRST: usize = 2;
 
 /// Figures of the steady window against the swept variable.
 #[derive(Serialize)]
@@ -244,7 +245,7 @@ impl Table {
         &mut lines[i]
     }
 
-    /// What the scenario has expectations of, or else utilisation and throughput.
+    /// What the scenario has expectations of; failing that, utilisation and throughput.
     fn first(&self, scenario: &Scenario) -> Vec<usize> {
         let mut first: Vec<usize> = Vec::new();
         for expectation in &scenario.expectations {
@@ -259,12 +260,15 @@ impl Table {
             let known = |g: &Gathered| Some(&g.of) == of.as_ref() && g.quantity == metric;
             first.extend(self.0.iter().position(known).filter(|i| !first.contains(i)));
         }
-        if first.is_empty() {
-            let indices = self.0.iter().enumerate();
-            let key = |g: &Gathered| matches!(g.quantity, "utilisation" | "throughput");
-            first.extend(indices.filter(|(_, g)| key(g)).map(|(i, _)| i));
+        first.truncate(MOST_FIRST);
+        for key in ["utilisation", "throughput"] {
+            let keys = |i: &usize| self.0[*i].quantity == key && !first.contains(i);
+            let more: Vec<usize> = (0..self.0.len()).filter(keys).collect();
+            first.extend(
+                more.into_iter()
+                    .take(LEAST_FIRST.saturating_sub(first.len())),
+            );
         }
-        first.truncate(FIRST);
         first
     }
 }

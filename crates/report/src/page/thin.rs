@@ -75,7 +75,7 @@ impl Serialize for Line {
                 _ => runs.push((1, value)),
             }
         }
-        if runs.len() * 3 > self.0.len() {
+        if runs.len() * 3 > self.0.len() || runs.is_empty() {
             let mut list = serializer.serialize_seq(Some(self.0.len()))?;
             for value in values {
                 list.serialize_element(&value)?;

@@ -12,8 +12,7 @@ export function legend(items, unit, toggle) {
   const outputs = [];
   for (const item of items) {
     if (!rows.has(item.subject)) {
-      const name = element("span", { class: "subject" }, item.subject);
-      rows.set(item.subject, element("div", { class: "legend-row", role: "group", "aria-label": item.subject }, name));
+      rows.set(item.subject, element("div", { class: "lines" }));
     }
     const output = element("output", {}, "");
     outputs.push([item, output]);
@@ -35,7 +34,9 @@ export function legend(items, unit, toggle) {
     );
     rows.get(item.subject).append(button);
   }
-  const node = element("div", { class: "legend" }, ...rows.values());
+  const row = ([subject, lines]) =>
+    element("div", { class: "legend-row", role: "group", "aria-label": subject }, element("span", { class: "subject", title: subject }, subject), lines);
+  const node = element("div", { class: "legend" }, ...[...rows].map(row));
   const read = (value) => {
     for (const [item, output] of outputs) {
       const v = value(item);

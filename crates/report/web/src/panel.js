@@ -4,7 +4,7 @@ import { quantity, sameAxis } from "./data.js";
 import { element } from "./dom.js";
 import { legend } from "./legend.js";
 import { shade } from "./shade.js";
-import { engines, estimateDash, faded, theme } from "./theme.js";
+import { engines, estimateDash, faded, lineColour, theme } from "./theme.js";
 
 const HEIGHT = 250;
 /** Lines that show before the reader asks for more. */
@@ -47,7 +47,7 @@ export class Panel {
         return {
           line,
           subject: panel.subjects[line.of],
-          label: estimate ? `${engine}, estimate` : engine,
+          label: estimate ? "estimate" : engine,
           dash: estimate ? estimateDash : look.dash,
           width: look.width,
           shown: line.of < FIRST_SUBJECTS,
@@ -57,11 +57,12 @@ export class Panel {
 
   /** Draws anew: at first, for other colours, for another width. */
   draw() {
+    const { point } = this;
     const keep = this.plot && { min: this.plot.scales.x.min, max: this.plot.scales.x.max };
     this.plot?.destroy();
     const colours = theme();
-    for (const item of this.items) item.colour = colours.lines[item.line.of % colours.lines.length];
-    const { series, data, bands } = this.series(colours);
+    for (const item of this.items) item.colour = lineColour(point.engines[item.line.engine], item.line.of);
+    const { series, data, bands } = this.series();
     this.plot = new uPlot(this.options(colours, series, bands), data, this.body);
     if (keep) this.plot.setScale("x", keep);
     const { node, read } = legend(this.items, this.panel.unit, () => this.applyVisibility());
@@ -70,19 +71,17 @@ export class Panel {
     this.read = read;
   }
 
-  /** Lines in the order of drawing: flows and bands below, means above. */
-  series(colours) {
-    const order = { low: 0, high: 1, flow: 2, main: 3, estimate: 4 };
-    const lines = [...this.panel.lines].sort((a, b) => order[a.kind] - order[b.kind]);
-    const series = [{}];
+  /** Lines in the order of drawing: bands and flows below, then means, theory on top. */
+  series() {
+    const order = { low: 0, high: 1, flow: 2, main: 3, estimate: 3 };
+    // The plot copies what it is given, so lines are known by their place.
+    this.lines = [...this.panel.lines].sort((a, b) => order[a.kind] - order[b.kind] || b.engine - a.engine);
     const bands = [];
-    for (const line of lines) {
+    const series = this.lines.map((line, i) => {
       const engine = this.point.engines[line.engine];
       const look = engines[engine] ?? engines.packet;
-      const colour = colours.lines[line.of % colours.lines.length];
+      const colour = lineColour(engine, line.of);
       const one = {
-        line,
-        scale: "y",
         stroke: colour,
         width: look.width,
         dash: look.dash,
@@ -94,13 +93,13 @@ export class Panel {
       if (line.kind === "estimate") Object.assign(one, { dash: estimateDash, width: 2 });
       if (line.kind === "flow") Object.assign(one, { width: 1, stroke: faded(colour, 0.45) });
       if (line.kind === "low" || line.kind === "high") Object.assign(one, { width: 0, stroke: "transparent" });
-      series.push(one);
       if (line.kind === "high") {
-        const low = series.findIndex((s) => s.line?.kind === "low" && s.line.of === line.of && s.line.engine === line.engine);
-        bands.push({ series: [series.length - 1, low], fill: faded(colour, 0.16) });
+        const low = this.lines.findIndex((l) => l.kind === "low" && l.of === line.of && l.engine === line.engine);
+        bands.push({ series: [i + 1, low + 1], fill: faded(colour, 0.18) });
       }
-    }
-    return { series, bands, data: this.table(lines) };
+      return one;
+    });
+    return { series: [{}, ...series], bands, data: this.table(this.lines) };
   }
 
   /** All lines over one time axis. Engines mostly share theirs. */
@@ -134,6 +133,7 @@ export class Panel {
         { ...axis, size: 52, space: 34 },
       ],
       cursor: {
+        y: false,
         sync: { key: "time", setSeries: false, scales: ["x", null], filters: { pub: (type) => type === "mousemove" || type === "mouseleave" } },
         drag: { x: true, y: false },
         focus: { prox: 12 },
@@ -159,7 +159,7 @@ export class Panel {
   readAt(u) {
     const i = u.cursor.idx;
     const at = (item) => {
-      const s = u.series.findIndex((series) => series.line === item.line);
+      const s = this.lines.indexOf(item.line) + 1;
       return i == null || !item.shown ? undefined : u.data[s][i] ?? null;
     };
     this.read?.(at);
@@ -168,7 +168,7 @@ export class Panel {
 
   /** Names the single flow under the pointer. */
   showFocus(u, i) {
-    const line = i == null ? undefined : u.series[i]?.line;
+    const line = i == null ? undefined : this.lines[i - 1];
     const value = line?.kind === "flow" && u.cursor.idx != null ? u.data[i][u.cursor.idx] : null;
     this.focus.textContent = value == null ? "" : `${line.flow}: ${quantity(value, this.panel.unit)}`;
   }
@@ -189,7 +189,7 @@ export class Panel {
   applyVisibility() {
     this.plot.batch(() => {
       this.plot.series.forEach((s, i) => {
-        if (i > 0 && s.show !== this.visible(s.line)) this.plot.setSeries(i, { show: !s.show });
+        if (i > 0 && s.show !== this.visible(this.lines[i - 1])) this.plot.setSeries(i, { show: !s.show });
       });
     });
     this.plot.redraw();

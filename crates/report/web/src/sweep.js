@@ -1,11 +1,13 @@
 // Figures of the steady part across the points of a sweep.
 import uPlot from "uplot";
-import { quantity, unpack } from "./data.js";
+import { unpack } from "./data.js";
 import { element } from "./dom.js";
 import { legend } from "./legend.js";
-import { engines, theme } from "./theme.js";
+import { engines, lineColour, theme } from "./theme.js";
 
 const HEIGHT = 300;
+/** Up to so many values are each labelled on the axis. */
+const MOST_TICKS = 12;
 
 export class SweepSection {
   constructor(root, sweep) {
@@ -61,7 +63,7 @@ class SweepPanel {
   draw() {
     this.plot?.destroy();
     const colours = theme();
-    for (const item of this.items) item.colour = colours.lines[item.colourIndex % colours.lines.length];
+    for (const item of this.items) item.colour = lineColour(item.line.engine, item.colourIndex);
     this.half = this.items.map((item) => unpack(item.line.h));
     const data = [this.sweep.x, ...this.items.map((item) => unpack(item.line.v))];
     this.plot = new uPlot(this.options(colours), data, this.body);
@@ -84,7 +86,7 @@ class SweepPanel {
     const label = (x) => (sweep.ticks ? sweep.ticks[x] ?? "" : String(x));
     const [first, last] = [sweep.x[0], sweep.x[sweep.x.length - 1]];
     const margin = (last - first) * 0.04 || 0.5;
-    const ticks = sweep.ticks ? { splits: () => sweep.x } : {};
+    const ticks = sweep.ticks || sweep.x.length <= MOST_TICKS ? { splits: () => sweep.x } : {};
     return {
       width: this.body.clientWidth,
       height: HEIGHT,
@@ -108,7 +110,7 @@ class SweepPanel {
         { ...axis, ...ticks, size: 34, labelSize: 18, label: sweep.unit ? `${sweep.name} (${sweep.unit})` : sweep.name, labelFont: "12px system-ui, sans-serif", values: (_, at) => at.map(label) },
         { ...axis, size: 52 },
       ],
-      cursor: { drag: { x: false, y: false }, points: { size: 9 } },
+      cursor: { y: false, drag: { x: false, y: false }, points: { size: 9 } },
       hooks: { draw: [(u) => this.whiskers(u)], setCursor: [(u) => this.readAt(u, label)] },
     };
   }
@@ -137,8 +139,7 @@ class SweepPanel {
   readAt(u, label) {
     const i = u.cursor.idx;
     this.read?.((item) => (i == null ? undefined : u.data[this.items.indexOf(item) + 1][i] ?? null));
-    const text = this.sweep.ticks ? label(i) : quantity(u.data[0][i], this.sweep.unit);
-    this.at.textContent = i == null ? "" : `${this.sweep.name} = ${text}`;
+    this.at.textContent = i == null ? "" : `${this.sweep.name} = ${label(u.data[0][i])} ${this.sweep.unit}`;
   }
 
   fit() {

@@ -24,6 +24,13 @@ export function faded(colour, opacity) {
   return colour + alpha;
 }
 
+/** A colour moved halfway towards another. Both are written as #rrggbb. */
+export function mixed(colour, other) {
+  const channel = (text, i) => parseInt(text.slice(i, i + 2), 16);
+  const half = (i) => Math.round((channel(colour, i) + channel(other, i)) / 2);
+  return `#${[1, 3, 5].map((i) => half(i).toString(16).padStart(2, "0")).join("")}`;
+}
+
 /** Calls back when the colours change: another scheme, or print, which is always light. */
 export function onThemeChange(redraw) {
   media.addEventListener("change", redraw);
@@ -35,11 +42,18 @@ export function onThemeChange(redraw) {
   addEventListener("afterprint", set(false));
 }
 
-/** How an engine's lines look. */
+/** How an engine's lines look. Theory's must stand out from the noise that it predicts. */
 export const engines = {
-  theory: { dash: [7, 4], width: 2 },
-  packet: { dash: [], width: 1.5 },
+  theory: { dash: [7, 4], width: 2, strong: true },
+  packet: { dash: [], width: 1.3 },
 };
+
+/** The colour of an engine's lines about the n-th group or link. */
+export function lineColour(engine, n) {
+  const { lines, text } = theme();
+  const colour = lines[n % lines.length];
+  return engines[engine]?.strong ? mixed(colour, text) : colour;
+}
 
 /** What controllers believe: dotted. */
 export const estimateDash = [1.5, 3];

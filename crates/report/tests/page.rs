@@ -1,0 +1,220 @@
+//! The page: self-contained, safe with any text, of bounded size, honest about what it
+//! leaves out.
+
+mod support;
+
+use accord_report::{Check, Point, checks, page};
+use accord_scenario::{Engine, Entity, Metric, Run, Scenario, Target};
+use serde_json::Value;
+use support::{expectation, run, scenario};
+
+const MIB: usize = 1 << 20;
+
+fn page_of(points: &[(Scenario, Vec<Run>)]) -> String {
+    let checks: Vec<Vec<Check>> = points
+        .iter()
+        .map(|(s, runs)| checks(s, &runs.iter().collect::<Vec<_>>()))
+        .collect();
+    let points: Vec<Point> = points
+        .iter()
+        .zip(&checks)
+        .map(|((scenario, runs), checks)| Point {
+            scenario,
+            runs,
+            checks,
+        })
+        .collect();
+    page(&points)
+}
+
+fn data(page: &str) -> Value {
+    let (_, rest) = page.split_once("id=\"data\">").unwrap();
+    let (json, _) = rest.split_once("</script>").unwrap();
+    serde_json::from_str(json).unwrap()
+}
+
+fn throughput(flows: usize, samples: usize) -> Run {
+    let series = (0..flows).map(|f| {
+        let values = (0..samples).map(|i| ((f * 31 + i * 17) % 97) as f64 * 1e4);
+        (Metric::Throughput, Entity::Flow(f), values.collect())
+    });
+    run(Engine::Packet, 1, series.collect())
+}
+
+#[test]
+fn hostile_text_stays_text() {
+    let evil = "</script><script>alert(1)</script><!--\u{2028}\"'&\x1b[2J";
+    let long = "x".repeat(100_000);
+    let mut s = scenario(&[(evil, 2), (&long, 1)], &[evil], 4);
+    s.id = evil.into();
+    s.title = format!("{evil}{long}");
+    s.source = evil.into();
+    s.notes = format!("{evil}{long}");
+    s.point = vec![(evil.into(), evil.into())];
+    s.expectations = vec![accord_scenario::Expectation {
+        name: evil.into(),
+        paper: evil.into(),
+        ..expectation(Target::Range { min: 0.0, max: 1.0 })
+    }];
+    let mut r = throughput(3, 4);
+    r.notes = vec![evil.into()];
+    r.manifest.scenario_hash = evil.into();
+    let mut other = s.clone();
+    other.point[0].1.push('2');
+    let page = page_of(&[(s, vec![r.clone()]), (other, vec![r])]);
+    // The two scripts of the page, and no other.
+    assert_eq!(page.matches("<script").count(), 2);
+    assert_eq!(page.matches("</script").count(), 2);
+    assert!(!page.contains("<!--") && !page.contains('\x1b') && !page.contains('\u{2028}'));
+    assert!(page.len() < MIB, "long texts are cut: {}", page.len());
+    // What the script sees is the text itself.
+    let group = data(&page)["points"][0]["panels"][0]["subjects"][0].clone();
+    assert!(
+        group
+            .as_str()
+            .unwrap()
+            .starts_with("</script><script>alert(1)")
+    );
+}
+
+#[test]
+fn nothing_is_loaded_from_anywhere() {
+    let page = page_of(&[(scenario(&[("g", 1)], &["b"], 4), vec![throughput(1, 4)])]);
+    for loading in [
+        "src=",
+        "href=",
+        "@import",
+        "url(",
+        "fetch(",
+        "XMLHttpRequest",
+    ] {
+        assert!(!page.contains(loading), "{loading}");
+    }
+}
+
+#[test]
+fn ten_thousand_flows_are_a_band_and_a_few_lines() {
+    let s = scenario(&[("many", 10_000)], &["b"], 60);
+    let page = page_of(&[(s, vec![throughput(10_000, 60)])]);
+    assert!(page.len() < MIB);
+    assert!(page.contains("Of the 10000 flows of many, 4 can be drawn one by one"));
+    let lines = data(&page)["points"][0]["panels"][0]["lines"].clone();
+    let lines = lines.as_array().unwrap();
+    let flows: Vec<&str> = lines.iter().filter_map(|l| l["flow"].as_str()).collect();
+    assert_eq!(flows, ["many.0", "many.3333", "many.6666", "many.9999"]);
+}
+
+#[test]
+fn long_runs_and_large_sweeps_stay_small() {
+    let s = scenario(&[("a", 9), ("b", 1)], &["b"], 100_000);
+    let one = page_of(&[(s.clone(), vec![throughput(10, 100_000)])]);
+    assert!(one.len() < 3 * MIB, "{}", one.len());
+    assert!(one.contains("2000 of 100000 samples a line"));
+
+    let point = |i: usize| {
+        let mut s = s.clone();
+        s.point = vec![("n".into(), i.to_string())];
+        (s, vec![throughput(10, 1000)])
+    };
+    let points: Vec<_> = (0..400).map(point).collect();
+    let many = page_of(&points);
+    assert!(many.len() < 4 * MIB, "{}", many.len());
+    assert!(many.contains("of 400 points have plots over time here"));
+}
+
+#[test]
+fn empty_runs_and_missing_values() {
+    let s = || scenario(&[("g", 2)], &["b"], 4);
+    assert!(page_of(&[]).contains("No runs"));
+    let empty = page_of(&[(s(), vec![]), (s(), vec![run(Engine::Packet, 1, vec![])])]);
+    assert_eq!(data(&empty)["points"][1]["panels"], Value::Array(vec![]));
+    let nan = vec![f64::NAN; 4];
+    let series = vec![
+        (
+            Metric::Throughput,
+            Entity::Flow(0),
+            vec![f64::NAN, 1e6, f64::INFINITY, 3e6],
+        ),
+        (Metric::Throughput, Entity::Flow(1), nan.clone()),
+        (Metric::Rtt, Entity::Flow(0), nan),
+    ];
+    let page = page_of(&[(s(), vec![run(Engine::Packet, 1, series)])]);
+    let panels = data(&page)["points"][0]["panels"].clone();
+    assert_eq!(panels.as_array().unwrap().len(), 1, "a plot needs a value");
+    let mut lines = panels[0]["lines"].as_array().unwrap().iter();
+    let main = lines.find(|l| l["kind"] == "main").unwrap();
+    assert_eq!(main["v"], serde_json::json!([null, 1, null, 3]));
+}
+
+#[test]
+fn sweeps_lie_along_their_numbers() {
+    let point = |controller: &str, rate: &str, seeds: u64| {
+        let mut s = scenario(&[("g", 1)], &["b"], 4);
+        s.point = vec![
+            ("controller".into(), controller.into()),
+            ("reverse".into(), rate.into()),
+        ];
+        let runs = (1..=seeds).map(|seed| {
+            let used = vec![0.1 * seed as f64; 4];
+            run(
+                Engine::Packet,
+                seed,
+                vec![(Metric::Utilisation, Entity::Link(0), used)],
+            )
+        });
+        (s, runs.collect::<Vec<_>>())
+    };
+    let page = page_of(&[
+        point("vegas", "10 Mbps", 1),
+        point("vegas", "5000 Kbps", 3),
+        point("monaco", "10 Mbps", 1),
+    ]);
+    let sweep = &data(&page)["sweep"];
+    assert_eq!(
+        (&sweep["name"], &sweep["unit"]),
+        (&"reverse".into(), &"Mbps".into())
+    );
+    assert_eq!(sweep["x"], serde_json::json!([5, 10]));
+    let quantity = &sweep["quantities"][sweep["first"][0].as_u64().unwrap() as usize];
+    assert_eq!(quantity["label"], "utilisation of b");
+    assert_eq!(quantity["lines"][0]["of"], "vegas");
+    assert_eq!(quantity["lines"][0]["v"], serde_json::json!([20, 10]));
+    // 4.303 · 0.1 / √3 of the three repetitions, in per cent.
+    assert_eq!(quantity["lines"][0]["h"], serde_json::json!([24.843, null]));
+    assert_eq!(quantity["lines"][1]["v"], serde_json::json!([null, 10]));
+
+    let words = page_of(&[
+        point("vegas", "slow", 1),
+        point("monaco", "fast", 1),
+        point("vegas", "fast", 1),
+    ]);
+    let sweep = &data(&words)["sweep"];
+    assert_eq!(sweep["ticks"], serde_json::json!(["vegas", "monaco"]));
+}
+
+/// Fails when the sources in `web/` have changed and `npm run build` was forgotten.
+#[test]
+fn the_bundle_is_that_of_the_sources() {
+    let web = format!("{}/web", env!("CARGO_MANIFEST_DIR"));
+    let mut scripts: Vec<_> = std::fs::read_dir(format!("{web}/src"))
+        .unwrap()
+        .map(|e| format!("src/{}", e.unwrap().file_name().to_str().unwrap()))
+        .collect();
+    scripts.sort();
+    let mut hash = 0xcbf2_9ce4_8422_2325_u64;
+    for file in ["package.json", "style.css"]
+        .map(String::from)
+        .iter()
+        .chain(&scripts)
+    {
+        for byte in std::fs::read(format!("{web}/{file}")).unwrap() {
+            hash = (hash ^ u64::from(byte)).wrapping_mul(0x100_0000_01b3); // FNV-1a
+        }
+    }
+    let bundle = std::fs::read_to_string(format!("{web}/dist/page.js")).unwrap();
+    let line = format!("/* sources {hash:016x} */\n");
+    assert!(
+        bundle.starts_with(&line),
+        "run `npm run build` in crates/report/web"
+    );
+}
