@@ -115,7 +115,8 @@ pub trait Controller {
     /// Data was acknowledged.
     fn on_ack(&mut self, ack: &Acked, path: &PathView, now: Time);
 
-    /// Data was lost.
+    /// Data was lost. What the path has in flight is as it was before the loss was found:
+    /// the FlightSize of RFC 5681.
     fn on_congestion(&mut self, what: Congestion, path: &PathView, now: Time);
 
     /// A report of the receiver came back.

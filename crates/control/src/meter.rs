@@ -3,7 +3,9 @@
 //! The out-of-band packet of a pair overtakes all queues, the in-band packet waits in them.
 //! Their distance at the receiver is the forward queuing delay ftt_q; by Little's law,
 //!
-//!     a = ftt_q · egress rate + egress rate · virtual delay       [Xia05 §IV-D]
+//! ```text
+//! a = ftt_q · egress rate + egress rate · virtual delay       [Xia05 §IV-D]
+//! ```
 //!
 //! Nothing of the reverse path and no estimate of a propagation delay enters.
 //!

@@ -47,6 +47,18 @@ fn slow_start_ends_once_more_than_gamma_is_queued_and_before_the_path_overflows(
     assert!(path.controller.accumulation_estimate().expect("measured") > 1000.0);
 }
 
+/// What the docs say of slow start: pairs sent in a doubling round queue briefly, so that
+/// it ends at a few √N packets, far from N, on a path that fits N.
+#[test]
+fn slow_start_ends_early_on_a_long_path() {
+    let mut path = Fifo::new(build("vegas", &[]), Duration::from_ms(899));
+    while path.controller.ssthresh().is_none() {
+        path.rounds(1);
+    }
+    let end = window(&path.controller);
+    assert!((30.0..=120.0).contains(&end), "{end} of 900");
+}
+
 #[test]
 fn between_the_thresholds_the_window_stands_still() {
     let mut path = fifo("vegas", &amounts("1 pkt", "3 pkt"));

@@ -4,6 +4,10 @@
 //! The scenario language reads, checks and documents them from that table; the
 //! constructor gets them as [`Values`], already in range.
 
+mod markdown;
+
+pub use markdown::{fill_tables, markdown_table};
+
 use crate::objective::{Objective, Price};
 use crate::quantity::{Bytes, Rate};
 use crate::size::Size;

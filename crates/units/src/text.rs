@@ -110,7 +110,7 @@ fn exact(number: &str, unit: &Unit) -> Option<u64> {
     let scaled = digits.parse::<u128>().ok()? * unit.scale as u128;
     let divisor = 10u128.pow(u32::try_from(fraction.len()).ok()?);
     let base = u64::try_from(scaled / divisor).ok()?;
-    (scaled % divisor == 0 && base < 1 << 62).then_some(base)
+    (scaled.is_multiple_of(divisor) && base < 1 << 62).then_some(base)
 }
 
 /// Prints in the largest unit that keeps the number at or above one, without loss. Units

@@ -1,0 +1,125 @@
+//! What must hold of every discipline, whatever happens to it.
+
+mod common;
+#[path = "common/any_values.rs"]
+mod values;
+
+use accord_aqm::{AnyAqm, Aqm, Class, FAMILIES, PacketMeta, QueueView, Verdict};
+use accord_units::{Bytes, Duration, Rate, Time};
+use common::Random;
+use proptest::prelude::*;
+
+#[derive(Clone, Debug)]
+enum Operation {
+    Arrival(PacketMeta, QueueView),
+    Timer(QueueView),
+}
+
+/// A span before the next operation: none, some, or so long that the clock may stand at
+/// its end.
+fn any_gap() -> impl Strategy<Value = Duration> {
+    prop_oneof![
+        Just(0),
+        0..1_000_000u64,
+        0..1_000_000_000_000u64,
+        any::<u64>(),
+    ]
+    .prop_map(Duration::from_ps)
+}
+
+fn any_packet() -> impl Strategy<Value = PacketMeta> {
+    let class = prop_oneof![
+        Just(Class::Data),
+        Just(Class::InBand),
+        Just(Class::OutOfBand)
+    ];
+    (1..65_536u64, class, any::<bool>()).prop_map(|(size, class, ecn_capable)| PacketMeta {
+        size: Bytes::new(size),
+        class,
+        ecn_capable,
+    })
+}
+
+fn any_queue() -> impl Strategy<Value = QueueView> {
+    let rate = prop_oneof![Just(0), 1..10_000u64, 1_000_000..1_000_000_000_000u64];
+    let packets = prop_oneof![Just(0), 0..100u64, 0..1_000_000u64];
+    let capacity = prop::option::of(1..1_000_000_000u64);
+    (packets, 1..65_536u64, rate, capacity).prop_map(|(packets, size, rate, capacity)| QueueView {
+        packets,
+        bytes: Bytes::new(packets * size),
+        rate: Rate::from_bps(rate),
+        capacity: capacity.map(Bytes::new),
+    })
+}
+
+fn any_operation() -> impl Strategy<Value = (Duration, Operation)> {
+    let operation = prop_oneof![
+        9 => (any_packet(), any_queue()).prop_map(|(p, q)| Operation::Arrival(p, q)),
+        1 => any_queue().prop_map(Operation::Timer),
+    ];
+    (any_gap(), operation)
+}
+
+/// A bit more than the longest duration that `any_values` makes.
+const LONGEST: Duration = Duration::from_secs(1001);
+
+fn behaves(mut aqm: AnyAqm, operations: Vec<(Duration, Operation)>) -> Result<(), TestCaseError> {
+    let mut now = Time::ZERO;
+    let mut random = Random(1);
+    for (gap, operation) in operations {
+        now += gap;
+        match operation {
+            Operation::Arrival(packet, queue) => {
+                let verdict = aqm.on_arrival(&packet, &queue, now, &mut random);
+                if verdict == Verdict::Mark {
+                    prop_assert!(packet.ecn_capable, "marked what cannot be marked");
+                }
+                if packet.class == Class::OutOfBand || is_passive(&aqm) {
+                    prop_assert_eq!(verdict, Verdict::Pass);
+                }
+                match &aqm {
+                    AnyAqm::Avd(a) => prop_assert!(a.virtual_capacity() <= queue.rate),
+                    AnyAqm::Avq(a) => prop_assert!(a.virtual_capacity() <= queue.rate),
+                    AnyAqm::Red(a) => {
+                        prop_assert!((0.0..1e12).contains(&a.average()), "{}", a.average());
+                    }
+                    _ => {}
+                }
+            }
+            Operation::Timer(queue) => aqm.on_timer(&queue, now),
+        }
+        prop_assert!(aqm.virtual_delay(now) <= LONGEST);
+        prop_assert!(aqm.virtual_delay(Time::MAX) <= LONGEST);
+        prop_assert!(aqm.next_timer().is_none_or(|at| at >= now));
+    }
+    Ok(())
+}
+
+fn is_passive(aqm: &AnyAqm) -> bool {
+    matches!(aqm, AnyAqm::DropTail(_) | AnyAqm::Avd(_))
+}
+
+#[test]
+fn every_check_accepts_the_defaults() {
+    for family in FAMILIES {
+        assert_eq!(
+            (family.check)(&family.defaults()),
+            Ok(()),
+            "{}",
+            family.name
+        );
+        AnyAqm::build(&family.defaults());
+    }
+}
+
+proptest! {
+    #[test]
+    fn every_discipline_survives_any_operations(
+        values in (0..FAMILIES.len()).prop_flat_map(|i| values::any_values(FAMILIES[i])),
+        defaults: bool,
+        operations in prop::collection::vec(any_operation(), 0..200),
+    ) {
+        let values = if defaults { values.family().defaults() } else { values };
+        behaves(AnyAqm::build(&values), operations)?;
+    }
+}

@@ -1,0 +1,40 @@
+//! Random parameters of any family; the tests of controllers use this file too.
+
+use accord_units::param::{Family, Kind, Param, Raw, Values};
+use proptest::prelude::*;
+
+/// A value as a file might have it: usually in range, sizes up to a gigabyte, times up to
+/// a thousand seconds, rates up to a terabit per second. `None` leaves the default.
+fn any_raw(param: &'static Param) -> impl Strategy<Value = Option<Raw>> {
+    (any::<bool>(), 0.0..1.0f64, any::<bool>()).prop_map(|(given, u, flag)| {
+        // From 1 to `top`, all magnitudes alike.
+        let up_to = |top: f64| top.powf(u);
+        given.then(|| match param.kind {
+            Kind::Number { min, max } => Raw::Number((min + u * (max.min(1e9) - min)).min(max)),
+            Kind::Integer { min, max } => {
+                let n = min as f64 + u * (max.min(100_000) as f64 - min as f64);
+                Raw::Integer(n as i64)
+            }
+            Kind::Flag => Raw::Flag(flag),
+            Kind::Size if flag => Raw::Text(format!("{:.3} pkt", up_to(1e5))),
+            Kind::Size => Raw::Text(format!("{:.0} B", up_to(1e9))),
+            Kind::Duration => Raw::Text(format!("{:.0} ns", up_to(1e12))),
+            Kind::Rate => Raw::Text(format!("{:.0} bps", up_to(1e12))),
+            Kind::Choice(words) => Raw::Text(words[(u * words.len() as f64) as usize].to_string()),
+        })
+    })
+}
+
+/// Parameters of `family` that its check accepts.
+pub fn any_values(family: &'static Family) -> impl Strategy<Value = Values> {
+    let raws: Vec<_> = family.params.iter().map(any_raw).collect();
+    raws.prop_filter_map("the family's check refuses them", move |raws| {
+        let mut values = family.defaults();
+        for (param, raw) in family.params.iter().zip(raws) {
+            if let Some(raw) = raw {
+                values.set(param.name, &raw).expect("made to be in range");
+            }
+        }
+        (family.check)(&values).is_ok().then_some(values)
+    })
+}

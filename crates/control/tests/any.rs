@@ -1,0 +1,148 @@
+//! What must hold of every controller, whatever happens to it.
+
+mod common;
+#[path = "../../aqm/tests/common/any_values.rs"]
+mod values;
+
+use accord_control::{
+    Acked, AnyController, Congestion, Controller, FAMILIES, PathView, Report, meter,
+};
+use accord_units::{Bytes, Duration, Rate, Time};
+use common::PACKET;
+use proptest::prelude::*;
+
+#[derive(Clone, Debug)]
+enum Operation {
+    Ack(Acked),
+    Congestion(Congestion),
+    Report(Report),
+}
+
+/// Spans of all magnitudes, none and the longest there is included.
+fn any_span() -> impl Strategy<Value = Duration> {
+    prop_oneof![
+        Just(0),
+        0..1_000_000_000u64,
+        0..10_000_000_000_000u64,
+        any::<u64>(),
+    ]
+    .prop_map(Duration::from_ps)
+}
+
+fn any_bytes() -> impl Strategy<Value = Bytes> {
+    prop_oneof![Just(0), Just(PACKET), 0..10_000u64, 0..1_000_000_000u64].prop_map(Bytes::new)
+}
+
+/// Smoothed round-trip times up to ten seconds; samples may be anything.
+fn any_path() -> impl Strategy<Value = PathView> {
+    let srtt = 0..10_000_000_000_000u64;
+    (srtt, any_span(), any_bytes(), any_bytes()).prop_map(
+        |(srtt, min_rtt, in_flight, sent_in_round)| PathView {
+            packet: Bytes::new(PACKET),
+            srtt: Duration::from_ps(srtt),
+            min_rtt,
+            in_flight,
+            sent_in_round,
+        },
+    )
+}
+
+fn any_ack() -> impl Strategy<Value = Acked> {
+    let flags = (any::<bool>(), any::<bool>(), any::<bool>());
+    (any_bytes(), prop::option::of(any_span()), flags).prop_map(|(bytes, rtt, flags)| Acked {
+        bytes,
+        rtt,
+        round_ended: flags.0,
+        window_limited: flags.1,
+        in_recovery: flags.2,
+    })
+}
+
+fn any_report() -> impl Strategy<Value = Report> {
+    let rate = prop_oneof![Just(0), 0..1_000_000_000_000u64];
+    (any::<u64>(), 0.0..1e12f64, rate, any::<bool>()).prop_map(
+        |(number, accumulation, rate, lost)| Report {
+            number,
+            accumulation,
+            egress_rate: Rate::from_bps(rate),
+            lost,
+            received: number,
+        },
+    )
+}
+
+fn any_operation() -> impl Strategy<Value = (Duration, PathView, Operation)> {
+    let congestion = prop_oneof![
+        Just(Congestion::Loss),
+        Just(Congestion::EarlyLoss),
+        Just(Congestion::Timeout),
+    ];
+    let operation = prop_oneof![
+        10 => any_ack().prop_map(Operation::Ack),
+        1 => congestion.prop_map(Operation::Congestion),
+        2 => any_report().prop_map(Operation::Report),
+    ];
+    (any_span(), any_path(), operation)
+}
+
+/// More than any sequence of the above can honestly earn: the largest initial window or
+/// flight, and a packet for each operation.
+const MOST: u64 = 2_000_000_000;
+
+fn behaves(
+    mut c: AnyController,
+    operations: Vec<(Duration, PathView, Operation)>,
+) -> Result<(), TestCaseError> {
+    let unbounded = matches!(c, AnyController::Unresponsive(_));
+    let mut now = Time::ZERO;
+    let mut smallest = Duration::MAX;
+    for (gap, path, operation) in operations {
+        now += gap;
+        match &operation {
+            Operation::Ack(ack) => {
+                smallest = smallest.min(ack.rtt.unwrap_or(Duration::MAX));
+                c.on_ack(ack, &path, now);
+            }
+            Operation::Congestion(what) => c.on_congestion(*what, &path, now),
+            Operation::Report(report) => c.on_report(report, &path, now),
+        }
+        let allowance = c.allowance();
+        prop_assert!(allowance.window.get() >= PACKET, "{allowance:?}");
+        prop_assert!(c.cwnd().get() >= PACKET, "{:?}", c.cwnd());
+        prop_assert!(unbounded || c.cwnd().get() <= MOST, "{:?}", c.cwnd());
+        prop_assert!(
+            allowance.pacing != Some(Rate::ZERO),
+            "would never send again"
+        );
+        prop_assert!(c.ssthresh().is_none_or(|b| b.get() >= PACKET));
+        if let Some(bytes) = c.accumulation_estimate() {
+            prop_assert!(bytes.is_finite() && bytes >= 0.0, "{bytes}");
+        }
+        if let Some(base) = c.base_rtt_estimate() {
+            prop_assert!(base >= smallest);
+        }
+    }
+    Ok(())
+}
+
+#[test]
+fn every_check_accepts_the_defaults() {
+    for family in FAMILIES {
+        let defaults = family.defaults();
+        assert_eq!((family.check)(&defaults), Ok(()), "{}", family.name);
+        AnyController::build(&defaults, Bytes::new(PACKET));
+        meter(&defaults);
+    }
+}
+
+proptest! {
+    #[test]
+    fn every_controller_survives_any_operations(
+        values in (0..FAMILIES.len()).prop_flat_map(|i| values::any_values(FAMILIES[i])),
+        defaults: bool,
+        operations in prop::collection::vec(any_operation(), 0..200),
+    ) {
+        let values = if defaults { values.family().defaults() } else { values };
+        behaves(AnyController::build(&values, Bytes::new(PACKET)), operations)?;
+    }
+}
