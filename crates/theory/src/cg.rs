@@ -1,6 +1,7 @@
 //! Conjugate gradients with a diagonal (Jacobi) preconditioner.
 
 /// Scratch space, kept between solves.
+#[derive(Default)]
 pub(crate) struct ConjugateGradients {
     residual: Vec<f64>,
     scaled: Vec<f64>,
@@ -9,24 +10,13 @@ pub(crate) struct ConjugateGradients {
 }
 
 impl ConjugateGradients {
-    pub fn new(size: usize) -> Self {
-        let zeros = || vec![0.0; size];
-        Self {
-            residual: zeros(),
-            scaled: zeros(),
-            direction: zeros(),
-            product: zeros(),
-        }
-    }
-
     /// Solves A·x ≈ `rhs` from x = 0 until the preconditioned residual has shrunk to `tolerance`
     /// of itself, curvature runs out, or `max_steps` are done. Returns how many were.
     ///
-    /// `multiply(v, out)` sets out = A·v; `inverse_diagonal` is the preconditioner. Where that is
-    /// zero, x stays zero: the unknown is taken out of the system.
+    /// `multiply(v, out)` sets out = A·v; `inverse_diagonal` is the preconditioner.
     pub fn solve(
         &mut self,
-        mut multiply: impl FnMut(&[f64], &mut [f64]),
+        multiply: impl Fn(&[f64], &mut [f64]),
         inverse_diagonal: &[f64],
         rhs: &[f64],
         x: &mut [f64],
@@ -34,9 +24,11 @@ impl ConjugateGradients {
         max_steps: usize,
     ) -> usize {
         x.fill(0.0);
-        self.residual.copy_from_slice(rhs);
+        self.residual.clear();
+        self.residual.extend_from_slice(rhs);
+        self.product.resize(rhs.len(), 0.0);
         let mut size = self.precondition(inverse_diagonal);
-        self.direction.copy_from_slice(&self.scaled);
+        self.direction.clone_from(&self.scaled);
         let target = tolerance * tolerance * size;
         for step in 0..max_steps {
             if size <= target {
@@ -49,10 +41,8 @@ impl ConjugateGradients {
                 return step;
             }
             let length = size / curvature;
-            for i in 0..x.len() {
-                x[i] += length * self.direction[i];
-                self.residual[i] -= length * self.product[i];
-            }
+            add(x, length, &self.direction);
+            add(&mut self.residual, -length, &self.product);
             let old = size;
             size = self.precondition(inverse_diagonal);
             let turn = size / old;
@@ -65,10 +55,18 @@ impl ConjugateGradients {
 
     /// scaled = residual / diagonal; their product.
     fn precondition(&mut self, inverse_diagonal: &[f64]) -> f64 {
-        for i in 0..self.scaled.len() {
-            self.scaled[i] = self.residual[i] * inverse_diagonal[i];
-        }
+        let pairs = self.residual.iter().zip(inverse_diagonal);
+        self.scaled.clear();
+        self.scaled
+            .extend(pairs.map(|(residual, inverse)| residual * inverse));
         dot(&self.scaled, &self.residual)
+    }
+}
+
+/// to += factor·v.
+fn add(to: &mut [f64], factor: f64, v: &[f64]) {
+    for (to, v) in to.iter_mut().zip(v) {
+        *to += factor * v;
     }
 }
 

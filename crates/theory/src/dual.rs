@@ -86,10 +86,11 @@ impl Dual<'_> {
     }
 }
 
-struct Multiply<'a> {
-    slopes: &'a [f64],
-    v: &'a [f64],
-    out: &'a mut [f64],
+/// Adds R·diag(slopes)·Rᵀ·v to out.
+pub(crate) struct Multiply<'a> {
+    pub slopes: &'a [f64],
+    pub v: &'a [f64],
+    pub out: &'a mut [f64],
 }
 
 impl Visit for Multiply<'_> {

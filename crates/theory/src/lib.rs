@@ -26,6 +26,7 @@ mod error;
 mod merge;
 mod newton;
 mod problem;
+mod reduced;
 mod routes;
 mod solution;
 mod system;

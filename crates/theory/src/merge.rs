@@ -196,9 +196,9 @@ impl Bounded {
 /// The links of each row, rows of equal length side by side.
 #[derive(Default)]
 pub(crate) struct Rows {
-    hops: Vec<u32>,
+    pub hops: Vec<u32>,
     /// (length of the rows, how many), in order.
-    blocks: Vec<(usize, usize)>,
+    pub blocks: Vec<(usize, usize)>,
 }
 
 /// Something to do with each row.

@@ -167,7 +167,6 @@ struct Solver<'a> {
 
 impl<'a> Solver<'a> {
     fn new(problem: &'a Problem, settings: &'a Settings, merged: &'a Merged) -> Self {
-        let links = merged.links();
         let start = merged.starting_prices();
         let mut at = Point::new(merged);
         at.prices.copy_from_slice(&start);
@@ -179,7 +178,7 @@ impl<'a> Solver<'a> {
             trial: at.clone(),
             at,
             start,
-            system: System::new(links),
+            system: System::default(),
             steps: (0, 0),
         }
     }
@@ -303,7 +302,8 @@ impl<'a> Solver<'a> {
                 *next = self.at.prices[l] * self.at.links[l].load / self.merged.capacities[l];
             }
             let change = self.dual.evaluate(&mut self.trial, Some(&self.at));
-            if !(change < 0.0) {
+            let falls = change < 0.0;
+            if !falls {
                 return;
             }
             std::mem::swap(&mut self.at, &mut self.trial);

@@ -2,74 +2,72 @@
 
 use crate::cg::ConjugateGradients;
 use crate::dual::{Dual, Point};
+use crate::reduced::Reduced;
 
 /// Conjugate gradient steps at most; the direction is then good enough to go on from.
 const INNER_STEPS: usize = 500;
 
 /// (R·X·Rᵀ + damping)·d = y − c on the free links, d = −p on the pinned ones.
+#[derive(Default)]
 pub(crate) struct System {
     /// d, for each link.
     pub direction: Vec<f64>,
-    rhs: Vec<f64>,
+    /// For each link.
+    equations: Vec<Equation>,
+    /// The matrix, and the rest for each of the free links.
+    matrix: Reduced,
     damping: Vec<f64>,
-    /// Zero for the pinned links.
     inverse_diagonal: Vec<f64>,
+    rhs: Vec<f64>,
     cg: ConjugateGradients,
 }
 
-impl System {
-    pub fn new(links: usize) -> Self {
-        let zeros = || vec![0.0; links];
-        Self {
-            direction: zeros(),
-            rhs: zeros(),
-            damping: zeros(),
-            inverse_diagonal: zeros(),
-            cg: ConjugateGradients::new(links),
-        }
-    }
+#[derive(Clone, Copy, Default)]
+struct Equation {
+    pinned: bool,
+    rhs: f64,
+    damping: f64,
+}
 
+impl System {
     /// Sets the system up at a point, with Levenberg's `lambda`.
     ///
     /// Pins the links with capacity to spare whose price a scaled gradient step would take to
     /// zero. `usual_prices` say what a price is like where there is no curvature to say so.
     pub fn set_up(&mut self, dual: &Dual, at: &Point, usual_prices: &[f64], lambda: f64) {
-        for l in 0..self.rhs.len() {
-            let (price, curvature) = (at.prices[l], at.links[l].curvature);
-            let spare = dual.merged.capacities[l] - at.links[l].load;
-            // Where all flows of a link are at a cap there is no curvature; a demand w/q that
-            // fills the link would have c/p.
-            let usual = dual.merged.capacities[l] / price.max(usual_prices[l]);
-            self.damping[l] = lambda * curvature.max(1e-3 * usual);
-            self.rhs[l] = -spare;
-            let pinned = spare > 0.0 && price * curvature <= spare;
-            self.inverse_diagonal[l] = if pinned {
-                0.0
-            } else {
-                (curvature + self.damping[l]).recip()
-            };
-        }
+        self.equations.clear();
+        self.equations
+            .extend(usual_prices.iter().enumerate().map(|(l, usual_price)| {
+                let (price, curvature) = (at.prices[l], at.links[l].curvature);
+                let capacity = dual.merged.capacities[l];
+                let spare = capacity - at.links[l].load;
+                // Where all flows of a link are at a cap there is no curvature; a demand w/q that
+                // fills the link would have c/p.
+                let usual = capacity / price.max(*usual_price);
+                Equation {
+                    pinned: spare > 0.0 && price * curvature <= spare,
+                    rhs: -spare,
+                    damping: lambda * curvature.max(1e-3 * usual),
+                }
+            }));
     }
 
     /// Pins all free links whose price the direction would make negative as well, and lets the
     /// others know that the prices of all pinned links will be gone. False if there is none.
     pub fn pin_negative(&mut self, dual: &Dual, at: &Point) -> bool {
         let mut any = false;
-        for l in 0..self.rhs.len() {
-            if self.inverse_diagonal[l] != 0.0 && at.prices[l] + self.direction[l] < 0.0 {
-                self.inverse_diagonal[l] = 0.0;
+        for (l, equation) in self.equations.iter_mut().enumerate() {
+            if !equation.pinned && at.prices[l] + self.direction[l] < 0.0 {
+                equation.pinned = true;
                 any = true;
             }
-            self.direction[l] = if self.inverse_diagonal[l] == 0.0 {
-                -at.prices[l]
-            } else {
-                0.0
-            };
+            self.direction[l] = if equation.pinned { -at.prices[l] } else { 0.0 };
         }
         if any {
-            dual.multiply(&at.slopes, &self.direction, &mut self.rhs);
-            for (l, rhs) in self.rhs.iter_mut().enumerate() {
-                *rhs = at.links[l].load - dual.merged.capacities[l] - *rhs;
+            let mut gone = vec![0.0; self.equations.len()];
+            dual.multiply(&at.slopes, &self.direction, &mut gone);
+            for (l, equation) in self.equations.iter_mut().enumerate() {
+                equation.rhs = at.links[l].load - dual.merged.capacities[l] - gone[l];
             }
         }
         any
@@ -79,34 +77,51 @@ impl System {
     pub fn solve(&mut self, dual: &Dual, at: &Point, tolerance: f64) -> usize {
         let Self {
             direction,
-            rhs,
+            equations,
+            matrix,
             damping,
             inverse_diagonal,
+            rhs,
             cg,
         } = self;
+        matrix.fill(&dual.merged.rows, &at.slopes, equations.len(), |l| {
+            !equations[l].pinned
+        });
+        let free = || {
+            matrix
+                .free
+                .iter()
+                .map(|&l| (equations[l as usize], at.links[l as usize]))
+        };
+        refill(rhs, free().map(|(equation, _)| equation.rhs));
+        refill(damping, free().map(|(equation, _)| equation.damping));
+        let inverses = free().map(|(equation, link)| (link.curvature + equation.damping).recip());
+        refill(inverse_diagonal, inverses);
+
         let multiply = |v: &[f64], out: &mut [f64]| {
-            dual.multiply(&at.slopes, v, out);
-            for (l, out) in out.iter_mut().enumerate() {
-                *out = if inverse_diagonal[l] == 0.0 {
-                    0.0
-                } else {
-                    *out + damping[l] * v[l]
-                };
+            matrix.multiply(v, out);
+            for ((out, v), damping) in out.iter_mut().zip(v).zip(&*damping) {
+                *out += damping * v;
             }
         };
+        let mut found = vec![0.0; rhs.len()];
         let steps = cg.solve(
             multiply,
             inverse_diagonal,
             rhs,
-            direction,
+            &mut found,
             tolerance,
             INNER_STEPS,
         );
-        for (l, direction) in direction.iter_mut().enumerate() {
-            if inverse_diagonal[l] == 0.0 {
-                *direction = -at.prices[l];
-            }
+        refill(direction, at.prices.iter().map(|price| -price));
+        for (&l, found) in matrix.free.iter().zip(found) {
+            direction[l as usize] = found;
         }
         steps
     }
+}
+
+fn refill(to: &mut Vec<f64>, values: impl Iterator<Item = f64>) {
+    to.clear();
+    to.extend(values);
 }

@@ -98,8 +98,8 @@ fn random_networks_meet_the_optimality_conditions() {
             }
         }
         let mut tight = 0;
-        for link in 0..links {
-            let (price, load) = (solution.prices[link], loads[link]);
+        for (link, load) in loads.into_iter().enumerate() {
+            let price = solution.prices[link];
             let capacity = problem.capacities()[link];
             assert!(price >= 0.0);
             assert!(

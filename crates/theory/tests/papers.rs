@@ -114,8 +114,8 @@ fn backbone_case(
             .sum();
         near(base[class] + delay, rtt[class], 1e-4);
     }
-    for link in 0..3 {
-        near(solution.prices[link] * 300.0, queues[link], 1e-4);
+    for (price, queue) in solution.prices.iter().zip(queues) {
+        near(price * 300.0, queue, 1e-4);
     }
 }
 

@@ -2,16 +2,17 @@
 //! `[Xia05 eq. 13]` by a logarithmic barrier on the capacities, with dense Newton steps on the
 //! rates. It knows utilities, not demands, and has no prices.
 
+#![allow(
+    clippy::needless_range_loop,
+    reason = "matrices read better with indices"
+)]
+
 use accord_theory::{Demand, Problem};
 
 /// The optimal rates, to about six digits. The problem must be feasible.
 pub fn solve(problem: &Problem) -> Vec<f64> {
     let mut rates = interior(problem);
-    let mut barrier = problem
-        .demands()
-        .iter()
-        .map(|demand| scale(demand))
-        .sum::<f64>();
+    let mut barrier = problem.demands().iter().map(scale).sum::<f64>();
     let last = 1e-10 * barrier;
     while barrier > last {
         barrier *= 0.3;
@@ -101,7 +102,7 @@ fn utility(demand: &Demand, x: f64, barrier: f64) -> (f64, f64, f64) {
             }
         }
         Demand::Fixed { .. } => (0.0, 0.0, 0.0),
-        _ => unimplemented!("the barrier method does not know {demand:?}"),
+        _ => unreachable!("the barrier method does not know {demand:?}"),
     }
 }
 
