@@ -18,7 +18,8 @@
 //! | IW     | `initial_window` | packets, bytes | 2 pkt   | > 0   | RFC 5681 §3.1 |
 //! | –      | `sack`           | –              | false   | –     | RFC 6675, NewReno only |
 //!
-//! Departures from the source: what is in flight counts neither what is taken for lost
+//! Departures from the source: a halved window is rounded down to whole packets. What is
+//! in flight counts neither what is taken for lost
 //! nor what arrived out of order (RFC 5681 counts until the cumulative acknowledgement).
 //! The window does not grow while the sender leaves it unused [RFC 7661].
 

@@ -76,9 +76,17 @@ impl TcpWindow {
         self.window = self.window.saturating_add(self.packet);
     }
 
-    /// Goes on from `window`, or two packets where that is less, in congestion avoidance.
+    /// A packet less, two packets at least. This is no way back into slow start.
+    pub fn decrement(&mut self) {
+        let less = self.window.saturating_sub(self.packet);
+        self.window = less.max(2 * self.packet);
+        self.ssthresh = self.ssthresh.min(self.window);
+    }
+
+    /// Goes on from `window` in congestion avoidance: in whole packets, which are all that
+    /// can be sent, and two at least.
     pub fn continue_from(&mut self, window: u64) {
-        self.window = window.max(2 * self.packet);
+        self.window = (window - window % self.packet).max(2 * self.packet);
         self.ssthresh = self.window;
     }
 

@@ -32,7 +32,8 @@
 //! slow start and by 1/4 on an early loss are those of the ns-2 implementation that the
 //! papers used; unlike there, the backlog is not rounded to whole packets, which holds
 //! still any flow within half a packet of its target. The window is at least two packets
-//! but for a timeout, so that a duplicate acknowledgement can follow a loss.
+//! but for a timeout, so that a duplicate acknowledgement can follow a loss. A window that
+//! shrinks takes ssthresh down with it.
 
 use crate::estimator::VegasEstimator;
 use crate::tcp_window::{INITIAL_WINDOW, SACK, TcpWindow};
@@ -289,8 +290,7 @@ impl Vegas {
                 self.cwnd.increment();
             }
         } else if backlog > beta {
-            let less = self.cwnd.window.saturating_sub(self.cwnd.packet);
-            self.cwnd.window = less.max(2 * self.cwnd.packet);
+            self.cwnd.decrement();
         }
     }
 }

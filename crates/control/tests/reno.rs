@@ -93,7 +93,7 @@ fn congestion_avoidance_carries_the_remainder_over() {
 
 #[test]
 fn a_loss_leaves_half_of_what_was_in_flight_and_two_packets_at_least() {
-    for (in_flight, left) in [(20, 10.0), (9, 4.5), (3, 2.0), (0, 2.0)] {
+    for (in_flight, left) in [(20, 10.0), (9, 4.0), (3, 2.0), (0, 2.0)] {
         let mut c = build("newreno", &[("initial_window", text("20 pkt"))]);
         c.on_congestion(Congestion::Loss, &path(in_flight), Time::ZERO);
         assert_eq!(window(&c), left);

@@ -115,6 +115,22 @@ fn the_window_follows_down_when_others_queue() {
     assert!(window(&path.controller) < before - 5.0);
 }
 
+/// Below the window that slow start ended with is still congestion avoidance.
+#[test]
+fn a_shrinking_window_does_not_lead_back_to_slow_start() {
+    let mut path = fifo("vegas", &[]);
+    while path.controller.ssthresh().is_none() {
+        path.rounds(1);
+    }
+    path.propagation = Duration::from_ms(59);
+    path.rounds(3);
+    let windows = path.rounds(8);
+    assert!(windows.len() > 2 && windows[0] > 4.0, "{windows:?}");
+    for pair in windows.windows(2) {
+        assert_eq!(pair[1], (pair[0] - 1.0).max(2.0), "{windows:?}");
+    }
+}
+
 /// [Xia05 fig. 5]: the path becomes 40 ms longer. Vegas takes that for queuing and gives
 /// up nearly everything; Vegas-k takes it for the new base.
 #[test]
