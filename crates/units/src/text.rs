@@ -27,6 +27,11 @@ impl Unit {
     }
 }
 
+/// The names of `units`, the understood ones included.
+pub(crate) fn names(units: &'static [Unit]) -> impl Iterator<Item = &'static str> {
+    units.iter().map(|u| u.name)
+}
+
 /// Why a text is not a quantity.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ParseError {
@@ -110,7 +115,7 @@ fn exact(number: &str, unit: &Unit) -> Option<u64> {
     let scaled = digits.parse::<u128>().ok()? * unit.scale as u128;
     let divisor = 10u128.pow(u32::try_from(fraction.len()).ok()?);
     let base = u64::try_from(scaled / divisor).ok()?;
-    (scaled % divisor == 0 && base < 1 << 62).then_some(base)
+    (scaled.is_multiple_of(divisor) && base < 1 << 62).then_some(base)
 }
 
 /// Prints in the largest unit that keeps the number at or above one, without loss. Units
