@@ -14,7 +14,9 @@ mod run;
 
 pub use engine::{Engine, Interrupted, Observer, Quiet};
 pub use expectation::{Across, Expectation, Over, Subject, Target, Window};
-pub use language::{Catalogue, Errors, File, ScenarioError, Source, print};
+pub use language::{
+    Catalogue, Errors, File, KeyTable, ScenarioError, Source, families, print, reference, schema,
+};
 pub use metric::{Entity, Fold, Metric, MetricUnit};
 pub use network::{
     Change, Demand, Event, Flow, Group, Limit, Link, LinkId, Node, NodeId, Phase, Queue, Scenario,

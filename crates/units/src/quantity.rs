@@ -168,6 +168,13 @@ const RATE_UNITS: &[Unit] = &[
     Unit::new("GB/s", 8e9).alias(),
 ];
 
+impl Bytes {
+    /// The units that a text may have, as in "2 KB".
+    pub fn units() -> impl Iterator<Item = &'static str> {
+        text::names(BYTE_UNITS)
+    }
+}
+
 impl FromStr for Bytes {
     type Err = ParseError;
 
@@ -180,6 +187,13 @@ impl FromStr for Bytes {
 impl fmt::Display for Bytes {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.pad(&text::print(self.0, BYTE_UNITS))
+    }
+}
+
+impl Rate {
+    /// The units that a text may have, as in "2 Mbps".
+    pub fn units() -> impl Iterator<Item = &'static str> {
+        text::names(RATE_UNITS)
     }
 }
 

@@ -34,6 +34,13 @@ const PACKET_UNITS: &[Unit] = &[
 
 const EXPECTED: &str = "an amount such as \"90 pkt\" or \"64 KB\"";
 
+impl Size {
+    /// The units that a text may have, as in "2 pkt".
+    pub fn units() -> impl Iterator<Item = &'static str> {
+        text::names(PACKET_UNITS).chain(Bytes::units())
+    }
+}
+
 impl FromStr for Size {
     type Err = ParseError;
 

@@ -27,6 +27,11 @@ impl Unit {
     }
 }
 
+/// The names of `units`, the understood ones included.
+pub(crate) fn names(units: &'static [Unit]) -> impl Iterator<Item = &'static str> {
+    units.iter().map(|u| u.name)
+}
+
 /// Why a text is not a quantity.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ParseError {

@@ -200,6 +200,13 @@ pub(crate) const UNITS: &[Unit] = &[
     Unit::new("h", 3600.0 * PS_PER_S as f64).alias(),
 ];
 
+impl Duration {
+    /// The units that a text may have, as in "2 ms".
+    pub fn units() -> impl Iterator<Item = &'static str> {
+        text::names(UNITS)
+    }
+}
+
 impl FromStr for Duration {
     type Err = ParseError;
 

@@ -17,6 +17,9 @@ pub(crate) struct Checker<'a> {
 impl Checker<'_> {
     pub fn table(&mut self, table: &Table, span: Span, section: &'static Section) {
         for entry in &table.entries {
+            if self.problems.is_full() {
+                return;
+            }
             match section.key(&entry.key) {
                 Some(key) => self.value(&entry.value, &key.shape),
                 None => self.problems.push(
@@ -38,6 +41,9 @@ impl Checker<'_> {
     }
 
     pub fn value(&mut self, value: &Value, shape: &Shape) {
+        if self.problems.is_full() {
+            return;
+        }
         let result = match shape {
             Shape::Text => read::text(value, shape).map(drop),
             Shape::Name => read::name(value, false).map(drop),

@@ -162,8 +162,13 @@ const MOST: usize = 20;
 pub(crate) struct Problems(Vec<Problem>);
 
 impl Problems {
+    /// More would not be kept, so need not be looked for.
+    pub fn is_full(&self) -> bool {
+        self.0.len() >= MOST
+    }
+
     pub fn push(&mut self, problem: Problem) {
-        if self.0.len() < MOST && !self.0.contains(&problem) {
+        if !self.is_full() && !self.0.contains(&problem) {
             self.0.push(problem);
         }
     }
@@ -212,7 +217,7 @@ fn suggest<'a>(word: &str, known: impl IntoIterator<Item = &'a str>) -> Option<S
     // Comparing takes the product of the lengths, so hostile words are not compared, nor
     // are words with more than any person would have declared.
     const LONGEST: usize = 100;
-    const COMPARED: usize = 10_000;
+    const COMPARED: usize = 2_000;
     const LISTED: usize = 24;
     let mut count = 0;
     let mut names = Vec::new();

@@ -12,11 +12,11 @@ pub(crate) const LINKS: usize = 1_000_000;
 /// Links on the paths of all flows of one run, route changes included.
 pub(crate) const HOPS: usize = 10_000_000;
 /// Links looked at to find shortest paths.
-pub(crate) const SEARCH: usize = 50_000_000;
+pub(crate) const SEARCH: usize = 10_000_000;
 /// Points of a file's sweeps.
 pub(crate) const POINTS: usize = 10_000;
-/// Values to be read for all points of a file's sweeps.
-pub(crate) const POINTS_SIZE: usize = 20_000_000;
+/// Values of a file times how often sweeps or `each` make it necessary to read them.
+pub(crate) const READS: usize = 20_000_000;
 /// Samples of a series.
 pub(crate) const SAMPLES: u64 = 10_000_000;
 /// Length of a run: 30 days.
@@ -29,10 +29,12 @@ pub(crate) const RATE: Rate = Rate::from_bps(100_000_000_000_000);
 pub(crate) const PACKET: Bytes = Bytes::new(64 << 10);
 /// Amount of data that an application sends at once: 1 EB.
 pub(crate) const AMOUNT: Bytes = Bytes::new(1_000_000_000_000_000_000);
+/// Keys of a dotted path.
+pub(crate) const PATH: usize = 32;
 /// Length of a name, in characters.
 pub(crate) const NAME: usize = 100;
 /// Flows and links of all points of a file's sweeps together.
-pub(crate) const POINTS_FLOWS: usize = 4_000_000;
+pub(crate) const POINTS_FLOWS: usize = 2_000_000;
 /// Sweeps of one file.
 pub(crate) const SWEEPS: usize = 16;
 /// Expectations of one file.

@@ -241,7 +241,7 @@ fn event(out: &mut String, s: &Scenario, event: &Event) {
     line(out, "at", &quoted(event.at));
     let mut link = |link: LinkId, key: &str, value: String| {
         line(out, "link", &text(&s.links[link].name));
-        if link % 2 == 0 {
+        if link.is_multiple_of(2) {
             line(out, "direction", "\"forward\"");
         }
         line(out, key, &value);

@@ -105,9 +105,26 @@ impl Section {
         let keys = self.keys;
         keys.iter().map(|k| k.name)
     }
+
+    /// The title as one word.
+    pub fn slug(&self) -> String {
+        let words = self.title.split(|c: char| !c.is_alphanumeric());
+        let words: Vec<_> = words.filter(|w| !w.is_empty()).collect();
+        words.join("_")
+    }
 }
 
 impl Shape {
+    /// The kinds of tables that may be in it.
+    pub fn sections(&self) -> Vec<&'static Section> {
+        match self {
+            Shape::Table(section) | Shape::Named(section) => vec![section],
+            Shape::List(of) | Shape::Pair(of) | Shape::Map(of) => of.sections(),
+            Shape::Either(shapes) => shapes.iter().flat_map(Shape::sections).collect(),
+            _ => Vec::new(),
+        }
+    }
+
     /// What was expected, for people.
     pub fn expected(&self) -> String {
         match self {

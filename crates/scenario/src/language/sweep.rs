@@ -67,7 +67,7 @@ pub(crate) fn axes(tree: &Table, problems: &mut Problems) -> Option<(Vec<Axis>, 
             return None;
         }
     }
-    if points > 1 && tree.weight().saturating_mul(points) > limits::POINTS_SIZE {
+    if points > 1 && tree.weight().saturating_mul(points) > limits::READS {
         let message = format!("{points} points of so large a file are too much");
         problems.push(Problem::new(axes[0].span, message));
     }

@@ -1,6 +1,7 @@
 //! A TOML document as a tree in which every value knows its place.
 
 use super::error::{Problem, Span, quote};
+use super::limits;
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
@@ -222,7 +223,8 @@ impl Table {
     /// Puts `value` at `path`, making tables on the way where there are none. A controller
     /// or queue given by its bare name becomes the table that it stands for.
     pub fn set(&mut self, path: &str, at: Span, value: Value) -> Result<(), Problem> {
-        let keys = split(path).ok_or_else(|| {
+        let keys = split(path).filter(|keys| keys.len() <= limits::PATH);
+        let keys = keys.ok_or_else(|| {
             Problem::new(at, format!("{} is not a path", quote(path)))
                 .hint("keys with dots between them, such as link.bottleneck.rate")
         })?;

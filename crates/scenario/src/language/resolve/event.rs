@@ -19,6 +19,9 @@ pub(super) fn resolve(
 ) {
     let mut hops = 0;
     for value in events {
+        if problems.is_full() {
+            return;
+        }
         let Some(table) = value.table() else {
             continue;
         };

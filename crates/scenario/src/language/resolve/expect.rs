@@ -27,6 +27,9 @@ pub(super) fn resolve(
         return;
     }
     for value in expected {
+        if problems.is_full() {
+            return;
+        }
         let Some(table) = value.table() else {
             continue;
         };

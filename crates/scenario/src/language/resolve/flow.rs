@@ -61,6 +61,9 @@ pub(super) fn resolve(
         hops: 0,
     };
     for entry in groups {
+        if problems.is_full() {
+            return;
+        }
         let result = flows.group(entry);
         problems.keep(result);
     }
@@ -73,10 +76,60 @@ impl Flows<'_> {
             return Ok(());
         };
         let reader = Reader::new(&keys::FLOW, table, entry.span);
-        let each = reader.given("each");
         let hops = self.hops_of(&reader)?;
+        let count = self.size(&reader, hops)?;
+        let first = self.scenario.flows.len();
+        let group = self.scenario.groups.len();
+        self.network.groups.insert(entry.key.clone(), group);
+        self.scenario.groups.push(Group {
+            name: entry.key.clone(),
+            flows: first..first + count,
+        });
+        let name = |i: usize| match count {
+            1 => entry.key.clone(),
+            _ => format!("{}.{}", entry.key, i + 1),
+        };
+        if let Some(each) = reader.given("each") {
+            // What the group says is read again for each of them.
+            let shared = table.entries.iter().filter(|e| e.key != "each");
+            let weight: usize = shared.map(|e| e.value.weight()).sum();
+            if count.saturating_mul(weight) > limits::READS {
+                let message = "so many flows of so long a description are too much";
+                return Err(Problem::new(each.span, message));
+            }
+            for (i, member) in list(Some(each)).iter().enumerate() {
+                let Some(table) = member.table() else {
+                    continue;
+                };
+                let reader = Reader::new(&keys::FLOW, table, member.span).or(&reader);
+                let spec = self.spec(&reader, count)?;
+                let way = self.way(&reader)?;
+                self.room(&spec, 1, way.forward.len())?;
+                self.flow(name(i), group, i, &spec, &way)?;
+            }
+            return Ok(());
+        }
+        let spec = self.spec(&reader, count)?;
+        match hops {
+            Some(hops) => {
+                self.room(&spec, count, 2)?;
+                (0..count).try_for_each(|i| {
+                    let way = self.hop(i * hops / count);
+                    self.flow(name(i), group, i, &spec, &way)
+                })
+            }
+            None => {
+                let way = self.way(&reader)?;
+                self.room(&spec, count, way.forward.len())?;
+                (0..count).try_for_each(|i| self.flow(name(i), group, i, &spec, &way))
+            }
+        }
+    }
+
+    /// The number of flows in a group.
+    fn size(&self, reader: &Reader<'_>, hops: Option<usize>) -> Result<usize, Problem> {
         let count = reader.opt("count", |v| read::whole(v, 1, limits::FLOWS as u64))?;
-        let count = match (count, each) {
+        let size = match (count, reader.given("each")) {
             (Some(count), None) => count as usize * hops.unwrap_or(1),
             (None, None) => hops.unwrap_or(1),
             (count, Some(each)) => {
@@ -89,51 +142,27 @@ impl Flows<'_> {
                 members
             }
         };
-        let first = self.scenario.flows.len();
-        if first + count > limits::FLOWS {
-            let span = reader.given("count").map_or(entry.span, |v| v.span);
-            return Err(Problem::new(
-                span,
-                format!("more than {} flows", limits::FLOWS),
-            ));
+        if self.scenario.flows.len() + size > limits::FLOWS {
+            let span = reader.given("count").map_or(reader.span, |v| v.span);
+            let message = format!("more than {} flows", limits::FLOWS);
+            return Err(Problem::new(span, message));
         }
-        let group = self.scenario.groups.len();
-        self.network.groups.insert(entry.key.clone(), group);
-        self.scenario.groups.push(Group {
-            name: entry.key.clone(),
-            flows: first..first + count,
-        });
-        let shared = match each {
-            Some(_) => None,
-            None => Some((
-                self.spec(&reader, count)?,
-                self.way(&reader, hops.is_some())?,
-            )),
-        };
-        for i in 0..count {
-            let name = match count {
-                1 => entry.key.clone(),
-                _ => format!("{}.{}", entry.key, i + 1),
-            };
-            match &shared {
-                Some((spec, way)) => match hops {
-                    Some(hops) => {
-                        let way = self.hop(i / (count / hops));
-                        self.flow(name, group, i, spec, &way)?;
-                    }
-                    None => self.flow(name, group, i, spec, way)?,
-                },
-                None => {
-                    let member = &list(each)[i];
-                    let Some(table) = member.table() else {
-                        continue;
-                    };
-                    let reader = Reader::new(&keys::FLOW, table, member.span).or(&reader);
-                    let spec = self.spec(&reader, count)?;
-                    let way = self.way(&reader, false)?;
-                    self.flow(name, group, i, &spec, &way)?;
-                }
-            }
+        Ok(size)
+    }
+
+    /// Refuses what would not fit before it is made: `count` flows over so many nodes.
+    fn room(&self, spec: &Spec, count: usize, nodes: usize) -> Result<(), Problem> {
+        let hosts = usize::from(spec.access.is_some()) + usize::from(spec.egress.is_some());
+        if self.network.links.len() + 2 * hosts * count > limits::LINKS {
+            let message = format!("more than {} directed links", limits::LINKS);
+            return Err(Problem::new(spec.span, message));
+        }
+        if self.hops + 2 * (nodes + hosts) * count > limits::HOPS {
+            let message = format!(
+                "the paths of all flows have more than {} links",
+                limits::HOPS
+            );
+            return Err(Problem::new(spec.span, message));
         }
         Ok(())
     }
@@ -228,14 +257,8 @@ impl Flows<'_> {
         Ok(())
     }
 
-    /// Where the flows of a group go, but for `each_hop`.
-    fn way(&mut self, reader: &Reader<'_>, each_hop: bool) -> Result<Way, Problem> {
-        if each_hop {
-            return Ok(Way {
-                forward: Vec::new(),
-                reverse: None,
-            });
-        }
+    /// The way that a file gives to a flow.
+    fn way(&mut self, reader: &Reader<'_>) -> Result<Way, Problem> {
         let ends = ["from", "to"];
         // Of `path` and its ends, a flow's own come before those of its group.
         let forward = if reader.prefers("path", &ends) {
@@ -307,13 +330,6 @@ impl Flows<'_> {
             None => backwards.extend(nodes.iter().rev()),
         }
         self.hops += nodes.len() + backwards.len();
-        if self.hops > limits::HOPS {
-            let message = format!(
-                "the paths of all flows have more than {} links",
-                limits::HOPS
-            );
-            return Err(Problem::new(spec.span, message));
-        }
         if nodes.len() < 2 {
             let message = "the flow begins and ends at the same node";
             let hint = "give another `to`, or attach hosts by `access` and `egress`";

@@ -42,6 +42,9 @@ impl Network {
         let by_name: BTreeMap<&str, &Entry> =
             declared.iter().map(|e| (e.key.as_str(), e)).collect();
         for value in list(file.given("nodes")) {
+            if problems.is_full() {
+                return;
+            }
             let added = read::name(value, true).and_then(|name| self.node(name, value.span));
             problems.keep(added);
         }
@@ -56,6 +59,9 @@ impl Network {
             problems.keep(result);
         }
         for entry in declared {
+            if problems.is_full() {
+                return;
+            }
             if self
                 .link_index
                 .get(&entry.key)

@@ -17,8 +17,8 @@ pub(super) const ATTACHMENT_LIMIT: RawLimit = RawLimit::Unlimited;
 /// What a file says of the ports of some links.
 #[derive(Clone, Debug)]
 pub(super) struct Ports {
-    rate: Vec<Rate>,
-    delay: Vec<Duration>,
+    rate: Varied<Rate>,
+    delay: Varied<Duration>,
     /// One queue, or several to draw from.
     queues: Vec<RawQueue>,
     /// Draws by this seed instead of the scenario's, so that the network stays the same
@@ -89,18 +89,8 @@ impl Ports {
             }
         }
         Ok(Ports {
-            rate: reader.get("rate", |v| {
-                varied(v, count, read::rate, |a, b, share| {
-                    let (a, b) = (a.as_bps_f64(), b.as_bps_f64());
-                    Rate::from_bps_f64(a + (b - a) * share)
-                })
-            })?,
-            delay: reader.get("delay", |v| {
-                varied(v, count, read::delay, |a, b, share| {
-                    let (a, b) = (a.as_ps() as f64, b.as_ps() as f64);
-                    Duration::from_ps((a + (b - a) * share).round() as u64)
-                })
-            })?,
+            rate: reader.get("rate", |v| Varied::read(v, count, read::rate))?,
+            delay: reader.get("delay", |v| Varied::read(v, count, read::delay))?,
             queues,
             draw,
             loss: reader.get("loss", read::probability)?,
@@ -117,8 +107,8 @@ impl Ports {
             n => (stream(seed, link, Purpose::Discipline).next_u64() % n as u64) as usize,
         };
         Port {
-            rate: self.rate[i % self.rate.len()],
-            delay: self.delay[i % self.delay.len()],
+            rate: self.rate.at(i),
+            delay: self.delay.at(i),
             queue: self.queues[drawn].clone(),
             loss: self.loss,
             control_loss: self.control_loss,
@@ -130,34 +120,69 @@ pub(super) fn seed(value: &Value) -> Result<u64, Problem> {
     read::whole(value, 0, i64::MAX as u64)
 }
 
-/// One value, or a list, or as many at even steps as there are links.
-fn varied<T: Copy>(
-    value: &Value,
-    count: usize,
-    read: impl Fn(&Value) -> Result<T, Problem>,
-    between: impl Fn(T, T, f64) -> T,
-) -> Result<Vec<T>, Problem> {
-    match &value.data {
-        Data::List(list) if list.is_empty() => Err(Problem::new(value.span, "the list is empty")),
-        Data::List(list) => list.iter().map(read).collect(),
-        Data::Table(table) => {
-            let ends = table
-                .get("spread")
-                .and_then(Value::list)
-                .unwrap_or_default();
-            let [first, last] = ends else {
-                return Err(Problem::new(
+/// A quantity that may differ from flow to flow.
+#[derive(Clone, Debug)]
+enum Varied<T> {
+    /// These go round.
+    List(Vec<T>),
+    /// So many at even steps from the first to the last.
+    Spread(T, T, usize),
+}
+
+/// A quantity that has values between two others.
+trait Between: Copy {
+    /// The value at `share`, from 0 to 1, of the way.
+    fn between(from: Self, to: Self, share: f64) -> Self;
+}
+
+impl Between for Rate {
+    fn between(from: Rate, to: Rate, share: f64) -> Rate {
+        let (from, to) = (from.as_bps_f64(), to.as_bps_f64());
+        Rate::from_bps_f64(from + (to - from) * share)
+    }
+}
+
+impl Between for Duration {
+    fn between(from: Duration, to: Duration, share: f64) -> Duration {
+        let (from, to) = (from.as_ps() as f64, to.as_ps() as f64);
+        Duration::from_ps((from + (to - from) * share).round() as u64)
+    }
+}
+
+impl<T: Between> Varied<T> {
+    fn read(
+        value: &Value,
+        count: usize,
+        read: impl Fn(&Value) -> Result<T, Problem>,
+    ) -> Result<Varied<T>, Problem> {
+        match &value.data {
+            Data::List(list) if list.is_empty() => {
+                Err(Problem::new(value.span, "the list is empty"))
+            }
+            Data::List(list) => list
+                .iter()
+                .map(read)
+                .collect::<Result<_, _>>()
+                .map(Varied::List),
+            Data::Table(table) => match table.get("spread").and_then(Value::list) {
+                Some([first, last]) => Ok(Varied::Spread(read(first)?, read(last)?, count)),
+                _ => Err(Problem::new(
                     value.span,
                     "expected { spread = [first, last] }",
-                ));
-            };
-            let (first, last) = (read(first)?, read(last)?);
-            let steps = count.saturating_sub(1).max(1) as f64;
-            Ok((0..count)
-                .map(|i| between(first, last, i as f64 / steps))
-                .collect())
+                )),
+            },
+            _ => Ok(Varied::List(vec![read(value)?])),
         }
-        _ => Ok(vec![read(value)?]),
+    }
+
+    fn at(&self, i: usize) -> T {
+        match self {
+            Varied::List(list) => list[i % list.len()],
+            Varied::Spread(first, last, count) => {
+                let steps = count.saturating_sub(1).max(1);
+                T::between(*first, *last, i as f64 / steps as f64)
+            }
+        }
     }
 }
 

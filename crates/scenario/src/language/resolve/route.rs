@@ -48,12 +48,12 @@ impl Routes {
         span: Span,
     ) -> Result<Vec<NodeId>, Problem> {
         let name = |n: NodeId| quote(&network.nodes[n].name);
-        if self.last.as_ref().is_none_or(|(node, _)| *node != to) {
-            self.last = Some((to, self.costs(network, to)));
-        }
         if self.searched > limits::SEARCH {
             let message = "finding so many shortest paths in so large a network takes too long";
             return Err(Problem::new(span, message).hint("give the `path`"));
+        }
+        if self.last.as_ref().is_none_or(|(node, _)| *node != to) {
+            self.last = Some((to, self.costs(network, to)));
         }
         let costs = &self.last.as_ref().expect("set above").1;
         let mut path = vec![from];

@@ -1,0 +1,130 @@
+//! The reference of the language as Markdown, out of the key tables.
+
+use super::keys;
+use super::shape::{Default, Section, Shape};
+use accord_units::param::Family;
+use std::fmt::Write;
+
+/// A table of the reference.
+#[derive(Clone, Debug)]
+pub struct KeyTable {
+    /// What it is about, such as "[link.NAME]".
+    pub title: &'static str,
+    /// Markdown: a sentence and a table of the keys.
+    pub markdown: String,
+}
+
+/// Every kind of table that a scenario file may have, with its keys.
+pub fn reference() -> Vec<KeyTable> {
+    let mut sections: Vec<&'static Section> = vec![&keys::FILE];
+    let mut i = 0;
+    while let Some(section) = sections.get(i) {
+        for inner in section.keys.iter().flat_map(|key| key.shape.sections()) {
+            if !sections.iter().any(|s| s.title == inner.title) {
+                sections.push(inner);
+            }
+        }
+        i += 1;
+    }
+    let table = |section: &&'static Section| KeyTable {
+        title: section.title,
+        markdown: markdown(section),
+    };
+    sections.iter().map(table).collect()
+}
+
+fn markdown(section: &Section) -> String {
+    let mut out = format!("{}\n\n| key | value | default | meaning |\n", section.doc);
+    out.push_str("|---|---|---|---|\n");
+    for key in section.keys {
+        let default = match key.default {
+            Default::Required => "**required**".to_string(),
+            Default::Nothing => "–".to_string(),
+            Default::Value("") => "`\"\"`".to_string(),
+            Default::Value(text) if bare(text) => format!("`{text}`"),
+            Default::Value(text) => format!("`\"{text}\"`"),
+            Default::Words(words) => words.to_string(),
+        };
+        let shape = key.shape.brief();
+        writeln!(
+            out,
+            "| `{}` | {shape} | {default} | {} |",
+            key.name, key.doc
+        )
+        .expect("a string takes all");
+    }
+    out
+}
+
+fn bare(text: &str) -> bool {
+    text.parse::<f64>().is_ok() || text.parse::<bool>().is_ok()
+}
+
+/// Controllers or queue disciplines with their parameters, as Markdown.
+pub fn families(families: &[&Family]) -> String {
+    let mut out = String::new();
+    let mut write = |line: String| {
+        out.push_str(&line);
+        out.push('\n');
+    };
+    for family in families {
+        write(format!("### `{}`\n", family.name));
+        write(format!("{} {}\n", family.doc, family.source).replace(" \n", "\n"));
+        if family.params.is_empty() {
+            write("No parameters.\n".to_string());
+            continue;
+        }
+        write("| parameter | symbol | value | default | meaning | source |".to_string());
+        write("|---|---|---|---|---|---|".to_string());
+        for p in family.params {
+            let default = match p.default {
+                "" => "–".to_string(),
+                default => format!("`{default}`"),
+            };
+            let (expected, symbol) = (p.kind.expected(), p.symbol);
+            write(format!(
+                "| `{}` | {symbol} | {expected} | {default} | {} | {} |",
+                p.name, p.doc, p.source
+            ));
+        }
+        write(String::new());
+    }
+    out
+}
+
+impl Shape {
+    /// What it is, for a column of a table.
+    fn brief(&self) -> String {
+        match self {
+            Shape::Text => "text".into(),
+            Shape::Name | Shape::Dotted => "name".into(),
+            Shape::Flag => "`true`, `false`".into(),
+            Shape::Whole(min, max) if *max > 1 << 60 => format!("whole number from {min}"),
+            Shape::Whole(min, max) => format!("whole number, {min} to {max}"),
+            Shape::Probability => "probability".into(),
+            Shape::Tolerance => "tolerance".into(),
+            Shape::Instant | Shape::Span | Shape::Delay => "time".into(),
+            Shape::Rate => "rate".into(),
+            Shape::Amount | Shape::Packet => "size".into(),
+            Shape::Limit => "limit".into(),
+            Shape::Choice(words) => {
+                let words: Vec<_> = words().iter().map(|w| format!("`\"{w}\"`")).collect();
+                words.join(", ")
+            }
+            Shape::Over => "`\"mean\"`, `\"min\"`, `\"max\"`, `\"variation\"`, `\"p95\"`".into(),
+            Shape::Figure => "value".into(),
+            Shape::Any => "anything".into(),
+            Shape::Controller => "[controller](#controllers)".into(),
+            Shape::Queue => "[queue](#queues)".into(),
+            Shape::List(of) => format!("list of {}", of.brief()),
+            Shape::Pair(of) => format!("[{0}, {0}]", of.brief()),
+            Shape::Table(section) => format!("table: {}", section.title.replace('[', "\\[")),
+            Shape::Named(section) => format!("tables: {}", section.title.replace('[', "\\[")),
+            Shape::Map(of) => format!("table of {}", of.brief()),
+            Shape::Either(shapes) => {
+                let all: Vec<_> = shapes.iter().map(Shape::brief).collect();
+                all.join("; or ")
+            }
+        }
+    }
+}
