@@ -23,6 +23,8 @@ pub enum Command {
     Compare(Compare),
     /// Reproduces experiments of the literature.
     Reproduce(Reproduce),
+    /// Prints the JSON Schema of the scenario language, for editors.
+    Schema,
     /// Measures the packet engine: packet-hops per CPU-second.
     Bench(Bench),
 }

@@ -22,6 +22,10 @@ pub fn run(args: Args) -> Result<bool, Failure> {
         Command::Check(a) => check(a),
         Command::Compare(a) => compare(a),
         Command::Reproduce(a) => reproduce(a),
+        Command::Schema => {
+            print_json(&accord_scenario::schema(&CATALOGUE));
+            Ok(true)
+        }
         Command::Bench(a) => bench::run(a.name.as_deref(), a.json),
     }
 }

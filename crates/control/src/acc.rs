@@ -111,10 +111,12 @@ impl Controller for Acc {
     }
 
     fn allowance(&self) -> Allowance {
-        let rate = match self.srtt {
-            0.0 => Rate::from_bps_f64(self.packet * 8.0),
-            srtt => Rate::from_bps_f64(self.slowdown * self.cwnd * 8.0 / srtt), // (8)
+        // (8); before the first sample one packet a second; never so slow that it stops.
+        let bps = match self.srtt {
+            0.0 => self.packet * 8.0,
+            srtt => self.slowdown * self.cwnd * 8.0 / srtt,
         };
+        let rate = Rate::from_bps_f64(bps.max(1.0));
         let window = match self.clocking {
             Clocking::Paced => Bytes::new(u64::MAX),
             Clocking::Conserving => Bytes::from_f64(self.cwnd),

@@ -116,6 +116,7 @@ impl Dumbbell {
 
     /// `count` flows from left to right (or back) with access and egress delays in
     /// microseconds.
+    #[expect(clippy::too_many_arguments, reason = "a table of values in each call")]
     pub fn flows(
         mut self,
         name: &str,

@@ -98,6 +98,16 @@ impl Sender {
         }
     }
 
+    /// The path as it was before a loss was found: all that is sent and not acknowledged
+    /// counts as in flight, which is FlightSize of RFC 5681.
+    fn flight(&self) -> PathView {
+        let out = self.next.saturating_sub(self.una);
+        PathView {
+            in_flight: Bytes::new(out * self.packet.get()),
+            ..self.path()
+        }
+    }
+
     /// An acknowledgement arrived.
     #[inline]
     pub fn on_ack(&mut self, next: u64, block: u32, block_len: u32, echo: Time, now: Time) {
@@ -230,7 +240,7 @@ impl Sender {
             } else {
                 Congestion::EarlyLoss
             };
-            self.controller.on_congestion(what, &self.path(), now);
+            self.controller.on_congestion(what, &self.flight(), now);
         }
     }
 
@@ -256,6 +266,8 @@ impl Sender {
         }
         self.timeouts += 1;
         self.rtt.back_off();
+        self.controller
+            .on_congestion(Congestion::Timeout, &self.flight(), now);
         self.board.clear();
         self.duplicates = 0;
         self.recovering_to = None;
