@@ -134,3 +134,10 @@ pub fn scenario(text: &str) -> Scenario {
 pub fn bytes(size: Size) -> f64 {
     size.bytes_f64(accord_units::Bytes::new(1000))
 }
+
+/// The errors of a text that has to be refused: "line:column: message" and hints.
+#[allow(dead_code, reason = "not every test binary uses all helpers")]
+pub fn refused(text: &str) -> String {
+    let errors = points(text).expect_err("it must be refused");
+    errors.to_string().replace("test.toml:", "")
+}
