@@ -2,7 +2,7 @@
 
 use accord_scenario::{Catalogue, Errors, File, Scenario};
 use accord_units::param::{Family, Kind, Param, Role, Values};
-use accord_units::{Objective, Price, Size};
+use accord_units::{Objective, Price};
 
 const fn param(name: &'static str, kind: Kind, default: &'static str) -> Param {
     Param {
@@ -119,20 +119,6 @@ pub fn points(text: &str) -> Result<Vec<Scenario>, Errors> {
     File::parse("test.toml", text)
         .map_err(Errors::from)?
         .points(&CATALOGUE, None)
-}
-
-/// The only point of a text that has to be right.
-#[allow(dead_code, reason = "not every test binary uses all helpers")]
-pub fn scenario(text: &str) -> Scenario {
-    let mut points = points(text).unwrap_or_else(|e| panic!("{e}"));
-    assert_eq!(points.len(), 1);
-    points.remove(0)
-}
-
-/// A size in bytes, for packets of 1000 bytes.
-#[allow(dead_code, reason = "not every test binary uses all helpers")]
-pub fn bytes(size: Size) -> f64 {
-    size.bytes_f64(accord_units::Bytes::new(1000))
 }
 
 /// The errors of a text that has to be refused: "line:column: message" and hints.
