@@ -235,7 +235,9 @@ fn suggest<'a>(word: &str, known: impl IntoIterator<Item = &'a str>) -> Option<S
         }
     }
     match best {
-        Some((distance, name)) if distance <= (word.chars().count() / 3).max(1) => {
+        Some((distance, name))
+            if distance < word.chars().count() && distance <= (word.len() / 3).max(1) =>
+        {
             Some(format!("did you mean \"{name}\"?"))
         }
         _ if (1..=LISTED).contains(&count) => Some(format!("there are: {}", names.join(", "))),

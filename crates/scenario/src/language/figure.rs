@@ -1,6 +1,7 @@
 //! Values of expectations: read and printed in the unit of their metric.
 
 use super::error::Problem;
+use super::limits;
 use super::read;
 use super::shape::Shape;
 use super::tree::{Data, Value};
@@ -53,7 +54,11 @@ pub(crate) fn read(value: &Value, metric: Metric, plain: bool) -> Result<f64, Pr
         }
         (MetricUnit::Bytes, Data::Text(text)) => parsed(text.parse().map(|b: Bytes| b.as_f64())),
         (MetricUnit::Seconds, Data::Text(text)) => {
-            parsed(text.parse().map(|d: Duration| d.as_secs_f64()))
+            let time = parsed(text.parse().map(|d: Duration| d.as_secs_f64()))?;
+            if time > limits::FIGURE.as_secs_f64() {
+                return Err(refuse(format!("expected at most {}", limits::FIGURE)));
+            }
+            Ok(time)
         }
         _ => Err(refuse(format!(
             "expected {expected}, not {}",
@@ -80,9 +85,9 @@ pub(crate) fn print(x: f64, metric: Metric, plain: bool) -> String {
 /// "p95" for 0.95, with as many digits as it takes to give the same quantile again.
 pub(crate) fn percentile(quantile: f64) -> String {
     let percent = quantile * 100.0;
-    (0..17)
+    (0..20)
         .map(|digits| format!("{percent:.digits$}"))
-        .find(|text| text.parse::<f64>().is_ok_and(|p| p / 100.0 == quantile))
+        .find(|text| read::percent(text) == Some(quantile))
         .map_or_else(|| format!("p{percent:?}"), |text| format!("p{text}"))
 }
 

@@ -27,6 +27,9 @@ pub(crate) const DELAY: Duration = Duration::from_secs(3600);
 pub(crate) const RATE: Rate = Rate::from_bps(100_000_000_000_000);
 /// Size of a packet.
 pub(crate) const PACKET: Bytes = Bytes::new(64 << 10);
+/// A time that is expected of a run: so long that picoseconds still survive the way into
+/// floating seconds and back.
+pub(crate) const FIGURE: Duration = Duration::from_secs(1000);
 /// Amount of data that an application sends at once: 1 EB.
 pub(crate) const AMOUNT: Bytes = Bytes::new(1_000_000_000_000_000_000);
 /// Keys of a dotted path.

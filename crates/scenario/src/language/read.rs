@@ -148,8 +148,7 @@ pub(crate) fn ratio(value: &Value, shape: &Shape) -> Result<f64, Problem> {
         Data::Number(x) => *x,
         Data::Text(text) => text
             .strip_suffix('%')
-            .and_then(|percent| percent.trim().parse::<f64>().ok())
-            .map(|percent| percent / 100.0)
+            .and_then(percent)
             .ok_or_else(|| wrong(value, shape))?,
         _ => return Err(wrong(value, shape)),
     };
@@ -160,6 +159,14 @@ pub(crate) fn ratio(value: &Value, shape: &Shape) -> Result<f64, Problem> {
         );
     }
     Ok(x)
+}
+
+/// A hundredth of a number: the float next to the decimal, which a division would miss.
+pub(crate) fn percent(number: &str) -> Option<f64> {
+    let number = number.trim();
+    let percent: f64 = number.parse().ok()?;
+    let shifted = format!("{number}e-2").parse();
+    Some(shifted.unwrap_or(percent / 100.0))
 }
 
 pub(crate) fn probability(value: &Value) -> Result<f64, Problem> {
@@ -182,9 +189,9 @@ pub(crate) fn over(value: &Value) -> Result<Over, Problem> {
         "variation" => Over::Variation,
         _ => text
             .strip_prefix('p')
-            .and_then(|p| p.parse::<f64>().ok())
-            .filter(|p| (0.0..=100.0).contains(p))
-            .map(|p| Over::Quantile(p / 100.0))
+            .and_then(percent)
+            .filter(|q| (0.0..=1.0).contains(q))
+            .map(Over::Quantile)
             .ok_or_else(|| {
                 let message = format!(
                     "{} is not known; expected {}",

@@ -2,7 +2,7 @@
 
 use accord_scenario::{Catalogue, Errors, File, Scenario};
 use accord_units::param::{Family, Kind, Param, Role, Values};
-use accord_units::{Objective, Price, Size};
+use accord_units::{Objective, Price};
 
 const fn param(name: &'static str, kind: Kind, default: &'static str) -> Param {
     Param {
@@ -121,16 +121,9 @@ pub fn points(text: &str) -> Result<Vec<Scenario>, Errors> {
         .points(&CATALOGUE, None)
 }
 
-/// The only point of a text that has to be right.
+/// The errors of a text that has to be refused: "line:column: message" and hints.
 #[allow(dead_code, reason = "not every test binary uses all helpers")]
-pub fn scenario(text: &str) -> Scenario {
-    let mut points = points(text).unwrap_or_else(|e| panic!("{e}"));
-    assert_eq!(points.len(), 1);
-    points.remove(0)
-}
-
-/// A size in bytes, for packets of 1000 bytes.
-#[allow(dead_code, reason = "not every test binary uses all helpers")]
-pub fn bytes(size: Size) -> f64 {
-    size.bytes_f64(accord_units::Bytes::new(1000))
+pub fn refused(text: &str) -> String {
+    let errors = points(text).expect_err("it must be refused");
+    errors.to_string().replace("test.toml:", "")
 }

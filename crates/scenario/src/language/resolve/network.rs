@@ -62,14 +62,12 @@ impl Network {
             if problems.is_full() {
                 return;
             }
-            if self
-                .link_index
-                .get(&entry.key)
-                .is_some_and(|l| *l < made && l % 2 == 0)
-            {
-                continue;
-            }
-            problems.keep(self.declared(entry, catalogue, seed));
+            let link = self.link_index.get(&entry.key);
+            let result = match link.is_some_and(|l| *l < made && l.is_multiple_of(2)) {
+                true => keeps_its_ends(entry),
+                false => self.declared(entry, catalogue, seed),
+            };
+            problems.keep(result);
         }
     }
 
@@ -275,6 +273,21 @@ impl Network {
     }
 }
 
+/// Refuses to move a template's link.
+fn keeps_its_ends(entry: &Entry) -> Result<(), Problem> {
+    let entries = entry.value.table().map_or(&[][..], |t| &t.entries);
+    let mut ends = entries
+        .iter()
+        .filter(|e| matches!(e.key.as_str(), "from" | "to"));
+    match ends.next() {
+        Some(end) => {
+            let message = "this link was made by a template, which gives its ends";
+            Err(Problem::new(end.span, message))
+        }
+        None => Ok(()),
+    }
+}
+
 /// The ports of a template's link that has a table of its own.
 fn own(
     table: &Table,
@@ -283,11 +296,5 @@ fn own(
     catalogue: &Catalogue,
 ) -> Result<Duplex, Problem> {
     let reader = Reader::new(&keys::LINK, table, span).or(base);
-    for entry in &table.entries {
-        if matches!(entry.key.as_str(), "from" | "to") {
-            let message = "this link was made by a template, which gives its ends";
-            return Err(Problem::new(entry.span, message));
-        }
-    }
     Duplex::read(&reader, LINK_LIMIT, 1, catalogue)
 }
