@@ -1,7 +1,7 @@
 //! Random exponential marking: a price that matches rate and clears the buffer, told to
 //! sources by the share of marked packets.
 //!
-//! Once a period, with b the queue and x − c what arrived less what could have been sent,
+//! Once a period, with b the packets waiting and x − c what arrived less what could have been sent,
 //! all in packets, the price follows [Low02 eq. 30]
 //!
 //! ```text
@@ -24,7 +24,8 @@
 //! The unit of the price is the millisecond: a flow of x packets/ms at price p pays x·p
 //! packets, which is what Vegas would keep queued. Both ends need the same φ, no more.
 //!
-//! Departures from the source. Packets count by size, `packet` to one, so that
+//! Departures from the source. The queue is without the packet in service, which a fluid
+//! does not have: with it, a link without any queue would be told to slow down. Packets count by size, `packet` to one, so that
 //! acknowledgements weigh what they are. A packet that cannot be marked is dropped with
 //! the same probability; the source has none such. The price is a millisecond whatever
 //! the period, where the source ties one to the other.
@@ -178,7 +179,12 @@ impl Aqm for Rem {
 
     fn on_timer(&mut self, queue: &QueueView, now: Time) {
         let could = queue.rate.as_bps_f64() / 8.0 * now.since(self.updated).as_secs_f64();
-        let excess = self.backlog_weight * queue.bytes.as_f64() + self.arrived as f64 - could;
+        // The packet in service is not backlog: it is what a link without queue looks like.
+        let waiting = match queue.packets {
+            0 => 0.0,
+            n => queue.bytes.as_f64() * (1.0 - 1.0 / n as f64),
+        };
+        let excess = self.backlog_weight * waiting + self.arrived as f64 - could;
         let price = self.price + self.gain * excess / self.packet;
         self.price = price.clamp(0.0, HIGHEST);
         self.unmarked = self.phi.powf(-self.price);

@@ -51,13 +51,14 @@ fn prices(rem: &mut Rem, trace: &[(u32, u64)]) -> Vec<f64> {
 }
 
 /// γ = 0.005, μ = 0.5, c = 6: ten packets and none queued are four too many, a price of
-/// 0.02; eight and four queued make two and half of four; an idle link takes six off.
+/// 0.02; eight and four waiting make two and half of four; an idle link takes six off. Of
+/// the queue, one packet is in service and does not wait.
 #[test]
 fn the_price_follows_rate_mismatch_and_backlog() {
     let mut rem = rem(&[]);
     let got = prices(
         &mut rem,
-        &[(10, 0), (8, 4), (6, 0), (6, 10), (0, 0), (0, 0)],
+        &[(10, 0), (8, 5), (6, 1), (6, 11), (0, 0), (0, 0)],
     );
     let expected = [0.02, 0.04, 0.04, 0.065, 0.035, 0.005];
     for (got, expected) in got.iter().zip(expected) {

@@ -24,6 +24,16 @@ pub(crate) const SACK: Param = Param {
     source: "[RFC 6675]",
 };
 
+/// Explicit congestion notification, shared by the TCP-like controllers.
+pub(crate) const ECN: Param = Param {
+    name: "ecn",
+    symbol: "",
+    kind: Kind::Flag,
+    default: "false",
+    doc: "Lets its packets be marked instead of dropped, and takes marks for losses.",
+    source: "[RFC 3168]",
+};
+
 /// A window in bytes and the threshold below which it grows fast.
 #[derive(Clone, Debug)]
 pub(crate) struct TcpWindow {

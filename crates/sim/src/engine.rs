@@ -16,7 +16,7 @@ use crate::endpoint::{Receiver, Sender, endpoints};
 use crate::packet::Packet;
 use crate::recorder::Recorder;
 use crate::wire::{Line, Wire};
-use accord_aqm::Aqm;
+use accord_aqm::{Aqm, Ecn};
 use accord_port::Count;
 use accord_scenario::{
     Change, Engine, Entity, LinkId, Manifest, Metric, Observer, Run, Scenario, Statistics,
@@ -39,6 +39,8 @@ struct Flow {
     packet: u16,
     ack: u16,
     control: u16,
+    /// Codepoint of its data packets.
+    ecn: Ecn,
     started: bool,
     stopped: bool,
     /// A `Wake` event is pending for this time.
@@ -75,6 +77,9 @@ struct LinkSampled {
     served: u64,
     drops: u64,
     marks: u64,
+    /// Packets marked or dropped by the discipline.
+    judged: u64,
+    offered: u64,
 }
 
 /// What came in, went out, was dropped and is there, of one flow's data or one port.
@@ -131,7 +136,8 @@ impl<'a> Simulation<'a> {
         let mut hops = Vec::new();
         let flows: Vec<Flow> = (scenario.flows.iter().enumerate())
             .map(|(id, f)| {
-                let (sender, receiver) = endpoints(f);
+                let (sender, receiver) = endpoints(f, scenario.base_rtt(id));
+                let ecn = sender.ecn();
                 Flow {
                     sender,
                     receiver,
@@ -141,6 +147,7 @@ impl<'a> Simulation<'a> {
                     packet: f.packet.get() as u16,
                     ack: f.ack.get() as u16,
                     control: f.control.get() as u16,
+                    ecn,
                     started: false,
                     stopped: false,
                     wake: Time::MAX,
@@ -327,7 +334,7 @@ impl<'a> Simulation<'a> {
                 flow.delivered.add(packet.bytes());
                 match &mut flow.receiver {
                     Receiver::Stream(r) => {
-                        let (new, ack) = r.on_data(number, sent);
+                        let (new, ack) = r.on_data(number, sent, packet.ecn == Ecn::Marked);
                         if new {
                             flow.fresh_bytes += u64::from(packet.size);
                         }
@@ -345,9 +352,10 @@ impl<'a> Simulation<'a> {
                 block,
                 block_len,
                 echo,
+                marked,
             } => {
                 if let Sender::Stream(s) = &mut flow.sender {
-                    s.on_ack(next, block, block_len, echo, now);
+                    s.on_ack(next, block, block_len, echo, marked, now);
                     self.pump(id);
                 }
             }
@@ -398,7 +406,7 @@ impl<'a> Simulation<'a> {
             flow: id as u32,
             hop,
             size,
-            marked: false,
+            ecn: Ecn::NotCapable,
         });
     }
 
@@ -410,13 +418,16 @@ impl<'a> Simulation<'a> {
             match flow.sender.poll(self.now) {
                 Ok(segment) => {
                     let data = matches!(segment, Segment::Data { .. });
-                    let size = if data { flow.packet } else { flow.control };
+                    let (size, ecn) = match data {
+                        true => (flow.packet, flow.ecn),
+                        false => (flow.control, Ecn::NotCapable),
+                    };
                     let packet = Packet {
                         segment,
                         flow: id as u32,
                         hop: flow.path,
                         size,
-                        marked: false,
+                        ecn,
                     };
                     if data {
                         flow.sent.add(packet.bytes());
@@ -503,16 +514,21 @@ impl<'a> Simulation<'a> {
             }
         }
         for id in 0..self.flows.len() {
-            let size = self.scenario.flows[id].packet;
-            let mut sum = Duration::ZERO;
-            let mut hop = self.flows[id].path as usize;
-            while self.hops[hop] != END {
-                let wire = &self.wires[self.hops[hop] as usize];
-                sum += wire.delay + wire.rate().transmission(size);
-                hop += 1;
-            }
-            self.flows[id].one_way = sum;
+            let f = &self.scenario.flows[id];
+            let there = self.base_time(self.flows[id].path, f.packet);
+            let back = self.base_time(self.flows[id].reverse_path, f.ack);
+            self.flows[id].one_way = there;
+            self.flows[id].sender.set_base_rtt(there + back);
         }
+    }
+
+    /// Time over the path that begins at `hop` with empty queues.
+    fn base_time(&self, hop: u32, size: Bytes) -> Duration {
+        let path = self.hops[hop as usize..].iter().take_while(|l| **l != END);
+        path.fold(Duration::ZERO, |sum, &link| {
+            let wire = &self.wires[link as usize];
+            sum + wire.delay + wire.rate().transmission(size)
+        })
     }
 
     /// Records a sample of everything.
@@ -584,7 +600,14 @@ impl<'a> Simulation<'a> {
                     }
                     Metric::Drops => (c.dropped().packets - s.drops) as f64,
                     Metric::Marks => (c.marked.packets - s.marks) as f64,
-                    Metric::Price => delay + w.aqm().virtual_delay(now).as_secs_f64(),
+                    Metric::MarkingProbability => {
+                        let judged = c.marked.packets + c.refused.packets - s.judged;
+                        judged as f64 / (c.offered.packets - s.offered) as f64
+                    }
+                    Metric::Price => match w.aqm().price() {
+                        Some(price) => price,
+                        None => delay + w.aqm().virtual_delay(now).as_secs_f64(),
+                    },
                     _ => f64::NAN,
                 }
             }
@@ -604,6 +627,8 @@ impl<'a> Simulation<'a> {
                 served: c.served.bytes,
                 drops: c.dropped().packets,
                 marks: c.marked.packets,
+                judged: c.marked.packets + c.refused.packets,
+                offered: c.offered.packets,
             };
         }
     }

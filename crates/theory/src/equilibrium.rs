@@ -5,6 +5,11 @@
 //! `max Σ a ln x` within the capacities [Xia05 propositions 1 and 2, Low02 theorem 1]. Rates
 //! are in bytes per second here and prices in seconds, so weights are accumulations in bytes.
 //!
+//! Flows that measure their base round-trip time take the queue that they find for a part of it
+//! [Low02 theorem 3]: each phase begins with the queues of the one before, if that was long
+//! enough for them to form. So flows that start one after the other give the recursion of
+//! [Low02 eqs. 27-29]. A REM link has a price and no queue [Low02 §5].
+//!
 //! Departures: control packets and acknowledgements are not counted as load; a flow of finite
 //! size counts as if it had no end.
 
@@ -14,7 +19,7 @@ use accord_scenario::{
     Scenario, Series, Statistics,
 };
 use accord_units::param::Role;
-use accord_units::{Bytes, Duration, Objective, Price, Time};
+use accord_units::{Bytes, Duration, Objective, Price, Target, Time};
 
 /// Why a scenario has no theory run.
 #[derive(Debug, thiserror::Error)]
@@ -43,6 +48,12 @@ impl From<Interrupted> for EquilibriumError {
 /// The series of a theory run have no more samples than this.
 const LONGEST: u64 = 4096;
 
+/// Prices below a picosecond are none: no time is counted finer.
+const LEAST_PRICE: f64 = 1e-12;
+
+/// Queues form within so many round trips; a shorter phase leaves none behind.
+const SETTLED: f64 = 20.0;
+
 /// Computes the equilibrium of each phase of a scenario.
 ///
 /// # Errors
@@ -51,10 +62,12 @@ const LONGEST: u64 = 4096;
 pub fn run(scenario: &Scenario, observer: &mut dyn Observer) -> Result<Run, EquilibriumError> {
     let mut notes = Vec::new();
     let mut steps = 0;
-    let mut phases = Vec::new();
+    let mut phases: Vec<(Phase, Option<Equilibrium>)> = Vec::new();
+    let mut measured = vec![f64::INFINITY; scenario.flows.len()];
     for phase in scenario.phases() {
         observer.progress(phase.start)?;
-        let state = State::at(scenario, phase.start);
+        let mut state = State::at(scenario, phase.start);
+        state.measure(&phase, phases.last(), &mut measured);
         let equilibrium =
             state
                 .equilibrium(&phase, &mut notes)
@@ -93,6 +106,8 @@ struct State<'a> {
     delay: Vec<Duration>,
     path: Vec<&'a [LinkId]>,
     reverse_path: Vec<&'a [LinkId]>,
+    /// By how much each flow takes its base round-trip time for longer than it is, in seconds.
+    bias: Vec<f64>,
 }
 
 /// The values of a phase, by flow and by link.
@@ -104,6 +119,7 @@ struct Equilibrium {
     accumulation: Vec<f64>,
     estimate: Vec<f64>,
     price: Vec<f64>,
+    marking: Vec<f64>,
     queuing_delay: Vec<f64>,
     load: Vec<f64>,
     backlog_packets: Vec<f64>,
@@ -123,6 +139,7 @@ impl<'a> State<'a> {
             delay: scenario.links.iter().map(|l| l.delay).collect(),
             path: scenario.flows.iter().map(|f| &f.path[..]).collect(),
             reverse_path: scenario.flows.iter().map(|f| &f.reverse_path[..]).collect(),
+            bias: vec![0.0; scenario.flows.len()],
         };
         for event in scenario.events.iter().filter(|e| e.at <= time) {
             match &event.change {
@@ -152,6 +169,29 @@ impl<'a> State<'a> {
         way(self.path[flow], f.packet) + way(self.reverse_path[flow], f.ack)
     }
 
+    /// The smallest round-trip time that each flow has measured so far, in seconds, in
+    /// `measured`: what it finds at the start of `phase`, where the queues are still those of
+    /// the phase before. What that is more than the base is its bias.
+    fn measure(
+        &mut self,
+        phase: &Phase,
+        before: Option<&(Phase, Option<Equilibrium>)>,
+        measured: &mut [f64],
+    ) {
+        for &flow in &phase.active {
+            let base = self.base_rtt(flow);
+            let queued = match before {
+                Some((p, Some(e))) if p.end.since(p.start).as_secs_f64() > SETTLED * base => {
+                    let links = self.path[flow].iter().chain(self.reverse_path[flow]);
+                    links.map(|&l| e.queuing_delay[l]).sum()
+                }
+                _ => 0.0,
+            };
+            measured[flow] = measured[flow].min(base + queued);
+            self.bias[flow] = measured[flow] - base;
+        }
+    }
+
     fn price_of(&self, link: LinkId) -> Price {
         let discipline = &self.scenario.links[link].queue.discipline;
         match discipline.family().role {
@@ -175,15 +215,29 @@ impl<'a> State<'a> {
                 pause,
             } => {
                 let rate = rate.as_bps_f64() / 8.0;
-                let on = burst.as_f64() / rate;
-                Some(rate * on / (on + pause.as_secs_f64()))
+                let on = burst.mean().as_f64() / rate;
+                Some(rate * on / (on + pause.mean().as_secs_f64()))
             }
             Wants::Greedy | Wants::Size(_) | Wants::OnOff { rate: None, .. } => None,
         };
+        let amount = |target: Target, base_rtt: f64| match target {
+            Target::Amount(size) => size.bytes_f64(f.packet),
+            Target::PerRoundTrip(rate) => rate.as_bps_f64() / 8.0 * base_rtt,
+        };
+        let base_rtt = self.base_rtt(flow);
+        let bias = self.bias[flow];
         let weight = match objective(&f.controller) {
+            // A flow of limited rate counts as one that knows its base.
+            Objective::MeasuredAccumulation { target } if bias != 0.0 && offered.is_none() => {
+                let weight = amount(target, base_rtt + bias);
+                return Some(Demand::Vegas { weight, bias });
+            }
             Objective::Accumulation { target } => target.bytes_f64(f.packet),
             Objective::AccumulationPerRoundTrip { rate } => {
-                rate.as_bps_f64() / 8.0 * self.base_rtt(flow)
+                amount(Target::PerRoundTrip(rate), base_rtt)
+            }
+            Objective::MeasuredAccumulation { target } | Objective::Marks { target, .. } => {
+                amount(target, base_rtt)
             }
             Objective::Unresponsive => return offered.map(|rate| Demand::Fixed { rate }),
             Objective::Loss => return None,
@@ -192,6 +246,29 @@ impl<'a> State<'a> {
             Some(cap) => Demand::Capped { weight, cap },
             None => Demand::Log { weight },
         })
+    }
+
+    /// Whether a flow reads the price that a link shows. Loss counts as a queuing delay: what
+    /// the flow keeps queued is queued there, too.
+    fn reads(&self, flow: usize, link: LinkId) -> bool {
+        let controller = &self.scenario.flows[flow].controller;
+        let Role::Controller(objective) = controller.family().role else {
+            return false;
+        };
+        match (objective(controller), self.price_of(link)) {
+            (Objective::Unresponsive, _) => true,
+            (Objective::Marks { phi, .. }, Price::Marks { phi: of_link }) => phi == of_link,
+            (Objective::Marks { .. }, _) | (_, Price::Marks { .. }) => false,
+            _ => true,
+        }
+    }
+
+    /// A flow and a link that limits it by a price that the flow does not read.
+    fn misread(&self, phase: &Phase, prices: &[f64]) -> Option<(usize, LinkId)> {
+        let hops = (phase.active.iter())
+            .flat_map(|&flow| self.path[flow].iter().map(move |&link| (flow, link)));
+        hops.into_iter()
+            .find(|&(flow, link)| prices[link] > LEAST_PRICE && !self.reads(flow, link))
     }
 
     /// The equilibrium of a phase, or `None` with a note.
@@ -220,7 +297,7 @@ impl<'a> State<'a> {
         let capacity: Vec<f64> = (0..s.links.len())
             .map(|l| match self.price_of(l) {
                 Price::VirtualDelay { utilisation } => self.rate[l] * utilisation,
-                Price::QueuingDelay | Price::Loss => self.rate[l],
+                Price::QueuingDelay | Price::Marks { .. } | Price::Loss => self.rate[l],
             })
             .collect();
         let routes = Routes::new(
@@ -244,6 +321,15 @@ impl<'a> State<'a> {
                 return Ok(None);
             }
         }
+        if let Some((flow, link)) = self.misread(phase, &solution.prices) {
+            notes.push(format!(
+                "{span}: no equilibrium: {} ({}) does not read the price that {} shows",
+                s.groups[s.flows[flow].group].name,
+                s.flows[flow].controller.family().name,
+                s.links[link].name
+            ));
+            return Ok(None);
+        }
         let e = self.values(phase, &solution);
         self.check_buffers(&e, &span, notes);
         Ok(Some(e))
@@ -254,7 +340,7 @@ impl<'a> State<'a> {
         let nan = || vec![f64::NAN; s.flows.len()];
         let queuing_delay: Vec<f64> = (0..s.links.len())
             .map(|l| match self.price_of(l) {
-                Price::VirtualDelay { .. } => 0.0,
+                Price::VirtualDelay { .. } | Price::Marks { .. } => 0.0,
                 Price::QueuingDelay | Price::Loss => solution.prices[l],
             })
             .collect();
@@ -265,6 +351,7 @@ impl<'a> State<'a> {
             accumulation: nan(),
             estimate: nan(),
             price: solution.prices.clone(),
+            marking: vec![f64::NAN; s.links.len()],
             load: vec![0.0; s.links.len()],
             backlog_packets: vec![0.0; s.links.len()],
             rate_of_link: self.rate.clone(),
@@ -276,16 +363,56 @@ impl<'a> State<'a> {
             let forward = sum(self.path[flow], &e.queuing_delay);
             let backward = sum(self.reverse_path[flow], &e.queuing_delay);
             e.rate[flow] = x;
-            e.base_rtt[flow] = self.base_rtt(flow);
-            e.rtt[flow] = e.base_rtt[flow] + forward + backward;
+            let base_rtt = self.base_rtt(flow);
+            e.base_rtt[flow] = base_rtt + self.believed_bias(flow);
+            e.rtt[flow] = base_rtt + forward + backward;
             e.accumulation[flow] = x * forward;
-            e.estimate[flow] = x * sum(self.path[flow], &e.price);
+            e.estimate[flow] =
+                x * (sum(self.path[flow], &e.price) - self.believed_bias(flow)).max(0.0);
             for &l in self.path[flow] {
                 e.load[l] += x;
                 e.backlog_packets[l] += x * e.queuing_delay[l] / s.flows[flow].packet.as_f64();
             }
         }
+        self.mark(phase, &mut e);
         e
+    }
+
+    /// The bias of a flow that measures its base round-trip time; zero for others.
+    fn believed_bias(&self, flow: usize) -> f64 {
+        let controller = &self.scenario.flows[flow].controller;
+        match controller.family().role {
+            Role::Controller(objective)
+                if matches!(
+                    objective(controller),
+                    Objective::MeasuredAccumulation { .. }
+                ) =>
+            {
+                self.bias[flow]
+            }
+            _ => 0.0,
+        }
+    }
+
+    /// Shares of marked packets [Low02 eq. 31]: each link marks of what no link before it has
+    /// marked.
+    fn mark(&self, phase: &Phase, e: &mut Equilibrium) {
+        let mut marked = vec![0.0; e.load.len()];
+        for &flow in &phase.active {
+            let mut unmarked = e.rate[flow];
+            for &l in self.path[flow] {
+                if let Price::Marks { phi } = self.price_of(l) {
+                    let share = -(-e.price[l] * 1e3 * phi.ln()).exp_m1();
+                    marked[l] += unmarked * share;
+                    unmarked *= 1.0 - share;
+                }
+            }
+        }
+        for (l, marked) in marked.into_iter().enumerate() {
+            if matches!(self.price_of(l), Price::Marks { .. }) && e.load[l] > 0.0 {
+                e.marking[l] = marked / e.load[l];
+            }
+        }
     }
 
     /// An equilibrium whose queues do not fit is not reached [Har02 eq. 17].
@@ -364,6 +491,7 @@ fn series(scenario: &Scenario, phases: &[(Phase, Option<Equilibrium>)]) -> (Vec<
         add(id, Metric::BacklogPackets, &|e| e.backlog_packets[l]);
         add(id, Metric::QueuingDelay, &|e| e.queuing_delay[l]);
         add(id, Metric::Utilisation, &|e| e.load[l] / e.rate_of_link[l]);
+        add(id, Metric::MarkingProbability, &|e| e.marking[l]);
         add(id, Metric::Price, &|e| e.price[l]);
     }
     (time, columns)

@@ -10,6 +10,12 @@ use accord_units::{Bytes, Duration, Time};
 /// Loss is found by three duplicate acknowledgements or by time-out; how it is repaired is
 /// the controller's choice of [`Recovery`]: one hole in all (Reno), a hole a round trip
 /// (NewReno), or all that the acknowledgements tell (SACK).
+///
+/// Congestion marks come back as the receiver's count of them. The controller is told of
+/// each mark, and of congestion once per round trip [RFC 3168 §6.1.2]: marks and losses of
+/// packets sent before it was last told are the same congestion. Departures: there is no
+/// latch (ECE) to be reset by CWR, since the count does not need one; retransmissions may be
+/// marked, too.
 #[derive(Clone, Debug)]
 pub struct Sender {
     controller: AnyController,
@@ -31,6 +37,10 @@ pub struct Sender {
     recovering_to: Option<u64>,
     /// No new repair before this packet is acknowledged [RFC 6582 §3.2].
     recovered: u64,
+    /// Congestion of packets before this one has been answered.
+    answered: u64,
+    /// The receiver's count of marked packets.
+    marked: u32,
     /// The round trip ends when this packet is acknowledged.
     round_end: u64,
     /// When the retransmission timer runs out; `Time::MAX` while nothing is in flight.
@@ -62,6 +72,8 @@ impl Sender {
             duplicates: 0,
             recovering_to: None,
             recovered: 0,
+            answered: 0,
+            marked: 0,
             round_end: 0,
             deadline: Time::MAX,
             retransmissions: 0,
@@ -110,16 +122,44 @@ impl Sender {
 
     /// An acknowledgement arrived.
     #[inline]
-    pub fn on_ack(&mut self, next: u64, block: u32, block_len: u32, echo: Time, now: Time) {
+    pub fn on_ack(
+        &mut self,
+        next: u64,
+        block: u32,
+        block_len: u32,
+        echo: Time,
+        marked: u32,
+        now: Time,
+    ) {
+        if next < self.una {
+            return;
+        }
+        let marks = u64::from(marked.wrapping_sub(self.marked));
+        if marks > 0 {
+            self.marked = marked;
+            if next > self.answered && self.recovering_to.is_none() {
+                self.answered = self.next;
+                let flight = self.flight();
+                self.controller.on_congestion(Congestion::Ecn, &flight, now);
+            }
+        }
         if next > self.una {
-            self.advance(next, block, block_len, echo, now);
-        } else if next == self.una && self.next > self.una {
-            self.duplicate(block, block_len, now);
+            self.advance(next, block, block_len, echo, marks, now);
+        } else if self.next > self.una {
+            self.duplicate(block, block_len, marks, now);
         }
     }
 
     #[inline]
-    fn advance(&mut self, next: u64, block: u32, block_len: u32, echo: Time, now: Time) {
+    fn advance(
+        &mut self,
+        next: u64,
+        block: u32,
+        block_len: u32,
+        echo: Time,
+        marks: u64,
+        now: Time,
+    ) {
         let n = next - self.una;
         self.una = next;
         // After a time-out, what was sent before it may still be acknowledged.
@@ -145,6 +185,7 @@ impl Sender {
             round_ended,
             window_limited: self.window_limited,
             in_recovery: self.recovering_to.is_some(),
+            marked: marks,
         };
         self.controller.on_ack(&ack, &self.path(), now);
     }
@@ -186,7 +227,7 @@ impl Sender {
     }
 
     #[cold]
-    fn duplicate(&mut self, block: u32, block_len: u32, now: Time) {
+    fn duplicate(&mut self, block: u32, block_len: u32, marks: u64, now: Time) {
         let new = match self.recovery {
             Recovery::Sack => {
                 if block_len == 0 {
@@ -211,6 +252,7 @@ impl Sender {
                 round_ended: false,
                 window_limited: self.window_limited,
                 in_recovery: self.recovering_to.is_some(),
+                marked: marks,
             };
             self.controller.on_ack(&ack, &self.path(), now);
         }
@@ -240,7 +282,11 @@ impl Sender {
             } else {
                 Congestion::EarlyLoss
             };
-            self.controller.on_congestion(what, &self.flight(), now);
+            // A loss of a round trip that was answered for its marks is no news.
+            if self.una >= self.answered {
+                self.controller.on_congestion(what, &self.flight(), now);
+            }
+            self.answered = self.next;
         }
     }
 
@@ -273,6 +319,7 @@ impl Sender {
         self.recovering_to = None;
         // All is sent again, from the first packet not acknowledged.
         self.recovered = self.sent;
+        self.answered = self.sent;
         self.next = self.una;
         self.round_end = self.una;
         self.deadline = now + self.rtt.timeout();
@@ -324,6 +371,11 @@ impl Sender {
     /// All that the application had to send has been acknowledged.
     pub fn is_done(&self) -> bool {
         self.una >= self.available
+    }
+
+    /// Tells the controller the true base round-trip time.
+    pub fn set_base_rtt(&mut self, base_rtt: Duration) {
+        self.controller.set_base_rtt(base_rtt);
     }
 
     /// Its controller.
