@@ -58,7 +58,8 @@ pub struct Acked {
     pub round_ended: bool,
     /// The sender used all of its window: growth is meaningful [RFC 7661].
     pub window_limited: bool,
-    /// A loss is being repaired; the window stays where the loss put it.
+    /// A loss is being repaired, or the round trip of a mark that was answered goes on; the
+    /// window stays where that put it.
     pub in_recovery: bool,
     /// Packets that arrived with a congestion mark, told by this acknowledgement and no
     /// earlier one.
@@ -74,10 +75,22 @@ pub enum Congestion {
     /// acknowledgement, before three of them came [Low02 §1.1].
     EarlyLoss,
     /// Packets were marked [RFC 3168 §6.1.2]; told once for each round trip's worth of
-    /// marks and losses.
+    /// marks and losses, to controllers with [`Marks::Loss`].
     Ecn,
     /// The retransmission timer ran out.
     Timeout,
+}
+
+/// What congestion marks mean to a controller [RFC 3168].
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Marks {
+    /// Nothing: its packets cannot be marked, only dropped.
+    #[default]
+    Nothing,
+    /// The same as a loss: [`Congestion::Ecn`].
+    Loss,
+    /// A price, told by the share of packets that carry one: [`Acked::marked`].
+    Price,
 }
 
 /// How a stream repairs losses.
@@ -157,9 +170,9 @@ pub trait Controller {
         Recovery::NewReno
     }
 
-    /// Data packets may be marked instead of dropped [RFC 3168].
-    fn ecn(&self) -> bool {
-        false
+    /// What congestion marks mean to it.
+    fn marks(&self) -> Marks {
+        Marks::Nothing
     }
 
     /// Tells the true base round-trip time, for controllers that are to know it.

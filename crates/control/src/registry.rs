@@ -3,7 +3,7 @@
 use crate::{
     Acc, Reno, Unresponsive, Vegas, VegasRem, monaco, reno, unresponsive, vegas, vegas_rem,
 };
-use crate::{Acked, Allowance, Congestion, Controller, Meter, PathView, Recovery, Report};
+use crate::{Acked, Allowance, Congestion, Controller, Marks, Meter, PathView, Recovery, Report};
 use accord_units::param::{Family, Values};
 use accord_units::{Bytes, Duration, Time};
 
@@ -60,8 +60,8 @@ macro_rules! any_controller {
             fn recovery(&self) -> Recovery {
                 match self { $(AnyController::$variant(c) => c.recovery(),)* }
             }
-            fn ecn(&self) -> bool {
-                match self { $(AnyController::$variant(c) => c.ecn(),)* }
+            fn marks(&self) -> Marks {
+                match self { $(AnyController::$variant(c) => c.marks(),)* }
             }
             fn set_base_rtt(&mut self, base_rtt: Duration) {
                 match self { $(AnyController::$variant(c) => c.set_base_rtt(base_rtt),)* }

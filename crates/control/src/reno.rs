@@ -25,8 +25,8 @@
 //! nor what arrived out of order (RFC 5681 counts until the cumulative acknowledgement).
 //! The window does not grow while the sender leaves it unused [RFC 7661].
 
-use crate::tcp_window::{ECN, INITIAL_WINDOW, SACK, TcpWindow};
-use crate::{Acked, Allowance, Congestion, Controller, PathView, Recovery};
+use crate::tcp_window::{ECN, INITIAL_WINDOW, SACK, TcpWindow, marks};
+use crate::{Acked, Allowance, Congestion, Controller, Marks, PathView, Recovery};
 use accord_units::param::{Family, Role, Values};
 use accord_units::{Bytes, Objective, Time};
 
@@ -57,7 +57,7 @@ pub struct Reno {
     /// Bytes acknowledged in congestion avoidance that have not grown the window yet.
     counted: u64,
     recovery: Recovery,
-    ecn: bool,
+    marks: Marks,
 }
 
 impl Reno {
@@ -74,7 +74,7 @@ impl Reno {
             cwnd: TcpWindow::new(values, packet),
             counted: 0,
             recovery,
-            ecn: values.flag("ecn"),
+            marks: marks(values),
         }
     }
 }
@@ -119,7 +119,7 @@ impl Controller for Reno {
         self.recovery
     }
 
-    fn ecn(&self) -> bool {
-        self.ecn
+    fn marks(&self) -> Marks {
+        self.marks
     }
 }

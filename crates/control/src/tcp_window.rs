@@ -1,6 +1,6 @@
 //! The congestion window of the TCP-like controllers: what Reno and Vegas share.
 
-use crate::{Allowance, PathView};
+use crate::{Allowance, Marks, PathView};
 use accord_units::Bytes;
 use accord_units::param::{Kind, Param, Values};
 
@@ -33,6 +33,14 @@ pub(crate) const ECN: Param = Param {
     doc: "Lets its packets be marked instead of dropped, and takes marks for losses.",
     source: "[RFC 3168]",
 };
+
+/// What marks mean to a controller with [`ECN`].
+pub(crate) fn marks(values: &Values) -> Marks {
+    match values.flag("ecn") {
+        true => Marks::Loss,
+        false => Marks::Nothing,
+    }
+}
 
 /// A window in bytes and the threshold below which it grows fast.
 #[derive(Clone, Debug)]

@@ -38,8 +38,8 @@
 //! shrinks takes ssthresh down with it.
 
 use crate::estimator::VegasEstimator;
-use crate::tcp_window::{ECN, INITIAL_WINDOW, SACK, TcpWindow};
-use crate::{Acked, Allowance, Congestion, Controller, PathView, Recovery};
+use crate::tcp_window::{ECN, INITIAL_WINDOW, SACK, TcpWindow, marks};
+use crate::{Acked, Allowance, Congestion, Controller, Marks, PathView, Recovery};
 use accord_units::param::{Family, Kind, Param, Role, Values};
 use accord_units::{Bytes, Duration, Objective, Rate, Size, Target, Time};
 
@@ -266,7 +266,7 @@ pub struct Vegas {
     /// Until when a further early loss is one of the round trip already answered.
     answered_until: Time,
     recovery: Recovery,
-    ecn: bool,
+    marks: Marks,
 }
 
 /// The estimator with the base round-trip time that `values` asks for.
@@ -285,13 +285,13 @@ impl Vegas {
         } else {
             base_rtt(values)
         };
-        let ecn = values.flag("ecn");
+        let marks = marks(values);
         Vegas::with(
             values,
             packet,
             estimator,
             Thresholds::new(values, packet),
-            ecn,
+            marks,
         )
     }
 
@@ -300,7 +300,7 @@ impl Vegas {
         packet: Bytes,
         estimator: VegasEstimator,
         thresholds: Thresholds,
-        ecn: bool,
+        marks: Marks,
     ) -> Vegas {
         let recovery = if values.flag("sack") {
             Recovery::Sack
@@ -315,7 +315,7 @@ impl Vegas {
             growing: false,
             answered_until: Time::ZERO,
             recovery,
-            ecn,
+            marks,
         }
     }
 
@@ -415,8 +415,8 @@ impl Controller for Vegas {
         self.recovery
     }
 
-    fn ecn(&self) -> bool {
-        self.ecn
+    fn marks(&self) -> Marks {
+        self.marks
     }
 
     fn set_base_rtt(&mut self, base_rtt: Duration) {

@@ -33,7 +33,7 @@
 use crate::estimator::MarkEstimator;
 use crate::tcp_window::{INITIAL_WINDOW, SACK};
 use crate::vegas::{self, Thresholds, Vegas};
-use crate::{Acked, Allowance, Congestion, Controller, PathView, Recovery};
+use crate::{Acked, Allowance, Congestion, Controller, Marks, PathView, Recovery};
 use accord_units::param::{Family, Kind, Param, Role, Values};
 use accord_units::{Bytes, Duration, Objective, Size, Target, Time};
 
@@ -107,7 +107,8 @@ fn target(values: &Values) -> Target {
 #[derive(Clone, Debug)]
 pub struct VegasRem {
     vegas: Vegas,
-    marks: MarkEstimator,
+    /// Boxed, so that controllers of other kinds do not pay for it.
+    marks: Box<MarkEstimator>,
 }
 
 impl VegasRem {
@@ -125,8 +126,8 @@ impl VegasRem {
         };
         let estimator = vegas::base_rtt(values);
         VegasRem {
-            vegas: Vegas::with(values, packet, estimator, thresholds, true),
-            marks: MarkEstimator::new(values.number("phi"), values.integer("memory")),
+            vegas: Vegas::with(values, packet, estimator, thresholds, Marks::Price),
+            marks: MarkEstimator::new(values.number("phi"), values.integer("memory")).into(),
         }
     }
 }
@@ -144,10 +145,7 @@ impl Controller for VegasRem {
     }
 
     fn on_congestion(&mut self, what: Congestion, path: &PathView, now: Time) {
-        // Marks are the price, not a failure.
-        if what != Congestion::Ecn {
-            self.vegas.on_congestion(what, path, now);
-        }
+        self.vegas.on_congestion(what, path, now);
     }
 
     #[inline]
@@ -171,8 +169,8 @@ impl Controller for VegasRem {
         self.vegas.recovery()
     }
 
-    fn ecn(&self) -> bool {
-        true
+    fn marks(&self) -> Marks {
+        self.vegas.marks()
     }
 
     fn set_base_rtt(&mut self, base_rtt: Duration) {

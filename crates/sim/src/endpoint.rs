@@ -1,7 +1,7 @@
 //! The two ends of a flow, of whichever transport its controller runs on.
 
 use accord_aqm::Ecn;
-use accord_control::{AnyController, Controller, meter};
+use accord_control::{AnyController, Controller, Marks, meter};
 use accord_scenario::Flow;
 use accord_transport::{Segment, stream, tunnel};
 use accord_units::{Bytes, Duration, Time};
@@ -135,7 +135,7 @@ impl Sender {
     /// The codepoint of its data packets.
     pub fn ecn(&self) -> Ecn {
         match self {
-            Sender::Stream(s) if s.controller().ecn() => Ecn::Capable,
+            Sender::Stream(s) if s.controller().marks() != Marks::Nothing => Ecn::Capable,
             _ => Ecn::NotCapable,
         }
     }

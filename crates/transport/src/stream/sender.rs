@@ -2,7 +2,7 @@
 
 use super::scoreboard::Scoreboard;
 use crate::{Pacer, RoundTrip, Segment};
-use accord_control::{Acked, AnyController, Congestion, Controller, PathView, Recovery};
+use accord_control::{Acked, AnyController, Congestion, Controller, Marks, PathView, Recovery};
 use accord_units::{Bytes, Duration, Time};
 
 /// Sends packets by a controller's window, finds losses and repairs them.
@@ -39,6 +39,9 @@ pub struct Sender {
     recovered: u64,
     /// Congestion of packets before this one has been answered.
     answered: u64,
+    /// After a mark was answered, growth waits until this packet is acknowledged, as for
+    /// acknowledgements with ECE [RFC 3168 §6.1.2].
+    held_to: u64,
     /// The receiver's count of marked packets.
     marked: u32,
     /// The round trip ends when this packet is acknowledged.
@@ -73,6 +76,7 @@ impl Sender {
             recovering_to: None,
             recovered: 0,
             answered: 0,
+            held_to: 0,
             marked: 0,
             round_end: 0,
             deadline: Time::MAX,
@@ -137,10 +141,8 @@ impl Sender {
         let marks = u64::from(marked.wrapping_sub(self.marked));
         if marks > 0 {
             self.marked = marked;
-            if next > self.answered && self.recovering_to.is_none() {
-                self.answered = self.next;
-                let flight = self.flight();
-                self.controller.on_congestion(Congestion::Ecn, &flight, now);
+            if self.controller.marks() == Marks::Loss {
+                self.answer_marks(next, now);
             }
         }
         if next > self.una {
@@ -148,6 +150,23 @@ impl Sender {
         } else if self.next > self.una {
             self.duplicate(block, block_len, marks, now);
         }
+    }
+
+    /// Marks are news if a packet sent after the last answer came back with them.
+    #[cold]
+    fn answer_marks(&mut self, next: u64, now: Time) {
+        if next > self.answered && self.recovering_to.is_none() {
+            self.answered = self.next;
+            self.held_to = self.next;
+            let flight = self.flight();
+            self.controller.on_congestion(Congestion::Ecn, &flight, now);
+        }
+    }
+
+    /// The window stays where a loss or a mark put it.
+    #[inline]
+    fn is_held(&self) -> bool {
+        self.recovering_to.is_some() || self.una < self.held_to
     }
 
     #[inline]
@@ -184,7 +203,7 @@ impl Sender {
             rtt: Some(rtt),
             round_ended,
             window_limited: self.window_limited,
-            in_recovery: self.recovering_to.is_some(),
+            in_recovery: self.is_held(),
             marked: marks,
         };
         self.controller.on_ack(&ack, &self.path(), now);
@@ -251,7 +270,7 @@ impl Sender {
                 rtt: None,
                 round_ended: false,
                 window_limited: self.window_limited,
-                in_recovery: self.recovering_to.is_some(),
+                in_recovery: self.is_held(),
                 marked: marks,
             };
             self.controller.on_ack(&ack, &self.path(), now);
