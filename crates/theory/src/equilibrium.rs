@@ -218,7 +218,13 @@ impl<'a> State<'a> {
                 let on = burst.mean().as_f64() / rate;
                 Some(rate * on / (on + pause.mean().as_secs_f64()))
             }
-            Wants::Greedy | Wants::Size(_) | Wants::OnOff { rate: None, .. } => None,
+            // As if bursts took no time: the most that such an application comes to.
+            Wants::OnOff {
+                rate: None,
+                burst,
+                pause,
+            } => Some(burst.mean().as_f64() / pause.mean().as_secs_f64()),
+            Wants::Greedy | Wants::Size(_) => None,
         };
         let amount = |target: Target, base_rtt: f64| match target {
             Target::Amount(size) => size.bytes_f64(f.packet),

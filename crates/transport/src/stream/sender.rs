@@ -365,6 +365,12 @@ impl Sender {
         let number = match self.board.take_lost() {
             Some(i) => {
                 self.retransmissions += 1;
+                // The timer is of the first packet: it starts anew when that is sent again.
+                // Otherwise it runs out a round trip and a half after a loss, while the
+                // repair is still on its way.
+                if i == 0 {
+                    self.deadline = now + self.rtt.timeout();
+                }
                 self.una + i
             }
             None if self.next < self.available => {
