@@ -3,7 +3,7 @@
 use super::scoreboard::Scoreboard;
 use crate::{Pacer, RoundTrip, Segment};
 use accord_control::{Acked, AnyController, Congestion, Controller, PathView, Recovery};
-use accord_units::{Bytes, Duration, Time};
+use accord_units::{Bytes, Duration, Rate, Time};
 
 /// Sends packets by a controller's window, finds losses and repairs them.
 ///
@@ -92,9 +92,11 @@ impl Sender {
         PathView {
             packet: self.packet,
             srtt: self.rtt.smoothed(),
+            rtt: self.rtt.latest(),
             min_rtt: self.rtt.min(),
             in_flight: Bytes::new(self.in_flight() * self.packet.get()),
             sent_in_round: Bytes::ZERO,
+            delivery_rate: Rate::ZERO,
         }
     }
 
