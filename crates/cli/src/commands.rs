@@ -193,7 +193,7 @@ fn reproduce(args: Reproduce) -> Result<bool, Failure> {
             let met = e.checks.iter().filter(|c| c.pass).count();
             let mark = if e.pass { "✓" } else { "✗" };
             println!(
-                "{mark} {:12} {met} of {} expectations met",
+                "{mark} {:12} {met} of {} checks passed",
                 e.id,
                 e.checks.len()
             );

@@ -435,8 +435,8 @@ fn expectations_speak_the_metric_s_unit() {
     assert_eq!(
         names,
         [
-            ("x (theory)", Engine::Theory),
-            ("x (packet)", Engine::Packet)
+            ("x", Engine::Theory),
+            ("x", Engine::Packet)
         ]
     );
     let e = expect("metric = \"throughput\"\nof = \"a\"\nequals = \"theory\"\nwithin = 0.1");
