@@ -131,7 +131,8 @@ impl Ingress {
         received: u64,
         now: Time,
     ) {
-        if pair != self.pair {
+        let answered = self.deadline == Time::MAX;
+        if pair != self.pair || answered {
             return;
         }
         self.rtt.sample(now.since(self.pair_sent));
@@ -142,7 +143,8 @@ impl Ingress {
             let period = now.since(self.received_at).as_secs_f64();
             self.delivery_rate = Rate::from_bps_f64(arrived.bits_f64() / period.max(1e-9));
         }
-        self.received = received;
+        // Data that the network doubled counts as received twice.
+        self.received = received.min(self.sent);
         self.received_at = now;
         // What was sent during the round trip that this report ends.
         self.sent_in_round = self.sent - self.sent_at_pair;
@@ -185,11 +187,6 @@ impl Ingress {
         if self.rtt.backoffs() >= BROKEN {
             self.controller
                 .on_congestion(Congestion::Timeout, &self.path(), now);
-            if !self.has_data() {
-                self.started = false;
-                self.deadline = Time::MAX;
-                return;
-            }
         }
         self.new_pair(now);
     }
