@@ -136,6 +136,8 @@ impl Ingress {
             return;
         }
         self.rtt.sample(now.since(self.pair_sent));
+        // Data that the network doubled counts as received twice.
+        let received = received.min(self.sent);
         // What was sent before the pair and has not arrived with it is lost.
         self.lost = self.sent_at_pair.saturating_sub(received);
         if self.received_at > Time::ZERO {
@@ -143,8 +145,7 @@ impl Ingress {
             let period = now.since(self.received_at).as_secs_f64();
             self.delivery_rate = Rate::from_bps_f64(arrived.bits_f64() / period.max(1e-9));
         }
-        // Data that the network doubled counts as received twice.
-        self.received = received.min(self.sent);
+        self.received = received;
         self.received_at = now;
         // What was sent during the round trip that this report ends.
         self.sent_in_round = self.sent - self.sent_at_pair;
