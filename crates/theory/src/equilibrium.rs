@@ -42,6 +42,9 @@ impl From<Interrupted> for EquilibriumError {
 
 /// The series of a theory run have no more samples than this.
 const LONGEST: u64 = 4096;
+/// Nor, as long as that leaves [`FEWEST`], more values in all (128 MiB).
+const BUDGET: u64 = 1 << 24;
+const FEWEST: u64 = 16;
 
 /// Computes the equilibrium of each phase of a scenario.
 ///
@@ -323,7 +326,9 @@ impl<'a> State<'a> {
 /// The series, on the scenario's sampling grid or a coarser one.
 fn series(scenario: &Scenario, phases: &[(Phase, Option<Equilibrium>)]) -> (Vec<f64>, Vec<Series>) {
     let mut period = scenario.sample;
-    while scenario.duration.as_ps() / period.as_ps().max(1) > LONGEST {
+    let columns = 8 * scenario.flows.len() as u64 + 5 * scenario.links.len() as u64;
+    let most = (BUDGET / columns.max(1)).clamp(FEWEST, LONGEST);
+    while scenario.duration.as_ps() / period.as_ps().max(1) > most {
         period = period * 2;
     }
     let samples = scenario.duration.as_ps() / period.as_ps().max(1);
