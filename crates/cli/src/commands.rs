@@ -159,10 +159,12 @@ fn reproduce(args: Reproduce) -> Result<bool, Failure> {
         let hint = "accord reproduce --list shows them";
         return Err(Failure::new(format!("there is no experiment \"{id}\"")).hint(hint));
     }
+    for id in &ids {
+        check_place(&args.output.join(id))?;
+    }
     let mut experiments = Vec::new();
     for id in &ids {
         let file = load(id, &args.how.set)?;
-        check_place(&args.output.join(id))?;
         let outcomes = execute(&file, &args.how)?;
         let experiment = experiment(id, &outcomes);
         let page = write(&args.output.join(id), &outcomes, false)?;

@@ -134,6 +134,13 @@ fn bad_scenarios_are_refused_with_their_place() {
             "no way from \"a\" to \"c\"",
         ),
         (
+            format!(
+                "{node}[link.x]\nfrom = \"a\"\nto = \"b\"\n{line}[flow.f]\npath = [\"a\", \"b\", \"a\"]\ncontroller = \"reno\"\n"
+            ),
+            "bad.toml:9:19",
+            "comes back to \"a\"",
+        ),
+        (
             with("[[event]]\nat = \"1 s\"\nlink = \"bottleneck\"\nrate = \"0 bps\"\n"),
             "bad.toml:12:",
             "more than zero",
