@@ -122,7 +122,10 @@ fn damage(text: &mut String, all: &[String], dice: &mut Dice) {
     match dice.below(9) {
         _ if lines.is_empty() => {}
         0 => *text = text.replacen(line(dice), "", 1),
-        1 => *text = text.replacen(line(dice), line(dice), 1),
+        1 => {
+            let (one, other) = (line(dice), line(dice));
+            *text = text.replacen(one, other, 1);
+        }
         2 => {
             let other: Vec<&str> = all[dice.below(all.len())].lines().collect();
             let more = format!("{}\n{}", line(dice), other[dice.below(other.len())]);
