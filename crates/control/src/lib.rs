@@ -38,12 +38,17 @@ pub struct PathView {
     pub packet: Bytes,
     /// Smoothed round-trip time [RFC 6298]; zero before the first sample.
     pub srtt: Duration,
+    /// Latest round-trip time; zero before the first sample.
+    pub rtt: Duration,
     /// Smallest round-trip time measured so far; `Duration::MAX` before the first.
     pub min_rtt: Duration,
     /// Bytes sent and neither acknowledged nor taken for lost.
     pub in_flight: Bytes,
     /// Bytes sent during the round trip that the report in hand ends; zero on a stream.
     pub sent_in_round: Bytes,
+    /// Rate at which data arrived between the last two reports; zero before the second
+    /// report, and on a stream.
+    pub delivery_rate: Rate,
 }
 
 /// Data was acknowledged.

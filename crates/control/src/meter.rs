@@ -12,7 +12,7 @@
 //! Departures from the source: the number of bytes sent travels as a running sum, so that a
 //! lost pair does not hide or invent a loss; the gap that the pair has with empty queues
 //! (one control packet's transmission) is not subtracted, because the receiver does not know
-//! the rates: 40 bytes are 1 % of the default target on a single flow, and less when shared.
+//! the rates: 64 bytes are 2 % of the default target on a single flow, and less when shared.
 
 use crate::Report;
 use accord_units::{Bytes, Duration, Rate, Time};

@@ -9,7 +9,7 @@
 //! | κ | `mw_gain` | bit/s | 2 Mbps | > 0 | the papers give none |
 //! | – | `estimator` | – | monaco | monaco, ideal | Xia05 eq. 1 |
 //! | – | `egress_weight` | – | 0.25 | 0.01 - 1 | the papers give none |
-//! | – | `clocking` | – | conserving | conserving, paced | see below |
+//! | – | `clocking` | – | egress | egress, paced | [`Clocking`] |
 
 use crate::acc::{Acc, Clocking};
 use crate::{Meter, Policy};
@@ -78,9 +78,9 @@ pub(crate) static FAMILY: Family = Family {
         Param {
             name: "clocking",
             symbol: "",
-            kind: Kind::Choice(&["conserving", "paced"]),
-            default: "conserving",
-            doc: "Whether the window also bounds what is in flight, or only sets the rate as printed.",
+            kind: Kind::Choice(&["egress", "paced"]),
+            default: "egress",
+            doc: "What the rate follows: the egress rate and the window, or cwnd / rtt as printed.",
             source: "departure; paced is [Xia05 §IV-B.2]",
         },
     ],
@@ -103,7 +103,7 @@ pub(crate) fn controller(values: &Values, packet: Bytes) -> Acc {
     };
     let clocking = match values.choice("clocking") {
         "paced" => Clocking::Paced,
-        _ => Clocking::Conserving,
+        _ => Clocking::Egress,
     };
     Acc::new(
         policy,

@@ -34,16 +34,23 @@ fn any_bytes() -> impl Strategy<Value = Bytes> {
     prop_oneof![Just(0), Just(PACKET), 0..10_000u64, 0..1_000_000_000u64].prop_map(Bytes::new)
 }
 
-/// Smoothed round-trip times up to ten seconds; samples may be anything.
+fn any_rate() -> impl Strategy<Value = Rate> {
+    prop_oneof![Just(0), 0..1_000_000_000_000u64].prop_map(Rate::from_bps)
+}
+
+/// Smoothed round-trip times up to ten seconds, or none yet; samples may be anything.
 fn any_path() -> impl Strategy<Value = PathView> {
-    let srtt = 0..10_000_000_000_000u64;
-    (srtt, any_span(), any_bytes(), any_bytes()).prop_map(
-        |(srtt, min_rtt, in_flight, sent_in_round)| PathView {
+    let srtt = prop_oneof![1 => Just(0), 9 => 0..10_000_000_000_000u64];
+    let rtt = (srtt, any_span(), any_span());
+    (rtt, any_bytes(), any_bytes(), any_rate()).prop_map(
+        |((srtt, rtt, min_rtt), in_flight, sent_in_round, delivery_rate)| PathView {
             packet: Bytes::new(PACKET),
             srtt: Duration::from_ps(srtt),
+            rtt,
             min_rtt,
             in_flight,
             sent_in_round,
+            delivery_rate,
         },
     )
 }
@@ -64,12 +71,11 @@ fn any_ack() -> impl Strategy<Value = Acked> {
 }
 
 fn any_report() -> impl Strategy<Value = Report> {
-    let rate = prop_oneof![Just(0), 0..1_000_000_000_000u64];
-    (any::<u64>(), 0.0..1e12f64, rate, any::<bool>()).prop_map(
-        |(number, accumulation, rate, lost)| Report {
+    (any::<u64>(), 0.0..1e12f64, any_rate(), any::<bool>()).prop_map(
+        |(number, accumulation, egress_rate, lost)| Report {
             number,
             accumulation,
-            egress_rate: Rate::from_bps(rate),
+            egress_rate,
             lost,
             received: number,
         },

@@ -23,4 +23,4 @@ pub use network::{
     Scenario,
 };
 pub use random::{Purpose, stream};
-pub use run::{Manifest, Run, Series, Statistics};
+pub use run::{Certificate, Manifest, Run, Series, Statistics};

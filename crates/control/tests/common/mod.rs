@@ -3,7 +3,7 @@
 
 use accord_control::{Acked, AnyController, Controller, FAMILIES, PathView};
 use accord_units::param::{Family, Raw, Values};
-use accord_units::{Bytes, Duration, Time};
+use accord_units::{Bytes, Duration, Rate, Time};
 use std::collections::VecDeque;
 
 /// The packet of all these tests.
@@ -36,9 +36,11 @@ pub fn path(in_flight: u64) -> PathView {
     PathView {
         packet: Bytes::new(PACKET),
         srtt: Duration::from_ms(100),
+        rtt: Duration::from_ms(100),
         min_rtt: Duration::from_ms(100),
         in_flight: Bytes::new(in_flight * PACKET),
         sent_in_round: Bytes::ZERO,
+        delivery_rate: Rate::ZERO,
     }
 }
 
@@ -117,6 +119,7 @@ impl Fifo {
         };
         let view = PathView {
             srtt: rtt,
+            rtt,
             ..path(self.flying.len() as u64)
         };
         self.controller.on_ack(&ack, &view, self.now);

@@ -4,8 +4,14 @@ use crate::{Pacer, RoundTrip, Segment};
 use accord_control::{AnyController, Congestion, Controller, PathView, Report};
 use accord_units::{Bytes, Duration, Rate, Time};
 
-/// Sends datagrams at the controller's rate and window, and a pair of control packets each
-/// round trip: the next when the answer to the last arrives, or when it is overdue.
+/// Sends datagrams at the controller's rate, and a pair of control packets each round trip:
+/// the next when the answer to the last arrives, or when it is overdue.
+///
+/// The controller's window bounds nothing here: acknowledgements come once per round trip,
+/// and a window that opens and shuts between them sends in bursts, always at the same place
+/// of the round trip. The control pair, which goes out at that place too, then never sees the
+/// queue that the bursts make. So the controller makes a rate of its window and of what is
+/// in flight.
 #[derive(Clone, Debug)]
 pub struct Ingress {
     controller: AnyController,
@@ -23,10 +29,10 @@ pub struct Ingress {
     sent: u64,
     sent_at_pair: u64,
     sent_in_round: u64,
-    /// Bytes known to have arrived, at the time when that became known.
+    /// Bytes known to have arrived, when that became known, and how fast they came.
     received: u64,
     received_at: Time,
-    egress_rate: Rate,
+    delivery_rate: Rate,
     /// Bytes known to be lost: neither in flight nor received.
     lost: u64,
     numbers: u64,
@@ -64,7 +70,7 @@ impl Ingress {
             sent_in_round: 0,
             received: 0,
             received_at: Time::ZERO,
-            egress_rate: Rate::ZERO,
+            delivery_rate: Rate::ZERO,
             lost: 0,
             numbers: 0,
             available: 0,
@@ -98,19 +104,20 @@ impl Ingress {
     }
 
     /// Bytes in flight as far as known: what was sent less what is known to have arrived or
-    /// to be lost, less what must have arrived since at the rate of the last report.
-    fn in_flight(&self, now: Time) -> u64 {
-        let since = self.egress_rate.bytes_in(now.since(self.received_at)).get();
-        self.sent.saturating_sub(self.lost + self.received + since)
+    /// to be lost.
+    fn in_flight(&self) -> u64 {
+        self.sent.saturating_sub(self.lost + self.received)
     }
 
-    fn path(&self, now: Time) -> PathView {
+    fn path(&self) -> PathView {
         PathView {
             packet: self.packet,
             srtt: self.rtt.smoothed(),
+            rtt: self.rtt.latest(),
             min_rtt: self.rtt.min(),
-            in_flight: Bytes::new(self.in_flight(now)),
+            in_flight: Bytes::new(self.in_flight()),
             sent_in_round: Bytes::new(self.sent_in_round),
+            delivery_rate: self.delivery_rate,
         }
     }
 
@@ -124,15 +131,22 @@ impl Ingress {
         received: u64,
         now: Time,
     ) {
-        if pair != self.pair {
+        let answered = self.deadline == Time::MAX;
+        if pair != self.pair || answered {
             return;
         }
         self.rtt.sample(now.since(self.pair_sent));
+        // Data that the network doubled counts as received twice.
+        let received = received.min(self.sent);
         // What was sent before the pair and has not arrived with it is lost.
         self.lost = self.sent_at_pair.saturating_sub(received);
+        if self.received_at > Time::ZERO {
+            let arrived = Bytes::new(received.saturating_sub(self.received));
+            let period = now.since(self.received_at).as_secs_f64();
+            self.delivery_rate = Rate::from_bps_f64(arrived.bits_f64() / period.max(1e-9));
+        }
         self.received = received;
         self.received_at = now;
-        self.egress_rate = egress_rate;
         // What was sent during the round trip that this report ends.
         self.sent_in_round = self.sent - self.sent_at_pair;
         let report = Report {
@@ -142,12 +156,12 @@ impl Ingress {
             lost,
             received,
         };
-        let path = self.path(now);
+        let path = self.path();
         self.controller.on_report(&report, &path, now);
         if let Some(rate) = self.controller.allowance().pacing {
             self.pacer.speed_up(now, self.packet, rate);
         }
-        if self.has_data() || self.in_flight(now) > 0 {
+        if self.has_data() || self.in_flight() > 0 {
             self.new_pair(now);
         } else {
             self.started = false;
@@ -173,12 +187,7 @@ impl Ingress {
         self.rtt.back_off();
         if self.rtt.backoffs() >= BROKEN {
             self.controller
-                .on_congestion(Congestion::Timeout, &self.path(now), now);
-            if !self.has_data() {
-                self.started = false;
-                self.deadline = Time::MAX;
-                return;
-            }
+                .on_congestion(Congestion::Timeout, &self.path(), now);
         }
         self.new_pair(now);
     }
@@ -213,13 +222,12 @@ impl Ingress {
         if self.pacer.next() > now {
             return Err(self.pacer.next());
         }
-        let allowance = self.controller.allowance();
-        let in_flight = self.in_flight(now);
         let size = self.packet.get();
-        if in_flight + size > allowance.window.get() && in_flight > 0 {
-            return Err(self.room_at(now, in_flight + size - allowance.window.get()));
-        }
-        let rate = allowance.pacing.unwrap_or(Rate::from_bps(u64::MAX));
+        let rate = self
+            .controller
+            .allowance()
+            .pacing
+            .unwrap_or(Rate::from_bps(u64::MAX));
         self.pacer.sent(now, self.packet, rate);
         self.sent += size;
         self.numbers += 1;
@@ -227,15 +235,6 @@ impl Ingress {
             number: self.numbers - 1,
             sent: now,
         })
-    }
-
-    /// When `excess` bytes will have arrived, at the last reported egress rate.
-    fn room_at(&self, now: Time, excess: u64) -> Time {
-        if self.egress_rate == Rate::ZERO {
-            return Time::MAX;
-        }
-        // One nanosecond more, so that rounding never asks for the same instant again.
-        now + self.egress_rate.transmission(Bytes::new(excess)) + Duration::from_ns(1)
     }
 
     /// All that the application had to send has arrived or is lost.

@@ -1,0 +1,147 @@
+//! The law that keeps accumulation at a target, report by report.
+
+mod common;
+
+use accord_control::{AnyController, Congestion, Controller, PathView, Report};
+use accord_units::param::Raw;
+use accord_units::{Bytes, Duration, Rate, Time};
+use common::{PACKET, build};
+
+const RTT: Duration = Duration::from_ms(100);
+
+fn monaco(clocking: &str) -> AnyController {
+    build("monaco", &[("clocking", Raw::Text(clocking.into()))])
+}
+
+/// Sends all that the window lets it, and hears of `accumulation` bytes.
+fn report(c: &mut AnyController, accumulation: f64, egress_kbps: u64) {
+    let rate = Rate::from_bps(egress_kbps * 1000);
+    let path = PathView {
+        packet: Bytes::new(PACKET),
+        srtt: RTT,
+        rtt: RTT,
+        min_rtt: RTT,
+        in_flight: c.cwnd(),
+        sent_in_round: c.cwnd(),
+        delivery_rate: rate,
+    };
+    let report = Report {
+        number: 1,
+        accumulation,
+        egress_rate: rate,
+        lost: false,
+        received: 0,
+    };
+    c.on_report(&report, &path, Time::ZERO);
+}
+
+fn packets(c: &AnyController) -> f64 {
+    c.cwnd().as_f64() / PACKET as f64
+}
+
+fn kbps(c: &AnyController) -> f64 {
+    c.allowance()
+        .pacing
+        .expect("a tunnel is paced")
+        .as_bps_f64()
+        / 1e3
+}
+
+/// In slow start with an empty queue until the window is `n` packets.
+fn grown(clocking: &str, n: f64) -> AnyController {
+    let mut c = monaco(clocking);
+    while packets(&c) < n {
+        let out = (packets(&c) * 80.0) as u64;
+        report(&mut c, 0.0, out);
+    }
+    c
+}
+
+#[test]
+fn slow_start_doubles_while_nothing_is_queued() {
+    let mut c = monaco("egress");
+    let mut windows = Vec::new();
+    for _ in 0..5 {
+        report(&mut c, 0.0, 1_000_000);
+        windows.push(packets(&c));
+    }
+    assert_eq!(windows, [2.0, 4.0, 8.0, 16.0, 32.0]);
+    assert_eq!(c.ssthresh(), None);
+}
+
+#[test]
+fn slow_start_ends_at_the_window_that_the_queuing_delay_allows() {
+    // 64 packets in 100 ms are 5.12 Mbps. A delay of 2 ms holds 1280 of the 3000 bytes at
+    // that rate, so the target is reached at 12 Mbps: 150 packets a round trip.
+    let mut c = grown("egress", 64.0);
+    let queued = |c: &AnyController| packets(c) * 1e4 * 2e-3;
+    for _ in 0..3 {
+        let (a, out) = (queued(&c), (packets(&c) * 80.0) as u64);
+        report(&mut c, a, out);
+    }
+    assert!((150.0..153.0).contains(&packets(&c)), "{}", packets(&c));
+    assert!(c.ssthresh().is_some(), "slow start is over");
+    // As printed it ends one doubling after.
+    let mut c = grown("paced", 64.0);
+    for _ in 0..2 {
+        let (a, out) = (queued(&c), (packets(&c) * 80.0) as u64);
+        report(&mut c, a, out);
+    }
+    assert_eq!(packets(&c), 256.0);
+    assert_eq!(c.ssthresh(), None);
+}
+
+#[test]
+fn slow_start_sends_at_most_half_as_fast_again_as_data_came_out() {
+    let mut c = grown("egress", 64.0);
+    report(&mut c, 0.0, 2000);
+    assert!((kbps(&c) - 3000.0).abs() < 1.0, "{}", kbps(&c));
+}
+
+#[test]
+fn the_window_grows_by_a_packet_at_most_and_falls_without_bound() {
+    for clocking in ["egress", "paced"] {
+        let mut c = grown(clocking, 64.0);
+        report(&mut c, 3200.0, 5120);
+        let before = packets(&c);
+        // κ(a* − a) = 1.4 packets, bounded.
+        report(&mut c, 200.0, 5120);
+        assert!(packets(&c) <= before + 1.0, "{before} -> {}", packets(&c));
+        let before = packets(&c);
+        // κ(a* − a) = −20 packets.
+        report(&mut c, 43_000.0, 5120);
+        assert!((packets(&c) - (before - 20.0)).abs() < 1e-6);
+    }
+}
+
+#[test]
+fn at_the_target_it_sends_at_the_egress_rate() {
+    let mut c = grown("egress", 64.0);
+    report(&mut c, 3200.0, 5120);
+    report(&mut c, 3000.0, 5000);
+    assert!((kbps(&c) - 5000.0).abs() < 20.0, "{}", kbps(&c));
+}
+
+#[test]
+fn a_loss_halves_window_and_rate() {
+    for clocking in ["egress", "paced"] {
+        let mut c = grown(clocking, 64.0);
+        let rate = kbps(&c);
+        c.on_congestion(Congestion::Timeout, &common::path(64), Time::ZERO);
+        assert_eq!(packets(&c), 32.0);
+        assert!((kbps(&c) / rate - 0.5).abs() < 1e-6);
+    }
+}
+
+#[test]
+fn below_a_packet_per_round_trip_the_rate_halves_and_comes_back_at_once() {
+    let mut c = monaco("egress");
+    report(&mut c, 9000.0, 80);
+    let one = kbps(&c);
+    report(&mut c, 9000.0, 80);
+    report(&mut c, 9000.0, 80);
+    assert_eq!(packets(&c), 1.0);
+    assert!((kbps(&c) / one - 0.25).abs() < 1e-6, "{one} {}", kbps(&c));
+    report(&mut c, 0.0, 80);
+    assert!(kbps(&c) >= 80.0);
+}
