@@ -28,6 +28,7 @@ mod newton;
 mod problem;
 mod reduced;
 mod routes;
+mod signals;
 mod solution;
 mod system;
 
