@@ -17,6 +17,7 @@
 //! Vegas: A Duality Model*; `[Har02]` Harrison, Xia, Kalyanaraman, Venkatesan, *A Closed-loop
 //! Scheme for Expected Minimum Rate and Weighted Rate Services*.
 
+mod bounds;
 mod certificate;
 mod cg;
 mod demand;
@@ -29,6 +30,7 @@ mod problem;
 mod reduced;
 mod routes;
 mod solution;
+mod sum;
 mod system;
 
 pub use certificate::Certificate;
