@@ -90,4 +90,10 @@ pub enum ProblemError {
         /// Its value.
         value: f64,
     },
+    /// A demand that has no place in max-min fairness.
+    #[error("flow {flow}: max-min fairness knows flows with a weight, a cap or a fixed rate only")]
+    NotMaxMin {
+        /// The flow.
+        flow: usize,
+    },
 }

@@ -76,51 +76,13 @@ const PATIENCE: usize = 8;
 /// # Ok::<(), accord_theory::ProblemError>(())
 /// ```
 pub fn solve(problem: &Problem, settings: &Settings) -> Solution {
-    if let Some(status) = oversubscribed(problem) {
+    if let Some(status) = problem.oversubscribed() {
         let rates = problem.demands().iter().map(Demand::least).collect();
         let prices = vec![0.0; problem.routes().links()];
         return finish(problem, rates, prices, status, (0, 0));
     }
     let merged = Merged::new(problem);
     Solver::new(problem, settings, &merged).run()
-}
-
-/// The link that cannot give what is insisted on, if there is one `[Har02 eq. 15]`.
-///
-/// This is the only way to be infeasible: if every link has something left over for the flows
-/// that want more than they insist on, then there are rates strictly within all capacities.
-fn oversubscribed(problem: &Problem) -> Option<Status> {
-    let (insisted, elastic) = problem.insisted();
-    let links = insisted
-        .into_iter()
-        .zip(problem.capacities())
-        .zip(elastic)
-        .enumerate();
-    links
-        .filter(|&(_, ((insisted, &capacity), elastic))| {
-            insisted > capacity || elastic && insisted >= capacity
-        })
-        .map(|(link, ((insisted, &capacity), _))| Status::Infeasible {
-            link,
-            insisted,
-            capacity,
-        })
-        .reduce(|worst, next| {
-            if factor(&next) > factor(&worst) {
-                next
-            } else {
-                worst
-            }
-        })
-}
-
-fn factor(status: &Status) -> f64 {
-    match status {
-        Status::Infeasible {
-            insisted, capacity, ..
-        } => insisted / capacity,
-        _ => 0.0,
-    }
 }
 
 fn finish(

@@ -22,7 +22,7 @@ fn small_problem(seed: u64) -> Problem {
         paths.push(random.path(links, hops));
         let weight = random.between(0.3, 3.0);
         let part = random.unit() * narrowest / flows as f64;
-        demands.push(match random.below(6) {
+        demands.push(match random.below(9) {
             0 => Demand::Capped {
                 weight,
                 cap: random.between(0.01, 0.7) * narrowest,
@@ -38,6 +38,14 @@ fn small_problem(seed: u64) -> Problem {
                 limit: random.between(0.5, 5.0) * weight,
             },
             3 => Demand::Fixed { rate: part },
+            4 => Demand::AlphaFair {
+                weight,
+                alpha: random.between(0.4, 3.0),
+            },
+            5 => Demand::vegas(weight, 1.0, random.between(-0.5, 2.0)),
+            6 => Demand::Reno {
+                round_trip: random.between(0.3, 3.0),
+            },
             _ => Demand::Log { weight },
         });
     }
@@ -62,7 +70,8 @@ fn a_barrier_method_on_the_rates_agrees() {
             .zip(barrier::solve(&problem))
             .enumerate()
         {
-            let close = (found - expected).abs() <= 1e-5 * expected;
+            // Reno flows may send nothing at all.
+            let close = (found - expected).abs() <= 1e-5 * expected + 1e-7;
             assert!(
                 close,
                 "seed {seed} flow {flow}: {found}, barrier {expected}: {problem:?}"
