@@ -10,6 +10,8 @@
 //!   differ in theory.
 //! - [`Problem`]: both, and the capacities. Plain `f64` in the caller's units.
 //! - [`solve`]: rates and prices, as a [`Solution`].
+//! - [`max_min`]: max-min fair rates, which have no prices.
+//! - [`duality`]: the model behind it, Vegas step by step, and what its equilibrium is like.
 //! - [`Certificate`]: how far any rates and prices are from the optimum, wherever they come from.
 //!
 //! Keys of the sources: `[Xia05]` Xia, Harrison, Kalyanaraman, Ramachandran, Venkatesan,
@@ -22,6 +24,7 @@ mod certificate;
 mod cg;
 mod demand;
 mod dual;
+pub mod duality;
 mod equilibrium;
 mod error;
 mod max_min;

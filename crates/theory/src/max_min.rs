@@ -116,7 +116,10 @@ fn shares(problem: &Problem) -> Result<Vec<Share>, ProblemError> {
             Demand::Capped { weight, cap } => (weight, cap, false),
             // A rate of any size counts as no level at all.
             Demand::Fixed { rate } => (f64::INFINITY, rate, true),
-            _ => return Err(ProblemError::NotMaxMin { flow }),
+            _ => {
+                let expected = "max-min fairness is for flows with a weight, a cap or a fixed rate";
+                return Err(ProblemError::WrongDemand { flow, expected });
+            }
         };
         Ok(Share { weight, cap, fixed })
     };

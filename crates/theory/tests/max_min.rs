@@ -148,7 +148,11 @@ fn what_has_no_answer_says_so() {
         Problem::new(routes, vec![4.0], demands).unwrap()
     };
     let reno = build(Demand::Reno { round_trip: 1.0 });
-    assert_eq!(max_min(&reno), Err(ProblemError::NotMaxMin { flow: 0 }));
+    let error = max_min(&reno).unwrap_err();
+    assert!(
+        matches!(error, ProblemError::WrongDemand { flow: 0, .. }),
+        "{error}"
+    );
     let full = max_min(&build(Demand::Fixed { rate: 5.0 })).unwrap();
     let infeasible = Status::Infeasible {
         link: 0,
