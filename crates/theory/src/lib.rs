@@ -30,6 +30,7 @@ mod error;
 mod max_min;
 mod merge;
 mod newton;
+mod parallel;
 mod problem;
 mod reduced;
 mod routes;

@@ -136,7 +136,7 @@ impl<'a> Solver<'a> {
             problem,
             settings,
             merged,
-            dual: Dual { merged },
+            dual: Dual::new(merged),
             trial: at.clone(),
             at,
             start,

@@ -5,6 +5,7 @@
 
 use crate::dual::Multiply;
 use crate::merge::{Rows, Visit};
+use crate::parallel::{parts, scatter};
 
 /// The number of a link that is not free.
 const PINNED: u32 = u32::MAX;
@@ -18,6 +19,7 @@ pub(crate) struct Reduced {
     pub free: Vec<u32>,
     /// The new number of each link.
     number: Vec<u32>,
+    scratch: Vec<Vec<f64>>,
 }
 
 impl Reduced {
@@ -77,12 +79,12 @@ impl Reduced {
     }
 
     /// out = R·diag(slopes)·Rᵀ·v, on the free links.
-    pub fn multiply(&self, v: &[f64], out: &mut [f64]) {
-        out.fill(0.0);
-        self.rows.visit(&mut Multiply {
-            slopes: &self.slopes,
-            v,
-            out,
+    pub fn multiply(&mut self, v: &[f64], out: &mut [f64]) {
+        let parts = parts(&self.rows, self.free.len());
+        let slopes = &self.slopes;
+        scatter(parts, out, &mut self.scratch, |part, out| {
+            let slopes = &slopes[part.first_row..part.first_row + part.rows];
+            part.visit(&mut Multiply { slopes, v, out });
         });
     }
 }
