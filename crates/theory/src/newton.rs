@@ -24,7 +24,8 @@
 use crate::dual::{Dual, Point};
 use crate::merge::Merged;
 use crate::system::System;
-use crate::{Certificate, Demand, Problem, Settings, Solution, Status};
+use crate::{Certificate, Demand, Problem, Progress, Settings, Solution, Status};
+use std::ops::ControlFlow;
 
 /// Multiplicative steps before the first Newton step.
 const WARM_UP: usize = 12;
@@ -76,13 +77,23 @@ const PATIENCE: usize = 8;
 /// # Ok::<(), accord_theory::ProblemError>(())
 /// ```
 pub fn solve(problem: &Problem, settings: &Settings) -> Solution {
+    solve_watched(problem, settings, &mut |_| ControlFlow::Continue(()))
+}
+
+/// As [`solve`], and tells `watch` before each Newton step how far it is. On `Break` it ends with
+/// what it has, as [`Status::NotConverged`] unless that happens to do.
+pub fn solve_watched(
+    problem: &Problem,
+    settings: &Settings,
+    watch: &mut dyn FnMut(Progress) -> ControlFlow<()>,
+) -> Solution {
     if let Some(status) = problem.oversubscribed() {
         let rates = problem.demands().iter().map(Demand::least).collect();
         let prices = vec![0.0; problem.routes().links()];
         return finish(problem, rates, prices, status, (0, 0));
     }
     let merged = Merged::new(problem);
-    Solver::new(problem, settings, &merged).run()
+    Solver::new(problem, settings, &merged).run(watch)
 }
 
 fn finish(
@@ -145,16 +156,21 @@ impl<'a> Solver<'a> {
         }
     }
 
-    fn run(mut self) -> Solution {
+    fn run(mut self, watch: &mut dyn FnMut(Progress) -> ControlFlow<()>) -> Solution {
         self.warm_up();
         let mut boost = 1.0;
         let mut patience = PATIENCE;
         loop {
             let residuals = self.residuals();
             let near = residuals.total <= self.settings.tolerance;
+            let progress = Progress {
+                iterations: self.steps.0,
+                residual: residuals.total,
+            };
             let last = self.steps.0 >= self.settings.max_iterations
                 || boost > LARGEST_BOOST
-                || near && patience == 0;
+                || near && patience == 0
+                || watch(progress).is_break();
             if near || last {
                 let solution = self.solution();
                 if last || solution.status == Status::Solved {

@@ -4,8 +4,9 @@
 mod barrier;
 mod common;
 
-use accord_theory::{Demand, Problem, Routes, Settings, Status, solve};
+use accord_theory::{Demand, Problem, Routes, Settings, Status, solve, solve_watched};
 use common::{Random, random_problem};
+use std::ops::ControlFlow;
 
 /// A feasible problem of up to 6 links and 9 flows with all that the barrier method knows.
 fn small_problem(seed: u64) -> Problem {
@@ -229,4 +230,25 @@ fn no_steps_is_not_converged_and_says_how_far() {
     );
     assert_eq!(solution.status, Status::NotConverged);
     assert!(solution.certificate.worst() > 1e-6 && solution.certificate.worst().is_finite());
+}
+
+#[test]
+fn a_watcher_sees_the_residual_fall_and_can_stop_it() {
+    let problem = random_problem(6, 500, 100);
+    let mut seen = Vec::new();
+    let solution = solve_watched(&problem, &Settings::default(), &mut |progress| {
+        seen.push(progress.residual);
+        ControlFlow::Continue(())
+    });
+    assert_eq!(solution, solve(&problem, &Settings::default()));
+    assert!(seen.len() > solution.iterations && seen.last() < Some(&1e-11));
+    let mut steps = 0;
+    let stopped = solve_watched(&problem, &Settings::default(), &mut |progress| {
+        steps = progress.iterations;
+        match steps {
+            2 => ControlFlow::Break(()),
+            _ => ControlFlow::Continue(()),
+        }
+    });
+    assert_eq!((steps, stopped.status), (2, Status::NotConverged));
 }
