@@ -5,6 +5,7 @@ use crate::bench;
 use crate::execute::{Outcome, execute};
 use crate::fail::Failure;
 use crate::progress::watch_interrupts;
+use crate::solve;
 use crate::source::{BUILT_IN, CATALOGUE, load};
 use accord_report::{
     Column, Experiment, Point, RowRecord, RunDir, Style, checks_table, comparison, load_run_dir,
@@ -22,6 +23,7 @@ pub fn run(args: Args) -> Result<bool, Failure> {
         Command::Check(a) => check(a),
         Command::Compare(a) => compare(a),
         Command::Reproduce(a) => reproduce(a),
+        Command::Solve(a) => solve::run(a),
         Command::Schema => {
             print_json(&accord_scenario::schema(&CATALOGUE));
             Ok(true)

@@ -10,6 +10,7 @@ mod commands;
 mod execute;
 mod fail;
 mod progress;
+mod solve;
 mod source;
 
 use clap::Parser;
