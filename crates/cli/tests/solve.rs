@@ -69,6 +69,23 @@ fn a_parking_lot_with_its_bounds() {
     assert_eq!(json["flows"][1]["bottleneck"], "a");
 }
 
+/// The example of the docs is table III of [Low02].
+#[test]
+fn the_example_of_the_docs() {
+    let dir = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/examples/backbone");
+    let output = accord(&dir, &["--json"]);
+    let json: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
+    let rates = column(&json["flows"], "rate_bps");
+    for (class, kilobytes) in [1381.966, 1381.966, 3618.034, 2236.068, 3618.034, 1000.0]
+        .into_iter()
+        .enumerate()
+    {
+        for rate in &rates[50 * class..50 * (class + 1)] {
+            assert!((rate / 8e3 - kilobytes).abs() < 1e-3, "{class}: {rate}");
+        }
+    }
+}
+
 #[test]
 fn every_utility_in_one_table() {
     // Each alone on a link of its own, so that its rate is plain.
