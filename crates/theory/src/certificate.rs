@@ -19,8 +19,10 @@
 //! `powf` being within 4 units in the last place; the common libraries are within 1. On the whole
 //! this adds some 4e-15 to the relative gap.
 
+use crate::parallel::{part_count, scatter};
 use crate::sum::Sum;
 use crate::{Demand, Problem};
+use std::ops::AddAssign;
 
 /// Half the distance of two floating-point numbers, relative.
 const ROUNDING: f64 = f64::EPSILON / 2.0;
@@ -65,10 +67,7 @@ impl Certificate {
             "one price for each link"
         );
         let capacities = problem.capacities();
-        let mut flows = Flows::new(problem);
-        for (i, path) in problem.routes().iter().enumerate() {
-            flows.add(path, &problem.demands()[i], rates[i], prices);
-        }
+        let flows = Flows::new(problem, rates, prices);
 
         let largest_price = largest(prices.iter().map(|p| p.abs()));
         let dual = ratio(largest(prices.iter().map(|p| -p)), largest_price);
@@ -88,12 +87,12 @@ impl Certificate {
             largest([add_up(unused, capacities.len()) + loss * (1.0 + OPERATIONS)])
         };
         Self {
-            stationarity: number(flows.stationarity),
+            stationarity: number(flows.totals.stationarity),
             primal,
             dual,
             complementarity,
             gap,
-            relative_gap: ratio(gap, flows.spending),
+            relative_gap: ratio(gap, flows.totals.spending),
         }
     }
 
@@ -219,26 +218,24 @@ impl Link {
     }
 }
 
-struct Flows {
-    links: Vec<Link>,
+/// Sums over all flows.
+#[derive(Clone, Copy, Default)]
+struct Totals {
     stationarity: f64,
     spending: f64,
     /// Σ w of the demands whose loss has a closed form.
     log_weight: Sum,
 }
 
-impl Flows {
-    fn new(problem: &Problem) -> Self {
-        let links = vec![Link::default(); problem.routes().links()];
-        Self {
-            links,
-            stationarity: 0.0,
-            spending: 0.0,
-            log_weight: Sum::default(),
-        }
-    }
-
-    fn add(&mut self, path: &[u32], demand: &Demand, rate: f64, prices: &[f64]) {
+impl Totals {
+    fn add(
+        &mut self,
+        path: &[u32],
+        demand: &Demand,
+        rate: f64,
+        prices: &[f64],
+        links: &mut [Link],
+    ) {
         let q = path_price(path, prices);
         let demanded = demand.rate(q);
         let off = ratio((rate - demanded).abs(), rate.abs().max(demanded.abs()));
@@ -250,14 +247,73 @@ impl Flows {
         let least = demand.least();
         let enclosed = Enclosed::new(demand, q);
         for &link in path {
-            let link = &mut self.links[link as usize];
+            let link = &mut links[link as usize];
             link.load += rate;
             link.demanded.add(enclosed.least);
-            link.insisted.add(least);
+            if least > 0.0 {
+                link.insisted.add(least);
+            }
             link.width += enclosed.most - enclosed.least;
             link.spending += spending;
             link.flows += 1;
             link.elastic |= elastic;
+        }
+    }
+}
+
+impl AddAssign for Totals {
+    fn add_assign(&mut self, other: Self) {
+        self.stationarity = self.stationarity.max(other.stationarity);
+        self.spending += other.spending;
+        self.log_weight += other.log_weight;
+    }
+}
+
+impl AddAssign for Link {
+    fn add_assign(&mut self, other: Self) {
+        self.load += other.load;
+        self.demanded += other.demanded;
+        self.insisted += other.insisted;
+        self.width += other.width;
+        self.spending += other.spending;
+        self.flows += other.flows;
+        self.elastic |= other.elastic;
+    }
+}
+
+struct Flows {
+    links: Vec<Link>,
+    totals: Totals,
+}
+
+impl Flows {
+    fn new(problem: &Problem, rates: &[f64], prices: &[f64]) -> Self {
+        let routes = problem.routes();
+        let mut links = vec![Link::default(); routes.links()];
+        // A link's sums are long, so parts have to be longer to be worth it.
+        let parts = part_count(routes.hops(), 4 * routes.links());
+        let share = routes.flows().div_ceil(parts);
+        let part = |i: usize| i * share..((i + 1) * share).min(routes.flows());
+        let totals = scatter(
+            (0..parts).map(part).collect(),
+            &mut links,
+            &mut Vec::new(),
+            |flows, links| {
+                let mut totals = Totals::default();
+                for flow in flows {
+                    let demand = &problem.demands()[flow];
+                    totals.add(routes.path(flow), demand, rates[flow], prices, links);
+                }
+                totals
+            },
+        );
+        let all = totals.into_iter().reduce(|mut all, part| {
+            all += part;
+            all
+        });
+        Self {
+            links,
+            totals: all.unwrap_or_default(),
         }
     }
 
@@ -266,7 +322,7 @@ impl Flows {
         if overload == 0.0 || !overload.is_finite() {
             return overload;
         }
-        let log = self.log_weight.value() * overload.ln_1p() * (1.0 + OPERATIONS);
+        let log = self.totals.log_weight.value() * overload.ln_1p() * (1.0 + OPERATIONS);
         let others = problem.routes().iter().zip(problem.demands());
         let others = others
             .filter(|(_, demand)| demand.log_weight().is_none() && demand.is_elastic())

@@ -29,3 +29,10 @@ impl Sum {
         difference + (rounded - self.rest)
     }
 }
+
+impl std::ops::AddAssign for Sum {
+    fn add_assign(&mut self, other: Self) {
+        self.add(other.value);
+        self.rest += other.rest;
+    }
+}

@@ -5,7 +5,7 @@ mod barrier;
 mod common;
 
 use accord_theory::{Demand, Problem, Routes, Settings, Status, solve, solve_watched};
-use common::{Random, random_problem};
+use common::{Random, mixed_problem, random_problem};
 use std::ops::ControlFlow;
 
 /// A feasible problem of up to 6 links and 9 flows with all that the barrier method knows.
@@ -216,6 +216,26 @@ fn the_same_problem_gives_the_same_bits() {
     let problem = random_problem(5, 500, 100);
     let settings = Settings::default();
     assert_eq!(solve(&problem, &settings), solve(&problem, &settings));
+}
+
+/// Large enough to be cut into parts.
+#[test]
+fn the_number_of_threads_is_not_in_the_result() {
+    let problems = [
+        random_problem(7, 40_000, 500),
+        mixed_problem(7, 40_000, 500),
+    ];
+    for problem in problems {
+        let on_threads = |threads| {
+            let pool = rayon::ThreadPoolBuilder::new().num_threads(threads);
+            let pool = pool.build().unwrap();
+            pool.install(|| solve(&problem, &Settings::default()))
+        };
+        let one = on_threads(1);
+        assert_eq!(one.status, Status::Solved);
+        assert_eq!(one, on_threads(2));
+        assert_eq!(one, on_threads(3));
+    }
 }
 
 #[test]
