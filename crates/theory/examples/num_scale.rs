@@ -4,14 +4,14 @@
 //!
 //! First networks with few links, whose flows cross 3 to 8 of them; then networks with twice as
 //! many links as flows, and Poisson(10) links on each path. Times are the shortest of some runs.
-//! The answers on one core and on two are the same to the bit.
+//! The answers on one core and on two are the same to the bit. Last, max-min fairness.
 
 #[path = "../tests/common/mod.rs"]
 mod common;
 
 use std::time::Duration;
 
-use accord_theory::{Problem, Settings, Solution, Status, solve};
+use accord_theory::{Problem, Settings, Solution, Status, max_min, solve};
 
 fn main() {
     let largest = std::env::args().nth(1).map_or(1_000_000, |argument| {
@@ -23,12 +23,7 @@ fn main() {
         "{:>9} {:>9} {:>9} {:>7} {:>6} {:>11} {:>12} {:>9}",
         "flows", "links", "hops", "newton", "inner", "1 core [ms]", "2 cores [ms]", "gap"
     );
-    for (flows, links) in [
-        (1_000, 200),
-        (10_000, 2_000),
-        (100_000, 10_000),
-        (1_000_000, 100_000),
-    ] {
+    for (flows, links) in SIZES {
         if flows <= largest {
             report(&common::random_problem(1, flows, links));
         }
@@ -38,7 +33,26 @@ fn main() {
             report(&common::sparse_problem(1, flows));
         }
     }
+    println!(
+        "\nmax-min\n{:>9} {:>9} {:>11} {:>9}",
+        "flows", "links", "1 core [ms]", "worst"
+    );
+    for (flows, links) in SIZES.into_iter().filter(|size| size.0 <= largest) {
+        let problem = common::random_problem(1, flows, links);
+        let runs = (0..3).map(|_| timed(|| max_min(&problem).expect("weights only")));
+        let (found, time) = runs.min_by_key(|run| run.1).expect("three runs");
+        let (time, worst) = (time.as_secs_f64() * 1e3, found.certificate.worst());
+        println!("{flows:>9} {links:>9} {time:>11.2} {worst:>9.1e}");
+    }
 }
+
+/// Flows and links.
+const SIZES: [(usize, usize); 4] = [
+    (1_000, 200),
+    (10_000, 2_000),
+    (100_000, 10_000),
+    (1_000_000, 100_000),
+];
 
 /// Solves it for a while, and prints the shortest time.
 fn report(problem: &Problem) {
