@@ -34,7 +34,12 @@ const DIFFERS: &str = "differs";
 /// The engines' runs of one scenario side by side, over its steady window.
 pub fn table(scenario: &Scenario, runs: &[&Run], style: Style) -> String {
     let outline = Outline::of(scenario);
-    comparison(&columns(&outline, runs), style)
+    let mut text = comparison(&columns(&outline, runs), style);
+    if let Some(run) = runs.iter().find(|run| !run.certificates.is_empty()) {
+        let engine = run.manifest.engine;
+        text += &format!("{engine}: {}\n", show::certificates(&run.certificates));
+    }
+    text
 }
 
 /// Rows for any columns, matched by name, such as run directories. The first column is

@@ -650,7 +650,7 @@ impl<'a> Simulation<'a> {
             manifest: Manifest {
                 engine: Engine::Packet,
                 version: env!("CARGO_PKG_VERSION"),
-                scenario_hash: String::new(),
+                scenario_hash: self.scenario.hash(),
                 seed: self.scenario.seed,
                 digest: format!("{:016x}", self.digest),
             },
@@ -660,6 +660,7 @@ impl<'a> Simulation<'a> {
                 packet_hops,
                 steps: self.events,
             },
+            certificates: Vec::new(),
             notes: Vec::new(),
         };
         (run, ports, flows)

@@ -8,11 +8,11 @@ mod write;
 
 use crate::args::Solve;
 use crate::fail::Failure;
+use crate::output;
 use crate::progress::{Convergence, interrupted};
 use accord_theory::{Settings, Status, max_min, solve_watched};
 use answer::Answer;
 use network::Network;
-use std::io::{ErrorKind, Write};
 use std::ops::ControlFlow;
 
 /// Solves a network. `Ok(false)` if there is no solution, or none was found.
@@ -48,17 +48,9 @@ pub fn run(args: Solve) -> Result<bool, Failure> {
     if let Some(dir) = &args.output {
         write::write(dir, &network, &answer)?;
     }
-    let text = match args.json {
-        true => {
-            let json = serde_json::to_string_pretty(&show::json(&network, &answer));
-            json.expect("plain data") + "\n"
-        }
-        false => show::text(&network, &answer, args.top),
-    };
-    match std::io::stdout().write_all(text.as_bytes()) {
-        // The reader, head for one, has seen enough.
-        Err(e) if e.kind() == ErrorKind::BrokenPipe => {}
-        other => other.map_err(Failure::new)?,
+    match args.json {
+        true => output::json(&show::json(&network, &answer))?,
+        false => output::data(show::text(&network, &answer, args.top).trim_end())?,
     }
     Ok(answer.status == Status::Solved)
 }

@@ -4,7 +4,6 @@ use super::answer::{Answer, Proof};
 use super::network::Network;
 use super::table::Format;
 use crate::fail::Failure;
-use accord_report::write_file;
 use accord_theory::Bottleneck;
 use parquet::basic::{Compression, ConvertedType, Repetition, Type as Physical};
 use parquet::data_type::{ByteArray, ByteArrayType, DoubleType};
@@ -107,9 +106,17 @@ pub fn write(dir: &Path, network: &Network, answer: &Answer) -> Result<(), Failu
             Format::Csv => csv_bytes(&columns).map_err(Failure::new)?,
             Format::Parquet => parquet_bytes(stem, &columns).map_err(Failure::new)?,
         };
-        write_file(&path, &bytes)?;
+        write_file(&path, &bytes)
+            .map_err(|e| Failure::new(format!("cannot write {}: {e}", path.display())))?;
     }
     Ok(())
+}
+
+/// Under another name first, so that there is the old file or the new one, never half of it.
+fn write_file(path: &Path, bytes: &[u8]) -> std::io::Result<()> {
+    let partial = path.with_extension("partial");
+    std::fs::write(&partial, bytes)?;
+    std::fs::rename(&partial, path)
 }
 
 fn csv_bytes(columns: &[Column]) -> Result<Vec<u8>, csv::Error> {

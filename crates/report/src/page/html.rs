@@ -5,7 +5,7 @@ use crate::compare::Outline;
 use crate::json::Point;
 use crate::show;
 use crate::table::{error, verdict};
-use accord_scenario::{Engine, Run};
+use accord_scenario::{Engine, Run, Window};
 use std::fmt::Write;
 
 /// Text from a file as HTML text or attribute value, at most `limit` characters.
@@ -213,7 +213,36 @@ pub fn runs(points: &[Point]) -> String {
             outline.groups.len()
         );
     }
-    out + "</section>"
+    out + &certificates(points) + "</section>"
+}
+
+/// How exact the equilibria are, phase by phase: of the first run of each point that has some.
+fn certificates(points: &[Point]) -> String {
+    let mut rows = String::new();
+    for point in points {
+        let run = point.runs.iter().find(|run| !run.certificates.is_empty());
+        for c in run.iter().flat_map(|run| &run.certificates) {
+            let phase = show::window(Window {
+                start: c.start,
+                end: c.end,
+            });
+            let phase = match points.len() {
+                1 => phase,
+                _ => format!("{}, {phase}", point.label()),
+            };
+            _ = write!(rows, "<tr><td>{}</td>", escape(&phase, 100));
+            for (_, residual) in c.residuals() {
+                _ = write!(rows, "<td class=\"n\">{}</td>", show::residual(residual));
+            }
+            rows.push_str("</tr>\n");
+        }
+    }
+    if rows.is_empty() {
+        return rows;
+    }
+    format!(
+        "<h3>Residuals of the equilibria</h3>\n<div class=\"scroll\"><table id=\"certificates\">\n<thead><tr><th>phase</th><th class=\"n\">stationarity</th><th class=\"n\">feasibility</th><th class=\"n\">complementarity</th><th class=\"n\">gap</th></tr></thead>\n<tbody>\n{rows}</tbody></table></div>\n<p>Relative; zero at the optimum.</p>\n"
+    )
 }
 
 fn run_cells(run: &Run) -> String {

@@ -131,10 +131,13 @@ impl Ingress {
         received: u64,
         now: Time,
     ) {
-        if pair != self.pair {
+        let answered = self.deadline == Time::MAX;
+        if pair != self.pair || answered {
             return;
         }
         self.rtt.sample(now.since(self.pair_sent));
+        // Data that the network doubled counts as received twice.
+        let received = received.min(self.sent);
         // What was sent before the pair and has not arrived with it is lost.
         self.lost = self.sent_at_pair.saturating_sub(received);
         if self.received_at > Time::ZERO {
@@ -185,11 +188,6 @@ impl Ingress {
         if self.rtt.backoffs() >= BROKEN {
             self.controller
                 .on_congestion(Congestion::Timeout, &self.path(), now);
-            if !self.has_data() {
-                self.started = false;
-                self.deadline = Time::MAX;
-                return;
-            }
         }
         self.new_pair(now);
     }
