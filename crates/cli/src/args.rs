@@ -23,6 +23,8 @@ pub enum Command {
     Compare(Compare),
     /// Reproduces experiments of the literature.
     Reproduce(Reproduce),
+    /// Solves a network given as tables of links and flows: rates, prices and their proof.
+    Solve(Solve),
     /// Prints the JSON Schema of the scenario language, for editors.
     Schema,
     /// Measures the packet engine: packet-hops per CPU-second.
@@ -116,4 +118,25 @@ pub struct Bench {
     /// Prints JSON in place of a table.
     #[arg(long)]
     pub json: bool,
+}
+
+#[derive(Group)]
+pub struct Solve {
+    /// A directory with links.csv and flows.csv (or .parquet); docs/src/solve.md has the columns.
+    pub network: PathBuf,
+    /// Max-min fairness, by weights and caps, in place of the flows' utilities.
+    #[arg(long)]
+    pub max_min: bool,
+    /// How many flows and links the page shows.
+    #[arg(long, value_name = "N", default_value_t = 10)]
+    pub top: usize,
+    /// Writes the tables rates and prices here, in the format of the table of flows.
+    #[arg(short, long, value_name = "DIR")]
+    pub output: Option<PathBuf>,
+    /// Prints JSON in place of a page.
+    #[arg(long)]
+    pub json: bool,
+    /// No progress.
+    #[arg(short, long)]
+    pub quiet: bool,
 }

@@ -6,6 +6,7 @@ use crate::execute::{Outcome, execute};
 use crate::fail::Failure;
 use crate::output::{data, json, note};
 use crate::progress::watch_interrupts;
+use crate::solve;
 use crate::source::{BUILT_IN, CATALOGUE, load};
 use accord_report::{
     Column, Experiment, Point, RowRecord, RunDir, Style, check_place, checks_table, comparison,
@@ -23,6 +24,7 @@ pub fn run(args: Args) -> Result<bool, Failure> {
         Command::Check(a) => check(a),
         Command::Compare(a) => compare(a),
         Command::Reproduce(a) => reproduce(a),
+        Command::Solve(a) => solve::run(a),
         Command::Schema => {
             json(&accord_scenario::schema(&CATALOGUE))?;
             Ok(true)

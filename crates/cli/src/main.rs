@@ -11,6 +11,7 @@ mod execute;
 mod fail;
 mod output;
 mod progress;
+mod solve;
 mod source;
 
 use clap::Parser;
