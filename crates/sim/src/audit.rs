@@ -22,14 +22,14 @@ pub struct Audit {
 impl Simulation<'_> {
     /// Closes the books: the run, and the audits of ports (by link) and of flows.
     pub fn finish(mut self) -> (Run, Vec<Audit>, Vec<Audit>) {
+        for flow in &mut self.flows {
+            flow.deliver_until(self.end + Duration::from_ps(1), &mut self.pool);
+        }
         let mut in_network = vec![Count::default(); self.flows.len()];
-        for p in self.wires.iter().flat_map(|w| w.packets(&self.pool)) {
+        for p in self.packets() {
             if let Segment::Data { .. } = p.segment {
                 in_network[p.flow as usize].add(p.bytes());
             }
-        }
-        for flow in &mut self.flows {
-            flow.deliver_until(self.end + Duration::from_ps(1), &mut self.pool);
         }
         for wire in &mut self.wires {
             wire.advance(self.end);

@@ -156,12 +156,10 @@ impl<'a> Simulation<'a> {
             let packet = self.pool.packet(place);
             let sent = match &mut wire.line {
                 Line::Pipe(pipe) => pipe.offer(at, packet.bytes(), self.end),
-                Line::Timeline(line) => {
-                    match line.offer(at, packet, &mut wire.chance.discipline) {
-                        Ok(departure) => departure,
-                        Err(_) => return self.lost(place),
-                    }
-                }
+                Line::Timeline(line) => match line.offer(at, packet, &mut wire.chance.discipline) {
+                    Ok(departure) => departure,
+                    Err(_) => return self.lost(place),
+                },
                 Line::Port(..) => return self.enter(link, place),
             };
             match self.propagate(link, place, sent) {
@@ -445,13 +443,12 @@ impl<'a> Simulation<'a> {
         }
         for (flow, f) in self.flows.iter_mut().zip(&self.scenario.flows) {
             let hops = self.wiring.hops[flow.path as usize..].iter();
-            flow.one_way = hops.take_while(|hop| !hop.is_end()).fold(
-                Duration::ZERO,
-                |sum, hop| {
+            flow.one_way = hops
+                .take_while(|hop| !hop.is_end())
+                .fold(Duration::ZERO, |sum, hop| {
                     let wire = &self.wires[hop.link()];
                     sum + wire.delay + wire.rate().transmission(f.packet)
-                },
-            );
+                });
         }
     }
 }

@@ -2,12 +2,12 @@
 
 use crate::application::Application;
 use crate::endpoint::{Receiver, Sender, endpoints};
+use crate::packet::Packet;
+use crate::pool::{Pool, Queue};
 use accord_port::Count;
 use accord_scenario::{self as scenario, Scenario};
 use accord_transport::Segment;
 use accord_units::{Bytes, Duration, Time};
-use crate::packet::Packet;
-use crate::pool::{Pool, Queue};
 use std::collections::VecDeque;
 
 /// One flow.

@@ -3,7 +3,8 @@
 use crate::packet::Packet;
 use accord_units::Time;
 
-/// A packet, and the time that it waits for: one cache line.
+/// A packet, and the time that it waits for, which is never `Time::MAX` except in a free
+/// node: one cache line.
 #[repr(align(64))]
 struct Node {
     packet: Packet,
@@ -57,6 +58,7 @@ impl Pool {
         if let Some(node) = self.nodes.get_mut(id as usize) {
             self.free = node.next;
             node.packet = packet;
+            node.time = Time::ZERO;
             return Place(id);
         }
         self.nodes.push(Node {
@@ -72,6 +74,7 @@ impl Pool {
     pub fn remove(&mut self, place: Place) -> Packet {
         let node = &mut self.nodes[place.0 as usize];
         node.next = self.free;
+        node.time = Time::MAX;
         self.free = place.0;
         node.packet
     }
@@ -114,9 +117,9 @@ impl Pool {
         self.nodes.get(queue.first as usize).map(|node| node.time)
     }
 
-    /// The packets of a queue in order.
-    pub fn iter(&self, queue: &Queue) -> impl Iterator<Item = &Packet> {
-        let node = |id: u32| self.nodes.get(id as usize);
-        std::iter::successors(node(queue.first), move |n| node(n.next)).map(|n| &n.packet)
+    /// All packets, in no order that means anything.
+    pub fn iter(&self) -> impl Iterator<Item = &Packet> {
+        let taken = self.nodes.iter().filter(|node| node.time != Time::MAX);
+        taken.map(|node| &node.packet)
     }
 }

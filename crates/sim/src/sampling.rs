@@ -2,7 +2,7 @@
 
 use crate::engine::Simulation;
 use crate::flow::{Flow, Sampled};
-use crate::pool::Pool;
+use crate::packet::Packet;
 use crate::recorder::Recorder;
 use crate::wire::Wire;
 use accord_aqm::Aqm;
@@ -51,37 +51,43 @@ impl Sampler {
     pub fn finish(self) -> (Vec<f64>, Vec<Series>) {
         self.recorder.finish()
     }
-
-    /// Finds what is queued: data that is on its way and would have arrived by now over
-    /// empty queues [Xia05 eq. 1].
-    fn find_queued(&mut self, now: Time, flows: &[Flow], wires: &[Wire], pool: &Pool) {
-        self.queued.fill(0);
-        let coming = flows.iter().flat_map(|f| pool.iter(&f.coming));
-        for p in coming.chain(wires.iter().flat_map(|w| w.packets(pool))) {
-            if let Segment::Data { sent, .. } = p.segment
-                && sent + flows[p.flow as usize].one_way <= now
-            {
-                self.queued[p.flow as usize] += u64::from(p.size);
-            }
-        }
-    }
 }
 
 impl Simulation<'_> {
+    /// All packets on their way.
+    pub fn packets(&self) -> impl Iterator<Item = &Packet> {
+        let stepped = self.wires.iter().flat_map(Wire::packets);
+        self.pool.iter().chain(stepped)
+    }
+
+    /// Finds what is queued: data that is on its way and would have arrived by now over
+    /// empty queues [Xia05 eq. 1].
+    fn find_queued(&mut self) {
+        let mut queued = std::mem::take(&mut self.sampler.queued);
+        queued.fill(0);
+        for p in self.packets() {
+            if let Segment::Data { sent, .. } = p.segment
+                && sent + self.flows[p.flow as usize].one_way <= self.now
+            {
+                queued[p.flow as usize] += u64::from(p.size);
+            }
+        }
+        self.sampler.queued = queued;
+    }
+
     /// Records a sample of everything.
     pub fn sample(&mut self) {
         let now = self.now;
+        for flow in &mut self.flows {
+            flow.deliver_until(now, &mut self.pool);
+        }
+        self.find_queued();
         let Simulation {
             sampler,
             flows,
             wires,
-            pool,
             ..
         } = self;
-        for flow in flows.iter_mut() {
-            flow.deliver_until(now, pool);
-        }
-        sampler.find_queued(now, flows, wires, pool);
         let period = now.since(sampler.last).as_secs_f64();
         sampler.last = now;
         let Sampler {

@@ -2,7 +2,7 @@
 
 use crate::packet::Packet;
 use crate::pipe::Pipe;
-use crate::pool::{Pool, Queue};
+use crate::pool::Queue;
 use accord_aqm::{AnyAqm, Aqm, Entropy};
 use accord_port::{Count, Counters, Limit, Port, Timeline};
 use accord_scenario::{self as scenario, Purpose, stream};
@@ -159,13 +159,13 @@ impl Wire {
         }
     }
 
-    /// All packets in the port and on the wire.
-    pub fn packets<'a>(&'a self, pool: &'a Pool) -> impl Iterator<Item = &'a Packet> {
+    /// The packets that a stepped port holds; all others are in the pool.
+    pub fn packets(&self) -> impl Iterator<Item = &Packet> {
         let port = match &self.line {
             Line::Port(port, serving) => Some(port.waiting().chain(serving)),
             _ => None,
         };
-        pool.iter(&self.flying).chain(port.into_iter().flatten())
+        port.into_iter().flatten()
     }
 
     /// The queue discipline, unless it is known to be droptail.
