@@ -143,7 +143,8 @@ impl Calendar {
         }
     }
 
-    /// Adds an event, not before the one taken last; `index` at most [`MAX_INDEX`].
+    /// Adds an event, not before the one taken last; `index` at most [`MAX_INDEX`]. After
+    /// the end, in particular at `Time::MAX`, it is never due.
     #[inline]
     pub fn push(&mut self, time: Time, kind: Kind, index: usize) {
         let time = time.as_ps();

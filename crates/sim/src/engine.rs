@@ -129,9 +129,7 @@ impl<'a> Simulation<'a> {
         let Some(place) = self.pool.pop(flying) else {
             return debug_assert!(false, "an event means a packet");
         };
-        if let Some(next) = self.pool.front(flying) {
-            self.calendar.push(next, Kind::Arrive, link);
-        }
+        self.calendar.push(flying.time(), Kind::Arrive, link);
         let hop = self.wiring.hops[self.pool.packet(place).hop as usize];
         if hop.is_end() {
             self.deliver(place);

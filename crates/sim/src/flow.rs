@@ -132,7 +132,7 @@ impl Flow {
     /// Counts what is delivered before `now`.
     #[inline]
     pub fn deliver_until(&mut self, now: Time, pool: &mut Pool) {
-        while pool.front(&self.coming).is_some_and(|at| at < now) {
+        while self.coming.time() < now {
             if let Some(place) = pool.pop(&mut self.coming) {
                 self.deliver(pool.remove(place).fresh);
             }

@@ -11,8 +11,8 @@ pub struct Pipe {
     service: Service,
     /// What leaves by the end.
     pub served: Count,
-    /// What does not.
-    pub held: Count,
+    /// What does not; most pipes have no such thing, and should stay small.
+    late: Option<Box<Count>>,
 }
 
 impl Pipe {
@@ -21,7 +21,7 @@ impl Pipe {
         Pipe {
             service: Service::new(rate),
             served: Count::default(),
-            held: Count::default(),
+            late: None,
         }
     }
 
@@ -33,9 +33,14 @@ impl Pipe {
         if departure <= end {
             self.served.add(size);
         } else {
-            self.held.add(size);
+            self.late.get_or_insert_default().add(size);
         }
         departure
+    }
+
+    /// What is still there at the end.
+    pub fn held(&self) -> Count {
+        self.late.as_deref().copied().unwrap_or_default()
     }
 
     /// The service rate.

@@ -3,15 +3,19 @@
 use crate::packet::Packet;
 use accord_units::Time;
 
-/// A packet, and the time that it waits for, which is never `Time::MAX` except in a free
-/// node: one cache line.
+/// A packet, and what is behind it: one cache line.
 #[repr(align(64))]
 struct Node {
     packet: Packet,
-    time: Time,
+    /// The time that the next one of its queue waits for: to know it, nobody needs to look
+    /// at that one, which is likely not in a near cache.
+    next_time: Time,
     /// The next one of its queue, or of the free nodes.
     next: u32,
 }
+
+/// The flow of a packet that is none.
+const FREE: u32 = u32::MAX;
 
 const _: () = assert!(size_of::<Node>() == 64);
 
@@ -32,6 +36,7 @@ pub struct Pool {
 pub struct Queue {
     first: u32,
     last: u32,
+    time: Time,
 }
 
 impl Queue {
@@ -39,7 +44,14 @@ impl Queue {
     pub const EMPTY: Queue = Queue {
         first: NIL,
         last: NIL,
+        time: Time::MAX,
     };
+
+    /// The time that the first packet waits for; never, if there is none.
+    #[inline]
+    pub fn time(&self) -> Time {
+        self.time
+    }
 }
 
 impl Pool {
@@ -58,12 +70,11 @@ impl Pool {
         if let Some(node) = self.nodes.get_mut(id as usize) {
             self.free = node.next;
             node.packet = packet;
-            node.time = Time::ZERO;
             return Place(id);
         }
         self.nodes.push(Node {
             packet,
-            time: Time::ZERO,
+            next_time: Time::MAX,
             next: NIL,
         });
         Place((self.nodes.len() - 1) as u32)
@@ -73,10 +84,11 @@ impl Pool {
     #[inline]
     pub fn remove(&mut self, place: Place) -> Packet {
         let node = &mut self.nodes[place.0 as usize];
+        let packet = node.packet;
+        node.packet.flow = FREE;
         node.next = self.free;
-        node.time = Time::MAX;
         self.free = place.0;
-        node.packet
+        packet
     }
 
     /// A packet.
@@ -89,14 +101,15 @@ impl Pool {
     #[inline]
     pub fn push(&mut self, queue: &mut Queue, place: Place, time: Time) -> bool {
         let node = &mut self.nodes[place.0 as usize];
-        node.time = time;
+        node.next_time = Time::MAX;
         node.next = NIL;
         let before = std::mem::replace(&mut queue.last, place.0);
         if before == NIL {
-            queue.first = place.0;
+            (queue.first, queue.time) = (place.0, time);
             return true;
         }
-        self.nodes[before as usize].next = place.0;
+        let before = &mut self.nodes[before as usize];
+        (before.next, before.next_time) = (place.0, time);
         false
     }
 
@@ -104,22 +117,17 @@ impl Pool {
     #[inline]
     pub fn pop(&mut self, queue: &mut Queue) -> Option<Place> {
         let first = queue.first;
-        queue.first = self.nodes.get(first as usize)?.next;
+        let node = self.nodes.get(first as usize)?;
+        (queue.first, queue.time) = (node.next, node.next_time);
         if queue.first == NIL {
             queue.last = NIL;
         }
         Some(Place(first))
     }
 
-    /// The time of the first packet of a queue.
-    #[inline]
-    pub fn front(&self, queue: &Queue) -> Option<Time> {
-        self.nodes.get(queue.first as usize).map(|node| node.time)
-    }
-
     /// All packets, in no order that means anything.
     pub fn iter(&self) -> impl Iterator<Item = &Packet> {
-        let taken = self.nodes.iter().filter(|node| node.time != Time::MAX);
-        taken.map(|node| &node.packet)
+        let packets = self.nodes.iter().map(|node| &node.packet);
+        packets.filter(|packet| packet.flow != FREE)
     }
 }

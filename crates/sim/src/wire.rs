@@ -54,7 +54,8 @@ pub struct Chance {
     dice: Dice,
 }
 
-/// A directed link.
+/// A directed link: two cache lines.
+#[repr(align(64))]
 pub struct Wire {
     /// Its port.
     pub line: Line,
@@ -69,6 +70,8 @@ pub struct Wire {
     /// Randomness, out of the way.
     pub chance: Box<Chance>,
 }
+
+const _: () = assert!(size_of::<Wire>() == 128);
 
 /// A link loses packets on its wire.
 pub fn lossy(link: &scenario::Link) -> bool {
@@ -130,7 +133,7 @@ impl Wire {
             Line::Port(p, _) => *p.counters(),
             Line::Timeline(t) => *t.counters(),
             Line::Pipe(p) => Counters {
-                offered: p.served + p.held,
+                offered: p.served + p.held(),
                 served: p.served,
                 ..Counters::default()
             },
@@ -155,7 +158,7 @@ impl Wire {
                 let bytes = bytes.get();
                 Count { packets, bytes }
             }
-            Line::Pipe(p) => p.held,
+            Line::Pipe(p) => p.held(),
         }
     }
 
