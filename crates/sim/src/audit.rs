@@ -23,7 +23,7 @@ impl Simulation<'_> {
     /// Closes the books: the run, and the audits of ports (by link) and of flows.
     pub fn finish(mut self) -> (Run, Vec<Audit>, Vec<Audit>) {
         for flow in &mut self.flows {
-            flow.deliver_until(self.end + Duration::from_ps(1), &mut self.pool);
+            flow.deliver_until(self.end + Duration::from_ps(1));
         }
         let mut in_network = vec![Count::default(); self.flows.len()];
         for p in self.packets() {

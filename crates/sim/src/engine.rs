@@ -247,22 +247,22 @@ impl<'a> Simulation<'a> {
     fn deliver_ahead(&mut self, place: Place, at: Time) -> Option<(Place, Hop)> {
         let packet = self.pool.packet(place);
         self.digest.delivered(at, packet);
+        let id = packet.flow;
         let Segment::Data { number, sent } = packet.segment else {
             debug_assert!(false, "the path there carries data");
             return None;
         };
-        let flow = &mut self.flows[packet.flow as usize];
-        let reply = match &mut flow.receiver {
-            Receiver::Stream(r) => Some(r.on_data(number, sent)),
-            _ => None,
-        };
-        packet.fresh = reply.is_none_or(|(fresh, _)| fresh);
-        let reply = reply.map(|(_, segment)| flow.answer(packet.flow, segment));
-        flow.deliver_until(self.now, &mut self.pool);
-        self.pool.push(&mut flow.coming, place, at);
-        let reply = reply?;
-        let hop = self.wiring.hops[reply.hop as usize];
-        Some((self.pool.insert(reply), hop))
+        let flow = &mut self.flows[id as usize];
+        if let Receiver::Stream(r) = &mut flow.receiver {
+            let (fresh, ack) = r.on_data(number, sent);
+            flow.deliver_later(self.now, at, sent, fresh);
+            *packet = flow.answer(id, ack);
+            Some((place, self.wiring.hops[packet.hop as usize]))
+        } else {
+            flow.deliver_later(self.now, at, sent, true);
+            self.pool.remove(place);
+            None
+        }
     }
 
     /// A packet is at its endpoint.
@@ -352,7 +352,6 @@ impl<'a> Simulation<'a> {
                         hop: flow.path,
                         size,
                         marked: false,
-                        fresh: false,
                     };
                     if data {
                         flow.sent.add(packet.bytes());

@@ -3,7 +3,6 @@
 use crate::application::Application;
 use crate::endpoint::{Receiver, Sender, endpoints};
 use crate::packet::Packet;
-use crate::pool::{Pool, Queue};
 use accord_port::Count;
 use accord_scenario::{self as scenario, Scenario};
 use accord_transport::Segment;
@@ -32,8 +31,8 @@ pub struct Flow {
     pub stopped: bool,
     /// Its receiving end.
     pub receiver: Receiver,
-    /// Data on its way of which the receiver knows already, with the time of its delivery.
-    pub coming: Queue,
+    /// In the order of their delivery.
+    coming: VecDeque<Coming>,
     /// Data sent.
     pub sent: Count,
     /// Data delivered.
@@ -56,6 +55,14 @@ pub struct Flow {
     due: (Time, u64),
     /// Its application.
     pub application: Box<Application>,
+}
+
+/// A data packet on its way of which the receiver knows already.
+struct Coming {
+    /// When it is delivered.
+    at: Time,
+    sent: Time,
+    fresh: bool,
 }
 
 /// Sums at a sample.
@@ -89,7 +96,7 @@ impl Flow {
             started: false,
             stopped: false,
             wake: Time::MAX,
-            coming: Queue::EMPTY,
+            coming: VecDeque::new(),
             after_delivery: None,
             one_way: scenario.one_way(&f.path, f.packet),
             sent: Count::default(),
@@ -125,18 +132,38 @@ impl Flow {
             hop: self.reverse_path,
             size,
             marked: false,
-            fresh: false,
         }
     }
 
     /// Counts what is delivered before `now`.
     #[inline]
-    pub fn deliver_until(&mut self, now: Time, pool: &mut Pool) {
-        while self.coming.time() < now {
-            if let Some(place) = pool.pop(&mut self.coming) {
-                self.deliver(pool.remove(place).fresh);
-            }
+    pub fn deliver_until(&mut self, now: Time) {
+        while let Some(&Coming { at, fresh, .. }) = self.coming.front()
+            && at < now
+        {
+            self.coming.pop_front();
+            self.deliver(fresh);
         }
+    }
+
+    /// Data will be delivered at `at`, not before any told of earlier.
+    #[inline]
+    pub fn deliver_later(&mut self, now: Time, at: Time, sent: Time, fresh: bool) {
+        self.deliver_until(now);
+        self.coming.push_back(Coming { at, sent, fresh });
+    }
+
+    /// Data of which the receiver knows already and which would have arrived by `now` over
+    /// empty queues, in bytes.
+    pub fn coming_late(&mut self, now: Time) -> u64 {
+        // A ring that once was long is passed through in full, which takes many cache lines.
+        if self.coming.capacity() > 64 + 4 * self.coming.len() {
+            self.coming.shrink_to(2 * self.coming.len());
+        }
+        // They are in the order in which they were sent, too.
+        let late = |c: &&Coming| c.sent + self.one_way <= now;
+        let packets = self.coming.iter().take_while(late).count() as u64;
+        packets * u64::from(self.packet)
     }
 
     /// Notes what was sent, for the ideal estimator.

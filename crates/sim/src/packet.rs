@@ -17,8 +17,6 @@ pub struct Packet {
     pub size: u16,
     /// It carries a congestion mark.
     pub marked: bool,
-    /// Its receiver, told of it before its time, had not seen it before.
-    pub fresh: bool,
 }
 
 const _: () = assert!(size_of::<Packet>() <= 48);

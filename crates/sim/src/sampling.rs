@@ -54,7 +54,7 @@ impl Sampler {
 }
 
 impl Simulation<'_> {
-    /// All packets on their way.
+    /// All packets on their way, but for those that are delivered for sure.
     pub fn packets(&self) -> impl Iterator<Item = &Packet> {
         let stepped = self.wires.iter().flat_map(Wire::packets);
         self.pool.iter().chain(stepped)
@@ -64,7 +64,9 @@ impl Simulation<'_> {
     /// empty queues [Xia05 eq. 1].
     fn find_queued(&mut self) {
         let mut queued = std::mem::take(&mut self.sampler.queued);
-        queued.fill(0);
+        for (queued, flow) in queued.iter_mut().zip(&mut self.flows) {
+            *queued = flow.coming_late(self.now);
+        }
         for p in self.packets() {
             if let Segment::Data { sent, .. } = p.segment
                 && sent + self.flows[p.flow as usize].one_way <= self.now
@@ -79,7 +81,7 @@ impl Simulation<'_> {
     pub fn sample(&mut self) {
         let now = self.now;
         for flow in &mut self.flows {
-            flow.deliver_until(now, &mut self.pool);
+            flow.deliver_until(now);
         }
         self.find_queued();
         let Simulation {
