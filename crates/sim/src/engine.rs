@@ -15,7 +15,7 @@ use crate::flow::Flow;
 use crate::packet::Packet;
 use crate::pool::{Place, Pool};
 use crate::sampling::Sampler;
-use crate::wire::{Line, Wire};
+use crate::wire::{Line, Stepped, Wire};
 use crate::wiring::{Hop, Shortcuts, Wiring};
 use accord_scenario::{Change, Observer, Scenario};
 use accord_transport::Segment;
@@ -154,10 +154,13 @@ impl<'a> Simulation<'a> {
             let packet = self.pool.packet(place);
             let sent = match &mut wire.line {
                 Line::Pipe(pipe) => pipe.offer(at, packet.bytes(), self.end),
-                Line::Timeline(line) => match line.offer(at, packet, &mut wire.chance.discipline) {
-                    Ok(departure) => departure,
-                    Err(_) => return self.lost(place),
-                },
+                Line::Timeline(line) => {
+                    let (line, dice) = &mut **line;
+                    match line.offer(at, packet, dice) {
+                        Ok(departure) => departure,
+                        Err(_) => return self.lost(place),
+                    }
+                }
                 Line::Port(..) => return self.enter(link, place),
             };
             match self.propagate(link, place, sent) {
@@ -195,10 +198,9 @@ impl<'a> Simulation<'a> {
 
     /// A packet arrives at a stepped port.
     fn enter(&mut self, link: usize, place: Place) {
-        let wire = &mut self.wires[link];
-        if let Line::Port(port, _) = &mut wire.line {
+        if let Line::Port(stepped) = &mut self.wires[link].line {
             let packet = *self.pool.packet(place);
-            let dice = &mut wire.chance.discipline;
+            let Stepped { port, dice, .. } = &mut **stepped;
             if port.offer(self.now, packet, dice).is_err() {
                 return self.lost(place);
             }
@@ -209,20 +211,20 @@ impl<'a> Simulation<'a> {
 
     /// Starts service at a stepped port, if it is free and something waits.
     fn begin(&mut self, link: usize) {
-        if let Line::Port(port, serving) = &mut self.wires[link].line
-            && let Some((packet, end)) = port.begin(self.now)
+        if let Line::Port(stepped) = &mut self.wires[link].line
+            && let Some((packet, end)) = stepped.port.begin(self.now)
         {
-            *serving = Some(packet);
+            stepped.serving = Some(packet);
             self.calendar.push(end, Kind::Sent, link);
         }
     }
 
     /// A stepped port has sent its packet.
     fn sent(&mut self, link: usize) {
-        if let Line::Port(port, serving) = &mut self.wires[link].line
-            && let Some(packet) = serving.take()
+        if let Line::Port(stepped) = &mut self.wires[link].line
+            && let Some(packet) = stepped.serving.take()
         {
-            port.complete();
+            stepped.port.complete();
             let place = self.pool.insert(packet);
             if let Some((place, hop, at)) = self.propagate(link, place, self.now) {
                 self.go(place, hop, at);
@@ -411,8 +413,8 @@ impl<'a> Simulation<'a> {
         let now = self.now;
         let wire = &mut self.wires[link];
         match &mut wire.line {
-            Line::Timeline(line) => line.on_timer(now),
-            Line::Port(port, _) => port.on_timer(now),
+            Line::Timeline(line) => line.0.on_timer(now),
+            Line::Port(stepped) => stepped.port.on_timer(now),
             Line::Pipe(_) => {}
         }
         if let Some(at) = wire.next_timer() {
@@ -424,8 +426,8 @@ impl<'a> Simulation<'a> {
         match &self.scenario.events[event].change {
             Change::Delay(link, delay) => self.wires[*link].delay = *delay,
             Change::Rate(link, rate) => {
-                if let Line::Port(port, _) = &mut self.wires[*link].line {
-                    port.set_rate(*rate);
+                if let Line::Port(stepped) = &mut self.wires[*link].line {
+                    stepped.port.set_rate(*rate);
                 }
             }
             Change::Route {

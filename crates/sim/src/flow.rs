@@ -57,6 +57,8 @@ pub struct Flow {
     pub application: Box<Application>,
 }
 
+const _: () = assert!(size_of::<Flow>() <= 768);
+
 /// A data packet on its way of which the receiver knows already.
 struct Coming {
     /// When it is delivered.
@@ -157,8 +159,8 @@ impl Flow {
     /// empty queues, in bytes.
     pub fn coming_late(&mut self, now: Time) -> u64 {
         // A ring that once was long is passed through in full, which takes many cache lines.
-        if self.coming.capacity() > 64 + 4 * self.coming.len() {
-            self.coming.shrink_to(2 * self.coming.len());
+        if self.coming.capacity() > 16 + 2 * self.coming.len() {
+            self.coming.shrink_to(self.coming.len() * 3 / 2);
         }
         // They are in the order in which they were sent, too.
         let late = |c: &&Coming| c.sent + self.one_way <= now;

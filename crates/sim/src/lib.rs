@@ -22,6 +22,8 @@ mod wiring;
 
 pub use audit::Audit;
 #[doc(hidden)]
+pub use calendar::{Calendar, Kind};
+#[doc(hidden)]
 pub use wiring::Shortcuts;
 
 use accord_scenario::{Interrupted, Observer, Run, Scenario};

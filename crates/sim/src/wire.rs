@@ -35,22 +35,28 @@ pub enum Form {
 /// A port in one of its forms. The larger ones are boxed: of most links there are many, and
 /// they are pipes.
 pub enum Line {
-    /// See [`Form::Port`]; with the packet in service.
-    Port(Box<Port<Packet>>, Option<Packet>),
-    /// See [`Form::Timeline`].
-    Timeline(Box<Timeline>),
+    /// See [`Form::Port`].
+    Port(Box<Stepped>),
+    /// See [`Form::Timeline`]; with the randomness of its discipline.
+    Timeline(Box<(Timeline, Dice)>),
     /// See [`Form::Pipe`].
     Pipe(Pipe),
 }
 
-/// What a link needs randomness for, and what came of it.
-pub struct Chance {
-    /// For the queue discipline.
-    pub discipline: Dice,
-    /// Packets lost on the wire.
-    pub lost: Count,
-    loss: f64,
-    control_loss: f64,
+/// A port that is stepped from event to event.
+pub struct Stepped {
+    /// The port.
+    pub port: Port<Packet>,
+    /// The packet in service.
+    pub serving: Option<Packet>,
+    /// Randomness of its discipline.
+    pub dice: Dice,
+}
+
+/// Loss on a wire.
+struct Loss {
+    data: f64,
+    control: f64,
     dice: Dice,
 }
 
@@ -66,9 +72,7 @@ pub struct Wire {
     /// Packets in the port and on the wire whose arrival at the far end is known, with that
     /// time, in order. An event is pending for the first.
     pub flying: Queue,
-    lossy: bool,
-    /// Randomness, out of the way.
-    pub chance: Box<Chance>,
+    loss: Option<Box<Loss>>,
 }
 
 const _: () = assert!(size_of::<Wire>() == 128);
@@ -88,9 +92,17 @@ impl Wire {
             scenario::Limit::Bytes(b) => Limit::bytes(b),
             scenario::Limit::Unlimited => Limit::UNLIMITED,
         };
+        let dice = Dice(stream(seed, id, Purpose::Queue));
         let line = match form {
-            Form::Port => Line::Port(Box::new(Port::new(link.rate, limit, aqm)), None),
-            Form::Timeline => Line::Timeline(Box::new(Timeline::new(link.rate, limit, aqm))),
+            Form::Port => Line::Port(Box::new(Stepped {
+                port: Port::new(link.rate, limit, aqm),
+                serving: None,
+                dice,
+            })),
+            Form::Timeline => {
+                let timeline = Timeline::new(link.rate, limit, aqm);
+                Line::Timeline(Box::new((timeline, dice)))
+            }
             Form::Pipe => Line::Pipe(Pipe::new(link.rate)),
         };
         Wire {
@@ -98,13 +110,12 @@ impl Wire {
             delay: link.delay,
             last_arrival: Time::ZERO,
             flying: Queue::EMPTY,
-            lossy: lossy(link),
-            chance: Box::new(Chance {
-                discipline: Dice(stream(seed, id, Purpose::Queue)),
-                lost: Count::default(),
-                loss: link.loss,
-                control_loss: link.control_loss,
-                dice: Dice(stream(seed, id, Purpose::Loss)),
+            loss: lossy(link).then(|| {
+                Box::new(Loss {
+                    data: link.loss,
+                    control: link.control_loss,
+                    dice: Dice(stream(seed, id, Purpose::Loss)),
+                })
             }),
         }
     }
@@ -112,7 +123,9 @@ impl Wire {
     /// A packet is on the wire at `sent`: when it comes out, unless it is lost.
     #[inline]
     pub fn propagate(&mut self, packet: &Packet, sent: Time) -> Option<Time> {
-        if self.lossy && self.chance.loses(packet) {
+        if let Some(loss) = &mut self.loss
+            && loss.takes(packet)
+        {
             return None;
         }
         let arrival = (sent + self.delay).max(self.last_arrival);
@@ -123,15 +136,15 @@ impl Wire {
     /// Brings counters and backlog up to date.
     pub fn advance(&mut self, now: Time) {
         if let Line::Timeline(t) = &mut self.line {
-            t.advance(now);
+            t.0.advance(now);
         }
     }
 
     /// What happened at the port so far; of a pipe, what will have happened by the end.
     pub fn counters(&self) -> Counters {
         match &self.line {
-            Line::Port(p, _) => *p.counters(),
-            Line::Timeline(t) => *t.counters(),
+            Line::Port(p) => *p.port.counters(),
+            Line::Timeline(t) => *t.0.counters(),
             Line::Pipe(p) => Counters {
                 offered: p.served + p.held(),
                 served: p.served,
@@ -143,8 +156,8 @@ impl Wire {
     /// Packets and bytes queued, as the queue discipline sees them. A pipe does not know.
     pub fn backlog(&self) -> (u64, Bytes) {
         match &self.line {
-            Line::Port(p, _) => p.backlog(),
-            Line::Timeline(t) => t.backlog(),
+            Line::Port(p) => p.port.backlog(),
+            Line::Timeline(t) => t.0.backlog(),
             Line::Pipe(_) => (0, Bytes::ZERO),
         }
     }
@@ -152,9 +165,9 @@ impl Wire {
     /// Packets and bytes in the port, control packets included; of a pipe, at the end.
     pub fn held(&self) -> Count {
         match &self.line {
-            Line::Port(p, _) => p.held(),
+            Line::Port(p) => p.port.held(),
             Line::Timeline(t) => {
-                let (packets, bytes) = t.backlog();
+                let (packets, bytes) = t.0.backlog();
                 let bytes = bytes.get();
                 Count { packets, bytes }
             }
@@ -165,7 +178,7 @@ impl Wire {
     /// The packets that a stepped port holds; all others are in the pool.
     pub fn packets(&self) -> impl Iterator<Item = &Packet> {
         let port = match &self.line {
-            Line::Port(port, serving) => Some(port.waiting().chain(serving)),
+            Line::Port(p) => Some(p.port.waiting().chain(&p.serving)),
             _ => None,
         };
         port.into_iter().flatten()
@@ -174,8 +187,8 @@ impl Wire {
     /// The queue discipline, unless it is known to be droptail.
     pub fn aqm(&self) -> Option<&AnyAqm> {
         match &self.line {
-            Line::Port(p, _) => Some(p.aqm()),
-            Line::Timeline(t) => Some(t.aqm()),
+            Line::Port(p) => Some(p.port.aqm()),
+            Line::Timeline(t) => Some(t.0.aqm()),
             Line::Pipe(_) => None,
         }
     }
@@ -188,25 +201,21 @@ impl Wire {
     /// The service rate.
     pub fn rate(&self) -> Rate {
         match &self.line {
-            Line::Port(p, _) => p.rate(),
-            Line::Timeline(t) => t.rate(),
+            Line::Port(p) => p.port.rate(),
+            Line::Timeline(t) => t.0.rate(),
             Line::Pipe(p) => p.rate(),
         }
     }
 }
 
-impl Chance {
+impl Loss {
     #[cold]
-    fn loses(&mut self, packet: &Packet) -> bool {
+    fn takes(&mut self, packet: &Packet) -> bool {
         let p = if packet.is_control() {
-            self.control_loss
+            self.control
         } else {
-            self.loss
+            self.data
         };
-        let lost = p > 0.0 && self.dice.uniform() < p;
-        if lost {
-            self.lost.add(packet.bytes());
-        }
-        lost
+        p > 0.0 && self.dice.uniform() < p
     }
 }
