@@ -2,7 +2,7 @@
 //!
 //! Time is cut into slots; a wheel of slots holds the near future, a heap the far one. Only
 //! the slot that is due is ever sorted, and a bitmap finds the next one that holds anything.
-//! A slot is about as wide as the mean gap between events, which is measured as the run goes
+//! A slot is about half as wide as the mean gap between events, which is measured as the run goes
 //! on: no choice of it changes their order.
 //!
 //! Events hold no packets (those wait in a ring at their link), so one takes 16 bytes and
@@ -306,8 +306,8 @@ impl Calendar {
             self.margin = (self.margin + 1).min(6);
         }
         (self.taken, self.beyond, self.reviewed) = (0, 0, now);
-        // From 1 ns to 1 ms and a bit, whatever was measured.
-        let shift = (gap.max(1).ilog2() + self.margin).clamp(10, 30);
+        // Half the gap, so that few slots hold two; from 1 ns to 1 ms, whatever was measured.
+        let shift = (gap.max(2).ilog2() - 1 + self.margin).clamp(10, 30);
         if shift != self.shift {
             self.resize(shift, now);
         }
