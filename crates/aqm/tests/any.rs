@@ -92,6 +92,27 @@ fn behaves(mut aqm: AnyAqm, operations: Vec<(Duration, Operation)>) -> Result<()
         prop_assert!(aqm.virtual_delay(Time::MAX) <= LONGEST);
         prop_assert!(aqm.next_timer().is_none_or(|at| at >= now));
     }
+    forgets(aqm, now, random)
+}
+
+/// Whatever happened, a packet now and then on an empty link passes in the end, and finds no
+/// virtual queue. (The first may meet what was left; an adapted capacity returns with the next.)
+fn forgets(mut aqm: AnyAqm, mut now: Time, mut random: Random) -> Result<(), TestCaseError> {
+    const LONG: Duration = Duration::from_secs(1_000_000);
+    if now > Time::ZERO + LONG * 10 {
+        return Ok(()); // The clock stands before long.
+    }
+    let small = PacketMeta {
+        size: Bytes::new(1),
+        ..common::DATA
+    };
+    let mut verdict = Verdict::Drop;
+    for _ in 0..3 {
+        now += LONG;
+        verdict = aqm.on_arrival(&small, &common::queue(0), now, &mut random);
+    }
+    prop_assert_eq!(verdict, Verdict::Pass);
+    prop_assert_eq!(aqm.virtual_delay(now + LONG), Duration::ZERO);
     Ok(())
 }
 

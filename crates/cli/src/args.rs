@@ -19,7 +19,7 @@ pub enum Command {
     Run(Run),
     /// Checks a scenario without running it.
     Check(Check),
-    /// Compares two or more run directories; the first is the reference.
+    /// Compares run directories, or the engines of one; the first is the reference.
     Compare(Compare),
     /// Reproduces experiments of the literature.
     Reproduce(Reproduce),
@@ -84,7 +84,7 @@ pub struct Check {
 #[derive(Group)]
 pub struct Compare {
     /// Run directories.
-    #[arg(required = true, num_args = 2.., value_name = "DIR")]
+    #[arg(required = true, value_name = "DIR")]
     pub runs: Vec<PathBuf>,
     /// Prints JSON in place of a table.
     #[arg(long)]

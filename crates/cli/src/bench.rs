@@ -2,8 +2,10 @@
 //! bench`. They are scenario files like any other, in `benches/`.
 
 use crate::fail::Failure;
+use crate::output;
+use crate::progress::Progress;
 use crate::source::CATALOGUE;
-use accord_scenario::{File, Quiet};
+use accord_scenario::File;
 use serde::Serialize;
 
 /// Name and scenario of each work.
@@ -46,7 +48,11 @@ pub fn run(name: Option<&str>, json: bool) -> Result<bool, Failure> {
             .points(&CATALOGUE, None)?
             .swap_remove(0);
         let before = cpu_seconds();
-        let run = accord_sim::run(&scenario, &mut Quiet).map_err(|_| Failure::Interrupted)?;
+        let run = accord_sim::run(
+            &scenario,
+            &mut Progress::new(scenario.duration, true).observe(),
+        )
+        .map_err(|_| Failure::Interrupted)?;
         let cpu_seconds = cpu_seconds() - before;
         let packet_hops = run.statistics.packet_hops;
         results.push(Measured {
@@ -58,22 +64,19 @@ pub fn run(name: Option<&str>, json: bool) -> Result<bool, Failure> {
         });
     }
     if json {
-        println!(
-            "{}",
-            serde_json::to_string_pretty(&results).expect("plain data")
-        );
+        output::json(&results)?;
     } else {
-        println!(
+        output::data(format_args!(
             "{:12} {:>14} {:>8} {:>14} {:>10}",
             "work", "packet-hops", "CPU s", "million hops/s", "peak MB"
-        );
+        ))?;
         for r in results {
             let (hops, cpu) = (r.packet_hops, r.cpu_seconds);
             let (speed, rss) = (r.hops_per_cpu_second / 1e6, r.peak_rss_bytes as f64 / 1e6);
-            println!(
+            output::data(format_args!(
                 "{:12} {hops:>14} {cpu:>8.2} {speed:>14.1} {rss:>10.1}",
                 r.name
-            );
+            ))?;
         }
     }
     Ok(true)

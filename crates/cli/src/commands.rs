@@ -4,11 +4,12 @@ use crate::args::{Args, Check, Command, Compare, Reproduce, Run};
 use crate::bench;
 use crate::execute::{Outcome, execute};
 use crate::fail::Failure;
+use crate::output::{data, json, note};
 use crate::progress::watch_interrupts;
 use crate::source::{BUILT_IN, CATALOGUE, load};
 use accord_report::{
-    Column, Experiment, Point, RowRecord, RunDir, Style, checks_table, comparison, load_run_dir,
-    page, rows, table, write_file, write_run_dir,
+    Column, Experiment, Point, RowRecord, RunDir, Style, check_place, checks_table, comparison,
+    load_run_dir, page, rows, table, write_run_dir, write_sweep_dir,
 };
 use accord_scenario::print;
 use std::io::IsTerminal;
@@ -23,7 +24,7 @@ pub fn run(args: Args) -> Result<bool, Failure> {
         Command::Compare(a) => compare(a),
         Command::Reproduce(a) => reproduce(a),
         Command::Schema => {
-            print_json(&accord_scenario::schema(&CATALOGUE));
+            json(&accord_scenario::schema(&CATALOGUE))?;
             Ok(true)
         }
         Command::Bench(a) => bench::run(a.name.as_deref(), a.json),
@@ -38,26 +39,20 @@ fn style() -> Style {
     }
 }
 
-fn print_json(value: &impl serde::Serialize) {
-    println!(
-        "{}",
-        serde_json::to_string_pretty(value).expect("plain data")
-    );
-}
-
 fn run_one(args: Run) -> Result<bool, Failure> {
     let file = load(&args.scenario, &args.how.set)?;
-    let outcomes = execute(&file, &args.how)?;
-    let id = outcomes[0].scenario.id.clone();
-    let experiment = experiment(&id, &outcomes);
+    let id = file.points(&CATALOGUE, args.how.seed)?.swap_remove(0).id;
     let dir = args.output.unwrap_or_else(|| Path::new("runs").join(&id));
+    check_place(&dir)?;
+    let outcomes = execute(&file, &args.how)?;
+    let experiment = experiment(&id, &outcomes);
     let pages = write(&dir, &outcomes, args.csv)?;
     if args.how.json {
-        print_json(&experiment);
+        json(&experiment)?;
     } else {
-        show(&outcomes);
+        show(&outcomes)?;
         if !args.how.quiet {
-            eprintln!("\nplots: {pages}\ndata:  {}", dir.display());
+            note(format_args!("\nplots: {pages}\ndata:  {}", dir.display()));
         }
     }
     Ok(experiment.pass)
@@ -69,42 +64,36 @@ fn experiment(id: &str, outcomes: &[Outcome]) -> Experiment {
 }
 
 /// Tables for people.
-fn show(outcomes: &[Outcome]) {
+fn show(outcomes: &[Outcome]) -> Result<(), Failure> {
     for outcome in outcomes {
         let s = &outcome.scenario;
-        println!("{}: {}", s.id, s.title);
+        data(format_args!("{}: {}", s.id, s.title))?;
         if !s.point.is_empty() {
-            println!("{}", outcome.point().label());
+            data(outcome.point().label())?;
         }
         let runs: Vec<_> = outcome.runs.iter().collect();
-        println!("{}", table(s, &runs, style()));
-        println!("{}", checks_table(&outcome.checks, style()));
+        data(table(s, &runs, style()))?;
+        data(checks_table(&outcome.checks, style()))?;
     }
+    Ok(())
 }
 
 /// Writes run directories and the page; gives where the page is.
 fn write(dir: &Path, outcomes: &[Outcome], csv: bool) -> Result<String, Failure> {
     let points: Vec<Point> = outcomes.iter().map(Outcome::point).collect();
     let html = page(&points);
-    if let [outcome] = outcomes {
-        let contents = RunDir {
-            scenario_toml: &print(&outcome.scenario),
-            point: points[0],
-            page: Some(&html),
+    let texts: Vec<String> = outcomes.iter().map(|o| print(&o.scenario)).collect();
+    let contents: Vec<RunDir> = (points.iter().zip(&texts))
+        .map(|(point, text)| RunDir {
+            scenario_toml: text,
+            point: *point,
+            page: (points.len() == 1).then_some(&html),
             csv,
-        };
-        write_run_dir(dir, &contents)?;
-    } else {
-        for (i, outcome) in outcomes.iter().enumerate() {
-            let contents = RunDir {
-                scenario_toml: &print(&outcome.scenario),
-                point: points[i],
-                page: None,
-                csv,
-            };
-            write_run_dir(&dir.join(format!("{:03}", i + 1)), &contents)?;
-        }
-        write_file(&dir.join("page.html"), html.as_bytes())?;
+        })
+        .collect();
+    match &contents[..] {
+        [contents] => write_run_dir(dir, contents)?,
+        contents => write_sweep_dir(dir, contents, &html)?,
     }
     Ok(dir.join("page.html").display().to_string())
 }
@@ -114,7 +103,7 @@ fn check(args: Check) -> Result<bool, Failure> {
     let points = file.points(&CATALOGUE, args.seed)?;
     if args.print {
         for point in &points {
-            println!("{}", print(point));
+            data(print(point))?;
         }
         return Ok(true);
     }
@@ -123,7 +112,7 @@ fn check(args: Check) -> Result<bool, Failure> {
         1 => String::new(),
         n => format!(", {n} points"),
     };
-    println!(
+    data(format_args!(
         "{}: valid; {} nodes, {} links, {} flows, {} expectations, {} simulated{runs}",
         s.id,
         s.nodes.len(),
@@ -131,7 +120,7 @@ fn check(args: Check) -> Result<bool, Failure> {
         s.flows.len(),
         s.expectations.len(),
         s.duration
-    );
+    ))?;
     Ok(true)
 }
 
@@ -142,10 +131,14 @@ fn compare(args: Compare) -> Result<bool, Failure> {
         .map(|dir| load_run_dir(dir))
         .collect::<Result<_, _>>()?;
     let columns: Vec<Column> = loaded.iter().flat_map(|run| run.columns()).collect();
+    if columns.len() < 2 {
+        let why = "there is one engine of one run, and nothing to compare it with";
+        return Err(Failure::new(why).hint("name another run directory"));
+    }
     if args.json {
-        print_json(&RowRecord::of(&columns, &rows(&columns)));
+        json(&RowRecord::of(&columns, &rows(&columns)))?;
     } else {
-        print!("{}", comparison(&columns, style()));
+        data(comparison(&columns, style()).trim_end())?;
     }
     Ok(true)
 }
@@ -154,7 +147,7 @@ fn reproduce(args: Reproduce) -> Result<bool, Failure> {
     if args.list {
         for (id, _) in BUILT_IN {
             let points = load(id, &[])?.points(&CATALOGUE, None)?;
-            println!("{id:12} {}", points[0].title);
+            data(format_args!("{id:12} {}", points[0].title))?;
         }
         return Ok(true);
     }
@@ -162,41 +155,44 @@ fn reproduce(args: Reproduce) -> Result<bool, Failure> {
         true => BUILT_IN.iter().map(|(id, _)| id.to_string()).collect(),
         false => args.id,
     };
+    if let Some(id) = (ids.iter()).find(|id| BUILT_IN.iter().all(|(known, _)| known != id)) {
+        let hint = "accord reproduce --list shows them";
+        return Err(Failure::new(format!("there is no experiment \"{id}\"")).hint(hint));
+    }
+    for id in &ids {
+        check_place(&args.output.join(id))?;
+    }
     let mut experiments = Vec::new();
     for id in &ids {
-        if !BUILT_IN.iter().any(|(known, _)| known == id) {
-            let hint = "accord reproduce --list shows them";
-            return Err(Failure::new(format!("there is no experiment \"{id}\"")).hint(hint));
-        }
         let file = load(id, &args.how.set)?;
         let outcomes = execute(&file, &args.how)?;
         let experiment = experiment(id, &outcomes);
         let page = write(&args.output.join(id), &outcomes, false)?;
         if !args.how.json {
-            println!("{id}: {}", outcomes[0].scenario.title);
+            data(format_args!("{id}: {}", outcomes[0].scenario.title))?;
             for outcome in &outcomes {
                 if !outcome.scenario.point.is_empty() {
-                    println!("{}", outcome.point().label());
+                    data(outcome.point().label())?;
                 }
-                println!("{}", checks_table(&outcome.checks, style()));
+                data(checks_table(&outcome.checks, style()))?;
             }
             if !args.how.quiet {
-                eprintln!("plots: {page}\n");
+                note(format_args!("plots: {page}\n"));
             }
         }
         experiments.push(experiment);
     }
     if args.how.json {
-        print_json(&experiments);
+        json(&experiments)?;
     } else if experiments.len() > 1 {
         for e in &experiments {
             let met = e.checks.iter().filter(|c| c.pass).count();
             let mark = if e.pass { "✓" } else { "✗" };
-            println!(
-                "{mark} {:12} {met} of {} expectations met",
+            data(format_args!(
+                "{mark} {:12} {met} of {} checks passed",
                 e.id,
                 e.checks.len()
-            );
+            ))?;
         }
     }
     Ok(experiments.iter().all(|e| e.pass))

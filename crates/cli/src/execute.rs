@@ -6,7 +6,7 @@ use crate::fail::Failure;
 use crate::progress::Progress;
 use crate::source::CATALOGUE;
 use accord_report::{Check, Point, checks};
-use accord_scenario::{Engine, File, Run, Scenario, print};
+use accord_scenario::{Engine, File, Run, Scenario};
 use accord_units::Duration;
 use rayon::prelude::*;
 
@@ -85,7 +85,7 @@ fn judged(scenario: &Scenario, runs: &[Run], engines: &[Engine]) -> Vec<Check> {
 
 fn simulate(scenario: &Scenario, engine: Engine, progress: &Progress) -> Result<Run, Failure> {
     let mut observer = progress.observe();
-    let mut run = match engine {
+    let run = match engine {
         Engine::Theory => accord_theory::run(scenario, &mut observer).map_err(|e| match e {
             accord_theory::EquilibriumError::Interrupted => Failure::Interrupted,
             e => Failure::new(format!("theory: {e}")),
@@ -94,8 +94,5 @@ fn simulate(scenario: &Scenario, engine: Engine, progress: &Progress) -> Result<
             accord_sim::run(scenario, &mut observer).map_err(|_| Failure::Interrupted)?
         }
     };
-    run.manifest.scenario_hash = blake3::hash(print(scenario).as_bytes())
-        .to_hex()
-        .to_string();
     Ok(run)
 }

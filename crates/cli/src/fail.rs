@@ -1,5 +1,7 @@
 //! Errors as people see them.
 
+use crate::output::note;
+use accord_report::show::visible;
 use accord_scenario::{Errors, ScenarioError};
 use miette::{LabeledSpan, MietteDiagnostic, NamedSource, Report, Severity};
 use std::fmt::Display;
@@ -45,16 +47,16 @@ impl Failure {
         match self {
             Failure::Scenario(errors) => {
                 for e in errors.iter() {
-                    eprintln!("{:?}", diagnostic(e));
+                    note(format_args!("{:?}", diagnostic(e)));
                 }
             }
             Failure::Other { message, hint } => {
-                let mut d = MietteDiagnostic::new(message).with_severity(Severity::Error);
+                let mut d = MietteDiagnostic::new(visible(&message)).with_severity(Severity::Error);
                 d.help = hint;
-                eprintln!("{:?}", Report::from(d));
+                note(format_args!("{:?}", Report::from(d)));
             }
             Failure::Interrupted => {
-                eprintln!("interrupted; nothing was written for the run that was going on");
+                note("interrupted; nothing was written for the run that was going on");
                 return ExitCode::from(130);
             }
         }
@@ -64,10 +66,10 @@ impl Failure {
 
 fn diagnostic(e: &ScenarioError) -> Report {
     let label = LabeledSpan::underline(e.span.clone());
-    let mut d = MietteDiagnostic::new(e.message.clone()).with_label(label);
-    d.help = e.hint.clone();
+    let mut d = MietteDiagnostic::new(visible(&e.message)).with_label(label);
+    d.help = e.hint.as_deref().map(visible);
     Report::from(d).with_source_code(
-        NamedSource::new(&e.origin.name, e.origin.text.clone()).with_language("toml"),
+        NamedSource::new(visible(&e.origin.name), visible(&e.origin.text)).with_language("toml"),
     )
 }
 

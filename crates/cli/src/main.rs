@@ -9,6 +9,7 @@ mod bench;
 mod commands;
 mod execute;
 mod fail;
+mod output;
 mod progress;
 mod source;
 

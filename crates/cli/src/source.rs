@@ -15,10 +15,12 @@ pub const CATALOGUE: Catalogue = Catalogue {
 
 /// The scenario of that file name or id, with `PATH=VALUE` settings applied.
 pub fn load(name: &str, settings: &[String]) -> Result<File, Failure> {
-    let mut file = if Path::new(name).is_file() {
-        File::open(Path::new(name))?
-    } else if let Some((id, text)) = BUILT_IN.iter().find(|(id, _)| *id == name) {
+    let path = Path::new(name);
+    let built_in = BUILT_IN.iter().find(|(id, _)| *id == name);
+    let mut file = if let (Some((id, text)), false) = (built_in, path.is_file()) {
         File::parse(&format!("{id}.toml"), text)?
+    } else if path.exists() {
+        File::open(path)?
     } else {
         let hint = "accord reproduce --list shows the scenarios that come with the program";
         return Err(

@@ -12,10 +12,11 @@
 //! Departures from the source: the number of bytes sent travels as a running sum, so that a
 //! lost pair does not hide or invent a loss; the gap that the pair has with empty queues
 //! (one control packet's transmission) is not subtracted, because the receiver does not know
-//! the rates: 40 bytes are 1 % of the default target on a single flow, and less when shared.
+//! the rates: 64 bytes are 2 % of the default target on a single flow, and less when shared.
 
 use crate::Report;
 use accord_units::{Bytes, Duration, Rate, Time};
+use std::collections::VecDeque;
 
 /// What arrives at a tunnel's egress.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -43,14 +44,18 @@ pub enum Arrival {
     },
 }
 
+/// As many halves of pairs are remembered; more wait only when none arrives whole.
+const MOST_OUT: usize = 64;
+
 /// Estimates accumulation and egress rate, and notices loss, pair by pair.
 #[derive(Clone, Debug)]
 pub struct Meter {
     ideal: bool,
     /// Weight of a new sample of the egress rate.
     weight: f64,
-    /// The latest out-of-band packet.
-    out_of_band: Option<(u64, Time)>,
+    /// Out-of-band packets whose in-band half has not come, with their arrivals, in order:
+    /// behind a long queue they overtake more than one.
+    out_of_band: VecDeque<(u64, Time)>,
     /// The latest pair that was complete.
     answered: u64,
     /// Start of the period over which the egress rate is measured.
@@ -70,7 +75,7 @@ impl Meter {
         Meter {
             ideal,
             weight,
-            out_of_band: None,
+            out_of_band: VecDeque::new(),
             answered: 0,
             since: None,
             bytes_since: 0,
@@ -91,8 +96,12 @@ impl Meter {
                 None
             }
             Arrival::OutOfBand { pair } => {
-                if self.out_of_band.is_none_or(|(latest, _)| pair > latest) {
-                    self.out_of_band = Some((pair, now));
+                let latest = self.out_of_band.back().map_or(self.answered, |(n, _)| *n);
+                if pair > latest {
+                    if self.out_of_band.len() == MOST_OUT {
+                        self.out_of_band.pop_front();
+                    }
+                    self.out_of_band.push_back((pair, now));
                 }
                 None
             }
@@ -113,10 +122,11 @@ impl Meter {
         truth: Option<f64>,
         now: Time,
     ) -> Option<Report> {
-        let (latest, at) = self.out_of_band?;
-        if pair != latest || pair <= self.answered {
+        if pair <= self.answered {
             return None;
         }
+        let &(_, at) = self.out_of_band.iter().find(|(n, _)| *n == pair)?;
+        self.out_of_band.retain(|(n, _)| *n > pair);
         self.answered = pair;
         self.sample_rate(now);
         let deficit = sent_bytes.saturating_sub(self.received);

@@ -37,9 +37,9 @@ fn any_rate() -> impl Strategy<Value = Rate> {
     prop_oneof![Just(0), 0..1_000_000_000_000u64].prop_map(Rate::from_bps)
 }
 
-/// Smoothed round-trip times up to ten seconds; samples may be anything.
+/// Smoothed round-trip times up to ten seconds, or none yet; samples may be anything.
 fn any_path() -> impl Strategy<Value = PathView> {
-    let srtt = 0..10_000_000_000_000u64;
+    let srtt = prop_oneof![1 => Just(0), 9 => 0..10_000_000_000_000u64];
     let rtt = (srtt, any_span(), any_span());
     (rtt, any_bytes(), any_bytes(), any_rate()).prop_map(
         |((srtt, rtt, min_rtt), in_flight, sent_in_round, delivery_rate)| PathView {

@@ -4,7 +4,7 @@
 #[path = "../tests/support/mod.rs"]
 mod support;
 
-use accord_report::{Check, Point, Style, checks, checks_table, page, table, write_file};
+use accord_report::{Check, Point, Style, checks, checks_table, page, table};
 use accord_scenario::{
     Across, Engine, Entity, Expectation, Metric, Over, Run, Scenario, Subject, Target,
 };
@@ -248,7 +248,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         runs: &runs,
         checks: &verdicts,
     };
-    write_file(&dir.join("dynamics.html"), page(&[point]).as_bytes())?;
+    std::fs::write(dir.join("dynamics.html"), page(&[point]))?;
 
     let sweep = sweep();
     let verdicts: Vec<Vec<Check>> = sweep
@@ -264,7 +264,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
             checks,
         })
         .collect();
-    write_file(&dir.join("sweep.html"), page(&points).as_bytes())?;
+    std::fs::write(dir.join("sweep.html"), page(&points))?;
     println!("Pages are in {}", dir.display());
     Ok(())
 }

@@ -75,6 +75,42 @@ pub fn checks(scenario: &Scenario, runs: &[&Run]) -> Vec<Check> {
         .collect()
 }
 
+/// Checks of one expectation by several engines, together: they come in a row.
+pub(crate) fn by_expectation(checks: &[Check]) -> impl Iterator<Item = &[Check]> {
+    let same = |a: &Check, b: &Check| {
+        a.name == b.name && a.metric == b.metric && a.during == b.during && a.engine != b.engine
+    };
+    checks.chunk_by(same)
+}
+
+/// The engines that have a figure in any of the checks, in their order.
+pub(crate) fn engines<'a>(checks: impl IntoIterator<Item = &'a Check>) -> Vec<Engine> {
+    let checks: Vec<&Check> = checks.into_iter().collect();
+    let has = |engine: &Engine| {
+        let judged = |c: &&Check| c.engine == *engine;
+        checks
+            .iter()
+            .any(|c| judged(c) || c.value(*engine).is_some())
+    };
+    Engine::ALL.into_iter().filter(has).collect()
+}
+
+/// An expectation's figure of one engine: as judged, or else beside the engine that was.
+pub(crate) fn figure(checks: &[Check], engine: Engine) -> Option<Estimate> {
+    match checks.iter().find(|c| c.engine == engine) {
+        Some(judged) => judged.measured(),
+        None => checks.last()?.value(engine),
+    }
+}
+
+/// The check that is farthest off: one that fails, or else the last.
+pub(crate) fn worst(checks: &[Check]) -> &Check {
+    let failed = checks.iter().rfind(|c| !c.pass);
+    failed
+        .or(checks.last())
+        .expect("an expectation has an engine")
+}
+
 /// Runs with their engine, in the engines' order.
 pub(crate) fn by_engine<'a>(runs: &[&'a Run]) -> Vec<(Engine, Vec<&'a Run>)> {
     Engine::ALL

@@ -23,9 +23,9 @@ pub use check::{Check, checks};
 pub use compare::{Column, GroupOutline, LinkOutline, Outline, Row, Subject, columns, rows};
 pub use estimate::Estimate;
 pub use files::{
-    FileError, LoadedRun, RunDir, RunRecord, StoredManifest, load_run_dir, write_file,
-    write_run_dir,
+    CertificateRecord, FileError, LoadedRun, RunDir, RunRecord, StoredManifest, check_place,
+    load_run_dir, write_run_dir, write_sweep_dir,
 };
 pub use json::{CheckRecord, Experiment, Point, RowRecord, ValueRecord};
 pub use page::page;
-pub use table::{Style, checks_table, comparison, table, verdict};
+pub use table::{Style, checks_table, comparison, table};

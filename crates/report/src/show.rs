@@ -1,7 +1,7 @@
 //! Quantities, times and names as people read them.
 
 use crate::estimate::Estimate;
-use accord_scenario::{MetricUnit, Target, Window};
+use accord_scenario::{Certificate, MetricUnit, Target, Window};
 
 /// A number's place-holder where there is none.
 pub const NONE: &str = "–";
@@ -116,6 +116,30 @@ pub fn allowed(target: Target, unit: MetricUnit) -> String {
     }
 }
 
+/// How exact equilibria are, with the largest of each residual: "optimal in 3 phases; ...".
+pub fn certificates(certificates: &[Certificate]) -> String {
+    let phases = match certificates.len() {
+        1 => "optimal".to_string(),
+        n => format!("optimal in each of {n} phases"),
+    };
+    let mut largest = [("", 0.0f64); 4];
+    for c in certificates {
+        for (most, (name, residual)) in largest.iter_mut().zip(c.residuals()) {
+            *most = (name, most.1.max(residual));
+        }
+    }
+    let residuals = largest.map(|(name, residual)| format!("{name} {}", self::residual(residual)));
+    format!("{phases}, to within {}", residuals.join(", "))
+}
+
+/// A residual: "2e-14".
+pub fn residual(residual: f64) -> String {
+    match residual {
+        0.0 => "0".into(),
+        r => format!("{r:.0e}"),
+    }
+}
+
 /// A part of a run: "20–30 s".
 pub fn window(window: Window) -> String {
     let seconds = |t: accord_units::Time| {
@@ -128,14 +152,9 @@ pub fn window(window: Window) -> String {
 /// A name or title from a file, made safe for a terminal or a page: one line, no control
 /// or direction-changing characters, at most `limit` characters.
 pub fn clean(text: &str, limit: usize) -> String {
-    let hidden = |c: char| {
-        c.is_control()
-            || matches!(c, '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}')
-            || matches!(c, '\u{2060}'..='\u{206f}' | '\u{feff}')
-    };
     let safe = |c: char| match c {
         '\n' | '\t' | '\r' => ' ',
-        c if hidden(c) => '\u{fffd}',
+        c if is_hidden(c) => '\u{fffd}',
         c => c,
     };
     let mut chars = text.chars().map(safe);
@@ -145,6 +164,27 @@ pub fn clean(text: &str, limit: usize) -> String {
         out.push('…');
     }
     out
+}
+
+/// A text of many lines, made safe for a terminal in the same way. Each character keeps its
+/// place, in bytes, so that spans of the text still fit.
+pub fn visible(text: &str) -> String {
+    let safe = |c: char| match c {
+        '\n' | '\t' | '\r' => c,
+        c if is_hidden(c) => match c.len_utf8() {
+            1 => '?',
+            2 => '¿',
+            _ => '\u{fffd}',
+        },
+        c => c,
+    };
+    text.chars().map(safe).collect()
+}
+
+fn is_hidden(c: char) -> bool {
+    c.is_control()
+        || matches!(c, '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}')
+        || matches!(c, '\u{2060}'..='\u{206f}' | '\u{feff}')
 }
 
 /// Three significant digits, or four where the first is a 1: each printed step is then
@@ -243,5 +283,8 @@ mod tests {
     fn names_cannot_command_a_terminal() {
         assert_eq!(clean("a\x1b[31m\nb\u{202e}", 80), "a\u{fffd}[31m b\u{fffd}");
         assert_eq!(clean(&"x".repeat(1000), 10), "xxxxxxxxx…");
+        let text = "a\x1b[31m\n\u{9b}\u{202e}\u{feff}ü\t";
+        assert_eq!(visible(text), "a?[31m\n¿\u{fffd}\u{fffd}ü\t");
+        assert_eq!(visible(text).len(), text.len());
     }
 }

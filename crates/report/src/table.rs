@@ -1,6 +1,6 @@
 //! Tables that a person reads in a terminal.
 
-use crate::check::Check;
+use crate::check::{Check, by_expectation, engines, figure, worst};
 use crate::compare::{Column, Outline, Row, Subject, columns, rows};
 use crate::show;
 use accord_scenario::{Engine, Run, Scenario, Target};
@@ -34,7 +34,12 @@ const DIFFERS: &str = "differs";
 /// The engines' runs of one scenario side by side, over its steady window.
 pub fn table(scenario: &Scenario, runs: &[&Run], style: Style) -> String {
     let outline = Outline::of(scenario);
-    comparison(&columns(&outline, runs), style)
+    let mut text = comparison(&columns(&outline, runs), style);
+    if let Some(run) = runs.iter().find(|run| !run.certificates.is_empty()) {
+        let engine = run.manifest.engine;
+        text += &format!("{engine}: {}\n", show::certificates(&run.certificates));
+    }
+    text
 }
 
 /// Rows for any columns, matched by name, such as run directories. The first column is
@@ -96,19 +101,22 @@ pub fn checks_table(checks: &[Check], style: Style) -> String {
     }
     let windows = checks.iter().any(|c| c.during != checks[0].during);
     let papers = checks.iter().any(|c| !c.paper.is_empty());
+    let engines = engines(checks);
     let mut table = new_table(style);
-    let mut header = vec!["", "expectation"];
+    let mut header = vec![String::new(), "expectation".into()];
     if windows {
-        header.push("during");
+        header.push("during".into());
     }
     if papers {
-        header.push("paper");
+        header.push("paper".into());
     }
-    header.extend(["theory", "measured", "error", "allowed"]);
+    header.extend(engines.iter().map(Engine::to_string));
+    header.extend(["error".into(), "allowed".into()]);
     table.set_header(header);
-    for check in checks {
+    for judged in by_expectation(checks) {
+        let check = worst(judged);
         let mark = if check.pass { PASS } else { FAIL };
-        let mut cells = vec![mark.to_string(), title(check)];
+        let mut cells = vec![mark.to_string(), show::clean(&check.name, 80)];
         if windows {
             cells.push(show::window(check.during));
         }
@@ -116,40 +124,29 @@ pub fn checks_table(checks: &[Check], style: Style) -> String {
             cells.push(show::clean(&check.paper, 40));
         }
         let value = |v: Option<_>| v.map_or(show::NONE.into(), |v| show::estimate(v, check.unit));
-        cells.extend([
-            value(check.value(Engine::Theory)),
-            value(check.measured()),
-            error(check),
-            show::allowed(check.target, check.unit),
-        ]);
+        cells.extend(engines.iter().map(|e| value(figure(judged, *e))));
+        cells.extend([error(check), show::allowed(check.target, check.unit)]);
         table.add_row(cells);
     }
     let first = 2 + usize::from(windows) + usize::from(papers);
-    align_right(&mut table, first..first + 3);
+    align_right(&mut table, first..first + engines.len() + 1);
     let mut text = format!("{}\n", finish(&table));
     for check in checks.iter().filter(|c| !c.pass) {
         let (name, of) = (show::clean(&check.name, 60), show::clean(&check.of, 40));
-        text += &format!("{FAIL} {name} ({of}): {}\n", check.reason);
+        let engine = check.engine;
+        text += &format!("{FAIL} {name} ({of}, {engine}): {}\n", check.reason);
     }
-    text += &verdict(checks);
+    text += &verdict(by_expectation(checks));
     text.push('\n');
     paint(text, style)
 }
 
 /// The verdict in one line: "✓ 12 of 12 expectations met".
-pub fn verdict(checks: &[Check]) -> String {
-    let met = checks.iter().filter(|c| c.pass).count();
-    let mark = if met == checks.len() { PASS } else { FAIL };
-    format!("{mark} {met} of {} expectations met", checks.len())
-}
-
-/// The expectation's name, with its engine where that is not the packet engine.
-pub(crate) fn title(check: &Check) -> String {
-    let name = show::clean(&check.name, 80);
-    match check.engine {
-        Engine::Packet => name,
-        engine => format!("{name} [{engine}]"),
-    }
+pub(crate) fn verdict<'a>(expectations: impl Iterator<Item = &'a [Check]>) -> String {
+    let pass: Vec<bool> = expectations.map(|e| worst(e).pass).collect();
+    let met = pass.iter().filter(|pass| **pass).count();
+    let mark = if met == pass.len() { PASS } else { FAIL };
+    format!("{mark} {met} of {} expectations met", pass.len())
 }
 
 /// How far off a check is, as text.

@@ -3,13 +3,13 @@
 mod support;
 
 use accord_report::{
-    Experiment, FileError, Point, RunDir, Style, checks, comparison, load_run_dir, write_file,
-    write_run_dir,
+    Experiment, FileError, Point, RunDir, Style, check_place, checks, comparison, load_run_dir,
+    write_run_dir, write_sweep_dir,
 };
-use accord_scenario::{Engine, Entity, Metric, Run, Scenario, Target};
+use accord_scenario::{Certificate, Engine, Entity, Metric, Run, Scenario, Target};
 use std::fs;
 use std::path::{Path, PathBuf};
-use support::{expectation, run, scenario};
+use support::{expectation, run, scenario, window};
 
 /// A directory that is removed at the end of its test.
 struct Scratch(PathBuf);
@@ -48,8 +48,18 @@ fn example() -> (Scenario, Vec<Run>) {
         Entity::Link(0),
         vec![0.0, 1.0, f64::NAN, 2.0],
     ));
+    let mut theory = run(Engine::Theory, 0, flows(1.0));
+    let window = window(0, 4);
+    theory.certificates = vec![Certificate {
+        start: window.start,
+        end: window.end,
+        stationarity: 3e-14,
+        feasibility: 0.0,
+        complementarity: 1e-15,
+        gap: 2e-13,
+    }];
     let runs = vec![
-        run(Engine::Theory, 0, flows(1.0)),
+        theory,
         run(Engine::Packet, 1, packet.clone()),
         run(Engine::Packet, u64::MAX, packet),
     ];
@@ -108,6 +118,33 @@ fn what_was_written_is_read_back() {
         lines[3],
         "0,theory,flow,short.0,throughput,bit/s,3,0.30000000000000004"
     );
+}
+
+#[test]
+fn certificates_are_in_summary_table_and_page() {
+    let scratch = Scratch::new("certificates");
+    let dir = scratch.0.join("run");
+    let (scenario, runs) = example();
+    write(&dir, &scenario, &runs).unwrap();
+    let summary = fs::read(dir.join("summary.json")).unwrap();
+    let summary: serde_json::Value = serde_json::from_slice(&summary).unwrap();
+    let expected = serde_json::json!([{
+        "phase_ps": [0, 4_000_000_000_000u64],
+        "stationarity": 3e-14, "feasibility": 0.0, "complementarity": 1e-15, "gap": 2e-13,
+    }]);
+    assert_eq!(summary["certificates"], expected);
+    let all: Vec<&Run> = runs.iter().collect();
+    let text = accord_report::table(&scenario, &all, Style::default());
+    let line = "theory: optimal, to within stationarity 3e-14, feasibility 0, complementarity 1e-15, gap 2e-13\n";
+    assert!(text.contains(line), "{text}");
+    let point = Point {
+        scenario: &scenario,
+        runs: &runs,
+        checks: &[],
+    };
+    let page = accord_report::page(&[point]);
+    let row = "<tr><td>0–4 s</td><td class=\"n\">3e-14</td>";
+    assert!(page.contains(row), "no certificate on the page");
 }
 
 #[test]
@@ -179,14 +216,51 @@ fn a_run_is_replaced_and_nothing_else_is() {
 }
 
 #[test]
-fn files_are_replaced_whole() {
-    let scratch = Scratch::new("file");
-    let path = scratch.0.join("page.html");
-    write_file(&path, b"one").unwrap();
-    write_file(&path, b"two").unwrap();
-    assert_eq!(fs::read(&path).unwrap(), b"two");
-    assert!(write_file(&scratch.0.join("no/page.html"), b"").is_err());
-    assert_eq!(fs::read_dir(&scratch.0).unwrap().count(), 1);
+fn a_sweep_is_replaced_as_a_whole() {
+    let scratch = Scratch::new("sweep");
+    let (scenario, runs) = example();
+    let dir = scratch.0.join("sweep");
+    let point = Point {
+        scenario: &scenario,
+        runs: &runs,
+        checks: &[],
+    };
+    let contents = RunDir {
+        scenario_toml: "",
+        point,
+        page: None,
+        csv: false,
+    };
+    let names = |dir: &Path| {
+        let entries = fs::read_dir(dir).unwrap();
+        let mut names: Vec<_> = entries.map(|e| e.unwrap().file_name()).collect();
+        names.sort();
+        names
+    };
+    write(&dir, &scenario, &runs).unwrap(); // A single run is replaced by a sweep ...
+    write_sweep_dir(&dir, &[contents; 3], "plots").unwrap();
+    assert_eq!(names(&dir), ["001", "002", "003", "page.html"]);
+    write_sweep_dir(&dir, &[contents; 2], "plots").unwrap(); // ... it by a shorter one ...
+    assert_eq!(names(&dir), ["001", "002", "page.html"]);
+    assert_eq!(fs::read_to_string(dir.join("page.html")).unwrap(), "plots");
+    same(&load_run_dir(&dir.join("002")).unwrap().runs, &runs);
+    write(&dir, &scenario, &runs).unwrap(); // ... and that by a single run.
+    same(&load_run_dir(&dir).unwrap().runs, &runs);
+
+    // Somebody's numbered folders are none of ours.
+    let mine = scratch.0.join("mine");
+    fs::create_dir_all(mine.join("001")).unwrap();
+    assert!(check_place(&mine).is_err());
+    fs::write(mine.join("001/manifest.json"), "{}").unwrap();
+    assert!(write_sweep_dir(&mine, &[contents], "plots").is_err());
+    assert_eq!(names(&mine), ["001"]);
+    check_place(&dir).unwrap();
+    check_place(&scratch.0.join("new")).unwrap();
+    assert_eq!(
+        names(&scratch.0),
+        ["mine", "sweep"],
+        "nothing is left of asking"
+    );
 }
 
 #[test]

@@ -22,4 +22,4 @@ pub use network::{
     Change, Demand, Event, Flow, Group, Limit, Link, LinkId, Node, NodeId, Phase, Queue, Scenario,
 };
 pub use random::{Purpose, stream};
-pub use run::{Manifest, Run, Series, Statistics};
+pub use run::{Certificate, Manifest, Run, Series, Statistics};

@@ -3,6 +3,7 @@
 use crate::engine::Engine;
 use crate::expectation::Window;
 use crate::metric::{Entity, Fold, Metric};
+use accord_units::Time;
 
 /// What an engine returns.
 #[derive(Clone, Debug, PartialEq)]
@@ -15,8 +16,41 @@ pub struct Run {
     pub series: Vec<Series>,
     /// How much work it was.
     pub statistics: Statistics,
+    /// How exact the equilibria are, phase by phase, for an engine that computes some. A phase
+    /// without one is not here; a note says why.
+    pub certificates: Vec<Certificate>,
     /// What the reader should know: a phase without equilibrium, a coarser sampling.
     pub notes: Vec<String>,
+}
+
+/// How far the equilibrium of a phase is from the optimum: the residuals of the
+/// Karush-Kuhn-Tucker conditions, as fractions, zero at the optimum.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Certificate {
+    /// Start of the phase.
+    pub start: Time,
+    /// End of the phase.
+    pub end: Time,
+    /// The largest difference of a flow's rate from what it sends at the price of its path.
+    pub stationarity: f64,
+    /// The largest excess of a link's load over its capacity.
+    pub feasibility: f64,
+    /// The largest price of unused capacity, of what the flows of the link pay.
+    pub complementarity: f64,
+    /// Bound on the utility that is missing, of what all flows pay.
+    pub gap: f64,
+}
+
+impl Certificate {
+    /// The residuals with their names.
+    pub fn residuals(&self) -> [(&'static str, f64); 4] {
+        [
+            ("stationarity", self.stationarity),
+            ("feasibility", self.feasibility),
+            ("complementarity", self.complementarity),
+            ("gap", self.gap),
+        ]
+    }
 }
 
 /// What is needed to repeat a run, and to see that it was repeated.

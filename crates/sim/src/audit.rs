@@ -62,7 +62,7 @@ impl Simulation<'_> {
             manifest: Manifest {
                 engine: Engine::Packet,
                 version: env!("CARGO_PKG_VERSION"),
-                scenario_hash: String::new(),
+                scenario_hash: self.scenario.hash(),
                 seed: self.scenario.seed,
                 digest: self.digest.to_string(),
             },
@@ -72,6 +72,7 @@ impl Simulation<'_> {
                 packet_hops,
                 steps: self.events,
             },
+            certificates: Vec::new(),
             notes: Vec::new(),
         };
         (run, ports, flows)

@@ -88,8 +88,9 @@ fn books_balance_with_and_without_loss() {
 #[test]
 fn survives_half_of_its_control_packets_lost() {
     // With half of each lost, one pair in eight is answered: control is slow, but goes on.
-    // How slow is a matter of luck (from 0.01 to 0.4 of the link), hence the many seeds.
-    for (control_loss, least, seeds) in [(0.1, 0.8, 1), (0.3, 0.8, 1), (0.5, 0.1, 16)] {
+    // How slow is a matter of luck, hence the many seeds. What is not reported bounds it: a
+    // sender that hears nothing stops.
+    for (control_loss, least, seeds) in [(0.1, 0.8, 4), (0.3, 0.5, 4), (0.5, 0.1, 16)] {
         let mut sum = 0.0;
         for seed in 1..=seeds {
             let mut scenario = fig6(controller("monaco", &[]), discipline("droptail", &[]), 90);
@@ -106,6 +107,7 @@ fn survives_half_of_its_control_packets_lost() {
             balanced(&ports);
         }
         let used = sum / seeds as f64;
+        println!("control loss {control_loss}: utilisation {used:.2}");
         assert!(
             used > least,
             "control loss {control_loss}: utilisation {used}"
@@ -145,9 +147,9 @@ fn delay_step_neither_starves_nor_overflows() {
     });
     let run = run(&d.0, &mut Quiet).unwrap();
     let used = run
-        .mean(Metric::Utilisation, Entity::Link(0), window(13.0, 20.0))
+        .mean(Metric::Utilisation, Entity::Link(0), window(14.0, 20.0))
         .unwrap();
-    assert!(used > 0.97, "utilisation {used}");
+    assert!(used > 0.99, "utilisation {used}");
     assert_eq!(
         run.mean(Metric::Drops, Entity::Link(0), window(0.0, 20.0)),
         Some(0.0)
@@ -217,4 +219,56 @@ fn weights_share_in_proportion() {
             "weight {share}: {x}"
         );
     }
+}
+
+/// One flow over 10 Mbps and 1 ms, whose bottleneck changes at 10 s.
+fn changed(change: Change) -> Run {
+    let queue = discipline("droptail", &[]);
+    let mut d = Dumbbell::new("10 Mbps", "1 ms", queue, Limit::Unlimited, "40 s").flows(
+        "flow",
+        1,
+        controller("monaco", &[]),
+        "100 Mbps",
+        (0, 0),
+        ("0 s", None),
+        true,
+    );
+    d.0.events.push(Event {
+        at: Time::from_secs_f64(10.0),
+        change,
+    });
+    run(&d.0, &mut Quiet).unwrap()
+}
+
+#[test]
+fn a_round_trip_that_grows_a_hundredfold_does_not_deafen_it() {
+    // Longer than any time-out of a control pair was: every answer is overdue.
+    let run = changed(Change::Delay(0, Duration::from_ms(600)));
+    let mean = |m, a, b| run.mean(m, Entity::Flow(0), window(a, b)).unwrap();
+    let rtt = mean(Metric::Rtt, 30.0, 40.0);
+    assert!((rtt - 0.603).abs() < 0.01, "{rtt}");
+    // A packet more a round trip.
+    let (early, late) = (
+        mean(Metric::Cwnd, 20.0, 21.0),
+        mean(Metric::Cwnd, 39.0, 40.0),
+    );
+    let grown = (late - early) / 1000.0;
+    assert!((grown - 19.0 / 0.603).abs() < 3.0, "{grown} packets");
+}
+
+#[test]
+fn a_link_that_slows_two_hundredfold_is_not_flooded() {
+    let run = changed(Change::Rate(0, "50 Kbps".parse().unwrap()));
+    let most = run
+        .series(Metric::Backlog, Entity::Link(0))
+        .unwrap()
+        .values
+        .iter()
+        .fold(0.0, |a: f64, b| a.max(*b));
+    // Eight windows of six packets, and what was queued.
+    assert!(most < 54e3, "{most} bytes");
+    let mean = |m| run.mean(m, Entity::Link(0), window(25.0, 40.0)).unwrap();
+    assert!(mean(Metric::Utilisation) > 0.95);
+    let queue = mean(Metric::Backlog);
+    assert!((2e3..5e3).contains(&queue), "{queue} bytes");
 }

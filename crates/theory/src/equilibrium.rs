@@ -10,8 +10,8 @@
 
 use crate::{Demand, Problem, ProblemError, Routes, Settings, Solution, Status, solve};
 use accord_scenario::{
-    Change, Engine, Entity, Interrupted, Limit, LinkId, Manifest, Metric, Observer, Phase, Run,
-    Scenario, Series, Statistics,
+    Certificate, Change, Engine, Entity, Interrupted, Limit, LinkId, Manifest, Metric, Observer,
+    Phase, Run, Scenario, Series, Statistics,
 };
 use accord_units::param::Role;
 use accord_units::{Bytes, Duration, Objective, Price, Time};
@@ -42,6 +42,9 @@ impl From<Interrupted> for EquilibriumError {
 
 /// The series of a theory run have no more samples than this.
 const LONGEST: u64 = 4096;
+/// Nor, as long as that leaves [`FEWEST`], more values in all (128 MiB).
+const BUDGET: u64 = 1 << 24;
+const FEWEST: u64 = 16;
 
 /// Computes the equilibrium of each phase of a scenario.
 ///
@@ -49,20 +52,19 @@ const LONGEST: u64 = 4096;
 /// When a phase is not a valid problem, or the observer stops it. A phase without an
 /// equilibrium is not an error: its values are absent and a note says why.
 pub fn run(scenario: &Scenario, observer: &mut dyn Observer) -> Result<Run, EquilibriumError> {
-    let mut notes = Vec::new();
+    let (mut notes, mut certificates) = (Vec::new(), Vec::new());
     let mut steps = 0;
     let mut phases = Vec::new();
     for phase in scenario.phases() {
         observer.progress(phase.start)?;
         let state = State::at(scenario, phase.start);
-        let equilibrium =
-            state
-                .equilibrium(&phase, &mut notes)
-                .map_err(|source| EquilibriumError::Problem {
-                    start: phase.start,
-                    end: phase.end,
-                    source,
-                })?;
+        let equilibrium = state
+            .equilibrium(&phase, &mut certificates, &mut notes)
+            .map_err(|source| EquilibriumError::Problem {
+                start: phase.start,
+                end: phase.end,
+                source,
+            })?;
         steps += equilibrium.as_ref().map_or(0, |e| e.steps);
         phases.push((phase, equilibrium));
     }
@@ -72,7 +74,7 @@ pub fn run(scenario: &Scenario, observer: &mut dyn Observer) -> Result<Run, Equi
         manifest: Manifest {
             engine: Engine::Theory,
             version: env!("CARGO_PKG_VERSION"),
-            scenario_hash: String::new(),
+            scenario_hash: scenario.hash(),
             seed: scenario.seed,
             digest: digest(&series),
         },
@@ -82,6 +84,7 @@ pub fn run(scenario: &Scenario, observer: &mut dyn Observer) -> Result<Run, Equi
             packet_hops: 0,
             steps,
         },
+        certificates,
         notes,
     })
 }
@@ -198,6 +201,7 @@ impl<'a> State<'a> {
     fn equilibrium(
         &self,
         phase: &Phase,
+        certificates: &mut Vec<Certificate>,
         notes: &mut Vec<String>,
     ) -> Result<Option<Equilibrium>, ProblemError> {
         let s = self.scenario;
@@ -235,10 +239,19 @@ impl<'a> State<'a> {
         let span = format!("theory, {}-{}", phase.start, phase.end);
         let c = &solution.certificate;
         match &solution.status {
-            Status::Solved => notes.push(format!(
-                "{span}: optimal; residuals: stationarity {:.0e}, feasibility {:.0e}, complementary slackness {:.0e}",
-                c.stationarity, c.primal, c.complementarity
-            )),
+            Status::Solved => certificates.push(Certificate {
+                start: phase.start,
+                end: phase.end,
+                stationarity: c.stationarity,
+                feasibility: c.primal.max(c.dual),
+                complementarity: c.complementarity,
+                gap: c.relative_gap,
+            }),
+            Status::NotConverged => {
+                let worst = c.worst();
+                notes.push(format!("{span}: no equilibrium was found; the best that was has a residual of {worst:.0e}"));
+                return Ok(None);
+            }
             status => {
                 notes.push(format!("{span}: no equilibrium: {status:?}"));
                 return Ok(None);
@@ -313,7 +326,9 @@ impl<'a> State<'a> {
 /// The series, on the scenario's sampling grid or a coarser one.
 fn series(scenario: &Scenario, phases: &[(Phase, Option<Equilibrium>)]) -> (Vec<f64>, Vec<Series>) {
     let mut period = scenario.sample;
-    while scenario.duration.as_ps() / period.as_ps().max(1) > LONGEST {
+    let columns = 8 * scenario.flows.len() as u64 + 5 * scenario.links.len() as u64;
+    let most = (BUDGET / columns.max(1)).clamp(FEWEST, LONGEST);
+    while scenario.duration.as_ps() / period.as_ps().max(1) > most {
         period = period * 2;
     }
     let samples = scenario.duration.as_ps() / period.as_ps().max(1);

@@ -46,8 +46,10 @@ impl FromStr for Size {
 
     /// Reads "90 pkt" or "64 KB". The unit is mandatory.
     fn from_str(s: &str) -> Result<Self, ParseError> {
-        if let Ok(millionths) = text::parse(s, PACKET_UNITS, EXPECTED) {
-            return Ok(Size::Packets(millionths as f64 / 1e6));
+        match text::parse(s, PACKET_UNITS, EXPECTED) {
+            Ok(millionths) => return Ok(Size::Packets(millionths as f64 / 1e6)),
+            Err(e) if s.contains("pkt") || s.contains("packet") => return Err(e),
+            Err(_) => {}
         }
         s.parse()
             .map(Size::Bytes)
@@ -61,5 +63,26 @@ impl fmt::Display for Size {
             Size::Bytes(b) => b.fmt(f),
             Size::Packets(n) => f.pad(&format!("{n} pkt")),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_error_speaks_of_the_unit_that_was_written() {
+        let error = |s: &str| s.parse::<Size>().unwrap_err().to_string();
+        assert!(
+            error("1e30 pkt").contains("too large"),
+            "{}",
+            error("1e30 pkt")
+        );
+        assert!(
+            error("-1 packets").contains("negative"),
+            "{}",
+            error("-1 packets")
+        );
+        assert!(error("1 KBB").contains("KBB"), "{}", error("1 KBB"));
     }
 }

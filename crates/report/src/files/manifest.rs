@@ -2,7 +2,8 @@
 
 use super::{FileError, MANIFEST};
 use crate::compare::Outline;
-use accord_scenario::Run;
+use accord_scenario::{Certificate, Run};
+use accord_units::Time;
 use serde::{Deserialize, Serialize};
 use std::path::Path;
 
@@ -40,8 +41,48 @@ pub struct RunRecord {
     pub packet_hops: u64,
     /// Events or iterations.
     pub steps: u64,
+    /// How exact its equilibria are, phase by phase.
+    pub certificates: Vec<CertificateRecord>,
     /// What the reader should know.
     pub notes: Vec<String>,
+}
+
+/// A [`Certificate`] as numbers; there it is said what they are.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct CertificateRecord {
+    /// Start and end of the phase, in picoseconds.
+    pub phase_ps: (u64, u64),
+    /// Of rates.
+    pub stationarity: f64,
+    /// Of capacities.
+    pub feasibility: f64,
+    /// Of prices.
+    pub complementarity: f64,
+    /// Of utility.
+    pub gap: f64,
+}
+
+impl CertificateRecord {
+    pub(super) fn of(c: &Certificate) -> CertificateRecord {
+        CertificateRecord {
+            phase_ps: (c.start.as_ps(), c.end.as_ps()),
+            stationarity: c.stationarity,
+            feasibility: c.feasibility,
+            complementarity: c.complementarity,
+            gap: c.gap,
+        }
+    }
+
+    pub(super) fn certificate(&self) -> Certificate {
+        Certificate {
+            start: Time::from_ps(self.phase_ps.0),
+            end: Time::from_ps(self.phase_ps.1),
+            stationarity: self.stationarity,
+            feasibility: self.feasibility,
+            complementarity: self.complementarity,
+            gap: self.gap,
+        }
+    }
 }
 
 impl StoredManifest {
@@ -60,6 +101,7 @@ impl StoredManifest {
                     digest: run.manifest.digest.clone(),
                     packet_hops: run.statistics.packet_hops,
                     steps: run.statistics.steps,
+                    certificates: run.certificates.iter().map(CertificateRecord::of).collect(),
                     notes: run.notes.clone(),
                 })
                 .collect(),

@@ -9,8 +9,11 @@
 //! | `series.csv` | the same, on request |
 //! | `page.html` | the plots, on request |
 //!
-//! The directory is written under another name and then renamed, so that it is either
-//! complete or not there.
+//! The runs of a sweep are run directories `001`, `002`, ... in one directory, with the page
+//! beside them.
+//!
+//! A directory is written under another name and then renamed, so that it is either complete
+//! or not there.
 
 mod error;
 mod manifest;
@@ -19,8 +22,7 @@ mod read;
 mod series;
 
 pub use error::FileError;
-pub use manifest::{RunRecord, StoredManifest};
-pub use place::write_file;
+pub use manifest::{CertificateRecord, RunRecord, StoredManifest};
 pub use read::{LoadedRun, load_run_dir};
 
 use crate::compare::{Outline, columns, rows};
@@ -51,12 +53,38 @@ pub struct RunDir<'a> {
     pub csv: bool,
 }
 
-/// Writes a run directory. An earlier run directory at `dir` is replaced; anything else
-/// there is left alone, and is an error.
+/// Writes a run directory. An earlier run directory or sweep at `dir` is replaced; anything
+/// else there is left alone, and is an error.
 pub fn write_run_dir(dir: &Path, contents: &RunDir) -> Result<(), FileError> {
     let place = Place::claim(dir)?;
+    fill(place.path(), contents)?;
+    place.publish()
+}
+
+/// Writes the run directories of a sweep into `dir`, and the page of all of them; replaces
+/// what [`write_run_dir`] would.
+pub fn write_sweep_dir(dir: &Path, points: &[RunDir], page: &str) -> Result<(), FileError> {
+    let place = Place::claim(dir)?;
+    for (i, contents) in points.iter().enumerate() {
+        let point = place.path().join(format!("{:03}", i + 1));
+        std::fs::create_dir(&point).map_err(|e| FileError::io("create", &point, e))?;
+        fill(&point, contents)?;
+    }
+    let path = place.path().join(PAGE);
+    std::fs::write(&path, page).map_err(|e| FileError::io("write", &path, e))?;
+    place.publish()
+}
+
+/// Whether [`write_run_dir`] and [`write_sweep_dir`] could write at `dir`: to be asked before
+/// the work of hours.
+pub fn check_place(dir: &Path) -> Result<(), FileError> {
+    Place::claim(dir).map(drop)
+}
+
+/// Writes the files of a run into the directory `dir`.
+fn fill(dir: &Path, contents: &RunDir) -> Result<(), FileError> {
     let write = |name: &str, fill: &dyn Fn(&mut BufWriter<File>) -> std::io::Result<()>| {
-        let path = place.path().join(name);
+        let path = dir.join(name);
         File::create(&path)
             .and_then(|file| {
                 let mut out = BufWriter::new(file);
@@ -84,7 +112,7 @@ pub fn write_run_dir(dir: &Path, contents: &RunDir) -> Result<(), FileError> {
     if let Some(page) = contents.page {
         write(PAGE, &|out| out.write_all(page.as_bytes()))?;
     }
-    place.publish()
+    Ok(())
 }
 
 /// The text of `summary.json`: what the tables show, as numbers.
@@ -97,6 +125,8 @@ struct Summary<'a> {
     checks: Vec<CheckRecord>,
     steady_s: (f64, f64),
     comparison: Vec<RowRecord>,
+    /// Those of the first run that has some: how exact theory is, phase by phase.
+    certificates: Vec<CertificateRecord>,
 }
 
 impl<'a> Summary<'a> {
@@ -111,6 +141,9 @@ impl<'a> Summary<'a> {
             checks: point.checks.iter().map(CheckRecord::of).collect(),
             steady_s: outline.steady_s,
             comparison: RowRecord::of(&columns, &rows(&columns)),
+            certificates: (runs.iter().find(|r| !r.certificates.is_empty()))
+                .map(|r| r.certificates.iter().map(CertificateRecord::of).collect())
+                .unwrap_or_default(),
         }
     }
 }

@@ -4,18 +4,9 @@ use super::{CSV, FileError, MANIFEST, PAGE, PARQUET, SCENARIO, SUMMARY, manifest
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// Everything that a run directory may hold. Whoever adds another file of their own
-/// keeps it: such a directory is not replaced.
+/// Everything that a run directory may hold, but for the run directories of a sweep. Whoever
+/// adds another file of their own keeps it: such a directory is not replaced.
 const OWN: [&str; 6] = [SCENARIO, MANIFEST, SUMMARY, PARQUET, CSV, PAGE];
-
-/// Writes a file under another name, then renames it, so that an interrupted program
-/// leaves the old file or the new one, never half of it.
-pub fn write_file(path: &Path, contents: &[u8]) -> Result<(), FileError> {
-    let partial = Partial::beside(path)?;
-    fs::write(&partial.0, contents)
-        .and_then(|()| fs::rename(&partial.0, path))
-        .map_err(|e| FileError::io("write", path, e))
-}
 
 /// A directory in the making.
 pub(super) struct Place {
@@ -61,20 +52,31 @@ fn replaceable(target: &Path) -> Result<(), FileError> {
         why,
     };
     let entries = fs::read_dir(target).map_err(|e| occupied(e.to_string()))?;
-    let mut empty = true;
+    let (mut empty, mut sweep) = (true, false);
     for entry in entries {
-        let name = entry.map_err(|e| occupied(e.to_string()))?.file_name();
-        if !OWN.iter().any(|own| name == *own) {
+        let entry = entry.map_err(|e| occupied(e.to_string()))?;
+        let name = entry.file_name();
+        if is_point(&name) {
+            replaceable(&entry.path())?;
+            StoredManifest::read(&entry.path()).map_err(|e| occupied(e.to_string()))?;
+            sweep = true;
+        } else if !OWN.iter().any(|own| name == *own) {
             return Err(occupied(format!("it holds {}", name.display())));
         }
         empty = false;
     }
-    match empty {
+    match empty || sweep {
         true => Ok(()),
         false => StoredManifest::read(target)
             .map(drop)
             .map_err(|e| occupied(e.to_string())),
     }
+}
+
+/// The name of a point in the directory of a sweep: "001".
+fn is_point(name: &std::ffi::OsStr) -> bool {
+    let name = name.as_encoded_bytes();
+    name.len() >= 3 && name.iter().all(u8::is_ascii_digit)
 }
 
 /// A path with a temporary name; what is there at the end is removed.

@@ -1,6 +1,6 @@
 //! Reads a run directory back.
 
-use super::manifest::{RunRecord, StoredManifest};
+use super::manifest::{CertificateRecord, RunRecord, StoredManifest};
 use super::series::COLUMNS;
 use super::{FileError, PARQUET};
 use crate::compare::{Column, Outline};
@@ -89,6 +89,9 @@ fn empty_run(record: &RunRecord) -> Result<Run, String> {
             packet_hops: record.packet_hops,
             steps: record.steps,
         },
+        certificates: (record.certificates.iter())
+            .map(CertificateRecord::certificate)
+            .collect(),
         notes: record.notes.clone(),
     })
 }

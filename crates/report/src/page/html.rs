@@ -1,11 +1,11 @@
 //! The parts of the page that are there without scripts.
 
-use crate::check::Check;
+use crate::check::{Check, by_expectation, engines, figure, worst};
 use crate::compare::Outline;
 use crate::json::Point;
 use crate::show;
-use crate::table::{error, title, verdict};
-use accord_scenario::{Engine, Run};
+use crate::table::{error, verdict};
+use accord_scenario::{Engine, Run, Window};
 use std::fmt::Write;
 
 /// Text from a file as HTML text or attribute value, at most `limit` characters.
@@ -30,7 +30,7 @@ pub fn header(points: &[Point]) -> String {
         return "<header><h1>No runs</h1></header>".into();
     };
     let scenario = first.scenario;
-    let checks: Vec<Check> = points.iter().flat_map(|p| p.checks).cloned().collect();
+    let mut checks = points.iter().flat_map(|p| p.checks).peekable();
     let mut out = format!("<header>\n<h1>{}</h1>\n<p>", escape(&scenario.title, 200));
     _ = write!(out, "<code>{}</code>", escape(&scenario.id, 100));
     if !scenario.source.is_empty() {
@@ -42,12 +42,13 @@ pub fn header(points: &[Point]) -> String {
         n => write!(out, " · {n} points"),
     };
     out.push_str("</p>\n");
-    if !checks.is_empty() {
-        let class = match checks.iter().all(|c| c.pass) {
+    if checks.peek().is_some() {
+        let class = match checks.all(|c| c.pass) {
             true => "pass",
             false => "fail",
         };
-        _ = writeln!(out, "<p class=\"verdict {class}\">{}</p>", verdict(&checks));
+        let verdict = verdict(points.iter().flat_map(|p| by_expectation(p.checks)));
+        _ = writeln!(out, "<p class=\"verdict {class}\">{verdict}</p>");
     }
     out + "</header>"
 }
@@ -72,16 +73,30 @@ pub fn checks(points: &[Point]) -> String {
     if papers {
         out.push_str("<th>paper</th>");
     }
-    out.push_str("<th class=\"n\">theory</th><th class=\"n\">measured</th><th class=\"n\">error</th><th>allowed</th></tr></thead>\n<tbody>\n");
+    out.push_str("");
+    let engines = engines(points.iter().flat_map(|p| p.checks));
+    for engine in &engines {
+        _ = write!(out, "<th class=\"n\">{engine}</th>");
+    }
+    out.push_str("<th class=\"n\">error</th><th>allowed</th></tr></thead>\n<tbody>\n");
     for (i, point) in points.iter().enumerate() {
-        for check in point.checks {
-            row(&mut out, check, i, sweep.then(|| point.label()), papers);
+        for judged in by_expectation(point.checks) {
+            let label = sweep.then(|| point.label());
+            row(&mut out, judged, &engines, i, label, papers);
         }
     }
     out + "</tbody></table></div>\n</section>"
 }
 
-fn row(out: &mut String, check: &Check, point: usize, label: Option<String>, papers: bool) {
+fn row(
+    out: &mut String,
+    judged: &[Check],
+    engines: &[Engine],
+    point: usize,
+    label: Option<String>,
+    papers: bool,
+) {
+    let check = worst(judged);
     let (class, mark, word) = match check.pass {
         true => ("pass", "✓", "met"),
         false => ("fail", "✗", "not met"),
@@ -90,13 +105,14 @@ fn row(out: &mut String, check: &Check, point: usize, label: Option<String>, pap
     _ = write!(
         out,
         "<tr class=\"{class}\"><td><span class=\"mark\" role=\"img\" aria-label=\"{word}\">{mark}</span></td><th scope=\"row\">{}",
-        escape(&title(check), 200)
+        escape(&check.name, 200)
     );
-    if !check.pass {
+    for failed in judged.iter().filter(|c| !c.pass) {
         _ = write!(
             out,
-            "<p class=\"reason\">{}</p>",
-            escape(&check.reason, 300)
+            "<p class=\"reason\">{}: {}</p>",
+            failed.engine,
+            escape(&failed.reason, 300)
         );
     }
     out.push_str("</th>");
@@ -118,11 +134,16 @@ fn row(out: &mut String, check: &Check, point: usize, label: Option<String>, pap
     if papers {
         _ = write!(out, "<td>{}</td>", escape(&check.paper, 100));
     }
+    for engine in engines {
+        _ = write!(
+            out,
+            "<td class=\"n\">{}</td>",
+            value(figure(judged, *engine))
+        );
+    }
     _ = writeln!(
         out,
-        "<td class=\"n\">{}</td><td class=\"n\">{}</td><td class=\"n\">{}</td><td>{}</td></tr>",
-        value(check.value(Engine::Theory)),
-        value(check.measured()),
+        "<td class=\"n\">{}</td><td>{}</td></tr>",
         error(check),
         show::allowed(check.target, check.unit)
     );
@@ -192,7 +213,36 @@ pub fn runs(points: &[Point]) -> String {
             outline.groups.len()
         );
     }
-    out + "</section>"
+    out + &certificates(points) + "</section>"
+}
+
+/// How exact the equilibria are, phase by phase: of the first run of each point that has some.
+fn certificates(points: &[Point]) -> String {
+    let mut rows = String::new();
+    for point in points {
+        let run = point.runs.iter().find(|run| !run.certificates.is_empty());
+        for c in run.iter().flat_map(|run| &run.certificates) {
+            let phase = show::window(Window {
+                start: c.start,
+                end: c.end,
+            });
+            let phase = match points.len() {
+                1 => phase,
+                _ => format!("{}, {phase}", point.label()),
+            };
+            _ = write!(rows, "<tr><td>{}</td>", escape(&phase, 100));
+            for (_, residual) in c.residuals() {
+                _ = write!(rows, "<td class=\"n\">{}</td>", show::residual(residual));
+            }
+            rows.push_str("</tr>\n");
+        }
+    }
+    if rows.is_empty() {
+        return rows;
+    }
+    format!(
+        "<h3>Residuals of the equilibria</h3>\n<div class=\"scroll\"><table id=\"certificates\">\n<thead><tr><th>phase</th><th class=\"n\">stationarity</th><th class=\"n\">feasibility</th><th class=\"n\">complementarity</th><th class=\"n\">gap</th></tr></thead>\n<tbody>\n{rows}</tbody></table></div>\n<p>Relative; zero at the optimum.</p>\n"
+    )
 }
 
 fn run_cells(run: &Run) -> String {

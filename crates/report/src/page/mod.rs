@@ -65,8 +65,8 @@ pub fn page(points: &[Point]) -> String {
 <body>
 {header}
 <main>
+<section id="plots" aria-label="Plots"><noscript><p>The plots need JavaScript; the figures are below.</p></noscript></section>
 {checks}
-<section id="plots" aria-label="Plots"><noscript><p>The plots need JavaScript; the figures are above.</p></noscript></section>
 {remarks}
 {runs}
 </main>

@@ -134,6 +134,7 @@ pub fn run_at(
         time,
         series,
         statistics: Statistics::default(),
+        certificates: vec![],
         notes: vec![],
     }
 }

@@ -122,8 +122,15 @@ impl Scoreboard {
         Some(i as u64)
     }
 
-    /// Forgets everything, as after a time-out [RFC 2018 §8].
-    pub fn clear(&mut self) {
-        *self = Scoreboard::default();
+    /// Takes for lost all of the first `n` packets that are not known to have arrived, as
+    /// after a time-out [RFC 6675 §5.1].
+    pub fn lose_all(&mut self, n: u64) {
+        self.states.resize(n as usize, State::Out);
+        for state in &mut self.states {
+            if *state != State::Sacked {
+                *state = State::Lost;
+            }
+        }
+        self.lost = n - self.sacked;
     }
 }

@@ -17,10 +17,9 @@ pub struct Sender {
     packet: Bytes,
     rtt: RoundTrip,
     pacer: Pacer,
-    /// First packet not acknowledged, next new one, and one past the last ever sent.
+    /// First packet not acknowledged, and next new one.
     una: u64,
     next: u64,
-    sent: u64,
     /// Packets that the application has to send, in all.
     available: u64,
     board: Scoreboard,
@@ -35,7 +34,6 @@ pub struct Sender {
     round_end: u64,
     /// When the retransmission timer runs out; `Time::MAX` while nothing is in flight.
     deadline: Time,
-    /// When the first unacknowledged packet was sent last, for early retransmission.
     retransmissions: u64,
     timeouts: u64,
     /// The window stopped the sender when it last could send.
@@ -56,7 +54,6 @@ impl Sender {
             pacer: Pacer::default(),
             una: 0,
             next: 0,
-            sent: 0,
             available: 0,
             board: Scoreboard::default(),
             duplicates: 0,
@@ -77,13 +74,13 @@ impl Sender {
 
     /// The application sends no more than what is already sent.
     pub fn stop(&mut self) {
-        self.available = self.sent;
+        self.available = self.next;
     }
 
     /// Packets in flight: sent, not known to have arrived, not taken for lost.
     #[inline]
     fn in_flight(&self) -> u64 {
-        let out = self.next.saturating_sub(self.una);
+        let out = self.next - self.una;
         out.saturating_sub(self.board.sacked() + self.duplicates + self.board.lost())
     }
 
@@ -103,16 +100,20 @@ impl Sender {
     /// The path as it was before a loss was found: all that is sent and not acknowledged
     /// counts as in flight, which is FlightSize of RFC 5681.
     fn flight(&self) -> PathView {
-        let out = self.next.saturating_sub(self.una);
+        let out = self.next - self.una;
         PathView {
             in_flight: Bytes::new(out * self.packet.get()),
             ..self.path()
         }
     }
 
-    /// An acknowledgement arrived.
+    /// An acknowledgement arrived. One of packets that were never sent is ignored.
     #[inline]
     pub fn on_ack(&mut self, next: u64, block: u32, block_len: u32, echo: Time, now: Time) {
+        let last = next.saturating_add(u64::from(block) + u64::from(block_len));
+        if last > self.next {
+            return;
+        }
         if next > self.una {
             self.advance(next, block, block_len, echo, now);
         } else if next == self.una && self.next > self.una {
@@ -124,8 +125,6 @@ impl Sender {
     fn advance(&mut self, next: u64, block: u32, block_len: u32, echo: Time, now: Time) {
         let n = next - self.una;
         self.una = next;
-        // After a time-out, what was sent before it may still be acknowledged.
-        self.next = self.next.max(next);
         let rtt = now.since(echo);
         self.rtt.sample(rtt);
         let mut new = self.board.acknowledge(n);
@@ -197,8 +196,11 @@ impl Sender {
                 self.board
                     .sack(u64::from(block), u64::from(block + block_len))
             }
-            // No more can have arrived than was sent after the hole.
-            _ => u64::from(self.duplicates + 1 < self.next - self.una),
+            // No more can have arrived than is out, and the hole has not.
+            _ => {
+                let out = self.next - self.una - self.board.lost().max(1);
+                u64::from(self.duplicates < out)
+            }
         };
         if self.recovery != Recovery::Sack {
             self.duplicates += new;
@@ -270,16 +272,15 @@ impl Sender {
         self.rtt.back_off();
         self.controller
             .on_congestion(Congestion::Timeout, &self.flight(), now);
-        self.board.clear();
+        // All that is not known to have arrived is sent again, in order.
+        self.board.lose_all(self.next - self.una);
         self.duplicates = 0;
         self.recovering_to = None;
-        // All is sent again, from the first packet not acknowledged.
-        self.recovered = self.sent;
-        self.next = self.una;
+        // Packets that are sent in vain now cause duplicate acknowledgements up to here. Only
+        // one of a later packet rules that out [RFC 6582 §3.2 step 2].
+        self.recovered = self.next + u64::from(self.recovery != Recovery::Sack);
         self.round_end = self.una;
         self.deadline = now + self.rtt.timeout();
-        self.controller
-            .on_congestion(Congestion::Timeout, &self.path(), now);
     }
 
     /// A packet to send now, or when to ask again: `Err(Time::MAX)` means after the next
@@ -305,11 +306,6 @@ impl Sender {
             }
             None if self.next < self.available => {
                 self.next += 1;
-                if self.next > self.sent {
-                    self.sent = self.next;
-                } else {
-                    self.retransmissions += 1;
-                }
                 self.next - 1
             }
             None => return Err(Time::MAX),

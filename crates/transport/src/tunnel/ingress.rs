@@ -1,34 +1,38 @@
 //! The sending half of a tunnel.
 
 use crate::{Pacer, RoundTrip, Segment};
-use accord_control::{AnyController, Congestion, Controller, PathView, Report};
+use accord_control::{AnyController, Controller, PathView, Report};
 use accord_units::{Bytes, Duration, Rate, Time};
+use std::collections::VecDeque;
 
 /// Sends datagrams at the controller's rate, and a pair of control packets each round trip:
 /// the next when the answer to the last arrives, or when it is overdue.
 ///
-/// The controller's window bounds nothing here: acknowledgements come once per round trip,
-/// and a window that opens and shuts between them sends in bursts, always at the same place
-/// of the round trip. The control pair, which goes out at that place too, then never sees the
-/// queue that the bursts make. So the controller makes a rate of its window and of what is
-/// in flight.
+/// The controller's window does not open and shut here: acknowledgements come once per round
+/// trip, and the sender would burst, always at the same place of the round trip. The control
+/// pair, which goes out at that place too, would never see the queue that the bursts make. So
+/// the controller makes a rate of its window and of what is in flight. Only when reports stay
+/// out does it stop, [`UNACCOUNTED`] windows later.
+///
+/// An answer counts while no later pair was answered, however overdue: after the round trip
+/// grew, all are. It ends the wait for all other pairs that are out, so that the controller
+/// acts once per round trip.
 #[derive(Clone, Debug)]
 pub struct Ingress {
     controller: AnyController,
     packet: Bytes,
     rtt: RoundTrip,
     pacer: Pacer,
-    /// Number of the current pair, and when it was sent.
+    /// Number of the current pair.
     pair: u64,
-    pair_sent: Time,
+    /// Pairs sent since the last answer, the current one last.
+    out: VecDeque<Pair>,
     /// Halves of the current pair that are still to be handed out.
     to_send: u8,
     deadline: Time,
     started: bool,
-    /// Bytes sent in all, when the current pair was sent, and when the one before was.
+    /// Bytes sent.
     sent: u64,
-    sent_at_pair: u64,
-    sent_in_round: u64,
     /// Bytes known to have arrived, when that became known, and how fast they came.
     received: u64,
     received_at: Time,
@@ -44,13 +48,26 @@ pub struct Ingress {
 /// one lost pair delays control by no more than this.
 const MIN_RTO: Duration = Duration::from_ms(20);
 
-/// The time-out doubles this often at most: pairs are tiny, and a tunnel that loses half of
-/// them must not wait for minutes.
-const MAX_BACKOFF: u32 = 3;
+/// The time-out doubles this often at most: pairs are tiny, data stops by itself when none is
+/// answered, and a tunnel that loses most of them depends on the next.
+const MAX_BACKOFF: u32 = 1;
 
-/// From so many time-outs in a row on, each halves the window: the path may be broken. Fewer
-/// say nothing of data, because control packets get lost on their own account.
-const BROKEN: u32 = 20;
+/// The sender stops when so many windows are neither reported nor lost. Two are what is in
+/// flight and what goes out until the next report, the others are for pairs that get lost: with
+/// fewer, a tunnel that loses a third of them stands still most of the time.
+const UNACCOUNTED: u64 = 8;
+
+/// As many pairs are remembered; more are out only on a path that answers none.
+const MOST_OUT: usize = 64;
+
+/// A control pair that is not answered.
+#[derive(Clone, Copy, Debug)]
+struct Pair {
+    number: u64,
+    at: Time,
+    /// Bytes sent before it.
+    sent: u64,
+}
 
 impl Ingress {
     /// An ingress of packets of `packet` bytes, with nothing to send yet.
@@ -61,13 +78,11 @@ impl Ingress {
             rtt: RoundTrip::new(MIN_RTO, MAX_BACKOFF),
             pacer: Pacer::default(),
             pair: 0,
-            pair_sent: Time::ZERO,
+            out: VecDeque::new(),
             to_send: 0,
             deadline: Time::MAX,
             started: false,
             sent: 0,
-            sent_at_pair: 0,
-            sent_in_round: 0,
             received: 0,
             received_at: Time::ZERO,
             delivery_rate: Rate::ZERO,
@@ -96,10 +111,15 @@ impl Ingress {
 
     fn new_pair(&mut self, now: Time) {
         self.pair += 1;
-        self.pair_sent = now;
         self.to_send = 2;
-        self.sent_in_round = self.sent - self.sent_at_pair;
-        self.sent_at_pair = self.sent;
+        if self.out.len() == MOST_OUT {
+            self.out.pop_front();
+        }
+        self.out.push_back(Pair {
+            number: self.pair,
+            at: now,
+            sent: self.sent,
+        });
         self.deadline = now + self.rtt.timeout();
     }
 
@@ -109,19 +129,19 @@ impl Ingress {
         self.sent.saturating_sub(self.lost + self.received)
     }
 
-    fn path(&self) -> PathView {
+    fn path(&self, sent_in_round: u64) -> PathView {
         PathView {
             packet: self.packet,
             srtt: self.rtt.smoothed(),
             rtt: self.rtt.latest(),
             min_rtt: self.rtt.min(),
             in_flight: Bytes::new(self.in_flight()),
-            sent_in_round: Bytes::new(self.sent_in_round),
+            sent_in_round: Bytes::new(sent_in_round),
             delivery_rate: self.delivery_rate,
         }
     }
 
-    /// A report arrived. Late and duplicate ones are ignored, by their number.
+    /// A report arrived. One whose pair, or a later one, was answered is ignored.
     pub fn on_report(
         &mut self,
         pair: u64,
@@ -131,12 +151,15 @@ impl Ingress {
         received: u64,
         now: Time,
     ) {
-        if pair != self.pair {
+        let Some(&answered) = self.out.iter().find(|p| p.number == pair) else {
             return;
-        }
-        self.rtt.sample(now.since(self.pair_sent));
+        };
+        self.out.clear();
+        self.rtt.sample(now.since(answered.at));
+        // Data that the network doubled counts as received twice.
+        let received = received.min(self.sent);
         // What was sent before the pair and has not arrived with it is lost.
-        self.lost = self.sent_at_pair.saturating_sub(received);
+        self.lost = answered.sent.saturating_sub(received);
         if self.received_at > Time::ZERO {
             let arrived = Bytes::new(received.saturating_sub(self.received));
             let period = now.since(self.received_at).as_secs_f64();
@@ -144,8 +167,6 @@ impl Ingress {
         }
         self.received = received;
         self.received_at = now;
-        // What was sent during the round trip that this report ends.
-        self.sent_in_round = self.sent - self.sent_at_pair;
         let report = Report {
             number: pair,
             accumulation,
@@ -153,7 +174,8 @@ impl Ingress {
             lost,
             received,
         };
-        let path = self.path();
+        // What was sent during the round trip that this report ends.
+        let path = self.path(self.sent - answered.sent);
         self.controller.on_report(&report, &path, now);
         if let Some(rate) = self.controller.allowance().pacing {
             self.pacer.speed_up(now, self.packet, rate);
@@ -182,15 +204,6 @@ impl Ingress {
         }
         self.timeouts += 1;
         self.rtt.back_off();
-        if self.rtt.backoffs() >= BROKEN {
-            self.controller
-                .on_congestion(Congestion::Timeout, &self.path(), now);
-            if !self.has_data() {
-                self.started = false;
-                self.deadline = Time::MAX;
-                return;
-            }
-        }
         self.new_pair(now);
     }
 
@@ -225,11 +238,11 @@ impl Ingress {
             return Err(self.pacer.next());
         }
         let size = self.packet.get();
-        let rate = self
-            .controller
-            .allowance()
-            .pacing
-            .unwrap_or(Rate::from_bps(u64::MAX));
+        let allowance = self.controller.allowance();
+        if self.in_flight() >= allowance.window.get().saturating_mul(UNACCOUNTED) {
+            return Err(Time::MAX);
+        }
+        let rate = allowance.pacing.unwrap_or(Rate::from_bps(u64::MAX));
         self.pacer.sent(now, self.packet, rate);
         self.sent += size;
         self.numbers += 1;

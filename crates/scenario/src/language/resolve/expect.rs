@@ -36,16 +36,19 @@ pub(super) fn resolve(
         let reader = Reader::new(&keys::EXPECT, table, value.span);
         let expectations = expectations(&reader, context, network, scenario);
         for mut expectation in problems.keep(expectations).unwrap_or_default() {
-            if names.contains(&expectation.name) {
+            // One name for the same expectation of several engines.
+            let engine = expectation.engine;
+            let taken = |name: &str| names.contains(&(name.to_string(), engine));
+            if taken(&expectation.name) {
                 if let Some(name) = reader.given("name") {
                     let message = format!("{} is expected twice", quote(&expectation.name));
                     problems.push(Problem::new(name.span, message));
                 }
-                let free = |n: &usize| !names.contains(&format!("{} ({n})", expectation.name));
+                let free = |n: &usize| !taken(&format!("{} ({n})", expectation.name));
                 let number = (2..).find(free).expect("names are finite");
                 expectation.name = format!("{} ({number})", expectation.name);
             }
-            names.insert(expectation.name.clone());
+            names.insert((expectation.name.clone(), engine));
             scenario.expectations.push(expectation);
         }
     }
@@ -92,17 +95,13 @@ fn expectations(
         Some(value) => read::text(value, &Shape::Text)?,
         None => "",
     };
-    let several = engines.len() > 1;
     engines
         .into_iter()
         .map(|engine| {
-            let mut name = match given {
+            let name = match given {
                 "" => describe(metric, of, over, across, during),
                 given => given.to_string(),
             };
-            if several {
-                name = format!("{name} ({engine})");
-            }
             Ok(Expectation {
                 name,
                 engine,

@@ -1,0 +1,149 @@
+//! Runs the program as people do.
+#![allow(dead_code, reason = "each test file uses its own part")]
+
+use std::io::Read;
+use std::path::Path;
+use std::process::{Child, Command, Stdio};
+use std::sync::mpsc;
+use std::time::Duration;
+
+/// What the program left behind.
+#[derive(Debug)]
+pub struct Ended {
+    /// Exit code; `None` where a signal ended it.
+    pub code: Option<i32>,
+    pub stdout: String,
+    pub stderr: String,
+}
+
+impl Ended {
+    /// Its data.
+    pub fn json(&self) -> serde_json::Value {
+        serde_json::from_str(&self.stdout).unwrap_or_else(|e| panic!("{e}: {self:#?}"))
+    }
+
+    /// It ended so, and without a panic.
+    pub fn with(self, code: i32) -> Ended {
+        assert_eq!(self.code, Some(code), "{self:#?}");
+        assert!(!self.stderr.contains("panicked"), "{self:#?}");
+        self
+    }
+}
+
+/// The program in the directory `dir`, without colours.
+pub fn program(dir: &Path, args: &[&str]) -> Command {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_accord"));
+    command
+        .args(args)
+        .current_dir(dir)
+        .env("NO_COLOR", "1")
+        .stdin(Stdio::null())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped());
+    command
+}
+
+/// Waits for the end; what hangs for longer than a minute is killed, and has no code.
+pub fn end(mut child: Child) -> Ended {
+    let (done, wait) = mpsc::channel::<()>();
+    let id = child.id().to_string();
+    let watchdog = std::thread::spawn(move || {
+        if wait.recv_timeout(Duration::from_secs(60)) == Err(mpsc::RecvTimeoutError::Timeout) {
+            let _ = Command::new("kill").args(["-9", &id]).status();
+        }
+    });
+    let errors = child.stderr.take();
+    let errors = std::thread::spawn(move || {
+        let mut text = String::new();
+        match errors {
+            Some(mut errors) => errors.read_to_string(&mut text).map(|_| text),
+            None => Ok(text),
+        }
+    });
+    let mut stdout = String::new();
+    if let Some(mut out) = child.stdout.take() {
+        out.read_to_string(&mut stdout).expect("text");
+    }
+    let code = child.wait().expect("it was started").code();
+    drop(done);
+    watchdog.join().expect("the watchdog does not panic");
+    Ended {
+        code,
+        stdout,
+        stderr: errors.join().expect("no panic").expect("text"),
+    }
+}
+
+/// Runs it to the end.
+pub fn accord(dir: &Path, args: &[&str]) -> Ended {
+    end(program(dir, args).spawn().expect("it can be started"))
+}
+
+/// Two Vegas flows on a dumbbell: a second of work for nobody. Meets its expectation.
+pub const SMALL: &str = r#"
+id = "small"
+title = "Two flows"
+duration = "4 s"
+sample = "20 ms"
+
+[topology.dumbbell]
+rate = "5 Mbps"
+delay = "5 ms"
+queue = { discipline = "droptail", limit = "100 pkt" }
+
+[flow.a]
+from = "left"
+to = "right"
+count = 2
+controller = "vegas"
+start = { uniform = ["0 s", "0.1 s"] }
+
+[[expect]]
+name = "the link is full"
+metric = "utilisation"
+of = "bottleneck"
+engine = ["packet"]
+equals = "theory"
+within = 0.05
+paper = "says so"
+"#;
+
+/// A scenario that takes minutes.
+pub const LONG: &str = r#"
+id = "long"
+duration = "100000 s"
+
+[topology.dumbbell]
+rate = "100 Mbps"
+delay = "5 ms"
+queue = { discipline = "droptail", limit = "100 pkt" }
+
+[flow.a]
+from = "left"
+to = "right"
+controller = "newreno"
+"#;
+
+/// A directory with these files.
+pub fn folder(files: &[(&str, &str)]) -> tempfile::TempDir {
+    let dir = tempfile::tempdir().expect("a place for temporary files");
+    for (name, text) in files {
+        std::fs::write(dir.path().join(name), text).expect("it is ours");
+    }
+    dir
+}
+
+/// Names in a directory, hidden ones included.
+pub fn names(dir: &Path) -> Vec<String> {
+    let mut names: Vec<_> = std::fs::read_dir(dir)
+        .expect("a directory")
+        .map(|e| {
+            e.expect("readable")
+                .file_name()
+                .into_string()
+                .expect("text")
+        })
+        .collect();
+    names.sort();
+    names
+}

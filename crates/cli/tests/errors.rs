@@ -1,0 +1,209 @@
+//! Bad usage, bad scenarios and bad places: exit code 2 at once, with the place and a hint,
+//! and never a panic.
+
+mod common;
+
+use common::*;
+
+/// A scenario without errors, to be spoilt.
+const GOOD: &str = "duration = \"4 s\"
+[topology.dumbbell]
+rate = \"5 Mbps\"
+delay = \"5 ms\"
+[flow.a]
+from = \"left\"
+to = \"right\"
+controller = \"vegas\"
+";
+
+#[test]
+fn bad_usage() {
+    let dir = folder(&[("small.toml", SMALL)]);
+    let cases: &[(&[&str], &str)] = &[
+        (&[], "Usage: accord"),
+        (&["frobnicate"], "unrecognized subcommand"),
+        (&["run"], "<SCENARIO>"),
+        (
+            &["run", "nowhere.toml"],
+            "there is no file and no scenario \"nowhere.toml\"",
+        ),
+        (&["run", "."], "cannot be read"),
+        (
+            &["run", "small.toml", "--engine", "telepathy"],
+            "there are: theory, packet",
+        ),
+        (
+            &["run", "small.toml", "--engine", ""],
+            "there are: theory, packet",
+        ),
+        (&["run", "small.toml", "--reps", "0"], "--reps"),
+        (&["run", "small.toml", "--reps", "1e9"], "--reps"),
+        (&["run", "small.toml", "--seed", "1.5"], "--seed"),
+        (
+            &["run", "small.toml", "--set", "rate"],
+            "\"rate\" is not a setting",
+        ),
+        (&["run", "small.toml", "--set", "="], "\"\" is not a path"),
+        (
+            &["run", "small.toml", "--set", "topology.dumbbell.rate=5"],
+            "--set:1:24",
+        ),
+        (
+            &["run", "small.toml", "--set", "nope.x=1"],
+            "unknown key \"nope\"",
+        ),
+        (
+            &["run", "small.toml", "--set", "flow.a.count=[[["],
+            "--set:1:",
+        ),
+        (&["reproduce"], "<ID>"),
+        (
+            &["reproduce", "xia05-fig6", "nope"],
+            "there is no experiment \"nope\"",
+        ),
+        (&["reproduce", "--all", "--list"], "cannot be used with"),
+        (&["bench", "nope"], "there are: newreno-10"),
+        (&["compare"], "<DIR>"),
+        (&["compare", "nowhere", "nowhere"], "nowhere/manifest.json"),
+        (&["compare", "small.toml", "."], "manifest.json"),
+    ];
+    for (args, message) in cases {
+        let ended = accord(dir.path(), args).with(2);
+        assert!(ended.stderr.contains(message), "{args:?}: {ended:#?}");
+        assert_eq!(ended.stdout, "", "{args:?}");
+    }
+    assert_eq!(names(dir.path()), ["small.toml"], "nothing was written");
+}
+
+/// Each gets its place in the file. What is wrong is told in words of people.
+#[test]
+fn bad_scenarios_are_refused_with_their_place() {
+    let with = |more: &str| format!("{GOOD}{more}");
+    let instead = |of: &str, is: &str| {
+        assert!(GOOD.contains(of));
+        GOOD.replace(of, is)
+    };
+    let (open, close) = ("[".repeat(100_000), "]".repeat(100_000));
+    let node = "duration = \"1 s\"\nnodes = [\"a\", \"b\", \"c\"]\n";
+    let line = "rate = \"1 Mbps\"\ndelay = \"1 ms\"\n";
+    let cases: &[(String, &str, &str)] = &[
+        (String::new(), "bad.toml:1:1", "`duration` is missing"),
+        (
+            with("count = 1000000000000000000\n"),
+            "bad.toml:9:9",
+            "out of range",
+        ),
+        (
+            with("count = 1e18\n"),
+            "bad.toml:9:9",
+            "a whole number from 1 to 1000000",
+        ),
+        (with("count = -1\n"), "bad.toml:9:9", "out of range"),
+        (with("count = nan\n"), "bad.toml:9:9", "whole number"),
+        (with("controler = \"reno\"\n"), "bad.toml:9:1", "controller"),
+        (instead("vegas", "vgas"), "bad.toml:8:14", "vegas"),
+        (instead("\"right\"", "\"rigth\""), "bad.toml:7:6", "right"),
+        (instead("5 Mbps", "5"), "bad.toml:3:8", "30 Mbps"),
+        (instead("5 Mbps", "5 ms"), "bad.toml:3:8", "Mbps"),
+        (instead("5 Mbps", "NaN Mbps"), "bad.toml:3:8", "number"),
+        (instead("5 Mbps", "inf Mbps"), "bad.toml:3:8", "number"),
+        (
+            instead("5 Mbps", "0 Mbps"),
+            "bad.toml:3:8",
+            "more than zero",
+        ),
+        (instead("5 Mbps", "1e30 Tbps"), "bad.toml:3:8", "too"),
+        (instead("5 ms", "-5 ms"), "bad.toml:4:9", "negative"),
+        (instead("4 s", "1e300 s"), "bad.toml:1:12", "too large"),
+        (instead("4 s", "0 s"), "bad.toml:1:12", "zero"),
+        (
+            format!("sample = \"1 ps\"\n{GOOD}"),
+            "bad.toml:1:10",
+            "samples",
+        ),
+        (
+            format!("{node}[link.x]\nfrom = \"a\"\nto = \"a\"\n{line}"),
+            "bad.toml:3:7",
+            "itself",
+        ),
+        (
+            format!(
+                "{node}[link.x]\nfrom = \"a\"\nto = \"b\"\n{line}[flow.f]\nfrom = \"a\"\nto = \"c\"\ncontroller = \"reno\"\n"
+            ),
+            "bad.toml:10:",
+            "no way from \"a\" to \"c\"",
+        ),
+        (
+            format!(
+                "{node}[link.x]\nfrom = \"a\"\nto = \"b\"\n{line}[flow.f]\npath = [\"a\", \"b\", \"a\"]\ncontroller = \"reno\"\n"
+            ),
+            "bad.toml:9:19",
+            "comes back to \"a\"",
+        ),
+        (
+            with("[[event]]\nat = \"1 s\"\nlink = \"bottleneck\"\nrate = \"0 bps\"\n"),
+            "bad.toml:12:",
+            "more than zero",
+        ),
+        (format!("a = {open}{close}"), "bad.toml:1:", "recurs"),
+        (with("packet = \"2 MB\"\n"), "bad.toml:9:10", "too much"),
+        ("\u{feff}\u{0}\u{1b}[31m".into(), "bad.toml:1:", ""),
+        ("x".repeat(10_000_000), "bad.toml:1:1", "larger than 8 MiB"),
+        (
+            with(&"[[event]]\n".repeat(200_000)),
+            "bad.toml:9:1",
+            "missing",
+        ),
+    ];
+    for (text, place, message) in cases {
+        let dir = folder(&[("bad.toml", text)]);
+        for command in ["check", "run"] {
+            let ended = accord(dir.path(), &[command, "bad.toml"]).with(2);
+            let case = text.chars().take(300).collect::<String>();
+            assert!(ended.stderr.contains(place), "{case}: {ended:#?}");
+            assert!(ended.stderr.contains(message), "{case}: {ended:#?}");
+            assert!(!ended.stderr.contains('\u{1b}'), "{case}: {ended:#?}");
+            assert_eq!(ended.stdout, "", "{case}");
+        }
+        assert_eq!(names(dir.path()), ["bad.toml"]);
+    }
+}
+
+#[test]
+fn files_that_are_no_text() {
+    let dir = folder(&[]);
+    std::fs::write(dir.path().join("bad.toml"), [0xff, 0xfe, 0x00]).unwrap();
+    let ended = accord(dir.path(), &["run", "bad.toml"]).with(2);
+    assert!(ended.stderr.contains("is not UTF-8 text"), "{ended:#?}");
+    if cfg!(unix) {
+        let ended = accord(dir.path(), &["check", "/dev/zero"]).with(2);
+        assert!(ended.stderr.contains("larger than 8 MiB"), "{ended:#?}");
+    }
+}
+
+/// Where the results cannot go is told before the work of minutes, not after it.
+#[test]
+fn bad_places_are_told_at_once() {
+    let dir = folder(&[("long.toml", LONG), ("file", "mine")]);
+    std::fs::create_dir(dir.path().join("mine")).unwrap();
+    std::fs::write(dir.path().join("mine/notes.txt"), "mine").unwrap();
+    for (place, message) in [
+        ("file", "is not a run directory"),
+        ("file/below", "cannot create"),
+        ("mine", "it holds notes.txt"),
+        ("/", "is not a run directory"),
+        ("..", ""),
+    ] {
+        let ended = accord(dir.path(), &["run", "long.toml", "-o", place]).with(2);
+        let words: Vec<_> = ended
+            .stderr
+            .split_whitespace()
+            .filter(|w| *w != "│")
+            .collect();
+        assert!(words.join(" ").contains(message), "{place}: {ended:#?}");
+    }
+    let ended = accord(dir.path(), &["reproduce", "xia05-fig6", "-o", "file"]).with(2);
+    assert!(ended.stderr.contains("cannot create"), "{ended:#?}");
+    assert_eq!(names(dir.path()), ["file", "long.toml", "mine"]);
+    assert_eq!(names(&dir.path().join("mine")), ["notes.txt"]);
+}

@@ -1,0 +1,65 @@
+//! An interrupt from the keyboard ends the program in order.
+#![cfg(target_os = "linux")]
+
+mod common;
+
+use common::*;
+use std::path::Path;
+use std::process::{Child, Command};
+
+/// Waits until the program has its handler, as the kernel says.
+fn ready(child: &Child) {
+    const SIGINT: u64 = 1 << 1;
+    let path = format!("/proc/{}/status", child.id());
+    loop {
+        let status = std::fs::read_to_string(&path).expect("it runs");
+        let caught = status.lines().find_map(|l| l.strip_prefix("SigCgt:"));
+        let mask = u64::from_str_radix(caught.expect("the kernel says it").trim(), 16);
+        if mask.expect("a mask") & SIGINT != 0 {
+            return;
+        }
+        std::thread::yield_now();
+    }
+}
+
+/// Starts the program, interrupts it, and gives how it ended.
+fn interrupted(dir: &Path, args: &[&str]) -> Ended {
+    let child = program(dir, args).spawn().expect("it can be started");
+    ready(&child);
+    let id = child.id().to_string();
+    let sent = Command::new("kill").args(["-INT", &id]).status();
+    assert!(sent.expect("there is kill").success());
+    end(child)
+}
+
+#[test]
+fn a_run_that_is_interrupted_leaves_nothing() {
+    let sweep = format!(
+        "{LONG}\n[sweep.rate]\nset = [\"topology.dumbbell.rate\"]\nvalues = [\"9 Mbps\", \"99 Mbps\"]\n"
+    );
+    let dir = folder(&[("long.toml", LONG), ("sweep.toml", &sweep)]);
+    for args in [
+        &["run", "long.toml", "-o", "out"][..],
+        &["run", "sweep.toml", "-o", "out"],
+        &["run", "long.toml", "-o", "out", "--reps", "5", "--json"],
+        &["bench"],
+    ] {
+        let ended = interrupted(dir.path(), args).with(130);
+        assert!(ended.stderr.contains("interrupted"), "{ended:#?}");
+        assert_eq!(ended.stdout, "");
+        assert_eq!(names(dir.path()), ["long.toml", "sweep.toml"]);
+    }
+}
+
+/// What was there stays as it was.
+#[test]
+fn an_earlier_run_survives() {
+    let long = LONG.replace("\"long\"", "\"small\"");
+    let dir = folder(&[("small.toml", SMALL), ("long.toml", &long)]);
+    accord(dir.path(), &["run", "small.toml", "-q"]).with(0);
+    let path = dir.path().join("runs/small/manifest.json");
+    let before = std::fs::read(&path).unwrap();
+    interrupted(dir.path(), &["run", "long.toml"]).with(130);
+    assert_eq!(std::fs::read(&path).unwrap(), before);
+    assert_eq!(names(&dir.path().join("runs")), ["small"]);
+}

@@ -1,0 +1,394 @@
+//! What the program prints and writes where all is well.
+
+mod common;
+
+use common::*;
+use serde_json::Value;
+use std::collections::BTreeMap;
+use std::path::Path;
+
+/// All that a table of keys promises is there.
+fn has(value: &Value, keys: &[&str]) {
+    for key in keys {
+        assert!(value.get(key).is_some(), "no {key} in {value:#}");
+    }
+}
+
+const CHECK: &[&str] = &[
+    "name",
+    "engine",
+    "paper",
+    "theory",
+    "measured",
+    "error",
+    "tolerance",
+    "pass",
+];
+
+#[test]
+fn a_run_prints_data_on_stdout_and_the_rest_on_stderr() {
+    let dir = folder(&[("small.toml", SMALL)]);
+    let ended = accord(dir.path(), &["run", "small.toml"]).with(0);
+    assert!(ended.stdout.starts_with("small: Two flows\n"), "{ended:#?}");
+    assert!(ended.stdout.contains("1 of 1 expectations met"));
+    assert!(
+        ended
+            .stdout
+            .contains("\ntheory: optimal in each of 2 phases, to within")
+    );
+    assert!(ended.stderr.contains("runs/small/page.html"), "{ended:#?}");
+    let files = [
+        "manifest.json",
+        "page.html",
+        "scenario.toml",
+        "series.parquet",
+        "summary.json",
+    ];
+    assert_eq!(names(&dir.path().join("runs/small")), files);
+    // Again, over the first; quiet, with CSV.
+    let ended = accord(dir.path(), &["run", "small.toml", "-q", "--csv"]).with(0);
+    assert_eq!(ended.stderr, "");
+    assert!(names(&dir.path().join("runs/small")).contains(&"series.csv".into()));
+    assert_eq!(names(dir.path()), ["runs", "small.toml"]);
+    assert_eq!(names(&dir.path().join("runs")), ["small"]);
+}
+
+#[test]
+fn the_exit_code_tells_of_a_failed_expectation() {
+    let strict = SMALL.replace("equals = \"theory\"\nwithin = 0.05", "at_most = 0.5");
+    let dir = folder(&[("small.toml", &strict)]);
+    let ended = accord(dir.path(), &["run", "small.toml"]).with(1);
+    assert!(
+        ended.stdout.contains("0 of 1 expectations met"),
+        "{ended:#?}"
+    );
+    // A judgement on an engine that did not run is none.
+    accord(dir.path(), &["run", "small.toml", "--engine", "theory"]).with(0);
+}
+
+#[test]
+fn json_of_a_run() {
+    let dir = folder(&[("small.toml", SMALL)]);
+    let ended = accord(dir.path(), &["run", "small.toml", "--json"]).with(0);
+    assert_eq!(ended.stderr, "");
+    let json = ended.json();
+    assert_eq!(json["id"], "small");
+    assert_eq!(json["pass"], true);
+    let check = &json["checks"][0];
+    has(check, CHECK);
+    assert_eq!(check["name"], "the link is full");
+    assert_eq!(
+        (&check["engine"], &check["paper"]),
+        (&"packet".into(), &"says so".into())
+    );
+    let number = |key: &str| check[key].as_f64().expect("a number");
+    assert!((number("theory") - 1.0).abs() < 1e-9);
+    assert!((number("measured") / number("theory") - 1.0 - number("error")).abs() < 1e-9);
+    assert_eq!(number("tolerance"), 0.05);
+
+    let read = |name| {
+        let text = std::fs::read(dir.path().join("runs/small").join(name)).unwrap();
+        serde_json::from_slice::<Value>(&text).unwrap()
+    };
+    let manifest = read("manifest.json");
+    for run in manifest["runs"].as_array().unwrap() {
+        has(run, &["engine", "version", "seed", "digest", "packet_hops"]);
+        assert_eq!(run["scenario_hash"].as_str().map(str::len), Some(64));
+    }
+    let certificates = read("summary.json")["certificates"].clone();
+    assert_eq!(
+        certificates.as_array().map(Vec::len),
+        Some(2),
+        "a flow, then both"
+    );
+    for key in ["stationarity", "feasibility", "complementarity", "gap"] {
+        assert!(
+            certificates[0][key].as_f64().unwrap() < 1e-11,
+            "{certificates:#}"
+        );
+    }
+}
+
+#[test]
+fn json_of_experiments() {
+    let dir = folder(&[]);
+    let args = [
+        "reproduce",
+        "xia05-fig6",
+        "xia05-fig2",
+        "--engine",
+        "theory",
+        "--json",
+    ];
+    let ended = accord(dir.path(), &args);
+    assert!(matches!(ended.code, Some(0 | 1)), "{ended:#?}");
+    let json = ended.json();
+    let ids: Vec<_> = json.as_array().unwrap().iter().map(|e| &e["id"]).collect();
+    assert_eq!(ids, ["xia05-fig6", "xia05-fig2"]);
+    for experiment in json.as_array().unwrap() {
+        has(experiment, &["id", "pass", "checks"]);
+        for check in experiment["checks"].as_array().unwrap() {
+            has(check, CHECK);
+        }
+    }
+    assert_eq!(
+        names(&dir.path().join("runs")),
+        ["xia05-fig2", "xia05-fig6"]
+    );
+}
+
+#[test]
+fn the_list_of_experiments_names_those_of_the_papers() {
+    let dir = folder(&[]);
+    let list = accord(dir.path(), &["reproduce", "--list"]).with(0).stdout;
+    let ids: Vec<_> = list.lines().filter_map(|l| l.split(' ').next()).collect();
+    for id in [
+        "xia05-fig2",
+        "xia05-fig4",
+        "xia05-fig5",
+        "xia05-fig6",
+        "xia05-fig7",
+        "xia05-fig8",
+        "xia05-fig9",
+        "xia03-fig4",
+    ] {
+        assert!(ids.contains(&id), "{id} is not in {ids:?}");
+    }
+    assert_eq!(names(dir.path()).len(), 0);
+}
+
+#[test]
+fn json_of_the_benchmark() {
+    let dir = folder(&[]);
+    let json = accord(dir.path(), &["bench", "newreno-10", "--json"])
+        .with(0)
+        .json();
+    let work = &json[0];
+    assert_eq!(work["name"], "newreno-10");
+    let number = |key: &str| {
+        work[key]
+            .as_f64()
+            .unwrap_or_else(|| panic!("{key} in {work}"))
+    };
+    assert!(number("packet_hops") > 1e6);
+    let speed = number("packet_hops") / number("cpu_seconds");
+    assert!((number("hops_per_cpu_second") / speed - 1.0).abs() < 1e-9);
+    assert!(number("peak_rss_bytes") > 1e6);
+}
+
+#[test]
+fn the_schema_is_json() {
+    let dir = folder(&[]);
+    let json = accord(dir.path(), &["schema"]).with(0).json();
+    has(&json, &["$schema", "$defs"]);
+    let keys = &json["$defs"]["The_file"]["properties"];
+    has(keys, &["duration", "flow", "link", "expect"]);
+}
+
+/// Printed with its defaults, a scenario is the same scenario: same hash, same run.
+#[test]
+fn defaults_are_printed() {
+    let dir = folder(&[("small.toml", SMALL)]);
+    let at = dir.path();
+    let short = accord(at, &["check", "small.toml"]).with(0).stdout;
+    assert!(
+        short.starts_with("small: valid; 2 nodes, 2 links, 2 flows"),
+        "{short}"
+    );
+    let printed = accord(at, &["check", "small.toml", "--print"])
+        .with(0)
+        .stdout;
+    for default in [
+        "seed = 1",
+        "packet = \"1 KB\"",
+        "gamma = \"1 pkt\"",
+        "loss = 0.0",
+    ] {
+        assert!(printed.contains(default), "{default} is not in {printed}");
+    }
+    std::fs::write(at.join("printed.toml"), &printed).unwrap();
+    accord(at, &["run", "small.toml", "-q", "-o", "one"]).with(0);
+    accord(at, &["run", "printed.toml", "-q", "-o", "two"]).with(0);
+    assert_eq!(files(&at.join("one")), files(&at.join("two")));
+    assert_eq!(
+        std::fs::read_to_string(at.join("one/scenario.toml"))
+            .unwrap()
+            .trim(),
+        printed.trim()
+    );
+}
+
+#[test]
+fn settings_seeds_and_repetitions() {
+    let dir = folder(&[("small.toml", SMALL)]);
+    let at = dir.path();
+    let hash = |name: &str| {
+        let text = std::fs::read(at.join(name).join("manifest.json")).unwrap();
+        let json: Value = serde_json::from_slice(&text).unwrap();
+        json["runs"][0]["scenario_hash"]
+            .as_str()
+            .unwrap()
+            .to_string()
+    };
+    let run = |more: &[&str]| {
+        let args = [&["run", "small.toml", "-q", "--engine", "packet"], more].concat();
+        let ended = accord(at, &args);
+        assert!(matches!(ended.code, Some(0 | 1)), "{ended:#?}");
+        ended.stdout
+    };
+    run(&["-o", "plain"]);
+    run(&[
+        "-o",
+        "same",
+        "--set",
+        "topology.dumbbell.rate=\"5000 Kbps\"",
+        "--seed",
+        "1",
+    ]);
+    run(&["-o", "slow", "--set", "topology.dumbbell.rate=4 Mbps"]);
+    run(&["-o", "other", "--seed", "2"]);
+    assert_eq!(
+        hash("plain"),
+        hash("same"),
+        "the same meaning, written differently"
+    );
+    assert_ne!(hash("plain"), hash("slow"));
+    assert_ne!(hash("plain"), hash("other"));
+    let text = run(&["-o", "many", "--reps", "3"]);
+    assert!(text.contains("confidence interval over 3 runs"), "{text}");
+    let text = std::fs::read_to_string(at.join("many/manifest.json")).unwrap();
+    let json: Value = serde_json::from_str(&text).unwrap();
+    let seeds: Vec<_> = json["runs"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|r| &r["seed"])
+        .collect();
+    assert_eq!(seeds, [1, 2, 3]);
+}
+
+#[test]
+fn directories_and_engines_are_compared() {
+    let dir = folder(&[("small.toml", SMALL)]);
+    let at = dir.path();
+    accord(at, &["run", "small.toml", "-q", "-o", "five"]).with(0);
+    let set = [
+        "run",
+        "small.toml",
+        "-q",
+        "-o",
+        "four",
+        "--set",
+        "topology.dumbbell.rate=4 Mbps",
+    ];
+    accord(at, &set).with(0);
+    let text = accord(at, &["compare", "five", "four"]).with(0).stdout;
+    assert!(text.starts_with("Means over 2–4 s"), "{text}");
+    let json = accord(at, &["compare", "five", "four", "--json"])
+        .with(0)
+        .json();
+    let rows = json.as_array().unwrap();
+    let row = rows.iter().find(|r| r["quantity"] == "throughput").unwrap();
+    let columns: Vec<_> = (0..4).map(|i| &row["values"][i]["column"]).collect();
+    let expected = [
+        "five: theory",
+        "five: packet",
+        "four: theory",
+        "four: packet",
+    ];
+    assert_eq!(columns, expected);
+    let mean = |i: usize| row["values"][i]["mean"].as_f64().unwrap();
+    assert!(
+        (mean(2) / mean(0) - 0.8).abs() < 1e-9,
+        "theory shares what there is: {row:#}"
+    );
+    // The engines of one run.
+    let json = accord(at, &["compare", "five", "--json"]).with(0).json();
+    assert_eq!(json[0]["values"].as_array().map(Vec::len), Some(2));
+    accord(
+        at,
+        &["run", "small.toml", "-q", "-o", "one", "-e", "theory"],
+    )
+    .with(0);
+    let ended = accord(at, &["compare", "one"]).with(2);
+    assert!(ended.stderr.contains("nothing to compare"), "{ended:#?}");
+}
+
+/// All files of a directory with their contents.
+fn files(dir: &Path) -> BTreeMap<String, Vec<u8>> {
+    let mut all = BTreeMap::new();
+    for name in names(dir) {
+        let path = dir.join(&name);
+        if path.is_dir() {
+            let inner = files(&path).into_iter();
+            all.extend(inner.map(|(inner, bytes)| (format!("{name}/{inner}"), bytes)));
+        } else {
+            all.insert(name, std::fs::read(path).unwrap());
+        }
+    }
+    all
+}
+
+#[test]
+fn any_number_of_threads_gives_the_same_bytes() {
+    let sweep = format!(
+        "{SMALL}\n[sweep.rate]\nset = [\"topology.dumbbell.rate\"]\nvalues = [\"5 Mbps\", \"3 Mbps\", \"2 Mbps\"]\n"
+    );
+    let dir = folder(&[("sweep.toml", &sweep)]);
+    let at = dir.path();
+    let run = |threads: &str| {
+        let args = ["run", "sweep.toml", "--reps", "2", "--csv", "-o", threads];
+        let child = program(at, &args).env("RAYON_NUM_THREADS", threads).spawn();
+        let ended = end(child.unwrap());
+        assert!(matches!(ended.code, Some(0 | 1)), "{ended:#?}");
+        (ended.stdout, files(&at.join(threads)))
+    };
+    let (one, two) = (run("1"), run("2"));
+    assert_eq!(one.0, two.0);
+    let list: Vec<_> = one.1.keys().collect();
+    assert_eq!(list.len(), 3 * 5 + 1, "{list:?}");
+    for (name, bytes) in &one.1 {
+        assert!(Some(bytes) == two.1.get(name), "{name} differs");
+    }
+    assert_eq!(one.1.len(), two.1.len());
+}
+
+/// A reader that has seen enough is no reason to fail, let alone to panic.
+#[test]
+fn a_closed_pipe_is_no_error() {
+    let dir = folder(&[("small.toml", SMALL)]);
+    for args in [
+        &["schema"][..],
+        &["reproduce", "--list"],
+        &["check", "small.toml", "--print"],
+        &["run", "small.toml"],
+        &["run", "small.toml", "--json"],
+    ] {
+        let mut child = program(dir.path(), args).spawn().unwrap();
+        drop(child.stdout.take());
+        end(child).with(0);
+    }
+    // Nor is a closed stderr.
+    let mut child = program(dir.path(), &["run", "small.toml"]).spawn().unwrap();
+    drop(child.stderr.take());
+    end(child).with(0);
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn a_full_disk_is_an_error() {
+    let dir = folder(&[]);
+    let full = std::fs::OpenOptions::new()
+        .write(true)
+        .open("/dev/full")
+        .unwrap();
+    let child = program(dir.path(), &["schema"])
+        .stdout(full)
+        .spawn()
+        .unwrap();
+    let ended = end(child).with(2);
+    assert!(
+        ended.stderr.contains("cannot write to stdout"),
+        "{ended:#?}"
+    );
+}

@@ -1,0 +1,121 @@
+//! Who may know whom. The rule of ARCHITECTURE.md, held against every Cargo.toml.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::{Path, PathBuf};
+
+/// What each crate may use of the others, directly.
+const MAY_KNOW: &[(&str, &[&str])] = &[
+    ("units", &[]),
+    ("control", &["units"]),
+    ("aqm", &["units"]),
+    ("port", &["units", "aqm"]),
+    ("transport", &["units", "control"]),
+    ("scenario", &["units"]),
+    ("theory", &["units", "scenario"]),
+    (
+        "sim",
+        &["units", "control", "aqm", "port", "transport", "scenario"],
+    ),
+    ("report", &["units", "scenario"]),
+    (
+        "cli",
+        &[
+            "units", "control", "aqm", "scenario", "theory", "sim", "report",
+        ],
+    ),
+];
+
+/// Who may touch files, sockets, clocks, threads, processes or the environment: nobody but the
+/// program, the report (run directories), and the scenario language, which reads one file.
+const SYSTEM: &[&str] = &[
+    "std::fs",
+    "std::net",
+    "std::env",
+    "std::process",
+    "std::thread",
+    "std::os",
+    "std::io",
+    "Instant::now",
+    "SystemTime::now",
+];
+const MAY_TOUCH: &[(&str, &[&str])] = &[
+    ("cli", SYSTEM),
+    ("report", &["std::fs", "std::io", "std::process"]),
+    ("scenario", &["std::fs", "std::io"]),
+];
+
+fn crates() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("..")
+}
+
+fn folders() -> BTreeSet<String> {
+    let entries = std::fs::read_dir(crates()).expect("the crates");
+    let names = entries.map(|e| e.expect("readable").file_name().into_string());
+    names.map(|n| n.expect("text")).collect()
+}
+
+#[test]
+fn crates_know_whom_they_may() {
+    let rule: BTreeMap<_, _> = MAY_KNOW.iter().copied().collect();
+    let known: BTreeSet<_> = rule.keys().map(|k| k.to_string()).collect();
+    assert_eq!(
+        folders(),
+        known,
+        "every crate has its rule, and every rule a crate"
+    );
+    for (name, may) in &rule {
+        let path = crates().join(name).join("Cargo.toml");
+        let text = std::fs::read_to_string(path).expect("a manifest");
+        let manifest: toml::Table = text.parse().expect("TOML");
+        let dependencies = ["dependencies", "build-dependencies"].map(|key| manifest.get(key));
+        for table in dependencies
+            .into_iter()
+            .flatten()
+            .filter_map(|t| t.as_table())
+        {
+            for other in table.keys().filter_map(|k| k.strip_prefix("accord-")) {
+                assert!(may.contains(&other), "{name} must not know {other}");
+            }
+        }
+        assert!(
+            !manifest.contains_key("target"),
+            "{name}: no dependencies by platform yet"
+        );
+    }
+}
+
+/// Source files below `dir`.
+fn sources(dir: &Path) -> Vec<PathBuf> {
+    let mut found = Vec::new();
+    for entry in std::fs::read_dir(dir).expect("a directory") {
+        let path = entry.expect("readable").path();
+        match path.is_dir() {
+            true => found.extend(sources(&path)),
+            false if path.extension().is_some_and(|e| e == "rs") => found.push(path),
+            false => {}
+        }
+    }
+    found
+}
+
+#[test]
+fn only_the_shell_touches_the_system() {
+    let rule: BTreeMap<_, _> = MAY_TOUCH.iter().copied().collect();
+    let mut looked_at = 0;
+    for name in folders() {
+        let may = rule.get(name.as_str()).copied().unwrap_or_default();
+        for path in sources(&crates().join(&name).join("src")) {
+            let text = std::fs::read_to_string(&path).expect("text");
+            looked_at += 1;
+            let code = text.split("#[cfg(test)]").next().expect("a first part");
+            for (i, line) in code.lines().enumerate() {
+                let line = line.split("//").next().expect("a first part");
+                for what in SYSTEM.iter().filter(|what| line.contains(*what)) {
+                    let place = format!("{}:{}", path.display(), i + 1);
+                    assert!(may.contains(what), "{place}: {name} must not touch {what}");
+                }
+            }
+        }
+    }
+    assert!(looked_at > 100, "{looked_at} files");
+}

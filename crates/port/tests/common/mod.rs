@@ -1,0 +1,171 @@
+//! What the tests of ports share: packets, dice, and a port driven by a clock.
+#![allow(dead_code, reason = "each test file uses its own part")]
+
+use accord_aqm::{AnyAqm, Class, Entropy, FAMILIES, PacketMeta};
+use accord_port::{DropReason, Limit, Packet, Port};
+use accord_units::{Bytes, Duration, Rate, Time};
+use proptest::prelude::*;
+
+/// The same dice on every run (splitmix64).
+#[derive(Clone)]
+pub struct Dice(pub u64);
+
+impl Entropy for Dice {
+    fn uniform(&mut self) -> f64 {
+        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let mut z = self.0;
+        z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+        ((z ^ (z >> 31)) >> 11) as f64 / (1u64 << 53) as f64
+    }
+}
+
+/// A packet that remembers what was done to it.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Pkt {
+    pub number: usize,
+    pub meta: PacketMeta,
+    pub marked: bool,
+    pub delay: Duration,
+}
+
+impl Packet for Pkt {
+    fn meta(&self) -> PacketMeta {
+        self.meta
+    }
+    fn mark(&mut self) {
+        self.marked = true;
+    }
+    fn add_virtual_delay(&mut self, delay: Duration) {
+        self.delay += delay;
+    }
+}
+
+/// What comes to a port: an instant and a packet, in the order of time.
+pub type Arrival = (Time, Pkt);
+
+/// Rates of all magnitudes, those that divide nothing evenly included.
+pub fn any_rate() -> impl Strategy<Value = Rate> {
+    prop_oneof![
+        Just(1_000_000),
+        Just(333_333_333),
+        1_000..10_000u64,
+        1_000..1_000_000_000_000u64,
+    ]
+    .prop_map(Rate::from_bps)
+}
+
+pub fn any_limit() -> impl Strategy<Value = Limit> {
+    let packets = prop_oneof![Just(u64::MAX), 1..20u64];
+    let bytes = prop_oneof![Just(u64::MAX), 40..20_000u64];
+    (packets, bytes).prop_map(|(packets, bytes)| Limit {
+        packets,
+        bytes: Bytes::new(bytes),
+    })
+}
+
+pub fn any_discipline() -> impl Strategy<Value = AnyAqm> {
+    let values = (0..FAMILIES.len()).prop_flat_map(|i| crate::values::any_values(FAMILIES[i]));
+    (values, any::<bool>()).prop_map(|(values, defaults)| match defaults {
+        true => AnyAqm::build(&values.family().defaults()),
+        false => AnyAqm::build(&values),
+    })
+}
+
+/// Arrivals at a line of `rate`: bursts, gaps that are exact transmission times (so that
+/// arrivals and departures fall together), and idle times.
+pub fn any_arrivals(rate: Rate, classes: &'static [Class]) -> impl Strategy<Value = Vec<Arrival>> {
+    let gap = prop_oneof![
+        4 => Just(0.0),
+        2 => Just(1.0),
+        3 => 0.0..3.0f64,
+        1 => 0.0..50.0f64,
+    ];
+    let size = prop_oneof![Just(1000), Just(40), 1..65_536u64];
+    let packet = (size, 0..classes.len(), any::<bool>());
+    prop::collection::vec((gap, packet), 1..150).prop_map(move |items| {
+        let mut now = Time::ZERO;
+        let mut arrivals = Vec::new();
+        for (number, (gap, (size, class, ecn_capable))) in items.into_iter().enumerate() {
+            now += rate.transmission(Bytes::new(1000)).mul_f64(gap);
+            let meta = PacketMeta {
+                size: Bytes::new(size),
+                class: classes[class],
+                ecn_capable,
+            };
+            let delay = Duration::ZERO;
+            arrivals.push((
+                now,
+                Pkt {
+                    number,
+                    meta,
+                    marked: false,
+                    delay,
+                },
+            ));
+        }
+        arrivals
+    })
+}
+
+/// What became of a packet.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Fate {
+    /// It left, at that time.
+    Left(Time),
+    Dropped(DropReason),
+}
+
+/// One service: from, to, of which packet.
+#[derive(Clone, Copy, Debug)]
+pub struct Served {
+    pub from: Time,
+    pub to: Time,
+    pub packet: Pkt,
+}
+
+/// A stepped port, driven by a clock: what departs at an instant has departed before
+/// anything arrives at it.
+pub struct Clocked {
+    pub port: Port<Pkt>,
+    pub served: Vec<Served>,
+    busy: Option<Time>,
+    now: Time,
+}
+
+impl Clocked {
+    pub fn new(rate: Rate, limit: Limit, aqm: AnyAqm) -> Clocked {
+        Clocked {
+            port: Port::new(rate, limit, aqm),
+            served: Vec::new(),
+            busy: None,
+            now: Time::ZERO,
+        }
+    }
+
+    fn begin(&mut self) {
+        if let Some((packet, to)) = self.port.begin(self.now) {
+            let from = self.now;
+            self.served.push(Served { from, to, packet });
+            self.busy = Some(to);
+        }
+    }
+
+    /// Lets time pass.
+    pub fn until(&mut self, now: Time) {
+        while let Some(at) = self.busy.filter(|at| *at <= now) {
+            self.now = at;
+            self.port.complete();
+            self.busy = None;
+            self.begin();
+        }
+        self.now = now;
+    }
+
+    pub fn offer(&mut self, at: Time, packet: Pkt, dice: &mut Dice) -> Result<(), DropReason> {
+        self.until(at);
+        let offered = self.port.offer(at, packet, dice).map_err(|(_, why)| why);
+        self.begin();
+        offered
+    }
+}

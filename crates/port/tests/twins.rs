@@ -1,0 +1,108 @@
+//! A port in its two forms is the same port, and its service is exact.
+
+mod common;
+#[path = "../../aqm/tests/common/any_values.rs"]
+mod values;
+
+use accord_aqm::{AnyAqm, Aqm, Class, DropTail};
+use accord_port::{Limit, Timeline};
+use accord_units::{Rate, Time};
+use common::*;
+use proptest::prelude::*;
+
+/// All that one FIFO queue may see.
+const ONE_QUEUE: &[Class] = &[Class::Data, Class::InBand];
+
+/// A number over a line's rate: picoseconds with their fraction.
+type Exact = u128;
+
+proptest! {
+    #[test]
+    fn the_computed_port_is_the_stepped_port(
+        (limit, aqm) in (any_limit(), any_discipline()),
+        (rate, arrivals) in any_rate().prop_flat_map(|r| (Just(r), any_arrivals(r, ONE_QUEUE))),
+        seed: u64,
+    ) {
+        let mut computed = Timeline::new(rate, limit, aqm.clone());
+        let mut stepped = Clocked::new(rate, limit, aqm);
+        let (mut dice, mut same_dice) = (Dice(seed), Dice(seed));
+        let (mut fates, mut others) = (Vec::new(), Vec::new());
+        let mut touched = Vec::new();
+        for &(at, packet) in &arrivals {
+            // Timers of a discipline that has some, in their time.
+            while let Some(due) = computed.aqm().next_timer().filter(|due| *due < at) {
+                prop_assert_eq!(stepped.port.aqm().next_timer(), Some(due));
+                computed.on_timer(due);
+                stepped.until(due);
+                stepped.port.on_timer(due);
+            }
+            let mut mine = packet;
+            fates.push(match computed.offer(at, &mut mine, &mut dice) {
+                Ok(departure) => Fate::Left(departure),
+                Err(why) => Fate::Dropped(why),
+            });
+            touched.push(mine);
+            others.push(match stepped.offer(at, packet, &mut same_dice) {
+                Ok(()) => None,
+                Err(why) => Some(Fate::Dropped(why)),
+            });
+            prop_assert_eq!(computed.backlog(), stepped.port.backlog());
+            prop_assert_eq!(computed.counters(), stepped.port.counters());
+        }
+        stepped.until(Time::MAX);
+        computed.advance(Time::MAX);
+        for s in &stepped.served {
+            others[s.packet.number] = Some(Fate::Left(s.to));
+            prop_assert_eq!(s.packet, touched[s.packet.number], "marked and delayed alike");
+        }
+        let others: Vec<Fate> = others.into_iter().map(|f| f.expect("all left")).collect();
+        prop_assert_eq!(fates, others);
+        prop_assert_eq!(computed.counters(), stepped.port.counters());
+        prop_assert_eq!(dice.0, same_dice.0, "as many throws of the dice");
+    }
+
+    /// Departures against the recursion D = max(A, D of the one before) + size / rate in exact
+    /// fractions: never off by a picosecond, however long the line is busy.
+    #[test]
+    fn service_is_exact_to_the_picosecond(
+        (rate, arrivals) in any_rate().prop_flat_map(|r| (Just(r), any_arrivals(r, ONE_QUEUE))),
+    ) {
+        let mut port = Timeline::new(rate, Limit::UNLIMITED, AnyAqm::DropTail(DropTail));
+        let mut free: Exact = 0;
+        let bps = Exact::from(rate.as_bps());
+        for (at, mut packet) in arrivals {
+            let departure = port.offer(at, &mut packet, &mut Dice(0)).expect("there is room");
+            let start = free.max(Exact::from(at.as_ps()) * bps);
+            free = start + Exact::from(packet.meta.size.get()) * 8_000_000_000_000;
+            prop_assert_eq!(Exact::from(departure.as_ps()), free / bps);
+        }
+    }
+}
+
+#[test]
+fn a_busy_line_neither_gains_nor_loses_in_the_long_run() {
+    // 12 000 bits at 7 Gbps are 1 714 285.714… ps: cut off, a line would run 0.4 ppm fast.
+    let rate = Rate::from_bps(7_000_000_000);
+    let mut port = Timeline::new(rate, Limit::UNLIMITED, AnyAqm::DropTail(DropTail));
+    let mut packet = packet(1500);
+    let mut last = Time::ZERO;
+    for _ in 0..7_000_000 {
+        last = port
+            .offer(Time::ZERO, &mut packet, &mut Dice(0))
+            .expect("there is room");
+    }
+    assert_eq!(last, Time::ZERO + accord_units::Duration::from_secs(12));
+}
+
+fn packet(size: u64) -> Pkt {
+    Pkt {
+        number: 0,
+        meta: accord_aqm::PacketMeta {
+            size: accord_units::Bytes::new(size),
+            class: Class::Data,
+            ecn_capable: false,
+        },
+        marked: false,
+        delay: accord_units::Duration::ZERO,
+    }
+}

@@ -1,0 +1,329 @@
+//! Streams over networks that lose, delay, double and reorder.
+
+mod common;
+#[path = "../../aqm/tests/common/any_values.rs"]
+mod values;
+
+use accord_control::{AnyController, Controller, Recovery};
+use accord_transport::{Segment, stream};
+use accord_units::param::Raw;
+use accord_units::{Bytes, Duration, Time};
+use common::*;
+use proptest::prelude::*;
+
+/// Something on its way.
+#[derive(Clone, Copy)]
+struct Flying {
+    segment: Segment,
+    /// How many time-outs there were before it, or the data that caused it, was sent.
+    epoch: u64,
+    /// The data are new to the receiver, as far as can be told.
+    new: bool,
+}
+
+struct World {
+    now: Time,
+    sender: stream::Sender,
+    receiver: stream::Receiver,
+    there: Air<Flying>,
+    back: Air<Flying>,
+    data: Weather,
+    acks: Weather,
+    dice: Dice,
+    /// How often each packet was new to the receiver.
+    delivered: Vec<u32>,
+    transmissions: u64,
+    /// Acknowledgements since the last time-out of what was sent before it, or in vain: a sender
+    /// without SACK takes each for a sign that something of use arrived.
+    in_vain: u64,
+    /// Numbers of transmissions that the data wire loses, counted from 0.
+    accidents: Vec<u64>,
+}
+
+impl World {
+    fn new(
+        controller: AnyController,
+        packets: u64,
+        data: Weather,
+        acks: Weather,
+        seed: u64,
+    ) -> World {
+        let mut sender = stream::Sender::new(controller, PACKET);
+        sender.supply(packets);
+        World {
+            now: Time::ZERO,
+            sender,
+            receiver: stream::Receiver::new(),
+            there: Air::new(),
+            back: Air::new(),
+            data,
+            acks,
+            dice: Dice(seed),
+            delivered: vec![0; packets as usize],
+            transmissions: 0,
+            in_vain: 0,
+            accidents: Vec::new(),
+        }
+    }
+
+    /// Sends all that may be sent. `Err` says when to ask again.
+    fn send(&mut self, check: &impl Fn(&World)) -> Time {
+        loop {
+            match self.sender.poll(self.now) {
+                Err(again) => return again,
+                Ok(segment) => {
+                    let Segment::Data { number, sent } = segment else {
+                        panic!("a stream sends data: {segment:?}");
+                    };
+                    assert!(
+                        (number as usize) < self.delivered.len(),
+                        "{number} does not exist"
+                    );
+                    assert_eq!(sent, self.now);
+                    let epoch = self.sender.timeouts();
+                    let flying = Flying {
+                        segment,
+                        epoch,
+                        new: true,
+                    };
+                    if self.accidents.contains(&self.transmissions) {
+                        let certain = Weather {
+                            loss: 1.0,
+                            ..self.data
+                        };
+                        self.there.send(flying, self.now, &certain, &mut self.dice);
+                    } else {
+                        self.there
+                            .send(flying, self.now, &self.data, &mut self.dice);
+                    }
+                    self.transmissions += 1;
+                    check(self);
+                    assert!(self.transmissions < 1_000_000, "it never stops sending");
+                }
+            }
+        }
+    }
+
+    /// Runs until all is acknowledged; `check` looks at each transmission.
+    fn run(&mut self, check: impl Fn(&World)) {
+        for _ in 0..1_000_000 {
+            let again = self.send(&check);
+            if self.sender.is_done() {
+                return;
+            }
+            let deadline = self.sender.next_wake();
+            assert!(
+                deadline.min(again) < Time::MAX,
+                "data are outstanding and no timer is pending"
+            );
+            let arrivals = [self.there.next(), self.back.next()];
+            let arrival = arrivals.into_iter().flatten().min().unwrap_or(Time::MAX);
+            let next = arrival.min(deadline).min(again);
+            assert!(next >= self.now, "time goes on");
+            self.now = next;
+            if self.there.next() == Some(next) {
+                self.at_receiver();
+            } else if self.back.next() == Some(next) {
+                self.at_sender();
+            } else {
+                self.sender.on_wake(next);
+                self.in_vain = 0;
+            }
+        }
+        panic!("it never ends");
+    }
+
+    fn at_receiver(&mut self) {
+        let flying = self.there.take().expect("it is there");
+        let Segment::Data { number, sent } = flying.segment else {
+            panic!("only data is sent there");
+        };
+        let (new, ack) = self.receiver.on_data(number, sent);
+        self.delivered[number as usize] += u32::from(new);
+        let first_missing = self.delivered.iter().position(|n| *n == 0);
+        let expected = first_missing.unwrap_or(self.delivered.len()) as u64;
+        assert_eq!(self.receiver.next(), expected, "the first that is missing");
+        let ack = Flying {
+            segment: ack,
+            new,
+            ..flying
+        };
+        self.back.send(ack, self.now, &self.acks, &mut self.dice);
+    }
+
+    fn at_sender(&mut self) {
+        let ack = self.back.take().expect("it is there");
+        let Segment::Ack {
+            next,
+            block,
+            block_len,
+            echo,
+        } = ack.segment
+        else {
+            panic!("only acknowledgements come back");
+        };
+        let of_use = ack.new && ack.epoch == self.sender.timeouts();
+        self.in_vain += u64::from(!of_use && self.sender.controller().recovery() != Recovery::Sack);
+        self.sender.on_ack(next, block, block_len, echo, self.now);
+    }
+
+    /// All that was to be sent arrived, each packet once as far as the application sees.
+    fn complete(&self) {
+        assert!(
+            self.delivered.iter().all(|n| *n == 1),
+            "{:?}",
+            self.delivered
+        );
+        let repeated = self.transmissions - self.delivered.len() as u64;
+        assert_eq!(self.sender.retransmissions(), repeated);
+    }
+
+    /// Packets that are on their way there, or whose acknowledgement is on its way back, of
+    /// those that were sent since the last time-out. What the receiver has already is sent
+    /// in vain after a time-out, and leaves the sender's books with all before it: it does
+    /// not count.
+    fn flying(&self) -> u64 {
+        let now = self.sender.timeouts();
+        let there = self.there.count(|f| match f.segment {
+            Segment::Data { number, .. } => f.epoch == now && self.delivered[number as usize] == 0,
+            _ => false,
+        });
+        there + self.back.count(|f| f.epoch == now && f.new)
+    }
+}
+
+fn sack() -> [(&'static str, Raw); 1] {
+    [("sack", Raw::Flag(true))]
+}
+
+/// Where packets keep their order, what a sender concludes from acknowledgements is true:
+/// it never has more on the way than its window.
+fn keeps_its_window(controller: AnyController, w: (u64, Weather, Weather, u64)) {
+    let (packets, data, acks, seed) = w;
+    let mut world = World::new(controller, packets, data, acks, seed);
+    world.run(|w| {
+        let window = w.sender.controller().allowance().window.get() / PACKET.get();
+        let (flying, most) = (w.flying(), window.max(1) + w.in_vain);
+        assert!(flying <= most, "{flying} in a window of {window}");
+    });
+    world.complete();
+}
+
+fn any_lossy() -> impl Strategy<Value = (u64, Weather, Weather, u64)> {
+    (1..300u64, lossy(), lossy(), any::<u64>())
+}
+
+proptest! {
+    #[test]
+    fn everything_arrives_once_whatever_the_network_does(
+        values in any_controller(true),
+        packets in 1..300u64,
+        (data, acks, seed) in (foul(), foul(), any::<u64>()),
+    ) {
+        let mut world = World::new(AnyController::build(&values, PACKET), packets, data, acks, seed);
+        world.run(|_| {});
+        world.complete();
+    }
+
+    #[test]
+    fn reno_keeps_its_window(w in any_lossy()) {
+        keeps_its_window(build("reno", &[]), w);
+    }
+
+    #[test]
+    fn newreno_keeps_its_window(w in any_lossy()) {
+        keeps_its_window(build("newreno", &[]), w);
+    }
+
+    #[test]
+    fn newreno_with_sack_keeps_its_window(w in any_lossy()) {
+        keeps_its_window(build("newreno", &sack()), w);
+    }
+
+    #[test]
+    fn vegas_keeps_its_window(w in any_lossy()) {
+        keeps_its_window(build("vegas", &[]), w);
+    }
+
+    #[test]
+    fn vegas_with_sack_keeps_its_window(w in any_lossy()) {
+        keeps_its_window(build("vegas", &sack()), w);
+    }
+}
+
+/// A transfer of 200 packets through fair weather but for these lost transmissions.
+fn with_accidents(name: &str, sacks: bool, accidents: &[u64]) -> World {
+    let controller = if sacks {
+        build(name, &sack())
+    } else {
+        build(name, &[])
+    };
+    let mut world = World::new(controller, 200, Weather::FAIR, Weather::FAIR, 0);
+    world.accidents = accidents.to_vec();
+    world.run(|_| {});
+    world.complete();
+    world
+}
+
+#[test]
+fn without_loss_nothing_is_sent_twice() {
+    for name in ["reno", "newreno", "vegas", "vegas-k"] {
+        let world = with_accidents(name, false, &[]);
+        assert_eq!(world.transmissions, 200, "{name}");
+        assert_eq!(world.sender.timeouts(), 0, "{name}");
+    }
+}
+
+#[test]
+fn one_loss_costs_one_retransmission_and_no_timeout() {
+    for (name, sack) in [("reno", false), ("newreno", false), ("newreno", true)] {
+        let world = with_accidents(name, sack, &[40]);
+        assert_eq!(world.sender.retransmissions(), 1, "{name} {sack}");
+        assert_eq!(world.sender.timeouts(), 0, "{name} {sack}");
+    }
+}
+
+/// Three holes in a window: NewReno fills one a round trip, SACK all at once.
+#[test]
+fn several_losses_of_a_window_cost_no_timeout() {
+    let newreno = with_accidents("newreno", false, &[40, 43, 46]);
+    let sack = with_accidents("newreno", true, &[40, 43, 46]);
+    for world in [&newreno, &sack] {
+        assert_eq!(world.sender.retransmissions(), 3);
+        assert_eq!(world.sender.timeouts(), 0);
+    }
+    let one_round = Duration::from_ms(40);
+    assert!(
+        newreno.now.since(sack.now) >= one_round,
+        "{} {}",
+        newreno.now,
+        sack.now
+    );
+}
+
+#[test]
+fn a_lost_last_packet_needs_the_timer() {
+    // Nothing comes after it to tell of the loss.
+    let world = with_accidents("newreno", true, &[199]);
+    assert_eq!(world.sender.timeouts(), 1);
+    assert_eq!(world.sender.retransmissions(), 1);
+}
+
+/// Acknowledgements of what was never sent come from nowhere, and change nothing.
+#[test]
+fn impossible_acknowledgements_are_ignored() {
+    let mut sender = stream::Sender::new(build("newreno", &sack()), PACKET);
+    sender.supply(10);
+    let now = Time::from_ps(1_000_000_000);
+    assert!(sender.poll(now).is_ok());
+    sender.on_ack(1_000_000, 0, 0, Time::ZERO, now);
+    sender.on_ack(0, 5, u32::MAX, Time::ZERO, now);
+    sender.on_ack(0, u32::MAX, u32::MAX, Time::ZERO, now);
+    sender.on_ack(1, u32::MAX, u32::MAX, Time::ZERO, now);
+    assert!(!sender.is_done());
+    let Ok(Segment::Data { number, .. }) = sender.poll(now) else {
+        panic!("a window of two packets has room");
+    };
+    assert_eq!(number, 1);
+    assert_eq!(sender.controller().allowance().window, Bytes::new(2000));
+}
