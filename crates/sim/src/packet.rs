@@ -2,7 +2,7 @@
 
 use accord_aqm::{Class, PacketMeta};
 use accord_transport::Segment;
-use accord_units::{Bytes, Duration, Time};
+use accord_units::{Bytes, Duration};
 
 /// A packet: 48 bytes, no allocation.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -19,19 +19,9 @@ pub struct Packet {
     pub marked: bool,
 }
 
-impl Packet {
-    /// Fills an event that is not about a packet.
-    pub const NONE: Packet = Packet {
-        segment: Segment::Data {
-            number: 0,
-            sent: Time::ZERO,
-        },
-        flow: 0,
-        hop: 0,
-        size: 0,
-        marked: false,
-    };
+const _: () = assert!(size_of::<Packet>() <= 48);
 
+impl Packet {
     /// Size on the wire.
     #[inline]
     pub fn bytes(&self) -> Bytes {
