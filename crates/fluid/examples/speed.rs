@@ -17,8 +17,8 @@ fn cpu() -> f64 {
 fn main() {
     for model in ["integrator", "ack-clocked"] {
         let text = format!(
-            "duration = \"50 s\"\nfluid = {{ link_model = \"{model}\" }}\n[topology.dumbbell]\nrate = \"10 Gbps\"\ndelay = \"5 ms\"\nqueue = {{ discipline = \"droptail\", limit = \"unlimited\" }}\n\
-             [flow.f]\ncount = 1000\nfrom = \"left\"\nto = \"right\"\ncontroller = {{ name = \"monaco\", gain = 0.3 }}\naccess = {{ rate = \"1 Gbps\", delay = {{ spread = [\"2.5 ms\", \"50 ms\"] }} }}\n"
+            "duration = \"50 s\"\nfluid = {{ link_model = \"{model}\" }}\n[topology.dumbbell]\nrate = \"1 Gbps\"\ndelay = \"5 ms\"\nqueue = {{ discipline = \"droptail\", limit = \"unlimited\" }}\n\
+             [flow.f]\ncount = 1000\nfrom = \"left\"\nto = \"right\"\ncontroller = {{ name = \"monaco\", gain = 0.3 }}\naccess = {{ rate = \"10 Gbps\", delay = {{ spread = [\"2.5 ms\", \"50 ms\"] }} }}\n"
         );
         let file = File::parse("speed.toml", &text).expect("it parses");
         let scenario = file.points(&CATALOGUE, None).expect("valid").swap_remove(0);

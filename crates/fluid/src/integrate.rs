@@ -12,7 +12,7 @@
 use crate::conserve::{Load, Problem};
 use crate::error::FluidError;
 use crate::history::{Clock, Histories, Tap};
-use crate::law::{Seen, Window};
+use crate::law::{Law, Seen, Window};
 use crate::model::{Model, Network};
 use crate::queue::{Discipline, Queue};
 use accord_scenario::LinkModel;
@@ -26,6 +26,8 @@ pub(crate) struct Flow {
     pub base_rtt: f64,
     /// Present rate in bytes/s, and all bytes sent.
     pub rate: f64,
+    /// One over the round-trip time.
+    inverse: f64,
     pub sent: f64,
     /// Bytes lost on the way.
     pub lost: f64,
@@ -38,6 +40,10 @@ pub(crate) struct Flow {
     hops: std::ops::Range<usize>,
     /// Whether any of its queues does more than delay.
     signals: bool,
+    /// For the common case, [`Flow::glide`]: gain, target, packet, and the only queue.
+    glides: bool,
+    proportional: (f64, f64, f64),
+    only: Option<See>,
     /// Steps until its past is the same all over, once it has stopped.
     settling: usize,
 }
@@ -54,6 +60,8 @@ struct See {
 #[derive(Clone, Copy, Debug)]
 struct Feed {
     kind: u32,
+    /// How many flows: those of the kind, or one at a private queue.
+    many: f64,
     tap: Tap,
 }
 
@@ -129,6 +137,7 @@ impl<'a, 'b> Integration<'a, 'b> {
                     seen: Seen::default(),
                     base_rtt: 0.0,
                     rate: 0.0,
+                    inverse: 0.0,
                     sent: 0.0,
                     lost: 0.0,
                     most: f64::INFINITY,
@@ -137,6 +146,12 @@ impl<'a, 'b> Integration<'a, 'b> {
                     many: k.members.len() as f64,
                     hops: 0..0,
                     signals: false,
+                    glides: false,
+                    proportional: match k.control.law {
+                        Law::Proportional { gain, target } => (gain, target, k.control.packet),
+                        _ => (0.0, 0.0, 0.0),
+                    },
+                    only: None,
                     settling: 0,
                 })
                 .collect(),
@@ -195,6 +210,7 @@ impl<'a, 'b> Integration<'a, 'b> {
                     tap.locate(&self.clock);
                     self.feeds[hop.queue].push(Feed {
                         kind: k as u32,
+                        many: if hop.private { 1.0 } else { self.flows[k].many },
                         tap,
                     });
                 }
@@ -210,14 +226,36 @@ impl<'a, 'b> Integration<'a, 'b> {
                 queue.longest.is_finite() || queue.discipline != Discipline::DropTail
             });
         }
+        self.only();
         self.base_rtts = network.paths.iter().map(|p| p.base_rtt).collect();
         self.capacities = self.queues.iter().map(|q| q.capacity).collect();
         self.network = network;
         self.clock.reaches(longest, h);
         for (q, feeds) in self.feeds.iter().enumerate() {
-            self.arrived[q] = arrived(feeds, &self.flows, &self.sent, self.clock.now);
+            self.arrived[q] = arrived(feeds, &self.sent, self.clock.now);
         }
         self.switch(active);
+    }
+
+    /// Notes the queue of flows that have just one.
+    fn only(&mut self) {
+        for flow in &mut self.flows {
+            flow.only = match &self.taps[flow.hops.clone()] {
+                [see] => Some(*see),
+                _ => None,
+            };
+        }
+    }
+
+    /// Whether a flow is the common case: proportional, out of slow start, one queue that
+    /// only delays, always more to send.
+    fn glides(&self, k: usize) -> bool {
+        let flow = &self.flows[k];
+        let law = self.model.kinds[k].control.law;
+        (flow.active && !flow.state.slow_start && !flow.signals && flow.only.is_some())
+            && matches!(law, Law::Proportional { .. })
+            && flow.offered.is_infinite()
+            && flow.size.is_infinite()
     }
 
     /// Starts and stops flows.
@@ -234,6 +272,7 @@ impl<'a, 'b> Integration<'a, 'b> {
                 flow.state.min_rtt = flow.base_rtt + seen.queue;
             }
             flow.rate = if flow.active { flow.sends() } else { 0.0 };
+            flow.inverse = 1.0 / (flow.base_rtt + seen.queue);
             if was && !flow.active {
                 flow.settling = self.depth;
                 if self.link_model == LinkModel::AckClocked {
@@ -241,6 +280,7 @@ impl<'a, 'b> Integration<'a, 'b> {
                     self.windows.put(k, self.clock.now, 0.0);
                 }
             }
+            self.flows[k].glides = self.glides(k);
         }
     }
 
@@ -276,8 +316,21 @@ impl<'a, 'b> Integration<'a, 'b> {
                 self.losses.put(q, now, queue.loss);
             }
         }
+        let conserving = self.link_model == LinkModel::AckClocked;
         for k in 0..self.flows.len() {
-            self.move_flow(k, now, h);
+            let flow = &mut self.flows[k];
+            if flow.glides
+                && let Some(see) = flow.only
+            {
+                let queue = self.delays.read(see.queue as usize, now, &see.tap);
+                flow.glide(queue, h);
+                self.sent.put(k, now, flow.sent);
+                if conserving {
+                    self.windows.put(k, now, flow.rate / flow.inverse);
+                }
+            } else {
+                self.move_flow(k, now, h);
+            }
         }
         match self.link_model {
             LinkModel::Integrator => self.integrate(now, h),
@@ -296,6 +349,7 @@ impl<'a, 'b> Integration<'a, 'b> {
         for see in &mut self.taps {
             see.tap.locate(&self.clock);
         }
+        self.only();
         for feed in self.feeds.iter_mut().flatten() {
             feed.tap.locate(&self.clock);
         }
@@ -329,6 +383,7 @@ impl<'a, 'b> Integration<'a, 'b> {
         flow.lost += bytes * seen.loss;
         flow.sent += bytes;
         flow.rate = rate;
+        flow.inverse = 1.0 / (flow.base_rtt + seen.queue);
         if flow.sent >= flow.size {
             // The last byte leaves within the step.
             flow.sent = flow.size;
@@ -341,11 +396,12 @@ impl<'a, 'b> Integration<'a, 'b> {
             let window = flow.rate * (flow.base_rtt + seen.queue);
             self.windows.put(k, now, window);
         }
+        self.flows[k].glides = self.glides(k);
     }
 
     fn integrate(&mut self, now: usize, h: f64) {
         for (q, queue) in self.queues.iter_mut().enumerate() {
-            let total = arrived(&self.feeds[q], &self.flows, &self.sent, now);
+            let total = arrived(&self.feeds[q], &self.sent, now);
             queue.integrate((total - self.arrived[q]).max(0.0), h);
             self.arrived[q] = total;
         }
@@ -356,8 +412,7 @@ impl<'a, 'b> Integration<'a, 'b> {
             loads.clear();
             loads.extend(feeds.iter().map(|f| Load {
                 kind: f.kind,
-                window: self.flows[f.kind as usize].many
-                    * self.windows.read(f.kind as usize, now, &f.tap),
+                window: f.many * self.windows.read(f.kind as usize, now, &f.tap),
             }));
         }
         let mut delay: Vec<f64> = self.queues.iter().map(|q| q.predicted(h)).collect();
@@ -386,6 +441,29 @@ impl<'a, 'b> Integration<'a, 'b> {
 }
 
 impl Flow {
+    /// [`crate::law::Control::advance`] and what is sent, for the common case: the same
+    /// arithmetic with one division.
+    #[inline]
+    fn glide(&mut self, queue: f64, h: f64) {
+        let (gain, target, packet) = self.proportional;
+        let w = self.state.window;
+        let rtt = self.base_rtt + queue;
+        let inverse = 1.0 / rtt;
+        let slope = |w: f64, queue: f64, inverse: f64| {
+            (gain * (target - w * queue * inverse)).min(packet) * inverse
+        };
+        let first = slope(w, self.seen.queue, self.inverse);
+        let second = slope((w + h * first).max(1e-3 * packet), queue, inverse);
+        let next = (w + 0.5 * h * (first + second)).max(1e-3 * packet);
+        let rate = (next * inverse).min(self.most);
+        self.state.window = next;
+        self.state.min_rtt = self.state.min_rtt.min(rtt);
+        self.seen.queue = queue;
+        self.inverse = inverse;
+        self.sent += 0.5 * h * (self.rate + rate);
+        self.rate = rate;
+    }
+
     /// Its rate, as its window and its application have it.
     #[inline]
     fn sends(&self) -> f64 {
@@ -395,7 +473,7 @@ impl Flow {
 
 /// Bytes that have arrived at a queue: the arrival curve [Xia03 eq. 1].
 #[inline]
-fn arrived(feeds: &[Feed], flows: &[Flow], sent: &Histories, now: usize) -> f64 {
-    let bytes = |f: &Feed| flows[f.kind as usize].many * sent.read(f.kind as usize, now, &f.tap);
+fn arrived(feeds: &[Feed], sent: &Histories, now: usize) -> f64 {
+    let bytes = |f: &Feed| f.many * sent.read(f.kind as usize, now, &f.tap);
     feeds.iter().map(bytes).sum()
 }

@@ -1,7 +1,7 @@
 //! From a scenario to what is integrated: kinds of flows, queues, delays.
 //!
-//! - Flows that are alike in everything (path, delays, controller, times) have the same
-//!   trajectory; they are one [`Kind`] with a multiplicity.
+//! - Flows that are alike in everything (path, delays, controller, times, host links) have the
+//!   same trajectory; they are one [`Kind`] with a multiplicity.
 //! - A link that attaches a host for one flow, and is wider than another link of the flow's
 //!   path, has no queue at rest; it is left out, and only bounds the flow's rate.
 //! - Delays are propagation and transmission, as in `Scenario::base_rtt`. Acknowledgements
@@ -33,6 +33,10 @@ pub(crate) struct Model<'a> {
     pub queues: Vec<LinkId>,
     /// For each link its place in `queues`.
     queue_of: Vec<Option<u32>>,
+    /// Links that attach a host for one flow.
+    private: Vec<bool>,
+    /// Sizes of the packets in each queue: that of the first flow that uses it.
+    pub packets: Vec<f64>,
     pub notes: Vec<String>,
 }
 
@@ -66,24 +70,55 @@ pub(crate) struct Hop {
     pub queue: usize,
     /// Delay from the source to the queue.
     pub after: f64,
+    /// Each flow has such a queue for itself.
+    pub private: bool,
 }
 
 impl<'a> Model<'a> {
     pub fn new(scenario: &'a Scenario) -> Model<'a> {
-        let queue_of = queued(scenario);
-        let queues = (0..scenario.links.len())
-            .filter(|&l| queue_of[l].is_some())
-            .collect();
+        let (queued, private) = queued(scenario);
         let mut model = Model {
             scenario,
             kinds: Vec::new(),
-            queues,
-            queue_of,
+            queues: Vec::new(),
+            queue_of: Vec::new(),
+            private,
+            packets: Vec::new(),
             notes: Vec::new(),
         };
+        model.number(&queued);
         model.gather();
+        // Of private queues that are alike, those of one flow of a kind remain.
+        let mut used = vec![false; scenario.links.len()];
+        for kind in &model.kinds {
+            let flow = kind.members[0];
+            let mut uses = |path: &[LinkId]| path.iter().for_each(|&l| used[l] = true);
+            uses(&scenario.flows[flow].path);
+            for event in &scenario.events {
+                if let Change::Route { flow: f, path, .. } = &event.change
+                    && *f == flow
+                {
+                    uses(path);
+                }
+            }
+        }
+        let queued: Vec<bool> = queued.iter().zip(used).map(|(&q, u)| q && u).collect();
+        model.number(&queued);
         model.leave_out();
         model
+    }
+
+    fn number(&mut self, queued: &[bool]) {
+        self.queues = (0..queued.len()).filter(|&l| queued[l]).collect();
+        self.queue_of = vec![None; queued.len()];
+        for (q, &l) in self.queues.iter().enumerate() {
+            self.queue_of[l] = Some(q as u32);
+        }
+        let mut packets = vec![1000.0; queued.len()];
+        for f in self.scenario.flows.iter().rev() {
+            f.path.iter().for_each(|&l| packets[l] = f.packet.as_f64());
+        }
+        self.packets = self.queues.iter().map(|&l| packets[l]).collect();
     }
 
     /// Finds flows that are alike.
@@ -105,7 +140,7 @@ impl<'a> Model<'a> {
                     let (a, b) = (&s.flows[flow], &s.flows[other]);
                     (a.controller == b.controller && a.demand == b.demand)
                         && (a.start, a.stop, a.packet) == (b.start, b.stop, b.packet)
-                        && networks.iter().all(|n| n[flow].same(&n[other]))
+                        && networks.iter().all(|n| self.same(&n[flow], &n[other]))
                 };
                 // Only the latest few are compared, so that a group of flows that all differ
                 // takes no quadratic time.
@@ -214,6 +249,7 @@ impl<'a> Model<'a> {
                 Some(queue) => path.hops.push(Hop {
                     queue: queue as usize,
                     after: path.one_way,
+                    private: self.private[l],
                 }),
                 None => path.peak = path.peak.min(state.rate[l]),
             }
@@ -227,6 +263,7 @@ impl<'a> Model<'a> {
                 path.hops.push(Hop {
                     queue: queue as usize,
                     after: path.base_rtt,
+                    private: self.private[l],
                 });
             }
             path.base_rtt += state.crossing(l, f.ack);
@@ -239,30 +276,27 @@ impl<'a> Model<'a> {
         &self.scenario.links[self.queues[queue]].queue.discipline
     }
 
-    /// Size of the packets in a queue: that of the first flow that uses it.
-    pub fn packet(&self, queue: usize) -> f64 {
-        let l = self.queues[queue];
-        let user = self.scenario.flows.iter().find(|f| f.path.contains(&l));
-        user.map_or(1000.0, |f| f.packet.as_f64())
+    /// Whether two paths make no difference to the fluid.
+    fn same(&self, a: &Path, b: &Path) -> bool {
+        let link = |h: &Hop| &self.scenario.links[self.queues[h.queue]];
+        let alike = |(a, b): (&Hop, &Hop)| {
+            let twins = || {
+                let (x, y) = (link(a), link(b));
+                (a.private && b.private) && (x.rate == y.rate && x.queue == y.queue)
+            };
+            a.after == b.after && (a.queue == b.queue || twins())
+        };
+        let numbers = |p: &Path| (p.base_rtt, p.one_way, p.peak, p.forward, p.hops.len());
+        numbers(a) == numbers(b) && a.hops.iter().zip(&b.hops).all(alike)
     }
 
     /// What fits into a queue, in bytes.
     pub fn buffer(&self, queue: usize) -> f64 {
         match self.scenario.links[self.queues[queue]].queue.limit {
-            Limit::Packets(n) => n as f64 * self.packet(queue),
+            Limit::Packets(n) => n as f64 * self.packets[queue],
             Limit::Bytes(b) => b.as_f64(),
             Limit::Unlimited => f64::INFINITY,
         }
-    }
-}
-
-impl Path {
-    /// Whether two paths make no difference to the fluid.
-    fn same(&self, other: &Path) -> bool {
-        self.hops == other.hops
-            && self.forward == other.forward
-            && (self.base_rtt, self.one_way, self.peak)
-                == (other.base_rtt, other.one_way, other.peak)
     }
 }
 
@@ -274,8 +308,8 @@ fn cuts(s: &Scenario) -> Vec<Time> {
     cuts
 }
 
-/// All links that can have a queue, numbered.
-fn queued(s: &Scenario) -> Vec<Option<u32>> {
+/// Links that can have a queue, and links that attach a host for one flow.
+fn queued(s: &Scenario) -> (Vec<bool>, Vec<bool>) {
     let n = s.links.len();
     let mut users = vec![0u32; n];
     let mut slower = vec![true; n];
@@ -283,8 +317,7 @@ fn queued(s: &Scenario) -> Vec<Option<u32>> {
     let mut visit = |path: &[LinkId]| {
         for &l in path {
             users[l] += 1;
-            let narrower = |&m: &LinkId| s.links[m].rate < s.links[l].rate;
-            slower[l] &= path.iter().any(|m| narrower(m));
+            slower[l] &= path.iter().any(|&m| s.links[m].rate < s.links[l].rate);
         }
     };
     for f in &s.flows {
@@ -297,18 +330,16 @@ fn queued(s: &Scenario) -> Vec<Option<u32>> {
             Change::Delay(..) => {}
         }
     }
-    let any_varies = varies.contains(&true);
-    let mut next = 0;
-    (0..n)
-        .map(|l| {
-            let attachment = s.links[l].attachment && users[l] == 1;
-            let wide = attachment && slower[l] && !any_varies;
-            (users[l] > 0 && !wide).then(|| {
-                next += 1;
-                next - 1
-            })
-        })
-        .collect()
+    let steady = !varies.contains(&true);
+    // A route change that keeps a flow on its host link counts it twice; it is then merely
+    // not found to be private.
+    let private: Vec<bool> = (0..n)
+        .map(|l| s.links[l].attachment && users[l] == 1 && !varies[l])
+        .collect();
+    let queued = (0..n)
+        .map(|l| users[l] > 0 && !(private[l] && slower[l] && steady))
+        .collect();
+    (queued, private)
 }
 
 /// The links and routes as they are at some time.

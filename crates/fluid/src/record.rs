@@ -73,7 +73,7 @@ impl Recorder {
             self.flow(k, run, time, period);
         }
         for (q, columns) in self.links.iter_mut().enumerate() {
-            let packet = run.model.packet(q);
+            let packet = run.model.packets[q];
             let queue = &mut run.queues[q];
             let delay = queue.delay_integral / period;
             let backlog = delay * queue.capacity;

@@ -14,8 +14,9 @@ pub(crate) const MOST_WORK: f64 = 2e10;
 /// Values of all series together (128 MiB), and samples of one.
 const BUDGET: u64 = 1 << 24;
 const LONGEST: u64 = 1 << 14;
-/// Steps in the shortest base round-trip time.
-const STEPS: f64 = 30.0;
+/// Steps in the shortest base round-trip time: for laws of order two, and of order one.
+const SMOOTH_STEPS: f64 = 15.0;
+const SIGN_STEPS: f64 = 30.0;
 
 /// Runs a scenario as a fluid, and a second time with twice the step to see how much the step
 /// matters; a note says it.
@@ -47,7 +48,8 @@ pub fn run_with_step(
     integrate(scenario, step, observer).map(|(run, _)| run)
 }
 
-/// The step in seconds: the scenario's, or a thirtieth of the shortest base round-trip time.
+/// The step in seconds: the scenario's, or a fifteenth of the shortest base round-trip time, a
+/// thirtieth where a law moves by a sign.
 pub fn step(scenario: &Scenario) -> f64 {
     if let Some(step) = scenario.fluid.step {
         return step.as_secs_f64();
@@ -57,7 +59,12 @@ pub fn step(scenario: &Scenario) -> f64 {
         .flat_map(|p| model.network(p.start).paths)
         .map(|p| p.base_rtt)
         .fold(f64::INFINITY, f64::min);
-    (shortest / STEPS).min(scenario.duration.as_secs_f64() / STEPS)
+    let steps = if model.kinds.iter().all(|k| k.control.is_smooth()) {
+        SMOOTH_STEPS
+    } else {
+        SIGN_STEPS
+    };
+    shortest.min(scenario.duration.as_secs_f64()) / steps
 }
 
 fn integrate(

@@ -38,7 +38,7 @@ pub(crate) const FLUID: Section = Section {
     one_of: false,
     keys: &[
         key("link_model", Shape::Choice(link_models), Value("ack-clocked"), "How queues follow from windows: `ack-clocked` keeps in flight what the windows say, `integrator` integrates window over round-trip time."),
-        key("step", Shape::Span, Words("a thirtieth of the shortest base round-trip time"), "Longest time step."),
+        key("step", Shape::Span, Words("a fifteenth of the shortest base round-trip time, a thirtieth for laws of the sign"), "Longest time step."),
     ],
 };
 
