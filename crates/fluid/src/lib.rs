@@ -2,7 +2,7 @@
 //!
 //! Windows move by differential equations, queues by what the windows send, and each sees the
 //! other after a delay. [`run`] integrates a scenario and returns the same record as the other
-//! engines.
+//! engines; [`stability`] linearises it and says how far it is from cycling.
 //!
 //! Keys of the sources: `[Xia05]`, `[Xia03]` Xia, Harrison, Kalyanaraman, Ramachandran,
 //! Venkatesan, *Accumulation-based Congestion Control* (journal and conference version);
@@ -15,10 +15,19 @@ mod error;
 mod history;
 mod integrate;
 mod law;
+mod linear;
+mod margins;
 mod model;
 mod queue;
 mod record;
+mod roots;
 mod run;
+mod stability;
 
 pub use error::FluidError;
+pub use linear::{Linear, Rest, Term, linearise};
+pub use margins::{Margins, margins};
+pub use nalgebra::Complex;
+pub use roots::rightmost_roots;
 pub use run::{run, run_with_step, step};
+pub use stability::{Stability, stability};
