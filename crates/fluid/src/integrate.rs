@@ -373,7 +373,7 @@ impl<'a, 'b> Integration<'a, 'b> {
         let control = &self.model.kinds[k].control;
         control.advance(&mut flow.state, flow.base_rtt, &flow.seen, &seen, h);
         flow.seen = seen;
-        if flow.offered.is_finite() {
+        if flow.offered.is_finite() && flow.state.window.is_finite() {
             // A window that is not used does not grow.
             let rtt = flow.base_rtt + seen.queue;
             flow.state.window = flow.state.window.min(flow.offered * rtt);

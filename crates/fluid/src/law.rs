@@ -73,7 +73,8 @@ impl Control {
         let plain = Control {
             law: Law::Unresponsive,
             packet,
-            initial: packet,
+            // Without control there is no window; what is offered is sent.
+            initial: f64::INFINITY,
             growth: LN_2,
             leave: f64::INFINITY,
             keep: 1.0,
@@ -100,6 +101,7 @@ impl Control {
                 };
                 Control {
                     law,
+                    initial: packet,
                     growth,
                     leave: target,
                     ..plain
@@ -210,6 +212,7 @@ impl Control {
     pub fn advance(&self, state: &mut Window, base_rtt: f64, from: &Seen, to: &Seen, h: f64) {
         state.min_rtt = state.min_rtt.min(base_rtt + to.queue);
         if matches!(self.law, Law::Unresponsive) {
+            state.window = self.initial;
             return;
         }
         let mut left = h;

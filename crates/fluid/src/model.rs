@@ -7,7 +7,7 @@
 //! - Delays are propagation and transmission, as in `Scenario::base_rtt`. Acknowledgements
 //!   and control packets load no link.
 
-use crate::law::Control;
+use crate::law::{Control, Law};
 use accord_scenario::{Change, Demand, Limit, LinkId, Scenario};
 use accord_units::param::Values;
 use accord_units::{Bytes, Duration, Time};
@@ -254,6 +254,14 @@ impl<'a> Model<'a> {
                 None => path.peak = path.peak.min(state.rate[l]),
             }
             path.one_way += state.crossing(l, f.packet);
+        }
+        let endless = matches!(
+            f.demand,
+            Demand::Greedy | Demand::Size(_) | Demand::OnOff { rate: None, .. }
+        );
+        if endless && Control::of(f).law == Law::Unresponsive {
+            // It sends as fast as its first link takes it.
+            path.peak = path.peak.min(state.rate[state.path[flow][0]]);
         }
         path.forward = path.hops.len();
         path.base_rtt = path.one_way;

@@ -111,13 +111,17 @@ impl Recorder {
         let due = self.sent_by(k, run, time - path.one_way);
         let accumulation = (due - delivered).max(0.0);
         let there = flow.active || rate > 0.0 || out > 0.0;
+        let window = match flow.state.window {
+            w if w.is_finite() => w,
+            _ => f64::NAN,
+        };
         let runs = |v: f64| if flow.active { v } else { f64::NAN };
         let is = |v: f64| if there { v } else { f64::NAN };
         let values = [
             is(out),
             is(out),
             is(rate),
-            runs(flow.state.window),
+            runs(window),
             runs(flow.base_rtt + flow.seen.queue),
             runs(flow.state.min_rtt),
             is(accumulation),
