@@ -83,12 +83,26 @@ pub fn linearise(scenario: &Scenario, at: Time) -> Result<(Linear, Vec<Rest>), F
     let kinds: Vec<usize> = (0..model.kinds.len())
         .filter(|&k| phase.active.contains(&model.kinds[k].members[0]))
         .collect();
-    let mut moving = Vec::new();
+    let mut moving: Vec<usize> = Vec::new();
+    let mut flows: Vec<usize> = Vec::new();
     for &k in &kinds {
         let kind = &model.kinds[k];
         match kind.control.law {
             Law::Unresponsive => {}
-            Law::Proportional { .. } | Law::MoWalrand { .. } => moving.push(k),
+            Law::Proportional { .. } | Law::MoWalrand { .. } => {
+                // Kinds that differ in their times only are one here.
+                let twin = moving.iter().position(|&m| {
+                    model.kinds[m].control == kind.control
+                        && model.same(&network.paths[m], &network.paths[k])
+                });
+                match twin {
+                    Some(m) => flows[m] += kind.members.len(),
+                    None => {
+                        moving.push(k);
+                        flows.push(kind.members.len());
+                    }
+                }
+            }
             _ => {
                 let flow = &scenario.flows[kind.members[0]];
                 return Err(FluidError::Sign {
@@ -100,7 +114,8 @@ pub fn linearise(scenario: &Scenario, at: Time) -> Result<(Linear, Vec<Rest>), F
     }
     let rest: Vec<Rest> = moving
         .iter()
-        .map(|&k| {
+        .zip(flows)
+        .map(|(&k, flows)| {
             let kind = &model.kinds[k];
             let path = &network.paths[k];
             let sum = |of: &[f64], n| {
@@ -112,7 +127,7 @@ pub fn linearise(scenario: &Scenario, at: Time) -> Result<(Linear, Vec<Rest>), F
             let queue = sum(&delays, path.hops.len());
             Rest {
                 group: scenario.flows[kind.members[0]].group,
-                flows: kind.members.len(),
+                flows,
                 rate: rates[kind.members[0]],
                 base_rtt: path.base_rtt,
                 queue,

@@ -285,7 +285,7 @@ impl<'a> Model<'a> {
     }
 
     /// Whether two paths make no difference to the fluid.
-    fn same(&self, a: &Path, b: &Path) -> bool {
+    pub fn same(&self, a: &Path, b: &Path) -> bool {
         let link = |h: &Hop| &self.scenario.links[self.queues[h.queue]];
         let alike = |(a, b): (&Hop, &Hop)| {
             let twins = || {

@@ -9,7 +9,7 @@ use crate::linear::Linear;
 use nalgebra::{Complex, DMatrix};
 
 /// Order of the largest matrix whose eigenvalues are sought.
-const LARGEST: usize = 700;
+const LARGEST: usize = 400;
 
 /// The rightmost roots, in 1/s, the rightmost first; of a conjugate pair the one above. All
 /// windows' gains are multiplied by `gain`.
