@@ -135,7 +135,7 @@ pub fn linearise(scenario: &Scenario, at: Time) -> Result<(Linear, Vec<Rest>), F
             }
         })
         .collect();
-    if rest.iter().any(|r| !(r.rate > 0.0)) {
+    if rest.iter().any(|r| r.rate.is_nan() || r.rate <= 0.0) {
         return Err(FluidError::NoEquilibrium("a flow has no rate".into()));
     }
     let linear = Builder {

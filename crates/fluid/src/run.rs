@@ -76,7 +76,7 @@ fn integrate(
     let phases = scenario.phases();
     let seconds = scenario.duration.as_secs_f64();
     let work = seconds / step * (model.kinds.len() + model.queues.len()) as f64;
-    if !(work <= MOST_WORK) {
+    if work.is_nan() || work > MOST_WORK {
         let hint = match scenario.fluid.step {
             Some(_) => "give fluid.step a larger value, or the run a shorter duration",
             None => "shorten the run, or lengthen its shortest round trip",
@@ -115,7 +115,7 @@ fn integrate(
             }
             if to == next_sample {
                 recorder.sample(&mut state, to.as_secs_f64());
-                next_sample = next_sample + sample;
+                next_sample += sample;
                 observer.progress(to)?;
             }
             from = to;
