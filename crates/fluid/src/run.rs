@@ -132,6 +132,7 @@ fn integrate(
         notes.push("fluid: acknowledgements and control packets load no queue".into());
     }
     let run = Run {
+        certificates: Vec::new(),
         manifest: Manifest {
             engine: Engine::Fluid,
             version: env!("CARGO_PKG_VERSION"),

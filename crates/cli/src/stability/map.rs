@@ -5,7 +5,6 @@ use super::steady;
 use crate::args::Stability as Args;
 use crate::fail::Failure;
 use crate::source::{CATALOGUE, load};
-use accord_report::write_file;
 use accord_scenario::{Entity, Metric, Quiet, Run, Scenario};
 use rayon::prelude::*;
 use std::fmt::Write;
@@ -140,11 +139,9 @@ pub fn run(args: &Args) -> Result<bool, Failure> {
     };
     std::fs::create_dir_all(&dir).map_err(Failure::new)?;
     let table = csv(&x, y.as_ref(), &cells);
-    write_file(&dir.join("map.csv"), table.as_bytes())?;
-    write_file(
-        &dir.join("map.html"),
-        page(&id, &x, y.as_ref(), &cells).as_bytes(),
-    )?;
+    std::fs::write(dir.join("map.csv"), &table).map_err(Failure::new)?;
+    let map = page(&id, &x, y.as_ref(), &cells);
+    std::fs::write(dir.join("map.html"), map).map_err(Failure::new)?;
     let stable = cells.iter().filter(|c| c.growth < 0.0).count();
     println!("{id}: {stable} of {} points stable", cells.len());
     if let Some(e) = cells.iter().find(|c| !c.error.is_empty()) {
@@ -226,7 +223,7 @@ fn colour(gain: f64) -> String {
     if gain.is_nan() {
         return "#cccccc".into();
     }
-    let part = (gain.max(1e-3).min(1e3).log10() / 0.6).clamp(-1.0, 1.0);
+    let part = (gain.clamp(1e-3, 1e3).log10() / 0.6).clamp(-1.0, 1.0);
     let fade = |to: f64| (255.0 - (255.0 - to) * part.abs()) as u8;
     match part > 0.0 {
         true => format!("#{:02x}{:02x}{:02x}", fade(40.0), fade(100.0), fade(190.0)),
