@@ -94,7 +94,7 @@ impl Control {
                     },
                     _ => Law::Proportional { gain, target },
                 };
-                // A conserving Monaco doubles once per window felt, every second round trip.
+                // A Monaco bound by its window doubles once per window felt, every second round trip.
                 let growth = match v.choice("clocking") {
                     "paced" => LN_2,
                     _ => LN_2 / 2.0,
