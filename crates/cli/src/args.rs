@@ -62,6 +62,9 @@ pub struct How {
     /// Sets a value of the scenario, such as link.bottleneck.rate="5 Mbps".
     #[arg(long = "set", value_name = "PATH=VALUE")]
     pub set: Vec<String>,
+    /// Ignores the runs that an interrupted command has left, and starts anew.
+    #[arg(long)]
+    pub fresh: bool,
     /// Prints JSON in place of tables.
     #[arg(long)]
     pub json: bool,
