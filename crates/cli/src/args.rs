@@ -23,6 +23,10 @@ pub enum Command {
     Compare(Compare),
     /// Reproduces experiments of the literature.
     Reproduce(Reproduce),
+    /// Solves a network given as tables of links and flows: rates, prices and their proof.
+    Solve(Solve),
+    /// Says how far a scenario's equilibria are from cycling; or maps it over parameters.
+    Stability(Stability),
     /// Prints the JSON Schema of the scenario language, for editors.
     Schema,
     /// Measures the packet engine: packet-hops per CPU-second.
@@ -110,10 +114,69 @@ pub struct Reproduce {
 }
 
 #[derive(Group)]
+pub struct Stability {
+    /// The scenario: a file, or the id of one that comes with the program.
+    pub scenario: String,
+    /// A parameter to map over, such as flow.f.controller.gain=0.1..2.
+    #[arg(long, value_name = "PATH=FROM..TO")]
+    pub x: Option<String>,
+    /// A second one.
+    #[arg(long, value_name = "PATH=FROM..TO", requires = "x")]
+    pub y: Option<String>,
+    /// How many values each has.
+    #[arg(long, default_value_t = 25, value_parser = in_map)]
+    pub points: usize,
+    /// Packet simulations on top of the map: so many along each axis.
+    #[arg(long, default_value_t = 0, requires = "x")]
+    pub packets: usize,
+    /// Sets a value of the scenario, such as link.bottleneck.rate="5 Mbps".
+    #[arg(long = "set", value_name = "PATH=VALUE")]
+    pub set: Vec<String>,
+    /// The seed, in place of the scenario's.
+    #[arg(long)]
+    pub seed: Option<u64>,
+    /// Where the map goes; by default runs/<id>-stability.
+    #[arg(short, long, value_name = "DIR", requires = "x")]
+    pub output: Option<PathBuf>,
+    /// Prints the map as CSV, too.
+    #[arg(long, requires = "x")]
+    pub csv: bool,
+}
+
+/// From 2 to 200 values.
+fn in_map(text: &str) -> Result<usize, String> {
+    match text.parse() {
+        Ok(n @ 2..=200) => Ok(n),
+        _ => Err("expected a whole number from 2 to 200".into()),
+    }
+}
+
+#[derive(Group)]
 pub struct Bench {
     /// The work; all of them if none is named.
     pub name: Option<String>,
     /// Prints JSON in place of a table.
     #[arg(long)]
     pub json: bool,
+}
+
+#[derive(Group)]
+pub struct Solve {
+    /// A directory with links.csv and flows.csv (or .parquet); docs/src/solve.md has the columns.
+    pub network: PathBuf,
+    /// Max-min fairness, by weights and caps, in place of the flows' utilities.
+    #[arg(long)]
+    pub max_min: bool,
+    /// How many flows and links the page shows.
+    #[arg(long, value_name = "N", default_value_t = 10)]
+    pub top: usize,
+    /// Writes the tables rates and prices here, in the format of the table of flows.
+    #[arg(short, long, value_name = "DIR")]
+    pub output: Option<PathBuf>,
+    /// Prints JSON in place of a page.
+    #[arg(long)]
+    pub json: bool,
+    /// No progress.
+    #[arg(short, long)]
+    pub quiet: bool,
 }

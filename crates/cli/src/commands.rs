@@ -6,7 +6,9 @@ use crate::execute::{Outcome, execute};
 use crate::fail::Failure;
 use crate::output::{data, json, note};
 use crate::progress::watch_interrupts;
+use crate::solve;
 use crate::source::{BUILT_IN, CATALOGUE, load};
+use crate::stability;
 use accord_report::{
     Column, Experiment, Point, RowRecord, RunDir, Style, check_place, checks_table, comparison,
     load_run_dir, page, rows, table, write_run_dir, write_sweep_dir,
@@ -23,6 +25,8 @@ pub fn run(args: Args) -> Result<bool, Failure> {
         Command::Check(a) => check(a),
         Command::Compare(a) => compare(a),
         Command::Reproduce(a) => reproduce(a),
+        Command::Solve(a) => solve::run(a),
+        Command::Stability(a) => stability::run(&a),
         Command::Schema => {
             json(&accord_scenario::schema(&CATALOGUE))?;
             Ok(true)

@@ -90,6 +90,10 @@ fn simulate(scenario: &Scenario, engine: Engine, progress: &Progress) -> Result<
             accord_theory::EquilibriumError::Interrupted => Failure::Interrupted,
             e => Failure::new(format!("theory: {e}")),
         })?,
+        Engine::Fluid => accord_fluid::run(scenario, &mut observer).map_err(|e| match e {
+            accord_fluid::FluidError::Interrupted => Failure::Interrupted,
+            e => Failure::new(format!("fluid: {e}")),
+        })?,
         Engine::Packet => {
             accord_sim::run(scenario, &mut observer).map_err(|_| Failure::Interrupted)?
         }

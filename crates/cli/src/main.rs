@@ -11,7 +11,9 @@ mod execute;
 mod fail;
 mod output;
 mod progress;
+mod solve;
 mod source;
+mod stability;
 
 use clap::Parser;
 use std::process::ExitCode;

@@ -18,6 +18,47 @@ pub fn watch_interrupts() {
     });
 }
 
+/// Whether the user wants it to end.
+pub fn interrupted() -> bool {
+    INTERRUPTED.load(Ordering::Relaxed)
+}
+
+/// How far an iteration is from its tolerance, in digits.
+pub struct Convergence {
+    bar: ProgressBar,
+    digits: f64,
+}
+
+impl Convergence {
+    /// A bar from a residual of 1 down to `tolerance`; on a terminal only, and not if `quiet`.
+    pub fn new(tolerance: f64, quiet: bool) -> Convergence {
+        let target = if quiet {
+            ProgressDrawTarget::hidden()
+        } else {
+            ProgressDrawTarget::stderr_with_hz(5)
+        };
+        let bar = ProgressBar::with_draw_target(Some(100), target);
+        let style = ProgressStyle::with_template("{bar:30} {msg}  {elapsed} gone");
+        bar.set_style(style.expect("a valid template"));
+        let digits = -tolerance.log10();
+        Convergence { bar, digits }
+    }
+
+    /// After so many steps the residual is this.
+    pub fn show(&self, steps: usize, residual: f64) {
+        let done = (-residual.log10() / self.digits).clamp(0.0, 1.0);
+        self.bar.set_position((100.0 * done) as u64);
+        self.bar
+            .set_message(format!("step {steps}, residual {residual:.0e}"));
+    }
+}
+
+impl Drop for Convergence {
+    fn drop(&mut self) {
+        self.bar.finish_and_clear();
+    }
+}
+
 /// Progress over several runs at once.
 pub struct Progress {
     bar: ProgressBar,

@@ -16,7 +16,7 @@ impl ConjugateGradients {
     /// `multiply(v, out)` sets out = A·v; `inverse_diagonal` is the preconditioner.
     pub fn solve(
         &mut self,
-        multiply: impl Fn(&[f64], &mut [f64]),
+        mut multiply: impl FnMut(&[f64], &mut [f64]),
         inverse_diagonal: &[f64],
         rhs: &[f64],
         x: &mut [f64],

@@ -15,7 +15,8 @@
 //! Sources: `Log` is `[Xia05 eq. 13]` and `[Low02 eq. 3]`. `Vegas` is Theorem 3 `[Low02 eqs.
 //! 24-25]`. `Contract` is `[Har02 eqs. 12-16]`: the part above the contracted rate is shared in
 //! proportion to its target accumulation ā, and the accumulation x·q stays below A. `Capped` is
-//! a flow whose application has no more to send, `Fixed` one that does not respond.
+//! a flow whose application has no more to send, `Fixed` one that does not respond. `Reno` has
+//! the utility (√2/D)·arctan(x·D/√2), with the loss probability for its price `[Low02 §3.2]`.
 
 use crate::ProblemError;
 
@@ -60,6 +61,12 @@ pub enum Demand {
         /// b = ε·d, in the unit of the price. Negative where the delay is underestimated.
         bias: f64,
     },
+    /// x = √(2·(1 − q)/q)/D below the price 1, nothing above: Reno, whose price is the
+    /// probability that a packet is lost.
+    Reno {
+        /// D, in packets over the unit of the rate: a round-trip time.
+        round_trip: f64,
+    },
     /// x = r, whatever the price: an unresponsive flow.
     Fixed {
         /// The rate, zero or more.
@@ -67,9 +74,20 @@ pub enum Demand {
     },
 }
 
-use Demand::{AlphaFair, Capped, Contract, Fixed, Log, Vegas};
+use Demand::{AlphaFair, Capped, Contract, Fixed, Log, Reno, Vegas};
 
 impl Demand {
+    /// Vegas with target `alpha` (packets per unit of time), propagation delay `delay` and relative
+    /// error `error` in it: the flow takes (1 + `error`)·`delay` for its delay `[Low02 eq. 24]`.
+    pub fn vegas(alpha: f64, delay: f64, error: f64) -> Self {
+        let weight = (1.0 + error) * alpha * delay;
+        if error == 0.0 {
+            return Log { weight };
+        }
+        let bias = error * delay;
+        Vegas { weight, bias }
+    }
+
     /// Whether the price has any influence on the flow.
     pub fn is_elastic(&self) -> bool {
         !matches!(self, Fixed { .. })
@@ -87,6 +105,8 @@ impl Demand {
             } => (limit / q).min(floor + weight / q),
             AlphaFair { weight, alpha } => (weight / q).powf(alpha.recip()),
             Vegas { weight, bias } => weight / (q - bias).max(0.0),
+            Reno { round_trip } if q < 1.0 => (2.0 * (1.0 - q) / q).sqrt() / round_trip,
+            Reno { .. } => 0.0,
             Fixed { rate } => rate,
         }
     }
@@ -105,7 +125,12 @@ impl Demand {
             Contract { limit, .. } => limit / (q * q),
             AlphaFair { alpha, .. } => self.rate(q) / (alpha * q),
             Vegas { weight, bias } => weight / ((q - bias) * (q - bias)),
-            Fixed { .. } => 0.0,
+            // It has a pole at 1, where the rate ends: cut off, as Newton needs a number.
+            Reno { round_trip } if q < 1.0 => {
+                let left = (1.0 - q).max(1e-8);
+                (q / (2.0 * left)).sqrt() / (q * q * round_trip)
+            }
+            Fixed { .. } | Reno { .. } => 0.0,
         }
     }
 
@@ -124,6 +149,10 @@ impl Demand {
             Contract { limit, .. } => limit / x,
             AlphaFair { weight, alpha } => weight / x.powf(alpha),
             Vegas { weight, bias } => bias + weight / x,
+            Reno { round_trip } => {
+                let window = x * round_trip;
+                1.0 / (1.0 + 0.5 * window * window)
+            }
             Fixed { rate } if x > rate => 0.0,
             Fixed { .. } => f64::INFINITY,
         }
@@ -168,6 +197,9 @@ impl Demand {
                 self.rate(from) * from * grown
             }
             Vegas { weight, bias } => weight * ((to - from) / (from - bias)).ln_1p(),
+            Reno { round_trip } => {
+                std::f64::consts::SQRT_2 / round_trip * cotangents(from.min(1.0), to.min(1.0))
+            }
             Fixed { rate } => rate * (to - from),
         }
     }
@@ -218,6 +250,7 @@ impl Demand {
             Vegas { weight, bias } => {
                 positive("weight", weight).and(range(flow, "bias", "finite", bias, true))
             }
+            Reno { round_trip } => positive("round-trip time", round_trip),
             Fixed { rate } => not_negative("rate", rate),
         }
     }
@@ -248,6 +281,26 @@ fn knee(weight: f64, floor: f64, limit: f64) -> f64 {
     } else {
         (limit - weight) / floor
     }
+}
+
+/// ∫ √((1 − q)/q) dq for prices up to 1. With q = sin²θ it is Δ + cos(θ + θ′)·sin Δ, Δ = θ′ − θ,
+/// taken apart so that no part cancels, neither for near prices nor near 1.
+fn cotangents(from: f64, to: f64) -> f64 {
+    let (sin, cos) = (
+        (from.sqrt(), to.sqrt()),
+        ((1.0 - from).sqrt(), (1.0 - to).sqrt()),
+    );
+    let sin_delta = (to - from) / (sin.1 * cos.0 + sin.0 * cos.1).max(f64::MIN_POSITIVE);
+    let delta = sin_delta.atan2(cos.0 * cos.1 + sin.0 * sin.1);
+    let beyond_sine = if delta.abs() < 0.05 {
+        let square = delta * delta;
+        delta * square / 6.0 * (1.0 - square / 20.0 * (1.0 - square / 42.0))
+    } else {
+        delta - sin_delta
+    };
+    let sines = sin.0 * sin.1;
+    let one_less_sines = ((1.0 - from) + from * (1.0 - to)) / (1.0 + sines);
+    beyond_sine + sin_delta * (cos.0 * cos.1 + one_less_sines)
 }
 
 /// ln(to/from) without cancellation.

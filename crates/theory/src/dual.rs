@@ -6,7 +6,9 @@
 //! all digits. [`Dual::evaluate`] gives the *difference* from another point,
 //! c·(p′ − p) − Σ ∫ x dq from q to q′, piece by piece in closed form.
 
-use crate::merge::{Merged, Visit};
+use crate::merge::{Bounded, Merged, Part, Rows, Visit};
+use crate::parallel::{cut, parts, scatter};
+use std::ops::AddAssign;
 
 /// Load and curvature of a link, together because every row touches both.
 #[derive(Clone, Copy, Default)]
@@ -15,6 +17,13 @@ pub(crate) struct Link {
     pub load: f64,
     /// Diagonal of the Hessian.
     pub curvature: f64,
+}
+
+impl AddAssign for Link {
+    fn add_assign(&mut self, other: Self) {
+        self.load += other.load;
+        self.curvature += other.curvature;
+    }
 }
 
 /// A point at which the dual function was looked at.
@@ -43,30 +52,73 @@ impl Point {
 }
 
 pub(crate) struct Dual<'a> {
-    pub merged: &'a Merged,
+    merged: &'a Merged,
+    parts: Vec<Part<'a>>,
+    scratch: Vec<Vec<Link>>,
 }
 
-impl Dual<'_> {
+impl<'a> Dual<'a> {
+    pub fn new(merged: &'a Merged) -> Self {
+        Self {
+            merged,
+            parts: parts(&merged.rows, merged.links()),
+            scratch: Vec::new(),
+        }
+    }
+
     /// Fills `at` from its prices, and gives D there less D at `from`.
-    pub fn evaluate(&self, at: &mut Point, from: Option<&Point>) -> f64 {
-        at.links.fill(Link::default());
-        let mut change = match from {
-            // The visitor subtracts what the rows gain.
-            Some(from) => self.change_without_rows(&at.prices, &from.prices),
-            None => 0.0,
-        };
+    pub fn evaluate(&mut self, at: &mut Point, from: Option<&Point>) -> f64 {
+        let merged = self.merged;
+        let Point {
+            prices,
+            path_prices,
+            slopes,
+            links,
+        } = at;
+        let prices = &*prices;
+        let per_row = cut(&self.parts, path_prices)
+            .into_iter()
+            .zip(cut(&self.parts, slopes));
+        let jobs: Vec<_> = self.parts.iter().zip(per_row).collect();
+        let gains = scatter(
+            jobs,
+            links,
+            &mut self.scratch,
+            |(part, (path_prices, slopes)), links| {
+                let rows = part.first_row..part.first_row + part.rows;
+                let others = |row: usize| merged.others.partition_point(|(at, _)| *at < row as u32);
+                let mut evaluate = Evaluate {
+                    weights: &merged.weights[rows.clone()],
+                    knees: &merged.knees[rows.clone()],
+                    others: &merged.others[others(rows.start)..others(rows.end)],
+                    first_row: part.first_row,
+                    prices,
+                    path_prices,
+                    slopes,
+                    links,
+                    from: &[],
+                    gain: 0.0,
+                };
+                match from {
+                    Some(from) => {
+                        evaluate.from = &from.path_prices[rows];
+                        let mut visitor = Differing(evaluate);
+                        part.visit(&mut visitor);
+                        visitor.0.gain
+                    }
+                    None => {
+                        part.visit(&mut evaluate);
+                        0.0
+                    }
+                }
+            },
+        );
         match from {
             Some(from) => {
-                let mut visitor = Evaluate::<true>::new(self.merged, at, &from.path_prices);
-                self.merged.rows.visit(&mut visitor);
-                change -= visitor.gain;
+                self.change_without_rows(prices, &from.prices) - gains.iter().sum::<f64>()
             }
-            None => self
-                .merged
-                .rows
-                .visit(&mut Evaluate::<false>::new(self.merged, at, &[])),
+            None => 0.0,
         }
-        change
     }
 
     /// c·(p′ − p).
@@ -83,6 +135,15 @@ impl Dual<'_> {
     pub fn multiply(&self, slopes: &[f64], v: &[f64], out: &mut [f64]) {
         out.fill(0.0);
         self.merged.rows.visit(&mut Multiply { slopes, v, out });
+    }
+
+    /// What the flows may have of each link.
+    pub fn capacities(&self) -> &[f64] {
+        &self.merged.capacities
+    }
+
+    pub fn rows(&self) -> &'a Rows {
+        &self.merged.rows
     }
 }
 
@@ -104,39 +165,45 @@ impl Visit for Multiply<'_> {
     }
 }
 
-/// `DIFFERENCE`: whether to compute the change of D as well.
-struct Evaluate<'a, const DIFFERENCE: bool> {
-    merged: &'a Merged,
+/// Fills a point, for some of the rows.
+struct Evaluate<'a> {
+    weights: &'a [f64],
+    knees: &'a [f64],
+    /// Of these rows, with the number of the row among all.
+    others: &'a [(u32, Bounded)],
+    first_row: usize,
     prices: &'a [f64],
     path_prices: &'a mut [f64],
     slopes: &'a mut [f64],
     links: &'a mut [Link],
+    /// Path prices of another point.
     from: &'a [f64],
-    /// Σ ∫ x dq.
+    /// Σ ∫ x dq from there.
     gain: f64,
-    next_other: usize,
 }
 
-impl<'a, const DIFFERENCE: bool> Evaluate<'a, DIFFERENCE> {
-    fn new(merged: &'a Merged, at: &'a mut Point, from: &'a [f64]) -> Self {
-        Self {
-            merged,
-            prices: &at.prices,
-            path_prices: &mut at.path_prices,
-            slopes: &mut at.slopes,
-            links: &mut at.links,
-            from,
-            gain: 0.0,
-            next_other: 0,
-        }
+/// Adds up the gain, too.
+struct Differing<'a>(Evaluate<'a>);
+
+impl Visit for Evaluate<'_> {
+    #[inline(always)]
+    fn visit(&mut self, row: usize, links: &[u32]) {
+        self.row::<false>(row, links);
     }
 }
 
-impl<const DIFFERENCE: bool> Visit for Evaluate<'_, DIFFERENCE> {
+impl Visit for Differing<'_> {
     #[inline(always)]
     fn visit(&mut self, row: usize, links: &[u32]) {
+        self.0.row::<true>(row, links);
+    }
+}
+
+impl Evaluate<'_> {
+    #[inline(always)]
+    fn row<const DIFFERENCE: bool>(&mut self, row: usize, links: &[u32]) {
         let q: f64 = links.iter().map(|&link| self.prices[link as usize]).sum();
-        let (weight, knee) = (self.merged.weights[row], self.merged.knees[row]);
+        let (weight, knee) = (self.weights[row], self.knees[row]);
         let above = q.max(knee);
         let per_price = above.recip();
         let mut rate = weight * per_price;
@@ -147,18 +214,15 @@ impl<const DIFFERENCE: bool> Visit for Evaluate<'_, DIFFERENCE> {
             let cut = weight / knee * (q.min(knee) - from.min(knee));
             self.gain += cut + weight * ((above - from_above) / from_above).ln_1p();
         }
-        while let Some((_, other)) = self
-            .merged
-            .others
-            .get(self.next_other)
-            .filter(|(at, _)| *at as usize == row)
+        while let Some(((at, other), rest)) = self.others.split_first()
+            && *at as usize == self.first_row + row
         {
             rate += other.rate(q);
             slope += other.slope(q);
             if DIFFERENCE {
                 self.gain += other.integral(self.from[row], q);
             }
-            self.next_other += 1;
+            self.others = rest;
         }
         self.path_prices[row] = q;
         self.slopes[row] = slope;

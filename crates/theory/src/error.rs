@@ -90,4 +90,20 @@ pub enum ProblemError {
         /// Its value.
         value: f64,
     },
+    /// A demand of a kind that does not fit what is asked.
+    #[error("flow {flow}: {expected}")]
+    WrongDemand {
+        /// The flow.
+        flow: usize,
+        /// What would fit, in words.
+        expected: &'static str,
+    },
+    /// Not one propagation delay and target for each flow.
+    #[error("{delays} propagation delays or targets for {flows} flows")]
+    DelayCount {
+        /// How many delays or targets there are.
+        delays: usize,
+        /// How many flows there are.
+        flows: usize,
+    },
 }

@@ -10,6 +10,8 @@
 //!   differ in theory.
 //! - [`Problem`]: both, and the capacities. Plain `f64` in the caller's units.
 //! - [`solve`]: rates and prices, as a [`Solution`].
+//! - [`max_min`]: max-min fair rates, which have no prices.
+//! - [`duality`]: the model behind it, Vegas step by step, and what its equilibrium is like.
 //! - [`Certificate`]: how far any rates and prices are from the optimum, wherever they come from.
 //!
 //! Keys of the sources: `[Xia05]` Xia, Harrison, Kalyanaraman, Ramachandran, Venkatesan,
@@ -17,25 +19,31 @@
 //! Vegas: A Duality Model*; `[Har02]` Harrison, Xia, Kalyanaraman, Venkatesan, *A Closed-loop
 //! Scheme for Expected Minimum Rate and Weighted Rate Services*.
 
+mod bounds;
 mod certificate;
 mod cg;
 mod demand;
 mod dual;
+pub mod duality;
 mod equilibrium;
 mod error;
+mod max_min;
 mod merge;
 mod newton;
+mod parallel;
 mod problem;
 mod reduced;
 mod routes;
 mod solution;
+mod sum;
 mod system;
 
 pub use certificate::Certificate;
 pub use demand::Demand;
 pub use equilibrium::{EquilibriumError, run};
 pub use error::ProblemError;
-pub use newton::solve;
+pub use max_min::{Bottleneck, MaxMin, MaxMinCertificate, max_min};
+pub use newton::{solve, solve_watched};
 pub use problem::Problem;
 pub use routes::Routes;
-pub use solution::{Settings, Solution, Status};
+pub use solution::{Progress, Settings, Solution, Status};

@@ -6,6 +6,7 @@
 //! links near each other. `Fixed` flows are gone, and their rates off the capacities.
 
 use crate::{Demand, Problem};
+use rayon::prelude::*;
 
 /// Rates above this multiple of the narrowest link of the route are cut off. No solution has
 /// them, and they make bad models. At 1 the cut would be at the solution of a flow alone on its
@@ -138,7 +139,7 @@ fn order(problem: &Problem) -> Vec<u32> {
             (length << 48 | u64::from(path[0]) << 16, flow as u32)
         })
         .collect();
-    keyed.sort_unstable_by(|a, b| {
+    keyed.par_sort_unstable_by(|a, b| {
         let path = |flow: u32| routes.path(flow as usize);
         a.0.cmp(&b.0)
             .then_with(|| path(a.1).len().cmp(&path(b.1).len()))
@@ -216,10 +217,77 @@ impl Rows {
         }
     }
 
-    /// Visits all rows in order. For the usual lengths the compiler knows the length.
+    /// Visits all rows in order.
+    pub fn visit(&self, visitor: &mut impl Visit) {
+        for part in self.parts(1) {
+            part.visit(visitor);
+        }
+    }
+
+    /// Cuts the rows into `count` parts of about as many hops, in order.
+    pub fn parts(&self, count: usize) -> Vec<Part<'_>> {
+        let share = self.hops.len().div_ceil(count.max(1)).max(1);
+        let mut parts: Vec<Part> = Vec::with_capacity(count);
+        let mut blocks = self.blocks.iter().copied();
+        let mut block = blocks.next();
+        let (mut first_row, mut first_hop) = (0, 0);
+        while block.is_some() {
+            let (mut rows, mut hops, mut taken) = (0, 0, Vec::new());
+            while let Some((length, left)) = block
+                && hops < share
+            {
+                let take = (share - hops).div_ceil(length).min(left);
+                taken.push((length, take));
+                rows += take;
+                hops += length * take;
+                block = if take < left {
+                    Some((length, left - take))
+                } else {
+                    blocks.next()
+                };
+            }
+            parts.push(Part {
+                first_row,
+                rows,
+                hops: &self.hops[first_hop..first_hop + hops],
+                blocks: taken,
+            });
+            first_row += rows;
+            first_hop += hops;
+        }
+        parts
+    }
+
+    /// The least of `capacities` along each row.
+    fn narrowest(&self, capacities: &[f64]) -> Vec<f64> {
+        struct Narrowest<'a>(&'a [f64], Vec<f64>);
+        impl Visit for Narrowest<'_> {
+            fn visit(&mut self, _row: usize, links: &[u32]) {
+                let capacity = |&link: &u32| self.0[link as usize];
+                self.1
+                    .push(links.iter().map(capacity).fold(f64::INFINITY, f64::min));
+            }
+        }
+        let mut visitor = Narrowest(capacities, Vec::new());
+        self.visit(&mut visitor);
+        visitor.1
+    }
+}
+
+/// Some of the rows, one after the other.
+pub(crate) struct Part<'a> {
+    pub first_row: usize,
+    pub rows: usize,
+    hops: &'a [u32],
+    blocks: Vec<(usize, usize)>,
+}
+
+impl Part<'_> {
+    /// Visits the rows in order, numbered from 0 in each part. For the usual lengths the compiler
+    /// knows the length.
     #[inline(always)]
     pub fn visit(&self, visitor: &mut impl Visit) {
-        let (mut rest, mut row) = (self.hops.as_slice(), 0);
+        let (mut rest, mut row) = (self.hops, 0);
         for &(length, count) in &self.blocks {
             let (block, tail) = rest.split_at(length * count);
             match length {
@@ -240,21 +308,6 @@ impl Rows {
             rest = tail;
             row += count;
         }
-    }
-
-    /// The least of `capacities` along each row.
-    fn narrowest(&self, capacities: &[f64]) -> Vec<f64> {
-        struct Narrowest<'a>(&'a [f64], Vec<f64>);
-        impl Visit for Narrowest<'_> {
-            fn visit(&mut self, _row: usize, links: &[u32]) {
-                let capacity = |&link: &u32| self.0[link as usize];
-                self.1
-                    .push(links.iter().map(capacity).fold(f64::INFINITY, f64::min));
-            }
-        }
-        let mut visitor = Narrowest(capacities, Vec::new());
-        self.visit(&mut visitor);
-        visitor.1
     }
 }
 

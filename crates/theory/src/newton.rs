@@ -24,7 +24,8 @@
 use crate::dual::{Dual, Point};
 use crate::merge::Merged;
 use crate::system::System;
-use crate::{Certificate, Demand, Problem, Settings, Solution, Status};
+use crate::{Certificate, Demand, Problem, Progress, Settings, Solution, Status};
+use std::ops::ControlFlow;
 
 /// Multiplicative steps before the first Newton step.
 const WARM_UP: usize = 12;
@@ -76,51 +77,23 @@ const PATIENCE: usize = 8;
 /// # Ok::<(), accord_theory::ProblemError>(())
 /// ```
 pub fn solve(problem: &Problem, settings: &Settings) -> Solution {
-    if let Some(status) = oversubscribed(problem) {
+    solve_watched(problem, settings, &mut |_| ControlFlow::Continue(()))
+}
+
+/// As [`solve`], and tells `watch` before each Newton step how far it is. On `Break` it ends with
+/// what it has, as [`Status::NotConverged`] unless that happens to do.
+pub fn solve_watched(
+    problem: &Problem,
+    settings: &Settings,
+    watch: &mut dyn FnMut(Progress) -> ControlFlow<()>,
+) -> Solution {
+    if let Some(status) = problem.oversubscribed() {
         let rates = problem.demands().iter().map(Demand::least).collect();
         let prices = vec![0.0; problem.routes().links()];
         return finish(problem, rates, prices, status, (0, 0));
     }
     let merged = Merged::new(problem);
-    Solver::new(problem, settings, &merged).run()
-}
-
-/// The link that cannot give what is insisted on, if there is one `[Har02 eq. 15]`.
-///
-/// This is the only way to be infeasible: if every link has something left over for the flows
-/// that want more than they insist on, then there are rates strictly within all capacities.
-fn oversubscribed(problem: &Problem) -> Option<Status> {
-    let (insisted, elastic) = problem.insisted();
-    let links = insisted
-        .into_iter()
-        .zip(problem.capacities())
-        .zip(elastic)
-        .enumerate();
-    links
-        .filter(|&(_, ((insisted, &capacity), elastic))| {
-            insisted > capacity || elastic && insisted >= capacity
-        })
-        .map(|(link, ((insisted, &capacity), _))| Status::Infeasible {
-            link,
-            insisted,
-            capacity,
-        })
-        .reduce(|worst, next| {
-            if factor(&next) > factor(&worst) {
-                next
-            } else {
-                worst
-            }
-        })
-}
-
-fn factor(status: &Status) -> f64 {
-    match status {
-        Status::Infeasible {
-            insisted, capacity, ..
-        } => insisted / capacity,
-        _ => 0.0,
-    }
+    Solver::new(problem, settings, &merged).run(watch)
 }
 
 fn finish(
@@ -174,7 +147,7 @@ impl<'a> Solver<'a> {
             problem,
             settings,
             merged,
-            dual: Dual { merged },
+            dual: Dual::new(merged),
             trial: at.clone(),
             at,
             start,
@@ -183,16 +156,21 @@ impl<'a> Solver<'a> {
         }
     }
 
-    fn run(mut self) -> Solution {
+    fn run(mut self, watch: &mut dyn FnMut(Progress) -> ControlFlow<()>) -> Solution {
         self.warm_up();
         let mut boost = 1.0;
         let mut patience = PATIENCE;
         loop {
             let residuals = self.residuals();
             let near = residuals.total <= self.settings.tolerance;
+            let progress = Progress {
+                iterations: self.steps.0,
+                residual: residuals.total,
+            };
             let last = self.steps.0 >= self.settings.max_iterations
                 || boost > LARGEST_BOOST
-                || near && patience == 0;
+                || near && patience == 0
+                || watch(progress).is_break();
             if near || last {
                 let solution = self.solution();
                 if last || solution.status == Status::Solved {

@@ -1,6 +1,6 @@
 //! The problem: who crosses what, how much there is, and how much each flow wants.
 
-use crate::{Demand, ProblemError, Routes};
+use crate::{Demand, ProblemError, Routes, Status};
 
 /// A network whose capacity is shared out by prices `[Xia05 eq. 13]`, `[Low02 eqs. 4-5]`.
 ///
@@ -78,5 +78,43 @@ impl Problem {
             }
         }
         (load, elastic)
+    }
+
+    /// The link that cannot give what is insisted on, if there is one `[Har02 eq. 15]`.
+    ///
+    /// This is the only way to be infeasible: if every link has something left over for the flows
+    /// that want more than they insist on, then there are rates strictly within all capacities.
+    pub(crate) fn oversubscribed(&self) -> Option<Status> {
+        let (insisted, elastic) = self.insisted();
+        let links = insisted
+            .into_iter()
+            .zip(self.capacities())
+            .zip(elastic)
+            .enumerate();
+        links
+            .filter(|&(_, ((insisted, &capacity), elastic))| {
+                insisted > capacity || elastic && insisted >= capacity
+            })
+            .map(|(link, ((insisted, &capacity), _))| Status::Infeasible {
+                link,
+                insisted,
+                capacity,
+            })
+            .reduce(|worst, next| {
+                if factor(&next) > factor(&worst) {
+                    next
+                } else {
+                    worst
+                }
+            })
+    }
+}
+
+fn factor(status: &Status) -> f64 {
+    match status {
+        Status::Infeasible {
+            insisted, capacity, ..
+        } => insisted / capacity,
+        _ => 0.0,
     }
 }

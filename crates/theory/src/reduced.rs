@@ -5,6 +5,8 @@
 
 use crate::dual::Multiply;
 use crate::merge::{Rows, Visit};
+use crate::parallel::{parts, scatter};
+use rayon::prelude::*;
 
 /// The number of a link that is not free.
 const PINNED: u32 = u32::MAX;
@@ -18,6 +20,7 @@ pub(crate) struct Reduced {
     pub free: Vec<u32>,
     /// The new number of each link.
     number: Vec<u32>,
+    scratch: Vec<Vec<f64>>,
 }
 
 impl Reduced {
@@ -39,50 +42,66 @@ impl Reduced {
                 self.number.push(PINNED);
             }
         }
-        let mut count = Count {
-            number: &self.number,
-            rows: Vec::new(),
-        };
-        rows.visit(&mut count);
-        let counts = count.rows;
+        let (parts, number) = (parts(rows, links), &self.number);
+        let counts: Vec<Vec<usize>> = parts
+            .par_iter()
+            .map(|part| {
+                let mut count = Count {
+                    number,
+                    rows: Vec::new(),
+                };
+                part.visit(&mut count);
+                count.rows
+            })
+            .collect();
 
-        // Where the next row of each length goes, as (row, hop).
-        let mut next = Vec::with_capacity(counts.len());
+        let longest = counts.iter().map(Vec::len).max().unwrap_or(0);
+        let count = |part: usize, length: usize| counts[part].get(length).copied().unwrap_or(0);
+        self.rows.blocks.clear();
         let (mut row, mut hop) = (0, 0);
-        for (length, &count) in counts.iter().enumerate() {
-            next.push((row, hop));
-            if length > 0 {
-                row += count;
-                hop += length * count;
+        for length in 1..longest {
+            let of_length = (0..parts.len()).map(|part| count(part, length)).sum();
+            if of_length > 0 {
+                self.rows.blocks.push((length, of_length));
             }
+            row += of_length;
+            hop += of_length * length;
         }
         self.slopes.resize(row, 0.0);
         self.rows.hops.resize(hop, 0);
-        self.rows.blocks.clear();
-        self.rows.blocks.extend(
-            counts
-                .into_iter()
-                .enumerate()
-                .skip(1)
-                .filter(|&(_, count)| count > 0),
-        );
-        let (hops, to) = (&mut self.rows.hops, &mut self.slopes);
-        rows.visit(&mut Place {
-            number: &self.number,
-            next,
-            slopes,
-            hops,
-            to,
+
+        // Each part has its places among the rows of each length, in order of the parts.
+        let (mut slopes_left, mut hops_left) = (&mut *self.slopes, &mut *self.rows.hops);
+        let mut places: Vec<Vec<Places>> = parts.iter().map(|_| vec![Places::default()]).collect();
+        for length in 1..longest {
+            for (part, places) in places.iter_mut().enumerate() {
+                let rows = count(part, length);
+                let slopes = slopes_left.split_off_mut(..rows);
+                let hops = hops_left.split_off_mut(..rows * length);
+                places.push(Places {
+                    slopes: slopes.expect("all rows were counted"),
+                    hops: hops.expect("all rows were counted"),
+                });
+            }
+        }
+        let jobs: Vec<_> = parts.into_iter().zip(places).collect();
+        jobs.into_par_iter().for_each(|(part, places)| {
+            let slopes = &slopes[part.first_row..part.first_row + part.rows];
+            part.visit(&mut Place {
+                number,
+                places,
+                slopes,
+            });
         });
     }
 
     /// out = R·diag(slopes)·Rᵀ·v, on the free links.
-    pub fn multiply(&self, v: &[f64], out: &mut [f64]) {
-        out.fill(0.0);
-        self.rows.visit(&mut Multiply {
-            slopes: &self.slopes,
-            v,
-            out,
+    pub fn multiply(&mut self, v: &[f64], out: &mut [f64]) {
+        let parts = parts(&self.rows, self.free.len());
+        let slopes = &self.slopes;
+        scatter(parts, out, &mut self.scratch, |part, out| {
+            let slopes = &slopes[part.first_row..part.first_row + part.rows];
+            part.visit(&mut Multiply { slopes, v, out });
         });
     }
 }
@@ -107,13 +126,19 @@ impl Visit for Count<'_> {
     }
 }
 
+/// Where the next rows of one length go.
+#[derive(Default)]
+struct Places<'a> {
+    slopes: &'a mut [f64],
+    hops: &'a mut [u32],
+}
+
 /// Puts rows and slopes in their places.
 struct Place<'a> {
     number: &'a [u32],
-    next: Vec<(usize, usize)>,
+    /// For each length.
+    places: Vec<Places<'a>>,
     slopes: &'a [f64],
-    hops: &'a mut [u32],
-    to: &'a mut [f64],
 }
 
 impl Visit for Place<'_> {
@@ -122,15 +147,14 @@ impl Visit for Place<'_> {
         let number = |&link: &u32| self.number[link as usize];
         let free = links.iter().filter(|link| number(link) != PINNED).count();
         if free > 0 {
-            let (to, hop) = &mut self.next[free];
-            self.to[*to] = self.slopes[row];
-            let places = &mut self.hops[*hop..*hop + free];
+            let places = &mut self.places[free];
+            let slope = places.slopes.split_off_first_mut();
+            let hops = places.hops.split_off_mut(..free);
+            *slope.expect("it was counted") = self.slopes[row];
             let kept = links.iter().map(number).filter(|&number| number != PINNED);
-            for (place, number) in places.iter_mut().zip(kept) {
+            for (place, number) in hops.expect("they were counted").iter_mut().zip(kept) {
                 *place = number;
             }
-            *to += 1;
-            *hop += free;
         }
     }
 }

@@ -21,6 +21,16 @@ impl Default for Settings {
     }
 }
 
+/// How far the solver is.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Progress {
+    /// Newton steps done.
+    pub iterations: usize,
+    /// The relative residual over all links: from about 1 at the start to the tolerance, ever
+    /// faster.
+    pub residual: f64,
+}
+
 /// How the solver fared.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Status {

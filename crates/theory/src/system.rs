@@ -39,7 +39,7 @@ impl System {
         self.equations
             .extend(usual_prices.iter().enumerate().map(|(l, usual_price)| {
                 let (price, curvature) = (at.prices[l], at.links[l].curvature);
-                let capacity = dual.merged.capacities[l];
+                let capacity = dual.capacities()[l];
                 let spare = capacity - at.links[l].load;
                 // Where all flows of a link are at a cap there is no curvature; a demand w/q that
                 // fills the link would have c/p.
@@ -67,7 +67,7 @@ impl System {
             let mut gone = vec![0.0; self.equations.len()];
             dual.multiply(&at.slopes, &self.direction, &mut gone);
             for (l, equation) in self.equations.iter_mut().enumerate() {
-                equation.rhs = at.links[l].load - dual.merged.capacities[l] - gone[l];
+                equation.rhs = at.links[l].load - dual.capacities()[l] - gone[l];
             }
         }
         any
@@ -84,14 +84,12 @@ impl System {
             rhs,
             cg,
         } = self;
-        matrix.fill(&dual.merged.rows, &at.slopes, equations.len(), |l| {
+        matrix.fill(dual.rows(), &at.slopes, equations.len(), |l| {
             !equations[l].pinned
         });
         let free = || {
-            matrix
-                .free
-                .iter()
-                .map(|&l| (equations[l as usize], at.links[l as usize]))
+            let free = matrix.free.iter();
+            free.map(|&l| (equations[l as usize], at.links[l as usize]))
         };
         refill(rhs, free().map(|(equation, _)| equation.rhs));
         refill(damping, free().map(|(equation, _)| equation.damping));

@@ -22,6 +22,7 @@ fn demand() -> impl Strategy<Value = Demand> {
         1 => (wild(), wild(), any::<bool>()).prop_map(|(weight, size, negative)| {
             Demand::Vegas { weight, bias: if negative { -size } else { size } }
         }),
+        1 => wild().prop_map(|round_trip| Demand::Reno { round_trip }),
         1 => zero_or_wild().prop_map(|rate| Demand::Fixed { rate }),
     ]
 }
@@ -88,7 +89,7 @@ proptest! {
     #[test]
     fn any_numbers_are_an_error_or_an_answer(
         capacity in any::<f64>(), weight in any::<f64>(), other in any::<f64>(), third in any::<f64>(),
-        kind in 0..6, path in proptest::collection::vec(0..4u32, 0..4),
+        kind in 0..7, path in proptest::collection::vec(0..4u32, 0..4),
     ) {
         let demand = match kind {
             0 => Demand::Log { weight },
@@ -96,6 +97,7 @@ proptest! {
             2 => Demand::Contract { weight, floor: other, limit: third },
             3 => Demand::AlphaFair { weight, alpha: other },
             4 => Demand::Vegas { weight, bias: other },
+            5 => Demand::Reno { round_trip: weight },
             _ => Demand::Fixed { rate: weight },
         };
         let built = Routes::new(3, [path, vec![0]]).and_then(|routes| {

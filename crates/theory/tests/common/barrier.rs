@@ -26,6 +26,8 @@ fn scale(demand: &Demand) -> f64 {
     match *demand {
         Demand::Log { weight } | Demand::Capped { weight, .. } => weight,
         Demand::Contract { weight, limit, .. } => weight.min(limit),
+        Demand::AlphaFair { weight, .. } | Demand::Vegas { weight, .. } => weight,
+        Demand::Reno { round_trip } => round_trip.recip(),
         _ => 0.0,
     }
 }
@@ -100,6 +102,28 @@ fn utility(demand: &Demand, x: f64, barrier: f64) -> (f64, f64, f64) {
                 };
                 (u.0 + offset, u.1, u.2)
             }
+        }
+        Demand::AlphaFair { weight, alpha } => (
+            weight * x.powf(1.0 - alpha) / (1.0 - alpha),
+            weight * x.powf(-alpha),
+            -alpha * weight * x.powf(-alpha - 1.0),
+        ),
+        // [Low02 eq. 24] with (1 + ε)·α·d for the weight, ε·d for the bias.
+        Demand::Vegas { weight, bias } => {
+            let u = log(weight, x);
+            (u.0 + bias * x, u.1 + bias, u.2)
+        }
+        // [Low02 §3.2]
+        Demand::Reno { round_trip } => {
+            let window = x * round_trip / std::f64::consts::SQRT_2;
+            let square = 1.0 + window * window;
+            // Its utility is finite at zero, so it needs a barrier there.
+            (
+                std::f64::consts::SQRT_2 / round_trip * window.atan() + barrier * x.ln(),
+                1.0 / square + barrier / x,
+                -2.0 * window / (square * square) * round_trip / std::f64::consts::SQRT_2
+                    - barrier / (x * x),
+            )
         }
         Demand::Fixed { .. } => (0.0, 0.0, 0.0),
         _ => unreachable!("the barrier method does not know {demand:?}"),

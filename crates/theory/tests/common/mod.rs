@@ -58,6 +58,50 @@ pub fn random_problem(seed: u64, flows: usize, links: usize) -> Problem {
     random_network(seed, flows, links, |random| 3 + random.below(6))
 }
 
+/// Like [`random_problem`], with demands of all kinds, feasible.
+pub fn mixed_problem(seed: u64, flows: usize, links: usize) -> Problem {
+    let problem = random_problem(seed, flows, links);
+    let mut random = Random::new(seed + 1);
+    let demands = (0..flows).map(|_| any_demand(&mut random, 0.1 / flows as f64));
+    Problem::new(
+        problem.routes().clone(),
+        problem.capacities().to_vec(),
+        demands.collect(),
+    )
+    .expect("the parameters are in range")
+}
+
+/// A demand of any kind that insists on `part` at most.
+pub fn any_demand(random: &mut Random, part: f64) -> Demand {
+    let weight = random.between(0.5, 2.0);
+    let size = random.between(0.05, 0.5);
+    match random.below(8) {
+        0 => Demand::Capped { weight, cap: size },
+        1 => Demand::Contract {
+            weight,
+            floor: part * random.unit(),
+            limit: f64::INFINITY,
+        },
+        2 => Demand::Contract {
+            weight,
+            floor: size,
+            limit: random.between(0.5, 3.0),
+        },
+        3 => Demand::AlphaFair {
+            weight,
+            alpha: random.between(0.5, 4.0),
+        },
+        4 => Demand::vegas(weight, 1.0, random.between(-0.5, 1.0)),
+        5 => Demand::Reno {
+            round_trip: random.between(1.0, 30.0),
+        },
+        6 => Demand::Fixed {
+            rate: part * random.unit(),
+        },
+        _ => Demand::Log { weight },
+    }
+}
+
 /// Twice as many links as flows, and Poisson(10) of them on each path, one at least.
 pub fn sparse_problem(seed: u64, flows: usize) -> Problem {
     random_network(seed, flows, 2 * flows, |random| random.poisson(10.0).max(1))

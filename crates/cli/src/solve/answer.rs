@@ -1,0 +1,128 @@
+//! What is known of a solved network, in one form for both kinds of fairness.
+
+use super::network::Network;
+use accord_theory::{
+    Bottleneck, Certificate, MaxMin, MaxMinCertificate, Problem, Solution, Status,
+};
+use rayon::prelude::*;
+
+/// How good it is.
+pub enum Proof {
+    /// Of utilities.
+    Utility {
+        certificate: Certificate,
+        /// Where each flow's optimal rate must lie; nothing if the problem is infeasible.
+        bounds: Vec<(f64, f64)>,
+        iterations: usize,
+    },
+    /// Of max-min fairness.
+    MaxMin {
+        certificate: MaxMinCertificate,
+        bottlenecks: Vec<Bottleneck>,
+    },
+}
+
+/// Rates of the flows, loads and prices of the links.
+pub struct Answer {
+    pub status: Status,
+    pub rates: Vec<f64>,
+    pub loads: Vec<f64>,
+    /// Of utilities only.
+    pub prices: Vec<f64>,
+    pub proof: Proof,
+    pub seconds: f64,
+}
+
+impl Answer {
+    pub fn of_utilities(problem: &Problem, solution: Solution, seconds: f64) -> Answer {
+        let certificate = solution.certificate;
+        let bound = |flow| certificate.rate_bounds(problem, &solution.prices, flow);
+        let bounds = match solution.status {
+            Status::Infeasible { .. } => Vec::new(),
+            _ => {
+                let flows = 0..problem.routes().flows();
+                flows.into_par_iter().map(bound).collect()
+            }
+        };
+        Answer {
+            status: solution.status,
+            loads: problem.routes().loads(&solution.rates),
+            proof: Proof::Utility {
+                certificate,
+                bounds,
+                iterations: solution.iterations,
+            },
+            rates: solution.rates,
+            prices: solution.prices,
+            seconds,
+        }
+    }
+
+    pub fn of_max_min(problem: &Problem, found: MaxMin, seconds: f64) -> Answer {
+        Answer {
+            status: found.status,
+            loads: problem.routes().loads(&found.rates),
+            rates: found.rates,
+            prices: Vec::new(),
+            proof: Proof::MaxMin {
+                certificate: found.certificate,
+                bottlenecks: found.bottlenecks,
+            },
+            seconds,
+        }
+    }
+
+    /// Names and values of the certificate's parts.
+    pub fn certificate(&self) -> Vec<(&'static str, f64)> {
+        match &self.proof {
+            Proof::Utility { certificate: c, .. } => vec![
+                ("stationarity", c.stationarity),
+                ("primal_feasibility", c.primal),
+                ("dual_feasibility", c.dual),
+                ("complementary_slackness", c.complementarity),
+                ("relative_gap", c.relative_gap),
+            ],
+            Proof::MaxMin { certificate: c, .. } => vec![
+                ("primal_feasibility", c.primal),
+                ("bottleneck", c.bottleneck),
+            ],
+        }
+    }
+
+    /// One word.
+    pub fn status_word(&self) -> &'static str {
+        match self.status {
+            Status::Solved => "solved",
+            Status::Infeasible { .. } => "infeasible",
+            Status::NotConverged => "did not converge",
+        }
+    }
+
+    /// What stands in the way, if it is not solved.
+    pub fn trouble(&self, network: &Network) -> Option<String> {
+        match self.status {
+            Status::Solved => None,
+            Status::Infeasible {
+                link,
+                insisted,
+                capacity,
+            } => Some(format!(
+                "flows insist on {insisted:.6e} bit/s of link \"{}\", which has {capacity:.6e}",
+                network.links[link]
+            )),
+            Status::NotConverged => {
+                Some("rates and prices are the best found; see the certificate".into())
+            }
+        }
+    }
+
+    /// The part by which a flow's rate may be off, at most.
+    pub fn uncertainty(&self, flow: usize) -> Option<f64> {
+        let Proof::Utility { bounds, .. } = &self.proof else {
+            return None;
+        };
+        let ((low, high), rate) = (*bounds.get(flow)?, self.rates[flow]);
+        let off = (high - rate).max(rate - low);
+        Some(if off <= 0.0 { 0.0 } else { off / rate })
+    }
+}

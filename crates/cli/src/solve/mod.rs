@@ -1,0 +1,70 @@
+//! `accord solve`: rates and prices of a network that is given as tables, with their proof.
+
+mod answer;
+mod network;
+mod show;
+mod table;
+mod write;
+
+use crate::args::Solve;
+use crate::fail::Failure;
+use crate::output;
+use crate::progress::{Convergence, interrupted};
+use accord_theory::{Settings, Status, max_min, solve_watched};
+use answer::Answer;
+use network::Network;
+use std::ops::ControlFlow;
+
+/// Solves a network. `Ok(false)` if there is no solution, or none was found.
+pub fn run(args: Solve) -> Result<bool, Failure> {
+    let network = Network::open(&args.network)?;
+    let problem = &network.problem;
+    let (found, seconds) = timed(|| match args.max_min {
+        true => max_min(problem).map(Found::MaxMin),
+        false => {
+            let settings = Settings::default();
+            let progress = Convergence::new(settings.tolerance, args.quiet || args.json);
+            let solution = solve_watched(problem, &settings, &mut |now| {
+                progress.show(now.iterations, now.residual);
+                match interrupted() {
+                    true => ControlFlow::Break(()),
+                    false => ControlFlow::Continue(()),
+                }
+            });
+            Ok(Found::Utility(solution))
+        }
+    });
+    if interrupted() {
+        return Err(Failure::Interrupted);
+    }
+    let answer = match found {
+        Ok(Found::Utility(solution)) => Answer::of_utilities(problem, solution, seconds),
+        Ok(Found::MaxMin(found)) => Answer::of_max_min(problem, found, seconds),
+        Err(e) => {
+            let e = Failure::new(format!("{}: {e}", args.network.display()));
+            return Err(e.hint("leave out --max-min, or give these flows the utility log"));
+        }
+    };
+    if let Some(dir) = &args.output {
+        write::write(dir, &network, &answer)?;
+    }
+    match args.json {
+        true => output::json(&show::json(&network, &answer))?,
+        false => output::data(show::text(&network, &answer, args.top).trim_end())?,
+    }
+    Ok(answer.status == Status::Solved)
+}
+
+enum Found {
+    Utility(accord_theory::Solution),
+    MaxMin(accord_theory::MaxMin),
+}
+
+#[allow(
+    clippy::disallowed_methods,
+    reason = "how long it took is not part of the result"
+)]
+fn timed<T>(work: impl FnOnce() -> T) -> (T, f64) {
+    let before = std::time::Instant::now();
+    (work(), before.elapsed().as_secs_f64())
+}

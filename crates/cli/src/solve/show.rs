@@ -1,0 +1,182 @@
+//! The answer for people, and as JSON.
+
+use super::answer::{Answer, Proof};
+use super::network::Network;
+use super::write::{Column, Values, prices, rates};
+use accord_report::show::{clean, quantity};
+use accord_scenario::MetricUnit;
+use accord_theory::Bottleneck;
+use serde_json::{Map, Value, json};
+
+/// Letters of a name at most.
+const NAME: usize = 24;
+
+/// A page of text: status, certificate, the `top` flows and links.
+pub fn text(network: &Network, answer: &Answer, top: usize) -> String {
+    let routes = network.problem.routes();
+    let mut out = format!(
+        "{} flows, {} links, {} hops: {}",
+        routes.flows(),
+        routes.links(),
+        routes.hops(),
+        answer.status_word()
+    );
+    if let Proof::Utility { iterations, .. } = answer.proof {
+        out += &format!(" in {iterations} steps");
+    }
+    out += &format!(", {}\n", quantity(answer.seconds, MetricUnit::Seconds));
+    if let Some(trouble) = answer.trouble(network) {
+        out += &format!("{trouble}\n");
+    }
+    let parts = answer.certificate().into_iter();
+    let parts: Vec<String> = parts
+        .map(|(name, value)| format!("{} {}", name.replace('_', " "), order(value)))
+        .collect();
+    out += &format!("certificate: {}\n", parts.join(", "));
+    let worst = (0..routes.flows()).filter_map(|flow| answer.uncertainty(flow));
+    if let Some(worst) = worst.reduce(f64::max) {
+        out += &match worst.is_finite() {
+            true => format!(
+                "proven: every rate is the optimal one to within {} of it\n",
+                order(worst)
+            ),
+            false => "the certificate does not bound every rate\n".into(),
+        };
+    }
+    out += &flows(network, answer, top);
+    out += &links(network, answer, top);
+    let lines: Vec<&str> = out.lines().map(str::trim_end).collect();
+    lines.join("\n") + "\n"
+}
+
+/// The flows with the highest rates.
+fn flows(network: &Network, answer: &Answer, top: usize) -> String {
+    let largest = largest(&answer.rates, top);
+    let mut out = heading("flows", largest.len(), answer.rates.len(), "highest rates");
+    let path_prices = match answer.prices.is_empty() {
+        true => Vec::new(),
+        false => network.problem.routes().path_prices(&answer.prices),
+    };
+    let last = match answer.proof {
+        Proof::Utility { .. } => format!("{:>10}  {:>11}", "within", "path price"),
+        Proof::MaxMin { .. } => format!("  {:<NAME$}", "bottleneck"),
+    };
+    out += &format!("{:<NAME$} {:>12} {last}\n", "flow", "rate");
+    for flow in largest {
+        let last = match &answer.proof {
+            Proof::Utility { .. } => format!(
+                "{:>10}  {:>11.4e}",
+                answer
+                    .uncertainty(flow)
+                    .map_or(String::new(), |off| format!("± {}", order(off))),
+                path_prices[flow]
+            ),
+            Proof::MaxMin { bottlenecks, .. } => match bottlenecks[flow] {
+                Bottleneck::Link(link) => {
+                    format!("  {}", clean(&network.links[link as usize], NAME))
+                }
+                Bottleneck::Own => "  its own limit".into(),
+            },
+        };
+        let name = clean(&network.flows[flow], NAME);
+        let rate = quantity(answer.rates[flow], MetricUnit::BitPerSecond);
+        out += &format!("{name:<NAME$} {rate:>12} {last}\n");
+    }
+    out
+}
+
+/// The links with the highest prices, or the fullest.
+fn links(network: &Network, answer: &Answer, top: usize) -> String {
+    let capacities = network.problem.capacities();
+    let utilisation: Vec<f64> = answer
+        .loads
+        .iter()
+        .zip(capacities)
+        .map(|(y, c)| y / c)
+        .collect();
+    let (by, which) = match answer.prices.is_empty() {
+        true => (&utilisation, "fullest"),
+        false => (&answer.prices, "highest prices"),
+    };
+    let largest = largest(by, top);
+    let mut out = heading("links", largest.len(), by.len(), which);
+    let price = if answer.prices.is_empty() {
+        ""
+    } else {
+        "price"
+    };
+    out += &format!(
+        "{:<NAME$} {:>12} {:>10}  {price:>11}\n",
+        "link", "capacity", "full"
+    );
+    for link in largest {
+        let name = clean(&network.links[link], NAME);
+        let capacity = quantity(capacities[link], MetricUnit::BitPerSecond);
+        let full = quantity(utilisation[link], MetricUnit::Ratio);
+        let price = answer
+            .prices
+            .get(link)
+            .map(|price| format!("{price:>11.4e}"));
+        out += &format!(
+            "{name:<NAME$} {capacity:>12} {full:>10}  {}\n",
+            price.unwrap_or_default()
+        );
+    }
+    out
+}
+
+fn heading(what: &str, shown: usize, all: usize, which: &str) -> String {
+    match shown < all {
+        true => format!("\nthe {shown} of {all} {what} with the {which}\n")
+            .replace("with the fullest", "that are fullest"),
+        false => "\n".into(),
+    }
+}
+
+/// The order of magnitude.
+fn order(value: f64) -> String {
+    match value {
+        0.0 => "0".into(),
+        value => format!("{value:.0e}"),
+    }
+}
+
+/// The places of the `top` largest values, largest first.
+fn largest(values: &[f64], top: usize) -> Vec<usize> {
+    let mut places: Vec<usize> = (0..values.len()).collect();
+    places.sort_by(|&a, &b| values[b].total_cmp(&values[a]));
+    places.truncate(top);
+    places
+}
+
+/// Everything, as JSON; what is not finite is null.
+pub fn json(network: &Network, answer: &Answer) -> Value {
+    let certificate: Map<String, Value> = answer
+        .certificate()
+        .into_iter()
+        .map(|(name, value)| (name.to_string(), json!(value)))
+        .collect();
+    json!({
+        "status": answer.status_word(),
+        "trouble": answer.trouble(network),
+        "seconds": answer.seconds,
+        "certificate": certificate,
+        "flows": records(&rates(network, answer)),
+        "links": records(&prices(network, answer)),
+    })
+}
+
+fn records(columns: &[Column]) -> Value {
+    let mut records: Vec<Map<String, Value>> = Vec::new();
+    for column in columns {
+        let values: Vec<Value> = match &column.values {
+            Values::Text(texts) => texts.iter().map(|text| json!(text)).collect(),
+            Values::Numbers(numbers) => numbers.iter().map(|number| json!(number)).collect(),
+        };
+        records.resize(values.len(), Map::new());
+        for (record, value) in records.iter_mut().zip(values) {
+            record.insert(column.name.into(), value);
+        }
+    }
+    json!(records)
+}

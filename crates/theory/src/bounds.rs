@@ -1,0 +1,107 @@
+//! Where each flow's optimal rate must lie, given prices and their gap.
+//!
+//! D(p) − U(x*) is a sum of parts that are not negative: p·(c − y*) of each link, and of each flow
+//! with price q and marginal utility q* = U′(x*) at the optimum the area between its demand curve
+//! and its optimal rate,
+//!
+//! E(q*) = ∫ (x(s) − x*) ds from q to q*, which grows on either side of q.
+//!
+//! No part exceeds the whole, so E(q*) ≤ gap: an interval of prices, hence of rates. For `Log`,
+//! with r = x*/x, it reads w·(r − 1 − ln r) ≤ gap. A gap of 1e-6 of all weights thus says nothing
+//! of a flow among a million; 1e-12 says 0.14 %.
+//!
+//! The interval is searched for until the area exceeds the gap by [`SURPLUS`]; that covers the
+//! rounding of E. As the gap is at least its own rounding (4e-15 of the flow's own spending), an
+//! interval is never narrower than 5e-8 of a price, and the area is then good to 1e-7 of itself.
+
+use crate::certificate::{Enclosed, path_price};
+use crate::{Certificate, Demand, Problem};
+
+/// Relative excess of an area over the gap at which it counts as greater.
+const SURPLUS: f64 = 1e-6;
+/// Precision to which the ends of an interval of rates are searched for, relative to its width.
+const PRECISION: f64 = 1e-3;
+
+impl Certificate {
+    /// The interval in which the optimal rate of `flow` lies, whatever the rates that were
+    /// checked: a proof, as far as the [`gap`](Self::gap) is one.
+    ///
+    /// `prices` must be those that the certificate was made for. Without a finite gap the interval
+    /// is everything that the flow can send.
+    ///
+    /// # Panics
+    ///
+    /// If there is no such flow.
+    pub fn rate_bounds(&self, problem: &Problem, prices: &[f64], flow: usize) -> (f64, f64) {
+        let q = path_price(problem.routes().path(flow), prices);
+        let (low, high) = bounds(&problem.demands()[flow], q, self.gap);
+        // No optimum overloads a link.
+        let links = problem.routes().path(flow).iter();
+        let narrowest = links.map(|&link| problem.capacities()[link as usize]);
+        (low, high.min(narrowest.fold(f64::INFINITY, f64::min)))
+    }
+}
+
+fn bounds(demand: &Demand, q: f64, gap: f64) -> (f64, f64) {
+    if let Demand::Fixed { rate } = *demand {
+        return (rate, rate);
+    }
+    if !(gap.is_finite() && q >= 0.0) {
+        return (demand.least(), demand.rate(0.0).max(0.0));
+    }
+    let most = gap * (1.0 + SURPLUS);
+    // The distance as it is after rounding, or the two parts of the area do not belong together.
+    let dearer = |by: f64| {
+        let to = q + by;
+        demand.integral(q, to) - demand.rate(to) * (to - q) > most
+    };
+    let cheaper = |by: f64| {
+        let to = q - by;
+        let rate = demand.rate(to);
+        rate.is_infinite() || rate * (q - to) - demand.integral(to, q) > most
+    };
+    let start = match q {
+        0.0 => gap.max(f64::MIN_POSITIVE),
+        q => 1e-8 * q,
+    };
+    let rate = demand.rate(q);
+    let same = |a: f64, b: f64| {
+        let (a, b) = (demand.rate(a), demand.rate(b));
+        (a - b).abs() < PRECISION * (a - rate).abs()
+    };
+    let up = reach(start, f64::INFINITY, dearer, |a, b| same(q + b, q + a));
+    let down = reach(start, q, cheaper, |a, b| same(q - b, q - a));
+    (
+        up.map_or(demand.least(), |by| Enclosed::new(demand, q + by).least),
+        Enclosed::new(demand, down.map_or(0.0, |by| q - by)).most,
+    )
+}
+
+/// The least distance up to `limit` at which `beyond` holds, or a little more: what is the `same`
+/// as one where it does not. Nothing if it does not hold up to there.
+fn reach(
+    start: f64,
+    limit: f64,
+    beyond: impl Fn(f64) -> bool,
+    same: impl Fn(f64, f64) -> bool,
+) -> Option<f64> {
+    let (mut inside, mut outside) = (0.0, start.min(limit));
+    while !beyond(outside) {
+        if outside >= limit || outside > 1e300 {
+            return None;
+        }
+        (inside, outside) = (outside, (8.0 * outside).min(limit));
+    }
+    while !same(inside, outside)
+        && let middle = 0.5 * (inside + outside)
+        && middle > inside
+        && middle < outside
+    {
+        *(if beyond(middle) {
+            &mut outside
+        } else {
+            &mut inside
+        }) = middle;
+    }
+    Some(outside)
+}

@@ -1,0 +1,80 @@
+//! Sums over rows, on all cores. The result does not depend on how many there are: rows are cut
+//! into parts by the size of the problem alone, and the parts' sums are added in order.
+
+use crate::merge::{Part, Rows};
+use rayon::prelude::*;
+use std::ops::AddAssign;
+
+/// Fewer hops than this are not worth the handing over.
+const LEAST_HOPS: usize = 1 << 17;
+/// Each part has sums of its own for all links, to be cleared and added: worth it if it has so
+/// many hops for each link.
+const HOPS_PER_LINK: usize = 2;
+/// Parts at most.
+const MOST_PARTS: usize = 16;
+/// Links whose sums are added at a time.
+const CHUNK: usize = 1 << 13;
+
+/// How many parts to cut `hops` hops over `links` links into.
+pub(crate) fn part_count(hops: usize, links: usize) -> usize {
+    if hops < LEAST_HOPS {
+        return 1;
+    }
+    (hops / (HOPS_PER_LINK * links.max(1))).clamp(1, MOST_PARTS)
+}
+
+/// The parts of `rows` over `links` links.
+pub(crate) fn parts(rows: &Rows, links: usize) -> Vec<Part<'_>> {
+    rows.parts(part_count(rows.hops.len(), links))
+}
+
+/// Lets `work` add each of `parts` to sums for all links that start at zero; leaves their sum in
+/// `out`, and gives what `work` gave, in order. `scratch` is kept between calls.
+pub(crate) fn scatter<P, T, R>(
+    parts: Vec<P>,
+    out: &mut [T],
+    scratch: &mut Vec<Vec<T>>,
+    work: impl Fn(P, &mut [T]) -> R + Sync,
+) -> Vec<R>
+where
+    P: Send,
+    T: Copy + Default + AddAssign + Send + Sync,
+    R: Send,
+{
+    if parts.len() <= 1 {
+        out.fill(T::default());
+        return parts.into_iter().map(|part| work(part, out)).collect();
+    }
+    scratch.resize_with(parts.len() - 1, Vec::new);
+    for sums in scratch.iter_mut() {
+        sums.resize(out.len(), T::default());
+    }
+    let sums = std::iter::once(&mut *out).chain(scratch.iter_mut().map(Vec::as_mut_slice));
+    let jobs: Vec<(P, &mut [T])> = parts.into_iter().zip(sums).collect();
+    let results = jobs
+        .into_par_iter()
+        .map(|(part, sums)| {
+            sums.fill(T::default());
+            work(part, sums)
+        })
+        .collect();
+    out.par_chunks_mut(CHUNK).enumerate().for_each(|(i, out)| {
+        for sums in &*scratch {
+            for (out, sum) in out.iter_mut().zip(&sums[i * CHUNK..]) {
+                *out += *sum;
+            }
+        }
+    });
+    results
+}
+
+/// Cuts a slice with one value for each row as `parts` are cut.
+pub(crate) fn cut<'a, T>(parts: &[Part], mut values: &'a mut [T]) -> Vec<&'a mut [T]> {
+    let mut pieces = Vec::with_capacity(parts.len());
+    for part in parts {
+        let (piece, rest) = values.split_at_mut(part.rows);
+        pieces.push(piece);
+        values = rest;
+    }
+    pieces
+}

@@ -1,0 +1,38 @@
+//! Sums that do not lose what they round off: the certificate's loads of a million flows.
+
+/// A sum as a value and what was rounded off it (Knuth, Neumaier): after n additions the two
+/// together are within n²·2⁻¹⁰⁶ of the sum of the magnitudes.
+#[derive(Clone, Copy, Default)]
+pub(crate) struct Sum {
+    value: f64,
+    rest: f64,
+}
+
+impl Sum {
+    #[inline(always)]
+    pub fn add(&mut self, term: f64) {
+        let sum = self.value + term;
+        let part = sum - self.value;
+        self.rest += (self.value - (sum - part)) + (term - part);
+        self.value = sum;
+    }
+
+    pub fn value(&self) -> f64 {
+        self.value + self.rest
+    }
+
+    /// `from` − the sum, to a relative 2⁻⁵² of the difference (and n²·2⁻¹⁰⁶ of the sum).
+    pub fn taken_from(&self, from: f64) -> f64 {
+        let difference = from - self.value;
+        let part = difference - from;
+        let rounded = (from - (difference - part)) - (self.value + part);
+        difference + (rounded - self.rest)
+    }
+}
+
+impl std::ops::AddAssign for Sum {
+    fn add_assign(&mut self, other: Self) {
+        self.add(other.value);
+        self.rest += other.rest;
+    }
+}
