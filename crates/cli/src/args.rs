@@ -50,8 +50,9 @@ pub struct Run {
 /// How to run, for all commands that do.
 #[derive(Group, Clone)]
 pub struct How {
-    /// Engines to run, separated by commas.
-    #[arg(short, long, value_delimiter = ',', default_value = "theory,packet")]
+    /// Engines to run, separated by commas; by default theory, packet, and those that the
+    /// scenario expects something of.
+    #[arg(short, long, value_delimiter = ',')]
     pub engine: Vec<Engine>,
     /// The seed, in place of the scenario's.
     #[arg(long)]

@@ -42,9 +42,7 @@ pub fn execute(file: &File, how: &How, kept: &Kept) -> Result<Vec<Outcome>, Fail
         let seed = repetitions[0][0].seed.wrapping_add(k);
         repetitions.push(file.points(&CATALOGUE, Some(seed))?);
     }
-    let mut engines = how.engine.clone();
-    engines.sort_unstable();
-    engines.dedup();
+    let engines = engines(how, &repetitions[0]);
     let points = repetitions[0].len();
     let jobs: Vec<(usize, &Scenario, Engine)> = (0..points)
         .flat_map(|p| repetitions.iter().map(move |r| (p, &r[p])))
@@ -128,6 +126,19 @@ impl Keeper<'_> {
             Err(_) => {}
         }
     }
+}
+
+/// The engines asked for, or else those that the scenario is about, in their order.
+fn engines(how: &How, points: &[Scenario]) -> Vec<Engine> {
+    let mut engines = how.engine.clone();
+    if engines.is_empty() {
+        engines.extend([Engine::Theory, Engine::Packet]);
+        let expected = points.iter().flat_map(|s| &s.expectations);
+        engines.extend(expected.map(|e| e.engine));
+    }
+    engines.sort_unstable();
+    engines.dedup();
+    engines
 }
 
 /// The checks of the engines that ran.
