@@ -147,7 +147,7 @@ impl Aqm for Avq {
         let verdict = if self.queue.backlog + size <= buffer || packet.class == Class::OutOfBand {
             self.queue.backlog += size;
             Verdict::Pass
-        } else if self.ecn && packet.ecn_capable {
+        } else if self.ecn && packet.ecn.is_capable() {
             Verdict::Mark
         } else {
             Verdict::Drop

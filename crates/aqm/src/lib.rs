@@ -9,6 +9,7 @@ mod avq;
 mod droptail;
 mod red;
 mod registry;
+mod rem;
 mod virtual_queue;
 
 pub use avd::Avd;
@@ -16,6 +17,7 @@ pub use avq::Avq;
 pub use droptail::DropTail;
 pub use red::Red;
 pub use registry::{AnyAqm, FAMILIES};
+pub use rem::Rem;
 
 use accord_units::{Bytes, Duration, Rate, Time};
 
@@ -26,8 +28,28 @@ pub struct PacketMeta {
     pub size: Bytes,
     /// What it carries.
     pub class: Class,
-    /// It may be marked instead of dropped [RFC 3168].
-    pub ecn_capable: bool,
+    /// Its ECN codepoint.
+    pub ecn: Ecn,
+}
+
+/// Explicit congestion notification [RFC 3168 §5]: what a packet's header says of it.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Ecn {
+    /// Not-ECT: it cannot be marked, only dropped.
+    #[default]
+    NotCapable,
+    /// ECT: it may be marked instead of dropped.
+    Capable,
+    /// CE: a link on its way has marked it.
+    Marked,
+}
+
+impl Ecn {
+    /// A mark instead of a drop means something to its receiver.
+    #[inline]
+    pub fn is_capable(self) -> bool {
+        self != Ecn::NotCapable
+    }
 }
 
 /// What a packet carries, as far as ports care.
@@ -92,6 +114,12 @@ pub trait Aqm {
     /// [Xia05 §IV-D]; asked after [`Aqm::on_arrival`].
     fn virtual_delay(&self, _now: Time) -> Duration {
         Duration::ZERO
+    }
+
+    /// The price that the link shows to flows, in seconds, where it is neither queuing
+    /// delay nor virtual delay.
+    fn price(&self) -> Option<f64> {
+        None
     }
 
     /// When [`Aqm::on_timer`] wants to be called, also on an idle link.

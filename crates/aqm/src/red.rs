@@ -213,7 +213,7 @@ impl Aqm for Red {
             // 1 − count·p reaches zero when a mark is due with certainty.
             if entropy.uniform() * (1.0 - self.count * p) < p {
                 self.count = 0.0;
-                if p >= 1.0 || !self.ecn || !packet.ecn_capable {
+                if p >= 1.0 || !self.ecn || !packet.ecn.is_capable() {
                     return Verdict::Drop;
                 }
                 self.last.1 += packet.size;

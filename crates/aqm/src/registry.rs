@@ -1,7 +1,7 @@
 //! All queue disciplines by name.
 
-use crate::{Aqm, Avd, Avq, DropTail, Entropy, PacketMeta, QueueView, Red, Verdict};
-use crate::{avd, avq, droptail, red};
+use crate::{Aqm, Avd, Avq, DropTail, Entropy, PacketMeta, QueueView, Red, Rem, Verdict};
+use crate::{avd, avq, droptail, red, rem};
 use accord_units::param::{Family, Values};
 use accord_units::{Duration, Time};
 
@@ -42,6 +42,9 @@ macro_rules! any_aqm {
             fn virtual_delay(&self, now: Time) -> Duration {
                 match self { $(AnyAqm::$variant(a) => a.virtual_delay(now),)* }
             }
+            fn price(&self) -> Option<f64> {
+                match self { $(AnyAqm::$variant(a) => a.price(),)* }
+            }
             fn next_timer(&self) -> Option<Time> {
                 match self { $(AnyAqm::$variant(a) => a.next_timer(),)* }
             }
@@ -61,4 +64,6 @@ any_aqm! {
         Avq(Avq),
     avd::FAMILY => /// See [`Avd`].
         Avd(Avd),
+    rem::FAMILY => /// See [`Rem`].
+        Rem(Rem),
 }

@@ -4,7 +4,7 @@ mod common;
 #[path = "common/any_values.rs"]
 mod values;
 
-use accord_aqm::{AnyAqm, Aqm, Class, FAMILIES, PacketMeta, QueueView, Verdict};
+use accord_aqm::{AnyAqm, Aqm, Class, Ecn, FAMILIES, PacketMeta, QueueView, Verdict};
 use accord_units::{Bytes, Duration, Rate, Time};
 use common::Random;
 use proptest::prelude::*;
@@ -33,10 +33,11 @@ fn any_packet() -> impl Strategy<Value = PacketMeta> {
         Just(Class::InBand),
         Just(Class::OutOfBand)
     ];
-    (1..65_536u64, class, any::<bool>()).prop_map(|(size, class, ecn_capable)| PacketMeta {
+    let ecn = prop_oneof![Just(Ecn::NotCapable), Just(Ecn::Capable), Just(Ecn::Marked)];
+    (1..65_536u64, class, ecn).prop_map(|(size, class, ecn)| PacketMeta {
         size: Bytes::new(size),
         class,
-        ecn_capable,
+        ecn,
     })
 }
 
@@ -72,7 +73,7 @@ fn behaves(mut aqm: AnyAqm, operations: Vec<(Duration, Operation)>) -> Result<()
             Operation::Arrival(packet, queue) => {
                 let verdict = aqm.on_arrival(&packet, &queue, now, &mut random);
                 if verdict == Verdict::Mark {
-                    prop_assert!(packet.ecn_capable, "marked what cannot be marked");
+                    prop_assert!(packet.ecn.is_capable(), "marked what cannot be marked");
                 }
                 if packet.class == Class::OutOfBand || is_passive(&aqm) {
                     prop_assert_eq!(verdict, Verdict::Pass);
@@ -86,11 +87,15 @@ fn behaves(mut aqm: AnyAqm, operations: Vec<(Duration, Operation)>) -> Result<()
                     _ => {}
                 }
             }
-            Operation::Timer(queue) => aqm.on_timer(&queue, now),
+            Operation::Timer(queue) => {
+                aqm.on_timer(&queue, now);
+                let next = aqm.next_timer();
+                prop_assert!(next.is_none_or(|at| at > now || now == Time::MAX));
+            }
         }
         prop_assert!(aqm.virtual_delay(now) <= LONGEST);
         prop_assert!(aqm.virtual_delay(Time::MAX) <= LONGEST);
-        prop_assert!(aqm.next_timer().is_none_or(|at| at >= now));
+        prop_assert!(aqm.price().is_none_or(|p| p >= 0.0 && p.is_finite()));
     }
     forgets(aqm, now, random)
 }

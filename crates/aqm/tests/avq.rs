@@ -2,7 +2,7 @@
 
 mod common;
 
-use accord_aqm::{Aqm, Avq, Class, PacketMeta, QueueView, Verdict};
+use accord_aqm::{Aqm, Avq, Class, Ecn, PacketMeta, QueueView, Verdict};
 use accord_units::param::Raw;
 use accord_units::{Bytes, Time};
 use common::{DATA, Random, family, offer, queue, text, values};
@@ -32,7 +32,7 @@ fn with_ecn_only_what_cannot_be_marked_is_dropped() {
         |packet: &PacketMeta| avq.on_arrival(packet, &queue(0), Time::ZERO, &mut Random(0));
     assert_eq!(offer(&DATA), Verdict::Pass);
     let capable = PacketMeta {
-        ecn_capable: true,
+        ecn: Ecn::Capable,
         ..DATA
     };
     assert_eq!(offer(&capable), Verdict::Mark);

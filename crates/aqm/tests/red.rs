@@ -2,7 +2,7 @@
 
 mod common;
 
-use accord_aqm::{Aqm, PacketMeta, QueueView, Red, Verdict};
+use accord_aqm::{Aqm, Ecn, PacketMeta, QueueView, Red, Verdict};
 use accord_units::param::Raw;
 use accord_units::{Bytes, Time};
 use common::{DATA, Random, family, queue, text, values};
@@ -121,7 +121,7 @@ fn below_the_lower_threshold_everything_passes() {
 #[test]
 fn with_ecn_marks_replace_drops_until_everything_is_dropped() {
     let capable = PacketMeta {
-        ecn_capable: true,
+        ecn: Ecn::Capable,
         ..DATA
     };
     let mut red = red(&[("weight", Raw::Number(1.0)), ("ecn", Raw::Flag(true))]);

@@ -17,6 +17,7 @@ mod reno;
 mod tcp_window;
 mod unresponsive;
 mod vegas;
+mod vegas_rem;
 
 pub use acc::Acc;
 pub use meter::{Arrival, Meter};
@@ -25,6 +26,7 @@ pub use registry::{AnyController, FAMILIES, meter};
 pub use reno::Reno;
 pub use unresponsive::Unresponsive;
 pub use vegas::Vegas;
+pub use vegas_rem::VegasRem;
 
 use accord_units::{Bytes, Duration, Rate, Time};
 
@@ -61,8 +63,12 @@ pub struct Acked {
     pub round_ended: bool,
     /// The sender used all of its window: growth is meaningful [RFC 7661].
     pub window_limited: bool,
-    /// A loss is being repaired; the window stays where the loss put it.
+    /// A loss is being repaired, or the round trip of a mark that was answered goes on; the
+    /// window stays where that put it.
     pub in_recovery: bool,
+    /// Packets that arrived with a congestion mark, told by this acknowledgement and no
+    /// earlier one.
+    pub marked: u64,
 }
 
 /// Something went wrong; told once for each round trip's worth of losses.
@@ -73,8 +79,23 @@ pub enum Congestion {
     /// A packet was found lost by a fine-grained timer on a first or second duplicate
     /// acknowledgement, before three of them came [Low02 §1.1].
     EarlyLoss,
+    /// Packets were marked [RFC 3168 §6.1.2]; told once for each round trip's worth of
+    /// marks and losses, to controllers with [`Marks::Loss`].
+    Ecn,
     /// The retransmission timer ran out.
     Timeout,
+}
+
+/// What congestion marks mean to a controller [RFC 3168].
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Marks {
+    /// Nothing: its packets cannot be marked, only dropped.
+    #[default]
+    Nothing,
+    /// The same as a loss: [`Congestion::Ecn`].
+    Loss,
+    /// A price, told by the share of packets that carry one: [`Acked::marked`].
+    Price,
 }
 
 /// How a stream repairs losses.
@@ -120,7 +141,7 @@ pub trait Controller {
     /// Data was acknowledged.
     fn on_ack(&mut self, ack: &Acked, path: &PathView, now: Time);
 
-    /// Data was lost. What the path has in flight is as it was before the loss was found:
+    /// Data was lost or marked. What the path has in flight is as it was before that was found:
     /// the FlightSize of RFC 5681.
     fn on_congestion(&mut self, what: Congestion, path: &PathView, now: Time);
 
@@ -153,6 +174,14 @@ pub trait Controller {
     fn recovery(&self) -> Recovery {
         Recovery::NewReno
     }
+
+    /// What congestion marks mean to it.
+    fn marks(&self) -> Marks {
+        Marks::Nothing
+    }
+
+    /// Tells the true base round-trip time, for controllers that are to know it.
+    fn set_base_rtt(&mut self, _base_rtt: Duration) {}
 
     /// A duplicate acknowledgement should be followed by a look at the fine-grained
     /// timer of the first unacknowledged packet [Low02 §1.1].

@@ -1,7 +1,9 @@
 //! All controllers by name.
 
-use crate::{Acc, Reno, Unresponsive, Vegas, monaco, reno, unresponsive, vegas};
-use crate::{Acked, Allowance, Congestion, Controller, Meter, PathView, Recovery, Report};
+use crate::{
+    Acc, Reno, Unresponsive, Vegas, VegasRem, monaco, reno, unresponsive, vegas, vegas_rem,
+};
+use crate::{Acked, Allowance, Congestion, Controller, Marks, Meter, PathView, Recovery, Report};
 use accord_units::param::{Family, Values};
 use accord_units::{Bytes, Duration, Time};
 
@@ -58,6 +60,12 @@ macro_rules! any_controller {
             fn recovery(&self) -> Recovery {
                 match self { $(AnyController::$variant(c) => c.recovery(),)* }
             }
+            fn marks(&self) -> Marks {
+                match self { $(AnyController::$variant(c) => c.marks(),)* }
+            }
+            fn set_base_rtt(&mut self, base_rtt: Duration) {
+                match self { $(AnyController::$variant(c) => c.set_base_rtt(base_rtt),)* }
+            }
             #[inline]
             fn early_retransmission(&self) -> bool {
                 match self { $(AnyController::$variant(c) => c.early_retransmission(),)* }
@@ -73,6 +81,8 @@ any_controller! {
         Vegas(Vegas),
     vegas::VEGAS_K, Vegas::new => /// See [`Vegas`].
         VegasK(Vegas),
+    vegas_rem::FAMILY, VegasRem::new => /// See [`VegasRem`].
+        VegasRem(VegasRem),
     reno::RENO, Reno::new => /// See [`Reno`].
         Reno(Reno),
     reno::NEWRENO, Reno::new => /// See [`Reno`].

@@ -6,6 +6,7 @@
 //!                                                            [RFC 5681 §3.1, RFC 3465 §2.1]
 //! loss                  cwnd ← ssthresh ← max(in flight / 2, 2 packets)
 //!                                                            [RFC 5681 eq. 4]
+//! mark                  as a loss, once per round trip        [RFC 3168 §6.1.2]
 //! timeout               ssthresh as above, cwnd ← 1 packet   [RFC 5681 §3.1]
 //! ```
 //!
@@ -17,14 +18,15 @@
 //! |--------|------------------|----------------|---------|-------|--------|
 //! | IW     | `initial_window` | packets, bytes | 2 pkt   | > 0   | RFC 5681 §3.1 |
 //! | –      | `sack`           | –              | false   | –     | RFC 6675, NewReno only |
+//! | –      | `ecn`            | –              | false   | –     | RFC 3168 |
 //!
 //! Departures from the source: a halved window is rounded down to whole packets. What is
 //! in flight counts neither what is taken for lost
 //! nor what arrived out of order (RFC 5681 counts until the cumulative acknowledgement).
 //! The window does not grow while the sender leaves it unused [RFC 7661].
 
-use crate::tcp_window::{INITIAL_WINDOW, SACK, TcpWindow};
-use crate::{Acked, Allowance, Congestion, Controller, PathView, Recovery};
+use crate::tcp_window::{ECN, INITIAL_WINDOW, SACK, TcpWindow, marks};
+use crate::{Acked, Allowance, Congestion, Controller, Marks, PathView, Recovery};
 use accord_units::param::{Family, Role, Values};
 use accord_units::{Bytes, Objective, Time};
 
@@ -33,7 +35,7 @@ pub static RENO: Family = Family {
     name: "reno",
     doc: "TCP Reno: additive increase, halving on loss, fast recovery of one loss a window.",
     source: "[RFC 5681]",
-    params: &[INITIAL_WINDOW],
+    params: &[INITIAL_WINDOW, ECN],
     check: |_| Ok(()),
     role: Role::Controller(|_| Objective::Loss),
 };
@@ -43,7 +45,7 @@ pub static NEWRENO: Family = Family {
     name: "newreno",
     doc: "TCP NewReno: as Reno, with fast recovery of many losses a window.",
     source: "[RFC 5681, RFC 6582]",
-    params: &[INITIAL_WINDOW, SACK],
+    params: &[INITIAL_WINDOW, SACK, ECN],
     check: |_| Ok(()),
     role: Role::Controller(|_| Objective::Loss),
 };
@@ -55,6 +57,7 @@ pub struct Reno {
     /// Bytes acknowledged in congestion avoidance that have not grown the window yet.
     counted: u64,
     recovery: Recovery,
+    marks: Marks,
 }
 
 impl Reno {
@@ -71,6 +74,7 @@ impl Reno {
             cwnd: TcpWindow::new(values, packet),
             counted: 0,
             recovery,
+            marks: marks(values),
         }
     }
 }
@@ -97,7 +101,7 @@ impl Controller for Reno {
     fn on_congestion(&mut self, what: Congestion, path: &PathView, _: Time) {
         self.counted = 0;
         match what {
-            Congestion::Loss | Congestion::EarlyLoss => self.cwnd.halve(path),
+            Congestion::Loss | Congestion::EarlyLoss | Congestion::Ecn => self.cwnd.halve(path),
             Congestion::Timeout => self.cwnd.restart(path),
         }
     }
@@ -113,5 +117,9 @@ impl Controller for Reno {
 
     fn recovery(&self) -> Recovery {
         self.recovery
+    }
+
+    fn marks(&self) -> Marks {
+        self.marks
     }
 }

@@ -1,6 +1,6 @@
 //! The congestion window of the TCP-like controllers: what Reno and Vegas share.
 
-use crate::{Allowance, PathView};
+use crate::{Allowance, Marks, PathView};
 use accord_units::Bytes;
 use accord_units::param::{Kind, Param, Values};
 
@@ -23,6 +23,24 @@ pub(crate) const SACK: Param = Param {
     doc: "Repairs losses by selective acknowledgements.",
     source: "[RFC 6675]",
 };
+
+/// Explicit congestion notification, shared by the TCP-like controllers.
+pub(crate) const ECN: Param = Param {
+    name: "ecn",
+    symbol: "",
+    kind: Kind::Flag,
+    default: "false",
+    doc: "Lets its packets be marked instead of dropped, and takes marks for losses.",
+    source: "[RFC 3168]",
+};
+
+/// What marks mean to a controller with [`ECN`].
+pub(crate) fn marks(values: &Values) -> Marks {
+    match values.flag("ecn") {
+        true => Marks::Loss,
+        false => Marks::Nothing,
+    }
+}
 
 /// A window in bytes and the threshold below which it grows fast.
 #[derive(Clone, Debug)]

@@ -8,7 +8,7 @@
 //! congestion avoidance  cwnd ← cwnd + 1 packet if a < α,
 //!                       cwnd ← cwnd − 1 packet if a > β       [Low02 eq. 1, Xia05 eq. 9]
 //! early loss            cwnd ← 3/4 · cwnd, once per round trip
-//! loss, timeout         as Reno
+//! loss, mark, timeout   as Reno
 //! ```
 //!
 //! Thresholds are amounts (proportional fairness), or rates times the base round-trip
@@ -25,7 +25,9 @@
 //! | γ      | `gamma`          | packets, bytes | 1 pkt   | > 0   | ns-2 |
 //! | IW     | `initial_window` | packets, bytes | 2 pkt   | > 0   | RFC 5681 §3.1 |
 //! | k      | `k`              | samples        | 50      | 1..1e6 | Xia05 §IV-A, vegas-k only |
+//! | d      | `base_rtt`       | –              | measured | measured, known | Low02 §6.2, vegas only |
 //! | –      | `sack`           | –              | false   | –     | RFC 6675 |
+//! | –      | `ecn`            | –              | false   | –     | RFC 3168 |
 //!
 //! Departures from the source. Low02 compares window and round-trip time of one instant;
 //! here they are of the same packets (see the estimator). The cut by 1/8 at the end of
@@ -36,12 +38,12 @@
 //! shrinks takes ssthresh down with it.
 
 use crate::estimator::VegasEstimator;
-use crate::tcp_window::{INITIAL_WINDOW, SACK, TcpWindow};
-use crate::{Acked, Allowance, Congestion, Controller, PathView, Recovery};
+use crate::tcp_window::{ECN, INITIAL_WINDOW, SACK, TcpWindow, marks};
+use crate::{Acked, Allowance, Congestion, Controller, Marks, PathView, Recovery};
 use accord_units::param::{Family, Kind, Param, Role, Values};
-use accord_units::{Bytes, Duration, Objective, Rate, Size, Time};
+use accord_units::{Bytes, Duration, Objective, Rate, Size, Target, Time};
 
-const ALPHA: Param = Param {
+pub(crate) const ALPHA: Param = Param {
     name: "alpha",
     symbol: "α, ε₁",
     kind: Kind::Size,
@@ -59,7 +61,7 @@ const BETA: Param = Param {
     source: "[Xia05 eq. 9]",
 };
 
-const ALPHA_RATE: Param = Param {
+pub(crate) const ALPHA_RATE: Param = Param {
     name: "alpha_rate",
     symbol: "α_s",
     kind: Kind::Rate,
@@ -77,13 +79,23 @@ const BETA_RATE: Param = Param {
     source: "[Low02 §2.1]",
 };
 
-const GAMMA: Param = Param {
+pub(crate) const GAMMA: Param = Param {
     name: "gamma",
     symbol: "γ",
     kind: Kind::Size,
     default: "1 pkt",
     doc: "Slow start ends when more are queued.",
     source: "[Low02 §1.1]",
+};
+
+pub(crate) const BASE_RTT: Param = Param {
+    name: "base_rtt",
+    symbol: "d",
+    kind: Kind::Choice(&["measured", "known"]),
+    default: "measured",
+    doc: "Whether the base round-trip time is the smallest sample, or the true one of the \
+          network, which no real sender is told.",
+    source: "[Low02 §6.2]",
 };
 
 const K: Param = Param {
@@ -110,8 +122,10 @@ pub static VEGAS: Family = Family {
         ALPHA_RATE,
         BETA_RATE,
         GAMMA,
+        BASE_RTT,
         INITIAL_WINDOW,
         SACK,
+        ECN,
     ],
     check,
     role: Role::Controller(objective),
@@ -132,6 +146,7 @@ pub static VEGAS_K: Family = Family {
         GAMMA,
         INITIAL_WINDOW,
         SACK,
+        ECN,
     ],
     check,
     role: Role::Controller(objective),
@@ -193,23 +208,29 @@ fn check(values: &Values) -> Result<(), String> {
 /// The middle of the thresholds: the flow may come to rest anywhere between them, each
 /// from the side it comes from.
 fn objective(values: &Values) -> Objective {
-    match Given::read(values) {
-        Ok(Given::Rates(a, b)) => Objective::AccumulationPerRoundTrip {
-            rate: Rate::from_bps_f64((a.as_bps_f64() + b.as_bps_f64()) / 2.0),
-        },
-        Ok(Given::Amounts(Size::Bytes(a), Size::Bytes(b))) => Objective::Accumulation {
-            target: Size::Bytes(Bytes::from_f64((a.as_f64() + b.as_f64()) / 2.0)),
-        },
-        Ok(Given::Amounts(Size::Packets(a), Size::Packets(b))) => Objective::Accumulation {
-            target: Size::Packets((a + b) / 2.0),
-        },
+    let target = match Given::read(values) {
+        Ok(Given::Rates(a, b)) => {
+            Target::PerRoundTrip(Rate::from_bps_f64((a.as_bps_f64() + b.as_bps_f64()) / 2.0))
+        }
+        Ok(Given::Amounts(Size::Bytes(a), Size::Bytes(b))) => Target::Amount(Size::Bytes(
+            Bytes::from_f64((a.as_f64() + b.as_f64()) / 2.0),
+        )),
+        Ok(Given::Amounts(Size::Packets(a), Size::Packets(b))) => {
+            Target::Amount(Size::Packets((a + b) / 2.0))
+        }
         _ => unreachable!("the family's check has passed"),
+    };
+    let measured = values.family().name == VEGAS.name && values.choice("base_rtt") == "measured";
+    match target {
+        target if measured => Objective::MeasuredAccumulation { target },
+        Target::Amount(target) => Objective::Accumulation { target },
+        Target::PerRoundTrip(rate) => Objective::AccumulationPerRoundTrip { rate },
     }
 }
 
 /// α and β, ready to compare with a backlog in bytes.
 #[derive(Clone, Copy, Debug)]
-enum Thresholds {
+pub(crate) enum Thresholds {
     /// In bytes.
     Amounts(f64, f64),
     /// In bytes per second of base round-trip time.
@@ -224,7 +245,7 @@ impl Thresholds {
         }
     }
 
-    fn in_bytes(self, base_rtt: Duration) -> (f64, f64) {
+    pub(crate) fn in_bytes(self, base_rtt: Duration) -> (f64, f64) {
         match self {
             Thresholds::Amounts(a, b) => (a, b),
             Thresholds::Rates(a, b) => (a * base_rtt.as_secs_f64(), b * base_rtt.as_secs_f64()),
@@ -245,6 +266,15 @@ pub struct Vegas {
     /// Until when a further early loss is one of the round trip already answered.
     answered_until: Time,
     recovery: Recovery,
+    marks: Marks,
+}
+
+/// The estimator with the base round-trip time that `values` asks for.
+pub(crate) fn base_rtt(values: &Values) -> VegasEstimator {
+    match values.choice("base_rtt") {
+        "known" => VegasEstimator::told(),
+        _ => VegasEstimator::new(),
+    }
 }
 
 impl Vegas {
@@ -253,8 +283,25 @@ impl Vegas {
         let estimator = if values.family().name == VEGAS_K.name {
             VegasEstimator::last(usize::try_from(values.integer("k")).unwrap_or(usize::MAX))
         } else {
-            VegasEstimator::new()
+            base_rtt(values)
         };
+        let marks = marks(values);
+        Vegas::with(
+            values,
+            packet,
+            estimator,
+            Thresholds::new(values, packet),
+            marks,
+        )
+    }
+
+    pub(crate) fn with(
+        values: &Values,
+        packet: Bytes,
+        estimator: VegasEstimator,
+        thresholds: Thresholds,
+        marks: Marks,
+    ) -> Vegas {
         let recovery = if values.flag("sack") {
             Recovery::Sack
         } else {
@@ -263,11 +310,12 @@ impl Vegas {
         Vegas {
             cwnd: TcpWindow::new(values, packet),
             estimator,
-            thresholds: Thresholds::new(values, packet),
+            thresholds,
             gamma: values.size("gamma").bytes_f64(packet),
             growing: false,
             answered_until: Time::ZERO,
             recovery,
+            marks,
         }
     }
 
@@ -282,7 +330,29 @@ impl Vegas {
         }
     }
 
-    fn avoid_congestion(&mut self, backlog: f64, may_grow: bool) {
+    /// Takes an acknowledgement, and moves the window while in slow start. Gives the
+    /// backlog when it is time for a step of congestion avoidance.
+    #[inline]
+    pub(crate) fn listen(&mut self, ack: &Acked) -> Option<f64> {
+        self.cwnd.acknowledged();
+        let backlog = self.estimator.on_ack(ack, self.cwnd.window);
+        if ack.in_recovery {
+            return None;
+        }
+        if !self.cwnd.in_slow_start() {
+            return backlog;
+        }
+        if ack.round_ended {
+            self.end_slow_start_round(backlog);
+        }
+        if self.growing && ack.window_limited {
+            self.cwnd.grow_slow_start(ack.bytes);
+        }
+        None
+    }
+
+    /// A step of congestion avoidance for a backlog in bytes, or for what stands for it.
+    pub(crate) fn avoid_congestion(&mut self, backlog: f64, may_grow: bool) {
         let base_rtt = self.estimator.base_rtt().unwrap_or(Duration::ZERO);
         let (alpha, beta) = self.thresholds.in_bytes(base_rtt);
         if backlog < alpha {
@@ -293,24 +363,17 @@ impl Vegas {
             self.cwnd.decrement();
         }
     }
+
+    /// The rate of the last round in bytes per second; see [`VegasEstimator::rate`].
+    pub(crate) fn rate(&self) -> f64 {
+        self.estimator.rate()
+    }
 }
 
 impl Controller for Vegas {
     #[inline]
     fn on_ack(&mut self, ack: &Acked, _: &PathView, _: Time) {
-        self.cwnd.acknowledged();
-        let backlog = self.estimator.on_ack(ack, self.cwnd.window);
-        if ack.in_recovery {
-            return;
-        }
-        if self.cwnd.in_slow_start() {
-            if ack.round_ended {
-                self.end_slow_start_round(backlog);
-            }
-            if self.growing && ack.window_limited {
-                self.cwnd.grow_slow_start(ack.bytes);
-            }
-        } else if let Some(backlog) = backlog {
+        if let Some(backlog) = self.listen(ack) {
             self.avoid_congestion(backlog, ack.window_limited);
         }
     }
@@ -326,7 +389,7 @@ impl Controller for Vegas {
                 let window = self.cwnd.window;
                 self.cwnd.continue_from(window - window / 4);
             }
-            Congestion::Loss => self.cwnd.halve(path),
+            Congestion::Loss | Congestion::Ecn => self.cwnd.halve(path),
             Congestion::Timeout => self.cwnd.restart(path),
         }
     }
@@ -350,6 +413,14 @@ impl Controller for Vegas {
 
     fn recovery(&self) -> Recovery {
         self.recovery
+    }
+
+    fn marks(&self) -> Marks {
+        self.marks
+    }
+
+    fn set_base_rtt(&mut self, base_rtt: Duration) {
+        self.estimator.tell(base_rtt);
     }
 
     #[inline]

@@ -16,6 +16,7 @@ enum Operation {
     Ack(Acked),
     Congestion(Congestion),
     Report(Report),
+    BaseRtt(Duration),
 }
 
 /// Spans of all magnitudes, none and the longest there is included.
@@ -56,13 +57,17 @@ fn any_path() -> impl Strategy<Value = PathView> {
 
 fn any_ack() -> impl Strategy<Value = Acked> {
     let flags = (any::<bool>(), any::<bool>(), any::<bool>());
-    (any_bytes(), prop::option::of(any_span()), flags).prop_map(|(bytes, rtt, flags)| Acked {
-        bytes,
-        rtt,
-        round_ended: flags.0,
-        window_limited: flags.1,
-        in_recovery: flags.2,
-    })
+    let marked = prop_oneof![Just(0), 0..100u64, any::<u64>()];
+    (any_bytes(), prop::option::of(any_span()), flags, marked).prop_map(
+        |(bytes, rtt, flags, marked)| Acked {
+            bytes,
+            rtt,
+            round_ended: flags.0,
+            window_limited: flags.1,
+            in_recovery: flags.2,
+            marked,
+        },
+    )
 }
 
 fn any_report() -> impl Strategy<Value = Report> {
@@ -81,12 +86,14 @@ fn any_operation() -> impl Strategy<Value = (Duration, PathView, Operation)> {
     let congestion = prop_oneof![
         Just(Congestion::Loss),
         Just(Congestion::EarlyLoss),
+        Just(Congestion::Ecn),
         Just(Congestion::Timeout),
     ];
     let operation = prop_oneof![
         10 => any_ack().prop_map(Operation::Ack),
         1 => congestion.prop_map(Operation::Congestion),
         2 => any_report().prop_map(Operation::Report),
+        1 => any_span().prop_map(Operation::BaseRtt),
     ];
     (any_span(), any_path(), operation)
 }
@@ -111,6 +118,10 @@ fn behaves(
             }
             Operation::Congestion(what) => c.on_congestion(*what, &path, now),
             Operation::Report(report) => c.on_report(report, &path, now),
+            Operation::BaseRtt(base) => {
+                smallest = smallest.min(*base);
+                c.set_base_rtt(*base);
+            }
         }
         let allowance = c.allowance();
         prop_assert!(allowance.window.get() >= PACKET, "{allowance:?}");

@@ -2,7 +2,7 @@
 
 mod common;
 
-use accord_control::{Acked, AnyController, Congestion, Controller, Recovery};
+use accord_control::{Acked, AnyController, Congestion, Controller, Marks, Recovery};
 use accord_units::param::Raw;
 use accord_units::{Bytes, Duration, Time};
 use common::{ACK, Fifo, PACKET, build, path, text, window};
@@ -98,6 +98,19 @@ fn a_loss_leaves_half_of_what_was_in_flight_and_two_packets_at_least() {
         c.on_congestion(Congestion::Loss, &path(in_flight), Time::ZERO);
         assert_eq!(window(&c), left);
         assert_eq!(c.ssthresh(), Some(c.allowance().window));
+    }
+}
+
+/// RFC 3168 §6.1.2: a mark is a loss without a loss.
+#[test]
+fn a_mark_halves_the_window_as_a_loss_does() {
+    for name in ["reno", "newreno", "vegas"] {
+        let mut c = build(name, &[("ecn", Raw::Flag(true))]);
+        assert_eq!(c.marks(), Marks::Loss);
+        assert_eq!(build(name, &[]).marks(), Marks::Nothing);
+        let now = Time::ZERO + Duration::from_ms(1);
+        c.on_congestion(Congestion::Ecn, &path(20), now);
+        assert_eq!(window(&c), 10.0, "{name}");
     }
 }
 

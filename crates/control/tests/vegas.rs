@@ -5,7 +5,7 @@ mod common;
 
 use accord_control::{Acked, AnyController, Congestion, Controller, Recovery};
 use accord_units::param::Raw;
-use accord_units::{Bytes, Duration, Objective, Size, Time};
+use accord_units::{Bytes, Duration, Objective, Size, Target, Time};
 use common::{ACK, Fifo, PACKET, build, family, path, text, values, window};
 
 /// Base round-trip time of the paths below in milliseconds, so the packets that fit.
@@ -243,14 +243,39 @@ fn it_looks_for_losses_early() {
     );
 }
 
+/// [Low02 §4.2]: ten packets of others queue all the time, so the smallest round-trip time
+/// has 10 ms too much. Who knows the base keeps 2.5 of its own; who does not takes the ten
+/// for propagation, and keeps 2.5 above them.
+#[test]
+fn a_queue_at_the_start_spoils_a_measured_base_but_not_a_known_one() {
+    let run = |base_rtt: &str| {
+        let mut changes = amounts("2.5 pkt", "2.5 pkt");
+        changes.push(("base_rtt", text(base_rtt)));
+        let mut path = fifo("vegas", &changes);
+        path.controller.set_base_rtt(Duration::from_ms(20));
+        path.standing = Duration::from_ms(10);
+        path.rounds(200);
+        let queued = path.rounds(200).iter().map(|w| w - FIT).sum::<f64>() / 200.0;
+        (path.controller.base_rtt_estimate(), queued)
+    };
+    let (base, queued) = run("known");
+    assert_eq!(base, Some(Duration::from_ms(20)));
+    // The ten make the estimate: the flow shrinks to the least window there is.
+    assert!(queued < -10.0, "{queued}");
+    let (base, queued) = run("measured");
+    assert_eq!(base, Some(Duration::from_ms(30)));
+    // 10 packets more fit on what it takes for the path.
+    assert!((queued - 12.5).abs() < 0.5, "{queued}");
+}
+
 #[test]
 fn the_objective_is_the_middle_of_the_thresholds() {
     let objective = |changes: &[_]| match family("vegas").role {
         accord_units::param::Role::Controller(f) => f(&values("vegas", changes)),
         accord_units::param::Role::Queue(_) => unreachable!("a controller"),
     };
-    let packets = |n| Objective::Accumulation {
-        target: Size::Packets(n),
+    let packets = |n| Objective::MeasuredAccumulation {
+        target: Target::Amount(Size::Packets(n)),
     };
     assert_eq!(objective(&[]), packets(2.0));
     assert_eq!(objective(&amounts("3 pkt", "4 pkt")), packets(3.5));
@@ -260,8 +285,14 @@ fn the_objective_is_the_middle_of_the_thresholds() {
     ];
     assert_eq!(
         objective(&rates),
-        Objective::AccumulationPerRoundTrip {
-            rate: "1.5 Mbps".parse().expect("a rate")
+        Objective::MeasuredAccumulation {
+            target: Target::PerRoundTrip("1.5 Mbps".parse().expect("a rate"))
+        }
+    );
+    assert_eq!(
+        objective(&[("base_rtt", text("known"))]),
+        Objective::Accumulation {
+            target: Size::Packets(2.0)
         }
     );
 }

@@ -169,8 +169,8 @@ impl<'a> Model<'a> {
                         pause,
                     } => {
                         let rate = rate.as_bps_f64() / 8.0;
-                        let on = burst.as_f64() / rate;
-                        (rate * on / (on + pause.as_secs_f64()), f64::INFINITY)
+                        let on = burst.mean().as_f64() / rate;
+                        (rate * on / (on + pause.mean().as_secs_f64()), f64::INFINITY)
                     }
                 };
                 Kind {

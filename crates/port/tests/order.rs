@@ -4,7 +4,7 @@ mod common;
 #[path = "../../aqm/tests/common/any_values.rs"]
 mod values;
 
-use accord_aqm::{AnyAqm, Class, DropTail};
+use accord_aqm::{AnyAqm, Class, DropTail, Ecn};
 use accord_port::{Count, Counters, DropReason};
 use accord_units::Rate;
 use common::*;
@@ -101,7 +101,7 @@ proptest! {
             let meta = accord_aqm::PacketMeta {
                 size: accord_units::Bytes::new(size),
                 class: Class::Data,
-                ecn_capable: false,
+                ecn: Ecn::NotCapable,
             };
             let delay = accord_units::Duration::ZERO;
             let packet = Pkt { number, meta, marked: false, delay };

@@ -4,7 +4,7 @@ mod common;
 #[path = "../../aqm/tests/common/any_values.rs"]
 mod values;
 
-use accord_aqm::{AnyAqm, Aqm, Class, DropTail};
+use accord_aqm::{AnyAqm, Aqm, Class, DropTail, Ecn};
 use accord_port::{Limit, Timeline};
 use accord_units::{Rate, Time};
 use common::*;
@@ -29,8 +29,12 @@ proptest! {
         let (mut fates, mut others) = (Vec::new(), Vec::new());
         let mut touched = Vec::new();
         for &(at, packet) in &arrivals {
-            // Timers of a discipline that has some, in their time.
-            while let Some(due) = computed.aqm().next_timer().filter(|due| *due < at) {
+            // Timers of a discipline that has some, in their time; of a long idle time only
+            // the first, since a period may be nanoseconds.
+            for _ in 0..100 {
+                let Some(due) = computed.aqm().next_timer().filter(|due| *due < at) else {
+                    break;
+                };
                 prop_assert_eq!(stepped.port.aqm().next_timer(), Some(due));
                 computed.on_timer(due);
                 stepped.until(due);
@@ -100,7 +104,7 @@ fn packet(size: u64) -> Pkt {
         meta: accord_aqm::PacketMeta {
             size: accord_units::Bytes::new(size),
             class: Class::Data,
-            ecn_capable: false,
+            ecn: Ecn::NotCapable,
         },
         marked: false,
         delay: accord_units::Duration::ZERO,

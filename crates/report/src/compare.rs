@@ -192,17 +192,19 @@ impl Row {
 const SPREAD: &str = "throughput_spread";
 const BIAS: &str = "estimator_bias";
 
-const OF_GROUPS: [Metric; 5] = [
+const OF_GROUPS: [Metric; 6] = [
     Metric::Throughput,
     Metric::Rtt,
     Metric::Cwnd,
     Metric::Accumulation,
     Metric::AccumulationEstimate,
+    Metric::Retransmissions,
 ];
-const OF_LINKS: [Metric; 4] = [
+const OF_LINKS: [Metric; 5] = [
     Metric::Utilisation,
     Metric::BacklogPackets,
     Metric::Price,
+    Metric::MarkingProbability,
     Metric::Drops,
 ];
 

@@ -103,8 +103,10 @@ metrics! {
     Utilisation "utilisation" Ratio Mean Link "Share of the link's rate that is used.";
     Drops "drops" Packets Sum Link "Packets dropped at the link's port.";
     Marks "marks" Packets Sum Link "Packets marked at the link's port.";
+    MarkingProbability "marking_probability" Ratio Mean Link
+        "Share of the arriving packets that the link's discipline marked or dropped.";
     Price "price" Seconds Mean Link
-        "The congestion signal that flows are shown: queuing delay plus virtual delay.";
+        "The congestion signal that flows are shown: queuing delay plus virtual delay, or REM's price.";
 }
 
 impl fmt::Display for Metric {

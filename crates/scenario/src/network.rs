@@ -183,11 +183,29 @@ pub enum Demand {
     OnOff {
         /// The rate in a burst; as fast as the controller allows where there is none.
         rate: Option<Rate>,
-        /// Mean size of a burst, exponentially distributed.
-        burst: Bytes,
-        /// Mean length of a pause, exponentially distributed.
-        pause: Duration,
+        /// Size of a burst.
+        burst: Draw<Bytes>,
+        /// Length of a pause.
+        pause: Draw<Duration>,
     },
+}
+
+/// A quantity that an application draws anew each time.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Draw<T> {
+    /// Always this.
+    Constant(T),
+    /// Exponentially distributed with this mean.
+    Exponential(T),
+}
+
+impl<T: Copy> Draw<T> {
+    /// The mean.
+    pub fn mean(&self) -> T {
+        match *self {
+            Draw::Constant(x) | Draw::Exponential(x) => x,
+        }
+    }
 }
 
 /// Something changes.

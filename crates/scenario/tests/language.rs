@@ -3,7 +3,7 @@
 mod common;
 
 use accord_scenario::{
-    Across, Change, Demand, Engine, File, Limit, Link, Over, Scenario, Subject, Target, print,
+    Across, Change, Demand, Draw, Engine, File, Limit, Link, Over, Scenario, Subject, Target, print,
 };
 use accord_units::{Bytes, Duration, Rate, Size, Time};
 use common::{CATALOGUE, points};
@@ -246,7 +246,7 @@ fn flows_of_a_group_may_differ() {
             {},
             { to = "r1", start = "2 s", packet = "500 B" },
             { path = ["r2", "r1"], controller = "reno" },
-            { demand = { on_off = { rate = "1 Mbps", burst = "10 KB", pause = "1 s" } }, stop = "5 s" },
+            { demand = { on_off = { rate = "1 Mbps", burst = "10 KB", pause = { exponential = "1 s" } } }, stop = "5 s" },
         ]
         "#,
     );
@@ -263,10 +263,14 @@ fn flows_of_a_group_may_differ() {
     );
     assert_eq!(s.flows[2].controller.family().name, "reno");
     assert_eq!(s.flows[0].controller.size("target"), Size::Packets(3.0));
-    assert!(matches!(
+    assert_eq!(
         s.flows[3].demand,
-        Demand::OnOff { rate: Some(_), .. }
-    ));
+        Demand::OnOff {
+            rate: Some(Rate::from_bps(1_000_000)),
+            burst: Draw::Constant(Bytes::new(10_000)),
+            pause: Draw::Exponential(Duration::from_secs(1)),
+        }
+    );
 }
 
 #[test]

@@ -70,7 +70,7 @@ const DEMANDS: &[&str] = &[
     "{ size = \"1 GB\" }",
     "{ constant = \"5 Mbps\" }",
     "{ poisson = \"7 Mbps\" }",
-    "{ on_off = { burst = \"1 MB\", pause = \"1 s\" } }",
+    "{ on_off = { burst = { exponential = \"1 MB\" }, pause = \"1 s\" } }",
     "{ on_off = { rate = \"1 Mbps\", burst = \"1 MB\", pause = \"3 h\" } }",
 ];
 const STARTS: &[&str] = &["\"1 s\"", "{ uniform = [\"0 s\", \"70 h\"] }"];

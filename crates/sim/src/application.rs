@@ -2,7 +2,7 @@
 
 use crate::wire::Dice;
 use accord_aqm::Entropy;
-use accord_scenario::{Demand, Flow, Purpose, stream};
+use accord_scenario::{Demand, Draw, Flow, Purpose, stream};
 use accord_units::{Bytes, Duration, Time};
 
 /// The application of one flow.
@@ -71,8 +71,7 @@ impl Application {
                 pause,
             } => {
                 if self.left == 0 {
-                    let size = self.exponential(burst.as_f64());
-                    self.left = self.packets(size);
+                    self.left = self.burst(burst);
                 }
                 self.left -= 1;
                 let gap = rate.transmission(self.packet);
@@ -91,10 +90,10 @@ impl Application {
                 burst,
                 pause,
             } => {
-                let size = self.exponential(burst.as_f64());
+                let supply = self.burst(burst);
                 let pause = self.pause(pause);
                 Step {
-                    supply: self.packets(size),
+                    supply,
                     then: Then::AfterDelivery(pause),
                 }
             }
@@ -106,8 +105,22 @@ impl Application {
         (bytes / self.packet.as_f64()).ceil().max(1.0) as u64
     }
 
-    fn pause(&mut self, mean: Duration) -> Duration {
-        Duration::from_secs_f64(self.exponential(mean.as_secs_f64()))
+    /// Packets of a burst.
+    fn burst(&mut self, size: Draw<Bytes>) -> u64 {
+        let bytes = match size {
+            Draw::Constant(size) => size.as_f64(),
+            Draw::Exponential(mean) => self.exponential(mean.as_f64()),
+        };
+        self.packets(bytes)
+    }
+
+    fn pause(&mut self, length: Draw<Duration>) -> Duration {
+        match length {
+            Draw::Constant(length) => length,
+            Draw::Exponential(mean) => {
+                Duration::from_secs_f64(self.exponential(mean.as_secs_f64()))
+            }
+        }
     }
 
     /// Exponentially distributed with this mean.

@@ -1,6 +1,7 @@
 //! The two ends of a flow, of whichever transport its controller runs on.
 
-use accord_control::{AnyController, Controller, meter};
+use accord_aqm::Ecn;
+use accord_control::{AnyController, Controller, Marks, meter};
 use accord_scenario::Flow;
 use accord_transport::{Segment, stream, tunnel};
 use accord_units::{Bytes, Duration, Time};
@@ -48,9 +49,10 @@ pub struct View {
     pub retransmissions: u64,
 }
 
-/// Both ends of a flow.
-pub fn endpoints(flow: &Flow) -> (Sender, Receiver) {
-    let controller = AnyController::build(&flow.controller, flow.packet);
+/// Both ends of a flow whose base round-trip time is `base_rtt`.
+pub fn endpoints(flow: &Flow, base_rtt: Duration) -> (Sender, Receiver) {
+    let mut controller = AnyController::build(&flow.controller, flow.packet);
+    controller.set_base_rtt(base_rtt);
     match (controller, meter(&flow.controller)) {
         (AnyController::Unresponsive(_), _) => {
             (Sender::Datagrams(Datagrams::default()), Receiver::Datagrams)
@@ -127,6 +129,21 @@ impl Sender {
             Sender::Stream(s) => s.is_done(),
             Sender::Tunnel(s) => s.is_done(),
             Sender::Datagrams(s) => s.sent >= s.available,
+        }
+    }
+
+    /// The codepoint of its data packets.
+    pub fn ecn(&self) -> Ecn {
+        match self {
+            Sender::Stream(s) if s.controller().marks() != Marks::Nothing => Ecn::Capable,
+            _ => Ecn::NotCapable,
+        }
+    }
+
+    /// The base round-trip time of the network is now this.
+    pub fn set_base_rtt(&mut self, base_rtt: Duration) {
+        if let Sender::Stream(s) = self {
+            s.set_base_rtt(base_rtt);
         }
     }
 

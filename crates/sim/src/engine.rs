@@ -17,9 +17,10 @@ use crate::pool::{Place, Pool};
 use crate::sampling::Sampler;
 use crate::wire::{Line, Stepped, Wire};
 use crate::wiring::{Hop, Shortcuts, Wiring};
+use accord_aqm::Ecn;
 use accord_scenario::{Change, Observer, Scenario};
 use accord_transport::Segment;
-use accord_units::{Duration, Rate, Time};
+use accord_units::{Bytes, Duration, Rate, Time};
 
 /// A run in the making.
 pub(crate) struct Simulation<'a> {
@@ -256,7 +257,7 @@ impl<'a> Simulation<'a> {
         };
         let flow = &mut self.flows[id as usize];
         if let Receiver::Stream(r) = &mut flow.receiver {
-            let (fresh, ack) = r.on_data(number, sent);
+            let (fresh, ack) = r.on_data(number, sent, packet.ecn == Ecn::Marked);
             flow.deliver_later(self.now, at, sent, fresh);
             *packet = flow.answer(id, ack);
             Some((place, self.wiring.hops[packet.hop as usize]))
@@ -281,16 +282,17 @@ impl<'a> Simulation<'a> {
                 block,
                 block_len,
                 echo,
+                marked,
             } => {
                 if let Sender::Stream(s) = &mut flow.sender {
-                    s.on_ack(next, block, block_len, echo, now);
+                    s.on_ack(next, block, block_len, echo, marked, now);
                     self.pump(id);
                 }
                 return;
             }
             Segment::Data { number, sent } => match &mut flow.receiver {
                 Receiver::Stream(r) => {
-                    let (fresh, ack) = r.on_data(number, sent);
+                    let (fresh, ack) = r.on_data(number, sent, packet.ecn == Ecn::Marked);
                     flow.deliver(fresh);
                     ack
                 }
@@ -347,13 +349,16 @@ impl<'a> Simulation<'a> {
             match flow.sender.poll(self.now) {
                 Ok(segment) => {
                     let data = matches!(segment, Segment::Data { .. });
-                    let size = if data { flow.packet } else { flow.control };
+                    let (size, ecn) = match data {
+                        true => (flow.packet, flow.ecn),
+                        false => (flow.control, Ecn::NotCapable),
+                    };
                     let packet = Packet {
                         segment,
                         flow: id as u32,
                         hop: flow.path,
                         size,
-                        marked: false,
+                        ecn,
                     };
                     if data {
                         flow.sent.add(packet.bytes());
@@ -440,14 +445,22 @@ impl<'a> Simulation<'a> {
                 f.reverse_path = self.wiring.add_path(reverse_path);
             }
         }
-        for (flow, f) in self.flows.iter_mut().zip(&self.scenario.flows) {
-            let hops = self.wiring.hops[flow.path as usize..].iter();
-            flow.one_way = hops
-                .take_while(|hop| !hop.is_end())
-                .fold(Duration::ZERO, |sum, hop| {
-                    let wire = &self.wires[hop.link()];
-                    sum + wire.delay + wire.rate().transmission(f.packet)
-                });
+        for id in 0..self.flows.len() {
+            let f = &self.scenario.flows[id];
+            let there = self.base_time(self.flows[id].path, f.packet);
+            let back = self.base_time(self.flows[id].reverse_path, f.ack);
+            self.flows[id].one_way = there;
+            self.flows[id].sender.set_base_rtt(there + back);
         }
+    }
+
+    /// Time over the path that begins at `hop` with empty queues.
+    fn base_time(&self, hop: u32, size: Bytes) -> Duration {
+        let path = self.wiring.hops[hop as usize..].iter();
+        path.take_while(|hop| !hop.is_end())
+            .fold(Duration::ZERO, |sum, hop| {
+                let wire = &self.wires[hop.link()];
+                sum + wire.delay + wire.rate().transmission(size)
+            })
     }
 }

@@ -3,6 +3,7 @@
 use crate::application::Application;
 use crate::endpoint::{Receiver, Sender, endpoints};
 use crate::packet::Packet;
+use accord_aqm::Ecn;
 use accord_port::Count;
 use accord_scenario::{self as scenario, Scenario};
 use accord_transport::Segment;
@@ -25,6 +26,8 @@ pub struct Flow {
     pub ack: u16,
     /// Size of a control packet.
     pub control: u16,
+    /// Codepoint of its data packets.
+    pub ecn: Ecn,
     /// It has started.
     pub started: bool,
     /// It has stopped.
@@ -85,8 +88,9 @@ pub struct Sampled {
 impl Flow {
     /// Flow `id`, not started yet; its paths are to be set.
     pub fn new(f: &scenario::Flow, id: usize, scenario: &Scenario) -> Flow {
-        let (sender, receiver) = endpoints(f);
+        let (sender, receiver) = endpoints(f, scenario.base_rtt(id));
         Flow {
+            ecn: sender.ecn(),
             sender,
             receiver,
             application: Box::new(Application::new(f, id, scenario.seed)),
@@ -133,7 +137,7 @@ impl Flow {
             flow: id,
             hop: self.reverse_path,
             size,
-            marked: false,
+            ecn: Ecn::NotCapable,
         }
     }
 

@@ -1,6 +1,6 @@
 //! Packets in the simulator: small, and moved by value.
 
-use accord_aqm::{Class, PacketMeta};
+use accord_aqm::{Class, Ecn, PacketMeta};
 use accord_transport::Segment;
 use accord_units::{Bytes, Duration};
 
@@ -15,8 +15,8 @@ pub struct Packet {
     pub hop: u32,
     /// Size on the wire.
     pub size: u16,
-    /// It carries a congestion mark.
-    pub marked: bool,
+    /// Its ECN codepoint.
+    pub ecn: Ecn,
 }
 
 const _: () = assert!(size_of::<Packet>() <= 48);
@@ -45,12 +45,12 @@ impl accord_port::Packet for Packet {
         PacketMeta {
             size: self.bytes(),
             class,
-            ecn_capable: false,
+            ecn: self.ecn,
         }
     }
 
     fn mark(&mut self) {
-        self.marked = true;
+        self.ecn = Ecn::Marked;
     }
 
     fn add_virtual_delay(&mut self, delay: Duration) {

@@ -25,6 +25,9 @@ struct LinkSampled {
     served: u64,
     drops: u64,
     marks: u64,
+    /// Packets marked or dropped by the discipline.
+    judged: u64,
+    offered: u64,
 }
 
 impl Sampler {
@@ -148,12 +151,17 @@ fn sample_link(row: &mut Vec<f64>, w: &mut Wire, last: &mut LinkSampled, now: Ti
     let c = w.counters();
     let capacity = w.rate().as_bps_f64();
     let delay = bytes.bits_f64() / capacity;
-    let virtual_delay = w.aqm().map_or(Duration::ZERO, |a| a.virtual_delay(now));
+    let price = w.aqm().map(|aqm| match aqm.price() {
+        Some(price) => price,
+        None => delay + aqm.virtual_delay(now).as_secs_f64(),
+    });
     let s = *last;
     *last = LinkSampled {
         served: c.served.bytes,
         drops: c.dropped().packets,
         marks: c.marked.packets,
+        judged: c.marked.packets + c.refused.packets,
+        offered: c.offered.packets,
     };
     for metric in Metric::ALL.iter().filter(|m| m.of_links()) {
         row.push(match metric {
@@ -163,7 +171,10 @@ fn sample_link(row: &mut Vec<f64>, w: &mut Wire, last: &mut LinkSampled, now: Ti
             Metric::Utilisation => (last.served - s.served) as f64 * 8.0 / period / capacity,
             Metric::Drops => (last.drops - s.drops) as f64,
             Metric::Marks => (last.marks - s.marks) as f64,
-            Metric::Price => delay + virtual_delay.as_secs_f64(),
+            Metric::MarkingProbability => {
+                (last.judged - s.judged) as f64 / (last.offered - s.offered) as f64
+            }
+            Metric::Price => price.unwrap_or(delay),
             _ => f64::NAN,
         });
     }

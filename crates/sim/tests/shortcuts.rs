@@ -123,7 +123,8 @@ fn tunnels_beside_streams_and_datagrams() {
         true,
     );
     let rate: Rate = "1 Mbps".parse().unwrap();
-    let (burst, pause) = (Bytes::new(20_000), Duration::from_ms(30));
+    let burst = Draw::Exponential(Bytes::new(20_000));
+    let pause = Draw::Exponential(Duration::from_ms(30));
     for (flow, demand) in d.0.flows[first..].iter_mut().zip([
         Demand::Poisson(rate),
         Demand::Constant(rate),

@@ -5,16 +5,20 @@
 //! `max Σ a ln x` within the capacities [Xia05 propositions 1 and 2, Low02 theorem 1]. Rates
 //! are in bytes per second here and prices in seconds, so weights are accumulations in bytes.
 //!
+//! Flows that measure their base round-trip time take the queue that they find for a part of it
+//! [Low02 theorem 3]: each phase begins with the queues of the one before, if that was long
+//! enough for them to form. So flows that start one after the other give the recursion of
+//! [Low02 eqs. 27-29]. A REM link has a price and no queue [Low02 §5].
+//!
 //! Departures: control packets and acknowledgements are not counted as load; a flow of finite
 //! size counts as if it had no end.
 
-use crate::{Demand, Problem, ProblemError, Routes, Settings, Solution, Status, solve};
+use crate::{Problem, ProblemError, Routes, Settings, Solution, Status, solve};
 use accord_scenario::{
     Certificate, Change, Engine, Entity, Interrupted, Limit, LinkId, Manifest, Metric, Observer,
     Phase, Run, Scenario, Series, Statistics,
 };
-use accord_units::param::Role;
-use accord_units::{Bytes, Duration, Objective, Price, Time};
+use accord_units::{Bytes, Duration, Price, Time};
 
 /// Why a scenario has no theory run.
 #[derive(Debug, thiserror::Error)]
@@ -54,10 +58,12 @@ const FEWEST: u64 = 16;
 pub fn run(scenario: &Scenario, observer: &mut dyn Observer) -> Result<Run, EquilibriumError> {
     let (mut notes, mut certificates) = (Vec::new(), Vec::new());
     let mut steps = 0;
-    let mut phases = Vec::new();
+    let mut phases: Vec<(Phase, Option<Equilibrium>)> = Vec::new();
+    let mut measured = vec![f64::INFINITY; scenario.flows.len()];
     for phase in scenario.phases() {
         observer.progress(phase.start)?;
-        let state = State::at(scenario, phase.start);
+        let mut state = State::at(scenario, phase.start);
+        state.measure(&phase, phases.last(), &mut measured);
         let equilibrium = state
             .equilibrium(&phase, &mut certificates, &mut notes)
             .map_err(|source| EquilibriumError::Problem {
@@ -90,28 +96,31 @@ pub fn run(scenario: &Scenario, observer: &mut dyn Observer) -> Result<Run, Equi
 }
 
 /// The network as it is at some time.
-struct State<'a> {
-    scenario: &'a Scenario,
-    rate: Vec<f64>,
-    delay: Vec<Duration>,
-    path: Vec<&'a [LinkId]>,
-    reverse_path: Vec<&'a [LinkId]>,
+pub(crate) struct State<'a> {
+    pub(crate) scenario: &'a Scenario,
+    pub(crate) rate: Vec<f64>,
+    pub(crate) delay: Vec<Duration>,
+    pub(crate) path: Vec<&'a [LinkId]>,
+    pub(crate) reverse_path: Vec<&'a [LinkId]>,
+    /// By how much each flow takes its base round-trip time for longer than it is, in seconds.
+    pub(crate) bias: Vec<f64>,
 }
 
 /// The values of a phase, by flow and by link.
-struct Equilibrium {
+pub(crate) struct Equilibrium {
     /// Bytes per second.
-    rate: Vec<f64>,
-    rtt: Vec<f64>,
-    base_rtt: Vec<f64>,
-    accumulation: Vec<f64>,
-    estimate: Vec<f64>,
-    price: Vec<f64>,
-    queuing_delay: Vec<f64>,
-    load: Vec<f64>,
-    backlog_packets: Vec<f64>,
-    rate_of_link: Vec<f64>,
-    steps: u64,
+    pub(crate) rate: Vec<f64>,
+    pub(crate) rtt: Vec<f64>,
+    pub(crate) base_rtt: Vec<f64>,
+    pub(crate) accumulation: Vec<f64>,
+    pub(crate) estimate: Vec<f64>,
+    pub(crate) price: Vec<f64>,
+    pub(crate) marking: Vec<f64>,
+    pub(crate) queuing_delay: Vec<f64>,
+    pub(crate) load: Vec<f64>,
+    pub(crate) backlog_packets: Vec<f64>,
+    pub(crate) rate_of_link: Vec<f64>,
+    pub(crate) steps: u64,
 }
 
 impl<'a> State<'a> {
@@ -126,6 +135,7 @@ impl<'a> State<'a> {
             delay: scenario.links.iter().map(|l| l.delay).collect(),
             path: scenario.flows.iter().map(|f| &f.path[..]).collect(),
             reverse_path: scenario.flows.iter().map(|f| &f.reverse_path[..]).collect(),
+            bias: vec![0.0; scenario.flows.len()],
         };
         for event in scenario.events.iter().filter(|e| e.at <= time) {
             match &event.change {
@@ -145,7 +155,7 @@ impl<'a> State<'a> {
     }
 
     /// Propagation and transmission there and back, in seconds.
-    fn base_rtt(&self, flow: usize) -> f64 {
+    pub(crate) fn base_rtt(&self, flow: usize) -> f64 {
         let f = &self.scenario.flows[flow];
         let way = |path: &[LinkId], size: Bytes| -> f64 {
             path.iter()
@@ -153,48 +163,6 @@ impl<'a> State<'a> {
                 .sum()
         };
         way(self.path[flow], f.packet) + way(self.reverse_path[flow], f.ack)
-    }
-
-    fn price_of(&self, link: LinkId) -> Price {
-        let discipline = &self.scenario.links[link].queue.discipline;
-        match discipline.family().role {
-            Role::Queue(price) => price(discipline),
-            Role::Controller(_) => Price::QueuingDelay,
-        }
-    }
-
-    /// What a flow sends at a price; `None` for a flow that theory says nothing of.
-    fn demand(&self, flow: usize) -> Option<Demand> {
-        use accord_scenario::Demand as Wants;
-        let f = &self.scenario.flows[flow];
-        let Role::Controller(objective) = f.controller.family().role else {
-            return None;
-        };
-        let offered = match f.demand {
-            Wants::Constant(rate) | Wants::Poisson(rate) => Some(rate.as_bps_f64() / 8.0),
-            Wants::OnOff {
-                rate: Some(rate),
-                burst,
-                pause,
-            } => {
-                let rate = rate.as_bps_f64() / 8.0;
-                let on = burst.as_f64() / rate;
-                Some(rate * on / (on + pause.as_secs_f64()))
-            }
-            Wants::Greedy | Wants::Size(_) | Wants::OnOff { rate: None, .. } => None,
-        };
-        let weight = match objective(&f.controller) {
-            Objective::Accumulation { target } => target.bytes_f64(f.packet),
-            Objective::AccumulationPerRoundTrip { rate } => {
-                rate.as_bps_f64() / 8.0 * self.base_rtt(flow)
-            }
-            Objective::Unresponsive => return offered.map(|rate| Demand::Fixed { rate }),
-            Objective::Loss => return None,
-        };
-        Some(match offered {
-            Some(cap) => Demand::Capped { weight, cap },
-            None => Demand::Log { weight },
-        })
     }
 
     /// The equilibrium of a phase, or `None` with a note.
@@ -224,7 +192,7 @@ impl<'a> State<'a> {
         let capacity: Vec<f64> = (0..s.links.len())
             .map(|l| match self.price_of(l) {
                 Price::VirtualDelay { utilisation } => self.rate[l] * utilisation,
-                Price::QueuingDelay | Price::Loss => self.rate[l],
+                Price::QueuingDelay | Price::Marks { .. } | Price::Loss => self.rate[l],
             })
             .collect();
         let routes = Routes::new(
@@ -257,6 +225,15 @@ impl<'a> State<'a> {
                 return Ok(None);
             }
         }
+        if let Some((flow, link)) = self.misread(phase, &solution.prices) {
+            notes.push(format!(
+                "{span}: no equilibrium: {} ({}) does not read the price that {} shows",
+                s.groups[s.flows[flow].group].name,
+                s.flows[flow].controller.family().name,
+                s.links[link].name
+            ));
+            return Ok(None);
+        }
         let e = self.values(phase, &solution);
         self.check_buffers(&e, &span, notes);
         Ok(Some(e))
@@ -267,7 +244,7 @@ impl<'a> State<'a> {
         let nan = || vec![f64::NAN; s.flows.len()];
         let queuing_delay: Vec<f64> = (0..s.links.len())
             .map(|l| match self.price_of(l) {
-                Price::VirtualDelay { .. } => 0.0,
+                Price::VirtualDelay { .. } | Price::Marks { .. } => 0.0,
                 Price::QueuingDelay | Price::Loss => solution.prices[l],
             })
             .collect();
@@ -278,6 +255,7 @@ impl<'a> State<'a> {
             accumulation: nan(),
             estimate: nan(),
             price: solution.prices.clone(),
+            marking: vec![f64::NAN; s.links.len()],
             load: vec![0.0; s.links.len()],
             backlog_packets: vec![0.0; s.links.len()],
             rate_of_link: self.rate.clone(),
@@ -289,15 +267,18 @@ impl<'a> State<'a> {
             let forward = sum(self.path[flow], &e.queuing_delay);
             let backward = sum(self.reverse_path[flow], &e.queuing_delay);
             e.rate[flow] = x;
-            e.base_rtt[flow] = self.base_rtt(flow);
-            e.rtt[flow] = e.base_rtt[flow] + forward + backward;
+            let base_rtt = self.base_rtt(flow);
+            e.base_rtt[flow] = base_rtt + self.believed_bias(flow);
+            e.rtt[flow] = base_rtt + forward + backward;
             e.accumulation[flow] = x * forward;
-            e.estimate[flow] = x * sum(self.path[flow], &e.price);
+            e.estimate[flow] =
+                x * (sum(self.path[flow], &e.price) - self.believed_bias(flow)).max(0.0);
             for &l in self.path[flow] {
                 e.load[l] += x;
                 e.backlog_packets[l] += x * e.queuing_delay[l] / s.flows[flow].packet.as_f64();
             }
         }
+        self.mark(phase, &mut e);
         e
     }
 
@@ -379,6 +360,7 @@ fn series(scenario: &Scenario, phases: &[(Phase, Option<Equilibrium>)]) -> (Vec<
         add(id, Metric::BacklogPackets, &|e| e.backlog_packets[l]);
         add(id, Metric::QueuingDelay, &|e| e.queuing_delay[l]);
         add(id, Metric::Utilisation, &|e| e.load[l] / e.rate_of_link[l]);
+        add(id, Metric::MarkingProbability, &|e| e.marking[l]);
         add(id, Metric::Price, &|e| e.price[l]);
     }
     (time, columns)

@@ -34,6 +34,7 @@ mod parallel;
 mod problem;
 mod reduced;
 mod routes;
+mod signals;
 mod solution;
 mod sum;
 mod system;

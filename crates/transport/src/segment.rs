@@ -25,6 +25,9 @@ pub enum Segment {
         block_len: u32,
         /// When the packet that caused it was sent.
         echo: Time,
+        /// Data packets that arrived with a congestion mark so far, modulo 2³²: the
+        /// accurate echo of RFC 9768, which survives lost acknowledgements.
+        marked: u32,
     },
     /// OB: out-of-band half of a control pair; it overtakes queues.
     OutOfBand {

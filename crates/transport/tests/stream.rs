@@ -138,7 +138,7 @@ impl World {
         let Segment::Data { number, sent } = flying.segment else {
             panic!("only data is sent there");
         };
-        let (new, ack) = self.receiver.on_data(number, sent);
+        let (new, ack) = self.receiver.on_data(number, sent, number % 7 == 0);
         self.delivered[number as usize] += u32::from(new);
         let first_missing = self.delivered.iter().position(|n| *n == 0);
         let expected = first_missing.unwrap_or(self.delivered.len()) as u64;
@@ -158,13 +158,15 @@ impl World {
             block,
             block_len,
             echo,
+            marked,
         } = ack.segment
         else {
             panic!("only acknowledgements come back");
         };
         let of_use = ack.new && ack.epoch == self.sender.timeouts();
         self.in_vain += u64::from(!of_use && self.sender.controller().recovery() != Recovery::Sack);
-        self.sender.on_ack(next, block, block_len, echo, self.now);
+        self.sender
+            .on_ack(next, block, block_len, echo, marked, self.now);
     }
 
     /// All that was to be sent arrived, each packet once as far as the application sees.
@@ -316,10 +318,10 @@ fn impossible_acknowledgements_are_ignored() {
     sender.supply(10);
     let now = Time::from_ps(1_000_000_000);
     assert!(sender.poll(now).is_ok());
-    sender.on_ack(1_000_000, 0, 0, Time::ZERO, now);
-    sender.on_ack(0, 5, u32::MAX, Time::ZERO, now);
-    sender.on_ack(0, u32::MAX, u32::MAX, Time::ZERO, now);
-    sender.on_ack(1, u32::MAX, u32::MAX, Time::ZERO, now);
+    sender.on_ack(1_000_000, 0, 0, Time::ZERO, 0, now);
+    sender.on_ack(0, 5, u32::MAX, Time::ZERO, 0, now);
+    sender.on_ack(0, u32::MAX, u32::MAX, Time::ZERO, 0, now);
+    sender.on_ack(1, u32::MAX, u32::MAX, Time::ZERO, 0, now);
     assert!(!sender.is_done());
     let Ok(Segment::Data { number, .. }) = sender.poll(now) else {
         panic!("a window of two packets has room");

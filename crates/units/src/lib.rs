@@ -20,7 +20,7 @@ mod size;
 mod text;
 mod time;
 
-pub use objective::{Objective, Price};
+pub use objective::{Objective, Price, Target};
 pub use quantity::{Bytes, Rate};
 pub use size::Size;
 pub use text::ParseError;

@@ -19,10 +19,34 @@ pub enum Objective {
         /// The accumulation kept, divided by the base round-trip time.
         rate: Rate,
     },
+    /// Keeps `target` queued as one of the two above would, judged by round-trip times
+    /// against the smallest that it has measured: what was queued when the flow began
+    /// counts as propagation [Low02 theorem 3].
+    MeasuredAccumulation {
+        /// The accumulation kept above what the flow takes for propagation.
+        target: Target,
+    },
+    /// Pays `target` to the links of its path: its rate is `target / price`, the price
+    /// being read from the share of marked packets [Low02 eq. 33].
+    Marks {
+        /// Rate times price.
+        target: Target,
+        /// Base of the exponential marking, for a price in milliseconds.
+        phi: f64,
+    },
     /// Fills the buffer and backs off on loss; keeps no accumulation of its own choosing.
     Loss,
     /// Does not respond; sends what its demand says.
     Unresponsive,
+}
+
+/// An amount of data, or an amount for each unit of base round-trip time.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Target {
+    /// The amount.
+    Amount(Size),
+    /// The amount divided by the base round-trip time [Low02 §3.2, WPF].
+    PerRoundTrip(Rate),
 }
 
 /// The congestion signal that a queue discipline shows to flows: what the theory takes
@@ -35,6 +59,12 @@ pub enum Price {
     VirtualDelay {
         /// The fraction of the rate that is used in equilibrium.
         utilisation: f64,
+    },
+    /// A price of its own, shown by marks while the queue stays empty: a packet passes
+    /// without one with probability φ to the minus price in milliseconds [Low02 eq. 31].
+    Marks {
+        /// φ, more than 1.
+        phi: f64,
     },
     /// Loss or marks that accumulation-based flows do not read as a price.
     Loss,

@@ -1,7 +1,7 @@
 //! What the tests of disciplines share.
 #![allow(dead_code, reason = "each test file uses its own part")]
 
-use accord_aqm::{Aqm, Class, Entropy, FAMILIES, PacketMeta, QueueView, Verdict};
+use accord_aqm::{Aqm, Class, Ecn, Entropy, FAMILIES, PacketMeta, QueueView, Verdict};
 use accord_units::param::{Family, Raw, Values};
 use accord_units::{Bytes, Rate, Time};
 
@@ -39,7 +39,7 @@ pub fn text(s: &str) -> Raw {
 pub const DATA: PacketMeta = PacketMeta {
     size: Bytes::new(1000),
     class: Class::Data,
-    ecn_capable: false,
+    ecn: Ecn::NotCapable,
 };
 
 /// A queue of `packets` packets of 1000 bytes on a 10 Mbit/s link, without a limit.

@@ -5,7 +5,7 @@
 //! ```
 //!
 //! [Xia05 eqs. 7, 8; Low02 eq. 1]. The base round-trip time is the smallest of all samples
-//! (Vegas), or of the last k (Vegas-k [Xia05 §IV-A]).
+//! (Vegas), of the last k (Vegas-k [Xia05 §IV-A]), or what the estimator is told.
 //!
 //! Which cwnd and which rtt: acknowledgements that arrive in one round trip answer packets
 //! sent in the round trip before. So the mean rtt of the round goes with the window at the
@@ -25,6 +25,8 @@ use accord_units::Duration;
 enum History {
     All(Duration),
     Last(SlidingMin),
+    /// None: it has been told, or will be.
+    Told(Duration),
 }
 
 /// The Vegas estimator of a flow's accumulation.
@@ -37,6 +39,7 @@ pub struct VegasEstimator {
     /// Window in bytes at the end of the previous round; zero before there was one.
     felt_window: u64,
     backlog: Option<f64>,
+    rate: f64,
 }
 
 impl VegasEstimator {
@@ -50,6 +53,18 @@ impl VegasEstimator {
         VegasEstimator::with(History::Last(SlidingMin::new(k)))
     }
 
+    /// With a base that [`VegasEstimator::tell`] tells.
+    pub fn told() -> VegasEstimator {
+        VegasEstimator::with(History::Told(Duration::MAX))
+    }
+
+    /// Tells the base, to an estimator that is to be told.
+    pub fn tell(&mut self, base_rtt: Duration) {
+        if let History::Told(base) = &mut self.history {
+            *base = base_rtt;
+        }
+    }
+
     fn with(history: History) -> VegasEstimator {
         VegasEstimator {
             history,
@@ -57,6 +72,7 @@ impl VegasEstimator {
             samples: 0,
             felt_window: 0,
             backlog: None,
+            rate: 0.0,
         }
     }
 
@@ -77,6 +93,7 @@ impl VegasEstimator {
             match &mut self.history {
                 History::All(min) => *min = rtt.min(*min),
                 History::Last(last) => last.push(rtt),
+                History::Told(_) => {}
             }
         }
         estimate
@@ -91,6 +108,7 @@ impl VegasEstimator {
         if sum == 0.0 || felt == 0.0 {
             return None;
         }
+        self.rate = felt * samples / sum * 1e12;
         let base = self.base_rtt()?.as_ps() as f64;
         // The round may have smaller samples than the last k, which then are the base.
         let backlog = felt * (1.0 - base * samples / sum).max(0.0);
@@ -102,10 +120,16 @@ impl VegasEstimator {
     #[inline]
     pub fn base_rtt(&self) -> Option<Duration> {
         let base = match &self.history {
-            History::All(min) => *min,
+            History::All(base) | History::Told(base) => *base,
             History::Last(last) => last.min(),
         };
         (base != Duration::MAX).then_some(base)
+    }
+
+    /// The rate of the round that ended last, in bytes per second: its window for each of
+    /// its mean round-trip times. Zero before there was one.
+    pub fn rate(&self) -> f64 {
+        self.rate
     }
 
     /// The latest estimate of the accumulation in bytes.

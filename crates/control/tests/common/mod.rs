@@ -51,6 +51,7 @@ pub const ACK: Acked = Acked {
     round_ended: false,
     window_limited: true,
     in_recovery: false,
+    marked: 0,
 };
 
 /// The window in packets.
@@ -67,6 +68,8 @@ pub struct Fifo {
     pub propagation: Duration,
     /// Packets queued for others, which the next packet has to wait for.
     pub cross: u64,
+    /// Queuing behind others that goes on for ever.
+    pub standing: Duration,
     free: Time,
     /// Sent at, back at.
     flying: VecDeque<(Time, Time)>,
@@ -82,6 +85,7 @@ impl Fifo {
             now: Time::ZERO,
             propagation,
             cross: 0,
+            standing: Duration::ZERO,
             free: Time::ZERO,
             flying: VecDeque::new(),
             round_began: Time::ZERO,
@@ -93,7 +97,7 @@ impl Fifo {
             let start = self.free.max(self.now) + Fifo::SERVICE * std::mem::take(&mut self.cross);
             self.free = start + Fifo::SERVICE;
             self.flying
-                .push_back((self.now, self.free + self.propagation));
+                .push_back((self.now, self.free + self.propagation + self.standing));
         }
     }
 

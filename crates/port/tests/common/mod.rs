@@ -1,7 +1,7 @@
 //! What the tests of ports share: packets, dice, and a port driven by a clock.
 #![allow(dead_code, reason = "each test file uses its own part")]
 
-use accord_aqm::{AnyAqm, Class, Entropy, FAMILIES, PacketMeta};
+use accord_aqm::{AnyAqm, Class, Ecn, Entropy, FAMILIES, PacketMeta};
 use accord_port::{DropReason, Limit, Packet, Port};
 use accord_units::{Bytes, Duration, Rate, Time};
 use proptest::prelude::*;
@@ -91,7 +91,11 @@ pub fn any_arrivals(rate: Rate, classes: &'static [Class]) -> impl Strategy<Valu
             let meta = PacketMeta {
                 size: Bytes::new(size),
                 class: classes[class],
-                ecn_capable,
+                ecn: if ecn_capable {
+                    Ecn::Capable
+                } else {
+                    Ecn::NotCapable
+                },
             };
             let delay = Duration::ZERO;
             arrivals.push((

@@ -185,13 +185,27 @@ pub(crate) const DEMANDS: Section = Section {
 
 pub(crate) const ON_OFF: Section = Section {
     title: "demand.on_off",
-    doc: "Bursts and pauses, both of exponentially distributed length.",
+    doc: "Bursts and pauses, each of constant or of random size and length.",
     one_of: false,
     keys: &[
         key("rate", Shape::Rate, Words("as fast as the controller allows"), "The rate in a burst."),
-        key("burst", Shape::Amount, Required, "Mean size of a burst."),
-        key("pause", Shape::Span, Required, "Mean length of a pause."),
+        key("burst", Shape::Either(&[Shape::Amount, Shape::Table(&RANDOM_AMOUNT)]), Required, "Size of a burst; `{ exponential = \"1 MB\" }` draws each anew."),
+        key("pause", Shape::Either(&[Shape::Span, Shape::Table(&RANDOM_SPAN)]), Required, "Length of a pause; `{ exponential = \"3 s\" }` draws each anew."),
     ],
+};
+
+pub(crate) const RANDOM_AMOUNT: Section = Section {
+    title: "demand.on_off.burst",
+    doc: "Sizes drawn anew for each burst.",
+    one_of: true,
+    keys: &[key("exponential", Shape::Amount, Nothing, "Exponentially distributed, with this mean.")],
+};
+
+pub(crate) const RANDOM_SPAN: Section = Section {
+    title: "demand.on_off.pause",
+    doc: "Lengths drawn anew for each pause.",
+    one_of: true,
+    keys: &[key("exponential", Shape::Span, Nothing, "Exponentially distributed, with this mean.")],
 };
 
 pub(crate) const UNIFORM: Section = Section {

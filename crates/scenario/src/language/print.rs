@@ -2,7 +2,7 @@
 
 use super::figure;
 use crate::expectation::{Subject, Target, Window};
-use crate::network::{Change, Demand, Event, Flow, Group, Limit, Link, LinkId, Scenario};
+use crate::network::{Change, Demand, Draw, Event, Flow, Group, Limit, Link, LinkId, Scenario};
 use accord_units::param::{Value, Values};
 use std::fmt::Write;
 
@@ -182,9 +182,16 @@ fn demand(demand: &Demand) -> String {
         Demand::OnOff { rate, burst, pause } => {
             let mut keys = Vec::new();
             keys.extend(rate.map(|rate| ("rate", quoted(rate))));
-            keys.extend([("burst", quoted(burst)), ("pause", quoted(pause))]);
+            keys.extend([("burst", draw(burst)), ("pause", draw(pause))]);
             table(&[("on_off", table(&keys))])
         }
+    }
+}
+
+fn draw(draw: &Draw<impl std::fmt::Display>) -> String {
+    match draw {
+        Draw::Constant(x) => quoted(x),
+        Draw::Exponential(x) => table(&[("exponential", quoted(x))]),
     }
 }
 

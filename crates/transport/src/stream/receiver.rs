@@ -10,6 +10,7 @@ pub struct Receiver {
     /// Blocks beyond `next`: first and one past last, in order, never touching.
     blocks: Vec<(u64, u64)>,
     duplicates: u64,
+    marked: u32,
 }
 
 impl Receiver {
@@ -18,9 +19,11 @@ impl Receiver {
         Receiver::default()
     }
 
-    /// A data packet arrived. Gives whether it is new, and the acknowledgement to send.
+    /// A data packet arrived, with a congestion mark or without. Gives whether it is new,
+    /// and the acknowledgement to send.
     #[inline]
-    pub fn on_data(&mut self, number: u64, sent: Time) -> (bool, Segment) {
+    pub fn on_data(&mut self, number: u64, sent: Time, marked: bool) -> (bool, Segment) {
+        self.marked = self.marked.wrapping_add(u32::from(marked));
         if number == self.next && self.blocks.is_empty() {
             self.next += 1;
             return (
@@ -30,6 +33,7 @@ impl Receiver {
                     block: 0,
                     block_len: 0,
                     echo: sent,
+                    marked: self.marked,
                 },
             );
         }
@@ -65,6 +69,7 @@ impl Receiver {
                 block,
                 block_len,
                 echo: sent,
+                marked: self.marked,
             },
         )
     }

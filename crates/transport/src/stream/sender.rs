@@ -2,7 +2,7 @@
 
 use super::scoreboard::Scoreboard;
 use crate::{Pacer, RoundTrip, Segment};
-use accord_control::{Acked, AnyController, Congestion, Controller, PathView, Recovery};
+use accord_control::{Acked, AnyController, Congestion, Controller, Marks, PathView, Recovery};
 use accord_units::{Bytes, Duration, Rate, Time};
 
 /// Sends packets by a controller's window, finds losses and repairs them.
@@ -10,6 +10,12 @@ use accord_units::{Bytes, Duration, Rate, Time};
 /// Loss is found by three duplicate acknowledgements or by time-out; how it is repaired is
 /// the controller's choice of [`Recovery`]: one hole in all (Reno), a hole a round trip
 /// (NewReno), or all that the acknowledgements tell (SACK).
+///
+/// Congestion marks come back as the receiver's count of them. The controller is told of
+/// each mark, and of congestion once per round trip [RFC 3168 §6.1.2]: marks and losses of
+/// packets sent before it was last told are the same congestion. Departures: there is no
+/// latch (ECE) to be reset by CWR, since the count does not need one; retransmissions may be
+/// marked, too.
 #[derive(Clone, Debug)]
 pub struct Sender {
     controller: AnyController,
@@ -30,6 +36,13 @@ pub struct Sender {
     recovering_to: Option<u64>,
     /// No new repair before this packet is acknowledged [RFC 6582 §3.2].
     recovered: u64,
+    /// Congestion of packets before this one has been answered.
+    answered: u64,
+    /// After a mark was answered, growth waits until this packet is acknowledged, as for
+    /// acknowledgements with ECE [RFC 3168 §6.1.2].
+    held_to: u64,
+    /// The receiver's count of marked packets.
+    marked: u32,
     /// The round trip ends when this packet is acknowledged.
     round_end: u64,
     /// When the retransmission timer runs out; `Time::MAX` while nothing is in flight.
@@ -59,6 +72,9 @@ impl Sender {
             duplicates: 0,
             recovering_to: None,
             recovered: 0,
+            answered: 0,
+            held_to: 0,
+            marked: 0,
             round_end: 0,
             deadline: Time::MAX,
             retransmissions: 0,
@@ -109,20 +125,66 @@ impl Sender {
 
     /// An acknowledgement arrived. One of packets that were never sent is ignored.
     #[inline]
-    pub fn on_ack(&mut self, next: u64, block: u32, block_len: u32, echo: Time, now: Time) {
+    pub fn on_ack(
+        &mut self,
+        next: u64,
+        block: u32,
+        block_len: u32,
+        echo: Time,
+        marked: u32,
+        now: Time,
+    ) {
         let last = next.saturating_add(u64::from(block) + u64::from(block_len));
-        if last > self.next {
+        if last > self.next || next < self.una {
             return;
         }
+        // An acknowledgement that was overtaken tells fewer than are known.
+        let news = marked.wrapping_sub(self.marked);
+        let marks = if news <= u32::MAX / 2 {
+            u64::from(news)
+        } else {
+            0
+        };
+        if marks > 0 {
+            self.marked = marked;
+            if self.controller.marks() == Marks::Loss {
+                self.answer_marks(next, now);
+            }
+        }
         if next > self.una {
-            self.advance(next, block, block_len, echo, now);
-        } else if next == self.una && self.next > self.una {
-            self.duplicate(block, block_len, now);
+            self.advance(next, block, block_len, echo, marks, now);
+        } else if self.next > self.una {
+            self.duplicate(block, block_len, marks, now);
         }
     }
 
+    /// Marks are news if a packet sent after the last answer came back with them.
+    #[cold]
+    fn answer_marks(&mut self, next: u64, now: Time) {
+        if next > self.answered && self.recovering_to.is_none() {
+            self.answered = self.next;
+            self.held_to = self.next;
+            let flight = self.flight();
+            self.controller.on_congestion(Congestion::Ecn, &flight, now);
+        }
+    }
+
+    /// The window stays where a loss or a mark put it.
     #[inline]
-    fn advance(&mut self, next: u64, block: u32, block_len: u32, echo: Time, now: Time) {
+    fn is_held(&self) -> bool {
+        self.recovering_to.is_some() || self.una < self.held_to
+    }
+
+    #[inline]
+    fn advance(
+        &mut self,
+        next: u64,
+        block: u32,
+        block_len: u32,
+        echo: Time,
+        marks: u64,
+        now: Time,
+    ) {
         let n = next - self.una;
         self.una = next;
         let rtt = now.since(echo);
@@ -145,7 +207,8 @@ impl Sender {
             rtt: Some(rtt),
             round_ended,
             window_limited: self.window_limited,
-            in_recovery: self.recovering_to.is_some(),
+            in_recovery: self.is_held(),
+            marked: marks,
         };
         self.controller.on_ack(&ack, &self.path(), now);
     }
@@ -187,7 +250,7 @@ impl Sender {
     }
 
     #[cold]
-    fn duplicate(&mut self, block: u32, block_len: u32, now: Time) {
+    fn duplicate(&mut self, block: u32, block_len: u32, marks: u64, now: Time) {
         let new = match self.recovery {
             Recovery::Sack => {
                 if block_len == 0 {
@@ -214,7 +277,8 @@ impl Sender {
                 rtt: None,
                 round_ended: false,
                 window_limited: self.window_limited,
-                in_recovery: self.recovering_to.is_some(),
+                in_recovery: self.is_held(),
+                marked: marks,
             };
             self.controller.on_ack(&ack, &self.path(), now);
         }
@@ -244,7 +308,11 @@ impl Sender {
             } else {
                 Congestion::EarlyLoss
             };
-            self.controller.on_congestion(what, &self.flight(), now);
+            // A loss of a round trip that was answered for its marks is no news.
+            if self.una >= self.answered {
+                self.controller.on_congestion(what, &self.flight(), now);
+            }
+            self.answered = self.next;
         }
     }
 
@@ -279,6 +347,7 @@ impl Sender {
         // Packets that are sent in vain now cause duplicate acknowledgements up to here. Only
         // one of a later packet rules that out [RFC 6582 §3.2 step 2].
         self.recovered = self.next + u64::from(self.recovery != Recovery::Sack);
+        self.answered = self.next;
         self.round_end = self.una;
         self.deadline = now + self.rtt.timeout();
     }
@@ -302,6 +371,12 @@ impl Sender {
         let number = match self.board.take_lost() {
             Some(i) => {
                 self.retransmissions += 1;
+                // The timer is of the first packet: it starts anew when that is sent again.
+                // Otherwise it runs out a round trip and a half after a loss, while the
+                // repair is still on its way.
+                if i == 0 {
+                    self.deadline = now + self.rtt.timeout();
+                }
                 self.una + i
             }
             None if self.next < self.available => {
@@ -322,6 +397,11 @@ impl Sender {
     /// All that the application had to send has been acknowledged.
     pub fn is_done(&self) -> bool {
         self.una >= self.available
+    }
+
+    /// Tells the controller the true base round-trip time.
+    pub fn set_base_rtt(&mut self, base_rtt: Duration) {
+        self.controller.set_base_rtt(base_rtt);
     }
 
     /// Its controller.

@@ -5,12 +5,13 @@ use super::super::family::{CONTROLLER, Catalogue};
 use super::super::keys;
 use super::super::limits;
 use super::super::read::{self, Reader};
+use super::super::shape::Section;
 use super::super::tree::{Data, Entry, Value};
 use super::list;
 use super::network::Network;
 use super::port::{ATTACHMENT_LIMIT, Duplex};
 use super::route::{self, Routes};
-use crate::network::{Demand, Flow, Group, NodeId, Scenario};
+use crate::network::{Demand, Draw, Flow, Group, NodeId, Scenario};
 use crate::random::{Purpose, stream};
 use accord_units::param::{Role, Values};
 use accord_units::{Bytes, Objective, Time};
@@ -408,8 +409,21 @@ fn demand(value: &Value) -> Result<Demand, Problem> {
         let on_off = on_off.ok_or_else(|| reader.missing("on_off"))?;
         Ok(Demand::OnOff {
             rate: on_off.opt("rate", read::rate)?,
-            burst: on_off.get("burst", read::amount)?,
-            pause: on_off.get("pause", read::span)?,
+            burst: on_off.get("burst", |v| law(v, &keys::RANDOM_AMOUNT, read::amount))?,
+            pause: on_off.get("pause", |v| law(v, &keys::RANDOM_SPAN, read::span))?,
         })
     }
+}
+
+/// A quantity, or a table with the law that it is drawn by.
+fn law<T>(
+    value: &Value,
+    section: &'static Section,
+    read: fn(&Value) -> Result<T, Problem>,
+) -> Result<Draw<T>, Problem> {
+    let Data::Table(table) = &value.data else {
+        return read(value).map(Draw::Constant);
+    };
+    let reader = Reader::new(section, table, value.span);
+    reader.get("exponential", read).map(Draw::Exponential)
 }

@@ -1,0 +1,162 @@
+//! REM against hand-calculated traces of its price and the binomial law of its marks.
+
+mod common;
+
+use accord_aqm::{Aqm, Class, Ecn, PacketMeta, QueueView, Rem, Verdict};
+use accord_units::param::Raw;
+use accord_units::{Bytes, Duration, Rate, Time};
+use common::{DATA, Random, family, queue, text, values};
+
+fn rem(changes: &[(&str, Raw)]) -> Rem {
+    Rem::new(&values("rem", changes))
+}
+
+const CAPABLE: PacketMeta = PacketMeta {
+    ecn: Ecn::Capable,
+    ..DATA
+};
+
+/// Offers `n` packets; how many were passed, marked and dropped.
+fn verdicts(rem: &mut Rem, packet: &PacketMeta, n: u32, random: &mut Random) -> [u32; 3] {
+    let mut counts = [0; 3];
+    for _ in 0..n {
+        let verdict = rem.on_arrival(packet, &queue(0), Time::ZERO, random);
+        counts[verdict as usize] += 1;
+    }
+    counts
+}
+
+/// 6 packets of 1000 bytes a millisecond.
+fn view(packets: u64) -> QueueView {
+    QueueView {
+        rate: Rate::from_bps(48_000_000),
+        ..queue(packets)
+    }
+}
+
+/// The price after each period of `trace`: packets that arrived in it, and the queue at
+/// its end.
+fn prices(rem: &mut Rem, trace: &[(u32, u64)]) -> Vec<f64> {
+    let mut random = Random(1);
+    let milliseconds = |p: Option<f64>| p.expect("it has one") * 1e3;
+    trace
+        .iter()
+        .map(|&(arrivals, queued)| {
+            verdicts(rem, &CAPABLE, arrivals, &mut random);
+            let now = rem.next_timer().expect("it has one");
+            rem.on_timer(&view(queued), now);
+            milliseconds(rem.price())
+        })
+        .collect()
+}
+
+/// γ = 0.005, μ = 0.5, c = 6: ten packets and none queued are four too many, a price of
+/// 0.02; eight and four waiting make two and half of four; an idle link takes six off. Of
+/// the queue, one packet is in service and does not wait.
+#[test]
+fn the_price_follows_rate_mismatch_and_backlog() {
+    let mut rem = rem(&[]);
+    let got = prices(
+        &mut rem,
+        &[(10, 0), (8, 5), (6, 1), (6, 11), (0, 0), (0, 0)],
+    );
+    let expected = [0.02, 0.04, 0.04, 0.065, 0.035, 0.005];
+    for (got, expected) in got.iter().zip(expected) {
+        assert!((got - expected).abs() < 1e-12, "{got} {expected}");
+    }
+    // It is never negative.
+    assert_eq!(prices(&mut rem, &[(0, 0), (0, 0)]), [0.0, 0.0]);
+}
+
+#[test]
+fn the_timer_comes_every_period_whatever_arrives() {
+    let mut rem = rem(&[("period", text("250 us"))]);
+    for k in 1..=8u64 {
+        let at = Time::ZERO + Duration::from_us(250 * k);
+        assert_eq!(rem.next_timer(), Some(at));
+        rem.on_timer(&view(0), at);
+    }
+}
+
+/// Half the size counts half.
+#[test]
+fn packets_count_by_their_size() {
+    let mut rem = rem(&[]);
+    let half = PacketMeta {
+        size: Bytes::new(500),
+        ..CAPABLE
+    };
+    verdicts(&mut rem, &half, 20, &mut Random(1));
+    rem.on_timer(&view(0), Time::ZERO + Duration::from_ms(1));
+    assert!((rem.price().expect("it has one") - 0.02e-3).abs() < 1e-15);
+}
+
+/// At a price of 10 ms and φ = 1.1 a share of 1 − 1.1^−10 = 0.6145 is marked: of 100 000
+/// packets 61 446, give or take five standard deviations of 154.
+#[test]
+fn the_share_of_marks_is_exponential_in_the_price() {
+    // γ = 1: the price is the mismatch itself.
+    let mut rem = rem(&[("gain", Raw::Number(1.0))]);
+    assert_eq!(prices(&mut rem, &[(16, 0)]), [10.0]);
+    let [passed, marked, dropped] = verdicts(&mut rem, &CAPABLE, 100_000, &mut Random(2));
+    assert!(marked.abs_diff(61_446) < 770, "{marked}");
+    assert_eq!((passed + marked, dropped), (100_000, 0));
+}
+
+#[test]
+fn what_is_marked_is_not_marked_again_and_what_cannot_be_is_dropped() {
+    let mut rem = rem(&[("gain", Raw::Number(1.0))]);
+    prices(&mut rem, &[(1006, 0)]);
+    let with = |ecn| PacketMeta { ecn, ..DATA };
+    let mut all = |packet| verdicts(&mut rem, &packet, 100, &mut Random(3));
+    assert_eq!(all(with(Ecn::Marked)), [100, 0, 0]);
+    assert_eq!(all(with(Ecn::Capable)), [0, 100, 0]);
+    assert_eq!(all(with(Ecn::NotCapable)), [0, 0, 100]);
+    let control = PacketMeta {
+        class: Class::OutOfBand,
+        ..DATA
+    };
+    assert_eq!(all(control), [100, 0, 0]);
+}
+
+#[test]
+fn without_ecn_it_drops() {
+    let mut rem = rem(&[("gain", Raw::Number(1.0)), ("ecn", Raw::Flag(false))]);
+    prices(&mut rem, &[(1006, 0)]);
+    assert_eq!(
+        verdicts(&mut rem, &CAPABLE, 100, &mut Random(4)),
+        [0, 0, 100]
+    );
+}
+
+/// Two links of prices 3 and 4 ms in a row mark as one of 7 ms does [Low02 eq. 32].
+#[test]
+fn prices_add_up_along_a_path() {
+    let at = |price: u32| {
+        let mut rem = rem(&[("gain", Raw::Number(1.0))]);
+        prices(&mut rem, &[(6 + price, 0)]);
+        rem
+    };
+    let (mut first, mut second) = (at(3), at(4));
+    let mut random = Random(5);
+    let mut marked = 0u32;
+    for _ in 0..100_000 {
+        let mut packet = CAPABLE;
+        for link in [&mut first, &mut second] {
+            if link.on_arrival(&packet, &queue(0), Time::ZERO, &mut random) == Verdict::Mark {
+                assert_eq!(packet.ecn, Ecn::Capable);
+                packet.ecn = Ecn::Marked;
+            }
+        }
+        marked += u32::from(packet.ecn == Ecn::Marked);
+    }
+    // 1 − 1.1^−7 = 0.48684; five standard deviations are 790.
+    assert!(marked.abs_diff(48_684) < 790, "{marked}");
+}
+
+#[test]
+fn a_packet_of_packets_is_refused() {
+    let mut values = family("rem").defaults();
+    values.set("packet", &text("3 pkt")).expect("a size");
+    assert!((family("rem").check)(&values).is_err());
+}

@@ -1,0 +1,184 @@
+//! Vegas with REM: Vegas's window, moved by the price that links tell by marks instead of
+//! by queuing delay.
+//!
+//! Once per round trip, with x the rate of the round that ended and p̂ the price that the
+//! share of marks tells (see [`MarkEstimator`]):
+//!
+//! ```text
+//! slow start            as Vegas
+//! congestion avoidance  cwnd ← cwnd + 1 packet if x·p̂ < α·d,
+//!                       cwnd ← cwnd − 1 packet if x·p̂ > α·d    [Low02 §5]
+//! loss, timeout         as Vegas
+//! ```
+//!
+//! so that at rest x = α·d / p [Low02 eq. 33]: the allocation of Vegas, without the queue
+//! that Vegas needs to feel the price. With queues short, the smallest round-trip time is
+//! the base whenever the flow begins.
+//!
+//! | symbol | field            | unit           | default | range | source |
+//! |--------|------------------|----------------|---------|-------|--------|
+//! | α·d    | `alpha`          | packets, bytes | 2 pkt   | > 0   | Low02 eq. 33 |
+//! | α      | `alpha_rate`     | bit/s          | –       | > 0   | Low02 §6.3 |
+//! | φ      | `phi`            | –              | 1.1     | 1.000001..10 | Low02 §6.3 |
+//! | N      | `memory`         | packets        | 64      | 1..1e6 | – |
+//! | γ      | `gamma`          | packets, bytes | 1 pkt   | > 0   | ns-2 |
+//! | d      | `base_rtt`       | –              | measured | measured, known | Low02 §6.2 |
+//! | IW     | `initial_window` | packets, bytes | 2 pkt   | > 0   | RFC 5681 §3.1 |
+//! | –      | `sack`           | –              | false   | –     | RFC 6675 |
+//!
+//! The source leaves open over how many packets the share of marks is taken; N is ours.
+//! The price needs to know each mark, so the receiver's echo has to be accurate, not the
+//! latch of RFC 3168. Its packets are always capable of ECN.
+
+use crate::estimator::MarkEstimator;
+use crate::tcp_window::{INITIAL_WINDOW, SACK};
+use crate::vegas::{self, Thresholds, Vegas};
+use crate::{Acked, Allowance, Congestion, Controller, Marks, PathView, Recovery};
+use accord_units::param::{Family, Kind, Param, Role, Values};
+use accord_units::{Bytes, Duration, Objective, Size, Target, Time};
+
+/// Vegas with REM as the scenario language sees it.
+pub static FAMILY: Family = Family {
+    name: "vegas-rem",
+    doc: "Vegas with the price of its path told by REM's marks instead of by queuing delay.",
+    source: "[Low02 §5]",
+    params: &[
+        Param {
+            doc: "Rate times price that the flow keeps to; 2 pkt where no rate is given.",
+            source: "[Low02 eq. 33]",
+            symbol: "α·d",
+            ..vegas::ALPHA
+        },
+        Param {
+            doc: "Instead of alpha: the amount per base round-trip time.",
+            source: "[Low02 §6.3]",
+            symbol: "α",
+            ..vegas::ALPHA_RATE
+        },
+        Param {
+            name: "phi",
+            symbol: "φ",
+            kind: Kind::Number {
+                min: 1.000001,
+                max: 10.0,
+            },
+            default: "1.1",
+            doc: "Base of the marking; has to be that of the links.",
+            source: "[Low02 §6.3]",
+        },
+        Param {
+            name: "memory",
+            symbol: "N",
+            kind: Kind::Integer {
+                min: 1,
+                max: 1_000_000,
+            },
+            default: "64",
+            doc: "How many packets the share of marks is averaged over.",
+            source: "",
+        },
+        vegas::GAMMA,
+        vegas::BASE_RTT,
+        INITIAL_WINDOW,
+        SACK,
+    ],
+    check: |values| match (values.size_opt("alpha"), values.rate_opt("alpha_rate")) {
+        (Some(_), Some(_)) => Err(
+            "alpha is an amount, alpha_rate the same per base round-trip time; give one or \
+             the other"
+                .into(),
+        ),
+        _ => Ok(()),
+    },
+    role: Role::Controller(|values| Objective::Marks {
+        target: target(values),
+        phi: values.number("phi"),
+    }),
+};
+
+fn target(values: &Values) -> Target {
+    match values.rate_opt("alpha_rate") {
+        Some(rate) => Target::PerRoundTrip(rate),
+        None => Target::Amount(values.size_opt("alpha").unwrap_or(Size::Packets(2.0))),
+    }
+}
+
+/// Vegas with REM.
+#[derive(Clone, Debug)]
+pub struct VegasRem {
+    vegas: Vegas,
+    /// Boxed, so that controllers of other kinds do not pay for it.
+    marks: Box<MarkEstimator>,
+}
+
+impl VegasRem {
+    /// Builds it for packets of `packet` bytes.
+    pub fn new(values: &Values, packet: Bytes) -> VegasRem {
+        let thresholds = match target(values) {
+            Target::Amount(size) => {
+                let bytes = size.bytes_f64(packet);
+                Thresholds::Amounts(bytes, bytes)
+            }
+            Target::PerRoundTrip(rate) => {
+                let rate = rate.as_bps_f64() / 8.0;
+                Thresholds::Rates(rate, rate)
+            }
+        };
+        let estimator = vegas::base_rtt(values);
+        VegasRem {
+            vegas: Vegas::with(values, packet, estimator, thresholds, Marks::Price),
+            marks: MarkEstimator::new(values.number("phi"), values.integer("memory")).into(),
+        }
+    }
+}
+
+impl Controller for VegasRem {
+    #[inline]
+    fn on_ack(&mut self, ack: &Acked, path: &PathView, _: Time) {
+        // The share is kept up to date in slow start, too [Low02 §6.3].
+        let packets = ack.bytes.as_f64() / path.packet.as_f64();
+        self.marks.on_ack(packets, ack.marked as f64);
+        if self.vegas.listen(ack).is_some() {
+            let pays = self.vegas.rate() * self.marks.price() * 1e-3;
+            self.vegas.avoid_congestion(pays, ack.window_limited);
+        }
+    }
+
+    fn on_congestion(&mut self, what: Congestion, path: &PathView, now: Time) {
+        self.vegas.on_congestion(what, path, now);
+    }
+
+    #[inline]
+    fn allowance(&self) -> Allowance {
+        self.vegas.allowance()
+    }
+
+    fn ssthresh(&self) -> Option<Bytes> {
+        self.vegas.ssthresh()
+    }
+
+    fn accumulation_estimate(&self) -> Option<f64> {
+        self.vegas.accumulation_estimate()
+    }
+
+    fn base_rtt_estimate(&self) -> Option<Duration> {
+        self.vegas.base_rtt_estimate()
+    }
+
+    fn recovery(&self) -> Recovery {
+        self.vegas.recovery()
+    }
+
+    fn marks(&self) -> Marks {
+        self.vegas.marks()
+    }
+
+    fn set_base_rtt(&mut self, base_rtt: Duration) {
+        self.vegas.set_base_rtt(base_rtt);
+    }
+
+    #[inline]
+    fn early_retransmission(&self) -> bool {
+        true
+    }
+}

@@ -1,0 +1,161 @@
+//! What flows and links mean to each other: the prices that links show, what flows make of them,
+//! and what flows take for their base round-trip time.
+
+use crate::Demand;
+use crate::equilibrium::{Equilibrium, State};
+use accord_scenario::{LinkId, Phase};
+use accord_units::param::Role;
+use accord_units::{Objective, Price, Target};
+
+/// Prices below a picosecond are none: no time is counted finer.
+const LEAST_PRICE: f64 = 1e-12;
+
+/// Queues form within so many round trips; a shorter phase leaves none behind.
+const SETTLED: f64 = 20.0;
+
+impl State<'_> {
+    /// The smallest round-trip time that each flow has measured so far, in seconds, in
+    /// `measured`: what it finds at the start of `phase`, where the queues are still those of
+    /// the phase before. What that is more than the base is its bias.
+    pub(crate) fn measure(
+        &mut self,
+        phase: &Phase,
+        before: Option<&(Phase, Option<Equilibrium>)>,
+        measured: &mut [f64],
+    ) {
+        for &flow in &phase.active {
+            let base = self.base_rtt(flow);
+            let queued = match before {
+                Some((p, Some(e))) if p.end.since(p.start).as_secs_f64() > SETTLED * base => {
+                    let links = self.path[flow].iter().chain(self.reverse_path[flow]);
+                    links.map(|&l| e.queuing_delay[l]).sum()
+                }
+                _ => 0.0,
+            };
+            measured[flow] = measured[flow].min(base + queued);
+            self.bias[flow] = measured[flow] - base;
+        }
+    }
+
+    pub(crate) fn price_of(&self, link: LinkId) -> Price {
+        let discipline = &self.scenario.links[link].queue.discipline;
+        match discipline.family().role {
+            Role::Queue(price) => price(discipline),
+            Role::Controller(_) => Price::QueuingDelay,
+        }
+    }
+
+    /// What a flow sends at a price; `None` for a flow that theory says nothing of.
+    pub(crate) fn demand(&self, flow: usize) -> Option<Demand> {
+        use accord_scenario::Demand as Wants;
+        let f = &self.scenario.flows[flow];
+        let Role::Controller(objective) = f.controller.family().role else {
+            return None;
+        };
+        let offered = match f.demand {
+            Wants::Constant(rate) | Wants::Poisson(rate) => Some(rate.as_bps_f64() / 8.0),
+            Wants::OnOff {
+                rate: Some(rate),
+                burst,
+                pause,
+            } => {
+                let rate = rate.as_bps_f64() / 8.0;
+                let on = burst.mean().as_f64() / rate;
+                Some(rate * on / (on + pause.mean().as_secs_f64()))
+            }
+            // As if bursts took no time: the most that such an application comes to.
+            Wants::OnOff {
+                rate: None,
+                burst,
+                pause,
+            } => Some(burst.mean().as_f64() / pause.mean().as_secs_f64()),
+            Wants::Greedy | Wants::Size(_) => None,
+        };
+        let amount = |target: Target, base_rtt: f64| match target {
+            Target::Amount(size) => size.bytes_f64(f.packet),
+            Target::PerRoundTrip(rate) => rate.as_bps_f64() / 8.0 * base_rtt,
+        };
+        let base_rtt = self.base_rtt(flow);
+        let bias = self.bias[flow];
+        let weight = match objective(&f.controller) {
+            // A flow of limited rate counts as one that knows its base.
+            Objective::MeasuredAccumulation { target } if bias != 0.0 && offered.is_none() => {
+                let weight = amount(target, base_rtt + bias);
+                return Some(Demand::Vegas { weight, bias });
+            }
+            Objective::Accumulation { target } => target.bytes_f64(f.packet),
+            Objective::AccumulationPerRoundTrip { rate } => {
+                amount(Target::PerRoundTrip(rate), base_rtt)
+            }
+            Objective::MeasuredAccumulation { target } | Objective::Marks { target, .. } => {
+                amount(target, base_rtt)
+            }
+            Objective::Unresponsive => return offered.map(|rate| Demand::Fixed { rate }),
+            Objective::Loss => return None,
+        };
+        Some(match offered {
+            Some(cap) => Demand::Capped { weight, cap },
+            None => Demand::Log { weight },
+        })
+    }
+
+    /// Whether a flow reads the price that a link shows. Loss counts as a queuing delay: what
+    /// the flow keeps queued is queued there, too.
+    fn reads(&self, flow: usize, link: LinkId) -> bool {
+        let controller = &self.scenario.flows[flow].controller;
+        let Role::Controller(objective) = controller.family().role else {
+            return false;
+        };
+        match (objective(controller), self.price_of(link)) {
+            (Objective::Unresponsive, _) => true,
+            (Objective::Marks { phi, .. }, Price::Marks { phi: of_link }) => phi == of_link,
+            (Objective::Marks { .. }, _) | (_, Price::Marks { .. }) => false,
+            _ => true,
+        }
+    }
+
+    /// A flow and a link that limits it by a price that the flow does not read.
+    pub(crate) fn misread(&self, phase: &Phase, prices: &[f64]) -> Option<(usize, LinkId)> {
+        let hops = (phase.active.iter())
+            .flat_map(|&flow| self.path[flow].iter().map(move |&link| (flow, link)));
+        hops.into_iter()
+            .find(|&(flow, link)| prices[link] > LEAST_PRICE && !self.reads(flow, link))
+    }
+
+    /// The bias of a flow that measures its base round-trip time; zero for others.
+    pub(crate) fn believed_bias(&self, flow: usize) -> f64 {
+        let controller = &self.scenario.flows[flow].controller;
+        match controller.family().role {
+            Role::Controller(objective)
+                if matches!(
+                    objective(controller),
+                    Objective::MeasuredAccumulation { .. }
+                ) =>
+            {
+                self.bias[flow]
+            }
+            _ => 0.0,
+        }
+    }
+
+    /// Shares of marked packets [Low02 eq. 31]: each link marks of what no link before it has
+    /// marked.
+    pub(crate) fn mark(&self, phase: &Phase, e: &mut Equilibrium) {
+        let mut marked = vec![0.0; e.load.len()];
+        for &flow in &phase.active {
+            let mut unmarked = e.rate[flow];
+            for &l in self.path[flow] {
+                if let Price::Marks { phi } = self.price_of(l) {
+                    let share = -(-e.price[l] * 1e3 * phi.ln()).exp_m1();
+                    marked[l] += unmarked * share;
+                    unmarked *= 1.0 - share;
+                }
+            }
+        }
+        for (l, marked) in marked.into_iter().enumerate() {
+            if matches!(self.price_of(l), Price::Marks { .. }) && e.load[l] > 0.0 {
+                e.marking[l] = marked / e.load[l];
+            }
+        }
+    }
+}

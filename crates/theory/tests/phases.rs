@@ -1,0 +1,239 @@
+//! Phases of a scenario: flows that measure their base round-trip time one after the other,
+//! and links whose price is told by marks. Numbers are of [Low02 §4.2, §6.2, §6.3].
+
+use accord_scenario::*;
+use accord_units::Target;
+use accord_units::param::{Family, Kind, Param, Role};
+use accord_units::*;
+
+const fn family(name: &'static str, params: &'static [Param], role: Role) -> Family {
+    Family {
+        name,
+        doc: "",
+        source: "",
+        params,
+        check: |_| Ok(()),
+        role,
+    }
+}
+
+/// 2 packets/ms, as in Low02 §6.2.
+const ALPHA: Target = Target::PerRoundTrip(Rate::from_bps(16_000_000));
+
+static MEASURED: Family = family(
+    "measured",
+    &[],
+    Role::Controller(|_| Objective::MeasuredAccumulation { target: ALPHA }),
+);
+static KNOWN: Family = family(
+    "known",
+    &[],
+    Role::Controller(|_| Objective::AccumulationPerRoundTrip {
+        rate: Rate::from_bps(16_000_000),
+    }),
+);
+static MARKS: Family = family(
+    "marks",
+    &[],
+    Role::Controller(|_| Objective::Marks {
+        target: ALPHA,
+        phi: 1.1,
+    }),
+);
+static DROPTAIL: Family = family("droptail", &[], Role::Queue(|_| Price::QueuingDelay));
+static REM: Family = family(
+    "rem",
+    &[Param {
+        name: "phi",
+        symbol: "",
+        kind: Kind::Number { min: 1.0, max: 2.0 },
+        default: "1.1",
+        doc: "",
+        source: "",
+    }],
+    Role::Queue(|values| Price::Marks {
+        phi: values.number("phi"),
+    }),
+);
+
+/// Flows one every `gap` over 6 packets/ms, the i-th with a base round-trip time of
+/// `base_ms[i]`. Packets and acknowledgements are so small (1 byte of 8 bits at 48 Mbit/s)
+/// that transmission adds 0.3 µs; rates are in bytes.
+fn scenario(
+    sender: &'static Family,
+    queue: &'static Family,
+    gap: f64,
+    base_ms: &[u64],
+) -> Scenario {
+    let end = gap * base_ms.len() as f64;
+    let link = |name: &str, from, to, delay: Duration, rate: u64, queue: &'static Family| Link {
+        name: name.into(),
+        from,
+        to,
+        rate: Rate::from_bps(rate),
+        delay,
+        queue: Queue {
+            discipline: queue.defaults(),
+            limit: Limit::Unlimited,
+        },
+        loss: 0.0,
+        control_loss: 0.0,
+        attachment: false,
+    };
+    let mut links = Vec::new();
+    let mut flows = Vec::new();
+    let fast = 1_000_000_000_000;
+    links.push(link("bottleneck", 0, 1, Duration::ZERO, 48_000_000, queue));
+    links.push(link(
+        "bottleneck.reverse",
+        1,
+        0,
+        Duration::ZERO,
+        fast,
+        &DROPTAIL,
+    ));
+    for (i, &ms) in base_ms.iter().enumerate() {
+        let access = links.len();
+        let half = Duration::from_us(500 * ms);
+        links.push(link(&format!("a{i}"), 2, 0, half, fast, &DROPTAIL));
+        links.push(link(&format!("a{i}.reverse"), 0, 2, half, fast, &DROPTAIL));
+        flows.push(Flow {
+            name: format!("f{i}"),
+            group: 0,
+            path: vec![access, 0],
+            reverse_path: vec![1, access + 1],
+            controller: sender.defaults(),
+            demand: Demand::Greedy,
+            start: Time::from_secs_f64(gap * i as f64),
+            stop: None,
+            packet: Bytes::new(1),
+            ack: Bytes::new(1),
+            control: Bytes::new(1),
+        });
+    }
+    Scenario {
+        id: "test".into(),
+        title: String::new(),
+        source: String::new(),
+        notes: String::new(),
+        point: vec![],
+        seed: 1,
+        duration: Duration::from_secs_f64(end),
+        sample: Duration::from_secs_f64(gap / 10.0),
+        steady: Window {
+            start: Time::ZERO,
+            end: Time::from_secs_f64(end),
+        },
+        nodes: ["left", "right", "host"]
+            .map(|name| Node { name: name.into() })
+            .into(),
+        links,
+        groups: vec![Group {
+            name: "f".into(),
+            flows: 0..flows.len(),
+        }],
+        flows,
+        fluid: Default::default(),
+        events: vec![],
+        expectations: vec![],
+    }
+}
+
+/// The mean of a metric in the n-th period.
+fn value(run: &Run, metric: Metric, entity: Entity, gap: f64, period: usize) -> Option<f64> {
+    let window = Window {
+        start: Time::from_secs_f64(gap * period as f64),
+        end: Time::from_secs_f64(gap * (period as f64 + 1.0)),
+    };
+    run.mean(metric, entity, window)
+}
+
+fn near(got: f64, expected: f64) {
+    assert!((got / expected - 1.0).abs() < 2e-4, "{got} {expected}");
+}
+
+/// [Low02 table V]: queuing delays by the recursion (27)-(29), and rates in period 5.
+#[test]
+fn flows_that_start_one_after_the_other_misjudge_their_base() {
+    let run = accord_theory::run(&scenario(&MEASURED, &DROPTAIL, 20.0, &[10; 5]), &mut Quiet)
+        .expect("a problem");
+    let delays = [3.33333, 10.0, 21.21649, 39.55393, 69.28511];
+    for (period, ms) in delays.into_iter().enumerate() {
+        let got = value(&run, Metric::QueuingDelay, Entity::Link(0), 20.0, period);
+        near(got.expect("solved") * 1e3, ms);
+    }
+    let rates = [288.662, 404.336, 674.706, 1298.831, 3333.466];
+    // What each found at its start is on top of its 10 ms.
+    let bases = [10.0, 13.33333, 20.0, 31.21649, 49.55393];
+    for (flow, (rate, base)) in rates.into_iter().zip(bases).enumerate() {
+        let of = |metric| value(&run, metric, Entity::Flow(flow), 20.0, 4).expect("active");
+        near(of(Metric::Throughput) / 8e3, rate);
+        near(of(Metric::MinRtt) * 1e3, base);
+    }
+}
+
+/// [Low02 figure 6a]: with the true base 20 packets for each source. And nobody misjudges
+/// anything where phases are too short for queues to form: 20 ms are two round trips.
+#[test]
+fn a_known_base_or_a_start_together_keeps_the_queue_linear() {
+    for (family, gap) in [(&KNOWN, 20.0), (&MEASURED, 0.02)] {
+        let run = accord_theory::run(&scenario(family, &DROPTAIL, gap, &[10; 5]), &mut Quiet)
+            .expect("a problem");
+        for period in 0..5 {
+            let got = value(&run, Metric::QueuingDelay, Entity::Link(0), gap, period);
+            near(got.expect("solved") * 6e3, 20.0 * (period as f64 + 1.0));
+        }
+    }
+}
+
+/// [Low02 §6.3]: prices, marking probabilities and rates over REM; no queue.
+#[test]
+fn rem_has_prices_without_queues() {
+    let bases = [10, 10, 20, 10, 30];
+    let run =
+        accord_theory::run(&scenario(&MARKS, &REM, 20.0, &bases), &mut Quiet).expect("a problem");
+    let link = |metric, period| value(&run, metric, Entity::Link(0), 20.0, period).expect("solved");
+    let expected = [
+        (3.3333, 0.2722),
+        (6.6667, 0.4703),
+        (13.3333, 0.7194),
+        (16.6667, 0.7958),
+        (26.6667, 0.9213),
+    ];
+    for (period, (price, marks)) in expected.into_iter().enumerate() {
+        near(link(Metric::Price, period) * 1e3, price);
+        near(link(Metric::MarkingProbability, period), marks);
+        assert_eq!(link(Metric::QueuingDelay, period), 0.0);
+        near(link(Metric::Utilisation, period), 1.0);
+    }
+    for (flow, rate) in [750.0, 750.0, 1500.0, 750.0, 2250.0]
+        .into_iter()
+        .enumerate()
+    {
+        let got = value(&run, Metric::Throughput, Entity::Flow(flow), 20.0, 4);
+        near(got.expect("active") / 8e3, rate);
+    }
+}
+
+/// Flows that do not read what a link shows have no equilibrium there, and the run says so.
+#[test]
+fn a_price_that_is_not_read_is_no_price() {
+    let mut other_phi = scenario(&MARKS, &REM, 20.0, &[10]);
+    let values = &mut other_phi.links[0].queue.discipline;
+    values
+        .set("phi", &accord_units::param::Raw::Number(1.2))
+        .expect("in range");
+    for s in [
+        scenario(&MARKS, &DROPTAIL, 20.0, &[10]),
+        scenario(&MEASURED, &REM, 20.0, &[10]),
+        other_phi,
+    ] {
+        let run = accord_theory::run(&s, &mut Quiet).expect("a problem");
+        assert_eq!(value(&run, Metric::Price, Entity::Link(0), 20.0, 0), None);
+        assert!(
+            run.notes
+                .iter()
+                .any(|n| n.contains("does not read the price"))
+        );
+    }
+}
