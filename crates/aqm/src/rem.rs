@@ -98,6 +98,9 @@ pub static FAMILY: Family = Family {
         },
     ],
     check: |values| match values.size("packet") {
+        _ if values.duration("period") < SHORTEST => {
+            Err("period is shorter than 10 us, which is all that a router would do".into())
+        }
         Size::Bytes(_) => Ok(()),
         Size::Packets(_) => Err("packet says how large one is; write it in bytes".into()),
     },
@@ -105,6 +108,9 @@ pub static FAMILY: Family = Family {
         phi: values.number("phi"),
     }),
 };
+
+/// Shortest period: a shorter one has a simulator do nothing else.
+const SHORTEST: Duration = Duration::from_us(10);
 
 /// The price's unit, in seconds.
 const UNIT: f64 = 1e-3;

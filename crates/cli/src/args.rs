@@ -25,6 +25,8 @@ pub enum Command {
     Reproduce(Reproduce),
     /// Solves a network given as tables of links and flows: rates, prices and their proof.
     Solve(Solve),
+    /// Says how far a scenario's equilibria are from cycling; or maps it over parameters.
+    Stability(Stability),
     /// Prints the JSON Schema of the scenario language, for editors.
     Schema,
     /// Measures the packet engine: packet-hops per CPU-second.
@@ -48,8 +50,9 @@ pub struct Run {
 /// How to run, for all commands that do.
 #[derive(Group, Clone)]
 pub struct How {
-    /// Engines to run, separated by commas.
-    #[arg(short, long, value_delimiter = ',', default_value = "theory,packet")]
+    /// Engines to run, separated by commas; by default theory, packet, and those that the
+    /// scenario expects something of.
+    #[arg(short, long, value_delimiter = ',')]
     pub engine: Vec<Engine>,
     /// The seed, in place of the scenario's.
     #[arg(long)]
@@ -60,6 +63,9 @@ pub struct How {
     /// Sets a value of the scenario, such as link.bottleneck.rate="5 Mbps".
     #[arg(long = "set", value_name = "PATH=VALUE")]
     pub set: Vec<String>,
+    /// Ignores the runs that an interrupted command has left, and starts anew.
+    #[arg(long)]
+    pub fresh: bool,
     /// Prints JSON in place of tables.
     #[arg(long)]
     pub json: bool,
@@ -109,6 +115,44 @@ pub struct Reproduce {
     /// Where the results go: a directory for each experiment, in this one.
     #[arg(short, long, value_name = "DIR", default_value = "runs")]
     pub output: PathBuf,
+}
+
+#[derive(Group)]
+pub struct Stability {
+    /// The scenario: a file, or the id of one that comes with the program.
+    pub scenario: String,
+    /// A parameter to map over, such as flow.f.controller.gain=0.1..2.
+    #[arg(long, value_name = "PATH=FROM..TO")]
+    pub x: Option<String>,
+    /// A second one.
+    #[arg(long, value_name = "PATH=FROM..TO", requires = "x")]
+    pub y: Option<String>,
+    /// How many values each has.
+    #[arg(long, default_value_t = 25, value_parser = in_map)]
+    pub points: usize,
+    /// Packet simulations on top of the map: so many along each axis.
+    #[arg(long, default_value_t = 0, requires = "x")]
+    pub packets: usize,
+    /// Sets a value of the scenario, such as link.bottleneck.rate="5 Mbps".
+    #[arg(long = "set", value_name = "PATH=VALUE")]
+    pub set: Vec<String>,
+    /// The seed, in place of the scenario's.
+    #[arg(long)]
+    pub seed: Option<u64>,
+    /// Where the map goes; by default runs/<id>-stability.
+    #[arg(short, long, value_name = "DIR", requires = "x")]
+    pub output: Option<PathBuf>,
+    /// Prints the map as CSV, too.
+    #[arg(long, requires = "x")]
+    pub csv: bool,
+}
+
+/// From 2 to 200 values.
+fn in_map(text: &str) -> Result<usize, String> {
+    match text.parse() {
+        Ok(n @ 2..=200) => Ok(n),
+        _ => Err("expected a whole number from 2 to 200".into()),
+    }
 }
 
 #[derive(Group)]

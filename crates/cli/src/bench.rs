@@ -82,29 +82,17 @@ pub fn run(name: Option<&str>, json: bool) -> Result<bool, Failure> {
     Ok(true)
 }
 
-/// CPU time of this process so far.
+/// CPU time of this process so far, from the kernel's own files.
 fn cpu_seconds() -> f64 {
-    let usage = rustix_usage();
-    usage.0
+    let schedstat = std::fs::read_to_string("/proc/self/schedstat").unwrap_or_default();
+    let nanoseconds = schedstat.split(' ').next().and_then(|ns| ns.parse().ok());
+    nanoseconds.unwrap_or(0.0) / 1e9
 }
 
+/// The most memory that this process ever had resident: of all works so far.
 fn peak_rss_bytes() -> u64 {
-    rustix_usage().1
-}
-
-/// CPU seconds and peak resident bytes, from the kernel's own files.
-fn rustix_usage() -> (f64, u64) {
-    let read = |path| std::fs::read_to_string(path).unwrap_or_default();
-    let schedstat = read("/proc/self/schedstat");
-    let cpu = schedstat
-        .split(' ')
-        .next()
-        .and_then(|ns| ns.parse::<f64>().ok())
-        .unwrap_or(0.0);
-    let status = read("/proc/self/status");
+    let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
     let peak = status.lines().find_map(|l| l.strip_prefix("VmHWM:"));
-    let kb = peak
-        .and_then(|l| l.trim().split(' ').next()?.parse::<u64>().ok())
-        .unwrap_or(0);
-    (cpu / 1e9, kb * 1024)
+    let kib = peak.and_then(|l| l.trim().split(' ').next()?.parse::<u64>().ok());
+    kib.unwrap_or(0) * 1024
 }

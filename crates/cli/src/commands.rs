@@ -1,6 +1,6 @@
 //! What each command does.
 
-use crate::args::{Args, Check, Command, Compare, Reproduce, Run};
+use crate::args::{Args, Check, Command, Compare, How, Reproduce, Run};
 use crate::bench;
 use crate::execute::{Outcome, execute};
 use crate::fail::Failure;
@@ -8,11 +8,13 @@ use crate::output::{data, json, note};
 use crate::progress::watch_interrupts;
 use crate::solve;
 use crate::source::{BUILT_IN, CATALOGUE, load};
+use crate::stability;
 use accord_report::{
-    Column, Experiment, Point, RowRecord, RunDir, Style, check_place, checks_table, comparison,
-    load_run_dir, page, rows, table, write_run_dir, write_sweep_dir,
+    Column, Experiment, Kept, Point, RowRecord, RunDir, Style, check_place, checks_table,
+    comparison, load_run_dir, page, rows, table, write_run_dir, write_sweep_dir,
 };
 use accord_scenario::print;
+use std::fs::File;
 use std::io::IsTerminal;
 use std::path::Path;
 
@@ -25,6 +27,7 @@ pub fn run(args: Args) -> Result<bool, Failure> {
         Command::Compare(a) => compare(a),
         Command::Reproduce(a) => reproduce(a),
         Command::Solve(a) => solve::run(a),
+        Command::Stability(a) => stability::run(&a),
         Command::Schema => {
             json(&accord_scenario::schema(&CATALOGUE))?;
             Ok(true)
@@ -46,9 +49,11 @@ fn run_one(args: Run) -> Result<bool, Failure> {
     let id = file.points(&CATALOGUE, args.how.seed)?.swap_remove(0).id;
     let dir = args.output.unwrap_or_else(|| Path::new("runs").join(&id));
     check_place(&dir)?;
-    let outcomes = execute(&file, &args.how)?;
+    let kept = keep(&dir, &args.how, &build())?;
+    let outcomes = execute(&file, &args.how, &kept)?;
     let experiment = experiment(&id, &outcomes);
     let pages = write(&dir, &outcomes, args.csv)?;
+    kept.discard();
     if args.how.json {
         json(&experiment)?;
     } else {
@@ -58,6 +63,27 @@ fn run_one(args: Run) -> Result<bool, Failure> {
         }
     }
     Ok(experiment.pass)
+}
+
+/// What an interrupted command has left beside `dir`.
+fn keep(dir: &Path, how: &How, build: &str) -> Result<Kept, Failure> {
+    let kept = Kept::beside(dir, build)?;
+    if how.fresh {
+        kept.discard();
+    }
+    Ok(kept)
+}
+
+/// Tells this program from others with its version, as there are between releases. Where it
+/// cannot read itself, the version has to do.
+fn build() -> String {
+    let read = std::env::current_exe().and_then(File::open);
+    let hash = read.and_then(|program| {
+        let mut hash = blake3::Hasher::new();
+        hash.update_reader(program)?;
+        Ok(hash.finalize().to_hex())
+    });
+    hash.map_or("unknown".into(), |hash| hash[..16].into())
 }
 
 fn experiment(id: &str, outcomes: &[Outcome]) -> Experiment {
@@ -165,11 +191,17 @@ fn reproduce(args: Reproduce) -> Result<bool, Failure> {
         check_place(&args.output.join(id))?;
     }
     let mut experiments = Vec::new();
+    let build = build();
+    // To the end: an interrupted command, given again, has all its experiments to show.
+    let mut all_kept = Vec::new();
     for id in &ids {
+        let dir = args.output.join(id);
         let file = load(id, &args.how.set)?;
-        let outcomes = execute(&file, &args.how)?;
+        let kept = keep(&dir, &args.how, &build)?;
+        let outcomes = execute(&file, &args.how, &kept)?;
         let experiment = experiment(id, &outcomes);
-        let page = write(&args.output.join(id), &outcomes, false)?;
+        let page = write(&dir, &outcomes, false)?;
+        all_kept.push(kept);
         if !args.how.json {
             data(format_args!("{id}: {}", outcomes[0].scenario.title))?;
             for outcome in &outcomes {
@@ -184,6 +216,7 @@ fn reproduce(args: Reproduce) -> Result<bool, Failure> {
         }
         experiments.push(experiment);
     }
+    all_kept.iter().for_each(Kept::discard);
     if args.how.json {
         json(&experiments)?;
     } else if experiments.len() > 1 {

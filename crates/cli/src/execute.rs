@@ -1,14 +1,17 @@
 //! Runs a scenario file: all points of its sweep, all seeds, all engines, on all cores. The
-//! result does not depend on how many there are.
+//! result does not depend on how many there are, nor on whether some runs were done before
+//! an interruption.
 
 use crate::args::How;
 use crate::fail::Failure;
+use crate::output::note;
 use crate::progress::Progress;
 use crate::source::CATALOGUE;
-use accord_report::{Check, Point, checks};
+use accord_report::{Check, Kept, Point, checks};
 use accord_scenario::{Engine, File, Run, Scenario};
 use accord_units::Duration;
 use rayon::prelude::*;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
 /// What came out at one point of a sweep.
 pub struct Outcome {
@@ -31,30 +34,58 @@ impl Outcome {
     }
 }
 
-/// Runs everything.
-pub fn execute(file: &File, how: &How) -> Result<Vec<Outcome>, Failure> {
+/// Runs everything that is not in `kept`, and keeps each run there as it is done.
+pub fn execute(file: &File, how: &How, kept: &Kept) -> Result<Vec<Outcome>, Failure> {
     let first = file.points(&CATALOGUE, how.seed)?;
     let mut repetitions = vec![first];
     for k in 1..how.reps {
         let seed = repetitions[0][0].seed.wrapping_add(k);
         repetitions.push(file.points(&CATALOGUE, Some(seed))?);
     }
-    let mut engines = how.engine.clone();
-    engines.sort_unstable();
-    engines.dedup();
+    let engines = engines(how, &repetitions[0]);
     let points = repetitions[0].len();
     let jobs: Vec<(usize, &Scenario, Engine)> = (0..points)
         .flat_map(|p| repetitions.iter().map(move |r| (p, &r[p])))
         .flat_map(|(p, s)| engines.iter().map(move |&e| (p, s, e)))
         .collect();
-    let total = jobs
-        .iter()
-        .fold(Duration::ZERO, |sum, (_, s, _)| sum + s.duration);
-    let progress = Progress::new(total, how.quiet || how.json);
-    let runs: Vec<Run> = (jobs.par_iter())
-        .map(|(_, scenario, engine)| simulate(scenario, *engine, &progress))
-        .collect::<Result<_, _>>()?;
+    let done: Vec<Option<Run>> = (jobs.par_iter())
+        .map(|(_, scenario, engine)| kept.load(scenario, *engine))
+        .collect();
+    let before = done.iter().flatten().count();
+    if before > 0 && !how.quiet {
+        note(format_args!(
+            "{}: {before} of {} runs were done before the interruption; going on",
+            jobs[0].1.id,
+            jobs.len()
+        ));
+    }
+    let left = jobs.iter().zip(&done).filter(|(_, done)| done.is_none());
+    let left = left.fold(Duration::ZERO, |sum, ((_, s, _), _)| sum + s.duration);
+    let progress = Progress::new(left, how.quiet || how.json);
+    let keeper = Keeper {
+        kept,
+        runs: AtomicUsize::new(before),
+        failed: AtomicBool::new(false),
+    };
+    let runs = (jobs.par_iter().zip(done))
+        .map(|((_, scenario, engine), done)| match done {
+            Some(run) => Ok(run),
+            None => {
+                let run = simulate(scenario, *engine, &progress)?;
+                keeper.keep(scenario, &run);
+                Ok(run)
+            }
+        })
+        .collect::<Result<Vec<Run>, Failure>>();
     drop(progress);
+    let after = keeper.runs.into_inner();
+    if matches!(runs, Err(Failure::Interrupted)) && after > 0 {
+        note(format_args!(
+            "{after} of {} runs are done and kept; the same command, without --fresh, goes on",
+            jobs.len()
+        ));
+    }
+    let runs = runs?;
     let mut by_point: Vec<Vec<Run>> = vec![Vec::new(); points];
     for ((p, ..), run) in jobs.iter().zip(runs) {
         by_point[*p].push(run);
@@ -74,6 +105,42 @@ pub fn execute(file: &File, how: &How) -> Result<Vec<Outcome>, Failure> {
         .collect())
 }
 
+/// Keeps runs. Where that fails the work goes on, and only an interruption would lose it.
+struct Keeper<'a> {
+    kept: &'a Kept,
+    runs: AtomicUsize,
+    failed: AtomicBool,
+}
+
+impl Keeper<'_> {
+    fn keep(&self, scenario: &Scenario, run: &Run) {
+        match self.kept.keep(scenario, run) {
+            Ok(()) => {
+                self.runs.fetch_add(1, Ordering::Relaxed);
+            }
+            Err(e) if !self.failed.swap(true, Ordering::Relaxed) => {
+                note(format_args!(
+                    "runs cannot be kept against an interruption: {e}"
+                ));
+            }
+            Err(_) => {}
+        }
+    }
+}
+
+/// The engines asked for, or else those that the scenario is about, in their order.
+fn engines(how: &How, points: &[Scenario]) -> Vec<Engine> {
+    let mut engines = how.engine.clone();
+    if engines.is_empty() {
+        engines.extend([Engine::Theory, Engine::Packet]);
+        let expected = points.iter().flat_map(|s| &s.expectations);
+        engines.extend(expected.map(|e| e.engine));
+    }
+    engines.sort_unstable();
+    engines.dedup();
+    engines
+}
+
 /// The checks of the engines that ran.
 fn judged(scenario: &Scenario, runs: &[Run], engines: &[Engine]) -> Vec<Check> {
     let mut scenario = scenario.clone();
@@ -89,6 +156,10 @@ fn simulate(scenario: &Scenario, engine: Engine, progress: &Progress) -> Result<
         Engine::Theory => accord_theory::run(scenario, &mut observer).map_err(|e| match e {
             accord_theory::EquilibriumError::Interrupted => Failure::Interrupted,
             e => Failure::new(format!("theory: {e}")),
+        })?,
+        Engine::Fluid => accord_fluid::run(scenario, &mut observer).map_err(|e| match e {
+            accord_fluid::FluidError::Interrupted => Failure::Interrupted,
+            e => Failure::new(format!("fluid: {e}")),
         })?,
         Engine::Packet => {
             accord_sim::run(scenario, &mut observer).map_err(|_| Failure::Interrupted)?

@@ -56,7 +56,7 @@ impl Failure {
                 note(format_args!("{:?}", Report::from(d)));
             }
             Failure::Interrupted => {
-                note("interrupted; nothing was written for the run that was going on");
+                note("interrupted; no result was written for what was going on");
                 return ExitCode::from(130);
             }
         }

@@ -13,6 +13,7 @@ mod output;
 mod progress;
 mod solve;
 mod source;
+mod stability;
 
 use clap::Parser;
 use std::process::ExitCode;

@@ -30,11 +30,11 @@ fn bad_usage() {
         (&["run", "."], "cannot be read"),
         (
             &["run", "small.toml", "--engine", "telepathy"],
-            "there are: theory, packet",
+            "there are: theory, fluid, packet",
         ),
         (
             &["run", "small.toml", "--engine", ""],
-            "there are: theory, packet",
+            "there are: theory, fluid, packet",
         ),
         (&["run", "small.toml", "--reps", "0"], "--reps"),
         (&["run", "small.toml", "--reps", "1e9"], "--reps"),

@@ -4,8 +4,6 @@ mod common;
 
 use common::*;
 use serde_json::Value;
-use std::collections::BTreeMap;
-use std::path::Path;
 
 /// All that a table of keys promises is there.
 fn has(value: &Value, keys: &[&str]) {
@@ -312,21 +310,6 @@ fn directories_and_engines_are_compared() {
     .with(0);
     let ended = accord(at, &["compare", "one"]).with(2);
     assert!(ended.stderr.contains("nothing to compare"), "{ended:#?}");
-}
-
-/// All files of a directory with their contents.
-fn files(dir: &Path) -> BTreeMap<String, Vec<u8>> {
-    let mut all = BTreeMap::new();
-    for name in names(dir) {
-        let path = dir.join(&name);
-        if path.is_dir() {
-            let inner = files(&path).into_iter();
-            all.extend(inner.map(|(inner, bytes)| (format!("{name}/{inner}"), bytes)));
-        } else {
-            all.insert(name, std::fs::read(path).unwrap());
-        }
-    }
-    all
 }
 
 #[test]

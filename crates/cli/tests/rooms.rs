@@ -12,6 +12,7 @@ const MAY_KNOW: &[(&str, &[&str])] = &[
     ("transport", &["units", "control"]),
     ("scenario", &["units"]),
     ("theory", &["units", "scenario"]),
+    ("fluid", &["units", "scenario", "theory"]),
     (
         "sim",
         &["units", "control", "aqm", "port", "transport", "scenario"],
@@ -20,7 +21,7 @@ const MAY_KNOW: &[(&str, &[&str])] = &[
     (
         "cli",
         &[
-            "units", "control", "aqm", "scenario", "theory", "sim", "report",
+            "units", "control", "aqm", "scenario", "theory", "fluid", "sim", "report",
         ],
     ),
 ];

@@ -16,8 +16,11 @@ pub struct Service {
     busy_until: Time,
     /// Fraction of a picosecond owed, as a numerator over `rate`.
     fraction: u64,
-    /// Time for the size served last; most ports see one size over and over.
-    last: (u64, u64, u64),
+    /// The size served last: most ports see one size over and over.
+    size: Bytes,
+    /// Time that it takes in whole picoseconds, and the rest as a numerator over `rate`.
+    whole: Duration,
+    rest: u64,
 }
 
 impl Service {
@@ -34,7 +37,9 @@ impl Service {
             rate: rate.as_bps(),
             busy_until: Time::ZERO,
             fraction: 0,
-            last: (0, 0, 0),
+            size: Bytes::ZERO,
+            whole: Duration::ZERO,
+            rest: 0,
         }
     }
 
@@ -64,23 +69,29 @@ impl Service {
     /// when its last bit is out.
     #[inline]
     pub fn send(&mut self, now: Time, size: Bytes) -> Time {
-        let size = size.get();
-        if size != self.last.0 {
-            let total = size * PS_BITS;
-            self.last = (size, total / self.rate, total % self.rate);
+        if size != self.size {
+            self.measure(size);
         }
-        let (_, mut ps, rest) = self.last;
-        let mut start = self.busy_until;
-        if now > start {
-            start = now;
+        if now > self.busy_until {
+            self.busy_until = now;
             self.fraction = 0;
         }
-        self.fraction += rest;
-        if self.fraction >= self.rate {
-            self.fraction -= self.rate;
-            ps += 1;
+        self.busy_until += self.whole;
+        if self.rest > 0 {
+            self.fraction += self.rest;
+            if self.fraction >= self.rate {
+                self.fraction -= self.rate;
+                self.busy_until += Duration::from_ps(1);
+            }
         }
-        self.busy_until = start + Duration::from_ps(ps);
         self.busy_until
+    }
+
+    /// How long a packet of another size takes.
+    fn measure(&mut self, size: Bytes) {
+        let total = size.get() * PS_BITS;
+        self.size = size;
+        self.whole = Duration::from_ps(total / self.rate);
+        self.rest = total % self.rate;
     }
 }

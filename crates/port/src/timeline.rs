@@ -1,7 +1,7 @@
 //! A port that computes departures and holds no packets.
 
 use crate::{Counters, DropReason, Limit, Packet, Service};
-use accord_aqm::{AnyAqm, Aqm, Class, Entropy, QueueView, Verdict};
+use accord_aqm::{AnyAqm, Aqm, Class, Entropy, PacketMeta, QueueView, Verdict};
 use accord_units::{Bytes, Rate, Time};
 use std::collections::VecDeque;
 
@@ -54,13 +54,28 @@ impl Timeline {
             self.counters.drop(DropReason::Overflow, meta.size);
             return Err(DropReason::Overflow);
         }
-        let view = QueueView {
-            packets: self.ahead.len() as u64,
-            bytes: Bytes::new(self.bytes),
-            rate: self.service.rate(),
-            capacity: self.limit.capacity(),
-        };
-        match self.aqm.on_arrival(&meta, &view, now, entropy) {
+        if !matches!(self.aqm, AnyAqm::DropTail(_)) {
+            self.judge(now, &meta, packet, entropy)?;
+        }
+        if meta.class == Class::InBand {
+            packet.add_virtual_delay(self.aqm.virtual_delay(now));
+        }
+        let departure = self.service.send(now, meta.size);
+        self.ahead.push_back((departure, meta.size.get() as u32));
+        self.bytes += meta.size.get();
+        Ok(departure)
+    }
+
+    /// Asks the discipline.
+    fn judge(
+        &mut self,
+        now: Time,
+        meta: &PacketMeta,
+        packet: &mut impl Packet,
+        entropy: &mut dyn Entropy,
+    ) -> Result<(), DropReason> {
+        let view = self.view();
+        match self.aqm.on_arrival(meta, &view, now, entropy) {
             Verdict::Pass => {}
             Verdict::Mark => {
                 packet.mark();
@@ -71,13 +86,16 @@ impl Timeline {
                 return Err(DropReason::Discipline);
             }
         }
-        if meta.class == Class::InBand {
-            packet.add_virtual_delay(self.aqm.virtual_delay(now));
+        Ok(())
+    }
+
+    fn view(&self) -> QueueView {
+        QueueView {
+            packets: self.ahead.len() as u64,
+            bytes: Bytes::new(self.bytes),
+            rate: self.service.rate(),
+            capacity: self.limit.capacity(),
         }
-        let departure = self.service.send(now, meta.size);
-        self.ahead.push_back((departure, meta.size.get() as u32));
-        self.bytes += meta.size.get();
-        Ok(departure)
     }
 
     /// Lets leave what has left by `now`.
@@ -111,12 +129,7 @@ impl Timeline {
     /// Calls the discipline's timer.
     pub fn on_timer(&mut self, now: Time) {
         self.advance(now);
-        let view = QueueView {
-            packets: self.ahead.len() as u64,
-            bytes: Bytes::new(self.bytes),
-            rate: self.service.rate(),
-            capacity: self.limit.capacity(),
-        };
+        let view = self.view();
         self.aqm.on_timer(&view, now);
     }
 

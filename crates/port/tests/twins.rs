@@ -29,8 +29,12 @@ proptest! {
         let (mut fates, mut others) = (Vec::new(), Vec::new());
         let mut touched = Vec::new();
         for &(at, packet) in &arrivals {
-            // Timers of a discipline that has some, in their time.
-            while let Some(due) = computed.aqm().next_timer().filter(|due| *due < at) {
+            // Timers of a discipline that has some, in their time; of a long idle time only
+            // the first, since a period may be nanoseconds.
+            for _ in 0..100 {
+                let Some(due) = computed.aqm().next_timer().filter(|due| *due < at) else {
+                    break;
+                };
                 prop_assert_eq!(stepped.port.aqm().next_timer(), Some(due));
                 computed.on_timer(due);
                 stepped.until(due);

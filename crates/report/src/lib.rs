@@ -7,6 +7,7 @@
 //! - [`checks`] holds runs against what the scenario expects;
 //! - [`table`] and [`checks_table`] print for people, [`Experiment`] for programs;
 //! - [`write_run_dir`] and [`load_run_dir`] keep a run on disk;
+//! - [`Kept`] holds the runs of a command that is not at its end yet;
 //! - [`page()`] draws it.
 
 mod check;
@@ -23,7 +24,7 @@ pub use check::{Check, checks};
 pub use compare::{Column, GroupOutline, LinkOutline, Outline, Row, Subject, columns, rows};
 pub use estimate::Estimate;
 pub use files::{
-    CertificateRecord, FileError, LoadedRun, RunDir, RunRecord, StoredManifest, check_place,
+    CertificateRecord, FileError, Kept, LoadedRun, RunDir, RunRecord, StoredManifest, check_place,
     load_run_dir, write_run_dir, write_sweep_dir,
 };
 pub use json::{CheckRecord, Experiment, Point, RowRecord, ValueRecord};

@@ -4,7 +4,9 @@ use crate::check::{Check, by_expectation, engines, figure, worst};
 use crate::compare::{Column, Outline, Row, Subject, columns, rows};
 use crate::show;
 use accord_scenario::{Engine, Run, Scenario, Target};
-use comfy_table::{CellAlignment, ContentArrangement, LineStyle, Table, TableStyle};
+use comfy_table::{
+    CellAlignment, ColumnConstraint, ContentArrangement, LineStyle, Table, TableStyle, Width,
+};
 
 /// How a table looks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -26,6 +28,9 @@ impl Default for Style {
 
 /// Engines this close agree: the papers' "≈".
 const AGREE: f64 = 0.05;
+
+/// Spaces after a column.
+const PADDING: u16 = 2;
 
 const PASS: &str = "✓";
 const FAIL: &str = "✗";
@@ -51,9 +56,12 @@ pub fn comparison(columns: &[Column], style: Style) -> String {
     }
     let errors = columns.len() > 1;
     let mut table = new_table(style);
-    let label = |c: &Column| show::clean(&c.label, 24);
     let mut header = vec!["flow or link".to_string(), "metric".into()];
-    header.extend(columns.iter().map(label));
+    header.extend(columns.iter().map(|c| match c.label.rsplit_once(": ") {
+        // Directory over engine.
+        Some((of, engine)) => format!("{}\n{}", show::clean(of, 24), show::clean(engine, 24)),
+        None => show::clean(&c.label, 24),
+    }));
     if errors {
         header.extend(["error".into(), "verdict".into()]);
     }
@@ -86,9 +94,9 @@ pub fn comparison(columns: &[Column], style: Style) -> String {
     {
         text += &format!("; ± is the 95 % confidence interval over {runs} runs");
     }
-    text += &format!("\n{}\n", finish(&table));
+    text += &format!("\n{}\n", finish(table));
     if errors {
-        let first = label(&columns[0]);
+        let first = show::clean(&columns[0].label, 24);
         text += &format!("≈ within 5 % of {first}; error: relative to {first}\n");
     }
     paint(text, style)
@@ -130,7 +138,7 @@ pub fn checks_table(checks: &[Check], style: Style) -> String {
     }
     let first = 2 + usize::from(windows) + usize::from(papers);
     align_right(&mut table, first..first + engines.len() + 1);
-    let mut text = format!("{}\n", finish(&table));
+    let mut text = format!("{}\n", finish(table));
     for check in checks.iter().filter(|c| !c.pass) {
         let (name, of) = (show::clean(&check.name, 60), show::clean(&check.of, 40));
         let engine = check.engine;
@@ -213,12 +221,50 @@ fn align_right(table: &mut Table, range: std::ops::Range<usize>) {
         }
     }
     for column in table.column_iter_mut() {
-        column.set_padding((0, 2));
+        column.set_padding((0, PADDING));
+    }
+}
+
+/// No column becomes narrower than its longest word, so that none is broken. Where there is no
+/// room for that, words of the header may be, and then figures and their units part.
+fn keep_words_whole(table: &mut Table) {
+    let longest = |text: &str, figures: bool| {
+        let figure = text.starts_with(|c: char| c.is_ascii_digit() || "+-".contains(c));
+        let whole = figures && figure && text.split(' ').count() == 2;
+        let words = text.split(|c: char| c.is_whitespace() && !whole);
+        let widths = words.map(|word| word.chars().count() as u16);
+        widths.max().unwrap_or_default()
+    };
+    let widths = |row: &comfy_table::Row, figures: bool| -> Vec<u16> {
+        let cells = row.cell_iter();
+        cells.map(|c| longest(&c.content(), figures)).collect()
+    };
+    let wider = |a: Vec<u16>, b: Vec<u16>| a.into_iter().zip(b).map(|(a, b)| a.max(b)).collect();
+    let rows = |figures| table.row_iter().map(|r| widths(r, figures)).reduce(wider);
+    let (Some(header), Some(figures), Some(words)) = (table.header(), rows(true), rows(false))
+    else {
+        return;
+    };
+    let all = wider(widths(header, true), figures.clone());
+    let fits = |widths: &Vec<u16>| {
+        // A space stands between columns beside the padding.
+        let all: u32 = widths.iter().map(|w| u32::from(w + PADDING + 1)).sum();
+        table
+            .width()
+            .is_none_or(|width| all <= u32::from(width) + 1)
+    };
+    let Some(widths) = [all, figures, words].into_iter().find(fits) else {
+        return;
+    };
+    for (column, width) in table.column_iter_mut().zip(widths) {
+        let width = Width::Fixed(width + PADDING);
+        column.set_constraint(ColumnConstraint::LowerBoundary(width));
     }
 }
 
 /// The table as text, without the padding at the ends of lines.
-fn finish(table: &Table) -> String {
+fn finish(mut table: Table) -> String {
+    keep_words_whole(&mut table);
     let lines = table.lines().map(|l| l.trim_end().to_string());
     lines.collect::<Vec<_>>().join("\n")
 }

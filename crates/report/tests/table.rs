@@ -2,7 +2,7 @@
 
 mod support;
 
-use accord_report::{Style, checks, checks_table, table};
+use accord_report::{Outline, Style, checks, checks_table, columns, comparison, table};
 use accord_scenario::{
     Across, Engine, Entity, Expectation, Metric, Run, Scenario, Subject, Target,
 };
@@ -93,10 +93,41 @@ fn pair() -> (Scenario, Run, Run) {
 }
 
 #[test]
-fn comparison() {
+fn two_engines() {
     let (scenario, theory, packet) = pair();
     let text = table(&scenario, &[&theory, &packet], Style::default());
     golden("comparison", &text);
+}
+
+/// Two run directories with two engines each: names give way to figures, at spaces only.
+#[test]
+fn four_columns_break_no_word() {
+    let (scenario, theory, packet) = pair();
+    let outline = Outline::of(&scenario);
+    let mut four = Vec::new();
+    for of in ["xia05-fig6", "other-name"] {
+        let mut two = columns(&outline, &[&theory, &packet]);
+        for column in &mut two {
+            column.label = format!("{of}: {}", column.label);
+        }
+        four.extend(two);
+    }
+    let text = comparison(&four, Style::default());
+    golden("four", &text);
+    // With more of them figures and units part, and words still stay whole.
+    for n in 4..=6 {
+        let mut columns = four.clone();
+        columns.extend_from_slice(&four[..n - 4]);
+        let text = comparison(&columns, Style::default());
+        for word in ["throughput", "accumulation", "bottleneck", "utilisation"] {
+            let whole = |line: &str| line.split_whitespace().any(|w| w == word);
+            assert!(text.lines().any(whole), "{word} of {n} columns\n{text}");
+        }
+    }
+    // Ten have no room for that, and keep within the width all the same.
+    let ten: Vec<_> = four.iter().cycle().take(10).cloned().collect();
+    let text = comparison(&ten, Style::default());
+    assert!(text.lines().all(|l| l.chars().count() <= 100), "{text}");
 }
 
 #[test]

@@ -9,18 +9,21 @@ use std::str::FromStr;
 pub enum Engine {
     /// The equilibrium, phase by phase.
     Theory,
+    /// Trajectories, as delay-differential equations.
+    Fluid,
     /// Every packet, on a virtual clock.
     Packet,
 }
 
 impl Engine {
     /// All engines, in the order in which tables show them.
-    pub const ALL: [Engine; 2] = [Engine::Theory, Engine::Packet];
+    pub const ALL: [Engine; 3] = [Engine::Theory, Engine::Fluid, Engine::Packet];
 
     /// The name in scenario files and on the command line.
     pub const fn name(self) -> &'static str {
         match self {
             Engine::Theory => "theory",
+            Engine::Fluid => "fluid",
             Engine::Packet => "packet",
         }
     }

@@ -19,8 +19,8 @@ pub use language::{
 };
 pub use metric::{Entity, Fold, Metric, MetricUnit};
 pub use network::{
-    Change, Demand, Draw, Event, Flow, Group, Limit, Link, LinkId, Node, NodeId, Phase, Queue,
-    Scenario,
+    Change, Demand, Draw, Event, Flow, Fluid, Group, Limit, Link, LinkId, LinkModel, Node, NodeId,
+    Phase, Queue, Scenario,
 };
 pub use random::{Purpose, stream};
 pub use run::{Certificate, Manifest, Run, Series, Statistics};

@@ -31,6 +31,8 @@ pub struct Scenario {
     pub sample: Duration,
     /// The part over which tables average, unless an expectation names its own.
     pub steady: Window,
+    /// How the fluid engine sees it.
+    pub fluid: Fluid,
     /// Routers and hosts.
     pub nodes: Vec<Node>,
     /// Directed links; a duplex link of the file is two of them.
@@ -43,6 +45,39 @@ pub struct Scenario {
     pub events: Vec<Event>,
     /// What should come out.
     pub expectations: Vec<Expectation>,
+}
+
+/// What the fluid engine needs to know beyond the network itself.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Fluid {
+    /// How queues follow from windows.
+    pub link_model: LinkModel,
+    /// The time step; by default a thirtieth of the shortest base round-trip time.
+    pub step: Option<Duration>,
+}
+
+/// How the queue of a link follows from the windows of its flows.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum LinkModel {
+    /// A window bounds what is in flight: queues hold what does not fit on the wires.
+    #[default]
+    AckClocked,
+    /// A window sets a rate, window over round-trip time: queues integrate the rates.
+    Integrator,
+}
+
+impl LinkModel {
+    /// All of them, by name.
+    pub const NAMES: [(&'static str, LinkModel); 2] = [
+        ("ack-clocked", LinkModel::AckClocked),
+        ("integrator", LinkModel::Integrator),
+    ];
+
+    /// The name in scenario files.
+    pub fn name(self) -> &'static str {
+        let found = LinkModel::NAMES.iter().find(|(_, m)| *m == self);
+        found.expect("all are listed").0
+    }
 }
 
 /// A router or host.

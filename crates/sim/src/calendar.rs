@@ -1,277 +1,339 @@
-//! The calendar: pending events in order of (time, sequence), in O(1) each.
+//! The calendar: pending events in order, in O(1) each.
 //!
 //! Time is cut into slots; a wheel of slots holds the near future, a heap the far one. Only
 //! the slot that is due is ever sorted, and a bitmap finds the next one that holds anything.
-//! The width of a slot follows the events: no choice of it changes their order.
+//! A slot is about half as wide as the mean gap between events, which is measured as the run goes
+//! on: no choice of it changes their order.
+//!
+//! Events hold no packets (those wait in a ring at their link), so one takes 16 bytes and
+//! the calendar of a thousand links stays in the first-level cache.
+//!
+//! The order is a property of the events, not of when they were added: by time, then by
+//! [`Kind`], then by index, and the last of these is permuted by the time, so that nobody
+//! wins all ties. A run is thus the same whichever of its events the engine can do without.
 
-use crate::packet::Packet;
 use accord_units::Time;
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
-/// What is due.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+/// What is due. Among events of the same time, what is first here comes first: a packet that
+/// leaves a port makes room for one that arrives; a sample is taken of what was before it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 #[repr(u8)]
 pub enum Kind {
-    /// A packet arrives at the port of the hop `index`.
-    Arrive,
-    /// A packet arrives at its endpoint; `index` is not used.
-    Deliver,
-    /// The port of link `index` has sent its packet, which is at the hop it carries.
-    Sent,
-    /// The sender of flow `index` asked to be woken.
-    Wake,
-    /// The application of flow `index` has something to do.
-    Application,
-    /// Flow `index` starts or stops.
-    Start,
-    /// See `Start`.
-    Stop,
-    /// The queue discipline of link `index` has a timer.
-    Discipline,
     /// The scenario's event `index`.
     Change,
+    /// The stepped port of link `index` has sent its packet.
+    Sent,
+    /// The queue discipline of link `index` has a timer.
+    Discipline,
+    /// Flow `index` starts.
+    Start,
+    /// Flow `index` stops.
+    Stop,
+    /// The application of flow `index` has something to do.
+    Application,
+    /// The sender of flow `index` asked to be woken.
+    Wake,
     /// It is time to record.
     Sample,
-    /// The slot of the slab is empty.
-    Free,
+    /// The first packet on the wire of link `index` comes out.
+    Arrive,
 }
 
-/// An event: what, of which, and the packet if it is about one. One cache line.
+/// By number; the last one is repeated to fill the table up.
+const KINDS: [Kind; 16] = [
+    Kind::Change,
+    Kind::Sent,
+    Kind::Discipline,
+    Kind::Start,
+    Kind::Stop,
+    Kind::Application,
+    Kind::Wake,
+    Kind::Sample,
+    Kind::Arrive,
+    Kind::Arrive,
+    Kind::Arrive,
+    Kind::Arrive,
+    Kind::Arrive,
+    Kind::Arrive,
+    Kind::Arrive,
+    Kind::Arrive,
+];
+
+/// A key is a kind above so many bits of index.
+const INDEX_BITS: u32 = 28;
+const INDEX: u32 = (1 << INDEX_BITS) - 1;
+
+/// More links or flows than this do not fit.
+pub const MAX_INDEX: usize = INDEX as usize;
+
+/// The permutation of indices at `time`: exclusive or with bits that look random.
+#[inline]
+fn shuffle(time: u64) -> u32 {
+    (time.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> (64 - INDEX_BITS)) as u32
+}
+
+/// A pending event in a slot of the wheel.
 #[derive(Clone, Copy, Debug)]
 struct Node {
     time: u64,
-    sequence: u64,
+    key: u32,
+    /// The next one of the slot, or of the free nodes.
     next: u32,
-    index: u32,
-    kind: Kind,
-    packet: Packet,
 }
 
 const NIL: u32 = u32::MAX;
 /// Slots of the wheel.
-const SLOTS: u64 = 1 << 14;
-/// The width is reconsidered after so many insertions.
+const SLOTS: usize = 1 << 13;
+const WORDS: usize = SLOTS / 64;
+/// The width is reconsidered after so many events.
 const REVIEW: u32 = 1 << 14;
+/// The width to begin with: 2^21 ps, about 2 µs.
+const FIRST_SHIFT: u32 = 21;
 
 /// Pending events.
 pub struct Calendar {
+    /// Nothing after this is kept.
+    end: u64,
     nodes: Vec<Node>,
     free: u32,
     /// First node of each slot.
-    heads: Vec<u32>,
+    heads: Box<[u32; SLOTS]>,
     /// One bit for each slot that holds anything.
-    occupied: Vec<u64>,
+    occupied: Box<[u64; WORDS]>,
     /// A slot is 2^shift picoseconds wide.
     shift: u32,
     /// The slot that is due, counted from time zero; `due` holds what was in it.
     slot: u64,
-    /// (time, sequence, node), latest first.
-    due: Vec<(u64, u64, u32)>,
+    /// (time, key), latest first.
+    due: Vec<(u64, u32)>,
     /// Beyond the wheel.
-    far: BinaryHeap<Reverse<(u64, u64, u32)>>,
-    sequence: u64,
-    in_wheel: u64,
-    inserted: u32,
-    inserted_far: u32,
-    slots_taken: u32,
+    far: BinaryHeap<Reverse<(u64, u32)>>,
+    /// Time of the first of them, or the end of time.
+    far_first: u64,
+    in_wheel: u32,
+    /// Events taken and events put beyond the wheel since the last review, and when it was.
     taken: u32,
+    beyond: u32,
+    reviewed: u64,
+    /// The width is so many powers of two above the mean gap, to cover what is pending.
+    margin: u32,
 }
 
 impl Calendar {
-    /// Nothing pending.
-    pub fn new() -> Calendar {
+    /// Nothing pending. Events after `end` will be forgotten at once.
+    pub fn new(end: Time) -> Calendar {
         Calendar {
+            end: end.as_ps(),
             nodes: Vec::new(),
             free: NIL,
-            heads: vec![NIL; SLOTS as usize],
-            occupied: vec![0; SLOTS as usize / 64],
-            shift: 21,
+            heads: Box::new([NIL; SLOTS]),
+            occupied: Box::new([0; WORDS]),
+            shift: FIRST_SHIFT,
             slot: 0,
             due: Vec::new(),
             far: BinaryHeap::new(),
-            sequence: 0,
+            far_first: u64::MAX,
             in_wheel: 0,
-            inserted: 0,
-            inserted_far: 0,
-            slots_taken: 0,
             taken: 0,
+            beyond: 0,
+            reviewed: 0,
+            margin: 0,
         }
     }
 
-    /// Adds an event. Among events of the same time, the first added comes first.
+    /// Adds an event, not before the one taken last; `index` at most [`MAX_INDEX`]. After
+    /// the end, in particular at `Time::MAX`, it is never due.
     #[inline]
-    pub fn push(&mut self, time: Time, kind: Kind, index: u32, packet: Packet) {
-        if time == Time::MAX {
+    pub fn push(&mut self, time: Time, kind: Kind, index: usize) {
+        let time = time.as_ps();
+        if time > self.end {
             return;
         }
-        let time = time.as_ps();
-        self.sequence += 1;
-        let node = Node {
-            time,
-            sequence: self.sequence,
-            next: NIL,
-            index,
-            kind,
-            packet,
-        };
-        let id = if self.free == NIL {
-            self.nodes.push(node);
-            (self.nodes.len() - 1) as u32
-        } else {
-            let id = self.free;
-            self.free = self.nodes[id as usize].next;
-            self.nodes[id as usize] = node;
-            id
-        };
-        self.inserted += 1;
-        self.place(id, time, self.sequence);
-        if self.inserted == REVIEW {
-            self.review();
-        }
+        debug_assert!(index <= MAX_INDEX);
+        let key = (kind as u32) << INDEX_BITS | (index as u32 ^ shuffle(time));
+        self.place(time, key);
     }
 
     #[inline]
-    fn place(&mut self, id: u32, time: u64, sequence: u64) {
+    fn place(&mut self, time: u64, key: u32) {
         let slot = time >> self.shift;
-        if slot <= self.slot {
-            let key = (time, sequence);
-            let at = self.due.partition_point(|&(t, s, _)| (t, s) > key);
-            self.due.insert(at, (time, sequence, id));
-        } else if slot < self.slot + SLOTS {
-            let i = (slot % SLOTS) as usize;
-            self.nodes[id as usize].next = self.heads[i];
-            self.heads[i] = id;
+        if slot.wrapping_sub(self.slot + 1) < SLOTS as u64 - 1 {
+            let i = slot as usize % SLOTS;
+            let node = Node {
+                time,
+                key,
+                next: self.heads[i],
+            };
+            let id = self.free;
+            if let Some(free) = self.nodes.get_mut(id as usize) {
+                self.free = free.next;
+                *free = node;
+                self.heads[i] = id;
+            } else {
+                self.heads[i] = self.nodes.len() as u32;
+                self.nodes.push(node);
+            }
             self.occupied[i / 64] |= 1 << (i % 64);
             self.in_wheel += 1;
         } else {
-            self.inserted_far += 1;
-            self.far.push(Reverse((time, sequence, id)));
+            self.place_outside(time, key, slot);
+        }
+    }
+
+    /// Into the slot that is due, or beyond the wheel.
+    #[cold]
+    fn place_outside(&mut self, time: u64, key: u32, slot: u64) {
+        if slot <= self.slot {
+            let at = self.due.partition_point(|&other| other > (time, key));
+            self.due.insert(at, (time, key));
+        } else {
+            self.beyond += 1;
+            self.far_first = self.far_first.min(time);
+            self.far.push(Reverse((time, key)));
         }
     }
 
     /// Takes the next event.
     #[inline]
-    pub fn pop(&mut self) -> Option<(Time, Kind, u32, Packet)> {
-        loop {
-            if let Some((_, _, id)) = self.due.pop() {
-                let node = &mut self.nodes[id as usize];
-                let event = (Time::from_ps(node.time), node.kind, node.index, node.packet);
-                node.kind = Kind::Free;
-                node.next = self.free;
-                self.free = id;
+    pub fn pop(&mut self) -> Option<(Time, Kind, usize)> {
+        let (time, key) = match self.due.pop() {
+            Some(event) => event,
+            None => self.turn()?,
+        };
+        let kind = KINDS[(key >> INDEX_BITS) as usize % KINDS.len()];
+        let index = (key & INDEX) ^ shuffle(time);
+        Some((Time::from_ps(time), kind, index as usize))
+    }
+
+    /// Goes on to the next slot that holds anything. Takes its first event; the others, if
+    /// any, are due. Only called while nothing is due.
+    #[inline]
+    fn turn(&mut self) -> Option<(u64, u32)> {
+        if self.taken >= REVIEW {
+            self.review();
+            if let Some(event) = self.due.pop() {
                 return Some(event);
             }
-            if !self.turn() {
-                return None;
-            }
         }
+        if self.in_wheel == 0 {
+            return self.jump();
+        }
+        let i = self.next_occupied();
+        let id = std::mem::replace(&mut self.heads[i], NIL);
+        self.occupied[i / 64] &= !(1 << (i % 64));
+        let node = &mut self.nodes[id as usize];
+        let mut event = (node.time, node.key);
+        let others = std::mem::replace(&mut node.next, self.free);
+        self.free = id;
+        self.in_wheel -= 1;
+        self.taken += 1;
+        self.slot = event.0 >> self.shift;
+        if others != NIL {
+            event = self.sort(event, others);
+        }
+        if self.far_first >> self.shift < self.slot + SLOTS as u64 {
+            self.bring_near();
+        }
+        Some(event)
     }
 
-    /// Goes on to the next slot that holds anything.
-    #[inline]
-    fn turn(&mut self) -> bool {
-        if self.in_wheel == 0 {
-            let Some(&Reverse((time, ..))) = self.far.peek() else {
-                return false;
-            };
-            self.slot = time >> self.shift;
-        } else {
-            self.slot = self.next_occupied();
-            let i = (self.slot % SLOTS) as usize;
-            let mut id = std::mem::replace(&mut self.heads[i], NIL);
-            self.occupied[i / 64] &= !(1 << (i % 64));
-            while id != NIL {
-                let node = &self.nodes[id as usize];
-                self.due.push((node.time, node.sequence, id));
-                id = node.next;
+    /// What is left of a slot becomes due, but for the first event of all, which is given.
+    fn sort(&mut self, event: (u64, u32), mut others: u32) -> (u64, u32) {
+        let mut first = event;
+        while let Some(node) = self.nodes.get_mut(others as usize) {
+            let mut event = (node.time, node.key);
+            if event < first {
+                std::mem::swap(&mut event, &mut first);
             }
-            self.in_wheel -= self.due.len() as u64;
-            self.slots_taken += 1;
-            self.taken += self.due.len() as u32;
-            if self.due.len() > 1 {
-                self.due.sort_unstable_by(|a, b| b.cmp(a));
-            }
+            self.due.push(event);
+            let next = std::mem::replace(&mut node.next, self.free);
+            self.free = others;
+            others = next;
         }
-        // What was far may be near now.
-        while let Some(&Reverse((time, sequence, id))) = self.far.peek() {
-            if time >> self.shift >= self.slot + SLOTS {
-                break;
+        let n = self.due.len() as u32;
+        self.in_wheel -= n;
+        self.taken += n;
+        if n > 1 {
+            self.due.sort_unstable_by(|a, b| b.cmp(a));
+        }
+        first
+    }
+
+    /// Nothing is in the wheel: goes on to the first event beyond it.
+    #[cold]
+    fn jump(&mut self) -> Option<(u64, u32)> {
+        let &Reverse((time, _)) = self.far.peek()?;
+        self.slot = time >> self.shift;
+        self.bring_near();
+        self.due.pop()
+    }
+
+    /// What was far may be near now.
+    #[cold]
+    fn bring_near(&mut self) {
+        while let Some(&Reverse((time, key))) = self.far.peek() {
+            if time >> self.shift >= self.slot + SLOTS as u64 {
+                self.far_first = time;
+                return;
             }
             self.far.pop();
-            self.place(id, time, sequence);
+            self.place(time, key);
         }
-        true
+        self.far_first = u64::MAX;
     }
 
-    fn next_occupied(&self) -> u64 {
-        let start = (self.slot + 1) % SLOTS;
-        let (word, bit) = ((start / 64) as usize, start % 64);
-        let words = self.occupied.len();
-        let distance = |i: usize| (i as u64 + SLOTS - start) % SLOTS;
-        let first = self.occupied[word] & (u64::MAX << bit);
-        if first != 0 {
-            return self.slot + 1 + distance(word * 64 + first.trailing_zeros() as usize);
+    /// The place in the wheel of the next slot that holds anything; there is one.
+    #[inline]
+    fn next_occupied(&self) -> usize {
+        let start = (self.slot + 1) as usize % SLOTS;
+        let mut word = start / 64;
+        let mut bits = self.occupied[word] & (u64::MAX << (start % 64));
+        while bits == 0 {
+            word = (word + 1) % WORDS;
+            bits = self.occupied[word];
         }
-        for k in 1..=words {
-            let w = (word + k) % words;
-            if self.occupied[w] != 0 {
-                let i = w * 64 + self.occupied[w].trailing_zeros() as usize;
-                return self.slot + 1 + distance(i);
-            }
-        }
-        unreachable!("the wheel holds something")
+        word * 64 + bits.trailing_zeros() as usize
     }
 
-    /// Makes slots wider when much lies beyond the wheel, narrower when they are crowded.
+    /// Fits the width of a slot to the mean gap between events.
     #[cold]
     fn review(&mut self) {
-        let crowded = self.taken > 4 * self.slots_taken.max(1);
-        let beyond = self.inserted_far > REVIEW / 8;
-        let shift = match (beyond, crowded) {
-            (true, false) => self.shift + 1,
-            (false, true) => self.shift.saturating_sub(1).max(8),
-            _ => self.shift,
-        };
-        (
-            self.inserted,
-            self.inserted_far,
-            self.taken,
-            self.slots_taken,
-        ) = (0, 0, 0, 0);
+        let now = self.slot << self.shift;
+        let gap = now.saturating_sub(self.reviewed) / u64::from(self.taken);
+        if self.beyond > self.taken / 8 {
+            self.margin = (self.margin + 1).min(6);
+        }
+        (self.taken, self.beyond, self.reviewed) = (0, 0, now);
+        // Half the gap, so that few slots hold two; from 1 ns to 1 ms, whatever was measured.
+        let shift = (gap.max(2).ilog2() - 1 + self.margin).clamp(10, 30);
         if shift != self.shift {
-            self.resize(shift);
+            self.resize(shift, now);
         }
     }
 
-    fn resize(&mut self, shift: u32) {
-        let now = self.slot << self.shift;
-        self.shift = shift;
-        self.slot = now >> shift;
-        self.heads.fill(NIL);
-        self.occupied.fill(0);
-        self.due.clear();
-        self.far.clear();
-        self.in_wheel = 0;
-        for id in 0..self.nodes.len() {
-            let Node {
-                time,
-                sequence,
-                kind,
-                ..
-            } = self.nodes[id];
-            if kind != Kind::Free {
-                self.place(id as u32, time, sequence);
+    /// Only called while nothing is due.
+    fn resize(&mut self, shift: u32, now: u64) {
+        let mut pending: Vec<(u64, u32)> = Vec::with_capacity(self.in_wheel as usize);
+        for head in self.heads.iter_mut() {
+            let mut id = std::mem::replace(head, NIL);
+            while let Some(node) = self.nodes.get(id as usize) {
+                pending.push((node.time, node.key));
+                id = node.next;
             }
         }
-        self.inserted_far = 0;
-    }
-
-    /// The packets on the way, in no order that means anything.
-    pub fn packets(&self) -> impl Iterator<Item = &Packet> {
-        self.nodes
-            .iter()
-            .filter(|n| matches!(n.kind, Kind::Arrive | Kind::Deliver | Kind::Sent))
-            .map(|n| &n.packet)
+        pending.extend(self.far.drain().map(|Reverse(event)| event));
+        self.far_first = u64::MAX;
+        self.nodes.clear();
+        self.free = NIL;
+        self.occupied.fill(0);
+        self.in_wheel = 0;
+        self.shift = shift;
+        self.slot = now >> shift;
+        for (time, key) in pending {
+            self.place(time, key);
+        }
+        self.beyond = 0;
     }
 }

@@ -1,180 +1,66 @@
 //! The engine: takes the next event from the calendar and does what it says.
 //!
 //! What keeps a packet-hop cheap:
-//! - A port with one FIFO queue and a fixed rate knows a packet's departure the moment it
-//!   arrives ([`accord_port::Timeline`]): one event a hop, not two.
-//! - A link that is fed by one other link only needs no event at all: its arrivals come in
-//!   the order in which the other link sends, so they are worked out at once ([`Wire::inline`]).
-//!   This is exact. It is done for links that attach hosts, of which no series is recorded.
-//! - Packets are values in the calendar's slab; nothing is allocated for one.
+//! - Few events: `wiring.rs` says which ones a run can do without.
+//! - A link has one event pending, for the first packet on it; the others wait in a ring
+//!   behind, as values. Nothing is allocated for a packet.
 //! - A flow has one timer, moved lazily: it is set again only when it runs out early.
 
 use crate::SimError;
-use crate::application::{Application, Then};
+use crate::application::Then;
 use crate::calendar::{Calendar, Kind};
-use crate::endpoint::{Receiver, Sender, endpoints};
+use crate::digest::Digest;
+use crate::endpoint::{Receiver, Sender};
+use crate::flow::Flow;
 use crate::packet::Packet;
-use crate::recorder::Recorder;
-use crate::wire::{Line, Wire};
-use accord_aqm::{Aqm, Ecn};
-use accord_port::Count;
-use accord_scenario::{
-    Change, Engine, Entity, LinkId, Manifest, Metric, Observer, Run, Scenario, Statistics,
-};
+use crate::pool::{Place, Pool};
+use crate::sampling::Sampler;
+use crate::wire::{Line, Stepped, Wire};
+use crate::wiring::{Hop, Shortcuts, Wiring};
+use accord_aqm::Ecn;
+use accord_scenario::{Change, Observer, Scenario};
 use accord_transport::Segment;
 use accord_units::{Bytes, Duration, Rate, Time};
-use std::collections::VecDeque;
 
-/// The end of a list of hops.
-const END: u32 = u32::MAX;
-
-/// One flow in the simulation.
-struct Flow {
-    sender: Sender,
-    receiver: Receiver,
-    application: Application,
-    /// First hops of the paths there and back.
-    path: u32,
-    reverse_path: u32,
-    packet: u16,
-    ack: u16,
-    control: u16,
-    /// Codepoint of its data packets.
-    ecn: Ecn,
-    started: bool,
-    stopped: bool,
-    /// A `Wake` event is pending for this time.
-    wake: Time,
-    /// The application acts this long after all is delivered.
-    after_delivery: Option<Duration>,
-    /// Time over the path with empty queues, for a data packet.
-    one_way: Duration,
-    sent: Count,
-    delivered: Count,
-    fresh_bytes: u64,
-    /// Packets of any kind that were dropped or lost on the way.
-    losses: u64,
-    data_lost_bytes: u64,
-    /// Sums at the last sample, for the differences.
-    sampled: Sampled,
-    /// (time, bytes sent by then), for the ideal estimator only.
-    history: VecDeque<(Time, u64)>,
-    /// When the latest packet would have arrived over empty queues, and bytes sent up to it.
-    due: (Time, u64),
+/// A run in the making.
+pub(crate) struct Simulation<'a> {
+    pub scenario: &'a Scenario,
+    pub now: Time,
+    pub end: Time,
+    pub calendar: Calendar,
+    pub wires: Vec<Wire>,
+    pub pool: Pool,
+    pub flows: Vec<Flow>,
+    pub wiring: Wiring,
+    pub sampler: Sampler,
+    pub digest: Digest,
+    pub events: u64,
 }
 
-#[derive(Clone, Copy, Default)]
-struct Sampled {
-    sent: u64,
-    delivered: u64,
-    fresh: u64,
-    retransmissions: u64,
-    losses: u64,
-}
-
-#[derive(Clone, Copy, Default)]
-struct LinkSampled {
-    served: u64,
-    drops: u64,
-    marks: u64,
-    /// Packets marked or dropped by the discipline.
-    judged: u64,
-    offered: u64,
-}
-
-/// What came in, went out, was dropped and is there, of one flow's data or one port.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Audit {
-    /// What came in.
-    pub entered: Count,
-    /// What went out.
-    pub left: Count,
-    /// What was dropped.
-    pub dropped: Count,
-    /// What is there.
-    pub held: Count,
-}
-
-struct Simulation<'a> {
-    scenario: &'a Scenario,
-    now: Time,
-    calendar: Calendar,
-    wires: Vec<Wire>,
-    flows: Vec<Flow>,
-    /// Lists of links, each closed by `END`; packets carry their place in it.
-    hops: Vec<u32>,
-    recorder: Recorder,
-    link_sampled: Vec<LinkSampled>,
-    last_sample: Time,
-    digest: u64,
-    events: u64,
-}
-
-/// Runs a scenario, packet by packet.
-///
-/// # Errors
-/// When the observer stops it.
-pub fn run(scenario: &Scenario, observer: &mut dyn Observer) -> Result<Run, SimError> {
-    run_audited(scenario, observer).map(|(run, _, _)| run)
-}
-
-/// Like [`run`]; gives the books of all ports (by link) and of all flows' data as well.
-///
-/// # Errors
-/// When the observer stops it.
-pub fn run_audited(
-    scenario: &Scenario,
-    observer: &mut dyn Observer,
-) -> Result<(Run, Vec<Audit>, Vec<Audit>), SimError> {
-    let mut simulation = Simulation::new(scenario);
-    simulation.run(observer)?;
-    Ok(simulation.finish())
-}
+/// The observer is asked once in so many events.
+const PROGRESS: u64 = 1 << 18;
 
 impl<'a> Simulation<'a> {
-    fn new(scenario: &'a Scenario) -> Simulation<'a> {
-        let mut hops = Vec::new();
-        let flows: Vec<Flow> = (scenario.flows.iter().enumerate())
-            .map(|(id, f)| {
-                let (sender, receiver) = endpoints(f, scenario.base_rtt(id));
-                let ecn = sender.ecn();
-                Flow {
-                    sender,
-                    receiver,
-                    application: Application::new(f, id, scenario.seed),
-                    path: add_path(&mut hops, &f.path),
-                    reverse_path: add_path(&mut hops, &f.reverse_path),
-                    packet: f.packet.get() as u16,
-                    ack: f.ack.get() as u16,
-                    control: f.control.get() as u16,
-                    ecn,
-                    started: false,
-                    stopped: false,
-                    wake: Time::MAX,
-                    after_delivery: None,
-                    one_way: scenario.one_way(&f.path, f.packet),
-                    sent: Count::default(),
-                    delivered: Count::default(),
-                    fresh_bytes: 0,
-                    losses: 0,
-                    data_lost_bytes: 0,
-                    sampled: Sampled::default(),
-                    history: VecDeque::new(),
-                    due: (Time::ZERO, 0),
-                }
-            })
+    pub fn new(scenario: &'a Scenario, shortcuts: Shortcuts) -> Simulation<'a> {
+        let end = scenario.end();
+        let mut flows: Vec<Flow> = (scenario.flows.iter().enumerate())
+            .map(|(id, f)| Flow::new(f, id, scenario))
+            .collect();
+        let wiring = Wiring::new(scenario, &mut flows, shortcuts);
+        let wires = (scenario.links.iter().enumerate())
+            .map(|(id, link)| Wire::new(link, id, scenario.seed, wiring.forms[id]))
             .collect();
         let mut simulation = Simulation {
             scenario,
             now: Time::ZERO,
-            calendar: Calendar::new(),
-            wires: wires(scenario, &flows),
+            end,
+            calendar: Calendar::new(end),
+            wires,
+            pool: Pool::new(),
             flows,
-            hops,
-            recorder: Recorder::new(scenario),
-            link_sampled: vec![LinkSampled::default(); scenario.links.len()],
-            last_sample: Time::ZERO,
-            digest: scenario.seed,
+            wiring,
+            sampler: Sampler::new(scenario),
+            digest: Digest::new(scenario.seed),
             events: 0,
         };
         simulation.schedule_all();
@@ -184,138 +70,174 @@ impl<'a> Simulation<'a> {
     /// What the scenario itself makes happen.
     fn schedule_all(&mut self) {
         for (id, e) in self.scenario.events.iter().enumerate() {
-            self.schedule(e.at, Kind::Change, id);
+            self.calendar.push(e.at, Kind::Change, id);
         }
         for (id, f) in self.scenario.flows.iter().enumerate() {
-            self.schedule(f.start, Kind::Start, id);
+            self.calendar.push(f.start, Kind::Start, id);
             if let Some(stop) = f.stop {
-                self.schedule(stop, Kind::Stop, id);
+                self.calendar.push(stop, Kind::Stop, id);
             }
         }
-        for id in 0..self.wires.len() {
-            if let Some(at) = self.wires[id].aqm().next_timer() {
-                self.schedule(at, Kind::Discipline, id);
+        for (id, wire) in self.wires.iter().enumerate() {
+            if let Some(at) = wire.next_timer() {
+                self.calendar.push(at, Kind::Discipline, id);
             }
         }
-        self.schedule(Time::ZERO + self.scenario.sample, Kind::Sample, 0);
+        let first = Time::ZERO + self.scenario.sample;
+        self.calendar.push(first, Kind::Sample, 0);
     }
 
-    fn schedule(&mut self, at: Time, kind: Kind, index: usize) {
-        self.calendar.push(at, kind, index as u32, Packet::NONE);
-    }
-
-    fn run(&mut self, observer: &mut dyn Observer) -> Result<(), SimError> {
-        let end = self.scenario.end();
-        while let Some((time, kind, index, packet)) = self.calendar.pop() {
-            if time > end {
-                // It is still on its way when the books are closed.
-                self.calendar.push(time, kind, index, packet);
-                break;
-            }
+    pub fn run(&mut self, observer: &mut dyn Observer) -> Result<(), SimError> {
+        while let Some((time, kind, index)) = self.calendar.pop() {
             debug_assert!(time >= self.now, "time never goes back");
             self.now = time;
             self.events += 1;
-            self.digest = (self.digest ^ time.as_ps() ^ u64::from(index) << 48)
-                .wrapping_mul(0x9e37_79b9_7f4a_7c15)
-                .rotate_left(23);
             match kind {
-                Kind::Arrive => self.arrive(packet),
-                Kind::Deliver => self.deliver(packet),
-                Kind::Sent => self.sent(index as usize, packet),
-                Kind::Wake => self.wake(index as usize),
-                Kind::Application => self.application(index as usize),
+                Kind::Arrive => self.arrive(index),
+                Kind::Wake => self.wake(index),
+                Kind::Sent => self.sent(index),
+                Kind::Application => self.application(index),
                 Kind::Start => {
-                    self.flows[index as usize].started = true;
-                    self.application(index as usize);
+                    self.flows[index].started = true;
+                    self.application(index);
                 }
                 Kind::Stop => {
-                    let flow = &mut self.flows[index as usize];
+                    let flow = &mut self.flows[index];
                     flow.stopped = true;
                     flow.sender.stop();
                 }
-                Kind::Discipline => self.discipline(index as usize),
-                Kind::Change => self.change(index as usize),
+                Kind::Discipline => self.discipline(index),
+                Kind::Change => self.change(index),
                 Kind::Sample => {
                     self.sample();
                     observer.progress(time)?;
-                    self.schedule(time + self.recorder.period(), Kind::Sample, 0);
+                    let next = time + self.sampler.period();
+                    self.calendar.push(next, Kind::Sample, 0);
                 }
-                Kind::Free => unreachable!("free slots are not in the calendar"),
             }
-            if self.events.is_multiple_of(1 << 18) {
+            if self.events.is_multiple_of(PROGRESS) {
                 observer.progress(time)?;
             }
         }
-        self.now = end;
+        self.now = self.end;
         Ok(())
     }
 
-    /// A packet is at the port of the hop that it carries.
+    /// The first packet on a wire comes out of it.
     #[inline]
-    fn arrive(&mut self, mut packet: Packet) {
-        let mut at = self.now;
+    fn arrive(&mut self, link: usize) {
+        let flying = &mut self.wires[link].flying;
+        let Some(place) = self.pool.pop(flying) else {
+            return debug_assert!(false, "an event means a packet");
+        };
+        self.calendar.push(flying.time(), Kind::Arrive, link);
+        let hop = self.wiring.hops[self.pool.packet(place).hop as usize];
+        if hop.is_end() {
+            self.deliver(place);
+        } else {
+            self.go(place, hop, self.now);
+        }
+    }
+
+    /// A new packet is at the first port of its path.
+    #[inline]
+    fn send(&mut self, packet: Packet) {
+        let hop = self.wiring.hops[packet.hop as usize];
+        let place = self.pool.insert(packet);
+        self.go(place, hop, self.now);
+    }
+
+    /// A packet is at the port of `hop`. It goes as far as it can without an event.
+    fn go(&mut self, mut place: Place, mut hop: Hop, mut at: Time) {
         loop {
-            let link = self.hops[packet.hop as usize] as usize;
+            let link = hop.link();
             let wire = &mut self.wires[link];
-            match &mut wire.line {
-                Line::Timeline(line) => match line.offer(at, &mut packet, &mut wire.dice) {
-                    Ok(departure) => at = departure,
-                    Err(_) => return self.lost(&packet),
-                },
-                Line::Port(port) => {
-                    if port.offer(at, packet, &mut wire.dice).is_err() {
-                        return self.lost(&packet);
+            let packet = self.pool.packet(place);
+            let sent = match &mut wire.line {
+                Line::Pipe(pipe) => pipe.offer(at, packet.bytes(), self.end),
+                Line::Timeline(line) => {
+                    let (line, dice) = &mut **line;
+                    match line.offer(at, packet, dice) {
+                        Ok(departure) => departure,
+                        Err(_) => return self.lost(place),
                     }
-                    return self.begin(link);
                 }
-            }
-            match self.propagate(link, packet, at) {
-                Some((next, arrival)) => (packet, at) = (next, arrival),
+                Line::Port(..) => return self.enter(link, place),
+            };
+            match self.propagate(link, place, sent) {
+                Some(next) => (place, hop, at) = next,
                 None => return,
             }
         }
     }
 
-    /// The packet is on the wire of `link` at `at`. Schedules its arrival, or gives it back
-    /// if the next port takes it without an event.
-    #[inline]
-    fn propagate(&mut self, link: usize, mut packet: Packet, at: Time) -> Option<(Packet, Time)> {
-        let Some(arrival) = self.wires[link].propagate(&packet, at) else {
-            self.lost(&packet);
+    /// The packet will be on the wire of `link` at `sent`. If what is behind takes it without
+    /// an event, gives what comes out, where it is next, and when.
+    #[inline(always)]
+    fn propagate(&mut self, link: usize, place: Place, sent: Time) -> Option<(Place, Hop, Time)> {
+        let wire = &mut self.wires[link];
+        let packet = self.pool.packet(place);
+        let Some(arrival) = wire.propagate(packet, sent) else {
+            self.lost(place);
             return None;
         };
         packet.hop += 1;
-        match self.hops[packet.hop as usize] {
-            END => self.calendar.push(arrival, Kind::Deliver, 0, packet),
-            next if self.wires[next as usize].inline => return Some((packet, arrival)),
-            _ => self.calendar.push(arrival, Kind::Arrive, 0, packet),
+        let hop = self.wiring.hops[packet.hop as usize];
+        // Nothing happens after the end.
+        if hop.is_shortcut() && arrival <= self.end {
+            if hop.is_end() {
+                let (place, hop) = self.deliver_ahead(place, arrival)?;
+                return Some((place, hop, arrival));
+            }
+            return Some((place, hop, arrival));
+        }
+        if self.pool.push(&mut wire.flying, place, arrival) {
+            self.calendar.push(arrival, Kind::Arrive, link);
         }
         None
     }
 
-    /// Starts service at a stepped port, if it is free and something waits.
-    fn begin(&mut self, link: usize) {
-        if let Line::Port(port) = &mut self.wires[link].line
-            && let Some((packet, end)) = port.begin(self.now)
-        {
-            self.calendar.push(end, Kind::Sent, link as u32, packet);
+    /// A packet arrives at a stepped port.
+    fn enter(&mut self, link: usize, place: Place) {
+        if let Line::Port(stepped) = &mut self.wires[link].line {
+            let packet = *self.pool.packet(place);
+            let Stepped { port, dice, .. } = &mut **stepped;
+            if port.offer(self.now, packet, dice).is_err() {
+                return self.lost(place);
+            }
+            self.pool.remove(place);
+            self.begin(link);
         }
     }
 
-    /// A stepped port has sent a packet.
-    fn sent(&mut self, link: usize, packet: Packet) {
-        if let Line::Port(port) = &mut self.wires[link].line {
-            port.complete();
+    /// Starts service at a stepped port, if it is free and something waits.
+    fn begin(&mut self, link: usize) {
+        if let Line::Port(stepped) = &mut self.wires[link].line
+            && let Some((packet, end)) = stepped.port.begin(self.now)
+        {
+            stepped.serving = Some(packet);
+            self.calendar.push(end, Kind::Sent, link);
         }
-        if let Some((packet, arrival)) = self.propagate(link, packet, self.now) {
-            debug_assert!(false, "a stepped port does not feed an inline one");
-            self.calendar.push(arrival, Kind::Arrive, 0, packet);
+    }
+
+    /// A stepped port has sent its packet.
+    fn sent(&mut self, link: usize) {
+        if let Line::Port(stepped) = &mut self.wires[link].line
+            && let Some(packet) = stepped.serving.take()
+        {
+            stepped.port.complete();
+            let place = self.pool.insert(packet);
+            if let Some((place, hop, at)) = self.propagate(link, place, self.now) {
+                self.go(place, hop, at);
+            }
         }
         self.begin(link);
     }
 
     #[cold]
-    fn lost(&mut self, packet: &Packet) {
+    fn lost(&mut self, place: Place) {
+        let packet = self.pool.remove(place);
+        self.digest.lost(self.now, &packet);
         let flow = &mut self.flows[packet.flow as usize];
         flow.losses += 1;
         if let Segment::Data { .. } = packet.segment {
@@ -323,30 +245,38 @@ impl<'a> Simulation<'a> {
         }
     }
 
+    /// A data packet will be at its receiver at `at`, which is told now. Gives its answer.
+    #[inline]
+    fn deliver_ahead(&mut self, place: Place, at: Time) -> Option<(Place, Hop)> {
+        let packet = self.pool.packet(place);
+        self.digest.delivered(at, packet);
+        let id = packet.flow;
+        let Segment::Data { number, sent } = packet.segment else {
+            debug_assert!(false, "the path there carries data");
+            return None;
+        };
+        let flow = &mut self.flows[id as usize];
+        if let Receiver::Stream(r) = &mut flow.receiver {
+            let (fresh, ack) = r.on_data(number, sent, packet.ecn == Ecn::Marked);
+            flow.deliver_later(self.now, at, sent, fresh);
+            *packet = flow.answer(id, ack);
+            Some((place, self.wiring.hops[packet.hop as usize]))
+        } else {
+            flow.deliver_later(self.now, at, sent, true);
+            self.pool.remove(place);
+            None
+        }
+    }
+
     /// A packet is at its endpoint.
     #[inline]
-    fn deliver(&mut self, packet: Packet) {
+    fn deliver(&mut self, place: Place) {
+        let packet = self.pool.remove(place);
+        self.digest.delivered(self.now, &packet);
         let id = packet.flow as usize;
         let now = self.now;
         let flow = &mut self.flows[id];
-        match packet.segment {
-            Segment::Data { number, sent } => {
-                flow.delivered.add(packet.bytes());
-                match &mut flow.receiver {
-                    Receiver::Stream(r) => {
-                        let (new, ack) = r.on_data(number, sent, packet.ecn == Ecn::Marked);
-                        if new {
-                            flow.fresh_bytes += u64::from(packet.size);
-                        }
-                        self.answer(id, ack);
-                    }
-                    Receiver::Tunnel(r) => {
-                        flow.fresh_bytes += u64::from(packet.size);
-                        r.on_data(packet.bytes(), now);
-                    }
-                    Receiver::Datagrams => flow.fresh_bytes += u64::from(packet.size),
-                }
-            }
+        let reply = match packet.segment {
             Segment::Ack {
                 next,
                 block,
@@ -358,11 +288,25 @@ impl<'a> Simulation<'a> {
                     s.on_ack(next, block, block_len, echo, marked, now);
                     self.pump(id);
                 }
+                return;
             }
+            Segment::Data { number, sent } => match &mut flow.receiver {
+                Receiver::Stream(r) => {
+                    let (fresh, ack) = r.on_data(number, sent, packet.ecn == Ecn::Marked);
+                    flow.deliver(fresh);
+                    ack
+                }
+                Receiver::Tunnel(r) => {
+                    r.on_data(packet.bytes(), now);
+                    return flow.deliver(true);
+                }
+                Receiver::Datagrams => return flow.deliver(true),
+            },
             Segment::OutOfBand { pair, .. } => {
                 if let Receiver::Tunnel(r) = &mut flow.receiver {
                     r.on_out_of_band(pair, now);
                 }
+                return;
             }
             Segment::InBand {
                 pair,
@@ -370,10 +314,12 @@ impl<'a> Simulation<'a> {
                 virtual_delay,
             } => {
                 let truth = flow.true_accumulation(now);
-                if let Receiver::Tunnel(r) = &mut flow.receiver
-                    && let Some(report) = r.on_in_band(pair, sent_bytes, virtual_delay, truth, now)
-                {
-                    self.answer(id, report);
+                let Receiver::Tunnel(r) = &mut flow.receiver else {
+                    return;
+                };
+                match r.on_in_band(pair, sent_bytes, virtual_delay, truth, now) {
+                    Some(report) => report,
+                    None => return,
                 }
             }
             Segment::Report {
@@ -388,26 +334,11 @@ impl<'a> Simulation<'a> {
                     s.on_report(pair, f64::from(accumulation), rate, lost, received, now);
                     self.pump(id);
                 }
+                return;
             }
-        }
-    }
-
-    /// The receiver sends something back.
-    #[inline]
-    fn answer(&mut self, id: usize, segment: Segment) {
-        let flow = &self.flows[id];
-        let size = match segment {
-            Segment::Ack { .. } => flow.ack,
-            _ => flow.control,
         };
-        let hop = flow.reverse_path;
-        self.arrive(Packet {
-            segment,
-            flow: id as u32,
-            hop,
-            size,
-            ecn: Ecn::NotCapable,
-        });
+        let reply = flow.answer(packet.flow, reply);
+        self.send(reply);
     }
 
     /// Lets a sender send what it may, and sets its timer.
@@ -433,13 +364,13 @@ impl<'a> Simulation<'a> {
                         flow.sent.add(packet.bytes());
                         flow.remember(self.now);
                     }
-                    self.arrive(packet);
+                    self.send(packet);
                 }
                 Err(again) => {
                     let at = again.min(flow.sender.next_wake());
                     if at < flow.wake {
                         flow.wake = at;
-                        self.calendar.push(at, Kind::Wake, id as u32, Packet::NONE);
+                        self.calendar.push(at, Kind::Wake, id);
                     }
                     if flow.after_delivery.is_some() && flow.sender.is_done() {
                         self.delivered(id);
@@ -469,7 +400,7 @@ impl<'a> Simulation<'a> {
         let step = flow.application.act(self.now);
         flow.sender.supply(step.supply);
         match step.then {
-            Then::After(d) => self.schedule(self.now + d, Kind::Application, id),
+            Then::After(d) => self.calendar.push(self.now + d, Kind::Application, id),
             Then::AfterDelivery(d) => flow.after_delivery = Some(d),
             Then::Never => {}
         }
@@ -479,7 +410,7 @@ impl<'a> Simulation<'a> {
     /// All that the application supplied is delivered: it pauses, then acts again.
     fn delivered(&mut self, id: usize) {
         if let Some(pause) = self.flows[id].after_delivery.take() {
-            self.schedule(self.now + pause, Kind::Application, id);
+            self.calendar.push(self.now + pause, Kind::Application, id);
         }
     }
 
@@ -487,11 +418,12 @@ impl<'a> Simulation<'a> {
         let now = self.now;
         let wire = &mut self.wires[link];
         match &mut wire.line {
-            Line::Timeline(line) => line.on_timer(now),
-            Line::Port(port) => port.on_timer(now),
+            Line::Timeline(line) => line.0.on_timer(now),
+            Line::Port(stepped) => stepped.port.on_timer(now),
+            Line::Pipe(_) => {}
         }
-        if let Some(at) = wire.aqm().next_timer() {
-            self.schedule(at, Kind::Discipline, link);
+        if let Some(at) = wire.next_timer() {
+            self.calendar.push(at, Kind::Discipline, link);
         }
     }
 
@@ -499,8 +431,8 @@ impl<'a> Simulation<'a> {
         match &self.scenario.events[event].change {
             Change::Delay(link, delay) => self.wires[*link].delay = *delay,
             Change::Rate(link, rate) => {
-                if let Line::Port(port) = &mut self.wires[*link].line {
-                    port.set_rate(*rate);
+                if let Line::Port(stepped) = &mut self.wires[*link].line {
+                    stepped.port.set_rate(*rate);
                 }
             }
             Change::Route {
@@ -509,8 +441,8 @@ impl<'a> Simulation<'a> {
                 reverse_path,
             } => {
                 let f = &mut self.flows[*flow];
-                f.path = add_path(&mut self.hops, path);
-                f.reverse_path = add_path(&mut self.hops, reverse_path);
+                f.path = self.wiring.add_path(path);
+                f.reverse_path = self.wiring.add_path(reverse_path);
             }
         }
         for id in 0..self.flows.len() {
@@ -524,279 +456,11 @@ impl<'a> Simulation<'a> {
 
     /// Time over the path that begins at `hop` with empty queues.
     fn base_time(&self, hop: u32, size: Bytes) -> Duration {
-        let path = self.hops[hop as usize..].iter().take_while(|l| **l != END);
-        path.fold(Duration::ZERO, |sum, &link| {
-            let wire = &self.wires[link as usize];
-            sum + wire.delay + wire.rate().transmission(size)
-        })
-    }
-
-    /// Records a sample of everything.
-    fn sample(&mut self) {
-        let now = self.now;
-        let period = now.since(self.last_sample).as_secs_f64();
-        self.last_sample = now;
-        let mut queued = vec![0u64; self.flows.len()];
-        let waiting = self.wires.iter().filter_map(|w| match &w.line {
-            Line::Port(p) => Some(p.waiting()),
-            Line::Timeline(_) => None,
-        });
-        for p in self.calendar.packets().chain(waiting.flatten()) {
-            // Data that would have arrived by now over empty queues is queued [Xia05 eq. 1].
-            if let Segment::Data { sent, .. } = p.segment
-                && sent + self.flows[p.flow as usize].one_way <= now
-            {
-                queued[p.flow as usize] += u64::from(p.size);
-            }
-        }
-        for wire in &mut self.wires {
-            wire.advance(now);
-        }
-        let Simulation {
-            recorder,
-            flows,
-            wires,
-            link_sampled,
-            ..
-        } = self;
-        let views: Vec<_> = flows.iter().map(|f| f.sender.view()).collect();
-        recorder.sample(now, |entity, metric| match entity {
-            Entity::Flow(id) => {
-                let f = &flows[id];
-                if !f.started || f.stopped && queued[id] == 0 {
-                    return f64::NAN;
-                }
-                let v = &views[id];
-                let rate = |now: u64, then: u64| (now - then) as f64 * 8.0 / period;
-                match metric {
-                    Metric::Throughput => rate(f.delivered.bytes, f.sampled.delivered),
-                    Metric::Goodput => rate(f.fresh_bytes, f.sampled.fresh),
-                    Metric::SendingRate => rate(f.sent.bytes, f.sampled.sent),
-                    Metric::Cwnd => v.cwnd.map_or(f64::NAN, Bytes::as_f64),
-                    Metric::Ssthresh => v.ssthresh.map_or(f64::NAN, Bytes::as_f64),
-                    Metric::Rtt => v.rtt.map_or(f64::NAN, Duration::as_secs_f64),
-                    Metric::MinRtt => v.min_rtt.map_or(f64::NAN, Duration::as_secs_f64),
-                    Metric::Accumulation => queued[id] as f64,
-                    Metric::AccumulationEstimate => v.accumulation.unwrap_or(f64::NAN),
-                    Metric::Retransmissions => {
-                        (v.retransmissions - f.sampled.retransmissions) as f64
-                    }
-                    Metric::Losses => (f.losses - f.sampled.losses) as f64,
-                    _ => f64::NAN,
-                }
-            }
-            Entity::Link(id) => {
-                let w = &wires[id];
-                let (packets, bytes) = w.backlog();
-                let c = w.counters();
-                let delay = bytes.bits_f64() / w.rate().as_bps_f64();
-                let s = link_sampled[id];
-                match metric {
-                    Metric::Backlog => bytes.as_f64(),
-                    Metric::BacklogPackets => packets as f64,
-                    Metric::QueuingDelay => delay,
-                    Metric::Utilisation => {
-                        (c.served.bytes - s.served) as f64 * 8.0 / period / w.rate().as_bps_f64()
-                    }
-                    Metric::Drops => (c.dropped().packets - s.drops) as f64,
-                    Metric::Marks => (c.marked.packets - s.marks) as f64,
-                    Metric::MarkingProbability => {
-                        let judged = c.marked.packets + c.refused.packets - s.judged;
-                        judged as f64 / (c.offered.packets - s.offered) as f64
-                    }
-                    Metric::Price => match w.aqm().price() {
-                        Some(price) => price,
-                        None => delay + w.aqm().virtual_delay(now).as_secs_f64(),
-                    },
-                    _ => f64::NAN,
-                }
-            }
-        });
-        for (f, v) in flows.iter_mut().zip(views) {
-            f.sampled = Sampled {
-                sent: f.sent.bytes,
-                delivered: f.delivered.bytes,
-                fresh: f.fresh_bytes,
-                retransmissions: v.retransmissions,
-                losses: f.losses,
-            };
-        }
-        for (s, w) in link_sampled.iter_mut().zip(wires) {
-            let c = w.counters();
-            *s = LinkSampled {
-                served: c.served.bytes,
-                drops: c.dropped().packets,
-                marks: c.marked.packets,
-                judged: c.marked.packets + c.refused.packets,
-                offered: c.offered.packets,
-            };
-        }
-    }
-
-    fn finish(mut self) -> (Run, Vec<Audit>, Vec<Audit>) {
-        let mut in_network = vec![Count::default(); self.flows.len()];
-        let waiting = self.wires.iter().filter_map(|w| match &w.line {
-            Line::Port(p) => Some(p.waiting()),
-            Line::Timeline(_) => None,
-        });
-        for p in self.calendar.packets().chain(waiting.flatten()) {
-            if let Segment::Data { .. } = p.segment {
-                in_network[p.flow as usize].add(p.bytes());
-            }
-        }
-        for wire in &mut self.wires {
-            wire.advance(self.now);
-        }
-        let ports: Vec<Audit> = (self.wires.iter())
-            .map(|w| {
-                let c = w.counters();
-                Audit {
-                    entered: c.offered,
-                    left: c.served,
-                    dropped: c.dropped(),
-                    held: w.held(),
-                }
+        let path = self.wiring.hops[hop as usize..].iter();
+        path.take_while(|hop| !hop.is_end())
+            .fold(Duration::ZERO, |sum, hop| {
+                let wire = &self.wires[hop.link()];
+                sum + wire.delay + wire.rate().transmission(size)
             })
-            .collect();
-        let flows = (self.flows.iter().zip(in_network))
-            .map(|(f, held)| Audit {
-                entered: f.sent,
-                left: f.delivered,
-                dropped: Count {
-                    packets: f.data_lost_bytes / u64::from(f.packet),
-                    bytes: f.data_lost_bytes,
-                },
-                held,
-            })
-            .collect();
-        let packet_hops = ports.iter().map(|p| p.left.packets).sum();
-        let (time, series) = self.recorder.finish();
-        let run = Run {
-            manifest: Manifest {
-                engine: Engine::Packet,
-                version: env!("CARGO_PKG_VERSION"),
-                scenario_hash: self.scenario.hash(),
-                seed: self.scenario.seed,
-                digest: format!("{:016x}", self.digest),
-            },
-            time,
-            series,
-            statistics: Statistics {
-                packet_hops,
-                steps: self.events,
-            },
-            certificates: Vec::new(),
-            notes: Vec::new(),
-        };
-        (run, ports, flows)
     }
-}
-
-impl Flow {
-    /// Notes what was sent, for the ideal estimator.
-    #[inline]
-    fn remember(&mut self, now: Time) {
-        if let Receiver::Tunnel(r) = &self.receiver
-            && r.wants_truth()
-        {
-            self.history.push_back((now, self.sent.bytes));
-        }
-    }
-
-    /// Accumulation by its definition: what would have arrived by now over empty queues,
-    /// less what has arrived and what was lost [Xia05 eq. 1, Xia03 eqs. 1-6]. Only kept for
-    /// flows whose estimator asks for it.
-    fn true_accumulation(&mut self, now: Time) -> Option<f64> {
-        match &self.receiver {
-            Receiver::Tunnel(r) if r.wants_truth() => {}
-            _ => return None,
-        }
-        while let Some(&(sent, bytes)) = self.history.front() {
-            if sent + self.one_way > now {
-                break;
-            }
-            self.due = (sent + self.one_way, bytes);
-            self.history.pop_front();
-        }
-        // The definition is of a fluid: the packet that is due next has come in part.
-        let (since, bytes) = self.due;
-        let part = self.history.front().map_or(0.0, |&(sent, next)| {
-            let gap = (sent + self.one_way).since(since).as_secs_f64();
-            (next - bytes) as f64 * (now.since(since).as_secs_f64() / gap.max(1e-12))
-        });
-        let gone = self.delivered.bytes + self.data_lost_bytes;
-        Some((bytes as f64 + part - gone as f64).max(0.0))
-    }
-}
-
-fn add_path(hops: &mut Vec<u32>, path: &[LinkId]) -> u32 {
-    let first = hops.len() as u32;
-    hops.extend(path.iter().map(|&l| l as u32));
-    hops.push(END);
-    first
-}
-
-/// The links, each with the form of port that its traffic and its events need.
-fn wires(scenario: &Scenario, flows: &[Flow]) -> Vec<Wire> {
-    let n = scenario.links.len();
-    let mut stepped = vec![false; n];
-    /// What feeds a link.
-    #[derive(Clone, Copy, PartialEq)]
-    enum Feed {
-        Nothing,
-        Link(LinkId),
-        Several,
-    }
-    let mut feed = vec![Feed::Nothing; n];
-    let mut walk = |path: &[LinkId], tunnel: bool, stepped: &mut Vec<bool>| {
-        for (i, &link) in path.iter().enumerate() {
-            stepped[link] |= tunnel;
-            let from = if i == 0 {
-                Feed::Several
-            } else {
-                Feed::Link(path[i - 1])
-            };
-            feed[link] = match feed[link] {
-                Feed::Nothing => from,
-                same if same == from => same,
-                _ => Feed::Several,
-            };
-        }
-    };
-    for (f, flow) in scenario.flows.iter().zip(flows) {
-        let tunnel = matches!(flow.sender, Sender::Tunnel(_));
-        walk(&f.path, tunnel, &mut stepped);
-        walk(&f.reverse_path, tunnel, &mut stepped);
-    }
-    for e in &scenario.events {
-        match &e.change {
-            Change::Rate(link, _) => stepped[*link] = true,
-            Change::Delay(..) => {}
-            Change::Route {
-                flow,
-                path,
-                reverse_path,
-            } => {
-                let tunnel = matches!(flows[*flow].sender, Sender::Tunnel(_));
-                walk(path, tunnel, &mut stepped);
-                walk(reverse_path, tunnel, &mut stepped);
-            }
-        }
-    }
-    let mut wires: Vec<Wire> = (scenario.links.iter().enumerate())
-        .map(|(id, l)| Wire::new(l, id, scenario.seed, stepped[id]))
-        .collect();
-    let fixed = !scenario
-        .events
-        .iter()
-        .any(|e| matches!(e.change, Change::Delay(..)));
-    for id in 0..n {
-        if let Feed::Link(from) = feed[id] {
-            wires[id].inline = fixed
-                && scenario.links[id].attachment
-                && matches!(wires[id].line, Line::Timeline(_))
-                && matches!(wires[from].line, Line::Timeline(_));
-        }
-    }
-    wires
 }

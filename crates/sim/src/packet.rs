@@ -2,7 +2,7 @@
 
 use accord_aqm::{Class, Ecn, PacketMeta};
 use accord_transport::Segment;
-use accord_units::{Bytes, Duration, Time};
+use accord_units::{Bytes, Duration};
 
 /// A packet: 48 bytes, no allocation.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -19,19 +19,9 @@ pub struct Packet {
     pub ecn: Ecn,
 }
 
-impl Packet {
-    /// Fills an event that is not about a packet.
-    pub const NONE: Packet = Packet {
-        segment: Segment::Data {
-            number: 0,
-            sent: Time::ZERO,
-        },
-        flow: 0,
-        hop: 0,
-        size: 0,
-        ecn: Ecn::NotCapable,
-    };
+const _: () = assert!(size_of::<Packet>() <= 48);
 
+impl Packet {
     /// Size on the wire.
     #[inline]
     pub fn bytes(&self) -> Bytes {

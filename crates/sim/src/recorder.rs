@@ -9,12 +9,17 @@ const BUDGET: usize = 1 << 24;
 /// A column holds no more and, budget or not, no fewer values than this.
 const LONGEST: usize = 1 << 16;
 const SHORTEST: usize = 64;
+/// So many samples are taken as rows before they are put into the columns, which are many
+/// and far apart. `SHORTEST` and, as it is clamped, every capacity is a multiple of it.
+const BLOCK: usize = 32;
 
 /// The series of a run in the making.
 pub struct Recorder {
     period: Duration,
     time: Vec<f64>,
     columns: Vec<Series>,
+    /// Samples that are not in the columns yet, one after the other.
+    rows: Vec<f64>,
     capacity: usize,
 }
 
@@ -39,12 +44,13 @@ impl Recorder {
                 add(Entity::Link(link), true);
             }
         }
-        let capacity = (BUDGET / columns.len().max(1)).clamp(SHORTEST, LONGEST) & !1;
+        let capacity = (BUDGET / columns.len().max(1)).clamp(SHORTEST, LONGEST);
         Recorder {
             period: scenario.sample,
             time: Vec::new(),
             columns,
-            capacity,
+            rows: Vec::new(),
+            capacity: capacity - capacity % BLOCK,
         }
     }
 
@@ -53,15 +59,26 @@ impl Recorder {
         self.period
     }
 
-    /// Adds a sample to every column: `value` is asked for each in order.
-    pub fn sample(&mut self, now: Time, mut value: impl FnMut(Entity, Metric) -> f64) {
+    /// Adds a sample: `fill` appends a value for each column, in their order.
+    pub fn sample(&mut self, now: Time, fill: impl FnOnce(&mut Vec<f64>)) {
         self.time.push(now.as_secs_f64());
-        for column in &mut self.columns {
-            column.values.push(value(column.entity, column.metric));
+        fill(&mut self.rows);
+        if self.time.len().is_multiple_of(BLOCK) {
+            self.flush();
         }
         if self.time.len() == self.capacity {
             self.merge_pairs();
         }
+    }
+
+    /// Puts the rows into the columns.
+    fn flush(&mut self) {
+        let width = self.columns.len();
+        for (i, column) in self.columns.iter_mut().enumerate() {
+            let values = self.rows.iter().skip(i).step_by(width);
+            column.values.extend(values);
+        }
+        self.rows.clear();
     }
 
     fn merge_pairs(&mut self) {
@@ -80,7 +97,8 @@ impl Recorder {
     }
 
     /// The series, and the times that they share.
-    pub fn finish(self) -> (Vec<f64>, Vec<Series>) {
+    pub fn finish(mut self) -> (Vec<f64>, Vec<Series>) {
+        self.flush();
         (self.time, self.columns)
     }
 }

@@ -1,6 +1,8 @@
-//! A directed link: its port and its wire.
+//! A directed link: its port, its wire, and the packets on it.
 
 use crate::packet::Packet;
+use crate::pipe::Pipe;
+use crate::pool::Queue;
 use accord_aqm::{AnyAqm, Aqm, Entropy};
 use accord_port::{Count, Counters, Limit, Port, Timeline};
 use accord_scenario::{self as scenario, Purpose, stream};
@@ -18,70 +20,112 @@ impl Entropy for Dice {
     }
 }
 
-/// The port, in the form that the link needs.
-pub enum Line {
-    /// One FIFO queue, fixed rate.
-    Timeline(Timeline),
-    /// Everything else.
-    Port(Port<Packet>),
+/// The forms of a port, from the one that can do everything to the cheapest. Where two can
+/// be used, they give the same departures.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Form {
+    /// Holds its packets; an event for each departure.
+    Port,
+    /// One FIFO queue at a fixed rate: a departure is known at arrival.
+    Timeline,
+    /// The same without a limit, and nobody asks how long the queue is.
+    Pipe,
 }
 
-/// A directed link.
+/// A port in one of its forms. The larger ones are boxed: of most links there are many, and
+/// they are pipes.
+pub enum Line {
+    /// See [`Form::Port`].
+    Port(Box<Stepped>),
+    /// See [`Form::Timeline`]; with the randomness of its discipline.
+    Timeline(Box<(Timeline, Dice)>),
+    /// See [`Form::Pipe`].
+    Pipe(Pipe),
+}
+
+/// A port that is stepped from event to event.
+pub struct Stepped {
+    /// The port.
+    pub port: Port<Packet>,
+    /// The packet in service.
+    pub serving: Option<Packet>,
+    /// Randomness of its discipline.
+    pub dice: Dice,
+}
+
+/// Loss on a wire.
+struct Loss {
+    data: f64,
+    control: f64,
+    dice: Dice,
+}
+
+/// A directed link: two cache lines.
+#[repr(align(64))]
 pub struct Wire {
     /// Its port.
     pub line: Line,
     /// Propagation delay.
     pub delay: Duration,
     /// Nothing arrives before what was sent earlier.
-    pub last_arrival: Time,
-    /// All that it carries comes from one link, so packets need no event to enter it.
-    pub inline: bool,
-    /// Packets lost on the wire.
-    pub lost: Count,
-    loss: f64,
-    control_loss: f64,
-    loss_dice: Dice,
-    /// For the queue discipline.
-    pub dice: Dice,
+    last_arrival: Time,
+    /// Packets in the port and on the wire whose arrival at the far end is known, with that
+    /// time, in order. An event is pending for the first.
+    pub flying: Queue,
+    loss: Option<Box<Loss>>,
+}
+
+const _: () = assert!(size_of::<Wire>() == 128);
+
+/// A link loses packets on its wire.
+pub fn lossy(link: &scenario::Link) -> bool {
+    link.loss > 0.0 || link.control_loss > 0.0
 }
 
 impl Wire {
-    /// An idle link. `stepped` chooses the form of its port.
-    pub fn new(link: &scenario::Link, id: usize, seed: u64, stepped: bool) -> Wire {
+    /// An idle link with its port in the given form, which must be able to do what the link
+    /// wants.
+    pub fn new(link: &scenario::Link, id: usize, seed: u64, form: Form) -> Wire {
         let aqm = AnyAqm::build(&link.queue.discipline);
         let limit = match link.queue.limit {
             scenario::Limit::Packets(n) => Limit::packets(n),
             scenario::Limit::Bytes(b) => Limit::bytes(b),
             scenario::Limit::Unlimited => Limit::UNLIMITED,
         };
-        let line = if stepped || aqm.next_timer().is_some() {
-            Line::Port(Port::new(link.rate, limit, aqm))
-        } else {
-            Line::Timeline(Timeline::new(link.rate, limit, aqm))
+        let dice = Dice(stream(seed, id, Purpose::Queue));
+        let line = match form {
+            Form::Port => Line::Port(Box::new(Stepped {
+                port: Port::new(link.rate, limit, aqm),
+                serving: None,
+                dice,
+            })),
+            Form::Timeline => {
+                let timeline = Timeline::new(link.rate, limit, aqm);
+                Line::Timeline(Box::new((timeline, dice)))
+            }
+            Form::Pipe => Line::Pipe(Pipe::new(link.rate)),
         };
         Wire {
             line,
             delay: link.delay,
             last_arrival: Time::ZERO,
-            inline: false,
-            lost: Count::default(),
-            loss: link.loss,
-            control_loss: link.control_loss,
-            loss_dice: Dice(stream(seed, id, Purpose::Loss)),
-            dice: Dice(stream(seed, id, Purpose::Queue)),
+            flying: Queue::EMPTY,
+            loss: lossy(link).then(|| {
+                Box::new(Loss {
+                    data: link.loss,
+                    control: link.control_loss,
+                    dice: Dice(stream(seed, id, Purpose::Loss)),
+                })
+            }),
         }
     }
 
     /// A packet is on the wire at `sent`: when it comes out, unless it is lost.
     #[inline]
     pub fn propagate(&mut self, packet: &Packet, sent: Time) -> Option<Time> {
-        let p = if packet.is_control() {
-            self.control_loss
-        } else {
-            self.loss
-        };
-        if p > 0.0 && self.loss_dice.uniform() < p {
-            self.lost.add(packet.bytes());
+        if let Some(loss) = &mut self.loss
+            && loss.takes(packet)
+        {
             return None;
         }
         let arrival = (sent + self.delay).max(self.last_arrival);
@@ -92,53 +136,86 @@ impl Wire {
     /// Brings counters and backlog up to date.
     pub fn advance(&mut self, now: Time) {
         if let Line::Timeline(t) = &mut self.line {
-            t.advance(now);
+            t.0.advance(now);
         }
     }
 
-    /// What happened at the port so far.
-    pub fn counters(&self) -> &Counters {
+    /// What happened at the port so far; of a pipe, what will have happened by the end.
+    pub fn counters(&self) -> Counters {
         match &self.line {
-            Line::Timeline(t) => t.counters(),
-            Line::Port(p) => p.counters(),
+            Line::Port(p) => *p.port.counters(),
+            Line::Timeline(t) => *t.0.counters(),
+            Line::Pipe(p) => Counters {
+                offered: p.served + p.held(),
+                served: p.served,
+                ..Counters::default()
+            },
         }
     }
 
-    /// Packets and bytes queued.
+    /// Packets and bytes queued, as the queue discipline sees them. A pipe does not know.
     pub fn backlog(&self) -> (u64, Bytes) {
         match &self.line {
-            Line::Timeline(t) => t.backlog(),
-            Line::Port(p) => p.backlog(),
+            Line::Port(p) => p.port.backlog(),
+            Line::Timeline(t) => t.0.backlog(),
+            Line::Pipe(_) => (0, Bytes::ZERO),
         }
     }
 
-    /// Packets and bytes in the port, control packets included.
+    /// Packets and bytes in the port, control packets included; of a pipe, at the end.
     pub fn held(&self) -> Count {
         match &self.line {
+            Line::Port(p) => p.port.held(),
             Line::Timeline(t) => {
-                let (packets, bytes) = t.backlog();
-                Count {
-                    packets,
-                    bytes: bytes.get(),
-                }
+                let (packets, bytes) = t.0.backlog();
+                let bytes = bytes.get();
+                Count { packets, bytes }
             }
-            Line::Port(p) => p.held(),
+            Line::Pipe(p) => p.held(),
         }
     }
 
-    /// The queue discipline.
-    pub fn aqm(&self) -> &AnyAqm {
+    /// The packets that a stepped port holds; all others are in the pool.
+    pub fn packets(&self) -> impl Iterator<Item = &Packet> {
+        let port = match &self.line {
+            Line::Port(p) => Some(p.port.waiting().chain(&p.serving)),
+            _ => None,
+        };
+        port.into_iter().flatten()
+    }
+
+    /// The queue discipline, unless it is known to be droptail.
+    pub fn aqm(&self) -> Option<&AnyAqm> {
         match &self.line {
-            Line::Timeline(t) => t.aqm(),
-            Line::Port(p) => p.aqm(),
+            Line::Port(p) => Some(p.port.aqm()),
+            Line::Timeline(t) => Some(t.0.aqm()),
+            Line::Pipe(_) => None,
         }
+    }
+
+    /// When the queue discipline wants its timer.
+    pub fn next_timer(&self) -> Option<Time> {
+        self.aqm().and_then(Aqm::next_timer)
     }
 
     /// The service rate.
     pub fn rate(&self) -> Rate {
         match &self.line {
-            Line::Timeline(t) => t.rate(),
-            Line::Port(p) => p.rate(),
+            Line::Port(p) => p.port.rate(),
+            Line::Timeline(t) => t.0.rate(),
+            Line::Pipe(p) => p.rate(),
         }
+    }
+}
+
+impl Loss {
+    #[cold]
+    fn takes(&mut self, packet: &Packet) -> bool {
+        let p = if packet.is_control() {
+            self.control
+        } else {
+            self.data
+        };
+        p > 0.0 && self.dice.uniform() < p
     }
 }

@@ -133,6 +133,7 @@ fn scenario(
             flows: 0..flows.len(),
         }],
         flows,
+        fluid: Default::default(),
         events: vec![],
         expectations: vec![],
     }

@@ -1,6 +1,7 @@
 //! Runs the program as people do.
 #![allow(dead_code, reason = "each test file uses its own part")]
 
+use std::collections::BTreeMap;
 use std::io::Read;
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
@@ -72,6 +73,14 @@ pub fn end(mut child: Child) -> Ended {
         stdout,
         stderr: errors.join().expect("no panic").expect("text"),
     }
+}
+
+/// Sends a signal, such as "-INT".
+pub fn signal(child: &Child, signal: &str) {
+    let sent = Command::new("kill")
+        .args([signal, &child.id().to_string()])
+        .status();
+    assert!(sent.expect("there is kill").success());
 }
 
 /// Runs it to the end.
@@ -146,4 +155,19 @@ pub fn names(dir: &Path) -> Vec<String> {
         .collect();
     names.sort();
     names
+}
+
+/// All files of a directory with their contents.
+pub fn files(dir: &Path) -> BTreeMap<String, Vec<u8>> {
+    let mut all = BTreeMap::new();
+    for name in names(dir) {
+        let path = dir.join(&name);
+        if path.is_dir() {
+            let inner = files(&path).into_iter();
+            all.extend(inner.map(|(inner, bytes)| (format!("{name}/{inner}"), bytes)));
+        } else {
+            all.insert(name, std::fs::read(path).expect("readable"));
+        }
+    }
+    all
 }

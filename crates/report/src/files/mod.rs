@@ -12,21 +12,26 @@
 //! The runs of a sweep are run directories `001`, `002`, ... in one directory, with the page
 //! beside them.
 //!
+//! While a command goes on, the runs that are done are [`Kept`] beside the directory.
+//!
 //! A directory is written under another name and then renamed, so that it is either complete
 //! or not there.
 
 mod error;
+mod kept;
 mod manifest;
 mod place;
 mod read;
 mod series;
 
 pub use error::FileError;
+pub use kept::Kept;
 pub use manifest::{CertificateRecord, RunRecord, StoredManifest};
 pub use read::{LoadedRun, load_run_dir};
 
 use crate::compare::{Outline, columns, rows};
 use crate::json::{CheckRecord, Point, RowRecord};
+use accord_scenario::Run;
 use place::Place;
 use serde::Serialize;
 use std::fs::File;
@@ -83,36 +88,47 @@ pub fn check_place(dir: &Path) -> Result<(), FileError> {
 
 /// Writes the files of a run into the directory `dir`.
 fn fill(dir: &Path, contents: &RunDir) -> Result<(), FileError> {
-    let write = |name: &str, fill: &dyn Fn(&mut BufWriter<File>) -> std::io::Result<()>| {
-        let path = dir.join(name);
-        File::create(&path)
-            .and_then(|file| {
-                let mut out = BufWriter::new(file);
-                fill(&mut out)?;
-                out.flush()
-            })
-            .map_err(|source| FileError::io("write", &path, source))
-    };
     let runs = contents.point.runs();
     let outline = Outline::of(contents.point.scenario);
-    let manifest = StoredManifest::of(&outline, &runs);
-    write(SCENARIO, &|out| {
+    write(dir, SCENARIO, |out| {
         out.write_all(contents.scenario_toml.as_bytes())
     })?;
-    write(MANIFEST, &|out| json(out, &manifest))?;
-    write(SUMMARY, &|out| {
+    record(dir, &outline, &runs)?;
+    write(dir, SUMMARY, |out| {
         json(out, &Summary::of(&outline, &contents.point))
     })?;
-    write(PARQUET, &|out| {
-        Ok(series::write_parquet(out, &outline, &runs)?)
-    })?;
     if contents.csv {
-        write(CSV, &|out| series::write_csv(out, &outline, &runs))?;
+        write(dir, CSV, |out| series::write_csv(out, &outline, &runs))?;
     }
     if let Some(page) = contents.page {
-        write(PAGE, &|out| out.write_all(page.as_bytes()))?;
+        write(dir, PAGE, |out| out.write_all(page.as_bytes()))?;
     }
     Ok(())
+}
+
+/// Writes the two files that [`load_run_dir`] reads.
+fn record(dir: &Path, outline: &Outline, runs: &[&Run]) -> Result<(), FileError> {
+    let manifest = StoredManifest::of(outline, runs);
+    write(dir, MANIFEST, |out| json(out, &manifest))?;
+    write(dir, PARQUET, |out| {
+        Ok(series::write_parquet(out, outline, runs)?)
+    })
+}
+
+/// Writes the file `name` in `dir`.
+fn write(
+    dir: &Path,
+    name: &str,
+    fill: impl FnOnce(&mut BufWriter<File>) -> std::io::Result<()>,
+) -> Result<(), FileError> {
+    let path = dir.join(name);
+    File::create(&path)
+        .and_then(|file| {
+            let mut out = BufWriter::new(file);
+            fill(&mut out)?;
+            out.flush()
+        })
+        .map_err(|source| FileError::io("write", &path, source))
 }
 
 /// The text of `summary.json`: what the tables show, as numbers.

@@ -3,6 +3,7 @@
 use super::{CSV, FileError, MANIFEST, PAGE, PARQUET, SCENARIO, SUMMARY, manifest::StoredManifest};
 use std::fs;
 use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicU64, Ordering};
 
 /// Everything that a run directory may hold, but for the run directories of a sweep. Whoever
 /// adds another file of their own keeps it: such a directory is not replaced.
@@ -18,8 +19,7 @@ impl Place {
     /// Makes an empty directory beside `target`, if `target` is free or holds a run that
     /// can be replaced.
     pub fn claim(target: &Path) -> Result<Place, FileError> {
-        // Replace what a link points at, not the link.
-        let target = target.canonicalize().unwrap_or_else(|_| target.into());
+        let target = resolved(target);
         if fs::symlink_metadata(&target).is_ok() {
             replaceable(&target)?;
         }
@@ -44,6 +44,11 @@ impl Place {
         }
         done.map_err(failed)
     }
+}
+
+/// Where a link points: that is replaced, not the link.
+pub(super) fn resolved(target: &Path) -> PathBuf {
+    target.canonicalize().unwrap_or_else(|_| target.into())
 }
 
 fn replaceable(target: &Path) -> Result<(), FileError> {
@@ -80,33 +85,46 @@ fn is_point(name: &std::ffi::OsStr) -> bool {
 }
 
 /// A path with a temporary name; what is there at the end is removed.
-struct Partial(PathBuf);
+pub(super) struct Partial(pub PathBuf);
 
 impl Partial {
-    fn beside(target: &Path) -> Result<Partial, FileError> {
+    pub fn beside(target: &Path) -> Result<Partial, FileError> {
         Partial::named(target, "partial")
     }
 
     /// Beside the target, because a rename cannot leave its file system.
     fn named(target: &Path, what: &str) -> Result<Partial, FileError> {
-        let name = target.file_name().ok_or_else(|| FileError::Occupied {
-            path: target.into(),
-            why: "it has no name of its own".into(),
-        })?;
-        let mut hidden = std::ffi::OsString::from(".");
-        hidden.push(name);
-        hidden.push(format!(".{}.{what}", std::process::id()));
-        Ok(Partial(target.with_file_name(hidden)))
+        static COUNT: AtomicU64 = AtomicU64::new(0);
+        let n = COUNT.fetch_add(1, Ordering::Relaxed);
+        let what = format!("{}-{n}.{what}", std::process::id());
+        Ok(Partial(hidden(target, &what)?))
     }
+}
+
+/// ".NAME.what" beside the target NAME.
+pub(super) fn hidden(target: &Path, what: &str) -> Result<PathBuf, FileError> {
+    let name = target.file_name().ok_or_else(|| FileError::Occupied {
+        path: target.into(),
+        why: "it has no name of its own".into(),
+    })?;
+    let mut hidden = std::ffi::OsString::from(".");
+    hidden.push(name);
+    hidden.push(format!(".{what}"));
+    Ok(target.with_file_name(hidden))
 }
 
 impl Drop for Partial {
     fn drop(&mut self) {
-        // It is there only after an error, or as the old run; nothing can be done about
-        // a file system that does not let go of it.
-        let _ = match self.0.is_dir() {
-            true => fs::remove_dir_all(&self.0),
-            false => fs::remove_file(&self.0),
-        };
+        // It is there only after an error, or as the old run.
+        remove(&self.0);
     }
+}
+
+/// Removes what is there, if anything is; nothing can be done about a file system that does
+/// not let go of it.
+pub(super) fn remove(path: &Path) {
+    let _ = match path.is_dir() {
+        true => fs::remove_dir_all(path),
+        false => fs::remove_file(path),
+    };
 }

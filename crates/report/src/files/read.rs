@@ -77,8 +77,11 @@ fn empty_run(record: &RunRecord) -> Result<Run, String> {
         manifest: Manifest {
             engine: record.engine.parse::<Engine>()?,
             // Engines name their version by a literal, so that is the field's type. A
-            // program reads few directories, and each leaves a few bytes behind here.
-            version: String::leak(record.version.clone()),
+            // program reads few directories of others, and each leaves a few bytes behind.
+            version: match record.version == env!("CARGO_PKG_VERSION") {
+                true => env!("CARGO_PKG_VERSION"),
+                false => String::leak(record.version.clone()),
+            },
             scenario_hash: record.scenario_hash.clone(),
             seed: record.seed,
             digest: record.digest.clone(),

@@ -70,6 +70,7 @@ pub fn scenario(groups: &[(&str, usize)], links: &[&str], seconds: u64) -> Scena
         duration: Duration::from_secs(seconds),
         sample: Duration::from_secs(1),
         steady: window(2, seconds),
+        fluid: Default::default(),
         nodes: (0..=links.len())
             .map(|i| Node {
                 name: format!("n{i}"),

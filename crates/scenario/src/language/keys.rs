@@ -2,7 +2,7 @@
 
 use super::{figure, limits};
 use super::shape::{Default, Key, Section, Shape};
-use crate::{Engine, Metric};
+use crate::{Engine, LinkModel, Metric};
 use Default::{Nothing, Required, Value, Words};
 
 pub(crate) const SEED: Shape = Shape::Whole(0, i64::MAX as u64);
@@ -21,6 +21,7 @@ pub(crate) const FILE: Section = Section {
         key("seed", SEED, Value("1"), "All randomness comes from here."),
         key("sample", Shape::Span, Words("a thousandth of the duration or a little less"), "Period of the recorded series."),
         key("steady", Shape::Pair(&Shape::Instant), Words("the second half of the run"), "The part of the run that tables average over."),
+        key("fluid", Shape::Table(&FLUID), Nothing, "What the fluid engine needs to know beyond the network."),
         key("nodes", Shape::List(&Shape::Dotted), Nothing, "Names of routers and hosts; those of a template need not be listed."),
         key("topology", Shape::Table(&TOPOLOGY), Nothing, "Networks that are made of a few numbers."),
         key("link", Shape::Named(&LINK), Nothing, "Links, by name."),
@@ -28,6 +29,16 @@ pub(crate) const FILE: Section = Section {
         key("event", Shape::List(&Shape::Table(&EVENT)), Nothing, "What changes during the run."),
         key("expect", Shape::List(&Shape::Table(&EXPECT)), Nothing, "What should come out."),
         key("sweep", Shape::Named(&SWEEP), Nothing, "What varies from run to run, by name."),
+    ],
+};
+
+pub(crate) const FLUID: Section = Section {
+    title: "[fluid]",
+    doc: "How the fluid engine computes; the other engines do not read it.",
+    one_of: false,
+    keys: &[
+        key("link_model", Shape::Choice(link_models), Value("ack-clocked"), "How queues follow from windows: `ack-clocked` keeps in flight what the windows say, `integrator` integrates window over round-trip time."),
+        key("step", Shape::Span, Words("a fifteenth of the shortest base round-trip time, a thirtieth for laws of the sign"), "Longest time step."),
     ],
 };
 
@@ -269,6 +280,10 @@ const fn inherited(key: Key) -> Key {
 
 fn metrics() -> Vec<&'static str> {
     Metric::ALL.iter().map(|m| m.name()).collect()
+}
+
+fn link_models() -> Vec<&'static str> {
+    LinkModel::NAMES.iter().map(|(name, _)| *name).collect()
 }
 
 fn engines() -> Vec<&'static str> {

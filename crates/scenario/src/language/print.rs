@@ -20,6 +20,9 @@ pub fn print(scenario: &Scenario) -> String {
     line(&mut out, "seed", &s.seed.to_string());
     line(&mut out, "sample", &quoted(s.sample));
     line(&mut out, "steady", &window(s.steady));
+    let mut fluid = vec![("link_model", text(s.fluid.link_model.name()))];
+    fluid.extend(s.fluid.step.map(|step| ("step", quoted(step))));
+    line(&mut out, "fluid", &table(&fluid));
     let nodes = s.nodes.iter().map(|n| text(&n.name));
     line(&mut out, "nodes", &list(nodes));
     for (name, label) in &s.point {

@@ -48,6 +48,7 @@ impl Dumbbell {
                 start: Time::ZERO + duration.mul_f64(0.5),
                 end: Time::ZERO + duration,
             },
+            fluid: Default::default(),
             nodes: vec![
                 Node {
                     name: "left".into(),

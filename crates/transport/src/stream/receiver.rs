@@ -42,22 +42,24 @@ impl Receiver {
 
     #[cold]
     fn out_of_order(&mut self, number: u64, sent: Time) -> (bool, Segment) {
-        let new = number >= self.next
-            && !self
-                .blocks
-                .iter()
-                .any(|&(from, to)| (from..to).contains(&number));
-        if new {
-            self.insert(number);
-        } else {
-            self.duplicates += 1;
-        }
-        let block = self
-            .blocks
-            .iter()
-            .find(|&&(from, to)| (from..to).contains(&number));
+        // Mostly it goes on where the latest one was: there may be hundreds of blocks.
+        let (new, block) = match self.blocks.last_mut() {
+            Some(last) if last.1 == number => {
+                last.1 += 1;
+                (true, Some(*last))
+            }
+            _ => {
+                let new = number >= self.next && self.block_of(number).is_none();
+                if new {
+                    self.insert(number);
+                } else {
+                    self.duplicates += 1;
+                }
+                (new, self.block_of(number))
+            }
+        };
         let (block, block_len) = match block {
-            Some(&(from, to)) => ((from - self.next) as u32, (to - from) as u32),
+            Some((from, to)) => ((from - self.next) as u32, (to - from) as u32),
             None => (0, 0),
         };
         (
@@ -70,6 +72,13 @@ impl Receiver {
                 marked: self.marked,
             },
         )
+    }
+
+    /// The block that holds a packet.
+    fn block_of(&self, number: u64) -> Option<(u64, u64)> {
+        let i = self.blocks.partition_point(|&(_, to)| to <= number);
+        let block = self.blocks.get(i).copied();
+        block.filter(|&(from, _)| from <= number)
     }
 
     fn insert(&mut self, number: u64) {

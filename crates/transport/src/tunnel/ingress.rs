@@ -44,9 +44,10 @@ pub struct Ingress {
     timeouts: u64,
 }
 
-/// Least time-out of a control pair. Control packets overtake queues on the way back, and
-/// one lost pair delays control by no more than this.
-const MIN_RTO: Duration = Duration::from_ms(20);
+/// How much longer than the time-out of RFC 6298 a pair is waited for. On a steady path the
+/// variation of the round trip goes to zero and the time-out to the round trip itself, so that
+/// any queue that grows would make every answer overdue.
+const PATIENCE: Duration = Duration::from_ms(20);
 
 /// The time-out doubles this often at most: pairs are tiny, data stops by itself when none is
 /// answered, and a tunnel that loses most of them depends on the next.
@@ -75,7 +76,7 @@ impl Ingress {
         Ingress {
             controller,
             packet,
-            rtt: RoundTrip::new(MIN_RTO, MAX_BACKOFF),
+            rtt: RoundTrip::new(Duration::ZERO, MAX_BACKOFF),
             pacer: Pacer::default(),
             pair: 0,
             out: VecDeque::new(),
@@ -120,7 +121,7 @@ impl Ingress {
             at: now,
             sent: self.sent,
         });
-        self.deadline = now + self.rtt.timeout();
+        self.deadline = now + self.rtt.timeout() + PATIENCE;
     }
 
     /// Bytes in flight as far as known: what was sent less what is known to have arrived or

@@ -16,7 +16,7 @@ use super::read::{self, Reader};
 use super::sweep::Axis;
 use super::tree::{Entry, Table, Value};
 use crate::expectation::Window;
-use crate::network::Scenario;
+use crate::network::{Fluid, LinkModel, Scenario};
 use accord_units::{Duration, Time};
 use network::Network;
 
@@ -117,6 +117,7 @@ fn head(file: &Reader<'_>, context: &Context<'_>) -> Result<Scenario, Problem> {
                 end: Time::ZERO + duration,
             },
         },
+        fluid: fluid(file)?,
         nodes: Vec::new(),
         links: Vec::new(),
         groups: Vec::new(),
@@ -124,6 +125,21 @@ fn head(file: &Reader<'_>, context: &Context<'_>) -> Result<Scenario, Problem> {
         events: Vec::new(),
         expectations: Vec::new(),
     })
+}
+
+fn fluid(file: &Reader<'_>) -> Result<Fluid, Problem> {
+    let Some((table, span)) = file.given("fluid").and_then(|v| Some((v.table()?, v.span))) else {
+        return Ok(Fluid::default());
+    };
+    let reader = Reader::new(&keys::FLUID, table, span);
+    let link_model = reader.get("link_model", |v| {
+        let names: Vec<_> = LinkModel::NAMES.iter().map(|(name, _)| *name).collect();
+        let name = read::choice(v, &names)?;
+        let found = LinkModel::NAMES.iter().find(|(n, _)| *n == name);
+        Ok(found.expect("it is one of the names").1)
+    })?;
+    let step = reader.opt("step", read::span)?;
+    Ok(Fluid { link_model, step })
 }
 
 fn sample(file: &Reader<'_>, duration: Duration) -> Result<Duration, Problem> {

@@ -1,0 +1,120 @@
+//! `accord stability`: how far equilibria are from cycling, at one point or over a map.
+
+mod map;
+
+use crate::args::Stability as Args;
+use crate::fail::Failure;
+use crate::source::{CATALOGUE, load};
+use accord_fluid::{Margins, Stability};
+use accord_scenario::Scenario;
+use accord_units::Time;
+
+/// Carries out the command; `Ok(false)` where an equilibrium is not stable.
+pub fn run(args: &Args) -> Result<bool, Failure> {
+    if args.x.is_some() {
+        return map::run(args);
+    }
+    let file = load(&args.scenario, &args.set)?;
+    let mut stable = true;
+    for scenario in file.points(&CATALOGUE, args.seed)? {
+        println!("{}: {}", scenario.id, scenario.title);
+        for (name, value) in &scenario.point {
+            println!("{name} = {value}");
+        }
+        stable &= phases(&scenario);
+    }
+    Ok(stable)
+}
+
+/// Every phase of a scenario, as text.
+fn phases(scenario: &Scenario) -> bool {
+    let mut stable = true;
+    for phase in scenario.phases() {
+        print!(
+            "{} to {}, {}: ",
+            phase.start,
+            phase.end,
+            scenario.fluid.link_model.name()
+        );
+        match accord_fluid::stability(scenario, phase.start) {
+            Ok(found) => {
+                stable &= found.is_stable();
+                print!("{}", text(scenario, &found));
+            }
+            Err(e) => println!("{e}"),
+        }
+        println!();
+    }
+    stable
+}
+
+fn text(scenario: &Scenario, found: &Stability) -> String {
+    let m = found.margins;
+    let mut out = match found.is_stable() {
+        true => String::from("stable\n"),
+        false => String::from("NOT STABLE: small deviations grow\n"),
+    };
+    out += &margins(&m, found.is_stable());
+    for (i, root) in found.roots.iter().take(3).enumerate() {
+        let name = if i == 0 { "rightmost roots" } else { "" };
+        let speed = match root.re < 0.0 {
+            true => format!("decays by e in {}", time(-1.0 / root.re)),
+            false => format!("grows by e in {}", time(1.0 / root.re)),
+        };
+        let swing = match root.im > 1e-9 * root.re.abs() {
+            true => format!(", period {}", time(2.0 * std::f64::consts::PI / root.im)),
+            false => String::new(),
+        };
+        out += &format!(
+            "  {name:16} {:.4} ± {:.4}j 1/s: {speed}{swing}\n",
+            root.re, root.im
+        );
+    }
+    out += "  jitter: above twice the range that a flow's delay has at rest it may starve another; that range is zero for a loop that settles, so any lasting difference in jitter moves rates. It halves a rate at\n";
+    let mut shown = std::collections::BTreeSet::new();
+    for rest in &found.rest {
+        if shown.insert(rest.group) {
+            let group = &scenario.groups[rest.group].name;
+            out += &format!("  {group:16} {}\n", time(rest.halving_jitter()));
+        }
+    }
+    out
+}
+
+fn margins(m: &Margins, stable: bool) -> String {
+    let gain = match (m.gain.is_finite() && m.gain > 0.0, stable) {
+        (true, _) => format!(
+            "{:.4} ({:.2} dB), cycling at {:.3} rad/s",
+            m.gain,
+            20.0 * m.gain.log10(),
+            m.gain_frequency
+        ),
+        (false, true) => "no gain makes it cycle".into(),
+        (false, false) => "no smaller gain makes it stable".into(),
+    };
+    let delay = match (m.delay.is_finite(), stable) {
+        (true, true) => format!("{}, phase margin {:.1}°", time(m.delay), m.phase_degrees()),
+        (false, _) => "no delay makes it cycle".into(),
+        (true, false) => "none".into(),
+    };
+    format!(
+        "  {:16} {gain}\n  {:16} {delay}\n",
+        "gain margin", "delay margin"
+    )
+}
+
+fn time(seconds: f64) -> String {
+    if !(seconds.is_finite() && seconds < 1e6) {
+        return format!("{seconds:.1e} s");
+    }
+    match seconds {
+        s if s >= 1.0 => format!("{s:.3} s"),
+        s if s >= 1e-3 => format!("{:.3} ms", s * 1e3),
+        s => format!("{:.3} us", s * 1e6),
+    }
+}
+
+/// The phase in the middle of what tables average over: where a map is judged.
+fn steady(scenario: &Scenario) -> Time {
+    Time::from_ps((scenario.steady.start.as_ps() + scenario.steady.end.as_ps()) / 2)
+}

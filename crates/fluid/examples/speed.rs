@@ -1,0 +1,39 @@
+//! 1000 flows, all different, for 50 s of simulated time: prints the CPU time.
+
+use accord_fluid::{run_with_step, step};
+use accord_scenario::{Catalogue, File, Quiet};
+
+const CATALOGUE: Catalogue = Catalogue {
+    controllers: accord_control::FAMILIES,
+    disciplines: accord_aqm::FAMILIES,
+};
+
+fn cpu() -> f64 {
+    let text = std::fs::read_to_string("/proc/self/schedstat").unwrap_or_default();
+    let first = text.split(' ').next().unwrap_or("0");
+    first.parse::<f64>().unwrap_or(0.0) / 1e9
+}
+
+fn main() {
+    for model in ["integrator", "ack-clocked"] {
+        let text = format!(
+            "duration = \"50 s\"\nfluid = {{ link_model = \"{model}\" }}\n[topology.dumbbell]\nrate = \"1 Gbps\"\ndelay = \"5 ms\"\nqueue = {{ discipline = \"droptail\", limit = \"unlimited\" }}\n\
+             [flow.f]\ncount = 1000\nfrom = \"left\"\nto = \"right\"\ncontroller = {{ name = \"monaco\", gain = 0.3 }}\naccess = {{ rate = \"10 Gbps\", delay = {{ spread = [\"2.5 ms\", \"50 ms\"] }} }}\n"
+        );
+        let file = File::parse("speed.toml", &text).expect("it parses");
+        let scenario = file.points(&CATALOGUE, None).expect("valid").swap_remove(0);
+        let h = step(&scenario);
+        let before = cpu();
+        let run = run_with_step(&scenario, h, &mut Quiet).expect("it runs");
+        let once = cpu() - before;
+        let before = cpu();
+        accord_fluid::run(&scenario, &mut Quiet).expect("it runs");
+        let whole = cpu() - before;
+        let steps = run.statistics.steps;
+        println!(
+            "{model:12} {steps} steps of {:.2} us: {once:.2} s of CPU, {:.1} ns a flow and step; with the estimate of the error {whole:.2} s",
+            1e6 * h,
+            once * 1e9 / steps as f64 / 1000.0
+        );
+    }
+}

@@ -1,0 +1,63 @@
+use accord_scenario::Interrupted;
+
+/// Why a scenario has no fluid run, or no stability analysis.
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+pub enum FluidError {
+    /// The shortest delay asks for more work than is reasonable.
+    #[error(
+        "steps of {step:.3e} s make {work:.1e} updates, more than {limit:.0e}; {hint}",
+        limit = crate::run::MOST_WORK
+    )]
+    TooFine {
+        /// The step in seconds.
+        step: f64,
+        /// Steps times flows and queues.
+        work: f64,
+        /// What to do.
+        hint: &'static str,
+    },
+    /// Delays reach too far back for the shortest of them.
+    #[error(
+        "the longest delay is {ratio:.1e} steps long; histories of more than 4194304 values are not kept"
+    )]
+    TooDeep {
+        /// Longest delay over step.
+        ratio: f64,
+    },
+    /// There is no such equilibrium.
+    #[error("no equilibrium to linearise at: {0}")]
+    NoEquilibrium(String),
+    /// A law cannot be linearised.
+    #[error(
+        "{group}: {law} moves its window by the sign of its error only, so it has no linearisation; run it"
+    )]
+    Sign {
+        /// Whose law it is.
+        group: String,
+        /// The law.
+        law: &'static str,
+    },
+    /// Too large for dense eigenvalues.
+    #[error(
+        "{kinds} kinds of flows and {queues} queues make {size} unknowns, more than {limit}; stability is for smaller networks"
+    )]
+    TooLarge {
+        /// Kinds of flows.
+        kinds: usize,
+        /// Queues.
+        queues: usize,
+        /// Unknowns.
+        size: usize,
+        /// The most.
+        limit: usize,
+    },
+    /// The observer stopped it.
+    #[error("interrupted")]
+    Interrupted,
+}
+
+impl From<Interrupted> for FluidError {
+    fn from(_: Interrupted) -> Self {
+        FluidError::Interrupted
+    }
+}

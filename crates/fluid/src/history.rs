@@ -1,0 +1,147 @@
+//! The past: ring buffers on a common clock, read at a delay in constant time.
+//!
+//! Steps end where something happens, so they are not all alike. Where a delay leads to is
+//! kept as a whole number of steps and a fraction ([`Tap`]); both are worked out anew only
+//! while the steps that they span differ.
+
+/// When the steps ended.
+#[derive(Clone, Debug)]
+pub(crate) struct Clock {
+    times: Vec<f64>,
+    mask: usize,
+    /// Index of the latest step end.
+    pub now: usize,
+    step: f64,
+    /// How many of the latest steps are alike.
+    alike: usize,
+    /// Taps need no work: everything that they span is alike, and has been before.
+    pub regular: bool,
+    /// Steps that the longest delay spans.
+    span: usize,
+}
+
+impl Clock {
+    /// A clock at zero, whose past is as regular as `step`.
+    pub fn new(depth: usize, step: f64) -> Clock {
+        let mut times = vec![0.0; depth];
+        for back in 0..depth {
+            times[(depth - back) & (depth - 1)] = -(back as f64) * step;
+        }
+        Clock {
+            times,
+            mask: depth - 1,
+            now: depth,
+            step,
+            alike: 0,
+            regular: false,
+            span: depth,
+        }
+    }
+
+    /// The longest delay from now on.
+    pub fn reaches(&mut self, delay: f64, step: f64) {
+        self.span = (delay / step) as usize + 4;
+        self.alike = 0;
+        self.regular = false;
+    }
+
+    pub fn time(&self, at: usize) -> f64 {
+        self.times[at & self.mask]
+    }
+
+    /// The oldest step end that is kept.
+    pub fn oldest(&self) -> usize {
+        self.now + 2 - self.times.len()
+    }
+
+    /// A step has ended.
+    pub fn tick(&mut self, time: f64, step: f64) {
+        self.now += 1;
+        self.times[self.now & self.mask] = time;
+        self.regular = self.alike > self.span;
+        self.alike = if step == self.step { self.alike + 1 } else { 0 };
+        self.step = step;
+        self.regular &= self.alike > 0;
+    }
+
+    /// The place of a time in the past, not before the oldest that is kept.
+    pub fn place(&self, time: f64) -> (usize, f64) {
+        let (mut low, mut high) = (self.oldest(), self.now);
+        if time <= self.time(low) {
+            return (low, 0.0);
+        }
+        while high - low > 1 {
+            let middle = (low + high) / 2;
+            if self.time(middle) <= time {
+                low = middle;
+            } else {
+                high = middle;
+            }
+        }
+        let (a, b) = (self.time(low), self.time(high));
+        (low, (time - a) / (b - a))
+    }
+}
+
+/// A delay, as steps back from now and a fraction of a step forward.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Tap {
+    pub delay: f64,
+    back: u32,
+    fraction: f64,
+}
+
+impl Tap {
+    pub fn new(delay: f64) -> Tap {
+        Tap {
+            delay,
+            back: 0,
+            fraction: 0.0,
+        }
+    }
+
+    /// Works out where it leads to now.
+    pub fn locate(&mut self, clock: &Clock) {
+        let (place, fraction) = clock.place(clock.time(clock.now) - self.delay);
+        self.back = (clock.now - place) as u32;
+        self.fraction = fraction;
+    }
+}
+
+/// Rings of equal depth, one for each of many quantities.
+#[derive(Clone, Debug)]
+pub(crate) struct Histories {
+    values: Vec<f64>,
+    stride: usize,
+    mask: usize,
+}
+
+impl Histories {
+    /// `rows` rings, all zero. `depth` is a power of two.
+    pub fn new(rows: usize, depth: usize) -> Histories {
+        // Rows a power of two apart would share the same few cache lines.
+        let stride = depth + 8;
+        Histories {
+            values: vec![0.0; rows * stride],
+            stride,
+            mask: depth - 1,
+        }
+    }
+
+    #[inline]
+    pub fn put(&mut self, row: usize, at: usize, value: f64) {
+        self.values[row * self.stride + (at & self.mask)] = value;
+    }
+
+    #[inline]
+    pub fn get(&self, row: usize, at: usize) -> f64 {
+        self.values[row * self.stride + (at & self.mask)]
+    }
+
+    #[inline]
+    pub fn read(&self, row: usize, now: usize, tap: &Tap) -> f64 {
+        let at = now - tap.back as usize;
+        let a = self.get(row, at);
+        a + tap.fraction * (self.get(row, at + 1) - a)
+    }
+}

@@ -1,0 +1,33 @@
+//! Congestion control as a fluid: trajectories and stability margins.
+//!
+//! Windows move by differential equations, queues by what the windows send, and each sees the
+//! other after a delay. [`run`] integrates a scenario and returns the same record as the other
+//! engines; [`stability`] linearises it and says how far it is from cycling.
+//!
+//! Keys of the sources: `[Xia05]`, `[Xia03]` Xia, Harrison, Kalyanaraman, Ramachandran,
+//! Venkatesan, *Accumulation-based Congestion Control* (journal and conference version);
+//! `[Low02]` Low, Peterson, Wang, *Understanding TCP Vegas: A Duality Model*; `[Har02]`
+//! Harrison, Xia, Kalyanaraman, Venkatesan, *A Closed-loop Scheme for Expected Minimum Rate and
+//! Weighted Rate Services*.
+
+mod conserve;
+mod error;
+mod history;
+mod integrate;
+mod law;
+mod linear;
+mod margins;
+mod model;
+mod queue;
+mod record;
+mod roots;
+mod run;
+mod stability;
+
+pub use error::FluidError;
+pub use linear::{Linear, Rest, Term, linearise};
+pub use margins::{Margins, margins};
+pub use nalgebra::Complex;
+pub use roots::rightmost_roots;
+pub use run::{run, run_with_step, step};
+pub use stability::{Stability, stability};

@@ -1,0 +1,450 @@
+//! The linearisation about an equilibrium: a system of linear equations with delays.
+//!
+//! With δw, δp, δV, δC̃ the deviations of windows, queuing delays, virtual backlogs and virtual
+//! capacities, D = d + q and x = w/D, and per round trip seen with the delays b (queue to
+//! source) and f (source to queue):
+//!
+//! ```text
+//! δdw/dt = −k_q·δq(t) − k_v·δv(t) − m·δw,    δq(t) = Σ δp(t − b)
+//!     p:  k_q = κ·x/D·(1 − (q + v)/D), k_v = κ·x/D, m = κ·(q + v)/D²;  mw: times d/w
+//! integrator   c·δdp/dt = Σ (δw(t − f)/D − x/D·δq(t − f))
+//! ack-clocked  Σ (x/D)·Σ δp = Σ δw(t − f)/D,   solved for δp
+//! AVD          δdV/dt = δy − δC̃,  δdC̃/dt = −α·δy,  δv = (δV − v·δC̃)/C̃
+//! ```
+//!
+//! Flows of a kind move together here; how they move against each other is left out, and
+//! decays at the rate m.
+
+use crate::error::FluidError;
+use crate::law::{Control, Law};
+use crate::model::{Model, Network};
+use crate::queue::Discipline;
+use accord_scenario::{Change, Entity, LinkModel, Metric, Phase, Quiet, Scenario};
+use accord_units::{Duration, Time};
+use nalgebra::{Complex, DMatrix};
+
+/// z′(t) = Σ coefficient · z_column(t − delay), row by row.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Term {
+    /// Which unknown changes.
+    pub row: usize,
+    /// By which.
+    pub column: usize,
+    /// Seconds ago.
+    pub delay: f64,
+    /// Per second, in the units of the unknowns.
+    pub coefficient: f64,
+    /// How often the signal of the queues comes back to a source on the way: what an
+    /// additional feedback delay is counted by.
+    pub feedbacks: u32,
+}
+
+/// A linear system with delays. Unknowns 0 to `windows` are windows.
+#[derive(Clone, Debug)]
+pub struct Linear {
+    /// How many unknowns are windows.
+    pub windows: usize,
+    /// All unknowns.
+    pub size: usize,
+    /// The equations.
+    pub terms: Vec<Term>,
+}
+
+/// The equilibrium of one kind of flows.
+#[derive(Clone, Debug)]
+pub struct Rest {
+    /// Group of the scenario.
+    pub group: usize,
+    /// Flows of this kind.
+    pub flows: usize,
+    /// Rate of one of them in bytes/s.
+    pub rate: f64,
+    /// Round-trip time over empty queues.
+    pub base_rtt: f64,
+    /// Queuing delay, and virtual delay, on the path.
+    pub queue: f64,
+    /// Virtual delay on the path.
+    pub virtual_delay: f64,
+}
+
+/// More unknowns than this take too long.
+const LARGEST: usize = 60;
+
+/// Linearises a scenario at the equilibrium of the phase at `at`.
+///
+/// # Errors
+/// When there is no equilibrium, a law is one of the sign, or the network is too large.
+pub fn linearise(scenario: &Scenario, at: Time) -> Result<(Linear, Vec<Rest>), FluidError> {
+    let model = Model::new(scenario);
+    let phases = scenario.phases();
+    let phase = (phases.iter().rev().find(|p| p.start <= at)).unwrap_or(&phases[0]);
+    let network = model.network(phase.start);
+    let (rates, delays, prices) = rest(scenario, phase)?;
+    let kinds: Vec<usize> = (0..model.kinds.len())
+        .filter(|&k| phase.active.contains(&model.kinds[k].members[0]))
+        .collect();
+    let mut moving: Vec<usize> = Vec::new();
+    let mut flows: Vec<usize> = Vec::new();
+    for &k in &kinds {
+        let kind = &model.kinds[k];
+        match kind.control.law {
+            Law::Unresponsive => {}
+            Law::Proportional { .. } | Law::MoWalrand { .. } => {
+                // Kinds that differ in their times only are one here.
+                let twin = moving.iter().position(|&m| {
+                    model.kinds[m].control == kind.control
+                        && model.same(&network.paths[m], &network.paths[k])
+                });
+                match twin {
+                    Some(m) => flows[m] += kind.members.len(),
+                    None => {
+                        moving.push(k);
+                        flows.push(kind.members.len());
+                    }
+                }
+            }
+            _ => {
+                let flow = &scenario.flows[kind.members[0]];
+                return Err(FluidError::Sign {
+                    group: scenario.groups[flow.group].name.clone(),
+                    law: flow.controller.family().name,
+                });
+            }
+        }
+    }
+    let rest: Vec<Rest> = moving
+        .iter()
+        .zip(flows)
+        .map(|(&k, flows)| {
+            let kind = &model.kinds[k];
+            let path = &network.paths[k];
+            let sum = |of: &[f64], n| {
+                path.hops[..n]
+                    .iter()
+                    .map(|h| of[model.queues[h.queue]])
+                    .sum::<f64>()
+            };
+            let queue = sum(&delays, path.hops.len());
+            Rest {
+                group: scenario.flows[kind.members[0]].group,
+                flows,
+                rate: rates[kind.members[0]],
+                base_rtt: path.base_rtt,
+                queue,
+                virtual_delay: sum(&prices, path.forward) - sum(&delays, path.forward),
+            }
+        })
+        .collect();
+    if rest.iter().any(|r| r.rate.is_nan() || r.rate <= 0.0) {
+        return Err(FluidError::NoEquilibrium("a flow has no rate".into()));
+    }
+    let linear = Builder {
+        model: &model,
+        network: &network,
+        moving: &moving,
+        rest: &rest,
+        delays: &delays,
+        prices: &prices,
+    }
+    .build(scenario.fluid.link_model)?;
+    Ok((linear, rest))
+}
+
+type Values = (Vec<f64>, Vec<f64>, Vec<f64>);
+
+/// Rates of flows, queuing delays and prices of links, from theory: for a scenario that is for
+/// ever as this one is at the start of the phase.
+fn rest(scenario: &Scenario, phase: &Phase) -> Result<Values, FluidError> {
+    let mut whole = scenario.clone();
+    // Theory records no series for host links; here they are wanted.
+    whole.links.iter_mut().for_each(|l| l.attachment = false);
+    for event in whole.events.drain(..).filter(|e| e.at <= phase.start) {
+        match event.change {
+            Change::Delay(link, delay) => whole.links[link].delay = delay,
+            Change::Rate(link, rate) => whole.links[link].rate = rate,
+            Change::Route {
+                flow,
+                path,
+                reverse_path,
+            } => {
+                whole.flows[flow].path = path;
+                whole.flows[flow].reverse_path = reverse_path;
+            }
+        }
+    }
+    whole.duration = Duration::from_secs(1);
+    whole.sample = Duration::from_secs(1);
+    for (f, flow) in whole.flows.iter_mut().enumerate() {
+        let runs = phase.active.contains(&f);
+        flow.start = if runs { Time::ZERO } else { Time::MAX };
+        flow.stop = None;
+    }
+    let run = accord_theory::run(&whole, &mut Quiet)
+        .map_err(|e| FluidError::NoEquilibrium(e.to_string()))?;
+    let last = |metric, entity| {
+        let values = run.series(metric, entity).map(|s| &s.values[..]);
+        values.and_then(|v| v.last().copied()).unwrap_or(f64::NAN)
+    };
+    let rates: Vec<f64> = (0..whole.flows.len())
+        .map(|f| last(Metric::Throughput, Entity::Flow(f)) / 8.0)
+        .collect();
+    if rates.iter().all(|x| x.is_nan()) {
+        let why = run.notes.last().cloned().unwrap_or_default();
+        return Err(FluidError::NoEquilibrium(why));
+    }
+    let of_links = |metric| {
+        (0..whole.links.len())
+            .map(|l| last(metric, Entity::Link(l)))
+            .collect::<Vec<f64>>()
+    };
+    Ok((
+        rates,
+        of_links(Metric::QueuingDelay),
+        of_links(Metric::Price),
+    ))
+}
+
+struct Builder<'a, 'b> {
+    model: &'a Model<'b>,
+    network: &'a Network,
+    moving: &'a [usize],
+    rest: &'a [Rest],
+    delays: &'a [f64],
+    prices: &'a [f64],
+}
+
+/// What a queue's deviation is made of, seen at that queue: (unknown, delay, coefficient).
+type Mix = Vec<(usize, f64, f64, u32)>;
+
+impl Builder<'_, '_> {
+    fn build(&self, link_model: LinkModel) -> Result<Linear, FluidError> {
+        let n = self.moving.len();
+        let mut size = n;
+        // Queues that are not empty, and virtual queues that show a price.
+        let mut real = Vec::new();
+        let mut virtuals = Vec::new();
+        for (q, &l) in self.model.queues.iter().enumerate() {
+            let utilised = (0..n).any(|i| self.hop(i, q).is_some());
+            let buffer = self.model.buffer(q);
+            match Discipline::of(self.model.discipline(q), buffer) {
+                Discipline::Avd { gain, .. } if utilised && self.prices[l] > 1e-12 => {
+                    virtuals.push((q, gain, self.prices[l]));
+                }
+                _ if utilised && self.delays[l] > 1e-12 => real.push(q),
+                _ => {}
+            }
+        }
+        let mut delay: Vec<Mix> = vec![Mix::new(); self.model.queues.len()];
+        if link_model == LinkModel::Integrator {
+            for &q in &real {
+                delay[q] = vec![(size, 0.0, 1.0, 0)];
+                size += 1;
+            }
+        } else {
+            self.conserve(&real, &mut delay)?;
+        }
+        let first_virtual = size;
+        size += 2 * virtuals.len();
+        if size > LARGEST {
+            return Err(FluidError::TooLarge {
+                kinds: n,
+                queues: real.len() + virtuals.len(),
+                size,
+                limit: LARGEST,
+            });
+        }
+        let mut terms = Vec::new();
+        for i in 0..n {
+            self.law(i, &delay, &virtuals, first_virtual, &mut terms);
+        }
+        let capacity = |q: usize| self.network.rate[self.model.queues[q]];
+        if link_model == LinkModel::Integrator {
+            for (j, &q) in real.iter().enumerate() {
+                self.arrivals(q, link_model, &delay, n + j, 1.0 / capacity(q), &mut terms);
+            }
+        }
+        for (j, &(q, gain, _)) in virtuals.iter().enumerate() {
+            let backlog = first_virtual + 2 * j;
+            self.arrivals(q, link_model, &delay, backlog, 1.0, &mut terms);
+            self.arrivals(q, link_model, &delay, backlog + 1, -gain, &mut terms);
+            terms.push(Term {
+                row: backlog,
+                column: backlog + 1,
+                delay: 0.0,
+                coefficient: -1.0,
+                feedbacks: 0,
+            });
+        }
+        Ok(Linear {
+            windows: n,
+            size,
+            terms,
+        })
+    }
+
+    /// A kind's delay to a queue on its way there.
+    fn hop(&self, i: usize, queue: usize) -> Option<(f64, bool)> {
+        let path = &self.network.paths[self.moving[i]];
+        let hop = path.hops[..path.forward]
+            .iter()
+            .find(|h| h.queue == queue)?;
+        Some((hop.after, hop.private))
+    }
+
+    /// The row of a window.
+    fn law(
+        &self,
+        i: usize,
+        delay: &[Mix],
+        virtuals: &[(usize, f64, f64)],
+        first_virtual: usize,
+        terms: &mut Vec<Term>,
+    ) {
+        let r = &self.rest[i];
+        let path = &self.network.paths[self.moving[i]];
+        let d = r.base_rtt + r.queue;
+        let (gain, target) = match self.model.kinds[self.moving[i]].control {
+            Control {
+                law: Law::MoWalrand { gain, target },
+                ..
+            } => (gain * r.base_rtt / (r.rate * d), target),
+            Control {
+                law: Law::Proportional { gain, target },
+                ..
+            } => (gain, target),
+            _ => unreachable!("only smooth laws are linearised"),
+        };
+        // At rest a = a*, so only the derivative of a counts.
+        debug_assert!((r.rate * (r.queue + r.virtual_delay) / target - 1.0).abs() < 1e-3);
+        let both = r.queue + r.virtual_delay;
+        let k_q = gain * r.rate / d * (1.0 - both / d);
+        let k_v = gain * r.rate / d;
+        let mut push = |column, delay, coefficient, feedbacks| {
+            terms.push(Term {
+                row: i,
+                column,
+                delay,
+                coefficient,
+                feedbacks,
+            });
+        };
+        push(i, 0.0, -gain * both / (d * d), 0);
+        for (h, hop) in path.hops.iter().enumerate() {
+            let back = path.base_rtt - hop.after;
+            for &(column, lag, c, feedbacks) in &delay[hop.queue] {
+                push(column, back + lag, -k_q * c, feedbacks + 1);
+            }
+            let shown = virtuals.iter().position(|v| v.0 == hop.queue);
+            if let (Some(j), true) = (shown, h < path.forward) {
+                let (q, _, v) = virtuals[j];
+                let utilised: f64 = (0..self.moving.len())
+                    .filter(|&k| self.hop(k, q).is_some())
+                    .map(|k| self.rest[k].rate * self.rest[k].flows as f64)
+                    .sum();
+                let backlog = first_virtual + 2 * j;
+                push(backlog, back, -k_v / utilised, 1);
+                push(backlog + 1, back, k_v * v / utilised, 1);
+            }
+        }
+    }
+
+    /// Adds `scale` times what arrives at a queue to a row.
+    fn arrivals(
+        &self,
+        queue: usize,
+        link_model: LinkModel,
+        delay: &[Mix],
+        row: usize,
+        scale: f64,
+        terms: &mut Vec<Term>,
+    ) {
+        for i in 0..self.moving.len() {
+            let Some((after, private)) = self.hop(i, queue) else {
+                continue;
+            };
+            let r = &self.rest[i];
+            let d = r.base_rtt + r.queue;
+            let many = if private { 1.0 } else { r.flows as f64 } * scale;
+            let mut push = |column, delay, coefficient, feedbacks| {
+                terms.push(Term {
+                    row,
+                    column,
+                    delay,
+                    coefficient,
+                    feedbacks,
+                });
+            };
+            push(i, after, many / d, 0);
+            let path = &self.network.paths[self.moving[i]];
+            for hop in &path.hops {
+                let (back, round) = match link_model {
+                    LinkModel::Integrator => (path.base_rtt - hop.after + after, 1),
+                    LinkModel::AckClocked => (0.0, 0),
+                };
+                for &(column, lag, c, feedbacks) in &delay[hop.queue] {
+                    push(
+                        column,
+                        back + lag,
+                        -many * r.rate / d * c,
+                        feedbacks + round,
+                    );
+                }
+            }
+        }
+    }
+
+    /// The ACK-clocked queues as mixtures of past windows.
+    fn conserve(&self, real: &[usize], delay: &mut [Mix]) -> Result<(), FluidError> {
+        let n = real.len();
+        let mut matrix = DMatrix::<f64>::zeros(n, n);
+        let mut right: Vec<Mix> = vec![Mix::new(); n];
+        for (a, &q) in real.iter().enumerate() {
+            for i in 0..self.moving.len() {
+                let Some((after, private)) = self.hop(i, q) else {
+                    continue;
+                };
+                let r = &self.rest[i];
+                let d = r.base_rtt + r.queue;
+                let many = if private { 1.0 } else { r.flows as f64 };
+                right[a].push((i, after, many / d, 0));
+                for hop in &self.network.paths[self.moving[i]].hops {
+                    if let Some(b) = real.iter().position(|&m| m == hop.queue) {
+                        matrix[(a, b)] += many * r.rate / d;
+                    }
+                }
+            }
+        }
+        let inverse = matrix.try_inverse().ok_or_else(|| {
+            FluidError::NoEquilibrium("the queues do not follow from the windows uniquely".into())
+        })?;
+        for (b, &q) in real.iter().enumerate() {
+            for (a, mix) in right.iter().enumerate() {
+                delay[q].extend(
+                    mix.iter()
+                        .map(|&(i, lag, c, f)| (i, lag, c * inverse[(b, a)], f)),
+                );
+            }
+        }
+        Ok(())
+    }
+}
+
+impl Linear {
+    /// The longest delay.
+    pub fn longest(&self) -> f64 {
+        self.terms.iter().map(|t| t.delay).fold(0.0, f64::max)
+    }
+
+    /// Σ coefficient·e^(−s·delay), with the terms of windows multiplied by `gain`.
+    pub(crate) fn at(&self, s: Complex<f64>, gain: f64) -> DMatrix<Complex<f64>> {
+        let mut a = DMatrix::zeros(self.size, self.size);
+        for t in &self.terms {
+            a[(t.row, t.column)] += (-s * t.delay).exp() * (t.coefficient * self.scale(t, gain));
+        }
+        a
+    }
+
+    pub(crate) fn scale(&self, t: &Term, gain: f64) -> f64 {
+        if t.row < self.windows { gain } else { 1.0 }
+    }
+}

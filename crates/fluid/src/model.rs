@@ -1,0 +1,389 @@
+//! From a scenario to what is integrated: kinds of flows, queues, delays.
+//!
+//! - Flows that are alike in everything (path, delays, controller, times, host links) have the
+//!   same trajectory; they are one [`Kind`] with a multiplicity.
+//! - A link that attaches a host for one flow, and is wider than another link of the flow's
+//!   path, has no queue at rest; it is left out, and only bounds the flow's rate.
+//! - Delays are propagation and transmission, as in `Scenario::base_rtt`. Acknowledgements
+//!   and control packets load no link.
+
+use crate::law::{Control, Law};
+use accord_scenario::{Change, Demand, Limit, LinkId, Scenario};
+use accord_units::param::Values;
+use accord_units::{Bytes, Duration, Time};
+
+/// Flows that are alike.
+#[derive(Clone, Debug)]
+pub(crate) struct Kind {
+    /// Indices in the scenario; never empty.
+    pub members: Vec<usize>,
+    pub control: Control,
+    /// The application's rate in bytes/s; infinite where it always has more.
+    pub offered: f64,
+    /// All that the application sends, in bytes.
+    pub size: f64,
+}
+
+/// The scenario, reduced.
+#[derive(Debug)]
+pub(crate) struct Model<'a> {
+    pub scenario: &'a Scenario,
+    pub kinds: Vec<Kind>,
+    /// The links that can have a queue.
+    pub queues: Vec<LinkId>,
+    /// For each link its place in `queues`.
+    queue_of: Vec<Option<u32>>,
+    /// Links that attach a host for one flow.
+    private: Vec<bool>,
+    /// Sizes of the packets in each queue: that of the first flow that uses it.
+    pub packets: Vec<f64>,
+    pub notes: Vec<String>,
+}
+
+/// The network from one event to the next.
+#[derive(Clone, Debug)]
+pub(crate) struct Network {
+    /// Rates of all links in bytes/s.
+    pub rate: Vec<f64>,
+    /// For each kind.
+    pub paths: Vec<Path>,
+}
+
+/// The way of a kind of flows.
+#[derive(Clone, Debug)]
+pub(crate) struct Path {
+    /// Round trip over empty queues, in seconds.
+    pub base_rtt: f64,
+    /// One way over empty queues.
+    pub one_way: f64,
+    /// The queues on the way there, then those on the way back that the source feels.
+    pub hops: Vec<Hop>,
+    /// How many of `hops` are on the way there.
+    pub forward: usize,
+    /// The most that links without queues let pass, in bytes/s.
+    pub peak: f64,
+}
+
+/// A queue on a path.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct Hop {
+    pub queue: usize,
+    /// Delay from the source to the queue.
+    pub after: f64,
+    /// Each flow has such a queue for itself.
+    pub private: bool,
+}
+
+impl<'a> Model<'a> {
+    pub fn new(scenario: &'a Scenario) -> Model<'a> {
+        let (queued, private) = queued(scenario);
+        let mut model = Model {
+            scenario,
+            kinds: Vec::new(),
+            queues: Vec::new(),
+            queue_of: Vec::new(),
+            private,
+            packets: Vec::new(),
+            notes: Vec::new(),
+        };
+        model.number(&queued);
+        model.gather();
+        // Of private queues that are alike, those of one flow of a kind remain.
+        let mut used = vec![false; scenario.links.len()];
+        for kind in &model.kinds {
+            let flow = kind.members[0];
+            let mut uses = |path: &[LinkId]| path.iter().for_each(|&l| used[l] = true);
+            uses(&scenario.flows[flow].path);
+            for event in &scenario.events {
+                if let Change::Route { flow: f, path, .. } = &event.change
+                    && *f == flow
+                {
+                    uses(path);
+                }
+            }
+        }
+        let queued: Vec<bool> = queued.iter().zip(used).map(|(&q, u)| q && u).collect();
+        model.number(&queued);
+        model.leave_out();
+        model
+    }
+
+    fn number(&mut self, queued: &[bool]) {
+        self.queues = (0..queued.len()).filter(|&l| queued[l]).collect();
+        self.queue_of = vec![None; queued.len()];
+        for (q, &l) in self.queues.iter().enumerate() {
+            self.queue_of[l] = Some(q as u32);
+        }
+        let mut packets = vec![1000.0; queued.len()];
+        for f in self.scenario.flows.iter().rev() {
+            f.path.iter().for_each(|&l| packets[l] = f.packet.as_f64());
+        }
+        self.packets = self.queues.iter().map(|&l| packets[l]).collect();
+    }
+
+    /// Finds flows that are alike.
+    fn gather(&mut self) {
+        let s = self.scenario;
+        let networks: Vec<Vec<Path>> = cuts(s)
+            .into_iter()
+            .map(|t| {
+                let state = State::at(s, t);
+                (0..s.flows.len()).map(|f| self.path(&state, f)).collect()
+            })
+            .collect();
+        let mut groups: Vec<Vec<usize>> = Vec::new();
+        // Flows that are alike lie in one group of the scenario.
+        for g in &s.groups {
+            let first = groups.len();
+            for flow in g.flows.clone() {
+                let same = |&other: &usize| {
+                    let (a, b) = (&s.flows[flow], &s.flows[other]);
+                    (a.controller == b.controller && a.demand == b.demand)
+                        && (a.start, a.stop, a.packet) == (b.start, b.stop, b.packet)
+                        && networks.iter().all(|n| self.same(&n[flow], &n[other]))
+                };
+                // Only the latest few are compared, so that a group of flows that all differ
+                // takes no quadratic time.
+                let from = first.max(groups.len().saturating_sub(64));
+                match groups[from..].iter_mut().find(|g| same(&g[0])) {
+                    Some(group) => group.push(flow),
+                    None => groups.push(vec![flow]),
+                }
+            }
+        }
+        self.kinds = groups
+            .into_iter()
+            .map(|members| {
+                let f = &s.flows[members[0]];
+                let (offered, size) = match f.demand {
+                    Demand::Greedy | Demand::OnOff { rate: None, .. } => {
+                        (f64::INFINITY, f64::INFINITY)
+                    }
+                    Demand::Size(size) => (f64::INFINITY, size.as_f64()),
+                    Demand::Constant(rate) | Demand::Poisson(rate) => {
+                        (rate.as_bps_f64() / 8.0, f64::INFINITY)
+                    }
+                    Demand::OnOff {
+                        rate: Some(rate),
+                        burst,
+                        pause,
+                    } => {
+                        let rate = rate.as_bps_f64() / 8.0;
+                        let on = burst.mean().as_f64() / rate;
+                        (rate * on / (on + pause.mean().as_secs_f64()), f64::INFINITY)
+                    }
+                };
+                Kind {
+                    members,
+                    control: Control::of(f),
+                    offered,
+                    size,
+                }
+            })
+            .collect();
+    }
+
+    /// Says what the model does not have.
+    fn leave_out(&mut self) {
+        let s = self.scenario;
+        let mut note = |text: &str| self.notes.push(format!("fluid: {text}"));
+        if s.flows
+            .iter()
+            .any(|f| matches!(f.demand, Demand::OnOff { rate: None, .. }))
+        {
+            note("bursts without a rate are taken as always on");
+        }
+        if s.flows.iter().any(|f| {
+            matches!(
+                f.demand,
+                Demand::OnOff { rate: Some(_), .. } | Demand::Poisson(_)
+            )
+        }) {
+            note("random demands are taken at their mean rates");
+        }
+        if s.links.iter().any(|l| l.loss > 0.0 || l.control_loss > 0.0) {
+            note("losses on the wire are left out");
+        }
+        if s.flows
+            .iter()
+            .any(|f| f.controller.family().name == "vegas-k")
+        {
+            note("vegas-k keeps the smallest round-trip time for ever");
+        }
+        let disciplines = s.links.iter().map(|l| l.queue.discipline.family().name);
+        for name in disciplines.collect::<std::collections::BTreeSet<_>>() {
+            if !matches!(name, "droptail" | "avd" | "avq") {
+                note(&format!("{name} is taken as droptail"));
+            }
+        }
+        let finite = |&l: &usize| s.links[l].queue.limit != Limit::Unlimited;
+        if self.queues.iter().any(finite) {
+            note(
+                "a full buffer loses what does not fit; a flow that loses halves its window at most once a round trip, as if losses were spread evenly over flows",
+            );
+        }
+    }
+
+    /// The network from `time` on.
+    pub fn network(&self, time: Time) -> Network {
+        let state = State::at(self.scenario, time);
+        let paths = self.kinds.iter().map(|k| self.path(&state, k.members[0]));
+        Network {
+            paths: paths.collect(),
+            rate: state.rate.clone(),
+        }
+    }
+
+    fn path(&self, state: &State<'_>, flow: usize) -> Path {
+        let s = self.scenario;
+        let f = &s.flows[flow];
+        let mut path = Path {
+            base_rtt: 0.0,
+            one_way: 0.0,
+            hops: Vec::new(),
+            forward: 0,
+            peak: f64::INFINITY,
+        };
+        for &l in state.path[flow] {
+            match self.queue_of[l] {
+                Some(queue) => path.hops.push(Hop {
+                    queue: queue as usize,
+                    after: path.one_way,
+                    private: self.private[l],
+                }),
+                None => path.peak = path.peak.min(state.rate[l]),
+            }
+            path.one_way += state.crossing(l, f.packet);
+        }
+        let endless = matches!(
+            f.demand,
+            Demand::Greedy | Demand::Size(_) | Demand::OnOff { rate: None, .. }
+        );
+        if endless && Control::of(f).law == Law::Unresponsive {
+            // It sends as fast as its first link takes it.
+            path.peak = path.peak.min(state.rate[state.path[flow][0]]);
+        }
+        path.forward = path.hops.len();
+        path.base_rtt = path.one_way;
+        let feels = Control::of(f).window_clocked;
+        for &l in state.reverse_path[flow] {
+            if let (Some(queue), true) = (self.queue_of[l], feels) {
+                path.hops.push(Hop {
+                    queue: queue as usize,
+                    after: path.base_rtt,
+                    private: self.private[l],
+                });
+            }
+            path.base_rtt += state.crossing(l, f.ack);
+        }
+        path
+    }
+
+    /// A queue's capacity, longest delay, and discipline.
+    pub fn discipline(&self, queue: usize) -> &'a Values {
+        &self.scenario.links[self.queues[queue]].queue.discipline
+    }
+
+    /// Whether two paths make no difference to the fluid.
+    pub fn same(&self, a: &Path, b: &Path) -> bool {
+        let link = |h: &Hop| &self.scenario.links[self.queues[h.queue]];
+        let alike = |(a, b): (&Hop, &Hop)| {
+            let twins = || {
+                let (x, y) = (link(a), link(b));
+                (a.private && b.private) && (x.rate == y.rate && x.queue == y.queue)
+            };
+            a.after == b.after && (a.queue == b.queue || twins())
+        };
+        let numbers = |p: &Path| (p.base_rtt, p.one_way, p.peak, p.forward, p.hops.len());
+        numbers(a) == numbers(b) && a.hops.iter().zip(&b.hops).all(alike)
+    }
+
+    /// What fits into a queue, in bytes.
+    pub fn buffer(&self, queue: usize) -> f64 {
+        match self.scenario.links[self.queues[queue]].queue.limit {
+            Limit::Packets(n) => n as f64 * self.packets[queue],
+            Limit::Bytes(b) => b.as_f64(),
+            Limit::Unlimited => f64::INFINITY,
+        }
+    }
+}
+
+/// When the network changes.
+fn cuts(s: &Scenario) -> Vec<Time> {
+    let mut cuts = vec![Time::ZERO];
+    cuts.extend(s.events.iter().map(|e| e.at));
+    cuts.dedup();
+    cuts
+}
+
+/// Links that can have a queue, and links that attach a host for one flow.
+fn queued(s: &Scenario) -> (Vec<bool>, Vec<bool>) {
+    let n = s.links.len();
+    let mut users = vec![0u32; n];
+    let mut slower = vec![true; n];
+    let mut varies = vec![false; n];
+    let mut visit = |path: &[LinkId]| {
+        for &l in path {
+            users[l] += 1;
+            slower[l] &= path.iter().any(|&m| s.links[m].rate < s.links[l].rate);
+        }
+    };
+    for f in &s.flows {
+        visit(&f.path);
+    }
+    for e in &s.events {
+        match &e.change {
+            Change::Route { path, .. } => visit(path),
+            Change::Rate(l, _) => varies[*l] = true,
+            Change::Delay(..) => {}
+        }
+    }
+    let steady = !varies.contains(&true);
+    // A route change that keeps a flow on its host link counts it twice; it is then merely
+    // not found to be private.
+    let private: Vec<bool> = (0..n)
+        .map(|l| s.links[l].attachment && users[l] == 1 && !varies[l])
+        .collect();
+    let queued = (0..n)
+        .map(|l| users[l] > 0 && !(private[l] && slower[l] && steady))
+        .collect();
+    (queued, private)
+}
+
+/// The links and routes as they are at some time.
+struct State<'a> {
+    rate: Vec<f64>,
+    delay: Vec<Duration>,
+    path: Vec<&'a [LinkId]>,
+    reverse_path: Vec<&'a [LinkId]>,
+}
+
+impl<'a> State<'a> {
+    fn at(s: &'a Scenario, time: Time) -> State<'a> {
+        let mut state = State {
+            rate: s.links.iter().map(|l| l.rate.as_bps_f64() / 8.0).collect(),
+            delay: s.links.iter().map(|l| l.delay).collect(),
+            path: s.flows.iter().map(|f| &f.path[..]).collect(),
+            reverse_path: s.flows.iter().map(|f| &f.reverse_path[..]).collect(),
+        };
+        for event in s.events.iter().filter(|e| e.at <= time) {
+            match &event.change {
+                Change::Delay(link, delay) => state.delay[*link] = *delay,
+                Change::Rate(link, rate) => state.rate[*link] = rate.as_bps_f64() / 8.0,
+                Change::Route {
+                    flow,
+                    path,
+                    reverse_path,
+                } => {
+                    state.path[*flow] = path;
+                    state.reverse_path[*flow] = reverse_path;
+                }
+            }
+        }
+        state
+    }
+
+    fn crossing(&self, link: LinkId, size: Bytes) -> f64 {
+        self.delay[link].as_secs_f64() + size.as_f64() / self.rate[link]
+    }
+}

@@ -1,0 +1,236 @@
+//! A scenario's run: its phases, its steps, how far to trust them.
+
+use crate::error::FluidError;
+use crate::integrate::Integration;
+use crate::model::Model;
+use crate::record::Recorder;
+use accord_scenario::{
+    Engine, LinkModel, Manifest, Metric, Observer, Quiet, Run, Scenario, Series, Statistics,
+};
+use accord_units::{Duration, Time};
+
+/// Updates of flows and queues that a run may take; some minutes of one core.
+pub(crate) const MOST_WORK: f64 = 2e10;
+/// Values of all series together (128 MiB), and samples of one.
+const BUDGET: u64 = 1 << 24;
+const LONGEST: u64 = 1 << 14;
+/// Steps in the shortest base round-trip time: for laws of order two, and of order one.
+const SMOOTH_STEPS: f64 = 15.0;
+const SIGN_STEPS: f64 = 30.0;
+
+/// Runs a scenario as a fluid, and a second time with twice the step to see how much the step
+/// matters; a note says it.
+///
+/// # Errors
+/// When delays ask for more steps than is reasonable, or the observer stops it.
+pub fn run(scenario: &Scenario, observer: &mut dyn Observer) -> Result<Run, FluidError> {
+    let step = step(scenario);
+    let (mut run, residual) = integrate(scenario, step, observer)?;
+    let (coarse, _) = integrate(scenario, 2.0 * step, &mut Quiet)?;
+    run.notes.push(difference(scenario, step, &run, &coarse));
+    if residual > 1e-6 {
+        run.notes.push(format!(
+            "fluid: queues do not meet the windows to better than {residual:.0e}"
+        ));
+    }
+    Ok(run)
+}
+
+/// Runs a scenario with steps of at most `step` seconds, once.
+///
+/// # Errors
+/// As [`run`].
+pub fn run_with_step(
+    scenario: &Scenario,
+    step: f64,
+    observer: &mut dyn Observer,
+) -> Result<Run, FluidError> {
+    integrate(scenario, step, observer).map(|(run, _)| run)
+}
+
+/// The step in seconds: the scenario's, or a fifteenth of the shortest base round-trip time, a
+/// thirtieth where a law moves by a sign.
+pub fn step(scenario: &Scenario) -> f64 {
+    if let Some(step) = scenario.fluid.step {
+        return step.as_secs_f64();
+    }
+    let model = Model::new(scenario);
+    let shortest = (scenario.phases().iter())
+        .flat_map(|p| model.network(p.start).paths)
+        .map(|p| p.base_rtt)
+        .fold(f64::INFINITY, f64::min);
+    let steps = if model.kinds.iter().all(|k| k.control.is_smooth()) {
+        SMOOTH_STEPS
+    } else {
+        SIGN_STEPS
+    };
+    shortest.min(scenario.duration.as_secs_f64()) / steps
+}
+
+fn integrate(
+    scenario: &Scenario,
+    step: f64,
+    observer: &mut dyn Observer,
+) -> Result<(Run, f64), FluidError> {
+    let model = Model::new(scenario);
+    let phases = scenario.phases();
+    let seconds = scenario.duration.as_secs_f64();
+    let work = seconds / step * (model.kinds.len() + model.queues.len()) as f64;
+    if work.is_nan() || work > MOST_WORK {
+        let hint = match scenario.fluid.step {
+            Some(_) => "give fluid.step a larger value, or the run a shorter duration",
+            None => "shorten the run, or lengthen its shortest round trip",
+        };
+        return Err(FluidError::TooFine { step, work, hint });
+    }
+    let networks: Vec<_> = phases.iter().map(|p| model.network(p.start)).collect();
+    let longest = (networks.iter().flat_map(|n| &n.paths))
+        .map(|p| p.base_rtt)
+        .fold(0.0, f64::max);
+    let sample = sampling(scenario, step);
+    let samples = (seconds / sample.as_secs_f64()) as usize;
+    let extra = (phases.len() + samples).min(8 * (longest / step) as usize + phases.len());
+    let mut state = Integration::new(&model, scenario.fluid.link_model, longest, step, extra)?;
+    let mut recorder = Recorder::new(&model);
+    let mut steps = 0u64;
+    let mut next_sample = Time::ZERO + sample;
+    for (phase, network) in phases.iter().zip(networks) {
+        let mut active = vec![false; model.kinds.len()];
+        for (k, kind) in model.kinds.iter().enumerate() {
+            active[k] = phase.active.binary_search(&kind.members[0]).is_ok();
+        }
+        state.enter(network, &active, step);
+        let mut from = phase.start;
+        while from < phase.end {
+            let to = phase.end.min(next_sample);
+            let (start, span) = (from.as_secs_f64(), to.since(from).as_secs_f64());
+            let count = (span / step * (1.0 - 1e-12)).ceil().max(1.0);
+            let h = span / count;
+            for i in 1..=count as u64 {
+                state.step(start + i as f64 * h, h);
+                steps += 1;
+                if steps.is_multiple_of(4096) {
+                    observer.progress(from)?;
+                }
+            }
+            if to == next_sample {
+                recorder.sample(&mut state, to.as_secs_f64());
+                next_sample += sample;
+                observer.progress(to)?;
+            }
+            from = to;
+        }
+    }
+    let residual = state.residual;
+    let (time, series) = recorder.finish(scenario, &model);
+    let mut notes = model.notes;
+    if scenario
+        .flows
+        .iter()
+        .any(|f| f.reverse_path.iter().any(|l| model.queues.contains(l)))
+    {
+        notes.push("fluid: acknowledgements and control packets load no queue".into());
+    }
+    let run = Run {
+        certificates: Vec::new(),
+        manifest: Manifest {
+            engine: Engine::Fluid,
+            version: env!("CARGO_PKG_VERSION"),
+            scenario_hash: String::new(),
+            seed: scenario.seed,
+            digest: digest(&series),
+        },
+        time,
+        series,
+        statistics: Statistics {
+            packet_hops: 0,
+            steps,
+        },
+        notes,
+    };
+    Ok((run, residual))
+}
+
+/// The sampling period: the scenario's, or as many times twice that as keeps series short and
+/// holds a step.
+fn sampling(scenario: &Scenario, step: f64) -> Duration {
+    let columns = 9 * scenario.flows.len() as u64 + 7 * scenario.links.len() as u64;
+    let most = (BUDGET / columns.max(1)).clamp(64, LONGEST);
+    let mut period = scenario.sample;
+    while (scenario.duration.as_ps() / period.as_ps().max(1) > most || period.as_secs_f64() < step)
+        && period + period <= scenario.duration
+    {
+        period = period + period;
+    }
+    period
+}
+
+/// How much the step matters, as a note.
+fn difference(scenario: &Scenario, step: f64, fine: &Run, coarse: &Run) -> String {
+    let order = if scenario
+        .flows
+        .iter()
+        .all(|f| crate::law::Control::of(f).is_smooth())
+    {
+        2
+    } else {
+        1
+    };
+    let worst = |metric: Metric| {
+        let scale = (fine.series.iter().filter(|s| s.metric == metric))
+            .flat_map(|s| &s.values)
+            .filter(|v| v.is_finite())
+            .fold(0.0f64, |a, v| a.max(v.abs()));
+        let mut worst = (0.0f64, 0.0f64);
+        for s in fine.series.iter().filter(|s| s.metric == metric) {
+            let Some(other) = coarse.series(metric, s.entity) else {
+                continue;
+            };
+            if other.values.len() != s.values.len() || scale == 0.0 {
+                continue;
+            }
+            let both = || {
+                s.values
+                    .iter()
+                    .zip(&other.values)
+                    .filter(|(a, b)| !(a.is_nan() || b.is_nan()))
+            };
+            let sample = both().fold(0.0f64, |w, (a, b)| w.max((a - b).abs()));
+            let within = fine.within(scenario.steady);
+            let (mut sum, mut n) = (0.0, 0.0f64);
+            for i in within {
+                let d = s.values[i] - other.values[i];
+                if d.is_finite() {
+                    sum += d;
+                    n += 1.0;
+                }
+            }
+            worst.0 = worst.0.max(sample / scale);
+            worst.1 = worst.1.max((sum / n.max(1.0)).abs() / scale);
+        }
+        worst
+    };
+    let (rate, delay) = (worst(Metric::SendingRate), worst(Metric::QueuingDelay));
+    let model = match scenario.fluid.link_model {
+        LinkModel::AckClocked => "ack-clocked",
+        LinkModel::Integrator => "integrator",
+    };
+    // Twice the step makes 2^order times the error.
+    let share = 1.0 / (f64::from(1 << order) - 1.0);
+    format!(
+        "fluid ({model}): steps of {step:.3e} s; estimated error, of a sample at most {:.1e} of the largest rate and {:.1e} of the largest queuing delay, of a mean over the steady part {:.1e} and {:.1e}",
+        rate.0 * share,
+        delay.0 * share,
+        rate.1 * share,
+        delay.1 * share,
+    )
+}
+
+/// FNV-1a over all values: equal digests, equal runs.
+fn digest(series: &[Series]) -> String {
+    let bytes = (series.iter().flat_map(|s| &s.values)).flat_map(|v| v.to_bits().to_le_bytes());
+    let hash = bytes.fold(0xcbf2_9ce4_8422_2325u64, |h, b| {
+        (h ^ u64::from(b)).wrapping_mul(0x100_0000_01b3)
+    });
+    format!("{hash:016x}")
+}

@@ -1,0 +1,50 @@
+//! Stability of a scenario's equilibria.
+
+use crate::error::FluidError;
+use crate::linear::{Rest, linearise};
+use crate::margins::{Margins, margins};
+use crate::roots::rightmost_roots;
+use accord_scenario::Scenario;
+use accord_units::Time;
+use nalgebra::Complex;
+
+/// How an equilibrium answers to small deviations.
+#[derive(Clone, Debug)]
+pub struct Stability {
+    /// Rightmost characteristic roots in 1/s, the rightmost first, those above the real axis.
+    pub roots: Vec<Complex<f64>>,
+    /// Distance from the limit.
+    pub margins: Margins,
+    /// The equilibrium, for each kind of flows that responds.
+    pub rest: Vec<Rest>,
+}
+
+impl Stability {
+    /// Whether deviations decay.
+    pub fn is_stable(&self) -> bool {
+        self.roots.first().is_none_or(|r| r.re < 0.0)
+    }
+}
+
+impl Rest {
+    /// The jitter in seconds that takes half of a flow's rate: with x·(q + jitter) = a*, the
+    /// queuing delay itself.
+    pub fn halving_jitter(&self) -> f64 {
+        self.queue + self.virtual_delay
+    }
+}
+
+/// Linearises a scenario at the equilibrium of the phase at `at`, and finds how stable it is.
+///
+/// # Errors
+/// When there is no equilibrium to speak of: see [`FluidError`].
+pub fn stability(scenario: &Scenario, at: Time) -> Result<Stability, FluidError> {
+    let (linear, rest) = linearise(scenario, at)?;
+    let roots = rightmost_roots(&linear, 1.0);
+    let stable = roots.first().is_none_or(|r| r.re < 0.0);
+    Ok(Stability {
+        margins: margins(&linear, stable),
+        roots,
+        rest,
+    })
+}

@@ -1,0 +1,54 @@
+//! Scenarios from text, and what comes out of them.
+#![allow(dead_code)]
+
+use accord_fluid::run;
+use accord_scenario::{Catalogue, Entity, File, Metric, Quiet, Run, Scenario, Window};
+use accord_units::{Duration, Time};
+
+pub const CATALOGUE: Catalogue = Catalogue {
+    controllers: accord_control::FAMILIES,
+    disciplines: accord_aqm::FAMILIES,
+};
+
+pub fn scenario(text: &str) -> Scenario {
+    let file = File::parse("test.toml", text).expect("it parses");
+    let points = file.points(&CATALOGUE, None);
+    points.expect("it is valid").swap_remove(0)
+}
+
+pub fn fluid(text: &str) -> (Scenario, Run) {
+    let s = scenario(text);
+    let run = run(&s, &mut Quiet).expect("it runs");
+    (s, run)
+}
+
+/// The last sample.
+pub fn last(run: &Run, metric: Metric, entity: Entity) -> f64 {
+    let series = run.series(metric, entity).expect("it is recorded");
+    *series.values.last().expect("there are samples")
+}
+
+pub fn window(from: f64, to: f64) -> Window {
+    let at = |s| Time::ZERO + Duration::from_secs_f64(s);
+    Window {
+        start: at(from),
+        end: at(to),
+    }
+}
+
+/// Five classes of 50 flows over one link of 2.4 Gbps [Low02 §6.1.1], with a controller.
+pub fn five_classes(controller: &str, model: &str, seconds: u32) -> String {
+    let mut text = format!(
+        "duration = \"{seconds} s\"\nfluid = {{ link_model = \"{model}\" }}\n\
+         [topology.dumbbell]\nrate = \"2.4 Gbps\"\ndelay = \"0 s\"\nqueue = {{ discipline = \"droptail\", limit = \"unlimited\" }}\n"
+    );
+    for (i, latency) in [15.0, 15.0, 20.0, 30.0, 40.0].into_iter().enumerate() {
+        text += &format!(
+            "[flow.c{i}]\ncount = 50\nfrom = \"left\"\nto = \"right\"\ncontroller = {controller}\n\
+             access = {{ rate = \"100 Mbps\", delay = \"{} ms\" }}\negress = {{ rate = \"100 Mbps\", delay = \"{} ms\" }}\n",
+            latency / 4.0,
+            latency / 4.0
+        );
+    }
+    text
+}

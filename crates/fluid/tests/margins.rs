@@ -1,0 +1,182 @@
+//! Critical gains, by the margins and by integration; roots in closed form.
+
+mod common;
+
+use accord_fluid::{
+    Complex, Linear, Term, margins, rightmost_roots, run_with_step, stability, step,
+};
+use accord_scenario::{Entity, Metric, Quiet, Scenario};
+use accord_units::Time;
+use common::{five_classes, scenario};
+
+/// One scalar equation z′(t) = −κ·z(t − 1).
+fn scalar(kappa: f64) -> Linear {
+    Linear {
+        windows: 1,
+        size: 1,
+        terms: vec![Term {
+            row: 0,
+            column: 0,
+            delay: 1.0,
+            coefficient: -kappa,
+            feedbacks: 1,
+        }],
+    }
+}
+
+/// The branches of Lambert's W by Halley's iteration: W·e^W = z.
+fn lambert(z: Complex<f64>, branch: f64) -> Complex<f64> {
+    let turn = Complex::new(0.0, 2.0 * std::f64::consts::PI * branch);
+    let mut w = if z.re > -(-1.0f64).exp() {
+        z
+    } else {
+        let log = z.ln() + turn;
+        log - log.ln()
+    };
+    for _ in 0..100 {
+        let e = w.exp();
+        let f = w * e - z;
+        w -= f / (e * (w + 1.0) - (w + 2.0) * f / (2.0 * w + 2.0));
+    }
+    w
+}
+
+#[test]
+fn roots_of_a_delayed_scalar_are_lamberts() {
+    // s = W_k(−κ), with delay one.
+    for kappa in [0.2, 0.5, 1.0, 1.5, std::f64::consts::FRAC_PI_2, 2.0, 5.0] {
+        let roots = rightmost_roots(&scalar(kappa), 1.0);
+        for (root, branch) in roots.iter().take(4).zip([0.0, 1.0, 2.0, 3.0]) {
+            // Below 1/e the two principal branches are real and apart.
+            if kappa < (-1.0f64).exp() && branch > 0.0 {
+                break;
+            }
+            let exact = lambert(Complex::new(-kappa, 0.0), branch);
+            let exact = Complex::new(exact.re, exact.im.abs());
+            assert!(
+                (root - exact).norm() < 1e-10,
+                "{kappa} {branch}: {root} {exact}"
+            );
+        }
+    }
+}
+
+#[test]
+fn margins_of_a_delayed_scalar() {
+    use std::f64::consts::FRAC_PI_2;
+    let m = margins(&scalar(0.5), true);
+    assert!((m.gain - FRAC_PI_2 / 0.5).abs() < 1e-9, "{m:?}");
+    // |κ/(jω)| = 1 at ω = κ; the phase left is π/2 − κ.
+    assert!((m.delay_frequency - 0.5).abs() < 1e-9, "{m:?}");
+    assert!((m.delay - (FRAC_PI_2 - 0.5) / 0.5).abs() < 1e-9, "{m:?}");
+    let m = margins(&scalar(2.0), false);
+    assert!((m.gain - FRAC_PI_2 / 2.0).abs() < 1e-9, "{m:?}");
+}
+
+/// Many flows alike over one link, their queuing delay small beside the round trip.
+fn many(model: &str, gain: f64, rate: &str, seconds: u32) -> Scenario {
+    scenario(&format!(
+        "duration = \"{seconds} s\"\nsample = \"5 ms\"\nfluid = {{ link_model = \"{model}\" }}\n[topology.dumbbell]\nrate = \"{rate}\"\ndelay = \"50 ms\"\nqueue = {{ discipline = \"droptail\", limit = \"unlimited\" }}\n\
+         [flow.f]\ncount = 40\nfrom = \"left\"\nto = \"right\"\ncontroller = {{ name = \"monaco\", target = \"3 pkt\", gain = {gain} }}\n"
+    ))
+}
+
+fn critical(s: &Scenario, gain: f64) -> f64 {
+    let found = stability(s, Time::ZERO).unwrap();
+    let margin = found.margins.gain;
+    // The rightmost root says the same: it is on the axis at that gain.
+    let (linear, _) = accord_fluid::linearise(s, Time::ZERO).unwrap();
+    let root = rightmost_roots(&linear, margin)[0];
+    assert!(root.re.abs() < 1e-6 * root.im, "{root}");
+    assert!((root.im - found.margins.gain_frequency).abs() < 1e-6 * root.im);
+    gain * margin
+}
+
+#[test]
+fn critical_gains_of_many_flows() {
+    // κ = u/tan u with u·sin u = 1, and π/2.
+    let mut u: f64 = 1.1;
+    for _ in 0..50 {
+        u -= (u * u.sin() - 1.0) / (u.sin() + u * u.cos());
+    }
+    for (model, exact) in [
+        ("integrator", u / u.tan()),
+        ("ack-clocked", std::f64::consts::FRAC_PI_2),
+    ] {
+        let found = critical(&many(model, 0.5, "1 Tbps", 1), 0.5);
+        // The queuing delay is 1e-5 of the round trip.
+        assert!(
+            (found / exact - 1.0).abs() < 1e-4,
+            "{model}: {found} {exact}"
+        );
+    }
+    // Phase margins at κ = 0.5. Integrator: (κ + s)·e^(−s)/s², of modulus one at ω.
+    let k: f64 = 0.5;
+    let w = (0.5 * (1.0 + (1.0 + 4.0 * k * k).sqrt())).sqrt();
+    for (model, radians) in [
+        ("integrator", (w / k).atan() - w),
+        ("ack-clocked", std::f64::consts::FRAC_PI_2 - k),
+    ] {
+        let found = stability(&many(model, k, "1 Tbps", 1), Time::ZERO).unwrap();
+        let is = found.margins.phase_degrees();
+        assert!((is - radians.to_degrees()).abs() < 0.01, "{model}: {is}");
+    }
+}
+
+#[test]
+fn critical_gains_of_five_classes() {
+    for (model, known, within) in [
+        ("integrator", 0.7107, 1e-3),
+        ("ack-clocked", 2.6727, 1.5e-3),
+    ] {
+        let controller = "{ name = \"monaco\", target = \"2 pkt\", gain = 0.5 }";
+        let found = critical(&scenario(&five_classes(controller, model, 1)), 0.5);
+        assert!(
+            (found / known - 1.0).abs() < within,
+            "{model}: {found} {known}"
+        );
+    }
+}
+
+/// How the swing of the queue about its mean grows from the second quarter of a run to the
+/// last.
+fn growth(s: &Scenario) -> f64 {
+    let h = step(s);
+    let run = run_with_step(s, h, &mut Quiet).unwrap();
+    let l = s.links.iter().position(|l| l.name == "bottleneck").unwrap();
+    let q = &run
+        .series(Metric::QueuingDelay, Entity::Link(l))
+        .unwrap()
+        .values;
+    let swing = |part: &[f64]| {
+        let (low, high) = part
+            .iter()
+            .fold((f64::MAX, 0.0f64), |(l, h), v| (l.min(*v), h.max(*v)));
+        high - low
+    };
+    let n = q.len();
+    swing(&q[3 * n / 4..]) / swing(&q[n / 4..n / 2])
+}
+
+/// Ten per cent below the critical gain a disturbance decays, ten above it does not.
+#[test]
+fn simulated_ten_per_cent_to_each_side() {
+    for (model, critical) in [
+        ("integrator", 0.547352),
+        ("ack-clocked", std::f64::consts::FRAC_PI_2),
+    ] {
+        let below = growth(&many(model, 0.9 * critical, "1.6 Gbps", 120));
+        let above = growth(&many(model, 1.1 * critical, "1.6 Gbps", 120));
+        assert!(below < 0.5 && above > 0.9, "{model}: {below} {above}");
+    }
+    for (model, critical) in [("integrator", 0.7107), ("ack-clocked", 2.6727)] {
+        let of = |gain: f64| {
+            let controller = format!("{{ name = \"monaco\", target = \"2 pkt\", gain = {gain} }}");
+            let mut s = scenario(&five_classes(&controller, model, 12));
+            s.sample = "2 ms".parse().unwrap();
+            growth(&s)
+        };
+        let (below, above) = (of(0.9 * critical), of(1.1 * critical));
+        assert!(below < 0.5 && above > 0.9, "{model}: {below} {above}");
+    }
+}

@@ -1,0 +1,104 @@
+//! Runs that are kept as they are done, so that a command that was interrupted can go on.
+//!
+//! Beside the result directory `NAME` they are in `.NAME.resume`, one directory for each run:
+//! a manifest, the series, and a checksum. Each is written under another name and then renamed.
+
+use super::place::{Partial, hidden, remove, resolved};
+use super::{FileError, MANIFEST, PARQUET, load_run_dir, record, write};
+use crate::compare::Outline;
+use accord_scenario::{Engine, Run, Scenario};
+use std::fs::{self, File};
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
+
+const VERSION: &str = env!("CARGO_PKG_VERSION");
+const CHECKSUM: &str = "checksum";
+
+/// The runs of one result directory that are done.
+#[derive(Clone, Debug)]
+pub struct Kept {
+    dir: PathBuf,
+    build: String,
+}
+
+impl Kept {
+    /// Those of the result directory `target`. `build` tells programs of one version apart:
+    /// a run is given to the program only that it came from.
+    pub fn beside(target: &Path, build: &str) -> Result<Kept, FileError> {
+        Ok(Kept {
+            dir: hidden(&resolved(target), "resume")?,
+            build: build.into(),
+        })
+    }
+
+    /// The run of this scenario, if it is there and whole.
+    pub fn load(&self, scenario: &Scenario, engine: Engine) -> Option<Run> {
+        let (hash, seed) = (scenario.hash(), scenario.seed);
+        let name = self.name(engine, &hash, seed);
+        let dir = self.dir.join(&name);
+        let expected = fs::read_to_string(dir.join(CHECKSUM)).ok()?;
+        if checksum(&dir, &name).ok()? != expected {
+            return None;
+        }
+        let [run] = <[Run; 1]>::try_from(load_run_dir(&dir).ok()?.runs).ok()?;
+        let m = &run.manifest;
+        let same =
+            (m.engine, &m.scenario_hash, m.seed, m.version) == (engine, &hash, seed, VERSION);
+        // Without series it has no time axis on disk, and is not what it was.
+        (same && !run.series.is_empty()).then_some(run)
+    }
+
+    /// Keeps a run of this scenario; replaces what has its name.
+    pub fn keep(&self, scenario: &Scenario, run: &Run) -> Result<(), FileError> {
+        let m = &run.manifest;
+        let name = self.name(m.engine, &m.scenario_hash, m.seed);
+        let dir = self.dir.join(&name);
+        let partial = Partial::beside(&dir)?;
+        fs::create_dir_all(&partial.0).map_err(|e| FileError::io("create", &partial.0, e))?;
+        record(&partial.0, &Outline::of(scenario), &[run])?;
+        let sum = checksum(&partial.0, &name).map_err(|e| FileError::io("read", &partial.0, e))?;
+        write(&partial.0, CHECKSUM, |out| out.write_all(sum.as_bytes()))?;
+        remove(&dir);
+        match fs::rename(&partial.0, &dir) {
+            // Two points of a sweep can be the same, and another thread was faster.
+            Err(e) if !dir.is_dir() => Err(FileError::io("write", &dir, e)),
+            _ => Ok(()),
+        }
+    }
+
+    /// Removes the runs, those of other scenarios too, and their directory unless somebody
+    /// has put something else in it.
+    pub fn discard(&self) {
+        let entries = fs::read_dir(&self.dir).into_iter().flatten().flatten();
+        for entry in entries.filter(|e| is_run(&e.file_name())) {
+            remove(&entry.path());
+        }
+        let _ = fs::remove_dir(&self.dir);
+    }
+
+    fn name(&self, engine: Engine, hash: &str, seed: u64) -> String {
+        format!("{engine}-{hash}-{seed}-{VERSION}-{}", self.build)
+    }
+}
+
+/// Whether this is the name of a run, or of one that was being written.
+fn is_run(name: &std::ffi::OsStr) -> bool {
+    let name = name.to_string_lossy();
+    let name = name.strip_prefix('.').unwrap_or(&name);
+    Engine::ALL.iter().any(|e| {
+        let rest = name.strip_prefix(e.name());
+        rest.is_some_and(|rest| rest.starts_with('-'))
+    })
+}
+
+/// Of the name and all bytes of the run `dir`, in hexadecimal.
+fn checksum(dir: &Path, name: &str) -> io::Result<String> {
+    let mut all = blake3::Hasher::new();
+    all.update(blake3::hash(name.as_bytes()).as_bytes());
+    for file in [MANIFEST, PARQUET] {
+        let mut hash = blake3::Hasher::new();
+        hash.update_reader(File::open(dir.join(file))?)?;
+        all.update(hash.finalize().as_bytes());
+    }
+    Ok(all.finalize().to_hex().to_string())
+}

@@ -1,0 +1,80 @@
+//! The books: of every port, and of every flow's data.
+
+use crate::engine::Simulation;
+use accord_port::Count;
+use accord_scenario::{Engine, Manifest, Run, Statistics};
+use accord_transport::Segment;
+use accord_units::Duration;
+
+/// What came in, went out, was dropped and is there, of one flow's data or one port.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Audit {
+    /// What came in.
+    pub entered: Count,
+    /// What went out.
+    pub left: Count,
+    /// What was dropped.
+    pub dropped: Count,
+    /// What is there.
+    pub held: Count,
+}
+
+impl Simulation<'_> {
+    /// Closes the books: the run, and the audits of ports (by link) and of flows.
+    pub fn finish(mut self) -> (Run, Vec<Audit>, Vec<Audit>) {
+        for flow in &mut self.flows {
+            flow.deliver_until(self.end + Duration::from_ps(1));
+        }
+        let mut in_network = vec![Count::default(); self.flows.len()];
+        for p in self.packets() {
+            if let Segment::Data { .. } = p.segment {
+                in_network[p.flow as usize].add(p.bytes());
+            }
+        }
+        for wire in &mut self.wires {
+            wire.advance(self.end);
+        }
+        let ports: Vec<Audit> = (self.wires.iter())
+            .map(|w| {
+                let c = w.counters();
+                Audit {
+                    entered: c.offered,
+                    left: c.served,
+                    dropped: c.dropped(),
+                    held: w.held(),
+                }
+            })
+            .collect();
+        let flows = (self.flows.iter().zip(in_network))
+            .map(|(f, held)| Audit {
+                entered: f.sent,
+                left: f.delivered,
+                dropped: Count {
+                    packets: f.data_lost_bytes / u64::from(f.packet.max(1)),
+                    bytes: f.data_lost_bytes,
+                },
+                held,
+            })
+            .collect();
+        let packet_hops = ports.iter().map(|p| p.left.packets).sum();
+        let (time, series) = self.sampler.finish();
+        let run = Run {
+            manifest: Manifest {
+                engine: Engine::Packet,
+                version: env!("CARGO_PKG_VERSION"),
+                scenario_hash: self.scenario.hash(),
+                seed: self.scenario.seed,
+                digest: self.digest.to_string(),
+            },
+            time,
+            series,
+            statistics: Statistics {
+                packet_hops,
+                steps: self.events,
+            },
+            certificates: Vec::new(),
+            notes: Vec::new(),
+        };
+        (run, ports, flows)
+    }
+}

@@ -1,0 +1,51 @@
+//! A digest of all that happened.
+
+use crate::packet::Packet;
+use accord_transport::Segment;
+use accord_units::Time;
+
+/// Sums up where each packet ended and when: delivered or lost. The sum does not depend on
+/// the order in which it is told of them.
+#[derive(Clone, Copy, Debug)]
+pub struct Digest(u64);
+
+impl Digest {
+    /// Nothing happened yet.
+    pub fn new(seed: u64) -> Digest {
+        Digest(seed)
+    }
+
+    /// A packet was delivered.
+    #[inline]
+    pub fn delivered(&mut self, at: Time, packet: &Packet) {
+        let (kind, content) = match packet.segment {
+            Segment::Data { number, .. } => (0, number),
+            Segment::Ack { next, block, .. } => (1, next ^ u64::from(block) << 32),
+            Segment::OutOfBand { pair, .. } => (2, pair),
+            Segment::InBand { pair, .. } => (3, pair),
+            Segment::Report { pair, .. } => (4, pair),
+        };
+        self.add(at, packet.flow, kind, content);
+    }
+
+    /// A packet was lost.
+    pub fn lost(&mut self, at: Time, packet: &Packet) {
+        self.add(at, packet.flow, 5, u64::from(packet.size));
+    }
+
+    #[inline]
+    fn add(&mut self, at: Time, flow: u32, kind: u64, content: u64) {
+        let who = u64::from(flow) << 3 | kind;
+        let x = at.as_ps().wrapping_mul(0x9e37_79b9_7f4a_7c15)
+            ^ content.wrapping_mul(0xd6e8_feb8_6659_fd93)
+            ^ who.rotate_left(32);
+        let x = (x ^ x >> 32).wrapping_mul(0xd6e8_feb8_6659_fd93);
+        self.0 = self.0.wrapping_add(x ^ x >> 32);
+    }
+}
+
+impl std::fmt::Display for Digest {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "{:016x}", self.0)
+    }
+}

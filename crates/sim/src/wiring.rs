@@ -1,0 +1,185 @@
+//! Which events a run can do without.
+//!
+//! - A port with one FIFO queue and a fixed rate knows a packet's departure the moment it
+//!   arrives ([`Form::Timeline`], [`Form::Pipe`]): one event a hop, not two.
+//! - A pipe that is fed by one other link only needs no event at all: its packets come in the
+//!   order in which the other link sends them, and nobody sees its state before the end, so
+//!   they are sent through it at once ([`Hop::is_shortcut`]).
+//! - A receiver behind a pipe, which answers into a pipe that only it feeds, can be told of a
+//!   packet before its time, too ([`Hop::is_shortcut`]): nobody but the sender learns what it
+//!   does. What is recorded of it is counted when its time comes.
+//!
+//! All of this is exact; `tests/shortcuts.rs` runs scenarios with and without it.
+
+use crate::endpoint::{Receiver, Sender};
+use crate::flow::Flow;
+use crate::wire::{Form, lossy};
+use accord_aqm::{AnyAqm, Aqm};
+use accord_scenario::{Change, Limit, Link, LinkId, Scenario};
+
+/// How many events a run may do without. Its result is the same.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Shortcuts {
+    /// All that this crate knows how to.
+    All,
+    /// Departures are computed where they can be; each hop has its event.
+    Departures,
+    /// Each departure and each arrival has its event.
+    None,
+}
+
+/// A step on a path: a link, or the endpoint.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Hop(u32);
+
+impl Hop {
+    /// Set in what takes packets before their time.
+    const EARLY: u32 = 1 << 31;
+    /// Endpoints are above all links.
+    const END: Hop = Hop(Hop::EARLY - 1);
+    const END_EARLY: Hop = Hop(u32::MAX);
+
+    /// The link, unless it is the end.
+    #[inline]
+    pub fn link(self) -> usize {
+        (self.0 & !Hop::EARLY) as usize
+    }
+
+    /// The packet is at its endpoint.
+    #[inline]
+    pub fn is_end(self) -> bool {
+        self.0 & !Hop::EARLY == Hop::END.0
+    }
+
+    /// A link or an endpoint that takes packets before their time.
+    #[inline]
+    pub fn is_shortcut(self) -> bool {
+        self.0 >= Hop::EARLY
+    }
+}
+
+/// What feeds a link.
+#[derive(Clone, Copy, PartialEq)]
+enum Feed {
+    Nothing,
+    Sender(usize),
+    Receiver(usize),
+    Link(LinkId),
+    Several,
+}
+
+/// The paths of all flows, and what is known of the links on them.
+pub struct Wiring {
+    /// The form of each link's port.
+    pub forms: Vec<Form>,
+    /// Lists of hops, each closed by an end; packets carry their place in it.
+    pub hops: Vec<Hop>,
+    /// Links that take packets before their time.
+    fused: Vec<bool>,
+}
+
+impl Wiring {
+    /// Looks at all paths that the scenario ever uses.
+    pub fn new(scenario: &Scenario, flows: &mut [Flow], shortcuts: Shortcuts) -> Wiring {
+        let mut feeds = vec![Feed::Nothing; scenario.links.len()];
+        let mut forms: Vec<Form> = scenario.links.iter().map(form).collect();
+        let mut rerouted = vec![false; flows.len()];
+        let mut walk = |flow: usize, path: &[LinkId], origin: Feed, forms: &mut Vec<Form>| {
+            let tunnel = matches!(flows[flow].sender, Sender::Tunnel(_));
+            let mut from = origin;
+            for &link in path {
+                if tunnel {
+                    forms[link] = Form::Port;
+                }
+                feeds[link] = match feeds[link] {
+                    Feed::Nothing => from,
+                    same if same == from => same,
+                    _ => Feed::Several,
+                };
+                from = Feed::Link(link);
+            }
+        };
+        for (id, f) in scenario.flows.iter().enumerate() {
+            walk(id, &f.path, Feed::Sender(id), &mut forms);
+            walk(id, &f.reverse_path, Feed::Receiver(id), &mut forms);
+        }
+        for e in &scenario.events {
+            match &e.change {
+                // What is queued when it changes feels the change.
+                Change::Rate(link, _) | Change::Delay(link, _) => forms[*link] = Form::Port,
+                Change::Route {
+                    flow,
+                    path,
+                    reverse_path,
+                } => {
+                    rerouted[*flow] = true;
+                    walk(*flow, path, Feed::Sender(*flow), &mut forms);
+                    walk(*flow, reverse_path, Feed::Receiver(*flow), &mut forms);
+                }
+            }
+        }
+        let most = match shortcuts {
+            Shortcuts::All => Form::Pipe,
+            Shortcuts::Departures => Form::Timeline,
+            Shortcuts::None => Form::Port,
+        };
+        for form in &mut forms {
+            *form = most.min(*form);
+        }
+        let pipe = |link: LinkId| forms[link] == Form::Pipe;
+        let fused = (feeds.iter().enumerate())
+            .map(|(id, feed)| pipe(id) && matches!(feed, Feed::Link(_)))
+            .collect();
+        let ahead = |id: usize| {
+            let f = &scenario.flows[id];
+            let (last, back) = (f.path[f.path.len() - 1], f.reverse_path[0]);
+            !rerouted[id]
+                && pipe(last)
+                && match flows[id].receiver {
+                    Receiver::Stream(_) => pipe(back) && feeds[back] == Feed::Receiver(id),
+                    Receiver::Datagrams => true,
+                    Receiver::Tunnel(_) => false,
+                }
+        };
+        let ahead: Vec<bool> = (0..flows.len()).map(ahead).collect();
+        let mut wiring = Wiring {
+            forms,
+            hops: Vec::new(),
+            fused,
+        };
+        for ((f, flow), ahead) in scenario.flows.iter().zip(flows).zip(ahead) {
+            let end = if ahead { Hop::END_EARLY } else { Hop::END };
+            flow.path = wiring.add(&f.path, end);
+            flow.reverse_path = wiring.add(&f.reverse_path, Hop::END);
+        }
+        wiring
+    }
+
+    /// Adds a path of a flow that changes its route. Gives its first hop.
+    pub fn add_path(&mut self, path: &[LinkId]) -> u32 {
+        self.add(path, Hop::END)
+    }
+
+    fn add(&mut self, path: &[LinkId], end: Hop) -> u32 {
+        let first = self.hops.len() as u32;
+        let hop = |&link: &LinkId| Hop(link as u32 | u32::from(self.fused[link]) << 31);
+        self.hops.extend(path.iter().map(hop));
+        self.hops.push(end);
+        first
+    }
+}
+
+/// The cheapest form of the link's port, as far as the link alone decides.
+fn form(link: &Link) -> Form {
+    let aqm = AnyAqm::build(&link.queue.discipline);
+    if lossy(link) || aqm.next_timer().is_some() {
+        // A packet that is lost on the wire is lost when it has left the port, not before.
+        return Form::Port;
+    }
+    let open = matches!(aqm, AnyAqm::DropTail(_)) && link.queue.limit == Limit::Unlimited;
+    if link.attachment && open {
+        Form::Pipe
+    } else {
+        Form::Timeline
+    }
+}

@@ -1,0 +1,168 @@
+//! The calendar against a sorted list.
+
+use accord_sim::{Calendar, Kind};
+use accord_units::Time;
+use proptest::prelude::*;
+
+const KINDS: [Kind; 4] = [Kind::Change, Kind::Sent, Kind::Sample, Kind::Arrive];
+
+/// What a test does next.
+#[derive(Clone, Debug)]
+enum Act {
+    /// Adds an event so long after the last one taken.
+    Push {
+        after: u64,
+        kind: usize,
+        index: usize,
+    },
+    /// Takes so many.
+    Pop(usize),
+}
+
+fn acts() -> impl Strategy<Value = Vec<Act>> {
+    // Ties, the same slot, the wheel, beyond the wheel, idle gaps of hours.
+    let after = prop_oneof![
+        3 => Just(0),
+        3 => 0..4u64,
+        3 => 0..10_000_000u64,
+        3 => 0..100_000_000_000u64,
+        1 => 0..10_000_000_000_000_000u64,
+    ];
+    let push = (after, 0..KINDS.len(), 0..5000usize).prop_map(|(after, kind, index)| Act::Push {
+        after,
+        kind,
+        index,
+    });
+    prop::collection::vec(
+        prop_oneof![3 => push, 1 => (1..6usize).prop_map(Act::Pop)],
+        1..400,
+    )
+}
+
+/// Takes events from both until `n` are taken or there are none; gives the last time.
+fn take(
+    calendar: &mut Calendar,
+    list: &mut Vec<(u64, Kind, usize)>,
+    n: usize,
+    mut now: u64,
+) -> Result<u64, TestCaseError> {
+    for _ in 0..n {
+        let Some((time, kind, index)) = calendar.pop() else {
+            prop_assert!(list.is_empty(), "events got lost: {list:?}");
+            break;
+        };
+        let event = (time.as_ps(), kind, index);
+        let at = list.iter().position(|e| *e == event);
+        let Some(at) = at else {
+            return Err(TestCaseError::fail(format!("{event:?} was never added")));
+        };
+        list.swap_remove(at);
+        prop_assert!(event.0 >= now, "time goes back");
+        now = event.0;
+        // Nothing that is left should have come before it; indices of the same time and
+        // kind have an order of their own.
+        let first = list.iter().map(|e| (e.0, e.1)).min();
+        prop_assert!(first.is_none_or(|first| (event.0, kind) <= first));
+    }
+    Ok(now)
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(300))]
+
+    #[test]
+    fn gives_events_in_order_of_time_and_kind(acts in acts()) {
+        let mut calendar = Calendar::new(Time::MAX);
+        let mut list = Vec::new();
+        let mut now = 0;
+        for act in acts {
+            match act {
+                Act::Push { after, kind, index } => {
+                    let (time, kind) = (now + after, KINDS[kind]);
+                    calendar.push(Time::from_ps(time), kind, index);
+                    list.push((time, kind, index));
+                }
+                Act::Pop(n) => now = take(&mut calendar, &mut list, n, now)?,
+            }
+        }
+        take(&mut calendar, &mut list, usize::MAX, now)?;
+    }
+
+    /// The order is a property of the events: in whatever order they are added, in
+    /// whatever width of slots, they come out the same.
+    #[test]
+    fn order_does_not_depend_on_when_events_were_added(
+        times in prop::collection::vec(0..3u64, 2..60),
+        rotation in 0..60usize,
+    ) {
+        let order = |rotation: usize| {
+            let mut calendar = Calendar::new(Time::MAX);
+            let events: Vec<_> = times.iter().enumerate().collect();
+            for i in 0..events.len() {
+                let (index, time) = events[(i + rotation) % events.len()];
+                calendar.push(Time::from_ps(*time * 1_000_000), Kind::Arrive, index);
+            }
+            std::iter::from_fn(|| calendar.pop()).collect::<Vec<_>>()
+        };
+        prop_assert_eq!(order(0), order(rotation));
+    }
+}
+
+/// Long enough for the width of slots to be reviewed several times, with changes of pace.
+#[test]
+fn keeps_the_order_through_changes_of_width() {
+    let mut calendar = Calendar::new(Time::MAX);
+    let mut x = 1u64;
+    let mut random = move || {
+        x = x
+            .wrapping_mul(6364136223846793005)
+            .wrapping_add(1442695040888963407);
+        x >> 33
+    };
+    for index in 0..1000 {
+        calendar.push(Time::from_ps(random() % 1_000_000), Kind::Arrive, index);
+    }
+    let mut last = (Time::ZERO, [Time::ZERO; 1000]);
+    for n in 0..400_000u64 {
+        let (now, _, index) = calendar.pop().expect("one is added for each taken");
+        assert!(now >= last.0, "event {n}");
+        assert!(last.1[index] <= now);
+        // Gaps of 1 ns, 1 ms and 1 µs on the mean.
+        let mean = [1_000, 1_000_000_000, 1_000_000][(n / 100_000) as usize % 3];
+        let next = Time::from_ps(now.as_ps() + random() % (2000 * mean));
+        calendar.push(next, Kind::Arrive, index);
+        last.0 = now;
+        last.1[index] = next;
+    }
+    assert_eq!(std::iter::from_fn(|| calendar.pop()).count(), 1000);
+}
+
+#[test]
+fn no_index_always_wins_its_ties() {
+    let mut calendar = Calendar::new(Time::MAX);
+    for time in 1..=1000 {
+        for index in [3, 4] {
+            calendar.push(Time::from_ps(time * 8_000_000), Kind::Arrive, index);
+        }
+    }
+    let mut first = 0;
+    while let (Some(a), Some(b)) = (calendar.pop(), calendar.pop()) {
+        assert_eq!(a.0, b.0);
+        first += usize::from(a.2 == 3);
+    }
+    // A fair coin stays within 6 deviations of 500 but once in 10^9.
+    assert!(
+        (405..=595).contains(&first),
+        "index 3 came first {first} times of 1000"
+    );
+}
+
+#[test]
+fn forgets_what_is_after_the_end() {
+    let mut calendar = Calendar::new(Time::from_ps(10));
+    calendar.push(Time::from_ps(11), Kind::Wake, 0);
+    calendar.push(Time::MAX, Kind::Wake, 1);
+    calendar.push(Time::from_ps(10), Kind::Wake, 2);
+    assert_eq!(calendar.pop(), Some((Time::from_ps(10), Kind::Wake, 2)));
+    assert_eq!(calendar.pop(), None);
+}
