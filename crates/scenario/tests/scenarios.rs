@@ -3,7 +3,7 @@
 mod common;
 
 use accord_scenario::{File, Scenario, print};
-use common::CATALOGUE;
+use common::PRODUCT;
 use std::path::{Path, PathBuf};
 
 /// The scenario files at the root of the repository, by name.
@@ -17,7 +17,7 @@ fn files() -> Vec<PathBuf> {
 
 fn points(path: &Path) -> Vec<Scenario> {
     let file = File::open(path).unwrap_or_else(|e| panic!("{e}"));
-    file.points(&CATALOGUE, None)
+    file.points(&PRODUCT, None)
         .unwrap_or_else(|e| panic!("{e}"))
 }
 
@@ -30,7 +30,7 @@ fn each_resolves_and_prints_to_itself() {
             assert!(!scenario.expectations.is_empty(), "{}", scenario.id);
             let file = File::parse("print", &print(&scenario)).unwrap_or_else(|e| panic!("{e}"));
             let again = file
-                .points(&CATALOGUE, None)
+                .points(&PRODUCT, None)
                 .unwrap_or_else(|e| panic!("{e}"));
             assert_eq!(again, [scenario]);
         }
