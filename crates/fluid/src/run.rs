@@ -136,7 +136,7 @@ fn integrate(
         manifest: Manifest {
             engine: Engine::Fluid,
             version: env!("CARGO_PKG_VERSION"),
-            scenario_hash: String::new(),
+            scenario_hash: scenario.hash(),
             seed: scenario.seed,
             digest: digest(&series),
         },

@@ -109,41 +109,6 @@ static AVD: Family = family(
     }),
 );
 
-/// What only the product's own files ask for.
-static VEGAS_BY_RATE: Family = family(
-    "vegas",
-    &[
-        param("alpha", Kind::Size, ""),
-        param("beta", Kind::Size, ""),
-        param("alpha_rate", Kind::Rate, ""),
-        param("beta_rate", Kind::Rate, ""),
-        param("base_rtt", Kind::Choice(&["measured", "known"]), "measured"),
-    ],
-    Role::Controller(|_| Objective::Loss),
-);
-static VEGAS_REM: Family = family(
-    "vegas-rem",
-    &[param("alpha_rate", Kind::Rate, "")],
-    Role::Controller(|_| Objective::Loss),
-);
-static REM: Family = family("rem", &[], Role::Queue(|_| Price::Loss));
-
-/// Enough for the product's own files.
-#[allow(dead_code, reason = "not every test binary uses all helpers")]
-pub const PRODUCT: Catalogue = Catalogue {
-    controllers: &[
-        &RENO,
-        &NEWRENO,
-        &VEGAS_BY_RATE,
-        &VEGAS_K,
-        &VEGAS_REM,
-        &MONACO,
-        &NONE,
-    ],
-    disciplines: &[&DROPTAIL, &RED, &AVQ, &AVD, &REM],
-};
-
-#[allow(dead_code, reason = "not every test binary uses all helpers")]
 pub const CATALOGUE: Catalogue = Catalogue {
     controllers: &[&RENO, &NEWRENO, &VEGAS, &VEGAS_K, &MONACO, &NONE],
     disciplines: &[&DROPTAIL, &RED, &AVQ, &AVD],
