@@ -202,7 +202,7 @@ const OF_GROUPS: [Metric; 6] = [
 ];
 const OF_LINKS: [Metric; 5] = [
     Metric::Utilisation,
-    Metric::BacklogPackets,
+    Metric::Backlog,
     Metric::Price,
     Metric::MarkingProbability,
     Metric::Drops,

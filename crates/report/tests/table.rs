@@ -36,7 +36,7 @@ fn pair() -> (Scenario, Run, Run) {
             [2e6, 2e6, 3e6],
             vec![
                 (Metric::Utilisation, link, flat(1.0)),
-                (Metric::BacklogPackets, link, flat(30.0)),
+                (Metric::Backlog, link, flat(30e3)),
                 (Metric::Drops, link, flat(0.0)),
                 (Metric::Accumulation, Entity::Flow(2), flat(3000.0)),
             ],
@@ -49,7 +49,7 @@ fn pair() -> (Scenario, Run, Run) {
             [1.9e6, 2.1e6, 2.7e6],
             vec![
                 (Metric::Utilisation, link, flat(0.984)),
-                (Metric::BacklogPackets, link, flat(31.2)),
+                (Metric::Backlog, link, flat(31.2e3)),
                 (Metric::Drops, link, vec![9.0, 0.0, 1.0, 0.0]),
                 (Metric::Price, link, flat(0.00853)),
                 (Metric::Accumulation, Entity::Flow(2), flat(2900.0)),
