@@ -114,6 +114,9 @@ fn forgets(mut aqm: AnyAqm, mut now: Time, mut random: Random) -> Result<(), Tes
     let mut verdict = Verdict::Drop;
     for _ in 0..3 {
         now += LONG;
+        if aqm.next_timer().is_some_and(|at| at <= now) {
+            aqm.on_timer(&common::queue(0), now);
+        }
         verdict = aqm.on_arrival(&small, &common::queue(0), now, &mut random);
     }
     prop_assert_eq!(verdict, Verdict::Pass);
