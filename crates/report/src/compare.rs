@@ -235,9 +235,23 @@ pub fn rows(columns: &[Column]) -> Vec<Row> {
         let known = |row: &Row| row.values.iter().any(Option::is_some);
         let always = candidates.first().filter(|row| !known(row)).cloned();
         rows.extend(always);
-        rows.extend(candidates.into_iter().filter(known));
+        rows.extend(
+            candidates
+                .into_iter()
+                .filter(known)
+                .filter(Row::says_something),
+        );
     }
     rows
+}
+
+impl Row {
+    /// That nothing was marked or sent again is what most networks are like, and no row.
+    fn says_something(&self) -> bool {
+        let usual = [Metric::MarkingProbability, Metric::Retransmissions];
+        let quiet = usual.iter().any(|m| m.to_string() == self.quantity);
+        !quiet || self.values.iter().flatten().any(|v| v.mean != 0.0)
+    }
 }
 
 /// Groups, then links, each in the order of the first column that has it.
