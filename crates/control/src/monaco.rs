@@ -85,7 +85,7 @@ pub(crate) static FAMILY: Family = Family {
         },
     ],
     check: |_| Ok(()),
-    role: Role::Controller(|v| Objective::Accumulation {
+    role: Role::Tunnel(|v| Objective::Accumulation {
         target: v.size("target"),
     }),
 };

@@ -163,3 +163,17 @@ proptest! {
         behaves(AnyController::build(&values, Bytes::new(PACKET)), operations)?;
     }
 }
+
+/// Engines ask the role how a controller measures, endpoints are built by whether it has a meter.
+#[test]
+fn tunnels_are_those_with_a_meter() {
+    for family in FAMILIES {
+        let tunnel = matches!(family.role, accord_units::param::Role::Tunnel(_));
+        assert_eq!(
+            meter(&family.defaults()).is_some(),
+            tunnel,
+            "{}",
+            family.name
+        );
+    }
+}

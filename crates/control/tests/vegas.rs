@@ -270,9 +270,9 @@ fn a_queue_at_the_start_spoils_a_measured_base_but_not_a_known_one() {
 
 #[test]
 fn the_objective_is_the_middle_of_the_thresholds() {
-    let objective = |changes: &[_]| match family("vegas").role {
-        accord_units::param::Role::Controller(f) => f(&values("vegas", changes)),
-        accord_units::param::Role::Queue(_) => unreachable!("a controller"),
+    let objective = |changes: &[_]| {
+        let of = family("vegas").role.objective(&values("vegas", changes));
+        of.expect("a controller has one")
     };
     let packets = |n| Objective::MeasuredAccumulation {
         target: Target::Amount(Size::Packets(n)),

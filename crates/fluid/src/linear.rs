@@ -19,7 +19,7 @@ use crate::error::FluidError;
 use crate::law::{Control, Law};
 use crate::model::{Model, Network};
 use crate::queue::Discipline;
-use accord_scenario::{Change, Entity, LinkModel, Metric, Phase, Quiet, Scenario};
+use accord_scenario::{Entity, LinkModel, Metric, Phase, Quiet, Scenario};
 use accord_units::{Duration, Time};
 use nalgebra::{Complex, DMatrix};
 
@@ -158,20 +158,15 @@ fn rest(scenario: &Scenario, phase: &Phase) -> Result<Values, FluidError> {
     let mut whole = scenario.clone();
     // Theory records no series for host links; here they are wanted.
     whole.links.iter_mut().for_each(|l| l.attachment = false);
-    for event in whole.events.drain(..).filter(|e| e.at <= phase.start) {
-        match event.change {
-            Change::Delay(link, delay) => whole.links[link].delay = delay,
-            Change::Rate(link, rate) => whole.links[link].rate = rate,
-            Change::Route {
-                flow,
-                path,
-                reverse_path,
-            } => {
-                whole.flows[flow].path = path;
-                whole.flows[flow].reverse_path = reverse_path;
-            }
-        }
+    let state = scenario.at(phase.start);
+    for (l, link) in whole.links.iter_mut().enumerate() {
+        (link.rate, link.delay) = (state.rate[l], state.delay[l]);
     }
+    for (f, flow) in whole.flows.iter_mut().enumerate() {
+        flow.path = state.path[f].to_vec();
+        flow.reverse_path = state.reverse_path[f].to_vec();
+    }
+    whole.events.clear();
     whole.duration = Duration::from_secs(1);
     whole.sample = Duration::from_secs(1);
     for (f, flow) in whole.flows.iter_mut().enumerate() {

@@ -4,13 +4,13 @@
 //!   same trajectory; they are one [`Kind`] with a multiplicity.
 //! - A link that attaches a host for one flow, and is wider than another link of the flow's
 //!   path, has no queue at rest; it is left out, and only bounds the flow's rate.
-//! - Delays are propagation and transmission, as in `Scenario::base_rtt`. Acknowledgements
-//!   and control packets load no link.
+//! - Delays are propagation and transmission of what a flow measures its round trip by, see
+//!   `accord_scenario::State::probe`. Acknowledgements and control packets load no link.
 
 use crate::law::{Control, Law};
-use accord_scenario::{Change, Demand, Limit, LinkId, Scenario};
+use accord_scenario::{Change, Demand, Limit, LinkId, Scenario, State};
+use accord_units::Time;
 use accord_units::param::Values;
-use accord_units::{Bytes, Duration, Time};
 
 /// Flows that are alike.
 #[derive(Clone, Debug)]
@@ -127,7 +127,7 @@ impl<'a> Model<'a> {
         let networks: Vec<Vec<Path>> = cuts(s)
             .into_iter()
             .map(|t| {
-                let state = State::at(s, t);
+                let state = s.at(t);
                 (0..s.flows.len()).map(|f| self.path(&state, f)).collect()
             })
             .collect();
@@ -226,17 +226,18 @@ impl<'a> Model<'a> {
 
     /// The network from `time` on.
     pub fn network(&self, time: Time) -> Network {
-        let state = State::at(self.scenario, time);
+        let state = self.scenario.at(time);
         let paths = self.kinds.iter().map(|k| self.path(&state, k.members[0]));
         Network {
             paths: paths.collect(),
-            rate: state.rate.clone(),
+            rate: state.rate.iter().map(|r| r.as_bps_f64() / 8.0).collect(),
         }
     }
 
     fn path(&self, state: &State<'_>, flow: usize) -> Path {
-        let s = self.scenario;
-        let f = &s.flows[flow];
+        let f = &self.scenario.flows[flow];
+        let (there, back) = state.probe(flow);
+        let rate = |l: LinkId| state.rate[l].as_bps_f64() / 8.0;
         let mut path = Path {
             base_rtt: 0.0,
             one_way: 0.0,
@@ -251,9 +252,9 @@ impl<'a> Model<'a> {
                     after: path.one_way,
                     private: self.private[l],
                 }),
-                None => path.peak = path.peak.min(state.rate[l]),
+                None => path.peak = path.peak.min(rate(l)),
             }
-            path.one_way += state.crossing(l, f.packet);
+            path.one_way += state.crossing(l, there).as_secs_f64();
         }
         let endless = matches!(
             f.demand,
@@ -261,7 +262,7 @@ impl<'a> Model<'a> {
         );
         if endless && Control::of(f).law == Law::Unresponsive {
             // It sends as fast as its first link takes it.
-            path.peak = path.peak.min(state.rate[state.path[flow][0]]);
+            path.peak = path.peak.min(rate(state.path[flow][0]));
         }
         path.forward = path.hops.len();
         path.base_rtt = path.one_way;
@@ -274,7 +275,7 @@ impl<'a> Model<'a> {
                     private: self.private[l],
                 });
             }
-            path.base_rtt += state.crossing(l, f.ack);
+            path.base_rtt += state.crossing(l, back).as_secs_f64();
         }
         path
     }
@@ -348,42 +349,4 @@ fn queued(s: &Scenario) -> (Vec<bool>, Vec<bool>) {
         .map(|l| users[l] > 0 && !(private[l] && slower[l] && steady))
         .collect();
     (queued, private)
-}
-
-/// The links and routes as they are at some time.
-struct State<'a> {
-    rate: Vec<f64>,
-    delay: Vec<Duration>,
-    path: Vec<&'a [LinkId]>,
-    reverse_path: Vec<&'a [LinkId]>,
-}
-
-impl<'a> State<'a> {
-    fn at(s: &'a Scenario, time: Time) -> State<'a> {
-        let mut state = State {
-            rate: s.links.iter().map(|l| l.rate.as_bps_f64() / 8.0).collect(),
-            delay: s.links.iter().map(|l| l.delay).collect(),
-            path: s.flows.iter().map(|f| &f.path[..]).collect(),
-            reverse_path: s.flows.iter().map(|f| &f.reverse_path[..]).collect(),
-        };
-        for event in s.events.iter().filter(|e| e.at <= time) {
-            match &event.change {
-                Change::Delay(link, delay) => state.delay[*link] = *delay,
-                Change::Rate(link, rate) => state.rate[*link] = rate.as_bps_f64() / 8.0,
-                Change::Route {
-                    flow,
-                    path,
-                    reverse_path,
-                } => {
-                    state.path[*flow] = path;
-                    state.reverse_path[*flow] = reverse_path;
-                }
-            }
-        }
-        state
-    }
-
-    fn crossing(&self, link: LinkId, size: Bytes) -> f64 {
-        self.delay[link].as_secs_f64() + size.as_f64() / self.rate[link]
-    }
 }

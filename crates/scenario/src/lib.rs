@@ -11,6 +11,7 @@ mod metric;
 mod network;
 mod random;
 mod run;
+mod state;
 
 pub use engine::{Engine, Interrupted, Observer, Quiet};
 pub use expectation::{Across, Expectation, Over, Subject, Target, Window};
@@ -24,3 +25,4 @@ pub use network::{
 };
 pub use random::{Purpose, stream};
 pub use run::{Certificate, Manifest, Run, Series, Statistics};
+pub use state::State;

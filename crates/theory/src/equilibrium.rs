@@ -15,10 +15,10 @@
 
 use crate::{Problem, ProblemError, Routes, Settings, Solution, Status, solve};
 use accord_scenario::{
-    Certificate, Change, Engine, Entity, Interrupted, Limit, LinkId, Manifest, Metric, Observer,
-    Phase, Run, Scenario, Series, Statistics,
+    Certificate, Engine, Entity, Interrupted, Limit, LinkId, Manifest, Metric, Observer, Phase,
+    Run, Scenario, Series, Statistics,
 };
-use accord_units::{Bytes, Duration, Price, Time};
+use accord_units::{Bytes, Price, Time};
 
 /// Why a scenario has no theory run.
 #[derive(Debug, thiserror::Error)]
@@ -98,10 +98,9 @@ pub fn run(scenario: &Scenario, observer: &mut dyn Observer) -> Result<Run, Equi
 /// The network as it is at some time.
 pub(crate) struct State<'a> {
     pub(crate) scenario: &'a Scenario,
+    pub(crate) network: accord_scenario::State<'a>,
+    /// Rates of links in bytes per second.
     pub(crate) rate: Vec<f64>,
-    pub(crate) delay: Vec<Duration>,
-    pub(crate) path: Vec<&'a [LinkId]>,
-    pub(crate) reverse_path: Vec<&'a [LinkId]>,
     /// By how much each flow takes its base round-trip time for longer than it is, in seconds.
     pub(crate) bias: Vec<f64>,
 }
@@ -125,44 +124,18 @@ pub(crate) struct Equilibrium {
 
 impl<'a> State<'a> {
     fn at(scenario: &'a Scenario, time: Time) -> State<'a> {
-        let mut state = State {
+        let network = scenario.at(time);
+        State {
             scenario,
-            rate: scenario
-                .links
-                .iter()
-                .map(|l| l.rate.as_bps_f64() / 8.0)
-                .collect(),
-            delay: scenario.links.iter().map(|l| l.delay).collect(),
-            path: scenario.flows.iter().map(|f| &f.path[..]).collect(),
-            reverse_path: scenario.flows.iter().map(|f| &f.reverse_path[..]).collect(),
+            rate: network.rate.iter().map(|r| r.as_bps_f64() / 8.0).collect(),
+            network,
             bias: vec![0.0; scenario.flows.len()],
-        };
-        for event in scenario.events.iter().filter(|e| e.at <= time) {
-            match &event.change {
-                Change::Delay(link, delay) => state.delay[*link] = *delay,
-                Change::Rate(link, rate) => state.rate[*link] = rate.as_bps_f64() / 8.0,
-                Change::Route {
-                    flow,
-                    path,
-                    reverse_path,
-                } => {
-                    state.path[*flow] = path;
-                    state.reverse_path[*flow] = reverse_path;
-                }
-            }
         }
-        state
     }
 
-    /// Propagation and transmission there and back, in seconds.
+    /// What the flow measures over empty queues, in seconds.
     pub(crate) fn base_rtt(&self, flow: usize) -> f64 {
-        let f = &self.scenario.flows[flow];
-        let way = |path: &[LinkId], size: Bytes| -> f64 {
-            path.iter()
-                .map(|&l| self.delay[l].as_secs_f64() + size.as_f64() / self.rate[l])
-                .sum()
-        };
-        way(self.path[flow], f.packet) + way(self.reverse_path[flow], f.ack)
+        self.network.base_rtt(flow).as_secs_f64()
     }
 
     /// The equilibrium of a phase, or `None` with a note.
@@ -200,7 +173,7 @@ impl<'a> State<'a> {
             phase
                 .active
                 .iter()
-                .map(|&f| -> Vec<u32> { self.path[f].iter().map(|&l| l as u32).collect() }),
+                .map(|&f| -> Vec<u32> { self.network.path[f].iter().map(|&l| l as u32).collect() }),
         )?;
         let problem = Problem::new(routes, capacity, demands)?;
         let solution = solve(&problem, &Settings::default());
@@ -264,16 +237,16 @@ impl<'a> State<'a> {
         };
         for (&flow, &x) in phase.active.iter().zip(&solution.rates) {
             let sum = |path: &[LinkId], of: &[f64]| path.iter().map(|&l| of[l]).sum::<f64>();
-            let forward = sum(self.path[flow], &e.queuing_delay);
-            let backward = sum(self.reverse_path[flow], &e.queuing_delay);
+            let forward = sum(self.network.path[flow], &e.queuing_delay);
+            let backward = sum(self.network.reverse_path[flow], &e.queuing_delay);
             e.rate[flow] = x;
             let base_rtt = self.base_rtt(flow);
             e.base_rtt[flow] = base_rtt + self.believed_bias(flow);
             e.rtt[flow] = base_rtt + forward + backward;
             e.accumulation[flow] = x * forward;
             e.estimate[flow] =
-                x * (sum(self.path[flow], &e.price) - self.believed_bias(flow)).max(0.0);
-            for &l in self.path[flow] {
+                x * (sum(self.network.path[flow], &e.price) - self.believed_bias(flow)).max(0.0);
+            for &l in self.network.path[flow] {
                 e.load[l] += x;
                 e.backlog_packets[l] += x * e.queuing_delay[l] / s.flows[flow].packet.as_f64();
             }

@@ -4,7 +4,7 @@
 use crate::Demand;
 use crate::equilibrium::{Equilibrium, State};
 use accord_scenario::{LinkId, Phase};
-use accord_units::param::Role;
+use accord_units::param::{Role, Values};
 use accord_units::{Objective, Price, Target};
 
 /// Prices below a picosecond are none: no time is counted finer.
@@ -12,6 +12,10 @@ const LEAST_PRICE: f64 = 1e-12;
 
 /// Queues form within so many round trips; a shorter phase leaves none behind.
 const SETTLED: f64 = 20.0;
+
+fn objective(controller: &Values) -> Option<Objective> {
+    controller.family().role.objective(controller)
+}
 
 impl State<'_> {
     /// The smallest round-trip time that each flow has measured so far, in seconds, in
@@ -27,7 +31,9 @@ impl State<'_> {
             let base = self.base_rtt(flow);
             let queued = match before {
                 Some((p, Some(e))) if p.end.since(p.start).as_secs_f64() > SETTLED * base => {
-                    let links = self.path[flow].iter().chain(self.reverse_path[flow]);
+                    let links = self.network.path[flow]
+                        .iter()
+                        .chain(self.network.reverse_path[flow]);
                     links.map(|&l| e.queuing_delay[l]).sum()
                 }
                 _ => 0.0,
@@ -41,7 +47,7 @@ impl State<'_> {
         let discipline = &self.scenario.links[link].queue.discipline;
         match discipline.family().role {
             Role::Queue(price) => price(discipline),
-            Role::Controller(_) => Price::QueuingDelay,
+            Role::Controller(_) | Role::Tunnel(_) => Price::QueuingDelay,
         }
     }
 
@@ -49,9 +55,7 @@ impl State<'_> {
     pub(crate) fn demand(&self, flow: usize) -> Option<Demand> {
         use accord_scenario::Demand as Wants;
         let f = &self.scenario.flows[flow];
-        let Role::Controller(objective) = f.controller.family().role else {
-            return None;
-        };
+        let objective = objective(&f.controller)?;
         let offered = match f.demand {
             Wants::Constant(rate) | Wants::Poisson(rate) => Some(rate.as_bps_f64() / 8.0),
             Wants::OnOff {
@@ -77,7 +81,7 @@ impl State<'_> {
         };
         let base_rtt = self.base_rtt(flow);
         let bias = self.bias[flow];
-        let weight = match objective(&f.controller) {
+        let weight = match objective {
             // A flow of limited rate counts as one that knows its base.
             Objective::MeasuredAccumulation { target } if bias != 0.0 && offered.is_none() => {
                 let weight = amount(target, base_rtt + bias);
@@ -103,10 +107,10 @@ impl State<'_> {
     /// the flow keeps queued is queued there, too.
     fn reads(&self, flow: usize, link: LinkId) -> bool {
         let controller = &self.scenario.flows[flow].controller;
-        let Role::Controller(objective) = controller.family().role else {
+        let Some(objective) = objective(controller) else {
             return false;
         };
-        match (objective(controller), self.price_of(link)) {
+        match (objective, self.price_of(link)) {
             (Objective::Unresponsive, _) => true,
             (Objective::Marks { phi, .. }, Price::Marks { phi: of_link }) => phi == of_link,
             (Objective::Marks { .. }, _) | (_, Price::Marks { .. }) => false,
@@ -116,8 +120,11 @@ impl State<'_> {
 
     /// A flow and a link that limits it by a price that the flow does not read.
     pub(crate) fn misread(&self, phase: &Phase, prices: &[f64]) -> Option<(usize, LinkId)> {
-        let hops = (phase.active.iter())
-            .flat_map(|&flow| self.path[flow].iter().map(move |&link| (flow, link)));
+        let hops = (phase.active.iter()).flat_map(|&flow| {
+            self.network.path[flow]
+                .iter()
+                .map(move |&link| (flow, link))
+        });
         hops.into_iter()
             .find(|&(flow, link)| prices[link] > LEAST_PRICE && !self.reads(flow, link))
     }
@@ -125,15 +132,8 @@ impl State<'_> {
     /// The bias of a flow that measures its base round-trip time; zero for others.
     pub(crate) fn believed_bias(&self, flow: usize) -> f64 {
         let controller = &self.scenario.flows[flow].controller;
-        match controller.family().role {
-            Role::Controller(objective)
-                if matches!(
-                    objective(controller),
-                    Objective::MeasuredAccumulation { .. }
-                ) =>
-            {
-                self.bias[flow]
-            }
+        match objective(controller) {
+            Some(Objective::MeasuredAccumulation { .. }) => self.bias[flow],
             _ => 0.0,
         }
     }
@@ -144,7 +144,7 @@ impl State<'_> {
         let mut marked = vec![0.0; e.load.len()];
         for &flow in &phase.active {
             let mut unmarked = e.rate[flow];
-            for &l in self.path[flow] {
+            for &l in self.network.path[flow] {
                 if let Price::Marks { phi } = self.price_of(l) {
                     let share = -(-e.price[l] * 1e3 * phi.ln()).exp_m1();
                     marked[l] += unmarked * share;

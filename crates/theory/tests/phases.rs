@@ -237,3 +237,33 @@ fn a_price_that_is_not_read_is_no_price() {
         );
     }
 }
+
+static PAIRS: Family = family(
+    "pairs",
+    &[],
+    Role::Tunnel(|_| Objective::Accumulation {
+        target: Size::Packets(4000.0),
+    }),
+);
+static ACKS: Family = family(
+    "acks",
+    &[],
+    Role::Controller(|_| Objective::Accumulation {
+        target: Size::Packets(4000.0),
+    }),
+);
+
+/// A tunnel measures by control packets, here of 6000 bytes, 1 ms at the bottleneck: its window
+/// fills that round trip, not that of data.
+#[test]
+fn a_window_is_the_rate_times_what_the_flow_measures() {
+    for (sender, base) in [(&PAIRS, 0.021), (&ACKS, 0.020)] {
+        let mut s = scenario(sender, &DROPTAIL, 20.0, &[20]);
+        s.flows[0].control = Bytes::new(6000);
+        let run = accord_theory::run(&s, &mut Quiet).expect("a problem");
+        let is = |metric| value(&run, metric, Entity::Flow(0), 20.0, 0).unwrap();
+        near(is(Metric::MinRtt), base);
+        // 6 MB/s, and 4000 bytes queued.
+        near(is(Metric::Cwnd), 6e6 * base + 4000.0);
+    }
+}

@@ -82,10 +82,22 @@ pub struct Family {
 /// What the theory needs to know of a [`Family`].
 #[derive(Clone, Copy, Debug)]
 pub enum Role {
-    /// A controller, with its objective for given parameters.
+    /// A controller fed by acknowledgements, with its objective for given parameters.
     Controller(fn(&Values) -> Objective),
+    /// A controller fed by pairs of control packets, once a round trip; its objective.
+    Tunnel(fn(&Values) -> Objective),
     /// A queue discipline, with its price for given parameters.
     Queue(fn(&Values) -> Price),
+}
+
+impl Role {
+    /// A controller's objective for given parameters; `None` for a queue discipline.
+    pub fn objective(&self, values: &Values) -> Option<Objective> {
+        match self {
+            Role::Controller(objective) | Role::Tunnel(objective) => Some(objective(values)),
+            Role::Queue(_) => None,
+        }
+    }
 }
 
 /// A value as it stands in a file, before it has a meaning.

@@ -36,18 +36,20 @@ pub fn window(from: f64, to: f64) -> Window {
     }
 }
 
-/// Five classes of 50 flows over one link of 2.4 Gbps [Low02 §6.1.1], with a controller.
+/// Five classes of 50 flows over one link of 2.4 Gbps [Low02 §6.1.1], with a controller that
+/// measures by control packets. Base round trips are those of data: 0.17 ms for transmissions.
 pub fn five_classes(controller: &str, model: &str, seconds: u32) -> String {
     let mut text = format!(
         "duration = \"{seconds} s\"\nfluid = {{ link_model = \"{model}\" }}\n\
          [topology.dumbbell]\nrate = \"2.4 Gbps\"\ndelay = \"0 s\"\nqueue = {{ discipline = \"droptail\", limit = \"unlimited\" }}\n"
     );
     for (i, latency) in [15.0, 15.0, 20.0, 30.0, 40.0].into_iter().enumerate() {
+        // Control packets and reports of 64 bytes, over two host links and the bottleneck.
+        let transmissions = 4.0 * 0.00512 + 2.0 * 64.0 * 8.0 / 2.4e6;
+        let delay = (latency + 0.17 - transmissions) / 4.0;
         text += &format!(
             "[flow.c{i}]\ncount = 50\nfrom = \"left\"\nto = \"right\"\ncontroller = {controller}\n\
-             access = {{ rate = \"100 Mbps\", delay = \"{} ms\" }}\negress = {{ rate = \"100 Mbps\", delay = \"{} ms\" }}\n",
-            latency / 4.0,
-            latency / 4.0
+             access = {{ rate = \"100 Mbps\", delay = \"{delay:.9} ms\" }}\negress = {{ rate = \"100 Mbps\", delay = \"{delay:.9} ms\" }}\n"
         );
     }
     text

@@ -13,7 +13,7 @@ use super::port::{ATTACHMENT_LIMIT, Duplex};
 use super::route::{self, Routes};
 use crate::network::{Demand, Draw, Flow, Group, NodeId, Scenario};
 use crate::random::{Purpose, stream};
-use accord_units::param::{Role, Values};
+use accord_units::param::Values;
 use accord_units::{Bytes, Objective, Time};
 use rand_xoshiro::rand_core::Rng;
 
@@ -243,10 +243,7 @@ impl Flows<'_> {
             Demand::Greedy | Demand::Size(_) => false,
         };
         let family = spec.controller.family();
-        if let Role::Controller(objective) = family.role
-            && objective(&spec.controller) == Objective::Unresponsive
-            && !rated
-        {
+        if family.role.objective(&spec.controller) == Some(Objective::Unresponsive) && !rated {
             let span = reader.given("demand").map_or(at("controller"), |v| v.span);
             let message = format!(
                 "{} does not respond to congestion, so the demand has to give a rate",

@@ -1,0 +1,77 @@
+//! The network between two events.
+
+use crate::network::{Change, LinkId, Scenario};
+use accord_units::param::Role;
+use accord_units::{Bytes, Duration, Rate, Time};
+
+/// The links and routes of a scenario as they are at some time; see [`Scenario::at`].
+#[derive(Clone, Debug)]
+pub struct State<'a> {
+    /// What it is a state of.
+    pub scenario: &'a Scenario,
+    /// Rates, by link.
+    pub rate: Vec<Rate>,
+    /// Propagation delays, by link.
+    pub delay: Vec<Duration>,
+    /// Ways of data, by flow.
+    pub path: Vec<&'a [LinkId]>,
+    /// Ways of acknowledgements and reports, by flow.
+    pub reverse_path: Vec<&'a [LinkId]>,
+}
+
+impl Scenario {
+    /// The network at `time`, the events of that instant included.
+    pub fn at(&self, time: Time) -> State<'_> {
+        let mut state = State {
+            scenario: self,
+            rate: self.links.iter().map(|l| l.rate).collect(),
+            delay: self.links.iter().map(|l| l.delay).collect(),
+            path: self.flows.iter().map(|f| &f.path[..]).collect(),
+            reverse_path: self.flows.iter().map(|f| &f.reverse_path[..]).collect(),
+        };
+        for event in self.events.iter().filter(|e| e.at <= time) {
+            match &event.change {
+                Change::Delay(link, delay) => state.delay[*link] = *delay,
+                Change::Rate(link, rate) => state.rate[*link] = *rate,
+                Change::Route {
+                    flow,
+                    path,
+                    reverse_path,
+                } => {
+                    state.path[*flow] = path;
+                    state.reverse_path[*flow] = reverse_path;
+                }
+            }
+        }
+        state
+    }
+}
+
+impl State<'_> {
+    /// Propagation and transmission over a link.
+    pub fn crossing(&self, link: LinkId, size: Bytes) -> Duration {
+        self.delay[link] + self.rate[link].transmission(size)
+    }
+
+    /// Propagation and transmission over a path.
+    pub fn one_way(&self, path: &[LinkId], size: Bytes) -> Duration {
+        let crossings = path.iter().map(|&l| self.crossing(l, size));
+        crossings.fold(Duration::ZERO, |sum, d| sum + d)
+    }
+
+    /// The sizes of the packets, there and back, by which a flow measures its round trip: a
+    /// data packet and its acknowledgement, or the control packet and report of a tunnel.
+    pub fn probe(&self, flow: usize) -> (Bytes, Bytes) {
+        let f = &self.scenario.flows[flow];
+        match f.controller.family().role {
+            Role::Tunnel(_) => (f.control, f.control),
+            _ => (f.packet, f.ack),
+        }
+    }
+
+    /// The round trip that a flow measures over empty queues.
+    pub fn base_rtt(&self, flow: usize) -> Duration {
+        let (there, back) = self.probe(flow);
+        self.one_way(self.path[flow], there) + self.one_way(self.reverse_path[flow], back)
+    }
+}
