@@ -96,6 +96,12 @@ pub trait Entropy {
     fn uniform(&mut self) -> f64;
 }
 
+impl<F: FnMut() -> f64> Entropy for F {
+    fn uniform(&mut self) -> f64 {
+        self()
+    }
+}
+
 /// A queue discipline. Parameters are checked when it is built; after that nothing fails.
 ///
 /// The limit of the buffer is the port's: what does not fit is dropped there before the

@@ -4,15 +4,19 @@
 //! is resolved, each quantity has its unit and each default is filled in. A [`Run`] is
 //! what every engine returns: the same series, by the same names.
 
+mod application;
 mod engine;
 mod expectation;
 mod language;
 mod metric;
 mod network;
 mod random;
+mod reading;
+mod recorder;
 mod run;
 mod state;
 
+pub use application::{Application, Step, Then};
 pub use engine::{Engine, Interrupted, Observer, Quiet};
 pub use expectation::{Across, Expectation, Over, Subject, Target, Window};
 pub use language::{
@@ -23,6 +27,8 @@ pub use network::{
     Change, Demand, Draw, Event, Flow, Fluid, Group, Limit, Link, LinkId, LinkModel, Node, NodeId,
     Phase, Queue, Scenario,
 };
-pub use random::{Purpose, stream};
+pub use random::{Dice, Purpose, stream};
+pub use reading::{FlowReading, LinkReading};
+pub use recorder::Recorder;
 pub use run::{Certificate, Manifest, Run, Series, Statistics};
 pub use state::State;

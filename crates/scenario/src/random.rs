@@ -2,7 +2,7 @@
 //! random choice changes no other.
 
 use rand_xoshiro::Xoshiro256PlusPlus;
-use rand_xoshiro::rand_core::SeedableRng;
+use rand_xoshiro::rand_core::{Rng, SeedableRng};
 
 /// What randomness is for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -24,6 +24,24 @@ pub fn stream(seed: u64, entity: usize, purpose: Purpose) -> Xoshiro256PlusPlus 
     // seed_from_u64 spreads its input by SplitMix64, so inputs need to differ, no more.
     let tag = (entity as u64) << 8 | purpose as u64;
     Xoshiro256PlusPlus::seed_from_u64(splitmix(seed) ^ splitmix(tag ^ 0x6163_636f_7264))
+}
+
+/// A random stream of numbers uniform in [0, 1).
+#[derive(Clone, Debug)]
+pub struct Dice(Xoshiro256PlusPlus);
+
+impl Dice {
+    /// See [`stream`].
+    pub fn new(seed: u64, entity: usize, purpose: Purpose) -> Dice {
+        Dice(stream(seed, entity, purpose))
+    }
+
+    /// The next number.
+    #[inline]
+    pub fn uniform(&mut self) -> f64 {
+        // The upper 53 bits, as a fraction.
+        (self.0.next_u64() >> 11) as f64 * (1.0 / (1u64 << 53) as f64)
+    }
 }
 
 /// The finaliser of SplitMix64.

@@ -57,7 +57,7 @@ impl Simulation<'_> {
             })
             .collect();
         let packet_hops = ports.iter().map(|p| p.left.packets).sum();
-        let (time, series) = self.sampler.finish();
+        let (time, series) = self.recorder.finish();
         let run = Run {
             manifest: Manifest {
                 engine: Engine::Packet,

@@ -7,20 +7,17 @@
 //! - A flow has one timer, moved lazily: it is set again only when it runs out early.
 
 use crate::SimError;
-use crate::application::Then;
 use crate::calendar::{Calendar, Kind};
 use crate::digest::Digest;
-use crate::endpoint::{Receiver, Sender};
 use crate::flow::Flow;
 use crate::packet::Packet;
 use crate::pool::{Place, Pool};
-use crate::sampling::Sampler;
 use crate::wire::{Line, Stepped, Wire};
 use crate::wiring::{Hop, Shortcuts, Wiring};
 use accord_aqm::Ecn;
-use accord_scenario::{Change, Observer, Scenario};
-use accord_transport::Segment;
-use accord_units::{Bytes, Duration, Rate, Time};
+use accord_scenario::{Change, Observer, Recorder, Scenario, Then};
+use accord_transport::{Receiver, Segment};
+use accord_units::{Bytes, Duration, Time};
 
 /// A run in the making.
 pub(crate) struct Simulation<'a> {
@@ -32,7 +29,9 @@ pub(crate) struct Simulation<'a> {
     pub pool: Pool,
     pub flows: Vec<Flow>,
     pub wiring: Wiring,
-    pub sampler: Sampler,
+    pub recorder: Recorder,
+    /// Bytes of each flow that are queued on its path; kept to be filled again.
+    pub queued: Vec<u64>,
     pub digest: Digest,
     pub events: u64,
 }
@@ -59,7 +58,8 @@ impl<'a> Simulation<'a> {
             pool: Pool::new(),
             flows,
             wiring,
-            sampler: Sampler::new(scenario),
+            recorder: Recorder::new(scenario),
+            queued: vec![0; scenario.flows.len()],
             digest: Digest::new(scenario.seed),
             events: 0,
         };
@@ -111,7 +111,7 @@ impl<'a> Simulation<'a> {
                 Kind::Sample => {
                     self.sample();
                     observer.progress(time)?;
-                    let next = time + self.sampler.period();
+                    let next = time + self.recorder.period();
                     self.calendar.push(next, Kind::Sample, 0);
                 }
             }
@@ -157,7 +157,7 @@ impl<'a> Simulation<'a> {
                 Line::Pipe(pipe) => pipe.offer(at, packet.bytes(), self.end),
                 Line::Timeline(line) => {
                     let (line, dice) = &mut **line;
-                    match line.offer(at, packet, dice) {
+                    match line.offer(at, packet, &mut || dice.uniform()) {
                         Ok(departure) => departure,
                         Err(_) => return self.lost(place),
                     }
@@ -202,7 +202,7 @@ impl<'a> Simulation<'a> {
         if let Line::Port(stepped) = &mut self.wires[link].line {
             let packet = *self.pool.packet(place);
             let Stepped { port, dice, .. } = &mut **stepped;
-            if port.offer(self.now, packet, dice).is_err() {
+            if (port.offer(self.now, packet, &mut || dice.uniform())).is_err() {
                 return self.lost(place);
             }
             self.pool.remove(place);
@@ -276,66 +276,16 @@ impl<'a> Simulation<'a> {
         let id = packet.flow as usize;
         let now = self.now;
         let flow = &mut self.flows[id];
-        let reply = match packet.segment {
-            Segment::Ack {
-                next,
-                block,
-                block_len,
-                echo,
-                marked,
-            } => {
-                if let Sender::Stream(s) = &mut flow.sender {
-                    s.on_ack(next, block, block_len, echo, marked, now);
-                    self.pump(id);
-                }
-                return;
-            }
-            Segment::Data { number, sent } => match &mut flow.receiver {
-                Receiver::Stream(r) => {
-                    let (fresh, ack) = r.on_data(number, sent, packet.ecn == Ecn::Marked);
-                    flow.deliver(fresh);
-                    ack
-                }
-                Receiver::Tunnel(r) => {
-                    r.on_data(packet.bytes(), now);
-                    return flow.deliver(true);
-                }
-                Receiver::Datagrams => return flow.deliver(true),
-            },
-            Segment::OutOfBand { pair, .. } => {
-                if let Receiver::Tunnel(r) = &mut flow.receiver {
-                    r.on_out_of_band(pair, now);
-                }
-                return;
-            }
-            Segment::InBand {
-                pair,
-                sent_bytes,
-                virtual_delay,
-            } => {
-                let truth = flow.true_accumulation(now);
-                let Receiver::Tunnel(r) = &mut flow.receiver else {
-                    return;
-                };
-                match r.on_in_band(pair, sent_bytes, virtual_delay, truth, now) {
-                    Some(report) => report,
-                    None => return,
-                }
-            }
-            Segment::Report {
-                pair,
-                accumulation,
-                lost,
-                egress_bps,
-                received,
-            } => {
-                if let Sender::Tunnel(s) = &mut flow.sender {
-                    let rate = Rate::from_bps(egress_bps);
-                    s.on_report(pair, f64::from(accumulation), rate, lost, received, now);
-                    self.pump(id);
-                }
-                return;
-            }
+        if let Segment::Ack { .. } | Segment::Report { .. } = packet.segment {
+            flow.sender.on_reply(&packet.segment, now);
+            return self.pump(id);
+        }
+        let receipt = flow.receive(&packet, now);
+        if let Some(fresh) = receipt.data {
+            flow.deliver(fresh);
+        }
+        let Some(reply) = receipt.reply else {
+            return;
         };
         let reply = flow.answer(packet.flow, reply);
         self.send(reply);

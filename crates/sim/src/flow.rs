@@ -1,12 +1,10 @@
 //! A flow in the simulation: its two ends, its application, and what is counted of it.
 
-use crate::application::Application;
-use crate::endpoint::{Receiver, Sender, endpoints};
 use crate::packet::Packet;
 use accord_aqm::Ecn;
 use accord_port::Count;
-use accord_scenario::{self as scenario, Scenario};
-use accord_transport::Segment;
+use accord_scenario::{self as scenario, Application, Scenario};
+use accord_transport::{Receipt, Receiver, Segment, Sender, endpoints};
 use accord_units::{Bytes, Duration, Time};
 use std::collections::VecDeque;
 
@@ -50,8 +48,6 @@ pub struct Flow {
     pub after_delivery: Option<Duration>,
     /// Time over the path with empty queues, for a data packet.
     pub one_way: Duration,
-    /// Sums at the last sample, for the differences.
-    pub sampled: Sampled,
     /// (time, bytes sent by then), for the ideal estimator only.
     history: VecDeque<(Time, u64)>,
     /// When the latest packet would have arrived over empty queues, and bytes sent up to it.
@@ -70,27 +66,15 @@ struct Coming {
     fresh: bool,
 }
 
-/// Sums at a sample.
-#[derive(Clone, Copy, Default)]
-pub struct Sampled {
-    /// Bytes sent.
-    pub sent: u64,
-    /// Bytes delivered.
-    pub delivered: u64,
-    /// Bytes delivered for the first time.
-    pub fresh: u64,
-    /// Packets sent again.
-    pub retransmissions: u64,
-    /// Packets lost.
-    pub losses: u64,
-}
-
 impl Flow {
     /// Flow `id`, not started yet; its paths are to be set.
     pub fn new(f: &scenario::Flow, id: usize, scenario: &Scenario) -> Flow {
-        let (sender, receiver) = endpoints(f, scenario.base_rtt(id));
+        let (sender, receiver) = endpoints(&f.controller, f.packet, scenario.base_rtt(id));
         Flow {
-            ecn: sender.ecn(),
+            ecn: match sender.is_ecn_capable() {
+                true => Ecn::Capable,
+                false => Ecn::NotCapable,
+            },
             sender,
             receiver,
             application: Box::new(Application::new(f, id, scenario.seed)),
@@ -110,10 +94,20 @@ impl Flow {
             fresh_bytes: 0,
             losses: 0,
             data_lost_bytes: 0,
-            sampled: Sampled::default(),
             history: VecDeque::new(),
             due: (Time::ZERO, 0),
         }
+    }
+
+    /// A packet is at the receiver.
+    #[inline]
+    pub fn receive(&mut self, packet: &Packet, now: Time) -> Receipt {
+        let truth = match packet.segment {
+            Segment::InBand { .. } => self.true_accumulation(now),
+            _ => None,
+        };
+        let marked = packet.ecn == Ecn::Marked;
+        (self.receiver).on_segment(&packet.segment, packet.bytes(), marked, truth, now)
     }
 
     /// Data is delivered.
@@ -175,9 +169,7 @@ impl Flow {
     /// Notes what was sent, for the ideal estimator.
     #[inline]
     pub fn remember(&mut self, now: Time) {
-        if let Receiver::Tunnel(r) = &self.receiver
-            && r.wants_truth()
-        {
+        if self.receiver.wants_truth() {
             self.history.push_back((now, self.sent.bytes));
         }
     }
@@ -186,9 +178,8 @@ impl Flow {
     /// less what has arrived and what was lost [Xia05 eq. 1, Xia03 eqs. 1-6]. Only kept for
     /// flows whose estimator asks for it.
     pub fn true_accumulation(&mut self, now: Time) -> Option<f64> {
-        match &self.receiver {
-            Receiver::Tunnel(r) if r.wants_truth() => {}
-            _ => return None,
+        if !self.receiver.wants_truth() {
+            return None;
         }
         while let Some(&(sent, bytes)) = self.history.front() {
             if sent + self.one_way > now {

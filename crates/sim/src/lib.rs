@@ -1,21 +1,17 @@
 //! The packet engine: discrete-event simulation of every packet.
 //!
 //! Endpoints, controllers, ports and queue disciplines are those of the crates `transport`,
-//! `control`, `port` and `aqm`; this crate adds a virtual clock, wires, applications and
-//! a recorder. How a packet-hop stays cheap is told in `engine.rs`,
-//! `wiring.rs` and `calendar.rs`.
+//! `control`, `port` and `aqm`; this crate adds a virtual clock and wires. How a
+//! packet-hop stays cheap is told in `engine.rs`, `wiring.rs` and `calendar.rs`.
 
-mod application;
 mod audit;
 mod calendar;
 mod digest;
-mod endpoint;
 mod engine;
 mod flow;
 mod packet;
 mod pipe;
 mod pool;
-mod recorder;
 mod sampling;
 mod wire;
 mod wiring;

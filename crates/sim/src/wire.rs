@@ -3,22 +3,10 @@
 use crate::packet::Packet;
 use crate::pipe::Pipe;
 use crate::pool::Queue;
-use accord_aqm::{AnyAqm, Aqm, Entropy};
+use accord_aqm::{AnyAqm, Aqm};
 use accord_port::{Count, Counters, Limit, Port, Timeline};
-use accord_scenario::{self as scenario, Purpose, stream};
+use accord_scenario::{self as scenario, Dice, Purpose};
 use accord_units::{Bytes, Duration, Rate, Time};
-use rand_core::Rng;
-use rand_xoshiro::Xoshiro256PlusPlus;
-
-/// A random stream as the crates without I/O want it.
-pub struct Dice(pub Xoshiro256PlusPlus);
-
-impl Entropy for Dice {
-    fn uniform(&mut self) -> f64 {
-        // The upper 53 bits, as a fraction.
-        (self.0.next_u64() >> 11) as f64 * (1.0 / (1u64 << 53) as f64)
-    }
-}
 
 /// The forms of a port, from the one that can do everything to the cheapest. Where two can
 /// be used, they give the same departures.
@@ -92,7 +80,7 @@ impl Wire {
             scenario::Limit::Bytes(b) => Limit::bytes(b),
             scenario::Limit::Unlimited => Limit::UNLIMITED,
         };
-        let dice = Dice(stream(seed, id, Purpose::Queue));
+        let dice = Dice::new(seed, id, Purpose::Queue);
         let line = match form {
             Form::Port => Line::Port(Box::new(Stepped {
                 port: Port::new(link.rate, limit, aqm),
@@ -114,7 +102,7 @@ impl Wire {
                 Box::new(Loss {
                     data: link.loss,
                     control: link.control_loss,
-                    dice: Dice(stream(seed, id, Purpose::Loss)),
+                    dice: Dice::new(seed, id, Purpose::Loss),
                 })
             }),
         }

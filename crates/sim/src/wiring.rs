@@ -11,11 +11,11 @@
 //!
 //! All of this is exact; `tests/shortcuts.rs` runs scenarios with and without it.
 
-use crate::endpoint::{Receiver, Sender};
 use crate::flow::Flow;
 use crate::wire::{Form, lossy};
 use accord_aqm::{AnyAqm, Aqm};
 use accord_scenario::{Change, Limit, Link, LinkId, Scenario};
+use accord_transport::{Receiver, Sender};
 
 /// How many events a run may do without. Its result is the same.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

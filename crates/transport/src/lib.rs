@@ -9,12 +9,14 @@
 //! Every machine is told what arrived and what time it is; it is then polled for what to
 //! send, and says when it wants to be woken.
 
+mod endpoint;
 mod pacer;
 mod rtt;
 mod segment;
 pub mod stream;
 pub mod tunnel;
 
+pub use endpoint::{Datagrams, Receipt, Receiver, Sender, View, endpoints};
 pub use pacer::Pacer;
 pub use rtt::RoundTrip;
 pub use segment::Segment;

@@ -1,12 +1,12 @@
 //! The two ends of a flow, of whichever transport its controller runs on.
 
-use accord_aqm::Ecn;
+use crate::{Segment, stream, tunnel};
 use accord_control::{AnyController, Controller, Marks, meter};
-use accord_scenario::Flow;
-use accord_transport::{Segment, stream, tunnel};
-use accord_units::{Bytes, Duration, Time};
+use accord_units::param::Values;
+use accord_units::{Bytes, Duration, Rate, Time};
 
 /// The sending end.
+#[derive(Clone, Debug)]
 pub enum Sender {
     /// Acknowledged and repaired.
     Stream(stream::Sender),
@@ -17,6 +17,7 @@ pub enum Sender {
 }
 
 /// The receiving end.
+#[derive(Clone, Debug)]
 pub enum Receiver {
     /// See [`Sender::Stream`].
     Stream(stream::Receiver),
@@ -27,13 +28,14 @@ pub enum Receiver {
 }
 
 /// Sends what it is given, at once.
-#[derive(Default)]
+#[derive(Clone, Debug, Default)]
 pub struct Datagrams {
     available: u64,
     sent: u64,
 }
 
 /// What the recorder asks of a sender.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct View {
     /// Congestion window in bytes.
     pub cwnd: Option<Bytes>,
@@ -49,20 +51,30 @@ pub struct View {
     pub retransmissions: u64,
 }
 
-/// Both ends of a flow whose base round-trip time is `base_rtt`.
-pub fn endpoints(flow: &Flow, base_rtt: Duration) -> (Sender, Receiver) {
-    let mut controller = AnyController::build(&flow.controller, flow.packet);
+/// What a receiver makes of a packet.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Receipt {
+    /// For data: whether it arrived for the first time.
+    pub data: Option<bool>,
+    /// What to send back.
+    pub reply: Option<Segment>,
+}
+
+/// Both ends of a flow with packets of `packet` bytes and a path whose base round-trip time is
+/// `base_rtt`; `values` says which controller it has.
+pub fn endpoints(values: &Values, packet: Bytes, base_rtt: Duration) -> (Sender, Receiver) {
+    let mut controller = AnyController::build(values, packet);
     controller.set_base_rtt(base_rtt);
-    match (controller, meter(&flow.controller)) {
+    match (controller, meter(values)) {
         (AnyController::Unresponsive(_), _) => {
             (Sender::Datagrams(Datagrams::default()), Receiver::Datagrams)
         }
         (c, Some(meter)) => (
-            Sender::Tunnel(tunnel::Ingress::new(c, flow.packet)),
+            Sender::Tunnel(tunnel::Ingress::new(c, packet)),
             Receiver::Tunnel(tunnel::Egress::new(meter)),
         ),
         (c, None) => (
-            Sender::Stream(stream::Sender::new(c, flow.packet)),
+            Sender::Stream(stream::Sender::new(c, packet)),
             Receiver::Stream(stream::Receiver::new()),
         ),
     }
@@ -132,12 +144,41 @@ impl Sender {
         }
     }
 
-    /// The codepoint of its data packets.
-    pub fn ecn(&self) -> Ecn {
-        match self {
-            Sender::Stream(s) if s.controller().marks() != Marks::Nothing => Ecn::Capable,
-            _ => Ecn::NotCapable,
+    /// What came back from the receiver: an acknowledgement or a report. Anything else is
+    /// ignored.
+    #[inline]
+    pub fn on_reply(&mut self, reply: &Segment, now: Time) {
+        match (self, *reply) {
+            (
+                Sender::Stream(s),
+                Segment::Ack {
+                    next,
+                    block,
+                    block_len,
+                    echo,
+                    marked,
+                },
+            ) => s.on_ack(next, block, block_len, echo, marked, now),
+            (
+                Sender::Tunnel(s),
+                Segment::Report {
+                    pair,
+                    accumulation,
+                    lost,
+                    egress_bps,
+                    received,
+                },
+            ) => {
+                let rate = Rate::from_bps(egress_bps);
+                s.on_report(pair, f64::from(accumulation), rate, lost, received, now);
+            }
+            _ => {}
         }
+    }
+
+    /// A mark on its data packets means something to it: they are sent as ECN-capable.
+    pub fn is_ecn_capable(&self) -> bool {
+        matches!(self, Sender::Stream(s) if s.controller().marks() != Marks::Nothing)
     }
 
     /// The base round-trip time of the network is now this.
@@ -152,16 +193,7 @@ impl Sender {
         let (controller, rtt, retransmissions) = match self {
             Sender::Stream(s) => (s.controller(), s.round_trip(), s.retransmissions()),
             Sender::Tunnel(s) => (s.controller(), s.round_trip(), 0),
-            Sender::Datagrams(_) => {
-                return View {
-                    cwnd: None,
-                    ssthresh: None,
-                    rtt: None,
-                    min_rtt: None,
-                    accumulation: None,
-                    retransmissions: 0,
-                };
-            }
+            Sender::Datagrams(_) => return View::default(),
         };
         View {
             cwnd: Some(controller.cwnd()),
@@ -171,5 +203,61 @@ impl Sender {
             accumulation: controller.accumulation_estimate(),
             retransmissions,
         }
+    }
+}
+
+impl Receiver {
+    /// A packet arrived, with a congestion mark or without. `truth` gives the accumulation by
+    /// its definition, for the ideal estimator; it matters for in-band packets only.
+    #[inline]
+    pub fn on_segment(
+        &mut self,
+        segment: &Segment,
+        size: Bytes,
+        marked: bool,
+        truth: Option<f64>,
+        now: Time,
+    ) -> Receipt {
+        match (self, *segment) {
+            (Receiver::Stream(r), Segment::Data { number, sent }) => {
+                let (fresh, ack) = r.on_data(number, sent, marked);
+                Receipt {
+                    data: Some(fresh),
+                    reply: Some(ack),
+                }
+            }
+            (Receiver::Tunnel(r), Segment::Data { .. }) => {
+                r.on_data(size, now);
+                Receipt {
+                    data: Some(true),
+                    reply: None,
+                }
+            }
+            (Receiver::Datagrams, Segment::Data { .. }) => Receipt {
+                data: Some(true),
+                reply: None,
+            },
+            (Receiver::Tunnel(r), Segment::OutOfBand { pair, .. }) => {
+                r.on_out_of_band(pair, now);
+                Receipt::default()
+            }
+            (
+                Receiver::Tunnel(r),
+                Segment::InBand {
+                    pair,
+                    sent_bytes,
+                    virtual_delay,
+                },
+            ) => Receipt {
+                data: None,
+                reply: r.on_in_band(pair, sent_bytes, virtual_delay, truth, now),
+            },
+            _ => Receipt::default(),
+        }
+    }
+
+    /// Its estimator asks for the truth.
+    pub fn wants_truth(&self) -> bool {
+        matches!(self, Receiver::Tunnel(r) if r.wants_truth())
     }
 }

@@ -1,7 +1,10 @@
 //! Series, sampled at a period, bounded in memory: when the columns are full, pairs of
 //! samples are merged and the period doubles.
 
-use accord_scenario::{Entity, Fold, Metric, Scenario, Series};
+use crate::metric::{Entity, Fold, Metric};
+use crate::network::{LinkId, Scenario};
+use crate::reading::{FlowReading, LinkReading};
+use crate::run::Series;
 use accord_units::{Duration, Time};
 
 /// All columns together hold no more values than this (128 MiB).
@@ -14,6 +17,7 @@ const SHORTEST: usize = 64;
 const BLOCK: usize = 32;
 
 /// The series of a run in the making.
+#[derive(Clone, Debug)]
 pub struct Recorder {
     period: Duration,
     time: Vec<f64>,
@@ -21,6 +25,10 @@ pub struct Recorder {
     /// Samples that are not in the columns yet, one after the other.
     rows: Vec<f64>,
     capacity: usize,
+    /// The recorded links, and what was read last.
+    links: Vec<(LinkId, LinkReading)>,
+    flows: Vec<FlowReading>,
+    last: Time,
 }
 
 impl Recorder {
@@ -39,9 +47,11 @@ impl Recorder {
         for flow in 0..scenario.flows.len() {
             add(Entity::Flow(flow), false);
         }
+        let mut links = Vec::new();
         for (link, l) in scenario.links.iter().enumerate() {
             if !l.attachment {
                 add(Entity::Link(link), true);
+                links.push((link, LinkReading::idle(l.rate)));
             }
         }
         let capacity = (BUDGET / columns.len().max(1)).clamp(SHORTEST, LONGEST);
@@ -51,6 +61,9 @@ impl Recorder {
             columns,
             rows: Vec::new(),
             capacity: capacity - capacity % BLOCK,
+            links,
+            flows: vec![FlowReading::default(); scenario.flows.len()],
+            last: Time::ZERO,
         }
     }
 
@@ -59,10 +72,31 @@ impl Recorder {
         self.period
     }
 
-    /// Adds a sample: `fill` appends a value for each column, in their order.
-    pub fn sample(&mut self, now: Time, fill: impl FnOnce(&mut Vec<f64>)) {
+    /// The links that are recorded, in the order of their readings.
+    pub fn links(&self) -> impl Iterator<Item = LinkId> {
+        self.links.iter().map(|(link, _)| *link)
+    }
+
+    /// Adds a sample: a reading of each flow, and of each recorded link.
+    pub fn sample(
+        &mut self,
+        now: Time,
+        flow: impl FnMut(usize) -> FlowReading,
+        mut link: impl FnMut(LinkId) -> LinkReading,
+    ) {
+        let period = now.since(self.last).as_secs_f64();
+        self.last = now;
         self.time.push(now.as_secs_f64());
-        fill(&mut self.rows);
+        let flows = (0..self.flows.len()).map(flow);
+        for (last, reading) in self.flows.iter_mut().zip(flows) {
+            reading.record(last, period, &mut self.rows);
+            *last = reading;
+        }
+        for (id, last) in &mut self.links {
+            let reading = link(*id);
+            reading.record(last, period, &mut self.rows);
+            *last = reading;
+        }
         if self.time.len().is_multiple_of(BLOCK) {
             self.flush();
         }

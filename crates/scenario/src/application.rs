@@ -1,11 +1,11 @@
 //! Applications: what gives a sender something to send, and when.
 
-use crate::wire::Dice;
-use accord_aqm::Entropy;
-use accord_scenario::{Demand, Draw, Flow, Purpose, stream};
+use crate::network::{Demand, Draw, Flow};
+use crate::random::{Dice, Purpose};
 use accord_units::{Bytes, Duration, Time};
 
 /// The application of one flow.
+#[derive(Clone, Debug)]
 pub struct Application {
     demand: Demand,
     packet: Bytes,
@@ -15,6 +15,7 @@ pub struct Application {
 }
 
 /// What an application does next.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Step {
     /// Packets that it hands to the sender now.
     pub supply: u64,
@@ -23,6 +24,7 @@ pub struct Step {
 }
 
 /// See [`Step`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Then {
     /// After this span.
     After(Duration),
@@ -38,7 +40,7 @@ impl Application {
         Application {
             demand: flow.demand,
             packet: flow.packet,
-            dice: Dice(stream(seed, id, Purpose::Demand)),
+            dice: Dice::new(seed, id, Purpose::Demand),
             left: 0,
         }
     }
