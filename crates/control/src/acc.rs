@@ -9,8 +9,9 @@
 //!   not one doubling after it, and sends at most [`PROBE`] times as fast as what it sent
 //!   before came out. Twenty flows that start together then lose nothing at Xia05 figure 6.
 
+use crate::service::Held;
 use crate::{Acked, Allowance, Congestion, Controller, PathView, Policy, Report};
-use accord_units::{Bytes, Duration, Rate, Time};
+use accord_units::{Bytes, Duration, Rate, Service, Time};
 
 /// How the window governs what is sent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -35,8 +36,9 @@ const CORRECTION: f64 = 0.25;
 pub struct Acc {
     policy: Policy,
     clocking: Clocking,
-    /// Target accumulation a* in bytes.
+    /// Target accumulation a* in bytes, of a flow of weight 1.
     target: f64,
+    service: Held,
     packet: f64,
     cwnd: f64,
     ssthresh: f64,
@@ -54,6 +56,7 @@ impl Acc {
             policy,
             clocking,
             target,
+            service: Held::default(),
             packet: packet.as_f64(),
             cwnd: packet.as_f64(),
             ssthresh: f64::INFINITY,
@@ -63,8 +66,8 @@ impl Acc {
         }
     }
 
-    /// Moves the window. Steps as numbered in Har02 algorithm 1, with the contracted rate
-    /// zero. Step (2), the rate, is here what the receiver measures.
+    /// Moves the window. Steps as numbered in Har02 algorithm 1. Step (2), the rate, is here
+    /// what the receiver measures.
     fn move_window(&mut self, report: &Report, path: &PathView) {
         let a = report.accumulation; // (1)
         self.estimate = a;
@@ -79,9 +82,11 @@ impl Acc {
         } else {
             sent
         }; // (4)
-        let step = self.policy.step(a, self.target, self.cwnd, path.min_rtt);
+        let mu = report.egress_rate.as_bps_f64() / 8.0; // (2)
+        let excess = self.service.excess(a, self.target, mu); // (3)
+        let step = self.policy.step(excess, self.cwnd, path.min_rtt);
         self.cwnd = (self.cwnd + step.min(self.packet)).max(self.packet); // (5)
-        let congested = a > self.target;
+        let congested = excess > 0.0;
         if congested {
             self.ssthresh = self.cwnd; // (6)
         } else {
@@ -97,13 +102,15 @@ impl Acc {
         self.low_rate(congested);
     }
 
-    /// The window that holds the target, were the queuing delay to stay what it is: the
-    /// target over the delay is a rate, by Little's law.
+    /// The window without excess, were the queuing delay to stay what it is: the target over
+    /// the delay is a rate, by Little's law.
     fn full_window(&self, report: &Report, path: &PathView) -> f64 {
         let egress = report.egress_rate.as_bps_f64() / 8.0;
         let delay = report.accumulation / egress;
         match self.clocking {
-            Clocking::Egress if delay > 0.0 => self.target / delay * path.rtt.as_secs_f64(),
+            Clocking::Egress if delay > 0.0 => {
+                self.service.rate(self.target, delay) * path.rtt.as_secs_f64()
+            }
             _ => f64::INFINITY,
         }
     }
@@ -166,6 +173,10 @@ impl Controller for Acc {
         let before = self.cwnd;
         self.move_window(report, path);
         self.set_rate(before, report, path);
+    }
+
+    fn set_service(&mut self, service: &Service) {
+        self.service = Held::new(service);
     }
 
     fn allowance(&self) -> Allowance {

@@ -14,6 +14,7 @@ mod monaco;
 mod policy;
 mod registry;
 mod reno;
+mod service;
 mod tcp_window;
 mod unresponsive;
 mod vegas;
@@ -28,7 +29,7 @@ pub use unresponsive::Unresponsive;
 pub use vegas::Vegas;
 pub use vegas_rem::VegasRem;
 
-use accord_units::{Bytes, Duration, Rate, Time};
+use accord_units::{Bytes, Duration, Rate, Service, Time};
 
 /// What the transport knows of the path; the same view for every controller.
 #[derive(Clone, Copy, Debug)]
@@ -182,6 +183,10 @@ pub trait Controller {
 
     /// Tells the true base round-trip time, for controllers that are to know it.
     fn set_base_rtt(&mut self, _base_rtt: Duration) {}
+
+    /// What the flow is to get from now on. A controller that does not steer an
+    /// accumulation cannot hold a service; the scenario language refuses it one.
+    fn set_service(&mut self, _service: &Service) {}
 
     /// A duplicate acknowledgement should be followed by a look at the fine-grained
     /// timer of the first unacknowledged packet [Low02 §1.1].

@@ -28,9 +28,9 @@ pub enum Policy {
 }
 
 impl Policy {
-    /// The change of the window `w` for one round trip, all in bytes.
-    pub fn step(&self, a: f64, target: f64, w: f64, base_rtt: Duration) -> f64 {
-        let excess = a - target;
+    /// The change of the window `w` for one round trip, where a − a* is `excess`; all in
+    /// bytes.
+    pub fn step(&self, excess: f64, w: f64, base_rtt: Duration) -> f64 {
         match *self {
             Policy::Aiad { gain } if excess == 0.0 => 0.0 * gain,
             Policy::Aiad { gain } => -gain * excess.signum(),

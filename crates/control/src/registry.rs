@@ -5,7 +5,7 @@ use crate::{
 };
 use crate::{Acked, Allowance, Congestion, Controller, Marks, Meter, PathView, Recovery, Report};
 use accord_units::param::{Family, Values};
-use accord_units::{Bytes, Duration, Time};
+use accord_units::{Bytes, Duration, Service, Time};
 
 macro_rules! any_controller {
     ($($family:path, $build:path => $(#[$doc:meta])* $variant:ident($type:ty),)*) => {
@@ -65,6 +65,9 @@ macro_rules! any_controller {
             }
             fn set_base_rtt(&mut self, base_rtt: Duration) {
                 match self { $(AnyController::$variant(c) => c.set_base_rtt(base_rtt),)* }
+            }
+            fn set_service(&mut self, service: &Service) {
+                match self { $(AnyController::$variant(c) => c.set_service(service),)* }
             }
             #[inline]
             fn early_retransmission(&self) -> bool {

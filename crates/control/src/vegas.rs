@@ -29,6 +29,9 @@
 //! | –      | `sack`           | –              | false   | –     | RFC 6675 |
 //! | –      | `ecn`            | –              | false   | –     | RFC 3168 |
 //!
+//! With a [`Service`], α and β bound what is queued beyond the contracted rate's part, times
+//! the weight; and the window shrinks while more is queued than the limit [Har02 eq. 8].
+//!
 //! Departures from the source. Low02 compares window and round-trip time of one instant;
 //! here they are of the same packets (see the estimator). The cut by 1/8 at the end of
 //! slow start and by 1/4 on an early loss are those of the ns-2 implementation that the
@@ -38,10 +41,11 @@
 //! shrinks takes ssthresh down with it.
 
 use crate::estimator::VegasEstimator;
+use crate::service::Held;
 use crate::tcp_window::{ECN, INITIAL_WINDOW, SACK, TcpWindow, marks};
 use crate::{Acked, Allowance, Congestion, Controller, Marks, PathView, Recovery};
 use accord_units::param::{Family, Kind, Param, Role, Values};
-use accord_units::{Bytes, Duration, Objective, Rate, Size, Target, Time};
+use accord_units::{Bytes, Duration, Objective, Rate, Service, Size, Target, Time};
 
 pub(crate) const ALPHA: Param = Param {
     name: "alpha",
@@ -259,6 +263,8 @@ pub struct Vegas {
     cwnd: TcpWindow,
     estimator: VegasEstimator,
     thresholds: Thresholds,
+    /// Boxed, to be small: it is needed once per round trip.
+    service: Box<Held>,
     gamma: f64,
     /// In slow start: this is a round in which the window grows, not one in which the
     /// growth is measured.
@@ -311,6 +317,7 @@ impl Vegas {
             cwnd: TcpWindow::new(values, packet),
             estimator,
             thresholds,
+            service: Box::default(),
             gamma: values.size("gamma").bytes_f64(packet),
             growing: false,
             answered_until: Time::ZERO,
@@ -355,11 +362,12 @@ impl Vegas {
     pub(crate) fn avoid_congestion(&mut self, backlog: f64, may_grow: bool) {
         let base_rtt = self.estimator.base_rtt().unwrap_or(Duration::ZERO);
         let (alpha, beta) = self.thresholds.in_bytes(base_rtt);
-        if backlog < alpha {
+        let excess = |target| self.service.excess(backlog, target, self.estimator.rate());
+        if excess(alpha) < 0.0 {
             if may_grow {
                 self.cwnd.increment();
             }
-        } else if backlog > beta {
+        } else if excess(beta) > 0.0 {
             self.cwnd.decrement();
         }
     }
@@ -417,6 +425,10 @@ impl Controller for Vegas {
 
     fn marks(&self) -> Marks {
         self.marks
+    }
+
+    fn set_service(&mut self, service: &Service) {
+        *self.service = Held::new(service);
     }
 
     fn set_base_rtt(&mut self, base_rtt: Duration) {

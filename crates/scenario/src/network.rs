@@ -2,7 +2,7 @@
 
 use crate::expectation::{Expectation, Window};
 use accord_units::param::Values;
-use accord_units::{Bytes, Duration, Rate, Time};
+use accord_units::{Bytes, Duration, Rate, Service, Time};
 use std::ops::Range;
 
 /// Index of a node in [`Scenario::nodes`].
@@ -154,6 +154,8 @@ pub struct Flow {
     pub reverse_path: Vec<LinkId>,
     /// The controller with its parameters; its family's role is `Controller`.
     pub controller: Values,
+    /// What it is to get; the default but for controllers that keep accumulation.
+    pub service: Service,
     /// What the application wants to send.
     pub demand: Demand,
     /// When it starts.

@@ -65,6 +65,11 @@ const CONTROLLERS: &[&str] = &[
     "{ name = \"monaco\", target = \"2.5 pkt\", gain = 1e-7, policy = \"mw\", paced = false }",
     "{ name = \"vegas-k\", alpha = \"1 KB\", beta = \"3000 B\", k = 17 }",
 ];
+const SERVICES: &[&str] = &[
+    "{}",
+    "{ contract = \"0 bps\", weight = 1e-6 }",
+    "{ contract = \"1.234567 Mbps\", weight = 0.3, limit = \"64 KiB\" }",
+];
 const DEMANDS: &[&str] = &[
     "\"greedy\"",
     "{ size = \"1 GB\" }",
@@ -152,7 +157,11 @@ fn flows(dice: &mut Dice, text: &mut String, hops: usize) {
             dice.below(2) == 0
         }
     };
-    writeln!(text, "controller = {}", dice.of(CONTROLLERS)).unwrap();
+    let controller = dice.of(CONTROLLERS);
+    writeln!(text, "controller = {controller}").unwrap();
+    if controller != "\"reno\"" && !each {
+        dice.maybe(text, "service", SERVICES);
+    }
     dice.maybe(text, "demand", DEMANDS);
     dice.maybe(text, "start", STARTS);
     dice.maybe(text, "stop", &["\"71 h\"", "\"259199.999999999999 s\""]);
@@ -164,6 +173,7 @@ fn flows(dice: &mut Dice, text: &mut String, hops: usize) {
             "{}",
             "{ start = \"2 s\" }",
             "{ ack = \"1 B\", controller = \"newreno\" }",
+            "{ controller = \"monaco\", service = { contract = \"3 bps\" } }",
         ];
         let members: Vec<_> = (0..1 + dice.below(4))
             .map(|_| *dice.of(&own.each_ref()))

@@ -69,7 +69,8 @@ struct Coming {
 impl Flow {
     /// Flow `id`, not started yet; its paths are to be set.
     pub fn new(f: &scenario::Flow, id: usize, scenario: &Scenario) -> Flow {
-        let (sender, receiver) = endpoints(&f.controller, f.packet, scenario.base_rtt(id));
+        let (sender, receiver) =
+            endpoints(&f.controller, &f.service, f.packet, scenario.base_rtt(id));
         Flow {
             ecn: match sender.is_ecn_capable() {
                 true => Ecn::Capable,

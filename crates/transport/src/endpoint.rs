@@ -3,7 +3,7 @@
 use crate::{Segment, stream, tunnel};
 use accord_control::{AnyController, Controller, Marks, meter};
 use accord_units::param::Values;
-use accord_units::{Bytes, Duration, Rate, Time};
+use accord_units::{Bytes, Duration, Rate, Service, Time};
 
 /// The sending end.
 #[derive(Clone, Debug)]
@@ -61,10 +61,16 @@ pub struct Receipt {
 }
 
 /// Both ends of a flow with packets of `packet` bytes and a path whose base round-trip time is
-/// `base_rtt`; `values` says which controller it has.
-pub fn endpoints(values: &Values, packet: Bytes, base_rtt: Duration) -> (Sender, Receiver) {
+/// `base_rtt`; `values` says which controller it has, and `service` what it is to get.
+pub fn endpoints(
+    values: &Values,
+    service: &Service,
+    packet: Bytes,
+    base_rtt: Duration,
+) -> (Sender, Receiver) {
     let mut controller = AnyController::build(values, packet);
     controller.set_base_rtt(base_rtt);
+    controller.set_service(service);
     match (controller, meter(values)) {
         (AnyController::Unresponsive(_), _) => {
             (Sender::Datagrams(Datagrams::default()), Receiver::Datagrams)

@@ -16,12 +16,14 @@
 mod objective;
 pub mod param;
 mod quantity;
+mod service;
 mod size;
 mod text;
 mod time;
 
 pub use objective::{Objective, Price, Target};
 pub use quantity::{Bytes, Rate};
+pub use service::Service;
 pub use size::Size;
 pub use text::ParseError;
 pub use time::{Duration, Time};

@@ -6,7 +6,7 @@ use accord_scenario::{
     Over, Queue, Run, Scenario, Series, Statistics, Subject, Target, Window,
 };
 use accord_units::param::{Family, Role};
-use accord_units::{Bytes, Duration, Objective, Price, Rate, Time};
+use accord_units::{Bytes, Duration, Objective, Price, Rate, Service, Time};
 
 static CONTROLLER: Family = Family {
     name: "monaco",
@@ -52,6 +52,7 @@ pub fn scenario(groups: &[(&str, usize)], links: &[&str], seconds: u64) -> Scena
             path: (0..links.len()).collect(),
             reverse_path: vec![],
             controller: CONTROLLER.defaults(),
+            service: Service::default(),
             demand: Demand::Greedy,
             start: Time::ZERO,
             stop: None,

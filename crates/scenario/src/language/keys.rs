@@ -139,6 +139,7 @@ const REVERSE_PATH: Key = key("reverse_path", NODES, Words("the path backwards")
 const ACCESS: Key = key("access", Shape::Table(&ATTACHMENT), Words("the flow starts at the first node of its path"), "Attaches a source host to the start of the path.");
 const EGRESS: Key = key("egress", Shape::Table(&ATTACHMENT), Words("the flow ends at the last node of its path"), "Attaches a sink host to the end of the path.");
 const CONTROLLER: Key = key("controller", Shape::Controller, Required, "The congestion controller, by name or as a table of `name` and its parameters.");
+const SERVICE: Key = key("service", Shape::Table(&SERVICES), Words("a fair share"), "What the flow is to get, where its controller keeps accumulation.");
 const DEMAND: Key = key("demand", Shape::Either(&[Shape::Choice(|| vec!["greedy"]), Shape::Table(&DEMANDS)]), Value("greedy"), "What the application wants to send.");
 const START: Key = key("start", Shape::Either(&[Shape::Instant, Shape::Table(&UNIFORM)]), Value("0 s"), "When it starts.");
 const STOP: Key = key("stop", Shape::Instant, Nothing, "When it stops sending.");
@@ -155,7 +156,7 @@ pub(crate) const FLOW: Section = Section {
         key("each_hop", Shape::Flag, Value("false"), "Flows on each link of the parking lot, instead of a path: `NAME.1` on `hop1` and so on."),
         FROM, TO, PATH, REVERSE_PATH, ACCESS, EGRESS,
         Key { default: Words("required, here or in `each`"), ..CONTROLLER },
-        DEMAND, START, STOP, PACKET, ACK, CONTROL,
+        SERVICE, DEMAND, START, STOP, PACKET, ACK, CONTROL,
         key("each", Shape::List(&Shape::Table(&EACH)), Nothing, "One table for each flow of the group, with what is different from the group."),
     ],
 };
@@ -166,8 +167,19 @@ pub(crate) const EACH: Section = Section {
     one_of: false,
     keys: &[
         inherited(FROM), inherited(TO), inherited(PATH), inherited(REVERSE_PATH), inherited(ACCESS),
-        inherited(EGRESS), inherited(CONTROLLER), inherited(DEMAND), inherited(START),
-        inherited(STOP), inherited(PACKET), inherited(ACK), inherited(CONTROL),
+        inherited(EGRESS), inherited(CONTROLLER), inherited(SERVICE), inherited(DEMAND),
+        inherited(START), inherited(STOP), inherited(PACKET), inherited(ACK), inherited(CONTROL),
+    ],
+};
+
+pub(crate) const SERVICES: Section = Section {
+    title: "service",
+    doc: "A contracted rate, and a weighted share of what is not contracted; see [services](services.md).",
+    one_of: false,
+    keys: &[
+        key("contract", Shape::Contract, Value("0 bps"), "Rate that the flow gets before anything is shared."),
+        key("weight", Shape::Number(1e-6, 1e6), Value("1"), "Its part of what is shared: multiplies the controller's target."),
+        key("limit", Shape::Amount, Words("none"), "The most that the flow may have queued, whatever its contract; no less than its weight times the target."),
     ],
 };
 

@@ -3,6 +3,7 @@
 use super::figure;
 use crate::expectation::{Subject, Target, Window};
 use crate::network::{Change, Demand, Draw, Event, Flow, Group, Limit, Link, LinkId, Scenario};
+use accord_units::Service;
 use accord_units::param::{Value, Values};
 use std::fmt::Write;
 
@@ -195,12 +196,26 @@ fn draw(draw: &Draw<impl std::fmt::Display>) -> String {
     }
 }
 
+/// Only where it says something: not every controller takes a service.
+fn service(service: &Service) -> Option<(&'static str, String)> {
+    if *service == Service::default() {
+        return None;
+    }
+    let mut keys = vec![
+        ("contract", quoted(service.contract)),
+        ("weight", format!("{:?}", service.weight)),
+    ];
+    keys.extend(service.limit.map(|limit| ("limit", quoted(limit))));
+    Some(("service", table(&keys)))
+}
+
 fn flow(s: &Scenario, flow: &Flow) -> Vec<(&'static str, String)> {
     let mut keys = paths(s, &flow.path, &flow.reverse_path);
     let mut controller = vec![("name", text(flow.controller.family().name))];
     controller.extend(params(&flow.controller));
+    keys.extend([("controller", table(&controller))]);
+    keys.extend(service(&flow.service));
     keys.extend([
-        ("controller", table(&controller)),
         ("demand", demand(&flow.demand)),
         ("start", quoted(flow.start)),
     ]);

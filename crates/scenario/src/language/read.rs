@@ -53,6 +53,12 @@ pub(crate) fn rate(value: &Value) -> Result<Rate, Problem> {
     bounded(value, x, Some(Rate::ZERO), limits::RATE, "a rate")
 }
 
+/// A rate that is promised; zero promises nothing.
+pub(crate) fn contract(value: &Value) -> Result<Rate, Problem> {
+    let x = quantity(value, &Shape::Contract)?;
+    bounded(value, x, None, limits::RATE, "a rate")
+}
+
 pub(crate) fn delay(value: &Value) -> Result<Duration, Problem> {
     let x = quantity(value, &Shape::Delay)?;
     bounded(value, x, None, limits::DELAY, "a delay")
@@ -100,6 +106,24 @@ pub(crate) fn whole(value: &Value, min: u64, max: u64) -> Result<u64, Problem> {
             }),
         _ => Err(wrong(value, &shape)),
     }
+}
+
+pub(crate) fn number(value: &Value, min: f64, max: f64) -> Result<f64, Problem> {
+    let shape = Shape::Number(min, max);
+    let x = match value.data {
+        Data::Whole(n) => n as f64,
+        Data::Number(x) => x,
+        _ => return Err(wrong(value, &shape)),
+    };
+    if !(min..=max).contains(&x) {
+        let message = format!(
+            "{} is out of range: expected {}",
+            value.describe(),
+            shape.expected()
+        );
+        return Err(Problem::new(value.span, message));
+    }
+    Ok(x)
 }
 
 pub(crate) fn text<'a>(value: &'a Value, shape: &Shape) -> Result<&'a str, Problem> {

@@ -101,10 +101,11 @@ impl Shape {
             Shape::Flag => "`true`, `false`".into(),
             Shape::Whole(min, max) if *max > 1 << 60 => format!("whole number from {min}"),
             Shape::Whole(min, max) => format!("whole number, {min} to {max}"),
+            Shape::Number(min, max) => format!("number, {min} to {max}"),
             Shape::Probability => "probability".into(),
             Shape::Tolerance => "tolerance".into(),
             Shape::Instant | Shape::Span | Shape::Delay => "time".into(),
-            Shape::Rate => "rate".into(),
+            Shape::Rate | Shape::Contract => "rate".into(),
             Shape::Amount | Shape::Packet => "size".into(),
             Shape::Limit => "limit".into(),
             Shape::Choice(words) => {

@@ -51,6 +51,8 @@ pub(crate) enum Shape {
     Flag,
     /// A whole number within these bounds.
     Whole(u64, u64),
+    /// A number within these bounds.
+    Number(f64, f64),
     /// A probability: "1 %" or 0.01.
     Probability,
     /// A relative tolerance, more than zero: "5 %" or 0.05.
@@ -63,6 +65,8 @@ pub(crate) enum Shape {
     Delay,
     /// A rate, more than zero.
     Rate,
+    /// A rate that is promised; zero promises nothing.
+    Contract,
     /// A number of bytes, more than zero.
     Amount,
     /// The size of one packet.
@@ -132,11 +136,12 @@ impl Shape {
             Shape::Name | Shape::Dotted => "a name in quotes".into(),
             Shape::Flag => "true or false".into(),
             Shape::Whole(min, max) => format!("a whole number from {min} to {max}"),
+            Shape::Number(min, max) => format!("a number from {min} to {max}"),
             Shape::Probability => "a probability such as \"1 %\" or 0.01".into(),
             Shape::Tolerance => "a relative tolerance such as \"5 %\" or 0.05".into(),
             Shape::Instant | Shape::Span => "a time such as \"20 s\"".into(),
             Shape::Delay => "a time such as \"2 ms\"".into(),
-            Shape::Rate => "a rate such as \"30 Mbps\"".into(),
+            Shape::Rate | Shape::Contract => "a rate such as \"30 Mbps\"".into(),
             Shape::Amount => "a size such as \"1 MB\"".into(),
             Shape::Packet => "a size such as \"1000 B\"".into(),
             Shape::Limit => {

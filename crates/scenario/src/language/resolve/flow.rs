@@ -14,13 +14,14 @@ use super::route::{self, Routes};
 use crate::network::{Demand, Draw, Flow, Group, NodeId, Scenario};
 use crate::random::{Purpose, stream};
 use accord_units::param::Values;
-use accord_units::{Bytes, Objective, Time};
+use accord_units::{Bytes, Objective, Service, Time};
 use rand_xoshiro::rand_core::Rng;
 
 /// What flows of a group have in common.
 struct Spec {
     span: Span,
     controller: Values,
+    service: Service,
     demand: Demand,
     /// The earliest and the latest start.
     start: (Time, Time),
@@ -211,6 +212,7 @@ impl Flows<'_> {
         let spec = Spec {
             span: reader.span,
             controller,
+            service: service(reader)?,
             demand: reader.get("demand", demand)?,
             start: reader.get("start", start)?,
             stop: reader.opt("stop", read::instant)?,
@@ -243,7 +245,8 @@ impl Flows<'_> {
             Demand::Greedy | Demand::Size(_) => false,
         };
         let family = spec.controller.family();
-        if family.role.objective(&spec.controller) == Some(Objective::Unresponsive) && !rated {
+        let objective = family.role.objective(&spec.controller);
+        if objective == Some(Objective::Unresponsive) && !rated {
             let span = reader.given("demand").map_or(at("controller"), |v| v.span);
             let message = format!(
                 "{} does not respond to congestion, so the demand has to give a rate",
@@ -252,7 +255,26 @@ impl Flows<'_> {
             let hint = "demand = { constant = \"5 Mbps\" }";
             return Err(Problem::new(span, message).hint(hint));
         }
-        Ok(())
+        let Some(service) = reader.table("service", &keys::SERVICES) else {
+            return Ok(());
+        };
+        let Some(Objective::Accumulation { target }) = objective else {
+            let name = family.name;
+            let message = format!("{name} does not steer an accumulation, so can hold no service");
+            return Err(Problem::new(service.span, message).hint("controller = \"monaco\""));
+        };
+        let target = spec.service.weight * target.bytes_f64(spec.packet);
+        match (spec.service.limit, service.given("limit")) {
+            (Some(limit), Some(value)) if limit.as_f64() < target => {
+                let message = format!(
+                    "the flow is to keep {} queued, and this is less",
+                    Bytes::from_f64(target)
+                );
+                let hint = "weight times the controller's target is the least that a limit can be";
+                Err(Problem::new(value.span, message).hint(hint))
+            }
+            _ => Ok(()),
+        }
     }
 
     /// The way that a file gives to a flow.
@@ -339,6 +361,7 @@ impl Flows<'_> {
             path: route::links(self.network, &nodes, spec.span)?,
             reverse_path: route::links(self.network, &backwards, spec.span)?,
             controller: spec.controller.clone(),
+            service: spec.service,
             demand: spec.demand,
             start: draw(spec.start, self.scenario.seed, index),
             stop: spec.stop,
@@ -375,6 +398,18 @@ fn draw((earliest, latest): (Time, Time), seed: u64, flow: usize) -> Time {
     let random = stream(seed, flow, Purpose::Start).next_u64();
     let offset = (u128::from(random) * u128::from(width)) >> 64;
     earliest + accord_units::Duration::from_ps(offset as u64)
+}
+
+/// What a group says of a service and what its flow says are one.
+fn service(reader: &Reader<'_>) -> Result<Service, Problem> {
+    let Some(reader) = reader.table("service", &keys::SERVICES) else {
+        return Ok(Service::default());
+    };
+    Ok(Service {
+        contract: reader.get("contract", read::contract)?,
+        weight: reader.get("weight", |v| read::number(v, 1e-6, 1e6))?,
+        limit: reader.opt("limit", read::amount)?,
+    })
 }
 
 fn start(value: &Value) -> Result<(Time, Time), Problem> {

@@ -1,0 +1,63 @@
+//! Services by accumulation: a contracted rate and a weighted share of the rest, over FIFO
+//! queues [Har02 §IV, §V].
+//!
+//! A flow of rate μ whose packets wait t_q has a = μ·t_q queued. Of that, x̂·t_q carries the
+//! contracted rate x̂ and does not count; what is left carries its share of what nobody
+//! contracted, and is held at φ·ā:
+//!
+//! ```text
+//! a_s = a·(1 − x̂/μ)                 [Har02 eq. 8]
+//! excess = max(a_s − φ·ā, a − A)    [Har02 algorithm 1, step 5]
+//! ```
+//!
+//! The second part bounds what the flow queues in all by A, whatever was contracted. Any
+//! controller that steers an accumulation to a target holds a service when it steers the
+//! excess to zero instead.
+
+use accord_units::Service;
+
+/// A service as a controller holds it.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct Held {
+    /// x̂ in bytes per second.
+    contract: f64,
+    weight: f64,
+    /// A in bytes.
+    limit: f64,
+}
+
+impl Held {
+    pub fn new(service: &Service) -> Held {
+        Held {
+            contract: service.contract.as_bps_f64() / 8.0,
+            weight: service.weight,
+            limit: service.limit.map_or(f64::INFINITY, |limit| limit.as_f64()),
+        }
+    }
+
+    /// How much more is queued than should be, in bytes: `a` is the accumulation, `target`
+    /// that of a flow of weight 1, `rate` that at which data leaves, in bytes per second.
+    /// Below the contracted rate all that is queued carries it [Har02 algorithm 1, step 3].
+    pub fn excess(&self, a: f64, target: f64, rate: f64) -> f64 {
+        let shared = if self.contract < rate {
+            a * (1.0 - self.contract / rate)
+        } else if self.contract > 0.0 {
+            0.0
+        } else {
+            a
+        };
+        (shared - self.weight * target).max(a - self.limit)
+    }
+
+    /// The rate in bytes per second that is without excess while packets wait `delay`
+    /// seconds.
+    pub fn rate(&self, target: f64, delay: f64) -> f64 {
+        (self.contract + self.weight * target / delay).min(self.limit / delay)
+    }
+}
+
+impl Default for Held {
+    fn default() -> Held {
+        Held::new(&Service::default())
+    }
+}
