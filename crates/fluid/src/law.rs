@@ -22,7 +22,7 @@
 //! Departures: below one packet the window goes on shrinking (the controllers pace instead);
 //! Vegas-k keeps the smallest round-trip time for ever; timeouts are not modelled.
 
-use accord_scenario::Flow;
+use accord_scenario::{Demand, Flow};
 use std::f64::consts::LN_2;
 
 /// A law with its parameters, in bytes and seconds.
@@ -80,6 +80,10 @@ impl Control {
             keep: 1.0,
             window_clocked: false,
         };
+        if let Demand::Web(_) = flow.demand {
+            // Connections that come and go are a load, which no window bounds.
+            return plain;
+        }
         match v.family().name {
             "monaco" => {
                 let (target, gain) = (size("target"), v.number("gain"));

@@ -8,7 +8,7 @@
 //!   `accord_scenario::State::probe`. Acknowledgements and control packets load no link.
 
 use crate::law::{Control, Law};
-use accord_scenario::{Change, Demand, Limit, LinkId, Scenario, State};
+use accord_scenario::{Change, Demand, Flow, Limit, LinkId, Scenario, State, Web};
 use accord_units::Time;
 use accord_units::param::Values;
 
@@ -135,7 +135,8 @@ impl<'a> Model<'a> {
         // Flows that are alike lie in one group of the scenario.
         for g in &s.groups {
             let first = groups.len();
-            for flow in g.flows.clone() {
+            let seen = |&flow: &usize| !is_left_out(&s.flows[flow]);
+            for flow in g.flows.clone().filter(seen) {
                 let same = |&other: &usize| {
                     let (a, b) = (&s.flows[flow], &s.flows[other]);
                     (a.controller == b.controller && a.demand == b.demand)
@@ -160,6 +161,10 @@ impl<'a> Model<'a> {
                         (f64::INFINITY, f64::INFINITY)
                     }
                     Demand::Size(size) => (f64::INFINITY, size.as_f64()),
+                    Demand::Web(web) => {
+                        let load = web.load.map_or(0.0, |load| load.as_bps_f64() / 8.0);
+                        (load, f64::INFINITY)
+                    }
                     Demand::Constant(rate) | Demand::Poisson(rate) => {
                         (rate.as_bps_f64() / 8.0, f64::INFINITY)
                     }
@@ -193,10 +198,13 @@ impl<'a> Model<'a> {
         {
             note("bursts without a rate are taken as always on");
         }
+        if s.flows.iter().any(is_left_out) {
+            note("web users without a `load` are left out");
+        }
         if s.flows.iter().any(|f| {
             matches!(
                 f.demand,
-                Demand::OnOff { rate: Some(_), .. } | Demand::Poisson(_)
+                Demand::OnOff { rate: Some(_), .. } | Demand::Poisson(_) | Demand::Web(_)
             )
         }) {
             note("random demands are taken at their mean rates");
@@ -307,6 +315,11 @@ impl<'a> Model<'a> {
             Limit::Unlimited => f64::INFINITY,
         }
     }
+}
+
+/// Web users are a steady load, or not there.
+fn is_left_out(flow: &Flow) -> bool {
+    matches!(flow.demand, Demand::Web(Web { load: None, .. }))
 }
 
 /// When the network changes.

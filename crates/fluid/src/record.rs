@@ -165,9 +165,9 @@ impl Recorder {
 
     /// The series of all flows and links, in order.
     pub fn finish(self, scenario: &Scenario, model: &Model<'_>) -> (Vec<f64>, Vec<Series>) {
-        let mut kind_of = vec![0; scenario.flows.len()];
+        let mut kind_of = vec![None; scenario.flows.len()];
         for (k, kind) in model.kinds.iter().enumerate() {
-            kind.members.iter().for_each(|&f| kind_of[f] = k);
+            kind.members.iter().for_each(|&f| kind_of[f] = Some(k));
         }
         let mut series = Vec::new();
         let mut add = |entity, metric, values| {
@@ -177,7 +177,8 @@ impl Recorder {
                 values,
             });
         };
-        for (f, &k) in kind_of.iter().enumerate() {
+        for (f, k) in kind_of.into_iter().enumerate() {
+            let Some(k) = k else { continue };
             for (metric, values) in OF_FLOWS.into_iter().zip(&self.flows[k]) {
                 add(Entity::Flow(f), metric, values.clone());
             }

@@ -1,5 +1,7 @@
 //! Applications: what gives a sender something to send, and when.
 
+use crate::browsing::{Act, Browsing};
+use crate::draw::exponential;
 use crate::network::{Demand, Draw, Flow};
 use crate::random::{Dice, Purpose};
 use accord_units::{Bytes, Duration, Time};
@@ -12,6 +14,10 @@ pub struct Application {
     dice: Dice,
     /// Packets left of the burst (on-off with a rate).
     left: u64,
+    /// Where a web user is.
+    browsing: Browsing,
+    /// The transfer under way.
+    transfer: Option<Transfer>,
 }
 
 /// What an application does next.
@@ -19,19 +25,23 @@ pub struct Application {
 pub struct Step {
     /// Packets that it hands to the sender now.
     pub supply: u64,
-    /// When it acts again: a time, or once all is delivered plus a pause, or never.
-    pub then: Then,
+    /// These packets are all of a transfer, of which it wants to know when it is done.
+    pub is_transfer: bool,
+    /// They go over a new connection, not over the one that is there.
+    pub new_connection: bool,
+    /// When it acts again on its own: after this span. `None` is after a transfer, or never.
+    pub again: Option<Duration>,
 }
 
-/// See [`Step`].
+/// So much data that the receiver waits for as a whole.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Then {
-    /// After this span.
-    After(Duration),
-    /// This span after all that was supplied has been delivered.
-    AfterDelivery(Duration),
-    /// Never.
-    Never,
+pub struct Transfer {
+    /// When the application handed it to the sender.
+    pub start: Time,
+    /// How much; it is carried in whole packets.
+    pub size: Bytes,
+    /// The application acts again so long after it is done; never, where it is `None`.
+    pub pause: Option<Duration>,
 }
 
 impl Application {
@@ -42,30 +52,25 @@ impl Application {
             packet: flow.packet,
             dice: Dice::new(seed, id, Purpose::Demand),
             left: 0,
+            browsing: Browsing::default(),
+            transfer: None,
         }
     }
 
     /// It is started, or its time has come.
-    pub fn act(&mut self, _now: Time) -> Step {
+    pub fn act(&mut self, now: Time) -> Step {
         match self.demand {
             Demand::Greedy => Step {
                 supply: u64::MAX,
-                then: Then::Never,
+                is_transfer: false,
+                new_connection: false,
+                again: None,
             },
-            Demand::Size(size) => Step {
-                supply: self.packets(size.as_f64()),
-                then: Then::Never,
-            },
-            Demand::Constant(rate) => Step {
-                supply: 1,
-                then: Then::After(rate.transmission(self.packet)),
-            },
+            Demand::Size(size) => self.begin(now, size, None),
+            Demand::Constant(rate) => packet_then(rate.transmission(self.packet)),
             Demand::Poisson(rate) => {
-                let gap = self.exponential(rate.transmission(self.packet).as_secs_f64());
-                Step {
-                    supply: 1,
-                    then: Then::After(Duration::from_secs_f64(gap)),
-                }
+                let mean = rate.transmission(self.packet).as_secs_f64();
+                packet_then(Duration::from_secs_f64(exponential(&mut self.dice, mean)))
             }
             Demand::OnOff {
                 rate: Some(rate),
@@ -73,60 +78,88 @@ impl Application {
                 pause,
             } => {
                 if self.left == 0 {
-                    self.left = self.burst(burst);
+                    let burst = self.burst(burst);
+                    self.left = self.packets(burst);
                 }
                 self.left -= 1;
                 let gap = rate.transmission(self.packet);
-                let then = if self.left > 0 {
-                    gap
-                } else {
-                    gap + self.pause(pause)
-                };
-                Step {
-                    supply: 1,
-                    then: Then::After(then),
-                }
+                packet_then(match self.left {
+                    0 => gap + self.pause(pause),
+                    _ => gap,
+                })
             }
             Demand::OnOff {
                 rate: None,
                 burst,
                 pause,
             } => {
-                let supply = self.burst(burst);
+                let size = self.burst(burst);
                 let pause = self.pause(pause);
-                Step {
-                    supply,
-                    then: Then::AfterDelivery(pause),
-                }
+                self.begin(now, size, Some(pause))
             }
+            Demand::Web(web) => match self.browsing.act(&web, &mut self.dice) {
+                Act::Wait(span) => Step {
+                    supply: 0,
+                    is_transfer: false,
+                    new_connection: false,
+                    again: Some(span),
+                },
+                Act::Fetch(size, pause) => Step {
+                    new_connection: true,
+                    ..self.begin(now, size, Some(pause))
+                },
+            },
+        }
+    }
+
+    /// The transfer under way is over, as far as the application knows.
+    pub fn end(&mut self) -> Option<Transfer> {
+        self.transfer.take()
+    }
+
+    fn begin(&mut self, now: Time, size: Bytes, pause: Option<Duration>) -> Step {
+        self.transfer = Some(Transfer {
+            start: now,
+            size,
+            pause,
+        });
+        Step {
+            supply: self.packets(size),
+            is_transfer: true,
+            new_connection: false,
+            again: None,
         }
     }
 
     /// Whole packets that carry `bytes`; at least one.
-    fn packets(&self, bytes: f64) -> u64 {
-        (bytes / self.packet.as_f64()).ceil().max(1.0) as u64
+    fn packets(&self, bytes: Bytes) -> u64 {
+        bytes.get().div_ceil(self.packet.get()).max(1)
     }
 
-    /// Packets of a burst.
-    fn burst(&mut self, size: Draw<Bytes>) -> u64 {
-        let bytes = match size {
-            Draw::Constant(size) => size.as_f64(),
-            Draw::Exponential(mean) => self.exponential(mean.as_f64()),
-        };
-        self.packets(bytes)
+    fn burst(&mut self, size: Draw<Bytes>) -> Bytes {
+        match size {
+            Draw::Constant(size) => size,
+            Draw::Exponential(mean) => {
+                Bytes::new(exponential(&mut self.dice, mean.as_f64()).ceil() as u64)
+            }
+        }
     }
 
     fn pause(&mut self, length: Draw<Duration>) -> Duration {
         match length {
             Draw::Constant(length) => length,
             Draw::Exponential(mean) => {
-                Duration::from_secs_f64(self.exponential(mean.as_secs_f64()))
+                Duration::from_secs_f64(exponential(&mut self.dice, mean.as_secs_f64()))
             }
         }
     }
+}
 
-    /// Exponentially distributed with this mean.
-    fn exponential(&mut self, mean: f64) -> f64 {
-        -mean * (1.0 - self.dice.uniform()).ln()
+fn packet_then(gap: Duration) -> Step {
+    Step {
+        supply: 1,
+        is_transfer: false,
+        new_connection: false,
+        again: Some(gap),
     }
 }

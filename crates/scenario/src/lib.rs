@@ -5,6 +5,8 @@
 //! what every engine returns: the same series, by the same names.
 
 mod application;
+mod browsing;
+mod draw;
 mod engine;
 mod expectation;
 mod language;
@@ -15,8 +17,9 @@ mod reading;
 mod recorder;
 mod run;
 mod state;
+mod web;
 
-pub use application::{Application, Step, Then};
+pub use application::{Application, Step, Transfer};
 pub use engine::{Engine, Interrupted, Observer, Quiet};
 pub use expectation::{Across, Expectation, Over, Subject, Target, Window};
 pub use language::{
@@ -32,3 +35,4 @@ pub use reading::{FlowReading, LinkReading};
 pub use recorder::Recorder;
 pub use run::{Certificate, Manifest, Run, Series, Statistics};
 pub use state::State;
+pub use web::Web;

@@ -1,6 +1,7 @@
 //! The network model: what a scenario file means, with every name resolved.
 
 use crate::expectation::{Expectation, Window};
+use crate::web::Web;
 use accord_units::param::Values;
 use accord_units::{Bytes, Duration, Rate, Service, Time};
 use std::ops::Range;
@@ -106,8 +107,8 @@ pub struct Link {
     pub loss: f64,
     /// Probability that a control packet (OB, IB, report) is lost on the wire.
     pub control_loss: f64,
-    /// It was made to attach a host for one flow (`access`, `egress`), not named as a
-    /// link of the network; engines record no series for it.
+    /// It was made to attach a host (`access`, `egress`), not named as a link of the
+    /// network; engines record no series for it.
     pub attachment: bool,
 }
 
@@ -181,7 +182,7 @@ pub enum Demand {
     Constant(Rate),
     /// Packets at random instants, with this mean rate.
     Poisson(Rate),
-    /// Bursts and pauses.
+    /// Bursts and pauses, over one connection that lasts.
     OnOff {
         /// The rate in a burst; as fast as the controller allows where there is none.
         rate: Option<Rate>,
@@ -190,6 +191,8 @@ pub enum Demand {
         /// Length of a pause.
         pause: Draw<Duration>,
     },
+    /// The pages of a web user, a new connection for each file.
+    Web(Web),
 }
 
 /// A quantity that an application draws anew each time.

@@ -62,6 +62,20 @@ fn more_links_than_memory() {
 }
 
 #[test]
+fn more_hosts_than_memory() {
+    let hosts = |n: u32| {
+        format!(
+            "count = 1_000_000\naccess = {{ hosts = {n}, rate = \"1 Mbps\", delay = \"1 ms\" }}\n"
+        )
+    };
+    assert_eq!(
+        refused(&format!("{HEAD}{DUMBBELL}{FLOW}{}", hosts(500_000))),
+        "more than 1000000 directed links"
+    );
+    assert!(refused(&format!("{HEAD}{DUMBBELL}{FLOW}{}", hosts(500_001))).contains("out of range"));
+}
+
+#[test]
 fn more_points_than_time() {
     let mut text = format!("{HEAD}{DUMBBELL}{FLOW}");
     for i in 0..5 {

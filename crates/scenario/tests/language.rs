@@ -3,7 +3,8 @@
 mod common;
 
 use accord_scenario::{
-    Across, Change, Demand, Draw, Engine, File, Limit, Link, Over, Scenario, Subject, Target, print,
+    Across, Change, Demand, Draw, Engine, File, Limit, Link, Over, Scenario, Subject, Target, Web,
+    print,
 };
 use accord_units::{Bytes, Duration, Rate, Size, Time};
 use common::{CATALOGUE, points};
@@ -271,6 +272,62 @@ fn flows_of_a_group_may_differ() {
             pause: Draw::Exponential(Duration::from_secs(1)),
         }
     );
+}
+
+#[test]
+fn web_users_have_the_parameters_of_surge() {
+    let s = scenario(&format!(
+        "{HEAD}{DUMBBELL}{FLOW}each = [{{ demand = {{ web = {{}} }} }}, \
+         {{ demand = {{ web = {{ largest = \"1 MB\", tail_share = 0, load = \"20 Kbps\" }} }} }}]\n"
+    ));
+    // Barford and Crovella 1998, as the experiments of the papers take it.
+    let surge = Web {
+        body_mu: 9.357,
+        body_sigma: 1.318,
+        tail_share: 0.07,
+        tail_least: Bytes::new(133_000),
+        tail_shape: 1.1,
+        largest: Bytes::new(1_000_000_000),
+        objects_shape: 2.43,
+        off_scale: ms(1460),
+        off_shape: 0.382,
+        think_least: ms(1000),
+        think_shape: 1.5,
+        longest: ms(3_600_000),
+        load: None,
+    };
+    assert_eq!(s.flows[0].demand, Demand::Web(surge));
+    let changed = Web {
+        largest: Bytes::new(1_000_000),
+        tail_share: 0.0,
+        load: Some(Rate::from_bps(20_000)),
+        ..surge
+    };
+    assert_eq!(s.flows[1].demand, Demand::Web(changed));
+}
+
+#[test]
+fn flows_go_round_shared_hosts() {
+    let s = scenario(&format!(
+        "{HEAD}{DUMBBELL}{FLOW}count = 5\n\
+         access = {{ hosts = 3, rate = \"1 Gbps\", delay = {{ spread = [\"1 ms\", \"100 ms\"] }} }}\n\
+         egress = {{ hosts = 9, rate = [\"1 Gbps\", \"2 Gbps\"], delay = \"1 ms\" }}\n"
+    ));
+    let paths: Vec<_> = (s.flows.iter())
+        .map(|f| names(&s, &f.path).join(" "))
+        .collect();
+    let path = |i: u32, j: u32| format!("a.access.{i} bottleneck a.egress.{j}");
+    let expected = [path(1, 1), path(2, 2), path(3, 3), path(1, 4), path(2, 5)];
+    assert_eq!(paths, expected);
+    let delay = |i: u32| link(&s, &format!("a.access.{i}")).delay;
+    assert_eq!(
+        [1, 2, 3].map(delay),
+        [ms(1), Duration::from_us(50_500), ms(100)]
+    );
+    assert_eq!(link(&s, "a.egress.4").rate, Rate::from_bps(2_000_000_000));
+    // Hosts that no flow uses are not made.
+    assert_eq!(s.links.len(), 2 * (1 + 3 + 5));
+    assert!(s.links[2..].iter().all(|l| l.attachment));
 }
 
 #[test]

@@ -76,6 +76,8 @@ const DEMANDS: &[&str] = &[
     "{ constant = \"5 Mbps\" }",
     "{ poisson = \"7 Mbps\" }",
     "{ on_off = { burst = { exponential = \"1 MB\" }, pause = \"1 s\" } }",
+    "{ web = {} }",
+    "{ web = { body_mu = 11, tail_share = 0.123456789, largest = \"1000 TB\", longest = \"71 h\", load = \"333333 bps\" } }",
     "{ on_off = { rate = \"1 Mbps\", burst = \"1 MB\", pause = \"3 h\" } }",
 ];
 const STARTS: &[&str] = &["\"1 s\"", "{ uniform = [\"0 s\", \"70 h\"] }"];

@@ -15,7 +15,7 @@ use crate::pool::{Place, Pool};
 use crate::wire::{Line, Stepped, Wire};
 use crate::wiring::{Hop, Shortcuts, Wiring};
 use accord_aqm::Ecn;
-use accord_scenario::{Change, Observer, Recorder, Scenario, Then};
+use accord_scenario::{Change, Observer, Recorder, Scenario};
 use accord_transport::{Receiver, Segment};
 use accord_units::{Bytes, Duration, Time};
 
@@ -104,6 +104,8 @@ impl<'a> Simulation<'a> {
                 Kind::Stop => {
                     let flow = &mut self.flows[index];
                     flow.stopped = true;
+                    // What is left of a transfer is never sent.
+                    flow.transferring = false;
                     flow.sender.stop();
                 }
                 Kind::Discipline => self.discipline(index),
@@ -322,8 +324,8 @@ impl<'a> Simulation<'a> {
                         flow.wake = at;
                         self.calendar.push(at, Kind::Wake, id);
                     }
-                    if flow.after_delivery.is_some() && flow.sender.is_done() {
-                        self.delivered(id);
+                    if flow.transferring && flow.sender.is_done() {
+                        self.transferred(id);
                     }
                     return;
                 }
@@ -348,18 +350,33 @@ impl<'a> Simulation<'a> {
             return;
         }
         let step = flow.application.act(self.now);
+        if step.new_connection {
+            self.reconnect(id);
+        }
+        let flow = &mut self.flows[id];
         flow.sender.supply(step.supply);
-        match step.then {
-            Then::After(d) => self.calendar.push(self.now + d, Kind::Application, id),
-            Then::AfterDelivery(d) => flow.after_delivery = Some(d),
-            Then::Never => {}
+        flow.transferring = step.is_transfer;
+        if let Some(span) = step.again {
+            self.calendar.push(self.now + span, Kind::Application, id);
         }
         self.pump(id);
     }
 
-    /// All that the application supplied is delivered: it pauses, then acts again.
-    fn delivered(&mut self, id: usize) {
-        if let Some(pause) = self.flows[id].after_delivery.take() {
+    fn reconnect(&mut self, id: usize) {
+        let f = &self.scenario.flows[id];
+        let there = self.base_time(self.flows[id].path, f.packet);
+        let back = self.base_time(self.flows[id].reverse_path, f.ack);
+        self.flows[id]
+            .sender
+            .reconnect(&f.controller, &f.service, there + back, self.now);
+    }
+
+    /// All that the application supplied is delivered.
+    fn transferred(&mut self, id: usize) {
+        let flow = &mut self.flows[id];
+        flow.transferring = false;
+        let done = flow.application.end();
+        if let Some(pause) = done.and_then(|t| t.pause) {
             self.calendar.push(self.now + pause, Kind::Application, id);
         }
     }

@@ -44,8 +44,8 @@ pub struct Flow {
     pub losses: u64,
     /// Data that was dropped or lost on the way.
     pub data_lost_bytes: u64,
-    /// The application acts this long after all is delivered.
-    pub after_delivery: Option<Duration>,
+    /// The application waits for all that it supplied to be delivered.
+    pub transferring: bool,
     /// Time over the path with empty queues, for a data packet.
     pub one_way: Duration,
     /// (time, bytes sent by then), for the ideal estimator only.
@@ -88,7 +88,7 @@ impl Flow {
             stopped: false,
             wake: Time::MAX,
             coming: VecDeque::new(),
-            after_delivery: None,
+            transferring: false,
             one_way: scenario.one_way(&f.path, f.packet),
             sent: Count::default(),
             delivered: Count::default(),

@@ -142,7 +142,29 @@ fn tunnels_beside_streams_and_datagrams() {
         pause,
     };
     d.0.flows[1].demand = Demand::Size(Bytes::new(3_000_000));
+    // Lossy and quick, so that packets of one connection meet the next.
+    d.0.flows[2].demand = Demand::Web(web());
+    d.0.flows[3].demand = Demand::Web(web());
     same("mixed", &d.0);
+}
+
+/// Small files, one close on the other.
+fn web() -> Web {
+    Web {
+        body_mu: 9.357,
+        body_sigma: 1.318,
+        tail_share: 0.07,
+        tail_least: Bytes::new(133_000),
+        tail_shape: 1.1,
+        largest: Bytes::new(1_000_000_000),
+        objects_shape: 2.43,
+        off_scale: Duration::from_ms(20),
+        off_shape: 0.382,
+        think_least: Duration::from_ms(10),
+        think_shape: 1.5,
+        longest: Duration::from_secs(3600),
+        load: None,
+    }
 }
 
 #[test]
@@ -153,6 +175,10 @@ fn loss_on_wires_and_limits_on_access_links() {
     s.links[6].queue.limit = Limit::Packets(10);
     s.links[9].queue.limit = Limit::Packets(3);
     same("lossy", &s);
+    s.flows
+        .iter_mut()
+        .for_each(|f| f.demand = Demand::Web(web()));
+    same("lossy web", &s);
 }
 
 #[test]

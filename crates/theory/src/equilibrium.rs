@@ -11,7 +11,8 @@
 //! [Low02 eqs. 27-29]. A REM link has a price and no queue [Low02 §5].
 //!
 //! Departures: control packets and acknowledgements are not counted as load; a flow of finite
-//! size counts as if it had no end.
+//! size counts as if it had no end. Web users are left out of the equilibrium, or are a
+//! fixed load where the scenario gives one; a note says which.
 
 use crate::{Problem, ProblemError, Routes, Settings, Solution, Status, solve};
 use accord_scenario::{
@@ -60,9 +61,10 @@ pub fn run(scenario: &Scenario, observer: &mut dyn Observer) -> Result<Run, Equi
     let mut steps = 0;
     let mut phases: Vec<(Phase, Option<Equilibrium>)> = Vec::new();
     let mut measured = vec![f64::INFINITY; scenario.flows.len()];
-    for phase in scenario.phases() {
+    for mut phase in scenario.phases() {
         observer.progress(phase.start)?;
         let mut state = State::at(scenario, phase.start);
+        state.leave_out(&mut phase, &mut notes);
         state.measure(&phase, phases.last(), &mut measured);
         let equilibrium = state
             .equilibrium(&phase, &mut certificates, &mut notes)

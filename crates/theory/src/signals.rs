@@ -3,7 +3,7 @@
 
 use crate::Demand;
 use crate::equilibrium::{Equilibrium, State};
-use accord_scenario::{LinkId, Phase};
+use accord_scenario::{Demand as Wants, LinkId, Phase};
 use accord_units::param::{Role, Values};
 use accord_units::{Objective, Price, Target};
 
@@ -51,9 +51,36 @@ impl State<'_> {
         }
     }
 
+    /// Leaves flows out of `phase` that are a disturbance, not a part of the equilibrium: web
+    /// users of whom the scenario gives no mean load. Says so in `notes`, as of a load that
+    /// is given.
+    pub(crate) fn leave_out(&self, phase: &mut Phase, notes: &mut Vec<String>) {
+        let s = self.scenario;
+        let mut note = |text: String| {
+            if !notes.contains(&text) {
+                notes.push(text);
+            }
+        };
+        phase.active.retain(|&flow| {
+            let f = &s.flows[flow];
+            let Wants::Web(web) = f.demand else {
+                return true;
+            };
+            let (group, users) = (&s.groups[f.group].name, s.groups[f.group].flows.len());
+            match web.load {
+                Some(load) => note(format!(
+                    "theory: {group} ({users} web users) counts as a steady load of {load} a user"
+                )),
+                None => note(format!(
+                    "theory: {group} ({users} web users) is left out: this is the equilibrium without it"
+                )),
+            }
+            web.load.is_some()
+        });
+    }
+
     /// What a flow sends at a price; `None` for a flow that theory says nothing of.
     pub(crate) fn demand(&self, flow: usize) -> Option<Demand> {
-        use accord_scenario::Demand as Wants;
         let f = &self.scenario.flows[flow];
         let objective = objective(&f.controller)?;
         let offered = match f.demand {
@@ -73,6 +100,11 @@ impl State<'_> {
                 burst,
                 pause,
             } => Some(burst.mean().as_f64() / pause.mean().as_secs_f64()),
+            // Transfers over connections of their own are a load that does not follow the price.
+            Wants::Web(web) => {
+                let rate = web.load?.as_bps_f64() / 8.0;
+                return Some(Demand::Fixed { rate });
+            }
             Wants::Greedy | Wants::Size(_) => None,
         };
         let amount = |target: Target, base_rtt: f64| match target {
@@ -106,12 +138,13 @@ impl State<'_> {
     /// Whether a flow reads the price that a link shows. Loss counts as a queuing delay: what
     /// the flow keeps queued is queued there, too.
     fn reads(&self, flow: usize, link: LinkId) -> bool {
-        let controller = &self.scenario.flows[flow].controller;
-        let Some(objective) = objective(controller) else {
+        let flow = &self.scenario.flows[flow];
+        let Some(objective) = objective(&flow.controller) else {
             return false;
         };
         match (objective, self.price_of(link)) {
             (Objective::Unresponsive, _) => true,
+            _ if matches!(flow.demand, Wants::Web(_)) => true,
             (Objective::Marks { phi, .. }, Price::Marks { phi: of_link }) => phi == of_link,
             (Objective::Marks { .. }, _) | (_, Price::Marks { .. }) => false,
             _ => true,

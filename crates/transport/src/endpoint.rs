@@ -68,10 +68,7 @@ pub fn endpoints(
     packet: Bytes,
     base_rtt: Duration,
 ) -> (Sender, Receiver) {
-    let mut controller = AnyController::build(values, packet);
-    controller.set_base_rtt(base_rtt);
-    controller.set_service(service);
-    match (controller, meter(values)) {
+    match (controller(values, service, packet, base_rtt), meter(values)) {
         (AnyController::Unresponsive(_), _) => {
             (Sender::Datagrams(Datagrams::default()), Receiver::Datagrams)
         }
@@ -84,6 +81,18 @@ pub fn endpoints(
             Receiver::Stream(stream::Receiver::new()),
         ),
     }
+}
+
+fn controller(
+    values: &Values,
+    service: &Service,
+    packet: Bytes,
+    base_rtt: Duration,
+) -> AnyController {
+    let mut controller = AnyController::build(values, packet);
+    controller.set_base_rtt(base_rtt);
+    controller.set_service(service);
+    controller
 }
 
 impl Sender {
@@ -102,6 +111,15 @@ impl Sender {
             Sender::Stream(s) => s.stop(),
             Sender::Tunnel(s) => s.stop(),
             Sender::Datagrams(s) => s.available = s.sent,
+        }
+    }
+
+    /// What is supplied next goes over a new connection, with the controller that `values`
+    /// says on a path of this base round-trip time. A tunnel lasts, whatever connections go
+    /// through it, and datagrams have none.
+    pub fn reconnect(&mut self, values: &Values, service: &Service, base_rtt: Duration, now: Time) {
+        if let Sender::Stream(s) = self {
+            s.reconnect(controller(values, service, s.packet(), base_rtt), now);
         }
     }
 

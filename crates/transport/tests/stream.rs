@@ -329,3 +329,64 @@ fn impossible_acknowledgements_are_ignored() {
     assert_eq!(number, 1);
     assert_eq!(sender.controller().allowance().window, Bytes::new(2000));
 }
+
+#[test]
+fn a_new_connection_starts_slowly_and_ignores_the_one_before() {
+    let controller = || build("newreno", &[]);
+    let mut sender = stream::Sender::new(controller(), PACKET);
+    let mut receiver = stream::Receiver::new();
+    let rtt = Duration::from_ms(100);
+    let mut now = Time::ZERO;
+    // What may be sent at once, acknowledged a round trip later; the last acknowledgement.
+    let mut round = |sender: &mut stream::Sender, now: &mut Time| {
+        let mut sent = Vec::new();
+        while let Ok(Segment::Data { number, sent: at }) = sender.poll(*now) {
+            sent.push((number, at));
+        }
+        *now += rtt;
+        let acks: Vec<Segment> = (sent.iter())
+            .map(|&(number, at)| receiver.on_data(number, at, false).1)
+            .collect();
+        acks.iter().for_each(|ack| tell(sender, *ack, *now));
+        (sent.len(), acks.last().copied())
+    };
+    sender.supply(1000);
+    let first: Vec<usize> = (0..5).map(|_| round(&mut sender, &mut now).0).collect();
+    while !sender.is_done() {
+        round(&mut sender, &mut now);
+    }
+    // The connection goes on at its window ...
+    sender.supply(100);
+    let (burst, stale) = round(&mut sender, &mut now);
+    assert_eq!(burst, 100);
+    assert!(sender.is_done());
+    // ... a new one begins anew.
+    now += rtt;
+    sender.reconnect(controller(), now);
+    sender.supply(1000);
+    let again = round(&mut sender, &mut now).0;
+    assert_eq!(again, first[0]);
+    // Duplicates of the connection before are no sign of loss.
+    let cwnd = sender.controller().cwnd();
+    for _ in 0..10 {
+        tell(&mut sender, stale.expect("a hundred were sent"), now);
+    }
+    let mut second = vec![again];
+    second.extend((1..5).map(|_| round(&mut sender, &mut now).0));
+    assert_eq!(second, first);
+    assert!(sender.controller().cwnd() > cwnd);
+    assert_eq!((sender.retransmissions(), sender.timeouts()), (0, 0));
+}
+
+fn tell(sender: &mut stream::Sender, ack: Segment, now: Time) {
+    if let Segment::Ack {
+        next,
+        block,
+        block_len,
+        echo,
+        marked,
+    } = ack
+    {
+        sender.on_ack(next, block, block_len, echo, marked, now);
+    }
+}

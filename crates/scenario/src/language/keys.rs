@@ -98,7 +98,7 @@ pub(crate) const LINK: Section = Section {
         key("from", Shape::Dotted, Words("required, but for a link of a template"), "The node that it leaves."),
         key("to", Shape::Dotted, Words("required, but for a link of a template"), "The node that it reaches."),
         RATE, DELAY, QUEUE, LOSS, CONTROL_LOSS, REVERSE_PORT,
-        key("attachment", Shape::Flag, Value("false"), "It attaches one flow's host, as `access` and `egress` do; no series are recorded for it."),
+        key("attachment", Shape::Flag, Value("false"), "It attaches a host, as `access` and `egress` do; no series are recorded for it."),
     ],
 };
 
@@ -107,11 +107,12 @@ const VARIED_DELAY: &[Shape] = &[Shape::Delay, Shape::List(&Shape::Delay), Shape
 
 pub(crate) const ATTACHMENT: Section = Section {
     title: "access, egress",
-    doc: "A host of its own for each flow of the group, behind a duplex link of its own. The links of flow `x.2` are `x.2.access` (from host `x.2.source`) and `x.2.egress` (to host `x.2.sink`).",
+    doc: "A host of its own for each flow of the group, behind a duplex link of its own, or some hosts that the flows share. The links of flow `x.2` are `x.2.access` (from host `x.2.source`) and `x.2.egress` (to host `x.2.sink`); those of shared hosts are `x.access.1` (from host `x.source.1`) and `x.egress.1` (to host `x.sink.1`).",
     one_of: false,
     keys: &[
-        key("rate", Shape::Either(VARIED_RATE), Words("required"), "Service rate; a list goes round the flows of the group."),
-        key("delay", Shape::Either(VARIED_DELAY), Words("required"), "Propagation delay; a list goes round the flows of the group."),
+        key("hosts", Shape::Whole(1, limits::LINKS as u64 / 2), Words("one for each flow"), "Number of hosts; the flows of the group go round them."),
+        key("rate", Shape::Either(VARIED_RATE), Words("required"), "Service rate; a list goes round the hosts of the group."),
+        key("delay", Shape::Either(VARIED_DELAY), Words("required"), "Propagation delay; a list goes round the hosts of the group."),
         Key { default: Words("droptail, \"unlimited\""), ..QUEUE },
         LOSS, CONTROL_LOSS, REVERSE_PORT,
     ],
@@ -119,16 +120,16 @@ pub(crate) const ATTACHMENT: Section = Section {
 
 const SPREAD_RATE: Section = Section {
     title: "{ spread = [...] } of a rate",
-    doc: "Values at even steps, from the first flow of the group to the last.",
+    doc: "Values at even steps, from the first host of the group to the last.",
     one_of: false,
-    keys: &[key("spread", Shape::Pair(&Shape::Rate), Required, "The rates of the first and of the last flow.")],
+    keys: &[key("spread", Shape::Pair(&Shape::Rate), Required, "The rates of the first and of the last host.")],
 };
 
 const SPREAD_DELAY: Section = Section {
     title: "{ spread = [...] } of a delay",
-    doc: "Values at even steps, from the first flow of the group to the last.",
+    doc: "Values at even steps, from the first host of the group to the last.",
     one_of: false,
-    keys: &[key("spread", Shape::Pair(&Shape::Delay), Required, "The delays of the first and of the last flow.")],
+    keys: &[key("spread", Shape::Pair(&Shape::Delay), Required, "The delays of the first and of the last host.")],
 };
 
 const NODES: Shape = Shape::List(&Shape::Dotted);
@@ -191,7 +192,29 @@ pub(crate) const DEMANDS: Section = Section {
         key("size", Shape::Amount, Nothing, "So much, then it is done."),
         key("constant", Shape::Rate, Nothing, "A constant rate, headers included."),
         key("poisson", Shape::Rate, Nothing, "Packets at random instants, with this mean rate."),
-        key("on_off", Shape::Table(&ON_OFF), Nothing, "Bursts and pauses."),
+        key("on_off", Shape::Table(&ON_OFF), Nothing, "Bursts and pauses, over one connection that lasts."),
+        key("web", Shape::Table(&WEB), Nothing, "The pages of a web user, a new connection for each file; `{}` for the defaults."),
+    ],
+};
+
+pub(crate) const WEB: Section = Section {
+    title: "demand.web",
+    doc: "A user of the web after Barford and Crovella's SURGE: it fetches a page (a main file, then the objects embedded in it, with a pause before each), thinks, and fetches the next. Every file takes a new connection. The first page comes after a random part of a think time, so users that start together are not in step.",
+    one_of: false,
+    keys: &[
+        key("body_mu", Shape::Number(0.0, 40.0), Value("9.357"), "Files, lognormal: mean μ of the natural logarithm of the size in bytes."),
+        key("body_sigma", Shape::Number(0.0, 10.0), Value("1.318"), "Its standard deviation σ."),
+        key("tail_share", Shape::Probability, Value("7 %"), "Share of files that come from a Pareto tail instead."),
+        key("tail_least", Shape::Amount, Value("133 KB"), "Smallest file of the tail, k."),
+        key("tail_shape", Shape::Number(0.1, 100.0), Value("1.1"), "Exponent α of the tail: a share (k/x)^α of it is larger than x."),
+        key("largest", Shape::Amount, Value("1 GB"), "No file is larger; what is drawn beyond it becomes this."),
+        key("objects_shape", Shape::Number(1.05, 100.0), Value("2.43"), "Embedded objects of a page: Pareto from 1 with this exponent, rounded down."),
+        key("off_scale", Shape::Span, Value("1.46 s"), "Pause before each embedded object, Weibull: scale λ."),
+        key("off_shape", Shape::Number(0.1, 100.0), Value("0.382"), "Its shape s: a share exp(−(t/λ)^s) of them is longer than t."),
+        key("think_least", Shape::Span, Value("1 s"), "Think time between pages, Pareto: the shortest, k."),
+        key("think_shape", Shape::Number(0.1, 100.0), Value("1.5"), "Exponent α of the think time."),
+        key("longest", Shape::Span, Value("1 h"), "No pause is longer; what is drawn beyond it becomes this."),
+        key("load", Shape::Rate, Words("left out there"), "Mean rate of a user, as what the theory and fluid engines, which see no transfers, count it."),
     ],
 };
 

@@ -186,6 +186,25 @@ fn demand(demand: &Demand) -> String {
             keys.extend([("burst", draw(burst)), ("pause", draw(pause))]);
             table(&[("on_off", table(&keys))])
         }
+        Demand::Web(w) => {
+            let number = |x: f64| format!("{x:?}");
+            let mut keys = vec![
+                ("body_mu", number(w.body_mu)),
+                ("body_sigma", number(w.body_sigma)),
+                ("tail_share", number(w.tail_share)),
+                ("tail_least", quoted(w.tail_least)),
+                ("tail_shape", number(w.tail_shape)),
+                ("largest", quoted(w.largest)),
+                ("objects_shape", number(w.objects_shape)),
+                ("off_scale", quoted(w.off_scale)),
+                ("off_shape", number(w.off_shape)),
+                ("think_least", quoted(w.think_least)),
+                ("think_shape", number(w.think_shape)),
+                ("longest", quoted(w.longest)),
+            ];
+            keys.extend(w.load.map(|load| ("load", quoted(load))));
+            table(&[("web", table(&keys))])
+        }
     }
 }
 

@@ -22,7 +22,7 @@ fn wrong(value: &Value, shape: &Shape) -> Problem {
     let message = format!("expected {}, not {}", shape.expected(), value.describe());
     let problem = Problem::new(value.span, message);
     match (shape, &value.data) {
-        (Shape::Text | Shape::Name | Shape::Dotted | Shape::Choice(_), _)
+        (Shape::Text | Shape::Name | Shape::Dotted | Shape::Choice(_) | Shape::Number(..), _)
         | (_, Data::Text(_) | Data::List(_) | Data::Table(_) | Data::Flag(_)) => problem,
         _ => problem.hint("a quantity is text in quotes, with its unit"),
     }
@@ -281,6 +281,8 @@ pub(crate) fn interval(value: &Value, empty: bool) -> Result<(Time, Time), Probl
 fn written(text: &str, span: Span) -> Value {
     let data = if let Ok(n) = text.parse() {
         Data::Whole(n)
+    } else if let Ok(x) = text.parse() {
+        Data::Number(x)
     } else if let Ok(flag) = text.parse() {
         Data::Flag(flag)
     } else {

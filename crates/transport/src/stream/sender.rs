@@ -51,6 +51,8 @@ pub struct Sender {
     timeouts: u64,
     /// The window stopped the sender when it last could send.
     window_limited: bool,
+    /// When this connection was opened.
+    opened: Time,
 }
 
 /// Least retransmission time-out: that of common systems, below RFC 6298's 1 s.
@@ -80,7 +82,27 @@ impl Sender {
             retransmissions: 0,
             timeouts: 0,
             window_limited: false,
+            opened: Time::ZERO,
         }
+    }
+
+    /// The application opens a new connection between the same ends, under `controller`:
+    /// window, round-trip times and timers begin afresh. What was not sent yet is dropped.
+    ///
+    /// Packets go on being numbered, so that the receiver needs no telling; it has all that
+    /// came before in order. What is still on its way of the connection before is ignored, as
+    /// packets to a port that is closed would be. There is no handshake.
+    pub fn reconnect(&mut self, controller: AnyController, now: Time) {
+        *self = Sender {
+            una: self.next,
+            next: self.next,
+            available: self.next,
+            marked: self.marked,
+            retransmissions: self.retransmissions,
+            timeouts: self.timeouts,
+            opened: now,
+            ..Sender::new(controller, self.packet)
+        };
     }
 
     /// The application has `packets` more to send; `u64::MAX` for as much as ever fits.
@@ -123,7 +145,8 @@ impl Sender {
         }
     }
 
-    /// An acknowledgement arrived. One of packets that were never sent is ignored.
+    /// An acknowledgement arrived. One of packets that were never sent, or sent over the
+    /// connection before, is ignored.
     #[inline]
     pub fn on_ack(
         &mut self,
@@ -135,7 +158,7 @@ impl Sender {
         now: Time,
     ) {
         let last = next.saturating_add(u64::from(block) + u64::from(block_len));
-        if last > self.next || next < self.una {
+        if last > self.next || next < self.una || echo < self.opened {
             return;
         }
         // An acknowledgement that was overtaken tells fewer than are known.
@@ -402,6 +425,11 @@ impl Sender {
     /// Tells the controller the true base round-trip time.
     pub fn set_base_rtt(&mut self, base_rtt: Duration) {
         self.controller.set_base_rtt(base_rtt);
+    }
+
+    /// Size of its packets.
+    pub fn packet(&self) -> Bytes {
+        self.packet
     }
 
     /// Its controller.

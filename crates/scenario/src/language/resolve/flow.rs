@@ -13,6 +13,7 @@ use super::port::{ATTACHMENT_LIMIT, Duplex};
 use super::route::{self, Routes};
 use crate::network::{Demand, Draw, Flow, Group, NodeId, Scenario};
 use crate::random::{Purpose, stream};
+use crate::web::Web;
 use accord_units::param::Values;
 use accord_units::{Bytes, Objective, Service, Time};
 use rand_xoshiro::rand_core::Rng;
@@ -29,8 +30,22 @@ struct Spec {
     packet: Bytes,
     ack: Bytes,
     control: Bytes,
-    access: Option<Duplex>,
-    egress: Option<Duplex>,
+    access: Option<Attachment>,
+    egress: Option<Attachment>,
+}
+
+/// Hosts for a group's flows.
+struct Attachment {
+    ports: Duplex,
+    /// How many hosts the flows share; `None` where each has its own.
+    hosts: Option<usize>,
+}
+
+/// The end of a path at which a host is.
+#[derive(Clone, Copy)]
+enum End {
+    Source,
+    Sink,
 }
 
 /// The nodes of a flow's path, without the hosts that it brings along.
@@ -44,6 +59,8 @@ struct Flows<'a> {
     network: &'a mut Network,
     scenario: &'a mut Scenario,
     routes: Routes,
+    /// Hosts that the flows of the latest group share, by [`End`].
+    shared: [Vec<NodeId>; 2],
     /// Links on all paths so far.
     hops: usize,
 }
@@ -60,6 +77,7 @@ pub(super) fn resolve(
         routes: Routes::new(network),
         network,
         scenario,
+        shared: Default::default(),
         hops: 0,
     };
     for entry in groups {
@@ -78,6 +96,7 @@ impl Flows<'_> {
             return Ok(());
         };
         let reader = Reader::new(&keys::FLOW, table, entry.span);
+        self.shared = Default::default();
         let hops = self.hops_of(&reader)?;
         let count = self.size(&reader, hops)?;
         let first = self.scenario.flows.len();
@@ -154,8 +173,12 @@ impl Flows<'_> {
 
     /// Refuses what would not fit before it is made: `count` flows over so many nodes.
     fn room(&self, spec: &Spec, count: usize, nodes: usize) -> Result<(), Problem> {
-        let hosts = usize::from(spec.access.is_some()) + usize::from(spec.egress.is_some());
-        if self.network.links.len() + 2 * hosts * count > limits::LINKS {
+        let both = || spec.access.iter().chain(&spec.egress);
+        let hosts = both().count();
+        let new: usize = both()
+            .map(|a| a.hosts.map_or(count, |n| n.min(count)))
+            .sum();
+        if self.network.links.len() + 2 * new > limits::LINKS {
             let message = format!("more than {} directed links", limits::LINKS);
             return Err(Problem::new(spec.span, message));
         }
@@ -200,7 +223,18 @@ impl Flows<'_> {
 
     fn spec(&self, reader: &Reader<'_>, count: usize) -> Result<Spec, Problem> {
         let attachment = |key| match reader.table(key, &keys::ATTACHMENT) {
-            Some(port) => Duplex::read(&port, ATTACHMENT_LIMIT, count, self.catalogue).map(Some),
+            Some(port) => {
+                let hosts = port.opt("hosts", |v| read::whole(v, 1, limits::LINKS as u64 / 2))?;
+                let hosts = hosts.map(|n| n as usize);
+                let differ = reader.given("each").or(reader.given("each_hop"));
+                if let (Some(value), Some(_)) = (port.given("hosts"), differ) {
+                    let message = "hosts are shared by flows of one path and kind, without `each` and `each_hop`";
+                    return Err(Problem::new(value.span, message));
+                }
+                let links = hosts.unwrap_or(count);
+                let ports = Duplex::read(&port, ATTACHMENT_LIMIT, links, self.catalogue)?;
+                Ok(Some(Attachment { ports, hosts }))
+            }
             None => Ok(None),
         };
         let controller = reader.get("controller", |value| {
@@ -242,7 +276,7 @@ impl Flows<'_> {
         let rated = match spec.demand {
             Demand::Constant(_) | Demand::Poisson(_) => true,
             Demand::OnOff { rate, .. } => rate.is_some(),
-            Demand::Greedy | Demand::Size(_) => false,
+            Demand::Greedy | Demand::Size(_) | Demand::Web(_) => false,
         };
         let family = spec.controller.family();
         let objective = family.role.objective(&spec.controller);
@@ -323,22 +357,13 @@ impl Flows<'_> {
         let index = self.scenario.flows.len();
         let mut nodes = Vec::with_capacity(way.forward.len() + 2);
         if let Some(access) = &spec.access {
-            let host = self.network.node(&format!("{name}.source"), spec.span)?;
-            self.attach(
-                &name,
-                "access",
-                (host, way.forward[0]),
-                (access, i),
-                spec.span,
-            )?;
-            nodes.push(host);
+            let first = way.forward[0];
+            nodes.push(self.host(&name, End::Source, first, (access, i), spec.span)?);
         }
         nodes.extend(&way.forward);
         if let Some(egress) = &spec.egress {
-            let host = self.network.node(&format!("{name}.sink"), spec.span)?;
             let last = way.forward[way.forward.len() - 1];
-            self.attach(&name, "egress", (last, host), (egress, i), spec.span)?;
-            nodes.push(host);
+            nodes.push(self.host(&name, End::Sink, last, (egress, i), spec.span)?);
         }
         let mut backwards = Vec::with_capacity(nodes.len());
         match &way.reverse {
@@ -372,20 +397,46 @@ impl Flows<'_> {
         Ok(())
     }
 
-    fn attach(
+    /// The host of the `i`-th flow of the latest group, at `router`; made with its link where
+    /// no flow before shares it.
+    fn host(
         &mut self,
         flow: &str,
-        what: &str,
-        ends: (NodeId, NodeId),
-        ports: (&Duplex, usize),
+        end: End,
+        router: NodeId,
+        (attachment, i): (&Attachment, usize),
         span: Span,
-    ) -> Result<(), Problem> {
-        let name = format!("{flow}.{what}");
+    ) -> Result<NodeId, Problem> {
+        let (host, link) = match end {
+            End::Source => ("source", "access"),
+            End::Sink => ("sink", "egress"),
+        };
+        let (host, link, i) = match attachment.hosts {
+            None => (format!("{flow}.{host}"), format!("{flow}.{link}"), i),
+            Some(hosts) => {
+                let i = i % hosts;
+                if let Some(&host) = self.shared[end as usize].get(i) {
+                    return Ok(host);
+                }
+                let group = &self.scenario.groups[self.scenario.groups.len() - 1].name;
+                let named = |what| format!("{group}.{what}.{}", i + 1);
+                (named(host), named(link), i)
+            }
+        };
+        let host = self.network.node(&host, span)?;
+        let ends = match end {
+            End::Source => (host, router),
+            End::Sink => (router, host),
+        };
         let seed = self.scenario.seed;
-        let link = self.network.duplex(&name, span, ends, ports, seed)?;
+        let ports = (&attachment.ports, i);
+        let link = self.network.duplex(&link, span, ends, ports, seed)?;
         self.network.links[link].attachment = true;
         self.network.links[link + 1].attachment = true;
-        Ok(())
+        if attachment.hosts.is_some() {
+            self.shared[end as usize].push(host);
+        }
+        Ok(host)
     }
 }
 
@@ -436,6 +487,8 @@ fn demand(value: &Value) -> Result<Demand, Problem> {
         Ok(Demand::Constant(rate))
     } else if let Some(rate) = reader.opt("poisson", read::rate)? {
         Ok(Demand::Poisson(rate))
+    } else if let Some(web) = reader.table("web", &keys::WEB) {
+        web_user(&web).map(Demand::Web)
     } else {
         let on_off = reader.table("on_off", &keys::ON_OFF);
         let on_off = on_off.ok_or_else(|| reader.missing("on_off"))?;
@@ -445,6 +498,26 @@ fn demand(value: &Value) -> Result<Demand, Problem> {
             pause: on_off.get("pause", |v| law(v, &keys::RANDOM_SPAN, read::span))?,
         })
     }
+}
+
+fn web_user(reader: &Reader<'_>) -> Result<Web, Problem> {
+    // The table of keys has the bounds, and was checked against.
+    let number = |key| reader.get(key, |v| read::number(v, 0.0, f64::MAX));
+    Ok(Web {
+        body_mu: number("body_mu")?,
+        body_sigma: number("body_sigma")?,
+        tail_share: reader.get("tail_share", read::probability)?,
+        tail_least: reader.get("tail_least", read::amount)?,
+        tail_shape: number("tail_shape")?,
+        largest: reader.get("largest", read::amount)?,
+        objects_shape: number("objects_shape")?,
+        off_scale: reader.get("off_scale", read::span)?,
+        off_shape: number("off_shape")?,
+        think_least: reader.get("think_least", read::span)?,
+        think_shape: number("think_shape")?,
+        longest: reader.get("longest", read::span)?,
+        load: reader.opt("load", read::rate)?,
+    })
 }
 
 /// A quantity, or a table with the law that it is drawn by.
