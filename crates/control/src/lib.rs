@@ -8,9 +8,12 @@
 //! scenario language then have it.
 
 mod acc;
+mod cubic;
 pub mod estimator;
+mod hystart;
 mod meter;
 mod monaco;
+mod multcp;
 mod policy;
 mod registry;
 mod reno;
@@ -21,7 +24,9 @@ mod vegas;
 mod vegas_rem;
 
 pub use acc::Acc;
+pub use cubic::Cubic;
 pub use meter::{Arrival, Meter};
+pub use multcp::MulTcp;
 pub use policy::Policy;
 pub use registry::{AnyController, FAMILIES, meter};
 pub use reno::Reno;

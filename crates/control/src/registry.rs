@@ -1,7 +1,8 @@
 //! All controllers by name.
 
 use crate::{
-    Acc, Reno, Unresponsive, Vegas, VegasRem, monaco, reno, unresponsive, vegas, vegas_rem,
+    Acc, Cubic, MulTcp, Reno, Unresponsive, Vegas, VegasRem, cubic, monaco, multcp, reno,
+    unresponsive, vegas, vegas_rem,
 };
 use crate::{Acked, Allowance, Congestion, Controller, Marks, Meter, PathView, Recovery, Report};
 use accord_units::param::{Family, Values};
@@ -90,6 +91,10 @@ any_controller! {
         Reno(Reno),
     reno::NEWRENO, Reno::new => /// See [`Reno`].
         NewReno(Reno),
+    cubic::FAMILY, Cubic::new => /// See [`Cubic`].
+        Cubic(Cubic),
+    multcp::FAMILY, MulTcp::new => /// See [`MulTcp`].
+        MulTcp(MulTcp),
     unresponsive::FAMILY, Unresponsive::new => /// See [`Unresponsive`].
         Unresponsive(Unresponsive),
 }

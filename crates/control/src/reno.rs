@@ -102,7 +102,7 @@ impl Controller for Reno {
         self.counted = 0;
         match what {
             Congestion::Loss | Congestion::EarlyLoss | Congestion::Ecn => self.cwnd.halve(path),
-            Congestion::Timeout => self.cwnd.restart(path),
+            Congestion::Timeout => self.cwnd.restart(|w| w.halve(path)),
         }
     }
 

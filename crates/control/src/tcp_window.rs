@@ -84,7 +84,12 @@ impl TcpWindow {
     /// Slow start: as much as was acknowledged, at most a packet [RFC 5681 eq. 2].
     #[inline]
     pub fn grow_slow_start(&mut self, acked: Bytes) {
-        let step = acked.get().min(self.packet);
+        self.grow(acked.get().min(self.packet));
+    }
+
+    /// So many bytes more, at most up to the threshold.
+    #[inline]
+    pub fn grow(&mut self, step: u64) {
         self.window = self.window.saturating_add(step).min(self.ssthresh);
     }
 
@@ -113,11 +118,19 @@ impl TcpWindow {
         self.continue_from(path.in_flight.get() / 2);
     }
 
-    /// A timeout: slow start from one packet. While the timer backs off, the threshold
-    /// stays where the first timeout put it [RFC 5681 §3.1].
-    pub fn restart(&mut self, path: &PathView) {
+    /// A loss: this part of what was in flight, two packets at least. Not in whole packets,
+    /// for laws whose steps may be much smaller than one.
+    pub fn keep(&mut self, part: f64, path: &PathView) {
+        let kept = (part * path.in_flight.as_f64()).round() as u64;
+        self.window = kept.max(2 * self.packet);
+        self.ssthresh = self.window;
+    }
+
+    /// A timeout: slow start from one packet, up to where `lose` puts the threshold. While
+    /// the timer backs off, that stays where the first timeout put it [RFC 5681 §3.1].
+    pub fn restart(&mut self, lose: impl FnOnce(&mut TcpWindow)) {
         if !self.backed_off {
-            self.halve(path);
+            lose(self);
         }
         self.backed_off = true;
         self.window = self.packet;

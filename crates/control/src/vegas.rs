@@ -398,7 +398,7 @@ impl Controller for Vegas {
                 self.cwnd.continue_from(window - window / 4);
             }
             Congestion::Loss | Congestion::Ecn => self.cwnd.halve(path),
-            Congestion::Timeout => self.cwnd.restart(path),
+            Congestion::Timeout => self.cwnd.restart(|w| w.halve(path)),
         }
     }
 

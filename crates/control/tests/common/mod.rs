@@ -1,7 +1,7 @@
 //! What the tests of controllers share.
 #![allow(dead_code, reason = "each test file uses its own part")]
 
-use accord_control::{Acked, AnyController, Controller, FAMILIES, PathView};
+use accord_control::{Acked, AnyController, Congestion, Controller, FAMILIES, PathView};
 use accord_units::param::{Family, Raw, Values};
 use accord_units::{Bytes, Duration, Rate, Time};
 use std::collections::VecDeque;
@@ -136,5 +136,73 @@ impl Fifo {
             }
         }
         windows
+    }
+}
+
+/// A path that gives a window back in every round trip, evenly, whatever the window: the
+/// round-trip time of the models that relate windows to loss.
+pub struct Paced {
+    pub controller: AnyController,
+    pub now: Time,
+    rtt: Duration,
+}
+
+impl Paced {
+    pub fn new(controller: AnyController, rtt: Duration) -> Paced {
+        let now = Time::ZERO;
+        Paced {
+            controller,
+            now,
+            rtt,
+        }
+    }
+
+    fn view(&self) -> PathView {
+        PathView {
+            srtt: self.rtt,
+            rtt: self.rtt,
+            min_rtt: self.rtt,
+            in_flight: self.controller.cwnd(),
+            ..path(0)
+        }
+    }
+
+    /// One packet is acknowledged.
+    pub fn step(&mut self) {
+        self.now += Duration::from_secs_f64(self.rtt.as_secs_f64() / window(&self.controller));
+        let ack = Acked {
+            rtt: Some(self.rtt),
+            ..ACK
+        };
+        self.controller.on_ack(&ack, &self.view(), self.now);
+    }
+
+    pub fn until(&mut self, end: Time) {
+        while self.now < end {
+            self.step();
+        }
+    }
+
+    /// A packet is lost.
+    pub fn lose(&mut self) {
+        let view = self.view();
+        self.controller
+            .on_congestion(Congestion::Loss, &view, self.now);
+    }
+
+    /// The window over time, in packets, when one packet of each `every` is lost: the mean
+    /// of the second half of `losses` losses.
+    pub fn mean_window(&mut self, every: u64, losses: u64) -> f64 {
+        let mut began = self.now;
+        for loss in 0..losses {
+            if loss == losses / 2 {
+                began = self.now;
+            }
+            (0..every).for_each(|_| self.step());
+            self.lose();
+        }
+        // As many packets as a window in each round trip.
+        let round_trips = self.now.since(began).as_secs_f64() / self.rtt.as_secs_f64();
+        (every * (losses - losses / 2)) as f64 / round_trips
     }
 }

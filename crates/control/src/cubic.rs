@@ -1,0 +1,284 @@
+//! CUBIC: a window that is a cubic function of the time since the last loss.
+//!
+//! With t the time since congestion avoidance began, windows in packets, times in seconds:
+//!
+//! ```text
+//! W_cubic(t) = C·(t − K)³ + W_max                             [RFC 9438 eq. 1]
+//! K          = ∛((W_max − cwnd_epoch) / C)                    [RFC 9438 eq. 2]
+//! each ACK   cwnd ← cwnd + (target − cwnd) / cwnd,
+//!            target = W_cubic(t + RTT) within cwnd .. 1.5·cwnd [RFC 9438 §4.2, 4.4, 4.5]
+//! Reno's     W_est ← W_est + α·acked / cwnd, cwnd ← W_est where W_cubic(t) < W_est;
+//!            α = 3·(1 − β) / (1 + β), 1 once W_est is the window before the loss
+//!                                                             [RFC 9438 eq. 4, §4.3]
+//! loss       W_max ← cwnd, or cwnd·(1 + β)/2 where that is below the last W_max;
+//!            cwnd ← ssthresh ← max(β·in flight, 2 packets)    [RFC 9438 §4.6, 4.7]
+//! timeout    ssthresh as above, cwnd ← 1 packet; then K = 0, W_max = cwnd
+//!                                                             [RFC 9438 §4.8]
+//! mark       as a loss, once per round trip                   [RFC 9438 §4.6]
+//! ```
+//!
+//! The first slow start is HyStart++ [RFC 9406], others and those without `hystart` are that of
+//! RFC 5681.
+//!
+//! | symbol | field              | unit           | default | range      | source |
+//! |--------|--------------------|----------------|---------|------------|--------|
+//! | C      | `c`                | packets/s³     | 0.4     | 0.001..100 | RFC 9438 §4.1 |
+//! | β      | `beta`             | –              | 0.7     | 0.1..0.95  | RFC 9438 §4.6 |
+//! | –      | `fast_convergence` | –              | true    | –          | RFC 9438 §4.7 |
+//! | –      | `hystart`          | –              | true    | –          | RFC 9406 |
+//! | IW     | `initial_window`   | packets, bytes | 2 pkt   | > 0        | RFC 5681 §3.1 |
+//! | –      | `sack`             | –              | true    | –          | RFC 6675 |
+//! | –      | `ecn`              | –              | false   | –          | RFC 3168 |
+//!
+//! Departures from the source: a loss is never found to have been spurious [RFC 9438 §4.9].
+//! Where Reno's window is the larger one, cwnd is set to it but not lowered to it. An
+//! acknowledgement counts for one packet at most. Time during which the application, not the
+//! window, is the limit does not count in t [RFC 9438 §5.8]: the epoch moves by it.
+
+use crate::hystart::HyStart;
+use crate::tcp_window::{ECN, INITIAL_WINDOW, SACK, TcpWindow, marks};
+use crate::{Acked, Allowance, Congestion, Controller, Marks, PathView, Recovery};
+use accord_units::param::{Family, Kind, Param, Role, Values};
+use accord_units::{Bytes, Duration, Objective, Time};
+
+/// CUBIC as the scenario language sees it.
+pub static FAMILY: Family = Family {
+    name: "cubic",
+    doc: "TCP CUBIC: a cubic function of the time since the last loss, Reno's window where larger.",
+    source: "[RFC 9438]",
+    params: &[
+        Param {
+            name: "c",
+            symbol: "C",
+            kind: Kind::Number {
+                min: 0.001,
+                max: 100.0,
+            },
+            default: "0.4",
+            doc: "Steepness of the cubic function, in packets per cubic second.",
+            source: "[RFC 9438 §4.1]",
+        },
+        Param {
+            name: "beta",
+            symbol: "β",
+            kind: Kind::Number {
+                min: 0.1,
+                max: 0.95,
+            },
+            default: "0.7",
+            doc: "What a loss leaves of the window.",
+            source: "[RFC 9438 §4.6]",
+        },
+        Param {
+            name: "fast_convergence",
+            symbol: "",
+            kind: Kind::Flag,
+            default: "true",
+            doc: "Leaves room for newcomers: remembers less than the window that a loss ended, where windows fall.",
+            source: "[RFC 9438 §4.7]",
+        },
+        Param {
+            name: "hystart",
+            symbol: "",
+            kind: Kind::Flag,
+            default: "true",
+            doc: "Ends slow start when the round-trip time rises, by HyStart++.",
+            source: "[RFC 9406]",
+        },
+        INITIAL_WINDOW,
+        Param {
+            default: "true",
+            ..SACK
+        },
+        ECN,
+    ],
+    check: |_| Ok(()),
+    role: Role::Controller(|_| Objective::Loss),
+};
+
+/// Reno's increase after W_est has come back to the window before the loss.
+const RENO: f64 = 1.0;
+/// The target is at most so many windows.
+const STEEPEST: f64 = 1.5;
+
+/// TCP CUBIC.
+#[derive(Clone, Debug)]
+pub struct Cubic {
+    cwnd: TcpWindow,
+    /// Bytes that the window has grown by and that are not whole yet.
+    fraction: f64,
+    recovery: Recovery,
+    marks: Marks,
+    /// Boxed, so that controllers of other kinds do not pay for it.
+    state: Box<State>,
+}
+
+#[derive(Clone, Debug)]
+struct State {
+    c: f64,
+    beta: f64,
+    fast_convergence: bool,
+    /// Until the first slow start is over.
+    hystart: Option<HyStart>,
+    /// W_max in packets; zero when the last congestion avoidance did not end by a loss.
+    w_max: f64,
+    /// The window before the last reduction, in packets.
+    prior: f64,
+    epoch: Option<Epoch>,
+    /// When the last acknowledgement came.
+    heard: Time,
+}
+
+/// A stage of congestion avoidance.
+#[derive(Clone, Copy, Debug)]
+struct Epoch {
+    began: Time,
+    /// K in seconds.
+    k: f64,
+    /// W_max of this stage, in packets.
+    w_max: f64,
+    /// Reno's window, in packets.
+    w_est: f64,
+}
+
+impl Cubic {
+    /// Builds it for packets of `packet` bytes.
+    pub fn new(values: &Values, packet: Bytes) -> Cubic {
+        Cubic {
+            cwnd: TcpWindow::new(values, packet),
+            fraction: 0.0,
+            recovery: match values.flag("sack") {
+                true => Recovery::Sack,
+                false => Recovery::NewReno,
+            },
+            marks: marks(values),
+            state: Box::new(State {
+                c: values.number("c"),
+                beta: values.number("beta"),
+                fast_convergence: values.flag("fast_convergence"),
+                hystart: values.flag("hystart").then(HyStart::new),
+                w_max: 0.0,
+                prior: 0.0,
+                epoch: None,
+                heard: Time::ZERO,
+            }),
+        }
+    }
+
+    /// The window in packets.
+    fn packets(&self) -> f64 {
+        (self.cwnd.window as f64 + self.fraction) / self.cwnd.packet as f64
+    }
+
+    fn slow_start(&mut self, ack: &Acked) {
+        let Some(hystart) = &mut self.state.hystart else {
+            self.cwnd.grow_slow_start(ack.bytes);
+            return;
+        };
+        match hystart.on_ack(ack, self.cwnd.packet) {
+            Some(step) => self.cwnd.grow(step),
+            None => {
+                self.state.hystart = None;
+                self.cwnd.ssthresh = self.cwnd.window;
+            }
+        }
+    }
+
+    fn avoid_congestion(&mut self, ack: &Acked, path: &PathView, now: Time) {
+        let cwnd = self.packets();
+        let packet = self.cwnd.packet as f64;
+        let state = &mut *self.state;
+        let epoch = state.epoch.get_or_insert_with(|| {
+            let w_max = state.w_max.max(cwnd);
+            Epoch {
+                began: now,
+                k: ((w_max - cwnd) / state.c).cbrt(),
+                w_max,
+                w_est: cwnd,
+            }
+        });
+        let acked = (ack.bytes.as_f64() / packet).min(1.0);
+        let t = now.since(epoch.began).as_secs_f64();
+        let w_cubic = |t: f64| state.c * (t - epoch.k).powi(3) + epoch.w_max;
+        let alpha = if epoch.w_est >= state.prior {
+            RENO
+        } else {
+            3.0 * (1.0 - state.beta) / (1.0 + state.beta)
+        };
+        epoch.w_est += alpha * acked / cwnd;
+        let next = if w_cubic(t) < epoch.w_est {
+            cwnd.max(epoch.w_est)
+        } else {
+            let target = w_cubic(t + path.srtt.as_secs_f64()).clamp(cwnd, STEEPEST * cwnd);
+            cwnd + acked * (target - cwnd) / cwnd
+        };
+        let bytes = next * packet;
+        self.cwnd.window = (bytes as u64).max(self.cwnd.window);
+        self.fraction = (bytes - self.cwnd.window as f64).max(0.0);
+    }
+
+    /// The time since the last acknowledgement did not count: the application was the limit.
+    fn pause(&mut self, gap: Duration) {
+        if let Some(epoch) = &mut self.state.epoch {
+            epoch.began += gap;
+        }
+    }
+}
+
+impl Controller for Cubic {
+    fn on_ack(&mut self, ack: &Acked, path: &PathView, now: Time) {
+        self.cwnd.acknowledged();
+        let gap = now.since(std::mem::replace(&mut self.state.heard, now));
+        // Acknowledgements come at least once in a round trip while anything is in flight.
+        if !ack.window_limited || gap > path.srtt * 2 {
+            self.pause(gap);
+        }
+        if ack.in_recovery || !ack.window_limited {
+            return;
+        }
+        if self.cwnd.in_slow_start() {
+            self.slow_start(ack);
+        } else {
+            self.avoid_congestion(ack, path, now);
+        }
+    }
+
+    fn on_congestion(&mut self, what: Congestion, path: &PathView, _: Time) {
+        let cwnd = self.packets();
+        let state = &mut *self.state;
+        state.epoch = None;
+        state.hystart = None;
+        self.fraction = 0.0;
+        let beta = state.beta;
+        if what == Congestion::Timeout {
+            state.w_max = 0.0;
+            state.prior = cwnd;
+            self.cwnd.restart(|w| w.keep(beta, path));
+        } else {
+            let falls = state.fast_convergence && cwnd < state.w_max;
+            state.w_max = match falls {
+                true => cwnd * (1.0 + beta) / 2.0,
+                false => cwnd,
+            };
+            state.prior = cwnd;
+            self.cwnd.keep(beta, path);
+        }
+    }
+
+    #[inline]
+    fn allowance(&self) -> Allowance {
+        self.cwnd.allowance()
+    }
+
+    fn ssthresh(&self) -> Option<Bytes> {
+        self.cwnd.threshold()
+    }
+
+    fn recovery(&self) -> Recovery {
+        self.recovery
+    }
+
+    fn marks(&self) -> Marks {
+        self.marks
+    }
+}

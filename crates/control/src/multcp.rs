@@ -1,0 +1,145 @@
+//! MulTCP: one flow that takes what N Reno flows would, by their sum of steps
+//! [CO98: Crowcroft and Oechslin, Differentiated end-to-end Internet services using a
+//! weighted proportional fair sharing TCP, 1998].
+//!
+//! ```text
+//! slow start            cwnd ← cwnd + 2·acked until cwnd is 3^k, with k = ln N / ln 1.5 the
+//!                       round trip in which N flows that double have as much; then
+//!                       cwnd ← cwnd + acked                    [CO98]
+//! congestion avoidance  cwnd ← cwnd + N·acked / cwnd           [CO98]
+//! loss                  cwnd ← ssthresh ← (1 − 1/(2N))·in flight: one of N flows halves
+//!                                                              [CO98]
+//! loss in slow start    half: all N were too fast
+//! timeout               ssthresh ← half of what was in flight, cwnd ← 1 packet
+//! mark                  as a loss, once per round trip
+//! ```
+//!
+//! | symbol | field            | unit           | default | range  | source |
+//! |--------|------------------|----------------|---------|--------|--------|
+//! | N      | `weight`         | –              | 1       | 1..1000 | CO98 |
+//! | IW     | `initial_window` | packets, bytes | 2 pkt   | > 0    | RFC 5681 §3.1 |
+//! | –      | `sack`           | –              | true    | –      | RFC 6675 |
+//! | –      | `ecn`            | –              | false   | –      | RFC 3168 |
+//!
+//! Departures from the source: in congestion avoidance the window grows no faster than in
+//! slow start, which matters below N packets. A loss in slow start and a timeout halve, as
+//! they hit all of the N; what the source does there we do not know. Losses are repaired by
+//! selective acknowledgements, since a window of N flows loses many packets at once.
+
+use crate::tcp_window::{ECN, INITIAL_WINDOW, SACK, TcpWindow, marks};
+use crate::{Acked, Allowance, Congestion, Controller, Marks, PathView, Recovery};
+use accord_units::param::{Family, Kind, Param, Role, Values};
+use accord_units::{Bytes, Objective, Time};
+
+/// MulTCP as the scenario language sees it.
+pub static FAMILY: Family = Family {
+    name: "multcp",
+    doc: "MulTCP: one flow that increases and decreases as N Reno flows do together.",
+    source: "[Crowcroft and Oechslin 1998]",
+    params: &[
+        Param {
+            name: "weight",
+            symbol: "N",
+            kind: Kind::Number {
+                min: 1.0,
+                max: 1000.0,
+            },
+            default: "1",
+            doc: "How many flows it stands for.",
+            source: "[Crowcroft and Oechslin 1998]",
+        },
+        INITIAL_WINDOW,
+        Param {
+            default: "true",
+            ..SACK
+        },
+        ECN,
+    ],
+    check: |_| Ok(()),
+    role: Role::Controller(|_| Objective::Loss),
+};
+
+/// MulTCP.
+#[derive(Clone, Debug)]
+pub struct MulTcp {
+    cwnd: TcpWindow,
+    /// N.
+    weight: f64,
+    /// 3^k in bytes: slow start is threefold below it.
+    caught_up: f64,
+    /// Bytes that the window has grown by and that are not whole yet.
+    fraction: f64,
+    recovery: Recovery,
+    marks: Marks,
+}
+
+impl MulTcp {
+    /// Builds it for packets of `packet` bytes.
+    pub fn new(values: &Values, packet: Bytes) -> MulTcp {
+        let weight = values.number("weight");
+        let rounds = weight.ln() / 1.5f64.ln();
+        MulTcp {
+            cwnd: TcpWindow::new(values, packet),
+            weight,
+            caught_up: 3f64.powf(rounds) * packet.as_f64(),
+            fraction: 0.0,
+            recovery: match values.flag("sack") {
+                true => Recovery::Sack,
+                false => Recovery::NewReno,
+            },
+            marks: marks(values),
+        }
+    }
+}
+
+impl Controller for MulTcp {
+    #[inline]
+    fn on_ack(&mut self, ack: &Acked, _: &PathView, _: Time) {
+        self.cwnd.acknowledged();
+        if ack.in_recovery || !ack.window_limited {
+            return;
+        }
+        let packet = self.cwnd.packet;
+        if self.cwnd.in_slow_start() {
+            let step = ack.bytes.get().min(packet);
+            let catching_up = (self.cwnd.window as f64) < self.caught_up;
+            self.cwnd.grow(if catching_up { 2 * step } else { step });
+            return;
+        }
+        let acked = ack.bytes.as_f64();
+        let step = self.weight * packet as f64 * acked / self.cwnd.window as f64;
+        self.fraction += step.min(acked).min(self.weight * packet as f64);
+        let whole = self.fraction as u64;
+        self.fraction -= whole as f64;
+        self.cwnd.window = self.cwnd.window.saturating_add(whole);
+    }
+
+    fn on_congestion(&mut self, what: Congestion, path: &PathView, _: Time) {
+        self.fraction = 0.0;
+        let kept = match self.cwnd.in_slow_start() {
+            true => 0.5,
+            false => 1.0 - 0.5 / self.weight,
+        };
+        match what {
+            Congestion::Timeout => self.cwnd.restart(|w| w.keep(0.5, path)),
+            _ => self.cwnd.keep(kept, path),
+        }
+    }
+
+    #[inline]
+    fn allowance(&self) -> Allowance {
+        self.cwnd.allowance()
+    }
+
+    fn ssthresh(&self) -> Option<Bytes> {
+        self.cwnd.threshold()
+    }
+
+    fn recovery(&self) -> Recovery {
+        self.recovery
+    }
+
+    fn marks(&self) -> Marks {
+        self.marks
+    }
+}

@@ -1,0 +1,209 @@
+//! CUBIC against the numbers of RFC 9438 and 9406.
+
+mod common;
+
+use accord_control::{Acked, AnyController, Congestion, Controller, Marks, Recovery};
+use accord_units::param::Raw;
+use accord_units::{Bytes, Duration, Time};
+use common::{ACK, Fifo, PACKET, Paced, build, path, text, window};
+
+fn cubic(initial: &str, hystart: bool) -> AnyController {
+    build(
+        "cubic",
+        &[
+            ("initial_window", text(initial)),
+            ("hystart", Raw::Flag(hystart)),
+        ],
+    )
+}
+
+/// In congestion avoidance after a loss at a window of so many packets.
+fn after_loss_at(packets: u64) -> AnyController {
+    let mut c = cubic(&format!("{packets} pkt"), true);
+    c.on_congestion(Congestion::Loss, &path(packets), Time::ZERO);
+    c
+}
+
+/// A loss at 1000 packets leaves 700, so that the plateau of 1000 is reached after the cubic
+/// root of 300/0.4 = 750 s³: 9.086 s. Halfway an eighth of the 300 is missing; at twice that
+/// time as much is on top as the loss took.
+#[test]
+fn the_window_is_a_cubic_function_of_time() {
+    let rtt = Duration::from_ms(100);
+    let mut run = Paced::new(after_loss_at(1000), rtt);
+    assert_eq!(window(&run.controller), 700.0);
+    for (seconds, packets) in [(4.543, 962.5), (9.086, 1000.0), (18.172, 1300.0)] {
+        run.until(Time::from_secs_f64(seconds));
+        let got = window(&run.controller);
+        assert!((got - packets).abs() < 2.0, "{seconds} s: {got}");
+    }
+}
+
+/// RFC 9438 §4.7: of 1400 packets, the second loss in a row below the last W_max, 0.85 are
+/// remembered; with 980 left the way to the plateau of 1190 takes the cubic root of 525 s³.
+#[test]
+fn fast_convergence_remembers_less_of_a_window_that_falls() {
+    for (fast, plateau, seconds) in [(true, 1190.0, 8.067), (false, 1400.0, 10.164)] {
+        let mut c = build(
+            "cubic",
+            &[
+                ("initial_window", text("2000 pkt")),
+                ("fast_convergence", Raw::Flag(fast)),
+            ],
+        );
+        c.on_congestion(Congestion::Loss, &path(2000), Time::ZERO);
+        assert_eq!(window(&c), 1400.0);
+        c.on_congestion(Congestion::Loss, &path(1400), Time::ZERO);
+        assert_eq!(window(&c), 980.0);
+        let mut run = Paced::new(c, Duration::from_ms(100));
+        run.until(Time::from_secs_f64(seconds));
+        let got = window(&run.controller);
+        assert!((got - plateau).abs() < 1.0, "{got}");
+        // A plateau: the window hardly moves half a second before and after.
+        run.until(Time::from_secs_f64(seconds + 0.5));
+        assert!(window(&run.controller) - got < 1.0);
+    }
+}
+
+/// The columns "C = 0.4" of RFC 9438 §5.1, tables 1 and 2: average windows for a loss every
+/// 1/p packets. A window that grows to its plateau is 0.925 of it in the mean, Reno's with
+/// β = 0.7 is 0.85 of its last. Cycles come back to these slowly, the plateau being flat, but
+/// on either side of them they come back: 5 % above a window falls, 5 % below it rises.
+#[test]
+fn average_windows_are_those_of_the_rfc() {
+    let table = [
+        (100, 100, 12.0, 0.85),
+        (100, 10_000, 187.0, 0.925),
+        (100, 100_000, 1054.0, 0.925),
+        (10, 100, 12.0, 0.85),
+        (10, 1000, 38.0, 0.85),
+        (10, 10_000, 120.0, 0.85),
+        (10, 100_000, 379.0, 0.85),
+    ];
+    for (rtt_ms, every, mean, of_last) in table {
+        let change = |scale: f64| {
+            let last = scale * mean / of_last;
+            let mut run = Paced::new(
+                cubic(&format!("{last} pkt"), true),
+                Duration::from_ms(rtt_ms),
+            );
+            run.lose();
+            (0..every).for_each(|_| run.step());
+            window(&run.controller) - last
+        };
+        let (above, below) = (change(1.05), change(0.95));
+        assert!(
+            above < 0.0 && below > 0.0,
+            "{rtt_ms} ms, {every}: {above} {below}"
+        );
+    }
+}
+
+/// RFC 9438 §4.3: where round trips are short CUBIC gets what Reno gets, loss for loss.
+#[test]
+fn short_round_trips_give_what_reno_gets() {
+    let mean = |name| {
+        let initial = [("initial_window", text("200 pkt"))];
+        let mut run = Paced::new(build(name, &initial), Duration::from_ms(5));
+        run.lose();
+        run.mean_window(10_000, 30)
+    };
+    let (cubic, reno) = (mean("cubic"), mean("newreno"));
+    assert!((cubic / reno - 1.0).abs() < 0.02, "{cubic} {reno}");
+}
+
+/// 100 packets fill the path. HyStart++ sees the round trip grow, and goes on at a quarter of
+/// the growth for five rounds [RFC 9406 §4.3]; without it slow start ends by a loss.
+#[test]
+fn slow_start_ends_when_the_round_trip_grows() {
+    let rounds = |hystart| {
+        let mut run = Fifo::new(cubic("2 pkt", hystart), Duration::from_ms(99));
+        let windows = run.rounds(14);
+        (windows, run.controller.ssthresh())
+    };
+    let (windows, threshold) = rounds(true);
+    let doubling = [3.0, 5.0, 9.0, 17.0, 33.0, 65.0, 129.0, 257.0];
+    assert_eq!(windows[..8], doubling);
+    for pair in windows[7..13].windows(2) {
+        let growth = pair[1] / pair[0];
+        assert!((1.24..1.27).contains(&growth), "{windows:?}");
+    }
+    assert_eq!(threshold, Some(Bytes::new(793_750)));
+    assert!(windows[13] < windows[12] + 2.0, "{windows:?}");
+    let (windows, threshold) = rounds(false);
+    assert_eq!(windows[..8], doubling);
+    assert_eq!((windows[13], threshold), (16385.0, None));
+}
+
+/// A rise that does not last was none: slow start goes on.
+#[test]
+fn slow_start_resumes_when_the_round_trip_falls_again() {
+    let mut run = Fifo::new(cubic("2 pkt", true), Duration::from_ms(999));
+    run.rounds(5);
+    run.standing = Duration::from_ms(50);
+    let slow = run.rounds(3);
+    run.standing = Duration::ZERO;
+    let fast = run.rounds(3);
+    assert!(slow[2] < 129.0 * 1.3, "{slow:?}");
+    // What was in flight tells of the rise for one round more.
+    assert!(fast[2] > 1.95 * fast[1], "{fast:?}");
+}
+
+/// RFC 9438 §4.8: after a timeout the window is the plateau that slow start ends at, so the
+/// growth is convex: 0.4·t³ packets.
+#[test]
+fn after_a_timeout_the_cubic_begins_at_its_plateau() {
+    let mut c = cubic("1000 pkt", true);
+    c.on_congestion(Congestion::Timeout, &path(1000), Time::ZERO);
+    assert_eq!(window(&c), 1.0);
+    assert_eq!(c.ssthresh(), Some(Bytes::new(700 * PACKET)));
+    let mut run = Paced::new(c, Duration::from_ms(100));
+    while window(&run.controller) < 700.0 {
+        run.step();
+    }
+    let begin = run.now;
+    run.until(begin + Duration::from_secs(10));
+    let got = window(&run.controller) - 700.0;
+    assert!((got - 400.0).abs() < 12.0, "{got}");
+}
+
+/// RFC 9438 §5.8: a pause of the application is no time to grow in.
+#[test]
+fn time_does_not_pass_while_the_window_is_not_used() {
+    let mut run = Paced::new(after_loss_at(1000), Duration::from_ms(100));
+    run.until(Time::from_secs_f64(2.0));
+    let before = window(&run.controller);
+    run.now += Duration::from_secs(60);
+    run.step();
+    assert!(window(&run.controller) < before + 1.0);
+    for _ in 0..1000 {
+        run.now += Duration::from_ms(10);
+        let ack = Acked {
+            window_limited: false,
+            ..ACK
+        };
+        run.controller.on_ack(&ack, &path(10), run.now);
+    }
+    run.step();
+    assert!(window(&run.controller) < before + 2.0);
+}
+
+#[test]
+fn it_says_how_losses_are_repaired_and_what_marks_are() {
+    let c = build("cubic", &[]);
+    assert_eq!((c.recovery(), c.marks()), (Recovery::Sack, Marks::Nothing));
+    let changes = [("sack", Raw::Flag(false)), ("ecn", Raw::Flag(true))];
+    let mut c = build("cubic", &changes);
+    assert_eq!((c.recovery(), c.marks()), (Recovery::NewReno, Marks::Loss));
+    c.on_congestion(Congestion::Ecn, &path(100), Time::ZERO);
+    assert_eq!(window(&c), 70.0);
+}
+
+#[test]
+fn a_loss_leaves_two_packets_at_least() {
+    for in_flight in 0..3 {
+        let mut c = cubic("20 pkt", true);
+        c.on_congestion(Congestion::Loss, &path(in_flight), Time::ZERO);
+        assert_eq!(window(&c), 2.0);
+    }
+}
