@@ -24,6 +24,14 @@ pub enum FluidError {
         /// Longest delay over step.
         ratio: f64,
     },
+    /// A controller that has no law here.
+    #[error("{group}: the fluid engine has no law for {controller}; run it with the packet engine")]
+    NoLaw {
+        /// Whose controller it is.
+        group: String,
+        /// Its name.
+        controller: &'static str,
+    },
     /// There is no such equilibrium.
     #[error("no equilibrium to linearise at: {0}")]
     NoEquilibrium(String),

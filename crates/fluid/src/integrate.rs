@@ -16,6 +16,7 @@ use crate::law::{Law, Seen, Window};
 use crate::model::{Model, Network};
 use crate::queue::{Discipline, Queue};
 use accord_scenario::LinkModel;
+use accord_units::param::Role;
 
 /// A flow as it runs.
 #[derive(Clone, Debug)]
@@ -53,6 +54,8 @@ pub(crate) struct Flow {
 struct See {
     queue: u32,
     forward: bool,
+    /// The source measures by pairs of control packets, and both wait there.
+    hidden: bool,
     tap: Tap,
 }
 
@@ -197,12 +200,17 @@ impl<'a, 'b> Integration<'a, 'b> {
         for (k, path) in network.paths.iter().enumerate() {
             longest = longest.max(path.base_rtt);
             let first = self.taps.len();
+            let member = self.model.kinds[k].members[0];
+            let controller = &self.model.scenario.flows[member].controller;
+            let pairs = matches!(controller.family().role, Role::Tunnel(_));
             for (i, hop) in path.hops.iter().enumerate() {
+                let link = &self.model.scenario.links[self.model.queues[hop.queue]];
                 let mut tap = Tap::new(path.base_rtt - hop.after);
                 tap.locate(&self.clock);
                 self.taps.push(See {
                     queue: hop.queue as u32,
                     forward: i < path.forward,
+                    hidden: pairs && !link.control_priority,
                     tap,
                 });
                 if i < path.forward {
@@ -223,7 +231,7 @@ impl<'a, 'b> Integration<'a, 'b> {
             flow.most = path.peak.min(flow.offered);
             flow.signals = self.taps[first..].iter().any(|t| {
                 let queue = &self.queues[t.queue as usize];
-                queue.longest.is_finite() || queue.discipline != Discipline::DropTail
+                t.hidden || queue.longest.is_finite() || queue.discipline != Discipline::DropTail
             });
         }
         self.only();
@@ -291,10 +299,14 @@ impl<'a, 'b> Integration<'a, 'b> {
         let mut seen = Seen::default();
         for see in &self.taps[flow.hops.clone()] {
             let queue = see.queue as usize;
-            seen.queue += self.delays.read(queue, self.clock.now, &see.tap);
+            let delay = self.delays.read(queue, self.clock.now, &see.tap);
+            seen.queue += delay;
             if flow.signals && see.forward {
                 let now = self.clock.now;
                 seen.virtual_delay += self.virtual_delays.read(queue, now, &see.tap);
+                if see.hidden {
+                    seen.virtual_delay -= delay;
+                }
                 let loss = self.losses.read(queue, now, &see.tap);
                 seen.loss = 1.0 - (1.0 - seen.loss) * (1.0 - loss);
             }

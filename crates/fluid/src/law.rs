@@ -47,6 +47,8 @@ pub(crate) enum Law {
     },
     Reno,
     Unresponsive,
+    /// Nobody wrote one for this controller.
+    Missing,
 }
 
 /// What of a law does not change while the flow runs.
@@ -144,7 +146,11 @@ impl Control {
                 window_clocked: true,
                 ..plain
             },
-            _ => plain,
+            "none" => plain,
+            _ => Control {
+                law: Law::Missing,
+                ..plain
+            },
         }
     }
 
@@ -159,7 +165,7 @@ impl Control {
 pub(crate) struct Seen {
     /// Queuing delay, that of acknowledgements included where it matters.
     pub queue: f64,
-    /// Virtual delay.
+    /// Virtual delay, less the queuing delay that does not show in what is measured.
     pub virtual_delay: f64,
     /// Fraction of what was sent that is lost or marked.
     pub loss: f64,

@@ -76,6 +76,7 @@ const LARGEST: usize = 60;
 /// When there is no equilibrium, a law is one of the sign, or the network is too large.
 pub fn linearise(scenario: &Scenario, at: Time) -> Result<(Linear, Vec<Rest>), FluidError> {
     let model = Model::new(scenario);
+    model.check_laws()?;
     let phases = scenario.phases();
     let phase = (phases.iter().rev().find(|p| p.start <= at)).unwrap_or(&phases[0]);
     let network = model.network(phase.start);

@@ -7,6 +7,7 @@
 //! - Delays are propagation and transmission of what a flow measures its round trip by, see
 //!   `accord_scenario::State::probe`. Acknowledgements and control packets load no link.
 
+use crate::error::FluidError;
 use crate::law::{Control, Law};
 use accord_scenario::{Change, Demand, Flow, Limit, LinkId, Scenario, State, Web};
 use accord_units::Time;
@@ -186,6 +187,17 @@ impl<'a> Model<'a> {
                 }
             })
             .collect();
+    }
+
+    /// Fails where a controller has no law.
+    pub fn check_laws(&self) -> Result<(), FluidError> {
+        let missing = self.kinds.iter().find(|k| k.control.law == Law::Missing);
+        let Some(kind) = missing else { return Ok(()) };
+        let flow = &self.scenario.flows[kind.members[0]];
+        Err(FluidError::NoLaw {
+            group: self.scenario.groups[flow.group].name.clone(),
+            controller: flow.controller.family().name,
+        })
     }
 
     /// Says what the model does not have.

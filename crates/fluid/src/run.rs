@@ -73,6 +73,7 @@ fn integrate(
     observer: &mut dyn Observer,
 ) -> Result<(Run, f64), FluidError> {
     let model = Model::new(scenario);
+    model.check_laws()?;
     let phases = scenario.phases();
     let seconds = scenario.duration.as_secs_f64();
     let work = seconds / step * (model.kinds.len() + model.queues.len()) as f64;

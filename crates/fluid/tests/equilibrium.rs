@@ -108,3 +108,20 @@ fn a_virtual_queue_settles_at_its_utilisation() {
         agrees(&s, &run);
     }
 }
+
+/// Control packets that wait with the rest tell nothing of the queue: the buffer fills. A
+/// virtual delay is told all the same.
+#[test]
+fn a_queue_that_control_packets_wait_in_is_not_felt() {
+    let backlog = |queue: &str, priority: bool| {
+        let (_, run) = fluid(&format!(
+            "duration = \"60 s\"\n[topology.dumbbell]\nrate = \"10 Mbps\"\ndelay = \"10 ms\"\n\
+             queue = {{ discipline = \"{queue}\", limit = \"100 KB\" }}\ncontrol_priority = {priority}\n\
+             [flow.f]\ncount = 2\nfrom = \"left\"\nto = \"right\"\ncontroller = \"monaco\"\n"
+        ));
+        last(&run, Metric::Backlog, Entity::Link(0))
+    };
+    assert!((backlog("droptail", true) / 6000.0 - 1.0).abs() < 0.01);
+    println!("{}", backlog("droptail", false));
+    println!("{} {}", backlog("avd", true), backlog("avd", false));
+}

@@ -158,6 +158,19 @@ fn delays_that_ask_too_much_are_refused() {
 }
 
 #[test]
+fn a_controller_without_a_law_is_refused() {
+    for controller in ["cubic", "multcp", "vegas-rem"] {
+        let flow = format!("controller = \"{controller}\"");
+        let s = scenario(&text(HEAD, LINK, &flow));
+        let refused = [run(&s, &mut Quiet).err(), stability(&s, Time::ZERO).err()];
+        for error in refused {
+            let said = error.expect("no law").to_string();
+            assert!(said.contains(&format!("no law for {controller}")), "{said}");
+        }
+    }
+}
+
+#[test]
 fn no_margins_without_an_equilibrium() {
     for (controller, expected) in [("\"vegas\"", "sign"), ("\"reno\"", "equilibrium")] {
         let s = scenario(&text(HEAD, LINK, &format!("controller = {controller}")));

@@ -9,12 +9,14 @@ use std::collections::VecDeque;
 /// one for everything else. A packet in service is never interrupted.
 ///
 /// The discipline and the limit govern the queue for everything else; the high-priority
-/// queue has the same limit, and drops only what does not fit.
+/// queue has the same limit, and drops only what does not fit. [`Port::without_priority`] has
+/// one queue only, for all.
 #[derive(Clone, Debug)]
 pub struct Port<P> {
     service: Service,
     limit: Limit,
     aqm: AnyAqm,
+    priority: bool,
     high: VecDeque<P>,
     low: VecDeque<P>,
     /// Waiting and in service, high-priority packets and others.
@@ -34,11 +36,20 @@ impl<P: Packet> Port<P> {
             service: Service::new(rate),
             limit,
             aqm,
+            priority: true,
             high: VecDeque::new(),
             low: VecDeque::new(),
             queued: [Count::default(); 2],
             serving: None,
             counters: Counters::default(),
+        }
+    }
+
+    /// The same port with one FIFO queue for all, control packets among them.
+    pub fn without_priority(self) -> Port<P> {
+        Port {
+            priority: false,
+            ..self
         }
     }
 
@@ -52,7 +63,7 @@ impl<P: Packet> Port<P> {
     ) -> Result<(), (P, DropReason)> {
         let meta = packet.meta();
         self.counters.offered.add(meta.size);
-        let queue = if meta.class == Class::OutOfBand {
+        let queue = if meta.class == Class::OutOfBand && self.priority {
             HIGH
         } else {
             LOW

@@ -66,6 +66,25 @@ proptest! {
         }
     }
 
+    #[test]
+    fn without_priority_all_leave_in_the_order_of_arrival(
+        (limit, aqm) in (any_limit(), any_discipline()),
+        (rate, arrivals) in any_rate().prop_flat_map(|r| (Just(r), any_arrivals(r, ALL))),
+        seed: u64,
+    ) {
+        let mut dice = Dice(seed);
+        let mut port = Clocked::new(rate, limit, aqm);
+        port.port = port.port.without_priority();
+        for &(at, packet) in &arrivals {
+            let _ = port.offer(at, packet, &mut dice);
+            let (counters, held) = (port.port.counters(), port.port.held());
+            prop_assert!(adds_up(counters, held), "{counters:?}, {held:?}");
+        }
+        port.until(accord_units::Time::MAX);
+        let order: Vec<usize> = port.served.iter().map(|s| s.packet.number).collect();
+        prop_assert!(order.is_sorted(), "{order:?}");
+    }
+
     /// A drop-tail queue refuses what does not fit, and nothing else.
     #[test]
     fn droptail_drops_exactly_what_does_not_fit(

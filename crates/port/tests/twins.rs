@@ -10,8 +10,8 @@ use accord_units::{Rate, Time};
 use common::*;
 use proptest::prelude::*;
 
-/// All that one FIFO queue may see.
-const ONE_QUEUE: &[Class] = &[Class::Data, Class::InBand];
+/// All that one FIFO queue may see, where control packets have none of their own.
+const ONE_QUEUE: &[Class] = &[Class::Data, Class::InBand, Class::OutOfBand];
 
 /// A number over a line's rate: picoseconds with their fraction.
 type Exact = u128;
@@ -25,6 +25,7 @@ proptest! {
     ) {
         let mut computed = Timeline::new(rate, limit, aqm.clone());
         let mut stepped = Clocked::new(rate, limit, aqm);
+        stepped.port = stepped.port.without_priority();
         let (mut dice, mut same_dice) = (Dice(seed), Dice(seed));
         let (mut fates, mut others) = (Vec::new(), Vec::new());
         let mut touched = Vec::new();

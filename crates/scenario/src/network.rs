@@ -107,6 +107,9 @@ pub struct Link {
     pub loss: f64,
     /// Probability that a control packet (OB, IB, report) is lost on the wire.
     pub control_loss: f64,
+    /// Out-of-band control packets have a queue of their own in the port and go first;
+    /// otherwise there is one FIFO queue for all.
+    pub control_priority: bool,
     /// It was made to attach a host (`access`, `egress`), not named as a link of the
     /// network; engines record no series for it.
     pub attachment: bool,

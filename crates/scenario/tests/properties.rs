@@ -143,6 +143,7 @@ fn port(dice: &mut Dice, text: &mut String) {
     dice.maybe(text, "queue", QUEUES);
     dice.maybe(text, "loss", &["0.1", "\"33.3 %\"", "1"]);
     dice.maybe(text, "control_loss", &["1e-9"]);
+    dice.maybe(text, "control_priority", &["true", "false"]);
     dice.maybe(text, "reverse", REVERSES);
 }
 

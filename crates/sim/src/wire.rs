@@ -83,7 +83,10 @@ impl Wire {
         let dice = Dice::new(seed, id, Purpose::Queue);
         let line = match form {
             Form::Port => Line::Port(Box::new(Stepped {
-                port: Port::new(link.rate, limit, aqm),
+                port: match Port::new(link.rate, limit, aqm) {
+                    port if link.control_priority => port,
+                    port => port.without_priority(),
+                },
                 serving: None,
                 dice,
             })),

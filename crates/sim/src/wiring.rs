@@ -88,7 +88,7 @@ impl Wiring {
             let tunnel = matches!(flows[flow].sender, Sender::Tunnel(_));
             let mut from = origin;
             for &link in path {
-                if tunnel {
+                if tunnel && scenario.links[link].control_priority {
                     forms[link] = Form::Port;
                 }
                 feeds[link] = match feeds[link] {

@@ -272,3 +272,25 @@ fn a_link_that_slows_two_hundredfold_is_not_flooded() {
     let queue = mean(Metric::Backlog);
     assert!((2e3..5e3).contains(&queue), "{queue} bytes");
 }
+
+/// Both packets of a pair wait in the same queue, so their distance tells nothing of it: the
+/// flows believe that nothing is queued and fill the buffer, where a virtual delay would tell.
+#[test]
+fn without_priority_the_queue_does_not_show() {
+    let one_queue = |queue: &str, limit| {
+        let mut s = fig6(controller("monaco", &[]), discipline(queue, &[]), limit);
+        s.duration = Duration::from_secs(10);
+        s.links[0].control_priority = false;
+        let run = run(&s, &mut Quiet).unwrap();
+        let of = |metric, entity| run.mean(metric, entity, window(4.0, 10.0)).unwrap();
+        (
+            of(Metric::Backlog, Entity::Link(0)),
+            of(Metric::Accumulation, Entity::Flow(0)),
+            of(Metric::AccumulationEstimate, Entity::Flow(0)),
+        )
+    };
+    let (backlog, truth, estimate) = one_queue("droptail", 90);
+    println!("droptail: {backlog} {truth} {estimate}");
+    let (backlog, truth, estimate) = one_queue("avd", 90);
+    println!("avd: {backlog} {truth} {estimate}");
+}

@@ -148,6 +148,17 @@ fn tunnels_beside_streams_and_datagrams() {
     same("mixed", &d.0);
 }
 
+/// Where control packets have no queue of their own, a tunnel's port can be computed, too.
+#[test]
+fn tunnels_over_one_queue() {
+    for (queue, limit) in [("droptail", 60), ("avd", 300), ("red", 60)] {
+        let mut s = fig6(controller("monaco", &[]), discipline(queue, &[]), limit);
+        s.duration = Duration::from_secs(5);
+        s.links.iter_mut().for_each(|l| l.control_priority = false);
+        same(queue, &s);
+    }
+}
+
 /// Small files, one close on the other.
 fn web() -> Web {
     Web {

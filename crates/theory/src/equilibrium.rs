@@ -202,10 +202,14 @@ impl<'a> State<'a> {
         }
         if let Some((flow, link)) = self.misread(phase, &solution.prices) {
             notes.push(format!(
-                "{span}: no equilibrium: {} ({}) does not read the price that {} shows",
+                "{span}: no equilibrium: {} ({}) does not read the price that {} shows{}",
                 s.groups[s.flows[flow].group].name,
                 s.flows[flow].controller.family().name,
-                s.links[link].name
+                s.links[link].name,
+                match self.hidden(flow, link) {
+                    true => ", where its control packets wait with the rest",
+                    false => "",
+                }
             ));
             return Ok(None);
         }

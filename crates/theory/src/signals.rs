@@ -145,10 +145,19 @@ impl State<'_> {
         match (objective, self.price_of(link)) {
             (Objective::Unresponsive, _) => true,
             _ if matches!(flow.demand, Wants::Web(_)) => true,
+            (_, Price::QueuingDelay | Price::Loss) if self.hidden(flow, link) => false,
             (Objective::Marks { phi, .. }, Price::Marks { phi: of_link }) => phi == of_link,
             (Objective::Marks { .. }, _) | (_, Price::Marks { .. }) => false,
             _ => true,
         }
+    }
+
+    /// A flow measures by pairs of control packets, and both wait in the queue of the link: its
+    /// delay does not show in their distance.
+    pub(crate) fn hidden(&self, flow: usize, link: LinkId) -> bool {
+        let controller = &self.scenario.flows[flow].controller;
+        let pairs = matches!(controller.family().role, Role::Tunnel(_));
+        pairs && !self.scenario.links[link].control_priority
     }
 
     /// A flow and a link that limits it by a price that the flow does not read.

@@ -78,6 +78,7 @@ fn scenario(
         },
         loss: 0.0,
         control_loss: 0.0,
+        control_priority: true,
         attachment: false,
     };
     let mut links = Vec::new();
@@ -266,5 +267,21 @@ fn a_window_is_the_rate_times_what_the_flow_measures() {
         near(is(Metric::MinRtt), base);
         // 6 MB/s, and 4000 bytes queued.
         near(is(Metric::Cwnd), 6e6 * base + 4000.0);
+    }
+}
+
+/// Where both packets of a pair wait in one queue, its delay is a price that the flow does not
+/// read; at a link that is not full there is none to read.
+#[test]
+fn a_queue_that_control_packets_wait_in_is_not_read() {
+    for (sender, limits, read) in [(&PAIRS, true, false), (&ACKS, true, true), (&PAIRS, false, true)] {
+        let mut s = scenario(sender, &DROPTAIL, 20.0, &[20]);
+        let hidden = s.flows[0].path[if limits { 1 } else { 0 }];
+        s.links[hidden].control_priority = false;
+        let run = accord_theory::run(&s, &mut Quiet).expect("a problem");
+        let rate = value(&run, Metric::Throughput, Entity::Flow(0), 20.0, 0);
+        assert_eq!(rate, read.then_some(48e6), "{} {limits}", sender.name);
+        let said = run.notes.iter().any(|n| n.contains("wait with the rest"));
+        assert_eq!(said, !read, "{:?}", run.notes);
     }
 }

@@ -56,7 +56,7 @@ pub(crate) const DUMBBELL: Section = Section {
     title: "topology.dumbbell",
     doc: "One bottleneck from `left` to `right`.",
     one_of: false,
-    keys: &[needed(RATE), needed(DELAY), QUEUE, LOSS, CONTROL_LOSS, REVERSE_PORT],
+    keys: &[needed(RATE), needed(DELAY), QUEUE, LOSS, CONTROL_LOSS, CONTROL_PRIORITY, REVERSE_PORT],
 };
 
 pub(crate) const PARKING_LOT: Section = Section {
@@ -65,7 +65,7 @@ pub(crate) const PARKING_LOT: Section = Section {
     one_of: false,
     keys: &[
         key("bottlenecks", Shape::Whole(1, limits::LINKS as u64 / 2), Required, "How many links there are in the row."),
-        needed(RATE), needed(DELAY), QUEUE, LOSS, CONTROL_LOSS, REVERSE_PORT,
+        needed(RATE), needed(DELAY), QUEUE, LOSS, CONTROL_LOSS, CONTROL_PRIORITY, REVERSE_PORT,
     ],
 };
 
@@ -74,6 +74,7 @@ const DELAY: Key = key("delay", Shape::Delay, Words("required, but for a link of
 const QUEUE: Key = key("queue", Shape::Queue, Words("droptail, \"1 BDP\""), "The queue in front of it.");
 const LOSS: Key = key("loss", Shape::Probability, Value("0"), "Probability that a data packet or an acknowledgement is lost on the wire.");
 const CONTROL_LOSS: Key = key("control_loss", Shape::Probability, Value("0"), "Probability that a control packet is lost on the wire.");
+const CONTROL_PRIORITY: Key = key("control_priority", Shape::Flag, Value("true"), "Whether out-of-band control packets have a queue of their own and go first; with `false` one FIFO queue is for all.");
 const REVERSE_PORT: Key = key("reverse", Shape::Table(&REVERSE), Nothing, "What is different in the reverse direction.");
 
 /// One direction of a link.
@@ -87,6 +88,7 @@ pub(crate) const REVERSE: Section = Section {
         Key { default: Words("as forward"), ..QUEUE },
         Key { default: Words("as forward"), ..LOSS },
         Key { default: Words("as forward"), ..CONTROL_LOSS },
+        Key { default: Words("as forward"), ..CONTROL_PRIORITY },
     ],
 };
 
@@ -97,7 +99,7 @@ pub(crate) const LINK: Section = Section {
     keys: &[
         key("from", Shape::Dotted, Words("required, but for a link of a template"), "The node that it leaves."),
         key("to", Shape::Dotted, Words("required, but for a link of a template"), "The node that it reaches."),
-        RATE, DELAY, QUEUE, LOSS, CONTROL_LOSS, REVERSE_PORT,
+        RATE, DELAY, QUEUE, LOSS, CONTROL_LOSS, CONTROL_PRIORITY, REVERSE_PORT,
         key("attachment", Shape::Flag, Value("false"), "It attaches a host, as `access` and `egress` do; no series are recorded for it."),
     ],
 };
@@ -114,7 +116,7 @@ pub(crate) const ATTACHMENT: Section = Section {
         key("rate", Shape::Either(VARIED_RATE), Words("required"), "Service rate; a list goes round the hosts of the group."),
         key("delay", Shape::Either(VARIED_DELAY), Words("required"), "Propagation delay; a list goes round the hosts of the group."),
         Key { default: Words("droptail, \"unlimited\""), ..QUEUE },
-        LOSS, CONTROL_LOSS, REVERSE_PORT,
+        LOSS, CONTROL_LOSS, CONTROL_PRIORITY, REVERSE_PORT,
     ],
 };
 

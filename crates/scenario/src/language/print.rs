@@ -114,7 +114,7 @@ fn params(values: &Values) -> Vec<(&'static str, String)> {
 }
 
 /// What is said of one direction of a link.
-fn port(link: &Link) -> [(&'static str, String); 5] {
+fn port(link: &Link) -> [(&'static str, String); 6] {
     let limit = match link.queue.limit {
         Limit::Packets(n) => quoted(format_args!("{n} pkt")),
         Limit::Bytes(bytes) => quoted(bytes),
@@ -129,6 +129,7 @@ fn port(link: &Link) -> [(&'static str, String); 5] {
         ("queue", table(&queue)),
         ("loss", format!("{:?}", link.loss)),
         ("control_loss", format!("{:?}", link.control_loss)),
+        ("control_priority", link.control_priority.to_string()),
     ]
 }
 

@@ -76,6 +76,7 @@ impl Dumbbell {
                 },
                 loss: 0.0,
                 control_loss: 0.0,
+                control_priority: true,
                 attachment: false,
             });
         }
@@ -109,6 +110,7 @@ impl Dumbbell {
                 },
                 loss: 0.0,
                 control_loss: 0.0,
+                control_priority: true,
                 attachment: true,
             });
         }

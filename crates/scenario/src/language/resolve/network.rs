@@ -208,6 +208,7 @@ impl Network {
             },
             loss: port.loss,
             control_loss: port.control_loss,
+            control_priority: port.control_priority,
             attachment: false,
         });
     }

@@ -26,6 +26,7 @@ pub(super) struct Ports {
     draw: Option<u64>,
     loss: f64,
     control_loss: f64,
+    control_priority: bool,
 }
 
 /// Both directions.
@@ -49,6 +50,7 @@ pub(super) struct Port {
     pub queue: RawQueue,
     pub loss: f64,
     pub control_loss: f64,
+    pub control_priority: bool,
 }
 
 impl Duplex {
@@ -95,6 +97,7 @@ impl Ports {
             draw,
             loss: reader.get("loss", read::probability)?,
             control_loss: reader.get("control_loss", read::probability)?,
+            control_priority: reader.get("control_priority", read::flag)?,
         })
     }
 
@@ -112,6 +115,7 @@ impl Ports {
             queue: self.queues[drawn].clone(),
             loss: self.loss,
             control_loss: self.control_loss,
+            control_priority: self.control_priority,
         }
     }
 }
