@@ -190,7 +190,7 @@ pub trait Controller {
     fn set_base_rtt(&mut self, _base_rtt: Duration) {}
 
     /// What the flow is to get from now on. A controller that does not steer an
-    /// accumulation cannot hold a service; the scenario language refuses it one.
+    /// accumulation cannot hold a contract; the scenario language refuses it one.
     fn set_service(&mut self, _service: &Service) {}
 
     /// A duplicate acknowledgement should be followed by a look at the fine-grained

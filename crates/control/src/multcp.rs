@@ -16,10 +16,11 @@
 //!
 //! | symbol | field            | unit           | default | range  | source |
 //! |--------|------------------|----------------|---------|--------|--------|
-//! | N      | `weight`         | –              | 1       | 1..1000 | CO98 |
 //! | IW     | `initial_window` | packets, bytes | 2 pkt   | > 0    | RFC 5681 §3.1 |
 //! | –      | `sack`           | –              | true    | –      | RFC 6675 |
 //! | –      | `ecn`            | –              | false   | –      | RFC 3168 |
+//!
+//! N is the weight of the flow's [`Service`], 1 where it has none.
 //!
 //! Departures from the source: in congestion avoidance the window grows no faster than in
 //! slow start, which matters below N packets. A loss in slow start and a timeout halve, as
@@ -28,8 +29,8 @@
 
 use crate::tcp_window::{ECN, INITIAL_WINDOW, SACK, TcpWindow, marks};
 use crate::{Acked, Allowance, Congestion, Controller, Marks, PathView, Recovery};
-use accord_units::param::{Family, Kind, Param, Role, Values};
-use accord_units::{Bytes, Objective, Time};
+use accord_units::param::{Family, Param, Role, Values};
+use accord_units::{Bytes, Objective, Service, Time};
 
 /// MulTCP as the scenario language sees it.
 pub static FAMILY: Family = Family {
@@ -37,17 +38,6 @@ pub static FAMILY: Family = Family {
     doc: "MulTCP: one flow that increases and decreases as N Reno flows do together.",
     source: "[Crowcroft and Oechslin 1998]",
     params: &[
-        Param {
-            name: "weight",
-            symbol: "N",
-            kind: Kind::Number {
-                min: 1.0,
-                max: 1000.0,
-            },
-            default: "1",
-            doc: "How many flows it stands for.",
-            source: "[Crowcroft and Oechslin 1998]",
-        },
         INITIAL_WINDOW,
         Param {
             default: "true",
@@ -56,7 +46,7 @@ pub static FAMILY: Family = Family {
         ECN,
     ],
     check: |_| Ok(()),
-    role: Role::Controller(|_| Objective::Loss),
+    role: Role::Controller(|_| Objective::WeightedLoss),
 };
 
 /// MulTCP.
@@ -76,12 +66,10 @@ pub struct MulTcp {
 impl MulTcp {
     /// Builds it for packets of `packet` bytes.
     pub fn new(values: &Values, packet: Bytes) -> MulTcp {
-        let weight = values.number("weight");
-        let rounds = weight.ln() / 1.5f64.ln();
         MulTcp {
             cwnd: TcpWindow::new(values, packet),
-            weight,
-            caught_up: 3f64.powf(rounds) * packet.as_f64(),
+            weight: 1.0,
+            caught_up: packet.as_f64(),
             fraction: 0.0,
             recovery: match values.flag("sack") {
                 true => Recovery::Sack,
@@ -106,9 +94,9 @@ impl Controller for MulTcp {
             self.cwnd.grow(if catching_up { 2 * step } else { step });
             return;
         }
-        let acked = ack.bytes.as_f64();
+        let acked = ack.bytes.get().min(packet) as f64;
         let step = self.weight * packet as f64 * acked / self.cwnd.window as f64;
-        self.fraction += step.min(acked).min(self.weight * packet as f64);
+        self.fraction += step.min(acked);
         let whole = self.fraction as u64;
         self.fraction -= whole as f64;
         self.cwnd.window = self.cwnd.window.saturating_add(whole);
@@ -133,6 +121,12 @@ impl Controller for MulTcp {
 
     fn ssthresh(&self) -> Option<Bytes> {
         self.cwnd.threshold()
+    }
+
+    fn set_service(&mut self, service: &Service) {
+        self.weight = service.weight.max(1.0);
+        let rounds = self.weight.ln() / 1.5f64.ln();
+        self.caught_up = 3f64.powf(rounds) * self.cwnd.packet as f64;
     }
 
     fn recovery(&self) -> Recovery {

@@ -4,12 +4,16 @@ mod common;
 
 use accord_control::{AnyController, Congestion, Controller, Marks, Recovery};
 use accord_units::param::Raw;
-use accord_units::{Bytes, Duration, Time};
+use accord_units::{Bytes, Duration, Service, Time};
 use common::{Fifo, PACKET, Paced, build, path, text, window};
 
 fn multcp(weight: f64, changes: &[(&str, Raw)]) -> AnyController {
-    let weight = [("weight", Raw::Number(weight))];
-    build("multcp", &[&weight, changes].concat())
+    let mut c = build("multcp", changes);
+    c.set_service(&Service {
+        weight,
+        ..Service::default()
+    });
+    c
 }
 
 /// The average window of increase a and decrease b with one loss in 1/p packets is

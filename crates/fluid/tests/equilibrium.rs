@@ -122,6 +122,7 @@ fn a_queue_that_control_packets_wait_in_is_not_felt() {
         last(&run, Metric::Backlog, Entity::Link(0))
     };
     assert!((backlog("droptail", true) / 6000.0 - 1.0).abs() < 0.01);
-    println!("{}", backlog("droptail", false));
-    println!("{} {}", backlog("avd", true), backlog("avd", false));
+    assert!(backlog("droptail", false) > 99e3, "the buffer is full");
+    let (two, one) = (backlog("avd", true), backlog("avd", false));
+    assert!(two < 3e3 && one < 3e3, "{two} {one}");
 }

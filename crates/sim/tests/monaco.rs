@@ -290,7 +290,12 @@ fn without_priority_the_queue_does_not_show() {
         )
     };
     let (backlog, truth, estimate) = one_queue("droptail", 90);
-    println!("droptail: {backlog} {truth} {estimate}");
+    assert!(truth > 5000.0 && estimate < 100.0, "{truth} {estimate}");
+    assert!(
+        backlog > 60_000.0,
+        "it is emptied by losses only: {backlog}"
+    );
     let (backlog, truth, estimate) = one_queue("avd", 90);
-    println!("avd: {backlog} {truth} {estimate}");
+    assert!((estimate / 3000.0 - 1.0).abs() < 0.05, "{estimate}");
+    assert!(truth < 1000.0 && backlog < 9000.0, "{truth} {backlog}");
 }

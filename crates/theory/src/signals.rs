@@ -127,7 +127,7 @@ impl State<'_> {
                 amount(target, base_rtt)
             }
             Objective::Unresponsive => return offered.map(|rate| Demand::Fixed { rate }),
-            Objective::Loss => return None,
+            Objective::Loss | Objective::WeightedLoss => return None,
         };
         Some(match offered {
             Some(cap) => Demand::Capped { weight, cap },
@@ -138,13 +138,13 @@ impl State<'_> {
     /// Whether a flow reads the price that a link shows. Loss counts as a queuing delay: what
     /// the flow keeps queued is queued there, too.
     fn reads(&self, flow: usize, link: LinkId) -> bool {
-        let flow = &self.scenario.flows[flow];
-        let Some(objective) = objective(&flow.controller) else {
+        let f = &self.scenario.flows[flow];
+        let Some(objective) = objective(&f.controller) else {
             return false;
         };
         match (objective, self.price_of(link)) {
             (Objective::Unresponsive, _) => true,
-            _ if matches!(flow.demand, Wants::Web(_)) => true,
+            _ if matches!(f.demand, Wants::Web(_)) => true,
             (_, Price::QueuingDelay | Price::Loss) if self.hidden(flow, link) => false,
             (Objective::Marks { phi, .. }, Price::Marks { phi: of_link }) => phi == of_link,
             (Objective::Marks { .. }, _) | (_, Price::Marks { .. }) => false,

@@ -274,7 +274,11 @@ fn a_window_is_the_rate_times_what_the_flow_measures() {
 /// read; at a link that is not full there is none to read.
 #[test]
 fn a_queue_that_control_packets_wait_in_is_not_read() {
-    for (sender, limits, read) in [(&PAIRS, true, false), (&ACKS, true, true), (&PAIRS, false, true)] {
+    for (sender, limits, read) in [
+        (&PAIRS, true, false),
+        (&ACKS, true, true),
+        (&PAIRS, false, true),
+    ] {
         let mut s = scenario(sender, &DROPTAIL, 20.0, &[20]);
         let hidden = s.flows[0].path[if limits { 1 } else { 0 }];
         s.links[hidden].control_priority = false;

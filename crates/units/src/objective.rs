@@ -36,6 +36,8 @@ pub enum Objective {
     },
     /// Fills the buffer and backs off on loss; keeps no accumulation of its own choosing.
     Loss,
+    /// The same, as so many flows as its service's weight says; it can hold no contract.
+    WeightedLoss,
     /// Does not respond; sends what its demand says.
     Unresponsive,
 }

@@ -76,6 +76,7 @@ static VEGAS_K: Family = Family {
 
 static RENO: Family = family("reno", &[], Role::Controller(|_| Objective::Loss));
 static NEWRENO: Family = family("newreno", &[], Role::Controller(|_| Objective::Loss));
+static MULTCP: Family = family("multcp", &[], Role::Controller(|_| Objective::WeightedLoss));
 static NONE: Family = family("none", &[], Role::Controller(|_| Objective::Unresponsive));
 
 static DROPTAIL: Family = family("droptail", &[], Role::Queue(|_| Price::QueuingDelay));
@@ -110,7 +111,7 @@ static AVD: Family = family(
 );
 
 pub const CATALOGUE: Catalogue = Catalogue {
-    controllers: &[&RENO, &NEWRENO, &VEGAS, &VEGAS_K, &MONACO, &NONE],
+    controllers: &[&RENO, &NEWRENO, &MULTCP, &VEGAS, &VEGAS_K, &MONACO, &NONE],
     disciplines: &[&DROPTAIL, &RED, &AVQ, &AVD],
 };
 

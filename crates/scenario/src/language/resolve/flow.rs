@@ -292,8 +292,23 @@ impl Flows<'_> {
         let Some(service) = reader.table("service", &keys::SERVICES) else {
             return Ok(());
         };
+        let name = family.name;
+        if objective == Some(Objective::WeightedLoss) {
+            for key in ["contract", "limit"] {
+                if let Some(value) = service.given(key) {
+                    let message = format!("{name} holds a weight only, no {key}");
+                    return Err(Problem::new(value.span, message).hint("controller = \"monaco\""));
+                }
+            }
+            return match service.given("weight") {
+                Some(value) if spec.service.weight < 1.0 => {
+                    let message = format!("{name} stands for one flow at least");
+                    Err(Problem::new(value.span, message))
+                }
+                _ => Ok(()),
+            };
+        }
         let Some(Objective::Accumulation { target }) = objective else {
-            let name = family.name;
             let message = format!("{name} does not steer an accumulation, so can hold no service");
             return Err(Problem::new(service.span, message).hint("controller = \"monaco\""));
         };
