@@ -6,6 +6,8 @@
 
 mod avd;
 mod avq;
+mod bat;
+mod clcc;
 mod droptail;
 mod red;
 mod registry;
@@ -14,6 +16,8 @@ mod virtual_queue;
 
 pub use avd::Avd;
 pub use avq::Avq;
+pub use bat::Bat;
+pub use clcc::{Aimd, Clcc};
 pub use droptail::DropTail;
 pub use red::Red;
 pub use registry::{AnyAqm, FAMILIES};
@@ -30,6 +34,9 @@ pub struct PacketMeta {
     pub class: Class,
     /// Its ECN codepoint.
     pub ecn: Ecn,
+    /// The kind of traffic that it belongs to: an index into the aggregates that its
+    /// discipline was told of.
+    pub aggregate: u8,
 }
 
 /// Explicit congestion notification [RFC 3168 §5]: what a packet's header says of it.
@@ -90,6 +97,21 @@ pub enum Verdict {
     Drop,
 }
 
+/// What a discipline that tells aggregates apart knows of one of them.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Aggregate {
+    /// Probability that its next packet joins the queue.
+    pub transmit_probability: f64,
+    /// Bytes that came so far.
+    pub offered: u64,
+    /// Bytes that joined the queue so far.
+    pub admitted: u64,
+    /// The decrease factor that is in force, times the rate of the link.
+    pub decrease: f64,
+    /// Its rate over that of those it is measured against, where something measures it.
+    pub ratio: Option<f64>,
+}
+
 /// A source of randomness.
 pub trait Entropy {
     /// A number uniform in [0, 1).
@@ -116,6 +138,9 @@ pub trait Aqm {
         entropy: &mut dyn Entropy,
     ) -> Verdict;
 
+    /// A packet arrived that does not fit, and is dropped.
+    fn on_overflow(&mut self, _packet: &PacketMeta) {}
+
     /// The virtual delay that an in-band control packet collects if it arrives now
     /// [Xia05 §IV-D]; asked after [`Aqm::on_arrival`].
     fn virtual_delay(&self, _now: Time) -> Duration {
@@ -125,6 +150,16 @@ pub trait Aqm {
     /// The price that the link shows to flows, in seconds, where it is neither queuing
     /// delay nor virtual delay.
     fn price(&self) -> Option<f64> {
+        None
+    }
+
+    /// What it knows of an aggregate, if it tells aggregates apart.
+    fn aggregate(&self, _index: usize) -> Option<Aggregate> {
+        None
+    }
+
+    /// The average of the signal that bandwidth is left, from 0 to 1, where it has one.
+    fn excess_bandwidth(&self) -> Option<f64> {
         None
     }
 

@@ -1,7 +1,8 @@
 //! All queue disciplines by name.
 
-use crate::{Aqm, Avd, Avq, DropTail, Entropy, PacketMeta, QueueView, Red, Rem, Verdict};
-use crate::{avd, avq, droptail, red, rem};
+use crate::{Aggregate, Aqm, Entropy, PacketMeta, QueueView, Verdict};
+use crate::{Avd, Avq, Bat, Clcc, DropTail, Red, Rem};
+use crate::{avd, avq, bat, clcc, droptail, red, rem};
 use accord_units::param::{Family, Values};
 use accord_units::{Duration, Time};
 
@@ -38,6 +39,15 @@ macro_rules! any_aqm {
             ) -> Verdict {
                 match self { $(AnyAqm::$variant(a) => a.on_arrival(packet, queue, now, entropy),)* }
             }
+            fn on_overflow(&mut self, packet: &PacketMeta) {
+                match self { $(AnyAqm::$variant(a) => a.on_overflow(packet),)* }
+            }
+            fn aggregate(&self, index: usize) -> Option<Aggregate> {
+                match self { $(AnyAqm::$variant(a) => a.aggregate(index),)* }
+            }
+            fn excess_bandwidth(&self) -> Option<f64> {
+                match self { $(AnyAqm::$variant(a) => a.excess_bandwidth(),)* }
+            }
             #[inline]
             fn virtual_delay(&self, now: Time) -> Duration {
                 match self { $(AnyAqm::$variant(a) => a.virtual_delay(now),)* }
@@ -66,4 +76,8 @@ any_aqm! {
         Avd(Avd),
     rem::FAMILY => /// See [`Rem`].
         Rem(Rem),
+    bat::FAMILY => /// See [`Bat`].
+        Bat(Bat),
+    clcc::FAMILY => /// See [`Clcc`], here over [`Bat`].
+        BatClcc(Clcc<Bat>),
 }

@@ -12,6 +12,7 @@ use proptest::prelude::*;
 #[derive(Clone, Debug)]
 enum Operation {
     Arrival(PacketMeta, QueueView),
+    Overflow(PacketMeta),
     Timer(QueueView),
 }
 
@@ -34,10 +35,11 @@ fn any_packet() -> impl Strategy<Value = PacketMeta> {
         Just(Class::OutOfBand)
     ];
     let ecn = prop_oneof![Just(Ecn::NotCapable), Just(Ecn::Capable), Just(Ecn::Marked)];
-    (1..65_536u64, class, ecn).prop_map(|(size, class, ecn)| PacketMeta {
+    (1..65_536u64, class, ecn, 0..4u8).prop_map(|(size, class, ecn, aggregate)| PacketMeta {
         size: Bytes::new(size),
         class,
         ecn,
+        aggregate,
     })
 }
 
@@ -56,6 +58,7 @@ fn any_queue() -> impl Strategy<Value = QueueView> {
 fn any_operation() -> impl Strategy<Value = (Duration, Operation)> {
     let operation = prop_oneof![
         9 => (any_packet(), any_queue()).prop_map(|(p, q)| Operation::Arrival(p, q)),
+        1 => any_packet().prop_map(Operation::Overflow),
         1 => any_queue().prop_map(Operation::Timer),
     ];
     (any_gap(), operation)
@@ -87,6 +90,7 @@ fn behaves(mut aqm: AnyAqm, operations: Vec<(Duration, Operation)>) -> Result<()
                     _ => {}
                 }
             }
+            Operation::Overflow(packet) => aqm.on_overflow(&packet),
             Operation::Timer(queue) => {
                 aqm.on_timer(&queue, now);
                 let next = aqm.next_timer();
@@ -96,6 +100,16 @@ fn behaves(mut aqm: AnyAqm, operations: Vec<(Duration, Operation)>) -> Result<()
         prop_assert!(aqm.virtual_delay(now) <= LONGEST);
         prop_assert!(aqm.virtual_delay(Time::MAX) <= LONGEST);
         prop_assert!(aqm.price().is_none_or(|p| p >= 0.0 && p.is_finite()));
+        prop_assert!(
+            aqm.excess_bandwidth()
+                .is_none_or(|b| (0.0..=1.0).contains(&b))
+        );
+        for a in (0..4).map_while(|i| aqm.aggregate(i)) {
+            prop_assert!((0.0..=1.0).contains(&a.transmit_probability), "{a:?}");
+            prop_assert!(a.admitted <= a.offered, "{a:?}");
+            prop_assert!(a.decrease >= 0.0 && a.decrease.is_finite(), "{a:?}");
+            prop_assert!(a.ratio.is_none_or(|r| r >= 0.0 && r.is_finite()), "{a:?}");
+        }
     }
     forgets(aqm, now, random)
 }
@@ -114,6 +128,13 @@ fn forgets(mut aqm: AnyAqm, mut now: Time, mut random: Random) -> Result<(), Tes
     let mut verdict = Verdict::Drop;
     for _ in 0..3 {
         now += LONG;
+        // A timer that is due comes again and again meanwhile; so often is enough.
+        for _ in 0..2000 {
+            let Some(at) = aqm.next_timer().filter(|at| *at <= now) else {
+                break;
+            };
+            aqm.on_timer(&common::queue(0), at);
+        }
         if aqm.next_timer().is_some_and(|at| at <= now) {
             aqm.on_timer(&common::queue(0), now);
         }

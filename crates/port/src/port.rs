@@ -71,6 +71,7 @@ impl<P: Packet> Port<P> {
         let Count { packets, bytes } = self.queued[queue];
         if !self.limit.fits(packets, bytes, meta.size) {
             self.counters.drop(DropReason::Overflow, meta.size);
+            self.aqm.on_overflow(&meta);
             return Err((packet, DropReason::Overflow));
         }
         // The discipline sees all load, but judges only the queue that it governs.

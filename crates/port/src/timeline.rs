@@ -52,6 +52,7 @@ impl Timeline {
             .fits(self.ahead.len() as u64, self.bytes, meta.size)
         {
             self.counters.drop(DropReason::Overflow, meta.size);
+            self.aqm.on_overflow(&meta);
             return Err(DropReason::Overflow);
         }
         if !matches!(self.aqm, AnyAqm::DropTail(_)) {

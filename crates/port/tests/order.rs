@@ -121,6 +121,7 @@ proptest! {
                 size: accord_units::Bytes::new(size),
                 class: Class::Data,
                 ecn: Ecn::NotCapable,
+                aggregate: 0,
             };
             let delay = accord_units::Duration::ZERO;
             let packet = Pkt { number, meta, marked: false, delay };

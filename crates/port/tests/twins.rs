@@ -106,6 +106,7 @@ fn packet(size: u64) -> Pkt {
             size: accord_units::Bytes::new(size),
             class: Class::Data,
             ecn: Ecn::NotCapable,
+            aggregate: 0,
         },
         marked: false,
         delay: accord_units::Duration::ZERO,

@@ -42,6 +42,9 @@ pub struct Scenario {
     pub groups: Vec<Group>,
     /// All flows, group by group.
     pub flows: Vec<Flow>,
+    /// Names of the kinds of traffic that queue disciplines tell apart, in the order of their
+    /// first flows.
+    pub aggregates: Vec<String>,
     /// Changes while the run goes on, in order of time.
     pub events: Vec<Event>,
     /// What should come out.
@@ -166,6 +169,8 @@ pub struct Flow {
     pub start: Time,
     /// When it stops sending, if before the end of its demand.
     pub stop: Option<Time>,
+    /// Index in [`Scenario::aggregates`].
+    pub aggregate: usize,
     /// Size of a data packet, headers included.
     pub packet: Bytes,
     /// Size of an acknowledgement, headers included.

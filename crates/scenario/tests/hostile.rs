@@ -209,3 +209,28 @@ fn the_limits_themselves_are_fine() {
         .unwrap();
     assert_eq!(points[0].flows.len(), 1_000_000);
 }
+
+#[test]
+fn aggregates_times_links() {
+    let dumbbell = DUMBBELL;
+    let own: Vec<_> = (0..64).map(|i| format!("a{i} = {{}}")).collect();
+    let queue = |own: &str| format!("{{ discipline = \"shares\", aggregates = {{ {own} }} }}");
+    let hosts = format!(
+        "count = 100_000\naccess = {{ rate = \"1 Mbps\", delay = \"1 ms\", queue = {} }}\n",
+        queue(&own.join(", "))
+    );
+    assert_eq!(
+        refused(&format!("{HEAD}{dumbbell}{FLOW}{hosts}")),
+        "all queues together tell more than 1000000 aggregates apart"
+    );
+    let many: Vec<_> = (0..65)
+        .map(|i| format!("{{ aggregate = \"a{i}\" }}"))
+        .collect();
+    assert_eq!(
+        refused(&format!(
+            "{HEAD}{dumbbell}{FLOW}each = [{}]\n",
+            many.join(", ")
+        )),
+        "more than 64 aggregates"
+    );
+}

@@ -635,3 +635,42 @@ fn errors_know_their_bytes() {
     assert_eq!(&error.origin.text[error.span.clone()], "\"ten s\"");
     assert_eq!((error.line, error.column), (2, 12));
 }
+
+/// Names of the aggregates that a link's queue tells apart, with their weights.
+fn weights<'a>(scenario: &'a Scenario, name: &str) -> Vec<(&'a str, f64)> {
+    let aggregates = link(scenario, name).queue.discipline.aggregates();
+    aggregates.map(|(n, of)| (n, of.number("weight"))).collect()
+}
+
+#[test]
+fn queues_tell_aggregates_apart() {
+    let lot = "topology.parking_lot = { bottlenecks = 2, rate = \"9 Mbps\", delay = \"4 ms\" }\n";
+    let queue =
+        "{ discipline = \"shares\", aggregates = { udp = { weight = 3, min = \"1 Mbps\" } } }";
+    let s = scenario(&format!(
+        r#"{HEAD}{lot}
+        [link.hop1]
+        queue = {queue}
+        reverse = {{ queue = "shares" }}
+        [flow.tcp]
+        each_hop = true
+        controller = "reno"
+        [flow.udp]
+        each_hop = true
+        controller = "none"
+        demand = {{ constant = "1 Mbps" }}
+        aggregate = "udp"
+        "#
+    ));
+    assert_eq!(s.aggregates, ["default", "udp"]);
+    assert_eq!(weights(&s, "hop1"), [("default", 1.0), ("udp", 3.0)]);
+    assert_eq!(
+        weights(&s, "hop1.reverse"),
+        [("default", 1.0), ("udp", 1.0)]
+    );
+    assert_eq!(weights(&s, "hop2"), []);
+    assert_eq!(
+        s.flows.iter().map(|f| f.aggregate).collect::<Vec<_>>(),
+        [0, 0, 1, 1]
+    );
+}

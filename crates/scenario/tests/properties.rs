@@ -54,6 +54,8 @@ const QUEUES: &[&str] = &[
     "{ discipline = \"droptail\", limit = \"0.7 BDP\" }",
     "{ random = [\"droptail\", { discipline = \"avq\", limit = \"9 pkt\" }, { random = [\"red\"] }] }",
     "{ random = [\"droptail\", \"red\"], seed = 3 }",
+    "{ discipline = \"shares\", aggregates = { default = { min = \"1 Mbps\" } } }",
+    "\"shares\"",
 ];
 const REVERSES: &[&str] = &[
     "{}",

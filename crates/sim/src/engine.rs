@@ -311,6 +311,7 @@ impl<'a> Simulation<'a> {
                         hop: flow.path,
                         size,
                         ecn,
+                        aggregate: flow.aggregate,
                     };
                     if data {
                         flow.sent.add(packet.bytes());

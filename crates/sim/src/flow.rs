@@ -26,6 +26,8 @@ pub struct Flow {
     pub control: u16,
     /// Codepoint of its data packets.
     pub ecn: Ecn,
+    /// Index of its aggregate in the scenario.
+    pub aggregate: u8,
     /// It has started.
     pub started: bool,
     /// It has stopped.
@@ -76,6 +78,7 @@ impl Flow {
                 true => Ecn::Capable,
                 false => Ecn::NotCapable,
             },
+            aggregate: f.aggregate as u8,
             sender,
             receiver,
             application: Box::new(Application::new(f, id, scenario.seed)),
@@ -133,6 +136,7 @@ impl Flow {
             hop: self.reverse_path,
             size,
             ecn: Ecn::NotCapable,
+            aggregate: self.aggregate,
         }
     }
 

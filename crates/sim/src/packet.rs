@@ -17,6 +17,8 @@ pub struct Packet {
     pub size: u16,
     /// Its ECN codepoint.
     pub ecn: Ecn,
+    /// Its aggregate: an index into the scenario's.
+    pub aggregate: u8,
 }
 
 const _: () = assert!(size_of::<Packet>() <= 48);
@@ -46,6 +48,7 @@ impl accord_port::Packet for Packet {
             size: self.bytes(),
             class,
             ecn: self.ecn,
+            aggregate: self.aggregate,
         }
     }
 

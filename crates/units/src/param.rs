@@ -42,10 +42,13 @@ pub enum Kind {
     Rate,
     /// One of these words.
     Choice(&'static [&'static str]),
+    /// A table from names of aggregates to tables of these parameters: what a queue
+    /// discipline is told of each kind of traffic. None of them is of this kind itself.
+    Aggregates(&'static [Param]),
 }
 
 /// One parameter.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Param {
     /// The key in a scenario file.
     pub name: &'static str,
@@ -149,6 +152,7 @@ impl Kind {
             Kind::Duration => "a time such as \"100 ms\"".into(),
             Kind::Rate => "a rate such as \"30 Mbps\"".into(),
             Kind::Choice(words) => format!("one of {}", words.join(", ")),
+            Kind::Aggregates(_) => "tables, each under the name of its aggregate".into(),
         }
     }
 
@@ -234,10 +238,16 @@ impl Param {
 impl Family {
     /// The parameters at their defaults.
     pub fn defaults(&'static self) -> Values {
-        Values {
-            family: self,
-            values: self.params.iter().map(Param::default_value).collect(),
-        }
+        Values::defaults(self, self.params)
+    }
+
+    /// The parameters that each aggregate has; none for most families.
+    pub fn aggregate_params(&self) -> &'static [Param] {
+        let of = |p: &Param| match p.kind {
+            Kind::Aggregates(params) => Some(params),
+            _ => None,
+        };
+        self.params.iter().find_map(of).unwrap_or_default()
     }
 }
 
@@ -245,12 +255,17 @@ impl Family {
 #[derive(Clone, Debug)]
 pub struct Values {
     family: &'static Family,
+    params: &'static [Param],
     values: Vec<Value>,
+    /// Names of aggregates with their own parameters.
+    aggregates: Vec<(String, Values)>,
 }
 
 impl PartialEq for Values {
     fn eq(&self, other: &Self) -> bool {
-        self.family.name == other.family.name && self.values == other.values
+        self.family.name == other.family.name
+            && self.values == other.values
+            && self.aggregates == other.aggregates
     }
 }
 
@@ -279,6 +294,51 @@ macro_rules! getter {
 }
 
 impl Values {
+    fn defaults(family: &'static Family, params: &'static [Param]) -> Values {
+        Values {
+            family,
+            params,
+            values: params.iter().map(Param::default_value).collect(),
+            aggregates: Vec::new(),
+        }
+    }
+
+    /// The parameters of an aggregate, to be set: at their defaults if it is new.
+    pub fn aggregate_mut(&mut self, name: &str) -> &mut Values {
+        let known = self.aggregates.iter().position(|(n, _)| n == name);
+        let i = known.unwrap_or_else(|| {
+            let params = self.family.aggregate_params();
+            let defaults = Values::defaults(self.family, params);
+            self.aggregates.push((name.to_string(), defaults));
+            self.aggregates.len() - 1
+        });
+        &mut self.aggregates[i].1
+    }
+
+    /// Has exactly these aggregates, in this order, from now on: those that it was told
+    /// nothing of have their defaults. Gives the name of one that it was told of and that
+    /// is not among them, if there is one. A family without such parameters stays as it is.
+    pub fn arrange_aggregates(&mut self, names: &[String]) -> Result<(), String> {
+        if self.family.aggregate_params().is_empty() {
+            return Ok(());
+        }
+        let strange = |(name, _): &&(String, Values)| !names.contains(name);
+        if let Some((name, _)) = self.aggregates.iter().find(strange) {
+            return Err(name.clone());
+        }
+        for name in names {
+            self.aggregate_mut(name);
+        }
+        let place = |name: &String| names.iter().position(|n| n == name);
+        self.aggregates.sort_by_key(|(name, _)| place(name));
+        Ok(())
+    }
+
+    /// The aggregates with their parameters.
+    pub fn aggregates(&self) -> impl ExactSizeIterator<Item = (&str, &Values)> {
+        self.aggregates.iter().map(|(name, of)| (name.as_str(), of))
+    }
+
     /// The family that these are parameters of.
     pub fn family(&self) -> &'static Family {
         self.family
@@ -288,19 +348,18 @@ impl Values {
     /// value is not of the parameter's kind or range.
     pub fn set(&mut self, name: &str, raw: &Raw) -> Result<(), String> {
         let i = self
-            .family
             .params
             .iter()
             .position(|p| p.name == name)
             .ok_or_else(|| {
-                let known: Vec<_> = self.family.params.iter().map(|p| p.name).collect();
+                let known: Vec<_> = self.params.iter().map(|p| p.name).collect();
                 format!(
                     "{} has no parameter \"{name}\" (it has: {})",
                     self.family.name,
                     known.join(", ")
                 )
             })?;
-        self.values[i] = self.family.params[i].kind.read(raw)?;
+        self.values[i] = self.params[i].kind.read(raw)?;
         Ok(())
     }
 
@@ -309,14 +368,14 @@ impl Values {
     /// # Panics
     /// When the family has no such parameter.
     pub fn get(&self, name: &str) -> Value {
-        let i = self.family.params.iter().position(|p| p.name == name);
+        let i = self.params.iter().position(|p| p.name == name);
         let i = i.unwrap_or_else(|| panic!("{} has no parameter {name}", self.family.name));
         self.values[i]
     }
 
     /// Parameters with their values, in the order of the table.
     pub fn iter(&self) -> impl Iterator<Item = (&'static Param, Value)> + '_ {
-        self.family.params.iter().zip(self.values.iter().copied())
+        self.params.iter().zip(self.values.iter().copied())
     }
 
     getter!(

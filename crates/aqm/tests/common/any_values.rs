@@ -20,21 +20,42 @@ fn any_raw(param: &'static Param) -> impl Strategy<Value = Option<Raw>> {
             Kind::Size => Raw::Text(format!("{:.0} B", up_to(1e9))),
             Kind::Duration => Raw::Text(format!("{:.0} ns", up_to(1e12))),
             Kind::Rate => Raw::Text(format!("{:.0} bps", up_to(1e12))),
+            Kind::Aggregates(_) => unreachable!("each of its parameters is drawn by itself"),
             Kind::Choice(words) => Raw::Text(words[(u * words.len() as f64) as usize].to_string()),
         })
     })
 }
 
-/// Parameters of `family` that its check accepts.
-pub fn any_values(family: &'static Family) -> impl Strategy<Value = Values> {
-    let raws: Vec<_> = family.params.iter().map(any_raw).collect();
-    raws.prop_filter_map("the family's check refuses them", move |raws| {
-        let mut values = family.defaults();
-        for (param, raw) in family.params.iter().zip(raws) {
-            if let Some(raw) = raw {
-                values.set(param.name, &raw).expect("made to be in range");
-            }
+/// Each of the parameters, as [`any_raw`].
+fn any_raws(params: &'static [Param]) -> Vec<impl Strategy<Value = Option<Raw>>> {
+    let plain = |p: &&Param| !matches!(p.kind, Kind::Aggregates(_));
+    params.iter().filter(plain).map(any_raw).collect()
+}
+
+fn set(values: &mut Values, params: &'static [Param], raws: Vec<Option<Raw>>) {
+    let plain = |p: &&Param| !matches!(p.kind, Kind::Aggregates(_));
+    for (param, raw) in params.iter().filter(plain).zip(raws) {
+        if let Some(raw) = raw {
+            values.set(param.name, &raw).expect("made to be in range");
         }
-        (family.check)(&values).is_ok().then_some(values)
-    })
+    }
+}
+
+/// Parameters of `family` that its check accepts, with none to three aggregates where it tells
+/// them apart.
+pub fn any_values(family: &'static Family) -> impl Strategy<Value = Values> {
+    let each = family.aggregate_params();
+    let most = if each.is_empty() { 0 } else { 3 };
+    let aggregates = prop::collection::vec(any_raws(each), 0..=most);
+    (any_raws(family.params), aggregates).prop_filter_map(
+        "the family's check refuses them",
+        move |(raws, aggregates)| {
+            let mut values = family.defaults();
+            set(&mut values, family.params, raws);
+            for (i, raws) in aggregates.into_iter().enumerate() {
+                set(values.aggregate_mut(&format!("a{i}")), each, raws);
+            }
+            (family.check)(&values).is_ok().then_some(values)
+        },
+    )
 }

@@ -40,6 +40,7 @@ pub const DATA: PacketMeta = PacketMeta {
     size: Bytes::new(1000),
     class: Class::Data,
     ecn: Ecn::NotCapable,
+    aggregate: 0,
 };
 
 /// A queue of `packets` packets of 1000 bytes on a 10 Mbit/s link, without a limit.

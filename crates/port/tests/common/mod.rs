@@ -90,6 +90,7 @@ pub fn any_arrivals(rate: Rate, classes: &'static [Class]) -> impl Strategy<Valu
             now += rate.transmission(Bytes::new(1000)).mul_f64(gap);
             let meta = PacketMeta {
                 size: Bytes::new(size),
+                aggregate: (size % 3) as u8,
                 class: classes[class],
                 ecn: if ecn_capable {
                     Ecn::Capable

@@ -56,6 +56,7 @@ pub fn scenario(groups: &[(&str, usize)], links: &[&str], seconds: u64) -> Scena
             demand: Demand::Greedy,
             start: Time::ZERO,
             stop: None,
+            aggregate: 0,
             packet: Bytes::new(1000),
             ack: Bytes::new(40),
             control: Bytes::new(40),
@@ -71,6 +72,7 @@ pub fn scenario(groups: &[(&str, usize)], links: &[&str], seconds: u64) -> Scena
         duration: Duration::from_secs(seconds),
         sample: Duration::from_secs(1),
         steady: window(2, seconds),
+        aggregates: vec!["default".into()],
         fluid: Default::default(),
         nodes: (0..=links.len())
             .map(|i| Node {

@@ -3,7 +3,8 @@
 
 use super::error::{Problem, Problems, quote};
 use super::tree::{Data, Entry, Value};
-use accord_units::param::{Family, Raw, Values};
+use super::{limits, read};
+use accord_units::param::{Family, Kind as ParamKind, Param, Raw, Values};
 
 /// The controllers and queue disciplines that a scenario may use.
 #[derive(Clone, Copy, Debug)]
@@ -110,27 +111,67 @@ impl Kind {
 
     fn set(self, values: &mut Values, entry: &Entry) -> Result<(), Problem> {
         let family = values.family();
-        if !family.params.iter().any(|p| p.name == entry.key) {
-            let message = format!("{} has no parameter {}", family.name, quote(&entry.key));
-            let known = family.params.iter().map(|p| p.name);
-            let known = known.chain(self.others.iter().copied());
-            return Err(Problem::new(entry.span, message).known(&entry.key, known));
+        match family.params.iter().find(|p| p.name == entry.key) {
+            Some(param) => match param.kind {
+                ParamKind::Aggregates(params) => aggregates(values, params, entry),
+                _ => set(values, entry),
+            },
+            None => Err(unknown(family, family.params, self.others, entry)),
         }
-        let raw = match &entry.value.data {
-            Data::Text(text) => Raw::Text(text.clone()),
-            Data::Whole(n) => Raw::Integer(*n),
-            Data::Number(x) => Raw::Number(*x),
-            Data::Flag(flag) => Raw::Flag(*flag),
-            Data::Foreign(_) | Data::List(_) | Data::Table(_) => {
-                let message = format!(
-                    "a parameter is a single value, not {}",
-                    entry.value.describe()
-                );
-                return Err(Problem::new(entry.value.span, message));
-            }
-        };
-        values
-            .set(&entry.key, &raw)
-            .map_err(|message| Problem::new(entry.value.span, message))
     }
+}
+
+/// Reads the parameters of each aggregate.
+fn aggregates(values: &mut Values, params: &'static [Param], entry: &Entry) -> Result<(), Problem> {
+    let family = values.family();
+    let table = |value: &Value, what: &str| {
+        value.table().map(|t| t.entries.clone()).ok_or_else(|| {
+            let message = format!("expected {what}, not {}", value.describe());
+            let hint = format!("{} = {{ udp = {{ ... }}, tcp = {{ ... }} }}", entry.key);
+            Problem::new(value.span, message).hint(hint)
+        })
+    };
+    let tables = table(&entry.value, "tables, each under the name of its aggregate")?;
+    if let Some(aggregate) = tables.get(limits::AGGREGATES) {
+        let message = format!("more than {} aggregates", limits::AGGREGATES);
+        return Err(Problem::new(aggregate.span, message));
+    }
+    for aggregate in tables {
+        read::check_name(&aggregate.key, aggregate.span, false)?;
+        let own = values.aggregate_mut(&aggregate.key);
+        for inner in table(&aggregate.value, "a table of the aggregate's parameters")? {
+            if !params.iter().any(|p| p.name == inner.key) {
+                return Err(unknown(family, params, &[], &inner));
+            }
+            set(own, &inner)?;
+        }
+    }
+    Ok(())
+}
+
+fn unknown(family: &Family, params: &[Param], others: &[&'static str], entry: &Entry) -> Problem {
+    let message = format!("{} has no parameter {}", family.name, quote(&entry.key));
+    let known = params.iter().map(|p| p.name);
+    let known = known.chain(others.iter().copied());
+    Problem::new(entry.span, message).known(&entry.key, known)
+}
+
+/// Sets a parameter that the family has, or one of an aggregate.
+fn set(values: &mut Values, entry: &Entry) -> Result<(), Problem> {
+    let raw = match &entry.value.data {
+        Data::Text(text) => Raw::Text(text.clone()),
+        Data::Whole(n) => Raw::Integer(*n),
+        Data::Number(x) => Raw::Number(*x),
+        Data::Flag(flag) => Raw::Flag(*flag),
+        Data::Foreign(_) | Data::List(_) | Data::Table(_) => {
+            let message = format!(
+                "a parameter is a single value, not {}",
+                entry.value.describe()
+            );
+            return Err(Problem::new(entry.value.span, message));
+        }
+    };
+    values
+        .set(&entry.key, &raw)
+        .map_err(|message| Problem::new(entry.value.span, message))
 }

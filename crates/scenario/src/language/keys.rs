@@ -146,6 +146,7 @@ const SERVICE: Key = key("service", Shape::Table(&SERVICES), Words("a fair share
 const DEMAND: Key = key("demand", Shape::Either(&[Shape::Choice(|| vec!["greedy"]), Shape::Table(&DEMANDS)]), Value("greedy"), "What the application wants to send.");
 const START: Key = key("start", Shape::Either(&[Shape::Instant, Shape::Table(&UNIFORM)]), Value("0 s"), "When it starts.");
 const STOP: Key = key("stop", Shape::Instant, Nothing, "When it stops sending.");
+const AGGREGATE: Key = key("aggregate", Shape::Name, Value("default"), "The kind of traffic that queue disciplines take it for, such as \"udp\".");
 const PACKET: Key = key("packet", Shape::Packet, Value("1000 B"), "Size of a data packet, headers included.");
 const ACK: Key = key("ack", Shape::Packet, Value("40 B"), "Size of an acknowledgement, headers included.");
 const CONTROL: Key = key("control", Shape::Packet, Value("64 B"), "Size of a control packet, headers included.");
@@ -159,7 +160,7 @@ pub(crate) const FLOW: Section = Section {
         key("each_hop", Shape::Flag, Value("false"), "Flows on each link of the parking lot, instead of a path: `NAME.1` on `hop1` and so on."),
         FROM, TO, PATH, REVERSE_PATH, ACCESS, EGRESS,
         Key { default: Words("required, here or in `each`"), ..CONTROLLER },
-        SERVICE, DEMAND, START, STOP, PACKET, ACK, CONTROL,
+        SERVICE, DEMAND, START, STOP, AGGREGATE, PACKET, ACK, CONTROL,
         key("each", Shape::List(&Shape::Table(&EACH)), Nothing, "One table for each flow of the group, with what is different from the group."),
     ],
 };
@@ -171,7 +172,8 @@ pub(crate) const EACH: Section = Section {
     keys: &[
         inherited(FROM), inherited(TO), inherited(PATH), inherited(REVERSE_PATH), inherited(ACCESS),
         inherited(EGRESS), inherited(CONTROLLER), inherited(SERVICE), inherited(DEMAND),
-        inherited(START), inherited(STOP), inherited(PACKET), inherited(ACK), inherited(CONTROL),
+        inherited(START), inherited(STOP), inherited(AGGREGATE), inherited(PACKET), inherited(ACK),
+        inherited(CONTROL),
     ],
 };
 

@@ -7,6 +7,10 @@ use accord_units::{Bytes, Duration, Rate};
 pub(crate) const TEXT: usize = 8 << 20;
 /// Flows of one run.
 pub(crate) const FLOWS: usize = 1_000_000;
+/// Aggregates of one run.
+pub(crate) const AGGREGATES: usize = 64;
+/// Aggregates that all queues together tell apart.
+pub(crate) const PORT_AGGREGATES: usize = 1_000_000;
 /// Directed links of one run.
 pub(crate) const LINKS: usize = 1_000_000;
 /// Links on the paths of all flows of one run, route changes included.

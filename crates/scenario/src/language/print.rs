@@ -4,7 +4,7 @@ use super::figure;
 use crate::expectation::{Subject, Target, Window};
 use crate::network::{Change, Demand, Draw, Event, Flow, Group, Limit, Link, LinkId, Scenario};
 use accord_units::Service;
-use accord_units::param::{Value, Values};
+use accord_units::param::{Kind, Param, Value, Values};
 use std::fmt::Write;
 
 /// The scenario as a file: nothing varies, nothing is left to a default or to chance.
@@ -107,10 +107,26 @@ fn params(values: &Values) -> Vec<(&'static str, String)> {
         Value::Flag(flag) => Some(flag.to_string()),
         value => Some(quoted(value)),
     };
-    let given = |(param, value): (&'static accord_units::param::Param, Value)| {
-        Some((param.name, write(value)?))
+    let given = |(param, value): (&'static Param, Value)| {
+        let text = match param.kind {
+            Kind::Aggregates(_) => aggregates(values),
+            _ => write(value),
+        };
+        Some((param.name, text?))
     };
     values.iter().filter_map(given).collect()
+}
+
+/// The parameters of each aggregate.
+fn aggregates(values: &Values) -> Option<String> {
+    let named: Vec<_> = (values.aggregates())
+        .map(|(name, of)| (text(name), table(&params(of))))
+        .collect();
+    let named: Vec<_> = named
+        .iter()
+        .map(|(n, of)| (n.as_str(), of.clone()))
+        .collect();
+    (!named.is_empty()).then(|| table(&named))
 }
 
 /// What is said of one direction of a link.
@@ -241,6 +257,7 @@ fn flow(s: &Scenario, flow: &Flow) -> Vec<(&'static str, String)> {
     ]);
     keys.extend(flow.stop.map(|stop| ("stop", quoted(stop))));
     keys.extend([
+        ("aggregate", text(&s.aggregates[flow.aggregate])),
         ("packet", quoted(flow.packet)),
         ("ack", quoted(flow.ack)),
         ("control", quoted(flow.control)),

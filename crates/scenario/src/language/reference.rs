@@ -76,15 +76,18 @@ pub fn families(families: &[&Family]) -> String {
         }
         write("| parameter | symbol | value | default | meaning | source |".to_string());
         write("|---|---|---|---|---|---|".to_string());
-        for p in family.params {
+        let own = family.params.iter().map(|p| (p.name.to_string(), p));
+        let of_each = family.aggregate_params().iter();
+        let of_each = of_each.map(|p| (format!("aggregates.NAME.{}", p.name), p));
+        for (name, p) in own.chain(of_each) {
             let default = match p.default {
                 "" => "–".to_string(),
                 default => format!("`{default}`"),
             };
             let (expected, symbol) = (p.kind.expected(), p.symbol);
             write(format!(
-                "| `{}` | {symbol} | {expected} | {default} | {} | {} |",
-                p.name, p.doc, p.source
+                "| `{name}` | {symbol} | {expected} | {default} | {} | {} |",
+                p.doc, p.source
             ));
         }
         write(String::new());

@@ -176,6 +176,10 @@ fn parameter(param: &param::Param) -> Value {
         param::Kind::Duration => quantity(Duration::units()),
         param::Kind::Rate => quantity(Rate::units()),
         param::Kind::Choice(words) => json!({ "enum": words }),
+        param::Kind::Aggregates(params) => {
+            let keys: Vec<_> = params.iter().map(|p| (p.name, parameter(p))).collect();
+            json!({ "type": "object", "additionalProperties": object(&keys) })
+        }
     };
     value["description"] = json!(param.doc);
     match param.default_value() {

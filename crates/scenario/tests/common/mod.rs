@@ -90,6 +90,21 @@ static RED: Family = family(
     ],
     Role::Queue(|_| Price::Loss),
 );
+static SHARES: Family = family(
+    "shares",
+    &[
+        param("busy", Kind::Number { min: 0.0, max: 1.0 }, "0.95"),
+        param(
+            "aggregates",
+            Kind::Aggregates(&[
+                param("min", Kind::Rate, ""),
+                param("weight", Kind::Number { min: 0.0, max: 9.0 }, "1"),
+            ]),
+            "",
+        ),
+    ],
+    Role::Queue(|_| Price::Loss),
+);
 const AVQ_PARAMS: &[Param] = &[
     param("utilisation", Kind::Number { min: 0.5, max: 1.0 }, "0.98"),
     param(
@@ -112,7 +127,7 @@ static AVD: Family = family(
 
 pub const CATALOGUE: Catalogue = Catalogue {
     controllers: &[&RENO, &NEWRENO, &MULTCP, &VEGAS, &VEGAS_K, &MONACO, &NONE],
-    disciplines: &[&DROPTAIL, &RED, &AVQ, &AVD],
+    disciplines: &[&DROPTAIL, &RED, &AVQ, &AVD, &SHARES],
 };
 
 /// All points of a text called "test.toml".

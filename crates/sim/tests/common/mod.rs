@@ -60,6 +60,7 @@ impl Dumbbell {
             links: vec![],
             groups: vec![],
             flows: vec![],
+            aggregates: vec!["default".into()],
             events: vec![],
             expectations: vec![],
         };
@@ -165,6 +166,7 @@ impl Dumbbell {
                 demand: Demand::Greedy,
                 start: Time::ZERO + start_stop.0.parse().unwrap(),
                 stop: start_stop.1.map(|s| Time::ZERO + s.parse().unwrap()),
+                aggregate: 0,
                 packet: Bytes::new(1000),
                 ack: Bytes::new(40),
                 control: Bytes::new(40),

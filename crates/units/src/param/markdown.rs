@@ -1,6 +1,6 @@
 //! The tables of parameters in the documentation, made from the families themselves.
 
-use super::Family;
+use super::{Family, Kind, Param};
 use std::fmt::Write;
 
 /// The parameters of a family as a Markdown table.
@@ -12,21 +12,30 @@ pub fn markdown_table(family: &Family) -> String {
         "| parameter | symbol | default | value | meaning | source |\n|---|---|---|---|---|---|\n",
     );
     for p in family.params {
-        let default = match p.default {
-            "" => "–".to_string(),
-            default => format!("`{default}`"),
-        };
-        let _ = writeln!(
-            table,
-            "| `{}` | {} | {default} | {} | {} | {} |",
-            p.name,
-            p.symbol,
-            p.kind.expected(),
-            p.doc,
-            p.source,
-        );
+        row(&mut table, "", p);
+        if let Kind::Aggregates(params) = p.kind {
+            for of_each in params {
+                row(&mut table, &format!("{}.NAME.", p.name), of_each);
+            }
+        }
     }
     table
+}
+
+fn row(table: &mut String, prefix: &str, p: &Param) {
+    let default = match p.default {
+        "" => "–".to_string(),
+        default => format!("`{default}`"),
+    };
+    let _ = writeln!(
+        table,
+        "| `{prefix}{}` | {} | {default} | {} | {} | {} |",
+        p.name,
+        p.symbol,
+        p.kind.expected(),
+        p.doc,
+        p.source,
+    );
 }
 
 const END: &str = "<!-- end of parameters -->";

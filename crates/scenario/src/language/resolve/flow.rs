@@ -27,6 +27,7 @@ struct Spec {
     /// The earliest and the latest start.
     start: (Time, Time),
     stop: Option<Time>,
+    aggregate: usize,
     packet: Bytes,
     ack: Bytes,
     control: Bytes,
@@ -221,7 +222,24 @@ impl Flows<'_> {
         }
     }
 
-    fn spec(&self, reader: &Reader<'_>, count: usize) -> Result<Spec, Problem> {
+    /// The index of the aggregate that `value` names.
+    fn aggregate(&mut self, reader: &Reader<'_>) -> Result<usize, Problem> {
+        let name = reader.get("aggregate", |v| read::name(v, false).map(str::to_string))?;
+        let names = &mut self.scenario.aggregates;
+        if let Some(i) = names.iter().position(|n| *n == name) {
+            return Ok(i);
+        }
+        if names.len() == limits::AGGREGATES {
+            let span = reader.given("aggregate").map_or(reader.span, |v| v.span);
+            let message = format!("more than {} aggregates", limits::AGGREGATES);
+            return Err(Problem::new(span, message));
+        }
+        names.push(name);
+        Ok(names.len() - 1)
+    }
+
+    fn spec(&mut self, reader: &Reader<'_>, count: usize) -> Result<Spec, Problem> {
+        let catalogue = self.catalogue;
         let attachment = |key| match reader.table(key, &keys::ATTACHMENT) {
             Some(port) => {
                 let hosts = port.opt("hosts", |v| read::whole(v, 1, limits::LINKS as u64 / 2))?;
@@ -232,7 +250,7 @@ impl Flows<'_> {
                     return Err(Problem::new(value.span, message));
                 }
                 let links = hosts.unwrap_or(count);
-                let ports = Duplex::read(&port, ATTACHMENT_LIMIT, links, self.catalogue)?;
+                let ports = Duplex::read(&port, ATTACHMENT_LIMIT, links, catalogue)?;
                 Ok(Some(Attachment { ports, hosts }))
             }
             None => Ok(None),
@@ -240,7 +258,7 @@ impl Flows<'_> {
         let controller = reader.get("controller", |value| {
             let mut problems = Problems::default();
             CONTROLLER
-                .read(value, self.catalogue.controllers, &mut problems)
+                .read(value, catalogue.controllers, &mut problems)
                 .ok_or_else(|| problems.first(value.span))
         })?;
         let spec = Spec {
@@ -250,6 +268,7 @@ impl Flows<'_> {
             demand: reader.get("demand", demand)?,
             start: reader.get("start", start)?,
             stop: reader.opt("stop", read::instant)?,
+            aggregate: self.aggregate(reader)?,
             packet: reader.get("packet", read::packet)?,
             ack: reader.get("ack", read::packet)?,
             control: reader.get("control", read::packet)?,
@@ -405,6 +424,7 @@ impl Flows<'_> {
             demand: spec.demand,
             start: draw(spec.start, self.scenario.seed, index),
             stop: spec.stop,
+            aggregate: spec.aggregate,
             packet: spec.packet,
             ack: spec.ack,
             control: spec.control,

@@ -73,7 +73,7 @@ pub(crate) fn resolve(
     event::resolve(list(file.given("event")), &network, &mut scenario, problems);
     let expected = list(file.given("expect"));
     expect::resolve(expected, context, &network, &mut scenario, problems);
-    network.finish(&mut scenario);
+    network.finish(&mut scenario, problems);
     problems.is_empty().then_some(scenario)
 }
 
@@ -122,6 +122,7 @@ fn head(file: &Reader<'_>, context: &Context<'_>) -> Result<Scenario, Problem> {
         links: Vec::new(),
         groups: Vec::new(),
         flows: Vec::new(),
+        aggregates: Vec::new(),
         events: Vec::new(),
         expectations: Vec::new(),
     })

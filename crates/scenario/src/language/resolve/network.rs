@@ -9,6 +9,7 @@ use super::super::tree::{Entry, Table, Value};
 use super::port::{Duplex, LINK_LIMIT, Port};
 use super::{entries, list};
 use crate::network::{Limit, Link, LinkId, Node, NodeId, Queue, Scenario};
+use accord_units::param::Values;
 use accord_units::{Bytes, Duration, Size};
 use std::collections::BTreeMap;
 
@@ -18,8 +19,11 @@ use std::collections::BTreeMap;
 pub(super) struct Network {
     pub nodes: Vec<Node>,
     pub links: Vec<Link>,
-    /// The limits of the links' queues, resolved when the flows are known.
-    limits: Vec<RawLimit>,
+    /// The limits of the links' queues, resolved when the flows are known, and the places of
+    /// the queues.
+    limits: Vec<(RawLimit, Span)>,
+    /// Aggregates that all queues together tell apart.
+    aggregates: usize,
     node_index: BTreeMap<String, NodeId>,
     link_index: BTreeMap<String, LinkId>,
     pairs: BTreeMap<(NodeId, NodeId), LinkId>,
@@ -189,13 +193,21 @@ impl Network {
         self.link_index.insert(reverse.clone(), id + 1);
         self.pairs.insert((from, to), id);
         self.pairs.insert((to, from), id + 1);
-        self.directed(name.to_string(), from, to, ports.forward.port(i, id, seed));
-        self.directed(reverse, to, from, ports.reverse.port(i, id + 1, seed));
+        self.directed(name.to_string(), from, to, ports.forward.port(i, id, seed))?;
+        self.directed(reverse, to, from, ports.reverse.port(i, id + 1, seed))?;
         Ok(id)
     }
 
-    fn directed(&mut self, name: String, from: NodeId, to: NodeId, port: Port) {
-        self.limits.push(port.queue.limit);
+    fn directed(
+        &mut self,
+        name: String,
+        from: NodeId,
+        to: NodeId,
+        port: Port,
+    ) -> Result<(), Problem> {
+        let told = port.queue.discipline.aggregates().len();
+        self.count_aggregates(told, port.queue.span)?;
+        self.limits.push((port.queue.limit, port.queue.span));
         self.links.push(Link {
             name,
             from,
@@ -211,6 +223,18 @@ impl Network {
             control_priority: port.control_priority,
             attachment: false,
         });
+        Ok(())
+    }
+
+    /// Refuses more aggregates in queues than there is memory for.
+    fn count_aggregates(&mut self, more: usize, span: Span) -> Result<(), Problem> {
+        self.aggregates += more;
+        if self.aggregates <= limits::PORT_AGGREGATES {
+            return Ok(());
+        }
+        let most = limits::PORT_AGGREGATES;
+        let message = format!("all queues together tell more than {most} aggregates apart");
+        Err(Problem::new(span, message))
     }
 
     /// The node that `value` names.
@@ -238,8 +262,8 @@ impl Network {
     }
 
     /// Hands nodes and links over to the scenario, which has its flows, and resolves the
-    /// limits of the queues.
-    pub fn finish(&mut self, scenario: &mut Scenario) {
+    /// limits of the queues and the aggregates that their disciplines tell apart.
+    pub fn finish(&mut self, scenario: &mut Scenario, problems: &mut Problems) {
         scenario.nodes = std::mem::take(&mut self.nodes);
         scenario.links = std::mem::take(&mut self.links);
         let mut crossing = vec![(Duration::ZERO, Bytes::ZERO); scenario.links.len()];
@@ -253,7 +277,14 @@ impl Network {
                 }
             }
         }
-        for (i, limit) in self.limits.iter().enumerate() {
+        for (i, (limit, span)) in std::mem::take(&mut self.limits).iter().enumerate() {
+            let discipline = &mut scenario.links[i].queue.discipline;
+            if !discipline.family().aggregate_params().is_empty() && !problems.is_full() {
+                let counted = self.count_aggregates(scenario.aggregates.len(), *span);
+                let arranged = counted
+                    .and_then(|()| arrange_aggregates(discipline, &scenario.aggregates, *span));
+                problems.keep(arranged);
+            }
             let link = &scenario.links[i];
             let (rtt, packet) = match crossing[i] {
                 (Duration::ZERO, _) => (link.delay + link.delay, Bytes::new(1000)),
@@ -272,6 +303,22 @@ impl Network {
             };
         }
     }
+}
+
+/// Gives a discipline the aggregates of the scenario.
+fn arrange_aggregates(
+    discipline: &mut Values,
+    names: &[String],
+    span: Span,
+) -> Result<(), Problem> {
+    if let Err(name) = discipline.arrange_aggregates(names) {
+        let message = format!("no flow belongs to the aggregate {}", quote(&name));
+        let hint = format!("[flow.NAME] has aggregate = {}", quote(&name));
+        let known = names.iter().map(String::as_str);
+        return Err(Problem::new(span, message).hint(hint).known(&name, known));
+    }
+    // What must hold between them can only be seen now.
+    (discipline.family().check)(discipline).map_err(|message| Problem::new(span, message))
 }
 
 /// Refuses to move a template's link.

@@ -1,6 +1,6 @@
 //! Ports: what feeds one direction of a link.
 
-use super::super::error::{Problem, Problems};
+use super::super::error::{Problem, Problems, Span};
 use super::super::family::{Catalogue, DISCIPLINE};
 use super::super::read::{self, RawLimit, Reader};
 use super::super::tree::{Data, Value};
@@ -38,6 +38,7 @@ pub(super) struct Duplex {
 
 #[derive(Clone, Debug)]
 pub(super) struct RawQueue {
+    pub span: Span,
     pub discipline: Values,
     pub limit: RawLimit,
 }
@@ -208,6 +209,7 @@ fn read_queue(
     };
     let limit = table.and_then(|t| t.get("limit"));
     queues.push(RawQueue {
+        span: value.span,
         discipline,
         limit: limit.map_or(Ok(default), read::limit)?,
     });

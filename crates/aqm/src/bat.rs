@@ -1,0 +1,387 @@
+//! BAT: a transmit probability for each aggregate of traffic, steered by rates and by whether
+//! the link has bandwidth left.
+//!
+//! A packet of aggregate i joins the queue with probability T_i, else it is dropped. Once a
+//! period Δt, with O_i the rate that the aggregate offered and f_i = T_i·O_i [Ple03 eq. 1],
+//!
+//! ```text
+//!           min(1, T_i + w)         if f_i ≤ f_i,min      coarse: into the bounds
+//!     T_i ← T_i·(1 − w)             else if f_i > f_i,max
+//!           min(1, T_i + C_i·B̄)     else if B = 1         fine: additive increase,
+//!           T_i·(1 − D_i·O_i)       otherwise             multiplicative decrease
+//! ```
+//!
+//! B is 1 while there is bandwidth to be had: the queue is short and does not grow, or the link
+//! serves less than it could. B̄ is its exponential average.
+//!
+//! The increase is a step of T, so of C_i·O_i in rate, and the decrease a share D_i·O_i of f_i:
+//! between them f_i ∝ C_i/D_i whatever is offered, weighted max-min fairness with the weights
+//! C_i/D_i (`theory::bat`). That is so for aggregates that do not respond. TCP gives way to each
+//! drop and gets less; [`crate::Clcc`] closes the loop around D_i.
+//!
+//! | symbol | field       | unit   | default            | range   | source |
+//! |--------|-------------|--------|--------------------|---------|--------|
+//! | Δt     | `period`    | s      | 4 ms               | ≥ 10 us | Ple03 §III-B |
+//! | w      | `step`      | –      | 0.125              | 0.001..0.999 | not in Ple03 |
+//! | C      | `increase`  | –      | 0.01               | 1e-6..1 | not in Ple03 |
+//! | D·c    | `decrease`  | –      | 0.1                | 1e-6..10 | not in Ple03 |
+//! | –      | `memory`    | –      | 1/8                | 0.001..1 | not in Ple03 |
+//! | –      | `offered_memory` | – | 1                  | 0.001..1 | not in Ple03 |
+//! | –      | `threshold` | –      | a quarter of the buffer | > 0 | not in Ple03 |
+//! | –      | `busy`      | –      | 0.95               | 0..1    | not in Ple03 |
+//!
+//! and for each aggregate f_min, f_max, a weight (C_i = weight·C) and its own D_i·c.
+//!
+//! Departures from the source. The constants are not in it, nor in what B is made of: the
+//! experiment ple03-sensitivity shows how far conclusions depend on them. D is written times
+//! the rate c of the link, so that it has no unit and fits links of any speed. What the buffer has
+//! no room for is offered, too.
+
+use crate::{Aggregate, Aimd, Aqm, Class, Entropy, PacketMeta, QueueView, Verdict};
+use accord_units::param::{Family, Kind, Param, Role, Values};
+use accord_units::{Duration, Price, Size, Time};
+
+/// BAT as the scenario language sees it.
+pub static FAMILY: Family = Family {
+    name: "bat",
+    doc: "Bandwidth allocation: a transmit probability for each aggregate, by rates and by \
+          whether bandwidth is left.",
+    source: "[Ple03 §III]",
+    params: &[
+        PERIOD,
+        STEP,
+        INCREASE,
+        DECREASE,
+        MEMORY,
+        OFFERED_MEMORY,
+        THRESHOLD,
+        BUSY,
+        AGGREGATES,
+    ],
+    check,
+    role: Role::Queue(|_| Price::Loss),
+};
+
+const fn number(min: f64, max: f64) -> Kind {
+    Kind::Number { min, max }
+}
+
+pub(crate) const PERIOD: Param = Param {
+    name: "period",
+    symbol: "Δt",
+    kind: Kind::Duration,
+    default: "4 ms",
+    doc: "Time from one update of the transmit probabilities to the next.",
+    source: "[Ple03 §III-B]",
+};
+pub(crate) const STEP: Param = Param {
+    name: "step",
+    symbol: "w",
+    kind: number(0.001, 0.999),
+    default: "0.125",
+    doc: "Change of a transmit probability in a period while a rate is out of its bounds.",
+    source: "[Ple03 eq. 1]",
+};
+pub(crate) const INCREASE: Param = Param {
+    name: "increase",
+    symbol: "C",
+    kind: number(1e-6, 1.0),
+    default: "0.01",
+    doc: "Increase of a transmit probability in a period while bandwidth is left.",
+    source: "[Ple03 eq. 1]",
+};
+pub(crate) const DECREASE: Param = Param {
+    name: "decrease",
+    symbol: "D·c",
+    kind: number(1e-6, 10.0),
+    default: "0.1",
+    doc: "Share that a transmit probability loses in a period while none is left, of an \
+          aggregate that offers the link's rate c.",
+    source: "[Ple03 eq. 1]",
+};
+pub(crate) const MEMORY: Param = Param {
+    name: "memory",
+    symbol: "",
+    kind: number(0.001, 1.0),
+    default: "0.125",
+    doc: "Weight of the latest value in the average of the excess-bandwidth signal.",
+    source: "",
+};
+pub(crate) const OFFERED_MEMORY: Param = Param {
+    name: "offered_memory",
+    symbol: "",
+    kind: number(0.001, 1.0),
+    default: "1",
+    doc: "Weight of the latest period in the average of the offered rate.",
+    source: "",
+};
+pub(crate) const THRESHOLD: Param = Param {
+    name: "threshold",
+    symbol: "",
+    kind: Kind::Size,
+    default: "",
+    doc: "The queue below which bandwidth may be left; a quarter of the buffer if not given \
+          (of 20 ms, where the buffer has no limit in bytes).",
+    source: "",
+};
+pub(crate) const BUSY: Param = Param {
+    name: "busy",
+    symbol: "",
+    kind: number(0.0, 1.0),
+    default: "0.95",
+    doc: "The part of the link's rate below which bandwidth is left, whatever is queued.",
+    source: "",
+};
+pub(crate) const AGGREGATES: Param = Param {
+    name: "aggregates",
+    symbol: "",
+    kind: Kind::Aggregates(&[FLOOR, CEILING, WEIGHT, OWN_DECREASE]),
+    default: "",
+    doc: "What differs from aggregate to aggregate; those not named have the defaults.",
+    source: "",
+};
+pub(crate) const FLOOR: Param = Param {
+    name: "min",
+    symbol: "f_min",
+    kind: Kind::Rate,
+    default: "",
+    doc: "Rate that the aggregate has for sure; none if not given.",
+    source: "[Ple03 eq. 1]",
+};
+pub(crate) const CEILING: Param = Param {
+    name: "max",
+    symbol: "f_max",
+    kind: Kind::Rate,
+    default: "",
+    doc: "Rate that it never has more than; no bound if not given.",
+    source: "[Ple03 eq. 1]",
+};
+pub(crate) const WEIGHT: Param = Param {
+    name: "weight",
+    symbol: "C_i/C",
+    kind: number(0.001, 1000.0),
+    default: "1",
+    doc: "Its increase against that of the others, and so its rate.",
+    source: "",
+};
+pub(crate) const OWN_DECREASE: Param = Param {
+    name: "decrease",
+    symbol: "D_i·c",
+    kind: number(1e-6, 10.0),
+    default: "",
+    doc: "Its own `decrease`, instead of that of all.",
+    source: "[Ple03 eq. 1]",
+};
+
+/// What must hold of BAT's parameters.
+pub(crate) fn check(values: &Values) -> Result<(), String> {
+    if values.duration("period") < SHORTEST {
+        return Err("period is shorter than 10 us, which is all that a router would do".into());
+    }
+    for (name, of) in values.aggregates() {
+        if let (Some(min), Some(max)) = (of.rate_opt("min"), of.rate_opt("max"))
+            && min > max
+        {
+            return Err(format!(
+                "the aggregate {name} has min = \"{min}\", which is more than max = \"{max}\""
+            ));
+        }
+    }
+    Ok(())
+}
+
+/// Shortest period: a shorter one has a simulator do nothing else.
+pub(crate) const SHORTEST: Duration = Duration::from_us(10);
+
+/// Where the buffer's size in bytes is not known, it is taken for what the link sends in this.
+const UNKNOWN_BUFFER: Duration = Duration::from_ms(20);
+
+/// Bandwidth allocation.
+#[derive(Clone, Debug)]
+pub struct Bat {
+    aggregates: Vec<State>,
+    /// B̄.
+    excess: f64,
+    /// Bytes queued at the last update.
+    queued: u64,
+    updated: Time,
+    period: Duration,
+    step: f64,
+    memory: f64,
+    offered_memory: f64,
+    threshold: Option<Size>,
+    busy: f64,
+}
+
+/// An aggregate's state and parameters.
+#[derive(Clone, Debug)]
+struct State {
+    /// T.
+    transmit: f64,
+    /// Bytes since the start: all that came, and what joined the queue.
+    offered: u64,
+    admitted: u64,
+    /// The same at the last update.
+    offered_then: u64,
+    admitted_then: u64,
+    /// O, averaged, in bit/s.
+    rate: f64,
+    /// f_min and f_max, in bit/s.
+    floor: f64,
+    ceiling: f64,
+    /// C_i and D_i·c.
+    increase: f64,
+    decrease: f64,
+}
+
+impl Bat {
+    /// Builds it from its parameters.
+    pub fn new(values: &Values) -> Bat {
+        let own: Vec<&Values> = values.aggregates().map(|(_, of)| of).collect();
+        let state = |of: Option<&&Values>| {
+            let rate = |name| Some(of?.rate_opt(name)?.as_bps_f64());
+            let number = |name| of?.number_opt(name);
+            State {
+                transmit: 1.0,
+                offered: 0,
+                admitted: 0,
+                offered_then: 0,
+                admitted_then: 0,
+                rate: 0.0,
+                floor: rate("min").unwrap_or(0.0),
+                ceiling: rate("max").unwrap_or(f64::INFINITY),
+                increase: values.number("increase") * number("weight").unwrap_or(1.0),
+                decrease: number("decrease").unwrap_or(values.number("decrease")),
+            }
+        };
+        Bat {
+            // All traffic is one aggregate where nothing tells of others.
+            aggregates: match own.is_empty() {
+                true => vec![state(None)],
+                false => own.iter().map(|of| state(Some(of))).collect(),
+            },
+            excess: 1.0,
+            queued: 0,
+            updated: Time::ZERO,
+            period: values.duration("period"),
+            step: values.number("step"),
+            memory: values.number("memory"),
+            offered_memory: values.number("offered_memory"),
+            threshold: values.size_opt("threshold"),
+            busy: values.number("busy"),
+        }
+    }
+
+    /// The aggregate of a packet; one that it was not told of counts as the last.
+    #[inline]
+    fn of(&mut self, packet: &PacketMeta) -> &mut State {
+        let i = usize::from(packet.aggregate).min(self.aggregates.len() - 1);
+        &mut self.aggregates[i]
+    }
+
+    /// B: bandwidth is available, or soon will be.
+    fn has_room(&self, queue: &QueueView, seconds: f64) -> bool {
+        let below = match self.threshold {
+            Some(Size::Packets(n)) => (queue.packets as f64) < n,
+            Some(Size::Bytes(bytes)) => queue.bytes < bytes,
+            None => {
+                let buffer = queue.capacity;
+                let buffer = buffer.unwrap_or_else(|| queue.rate.bytes_in(UNKNOWN_BUFFER));
+                queue.bytes.as_f64() < buffer.as_f64() / 4.0
+            }
+        };
+        let admitted = |a: &State| (a.admitted - a.admitted_then) as f64;
+        let admitted: f64 = self.aggregates.iter().map(admitted).sum();
+        let served = admitted + self.queued as f64 - queue.bytes.as_f64();
+        below && queue.bytes.get() <= self.queued
+            || served * 8.0 < self.busy * queue.rate.as_bps_f64() * seconds
+    }
+}
+
+impl Aqm for Bat {
+    #[inline]
+    fn on_arrival(
+        &mut self,
+        packet: &PacketMeta,
+        _: &QueueView,
+        _: Time,
+        entropy: &mut dyn Entropy,
+    ) -> Verdict {
+        let of = self.of(packet);
+        of.offered += packet.size.get();
+        let passes = of.transmit >= 1.0 || packet.class == Class::OutOfBand;
+        if passes || entropy.uniform() < of.transmit {
+            of.admitted += packet.size.get();
+            Verdict::Pass
+        } else {
+            Verdict::Drop
+        }
+    }
+
+    fn on_overflow(&mut self, packet: &PacketMeta) {
+        self.of(packet).offered += packet.size.get();
+    }
+
+    fn next_timer(&self) -> Option<Time> {
+        Some(self.updated + self.period)
+    }
+
+    fn on_timer(&mut self, queue: &QueueView, now: Time) {
+        let seconds = now.since(self.updated).as_secs_f64();
+        if seconds <= 0.0 {
+            return;
+        }
+        let room = self.has_room(queue, seconds);
+        self.excess += self.memory * (f64::from(u8::from(room)) - self.excess);
+        let capacity = queue.rate.as_bps_f64().max(1.0);
+        for a in &mut self.aggregates {
+            let offered = (a.offered - a.offered_then) as f64 * 8.0 / seconds;
+            a.rate += self.offered_memory * (offered - a.rate);
+            let rate = a.transmit * a.rate;
+            let transmit = if rate <= a.floor {
+                a.transmit + self.step
+            } else if rate > a.ceiling {
+                a.transmit * (1.0 - self.step)
+            } else if room {
+                a.transmit + a.increase * self.excess
+            } else {
+                a.transmit * (1.0 - a.decrease * a.rate / capacity)
+            };
+            a.transmit = transmit.clamp(0.0, 1.0);
+            a.offered_then = a.offered;
+            a.admitted_then = a.admitted;
+        }
+        self.queued = queue.bytes.get();
+        self.updated = now;
+    }
+
+    fn aggregate(&self, index: usize) -> Option<Aggregate> {
+        let a = self.aggregates.get(index)?;
+        Some(Aggregate {
+            transmit_probability: a.transmit,
+            offered: a.offered,
+            admitted: a.admitted,
+            decrease: a.decrease,
+            ratio: None,
+        })
+    }
+
+    fn excess_bandwidth(&self) -> Option<f64> {
+        Some(self.excess)
+    }
+}
+
+impl Aimd for Bat {
+    fn aggregates(&self) -> usize {
+        self.aggregates.len()
+    }
+
+    fn bounds(&self, index: usize) -> (f64, f64) {
+        let a = &self.aggregates[index];
+        (a.floor, a.ceiling)
+    }
+
+    fn set_decrease(&mut self, index: usize, decrease: f64) {
+        self.aggregates[index].decrease = decrease;
+    }
+}

@@ -1,0 +1,505 @@
+//! CLCC: a slow loop on top of a discipline that increases additively and decreases
+//! multiplicatively, which steers each aggregate's decrease factor until rates are as wanted.
+//!
+//! For each steered aggregate i, with r the ratio of its served rate to that of the aggregates
+//! that are not steered, and r_ref the same of what max-min fairness gives them by their
+//! shares [Ple03 eqs. 5, 6],
+//!
+//! ```text
+//!     x = (r_ref − r) / r_ref
+//!     D_i ← D_i + β·D_i·x,      β < 0, one of three by |x|
+//! ```
+//!
+//! within [floor, 1/ΣO] [Ple03 eq. 7]. Rates are sampled every 100 ms and averaged over 1 s; the
+//! loop runs every 1 s. An aggregate whose offered load is below what it should get, or below its
+//! floor, cannot be steered: then D_i falls by a tenth a step [Ple03 §IV-B, control preemption].
+//!
+//! Two aggregates, one of them steered, are the paper's scheme. With more, each loop sees one
+//! ratio to the same reference, so that none disturbs another: to first order every error shrinks
+//! by 1 − |β| a step, whatever their number (`theory::bat`). What an aggregate with little to send
+//! leaves over is shared by the others, again by their shares. Where no aggregate is left alone,
+//! or none of those has traffic, the first one with traffic is the reference.
+//!
+//! | symbol | field          | unit | default      | range       | source |
+//! |--------|----------------|------|--------------|-------------|--------|
+//! | –      | `sample`       | s    | 100 ms       | ≥ 10 us     | Ple03 §IV |
+//! | –      | `average`      | s    | 1 s          | ≤ 1000 samples | Ple03 §IV |
+//! | –      | `control`      | s    | 1 s          | ≥ `sample`  | Ple03 §IV |
+//! | \|β\|  | `gain_fine`, `gain`, `gain_coarse` | – | 0.05, 0.2, 0.5 | 0..10 | not in Ple03 |
+//! | –      | `error_fine`, `error_coarse` | – | 0.1, 0.5 | 0..1000   | not in Ple03 |
+//! | –      | `decrease_min` | –    | 0.001        | 1e-6..1     | not in Ple03 |
+//! | –      | `bound`        | –    | true         | –           | Ple03 §IV-A |
+//! | –      | `preemption`   | –    | true         | –           | Ple03 §IV-B |
+//! | –      | `relief`       | –    | 0.1          | 0..0.9      | Ple03 §IV-B |
+//!
+//! Departures from the source. Its equation 6 has r_ref − r − 1 where equation 5 has r_ref − r,
+//! which would rest at r = r_ref − 1: equation 5 is meant. r is the ratio of averages, not the
+//! average of ratios, which one empty sample would make infinite. The lower bound is not 0,
+//! which a bilinear law could never leave.
+
+use crate::{Aggregate, Aqm, Bat, Entropy, PacketMeta, QueueView, Verdict, bat};
+use accord_units::param::{Family, Kind, Param, Role, Values};
+use accord_units::{Duration, Price, Time};
+use std::collections::VecDeque;
+
+/// What CLCC needs of the discipline that it steers, beside [`Aqm::aggregate`].
+pub trait Aimd: Aqm {
+    /// The number of aggregates.
+    fn aggregates(&self) -> usize;
+    /// The rates that an aggregate has for sure and never has more than, in bit/s.
+    fn bounds(&self, index: usize) -> (f64, f64);
+    /// Sets an aggregate's decrease factor, times the rate of the link.
+    fn set_decrease(&mut self, index: usize, decrease: f64);
+}
+
+/// CLCC over BAT as the scenario language sees it.
+pub static FAMILY: Family = Family {
+    name: "bat-clcc",
+    doc: "BAT whose decrease factors a closed loop steers to given shares.",
+    source: "[Ple03 §IV]",
+    params: &[
+        bat::PERIOD,
+        bat::STEP,
+        bat::INCREASE,
+        bat::DECREASE,
+        bat::MEMORY,
+        bat::OFFERED_MEMORY,
+        bat::THRESHOLD,
+        bat::BUSY,
+        SAMPLE,
+        AVERAGE,
+        CONTROL,
+        gain("gain_fine", "0.05", "Gain while the error is small."),
+        gain(
+            "gain",
+            "0.2",
+            "Gain while the error is neither small nor large.",
+        ),
+        gain("gain_coarse", "0.5", "Gain while the error is large."),
+        error("error_fine", "0.1", "An error below this is small."),
+        error("error_coarse", "0.5", "An error from this on is large."),
+        DECREASE_MIN,
+        BOUND,
+        PREEMPTION,
+        RELIEF,
+        AGGREGATES,
+    ],
+    check,
+    role: Role::Queue(|_| Price::Loss),
+};
+
+const SAMPLE: Param = Param {
+    name: "sample",
+    symbol: "",
+    kind: Kind::Duration,
+    default: "100 ms",
+    doc: "Time from one measurement of the rates to the next.",
+    source: "[Ple03 §IV]",
+};
+const AVERAGE: Param = Param {
+    name: "average",
+    symbol: "",
+    kind: Kind::Duration,
+    default: "1 s",
+    doc: "Time over which rates are averaged.",
+    source: "[Ple03 §IV]",
+};
+const CONTROL: Param = Param {
+    name: "control",
+    symbol: "",
+    kind: Kind::Duration,
+    default: "1 s",
+    doc: "Time from one step of the loop to the next.",
+    source: "[Ple03 §IV]",
+};
+const DECREASE_MIN: Param = Param {
+    name: "decrease_min",
+    symbol: "",
+    kind: Kind::Number {
+        min: 1e-6,
+        max: 1.0,
+    },
+    default: "0.001",
+    doc: "The least decrease factor (times the link's rate).",
+    source: "",
+};
+const BOUND: Param = Param {
+    name: "bound",
+    symbol: "",
+    kind: Kind::Flag,
+    default: "true",
+    doc: "Keeps decrease factors below one over the sum of the offered rates.",
+    source: "[Ple03 eq. 7]",
+};
+const PREEMPTION: Param = Param {
+    name: "preemption",
+    symbol: "",
+    kind: Kind::Flag,
+    default: "true",
+    doc: "Suspends the loop for an aggregate that offers less than it should get.",
+    source: "[Ple03 §IV-B]",
+};
+const RELIEF: Param = Param {
+    name: "relief",
+    symbol: "",
+    kind: Kind::Number { min: 0.0, max: 0.9 },
+    default: "0.1",
+    doc: "Part that a decrease factor loses in each step while the loop is suspended.",
+    source: "[Ple03 §IV-B]",
+};
+const AGGREGATES: Param = Param {
+    kind: Kind::Aggregates(&[
+        bat::FLOOR,
+        bat::CEILING,
+        bat::WEIGHT,
+        bat::OWN_DECREASE,
+        Param {
+            name: "share",
+            symbol: "",
+            kind: Kind::Number {
+                min: 1e-3,
+                max: 1e6,
+            },
+            default: "1",
+            doc: "Its rate against that of the others, as it should be: r_ref is the ratio of two.",
+            source: "[Ple03 §IV]",
+        },
+        Param {
+            name: "steered",
+            symbol: "",
+            kind: Kind::Flag,
+            default: "true",
+            doc: "The loop steers its decrease factor; `false` for traffic that responds by itself.",
+            source: "[Ple03 §IV]",
+        },
+    ]),
+    ..bat::AGGREGATES
+};
+
+const fn gain(name: &'static str, default: &'static str, doc: &'static str) -> Param {
+    Param {
+        name,
+        symbol: "|β|",
+        kind: Kind::Number {
+            min: 0.0,
+            max: 10.0,
+        },
+        default,
+        doc,
+        source: "[Ple03 §IV]",
+    }
+}
+
+const fn error(name: &'static str, default: &'static str, doc: &'static str) -> Param {
+    Param {
+        name,
+        symbol: "|x|",
+        kind: Kind::Number {
+            min: 0.0,
+            max: 1000.0,
+        },
+        default,
+        doc,
+        source: "[Ple03 §IV]",
+    }
+}
+
+/// Most samples in an average.
+const MOST_SAMPLES: u64 = 1000;
+/// Decrease factors never grow beyond this, bound or not: it is a drop of everything.
+const LARGEST: f64 = 1e9;
+
+fn check(values: &Values) -> Result<(), String> {
+    bat::check(values)?;
+    let [sample, average, control] = ["sample", "average", "control"].map(|n| values.duration(n));
+    if sample < bat::SHORTEST {
+        return Err("sample is shorter than 10 us, which is all that a router would do".into());
+    }
+    if average < sample || control < sample {
+        return Err("average and control are at least as long as sample".into());
+    }
+    if average.as_ps() / sample.as_ps() > MOST_SAMPLES {
+        return Err(format!("average has more than {MOST_SAMPLES} samples"));
+    }
+    if values.number("error_fine") > values.number("error_coarse") {
+        return Err("error_fine is more than error_coarse".into());
+    }
+    Ok(())
+}
+
+/// Closed-loop congestion control over a discipline `A`.
+#[derive(Clone, Debug)]
+pub struct Clcc<A> {
+    below: A,
+    targets: Vec<Target>,
+    /// The counts at the samples of the averaging window, the oldest first.
+    history: VecDeque<(Time, Vec<Counts>)>,
+    sampled: Time,
+    controlled: Time,
+    sample: Duration,
+    average: Duration,
+    control: Duration,
+    /// |β| for errors below the second, for ascending errors.
+    gains: [(f64, f64); 3],
+    decrease_min: f64,
+    bound: bool,
+    preemption: bool,
+    relief: f64,
+}
+
+/// What an aggregate should have.
+#[derive(Clone, Debug)]
+struct Target {
+    share: f64,
+    steered: bool,
+    /// Its decrease factor as configured.
+    decrease: f64,
+    /// r, as last measured.
+    ratio: Option<f64>,
+}
+
+/// Bytes of an aggregate.
+#[derive(Clone, Copy, Debug)]
+struct Counts {
+    offered: u64,
+    admitted: u64,
+}
+
+/// Rates of an aggregate over the averaging window, in bit/s, and its bounds.
+#[derive(Clone, Copy, Debug)]
+struct Rates {
+    offered: f64,
+    served: f64,
+    floor: f64,
+    ceiling: f64,
+}
+
+impl Clcc<Bat> {
+    /// Builds it and the BAT below from their parameters.
+    pub fn new(values: &Values) -> Clcc<Bat> {
+        Clcc::over(Bat::new(values), values)
+    }
+}
+
+impl<A: Aimd> Clcc<A> {
+    /// Puts the loop of [`FAMILY`]'s parameters on a discipline with the same aggregates.
+    pub fn over(below: A, values: &Values) -> Clcc<A> {
+        let told: Vec<&Values> = values.aggregates().map(|(_, of)| of).collect();
+        let target = |i: usize| Target {
+            share: told.get(i).map_or(1.0, |of| of.number("share")),
+            steered: told.get(i).is_none_or(|of| of.flag("steered")),
+            decrease: below.aggregate(i).map_or(0.0, |a| a.decrease),
+            ratio: None,
+        };
+        let number = |name| values.number(name);
+        let mut clcc = Clcc {
+            targets: (0..below.aggregates()).map(target).collect(),
+            below,
+            history: VecDeque::new(),
+            sampled: Time::ZERO,
+            controlled: Time::ZERO,
+            sample: values.duration("sample"),
+            average: values.duration("average"),
+            control: values.duration("control"),
+            gains: [
+                (number("gain_fine"), number("error_fine")),
+                (number("gain"), number("error_coarse")),
+                (number("gain_coarse"), f64::INFINITY),
+            ],
+            decrease_min: number("decrease_min"),
+            bound: values.flag("bound"),
+            preemption: values.flag("preemption"),
+            relief: number("relief"),
+        };
+        clcc.history.push_back((Time::ZERO, clcc.counts()));
+        clcc
+    }
+
+    /// The discipline that it steers.
+    pub fn below(&self) -> &A {
+        &self.below
+    }
+
+    fn counts(&self) -> Vec<Counts> {
+        let of = |i| {
+            let (offered, admitted) = self
+                .below
+                .aggregate(i)
+                .map_or((0, 0), |a| (a.offered, a.admitted));
+            Counts { offered, admitted }
+        };
+        (0..self.targets.len()).map(of).collect()
+    }
+
+    /// Measures the rates over the averaging window and the ratios.
+    fn measure(&mut self, now: Time) -> Vec<Rates> {
+        self.sampled = now;
+        self.history.push_back((now, self.counts()));
+        while self.history.len() > 2 && self.history[1].0 + self.average <= now {
+            self.history.pop_front();
+        }
+        let (then, old) = &self.history[0];
+        let (_, new) = &self.history[self.history.len() - 1];
+        let seconds = now.since(*then).as_secs_f64().max(1e-12);
+        let rate = |new: u64, old: u64| (new - old) as f64 * 8.0 / seconds;
+        let rates: Vec<Rates> = (old.iter().zip(new).enumerate())
+            .map(|(i, (old, new))| {
+                let (floor, ceiling) = self.below.bounds(i);
+                Rates {
+                    offered: rate(new.offered, old.offered),
+                    served: rate(new.admitted, old.admitted),
+                    floor,
+                    ceiling,
+                }
+            })
+            .collect();
+        let reference = self.reference(&rates);
+        let served: f64 = reference.iter().map(|&i| rates[i].served).sum();
+        for (i, (target, rate)) in self.targets.iter_mut().zip(&rates).enumerate() {
+            let measured = served > 0.0 && !reference.contains(&i);
+            target.ratio = measured.then(|| rate.served / served);
+        }
+        rates
+    }
+
+    /// The aggregates that the others are measured against.
+    fn reference(&self, rates: &[Rates]) -> Vec<usize> {
+        let active = |i: &usize| rates[*i].offered > 0.0;
+        let all = 0..rates.len();
+        let alone = all.clone().filter(|&i| !self.targets[i].steered);
+        let alone: Vec<usize> = alone.filter(active).collect();
+        match alone.is_empty() {
+            true => all.filter(active).take(1).collect(),
+            false => alone,
+        }
+    }
+
+    /// A step of the loop.
+    fn steer(&mut self, rates: &[Rates], capacity: f64) {
+        let reference = self.reference(rates);
+        let fair = self.fair(rates, &reference, capacity);
+        let sum = |of: &dyn Fn(usize) -> f64| reference.iter().map(|&i| of(i)).sum::<f64>();
+        let (fair_there, served_there) = (sum(&|i| fair[i]), sum(&|i| rates[i].served));
+        let offered: f64 = rates.iter().map(|r| r.offered).sum();
+        let largest = match self.bound {
+            true => (capacity / offered).min(LARGEST), // Infinite without traffic.
+            false => LARGEST,
+        };
+        for i in 0..rates.len() {
+            let target = &self.targets[i];
+            let Some(now) = self.below.aggregate(i).map(|a| a.decrease) else {
+                continue;
+            };
+            let offered = rates[i].offered;
+            let suspended = match self.preemption {
+                true => offered <= rates[i].floor.max(fair[i]) || fair_there <= 0.0,
+                false => fair[i] <= 0.0 || fair_there <= 0.0,
+            };
+            let next = if reference.contains(&i) {
+                // What is measured against keeps its own factor, or returns to it.
+                now + self.relief * (target.decrease - now)
+            } else if suspended {
+                now * (1.0 - self.relief)
+            } else {
+                // Below 1; minus infinity where the reference gets nothing.
+                let error = 1.0 - rates[i].served / served_there * (fair_there / fair[i]);
+                let below = |(_, limit): &&(f64, f64)| error.abs() < *limit;
+                let gain = self
+                    .gains
+                    .iter()
+                    .find(below)
+                    .map_or(self.gains[2].0, |g| g.0);
+                now - gain * now * error
+            };
+            let next = match next.is_nan() {
+                true => now,
+                false => next.min(largest).max(self.decrease_min),
+            };
+            self.below.set_decrease(i, next);
+        }
+    }
+
+    /// The max-min fair rates by shares, within bounds and what is offered: min(λ·share, cap),
+    /// but at least the floor, with λ such that the link is full. What the reference could
+    /// offer is not known, as it responds; a loop that is never suspended does not ask.
+    fn fair(&self, rates: &[Rates], reference: &[usize], capacity: f64) -> Vec<f64> {
+        let cap = |i: usize| match reference.contains(&i) || !self.preemption {
+            true => rates[i].ceiling,
+            false => rates[i].ceiling.min(rates[i].offered),
+        };
+        let at = |level: f64| -> Vec<f64> {
+            let all = rates.iter().zip(&self.targets).enumerate();
+            all.map(|(i, (r, t))| match r.offered > 0.0 {
+                true => (level * t.share).max(r.floor).min(cap(i)),
+                false => 0.0,
+            })
+            .collect()
+        };
+        let least = self.targets.iter().map(|t| t.share).fold(1e6, f64::min);
+        let (mut low, mut high) = (0.0, capacity / least);
+        // Each halves the interval: 60 are all the digits.
+        for _ in 0..60 {
+            let level = (low + high) / 2.0;
+            match at(level).iter().sum::<f64>() < capacity {
+                true => low = level,
+                false => high = level,
+            }
+        }
+        at(high)
+    }
+}
+
+impl<A: Aimd> Aqm for Clcc<A> {
+    #[inline]
+    fn on_arrival(
+        &mut self,
+        packet: &PacketMeta,
+        queue: &QueueView,
+        now: Time,
+        entropy: &mut dyn Entropy,
+    ) -> Verdict {
+        self.below.on_arrival(packet, queue, now, entropy)
+    }
+
+    fn on_overflow(&mut self, packet: &PacketMeta) {
+        self.below.on_overflow(packet);
+    }
+
+    fn virtual_delay(&self, now: Time) -> Duration {
+        self.below.virtual_delay(now)
+    }
+
+    fn price(&self) -> Option<f64> {
+        self.below.price()
+    }
+
+    fn aggregate(&self, index: usize) -> Option<Aggregate> {
+        let target = self.targets.get(index)?;
+        Some(Aggregate {
+            ratio: target.ratio,
+            ..self.below.aggregate(index)?
+        })
+    }
+
+    fn excess_bandwidth(&self) -> Option<f64> {
+        self.below.excess_bandwidth()
+    }
+
+    fn next_timer(&self) -> Option<Time> {
+        let sample = self.sampled + self.sample;
+        Some(self.below.next_timer().map_or(sample, |t| t.min(sample)))
+    }
+
+    fn on_timer(&mut self, queue: &QueueView, now: Time) {
+        if self.below.next_timer().is_some_and(|at| at <= now) {
+            self.below.on_timer(queue, now);
+        }
+        if self.sampled + self.sample <= now {
+            let rates = self.measure(now);
+            if self.controlled + self.control <= now {
+                self.controlled = now;
+                self.steer(&rates, queue.rate.as_bps_f64());
+            }
+        }
+    }
+}
