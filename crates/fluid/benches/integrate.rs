@@ -17,7 +17,7 @@ fn thousand(c: &mut Criterion) {
         );
         let file = File::parse("bench.toml", &text).expect("it parses");
         let scenario = file.points(&CATALOGUE, None).expect("valid").swap_remove(0);
-        let h = step(&scenario);
+        let h = step(&scenario).expect("it has one");
         c.bench_function(&format!("1000 flows, 5 s, {model}"), |b| {
             b.iter(|| run_with_step(&scenario, h, &mut Quiet).expect("it runs"));
         });

@@ -22,7 +22,7 @@ fn main() {
         );
         let file = File::parse("speed.toml", &text).expect("it parses");
         let scenario = file.points(&CATALOGUE, None).expect("valid").swap_remove(0);
-        let h = step(&scenario);
+        let h = step(&scenario).expect("it has one");
         let before = cpu();
         let run = run_with_step(&scenario, h, &mut Quiet).expect("it runs");
         let once = cpu() - before;

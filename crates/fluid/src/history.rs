@@ -87,8 +87,8 @@ impl Clock {
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Tap {
     pub delay: f64,
-    back: u32,
-    fraction: f64,
+    pub back: u32,
+    pub fraction: f64,
 }
 
 impl Tap {
@@ -108,34 +108,42 @@ impl Tap {
     }
 }
 
-/// Rings of equal depth, one for each of many quantities.
+/// Rings of equal depth, one for each of many quantities. Values of one instant lie side by
+/// side, so that quantities with the same delay are read as they lie.
 #[derive(Clone, Debug)]
 pub(crate) struct Histories {
     values: Vec<f64>,
-    stride: usize,
+    rows: usize,
     mask: usize,
 }
 
 impl Histories {
     /// `rows` rings, all zero. `depth` is a power of two.
     pub fn new(rows: usize, depth: usize) -> Histories {
-        // Rows a power of two apart would share the same few cache lines.
-        let stride = depth + 8;
         Histories {
-            values: vec![0.0; rows * stride],
-            stride,
+            values: vec![0.0; rows * depth],
+            rows,
             mask: depth - 1,
         }
     }
 
+    /// All values of an instant.
     #[inline]
-    pub fn put(&mut self, row: usize, at: usize, value: f64) {
-        self.values[row * self.stride + (at & self.mask)] = value;
+    pub fn of(&self, at: usize) -> &[f64] {
+        let first = (at & self.mask) * self.rows;
+        &self.values[first..first + self.rows]
+    }
+
+    /// All values of an instant, to be written.
+    #[inline]
+    pub fn of_mut(&mut self, at: usize) -> &mut [f64] {
+        let first = (at & self.mask) * self.rows;
+        &mut self.values[first..first + self.rows]
     }
 
     #[inline]
     pub fn get(&self, row: usize, at: usize) -> f64 {
-        self.values[row * self.stride + (at & self.mask)]
+        self.values[(at & self.mask) * self.rows + row]
     }
 
     #[inline]

@@ -9,89 +9,50 @@
 //! [Xia03 eq. 2], so that none is lost or made. Order two for smooth laws: Heun's method for
 //! windows, the trapezoidal rule for what they send, linear interpolation of the past.
 
-use crate::conserve::{Load, Problem};
+use crate::conserve::{Loads, Problem};
+use crate::discipline::Discipline;
 use crate::error::FluidError;
+use crate::feeds::Feeds;
+use crate::flow::{Flow, See};
 use crate::history::{Clock, Histories, Tap};
 use crate::law::{Law, Seen, Window};
 use crate::model::{Model, Network};
-use crate::queue::{Discipline, Queue};
+use crate::motion::{Motion, Run};
+use crate::queue::Queue;
 use accord_scenario::LinkModel;
-use accord_units::param::Role;
-
-/// A flow as it runs.
-#[derive(Clone, Debug)]
-pub(crate) struct Flow {
-    pub active: bool,
-    pub state: Window,
-    pub seen: Seen,
-    pub base_rtt: f64,
-    /// Present rate in bytes/s, and all bytes sent.
-    pub rate: f64,
-    /// One over the round-trip time.
-    inverse: f64,
-    pub sent: f64,
-    /// Bytes lost on the way.
-    pub lost: f64,
-    /// The most that the application and private links let pass.
-    most: f64,
-    offered: f64,
-    size: f64,
-    many: f64,
-    /// Its queues in `Integration::taps`.
-    hops: std::ops::Range<usize>,
-    /// Whether any of its queues does more than delay.
-    signals: bool,
-    /// For the common case, [`Flow::glide`]: gain, target, packet, and the only queue.
-    glides: bool,
-    proportional: (f64, f64, f64),
-    only: Option<See>,
-    /// Steps until its past is the same all over, once it has stopped.
-    settling: usize,
-}
-
-/// A queue that a source sees, after a delay.
-#[derive(Clone, Copy, Debug)]
-struct See {
-    queue: u32,
-    forward: bool,
-    /// The source measures by pairs of control packets, and both wait there.
-    hidden: bool,
-    tap: Tap,
-}
-
-/// A flow that arrives at a queue, after a delay.
-#[derive(Clone, Copy, Debug)]
-struct Feed {
-    kind: u32,
-    /// How many flows: those of the kind, or one at a private queue.
-    many: f64,
-    tap: Tap,
-}
 
 /// All that moves.
 pub(crate) struct Integration<'a, 'b> {
     pub model: &'a Model<'b>,
     link_model: LinkModel,
     pub clock: Clock,
-    depth: usize,
     pub flows: Vec<Flow>,
+    pub motion: Motion,
+    /// Kinds that glide, and active kinds that do not.
+    runs: Vec<Run>,
+    others: Vec<u32>,
+    /// Which they are has changed.
+    stale: bool,
     pub queues: Vec<Queue>,
     taps: Vec<See>,
-    feeds: Vec<Vec<Feed>>,
+    feeds: Vec<Feeds>,
     /// Bytes that had arrived at each queue at the last step.
     arrived: Vec<f64>,
-    /// Queuing delays, virtual delays and losses, by queue.
+    /// Queuing delays, virtual delays, losses and marks, by queue.
     pub delays: Histories,
     virtual_delays: Histories,
     losses: Histories,
+    marks: Histories,
     /// Bytes sent and windows, by kind.
     pub sent: Histories,
     windows: Histories,
     /// Queues on each kind's path, for the ACK-clocked model.
     paths: Vec<Vec<u32>>,
-    base_rtts: Vec<f64>,
     capacities: Vec<f64>,
-    loads: Vec<Vec<Load>>,
+    loads: Vec<Loads>,
+    /// The queues to be, and what arrives at them.
+    next: Vec<f64>,
+    arrives: Vec<f64>,
     pub network: Network,
     /// Largest residual of the ACK-clocked model.
     pub residual: f64,
@@ -102,17 +63,19 @@ const DEEPEST: f64 = 4_194_304.0;
 
 impl<'a, 'b> Integration<'a, 'b> {
     /// Nothing runs yet. `longest` is the longest delay there will be, `step` the longest step
-    /// and `extra` how many steps may be shorter.
+    /// and `phases` how often the network changes.
     pub fn new(
         model: &'a Model<'b>,
         link_model: LinkModel,
         longest: f64,
         step: f64,
-        extra: usize,
+        phases: usize,
     ) -> Result<Self, FluidError> {
         let ratio = longest / step;
-        let rows = 2 * model.kinds.len() + 3 * model.queues.len();
-        let deep = 2.0 * ratio + extra as f64 + 16.0;
+        let rows = 2 * model.kinds.len() + 4 * model.queues.len();
+        // A span between samples or changes is cut into steps longer than half the longest; one
+        // that a change makes shorter than that is a step of its own.
+        let deep = 2.0 * ratio + 2.0 * phases as f64 + 16.0;
         if deep * rows as f64 > 32.0 * DEEPEST || deep > DEEPEST {
             return Err(FluidError::TooDeep { ratio });
         }
@@ -123,64 +86,49 @@ impl<'a, 'b> Integration<'a, 'b> {
             LinkModel::AckClocked => kinds,
             LinkModel::Integrator => 0,
         };
+        let mut motion = Motion::new(kinds);
+        for (k, kind) in model.kinds.iter().enumerate() {
+            motion.window[k] = kind.control.initial;
+            if let Law::Proportional { gain, target } = kind.control.law {
+                motion.proportional(k, gain, target, kind.control.packet);
+            }
+        }
         Ok(Integration {
             link_model,
             clock: Clock::new(depth, step),
-            depth,
-            flows: model
-                .kinds
-                .iter()
-                .map(|k| Flow {
-                    active: false,
-                    state: Window {
-                        window: k.control.initial,
-                        slow_start: true,
-                        min_rtt: f64::INFINITY,
-                    },
-                    seen: Seen::default(),
-                    base_rtt: 0.0,
-                    rate: 0.0,
-                    inverse: 0.0,
-                    sent: 0.0,
-                    lost: 0.0,
-                    most: f64::INFINITY,
-                    offered: k.offered,
-                    size: k.size,
-                    many: k.members.len() as f64,
-                    hops: 0..0,
-                    signals: false,
-                    glides: false,
-                    proportional: match k.control.law {
-                        Law::Proportional { gain, target } => (gain, target, k.control.packet),
-                        _ => (0.0, 0.0, 0.0),
-                    },
-                    only: None,
-                    settling: 0,
-                })
-                .collect(),
+            flows: model.kinds.iter().map(Flow::new).collect(),
+            motion,
+            runs: Vec::new(),
+            others: Vec::new(),
+            stale: true,
             queues: (0..queues)
                 .map(|q| {
                     let buffer = model.buffer(q);
                     let capacity = network.rate[model.queues[q]];
-                    Queue::new(
-                        Discipline::of(model.discipline(q), buffer),
-                        capacity,
+                    let discipline = Discipline::new(
+                        model.discipline(q),
                         buffer,
-                    )
+                        model.packets[q],
+                        model.capable(q),
+                        capacity,
+                    );
+                    Queue::new(discipline, capacity, buffer)
                 })
                 .collect(),
             taps: Vec::new(),
-            feeds: vec![Vec::new(); queues],
+            feeds: vec![Feeds::default(); queues],
             arrived: vec![0.0; queues],
             delays: Histories::new(queues, depth),
             virtual_delays: Histories::new(queues, depth),
             losses: Histories::new(queues, depth),
+            marks: Histories::new(queues, depth),
             sent: Histories::new(kinds, depth),
             windows: Histories::new(windows, depth),
             paths: Vec::new(),
-            base_rtts: Vec::new(),
             capacities: Vec::new(),
-            loads: vec![Vec::new(); queues],
+            loads: vec![Loads::default(); queues],
+            next: vec![0.0; queues],
+            arrives: vec![0.0; queues],
             model,
             network,
             residual: 0.0,
@@ -191,7 +139,7 @@ impl<'a, 'b> Integration<'a, 'b> {
     pub fn enter(&mut self, network: Network, active: &[bool], h: f64) {
         let mut longest = 0.0f64;
         self.taps.clear();
-        self.feeds.iter_mut().for_each(Vec::clear);
+        self.feeds.iter_mut().for_each(Feeds::clear);
         self.paths.clear();
         for (q, queue) in self.queues.iter_mut().enumerate() {
             let capacity = network.rate[self.model.queues[q]];
@@ -200,118 +148,115 @@ impl<'a, 'b> Integration<'a, 'b> {
         for (k, path) in network.paths.iter().enumerate() {
             longest = longest.max(path.base_rtt);
             let first = self.taps.len();
-            let member = self.model.kinds[k].members[0];
-            let controller = &self.model.scenario.flows[member].controller;
-            let pairs = matches!(controller.family().role, Role::Tunnel(_));
             for (i, hop) in path.hops.iter().enumerate() {
-                let link = &self.model.scenario.links[self.model.queues[hop.queue]];
-                let mut tap = Tap::new(path.base_rtt - hop.after);
-                tap.locate(&self.clock);
                 self.taps.push(See {
                     queue: hop.queue as u32,
                     forward: i < path.forward,
-                    hidden: pairs && !link.control_priority,
-                    tap,
+                    tap: Tap::new(path.base_rtt - hop.after),
                 });
                 if i < path.forward {
-                    let mut tap = Tap::new(hop.after);
-                    tap.locate(&self.clock);
-                    self.feeds[hop.queue].push(Feed {
-                        kind: k as u32,
-                        many: if hop.private { 1.0 } else { self.flows[k].many },
-                        tap,
-                    });
+                    let many = if hop.private { 1.0 } else { self.flows[k].many };
+                    self.feeds[hop.queue].push(k, many, hop.after);
                 }
             }
             self.paths
                 .push(path.hops.iter().map(|h| h.queue as u32).collect());
             let flow = &mut self.flows[k];
             flow.hops = first..self.taps.len();
-            flow.base_rtt = path.base_rtt;
-            flow.most = path.peak.min(flow.offered);
-            flow.signals = self.taps[first..].iter().any(|t| {
-                let queue = &self.queues[t.queue as usize];
-                t.hidden || queue.longest.is_finite() || queue.discipline != Discipline::DropTail
-            });
+            flow.signals = self.taps[first..]
+                .iter()
+                .any(|t| self.queues[t.queue as usize].signals());
+            self.motion.base_rtt[k] = path.base_rtt;
+            self.motion.most[k] = path.peak.min(flow.offered);
         }
-        self.only();
-        self.base_rtts = network.paths.iter().map(|p| p.base_rtt).collect();
         self.capacities = self.queues.iter().map(|q| q.capacity).collect();
-        self.network = network;
-        self.clock.reaches(longest, h);
-        for (q, feeds) in self.feeds.iter().enumerate() {
-            self.arrived[q] = arrived(feeds, &self.sent, self.clock.now);
-        }
-        self.switch(active);
-    }
-
-    /// Notes the queue of flows that have just one.
-    fn only(&mut self) {
-        for flow in &mut self.flows {
-            flow.only = match &self.taps[flow.hops.clone()] {
-                [see] => Some(*see),
-                _ => None,
+        for (loads, feeds) in self.loads.iter_mut().zip(&self.feeds) {
+            let base_rtt = |&k: &u32| network.paths[k as usize].base_rtt;
+            *loads = Loads {
+                kinds: feeds.kinds.clone(),
+                windows: vec![0.0; feeds.kinds.len()],
+                base_rtt: feeds.kinds.iter().map(base_rtt).collect(),
             };
         }
-    }
-
-    /// Whether a flow is the common case: proportional, out of slow start, one queue that
-    /// only delays, always more to send.
-    fn glides(&self, k: usize) -> bool {
-        let flow = &self.flows[k];
-        let law = self.model.kinds[k].control.law;
-        (flow.active && !flow.state.slow_start && !flow.signals && flow.only.is_some())
-            && matches!(law, Law::Proportional { .. })
-            && flow.offered.is_infinite()
-            && flow.size.is_infinite()
+        self.network = network;
+        self.clock.reaches(longest, h);
+        self.locate();
+        for (q, feeds) in self.feeds.iter().enumerate() {
+            self.arrived[q] = feeds.sum(&self.sent, self.clock.now);
+        }
+        self.switch(active);
     }
 
     /// Starts and stops flows.
     fn switch(&mut self, active: &[bool]) {
         for (k, &active) in active.iter().enumerate() {
             let was = self.flows[k].active;
-            let seen = self.see(k);
+            let (seen, _) = self.look(k);
             let flow = &mut self.flows[k];
-            flow.seen = seen;
-            flow.active = active && flow.sent < flow.size;
+            flow.seen = Seen {
+                price: flow.seen.price,
+                ..seen
+            };
+            flow.active = active && self.motion.sent[k] < flow.size;
+            self.motion.queue[k] = seen.queue;
             if flow.active && !was {
-                flow.state.window = self.model.kinds[k].control.initial;
-                flow.state.slow_start = true;
-                flow.state.min_rtt = flow.base_rtt + seen.queue;
+                flow.start();
+                flow.seen.price = 0.0;
+                self.motion.window[k] = self.model.kinds[k].control.initial;
+                self.motion.min_rtt[k] = flow.base(
+                    &self.model.kinds[k].control,
+                    f64::INFINITY,
+                    self.motion.base_rtt[k],
+                    seen.queue,
+                    self.motion.sent[k],
+                );
             }
-            flow.rate = if flow.active { flow.sends() } else { 0.0 };
-            flow.inverse = 1.0 / (flow.base_rtt + seen.queue);
-            if was && !flow.active {
-                flow.settling = self.depth;
-                if self.link_model == LinkModel::AckClocked {
-                    // What is left in flight is no window any more.
-                    self.windows.put(k, self.clock.now, 0.0);
-                }
+            self.motion.set_rate(k, flow.active);
+        }
+        if self.link_model == LinkModel::AckClocked {
+            // What flows that have stopped have in flight is no window any more.
+            let now = self.windows.of_mut(self.clock.now);
+            for (window, _) in (now.iter_mut().zip(&self.flows)).filter(|(_, f)| !f.active) {
+                *window = 0.0;
             }
-            self.flows[k].glides = self.glides(k);
+        }
+        self.stale = true;
+    }
+
+    /// What a source sees now of its queues, and the share of marks.
+    #[inline]
+    fn look(&self, kind: usize) -> (Seen, f64) {
+        let flow = &self.flows[kind];
+        let now = self.clock.now;
+        let (mut seen, mut unmarked) = (Seen::default(), 1.0);
+        for see in &self.taps[flow.hops.clone()] {
+            let queue = see.queue as usize;
+            seen.queue += self.delays.read(queue, now, &see.tap);
+            if flow.signals && see.forward {
+                seen.price += self.virtual_delays.read(queue, now, &see.tap);
+                let loss = self.losses.read(queue, now, &see.tap);
+                seen.loss = 1.0 - (1.0 - seen.loss) * (1.0 - loss);
+                unmarked *= 1.0 - self.marks.read(queue, now, &see.tap);
+            }
+        }
+        (seen, 1.0 - unmarked)
+    }
+
+    /// What a source has seen last.
+    pub fn seen(&self, kind: usize) -> Seen {
+        Seen {
+            queue: self.motion.queue[kind],
+            ..self.flows[kind].seen
         }
     }
 
-    /// What a source sees now.
-    #[inline]
-    fn see(&self, kind: usize) -> Seen {
-        let flow = &self.flows[kind];
-        let mut seen = Seen::default();
-        for see in &self.taps[flow.hops.clone()] {
-            let queue = see.queue as usize;
-            let delay = self.delays.read(queue, self.clock.now, &see.tap);
-            seen.queue += delay;
-            if flow.signals && see.forward {
-                let now = self.clock.now;
-                seen.virtual_delay += self.virtual_delays.read(queue, now, &see.tap);
-                if see.hidden {
-                    seen.virtual_delay -= delay;
-                }
-                let loss = self.losses.read(queue, now, &see.tap);
-                seen.loss = 1.0 - (1.0 - seen.loss) * (1.0 - loss);
-            }
+    /// A kind's window and what goes with it.
+    pub fn window(&self, kind: usize) -> Window {
+        Window {
+            window: self.motion.window[kind],
+            slow_start: self.flows[kind].slow_start,
+            min_rtt: self.motion.min_rtt[kind],
         }
-        seen
     }
 
     /// One step of length `h`, to `time`.
@@ -321,38 +266,41 @@ impl<'a, 'b> Integration<'a, 'b> {
         if !self.clock.regular {
             self.locate();
         }
-        for (q, queue) in self.queues.iter().enumerate() {
-            self.delays.put(q, now, queue.predicted(h));
-            if queue.longest.is_finite() || queue.discipline != Discipline::DropTail {
-                self.virtual_delays.put(q, now, queue.virtual_delay());
-                self.losses.put(q, now, queue.loss);
-            }
+        if self.stale {
+            self.sort();
         }
-        let conserving = self.link_model == LinkModel::AckClocked;
-        for k in 0..self.flows.len() {
-            let flow = &mut self.flows[k];
-            if flow.glides
-                && let Some(see) = flow.only
-            {
-                let queue = self.delays.read(see.queue as usize, now, &see.tap);
-                flow.glide(queue, h);
-                self.sent.put(k, now, flow.sent);
-                if conserving {
-                    self.windows.put(k, now, flow.rate / flow.inverse);
-                }
-            } else {
-                self.move_flow(k, now, h);
-            }
+        self.publish(|q| q.predicted(h));
+        for &run in &self.runs {
+            let at = now - run.back;
+            let before = self.delays.get(run.queue, at);
+            let after = self.delays.get(run.queue, at + 1);
+            self.motion.glide(run, before, after, h);
         }
+        for i in 0..self.others.len() {
+            self.move_flow(self.others[i] as usize, h);
+        }
+        self.sent.of_mut(now).copy_from_slice(&self.motion.sent);
         match self.link_model {
             LinkModel::Integrator => self.integrate(now, h),
-            LinkModel::AckClocked => self.conserve(now, h),
+            LinkModel::AckClocked => {
+                let flight = &self.motion.flight;
+                self.windows.of_mut(now).copy_from_slice(flight);
+                self.conserve(now, h);
+            }
         }
+        self.publish(|q| q.delay);
+    }
+
+    /// Writes what queues show now, given their delays.
+    #[inline]
+    fn publish(&mut self, delay: impl Fn(&Queue) -> f64) {
+        let now = self.clock.now;
         for (q, queue) in self.queues.iter().enumerate() {
-            self.delays.put(q, now, queue.delay);
-            if queue.longest.is_finite() || queue.discipline != Discipline::DropTail {
-                self.virtual_delays.put(q, now, queue.virtual_delay());
-                self.losses.put(q, now, queue.loss);
+            self.delays.of_mut(now)[q] = delay(queue);
+            if queue.signals() {
+                self.virtual_delays.of_mut(now)[q] = queue.discipline.virtual_delay();
+                self.losses.of_mut(now)[q] = queue.loss;
+                self.marks.of_mut(now)[q] = queue.mark;
             }
         }
     }
@@ -361,59 +309,93 @@ impl<'a, 'b> Integration<'a, 'b> {
         for see in &mut self.taps {
             see.tap.locate(&self.clock);
         }
-        self.only();
-        for feed in self.feeds.iter_mut().flatten() {
-            feed.tap.locate(&self.clock);
+        for feeds in &mut self.feeds {
+            feeds.locate(&self.clock);
+        }
+        self.stale = true;
+    }
+
+    /// The queue of a kind that is the common case: proportional, out of slow start, one queue
+    /// that only delays, always more to send.
+    fn glides(&self, k: usize) -> Option<See> {
+        let flow = &self.flows[k];
+        let law = self.model.kinds[k].control.law;
+        let plain = (flow.active && !flow.slow_start && !flow.signals)
+            && matches!(law, Law::Proportional { .. })
+            && flow.offered.is_infinite()
+            && flow.size.is_infinite();
+        match &self.taps[flow.hops.clone()] {
+            [see] if plain => Some(*see),
+            _ => None,
+        }
+    }
+
+    /// Finds out which kinds glide.
+    fn sort(&mut self) {
+        self.runs.clear();
+        self.others.clear();
+        self.stale = false;
+        for k in 0..self.flows.len() {
+            let Some(see) = self.glides(k) else {
+                if self.flows[k].active {
+                    self.others.push(k as u32);
+                }
+                continue;
+            };
+            self.motion.reads(k, see.tap.fraction);
+            let (queue, back) = (see.queue as usize, see.tap.back as usize);
+            match self.runs.last_mut() {
+                Some(r) if r.end == k && (r.queue, r.back) == (queue, back) => r.end += 1,
+                _ => self.runs.push(Run {
+                    first: k,
+                    end: k + 1,
+                    queue,
+                    back,
+                }),
+            }
         }
     }
 
     #[inline]
-    fn move_flow(&mut self, k: usize, now: usize, h: f64) {
-        if !self.flows[k].active {
-            let flow = &mut self.flows[k];
-            if flow.settling > 0 {
-                flow.settling -= 1;
-                self.sent.put(k, now, flow.sent);
-                if self.link_model == LinkModel::AckClocked {
-                    self.windows.put(k, now, 0.0);
-                }
-            }
-            return;
-        }
-        let seen = self.see(k);
-        let flow = &mut self.flows[k];
+    fn move_flow(&mut self, k: usize, h: f64) {
+        let (mut seen, marks) = self.look(k);
+        let from = self.seen(k);
+        let mut state = self.window(k);
         let control = &self.model.kinds[k].control;
-        control.advance(&mut flow.state, flow.base_rtt, &flow.seen, &seen, h);
+        let (flow, motion) = (&mut self.flows[k], &mut self.motion);
+        let base_rtt = motion.base_rtt[k];
+        if flow.signals {
+            flow.heed(control, &mut seen, marks, motion.rate[k] * h);
+        }
+        state.min_rtt = flow.base(control, state.min_rtt, base_rtt, seen.queue, motion.sent[k]);
+        control.advance(&mut state, base_rtt, &from, &seen, h);
         flow.seen = seen;
-        if flow.offered.is_finite() && flow.state.window.is_finite() {
+        if flow.offered.is_finite() && state.window.is_finite() {
             // A window that is not used does not grow.
-            let rtt = flow.base_rtt + seen.queue;
-            flow.state.window = flow.state.window.min(flow.offered * rtt);
+            state.window = state.window.min(flow.offered * (base_rtt + seen.queue));
         }
-        let rate = flow.sends();
-        let bytes = 0.5 * h * (flow.rate + rate);
+        self.stale |= flow.slow_start && !state.slow_start;
+        flow.slow_start = state.slow_start;
+        motion.window[k] = state.window;
+        motion.min_rtt[k] = state.min_rtt;
+        motion.queue[k] = seen.queue;
+        let before = motion.rate[k];
+        motion.set_rate(k, true);
+        let bytes = 0.5 * h * (before + motion.rate[k]);
         flow.lost += bytes * seen.loss;
-        flow.sent += bytes;
-        flow.rate = rate;
-        flow.inverse = 1.0 / (flow.base_rtt + seen.queue);
-        if flow.sent >= flow.size {
+        motion.sent[k] += bytes;
+        if motion.sent[k] >= flow.size {
             // The last byte leaves within the step.
-            flow.sent = flow.size;
+            motion.sent[k] = flow.size;
+            motion.set_rate(k, false);
             flow.active = false;
-            flow.rate = 0.0;
-            flow.settling = self.depth;
+            self.stale = true;
         }
-        self.sent.put(k, now, flow.sent);
-        if self.link_model == LinkModel::AckClocked {
-            let window = flow.rate * (flow.base_rtt + seen.queue);
-            self.windows.put(k, now, window);
-        }
-        self.flows[k].glides = self.glides(k);
     }
 
     fn integrate(&mut self, now: usize, h: f64) {
         for (q, queue) in self.queues.iter_mut().enumerate() {
-            let total = arrived(&self.feeds[q], &self.sent, now);
+            let total = self.feeds[q].sum(&self.sent, now);
             queue.integrate((total - self.arrived[q]).max(0.0), h);
             self.arrived[q] = total;
         }
@@ -421,21 +403,19 @@ impl<'a, 'b> Integration<'a, 'b> {
 
     fn conserve(&mut self, now: usize, h: f64) {
         for (loads, feeds) in self.loads.iter_mut().zip(&self.feeds) {
-            loads.clear();
-            loads.extend(feeds.iter().map(|f| Load {
-                kind: f.kind,
-                window: f.many * self.windows.read(f.kind as usize, now, &f.tap),
-            }));
+            feeds.gather(&self.windows, now, &mut loads.windows);
         }
-        let mut delay: Vec<f64> = self.queues.iter().map(|q| q.predicted(h)).collect();
-        let mut rate = vec![0.0; delay.len()];
         let problem = Problem {
             capacity: &self.capacities,
             loads: &self.loads,
-            base_rtt: &self.base_rtts,
+            base_rtt: &self.motion.base_rtt,
             queues: &self.paths,
         };
-        let residual = problem.solve(&mut delay, &mut rate);
+        let (delay, rate) = (&mut self.next[..], &mut self.arrives[..]);
+        for (p, queue) in delay.iter_mut().zip(&self.queues) {
+            *p = queue.predicted(h);
+        }
+        let residual = problem.solve(delay, rate);
         self.residual = self.residual.max(residual);
         let longest = self.queues.iter().map(|q| q.longest);
         if delay.iter().zip(longest.clone()).any(|(p, most)| *p > most) {
@@ -443,49 +423,11 @@ impl<'a, 'b> Integration<'a, 'b> {
             for (p, most) in delay.iter_mut().zip(longest) {
                 *p = p.min(most);
             }
-            problem.evaluate(&delay, &mut rate);
+            problem.evaluate(delay, rate);
         }
         for ((queue, p), y) in self.queues.iter_mut().zip(delay).zip(rate) {
-            let fills = (p - queue.delay) * queue.capacity;
-            queue.set(p, (y * h + fills).max(0.0), h);
+            let fills = (*p - queue.delay) * queue.capacity;
+            queue.set(*p, (*y * h + fills).max(0.0), h);
         }
     }
-}
-
-impl Flow {
-    /// [`crate::law::Control::advance`] and what is sent, for the common case: the same
-    /// arithmetic with one division.
-    #[inline]
-    fn glide(&mut self, queue: f64, h: f64) {
-        let (gain, target, packet) = self.proportional;
-        let w = self.state.window;
-        let rtt = self.base_rtt + queue;
-        let inverse = 1.0 / rtt;
-        let slope = |w: f64, queue: f64, inverse: f64| {
-            (gain * (target - w * queue * inverse)).min(packet) * inverse
-        };
-        let first = slope(w, self.seen.queue, self.inverse);
-        let second = slope((w + h * first).max(1e-3 * packet), queue, inverse);
-        let next = (w + 0.5 * h * (first + second)).max(1e-3 * packet);
-        let rate = (next * inverse).min(self.most);
-        self.state.window = next;
-        self.state.min_rtt = self.state.min_rtt.min(rtt);
-        self.seen.queue = queue;
-        self.inverse = inverse;
-        self.sent += 0.5 * h * (self.rate + rate);
-        self.rate = rate;
-    }
-
-    /// Its rate, as its window and its application have it.
-    #[inline]
-    fn sends(&self) -> f64 {
-        (self.state.window / (self.base_rtt + self.seen.queue)).min(self.most)
-    }
-}
-
-/// Bytes that have arrived at a queue: the arrival curve [Xia03 eq. 1].
-#[inline]
-fn arrived(feeds: &[Feed], sent: &Histories, now: usize) -> f64 {
-    let bytes = |f: &Feed| f.many * sent.read(f.kind as usize, now, &f.tap);
-    feeds.iter().map(bytes).sum()
 }

@@ -1,4 +1,4 @@
-//! How windows move, for each controller of the scenario language.
+//! How windows move.
 //!
 //! With w the window, d the base round-trip time, q the queuing delay and v the virtual delay
 //! that have come back to the source, rtt = d + q and x = w / rtt:
@@ -9,8 +9,9 @@
 //! mw     dw/dt = −κ·d/rtt · (a − a*)/w, likewise                [Xia05 eq. 5]
 //! aiad   dw/dt = −κ/rtt · sgn(a − a*)                           [Xia05 eq. 3]
 //! vegas  dw/dt = packet/rtt · (1 if a < α, −1 if a > β, else 0) [Low02 eqs. 17-18]
+//!        and with REM a = x·p̂, p̂ the price that marks tell     [Low02 eq. 33]
 //! reno   dw/dt = packet/rtt                                     [RFC 5681]
-//! any    dw/dt −= w/2 · min(losses per second, 1/rtt)           at a loss
+//! any    dw/dt −= w/2 · min(losses per second, 1/rtt)           at a loss, or a mark for one
 //! ```
 //!
 //! Smooth laws are integrated by Heun's method. The laws of the sign have a surface, the
@@ -20,10 +21,7 @@
 //! the controller does so); the instant at which it ends is located within the step.
 //!
 //! Departures: below one packet the window goes on shrinking (the controllers pace instead);
-//! Vegas-k keeps the smallest round-trip time for ever; timeouts are not modelled.
-
-use accord_scenario::{Demand, Flow};
-use std::f64::consts::LN_2;
+//! timeouts are not modelled.
 
 /// A law with its parameters, in bytes and seconds.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -47,14 +45,36 @@ pub(crate) enum Law {
     },
     Reno,
     Unresponsive,
-    /// Nobody wrote one for this controller.
-    Missing,
+}
+
+/// By what a source knows the accumulation a.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) enum Reads {
+    /// Queuing and virtual delays of the way there: a = x·(q + v).
+    Delay,
+    /// Round-trip times: a = w·(1 − min rtt/rtt).
+    RoundTrip,
+    /// The share m of marks over so many bytes: a = x·p̂, p̂ = −ln(1 − m)/ln φ milliseconds.
+    Marks { ln_phi: f64, memory: f64 },
+}
+
+/// What a source takes for its round trip over empty queues.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) enum Base {
+    /// The smallest round trip so far.
+    Smallest,
+    /// The smallest of the samples of the last so many bytes.
+    Last { bytes: f64 },
+    /// The truth.
+    Known,
 }
 
 /// What of a law does not change while the flow runs.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Control {
     pub law: Law,
+    pub reads: Reads,
+    pub base: Base,
     pub packet: f64,
     /// Window at the start.
     pub initial: f64,
@@ -65,95 +85,11 @@ pub(crate) struct Control {
     pub keep: f64,
     /// Queues of acknowledgements delay what the source knows, and look like its own.
     pub window_clocked: bool,
+    /// Its packets can be marked.
+    pub ecn: bool,
 }
 
 impl Control {
-    pub fn of(flow: &Flow) -> Control {
-        let v = &flow.controller;
-        let packet = flow.packet.as_f64();
-        let size = |name| v.size(name).bytes_f64(flow.packet);
-        let plain = Control {
-            law: Law::Unresponsive,
-            packet,
-            // Without control there is no window; what is offered is sent.
-            initial: f64::INFINITY,
-            growth: LN_2,
-            leave: f64::INFINITY,
-            keep: 1.0,
-            window_clocked: false,
-        };
-        if let Demand::Web(_) = flow.demand {
-            // Connections that come and go are a load, which no window bounds.
-            return plain;
-        }
-        match v.family().name {
-            "monaco" => {
-                let (target, gain) = (size("target"), v.number("gain"));
-                let law = match v.choice("policy") {
-                    "aiad" => Law::Additive {
-                        gain: gain * packet,
-                        target,
-                    },
-                    "mw" => Law::MoWalrand {
-                        gain: v.rate("mw_gain").as_bps_f64() / 8.0,
-                        target,
-                    },
-                    _ => Law::Proportional { gain, target },
-                };
-                // A Monaco bound by its window doubles once per window felt, every second round trip.
-                let growth = match v.choice("clocking") {
-                    "paced" => LN_2,
-                    _ => LN_2 / 2.0,
-                };
-                Control {
-                    law,
-                    initial: packet,
-                    growth,
-                    leave: target,
-                    ..plain
-                }
-            }
-            "vegas" | "vegas-k" => {
-                let law = match (v.rate_opt("alpha_rate"), v.rate_opt("beta_rate")) {
-                    (Some(low), Some(high)) => Law::Vegas {
-                        low: low.as_bps_f64() / 8.0,
-                        high: high.as_bps_f64() / 8.0,
-                        per_second: true,
-                    },
-                    _ => Law::Vegas {
-                        low: v
-                            .size_opt("alpha")
-                            .map_or(packet, |s| s.bytes_f64(flow.packet)),
-                        high: v
-                            .size_opt("beta")
-                            .map_or(3.0 * packet, |s| s.bytes_f64(flow.packet)),
-                        per_second: false,
-                    },
-                };
-                Control {
-                    law,
-                    initial: size("initial_window"),
-                    growth: LN_2 / 2.0,
-                    leave: size("gamma"),
-                    keep: 7.0 / 8.0,
-                    window_clocked: true,
-                    ..plain
-                }
-            }
-            "reno" | "newreno" => Control {
-                law: Law::Reno,
-                initial: size("initial_window"),
-                window_clocked: true,
-                ..plain
-            },
-            "none" => plain,
-            _ => Control {
-                law: Law::Missing,
-                ..plain
-            },
-        }
-    }
-
     /// Whether Heun's method applies.
     pub fn is_smooth(&self) -> bool {
         !matches!(self.law, Law::Additive { .. } | Law::Vegas { .. })
@@ -165,9 +101,10 @@ impl Control {
 pub(crate) struct Seen {
     /// Queuing delay, that of acknowledgements included where it matters.
     pub queue: f64,
-    /// Virtual delay, less the queuing delay that does not show in what is measured.
-    pub virtual_delay: f64,
-    /// Fraction of what was sent that is lost or marked.
+    /// What it takes for the price beside the queue, in seconds: the virtual delay, or what
+    /// marks tell.
+    pub price: f64,
+    /// Fraction of what was sent by which it backs off.
     pub loss: f64,
 }
 
@@ -176,7 +113,7 @@ pub(crate) struct Seen {
 pub(crate) struct Window {
     pub window: f64,
     pub slow_start: bool,
-    /// Smallest round-trip time seen.
+    /// What it takes for its round trip over empty queues.
     pub min_rtt: f64,
 }
 
@@ -185,10 +122,20 @@ impl Control {
     #[inline]
     fn share(&self, base_rtt: f64, min_rtt: f64, seen: &Seen) -> f64 {
         let inverse = 1.0 / (base_rtt + seen.queue);
-        match self.law {
-            Law::Vegas { .. } => (1.0 - min_rtt * inverse).max(0.0),
-            _ => (seen.queue + seen.virtual_delay) * inverse,
+        match self.reads {
+            Reads::RoundTrip => (1.0 - min_rtt * inverse).max(0.0),
+            Reads::Delay => (seen.queue + seen.price) * inverse,
+            Reads::Marks { .. } => seen.price * inverse,
         }
+    }
+
+    /// The same for slow start, which heeds no marks.
+    fn first_share(&self, base_rtt: f64, min_rtt: f64, seen: &Seen) -> f64 {
+        let reads = match self.reads {
+            Reads::Marks { .. } => Reads::RoundTrip,
+            reads => reads,
+        };
+        Control { reads, ..*self }.share(base_rtt, min_rtt, seen)
     }
 
     /// Accumulation as the controller takes it.
@@ -200,7 +147,7 @@ impl Control {
     #[inline]
     fn slope(&self, w: f64, base_rtt: f64, seen: &Seen) -> f64 {
         let inverse = 1.0 / (base_rtt + seen.queue);
-        let a = w * (seen.queue + seen.virtual_delay) * inverse;
+        let a = w * (seen.queue + seen.price) * inverse;
         let step = match self.law {
             Law::Proportional { gain, target } => (gain * (target - a)).min(self.packet),
             Law::MoWalrand { gain, target } => {
@@ -220,7 +167,6 @@ impl Control {
     /// Moves the window over a step of `h`, with what is seen at both its ends.
     #[inline]
     pub fn advance(&self, state: &mut Window, base_rtt: f64, from: &Seen, to: &Seen, h: f64) {
-        state.min_rtt = state.min_rtt.min(base_rtt + to.queue);
         if matches!(self.law, Law::Unresponsive) {
             state.window = self.initial;
             return;
@@ -235,7 +181,7 @@ impl Control {
             }
             let part = used / h;
             from.queue += part * (to.queue - from.queue);
-            from.virtual_delay += part * (to.virtual_delay - from.virtual_delay);
+            from.price += part * (to.price - from.price);
         }
         let w = state.window;
         let next = if self.is_smooth() {
@@ -258,8 +204,8 @@ impl Control {
     fn slow_start(&self, s: &mut Window, base_rtt: f64, from: &Seen, to: &Seen, h: f64) -> f64 {
         let rtt = base_rtt + 0.5 * (from.queue + to.queue);
         let grown = s.window * (self.growth * h / rtt).exp();
-        let before = s.window * self.share(base_rtt, s.min_rtt, from);
-        let after = grown * self.share(base_rtt, s.min_rtt, to);
+        let before = s.window * self.first_share(base_rtt, s.min_rtt, from);
+        let after = grown * self.first_share(base_rtt, s.min_rtt, to);
         let lost = to.loss > 0.0;
         if after <= self.leave && !lost {
             s.window = grown;

@@ -11,13 +11,18 @@
 //! Weighted Rate Services*.
 
 mod conserve;
+mod control;
+mod discipline;
 mod error;
+mod feeds;
+mod flow;
 mod history;
 mod integrate;
 mod law;
 mod linear;
 mod margins;
 mod model;
+mod motion;
 mod queue;
 mod record;
 mod roots;

@@ -15,10 +15,10 @@
 //! Flows of a kind move together here; how they move against each other is left out, and
 //! decays at the rate m.
 
+use crate::discipline::{self, Discipline};
 use crate::error::FluidError;
 use crate::law::{Control, Law};
 use crate::model::{Model, Network};
-use crate::queue::Discipline;
 use accord_scenario::{Entity, LinkModel, Metric, Phase, Quiet, Scenario};
 use accord_units::{Duration, Time};
 use nalgebra::{Complex, DMatrix};
@@ -75,8 +75,7 @@ const LARGEST: usize = 60;
 /// # Errors
 /// When there is no equilibrium, a law is one of the sign, or the network is too large.
 pub fn linearise(scenario: &Scenario, at: Time) -> Result<(Linear, Vec<Rest>), FluidError> {
-    let model = Model::new(scenario);
-    model.check_laws()?;
+    let model = Model::new(scenario)?;
     let phases = scenario.phases();
     let phase = (phases.iter().rev().find(|p| p.start <= at)).unwrap_or(&phases[0]);
     let network = model.network(phase.start);
@@ -221,9 +220,8 @@ impl Builder<'_, '_> {
         let mut virtuals = Vec::new();
         for (q, &l) in self.model.queues.iter().enumerate() {
             let utilised = (0..n).any(|i| self.hop(i, q).is_some());
-            let buffer = self.model.buffer(q);
-            match Discipline::of(self.model.discipline(q), buffer) {
-                Discipline::Avd { gain, .. } if utilised && self.prices[l] > 1e-12 => {
+            match self.discipline(q) {
+                discipline::Law::Avd { gain, .. } if utilised && self.prices[l] > 1e-12 => {
                     virtuals.push((q, gain, self.prices[l]));
                 }
                 _ if utilised && self.delays[l] > 1e-12 => real.push(q),
@@ -276,6 +274,11 @@ impl Builder<'_, '_> {
             size,
             terms,
         })
+    }
+
+    fn discipline(&self, queue: usize) -> discipline::Law {
+        let (v, buffer) = (self.model.discipline(queue), self.model.buffer(queue));
+        Discipline::new(v, buffer, self.model.packets[queue], false, 1.0).law
     }
 
     /// A kind's delay to a queue on its way there.

@@ -29,6 +29,8 @@ pub(crate) struct Kind {
 #[derive(Debug)]
 pub(crate) struct Model<'a> {
     pub scenario: &'a Scenario,
+    /// Of each flow.
+    controls: Vec<Control>,
     pub kinds: Vec<Kind>,
     /// The links that can have a queue.
     pub queues: Vec<LinkId>,
@@ -76,10 +78,19 @@ pub(crate) struct Hop {
 }
 
 impl<'a> Model<'a> {
-    pub fn new(scenario: &'a Scenario) -> Model<'a> {
+    /// # Errors
+    /// When there is no law for a controller.
+    pub fn new(scenario: &'a Scenario) -> Result<Model<'a>, FluidError> {
         let (queued, private) = queued(scenario);
+        let controls = scenario.flows.iter().map(|f| {
+            Control::of(f).ok_or_else(|| FluidError::NoLaw {
+                group: scenario.groups[f.group].name.clone(),
+                controller: f.controller.family().name,
+            })
+        });
         let mut model = Model {
             scenario,
+            controls: controls.collect::<Result<_, _>>()?,
             kinds: Vec::new(),
             queues: Vec::new(),
             queue_of: Vec::new(),
@@ -106,7 +117,7 @@ impl<'a> Model<'a> {
         let queued: Vec<bool> = queued.iter().zip(used).map(|(&q, u)| q && u).collect();
         model.number(&queued);
         model.leave_out();
-        model
+        Ok(model)
     }
 
     fn number(&mut self, queued: &[bool]) {
@@ -180,24 +191,13 @@ impl<'a> Model<'a> {
                     }
                 };
                 Kind {
+                    control: self.controls[members[0]],
                     members,
-                    control: Control::of(f),
                     offered,
                     size,
                 }
             })
             .collect();
-    }
-
-    /// Fails where a controller has no law.
-    pub fn check_laws(&self) -> Result<(), FluidError> {
-        let missing = self.kinds.iter().find(|k| k.control.law == Law::Missing);
-        let Some(kind) = missing else { return Ok(()) };
-        let flow = &self.scenario.flows[kind.members[0]];
-        Err(FluidError::NoLaw {
-            group: self.scenario.groups[flow.group].name.clone(),
-            controller: flow.controller.family().name,
-        })
     }
 
     /// Says what the model does not have.
@@ -224,22 +224,22 @@ impl<'a> Model<'a> {
         if s.links.iter().any(|l| l.loss > 0.0 || l.control_loss > 0.0) {
             note("losses on the wire are left out");
         }
-        if s.flows
-            .iter()
-            .any(|f| f.controller.family().name == "vegas-k")
-        {
-            note("vegas-k keeps the smallest round-trip time for ever");
-        }
         let disciplines = s.links.iter().map(|l| l.queue.discipline.family().name);
         for name in disciplines.collect::<std::collections::BTreeSet<_>>() {
-            if !matches!(name, "droptail" | "avd" | "avq") {
+            if !matches!(name, "droptail" | "avd" | "avq" | "red" | "rem") {
                 note(&format!("{name} is taken as droptail"));
             }
         }
         let finite = |&l: &usize| s.links[l].queue.limit != Limit::Unlimited;
-        if self.queues.iter().any(finite) {
+        let drops = |&l: &usize| {
+            matches!(
+                s.links[l].queue.discipline.family().name,
+                "avq" | "red" | "rem"
+            )
+        };
+        if self.queues.iter().any(finite) || self.queues.iter().any(drops) {
             note(
-                "a full buffer loses what does not fit; a flow that loses halves its window at most once a round trip, as if losses were spread evenly over flows",
+                "a full buffer loses what does not fit; a flow that loses, or takes marks for losses, halves its window at most once a round trip, as if they were spread evenly over flows",
             );
         }
     }
@@ -280,13 +280,13 @@ impl<'a> Model<'a> {
             f.demand,
             Demand::Greedy | Demand::Size(_) | Demand::OnOff { rate: None, .. }
         );
-        if endless && Control::of(f).law == Law::Unresponsive {
+        if endless && self.controls[flow].law == Law::Unresponsive {
             // It sends as fast as its first link takes it.
             path.peak = path.peak.min(rate(state.path[flow][0]));
         }
         path.forward = path.hops.len();
         path.base_rtt = path.one_way;
-        let feels = Control::of(f).window_clocked;
+        let feels = self.controls[flow].window_clocked;
         for &l in state.reverse_path[flow] {
             if let (Some(queue), true) = (self.queue_of[l], feels) {
                 path.hops.push(Hop {
@@ -317,6 +317,19 @@ impl<'a> Model<'a> {
         };
         let numbers = |p: &Path| (p.base_rtt, p.one_way, p.peak, p.forward, p.hops.len());
         numbers(a) == numbers(b) && a.hops.iter().zip(&b.hops).all(alike)
+    }
+
+    /// Whether the packets of all flows that use a queue can be marked.
+    pub fn capable(&self, queue: usize) -> bool {
+        let link = self.queues[queue];
+        let s = self.scenario;
+        let uses = (s.flows.iter().enumerate()).map(|(f, flow)| (f, &flow.path));
+        let routes = s.events.iter().filter_map(|e| match &e.change {
+            Change::Route { flow, path, .. } => Some((*flow, path)),
+            _ => None,
+        });
+        let mut users = uses.chain(routes).filter(|(_, path)| path.contains(&link));
+        users.all(|(flow, _)| self.controls[flow].ecn)
     }
 
     /// What fits into a queue, in bytes.

@@ -23,13 +23,14 @@ const OF_FLOWS: [Metric; 9] = [
     Metric::AccumulationEstimate,
     Metric::Losses,
 ];
-const OF_LINKS: [Metric; 7] = [
+const OF_LINKS: [Metric; 8] = [
     Metric::Backlog,
     Metric::BacklogPackets,
     Metric::QueuingDelay,
     Metric::Utilisation,
     Metric::Drops,
     Metric::Marks,
+    Metric::MarkingProbability,
     Metric::Price,
 ];
 
@@ -38,7 +39,7 @@ pub(crate) struct Recorder {
     pub time: Vec<f64>,
     /// By kind, then metric.
     flows: Vec<[Vec<f64>; 9]>,
-    links: Vec<[Vec<f64>; 7]>,
+    links: Vec<[Vec<f64>; 8]>,
     last: Vec<Last>,
     /// Bytes sent by each kind at each sample, for a past that the rings have lost.
     sent: Vec<Vec<f64>>,
@@ -75,18 +76,23 @@ impl Recorder {
         for (q, columns) in self.links.iter_mut().enumerate() {
             let packet = run.model.packets[q];
             let queue = &mut run.queues[q];
-            let delay = queue.delay_integral / period;
+            let sums = std::mem::take(&mut queue.sums);
+            let delay = sums.delay / period;
             let backlog = delay * queue.capacity;
+            let judged = match sums.arrived > 0.0 {
+                true => sums.judged / sums.arrived,
+                false => 0.0,
+            };
             let values = [
                 backlog,
                 backlog / packet,
                 delay,
-                queue.served / (queue.capacity * period),
-                queue.lost / packet,
-                queue.marked / packet,
-                delay + queue.virtual_integral / period,
+                sums.served / (queue.capacity * period),
+                sums.lost / packet,
+                sums.marked / packet,
+                judged,
+                sums.price / period,
             ];
-            queue.reset_sums();
             columns.iter_mut().zip(values).for_each(|(c, v)| c.push(v));
         }
     }
@@ -101,17 +107,21 @@ impl Recorder {
         // A change of the path may show bytes twice, which is not a negative rate.
         let arrived = (delivered - last.delivered).max(0.0);
         let out = (arrived - (lost - last.lost)).max(0.0) * 8.0 / period;
-        let rate = (flow.sent - last.sent) * 8.0 / period;
+        let sent = run.motion.sent[k];
+        let rate = (sent - last.sent) * 8.0 / period;
         let losses = (lost - last.lost) / kind.control.packet;
         *last = Last {
-            sent: flow.sent,
+            sent,
             delivered,
             lost,
         };
         let due = self.sent_by(k, run, time - path.one_way);
         let accumulation = (due - delivered).max(0.0);
         let there = flow.active || rate > 0.0 || out > 0.0;
-        let window = match flow.state.window {
+        let state = run.window(k);
+        let seen = run.seen(k);
+        let base_rtt = run.motion.base_rtt[k];
+        let window = match state.window {
             w if w.is_finite() => w,
             _ => f64::NAN,
         };
@@ -122,18 +132,15 @@ impl Recorder {
             is(out),
             is(rate),
             runs(window),
-            runs(flow.base_rtt + flow.seen.queue),
-            runs(flow.state.min_rtt),
+            runs(base_rtt + seen.queue),
+            runs(state.min_rtt),
             is(accumulation),
-            runs(
-                kind.control
-                    .estimate(flow.base_rtt, &flow.state, &flow.seen),
-            ),
+            runs(kind.control.estimate(base_rtt, &state, &seen)),
             is(losses),
         ];
         let columns = &mut self.flows[k];
         columns.iter_mut().zip(values).for_each(|(c, v)| c.push(v));
-        self.sent[k].push(flow.sent);
+        self.sent[k].push(sent);
     }
 
     /// The arrival curve at the source: bytes sent by `time`.
@@ -143,7 +150,7 @@ impl Recorder {
         }
         let oldest = run.clock.time(run.clock.oldest());
         let flow = &run.flows[k];
-        if !flow.active && flow.rate == 0.0 && flow.sent == 0.0 {
+        if !flow.active && run.motion.sent[k] == 0.0 {
             return 0.0;
         }
         if time >= oldest {

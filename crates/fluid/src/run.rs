@@ -2,6 +2,7 @@
 
 use crate::error::FluidError;
 use crate::integrate::Integration;
+use crate::law::Control;
 use crate::model::Model;
 use crate::record::Recorder;
 use accord_scenario::{
@@ -24,7 +25,7 @@ const SIGN_STEPS: f64 = 30.0;
 /// # Errors
 /// When delays ask for more steps than is reasonable, or the observer stops it.
 pub fn run(scenario: &Scenario, observer: &mut dyn Observer) -> Result<Run, FluidError> {
-    let step = step(scenario);
+    let step = step(scenario)?;
     let (mut run, residual) = integrate(scenario, step, observer)?;
     let (coarse, _) = integrate(scenario, 2.0 * step, &mut Quiet)?;
     run.notes.push(difference(scenario, step, &run, &coarse));
@@ -50,11 +51,14 @@ pub fn run_with_step(
 
 /// The step in seconds: the scenario's, or a fifteenth of the shortest base round-trip time, a
 /// thirtieth where a law moves by a sign.
-pub fn step(scenario: &Scenario) -> f64 {
+///
+/// # Errors
+/// When there is no law for a controller.
+pub fn step(scenario: &Scenario) -> Result<f64, FluidError> {
     if let Some(step) = scenario.fluid.step {
-        return step.as_secs_f64();
+        return Ok(step.as_secs_f64());
     }
-    let model = Model::new(scenario);
+    let model = Model::new(scenario)?;
     let shortest = (scenario.phases().iter())
         .flat_map(|p| model.network(p.start).paths)
         .map(|p| p.base_rtt)
@@ -64,7 +68,7 @@ pub fn step(scenario: &Scenario) -> f64 {
     } else {
         SIGN_STEPS
     };
-    shortest.min(scenario.duration.as_secs_f64()) / steps
+    Ok(shortest.min(scenario.duration.as_secs_f64()) / steps)
 }
 
 fn integrate(
@@ -72,8 +76,7 @@ fn integrate(
     step: f64,
     observer: &mut dyn Observer,
 ) -> Result<(Run, f64), FluidError> {
-    let model = Model::new(scenario);
-    model.check_laws()?;
+    let model = Model::new(scenario)?;
     let phases = scenario.phases();
     let seconds = scenario.duration.as_secs_f64();
     let work = seconds / step * (model.kinds.len() + model.queues.len()) as f64;
@@ -89,9 +92,8 @@ fn integrate(
         .map(|p| p.base_rtt)
         .fold(0.0, f64::max);
     let sample = sampling(scenario, step);
-    let samples = (seconds / sample.as_secs_f64()) as usize;
-    let extra = (phases.len() + samples).min(8 * (longest / step) as usize + phases.len());
-    let mut state = Integration::new(&model, scenario.fluid.link_model, longest, step, extra)?;
+    let link_model = scenario.fluid.link_model;
+    let mut state = Integration::new(&model, link_model, longest, step, phases.len())?;
     let mut recorder = Recorder::new(&model);
     let mut steps = 0u64;
     let mut next_sample = Time::ZERO + sample;
@@ -155,7 +157,7 @@ fn integrate(
 /// The sampling period: the scenario's, or as many times twice that as keeps series short and
 /// holds a step.
 fn sampling(scenario: &Scenario, step: f64) -> Duration {
-    let columns = 9 * scenario.flows.len() as u64 + 7 * scenario.links.len() as u64;
+    let columns = 9 * scenario.flows.len() as u64 + 8 * scenario.links.len() as u64;
     let most = (BUDGET / columns.max(1)).clamp(64, LONGEST);
     let mut period = scenario.sample;
     while (scenario.duration.as_ps() / period.as_ps().max(1) > most || period.as_secs_f64() < step)
@@ -171,7 +173,7 @@ fn difference(scenario: &Scenario, step: f64, fine: &Run, coarse: &Run) -> Strin
     let order = if scenario
         .flows
         .iter()
-        .all(|f| crate::law::Control::of(f).is_smooth())
+        .all(|f| Control::of(f).is_some_and(|c| c.is_smooth()))
     {
         2
     } else {

@@ -141,7 +141,7 @@ fn critical_gains_of_five_classes() {
 /// How the swing of the queue about its mean grows from the second quarter of a run to the
 /// last.
 fn growth(s: &Scenario) -> f64 {
-    let h = step(s);
+    let h = step(s).unwrap();
     let run = run_with_step(s, h, &mut Quiet).unwrap();
     let l = s.links.iter().position(|l| l.name == "bottleneck").unwrap();
     let q = &run

@@ -1,0 +1,265 @@
+//! What queue disciplines add to a queue: their state, and which part of the arrivals they
+//! mark or drop.
+//!
+//! With y what arrives and b the backlog, both in packets, c the capacity:
+//!
+//! ```text
+//! avd, avq  dV/dt = y − C̃, dC̃/dt = α(γc − y); avd shows V/C̃, avq refuses what
+//!           overflows the virtual buffer                              [Xia05 §IV-D]
+//! rem       dp/dt = γ·(μ·b/T + y − c), p ≥ 0; marks 1 − φ^(−p)        [Low02 eqs. 30, 31]
+//! red       d avg/dt = −ln(1 − w)·y·(b − avg), with c for y where the queue is empty;
+//!           marks 2·p/(1 + p), p the probability for avg              [FJ93]
+//! ```
+//!
+//! RED spaces marks evenly on 1, 2, ..., 1/p packets, which is (1 + 1/p)/2 in the mean.
+//! Departure: a discipline that marks drops everything instead, if any flow of its queue
+//! cannot be marked.
+
+use accord_units::param::{Value, Values};
+use accord_units::{Bytes, Size};
+
+/// A discipline with its parameters, in bytes and seconds.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) enum Law {
+    DropTail,
+    /// Shows its virtual delay.
+    Avd {
+        utilisation: f64,
+        gain: f64,
+        longest: f64,
+    },
+    /// Marks or drops what overflows the virtual buffer.
+    Avq {
+        utilisation: f64,
+        gain: f64,
+        buffer: f64,
+    },
+    Rem {
+        ln_phi: f64,
+        /// Of the price in milliseconds, per byte.
+        gain: f64,
+        /// Of the backlog, per second: the weight over the period.
+        backlog: f64,
+    },
+    Red {
+        min: f64,
+        max: f64,
+        /// Bytes that count as one in the thresholds.
+        unit: f64,
+        packet: f64,
+        ln_keep: f64,
+        probability: f64,
+        gentle: bool,
+    },
+}
+
+/// A discipline at work.
+#[derive(Clone, Debug)]
+pub(crate) struct Discipline {
+    pub law: Law,
+    /// Marks rather than drops, where it can.
+    marks: bool,
+    /// The virtual backlog; REM's price in milliseconds; RED's average.
+    level: f64,
+    /// Capacity of the virtual queue.
+    virtual_capacity: f64,
+}
+
+/// What a discipline does to the bytes that arrive.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Refused {
+    pub dropped: f64,
+    pub marked: f64,
+}
+
+impl Discipline {
+    /// A discipline of a queue for packets of `packet` bytes, all of which can be marked if
+    /// `capable`.
+    pub fn new(v: &Values, buffer: f64, packet: f64, capable: bool, capacity: f64) -> Discipline {
+        let name = v.family().name;
+        let own = |name| match v.get(name) {
+            Value::Size(size) => Some(size.bytes_f64(Bytes::from_f64(packet))),
+            _ => None,
+        };
+        let law = match name {
+            "avd" => Law::Avd {
+                utilisation: v.number("utilisation"),
+                gain: v.number("gain"),
+                longest: v.duration("max_delay").as_secs_f64(),
+            },
+            "avq" => {
+                // As the discipline itself has it where nothing bounds the queue.
+                let bounded = if buffer.is_finite() { buffer } else { 100e3 };
+                Law::Avq {
+                    utilisation: v.number("utilisation"),
+                    gain: v.number("gain"),
+                    buffer: own("buffer").unwrap_or(bounded),
+                }
+            }
+            "rem" => {
+                let counted = v.size("packet").bytes_f64(Bytes::new(1)).max(1.0);
+                Law::Rem {
+                    ln_phi: v.number("phi").ln(),
+                    gain: v.number("gain") / counted,
+                    backlog: v.number("backlog_weight") / v.duration("period").as_secs_f64(),
+                }
+            }
+            "red" => {
+                let unit = match v.size("min_threshold") {
+                    Size::Packets(_) => packet,
+                    Size::Bytes(_) => 1.0,
+                };
+                let threshold = |name| v.size(name).bytes_f64(Bytes::from_f64(packet)) / unit;
+                Law::Red {
+                    min: threshold("min_threshold"),
+                    max: threshold("max_threshold"),
+                    unit,
+                    packet,
+                    ln_keep: (-v.number("weight")).ln_1p(),
+                    probability: v.number("max_probability"),
+                    gentle: v.flag("gentle"),
+                }
+            }
+            _ => Law::DropTail,
+        };
+        let virtual_capacity = match law {
+            Law::Avd { utilisation, .. } | Law::Avq { utilisation, .. } => utilisation * capacity,
+            _ => capacity,
+        };
+        let ecn = matches!(name, "avq" | "rem" | "red") && v.flag("ecn");
+        Discipline {
+            law,
+            marks: ecn && capable,
+            level: 0.0,
+            virtual_capacity,
+        }
+    }
+
+    /// The capacity changes by this factor.
+    pub fn scale(&mut self, factor: f64) {
+        self.virtual_capacity *= factor;
+    }
+
+    /// What it shows beside the queue, in seconds.
+    pub fn virtual_delay(&self) -> f64 {
+        match self.law {
+            Law::Avd { longest, .. } => {
+                if self.level >= longest * self.virtual_capacity {
+                    longest
+                } else {
+                    self.level / self.virtual_capacity
+                }
+            }
+            _ => 0.0,
+        }
+    }
+
+    /// The price that a link with this discipline and a queuing delay shows, in seconds.
+    pub fn price(&self, queuing_delay: f64) -> f64 {
+        match self.law {
+            Law::Rem { .. } => 1e-3 * self.level,
+            _ => queuing_delay + self.virtual_delay(),
+        }
+    }
+
+    /// `arrived` bytes come during `h` to a queue of `backlog` bytes.
+    #[inline]
+    pub fn step(&mut self, arrived: f64, backlog: f64, capacity: f64, h: f64) -> Refused {
+        let refused = match self.law {
+            Law::DropTail => return Refused::default(),
+            Law::Avd {
+                utilisation,
+                gain,
+                longest,
+            } => {
+                self.virtual_queue(utilisation, gain, arrived, capacity, h);
+                self.level = self.level.min(longest * self.virtual_capacity);
+                0.0
+            }
+            Law::Avq {
+                utilisation,
+                gain,
+                buffer,
+            } => {
+                self.virtual_queue(utilisation, gain, arrived, capacity, h);
+                let over = (self.level - buffer).clamp(0.0, arrived);
+                self.level = self.level.min(buffer);
+                over
+            }
+            Law::Rem {
+                ln_phi,
+                gain,
+                backlog: weight,
+            } => {
+                let excess = weight * backlog * h + arrived - capacity * h;
+                self.level = (self.level + gain * excess).max(0.0);
+                arrived * -(-self.level * ln_phi).exp_m1()
+            }
+            Law::Red {
+                unit,
+                packet,
+                ln_keep,
+                ..
+            } => {
+                let seen = match backlog > 0.0 {
+                    true => arrived,
+                    false => capacity * h,
+                };
+                let kept = (seen / packet * ln_keep).exp();
+                let found = backlog / unit;
+                self.level = found + (self.level - found) * kept;
+                let p = self.probability();
+                if p >= 1.0 {
+                    // No mark is taken for a drop any more.
+                    return Refused {
+                        dropped: arrived,
+                        marked: 0.0,
+                    };
+                }
+                arrived * 2.0 * p / (1.0 + p)
+            }
+        };
+        match self.marks {
+            true => Refused {
+                dropped: 0.0,
+                marked: refused,
+            },
+            false => Refused {
+                dropped: refused,
+                marked: 0.0,
+            },
+        }
+    }
+
+    fn virtual_queue(&mut self, utilisation: f64, gain: f64, arrived: f64, capacity: f64, h: f64) {
+        let before = self.virtual_capacity;
+        let moved = before + gain * (utilisation * capacity * h - arrived);
+        self.virtual_capacity = moved.clamp(0.0, capacity);
+        let service = 0.5 * h * (before + self.virtual_capacity);
+        self.level = (self.level + arrived - service).max(0.0);
+    }
+
+    /// RED's probability for its average.
+    fn probability(&self) -> f64 {
+        let Law::Red {
+            min,
+            max,
+            probability,
+            gentle,
+            ..
+        } = self.law
+        else {
+            return 0.0;
+        };
+        let average = self.level;
+        if average < min {
+            0.0
+        } else if average < max {
+            probability * (average - min) / (max - min)
+        } else if gentle && average < 2.0 * max {
+            probability + (1.0 - probability) * (average / max - 1.0)
+        } else {
+            1.0
+        }
+    }
+}
