@@ -1,4 +1,4 @@
-//! 1000 flows, all different, for 50 s of simulated time: prints the CPU time.
+//! 1000 flows, all different, for 50 s of simulated time: prints the CPU time, the least of five.
 
 use accord_fluid::{run_with_step, step};
 use accord_scenario::{Catalogue, File, Quiet};
@@ -23,13 +23,17 @@ fn main() {
         let file = File::parse("speed.toml", &text).expect("it parses");
         let scenario = file.points(&CATALOGUE, None).expect("valid").swap_remove(0);
         let h = step(&scenario).expect("it has one");
-        let before = cpu();
-        let run = run_with_step(&scenario, h, &mut Quiet).expect("it runs");
-        let once = cpu() - before;
-        let before = cpu();
-        accord_fluid::run(&scenario, &mut Quiet).expect("it runs");
-        let whole = cpu() - before;
-        let steps = run.statistics.steps;
+        let (mut once, mut whole, mut steps) = (f64::INFINITY, f64::INFINITY, 0);
+        for _ in 0..5 {
+            let before = cpu();
+            let run = run_with_step(&scenario, h, &mut Quiet).expect("it runs");
+            once = once.min(cpu() - before);
+            steps = run.statistics.steps;
+            drop(run);
+            let before = cpu();
+            accord_fluid::run(&scenario, &mut Quiet).expect("it runs");
+            whole = whole.min(cpu() - before);
+        }
         println!(
             "{model:12} {steps} steps of {:.2} us: {once:.2} s of CPU, {:.1} ns a flow and step; with the estimate of the error {whole:.2} s",
             1e6 * h,

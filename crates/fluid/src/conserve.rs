@@ -16,14 +16,26 @@ use nalgebra::{DMatrix, DVector};
 /// The kinds of flows at a queue, side by side.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Loads {
-    pub kinds: Vec<u32>,
+    kinds: Vec<u32>,
     /// Windows as they are at the queue, times the number of flows.
     pub windows: Vec<f64>,
-    /// Round trips over empty queues.
-    pub base_rtt: Vec<f64>,
+    /// Round trips over empty queues, and the shortest of them.
+    base_rtt: Vec<f64>,
+    shortest: f64,
 }
 
 impl Loads {
+    /// Kinds with these round trips over empty queues; their windows are yet to be told.
+    pub fn new(kinds: &[u32], base_rtt: impl Fn(u32) -> f64) -> Loads {
+        let base_rtt: Vec<f64> = kinds.iter().map(|&k| base_rtt(k)).collect();
+        Loads {
+            kinds: kinds.to_vec(),
+            windows: vec![0.0; kinds.len()],
+            shortest: base_rtt.iter().copied().fold(f64::INFINITY, f64::min),
+            base_rtt,
+        }
+    }
+
     fn iter(&self) -> impl Iterator<Item = (usize, f64)> {
         let kinds = self.kinds.iter().map(|&k| k as usize);
         kinds.zip(self.windows.iter().copied())
@@ -78,7 +90,7 @@ impl Problem<'_> {
     /// guess is known to be nothing before it is looked at.
     fn single(&self, loads: &Loads, p: &mut f64, rate: &mut f64) -> f64 {
         let c = self.capacity[0];
-        let shortest = loads.base_rtt.iter().copied().fold(f64::INFINITY, least);
+        let shortest = loads.shortest;
         let mut last = f64::INFINITY;
         for _ in 0..50 {
             let [sum, slope, bend] = sums(loads, *p);
@@ -198,10 +210,6 @@ impl Problem<'_> {
     }
 }
 
-fn least(a: f64, b: f64) -> f64 {
-    if a < b { a } else { b }
-}
-
 /// Σ x, Σ x/D and Σ x/D² with x = w/D, D = d + p; four at a time.
 fn sums(loads: &Loads, p: f64) -> [f64; 3] {
     const WIDTH: usize = 4;
@@ -237,9 +245,8 @@ mod tests {
     #[test]
     fn two_queues_hold_what_does_not_fit() {
         let loads = [1, 2].map(|cross| Loads {
-            kinds: vec![0, cross],
             windows: vec![3000.0, 5000.0],
-            base_rtt: vec![0.03, 0.02],
+            ..Loads::new(&[0, cross], |kind| if kind == 0 { 0.03 } else { 0.02 })
         });
         let queues = [vec![0, 1], vec![0], vec![1]];
         let problem = Problem {

@@ -4,6 +4,9 @@
 //! kept as a whole number of steps and a fraction ([`Tap`]); both are worked out anew only
 //! while the steps that they span differ.
 
+/// Index of the first step end; a multiple of all depths, so that the past has indices, too.
+const FIRST: usize = 1 << 26;
+
 /// When the steps ended.
 #[derive(Clone, Debug)]
 pub(crate) struct Clock {
@@ -30,7 +33,7 @@ impl Clock {
         Clock {
             times,
             mask: depth - 1,
-            now: depth,
+            now: FIRST,
             step,
             alike: 0,
             regular: false,
@@ -47,6 +50,26 @@ impl Clock {
 
     pub fn time(&self, at: usize) -> f64 {
         self.times[at & self.mask]
+    }
+
+    /// How many step ends are kept.
+    pub fn depth(&self) -> usize {
+        self.times.len()
+    }
+
+    /// Keeps twice as many from now on; what came before is as regular as the last step.
+    pub fn deepen(&mut self) {
+        let (old, mask) = (std::mem::take(&mut self.times), self.mask);
+        let first = self.now - mask;
+        self.mask = 2 * mask + 1;
+        self.times = vec![0.0; 2 * old.len()];
+        for back in 0..=self.mask {
+            let at = self.now - back;
+            self.times[at & self.mask] = match back <= mask {
+                true => old[at & mask],
+                false => old[first & mask] - (back - mask) as f64 * self.step,
+            };
+        }
     }
 
     /// The oldest step end that is kept.
@@ -124,6 +147,16 @@ impl Histories {
             values: vec![0.0; rows * depth],
             rows,
             mask: depth - 1,
+        }
+    }
+
+    /// Keeps twice as many from `now` on; before that, all is as at the oldest instant kept.
+    pub fn deepen(&mut self, now: usize) {
+        let fresh = Histories::new(self.rows, 2 * (self.mask + 1));
+        let old = std::mem::replace(self, fresh);
+        for back in 0..=self.mask {
+            let from = now - back.min(old.mask);
+            self.of_mut(now - back).copy_from_slice(old.of(from));
         }
     }
 

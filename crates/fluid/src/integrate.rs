@@ -17,7 +17,7 @@ use crate::flow::{Flow, See};
 use crate::history::{Clock, Histories, Tap};
 use crate::law::{Law, Seen, Window};
 use crate::model::{Model, Network};
-use crate::motion::{Motion, Run};
+use crate::motion::{Motion, Proportional, Run};
 use crate::queue::Queue;
 use accord_scenario::LinkModel;
 
@@ -28,9 +28,10 @@ pub(crate) struct Integration<'a, 'b> {
     pub clock: Clock,
     pub flows: Vec<Flow>,
     pub motion: Motion,
-    /// Kinds that glide, and active kinds that do not.
+    /// Kinds that glide, active kinds that do not, and those that do not run.
     runs: Vec<Run>,
     others: Vec<u32>,
+    still: Vec<u32>,
     /// Which they are has changed.
     stale: bool,
     pub queues: Vec<Queue>,
@@ -89,9 +90,6 @@ impl<'a, 'b> Integration<'a, 'b> {
         let mut motion = Motion::new(kinds);
         for (k, kind) in model.kinds.iter().enumerate() {
             motion.window[k] = kind.control.initial;
-            if let Law::Proportional { gain, target } = kind.control.law {
-                motion.proportional(k, gain, target, kind.control.packet);
-            }
         }
         Ok(Integration {
             link_model,
@@ -100,6 +98,7 @@ impl<'a, 'b> Integration<'a, 'b> {
             motion,
             runs: Vec::new(),
             others: Vec::new(),
+            still: Vec::new(),
             stale: true,
             queues: (0..queues)
                 .map(|q| {
@@ -135,6 +134,29 @@ impl<'a, 'b> Integration<'a, 'b> {
         })
     }
 
+    /// Histories shall reach over the queues as they are, for those who look for when a byte was
+    /// sent; called often, so that they do before queues are twice as long.
+    pub fn keep_queues(&mut self) {
+        let queued: f64 = self.queues.iter().map(|q| q.delay).fold(0.0, f64::max);
+        let hops = self.paths.iter().map(Vec::len).max().unwrap_or(0) as f64;
+        let time = self.motion.base_rtt.iter().copied().fold(0.0, f64::max) + 2.0 * hops * queued;
+        let reaches = |clock: &Clock| clock.time(clock.now) - clock.time(clock.oldest());
+        let rows = (2 * self.flows.len() + 4 * self.queues.len()) as f64;
+        while reaches(&self.clock) < time && self.clock.depth() as f64 * rows < 16.0 * DEEPEST {
+            self.clock.deepen();
+            let now = self.clock.now;
+            let kept = [
+                &mut self.delays,
+                &mut self.virtual_delays,
+                &mut self.losses,
+                &mut self.marks,
+                &mut self.sent,
+                &mut self.windows,
+            ];
+            kept.into_iter().for_each(|h| h.deepen(now));
+        }
+    }
+
     /// From now on the network is `network`, the kinds with `active` run, and steps last `h`.
     pub fn enter(&mut self, network: Network, active: &[bool], h: f64) {
         let mut longest = 0.0f64;
@@ -152,6 +174,7 @@ impl<'a, 'b> Integration<'a, 'b> {
                 self.taps.push(See {
                     queue: hop.queue as u32,
                     forward: i < path.forward,
+                    hidden: self.model.hidden(k, hop.queue),
                     tap: Tap::new(path.base_rtt - hop.after),
                 });
                 if i < path.forward {
@@ -165,18 +188,13 @@ impl<'a, 'b> Integration<'a, 'b> {
             flow.hops = first..self.taps.len();
             flow.signals = self.taps[first..]
                 .iter()
-                .any(|t| self.queues[t.queue as usize].signals());
+                .any(|t| t.hidden || self.queues[t.queue as usize].signals());
             self.motion.base_rtt[k] = path.base_rtt;
             self.motion.most[k] = path.peak.min(flow.offered);
         }
         self.capacities = self.queues.iter().map(|q| q.capacity).collect();
         for (loads, feeds) in self.loads.iter_mut().zip(&self.feeds) {
-            let base_rtt = |&k: &u32| network.paths[k as usize].base_rtt;
-            *loads = Loads {
-                kinds: feeds.kinds.clone(),
-                windows: vec![0.0; feeds.kinds.len()],
-                base_rtt: feeds.kinds.iter().map(base_rtt).collect(),
-            };
+            *loads = Loads::new(&feeds.kinds, |k| network.paths[k as usize].base_rtt);
         }
         self.network = network;
         self.clock.reaches(longest, h);
@@ -198,7 +216,6 @@ impl<'a, 'b> Integration<'a, 'b> {
                 ..seen
             };
             flow.active = active && self.motion.sent[k] < flow.size;
-            self.motion.queue[k] = seen.queue;
             if flow.active && !was {
                 flow.start();
                 flow.seen.price = 0.0;
@@ -211,7 +228,7 @@ impl<'a, 'b> Integration<'a, 'b> {
                     self.motion.sent[k],
                 );
             }
-            self.motion.set_rate(k, flow.active);
+            self.motion.set_rate(k, seen.queue, flow.active);
         }
         if self.link_model == LinkModel::AckClocked {
             // What flows that have stopped have in flight is no window any more.
@@ -231,8 +248,12 @@ impl<'a, 'b> Integration<'a, 'b> {
         let (mut seen, mut unmarked) = (Seen::default(), 1.0);
         for see in &self.taps[flow.hops.clone()] {
             let queue = see.queue as usize;
-            seen.queue += self.delays.read(queue, now, &see.tap);
+            let delay = self.delays.read(queue, now, &see.tap);
+            seen.queue += delay;
             if flow.signals && see.forward {
+                if see.hidden {
+                    seen.price -= delay;
+                }
                 seen.price += self.virtual_delays.read(queue, now, &see.tap);
                 let loss = self.losses.read(queue, now, &see.tap);
                 seen.loss = 1.0 - (1.0 - seen.loss) * (1.0 - loss);
@@ -245,7 +266,7 @@ impl<'a, 'b> Integration<'a, 'b> {
     /// What a source has seen last.
     pub fn seen(&self, kind: usize) -> Seen {
         Seen {
-            queue: self.motion.queue[kind],
+            queue: self.motion.queue(kind),
             ..self.flows[kind].seen
         }
     }
@@ -270,11 +291,12 @@ impl<'a, 'b> Integration<'a, 'b> {
             self.sort();
         }
         self.publish(|q| q.predicted(h));
+        let flight = self.windows.of_mut(now);
         for &run in &self.runs {
             let at = now - run.back;
             let before = self.delays.get(run.queue, at);
             let after = self.delays.get(run.queue, at + 1);
-            self.motion.glide(run, before, after, h);
+            self.motion.glide(run, before, after, h, flight);
         }
         for i in 0..self.others.len() {
             self.move_flow(self.others[i] as usize, h);
@@ -283,8 +305,11 @@ impl<'a, 'b> Integration<'a, 'b> {
         match self.link_model {
             LinkModel::Integrator => self.integrate(now, h),
             LinkModel::AckClocked => {
-                let flight = &self.motion.flight;
-                self.windows.of_mut(now).copy_from_slice(flight);
+                let flight = self.windows.of_mut(now);
+                self.still.iter().for_each(|&k| flight[k as usize] = 0.0);
+                for &k in &self.others {
+                    flight[k as usize] = self.motion.flight(k as usize);
+                }
                 self.conserve(now, h);
             }
         }
@@ -317,15 +342,22 @@ impl<'a, 'b> Integration<'a, 'b> {
 
     /// The queue of a kind that is the common case: proportional, out of slow start, one queue
     /// that only delays, always more to send.
-    fn glides(&self, k: usize) -> Option<See> {
+    fn glides(&self, k: usize) -> Option<(See, Proportional)> {
         let flow = &self.flows[k];
-        let law = self.model.kinds[k].control.law;
-        let plain = (flow.active && !flow.slow_start && !flow.signals)
-            && matches!(law, Law::Proportional { .. })
-            && flow.offered.is_infinite()
-            && flow.size.is_infinite();
+        let control = &self.model.kinds[k].control;
+        let Law::Proportional { gain, target } = control.law else {
+            return None;
+        };
+        let law = Proportional {
+            gain,
+            target,
+            packet: control.packet,
+        };
+        let endless = flow.offered.is_infinite() && flow.size.is_infinite();
         match &self.taps[flow.hops.clone()] {
-            [see] if plain => Some(*see),
+            [see] if endless && flow.active && !flow.slow_start && !flow.signals => {
+                Some((*see, law))
+            }
             _ => None,
         }
     }
@@ -334,23 +366,28 @@ impl<'a, 'b> Integration<'a, 'b> {
     fn sort(&mut self) {
         self.runs.clear();
         self.others.clear();
+        self.still.clear();
         self.stale = false;
         for k in 0..self.flows.len() {
-            let Some(see) = self.glides(k) else {
-                if self.flows[k].active {
-                    self.others.push(k as u32);
+            let Some((see, law)) = self.glides(k) else {
+                match self.flows[k].active {
+                    true => self.others.push(k as u32),
+                    false => self.still.push(k as u32),
                 }
                 continue;
             };
             self.motion.reads(k, see.tap.fraction);
             let (queue, back) = (see.queue as usize, see.tap.back as usize);
             match self.runs.last_mut() {
-                Some(r) if r.end == k && (r.queue, r.back) == (queue, back) => r.end += 1,
+                Some(r) if r.end == k && (r.queue, r.back, r.law) == (queue, back, law) => {
+                    r.end += 1
+                }
                 _ => self.runs.push(Run {
                     first: k,
                     end: k + 1,
                     queue,
                     back,
+                    law,
                 }),
             }
         }
@@ -378,16 +415,15 @@ impl<'a, 'b> Integration<'a, 'b> {
         flow.slow_start = state.slow_start;
         motion.window[k] = state.window;
         motion.min_rtt[k] = state.min_rtt;
-        motion.queue[k] = seen.queue;
         let before = motion.rate[k];
-        motion.set_rate(k, true);
+        motion.set_rate(k, seen.queue, true);
         let bytes = 0.5 * h * (before + motion.rate[k]);
         flow.lost += bytes * seen.loss;
         motion.sent[k] += bytes;
         if motion.sent[k] >= flow.size {
             // The last byte leaves within the step.
             motion.sent[k] = flow.size;
-            motion.set_rate(k, false);
+            motion.set_rate(k, seen.queue, false);
             flow.active = false;
             self.stale = true;
         }

@@ -101,8 +101,8 @@ impl Control {
 pub(crate) struct Seen {
     /// Queuing delay, that of acknowledgements included where it matters.
     pub queue: f64,
-    /// What it takes for the price beside the queue, in seconds: the virtual delay, or what
-    /// marks tell.
+    /// What it takes for the price beside the queue, in seconds: the virtual delay, less the
+    /// queuing delay that does not show in what is measured; or what marks tell.
     pub price: f64,
     /// Fraction of what was sent by which it backs off.
     pub loss: f64,

@@ -11,7 +11,7 @@ use crate::error::FluidError;
 use crate::law::{Control, Law};
 use accord_scenario::{Change, Demand, Flow, Limit, LinkId, Scenario, State, Web};
 use accord_units::Time;
-use accord_units::param::Values;
+use accord_units::param::{Role, Values};
 
 /// Flows that are alike.
 #[derive(Clone, Debug)]
@@ -317,6 +317,13 @@ impl<'a> Model<'a> {
         };
         let numbers = |p: &Path| (p.base_rtt, p.one_way, p.peak, p.forward, p.hops.len());
         numbers(a) == numbers(b) && a.hops.iter().zip(&b.hops).all(alike)
+    }
+
+    /// Whether a kind measures a queue by pairs of control packets that both wait in it.
+    pub fn hidden(&self, kind: usize, queue: usize) -> bool {
+        let flow = &self.scenario.flows[self.kinds[kind].members[0]];
+        let pairs = matches!(flow.controller.family().role, Role::Tunnel(_));
+        pairs && !self.scenario.links[self.queues[queue]].control_priority
     }
 
     /// Whether the packets of all flows that use a queue can be marked.

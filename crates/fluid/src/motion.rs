@@ -7,34 +7,35 @@ pub(crate) struct Motion {
     pub window: Vec<f64>,
     /// What the source takes for its round trip over empty queues.
     pub min_rtt: Vec<f64>,
-    /// Queuing delay that the source sees.
-    pub queue: Vec<f64>,
     /// Bytes per second, and all bytes sent.
     pub rate: Vec<f64>,
     pub sent: Vec<f64>,
-    /// What is in flight: the window, unless less is offered.
-    pub flight: Vec<f64>,
     pub base_rtt: Vec<f64>,
     /// The most that the application and links without queues let pass.
     pub most: Vec<f64>,
     /// One over the round-trip time.
     inverse: Vec<f64>,
-    /// Proportional laws: gain, target and packet.
-    gain: Vec<f64>,
-    target: Vec<f64>,
-    packet: Vec<f64>,
     /// What the source sees its only queue by: a fraction of a step.
     fraction: Vec<f64>,
 }
 
-/// Kinds side by side that glide, see the same queue and nothing else, the same number of
-/// steps ago.
+/// Kinds side by side that glide by the same law, see the same queue and nothing else, the
+/// same number of steps ago.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Run {
     pub first: usize,
     pub end: usize,
     pub queue: usize,
     pub back: usize,
+    pub law: Proportional,
+}
+
+/// The law of a run.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct Proportional {
+    pub gain: f64,
+    pub target: f64,
+    pub packet: f64,
 }
 
 /// As `a.min(b)`, in one instruction: neither is NaN.
@@ -54,25 +55,13 @@ impl Motion {
         Motion {
             window: zeros(),
             min_rtt: vec![f64::INFINITY; kinds],
-            queue: zeros(),
             rate: zeros(),
             sent: zeros(),
-            flight: zeros(),
             base_rtt: zeros(),
             most: vec![f64::INFINITY; kinds],
             inverse: zeros(),
-            gain: zeros(),
-            target: zeros(),
-            packet: zeros(),
             fraction: zeros(),
         }
-    }
-
-    /// The law of a kind that may glide.
-    pub fn proportional(&mut self, kind: usize, gain: f64, target: f64, packet: f64) {
-        self.gain[kind] = gain;
-        self.target[kind] = target;
-        self.packet[kind] = packet;
     }
 
     /// By what a gliding kind reads its queue.
@@ -80,57 +69,76 @@ impl Motion {
         self.fraction[kind] = fraction;
     }
 
-    /// What follows from the window, the queue seen, and whether the kind runs.
-    pub fn set_rate(&mut self, kind: usize, active: bool) {
-        let rtt = self.base_rtt[kind] + self.queue[kind];
+    /// Queuing delay that the source sees, in seconds.
+    pub fn queue(&self, kind: usize) -> f64 {
+        // Rounding must not make it less than nothing.
+        (1.0 / self.inverse[kind] - self.base_rtt[kind]).max(0.0)
+    }
+
+    /// What follows from the window, the queuing delay seen, and whether the kind runs.
+    pub fn set_rate(&mut self, kind: usize, queue: f64, active: bool) {
+        let rtt = self.base_rtt[kind] + queue;
         self.inverse[kind] = 1.0 / rtt;
-        if active {
-            self.rate[kind] = (self.window[kind] / rtt).min(self.most[kind]);
-            self.flight[kind] = self.window[kind].min(self.most[kind] * rtt);
-        } else {
-            self.rate[kind] = 0.0;
-            self.flight[kind] = 0.0;
-        }
+        self.rate[kind] = match active {
+            true => (self.window[kind] / rtt).min(self.most[kind]),
+            false => 0.0,
+        };
+    }
+
+    /// What a kind has in flight: the window, unless less is offered.
+    pub fn flight(&self, kind: usize) -> f64 {
+        self.rate[kind] / self.inverse[kind]
     }
 
     /// Moves a run of proportional laws by `h`, as `Control::advance` does and then what is
-    /// sent: the queuing delay was `before` and is `after` at the steps read.
-    pub fn glide(&mut self, run: Run, before: f64, after: f64, h: f64) {
+    /// sent: the queuing delay was `before` and is `after` at the steps read. What is then in
+    /// flight is written to `flight`, if that has room.
+    pub fn glide(&mut self, run: Run, before: f64, after: f64, h: f64, flight: &mut [f64]) {
         let (i, n) = (run.first, run.end - run.first);
         let window = &mut self.window[i..][..n];
         let min_rtt = &mut self.min_rtt[i..][..n];
-        let queue = &mut self.queue[i..][..n];
         let rate = &mut self.rate[i..][..n];
         let sent = &mut self.sent[i..][..n];
-        let flight = &mut self.flight[i..][..n];
         let inverse = &mut self.inverse[i..][..n];
         let base_rtt = &self.base_rtt[i..][..n];
         let limit = &self.most[i..][..n];
-        let gain = &self.gain[i..][..n];
-        let target = &self.target[i..][..n];
-        let packet = &self.packet[i..][..n];
         let fraction = &self.fraction[i..][..n];
-        let change = after - before;
-        for k in 0..n {
-            let slope = |w: f64, queue: f64, inverse: f64| {
-                least(gain[k] * (target[k] - w * queue * inverse), packet[k]) * inverse
-            };
+        let Proportional {
+            gain,
+            target,
+            packet,
+        } = run.law;
+        let (change, half, floor) = (after - before, 0.5 * h, 1e-3 * packet);
+        // Of a window w the part w·q/rtt queues.
+        let slope =
+            |w: f64, share: f64, inverse: f64| least(gain * (target - w * share), packet) * inverse;
+        let mut step = |k: usize| {
             let seen = before + fraction[k] * change;
             let rtt = base_rtt[k] + seen;
             let over = 1.0 / rtt;
-            let least_window = 1e-3 * packet[k];
             let w = window[k];
-            let first = slope(w, queue[k], inverse[k]);
-            let second = slope(most(w + h * first, least_window), seen, over);
-            let next = most(w + 0.5 * h * (first + second), least_window);
+            let first = slope(w, 1.0 - base_rtt[k] * inverse[k], inverse[k]);
+            let second = slope(most(w + h * first, floor), seen * over, over);
+            let next = most(w + half * (first + second), floor);
             let sends = least(next * over, limit[k]);
             window[k] = next;
             min_rtt[k] = least(min_rtt[k], rtt);
-            queue[k] = seen;
             inverse[k] = over;
-            flight[k] = least(next, limit[k] * rtt);
-            sent[k] += 0.5 * h * (rate[k] + sends);
+            sent[k] += half * (rate[k] + sends);
             rate[k] = sends;
+            least(next, limit[k] * rtt)
+        };
+        match flight.get_mut(i..run.end) {
+            Some(flight) => {
+                for (k, flight) in flight[..n].iter_mut().enumerate() {
+                    *flight = step(k);
+                }
+            }
+            None => {
+                for k in 0..n {
+                    step(k);
+                }
+            }
         }
     }
 }

@@ -54,19 +54,22 @@ struct Last {
 }
 
 impl Recorder {
-    pub fn new(model: &Model<'_>) -> Recorder {
+    /// For so many samples.
+    pub fn new(model: &Model<'_>, samples: usize) -> Recorder {
+        let columns = || std::array::from_fn(|_| Vec::with_capacity(samples));
         Recorder {
-            time: Vec::new(),
-            flows: vec![Default::default(); model.kinds.len()],
+            time: Vec::with_capacity(samples),
+            flows: model.kinds.iter().map(|_| columns()).collect(),
             links: vec![Default::default(); model.queues.len()],
             last: vec![Last::default(); model.kinds.len()],
-            sent: vec![Vec::new(); model.kinds.len()],
+            sent: vec![Vec::with_capacity(samples); model.kinds.len()],
             since: 0.0,
         }
     }
 
     /// Takes a sample.
     pub fn sample(&mut self, run: &mut Integration<'_, '_>, time: f64) {
+        run.keep_queues();
         let period = time - self.since;
         self.since = time;
         self.time.push(time);
@@ -171,7 +174,7 @@ impl Recorder {
     }
 
     /// The series of all flows and links, in order.
-    pub fn finish(self, scenario: &Scenario, model: &Model<'_>) -> (Vec<f64>, Vec<Series>) {
+    pub fn finish(mut self, scenario: &Scenario, model: &Model<'_>) -> (Vec<f64>, Vec<Series>) {
         let mut kind_of = vec![None; scenario.flows.len()];
         for (k, kind) in model.kinds.iter().enumerate() {
             kind.members.iter().for_each(|&f| kind_of[f] = Some(k));
@@ -186,8 +189,14 @@ impl Recorder {
         };
         for (f, k) in kind_of.into_iter().enumerate() {
             let Some(k) = k else { continue };
-            for (metric, values) in OF_FLOWS.into_iter().zip(&self.flows[k]) {
-                add(Entity::Flow(f), metric, values.clone());
+            let last = model.kinds[k].members.last() == Some(&f);
+            for (metric, values) in OF_FLOWS.into_iter().zip(&mut self.flows[k]) {
+                // Whoever is the last of its kind need not leave them behind.
+                let values = match last {
+                    true => std::mem::take(values),
+                    false => values.clone(),
+                };
+                add(Entity::Flow(f), metric, values);
             }
         }
         let samples = self.time.len();

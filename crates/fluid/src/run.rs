@@ -6,7 +6,7 @@ use crate::law::Control;
 use crate::model::Model;
 use crate::record::Recorder;
 use accord_scenario::{
-    Engine, LinkModel, Manifest, Metric, Observer, Quiet, Run, Scenario, Series, Statistics,
+    Engine, LinkModel, Manifest, Metric, Observer, Quiet, Run, Scenario, Statistics,
 };
 use accord_units::{Duration, Time};
 
@@ -92,9 +92,10 @@ fn integrate(
         .map(|p| p.base_rtt)
         .fold(0.0, f64::max);
     let sample = sampling(scenario, step);
+    let samples = scenario.duration.as_ps() / sample.as_ps().max(1);
     let link_model = scenario.fluid.link_model;
     let mut state = Integration::new(&model, link_model, longest, step, phases.len())?;
-    let mut recorder = Recorder::new(&model);
+    let mut recorder = Recorder::new(&model, samples as usize);
     let mut steps = 0u64;
     let mut next_sample = Time::ZERO + sample;
     for (phase, network) in phases.iter().zip(networks) {
@@ -141,7 +142,7 @@ fn integrate(
             version: env!("CARGO_PKG_VERSION"),
             scenario_hash: scenario.hash(),
             seed: scenario.seed,
-            digest: digest(&series),
+            digest: Manifest::digest(&series),
         },
         time,
         series,
@@ -227,13 +228,4 @@ fn difference(scenario: &Scenario, step: f64, fine: &Run, coarse: &Run) -> Strin
         rate.1 * share,
         delay.1 * share,
     )
-}
-
-/// FNV-1a over all values: equal digests, equal runs.
-fn digest(series: &[Series]) -> String {
-    let bytes = (series.iter().flat_map(|s| &s.values)).flat_map(|v| v.to_bits().to_le_bytes());
-    let hash = bytes.fold(0xcbf2_9ce4_8422_2325u64, |h, b| {
-        (h ^ u64::from(b)).wrapping_mul(0x100_0000_01b3)
-    });
-    format!("{hash:016x}")
 }

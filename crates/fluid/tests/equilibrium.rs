@@ -126,3 +126,16 @@ fn a_queue_that_control_packets_wait_in_is_not_felt() {
     let (two, one) = (backlog("avd", true), backlog("avd", false));
     assert!(two < 3e3 && one < 3e3, "{two} {one}");
 }
+
+/// Flows that keep far more queued than fits on the path: what is queued is found by looking
+/// back over the queue, which is much longer than the round trip over empty ones.
+#[test]
+fn accumulations_are_found_over_long_queues() {
+    let (_, run) = fluid(
+        "duration = \"60 s\"\n[topology.dumbbell]\nrate = \"10 Mbps\"\ndelay = \"2 ms\"\nqueue = { discipline = \"droptail\", limit = \"unlimited\" }\n\
+         [flow.f]\ncount = 2\nfrom = \"left\"\nto = \"right\"\ncontroller = { name = \"monaco\", target = \"200 KB\" }\n",
+    );
+    // 320 ms of queue, 4 ms of path.
+    let accumulation = last(&run, Metric::Accumulation, Entity::Flow(0));
+    assert!((accumulation / 200e3 - 1.0).abs() < 1e-4, "{accumulation}");
+}

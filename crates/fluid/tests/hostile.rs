@@ -159,7 +159,7 @@ fn delays_that_ask_too_much_are_refused() {
 
 #[test]
 fn a_controller_without_a_law_is_refused() {
-    for controller in ["cubic", "multcp", "vegas-rem"] {
+    for controller in ["cubic", "multcp"] {
         let flow = format!("controller = \"{controller}\"");
         let s = scenario(&text(HEAD, LINK, &flow));
         let refused = [run(&s, &mut Quiet).err(), stability(&s, Time::ZERO).err()];

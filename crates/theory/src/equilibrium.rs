@@ -84,7 +84,7 @@ pub fn run(scenario: &Scenario, observer: &mut dyn Observer) -> Result<Run, Equi
             version: env!("CARGO_PKG_VERSION"),
             scenario_hash: scenario.hash(),
             seed: scenario.seed,
-            digest: digest(&series),
+            digest: Manifest::digest(&series),
         },
         time,
         series,
@@ -343,16 +343,4 @@ fn series(scenario: &Scenario, phases: &[(Phase, Option<Equilibrium>)]) -> (Vec<
         add(id, Metric::Price, &|e| e.price[l]);
     }
     (time, columns)
-}
-
-/// FNV-1a over all values: equal digests, equal runs.
-fn digest(series: &[Series]) -> String {
-    let bytes = series
-        .iter()
-        .flat_map(|s| &s.values)
-        .flat_map(|v| v.to_bits().to_le_bytes());
-    let hash = bytes.fold(0xcbf2_9ce4_8422_2325u64, |h, b| {
-        (h ^ u64::from(b)).wrapping_mul(0x100_0000_01b3)
-    });
-    format!("{hash:016x}")
 }
