@@ -35,9 +35,14 @@ impl Certificate {
     pub fn rate_bounds(&self, problem: &Problem, prices: &[f64], flow: usize) -> (f64, f64) {
         let q = path_price(problem.routes().path(flow), prices);
         let (low, high) = bounds(&problem.demands()[flow], q, self.gap);
-        // No optimum overloads a link.
-        let links = problem.routes().path(flow).iter();
-        let narrowest = links.map(|&link| problem.capacities()[link as usize]);
+        // No optimum overloads a link that may not lose anything.
+        let links = problem
+            .routes()
+            .path(flow)
+            .iter()
+            .map(|&link| link as usize);
+        let links = links.filter(|&link| problem.price_limits()[link].is_infinite());
+        let narrowest = links.map(|link| problem.capacities()[link]);
         (low, high.min(narrowest.fold(f64::INFINITY, f64::min)))
     }
 }

@@ -8,6 +8,9 @@
 //!
 //! U(x*) − U(x′) ≤ Σ p·(c − y) + Σ loss, where U(x) − U(x′) ≤ loss = U′(x′)·(x − x′).
 //!
+//! A link with a highest price P may lose what does not fit: it needs no scaling, and P·(y − c)⁺
+//! is added to the bound instead.
+//!
 //! For `Log` the loss is w·ln k exactly, and with W = Σ w the whole is the closed form
 //! W·(c·p/W − 1 + ln k). It is divided by Σ q·x (that is W if all demands are `Log`).
 //!
@@ -36,9 +39,9 @@ const OPERATIONS: f64 = 16.0 * ROUNDING;
 pub struct Certificate {
     /// Stationarity: the largest |x − x(q)| / max(x, x(q)).
     pub stationarity: f64,
-    /// Primal feasibility: the largest (y − c)⁺ / c.
+    /// Primal feasibility: the largest (y − c)⁺ / c of a link below its highest price.
     pub primal: f64,
-    /// Dual feasibility: the largest (−p)⁺, relative to the largest |p|.
+    /// Dual feasibility: the largest (−p)⁺ or (p − P)⁺, relative to the largest |p|.
     pub dual: f64,
     /// Complementary slackness: the largest p·(c − y)⁺ of a link relative to Σ q·x of its flows.
     pub complementarity: f64,
@@ -66,23 +69,45 @@ impl Certificate {
             problem.routes().links(),
             "one price for each link"
         );
-        let capacities = problem.capacities();
+        let (capacities, limits) = (problem.capacities(), problem.price_limits());
         let flows = Flows::new(problem, rates, prices);
 
         let largest_price = largest(prices.iter().map(|p| p.abs()));
-        let dual = ratio(largest(prices.iter().map(|p| -p)), largest_price);
+        let outside = |(p, limit): (&f64, &f64)| largest([-p, p - limit]);
+        let dual = ratio(
+            largest(prices.iter().zip(limits).map(outside)),
+            largest_price,
+        );
         let links = || flows.links.iter().zip(capacities).zip(prices);
-        let primal = largest(links().map(|((link, c), _)| (link.load - c) / c));
+        let primal = largest(links().zip(limits).map(|(((link, c), p), limit)| {
+            if p < limit || p.is_nan() {
+                (link.load - c) / c
+            } else {
+                0.0
+            }
+        }));
         let slack = |((link, c), p): ((&Link, &f64), &f64)| {
             ratio(p * largest([c - link.load]), link.spending)
         };
         let complementarity = largest(links().map(slack));
 
-        let overload = largest(links().map(|((link, c), _)| link.overload(*c)));
+        // A link may be scaled, unless it is at its highest price or insisted on; then it loses.
+        let parts = || {
+            links().zip(limits).map(|(((link, &c), &p), &limit)| {
+                let overload = link.overload(c);
+                let scales = limit.is_infinite() || p < limit && overload.is_finite();
+                let (overload, lost) = match scales {
+                    true => (overload, 0.0),
+                    false => (0.0, limit * link.most_excess(c) * (1.0 + OPERATIONS)),
+                };
+                (overload, p * link.most_spare(c) + lost)
+            })
+        };
+        let overload = largest(parts().map(|(overload, _)| overload));
         let gap = if dual > 0.0 {
             f64::INFINITY
         } else {
-            let unused = links().map(|((link, c), p)| p * link.most_spare(*c));
+            let unused = parts().map(|(_, unused)| unused);
             let loss = flows.loss(problem, prices, overload);
             largest([add_up(unused, capacities.len()) + loss * (1.0 + OPERATIONS)])
         };
@@ -201,19 +226,24 @@ impl Link {
         spare + OPERATIONS * spare.abs() + self.lost() * capacity
     }
 
+    /// (y − c)⁺ at most.
+    fn most_excess(&self, capacity: f64) -> f64 {
+        let spare = self.demanded.taken_from(capacity);
+        let rounding = OPERATIONS * spare.abs() + self.lost() * capacity;
+        largest([self.width * self.rounding() + rounding - spare])
+    }
+
     /// By how much the elastic part of the demand may exceed what is left for it, as k − 1.
     fn overload(&self, capacity: f64) -> f64 {
         let left = self.insisted.taken_from(capacity);
         if !self.elastic {
             return if left >= 0.0 { 0.0 } else { f64::INFINITY };
         }
-        let spare = self.demanded.taken_from(capacity);
-        let lost = self.lost() * capacity;
-        let excess = self.width * self.rounding() + OPERATIONS * spare.abs() + lost - spare;
-        if excess <= 0.0 {
+        let excess = self.most_excess(capacity);
+        if excess == 0.0 {
             return 0.0;
         }
-        let least_left = (left * (1.0 - OPERATIONS) - lost).max(0.0);
+        let least_left = (left * (1.0 - OPERATIONS) - self.lost() * capacity).max(0.0);
         ratio(excess, least_left) * (1.0 + OPERATIONS)
     }
 }

@@ -142,6 +142,11 @@ impl<'a> Dual<'a> {
         &self.merged.capacities
     }
 
+    /// Highest price of each link.
+    pub fn price_limits(&self) -> &[f64] {
+        &self.merged.price_limits
+    }
+
     pub fn rows(&self) -> &'a Rows {
         &self.merged.rows
     }

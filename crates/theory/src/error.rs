@@ -54,6 +54,22 @@ pub enum ProblemError {
         /// How many link indices the table holds.
         hops: usize,
     },
+    /// Not one highest price for each link.
+    #[error("{limits} highest prices for {links} links")]
+    PriceLimitCount {
+        /// How many there are.
+        limits: usize,
+        /// How many links there are.
+        links: usize,
+    },
+    /// A highest price that is not positive.
+    #[error("link {link} has the highest price {value}; it must be positive, or infinite")]
+    BadPriceLimit {
+        /// The link.
+        link: usize,
+        /// What it has.
+        value: f64,
+    },
     /// Not one capacity for each link.
     #[error("{capacities} capacities for {links} links")]
     CapacityCount {

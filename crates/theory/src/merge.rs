@@ -8,9 +8,9 @@
 use crate::{Demand, Problem};
 use rayon::prelude::*;
 
-/// Rates above this multiple of the narrowest link of the route are cut off. No solution has
-/// them, and they make bad models. At 1 the cut would be at the solution of a flow alone on its
-/// link.
+/// Rates above this multiple of the narrowest link of the route (of the largest possible rate,
+/// where links have highest prices) are cut off. No solution has them, and they make bad models.
+/// At 1 the cut would be at the solution of a flow alone on its link.
 const HEADROOM: f64 = 2.0;
 
 pub(crate) struct Merged {
@@ -23,6 +23,8 @@ pub(crate) struct Merged {
     pub knees: Vec<f64>,
     /// Demands of the other flows with their row, in order of rows.
     pub others: Vec<(u32, Bounded)>,
+    /// Highest price of each link.
+    pub price_limits: Vec<f64>,
 }
 
 impl Merged {
@@ -54,6 +56,7 @@ impl Merged {
             weights: Vec::with_capacity(order.len()),
             knees: Vec::new(),
             others: Vec::new(),
+            price_limits: problem.price_limits().to_vec(),
         };
         let mut last: &[u32] = &[];
         let mut sorted = Vec::new();
@@ -71,14 +74,14 @@ impl Merged {
                 None => sorted.push((row, flow)),
             }
         }
-        let ceilings = merged.rows.narrowest(&merged.capacities);
+        let most = merged.rows.most(&merged.capacities, &merged.price_limits);
         merged.knees = merged
             .weights
             .iter()
-            .zip(&ceilings)
-            .map(|(&weight, narrowest)| {
+            .zip(&most)
+            .map(|(&weight, most)| {
                 if weight > 0.0 {
-                    weight / (HEADROOM * narrowest)
+                    weight / (HEADROOM * most.rate(|price| weight / price))
                 } else {
                     1.0
                 }
@@ -87,8 +90,9 @@ impl Merged {
         merged.others = sorted
             .into_iter()
             .map(|(row, flow)| {
-                let ceiling = HEADROOM * ceilings[row as usize];
-                (row, Bounded::new(demands[flow as usize], ceiling))
+                let demand = demands[flow as usize];
+                let most = most[row as usize].rate(|price| demand.rate(price));
+                (row, Bounded::new(demand, HEADROOM * most))
             })
             .collect();
         merged
@@ -258,19 +262,58 @@ impl Rows {
         parts
     }
 
-    /// The least of `capacities` along each row.
-    fn narrowest(&self, capacities: &[f64]) -> Vec<f64> {
-        struct Narrowest<'a>(&'a [f64], Vec<f64>);
-        impl Visit for Narrowest<'_> {
+    /// What bounds the rates of each row.
+    fn most(&self, capacities: &[f64], price_limits: &[f64]) -> Vec<Most> {
+        struct Visitor<'a>(&'a [f64], &'a [f64], Vec<Most>);
+        impl Visit for Visitor<'_> {
             fn visit(&mut self, _row: usize, links: &[u32]) {
-                let capacity = |&link: &u32| self.0[link as usize];
-                self.1
-                    .push(links.iter().map(capacity).fold(f64::INFINITY, f64::min));
+                let of = |&link: &u32| (self.0[link as usize], self.1[link as usize]);
+                let links = links.iter().map(of);
+                let narrowest = links.clone().map(|(capacity, _)| capacity);
+                let mut most = Most {
+                    narrowest: narrowest.fold(f64::INFINITY, f64::min),
+                    overloadable: Vec::new(),
+                };
+                if links.clone().any(|(_, limit)| limit.is_finite()) {
+                    most.overloadable.extend(links);
+                    most.overloadable
+                        .sort_unstable_by(|a, b| a.0.total_cmp(&b.0));
+                }
+                self.2.push(most);
             }
         }
-        let mut visitor = Narrowest(capacities, Vec::new());
+        let mut visitor = Visitor(capacities, price_limits, Vec::new());
         self.visit(&mut visitor);
-        visitor.1
+        visitor.2
+    }
+}
+
+/// What bounds the rates of a row.
+struct Most {
+    narrowest: f64,
+    /// Capacities and highest prices of the links, the narrowest first, if some may be overloaded.
+    overloadable: Vec<(f64, f64)>,
+}
+
+impl Most {
+    /// The largest rate that a solution can have, of a flow with this demand: all links that are
+    /// narrower than it are overloaded, and so at their highest price.
+    fn rate(&self, demand: impl Fn(f64) -> f64) -> f64 {
+        let (mut most, mut price) = (self.narrowest, 0.0);
+        for (capacity, limit) in &self.overloadable {
+            if price > 0.0 && demand(price) <= *capacity {
+                return most.max(demand(price));
+            }
+            most = *capacity;
+            if limit.is_infinite() {
+                return most;
+            }
+            price += limit;
+        }
+        if price > 0.0 {
+            most = most.max(demand(price));
+        }
+        most
     }
 }
 

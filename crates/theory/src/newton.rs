@@ -7,12 +7,13 @@
 //! 1. *Warm-up*: p ← p·y/c, some times. If all demands are `Log` this is the EM iteration of a
 //!    mixture (it keeps c·p = W and never raises D); otherwise just a good guess.
 //! 2. *Active set* (Bertsekas' two-metric projection): a link with capacity to spare whose price
-//!    a scaled gradient step would take to zero is pinned to zero; the rest moves by Newton.
+//!    a scaled gradient step would take to zero is pinned to zero, likewise an overloaded one to
+//!    its highest price; the rest moves by Newton.
 //! 3. *Direction*: (R·X·Rᵀ + λ·diag)·d = y − c on the other links, X = diag(−dx/dq), that is
 //!    diag(x²/w) for `Log`; by conjugate gradients, as exactly as the residual deserves.
 //!    At the kinks of a demand X takes one of the slopes beside it (semismooth Newton).
-//! 4. *Line search* along the projection of p + α·d on p ≥ 0, on the difference of D. If the full
-//!    step fails, those links are pinned too that it would make negative, and the others are told
+//! 4. *Line search* along the projection of p + α·d on the bounds of p, on the difference of D. If the full
+//!    step fails, those links are pinned too that it would take outside, and the others are told
 //!    to make up for them; nearly redundant links need this. Only then is the step shortened.
 //! 5. *Polish*: two steps of the warm-up while some link is overloaded by more than 1 %. They
 //!    mend at once the few short routes whose price the quadratic model has got badly wrong.
@@ -142,7 +143,9 @@ impl<'a> Solver<'a> {
     fn new(problem: &'a Problem, settings: &'a Settings, merged: &'a Merged) -> Self {
         let start = merged.starting_prices();
         let mut at = Point::new(merged);
-        at.prices.copy_from_slice(&start);
+        for ((price, start), limit) in at.prices.iter_mut().zip(&start).zip(&merged.price_limits) {
+            *price = start.min(*limit);
+        }
         Self {
             problem,
             settings,
@@ -193,18 +196,26 @@ impl<'a> Solver<'a> {
             self.dual.evaluate(&mut self.at, None);
             for (l, price) in self.at.prices.iter_mut().enumerate() {
                 *price *= self.at.links[l].load / self.merged.capacities[l];
+                *price = price.min(self.merged.price_limits[l]);
             }
         }
         self.dual.evaluate(&mut self.at, None);
     }
 
-    /// (p, c, y) of each link.
+    /// (p, c, y) of each link; at its highest price one that is overloaded counts as full.
     fn links(&self) -> impl Iterator<Item = (f64, f64, f64)> {
         let loads = self.at.links.iter().map(|link| link.load);
         let priced = self.at.prices.iter().zip(&self.merged.capacities);
+        let limits = &self.merged.price_limits;
         priced
             .zip(loads)
-            .map(|((&price, &capacity), load)| (price, capacity, load))
+            .zip(limits)
+            .map(
+                |(((&price, &capacity), load), limit)| match price < *limit {
+                    true => (price, capacity, load),
+                    false => (price, capacity, load.min(capacity)),
+                },
+            )
     }
 
     fn residuals(&self) -> Residuals {
@@ -237,7 +248,7 @@ impl<'a> Solver<'a> {
         }
         let first = self.system.direction.clone();
         for _ in 0..PINNINGS {
-            if !self.system.pin_negative(&self.dual, &self.at) {
+            if !self.system.pin_outside(&self.dual, &self.at) {
                 break;
             }
             self.steps.1 += self.system.solve(&self.dual, &self.at, tolerance);
@@ -258,7 +269,7 @@ impl<'a> Solver<'a> {
         let mut predicted = 0.0;
         for (l, direction) in self.system.direction.iter().enumerate() {
             let (price, capacity) = (self.at.prices[l], self.merged.capacities[l]);
-            let next = (price + length * direction).max(0.0);
+            let next = (price + length * direction).clamp(0.0, self.merged.price_limits[l]);
             predicted += (capacity - self.at.links[l].load) * (next - price);
             self.trial.prices[l] = next;
         }
@@ -278,6 +289,7 @@ impl<'a> Solver<'a> {
             }
             for (l, next) in self.trial.prices.iter_mut().enumerate() {
                 *next = self.at.prices[l] * self.at.links[l].load / self.merged.capacities[l];
+                *next = next.min(self.merged.price_limits[l]);
             }
             let change = self.dual.evaluate(&mut self.trial, Some(&self.at));
             let falls = change < 0.0;

@@ -12,6 +12,7 @@ pub struct Problem {
     routes: Routes,
     capacities: Vec<f64>,
     demands: Vec<Demand>,
+    price_limits: Vec<f64>,
 }
 
 impl Problem {
@@ -44,10 +45,41 @@ impl Problem {
             demand.check(flow)?;
         }
         Ok(Self {
+            price_limits: vec![f64::INFINITY; links],
             routes,
             capacities,
             demands,
         })
+    }
+
+    /// The same with a highest price P for each link; infinite where there is none.
+    ///
+    /// With delays for prices, P = B/c is the delay of a full buffer `[Har02 eq. 17]`. A link at
+    /// its limit may be overloaded, and loses what does not fit: the problem is then
+    /// max Σ U(x) − Σ P·z subject to R·x ≤ c + z, z ≥ 0, with z what is lost. Its dual is the
+    /// one without limits on 0 ≤ p ≤ P, so rates are as unique as they were.
+    ///
+    /// # Errors
+    ///
+    /// A count that does not match, or a limit that is not positive.
+    pub fn with_price_limits(mut self, limits: Vec<f64>) -> Result<Self, ProblemError> {
+        let links = self.routes.links();
+        if limits.len() != links {
+            let limits = limits.len();
+            return Err(ProblemError::PriceLimitCount { limits, links });
+        }
+        for (link, &value) in limits.iter().enumerate() {
+            if value.is_nan() || value <= 0.0 {
+                return Err(ProblemError::BadPriceLimit { link, value });
+            }
+        }
+        self.price_limits = limits;
+        Ok(self)
+    }
+
+    /// Highest price of each link.
+    pub fn price_limits(&self) -> &[f64] {
+        &self.price_limits
     }
 
     /// The routes.
@@ -66,15 +98,19 @@ impl Problem {
     }
 
     /// What the flows of each link insist on whatever the price: Σ over the link of
-    /// [`Demand::least`], and whether any of them needs more than that.
+    /// [`Demand::least`], and whether any of them needs more than that. On a link with a highest
+    /// price only those insist that do not respond at all.
     pub(crate) fn insisted(&self) -> (Vec<f64>, Vec<bool>) {
         let mut load = vec![0.0; self.routes.links()];
         let mut elastic = vec![false; self.routes.links()];
         for (path, demand) in self.routes.iter().zip(&self.demands) {
             let least = demand.least();
             for &link in path {
-                load[link as usize] += least;
-                elastic[link as usize] |= demand.is_elastic();
+                let link = link as usize;
+                if self.price_limits[link].is_infinite() || !demand.is_elastic() {
+                    load[link] += least;
+                }
+                elastic[link] |= demand.is_elastic();
             }
         }
         (load, elastic)

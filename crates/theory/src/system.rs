@@ -7,7 +7,7 @@ use crate::reduced::Reduced;
 /// Conjugate gradient steps at most; the direction is then good enough to go on from.
 const INNER_STEPS: usize = 500;
 
-/// (R·X·Rᵀ + damping)·d = y − c on the free links, d = −p on the pinned ones.
+/// (R·X·Rᵀ + damping)·d = y − c on the free links; the pinned ones go to their bound.
 #[derive(Default)]
 pub(crate) struct System {
     /// d, for each link.
@@ -24,7 +24,8 @@ pub(crate) struct System {
 
 #[derive(Clone, Copy, Default)]
 struct Equation {
-    pinned: bool,
+    /// Where the price goes if it is not free: to zero or to its limit.
+    pinned: Option<f64>,
     rhs: f64,
     damping: f64,
 }
@@ -33,7 +34,7 @@ impl System {
     /// Sets the system up at a point, with Levenberg's `lambda`.
     ///
     /// Pins the links with capacity to spare whose price a scaled gradient step would take to
-    /// zero. `usual_prices` say what a price is like where there is no curvature to say so.
+    /// zero, and the overloaded ones whose price it would take to its limit. `usual_prices` say what a price is like where there is no curvature to say so.
     pub fn set_up(&mut self, dual: &Dual, at: &Point, usual_prices: &[f64], lambda: f64) {
         self.equations.clear();
         self.equations
@@ -44,24 +45,34 @@ impl System {
                 // Where all flows of a link are at a cap there is no curvature; a demand w/q that
                 // fills the link would have c/p.
                 let usual = capacity / price.max(*usual_price);
+                let limit = dual.price_limits()[l];
+                let pinned = if spare > 0.0 && price * curvature <= spare {
+                    Some(0.0)
+                } else if spare < 0.0 && (limit - price) * curvature <= -spare {
+                    Some(limit)
+                } else {
+                    None
+                };
                 Equation {
-                    pinned: spare > 0.0 && price * curvature <= spare,
+                    pinned,
                     rhs: -spare,
                     damping: lambda * curvature.max(1e-3 * usual),
                 }
             }));
     }
 
-    /// Pins all free links whose price the direction would make negative as well, and lets the
-    /// others know that the prices of all pinned links will be gone. False if there is none.
-    pub fn pin_negative(&mut self, dual: &Dual, at: &Point) -> bool {
+    /// Pins all free links whose price the direction would take out of its bounds as well, and
+    /// lets the others know where the prices of all pinned links will be. False if there is none.
+    pub fn pin_outside(&mut self, dual: &Dual, at: &Point) -> bool {
         let mut any = false;
         for (l, equation) in self.equations.iter_mut().enumerate() {
-            if !equation.pinned && at.prices[l] + self.direction[l] < 0.0 {
-                equation.pinned = true;
+            let next = at.prices[l] + self.direction[l];
+            let bound = next.clamp(0.0, dual.price_limits()[l]);
+            if equation.pinned.is_none() && next != bound {
+                equation.pinned = Some(bound);
                 any = true;
             }
-            self.direction[l] = if equation.pinned { -at.prices[l] } else { 0.0 };
+            self.direction[l] = equation.pinned.map_or(0.0, |bound| bound - at.prices[l]);
         }
         if any {
             let mut gone = vec![0.0; self.equations.len()];
@@ -85,7 +96,7 @@ impl System {
             cg,
         } = self;
         matrix.fill(dual.rows(), &at.slopes, equations.len(), |l| {
-            !equations[l].pinned
+            equations[l].pinned.is_none()
         });
         let free = || {
             let free = matrix.free.iter();
@@ -111,7 +122,11 @@ impl System {
             tolerance,
             INNER_STEPS,
         );
-        refill(direction, at.prices.iter().map(|price| -price));
+        let pinned = equations.iter().map(|equation| equation.pinned);
+        let moves = pinned
+            .zip(&at.prices)
+            .map(|(bound, price)| bound.map_or(0.0, |bound| bound - price));
+        refill(direction, moves);
         for (&l, found) in matrix.free.iter().zip(found) {
             direction[l as usize] = found;
         }

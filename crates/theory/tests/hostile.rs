@@ -86,6 +86,23 @@ proptest! {
         }
     }
 
+    /// With a highest price on each link elastic flows always have an equilibrium.
+    #[test]
+    fn full_buffers_have_an_answer(problem in problem(), limits in proptest::collection::vec(wild(), 6)) {
+        let limits = limits[..problem.routes().links()].to_vec();
+        let problem = problem.with_price_limits(limits.clone()).unwrap();
+        let settings = Settings::default();
+        let solution = solve(&problem, &settings);
+        prop_assert!(!solution.certificate.worst().is_nan());
+        let within = solution.certificate.worst() <= settings.tolerance;
+        prop_assert_eq!(within, solution.status == Status::Solved);
+        let bounds = solution.prices.iter().zip(&limits);
+        prop_assert!(bounds.clone().all(|(price, limit)| (0.0..=*limit).contains(price)));
+        let elastic = problem.demands().iter().all(|demand| !matches!(demand, Demand::Fixed { .. }));
+        let infeasible = matches!(solution.status, Status::Infeasible { .. });
+        prop_assert!(!(elastic && infeasible));
+    }
+
     #[test]
     fn any_numbers_are_an_error_or_an_answer(
         capacity in any::<f64>(), weight in any::<f64>(), other in any::<f64>(), third in any::<f64>(),
