@@ -14,8 +14,8 @@
 //!
 //! Sources: `Log` is `[Xia05 eq. 13]` and `[Low02 eq. 3]`. `Vegas` is Theorem 3 `[Low02 eqs.
 //! 24-25]`. `Contract` is `[Har02 eqs. 12-16]`: the part above the contracted rate is shared in
-//! proportion to its target accumulation ā, and the accumulation x·q stays below A. `Capped` is
-//! a flow whose application has no more to send, `Fixed` one that does not respond. `Reno` has
+//! proportion to its target accumulation ā, and the accumulation x·q stays below A. `Capped` (and
+//! the cap of `Contract`) is a flow whose application has no more to send, `Fixed` one that does not respond. `Reno` has
 //! the utility (√2/D)·arctan(x·D/√2), with the loss probability for its price `[Low02 §3.2]`.
 
 use crate::ProblemError;
@@ -36,7 +36,7 @@ pub enum Demand {
         /// The largest rate.
         cap: f64,
     },
-    /// x = min(A/q, x̂ + ā/q): a contracted rate and a share of the rest.
+    /// x = min(A/q, x̂ + ā/q, cap): a contracted rate and a share of the rest.
     Contract {
         /// ā: the target accumulation of the share above the floor.
         weight: f64,
@@ -44,6 +44,8 @@ pub enum Demand {
         floor: f64,
         /// A: the accumulation limit; may be infinite.
         limit: f64,
+        /// The largest rate; may be infinite.
+        cap: f64,
     },
     /// x = (w/q)^(1/α): α-fairness. α = 1 is `Log`; a large α comes near max-min fairness.
     AlphaFair {
@@ -102,7 +104,8 @@ impl Demand {
                 weight,
                 floor,
                 limit,
-            } => (limit / q).min(floor + weight / q),
+                cap,
+            } => (limit / q).min(floor + weight / q).min(cap),
             AlphaFair { weight, alpha } => (weight / q).powf(alpha.recip()),
             Vegas { weight, bias } => weight / (q - bias).max(0.0),
             Reno { round_trip } if q < 1.0 => (2.0 * (1.0 - q) / q).sqrt() / round_trip,
@@ -121,8 +124,12 @@ impl Demand {
                 weight,
                 floor,
                 limit,
-            } if limit > floor * q + weight => weight / (q * q),
-            Contract { limit, .. } => limit / (q * q),
+                cap,
+            } => match floor * q + weight {
+                queued if cap * q < queued.min(limit) => 0.0,
+                queued if limit > queued => weight / (q * q),
+                _ => limit / (q * q),
+            },
             AlphaFair { alpha, .. } => self.rate(q) / (alpha * q),
             Vegas { weight, bias } => weight / ((q - bias) * (q - bias)),
             // It has a pole at 1, where the rate ends: cut off, as Newton needs a number.
@@ -141,10 +148,12 @@ impl Demand {
             Log { weight } => weight / x,
             Capped { cap, .. } if x > cap => 0.0,
             Capped { weight, .. } => weight / x,
+            Contract { cap, .. } if x > cap => 0.0,
             Contract {
                 weight,
                 floor,
                 limit,
+                ..
             } if x > floor => (weight / (x - floor)).min(limit / x),
             Contract { limit, .. } => limit / x,
             AlphaFair { weight, alpha } => weight / x.powf(alpha),
@@ -173,10 +182,16 @@ impl Demand {
                 weight,
                 floor,
                 limit,
+                cap,
             } => {
-                // Below the knee the share is on top of the floor, above it the limit rules.
+                // Cheap enough, the cap rules. Below the knee the share is on top of the floor,
+                // above it the limit rules.
+                let (capped, (from, to)) = split(from, to, self.price(cap));
                 let (below, above) = split(from, to, knee(weight, floor, limit));
                 let mut area = 0.0;
+                if capped.0 != capped.1 {
+                    area += cap * (capped.1 - capped.0);
+                }
                 if below.0 != below.1 {
                     area += floor * (below.1 - below.0) + weight * log_ratio(below.0, below.1);
                 }
@@ -207,7 +222,9 @@ impl Demand {
     /// What the flow takes at any price: lim x(q) for q → ∞.
     pub fn least(&self) -> f64 {
         match *self {
-            Contract { floor, limit, .. } if limit.is_infinite() => floor,
+            Contract {
+                floor, limit, cap, ..
+            } if limit.is_infinite() => floor.min(cap),
             Fixed { rate } => rate,
             _ => 0.0,
         }
@@ -234,17 +251,22 @@ impl Demand {
                 weight,
                 floor,
                 limit,
+                cap,
             } => {
                 positive("weight", weight).and(not_negative("floor", floor))?;
-                if limit > 0.0 {
-                    return Ok(());
+                let bounds = [("accumulation limit", limit), ("cap", cap)];
+                match bounds
+                    .into_iter()
+                    .find(|(_, bound)| bound.is_nan() || *bound <= 0.0)
+                {
+                    None => Ok(()),
+                    Some((what, value)) => Err(ProblemError::BadDemand {
+                        flow,
+                        what,
+                        expected: "positive, or infinite",
+                        value,
+                    }),
                 }
-                Err(ProblemError::BadDemand {
-                    flow,
-                    what: "accumulation limit",
-                    expected: "positive, or infinite",
-                    value: limit,
-                })
             }
             AlphaFair { weight, alpha } => positive("weight", weight).and(positive("alpha", alpha)),
             Vegas { weight, bias } => {

@@ -12,6 +12,7 @@ fn contract((floor, weight, limit): Long) -> Demand {
         weight,
         floor,
         limit,
+        cap: f64::INFINITY,
     }
 }
 

@@ -5,14 +5,16 @@ use proptest::prelude::*;
 
 fn demand() -> impl Strategy<Value = Demand> {
     let size = || 0.1..10.0;
+    let size_or_none = || prop_oneof![Just(f64::INFINITY), size()];
     prop_oneof![
         size().prop_map(|weight| Demand::Log { weight }),
         (size(), size()).prop_map(|(weight, cap)| Demand::Capped { weight, cap }),
-        (size(), 0.0..10.0, prop_oneof![Just(f64::INFINITY), size()]).prop_map(
-            |(weight, floor, limit)| Demand::Contract {
+        (size(), 0.0..10.0, size_or_none(), size_or_none()).prop_map(
+            |(weight, floor, limit, cap)| Demand::Contract {
                 weight,
                 floor,
-                limit
+                limit,
+                cap
             }
         ),
         (size(), prop_oneof![Just(1.0), 0.2..6.0])
@@ -83,6 +85,7 @@ fn contracts_as_the_paper_has_them() {
         weight: 2.0,
         floor: 4.0,
         limit: 6.0,
+        cap: f64::INFINITY,
     };
     assert_eq!(contract.rate(0.5), 8.0);
     assert_eq!(contract.rate(1.0), 6.0);
@@ -96,6 +99,7 @@ fn contracts_as_the_paper_has_them() {
         weight: 2.0,
         floor: 4.0,
         limit: f64::INFINITY,
+        cap: f64::INFINITY,
     };
     assert_eq!((unlimited.rate(1e9), unlimited.least()), (4.0 + 2e-9, 4.0));
 }

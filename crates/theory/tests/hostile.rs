@@ -12,12 +12,13 @@ fn wild() -> impl Strategy<Value = f64> {
 }
 
 fn demand() -> impl Strategy<Value = Demand> {
+    let wild_or_none = || prop_oneof![Just(f64::INFINITY), wild()];
     let zero_or_wild = || prop_oneof![Just(0.0), wild()];
     prop_oneof![
         4 => wild().prop_map(|weight| Demand::Log { weight }),
         2 => (wild(), wild()).prop_map(|(weight, cap)| Demand::Capped { weight, cap }),
-        3 => (wild(), zero_or_wild(), prop_oneof![Just(f64::INFINITY), wild()])
-            .prop_map(|(weight, floor, limit)| Demand::Contract { weight, floor, limit }),
+        3 => (wild(), zero_or_wild(), wild_or_none(), wild_or_none())
+            .prop_map(|(weight, floor, limit, cap)| Demand::Contract { weight, floor, limit, cap }),
         1 => (wild(), 0.1..10.0).prop_map(|(weight, alpha)| Demand::AlphaFair { weight, alpha }),
         1 => (wild(), wild(), any::<bool>()).prop_map(|(weight, size, negative)| {
             Demand::Vegas { weight, bias: if negative { -size } else { size } }
@@ -41,7 +42,9 @@ fn problem() -> impl Strategy<Value = Problem> {
 /// What the flows of each link insist on, written out again [Har02 eq. 15].
 fn insisted(problem: &Problem) -> Vec<f64> {
     let rate = |demand: &Demand| match *demand {
-        Demand::Contract { floor, limit, .. } if limit == f64::INFINITY => floor,
+        Demand::Contract {
+            floor, limit, cap, ..
+        } if limit == f64::INFINITY => f64::min(floor, cap),
         Demand::Fixed { rate } => rate,
         _ => 0.0,
     };
@@ -111,7 +114,7 @@ proptest! {
         let demand = match kind {
             0 => Demand::Log { weight },
             1 => Demand::Capped { weight, cap: other },
-            2 => Demand::Contract { weight, floor: other, limit: third },
+            2 => Demand::Contract { weight, floor: other, limit: third, cap: f64::INFINITY },
             3 => Demand::AlphaFair { weight, alpha: other },
             4 => Demand::Vegas { weight, bias: other },
             5 => Demand::Reno { round_trip: weight },
@@ -247,6 +250,7 @@ fn oversubscription_names_the_link() {
         weight: 1.0,
         floor,
         limit,
+        cap: f64::INFINITY,
     };
     let solve = |limit| {
         let demands = vec![
@@ -337,6 +341,7 @@ fn errors_name_the_flow_or_link() {
                 weight: bad,
                 floor: 0.0,
                 limit: 1.0,
+                cap: f64::INFINITY,
             },
             Demand::AlphaFair {
                 weight: 1.0,
@@ -360,11 +365,13 @@ fn errors_name_the_flow_or_link() {
                 weight: 1.0,
                 floor: bad,
                 limit: 1.0,
+                cap: f64::INFINITY,
             },
             Demand::Contract {
                 weight: 1.0,
                 floor: 0.0,
                 limit: bad,
+                cap: f64::INFINITY,
             },
             Demand::Fixed { rate: bad },
         ] {

@@ -32,11 +32,13 @@ fn small_problem(seed: u64) -> Problem {
                 weight,
                 floor: part,
                 limit: f64::INFINITY,
+                cap: f64::INFINITY,
             },
             2 => Demand::Contract {
                 weight,
                 floor: random.between(0.0, 1.5) * narrowest,
                 limit: random.between(0.5, 5.0) * weight,
+                cap: f64::INFINITY,
             },
             3 => Demand::Fixed { rate: part },
             4 => Demand::AlphaFair {

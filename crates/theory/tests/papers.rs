@@ -204,6 +204,7 @@ fn contract(floor: f64, limit_in_kilobytes: f64) -> Demand {
         weight,
         floor,
         limit,
+        cap: f64::INFINITY,
     }
 }
 
@@ -341,6 +342,7 @@ fn contracted_parking_lot_of_a_thousand_links() {
                 weight,
                 floor,
                 limit,
+                cap: f64::INFINITY,
             },
         ));
         reserved += floor;

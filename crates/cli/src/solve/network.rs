@@ -28,7 +28,7 @@ const FLOW_COLUMNS: [&str; 14] = [
 const UTILITIES: [(&str, &[&str]); 7] = [
     ("log", &["weight"]),
     ("capped", &["weight", "cap_bps"]),
-    ("contract", &["weight", "floor_bps", "limit"]),
+    ("contract", &["weight", "floor_bps", "limit", "cap_bps"]),
     ("alpha-fair", &["weight", "alpha"]),
     ("vegas", &["alpha_bps", "delay_s", "error"]),
     ("reno", &["rtt_s", "packet_bytes"]),
@@ -186,6 +186,7 @@ impl<'a> Demands<'a> {
                 weight,
                 floor: need("floor_bps")?,
                 limit: or("limit", f64::INFINITY),
+                cap: or("cap_bps", f64::INFINITY),
             },
             "alpha-fair" => Demand::AlphaFair {
                 weight,

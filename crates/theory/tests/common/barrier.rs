@@ -83,11 +83,13 @@ fn utility(demand: &Demand, x: f64, barrier: f64) -> (f64, f64, f64) {
             weight,
             floor,
             limit,
+            ..
         } if limit.is_infinite() => log(weight, x - floor),
         Demand::Contract {
             weight,
             floor,
             limit,
+            ..
         } => {
             // Marginal utility A/x up to where a share ā/(x − x̂) is worth less.
             let knee = limit * floor / (limit - weight);

@@ -81,11 +81,13 @@ pub fn any_demand(random: &mut Random, part: f64) -> Demand {
             weight,
             floor: part * random.unit(),
             limit: f64::INFINITY,
+            cap: f64::INFINITY,
         },
         2 => Demand::Contract {
             weight,
             floor: size,
             limit: random.between(0.5, 3.0),
+            cap: f64::INFINITY,
         },
         3 => Demand::AlphaFair {
             weight,
