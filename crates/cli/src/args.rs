@@ -87,6 +87,9 @@ pub struct Check {
     /// Prints the scenario with every default filled in.
     #[arg(long)]
     pub print: bool,
+    /// Prints JSON in place of text.
+    #[arg(long, conflicts_with = "print")]
+    pub json: bool,
 }
 
 #[derive(Group)]

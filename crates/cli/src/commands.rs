@@ -1,7 +1,8 @@
 //! What each command does.
 
-use crate::args::{Args, Check, Command, Compare, How, Reproduce, Run};
+use crate::args::{Args, Command, Compare, How, Reproduce, Run};
 use crate::bench;
+use crate::check;
 use crate::execute::{Outcome, execute};
 use crate::fail::Failure;
 use crate::output::{data, json, note};
@@ -11,7 +12,7 @@ use crate::source::{BUILT_IN, CATALOGUE, load};
 use crate::stability;
 use accord_report::{
     Column, Experiment, Kept, Point, RowRecord, RunDir, Style, check_place, checks_table,
-    comparison, load_run_dir, page, rows, table, write_run_dir, write_sweep_dir,
+    comparison, load_run_dir, page, remarks, rows, table, write_run_dir, write_sweep_dir,
 };
 use accord_scenario::print;
 use std::fs::File;
@@ -23,7 +24,7 @@ pub fn run(args: Args) -> Result<bool, Failure> {
     watch_interrupts();
     match args.command {
         Command::Run(a) => run_one(a),
-        Command::Check(a) => check(a),
+        Command::Check(a) => check::run(a),
         Command::Compare(a) => compare(a),
         Command::Reproduce(a) => reproduce(a),
         Command::Solve(a) => solve::run(a),
@@ -126,32 +127,6 @@ fn write(dir: &Path, outcomes: &[Outcome], csv: bool) -> Result<String, Failure>
     Ok(dir.join("page.html").display().to_string())
 }
 
-fn check(args: Check) -> Result<bool, Failure> {
-    let file = load(&args.scenario, &args.set)?;
-    let points = file.points(&CATALOGUE, args.seed)?;
-    if args.print {
-        for point in &points {
-            data(print(point))?;
-        }
-        return Ok(true);
-    }
-    let s = &points[0];
-    let runs = match points.len() {
-        1 => String::new(),
-        n => format!(", {n} points"),
-    };
-    data(format_args!(
-        "{}: valid; {} nodes, {} links, {} flows, {} expectations, {} simulated{runs}",
-        s.id,
-        s.nodes.len(),
-        s.links.len(),
-        s.flows.len(),
-        s.expectations.len(),
-        s.duration
-    ))?;
-    Ok(true)
-}
-
 fn compare(args: Compare) -> Result<bool, Failure> {
     let loaded: Vec<_> = args
         .runs
@@ -209,6 +184,10 @@ fn reproduce(args: Reproduce) -> Result<bool, Failure> {
                     data(outcome.point().label())?;
                 }
                 data(checks_table(&outcome.checks, style()))?;
+                let remarks = remarks(&outcome.runs.iter().collect::<Vec<_>>());
+                if !remarks.is_empty() {
+                    data(remarks)?;
+                }
             }
             if !args.how.quiet {
                 note(format_args!("plots: {page}\n"));

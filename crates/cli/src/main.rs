@@ -6,6 +6,7 @@
 
 mod args;
 mod bench;
+mod check;
 mod commands;
 mod execute;
 mod fail;

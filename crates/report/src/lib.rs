@@ -29,4 +29,4 @@ pub use files::{
 };
 pub use json::{CheckRecord, Experiment, Point, RowRecord, ValueRecord};
 pub use page::page;
-pub use table::{Style, checks_table, comparison, table};
+pub use table::{Style, checks_table, comparison, remarks, table};

@@ -44,7 +44,19 @@ pub fn table(scenario: &Scenario, runs: &[&Run], style: Style) -> String {
         let engine = run.manifest.engine;
         text += &format!("{engine}: {}\n", show::certificates(&run.certificates));
     }
-    text
+    text + &remarks(runs)
+}
+
+/// What theory has to say of its equilibria, a line for each thing, each once.
+pub fn remarks(runs: &[&Run]) -> String {
+    let theory = runs.iter().filter(|r| r.manifest.engine == Engine::Theory);
+    let mut lines: Vec<&str> = Vec::new();
+    for note in theory.flat_map(|run| &run.notes) {
+        if !lines.contains(&note.as_str()) {
+            lines.push(note);
+        }
+    }
+    lines.iter().map(|line| format!("{line}\n")).collect()
 }
 
 /// Rows for any columns, matched by name, such as run directories. The first column is

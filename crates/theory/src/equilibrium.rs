@@ -14,12 +14,13 @@
 //! size counts as if it had no end. Web users are left out of the equilibrium, or are a
 //! fixed load where the scenario gives one; a note says which.
 
+use crate::services::{Outcome, Shortfall};
 use crate::{Problem, ProblemError, Routes, Settings, Solution, Status, solve};
 use accord_scenario::{
     Certificate, Engine, Entity, Interrupted, Limit, LinkId, Manifest, Metric, Observer, Phase,
     Run, Scenario, Series, Statistics,
 };
-use accord_units::{Bytes, Price, Time};
+use accord_units::{Bytes, Price, Rate, Time};
 
 /// Why a scenario has no theory run.
 #[derive(Debug, thiserror::Error)]
@@ -57,26 +58,19 @@ const FEWEST: u64 = 16;
 /// When a phase is not a valid problem, or the observer stops it. A phase without an
 /// equilibrium is not an error: its values are absent and a note says why.
 pub fn run(scenario: &Scenario, observer: &mut dyn Observer) -> Result<Run, EquilibriumError> {
-    let (mut notes, mut certificates) = (Vec::new(), Vec::new());
-    let mut steps = 0;
-    let mut phases: Vec<(Phase, Option<Equilibrium>)> = Vec::new();
-    let mut measured = vec![f64::INFINITY; scenario.flows.len()];
-    for mut phase in scenario.phases() {
-        observer.progress(phase.start)?;
-        let mut state = State::at(scenario, phase.start);
-        state.leave_out(&mut phase, &mut notes);
-        state.measure(&phase, phases.last(), &mut measured);
-        let equilibrium = state
-            .equilibrium(&phase, &mut certificates, &mut notes)
-            .map_err(|source| EquilibriumError::Problem {
-                start: phase.start,
-                end: phase.end,
-                source,
-            })?;
-        steps += equilibrium.as_ref().map_or(0, |e| e.steps);
-        phases.push((phase, equilibrium));
-    }
+    let Phases {
+        phases,
+        certificates,
+        mut notes,
+        shortfalls,
+    } = phases(scenario, observer)?;
+    notes.extend(shortfalls.iter().map(|shortfall| {
+        let (start, end) = (shortfall.start, shortfall.end);
+        format!("theory, {start}-{end}: {}", shortfall.text(scenario))
+    }));
     notes.dedup();
+    let equilibria = phases.iter().filter_map(|(_, e)| e.as_ref());
+    let steps = equilibria.map(|e| e.steps).sum();
     let (time, series) = series(scenario, &phases);
     Ok(Run {
         manifest: Manifest {
@@ -95,6 +89,40 @@ pub fn run(scenario: &Scenario, observer: &mut dyn Observer) -> Result<Run, Equi
         certificates,
         notes,
     })
+}
+
+/// The equilibria of a scenario, and what there is to say of them.
+#[derive(Default)]
+pub(crate) struct Phases {
+    phases: Vec<(Phase, Option<Equilibrium>)>,
+    certificates: Vec<Certificate>,
+    notes: Vec<String>,
+    pub(crate) shortfalls: Vec<Shortfall>,
+}
+
+/// Goes through the phases in order.
+pub(crate) fn phases(
+    scenario: &Scenario,
+    observer: &mut dyn Observer,
+) -> Result<Phases, EquilibriumError> {
+    let mut found = Phases::default();
+    let mut measured = vec![f64::INFINITY; scenario.flows.len()];
+    for mut phase in scenario.phases() {
+        observer.progress(phase.start)?;
+        let mut state = State::at(scenario, phase.start);
+        state.leave_out(&mut phase, &mut found.notes);
+        state.measure(&phase, found.phases.last(), &mut measured);
+        let equilibrium =
+            state
+                .equilibrium(&phase, &mut found)
+                .map_err(|source| EquilibriumError::Problem {
+                    start: phase.start,
+                    end: phase.end,
+                    source,
+                })?;
+        found.phases.push((phase, equilibrium));
+    }
+    Ok(found)
 }
 
 /// The network as it is at some time.
@@ -144,13 +172,33 @@ impl<'a> State<'a> {
     fn equilibrium(
         &self,
         phase: &Phase,
-        certificates: &mut Vec<Certificate>,
-        notes: &mut Vec<String>,
+        found: &mut Phases,
     ) -> Result<Option<Equilibrium>, ProblemError> {
-        let s = self.scenario;
         if phase.active.is_empty() {
             return Ok(None);
         }
+        let mut shortfall = Shortfall {
+            start: phase.start,
+            end: phase.end,
+            oversubscribed: self.oversubscribed(phase),
+            held: Vec::new(),
+            outcome: Outcome::None,
+        };
+        let equilibrium = self.solved(phase, found, &mut shortfall)?;
+        if !(shortfall.oversubscribed.is_empty() && shortfall.held.is_empty()) {
+            found.shortfalls.push(shortfall);
+        }
+        Ok(equilibrium)
+    }
+
+    fn solved(
+        &self,
+        phase: &Phase,
+        found: &mut Phases,
+        shortfall: &mut Shortfall,
+    ) -> Result<Option<Equilibrium>, ProblemError> {
+        let s = self.scenario;
+        let notes = &mut found.notes;
         let mut demands = Vec::new();
         for &flow in &phase.active {
             let Some(demand) = self.demand(flow) else {
@@ -164,12 +212,7 @@ impl<'a> State<'a> {
             };
             demands.push(demand);
         }
-        let capacity: Vec<f64> = (0..s.links.len())
-            .map(|l| match self.price_of(l) {
-                Price::VirtualDelay { utilisation } => self.rate[l] * utilisation,
-                Price::QueuingDelay | Price::Marks { .. } | Price::Loss => self.rate[l],
-            })
-            .collect();
+        let capacity = (0..s.links.len()).map(|l| self.capacity(l)).collect();
         let routes = Routes::new(
             s.links.len(),
             phase
@@ -182,7 +225,7 @@ impl<'a> State<'a> {
         let span = format!("theory, {}-{}", phase.start, phase.end);
         let c = &solution.certificate;
         match &solution.status {
-            Status::Solved => certificates.push(Certificate {
+            Status::Solved => found.certificates.push(Certificate {
                 start: phase.start,
                 end: phase.end,
                 stationarity: c.stationarity,
@@ -195,8 +238,23 @@ impl<'a> State<'a> {
                 notes.push(format!("{span}: no equilibrium was found; the best that was has a residual of {worst:.0e}"));
                 return Ok(None);
             }
-            status => {
-                notes.push(format!("{span}: no equilibrium: {status:?}"));
+            &Status::Infeasible {
+                link,
+                insisted,
+                capacity,
+            } => {
+                match self.full_buffers(phase, problem)? {
+                    Some((links, held)) => {
+                        shortfall.outcome = Outcome::FullBuffers(links);
+                        shortfall.held = held;
+                    }
+                    None => notes.push(format!(
+                        "{span}: no equilibrium: flows insist on {} of {}, which has {}, and no accumulation limit or buffer stops the queue",
+                        Rate::from_bps_f64(8.0 * insisted),
+                        s.links[link].name,
+                        Rate::from_bps_f64(8.0 * capacity),
+                    )),
+                }
                 return Ok(None);
             }
         }
@@ -213,6 +271,8 @@ impl<'a> State<'a> {
             ));
             return Ok(None);
         }
+        shortfall.held = self.held_at_limits(phase, &problem, &solution);
+        shortfall.outcome = Outcome::Equilibrium;
         let e = self.values(phase, &solution);
         self.check_buffers(&e, &span, notes);
         Ok(Some(e))

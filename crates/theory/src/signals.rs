@@ -79,11 +79,17 @@ impl State<'_> {
         });
     }
 
-    /// What a flow sends at a price; `None` for a flow that theory says nothing of.
-    pub(crate) fn demand(&self, flow: usize) -> Option<Demand> {
-        let f = &self.scenario.flows[flow];
-        let objective = objective(&f.controller)?;
-        let offered = match f.demand {
+    /// What the flows of a link may share in equilibrium, in bytes per second.
+    pub(crate) fn capacity(&self, link: LinkId) -> f64 {
+        match self.price_of(link) {
+            Price::VirtualDelay { utilisation } => self.rate[link] * utilisation,
+            Price::QueuingDelay | Price::Marks { .. } | Price::Loss => self.rate[link],
+        }
+    }
+
+    /// What the application of a flow comes to, in bytes per second, if not as much as it gets.
+    pub(crate) fn offered(&self, flow: usize) -> Option<f64> {
+        match self.scenario.flows[flow].demand {
             Wants::Constant(rate) | Wants::Poisson(rate) => Some(rate.as_bps_f64() / 8.0),
             Wants::OnOff {
                 rate: Some(rate),
@@ -100,13 +106,46 @@ impl State<'_> {
                 burst,
                 pause,
             } => Some(burst.mean().as_f64() / pause.mean().as_secs_f64()),
-            // Transfers over connections of their own are a load that does not follow the price.
-            Wants::Web(web) => {
-                let rate = web.load?.as_bps_f64() / 8.0;
-                return Some(Demand::Fixed { rate });
-            }
+            Wants::Web(web) => web.load.map(|load| load.as_bps_f64() / 8.0),
             Wants::Greedy | Wants::Size(_) => None,
-        };
+        }
+    }
+
+    /// What a flow sends at a price; `None` for a flow that theory says nothing of.
+    pub(crate) fn demand(&self, flow: usize) -> Option<Demand> {
+        let demand = self.unlimited(flow)?;
+        let limit = self.scenario.flows[flow].service.limit;
+        let limit = limit.map_or(f64::INFINITY, |limit| limit.as_f64());
+        Some(match demand {
+            Demand::Log { weight } if limit < weight => Demand::Log { weight: limit },
+            Demand::Capped { weight, cap } => Demand::Capped {
+                weight: weight.min(limit),
+                cap,
+            },
+            Demand::Contract { floor, cap, .. } if cap <= floor && limit.is_finite() => {
+                Demand::Capped { weight: limit, cap }
+            }
+            Demand::Contract {
+                weight, floor, cap, ..
+            } => Demand::Contract {
+                weight,
+                floor,
+                limit,
+                cap,
+            },
+            demand => demand,
+        })
+    }
+
+    /// The same without its accumulation limit.
+    pub(crate) fn unlimited(&self, flow: usize) -> Option<Demand> {
+        let f = &self.scenario.flows[flow];
+        let objective = objective(&f.controller)?;
+        let offered = self.offered(flow);
+        if let Wants::Web(_) = f.demand {
+            // Transfers over connections of their own are a load that does not follow the price.
+            return offered.map(|rate| Demand::Fixed { rate });
+        }
         let amount = |target: Target, base_rtt: f64| match target {
             Target::Amount(size) => size.bytes_f64(f.packet),
             Target::PerRoundTrip(rate) => rate.as_bps_f64() / 8.0 * base_rtt,
@@ -129,7 +168,15 @@ impl State<'_> {
             Objective::Unresponsive => return offered.map(|rate| Demand::Fixed { rate }),
             Objective::Loss | Objective::WeightedLoss => return None,
         };
+        let weight = weight * f.service.weight;
+        let floor = f.service.contract.as_bps_f64() / 8.0;
         Some(match offered {
+            _ if floor > 0.0 => Demand::Contract {
+                weight,
+                floor,
+                limit: f64::INFINITY,
+                cap: offered.unwrap_or(f64::INFINITY),
+            },
             Some(cap) => Demand::Capped { weight, cap },
             None => Demand::Log { weight },
         })

@@ -1,0 +1,160 @@
+//! `accord check`: whether a scenario is valid, and what theory warns of before anything runs.
+
+use crate::args::Check;
+use crate::fail::Failure;
+use crate::output::{data, json, note};
+use crate::source::{CATALOGUE, load};
+use accord_report::Point;
+use accord_scenario::{Quiet, Scenario, print};
+use accord_theory::{Outcome, Shortfall, unmet_contracts};
+use serde::Serialize;
+
+/// How many warnings are printed before the others are counted.
+const SHOWN: usize = 5;
+
+/// Checks a scenario. Warnings are no failure.
+pub fn run(args: Check) -> Result<bool, Failure> {
+    let file = load(&args.scenario, &args.set)?;
+    let points = file.points(&CATALOGUE, args.seed)?;
+    if args.print {
+        for point in &points {
+            data(print(point))?;
+        }
+        return Ok(true);
+    }
+    let warnings: Vec<Warning> = points.iter().flat_map(warnings).collect();
+    let s = &points[0];
+    if args.json {
+        json(&Valid {
+            id: &s.id,
+            points: points.len(),
+            nodes: s.nodes.len(),
+            links: s.links.len(),
+            flows: s.flows.len(),
+            expectations: s.expectations.len(),
+            duration_s: s.duration.as_secs_f64(),
+            warnings: &warnings,
+        })?;
+        return Ok(true);
+    }
+    let runs = match points.len() {
+        1 => String::new(),
+        n => format!(", {n} points"),
+    };
+    data(format_args!(
+        "{}: valid; {} nodes, {} links, {} flows, {} expectations, {} simulated{runs}",
+        s.id,
+        s.nodes.len(),
+        s.links.len(),
+        s.flows.len(),
+        s.expectations.len(),
+        s.duration
+    ))?;
+    for w in warnings.iter().take(SHOWN) {
+        let point = match w.point.as_str() {
+            "" => String::new(),
+            point => format!("{point}, "),
+        };
+        note(format_args!(
+            "warning: {point}{} s to {} s: {}",
+            w.start_s, w.end_s, w.text
+        ));
+    }
+    if warnings.len() > SHOWN {
+        let more = warnings.len() - SHOWN;
+        note(format_args!(
+            "and {more} more warnings; --json has them all"
+        ));
+    }
+    Ok(true)
+}
+
+/// A scenario that is valid.
+#[derive(Serialize)]
+struct Valid<'a> {
+    id: &'a str,
+    points: usize,
+    nodes: usize,
+    links: usize,
+    flows: usize,
+    expectations: usize,
+    duration_s: f64,
+    warnings: &'a [Warning],
+}
+
+/// Contracts that are not met in a phase.
+#[derive(Serialize)]
+struct Warning {
+    /// The point of the sweep, or "".
+    point: String,
+    start_s: f64,
+    end_s: f64,
+    /// In words.
+    text: String,
+    /// "equilibrium", "full buffers" or "none".
+    outcome: &'static str,
+    /// The links whose contracts add up to more than they have.
+    oversubscribed: Vec<Link>,
+    /// The flows that get less than they are due.
+    held: Vec<Flows>,
+}
+
+#[derive(Serialize)]
+struct Link {
+    link: String,
+    contracts_bps: f64,
+    capacity_bps: f64,
+}
+
+#[derive(Serialize)]
+struct Flows {
+    flows: Vec<String>,
+    rate_bps: f64,
+    due_bps: f64,
+    contract_bps: f64,
+    limit_bytes: Option<u64>,
+}
+
+fn warnings(scenario: &Scenario) -> Vec<Warning> {
+    // What theory cannot compute it says in a run; it makes no scenario invalid.
+    let shortfalls = unmet_contracts(scenario, &mut Quiet).unwrap_or_default();
+    shortfalls.iter().map(|s| warning(scenario, s)).collect()
+}
+
+fn warning(scenario: &Scenario, shortfall: &Shortfall) -> Warning {
+    let (runs, checks) = (&[], &[]);
+    let point = Point {
+        scenario,
+        runs,
+        checks,
+    };
+    let oversubscribed = shortfall.oversubscribed.iter().map(|o| Link {
+        link: scenario.links[o.link].name.clone(),
+        contracts_bps: o.contracts,
+        capacity_bps: o.capacity,
+    });
+    let names = |flows: &[usize]| {
+        let names = flows.iter().map(|&f| scenario.flows[f].name.clone());
+        names.collect()
+    };
+    let held = shortfall.held.iter().map(|h| Flows {
+        flows: names(&h.flows),
+        rate_bps: h.rate,
+        due_bps: h.due,
+        contract_bps: h.contract,
+        limit_bytes: h.limit.map(|limit| limit.get()),
+    });
+    Warning {
+        point: point.label(),
+        start_s: shortfall.start.as_secs_f64(),
+        end_s: shortfall.end.as_secs_f64(),
+        text: shortfall.text(scenario),
+        outcome: match shortfall.outcome {
+            Outcome::Equilibrium => "equilibrium",
+            Outcome::FullBuffers(_) => "full buffers",
+            Outcome::None => "none",
+        },
+        oversubscribed: oversubscribed.collect(),
+        held: held.collect(),
+    }
+}

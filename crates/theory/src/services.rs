@@ -1,0 +1,320 @@
+//! What keeps flows from their services: the boundary conditions of [Har02 eqs. 15-17], in
+//! numbers and in words.
+//!
+//! Without admission control contracts may add up to more than a link has (15). Accumulation
+//! limits bind first: a flow that is held at its limit A has the share of weight A of whoever
+//! has no contract (16), and the equilibrium is the optimum of the same convex problem. Where
+//! flows without limits are oversubscribed, queues grow until a buffer is full (17). That is a
+//! bound on the price ([`Problem::with_price_limits`]), and again there is one optimum: what
+//! flows would send into full buffers. But what does not fit is lost, windows halve at losses,
+//! and rates never settle: theory says who asks for how much, and has no equilibrium.
+
+use crate::equilibrium::State;
+use crate::{EquilibriumError, Problem, Settings, Solution, Status, solve};
+use accord_scenario::{Limit, LinkId, Observer, Phase, Scenario};
+use accord_units::{Bytes, Price, Rate, Time};
+
+/// Rates this near to each other are equal, as a fraction.
+const NEAR: f64 = 1e-6;
+/// How many flows, links or clusters of flows are named before the others are counted.
+const NAMED: usize = 4;
+
+/// A phase in which flows do not get all that their services say.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Shortfall {
+    /// Start of the phase.
+    pub start: Time,
+    /// End of the phase.
+    pub end: Time,
+    /// The links whose contracts add up to more than they have, the worst first
+    /// [Har02 eq. 15].
+    pub oversubscribed: Vec<Oversubscribed>,
+    /// The flows that get less than they are due, alike ones together, those with the largest
+    /// part missing first.
+    pub held: Vec<Held>,
+    /// What comes of it.
+    pub outcome: Outcome,
+}
+
+/// A link whose contracts are more than it has.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Oversubscribed {
+    /// The link.
+    pub link: LinkId,
+    /// Sum of the contracts, as far as the applications use them, in bit/s.
+    pub contracts: f64,
+    /// What the link has, in bit/s.
+    pub capacity: f64,
+}
+
+/// Flows that get less than they are due.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Held {
+    /// Indices of the flows.
+    pub flows: Vec<usize>,
+    /// What each gets, in bit/s; with full buffers what gets through, were they always full.
+    pub rate: f64,
+    /// Its contract and its share at the price of its path, in bit/s.
+    pub due: f64,
+    /// Its contract, as far as its application uses it, in bit/s.
+    pub contract: f64,
+    /// The accumulation limit that it is held at [Har02 eq. 16]; with full buffers nothing.
+    pub limit: Option<Bytes>,
+}
+
+/// How a phase with a shortfall ends.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Outcome {
+    /// In an equilibrium, by accumulation limits.
+    Equilibrium,
+    /// At full buffers, those of these links [Har02 eq. 17], and in no equilibrium.
+    FullBuffers(Vec<LinkId>),
+    /// Theory has no equilibrium, for another reason or because queues grow without end.
+    None,
+}
+
+impl Held {
+    /// Whether the contract is not met.
+    pub fn breaks_contract(&self) -> bool {
+        self.rate < self.contract * (1.0 - NEAR)
+    }
+}
+
+/// The phases in which contracts are not met, or oversubscribed.
+///
+/// # Errors
+/// As [`run`](crate::run).
+pub fn unmet_contracts(
+    scenario: &Scenario,
+    observer: &mut dyn Observer,
+) -> Result<Vec<Shortfall>, EquilibriumError> {
+    let contracts = scenario.flows.iter().map(|f| f.service.contract);
+    if contracts.max().is_none_or(|most| most == Rate::ZERO) {
+        return Ok(Vec::new());
+    }
+    let mut shortfalls = crate::equilibrium::phases(scenario, observer)?.shortfalls;
+    shortfalls.retain(|s| !s.oversubscribed.is_empty() || s.held.iter().any(Held::breaks_contract));
+    Ok(shortfalls)
+}
+
+impl State<'_> {
+    /// The contract of a flow as far as its application uses it, in bytes per second.
+    fn used_contract(&self, flow: usize) -> f64 {
+        let contract = self.scenario.flows[flow].service.contract.as_bps_f64() / 8.0;
+        contract.min(self.offered(flow).unwrap_or(f64::INFINITY))
+    }
+
+    /// The links that contracts oversubscribe, the worst first.
+    pub(crate) fn oversubscribed(&self, phase: &Phase) -> Vec<Oversubscribed> {
+        let mut contracts = vec![0.0; self.rate.len()];
+        for &flow in &phase.active {
+            let contract = self.used_contract(flow);
+            for &l in self.network.path[flow] {
+                contracts[l] += contract;
+            }
+        }
+        let links = contracts.into_iter().enumerate().map(|(link, contracts)| {
+            let (contracts, capacity) = (8.0 * contracts, 8.0 * self.capacity(link));
+            Oversubscribed {
+                link,
+                contracts,
+                capacity,
+            }
+        });
+        let mut links: Vec<_> = links.filter(|o| o.contracts > o.capacity).collect();
+        links.sort_by(|a, b| (b.contracts / b.capacity).total_cmp(&(a.contracts / a.capacity)));
+        links
+    }
+
+    /// What an equilibrium leaves due: the flows at their accumulation limits.
+    pub(crate) fn held_at_limits(
+        &self,
+        phase: &Phase,
+        problem: &Problem,
+        solution: &Solution,
+    ) -> Vec<Held> {
+        let prices = problem.routes().path_prices(&solution.prices);
+        let flows = phase.active.iter().zip(&solution.rates).zip(prices);
+        let held = flows.filter_map(|((&flow, &rate), q)| {
+            let due = self.unlimited(flow)?.rate(q);
+            let limit = self.scenario.flows[flow].service.limit?;
+            let held = rate < due * (1.0 - NEAR);
+            held.then(|| self.held(flow, rate, due, Some(limit)))
+        });
+        self.gathered(held.collect())
+    }
+
+    fn held(&self, flow: usize, rate: f64, due: f64, limit: Option<Bytes>) -> Held {
+        Held {
+            flows: vec![flow],
+            rate: 8.0 * rate,
+            due: 8.0 * due,
+            contract: 8.0 * self.used_contract(flow),
+            limit,
+        }
+    }
+
+    /// Flows of a group that are alike become one entry.
+    fn gathered(&self, all: Vec<Held>) -> Vec<Held> {
+        let near = |a: f64, b: f64| (a - b).abs() <= NEAR * a.max(b);
+        let mut gathered: Vec<Held> = Vec::new();
+        for held in all {
+            let group = |h: &Held| self.scenario.flows[h.flows[0]].group;
+            let same = |h: &&mut Held| {
+                (group(h), h.limit) == (group(&held), held.limit)
+                    && (h.contract == held.contract && near(h.rate, held.rate))
+                    && near(h.due, held.due)
+            };
+            // Only the latest few are compared, so that flows that all differ take no
+            // quadratic time.
+            match gathered.iter_mut().rev().take(64).find(same) {
+                Some(other) => other.flows.extend(held.flows),
+                None => gathered.push(held),
+            }
+        }
+        gathered.sort_by(|a, b| (a.rate / a.due).total_cmp(&(b.rate / b.due)));
+        gathered
+    }
+
+    /// What flows would send into full buffers, where contracts without limits leave no
+    /// equilibrium, and what of it would get through.
+    pub(crate) fn full_buffers(
+        &self,
+        phase: &Phase,
+        problem: Problem,
+    ) -> Result<Option<(Vec<LinkId>, Vec<Held>)>, crate::ProblemError> {
+        let problem = problem.with_price_limits(self.longest_delays(phase))?;
+        let solution = solve(&problem, &Settings::default());
+        if solution.status != Status::Solved {
+            return Ok(None);
+        }
+        let loads = problem.routes().loads(&solution.rates);
+        let full = (0..loads.len()).filter(|&l| loads[l] > self.capacity(l) * (1.0 + NEAR));
+        let full: Vec<LinkId> = full.collect();
+        let through = self.getting_through(phase, &solution.rates);
+        let flows = phase.active.iter().zip(&solution.rates).zip(through);
+        let held = flows
+            .filter(|((flow, _), _)| self.used_contract(**flow) > 0.0)
+            .map(|((&flow, &due), rate)| self.held(flow, rate, due, None))
+            .filter(Held::breaks_contract);
+        Ok(Some((full, self.gathered(held.collect()))))
+    }
+
+    /// The queuing delay of each link with a full buffer, in seconds.
+    fn longest_delays(&self, phase: &Phase) -> Vec<f64> {
+        let s = self.scenario;
+        let mut packets = vec![(0.0, 0.0); s.links.len()];
+        for &flow in &phase.active {
+            for &l in self.network.path[flow] {
+                packets[l].0 += s.flows[flow].packet.as_f64();
+                packets[l].1 += 1.0;
+            }
+        }
+        let buffer = |l: LinkId| match (self.price_of(l), s.links[l].queue.limit) {
+            (Price::VirtualDelay { .. } | Price::Marks { .. }, _) | (_, Limit::Unlimited) => {
+                f64::INFINITY
+            }
+            (_, Limit::Bytes(bytes)) => bytes.as_f64(),
+            // Packets of the mean size of the flows'.
+            (_, Limit::Packets(n)) if packets[l].1 > 0.0 => n as f64 * packets[l].0 / packets[l].1,
+            (_, Limit::Packets(_)) => f64::INFINITY,
+        };
+        (0..s.links.len())
+            .map(|l| (buffer(l) / self.rate[l]).max(f64::MIN_POSITIVE))
+            .collect()
+    }
+
+    /// What gets through of what is sent, where an overloaded link loses of each flow the same
+    /// part.
+    fn getting_through(&self, phase: &Phase, rates: &[f64]) -> Vec<f64> {
+        let mut passes = vec![1.0f64; self.rate.len()];
+        let mut through = rates.to_vec();
+        // Each pass is right for one more hop.
+        let longest = phase.active.iter().map(|&f| self.network.path[f].len());
+        for _ in 0..longest.max().unwrap_or(0) {
+            let mut arriving = vec![0.0; self.rate.len()];
+            for ((&flow, &rate), through) in phase.active.iter().zip(rates).zip(&mut through) {
+                *through = rate;
+                for &l in self.network.path[flow] {
+                    arriving[l] += *through;
+                    *through *= passes[l];
+                }
+            }
+            for (l, passes) in passes.iter_mut().enumerate() {
+                *passes = (self.capacity(l) / arriving[l]).min(1.0);
+            }
+        }
+        through
+    }
+}
+
+impl Shortfall {
+    /// What binds for whom, in a line.
+    pub fn text(&self, scenario: &Scenario) -> String {
+        let mut text = String::new();
+        if let Some((worst, others)) = self.oversubscribed.split_first() {
+            let name = &scenario.links[worst.link].name;
+            let (contracts, capacity) = (rate(worst.contracts), rate(worst.capacity));
+            let others = match others.len() {
+                0 => String::new(),
+                1 => ", one more link is oversubscribed".into(),
+                n => format!(", {n} more links are oversubscribed"),
+            };
+            text += &format!(
+                "contracts on {name} add up to {contracts} of {capacity}{others}; floors are not met"
+            );
+        }
+        let then = match &self.outcome {
+            Outcome::None => return text,
+            Outcome::Equilibrium if text.is_empty() => String::new(),
+            Outcome::Equilibrium => ": equilibrium would be: ".into(),
+            Outcome::FullBuffers(links) => {
+                let names = listed(links, "links", |&l| scenario.links[l].name.clone());
+                format!(
+                    ": no accumulation limit holds the flows; the buffer of {names} fills, windows halve at losses and never settle; were it always full: "
+                )
+            }
+        };
+        let flows = listed(&self.held, "kinds of flows", |h| {
+            let names = listed(&h.flows, "flows", |&f| scenario.flows[f].name.clone());
+            let (gets, contract) = (rate(h.rate), rate(h.contract));
+            let Some(limit) = h.limit else {
+                return format!("{names} {gets} of a contract of {contract}");
+            };
+            let (is, its, gets_verb) = match h.flows.len() {
+                1 => ("is", "its", "gets"),
+                _ => ("are each", "the", "get"),
+            };
+            let broken = match h.breaks_contract() {
+                true => format!(", less than {its} contract of {contract}"),
+                false => String::new(),
+            };
+            let due = rate(h.due);
+            format!(
+                "{names} {is} held at {its} accumulation limit of {limit} and {gets_verb} {gets} of {due}{broken}"
+            )
+        });
+        text + &then + &flows
+    }
+}
+
+/// Some of the items in words, separated by semicolons or, where short, commas.
+fn listed<T>(items: &[T], kind: &str, word: impl Fn(&T) -> String) -> String {
+    let words: Vec<String> = items.iter().take(NAMED).map(word).collect();
+    let comma = if words.iter().any(|w| w.contains(", ")) {
+        "; "
+    } else {
+        ", "
+    };
+    let mut text = words.join(comma);
+    if items.len() > NAMED {
+        text += &format!(" and {} more {kind}", items.len() - NAMED);
+    }
+    text
+}
+
+/// A rate in bit/s to four digits.
+fn rate(bps: f64) -> String {
+    let digit = 10f64.powf((bps.max(1.0).log10().floor() - 3.0).max(0.0));
+    Rate::from_bps_f64((bps / digit).round() * digit).to_string()
+}
