@@ -10,12 +10,15 @@
 //! and rates never settle: theory says who asks for how much, and has no equilibrium.
 
 use crate::equilibrium::State;
-use crate::{EquilibriumError, Problem, Settings, Solution, Status, solve};
+use crate::{EquilibriumError, Problem, ProblemError, Settings, Solution, Status, solve};
 use accord_scenario::{Limit, LinkId, Observer, Phase, Scenario};
 use accord_units::{Bytes, Price, Rate, Time};
 
 /// Rates this near to each other are equal, as a fraction.
 const NEAR: f64 = 1e-6;
+/// The links that overflow, and the flows whose contracts do not get through.
+type Overflow = (Vec<LinkId>, Vec<Held>);
+
 /// How many flows, links or clusters of flows are named before the others are counted.
 const NAMED: usize = 4;
 
@@ -172,7 +175,9 @@ impl State<'_> {
                 None => gathered.push(held),
             }
         }
-        gathered.sort_by(|a, b| (a.rate / a.due).total_cmp(&(b.rate / b.due)));
+        // Equal parts stay in order, whatever rounding makes of them.
+        let part = |h: &Held| (h.rate / h.due / NEAR).round();
+        gathered.sort_by(|a, b| part(a).total_cmp(&part(b)));
         gathered
     }
 
@@ -182,7 +187,7 @@ impl State<'_> {
         &self,
         phase: &Phase,
         problem: Problem,
-    ) -> Result<Option<(Vec<LinkId>, Vec<Held>)>, crate::ProblemError> {
+    ) -> Result<Option<Overflow>, ProblemError> {
         let problem = problem.with_price_limits(self.longest_delays(phase))?;
         let solution = solve(&problem, &Settings::default());
         if solution.status != Status::Solved {
@@ -229,9 +234,9 @@ impl State<'_> {
     fn getting_through(&self, phase: &Phase, rates: &[f64]) -> Vec<f64> {
         let mut passes = vec![1.0f64; self.rate.len()];
         let mut through = rates.to_vec();
-        // Each pass is right for one more hop.
+        // The first pass loses nothing; each other one is right for one more hop.
         let longest = phase.active.iter().map(|&f| self.network.path[f].len());
-        for _ in 0..longest.max().unwrap_or(0) {
+        for _ in 0..=longest.max().unwrap_or(0) {
             let mut arriving = vec![0.0; self.rate.len()];
             for ((&flow, &rate), through) in phase.active.iter().zip(rates).zip(&mut through) {
                 *through = rate;
