@@ -168,33 +168,21 @@ impl<'a> Model<'a> {
             .into_iter()
             .map(|members| {
                 let f = &s.flows[members[0]];
-                let (offered, size) = match f.demand {
-                    Demand::Greedy | Demand::OnOff { rate: None, .. } => {
-                        (f64::INFINITY, f64::INFINITY)
+                // The most that it ever offers; what it offers meanwhile bounds its path.
+                let changes = s.events.iter().filter_map(|e| match e.change {
+                    Change::Demand { flow, rate } if flow == members[0] => {
+                        Some(offered(f.demand.at_rate(rate)))
                     }
-                    Demand::Size(size) => (f64::INFINITY, size.as_f64()),
-                    Demand::Web(web) => {
-                        let load = web.load.map_or(0.0, |load| load.as_bps_f64() / 8.0);
-                        (load, f64::INFINITY)
-                    }
-                    Demand::Constant(rate) | Demand::Poisson(rate) => {
-                        (rate.as_bps_f64() / 8.0, f64::INFINITY)
-                    }
-                    Demand::OnOff {
-                        rate: Some(rate),
-                        burst,
-                        pause,
-                    } => {
-                        let rate = rate.as_bps_f64() / 8.0;
-                        let on = burst.mean().as_f64() / rate;
-                        (rate * on / (on + pause.mean().as_secs_f64()), f64::INFINITY)
-                    }
-                };
+                    _ => None,
+                });
                 Kind {
+                    offered: changes.fold(offered(f.demand), f64::max),
+                    size: match f.demand {
+                        Demand::Size(size) => size.as_f64(),
+                        _ => f64::INFINITY,
+                    },
                     control: self.controls[members[0]],
                     members,
-                    offered,
-                    size,
                 }
             })
             .collect();
@@ -263,7 +251,7 @@ impl<'a> Model<'a> {
             one_way: 0.0,
             hops: Vec::new(),
             forward: 0,
-            peak: f64::INFINITY,
+            peak: offered(state.demand[flow]),
         };
         for &l in state.path[flow] {
             match self.queue_of[l] {
@@ -381,7 +369,7 @@ fn queued(s: &Scenario) -> (Vec<bool>, Vec<bool>) {
         match &e.change {
             Change::Route { path, .. } => visit(path),
             Change::Rate(l, _) => varies[*l] = true,
-            Change::Delay(..) => {}
+            Change::Delay(..) | Change::Demand { .. } => {}
         }
     }
     let steady = !varies.contains(&true);
@@ -394,4 +382,22 @@ fn queued(s: &Scenario) -> (Vec<bool>, Vec<bool>) {
         .map(|l| users[l] > 0 && !(private[l] && slower[l] && steady))
         .collect();
     (queued, private)
+}
+
+/// The mean rate of a demand, in bytes per second; infinite where it has none.
+fn offered(demand: Demand) -> f64 {
+    match demand {
+        Demand::Greedy | Demand::Size(_) | Demand::OnOff { rate: None, .. } => f64::INFINITY,
+        Demand::Web(web) => web.load.map_or(0.0, |load| load.as_bps_f64() / 8.0),
+        Demand::Constant(rate) | Demand::Poisson(rate) => rate.as_bps_f64() / 8.0,
+        Demand::OnOff {
+            rate: Some(rate),
+            burst,
+            pause,
+        } => {
+            let rate = rate.as_bps_f64() / 8.0;
+            let on = burst.mean().as_f64() / rate;
+            rate * on / (on + pause.mean().as_secs_f64())
+        }
+    }
 }

@@ -4,8 +4,8 @@ use crate::estimate::Estimate;
 use crate::measure::Figure;
 use crate::show;
 use accord_scenario::{
-    Across, Engine, Entity, Expectation, Metric, MetricUnit, Over, Run, Scenario, Subject, Target,
-    Window,
+    Across, Engine, Entity, Expectation, Metric, MetricUnit, Of, Over, Run, Scenario, Subject,
+    Target, Window,
 };
 
 /// Rounding may not decide a verdict: a figure exactly at its bound passes.
@@ -124,10 +124,10 @@ pub(crate) fn by_engine<'a>(runs: &[&'a Run]) -> Vec<(Engine, Vec<&'a Run>)> {
 }
 
 fn check(scenario: &Scenario, runs: &[(Engine, Vec<&Run>)], expectation: &Expectation) -> Check {
-    let entities = entities(scenario, expectation.of);
+    let entities = entities(scenario, expectation.of, expectation.metric);
     let across = match expectation.of {
-        Subject::Group(_) => expectation.across,
-        Subject::Flow(_) | Subject::Link(_) => Across::Each,
+        Subject::Group(_) if expectation.metric.of() == Of::Flow => expectation.across,
+        _ => Across::Each,
     };
     let figure = Figure {
         metric: expectation.metric,
@@ -181,7 +181,7 @@ fn check(scenario: &Scenario, runs: &[(Engine, Vec<&Run>)], expectation: &Expect
         engine: expectation.engine,
         metric: expectation.metric,
         unit,
-        of: subject(scenario, expectation.of, across, shown),
+        of: subject(scenario, expectation, across, shown),
         during: expectation.during,
         paper: expectation.paper.clone(),
         target: expectation.target,
@@ -296,8 +296,10 @@ fn missing(runs: &[(Engine, Vec<&Run>)], expectation: &Expectation, engine: Engi
     format!("the {engine} run has no value of {metric} in {during}")
 }
 
-fn entities(scenario: &Scenario, subject: Subject) -> Vec<Entity> {
+fn entities(scenario: &Scenario, subject: Subject, metric: Metric) -> Vec<Entity> {
     match subject {
+        Subject::Group(i) if metric.of() == Of::Group => vec![Entity::Group(i)],
+        Subject::Aggregate { link, aggregate } => vec![Entity::Aggregate { link, aggregate }],
         Subject::Flow(i) => vec![Entity::Flow(i)],
         Subject::Link(i) => vec![Entity::Link(i)],
         Subject::Group(i) => {
@@ -308,20 +310,26 @@ fn entities(scenario: &Scenario, subject: Subject) -> Vec<Entity> {
     }
 }
 
-fn subject(scenario: &Scenario, subject: Subject, across: Across, shown: usize) -> String {
+fn subject(scenario: &Scenario, expectation: &Expectation, across: Across, shown: usize) -> String {
+    let of_group = expectation.metric.of() == Of::Group;
     let flow = |i: usize| match scenario.flows.get(i) {
         Some(flow) => format!("flow {}", flow.name),
         None => format!("flow {i}"),
     };
-    match subject {
+    match expectation.of {
         Subject::Flow(i) => flow(i),
+        Subject::Aggregate { link, aggregate } => {
+            let link = scenario.links.get(link).map_or("", |l| &l.name);
+            let aggregate = scenario.aggregates.get(aggregate);
+            format!("aggregate {link}.{}", aggregate.map_or("", |a| a))
+        }
         Subject::Link(i) => match scenario.links.get(i) {
             Some(link) => format!("link {}", link.name),
             None => format!("link {i}"),
         },
         Subject::Group(i) => match (scenario.groups.get(i), across) {
             (None, _) => format!("group {i}"),
-            (Some(group), Across::Each) if !group.flows.is_empty() => {
+            (Some(group), Across::Each) if !group.flows.is_empty() && !of_group => {
                 flow(group.flows.start + shown)
             }
             (Some(group), _) => format!("{} flows of {}", group.flows.len(), group.name),

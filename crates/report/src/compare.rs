@@ -3,7 +3,9 @@
 use crate::check::by_engine;
 use crate::estimate::Estimate;
 use crate::measure::Figure;
-use accord_scenario::{Across, Change, Entity, Metric, MetricUnit, Over, Run, Scenario, Window};
+use accord_scenario::{
+    Across, Change, Entity, Metric, MetricUnit, Of, Over, Run, Scenario, Window,
+};
 use accord_units::Time;
 use serde::{Deserialize, Serialize};
 
@@ -27,6 +29,8 @@ pub struct Outline {
     pub groups: Vec<GroupOutline>,
     /// All directed links, in the scenario's order.
     pub links: Vec<LinkOutline>,
+    /// Names of the aggregates, in the scenario's order.
+    pub aggregates: Vec<String>,
 }
 
 /// A group of flows by name.
@@ -46,6 +50,8 @@ pub struct LinkOutline {
     /// Whether tables and plots show it: a link of the network that data crosses, neither
     /// an attachment of a host nor a way for acknowledgements only.
     pub shown: bool,
+    /// Its queue discipline tells aggregates apart.
+    pub aggregates: bool,
 }
 
 impl Outline {
@@ -54,7 +60,7 @@ impl Outline {
         let mut data = vec![false; scenario.links.len()];
         let routes = scenario.events.iter().filter_map(|e| match &e.change {
             Change::Route { path, .. } => Some(path),
-            Change::Delay(..) | Change::Rate(..) => None,
+            Change::Delay(..) | Change::Rate(..) | Change::Demand { .. } => None,
         });
         let paths = scenario.flows.iter().map(|f| &f.path);
         for &link in paths.chain(routes).flatten() {
@@ -89,8 +95,10 @@ impl Outline {
                 .map(|(link, data)| LinkOutline {
                     name: link.name.clone(),
                     shown: data && !link.attachment,
+                    aggregates: link.queue.discipline.aggregates().len() > 0,
                 })
                 .collect(),
+            aggregates: scenario.aggregates.clone(),
         }
     }
 
@@ -119,7 +127,39 @@ impl Outline {
                 let i = self.links.iter().position(|l| l.name == *name)?;
                 vec![Entity::Link(i)]
             }
+            Subject::Aggregate(name) => {
+                let mut all = self.aggregates(|_| true);
+                vec![all.find(|(n, _)| n == name)?.1]
+            }
         })
+    }
+
+    /// The aggregates at some of the links that tell them apart, by name: "bottleneck.udp".
+    pub(crate) fn aggregates(
+        &self,
+        which: impl Fn(&LinkOutline) -> bool,
+    ) -> impl Iterator<Item = (String, Entity)> {
+        let links = self.links.iter().enumerate();
+        let telling = links.filter(move |(_, l)| l.aggregates && which(l));
+        telling.flat_map(|(link, l)| {
+            let aggregates = self.aggregates.iter().enumerate();
+            aggregates.map(move |(aggregate, name)| {
+                let entity = Entity::Aggregate { link, aggregate };
+                (format!("{}.{name}", l.name), entity)
+            })
+        })
+    }
+
+    /// What a metric of a row's subject is a metric of: the index of a group is its own, not its
+    /// flows'.
+    fn entities(&self, subject: &Subject, metric: Metric) -> Option<Vec<Entity>> {
+        match (subject, metric.of()) {
+            (Subject::Group(name), Of::Group) => {
+                let i = self.groups.iter().position(|g| g.name == *name)?;
+                Some(vec![Entity::Group(i)])
+            }
+            _ => self.find(subject),
+        }
     }
 }
 
@@ -131,6 +171,8 @@ pub enum Subject {
     Group(String),
     /// A directed link.
     Link(String),
+    /// An aggregate at a directed link: "bottleneck.udp".
+    Aggregate(String),
 }
 
 /// Runs that share a column: repetitions of one engine's run.
@@ -200,12 +242,20 @@ const OF_GROUPS: [Metric; 6] = [
     Metric::AccumulationEstimate,
     Metric::Retransmissions,
 ];
-const OF_LINKS: [Metric; 5] = [
+const OF_LINKS: [Metric; 6] = [
     Metric::Utilisation,
     Metric::Backlog,
     Metric::Price,
     Metric::MarkingProbability,
     Metric::Drops,
+    Metric::AggregateFairness,
+];
+const OF_AGGREGATES: [Metric; 5] = [
+    Metric::AdmittedRate,
+    Metric::OfferedRate,
+    Metric::TransmitProbability,
+    Metric::DecreaseFactor,
+    Metric::RateRatio,
 ];
 
 /// The columns of one scenario's runs: one for each engine.
@@ -227,10 +277,8 @@ pub fn rows(columns: &[Column]) -> Vec<Row> {
     for subject in subjects(columns) {
         let candidates = match &subject {
             Subject::Group(_) => of_group(columns, &subject),
-            Subject::Link(_) => OF_LINKS
-                .iter()
-                .map(|&m| row(columns, &subject, m, Across::Mean))
-                .collect(),
+            Subject::Link(_) => of_one(columns, &subject, &OF_LINKS),
+            Subject::Aggregate(_) => of_one(columns, &subject, &OF_AGGREGATES),
         };
         let known = |row: &Row| row.values.iter().any(Option::is_some);
         let always = candidates.first().filter(|row| !known(row)).cloned();
@@ -273,7 +321,9 @@ fn subjects(columns: &[Column]) -> Vec<Subject> {
     outlines.retain(|o| !last.replace(o).is_some_and(|l| std::ptr::eq(l, *o)));
     let groups = outlines.iter().flat_map(|o| groups(o));
     let links = outlines.iter().flat_map(|o| links(o));
-    for subject in groups.chain(links) {
+    let aggregates = outlines.iter().flat_map(|o| o.aggregates(|l| l.shown));
+    let aggregates = aggregates.map(|(name, _)| Subject::Aggregate(name));
+    for subject in groups.chain(links).chain(aggregates) {
         if outlines.len() == 1 || !subjects.contains(&subject) {
             subjects.push(subject);
         }
@@ -310,6 +360,13 @@ fn of_group(columns: &[Column], group: &Subject) -> Vec<Row> {
     rows
 }
 
+fn of_one(columns: &[Column], subject: &Subject, metrics: &[Metric]) -> Vec<Row> {
+    let metrics = metrics.iter();
+    metrics
+        .map(|&m| row(columns, subject, m, Across::Mean))
+        .collect()
+}
+
 fn row(columns: &[Column], subject: &Subject, metric: Metric, across: Across) -> Row {
     Row {
         of: subject.clone(),
@@ -335,7 +392,7 @@ fn mean(
         across,
         during: column.outline.steady(),
     };
-    figure.of(runs, &column.outline.find(subject)?)[0]
+    figure.of(runs, &column.outline.entities(subject, metric)?)[0]
 }
 
 /// How far a group's estimator is off, as a whole: a mean of the flows' own ratios would

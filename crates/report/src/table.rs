@@ -189,7 +189,7 @@ fn agreement(row: &Row) -> &'static str {
 fn subject(columns: &[Column], subject: &Subject) -> String {
     let limit = 26;
     match subject {
-        Subject::Link(name) => show::clean(name, limit),
+        Subject::Link(name) | Subject::Aggregate(name) => show::clean(name, limit),
         Subject::Group(name) => {
             let groups = columns.iter().flat_map(|c| &c.outline.groups);
             let flows = groups.filter(|g| g.name == *name).map(|g| g.flows.len());

@@ -4,7 +4,7 @@ use crate::browsing::{Act, Browsing};
 use crate::draw::exponential;
 use crate::network::{Demand, Draw, Flow};
 use crate::random::{Dice, Purpose};
-use accord_units::{Bytes, Duration, Time};
+use accord_units::{Bytes, Duration, Rate, Time};
 
 /// The application of one flow.
 #[derive(Clone, Debug)]
@@ -110,6 +110,11 @@ impl Application {
                 },
             },
         }
+    }
+
+    /// Its demand has this rate from the next packet on, if it has one at all.
+    pub fn set_rate(&mut self, rate: Rate) {
+        self.demand = self.demand.at_rate(rate);
     }
 
     /// The transfer under way is over, as far as the application knows.

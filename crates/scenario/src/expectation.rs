@@ -46,6 +46,13 @@ pub enum Subject {
     Group(usize),
     /// One directed link.
     Link(usize),
+    /// An aggregate at a directed link.
+    Aggregate {
+        /// The link.
+        link: usize,
+        /// The aggregate.
+        aggregate: usize,
+    },
 }
 
 /// How samples over time become one number.

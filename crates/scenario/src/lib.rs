@@ -9,6 +9,7 @@ mod browsing;
 mod draw;
 mod engine;
 mod expectation;
+mod fairness;
 mod language;
 mod metric;
 mod network;
@@ -22,16 +23,17 @@ mod web;
 pub use application::{Application, Step, Transfer};
 pub use engine::{Engine, Interrupted, Observer, Quiet};
 pub use expectation::{Across, Expectation, Over, Subject, Target, Window};
+pub use fairness::fairness_index;
 pub use language::{
     Catalogue, Errors, File, KeyTable, ScenarioError, Source, families, print, reference, schema,
 };
-pub use metric::{Entity, Fold, Metric, MetricUnit};
+pub use metric::{Entity, Fold, Metric, MetricUnit, Of};
 pub use network::{
     Change, Demand, Draw, Event, Flow, Fluid, Group, Limit, Link, LinkId, LinkModel, Node, NodeId,
     Phase, Queue, Scenario,
 };
 pub use random::{Dice, Purpose, stream};
-pub use reading::{FlowReading, LinkReading};
+pub use reading::{AggregateReading, FlowReading, LinkReading};
 pub use recorder::Recorder;
 pub use run::{Certificate, Manifest, Run, Series, Statistics};
 pub use state::State;

@@ -62,9 +62,9 @@ macro_rules! metrics {
             pub const fn fold(self) -> Fold {
                 match self { $(Metric::$variant => Fold::$fold,)* }
             }
-            /// Whether it is a metric of links; otherwise of flows.
-            pub const fn of_links(self) -> bool {
-                match self { $(Metric::$variant => matches!(Of::$entity, Of::Link),)* }
+            /// What has it.
+            pub const fn of(self) -> Of {
+                match self { $(Metric::$variant => Of::$entity,)* }
             }
             /// What it means, in a sentence.
             pub const fn doc(self) -> &'static str {
@@ -74,9 +74,17 @@ macro_rules! metrics {
     };
 }
 
-enum Of {
+/// What a metric is recorded of.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Of {
+    /// Flows.
     Flow,
+    /// Groups of flows.
+    Group,
+    /// Directed links.
     Link,
+    /// Aggregates at the links whose queue disciplines tell them apart.
+    Aggregate,
 }
 
 metrics! {
@@ -107,6 +115,21 @@ metrics! {
         "Share of the arriving packets that the link's discipline marked or dropped.";
     Price "price" Seconds Mean Link
         "The congestion signal that flows are shown: queuing delay plus virtual delay, or REM's price.";
+    FairnessIndex "fairness_index" Ratio Mean Group
+        "Fairness of the throughputs of a group's flows, each divided by the flow's share [Ple03 eq. 2]: 1 if all have what they should have.";
+    AggregateFairness "aggregate_fairness" Ratio Mean Link
+        "The same of the aggregates on a link: their flows' throughputs together, divided by their shares together.";
+    ExcessBandwidth "excess_bandwidth" Ratio Mean Link
+        "BAT's average of the signal that bandwidth is left.";
+    TransmitProbability "transmit_probability" Ratio Mean Aggregate
+        "Probability that a packet of the aggregate joins the link's queue.";
+    OfferedRate "offered_rate" BitPerSecond Mean Aggregate "Data of the aggregate that came to the link, per time.";
+    AdmittedRate "admitted_rate" BitPerSecond Mean Aggregate
+        "Data of the aggregate that joined the link's queue, per time.";
+    DecreaseFactor "decrease_factor" Ratio Mean Aggregate
+        "The decrease factor that BAT uses for the aggregate, times the link's rate.";
+    RateRatio "rate_ratio" Ratio Mean Aggregate
+        "Rate of the aggregate over that of those that CLCC measures it against.";
 }
 
 impl fmt::Display for Metric {
@@ -132,6 +155,15 @@ impl FromStr for Metric {
 pub enum Entity {
     /// A flow.
     Flow(usize),
+    /// A group of flows.
+    Group(usize),
     /// A directed link.
     Link(usize),
+    /// An aggregate at a directed link.
+    Aggregate {
+        /// The link.
+        link: usize,
+        /// The aggregate.
+        aggregate: usize,
+    },
 }

@@ -171,6 +171,8 @@ pub struct Flow {
     pub stop: Option<Time>,
     /// Index in [`Scenario::aggregates`].
     pub aggregate: usize,
+    /// What it should have, relative to others; the fairness indices measure against it.
+    pub share: f64,
     /// Size of a data packet, headers included.
     pub packet: Bytes,
     /// Size of an acknowledgement, headers included.
@@ -201,6 +203,38 @@ pub enum Demand {
     },
     /// The pages of a web user, a new connection for each file.
     Web(Web),
+}
+
+impl Demand {
+    /// The same at another rate; as it is if it has none.
+    pub fn at_rate(self, rate: Rate) -> Demand {
+        match self {
+            Demand::Constant(_) => Demand::Constant(rate),
+            Demand::Poisson(_) => Demand::Poisson(rate),
+            Demand::OnOff {
+                rate: Some(_),
+                burst,
+                pause,
+            } => Demand::OnOff {
+                rate: Some(rate),
+                burst,
+                pause,
+            },
+            Demand::Greedy
+            | Demand::Size(_)
+            | Demand::OnOff { rate: None, .. }
+            | Demand::Web(_) => self,
+        }
+    }
+
+    /// Whether it has a rate of its own.
+    pub fn is_rated(&self) -> bool {
+        match self {
+            Demand::Constant(_) | Demand::Poisson(_) => true,
+            Demand::OnOff { rate, .. } => rate.is_some(),
+            Demand::Greedy | Demand::Size(_) | Demand::Web(_) => false,
+        }
+    }
 }
 
 /// A quantity that an application draws anew each time.
@@ -237,6 +271,13 @@ pub enum Change {
     Delay(LinkId, Duration),
     /// A directed link's rate, from the next packet served.
     Rate(LinkId, Rate),
+    /// The rate of a flow's demand, from the next packet on.
+    Demand {
+        /// The flow's index.
+        flow: usize,
+        /// Its new rate.
+        rate: Rate,
+    },
     /// The way of a flow, for packets sent from now on.
     Route {
         /// The flow's index.

@@ -1,7 +1,7 @@
 //! What engines that run packets know of flows and links at the instant of a sample, and the
 //! values that are recorded of it.
 
-use crate::metric::Metric;
+use crate::metric::{Metric, Of};
 use accord_units::{Bytes, Duration, Rate};
 
 /// A flow at the instant of a sample: sums since the start of the run, and its state.
@@ -34,7 +34,7 @@ pub struct FlowReading {
 }
 
 /// A directed link at the instant of a sample: sums since the start of the run, and its state.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct LinkReading {
     /// Bytes served.
     pub served: u64,
@@ -56,6 +56,43 @@ pub struct LinkReading {
     pub price: Option<f64>,
     /// Virtual delay.
     pub virtual_delay: Duration,
+    /// The discipline's average of the signal that bandwidth is left, where it has one.
+    pub excess_bandwidth: Option<f64>,
+    /// What the discipline knows of each aggregate, if it tells them apart.
+    pub aggregates: Vec<AggregateReading>,
+}
+
+/// An aggregate at a link at the instant of a sample.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct AggregateReading {
+    /// Probability that its next packet joins the queue.
+    pub transmit_probability: f64,
+    /// Bytes that came since the start of the run.
+    pub offered: u64,
+    /// Bytes that joined the queue.
+    pub admitted: u64,
+    /// The decrease factor in force, times the rate of the link.
+    pub decrease_factor: f64,
+    /// Its rate over that of those it is measured against, where something measures it.
+    pub rate_ratio: Option<f64>,
+}
+
+impl AggregateReading {
+    /// The values of all metrics of aggregates, in their order, for the `period` seconds since
+    /// the reading `last`.
+    pub(crate) fn record(&self, last: &AggregateReading, period: f64, row: &mut Vec<f64>) {
+        let rate = |now: u64, then: u64| (now - then) as f64 * 8.0 / period;
+        for metric in Metric::ALL.iter().filter(|m| m.of() == Of::Aggregate) {
+            row.push(match metric {
+                Metric::TransmitProbability => self.transmit_probability,
+                Metric::OfferedRate => rate(self.offered, last.offered),
+                Metric::AdmittedRate => rate(self.admitted, last.admitted),
+                Metric::DecreaseFactor => self.decrease_factor,
+                Metric::RateRatio => self.rate_ratio.unwrap_or(f64::NAN),
+                _ => f64::NAN,
+            });
+        }
+    }
 }
 
 impl LinkReading {
@@ -72,15 +109,24 @@ impl LinkReading {
             rate,
             price: None,
             virtual_delay: Duration::ZERO,
+            excess_bandwidth: None,
+            aggregates: Vec::new(),
         }
     }
 
-    /// The values of all metrics of links, in their order, for the `period` seconds since the
-    /// reading `last`.
-    pub(crate) fn record(&self, last: &LinkReading, period: f64, row: &mut Vec<f64>) {
+    /// The values of `metrics`, in their order, for the `period` seconds since the reading
+    /// `last`. How fair its aggregates' rates are, it is told.
+    pub(crate) fn record(
+        &self,
+        last: &LinkReading,
+        period: f64,
+        metrics: &[Metric],
+        fairness: impl Fn() -> f64,
+        row: &mut Vec<f64>,
+    ) {
         let capacity = self.rate.as_bps_f64();
         let delay = self.backlog.bits_f64() / capacity;
-        for metric in Metric::ALL.iter().filter(|m| m.of_links()) {
+        for metric in metrics {
             row.push(match metric {
                 Metric::Backlog => self.backlog.as_f64(),
                 Metric::BacklogPackets => self.packets as f64,
@@ -92,6 +138,8 @@ impl LinkReading {
                     (self.judged - last.judged) as f64 / (self.offered - last.offered) as f64
                 }
                 Metric::Price => (self.price).unwrap_or(delay + self.virtual_delay.as_secs_f64()),
+                Metric::AggregateFairness => fairness(),
+                Metric::ExcessBandwidth => self.excess_bandwidth.unwrap_or(f64::NAN),
                 _ => f64::NAN,
             });
         }
@@ -99,16 +147,26 @@ impl LinkReading {
 }
 
 impl FlowReading {
+    /// Its rate of delivery for the `period` seconds since the reading `last`, in bit/s; no number
+    /// for a flow that is not active.
+    pub(crate) fn throughput(&self, last: &FlowReading, period: f64) -> f64 {
+        match self.active {
+            true => (self.delivered - last.delivered) as f64 * 8.0 / period,
+            false => f64::NAN,
+        }
+    }
+
     /// The values of all metrics of flows, in their order, for the `period` seconds since the
     /// reading `last`.
     pub(crate) fn record(&self, last: &FlowReading, period: f64, row: &mut Vec<f64>) {
+        let throughput = self.throughput(last, period);
         let rate = |now: u64, then: u64| (now - then) as f64 * 8.0 / period;
         let bytes = |b: Option<Bytes>| b.map_or(f64::NAN, Bytes::as_f64);
         let seconds = |d: Option<Duration>| d.map_or(f64::NAN, Duration::as_secs_f64);
-        for metric in Metric::ALL.iter().filter(|m| !m.of_links()) {
+        for metric in Metric::ALL.iter().filter(|m| m.of() == Of::Flow) {
             row.push(match metric {
                 _ if !self.active => f64::NAN,
-                Metric::Throughput => rate(self.delivered, last.delivered),
+                Metric::Throughput => throughput,
                 Metric::Goodput => rate(self.fresh, last.fresh),
                 Metric::SendingRate => rate(self.sent, last.sent),
                 Metric::Cwnd => bytes(self.cwnd),

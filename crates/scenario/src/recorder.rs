@@ -1,9 +1,10 @@
 //! Series, sampled at a period, bounded in memory: when the columns are full, pairs of
 //! samples are merged and the period doubles.
 
-use crate::metric::{Entity, Fold, Metric};
+use crate::fairness::Fairness;
+use crate::metric::{Entity, Fold, Metric, Of};
 use crate::network::{LinkId, Scenario};
-use crate::reading::{FlowReading, LinkReading};
+use crate::reading::{AggregateReading, FlowReading, LinkReading};
 use crate::run::Series;
 use accord_units::{Duration, Time};
 
@@ -28,6 +29,11 @@ pub struct Recorder {
     /// The recorded links, and what was read last.
     links: Vec<(LinkId, LinkReading)>,
     flows: Vec<FlowReading>,
+    /// The metrics that links have here.
+    of_links: Vec<Metric>,
+    fairness: Fairness,
+    /// Rates of the flows, for the fairness.
+    rates: Vec<f64>,
     last: Time,
 }
 
@@ -35,25 +41,48 @@ impl Recorder {
     /// Columns for every flow and every link that is not an attachment.
     pub fn new(scenario: &Scenario) -> Recorder {
         let mut columns = Vec::new();
-        let mut add = |entity, of_links| {
-            for &metric in Metric::ALL.iter().filter(|m| m.of_links() == of_links) {
-                columns.push(Series {
-                    metric,
-                    entity,
-                    values: Vec::new(),
-                });
+        let mut add = |entity, metrics: &[Metric]| {
+            columns.extend(metrics.iter().map(|&metric| Series {
+                metric,
+                entity,
+                values: Vec::new(),
+            }));
+        };
+        let told_apart = |link: LinkId| scenario.links[link].queue.discipline.aggregates().len();
+        let recorded = scenario.links.iter().enumerate();
+        let recorded = recorded.filter(|(_, l)| !l.attachment);
+        let recorded: Vec<LinkId> = recorded.map(|(id, _)| id).collect();
+        let fairness = Fairness::new(scenario, &recorded);
+        let tells_apart = recorded.iter().any(|&l| told_apart(l) > 0);
+        let mut of_links = metrics_of(Of::Link);
+        of_links.retain(|metric| match metric {
+            Metric::AggregateFairness => fairness.is_of_links(),
+            Metric::ExcessBandwidth => tells_apart,
+            _ => true,
+        });
+        for flow in 0..scenario.flows.len() {
+            add(Entity::Flow(flow), &metrics_of(Of::Flow));
+        }
+        for group in fairness.groups() {
+            add(Entity::Group(group), &metrics_of(Of::Group));
+        }
+        for &link in &recorded {
+            add(Entity::Link(link), &of_links);
+        }
+        for &link in &recorded {
+            for aggregate in 0..told_apart(link) {
+                let entity = Entity::Aggregate { link, aggregate };
+                add(entity, &metrics_of(Of::Aggregate));
+            }
+        }
+        let idle = |link: LinkId| {
+            let aggregates = vec![AggregateReading::default(); told_apart(link)];
+            LinkReading {
+                aggregates,
+                ..LinkReading::idle(scenario.links[link].rate)
             }
         };
-        for flow in 0..scenario.flows.len() {
-            add(Entity::Flow(flow), false);
-        }
-        let mut links = Vec::new();
-        for (link, l) in scenario.links.iter().enumerate() {
-            if !l.attachment {
-                add(Entity::Link(link), true);
-                links.push((link, LinkReading::idle(l.rate)));
-            }
-        }
+        let links = recorded.iter().map(|&link| (link, idle(link))).collect();
         let capacity = (BUDGET / columns.len().max(1)).clamp(SHORTEST, LONGEST);
         Recorder {
             period: scenario.sample,
@@ -63,6 +92,9 @@ impl Recorder {
             capacity: capacity - capacity % BLOCK,
             links,
             flows: vec![FlowReading::default(); scenario.flows.len()],
+            of_links,
+            fairness,
+            rates: vec![f64::NAN; scenario.flows.len()],
             last: Time::ZERO,
         }
     }
@@ -88,15 +120,26 @@ impl Recorder {
         self.last = now;
         self.time.push(now.as_secs_f64());
         let flows = (0..self.flows.len()).map(flow);
-        for (last, reading) in self.flows.iter_mut().zip(flows) {
-            reading.record(last, period, &mut self.rows);
+        let rows = &mut self.rows;
+        for ((last, rate), reading) in self.flows.iter_mut().zip(&mut self.rates).zip(flows) {
+            *rate = reading.throughput(last, period);
+            reading.record(last, period, rows);
             *last = reading;
         }
-        for (id, last) in &mut self.links {
+        rows.extend(self.fairness.sample(now, &self.rates));
+        let before = rows.len();
+        let mut aggregates = Vec::new();
+        for (place, (id, last)) in self.links.iter_mut().enumerate() {
             let reading = link(*id);
-            reading.record(last, period, &mut self.rows);
+            let fairness = || self.fairness.of_link(place);
+            reading.record(last, period, &self.of_links, fairness, rows);
+            for (now, then) in reading.aggregates.iter().zip(&last.aggregates) {
+                now.record(then, period, &mut aggregates);
+            }
             *last = reading;
         }
+        debug_assert_eq!(rows.len() - before, self.links.len() * self.of_links.len());
+        rows.append(&mut aggregates);
         if self.time.len().is_multiple_of(BLOCK) {
             self.flush();
         }
@@ -135,4 +178,9 @@ impl Recorder {
         self.flush();
         (self.time, self.columns)
     }
+}
+
+fn metrics_of(of: Of) -> Vec<Metric> {
+    let all = Metric::ALL.iter().copied();
+    all.filter(|m| m.of() == of).collect()
 }

@@ -1,6 +1,6 @@
 //! The network between two events.
 
-use crate::network::{Change, LinkId, Scenario};
+use crate::network::{Change, Demand, LinkId, Scenario};
 use accord_units::param::Role;
 use accord_units::{Bytes, Duration, Rate, Time};
 
@@ -17,6 +17,8 @@ pub struct State<'a> {
     pub path: Vec<&'a [LinkId]>,
     /// Ways of acknowledgements and reports, by flow.
     pub reverse_path: Vec<&'a [LinkId]>,
+    /// What applications want to send, by flow.
+    pub demand: Vec<Demand>,
 }
 
 impl Scenario {
@@ -28,11 +30,16 @@ impl Scenario {
             delay: self.links.iter().map(|l| l.delay).collect(),
             path: self.flows.iter().map(|f| &f.path[..]).collect(),
             reverse_path: self.flows.iter().map(|f| &f.reverse_path[..]).collect(),
+            demand: self.flows.iter().map(|f| f.demand).collect(),
         };
         for event in self.events.iter().filter(|e| e.at <= time) {
             match &event.change {
                 Change::Delay(link, delay) => state.delay[*link] = *delay,
                 Change::Rate(link, rate) => state.rate[*link] = *rate,
+                Change::Demand { flow, rate } => {
+                    let demand = &mut state.demand[*flow];
+                    *demand = demand.at_rate(*rate);
+                }
                 Change::Route {
                     flow,
                     path,

@@ -674,3 +674,53 @@ fn queues_tell_aggregates_apart() {
         [0, 0, 1, 1]
     );
 }
+
+#[test]
+fn demands_change_their_rates() {
+    let s = scenario(&format!(
+        r#"{HEAD}{DUMBBELL}
+        event = [{{ at = "5 s", flow = "a", demand_rate = "2 Mbps" }}]
+        [flow.a]
+        from = "left"
+        to = "right"
+        controller = "none"
+        count = 2
+        demand = {{ poisson = "1 Mbps" }}
+        share = 0.25
+        "#
+    ));
+    let rate = Rate::from_bps(2_000_000);
+    let changes: Vec<_> = s.events.iter().map(|e| e.change.clone()).collect();
+    assert_eq!(changes, [0, 1].map(|flow| Change::Demand { flow, rate }));
+    let before = Demand::Poisson(Rate::from_bps(1_000_000));
+    let after = Time::ZERO + Duration::from_secs(5);
+    assert_eq!(s.at(Time::ZERO).demand, [before; 2]);
+    assert_eq!(s.at(after).demand, [Demand::Poisson(rate); 2]);
+    assert_eq!(s.flows[0].share, 0.25);
+}
+
+#[test]
+fn aggregates_and_groups_have_metrics_of_their_own() {
+    let queue = r#"queue = { discipline = "shares" }"#;
+    let s = scenario(&format!(
+        r#"{HEAD}
+        expect = [
+            {{ metric = "admitted_rate", of = "bottleneck.default", at_least = "1 Mbps" }},
+            {{ metric = "fairness_index", of = "a", at_least = 0.9 }},
+            {{ metric = "aggregate_fairness", of = "bottleneck", at_most = "99 %" }},
+        ]
+        [topology.dumbbell]
+        rate = "10 Mbps"
+        delay = "5 ms"
+        {queue}
+        {FLOW}
+        count = 2
+        "#
+    ));
+    let of: Vec<_> = s.expectations.iter().map(|e| e.of).collect();
+    let aggregate = Subject::Aggregate {
+        link: 0,
+        aggregate: 0,
+    };
+    assert_eq!(of, [aggregate, Subject::Group(0), Subject::Link(0)]);
+}

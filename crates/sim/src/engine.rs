@@ -403,6 +403,7 @@ impl<'a> Simulation<'a> {
                     stepped.port.set_rate(*rate);
                 }
             }
+            Change::Demand { flow, rate } => self.flows[*flow].application.set_rate(*rate),
             Change::Route {
                 flow,
                 path,

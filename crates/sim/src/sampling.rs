@@ -4,8 +4,8 @@ use crate::engine::Simulation;
 use crate::flow::Flow;
 use crate::packet::Packet;
 use crate::wire::Wire;
-use accord_aqm::{AnyAqm, Aqm};
-use accord_scenario::{FlowReading, LinkReading};
+use accord_aqm::{Aggregate, AnyAqm, Aqm};
+use accord_scenario::{AggregateReading, FlowReading, LinkReading};
 use accord_transport::{Segment, View};
 use accord_units::{Duration, Time};
 
@@ -93,5 +93,19 @@ fn read_link(w: &mut Wire, now: Time) -> LinkReading {
         rate: w.rate(),
         price: w.aqm().and_then(Aqm::price),
         virtual_delay: w.aqm().map_or(Duration::ZERO, virtual_delay),
+        excess_bandwidth: w.aqm().and_then(Aqm::excess_bandwidth),
+        aggregates: w.aqm().map_or(Vec::new(), read_aggregates),
     }
+}
+
+fn read_aggregates(aqm: &AnyAqm) -> Vec<AggregateReading> {
+    let known = (0..).map_while(|i| aqm.aggregate(i));
+    let read = |a: Aggregate| AggregateReading {
+        transmit_probability: a.transmit_probability,
+        offered: a.offered,
+        admitted: a.admitted,
+        decrease_factor: a.decrease,
+        rate_ratio: a.ratio,
+    };
+    known.map(read).collect()
 }

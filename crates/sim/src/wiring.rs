@@ -107,6 +107,7 @@ impl Wiring {
             match &e.change {
                 // What is queued when it changes feels the change.
                 Change::Rate(link, _) | Change::Delay(link, _) => forms[*link] = Form::Port,
+                Change::Demand { .. } => {}
                 Change::Route {
                     flow,
                     path,

@@ -89,7 +89,7 @@ impl State<'_> {
 
     /// What the application of a flow comes to, in bytes per second, if not as much as it gets.
     pub(crate) fn offered(&self, flow: usize) -> Option<f64> {
-        match self.scenario.flows[flow].demand {
+        match self.network.demand[flow] {
             Wants::Constant(rate) | Wants::Poisson(rate) => Some(rate.as_bps_f64() / 8.0),
             Wants::OnOff {
                 rate: Some(rate),

@@ -109,6 +109,7 @@ fn scenario(
             start: Time::from_secs_f64(gap * i as f64),
             stop: None,
             aggregate: 0,
+            share: 1.0,
             packet: Bytes::new(1),
             ack: Bytes::new(1),
             control: Bytes::new(1),

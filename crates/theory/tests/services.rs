@@ -82,6 +82,7 @@ fn scenario(queues: &[&'static Family], flows: &[Wish<'_>]) -> Scenario {
             controller: ACC.defaults(),
             service: *service,
             aggregate: 0,
+            share: 1.0,
             demand: Demand::Greedy,
             start: Time::ZERO + Duration::from_secs(*start),
             stop: Some(Time::ZERO + Duration::from_secs(*stop)),

@@ -99,7 +99,7 @@ fn empty_run(record: &RunRecord) -> Result<Run, String> {
     })
 }
 
-/// Flows and links by name.
+/// All that has series, by kind and name.
 struct Names(BTreeMap<(&'static str, String), Entity>);
 
 impl Names {
@@ -110,13 +110,20 @@ impl Names {
             .map(|(i, f)| (("flow", f.clone()), Entity::Flow(i)));
         let links = outline.links.iter().enumerate();
         let links = links.map(|(i, l)| (("link", l.name.clone()), Entity::Link(i)));
-        Names(flows.chain(links).collect())
+        let groups = outline.groups.iter().enumerate();
+        let groups = groups.map(|(i, g)| (("group", g.name.clone()), Entity::Group(i)));
+        let aggregates = outline.aggregates(|_| true);
+        let aggregates = aggregates.map(|(name, entity)| (("aggregate", name), entity));
+        let all = flows.chain(groups).chain(links).chain(aggregates);
+        Names(all.collect())
     }
 
     fn find(&self, kind: &str, name: &str) -> Result<Entity, String> {
         let kind = match kind {
             "flow" => "flow",
+            "group" => "group",
             "link" => "link",
+            "aggregate" => "aggregate",
             _ => return Err(format!("there is no entity kind \"{kind}\"")),
         };
         let entity = self.0.get(&(kind, name.to_string()));

@@ -8,6 +8,7 @@ use parquet::file::metadata::KeyValue;
 use parquet::file::properties::WriterProperties;
 use parquet::file::writer::{SerializedFileWriter, SerializedRowGroupWriter};
 use parquet::schema::types::{Type, TypePtr};
+use std::borrow::Cow;
 use std::io::{self, Write};
 use std::sync::Arc;
 
@@ -15,8 +16,11 @@ use std::sync::Arc;
 pub(super) const COLUMNS: [(&str, &str); 8] = [
     ("run", "index of the run in manifest.json"),
     ("engine", "the engine that ran"),
-    ("entity_kind", "flow or link"),
-    ("entity", "name of the flow or link in the scenario"),
+    ("entity_kind", "flow, group, link or aggregate"),
+    (
+        "entity",
+        "name in the scenario; of an aggregate LINK.AGGREGATE",
+    ),
     ("metric", "the quantity; see the keys accord.metric.*"),
     (
         "unit",
@@ -40,7 +44,7 @@ struct Named<'a> {
     run: usize,
     engine: &'static str,
     kind: &'static str,
-    entity: &'a str,
+    entity: Cow<'a, str>,
     time: &'a [f64],
     series: &'a Series,
 }
@@ -55,8 +59,13 @@ fn named<'a>(outline: &'a Outline, runs: &[&'a Run]) -> Vec<Named<'a>> {
     for (i, run) in runs.iter().enumerate() {
         for series in &run.series {
             let (kind, entity) = match series.entity {
-                Entity::Flow(f) => ("flow", flows[f]),
-                Entity::Link(l) => ("link", outline.links[l].name.as_str()),
+                Entity::Flow(f) => ("flow", flows[f].into()),
+                Entity::Group(g) => ("group", outline.groups[g].name.as_str().into()),
+                Entity::Link(l) => ("link", outline.links[l].name.as_str().into()),
+                Entity::Aggregate { link, aggregate } => {
+                    let (link, name) = (&outline.links[link].name, &outline.aggregates[aggregate]);
+                    ("aggregate", format!("{link}.{name}").into())
+                }
             };
             all.push(Named {
                 run: i,
@@ -85,7 +94,7 @@ pub(super) fn write_csv(out: &mut dyn Write, outline: &Outline, runs: &[&Run]) -
                 &run,
                 n.engine,
                 n.kind,
-                n.entity,
+                &n.entity,
                 metric.name(),
                 metric.unit().symbol(),
                 &time.to_string(),
@@ -172,7 +181,7 @@ fn write_group<W: Write + Send>(
                     let text = match name {
                         "engine" => n.engine,
                         "entity_kind" => n.kind,
-                        "entity" => n.entity,
+                        "entity" => &n.entity,
                         "metric" => metric.name(),
                         _ => metric.unit().symbol(),
                     };

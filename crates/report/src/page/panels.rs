@@ -5,7 +5,7 @@ use crate::check::by_engine;
 use crate::compare::Outline;
 use crate::json::Point;
 use crate::show;
-use accord_scenario::{Engine, Entity, Fold, Metric, Run, Window};
+use accord_scenario::{Engine, Entity, Fold, Metric, Of, Run, Window};
 use serde::Serialize;
 
 /// Groups or links that a plot shows.
@@ -86,8 +86,16 @@ const fn template(title: &'static str, metric: Metric, zero: bool) -> Template {
     }
 }
 
-const TEMPLATES: [Template; 8] = [
+const TEMPLATES: [Template; 16] = [
     template("Throughput of a flow", Metric::Throughput, true),
+    template("Rate of an aggregate", Metric::AdmittedRate, true),
+    template("Offered rate of an aggregate", Metric::OfferedRate, true),
+    template("Ratio of rates", Metric::RateRatio, true),
+    template("Fairness within a group", Metric::FairnessIndex, true),
+    template("Fairness of aggregates", Metric::AggregateFairness, true),
+    template("Decrease factor", Metric::DecreaseFactor, true),
+    template("Transmit probability", Metric::TransmitProbability, true),
+    template("Excess bandwidth", Metric::ExcessBandwidth, true),
     template("Queue", Metric::BacklogPackets, true),
     template("Utilisation", Metric::Utilisation, true),
     template("Congestion window", Metric::Cwnd, true),
@@ -137,10 +145,13 @@ impl<'a> Plan<'a> {
             .sum();
         let links = self.outline.links.iter().filter(|l| l.shown);
         let of_links = links.take(MOST_SUBJECTS).count();
+        let of_aggregates = self.outline.aggregates(|l| l.shown);
+        let of_aggregates = of_aggregates.take(MOST_SUBJECTS).count();
         let lines = |metric: Metric, run: &Run| {
             match run.series.iter().any(|s| s.metric == metric) {
                 false => 0,
-                true if metric.of_links() => of_links,
+                true if metric.of() == Of::Link => of_links,
+                true if metric.of() == Of::Aggregate => of_aggregates,
                 // Beside the accumulations there are their estimates.
                 true if metric == Metric::Accumulation => of_groups + self.outline.groups.len(),
                 true => of_groups,
@@ -227,6 +238,12 @@ impl<'a> Plan<'a> {
     }
 
     fn panel(&self, template: &Template, most: usize) -> Option<Panel> {
+        let expected = &self.point.scenario.expectations;
+        if template.metric == Metric::FairnessIndex
+            && expected.iter().all(|e| e.metric != Metric::FairnessIndex)
+        {
+            return None; // The band of the throughputs shows as much.
+        }
         let subjects = self.subjects(template.metric);
         let mut raw = Vec::new();
         for (of, (_, entities)) in subjects.iter().enumerate() {
@@ -270,9 +287,14 @@ impl<'a> Plan<'a> {
         })
     }
 
-    /// The groups or links of a panel, with their flows or the link.
+    /// The groups, links or aggregates of a panel, with what has the series.
     fn subjects(&self, metric: Metric) -> Vec<(String, Vec<Entity>)> {
-        if metric.of_links() {
+        if metric.of() == Of::Aggregate {
+            let aggregates = self.outline.aggregates(|l| l.shown).take(MOST_SUBJECTS);
+            let named = aggregates.map(|(name, entity)| (show::clean(&name, 60), vec![entity]));
+            return named.collect();
+        }
+        if metric.of() == Of::Link {
             let links = self
                 .outline
                 .links
@@ -283,6 +305,11 @@ impl<'a> Plan<'a> {
             return named.take(MOST_SUBJECTS).collect();
         }
         let groups = self.outline.groups.iter().enumerate();
+        if metric.of() == Of::Group {
+            let groups = groups.filter(|(_, g)| g.flows.len() > 1);
+            let named = groups.map(|(i, g)| (show::clean(&g.name, 60), vec![Entity::Group(i)]));
+            return named.take(MOST_SUBJECTS).collect();
+        }
         let named = groups.map(|(i, g)| {
             let name = show::clean(&g.name, 60);
             let name = match g.flows.len() {
@@ -345,7 +372,10 @@ fn lines(run: &Run, metric: Metric, entities: &[Entity]) -> Vec<Raw> {
 /// The series of those entities that have it, with the entity's index.
 fn all<'r>(run: &'r Run, metric: Metric, entities: &[Entity]) -> Vec<(usize, &'r [f64])> {
     let found = entities.iter().filter_map(|&entity| {
-        let (Entity::Flow(i) | Entity::Link(i)) = entity;
+        let i = match entity {
+            Entity::Flow(i) | Entity::Group(i) | Entity::Link(i) => i,
+            Entity::Aggregate { aggregate, .. } => aggregate,
+        };
         Some((i, run.series(metric, entity)?.values.as_slice()))
     });
     found.collect()

@@ -255,6 +255,11 @@ impl Table {
                 Of::Flow(f) => scenario.flows.get(f).and_then(|f| group(f.group)),
                 Of::Group(g) => group(g),
                 Of::Link(l) => scenario.links.get(l).map(|l| Subject::Link(l.name.clone())),
+                Of::Aggregate { link, aggregate } => {
+                    let (link, aggregates) = (scenario.links.get(link), &scenario.aggregates);
+                    let name = link.zip(aggregates.get(aggregate));
+                    name.map(|(l, a)| Subject::Aggregate(format!("{}.{a}", l.name)))
+                }
             };
             let metric = expectation.metric.name();
             let known = |g: &Gathered| Some(&g.of) == of.as_ref() && g.quantity == metric;
@@ -275,7 +280,7 @@ impl Table {
 
 impl Gathered {
     fn scaled(self) -> Quantity {
-        let (Subject::Group(name) | Subject::Link(name)) = &self.of;
+        let (Subject::Group(name) | Subject::Link(name) | Subject::Aggregate(name)) = &self.of;
         let quantity = self.quantity.replace('_', " ");
         let values = self.lines.iter().flat_map(|l| &l.means);
         let largest = values.filter(|v| v.is_finite()).map(|v| v.abs());

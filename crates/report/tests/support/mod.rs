@@ -57,6 +57,7 @@ pub fn scenario(groups: &[(&str, usize)], links: &[&str], seconds: u64) -> Scena
             start: Time::ZERO,
             stop: None,
             aggregate: 0,
+            share: 1.0,
             packet: Bytes::new(1000),
             ack: Bytes::new(40),
             control: Bytes::new(40),

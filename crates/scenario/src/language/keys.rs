@@ -147,6 +147,7 @@ const DEMAND: Key = key("demand", Shape::Either(&[Shape::Choice(|| vec!["greedy"
 const START: Key = key("start", Shape::Either(&[Shape::Instant, Shape::Table(&UNIFORM)]), Value("0 s"), "When it starts.");
 const STOP: Key = key("stop", Shape::Instant, Nothing, "When it stops sending.");
 const AGGREGATE: Key = key("aggregate", Shape::Name, Value("default"), "The kind of traffic that queue disciplines take it for, such as \"udp\".");
+const SHARE: Key = key("share", Shape::Number(1e-6, 1e9), Words("the weight of its service, 1 without one"), "What a flow should have, relative to others: the fairness indices measure against it.");
 const PACKET: Key = key("packet", Shape::Packet, Value("1000 B"), "Size of a data packet, headers included.");
 const ACK: Key = key("ack", Shape::Packet, Value("40 B"), "Size of an acknowledgement, headers included.");
 const CONTROL: Key = key("control", Shape::Packet, Value("64 B"), "Size of a control packet, headers included.");
@@ -160,7 +161,7 @@ pub(crate) const FLOW: Section = Section {
         key("each_hop", Shape::Flag, Value("false"), "Flows on each link of the parking lot, instead of a path: `NAME.1` on `hop1` and so on."),
         FROM, TO, PATH, REVERSE_PATH, ACCESS, EGRESS,
         Key { default: Words("required, here or in `each`"), ..CONTROLLER },
-        SERVICE, DEMAND, START, STOP, AGGREGATE, PACKET, ACK, CONTROL,
+        SERVICE, DEMAND, START, STOP, AGGREGATE, SHARE, PACKET, ACK, CONTROL,
         key("each", Shape::List(&Shape::Table(&EACH)), Nothing, "One table for each flow of the group, with what is different from the group."),
     ],
 };
@@ -172,8 +173,8 @@ pub(crate) const EACH: Section = Section {
     keys: &[
         inherited(FROM), inherited(TO), inherited(PATH), inherited(REVERSE_PATH), inherited(ACCESS),
         inherited(EGRESS), inherited(CONTROLLER), inherited(SERVICE), inherited(DEMAND),
-        inherited(START), inherited(STOP), inherited(AGGREGATE), inherited(PACKET), inherited(ACK),
-        inherited(CONTROL),
+        inherited(START), inherited(STOP), inherited(AGGREGATE), inherited(SHARE), inherited(PACKET),
+        inherited(ACK), inherited(CONTROL),
     ],
 };
 
@@ -256,7 +257,7 @@ pub(crate) const UNIFORM: Section = Section {
 
 pub(crate) const EVENT: Section = Section {
     title: "[[event]]",
-    doc: "A change of a link's delay or rate, or of a flow's path.",
+    doc: "A change of a link's delay or rate, or of a flow's path or demand.",
     one_of: false,
     keys: &[
         key("at", Shape::Instant, Required, "When."),
@@ -264,7 +265,8 @@ pub(crate) const EVENT: Section = Section {
         key("direction", Shape::Choice(|| vec!["both", "forward", "reverse"]), Value("both"), "Which directions of the link."),
         key("delay", Shape::Delay, Nothing, "Its propagation delay from now on; packets on the wire are not overtaken."),
         key("rate", Shape::Rate, Nothing, "Its rate from now on."),
-        key("flow", Shape::Dotted, Nothing, "The group or flow that takes another path."),
+        key("flow", Shape::Dotted, Nothing, "The group or flow that takes another path or sends at another rate."),
+        key("demand_rate", Shape::Rate, Nothing, "Rate of its demand from now on; for a demand that has one."),
         key("path", NODES, Nothing, "Nodes of the new path; access and egress stay and need not be listed."),
         REVERSE_PATH,
     ],
@@ -280,7 +282,7 @@ pub(crate) const EXPECT: Section = Section {
     keys: &[
         key("name", Shape::Text, Words("made of the other keys"), "One line for people, unique in the file."),
         key("metric", Shape::Choice(metrics), Required, "The quantity."),
-        key("of", Shape::Dotted, Required, "A group, a flow (`NAME.2`) or a link."),
+        key("of", Shape::Dotted, Required, "A group, a flow (`NAME.2`), a link, or an aggregate at a link (`bottleneck.udp`)."),
         key("engine", Shape::Either(&[Shape::Choice(engines), Shape::List(&Shape::Choice(engines))]), Value("packet"), "The engine whose run is judged; a list makes one expectation for each."),
         key("during", Shape::Pair(&Shape::Instant), Words("the steady part"), "The part of the run that counts."),
         key("over", Shape::Over, Value("mean"), "How the samples become one number; `variation` is their standard deviation over their mean."),

@@ -258,6 +258,7 @@ fn flow(s: &Scenario, flow: &Flow) -> Vec<(&'static str, String)> {
     keys.extend(flow.stop.map(|stop| ("stop", quoted(stop))));
     keys.extend([
         ("aggregate", text(&s.aggregates[flow.aggregate])),
+        ("share", format!("{:?}", flow.share)),
         ("packet", quoted(flow.packet)),
         ("ack", quoted(flow.ack)),
         ("control", quoted(flow.control)),
@@ -311,6 +312,10 @@ fn event(out: &mut String, s: &Scenario, event: &Event) {
     match &event.change {
         Change::Delay(id, delay) => link(*id, "delay", quoted(delay)),
         Change::Rate(id, rate) => link(*id, "rate", quoted(rate)),
+        Change::Demand { flow, rate } => {
+            line(out, "flow", &text(&member(s, *flow)));
+            line(out, "demand_rate", &quoted(rate));
+        }
         Change::Route {
             flow,
             path,
@@ -339,6 +344,9 @@ fn expectation(out: &mut String, s: &Scenario, i: usize) {
         Subject::Flow(flow) => member(s, flow),
         Subject::Group(group) => s.groups[group].name.clone(),
         Subject::Link(link) => s.links[link].name.clone(),
+        Subject::Aggregate { link, aggregate } => {
+            format!("{}.{}", s.links[link].name, s.aggregates[aggregate])
+        }
     };
     line(out, "of", &text(&of));
     line(out, "engine", &quoted(e.engine));

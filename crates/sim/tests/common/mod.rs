@@ -167,6 +167,7 @@ impl Dumbbell {
                 start: Time::ZERO + start_stop.0.parse().unwrap(),
                 stop: start_stop.1.map(|s| Time::ZERO + s.parse().unwrap()),
                 aggregate: 0,
+                share: 1.0,
                 packet: Bytes::new(1000),
                 ack: Bytes::new(40),
                 control: Bytes::new(40),

@@ -56,12 +56,25 @@ fn event(
         };
     match (reader.given("link"), reader.given("flow")) {
         (Some(link), None) => {
-            refuse(&["path", "reverse_path"], "link")?;
+            refuse(&["path", "reverse_path", "demand_rate"], "link")?;
             change_link(reader, link, at, network, scenario)
         }
         (None, Some(flow)) => {
             refuse(&["delay", "rate", "direction"], "flow")?;
             let flows = flows(flow, network, scenario)?;
+            if let Some(value) = reader.given("demand_rate") {
+                refuse(&["path", "reverse_path"], "demand")?;
+                let rate = read::rate(value)?;
+                if !scenario.flows[flows.clone()].iter().all(|f| f.demand.is_rated()) {
+                    let message = "a demand without a rate cannot get another";
+                    return Err(Problem::new(value.span, message)
+                        .hint("the flow's demand is of constant, poisson or on_off with a rate"));
+                }
+                let change = |flow| Change::Demand { flow, rate };
+                let events = flows.map(|i| Event { at, change: change(i) });
+                scenario.events.extend(events);
+                return Ok(());
+            }
             for i in flows {
                 let change = reroute(reader, i, network, scenario)?;
                 if let Change::Route { path, .. } = &change {
@@ -77,7 +90,7 @@ fn event(
         }
         _ => Err(
             Problem::new(reader.span, "an event is of one link or of one flow")
-                .hint("link = \"bottleneck\" with delay or rate; or flow = \"long\" with path"),
+                .hint("link = \"bottleneck\" with delay or rate; or flow = \"long\" with path or demand_rate"),
         ),
     }
 }

@@ -10,7 +10,7 @@ use super::super::tree::{Data, Value};
 use super::network::Network;
 use super::{Context, event, window};
 use crate::expectation::{Across, Expectation, Over, Subject, Target, Window};
-use crate::{Engine, Metric, Scenario};
+use crate::{Engine, Metric, Of, Scenario};
 use std::collections::BTreeSet;
 
 pub(super) fn resolve(
@@ -73,11 +73,13 @@ fn expectations(
     let subject = subject(of, metric, network, scenario)?;
     let over = reader.get("over", read::over)?;
     let across = reader.get("across", figure::read_across)?;
-    if let (Some(value), Subject::Flow(_) | Subject::Link(_)) = (reader.given("across"), subject)
+    let combines = matches!(subject, Subject::Group(_)) && metric.of() == Of::Flow;
+    if let Some(value) = reader.given("across")
         && across != Across::Each
+        && !combines
     {
         let message = format!(
-            "{} is not a group, so there is nothing to combine",
+            "{} has one value of this, so there is nothing to combine",
             of.describe()
         );
         return Err(Problem::new(value.span, message));
@@ -150,7 +152,10 @@ fn subject(
     network: &Network,
     scenario: &Scenario,
 ) -> Result<Subject, Problem> {
-    if metric.of_links() {
+    if metric.of() == Of::Aggregate {
+        return aggregate(of, metric, network, scenario);
+    }
+    if metric.of() == Of::Link {
         let id = network.find_link(of).map_err(|p| Problem {
             message: format!("{}; {metric} is a metric of links", p.message),
             ..p
@@ -161,16 +166,57 @@ fn subject(
         }
         return Ok(Subject::Link(id));
     }
+    let what = match metric.of() {
+        Of::Group => "groups",
+        _ => "flows",
+    };
     let flows = event::flows(of, network, scenario).map_err(|p| Problem {
-        message: format!("{}; {metric} is a metric of flows", p.message),
+        message: format!("{}; {metric} is a metric of {what}", p.message),
         ..p
     })?;
     let group = scenario.flows[flows.start].group;
     let whole = of.text() == Some(&scenario.groups[group].name);
+    if metric.of() == Of::Group && (!whole || flows.len() < 2) {
+        let message = format!("{metric} is a metric of groups of two flows or more");
+        return Err(Problem::new(of.span, message));
+    }
     Ok(match whole {
         true => Subject::Group(group),
         false => Subject::Flow(flows.start),
     })
+}
+
+/// An aggregate at a link: "bottleneck.udp".
+fn aggregate(
+    of: &Value,
+    metric: Metric,
+    network: &Network,
+    scenario: &Scenario,
+) -> Result<Subject, Problem> {
+    let name = read::name(of, true)?;
+    let refuse = |message: String| {
+        Problem::new(of.span, message).hint("LINK.AGGREGATE, such as \"bottleneck.udp\"")
+    };
+    let Some((link, aggregate)) = name.rsplit_once('.') else {
+        let message = format!("{metric} is a metric of an aggregate at a link");
+        return Err(refuse(message));
+    };
+    let of_link = Value {
+        span: of.span,
+        data: Data::Text(link.to_string()),
+    };
+    let link = network.find_link(&of_link)?;
+    let told = network.links[link].queue.discipline.family();
+    if told.aggregate_params().is_empty() {
+        let message = format!("{} does not tell aggregates apart", told.name);
+        return Err(refuse(message));
+    }
+    let found = scenario.aggregates.iter().position(|n| n == aggregate);
+    let aggregate = found.ok_or_else(|| {
+        let known = scenario.aggregates.iter().map(String::as_str);
+        refuse(format!("there is no aggregate {}", quote(aggregate))).known(aggregate, known)
+    })?;
+    Ok(Subject::Aggregate { link, aggregate })
 }
 
 fn engine(value: &Value) -> Result<Engine, Problem> {

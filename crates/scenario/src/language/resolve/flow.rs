@@ -28,6 +28,7 @@ struct Spec {
     start: (Time, Time),
     stop: Option<Time>,
     aggregate: usize,
+    share: Option<f64>,
     packet: Bytes,
     ack: Bytes,
     control: Bytes,
@@ -269,6 +270,7 @@ impl Flows<'_> {
             start: reader.get("start", start)?,
             stop: reader.opt("stop", read::instant)?,
             aggregate: self.aggregate(reader)?,
+            share: reader.opt("share", |v| read::number(v, 1e-6, 1e9))?,
             packet: reader.get("packet", read::packet)?,
             ack: reader.get("ack", read::packet)?,
             control: reader.get("control", read::packet)?,
@@ -292,14 +294,9 @@ impl Flows<'_> {
             let message = format!("it stops at {stop}, but may start at {}", spec.start.1);
             return Err(Problem::new(at("stop"), message));
         }
-        let rated = match spec.demand {
-            Demand::Constant(_) | Demand::Poisson(_) => true,
-            Demand::OnOff { rate, .. } => rate.is_some(),
-            Demand::Greedy | Demand::Size(_) | Demand::Web(_) => false,
-        };
         let family = spec.controller.family();
         let objective = family.role.objective(&spec.controller);
-        if objective == Some(Objective::Unresponsive) && !rated {
+        if objective == Some(Objective::Unresponsive) && !spec.demand.is_rated() {
             let span = reader.given("demand").map_or(at("controller"), |v| v.span);
             let message = format!(
                 "{} does not respond to congestion, so the demand has to give a rate",
@@ -425,6 +422,7 @@ impl Flows<'_> {
             start: draw(spec.start, self.scenario.seed, index),
             stop: spec.stop,
             aggregate: spec.aggregate,
+            share: spec.share.unwrap_or(spec.service.weight),
             packet: spec.packet,
             ack: spec.ack,
             control: spec.control,
