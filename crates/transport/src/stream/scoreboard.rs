@@ -16,11 +16,23 @@ enum State {
 
 /// States of the packets from the first unacknowledged one on. Empty, and free, as long as
 /// nothing is out of order.
+///
+/// Windows of thousands of packets are looked through on each duplicate acknowledgement, so
+/// nothing here looks at a packet twice: what arrived is kept as blocks, too, and what was
+/// searched for losses stays searched.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Scoreboard {
     states: VecDeque<State>,
+    /// Number of the first of `states`; all numbers below count from the first packet ever.
+    base: u64,
+    /// What arrived beyond a gap: first and one past last, in order, never touching.
+    blocks: VecDeque<(u64, u64)>,
     sacked: u64,
     lost: u64,
+    /// Below it no packet is `Out`.
+    searched: u64,
+    /// Below it no packet is `Lost`.
+    repaired: u64,
 }
 
 /// A packet is lost once this many later ones have arrived [RFC 6675 §4].
@@ -41,8 +53,10 @@ impl Scoreboard {
     #[inline]
     pub fn acknowledge(&mut self, n: u64) -> u64 {
         if self.states.is_empty() {
+            self.base += n;
             return n;
         }
+        self.base += n;
         let mut new = n;
         for _ in 0..n {
             match self.states.pop_front() {
@@ -55,45 +69,84 @@ impl Scoreboard {
                 None => break,
             }
         }
+        while let Some(first) = self.blocks.front_mut() {
+            first.0 = first.0.max(self.base);
+            if first.0 < first.1 {
+                break;
+            }
+            self.blocks.pop_front();
+        }
         new
     }
 
     /// Packets `from..to`, counted from the first unacknowledged one, arrived. Gives how
     /// many of them are news.
     pub fn sack(&mut self, from: u64, to: u64) -> u64 {
+        if from >= to {
+            return 0;
+        }
         if (self.states.len() as u64) < to {
             self.states.resize(to as usize, State::Out);
         }
-        let mut new = 0;
-        for state in self.states.range_mut(from as usize..to as usize) {
-            match state {
-                State::Sacked => continue,
-                State::Lost => self.lost -= 1,
-                State::Out | State::Again => {}
-            }
-            *state = State::Sacked;
-            new += 1;
+        let (from, to) = (self.base + from, self.base + to);
+        let first = self.blocks.partition_point(|&(_, end)| end < from);
+        let (mut merged, mut last, mut next, mut new) = ((from, to), first, from, 0);
+        while let Some(&(start, end)) = self.blocks.get(last)
+            && start <= to
+        {
+            new += self.arrive(next, start);
+            next = end;
+            merged = (merged.0.min(start), merged.1.max(end));
+            last += 1;
+        }
+        new += self.arrive(next, to);
+        if first == last {
+            self.blocks.insert(first, merged);
+        } else {
+            self.blocks[first] = merged;
+            self.blocks.drain(first + 1..last);
         }
         self.sacked += new;
         new
     }
 
+    /// Notes that packets arrived which had not; their number.
+    fn arrive(&mut self, from: u64, to: u64) -> u64 {
+        if from >= to {
+            return 0;
+        }
+        let range = (from - self.base) as usize..(to - self.base) as usize;
+        for state in self.states.range_mut(range) {
+            self.lost -= u64::from(*state == State::Lost);
+            *state = State::Sacked;
+        }
+        to - from
+    }
+
     /// Takes for lost what has three arrived packets above it. Gives whether anything was.
     pub fn find_losses(&mut self) -> bool {
-        let mut above = self.sacked;
-        let mut found = false;
-        for state in &mut self.states {
-            if above < DUP_THRESH {
+        let mut above = DUP_THRESH;
+        let mut end = 0;
+        for &(from, to) in self.blocks.iter().rev() {
+            if to - from >= above {
+                end = to - above;
                 break;
             }
-            match state {
-                State::Sacked => above -= 1,
-                State::Out => {
-                    *state = State::Lost;
-                    self.lost += 1;
-                    found = true;
-                }
-                State::Lost | State::Again => {}
+            above -= to - from;
+        }
+        let from = self.searched.max(self.base);
+        if end <= from {
+            return false;
+        }
+        self.searched = end;
+        let mut found = false;
+        let range = (from - self.base) as usize..(end - self.base) as usize;
+        for (state, number) in self.states.range_mut(range).zip(from..) {
+            if *state == State::Out {
+                *state = State::Lost;
+                self.lost += 1;
+                self.repaired = self.repaired.min(number);
+                found = true;
             }
         }
         found
@@ -107,6 +160,7 @@ impl Scoreboard {
         if !matches!(self.states[0], State::Lost | State::Sacked) {
             self.states[0] = State::Lost;
             self.lost += 1;
+            self.repaired = self.base;
         }
     }
 
@@ -116,9 +170,12 @@ impl Scoreboard {
         if self.lost == 0 {
             return None;
         }
-        let i = self.states.iter().position(|s| *s == State::Lost)?;
+        let from = self.repaired.saturating_sub(self.base) as usize;
+        let mut left = self.states.range(from..);
+        let i = from + left.position(|s| *s == State::Lost)?;
         self.states[i] = State::Again;
         self.lost -= 1;
+        self.repaired = self.base + i as u64 + 1;
         Some(i as u64)
     }
 
@@ -132,5 +189,112 @@ impl Scoreboard {
             }
         }
         self.lost = n - self.sacked;
+        self.repaired = self.base;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    #[derive(Clone, Debug)]
+    enum Operation {
+        Send(u64),
+        Acknowledge(u64),
+        Sack(u64, u64),
+        FindLosses,
+        LoseFirst,
+        TakeLost,
+        LoseAll,
+    }
+
+    fn any_operation() -> impl Strategy<Value = Operation> {
+        prop_oneof![
+            4 => (0..8u64).prop_map(Operation::Send),
+            2 => (0..6u64).prop_map(Operation::Acknowledge),
+            6 => (0..40u64, 1..10u64).prop_map(|(from, n)| Operation::Sack(from, n)),
+            4 => Just(Operation::FindLosses),
+            1 => Just(Operation::LoseFirst),
+            6 => Just(Operation::TakeLost),
+            1 => Just(Operation::LoseAll),
+        ]
+    }
+
+    fn count(states: &[State], state: State) -> u64 {
+        states.iter().filter(|s| **s == state).count() as u64
+    }
+
+    /// The rules word for word, over all packets that are out.
+    #[derive(Default)]
+    struct Rules(Vec<State>);
+
+    impl Rules {
+        fn find_losses(&mut self) -> bool {
+            let lost: Vec<usize> = (0..self.0.len())
+                .filter(|&i| self.0[i] == State::Out)
+                .filter(|&i| count(&self.0[i..], State::Sacked) >= DUP_THRESH)
+                .collect();
+            lost.iter().for_each(|&i| self.0[i] = State::Lost);
+            !lost.is_empty()
+        }
+
+        fn sack(&mut self, from: u64, to: u64) -> u64 {
+            let range = &mut self.0[from as usize..to as usize];
+            let new = range.len() as u64 - count(range, State::Sacked);
+            range.fill(State::Sacked);
+            new
+        }
+
+        fn acknowledge(&mut self, n: u64) -> u64 {
+            let gone: Vec<State> = self.0.drain(..n as usize).collect();
+            n - count(&gone, State::Sacked)
+        }
+
+        fn take_lost(&mut self) -> Option<u64> {
+            let i = self.0.iter().position(|s| *s == State::Lost)?;
+            self.0[i] = State::Again;
+            Some(i as u64)
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn it_knows_what_the_rules_say(
+            operations in prop::collection::vec(any_operation(), 0..300),
+        ) {
+            let (mut rules, mut board) = (Rules::default(), Scoreboard::default());
+            for operation in operations {
+                let out = rules.0.len() as u64;
+                match operation {
+                    Operation::Send(n) => rules.0.resize((out + n) as usize, State::Out),
+                    Operation::Acknowledge(n) => {
+                        let n = n.min(out);
+                        prop_assert_eq!(board.acknowledge(n), rules.acknowledge(n));
+                    }
+                    Operation::Sack(from, n) => {
+                        let (from, to) = (from.min(out), (from + n).min(out));
+                        prop_assert_eq!(board.sack(from, to), rules.sack(from, to));
+                    }
+                    Operation::FindLosses => {
+                        prop_assert_eq!(board.find_losses(), rules.find_losses());
+                    }
+                    Operation::LoseFirst => {
+                        if let Some(first) = rules.0.first_mut().filter(|s| **s != State::Sacked) {
+                            *first = State::Lost;
+                            board.lose_first();
+                        }
+                    }
+                    Operation::TakeLost => prop_assert_eq!(board.take_lost(), rules.take_lost()),
+                    Operation::LoseAll => {
+                        let all = rules.0.iter_mut().filter(|s| **s != State::Sacked);
+                        all.for_each(|s| *s = State::Lost);
+                        board.lose_all(out);
+                    }
+                }
+                prop_assert_eq!(board.sacked(), count(&rules.0, State::Sacked));
+                prop_assert_eq!(board.lost(), count(&rules.0, State::Lost));
+            }
+        }
     }
 }
