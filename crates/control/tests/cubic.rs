@@ -192,11 +192,28 @@ fn time_does_not_pass_while_the_window_is_not_used() {
 fn it_says_how_losses_are_repaired_and_what_marks_are() {
     let c = build("cubic", &[]);
     assert_eq!((c.recovery(), c.marks()), (Recovery::Sack, Marks::Nothing));
-    let changes = [("sack", Raw::Flag(false)), ("ecn", Raw::Flag(true))];
+    let changes = [
+        ("sack", Raw::Flag(false)),
+        ("ecn", Raw::Flag(true)),
+        ("initial_window", text("100 pkt")),
+    ];
     let mut c = build("cubic", &changes);
     assert_eq!((c.recovery(), c.marks()), (Recovery::NewReno, Marks::Loss));
     c.on_congestion(Congestion::Ecn, &path(100), Time::ZERO);
     assert_eq!(window(&c), 70.0);
+}
+
+/// A loss of many packets leaves more out than the window; the window falls all the same.
+#[test]
+fn no_loss_makes_a_window_larger() {
+    for name in ["cubic", "multcp"] {
+        let mut c = build(name, &[("initial_window", text("100 pkt"))]);
+        c.on_congestion(Congestion::Loss, &path(1000), Time::ZERO);
+        assert!(window(&c) < 100.0, "{name}");
+        let before = window(&c);
+        c.on_congestion(Congestion::Loss, &path(1000), Time::ZERO);
+        assert!(window(&c) < before, "{name}");
+    }
 }
 
 #[test]

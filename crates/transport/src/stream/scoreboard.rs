@@ -17,22 +17,29 @@ enum State {
 /// States of the packets from the first unacknowledged one on. Empty, and free, as long as
 /// nothing is out of order.
 ///
-/// Windows of thousands of packets are looked through on each duplicate acknowledgement, so
-/// nothing here looks at a packet twice: what arrived is kept as blocks, too, and what was
-/// searched for losses stays searched.
+/// Windows of thousands of packets would be looked through on each duplicate acknowledgement,
+/// so nothing here looks at a packet twice: see [`Searched`].
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Scoreboard {
     states: VecDeque<State>,
-    /// Number of the first of `states`; all numbers below count from the first packet ever.
+    sacked: u64,
+    lost: u64,
+    /// Boxed, since it is idle while nothing is lost.
+    known: Box<Searched>,
+}
+
+/// What need not be looked at again: what arrived, as blocks, and how far was searched.
+#[derive(Clone, Debug, Default)]
+struct Searched {
+    /// Number of the first of the states; it stands still while there are none. The numbers
+    /// below count as it does.
     base: u64,
     /// What arrived beyond a gap: first and one past last, in order, never touching.
     blocks: VecDeque<(u64, u64)>,
-    sacked: u64,
-    lost: u64,
     /// Below it no packet is `Out`.
-    searched: u64,
+    losses: u64,
     /// Below it no packet is `Lost`.
-    repaired: u64,
+    repairs: u64,
 }
 
 /// A packet is lost once this many later ones have arrived [RFC 6675 §4].
@@ -53,10 +60,9 @@ impl Scoreboard {
     #[inline]
     pub fn acknowledge(&mut self, n: u64) -> u64 {
         if self.states.is_empty() {
-            self.base += n;
             return n;
         }
-        self.base += n;
+        self.known.base += n;
         let mut new = n;
         for _ in 0..n {
             match self.states.pop_front() {
@@ -69,12 +75,13 @@ impl Scoreboard {
                 None => break,
             }
         }
-        while let Some(first) = self.blocks.front_mut() {
-            first.0 = first.0.max(self.base);
+        let known = &mut *self.known;
+        while let Some(first) = known.blocks.front_mut() {
+            first.0 = first.0.max(known.base);
             if first.0 < first.1 {
                 break;
             }
-            self.blocks.pop_front();
+            known.blocks.pop_front();
         }
         new
     }
@@ -88,10 +95,10 @@ impl Scoreboard {
         if (self.states.len() as u64) < to {
             self.states.resize(to as usize, State::Out);
         }
-        let (from, to) = (self.base + from, self.base + to);
-        let first = self.blocks.partition_point(|&(_, end)| end < from);
+        let (from, to) = (self.known.base + from, self.known.base + to);
+        let first = self.known.blocks.partition_point(|&(_, end)| end < from);
         let (mut merged, mut last, mut next, mut new) = ((from, to), first, from, 0);
-        while let Some(&(start, end)) = self.blocks.get(last)
+        while let Some(&(start, end)) = self.known.blocks.get(last)
             && start <= to
         {
             new += self.arrive(next, start);
@@ -101,10 +108,10 @@ impl Scoreboard {
         }
         new += self.arrive(next, to);
         if first == last {
-            self.blocks.insert(first, merged);
+            self.known.blocks.insert(first, merged);
         } else {
-            self.blocks[first] = merged;
-            self.blocks.drain(first + 1..last);
+            self.known.blocks[first] = merged;
+            self.known.blocks.drain(first + 1..last);
         }
         self.sacked += new;
         new
@@ -115,7 +122,7 @@ impl Scoreboard {
         if from >= to {
             return 0;
         }
-        let range = (from - self.base) as usize..(to - self.base) as usize;
+        let range = (from - self.known.base) as usize..(to - self.known.base) as usize;
         for state in self.states.range_mut(range) {
             self.lost -= u64::from(*state == State::Lost);
             *state = State::Sacked;
@@ -127,25 +134,25 @@ impl Scoreboard {
     pub fn find_losses(&mut self) -> bool {
         let mut above = DUP_THRESH;
         let mut end = 0;
-        for &(from, to) in self.blocks.iter().rev() {
+        for &(from, to) in self.known.blocks.iter().rev() {
             if to - from >= above {
                 end = to - above;
                 break;
             }
             above -= to - from;
         }
-        let from = self.searched.max(self.base);
+        let from = self.known.losses.max(self.known.base);
         if end <= from {
             return false;
         }
-        self.searched = end;
+        self.known.losses = end;
         let mut found = false;
-        let range = (from - self.base) as usize..(end - self.base) as usize;
+        let range = (from - self.known.base) as usize..(end - self.known.base) as usize;
         for (state, number) in self.states.range_mut(range).zip(from..) {
             if *state == State::Out {
                 *state = State::Lost;
                 self.lost += 1;
-                self.repaired = self.repaired.min(number);
+                self.known.repairs = self.known.repairs.min(number);
                 found = true;
             }
         }
@@ -160,7 +167,7 @@ impl Scoreboard {
         if !matches!(self.states[0], State::Lost | State::Sacked) {
             self.states[0] = State::Lost;
             self.lost += 1;
-            self.repaired = self.base;
+            self.known.repairs = self.known.base;
         }
     }
 
@@ -170,12 +177,12 @@ impl Scoreboard {
         if self.lost == 0 {
             return None;
         }
-        let from = self.repaired.saturating_sub(self.base) as usize;
+        let from = self.known.repairs.saturating_sub(self.known.base) as usize;
         let mut left = self.states.range(from..);
         let i = from + left.position(|s| *s == State::Lost)?;
         self.states[i] = State::Again;
         self.lost -= 1;
-        self.repaired = self.base + i as u64 + 1;
+        self.known.repairs = self.known.base + i as u64 + 1;
         Some(i as u64)
     }
 
@@ -189,7 +196,7 @@ impl Scoreboard {
             }
         }
         self.lost = n - self.sacked;
-        self.repaired = self.base;
+        self.known.repairs = self.known.base;
     }
 }
 
