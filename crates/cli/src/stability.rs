@@ -75,7 +75,11 @@ fn text(scenario: &Scenario, found: &Stability) -> String {
     for rest in &found.rest {
         if shown.insert(rest.group) {
             let group = &scenario.groups[rest.group].name;
-            out += &format!("  {group:16} {}\n", time(rest.halving_jitter()));
+            let jitter = match rest.halving_jitter() {
+                jitter if jitter.is_finite() => time(jitter),
+                _ => "none: half of it is contracted".into(),
+            };
+            out += &format!("  {group:16} {jitter}\n");
         }
     }
     out

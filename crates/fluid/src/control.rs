@@ -1,6 +1,6 @@
 //! The controllers of the scenario language, as laws with parameters in bytes and seconds.
 
-use crate::law::{Base, Control, Law, Reads};
+use crate::law::{Base, Control, Law, Reads, Service};
 use accord_scenario::{Demand, Flow};
 use std::f64::consts::LN_2;
 
@@ -10,8 +10,14 @@ impl Control {
         let v = &flow.controller;
         let packet = flow.packet.as_f64();
         let size = |name| v.size(name).bytes_f64(flow.packet);
+        let weight = flow.service.weight;
+        let limit = flow.service.limit.map(|limit| limit.as_f64());
         let plain = Control {
             law: Law::Unresponsive,
+            service: Service {
+                contract: flow.service.contract.as_bps_f64() / 8.0,
+                limit: limit.unwrap_or(f64::INFINITY),
+            },
             reads: Reads::Delay,
             base: Base::Smallest,
             packet,
@@ -31,7 +37,7 @@ impl Control {
         Some(match name {
             "none" => plain,
             "monaco" => {
-                let (target, gain) = (size("target"), v.number("gain"));
+                let (target, gain) = (weight * size("target"), v.number("gain"));
                 let law = match v.choice("policy") {
                     "aiad" => Law::Additive {
                         gain: gain * packet,
@@ -58,7 +64,7 @@ impl Control {
             }
             "vegas" | "vegas-k" | "vegas-rem" => {
                 let marks = name == "vegas-rem";
-                let rate = |name| v.rate_opt(name).map(|r| r.as_bps_f64() / 8.0);
+                let rate = |name| v.rate_opt(name).map(|r| weight * r.as_bps_f64() / 8.0);
                 let low = rate("alpha_rate");
                 let high = if marks { low } else { rate("beta_rate") };
                 let law = match (low, high) {
@@ -77,8 +83,8 @@ impl Control {
                             false => (amount("alpha", 1.0), amount("beta", 3.0)),
                         };
                         Law::Vegas {
-                            low,
-                            high,
+                            low: weight * low,
+                            high: weight * high,
                             per_second: false,
                         }
                     }

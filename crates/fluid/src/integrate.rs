@@ -15,7 +15,7 @@ use crate::error::FluidError;
 use crate::feeds::Feeds;
 use crate::flow::{Flow, See};
 use crate::history::{Clock, Histories, Tap};
-use crate::law::{Law, Seen, Window};
+use crate::law::{Law, Seen, Service, Window};
 use crate::model::{Model, Network};
 use crate::motion::{Motion, Proportional, Run};
 use crate::queue::Queue;
@@ -354,8 +354,9 @@ impl<'a, 'b> Integration<'a, 'b> {
             packet: control.packet,
         };
         let endless = flow.offered.is_infinite() && flow.size.is_infinite();
+        let fair = control.service == Service::FAIR;
         match &self.taps[flow.hops.clone()] {
-            [see] if endless && flow.active && !flow.slow_start && !flow.signals => {
+            [see] if endless && fair && flow.active && !flow.slow_start && !flow.signals => {
                 Some((*see, law))
             }
             _ => None,

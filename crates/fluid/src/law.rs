@@ -5,9 +5,11 @@
 //!
 //! ```text
 //! accumulation a = x·(q + v)                                    [Xia05 §IV-B.1, Low02 eq. 18]
-//! p      dw/dt = −κ/rtt · (a − a*), at most a packet per rtt    [Xia05 eq. 6, Har02 §II]
-//! mw     dw/dt = −κ·d/rtt · (a − a*)/w, likewise                [Xia05 eq. 5]
-//! aiad   dw/dt = −κ/rtt · sgn(a − a*)                           [Xia05 eq. 3]
+//! excess       e = a − a*; with a contract x̂, a weight and a limit A
+//!                = max(a·(1 − x̂/x)⁺ − a*, a − A), a* times the weight [Har02 algorithm 1]
+//! p      dw/dt = −κ/rtt · e, at most a packet per rtt           [Xia05 eq. 6, Har02 §II]
+//! mw     dw/dt = −κ·d/rtt · e/w, likewise                       [Xia05 eq. 5]
+//! aiad   dw/dt = −κ/rtt · sgn(e)                                [Xia05 eq. 3]
 //! vegas  dw/dt = packet/rtt · (1 if a < α, −1 if a > β, else 0) [Low02 eqs. 17-18]
 //!        and with REM a = x·p̂, p̂ the price that marks tell     [Low02 eq. 33]
 //! reno   dw/dt = packet/rtt                                     [RFC 5681]
@@ -20,7 +22,8 @@
 //! step. Slow start grows a window by the factor 2 a round trip (or two round trips, where
 //! the controller does so); the instant at which it ends is located within the step.
 //!
-//! Departures: below one packet the window goes on shrinking (the controllers pace instead);
+//! Departures: the rate that a service is held by is the source's, where the controllers take the
+//! rate at which data leaves, a round trip's mean; below one packet the window goes on shrinking (the controllers pace instead);
 //! timeouts are not modelled.
 
 /// A law with its parameters, in bytes and seconds.
@@ -69,10 +72,41 @@ pub(crate) enum Base {
     Known,
 }
 
+/// A flow's service beside its weight, which multiplies its target.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct Service {
+    /// The contracted rate in bytes per second.
+    pub contract: f64,
+    /// The accumulation limit in bytes.
+    pub limit: f64,
+}
+
+impl Service {
+    /// Neither contract nor limit.
+    pub const FAIR: Service = Service {
+        contract: 0.0,
+        limit: f64::INFINITY,
+    };
+
+    /// How much more is queued than should be, for an accumulation `a` that waits `delay`.
+    #[inline]
+    pub fn excess(&self, a: f64, delay: f64, target: f64) -> f64 {
+        // With a = x·delay this is a·(1 − x̂/x)⁺.
+        let shared = (a - self.contract * delay).max(0.0);
+        (shared - target).max(a - self.limit)
+    }
+
+    /// Whether a flow at rest is held by its limit, not by its target.
+    pub fn limited(&self, rate: f64, delay: f64, target: f64) -> bool {
+        rate * delay - self.limit > (rate - self.contract) * delay - target
+    }
+}
+
 /// What of a law does not change while the flow runs.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Control {
     pub law: Law,
+    pub service: Service,
     pub reads: Reads,
     pub base: Base,
     pub packet: f64,
@@ -147,11 +181,12 @@ impl Control {
     #[inline]
     fn slope(&self, w: f64, base_rtt: f64, seen: &Seen) -> f64 {
         let inverse = 1.0 / (base_rtt + seen.queue);
-        let a = w * (seen.queue + seen.price) * inverse;
+        let delay = seen.queue + seen.price;
+        let excess = |target| self.service.excess(w * delay * inverse, delay, target);
         let step = match self.law {
-            Law::Proportional { gain, target } => (gain * (target - a)).min(self.packet),
+            Law::Proportional { gain, target } => (-gain * excess(target)).min(self.packet),
             Law::MoWalrand { gain, target } => {
-                (gain * base_rtt * (target - a) / w).min(self.packet)
+                (-gain * base_rtt * excess(target) / w).min(self.packet)
             }
             Law::Reno => self.packet,
             _ => 0.0,
@@ -204,10 +239,18 @@ impl Control {
     fn slow_start(&self, s: &mut Window, base_rtt: f64, from: &Seen, to: &Seen, h: f64) -> f64 {
         let rtt = base_rtt + 0.5 * (from.queue + to.queue);
         let grown = s.window * (self.growth * h / rtt).exp();
-        let before = s.window * self.first_share(base_rtt, s.min_rtt, from);
-        let after = grown * self.first_share(base_rtt, s.min_rtt, to);
+        // Vegas heeds its service after slow start only.
+        let service = match self.reads {
+            Reads::Delay => self.service,
+            _ => Service::FAIR,
+        };
+        let excess = |window: f64, seen: &Seen| {
+            let a = window * self.first_share(base_rtt, s.min_rtt, seen);
+            service.excess(a, seen.queue + seen.price, self.leave)
+        };
+        let (before, after) = (excess(s.window, from), excess(grown, to));
         let lost = to.loss > 0.0;
-        if after <= self.leave && !lost {
+        if after <= 0.0 && !lost {
             s.window = grown;
             return h;
         }
@@ -215,14 +258,14 @@ impl Control {
         let part = if lost || after <= before {
             0.0
         } else {
-            ((self.leave - before) / (after - before)).clamp(0.0, 1.0)
+            (-before / (after - before)).clamp(0.0, 1.0)
         };
         s.window *= self.keep * (self.growth * part * h / rtt).exp();
         part * h
     }
 
     /// The laws of the sign: by at most their step towards the window at which a meets its
-    /// target, and not across it.
+    /// target (its excess is nothing), and not across it.
     #[inline]
     fn towards_surface(&self, s: &Window, base_rtt: f64, from: &Seen, to: &Seen, h: f64) -> f64 {
         let share = self.share(base_rtt, s.min_rtt, to);
@@ -240,7 +283,10 @@ impl Control {
         };
         let rtt = base_rtt + 0.5 * (from.queue + to.queue);
         let most = gain * h / rtt;
-        let (low, high) = (low / share, high / share);
+        // Where the excess is nothing: the rate x̂ + a*/delay or A/delay, times the round trip.
+        let contracted = self.service.contract * (base_rtt + to.queue);
+        let surface = |target: f64| (contracted + target / share).min(self.service.limit / share);
+        let (low, high) = (surface(low), surface(high));
         let moved = if s.window < low {
             (s.window + most).min(low)
         } else if s.window > high {

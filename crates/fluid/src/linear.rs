@@ -6,7 +6,8 @@
 //!
 //! ```text
 //! δdw/dt = −k_q·δq(t) − k_v·δv(t) − m·δw,    δq(t) = Σ δp(t − b)
-//!     p:  k_q = κ·x/D·(1 − (q + v)/D), k_v = κ·x/D, m = κ·(q + v)/D²;  mw: times d/w
+//!     p:  k_q = κ/D·(x_s − x·(q + v)/D), k_v = κ/D·x_s, m = κ·(q + v)/D²;  mw: times d/w
+//!     x_s = x − x̂, what is not contracted [Har02 eq. 3], or x for a flow at its limit
 //! integrator   c·δdp/dt = Σ (δw(t − f)/D − x/D·δq(t − f))
 //! ack-clocked  Σ (x/D)·Σ δp = Σ δw(t − f)/D,   solved for δp
 //! AVD          δdV/dt = δy − δC̃,  δdC̃/dt = −α·δy,  δv = (δV − v·δC̃)/C̃
@@ -17,7 +18,7 @@
 
 use crate::discipline::{self, Discipline};
 use crate::error::FluidError;
-use crate::law::{Control, Law};
+use crate::law::Law;
 use crate::model::{Model, Network};
 use accord_scenario::{Entity, LinkModel, Metric, Phase, Quiet, Scenario};
 use accord_units::{Duration, Time};
@@ -65,6 +66,9 @@ pub struct Rest {
     pub queue: f64,
     /// Virtual delay on the path.
     pub virtual_delay: f64,
+    /// What of the rate is held whatever the delay, in bytes/s: its contract, unless its
+    /// accumulation limit holds the flow.
+    pub contract: f64,
 }
 
 /// More unknowns than this take too long.
@@ -125,13 +129,22 @@ pub fn linearise(scenario: &Scenario, at: Time) -> Result<(Linear, Vec<Rest>), F
                     .sum::<f64>()
             };
             let queue = sum(&delays, path.hops.len());
+            let virtual_delay = sum(&prices, path.forward) - sum(&delays, path.forward);
+            let rate = rates[kind.members[0]];
+            let service = kind.control.service;
+            let target = match kind.control.law {
+                Law::Proportional { target, .. } | Law::MoWalrand { target, .. } => target,
+                _ => 0.0,
+            };
+            let limited = service.limited(rate, queue + virtual_delay, target);
             Rest {
                 group: scenario.flows[kind.members[0]].group,
                 flows,
-                rate: rates[kind.members[0]],
+                rate,
                 base_rtt: path.base_rtt,
                 queue,
-                virtual_delay: sum(&prices, path.forward) - sum(&delays, path.forward),
+                virtual_delay,
+                contract: if limited { 0.0 } else { service.contract },
             }
         })
         .collect();
@@ -303,22 +316,18 @@ impl Builder<'_, '_> {
         let r = &self.rest[i];
         let path = &self.network.paths[self.moving[i]];
         let d = r.base_rtt + r.queue;
-        let (gain, target) = match self.model.kinds[self.moving[i]].control {
-            Control {
-                law: Law::MoWalrand { gain, target },
-                ..
-            } => (gain * r.base_rtt / (r.rate * d), target),
-            Control {
-                law: Law::Proportional { gain, target },
-                ..
-            } => (gain, target),
+        let control = &self.model.kinds[self.moving[i]].control;
+        let (gain, target) = match control.law {
+            Law::MoWalrand { gain, target } => (gain * r.base_rtt / (r.rate * d), target),
+            Law::Proportional { gain, target } => (gain, target),
             _ => unreachable!("only smooth laws are linearised"),
         };
-        // At rest a = a*, so only the derivative of a counts.
-        debug_assert!((r.rate * (r.queue + r.virtual_delay) / target - 1.0).abs() < 1e-3);
         let both = r.queue + r.virtual_delay;
-        let k_q = gain * r.rate / d * (1.0 - both / d);
-        let k_v = gain * r.rate / d;
+        // At rest there is no excess, so only its derivative counts.
+        let excess = control.service.excess(r.rate * both, both, target);
+        debug_assert!(excess.abs() < 1e-3 * target);
+        let k_q = gain / d * (r.rate - r.contract - r.rate * both / d);
+        let k_v = gain / d * (r.rate - r.contract);
         let mut push = |column, delay, coefficient, feedbacks| {
             terms.push(Term {
                 row: i,

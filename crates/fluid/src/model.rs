@@ -151,7 +151,8 @@ impl<'a> Model<'a> {
             for flow in g.flows.clone().filter(seen) {
                 let same = |&other: &usize| {
                     let (a, b) = (&s.flows[flow], &s.flows[other]);
-                    (a.controller == b.controller && a.demand == b.demand)
+                    (a.controller == b.controller && a.service == b.service)
+                        && a.demand == b.demand
                         && (a.start, a.stop, a.packet) == (b.start, b.stop, b.packet)
                         && networks.iter().all(|n| self.same(&n[flow], &n[other]))
                 };

@@ -28,9 +28,11 @@ impl Stability {
 
 impl Rest {
     /// The jitter in seconds that takes half of a flow's rate: with x·(q + jitter) = a*, the
-    /// queuing delay itself.
+    /// queuing delay itself. With a contract (x − x̂)·(q + jitter) = a*, so it is longer, and
+    /// infinite where half of the rate is contracted.
     pub fn halving_jitter(&self) -> f64 {
-        self.queue + self.virtual_delay
+        let half = 0.5 * self.rate;
+        (self.queue + self.virtual_delay) * half / (half - self.contract).max(0.0)
     }
 }
 

@@ -1,0 +1,216 @@
+//! Services as a fluid [Har02 algorithm 1]: where integration settles, theory is, and at which
+//! gain it no longer settles, the linearisation says.
+
+mod common;
+
+use accord_fluid::{run, run_with_step, stability, step};
+use accord_scenario::{Entity, Metric, Quiet, Scenario};
+use accord_units::Time;
+use common::{fluid, last, scenario};
+
+const MODELS: [&str; 2] = ["integrator", "ack-clocked"];
+
+/// Rates of the flows that run at the end, in Mbit/s, as theory has them to six digits.
+fn settled(text: &str) -> Vec<f64> {
+    let (s, run) = fluid(text);
+    let theory = accord_theory::run(&s, &mut Quiet).expect("a problem");
+    let mut rates = Vec::new();
+    for f in (0..s.flows.len()).filter(|&f| s.flows[f].stop.is_none()) {
+        let of = |run, metric| last(run, metric, Entity::Flow(f));
+        let is = of(&run, Metric::SendingRate);
+        let should = of(&theory, Metric::Throughput);
+        let name = &s.flows[f].name;
+        assert!((is / should - 1.0).abs() < 1e-6, "{name}: {is} {should}");
+        let (is_queued, queued) = (
+            of(&run, Metric::Accumulation),
+            of(&theory, Metric::Accumulation),
+        );
+        assert!(
+            (is_queued - queued).abs() < 1e-5 * queued + 1e-3,
+            "{name}: {is_queued} {queued}"
+        );
+        rates.push(is / 1e6);
+    }
+    for (l, link) in s.links.iter().enumerate().filter(|(_, l)| !l.attachment) {
+        let of = |run| last(run, Metric::Price, Entity::Link(l));
+        let (is, should) = (of(&run), of(&theory));
+        assert!(
+            (is - should).abs() < 1e-6 * should.max(1e-4),
+            "{}: {is} {should}",
+            link.name
+        );
+    }
+    rates
+}
+
+fn link(model: &str, seconds: u32, rate: &str, queue: &str) -> String {
+    format!(
+        "duration = \"{seconds} s\"\nfluid = {{ link_model = \"{model}\" }}\n[topology.dumbbell]\nrate = \"{rate}\"\ndelay = \"10 ms\"\nqueue = {{ discipline = {queue}, limit = \"unlimited\" }}\n"
+    )
+}
+
+fn flow(name: &str, policy: &str, gain: f64, service: &str) -> String {
+    format!(
+        "[flow.{name}]\nfrom = \"left\"\nto = \"right\"\ncontroller = {{ name = \"monaco\", policy = \"{policy}\", gain = {gain}, mw_gain = \"1 Mbps\" }}\nservice = {service}\n"
+    )
+}
+
+/// 30 Mbit/s: contracts of 10 and 12, the second held at 9 KB, weights 3 and 1. With eq. 18 the
+/// 20 that are not the first contract's are shared by 3 + 9 + 9 + 3 KB.
+#[test]
+fn contracts_weights_and_limits_settle_where_theory_has_them() {
+    for model in MODELS {
+        for policy in ["p", "mw"] {
+            let flow = |name, service| flow(name, policy, 0.25, service);
+            let text = link(model, 240, "30 Mbps", "\"droptail\"")
+                + &flow("a", "{ contract = \"10 Mbps\" }")
+                + &flow("b", "{ contract = \"12 Mbps\", limit = \"9 KB\" }")
+                + &flow("c", "{ weight = 3 }")
+                + &flow("d", "{ contract = \"0 bps\", limit = \"1 MB\" }")
+                + &flow("gone", "{ contract = \"5 Mbps\" }")
+                + "start = \"20 s\"\nstop = \"40 s\"\n";
+            for (is, should) in settled(&text).into_iter().zip([12.5, 7.5, 7.5, 2.5]) {
+                assert!(
+                    (is - should).abs() < 1e-4,
+                    "{model} {policy}: {is} {should}"
+                );
+            }
+        }
+    }
+}
+
+/// All contracts of [Har02 figure 6] at once, on a tenth of its capacity: everybody is held.
+#[test]
+fn an_oversubscribed_parking_lot_settles_at_the_limits() {
+    for model in MODELS {
+        let mut text = format!(
+            "duration = \"120 s\"\nfluid = {{ link_model = \"{model}\" }}\n[topology.parking_lot]\nbottlenecks = 3\nrate = \"10 Mbps\"\ndelay = \"10 ms\"\nqueue = {{ discipline = \"droptail\", limit = \"unlimited\" }}\n\
+             [flow.cross]\neach_hop = true\ncontroller = {{ name = \"monaco\", gain = 0.25 }}\nservice = {{ weight = 4 }}\n"
+        );
+        for (j, (contract, limit)) in [(3.0, 60), (3.5, 75), (5.0, 60), (1.0, 15)]
+            .into_iter()
+            .enumerate()
+        {
+            text += &format!(
+                "[flow.long{j}]\nfrom = \"r0\"\nto = \"r3\"\ncontroller = {{ name = \"monaco\", gain = 0.25 }}\nservice = {{ contract = \"{contract} Mbps\", limit = \"{limit} KB\" }}\n"
+            );
+        }
+        // Weights of 60, 75, 60, 15 on all three links, 12 on each: 10/246 for each KB.
+        let rates = settled(&text);
+        let long = [60.0, 75.0, 60.0, 15.0].map(|limit| limit * 10.0 / 246.0);
+        for (is, should) in rates[rates.len() - 4..].iter().zip(long) {
+            assert!((is - should).abs() < 1e-4, "{model}: {is} {should}");
+        }
+    }
+}
+
+/// Over a virtual queue, which is shorter than its delay says.
+#[test]
+fn a_contract_over_a_virtual_queue() {
+    for model in MODELS {
+        let big = |name, service: &str| {
+            flow(name, "p", 0.2, service).replace(
+                "name = \"monaco\"",
+                "name = \"monaco\", target = \"60 pkt\"",
+            )
+        };
+        let text = link(model, 300, "30 Mbps", "\"avd\", utilisation = 0.9")
+            + &big("a", "{ contract = \"12 Mbps\" }")
+            + &big("b", "{ weight = 2 }");
+        for (is, should) in settled(&text).into_iter().zip([17.0, 10.0]) {
+            assert!((is - should).abs() < 1e-4, "{model}: {is} {should}");
+        }
+    }
+}
+
+/// Twenty flows of a kind, half of whose link is contracted.
+fn many(model: &str, gain: f64, service: &str) -> Scenario {
+    let text = link(model, 60, "400 Mbps", "\"droptail\"");
+    let mut s = scenario(&(text + &flow("f", "p", gain, service) + "count = 20\n"));
+    s.sample = "5 ms".parse().expect("a time");
+    s
+}
+
+/// How much the queue swings in the last quarter of the run, in seconds; at rest it is some
+/// milliseconds long.
+fn swing(s: &Scenario) -> f64 {
+    let run = run_with_step(s, step(s).expect("it has one"), &mut Quiet).expect("it runs");
+    let l = s.links.iter().position(|l| l.name == "bottleneck");
+    let q = run.series(Metric::QueuingDelay, Entity::Link(l.expect("there")));
+    let q = &q.expect("there").values;
+    let end = q[3 * q.len() / 4..].iter();
+    let (low, high) = end.fold((f64::MAX, 0.0f64), |(l, h), v| (l.min(*v), h.max(*v)));
+    high - low
+}
+
+/// A contract takes the part x̂/x of what the queue says off the loop, so the gain may be larger;
+/// a flow at its limit is one without a contract.
+#[test]
+fn integration_cycles_beyond_the_gain_that_the_linearisation_gives() {
+    for model in MODELS {
+        let critical = |service: &str| {
+            let found = stability(&many(model, 0.3, service), Time::ZERO).expect("at rest");
+            0.3 * found.margins.gain
+        };
+        let fair = critical("{ weight = 1 }");
+        let half = "{ contract = \"10 Mbps\" }";
+        let contracted = critical(half);
+        assert!(contracted > 1.3 * fair, "{model}: {contracted} {fair}");
+        let below = swing(&many(model, 0.95 * contracted, half));
+        let above = swing(&many(model, 1.05 * contracted, half));
+        assert!(below < 1e-9 && above > 1e-4, "{model}: {below} {above}");
+        // Held at 6 KB, the target is 3: as a flow of weight 2.
+        let held = critical("{ contract = \"19 Mbps\", limit = \"6 KB\" }");
+        let double = critical("{ weight = 2 }");
+        assert!(
+            (held / double - 1.0).abs() < 1e-9,
+            "{model}: {held} {double}"
+        );
+    }
+}
+
+/// Half of the rate is lost to jitter where (x/2 − x̂)·(q + jitter) = a*.
+#[test]
+fn jitter_does_not_take_a_contract() {
+    let jitter = |service: &str| {
+        let found = stability(&many("ack-clocked", 0.3, service), Time::ZERO).expect("at rest");
+        let rest = &found.rest[0];
+        rest.halving_jitter() / rest.queue
+    };
+    assert!((jitter("{ weight = 1 }") - 1.0).abs() < 1e-9);
+    // 20 Mbit/s each, 5 of them contracted: 15·q = 5·(q + jitter).
+    assert!((jitter("{ contract = \"5 Mbps\" }") - 2.0).abs() < 1e-6);
+    assert_eq!(jitter("{ contract = \"12 Mbps\" }"), f64::INFINITY);
+}
+
+/// Whatever is asked for, it runs to its end without a number that is none.
+#[test]
+fn wild_services_run() {
+    for service in [
+        "{ contract = \"0 bps\" }",
+        "{ contract = \"1 bps\", weight = 1e-6, limit = \"1 KB\" }",
+        "{ contract = \"100 Tbps\", limit = \"1 GB\" }",
+        "{ contract = \"100 Tbps\" }",
+        "{ weight = 1e6 }",
+    ] {
+        for policy in ["p", "mw", "aiad"] {
+            let text =
+                link("ack-clocked", 3, "10 Mbps", "\"droptail\"").replace("unlimited", "50 KB");
+            let other = flow(
+                "g",
+                policy,
+                0.3,
+                "{ contract = \"3 Mbps\", limit = \"30 KB\" }",
+            );
+            let s = scenario(&(text + &flow("f", policy, 0.3, service) + &other));
+            let run = run(&s, &mut Quiet).expect("it runs");
+            for f in 0..2 {
+                let rate = last(&run, Metric::SendingRate, Entity::Flow(f));
+                assert!(
+                    rate.is_finite() && rate >= 0.0,
+                    "{service} {policy}: {rate}"
+                );
+            }
+        }
+    }
+}
