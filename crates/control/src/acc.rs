@@ -5,6 +5,9 @@
 //! Departures from the source, all under [`Clocking::Egress`]; [`Clocking::Paced`] has none:
 //! - The rate is not cwnd / rtt. With it a queue integrates a rate that is one round trip
 //!   old, and 0.5 is nearly the gain at which that oscillates. See [`Acc::egress_clocked`].
+//! - A virtual queue is one more queue that the window fills: virtual delay is part of the
+//!   round trip, and what is virtually queued part of what is in flight. Where only the
+//!   physical ones count, a virtual queue integrates rates and oscillates as above.
 //! - Slow start ends at the window for which the queuing delay in hand gives the target,
 //!   not one doubling after it, and sends at most [`PROBE`] times as fast as what it sent
 //!   before came out. Twenty flows that start together then lose nothing at Xia05 figure 6.
@@ -23,6 +26,20 @@ pub enum Clocking {
     Egress,
 }
 
+/// What a flow does that should send less than a packet per round trip.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum LowRate {
+    /// As printed: negative feedback halves its rate, positive feedback brings it back to a
+    /// packet per round trip [Har02 §V-A].
+    Halve,
+    /// Its window goes on below a packet, by the policy, at most halved or doubled.
+    Smooth,
+}
+
+/// The smallest window of [`LowRate::Smooth`], and the lowest rate of [`LowRate::Halve`], as a
+/// part of a packet and of a packet per round trip.
+const LEAST: f64 = 1e-3;
+
 /// Slow start sends so many times as fast as data arrived over the last round trip: more
 /// than 1, or it would never grow; less than 2, or many flows fill a buffer in one round.
 const PROBE: f64 = 1.5;
@@ -31,31 +48,72 @@ const PROBE: f64 = 1.5;
 /// a mean over four round trips, and correcting faster than it follows oscillates.
 const CORRECTION: f64 = 0.25;
 
+/// What an [`Acc`] is made with.
+#[derive(Clone, Copy, Debug)]
+pub struct Law {
+    /// How the window moves.
+    pub policy: Policy,
+    /// How it governs what is sent.
+    pub clocking: Clocking,
+    /// What happens below a packet per round trip.
+    pub low_rate: LowRate,
+    /// Target accumulation a* in bytes, of a flow of weight 1.
+    pub target: f64,
+}
+
 /// Keeps accumulation at a target.
 #[derive(Clone, Debug)]
 pub struct Acc {
-    policy: Policy,
-    clocking: Clocking,
-    /// Target accumulation a* in bytes, of a flow of weight 1.
-    target: f64,
+    law: Law,
     service: Held,
     packet: f64,
     cwnd: f64,
     ssthresh: f64,
     /// Sending rate in bytes per second; before the first report one packet a second.
     rate: f64,
-    /// Rate as a fraction of what the window gives; below one only in the low-rate regime.
+    /// Rate as a fraction of what the window gives; below one only with [`LowRate::Halve`].
     slowdown: f64,
     estimate: f64,
 }
 
+/// The path as the window sees it: under [`Clocking::Egress`] with its virtual queues.
+struct Seen {
+    /// Round-trip time in seconds.
+    rtt: f64,
+    /// What has passed of it since the last report; 1 where no delay is virtual.
+    passed: f64,
+    /// Bytes in flight.
+    in_flight: f64,
+    /// Rate at which data leaves, in bytes per second.
+    egress: f64,
+    /// Queuing delay in seconds.
+    delay: f64,
+}
+
+impl Seen {
+    fn new(clocking: Clocking, report: &Report, path: &PathView) -> Seen {
+        let physical = path.rtt.as_secs_f64();
+        let egress = report.egress_rate.as_bps_f64() / 8.0;
+        let behind = match clocking {
+            Clocking::Paced => 0.0,
+            Clocking::Egress => report.virtual_delay.as_secs_f64(),
+        };
+        let rtt = physical + behind;
+        Seen {
+            rtt,
+            passed: if behind > 0.0 { physical / rtt } else { 1.0 },
+            in_flight: path.in_flight.as_f64() + egress * behind,
+            egress,
+            delay: report.accumulation / egress,
+        }
+    }
+}
+
 impl Acc {
     /// Starts with a window of one packet, in slow start.
-    pub fn new(policy: Policy, clocking: Clocking, target: f64, packet: Bytes) -> Acc {
+    pub fn new(law: Law, packet: Bytes) -> Acc {
         Acc {
-            policy,
-            clocking,
-            target,
+            law,
             service: Held::default(),
             packet: packet.as_f64(),
             cwnd: packet.as_f64(),
@@ -68,65 +126,84 @@ impl Acc {
 
     /// Moves the window. Steps as numbered in Har02 algorithm 1. Step (2), the rate, is here
     /// what the receiver measures.
-    fn move_window(&mut self, report: &Report, path: &PathView) {
+    fn move_window(&mut self, report: &Report, path: &PathView, seen: &Seen) {
         let a = report.accumulation; // (1)
         self.estimate = a;
         if report.lost {
             self.halve();
-            self.low_rate(true);
+            self.slow_down(true);
             return;
         }
-        let sent = path.sent_in_round.as_f64();
-        let pwnd = if sent + self.packet >= self.cwnd {
-            self.cwnd
-        } else {
-            sent
-        }; // (4)
-        let mu = report.egress_rate.as_bps_f64() / 8.0; // (2)
-        let excess = self.service.excess(a, self.target, mu); // (3)
-        let step = self.policy.step(excess, self.cwnd, path.min_rtt);
-        self.cwnd = (self.cwnd + step.min(self.packet)).max(self.packet); // (5)
+        let excess = self.service.excess(a, self.law.target, seen.egress); // (2), (3)
         let congested = excess > 0.0;
+        let sent = (path.sent_in_round.as_f64() / seen.passed).max(self.packet);
+        let pwnd = match sent + self.packet < self.cwnd {
+            true => sent,
+            false => self.cwnd,
+        }; // (4)
+        // A flow that had too little to send earns no more than the window that it used.
+        let used = match path.had_too_little {
+            true => pwnd,
+            false => self.cwnd,
+        };
+        self.cwnd = self.moved(used, excess, a, seen.passed, path.min_rtt); // (5)
         if congested {
             self.ssthresh = self.cwnd; // (6)
         } else {
             if pwnd + self.packet >= self.ssthresh {
                 self.ssthresh = self.ssthresh.max(self.cwnd); // (7.1)
             }
-            let full = self.full_window(report, path);
-            if full < 2.0 * pwnd {
+            let doubled = pwnd * (1.0 + seen.passed);
+            let full = self.full_window(path, seen);
+            if full < doubled {
                 self.ssthresh = self.ssthresh.min(self.cwnd.max(full));
             }
-            self.cwnd = self.cwnd.max((2.0 * pwnd).min(self.ssthresh)); // (7.2)
+            // Below a packet the policy alone moves it.
+            if used >= self.packet {
+                self.cwnd = self.cwnd.max(doubled.min(self.ssthresh)); // (7.2)
+            }
         }
-        self.low_rate(congested);
+        self.slow_down(congested);
+    }
+
+    /// The window that follows the window `w`: a packet more at most for each round trip,
+    /// and as much less as the policy says, down to one packet.
+    fn moved(&self, w: f64, excess: f64, a: f64, passed: f64, base_rtt: Duration) -> f64 {
+        let step = self.law.policy.step(excess, w, base_rtt) * passed;
+        if w > self.packet || self.law.low_rate == LowRate::Halve {
+            return (w + step.min(self.packet * passed)).max(self.packet);
+        }
+        // More may be queued, virtually, than such a window holds: with the policy's gain for
+        // each byte of it the loop would not be stable.
+        let step = step * (w / a).min(1.0);
+        (w + step).clamp(w / 2.0, 2.0 * w).max(self.packet * LEAST)
     }
 
     /// The window without excess, were the queuing delay to stay what it is: the target over
-    /// the delay is a rate, by Little's law.
-    fn full_window(&self, report: &Report, path: &PathView) -> f64 {
-        let egress = report.egress_rate.as_bps_f64() / 8.0;
-        let delay = report.accumulation / egress;
-        match self.clocking {
-            Clocking::Egress if delay > 0.0 => {
-                self.service.rate(self.target, delay) * path.rtt.as_secs_f64()
+    /// the delay is a rate, by Little's law. While a contracted rate is not reached, the delay
+    /// says nothing of the window that reaches it.
+    fn full_window(&self, path: &PathView, seen: &Seen) -> f64 {
+        let delivered = path.delivery_rate.as_bps_f64() / 8.0;
+        match self.law.clocking {
+            Clocking::Egress if seen.delay > 0.0 => {
+                self.service.rate(self.law.target, seen.delay, delivered) * seen.rtt
             }
             _ => f64::INFINITY,
         }
     }
 
     /// The rate until the next report, given the window `before` this one.
-    fn set_rate(&mut self, before: f64, report: &Report, path: &PathView) {
-        let even = self.cwnd / path.rtt.as_secs_f64(); // (8)
-        let rate = match self.clocking {
-            Clocking::Paced => even,
-            Clocking::Egress if self.ssthresh.is_infinite() => {
+    fn set_rate(&mut self, before: f64, path: &PathView, seen: &Seen) {
+        let even = self.cwnd / seen.rtt; // (8)
+        let rate = match self.law.clocking {
+            Clocking::Egress if self.cwnd < self.ssthresh => {
                 match path.delivery_rate.as_bps_f64() / 8.0 {
                     0.0 => even,
                     delivered => even.min(PROBE * delivered),
                 }
             }
-            Clocking::Egress => self.egress_clocked(before, report, path),
+            Clocking::Egress if self.cwnd > self.packet => self.egress_clocked(before, seen),
+            _ => even,
         };
         self.rate = self.slowdown * rate;
     }
@@ -135,13 +212,12 @@ impl Acc {
     /// window sends as data leaves, and more by as much as its window grows: its queue
     /// changes with its window only, not with its rate. The rate that data leaves at is here
     /// a mean, so what is in flight drifts from the window, and is led back slowly.
-    fn egress_clocked(&self, before: f64, report: &Report, path: &PathView) -> f64 {
-        let rtt = path.rtt.as_secs_f64();
-        let even = self.cwnd / rtt;
-        let egress = report.egress_rate.as_bps_f64() / 8.0;
-        let growth = self.cwnd - before;
-        let missing = before - path.in_flight.as_f64();
-        (egress + (growth + CORRECTION * missing) / rtt).clamp(even / 2.0, even * 2.0)
+    fn egress_clocked(&self, before: f64, seen: &Seen) -> f64 {
+        let even = self.cwnd / seen.rtt;
+        let growth = (self.cwnd - before) / seen.passed;
+        let missing = before - seen.in_flight;
+        let rate = seen.egress + (growth + CORRECTION * missing) / seen.rtt;
+        rate.clamp(even / 2.0, even * 2.0)
     }
 
     /// Halves the window, which ends slow start.
@@ -151,10 +227,10 @@ impl Acc {
     }
 
     /// Below one packet per round trip the rate is halved instead [Har02 §V-A].
-    fn low_rate(&mut self, congested: bool) {
-        let at_floor = self.cwnd <= self.packet;
+    fn slow_down(&mut self, congested: bool) {
+        let at_floor = self.law.low_rate == LowRate::Halve && self.cwnd <= self.packet;
         self.slowdown = if at_floor && congested {
-            (self.slowdown / 2.0).max(1e-3)
+            (self.slowdown / 2.0).max(LEAST)
         } else {
             1.0
         };
@@ -171,8 +247,9 @@ impl Controller for Acc {
 
     fn on_report(&mut self, report: &Report, path: &PathView, _: Time) {
         let before = self.cwnd;
-        self.move_window(report, path);
-        self.set_rate(before, report, path);
+        let seen = Seen::new(self.law.clocking, report, path);
+        self.move_window(report, path, &seen);
+        self.set_rate(before, path, &seen);
     }
 
     fn set_service(&mut self, service: &Service) {
@@ -190,11 +267,11 @@ impl Controller for Acc {
     fn ssthresh(&self) -> Option<Bytes> {
         self.ssthresh
             .is_finite()
-            .then(|| Bytes::from_f64(self.ssthresh))
+            .then(|| Bytes::from_f64(self.ssthresh.max(self.packet)))
     }
 
     fn cwnd(&self) -> Bytes {
-        Bytes::from_f64(self.cwnd)
+        Bytes::from_f64(self.cwnd.max(self.packet))
     }
 
     fn accumulation_estimate(&self) -> Option<f64> {

@@ -52,6 +52,9 @@ pub struct PathView {
     pub in_flight: Bytes,
     /// Bytes sent during the round trip that the report in hand ends; zero on a stream.
     pub sent_in_round: Bytes,
+    /// In that round trip there was not always something to send; `false` on a stream, where
+    /// [`Acked::window_limited`] tells.
+    pub had_too_little: bool,
     /// Rate at which data arrived between the last two reports; zero before the second
     /// report, and on a stream.
     pub delivery_rate: Rate,
@@ -126,6 +129,8 @@ pub struct Report {
     pub accumulation: f64,
     /// Rate at which data leaves the network, smoothed.
     pub egress_rate: Rate,
+    /// The part of the queuing delay that is virtual [Xia05 §IV-D].
+    pub virtual_delay: Duration,
     /// Data sent since the previous pair did not all arrive.
     pub lost: bool,
     /// All data bytes that ever arrived.

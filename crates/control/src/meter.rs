@@ -61,6 +61,8 @@ pub struct Meter {
     /// Start of the period over which the egress rate is measured.
     since: Option<Time>,
     bytes_since: u64,
+    /// Size of the latest data packet.
+    packet: u64,
     /// Smoothed egress rate in bytes per second.
     rate: Option<f64>,
     received: u64,
@@ -79,6 +81,7 @@ impl Meter {
             answered: 0,
             since: None,
             bytes_since: 0,
+            packet: 0,
             rate: None,
             received: 0,
             deficit: 0,
@@ -93,6 +96,7 @@ impl Meter {
                 self.since.get_or_insert(now);
                 self.received += size.get();
                 self.bytes_since += size.get();
+                self.packet = size.get();
                 None
             }
             Arrival::OutOfBand { pair } => {
@@ -128,11 +132,10 @@ impl Meter {
         let &(_, at) = self.out_of_band.iter().find(|(n, _)| *n == pair)?;
         self.out_of_band.retain(|(n, _)| *n > pair);
         self.answered = pair;
-        self.sample_rate(now);
+        let rate = self.sample_rate(now + virtual_delay);
         let deficit = sent_bytes.saturating_sub(self.received);
         let lost = deficit > self.deficit;
         self.deficit = deficit;
-        let rate = self.rate.unwrap_or(0.0);
         let virtual_part = rate * virtual_delay.as_secs_f64();
         let queued = match truth {
             Some(truth) if self.ideal => truth,
@@ -142,24 +145,33 @@ impl Meter {
             number: pair,
             accumulation: queued + virtual_part,
             egress_rate: Rate::from_bps_f64(rate * 8.0),
+            virtual_delay,
             lost,
             received: self.received,
         })
     }
 
-    fn sample_rate(&mut self, now: Time) {
-        let Some(since) = self.since else { return };
-        let period = now.since(since).as_secs_f64();
-        if period <= 0.0 {
-            return;
+    /// The egress rate, at a pair that left the network at `now`, virtual delay included: the
+    /// rate at which data leaves the virtual queues, as it would leave physical ones.
+    ///
+    /// A flow of less than a packet per round trip has pairs without data between them: its
+    /// rate is that over the whole time from packet to packet, and while a packet is overdue
+    /// what it would be if it came now.
+    fn sample_rate(&mut self, now: Time) -> f64 {
+        let period = self.since.map_or(0.0, |t| now.since(t).as_secs_f64());
+        if period > 0.0 {
+            if self.bytes_since == 0 {
+                let overdue = self.packet as f64 / period;
+                self.rate = self.rate.map(|rate| rate.min(overdue));
+            } else {
+                let sample = self.bytes_since as f64 / period;
+                let known = self.rate.unwrap_or(sample);
+                self.rate = Some(known + self.weight * (sample - known));
+                self.since = Some(now);
+                self.bytes_since = 0;
+            }
         }
-        let sample = self.bytes_since as f64 / period;
-        self.rate = Some(match self.rate {
-            None => sample,
-            Some(rate) => rate + self.weight * (sample - rate),
-        });
-        self.since = Some(now);
-        self.bytes_since = 0;
+        self.rate.unwrap_or(0.0)
     }
 
     /// Whether it reports the engine's truth.

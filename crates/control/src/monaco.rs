@@ -10,8 +10,9 @@
 //! | – | `estimator` | – | monaco | monaco, ideal | Xia05 eq. 1 |
 //! | – | `egress_weight` | – | 0.25 | 0.01 - 1 | the papers give none |
 //! | – | `clocking` | – | egress | egress, paced | [`Clocking`] |
+//! | – | `low_rate` | – | smooth | smooth, halve | [`LowRate`] |
 
-use crate::acc::{Acc, Clocking};
+use crate::acc::{Acc, Clocking, Law, LowRate};
 use crate::{Meter, Policy};
 use accord_units::param::{Family, Kind, Param, Role, Values};
 use accord_units::{Bytes, Objective};
@@ -83,6 +84,14 @@ pub(crate) static FAMILY: Family = Family {
             doc: "What the rate follows: the egress rate and the window, or cwnd / rtt as printed.",
             source: "departure; paced is [Xia05 §IV-B.2]",
         },
+        Param {
+            name: "low_rate",
+            symbol: "",
+            kind: Kind::Choice(&["smooth", "halve"]),
+            default: "smooth",
+            doc: "Below a packet per round trip: the policy goes on, or halves the rate and comes back to a packet per round trip.",
+            source: "departure; halve is [Har02 §V-A]",
+        },
     ],
     check: |_| Ok(()),
     role: Role::Tunnel(|v| Objective::Accumulation {
@@ -105,12 +114,18 @@ pub(crate) fn controller(values: &Values, packet: Bytes) -> Acc {
         "paced" => Clocking::Paced,
         _ => Clocking::Egress,
     };
-    Acc::new(
+    let low_rate = match values.choice("low_rate") {
+        "halve" => LowRate::Halve,
+        _ => LowRate::Smooth,
+    };
+    let target = values.size("target").bytes_f64(packet);
+    let law = Law {
         policy,
         clocking,
-        values.size("target").bytes_f64(packet),
-        packet,
-    )
+        low_rate,
+        target,
+    };
+    Acc::new(law, packet)
 }
 
 pub(crate) fn meter(values: &Values) -> Meter {

@@ -50,9 +50,13 @@ impl Held {
     }
 
     /// The rate in bytes per second that is without excess while packets wait `delay`
-    /// seconds.
-    pub fn rate(&self, target: f64, delay: f64) -> f64 {
-        (self.contract + self.weight * target / delay).min(self.limit / delay)
+    /// seconds; bounded by the limit only while what is `delivered` is less than contracted.
+    pub fn rate(&self, target: f64, delay: f64, delivered: f64) -> f64 {
+        let limited = self.limit / delay;
+        if delivered < self.contract {
+            return limited;
+        }
+        limited.min(self.contract + self.weight * target / delay)
     }
 }
 

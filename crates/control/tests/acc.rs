@@ -23,12 +23,14 @@ fn report(c: &mut AnyController, accumulation: f64, egress_kbps: u64) {
         min_rtt: RTT,
         in_flight: c.cwnd(),
         sent_in_round: c.cwnd(),
+        had_too_little: false,
         delivery_rate: rate,
     };
     let report = Report {
         number: 1,
         accumulation,
         egress_rate: rate,
+        virtual_delay: Duration::ZERO,
         lost: false,
         received: 0,
     };
@@ -133,10 +135,15 @@ fn a_loss_halves_window_and_rate() {
     }
 }
 
+fn low_rate(what: &str) -> AnyController {
+    let mut c = build("monaco", &[("low_rate", Raw::Text(what.into()))]);
+    report(&mut c, 9000.0, 80);
+    c
+}
+
 #[test]
 fn below_a_packet_per_round_trip_the_rate_halves_and_comes_back_at_once() {
-    let mut c = monaco("egress");
-    report(&mut c, 9000.0, 80);
+    let mut c = low_rate("halve");
     let one = kbps(&c);
     report(&mut c, 9000.0, 80);
     report(&mut c, 9000.0, 80);
@@ -144,4 +151,33 @@ fn below_a_packet_per_round_trip_the_rate_halves_and_comes_back_at_once() {
     assert!((kbps(&c) / one - 0.25).abs() < 1e-6, "{one} {}", kbps(&c));
     report(&mut c, 0.0, 80);
     assert!(kbps(&c) >= 80.0);
+}
+
+#[test]
+fn below_a_packet_per_round_trip_the_smooth_window_falls_and_rises_step_by_step() {
+    let mut c = low_rate("smooth");
+    // A packet in 100 ms is 80 Kbps. Three targets are queued: κ·(9000 − 3000) of the 9000
+    // bytes that a window of that rate may have is a third.
+    let mut rates = vec![kbps(&c)];
+    for _ in 0..4 {
+        report(&mut c, 9000.0, 20);
+        rates.push(kbps(&c));
+    }
+    for pair in rates.windows(2) {
+        let ratio = pair[1] / pair[0];
+        assert!((ratio - 2.0 / 3.0).abs() < 1e-4, "{rates:?}");
+    }
+    assert_eq!(
+        packets(&c),
+        1.0,
+        "what a window allows in flight is a packet at least"
+    );
+    let low = kbps(&c);
+    report(&mut c, 3000.0, 20);
+    assert!(
+        (kbps(&c) / low - 1.0).abs() < 1e-3,
+        "at its target it rests"
+    );
+    report(&mut c, 0.0, 20);
+    assert!((kbps(&c) / low - 2.0).abs() < 1e-3, "doubled at most");
 }

@@ -7,7 +7,7 @@ mod values;
 use accord_control::{
     Acked, AnyController, Congestion, Controller, FAMILIES, PathView, Report, meter,
 };
-use accord_units::{Bytes, Duration, Rate, Time};
+use accord_units::{Bytes, Duration, Rate, Service, Time};
 use common::PACKET;
 use proptest::prelude::*;
 
@@ -17,6 +17,7 @@ enum Operation {
     Congestion(Congestion),
     Report(Report),
     BaseRtt(Duration),
+    Service(Service),
 }
 
 /// Spans of all magnitudes, none and the longest there is included.
@@ -42,8 +43,10 @@ fn any_rate() -> impl Strategy<Value = Rate> {
 fn any_path() -> impl Strategy<Value = PathView> {
     let srtt = prop_oneof![1 => Just(0), 9 => 0..10_000_000_000_000u64];
     let rtt = (srtt, any_span(), any_span());
-    (rtt, any_bytes(), any_bytes(), any_rate()).prop_map(
-        |((srtt, rtt, min_rtt), in_flight, sent_in_round, delivery_rate)| PathView {
+    let sent = (any_bytes(), any::<bool>());
+    (rtt, any_bytes(), sent, any_rate()).prop_map(
+        |((srtt, rtt, min_rtt), in_flight, (sent_in_round, dry), delivery_rate)| PathView {
+            had_too_little: dry,
             packet: Bytes::new(PACKET),
             srtt: Duration::from_ps(srtt),
             rtt,
@@ -71,15 +74,27 @@ fn any_ack() -> impl Strategy<Value = Acked> {
 }
 
 fn any_report() -> impl Strategy<Value = Report> {
-    (any::<u64>(), 0.0..1e12f64, any_rate(), any::<bool>()).prop_map(
-        |(number, accumulation, egress_rate, lost)| Report {
+    let virtual_delay = prop_oneof![Just(Duration::ZERO), any_span()];
+    let measured = (0.0..1e12f64, any_rate(), virtual_delay);
+    (any::<u64>(), measured, any::<bool>()).prop_map(
+        |(number, (accumulation, egress_rate, virtual_delay), lost)| Report {
             number,
             accumulation,
             egress_rate,
+            virtual_delay,
             lost,
             received: number,
         },
     )
+}
+
+fn any_service() -> impl Strategy<Value = Service> {
+    let limit = prop::option::of(any_bytes());
+    (any_rate(), 1e-6..1e6f64, limit).prop_map(|(contract, weight, limit)| Service {
+        contract,
+        weight,
+        limit,
+    })
 }
 
 fn any_operation() -> impl Strategy<Value = (Duration, PathView, Operation)> {
@@ -94,6 +109,7 @@ fn any_operation() -> impl Strategy<Value = (Duration, PathView, Operation)> {
         1 => congestion.prop_map(Operation::Congestion),
         2 => any_report().prop_map(Operation::Report),
         1 => any_span().prop_map(Operation::BaseRtt),
+        1 => any_service().prop_map(Operation::Service),
     ];
     (any_span(), any_path(), operation)
 }
@@ -122,6 +138,7 @@ fn behaves(
                 smallest = smallest.min(*base);
                 c.set_base_rtt(*base);
             }
+            Operation::Service(service) => c.set_service(service),
         }
         let allowance = c.allowance();
         prop_assert!(allowance.window.get() >= PACKET, "{allowance:?}");

@@ -1,7 +1,7 @@
 //! The two ends of a flow, of whichever transport its controller runs on.
 
 use crate::{Segment, stream, tunnel};
-use accord_control::{AnyController, Controller, Marks, meter};
+use accord_control::{AnyController, Controller, Marks, Report, meter};
 use accord_units::param::Values;
 use accord_units::{Bytes, Duration, Rate, Service, Time};
 
@@ -190,11 +190,19 @@ impl Sender {
                     accumulation,
                     lost,
                     egress_bps,
+                    virtual_s,
                     received,
                 },
             ) => {
-                let rate = Rate::from_bps(egress_bps);
-                s.on_report(pair, f64::from(accumulation), rate, lost, received, now);
+                let report = Report {
+                    number: pair,
+                    accumulation: f64::from(accumulation),
+                    egress_rate: Rate::from_bps_f64(f64::from(egress_bps)),
+                    virtual_delay: Duration::from_secs_f64(f64::from(virtual_s)),
+                    lost,
+                    received,
+                };
+                s.on_report(&report, now);
             }
             _ => {}
         }

@@ -55,7 +55,9 @@ pub enum Segment {
         /// Data of the pair's period was lost.
         lost: bool,
         /// Smoothed egress rate in bit/s.
-        egress_bps: u64,
+        egress_bps: f32,
+        /// Virtual part of the queuing delay, in seconds.
+        virtual_s: f32,
         /// All data bytes that arrived.
         received: u64,
     },

@@ -4,7 +4,7 @@ mod common;
 #[path = "../../aqm/tests/common/any_values.rs"]
 mod values;
 
-use accord_control::{AnyController, Controller, meter};
+use accord_control::{AnyController, Controller, Report, meter};
 use accord_transport::{Segment, tunnel};
 use accord_units::param::Values;
 use accord_units::{Bytes, Duration, Rate, Time};
@@ -151,14 +151,24 @@ impl World {
                 accumulation,
                 lost,
                 egress_bps,
+                virtual_s,
                 received,
             } => {
                 self.reports += 1;
-                let rate = Rate::from_bps(egress_bps);
-                let a = f64::from(accumulation);
-                assert!(a.is_finite() && a >= 0.0, "{a}");
-                self.ingress
-                    .on_report(pair, a, rate, lost, received, self.now);
+                let accumulation = f64::from(accumulation);
+                assert!(
+                    accumulation.is_finite() && accumulation >= 0.0,
+                    "{accumulation}"
+                );
+                let report = Report {
+                    number: pair,
+                    accumulation,
+                    egress_rate: Rate::from_bps_f64(f64::from(egress_bps)),
+                    virtual_delay: Duration::from_secs_f64(f64::from(virtual_s)),
+                    lost,
+                    received,
+                };
+                self.ingress.on_report(&report, self.now);
             }
             Segment::Ack { .. } => panic!("a tunnel does not acknowledge"),
         }

@@ -40,6 +40,7 @@ pub fn path(in_flight: u64) -> PathView {
         min_rtt: Duration::from_ms(100),
         in_flight: Bytes::new(in_flight * PACKET),
         sent_in_round: Bytes::ZERO,
+        had_too_little: false,
         delivery_rate: Rate::ZERO,
     }
 }

@@ -131,6 +131,7 @@ impl Sender {
             min_rtt: self.rtt.min(),
             in_flight: Bytes::new(self.in_flight() * self.packet.get()),
             sent_in_round: Bytes::ZERO,
+            had_too_little: false,
             delivery_rate: Rate::ZERO,
         }
     }

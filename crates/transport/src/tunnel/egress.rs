@@ -53,7 +53,8 @@ impl Egress {
             pair,
             accumulation: report.accumulation as f32,
             lost: report.lost,
-            egress_bps: report.egress_rate.as_bps(),
+            egress_bps: report.egress_rate.as_bps_f64() as f32,
+            virtual_s: report.virtual_delay.as_secs_f64() as f32,
             received: self.received.get(),
         })
     }

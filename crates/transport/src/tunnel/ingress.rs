@@ -41,6 +41,8 @@ pub struct Ingress {
     lost: u64,
     numbers: u64,
     available: u64,
+    /// There was nothing to send at some time since the last report.
+    ran_dry: bool,
     timeouts: u64,
 }
 
@@ -90,6 +92,7 @@ impl Ingress {
             lost: 0,
             numbers: 0,
             available: 0,
+            ran_dry: false,
             timeouts: 0,
         }
     }
@@ -138,27 +141,20 @@ impl Ingress {
             min_rtt: self.rtt.min(),
             in_flight: Bytes::new(self.in_flight()),
             sent_in_round: Bytes::new(sent_in_round),
+            had_too_little: self.ran_dry,
             delivery_rate: self.delivery_rate,
         }
     }
 
     /// A report arrived. One whose pair, or a later one, was answered is ignored.
-    pub fn on_report(
-        &mut self,
-        pair: u64,
-        accumulation: f64,
-        egress_rate: Rate,
-        lost: bool,
-        received: u64,
-        now: Time,
-    ) {
-        let Some(&answered) = self.out.iter().find(|p| p.number == pair) else {
+    pub fn on_report(&mut self, report: &Report, now: Time) {
+        let Some(&answered) = self.out.iter().find(|p| p.number == report.number) else {
             return;
         };
         self.out.clear();
         self.rtt.sample(now.since(answered.at));
         // Data that the network doubled counts as received twice.
-        let received = received.min(self.sent);
+        let received = report.received.min(self.sent);
         // What was sent before the pair and has not arrived with it is lost.
         self.lost = answered.sent.saturating_sub(received);
         if self.received_at > Time::ZERO {
@@ -169,15 +165,13 @@ impl Ingress {
         self.received = received;
         self.received_at = now;
         let report = Report {
-            number: pair,
-            accumulation,
-            egress_rate,
-            lost,
             received,
+            ..*report
         };
         // What was sent during the round trip that this report ends.
         let path = self.path(self.sent - answered.sent);
         self.controller.on_report(&report, &path, now);
+        self.ran_dry = !self.has_data();
         if let Some(rate) = self.controller.allowance().pacing {
             self.pacer.speed_up(now, self.packet, rate);
         }
@@ -233,6 +227,7 @@ impl Ingress {
             _ => {}
         }
         if !self.has_data() {
+            self.ran_dry = true;
             return Err(Time::MAX);
         }
         if self.pacer.next() > now {

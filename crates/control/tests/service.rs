@@ -1,0 +1,152 @@
+//! Contracted rates, weights and limits, as the law on a tunnel holds them.
+
+mod common;
+
+use accord_control::{AnyController, Controller, PathView, Report};
+use accord_units::param::Raw;
+use accord_units::{Bytes, Duration, Rate, Service, Time};
+use common::{PACKET, build, text};
+
+const RTT: Duration = Duration::from_ms(100);
+
+fn service(contract_kbps: u64, weight: f64, limit: Option<u64>) -> Service {
+    Service {
+        contract: Rate::from_bps(contract_kbps * 1000),
+        weight,
+        limit: limit.map(Bytes::new),
+    }
+}
+
+/// A tunnel and what it hears: it sends `sent` packets in a round trip.
+struct Tunnel(AnyController);
+
+impl Tunnel {
+    fn new(service: Service, changes: &[(&str, Raw)]) -> Tunnel {
+        let mut c = build("monaco", changes);
+        c.set_service(&service);
+        Tunnel(c)
+    }
+
+    fn hear(&mut self, accumulation: f64, egress_kbps: u64, sent: Option<u64>) {
+        let rate = Rate::from_bps(egress_kbps * 1000);
+        let path = PathView {
+            packet: Bytes::new(PACKET),
+            srtt: RTT,
+            rtt: RTT,
+            min_rtt: RTT,
+            in_flight: self.0.cwnd(),
+            sent_in_round: sent.map_or(self.0.cwnd(), |n| Bytes::new(n * PACKET)),
+            had_too_little: sent.is_some(),
+            delivery_rate: rate,
+        };
+        let report = Report {
+            number: 1,
+            accumulation,
+            egress_rate: rate,
+            virtual_delay: Duration::ZERO,
+            lost: false,
+            received: 0,
+        };
+        self.0.on_report(&report, &path, Time::ZERO);
+    }
+
+    fn window(&self) -> f64 {
+        self.0.cwnd().as_f64()
+    }
+
+    /// In congestion avoidance at a window of 64 packets.
+    fn settled(service: Service, changes: &[(&str, Raw)]) -> Tunnel {
+        let mut t = Tunnel::new(service, changes);
+        while t.window() < 64e3 {
+            let out = (t.window() * 0.08) as u64;
+            t.hear(0.0, out, None);
+        }
+        let much = 100.0 * t.window();
+        t.hear(much, 5000, None);
+        while t.window() < 64e3 {
+            t.hear(0.0, 5000, None);
+        }
+        t
+    }
+
+    /// How the window answers so much queued at so high a rate.
+    fn step(&mut self, accumulation: f64, egress_kbps: u64) -> f64 {
+        let before = self.window();
+        self.hear(accumulation, egress_kbps, None);
+        self.window() - before
+    }
+}
+
+/// Of 7500 bytes queued at 5 Mbps, 3 Mbps carry 4500: 3000 are left, the target.
+#[test]
+fn what_carries_the_contracted_rate_does_not_count() {
+    for policy in ["p", "aiad", "mw"] {
+        for clocking in ["egress", "paced"] {
+            let changes = [("policy", text(policy)), ("clocking", text(clocking))];
+            let mut t = Tunnel::settled(service(3000, 1.0, None), &changes);
+            assert!(t.step(7500.0, 5000).abs() < 1.0, "{policy} {clocking}");
+            assert!(t.step(7000.0, 5000) > 0.0, "{policy} {clocking}");
+            assert!(t.step(8000.0, 5000) < 0.0, "{policy} {clocking}");
+        }
+    }
+}
+
+#[test]
+fn a_weight_multiplies_the_target() {
+    let mut t = Tunnel::settled(service(0, 2.5, None), &[]);
+    assert!(t.step(7500.0, 5000).abs() < 1.0);
+    assert!(t.step(7000.0, 5000) > 0.0);
+    assert!(t.step(8000.0, 5000) < 0.0);
+}
+
+#[test]
+fn below_its_contracted_rate_a_flow_grows_up_to_its_limit() {
+    let mut t = Tunnel::settled(service(10_000, 1.0, Some(3_000_000)), &[]);
+    assert!(
+        (t.step(1e6, 5000) - 1000.0).abs() < 1.0,
+        "whatever is queued"
+    );
+    let mut t = Tunnel::settled(service(10_000, 1.0, Some(40_000)), &[]);
+    assert!((t.step(30_000.0, 5000) - 1000.0).abs() < 1.0);
+    assert!(t.step(40_000.0, 5000).abs() < 1.0);
+    // κ·(50 000 − 40 000).
+    assert!((t.step(50_000.0, 5000) + 5000.0).abs() < 1.0);
+}
+
+/// Nothing arrives: no rate is known, and no part of what is queued is beyond the contract.
+#[test]
+fn a_rate_of_zero_is_below_every_contract() {
+    let mut t = Tunnel::settled(service(1, 1.0, None), &[]);
+    assert!(t.step(1e6, 0) > 0.0);
+    let mut t = Tunnel::settled(service(0, 1.0, None), &[]);
+    assert!(t.step(1e6, 0) < 0.0);
+}
+
+#[test]
+fn a_flow_with_little_to_send_keeps_the_window_that_it_uses() {
+    for clocking in ["egress", "paced"] {
+        let mut t = Tunnel::settled(service(10_000, 1.0, None), &[("clocking", text(clocking))]);
+        let threshold = t.0.ssthresh();
+        for _ in 0..1000 {
+            t.hear(0.0, 400, Some(5));
+            assert!(
+                t.window() <= 10e3,
+                "twice the 5 packets at most: {}",
+                t.window()
+            );
+        }
+        assert_eq!(
+            t.0.ssthresh(),
+            threshold,
+            "it tells of the network, not of the demand"
+        );
+        // With enough to send again it doubles back to where it was.
+        let mut rounds = 0;
+        while t.window() < 64e3 {
+            let out = (t.window() * 0.08) as u64;
+            t.hear(0.0, out, None);
+            rounds += 1;
+        }
+        assert!(rounds <= 4, "{clocking}: {rounds} rounds");
+    }
+}
