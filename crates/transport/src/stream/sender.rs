@@ -137,11 +137,15 @@ impl Sender {
     }
 
     /// The path as it was before a loss was found: all that is sent and not acknowledged
-    /// counts as in flight, which is FlightSize of RFC 5681.
+    /// counts as in flight, which is FlightSize of RFC 5681, but for what was sent beyond the
+    /// window because packets arrived out of order (limited transmit, which eq. 4 must not
+    /// count [RFC 5681 §3.2 step 2], and recovery). Halving that would widen the window where
+    /// a repair is lost, too, and packets go on beyond the hole until the timer runs out.
     fn flight(&self) -> PathView {
-        let out = self.next - self.una;
+        let out = Bytes::new((self.next - self.una) * self.packet.get());
+        let window = self.controller.allowance().window.max(self.packet);
         PathView {
-            in_flight: Bytes::new(out * self.packet.get()),
+            in_flight: out.min(window),
             ..self.path()
         }
     }
