@@ -8,7 +8,10 @@ mod avd;
 mod avq;
 mod bat;
 mod clcc;
+mod codel;
 mod droptail;
+mod fq_codel;
+mod pie;
 mod red;
 mod registry;
 mod rem;
@@ -18,7 +21,10 @@ pub use avd::Avd;
 pub use avq::Avq;
 pub use bat::Bat;
 pub use clcc::{Aimd, Clcc};
+pub use codel::Codel;
 pub use droptail::DropTail;
+pub use fq_codel::FqCodel;
+pub use pie::Pie;
 pub use red::Red;
 pub use registry::{AnyAqm, FAMILIES};
 pub use rem::Rem;
@@ -37,6 +43,9 @@ pub struct PacketMeta {
     /// The kind of traffic that it belongs to: an index into the aggregates that its
     /// discipline was told of.
     pub aggregate: u8,
+    /// Which flow it belongs to, and in which direction it goes: what stands for addresses
+    /// and ports. Equal for no two flows.
+    pub flow: u32,
 }
 
 /// Explicit congestion notification [RFC 3168 §5]: what a packet's header says of it.
@@ -71,8 +80,9 @@ pub enum Class {
     OutOfBand,
 }
 
-/// What a discipline may see of its queue, before the packet in question joins it. The
-/// packet in service counts; the high-priority queue does not.
+/// What a discipline may see of its queue, without the packet in question: before that one
+/// joins it, or after it has left. The packet in service counts; the high-priority queue does
+/// not.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct QueueView {
     /// Packets queued.
@@ -84,6 +94,29 @@ pub struct QueueView {
     /// The most that fits, in bytes, as far as it is known: for disciplines whose
     /// defaults are fractions of the buffer.
     pub capacity: Option<Bytes>,
+}
+
+impl QueueView {
+    /// Bytes that wait, without the packet in service, which is taken for one of mean size.
+    /// It is no backlog: it is what a link without a queue looks like.
+    pub fn waiting(&self) -> f64 {
+        match self.packets {
+            0 => 0.0,
+            n => self.bytes.as_f64() * (1.0 - 1.0 / n as f64),
+        }
+    }
+}
+
+/// The queues that a discipline wants its packets to wait in.
+#[derive(Clone, Debug)]
+pub enum Structure {
+    /// One, first in, first out; the discipline judges arrivals only.
+    Fifo,
+    /// The same, and the discipline judges departures, too: the port remembers when each
+    /// packet came.
+    Stamped,
+    /// One for each flow, served in turns.
+    Flows(FqCodel),
 }
 
 /// What becomes of a packet.
@@ -129,6 +162,11 @@ impl<F: FnMut() -> f64> Entropy for F {
 /// The limit of the buffer is the port's: what does not fit is dropped there before the
 /// discipline is asked.
 pub trait Aqm {
+    /// The queues that it governs.
+    fn structure(&self) -> Structure {
+        Structure::Fifo
+    }
+
     /// A packet arrives that would fit.
     fn on_arrival(
         &mut self,
@@ -140,6 +178,17 @@ pub trait Aqm {
 
     /// A packet arrived that does not fit, and is dropped.
     fn on_overflow(&mut self, _packet: &PacketMeta) {}
+    /// The first packet of the queue would be sent now, `sojourn` after it came; asked only
+    /// where [`Aqm::structure`] says so. If it is dropped, the port asks about the next one.
+    fn on_departure(
+        &mut self,
+        _packet: &PacketMeta,
+        _sojourn: Duration,
+        _queue: &QueueView,
+        _now: Time,
+    ) -> Verdict {
+        Verdict::Pass
+    }
 
     /// The virtual delay that an in-band control packet collects if it arrives now
     /// [Xia05 §IV-D]; asked after [`Aqm::on_arrival`].

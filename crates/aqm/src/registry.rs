@@ -1,8 +1,8 @@
 //! All queue disciplines by name.
 
-use crate::{Aggregate, Aqm, Entropy, PacketMeta, QueueView, Verdict};
-use crate::{Avd, Avq, Bat, Clcc, DropTail, Red, Rem};
-use crate::{avd, avq, bat, clcc, droptail, red, rem};
+use crate::{Aggregate, Aqm, Entropy, PacketMeta, QueueView, Structure, Verdict};
+use crate::{Avd, Avq, Bat, Clcc, Codel, DropTail, FqCodel, Pie, Red, Rem};
+use crate::{avd, avq, bat, clcc, codel, droptail, fq_codel, pie, red, rem};
 use accord_units::param::{Family, Values};
 use accord_units::{Duration, Time};
 
@@ -29,6 +29,21 @@ macro_rules! any_aqm {
         }
 
         impl Aqm for AnyAqm {
+            fn structure(&self) -> Structure {
+                match self { $(AnyAqm::$variant(a) => a.structure(),)* }
+            }
+            #[inline]
+            fn on_departure(
+                &mut self,
+                packet: &PacketMeta,
+                sojourn: Duration,
+                queue: &QueueView,
+                now: Time,
+            ) -> Verdict {
+                match self {
+                    $(AnyAqm::$variant(a) => a.on_departure(packet, sojourn, queue, now),)*
+                }
+            }
             #[inline]
             fn on_arrival(
                 &mut self,
@@ -80,4 +95,10 @@ any_aqm! {
         Bat(Bat),
     clcc::FAMILY => /// See [`Clcc`], here over [`Bat`].
         BatClcc(Clcc<Bat>),
+    codel::FAMILY => /// See [`Codel`].
+        Codel(Codel),
+    pie::FAMILY => /// See [`Pie`].
+        Pie(Pie),
+    fq_codel::FAMILY => /// See [`FqCodel`].
+        FqCodel(FqCodel),
 }

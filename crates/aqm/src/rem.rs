@@ -185,12 +185,7 @@ impl Aqm for Rem {
 
     fn on_timer(&mut self, queue: &QueueView, now: Time) {
         let could = queue.rate.as_bps_f64() / 8.0 * now.since(self.updated).as_secs_f64();
-        // The packet in service is not backlog: it is what a link without queue looks like.
-        let waiting = match queue.packets {
-            0 => 0.0,
-            n => queue.bytes.as_f64() * (1.0 - 1.0 / n as f64),
-        };
-        let excess = self.backlog_weight * waiting + self.arrived as f64 - could;
+        let excess = self.backlog_weight * queue.waiting() + self.arrived as f64 - could;
         let price = self.price + self.gain * excess / self.packet;
         self.price = price.clamp(0.0, HIGHEST);
         self.unmarked = self.phi.powf(-self.price);

@@ -4,7 +4,7 @@ mod common;
 #[path = "common/any_values.rs"]
 mod values;
 
-use accord_aqm::{AnyAqm, Aqm, Class, Ecn, FAMILIES, PacketMeta, QueueView, Verdict};
+use accord_aqm::{AnyAqm, Aqm, Class, Ecn, FAMILIES, PacketMeta, QueueView, Structure, Verdict};
 use accord_units::{Bytes, Duration, Rate, Time};
 use common::Random;
 use proptest::prelude::*;
@@ -13,6 +13,7 @@ use proptest::prelude::*;
 enum Operation {
     Arrival(PacketMeta, QueueView),
     Overflow(PacketMeta),
+    Departure(PacketMeta, Duration, QueueView),
     Timer(QueueView),
 }
 
@@ -35,12 +36,15 @@ fn any_packet() -> impl Strategy<Value = PacketMeta> {
         Just(Class::OutOfBand)
     ];
     let ecn = prop_oneof![Just(Ecn::NotCapable), Just(Ecn::Capable), Just(Ecn::Marked)];
-    (1..65_536u64, class, ecn, 0..4u8).prop_map(|(size, class, ecn, aggregate)| PacketMeta {
-        size: Bytes::new(size),
-        class,
-        ecn,
-        aggregate,
-    })
+    (1..65_536u64, class, ecn, 0..4u8, any::<u32>()).prop_map(
+        |(size, class, ecn, aggregate, flow)| PacketMeta {
+            size: Bytes::new(size),
+            class,
+            ecn,
+            aggregate,
+            flow,
+        },
+    )
 }
 
 fn any_queue() -> impl Strategy<Value = QueueView> {
@@ -59,6 +63,8 @@ fn any_operation() -> impl Strategy<Value = (Duration, Operation)> {
     let operation = prop_oneof![
         9 => (any_packet(), any_queue()).prop_map(|(p, q)| Operation::Arrival(p, q)),
         1 => any_packet().prop_map(Operation::Overflow),
+        5 => (any_packet(), any_gap(), any_queue())
+            .prop_map(|(p, sojourn, q)| Operation::Departure(p, sojourn, q)),
         1 => any_queue().prop_map(Operation::Timer),
     ];
     (any_gap(), operation)
@@ -87,10 +93,21 @@ fn behaves(mut aqm: AnyAqm, operations: Vec<(Duration, Operation)>) -> Result<()
                     AnyAqm::Red(a) => {
                         prop_assert!((0.0..1e12).contains(&a.average()), "{}", a.average());
                     }
+                    AnyAqm::Pie(a) => prop_assert!((0.0..=1.0).contains(&a.probability())),
                     _ => {}
                 }
             }
             Operation::Overflow(packet) => aqm.on_overflow(&packet),
+            Operation::Departure(packet, sojourn, queue) => {
+                let verdict = aqm.on_departure(&packet, sojourn, &queue, now);
+                if verdict == Verdict::Mark {
+                    prop_assert!(packet.ecn.is_capable(), "marked what cannot be marked");
+                }
+                let spared = packet.class == Class::OutOfBand;
+                if spared || !matches!(aqm.structure(), Structure::Stamped) {
+                    prop_assert_eq!(verdict, Verdict::Pass);
+                }
+            }
             Operation::Timer(queue) => {
                 aqm.on_timer(&queue, now);
                 let next = aqm.next_timer();
@@ -139,14 +156,20 @@ fn forgets(mut aqm: AnyAqm, mut now: Time, mut random: Random) -> Result<(), Tes
             aqm.on_timer(&common::queue(0), now);
         }
         verdict = aqm.on_arrival(&small, &common::queue(0), now, &mut random);
+        let departs = aqm.on_departure(&small, Duration::ZERO, &common::queue(0), now);
+        prop_assert_eq!(departs, Verdict::Pass);
     }
     prop_assert_eq!(verdict, Verdict::Pass);
     prop_assert_eq!(aqm.virtual_delay(now + LONG), Duration::ZERO);
     Ok(())
 }
 
+/// It lets every arrival pass.
 fn is_passive(aqm: &AnyAqm) -> bool {
-    matches!(aqm, AnyAqm::DropTail(_) | AnyAqm::Avd(_))
+    matches!(
+        aqm,
+        AnyAqm::DropTail(_) | AnyAqm::Avd(_) | AnyAqm::Codel(_) | AnyAqm::FqCodel(_)
+    )
 }
 
 #[test]

@@ -3,15 +3,18 @@
 //!
 //! There are two forms of the same port. [`Port`] holds packets and is stepped: a packet
 //! is offered, service begins, service ends. It can do all that a port can do. [`Timeline`]
-//! holds no packets: where only one FIFO queue is used and the rate never changes, the
-//! departure of a packet is known the moment it arrives, and that is all it computes.
+//! holds no packets: where only one FIFO queue is used, its discipline judges arrivals only
+//! and the rate never changes, the departure of a packet is known the moment it arrives, and
+//! that is all it computes.
 //! Tests hold the two against each other.
 
 mod counters;
+mod flow_queues;
 mod packet;
 mod port;
 mod service;
 mod timeline;
+mod waiting;
 
 pub use counters::{Count, Counters, DropReason};
 pub use packet::Packet;
@@ -57,6 +60,11 @@ impl Limit {
     #[inline]
     fn fits(&self, packets: u64, bytes: u64, size: Bytes) -> bool {
         packets < self.packets && bytes + size.get() <= self.bytes.get()
+    }
+
+    /// Whether so much fits.
+    fn holds(&self, queued: Count) -> bool {
+        queued.packets <= self.packets && queued.bytes <= self.bytes.get()
     }
 
     /// The capacity in bytes, where there is one.

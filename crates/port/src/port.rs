@@ -1,14 +1,16 @@
 //! A port that holds its packets.
 
+use crate::waiting::Waiting;
 use crate::{Count, Counters, DropReason, Limit, Packet, Service};
 use accord_aqm::{AnyAqm, Aqm, Class, Entropy, QueueView, Verdict};
 use accord_units::{Bytes, Rate, Time};
 use std::collections::VecDeque;
 
-/// A port with two FIFO queues: one for out-of-band control packets, served first, and
-/// one for everything else. A packet in service is never interrupted.
+/// A port with a FIFO queue for out-of-band control packets, served first, and one for
+/// everything else, or as many as the discipline wants. A packet in service is never
+/// interrupted.
 ///
-/// The discipline and the limit govern the queue for everything else; the high-priority
+/// The discipline and the limit govern what is not out-of-band control; the high-priority
 /// queue has the same limit, and drops only what does not fit. [`Port::without_priority`] has
 /// one queue only, for all.
 #[derive(Clone, Debug)]
@@ -18,7 +20,7 @@ pub struct Port<P> {
     aqm: AnyAqm,
     priority: bool,
     high: VecDeque<P>,
-    low: VecDeque<P>,
+    low: Waiting<P>,
     /// Waiting and in service, high-priority packets and others.
     queued: [Count; 2],
     /// Size and class (0 high, 1 other) of the packet in service.
@@ -35,10 +37,10 @@ impl<P: Packet> Port<P> {
         Port {
             service: Service::new(rate),
             limit,
-            aqm,
             priority: true,
             high: VecDeque::new(),
-            low: VecDeque::new(),
+            low: Waiting::new(&aqm),
+            aqm,
             queued: [Count::default(); 2],
             serving: None,
             counters: Counters::default(),
@@ -53,14 +55,16 @@ impl<P: Packet> Port<P> {
         }
     }
 
-    /// A packet arrives. It is queued, or comes back with the reason why not. The caller
-    /// then tries [`Port::begin`].
+    /// A packet arrives. It is queued or dropped; others may be dropped to make room for it.
+    /// All that is dropped goes to `dropped`, with the reason. The caller then tries
+    /// [`Port::begin`].
     pub fn offer(
         &mut self,
         now: Time,
         mut packet: P,
         entropy: &mut dyn Entropy,
-    ) -> Result<(), (P, DropReason)> {
+        dropped: &mut dyn FnMut(P, DropReason),
+    ) {
         let meta = packet.meta();
         self.counters.offered.add(meta.size);
         let queue = if meta.class == Class::OutOfBand && self.priority {
@@ -68,11 +72,15 @@ impl<P: Packet> Port<P> {
         } else {
             LOW
         };
-        let Count { packets, bytes } = self.queued[queue];
-        if !self.limit.fits(packets, bytes, meta.size) {
+        // Where flows have queues, what is there makes room for what comes.
+        let there = match &self.low {
+            Waiting::Flows(_) if queue == LOW => Count::default(),
+            _ => self.queued[queue],
+        };
+        if !self.limit.fits(there.packets, there.bytes, meta.size) {
             self.counters.drop(DropReason::Overflow, meta.size);
             self.aqm.on_overflow(&meta);
-            return Err((packet, DropReason::Overflow));
+            return dropped(packet, DropReason::Overflow);
         }
         // The discipline sees all load, but judges only the queue that it governs.
         let verdict = self.aqm.on_arrival(&meta, &self.view(), now, entropy);
@@ -85,7 +93,7 @@ impl<P: Packet> Port<P> {
                 }
                 Verdict::Drop => {
                     self.counters.drop(DropReason::Discipline, meta.size);
-                    return Err((packet, DropReason::Discipline));
+                    return dropped(packet, DropReason::Discipline);
                 }
             }
         }
@@ -96,24 +104,65 @@ impl<P: Packet> Port<P> {
         if queue == HIGH {
             self.high.push_back(packet)
         } else {
-            self.low.push_back(packet)
+            self.low.push(now, packet, entropy);
+            self.make_room(dropped);
         }
-        Ok(())
     }
 
-    /// If the line is free and a packet waits, its service begins: gives the packet and
-    /// the time when its last bit is on the wire. The caller calls [`Port::complete`] then.
-    pub fn begin(&mut self, now: Time) -> Option<(P, Time)> {
+    /// Where flows have queues: drops until all fits, or only the packet in service is left.
+    fn make_room(&mut self, dropped: &mut dyn FnMut(P, DropReason)) {
+        let Waiting::Flows(queues) = &mut self.low else {
+            return;
+        };
+        let in_service = u64::from(matches!(self.serving, Some((_, LOW))));
+        while !self.limit.holds(self.queued[LOW]) && self.queued[LOW].packets > in_service {
+            queues.make_room(|packet| {
+                let size = packet.meta().size;
+                self.queued[LOW].remove(size);
+                self.counters.drop(DropReason::Overflow, size);
+                dropped(packet, DropReason::Overflow);
+            });
+        }
+    }
+
+    /// If the line is free and a packet waits that the discipline lets go, its service
+    /// begins: gives the packet and the time when its last bit is on the wire. The caller
+    /// calls [`Port::complete`] then. What the discipline drops goes to `dropped`.
+    pub fn begin(
+        &mut self,
+        now: Time,
+        dropped: &mut dyn FnMut(P, DropReason),
+    ) -> Option<(P, Time)> {
         if self.serving.is_some() {
             return None;
         }
         let (packet, queue) = match self.high.pop_front() {
             Some(p) => (p, HIGH),
-            None => (self.low.pop_front()?, LOW),
+            None => (self.next_low(now, dropped)?, LOW),
         };
         let size = packet.meta().size;
         self.serving = Some((size, queue));
         Some((packet, self.service.send(now, size)))
+    }
+
+    /// The next packet that is no out-of-band control, and that the discipline lets go.
+    fn next_low(&mut self, now: Time, dropped: &mut dyn FnMut(P, DropReason)) -> Option<P> {
+        loop {
+            let view = self.view();
+            let (mut packet, verdict) = self.low.pop(now, &mut self.aqm, &view)?;
+            if verdict == Verdict::Pass {
+                return Some(packet);
+            }
+            let size = packet.meta().size;
+            if verdict == Verdict::Mark {
+                packet.mark();
+                self.counters.marked.add(size);
+                return Some(packet);
+            }
+            self.queued[LOW].remove(size);
+            self.counters.drop(DropReason::Discipline, size);
+            dropped(packet, DropReason::Discipline);
+        }
     }
 
     /// The packet in service is on the wire.
@@ -139,7 +188,7 @@ impl<P: Packet> Port<P> {
 
     /// The packets waiting, not the one in service.
     pub fn waiting(&self) -> impl Iterator<Item = &P> {
-        self.high.iter().chain(&self.low)
+        self.high.iter().chain(self.low.iter())
     }
 
     /// What happened so far.

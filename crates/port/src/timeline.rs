@@ -1,7 +1,7 @@
 //! A port that computes departures and holds no packets.
 
 use crate::{Counters, DropReason, Limit, Packet, Service};
-use accord_aqm::{AnyAqm, Aqm, Class, Entropy, PacketMeta, QueueView, Verdict};
+use accord_aqm::{AnyAqm, Aqm, Class, Entropy, PacketMeta, QueueView, Structure, Verdict};
 use accord_units::{Bytes, Rate, Time};
 use std::collections::VecDeque;
 
@@ -24,7 +24,14 @@ pub struct Timeline {
 
 impl Timeline {
     /// An empty port.
+    ///
+    /// # Panics
+    /// When the discipline wants more than one FIFO queue whose arrivals it judges.
     pub fn new(rate: Rate, limit: Limit, aqm: AnyAqm) -> Timeline {
+        assert!(
+            matches!(aqm.structure(), Structure::Fifo),
+            "departures are not known at arrival"
+        );
         Timeline {
             service: Service::new(rate),
             limit,

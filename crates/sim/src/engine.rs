@@ -201,24 +201,28 @@ impl<'a> Simulation<'a> {
 
     /// A packet arrives at a stepped port.
     fn enter(&mut self, link: usize, place: Place) {
+        let packet = self.pool.remove(place);
         if let Line::Port(stepped) = &mut self.wires[link].line {
-            let packet = *self.pool.packet(place);
             let Stepped { port, dice, .. } = &mut **stepped;
-            if (port.offer(self.now, packet, &mut || dice.uniform())).is_err() {
-                return self.lost(place);
-            }
-            self.pool.remove(place);
+            let (now, flows, digest) = (self.now, &mut self.flows, &mut self.digest);
+            port.offer(now, packet, &mut || dice.uniform(), &mut |packet, _| {
+                lose(flows, digest, now, &packet);
+            });
             self.begin(link);
         }
     }
 
     /// Starts service at a stepped port, if it is free and something waits.
     fn begin(&mut self, link: usize) {
-        if let Line::Port(stepped) = &mut self.wires[link].line
-            && let Some((packet, end)) = stepped.port.begin(self.now)
-        {
-            stepped.serving = Some(packet);
-            self.calendar.push(end, Kind::Sent, link);
+        if let Line::Port(stepped) = &mut self.wires[link].line {
+            let (now, flows, digest) = (self.now, &mut self.flows, &mut self.digest);
+            let begun = (stepped.port).begin(now, &mut |packet, _| {
+                lose(flows, digest, now, &packet);
+            });
+            if let Some((packet, end)) = begun {
+                stepped.serving = Some(packet);
+                self.calendar.push(end, Kind::Sent, link);
+            }
         }
     }
 
@@ -239,12 +243,7 @@ impl<'a> Simulation<'a> {
     #[cold]
     fn lost(&mut self, place: Place) {
         let packet = self.pool.remove(place);
-        self.digest.lost(self.now, &packet);
-        let flow = &mut self.flows[packet.flow as usize];
-        flow.losses += 1;
-        if let Segment::Data { .. } = packet.segment {
-            flow.data_lost_bytes += u64::from(packet.size);
-        }
+        lose(&mut self.flows, &mut self.digest, self.now, &packet);
     }
 
     /// A data packet will be at its receiver at `at`, which is told now. Gives its answer.
@@ -431,5 +430,15 @@ impl<'a> Simulation<'a> {
                 let wire = &self.wires[hop.link()];
                 sum + wire.delay + wire.rate().transmission(size)
             })
+    }
+}
+
+/// A packet is no more.
+fn lose(flows: &mut [Flow], digest: &mut Digest, now: Time, packet: &Packet) {
+    digest.lost(now, packet);
+    let flow = &mut flows[packet.flow as usize];
+    flow.losses += 1;
+    if let Segment::Data { .. } = packet.segment {
+        flow.data_lost_bytes += u64::from(packet.size);
     }
 }

@@ -44,11 +44,14 @@ impl accord_port::Packet for Packet {
             Segment::InBand { .. } => Class::InBand,
             Segment::OutOfBand { .. } | Segment::Report { .. } => Class::OutOfBand,
         };
+        // Of a receiver.
+        let back = matches!(self.segment, Segment::Ack { .. } | Segment::Report { .. });
         PacketMeta {
             size: self.bytes(),
             class,
             ecn: self.ecn,
             aggregate: self.aggregate,
+            flow: self.flow << 1 | u32::from(back),
         }
     }
 

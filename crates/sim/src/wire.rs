@@ -166,13 +166,12 @@ impl Wire {
         }
     }
 
-    /// The packets that a stepped port holds; all others are in the pool.
-    pub fn packets(&self) -> impl Iterator<Item = &Packet> {
-        let port = match &self.line {
-            Line::Port(p) => Some(p.port.waiting().chain(&p.serving)),
-            _ => None,
-        };
-        port.into_iter().flatten()
+    /// Its port, if that is stepped.
+    pub fn stepped(&self) -> Option<&Stepped> {
+        match &self.line {
+            Line::Port(stepped) => Some(stepped),
+            Line::Timeline(_) | Line::Pipe(_) => None,
+        }
     }
 
     /// The queue discipline, unless it is known to be droptail.
@@ -196,6 +195,13 @@ impl Wire {
             Line::Timeline(t) => t.0.rate(),
             Line::Pipe(p) => p.rate(),
         }
+    }
+}
+
+impl Stepped {
+    /// The packets that it holds; all others are in the pool.
+    pub fn packets(&self) -> impl Iterator<Item = &Packet> {
+        self.port.waiting().chain(&self.serving)
     }
 }
 

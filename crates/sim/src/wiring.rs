@@ -1,7 +1,8 @@
 //! Which events a run can do without.
 //!
-//! - A port with one FIFO queue and a fixed rate knows a packet's departure the moment it
-//!   arrives ([`Form::Timeline`], [`Form::Pipe`]): one event a hop, not two.
+//! - A port with one FIFO queue, whose discipline judges arrivals only, and a fixed rate knows a
+//!   packet's departure the moment it arrives ([`Form::Timeline`], [`Form::Pipe`]): one event a
+//!   hop, not two.
 //! - A pipe that is fed by one other link only needs no event at all: its packets come in the
 //!   order in which the other link sends them, and nobody sees its state before the end, so
 //!   they are sent through it at once ([`Hop::is_shortcut`]).
@@ -13,7 +14,7 @@
 
 use crate::flow::Flow;
 use crate::wire::{Form, lossy};
-use accord_aqm::{AnyAqm, Aqm};
+use accord_aqm::{AnyAqm, Aqm, Structure};
 use accord_scenario::{Change, Limit, Link, LinkId, Scenario};
 use accord_transport::{Receiver, Sender};
 
@@ -173,7 +174,8 @@ impl Wiring {
 /// The cheapest form of the link's port, as far as the link alone decides.
 fn form(link: &Link) -> Form {
     let aqm = AnyAqm::build(&link.queue.discipline);
-    if lossy(link) || aqm.next_timer().is_some() {
+    let judges_arrivals = matches!(aqm.structure(), Structure::Fifo);
+    if lossy(link) || aqm.next_timer().is_some() || !judges_arrivals {
         // A packet that is lost on the wire is lost when it has left the port, not before.
         return Form::Port;
     }

@@ -98,6 +98,17 @@ fn selective_acknowledgements_and_byte_limits() {
 fn disciplines_with_randomness() {
     same("red", &dumbbell("newreno", &[], "red", Limit::Packets(60)));
     same("avq", &dumbbell("newreno", &[], "avq", Limit::Packets(60)));
+    same("pie", &dumbbell("newreno", &[], "pie", Limit::Packets(60)));
+}
+
+#[test]
+fn disciplines_that_judge_departures() {
+    for queue in ["codel", "fq-codel"] {
+        let s = dumbbell("newreno", &[], queue, Limit::Packets(60));
+        let [every, _, few] = same(queue, &s);
+        // The bottleneck is stepped, the access links are not.
+        assert!(few * 3 < every * 2, "{queue}: {few} events of {every}");
+    }
 }
 
 #[test]

@@ -41,6 +41,7 @@ pub const DATA: PacketMeta = PacketMeta {
     class: Class::Data,
     ecn: Ecn::NotCapable,
     aggregate: 0,
+    flow: 0,
 };
 
 /// A queue of `packets` packets of 1000 bytes on a 10 Mbit/s link, without a limit.

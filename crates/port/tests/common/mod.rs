@@ -82,11 +82,11 @@ pub fn any_arrivals(rate: Rate, classes: &'static [Class]) -> impl Strategy<Valu
         1 => 0.0..50.0f64,
     ];
     let size = prop_oneof![Just(1000), Just(40), 1..65_536u64];
-    let packet = (size, 0..classes.len(), any::<bool>());
+    let packet = (size, 0..classes.len(), any::<bool>(), 0..6u32);
     prop::collection::vec((gap, packet), 1..150).prop_map(move |items| {
         let mut now = Time::ZERO;
         let mut arrivals = Vec::new();
-        for (number, (gap, (size, class, ecn_capable))) in items.into_iter().enumerate() {
+        for (number, (gap, (size, class, ecn_capable, flow))) in items.into_iter().enumerate() {
             now += rate.transmission(Bytes::new(1000)).mul_f64(gap);
             let meta = PacketMeta {
                 size: Bytes::new(size),
@@ -97,6 +97,7 @@ pub fn any_arrivals(rate: Rate, classes: &'static [Class]) -> impl Strategy<Valu
                 } else {
                     Ecn::NotCapable
                 },
+                flow,
             };
             let delay = Duration::ZERO;
             arrivals.push((
@@ -134,6 +135,7 @@ pub struct Served {
 pub struct Clocked {
     pub port: Port<Pkt>,
     pub served: Vec<Served>,
+    pub dropped: Vec<(Pkt, DropReason)>,
     busy: Option<Time>,
     now: Time,
 }
@@ -143,13 +145,16 @@ impl Clocked {
         Clocked {
             port: Port::new(rate, limit, aqm),
             served: Vec::new(),
+            dropped: Vec::new(),
             busy: None,
             now: Time::ZERO,
         }
     }
 
     fn begin(&mut self) {
-        if let Some((packet, to)) = self.port.begin(self.now) {
+        let dropped = &mut self.dropped;
+        let begun = (self.port).begin(self.now, &mut |packet, why| dropped.push((packet, why)));
+        if let Some((packet, to)) = begun {
             let from = self.now;
             self.served.push(Served { from, to, packet });
             self.busy = Some(to);
@@ -167,9 +172,18 @@ impl Clocked {
         self.now = now;
     }
 
+    /// A packet arrives. Gives why it was dropped, if it was at once.
     pub fn offer(&mut self, at: Time, packet: Pkt, dice: &mut Dice) -> Result<(), DropReason> {
         self.until(at);
-        let offered = self.port.offer(at, packet, dice).map_err(|(_, why)| why);
+        let (number, before) = (packet.number, self.dropped.len());
+        let dropped = &mut self.dropped;
+        (self.port).offer(at, packet, dice, &mut |packet, why| {
+            dropped.push((packet, why))
+        });
+        let own = self.dropped[before..]
+            .iter()
+            .find(|(p, _)| p.number == number);
+        let offered = own.map_or(Ok(()), |(_, why)| Err(*why));
         self.begin();
         offered
     }

@@ -1,0 +1,195 @@
+//! CoDel: controlled delay. Drops from the head of the queue while packets have waited too
+//! long for too long.
+//!
+//! What a packet has waited is known when it leaves. While every packet of the last interval
+//! has waited longer than the target, one packet is dropped; if that does not help, the next
+//! one after interval/√2, then interval/√3, and so on [RFC 8289 §3.3]:
+//!
+//! ```text
+//! next drop ← next drop + interval/√count
+//! ```
+//!
+//! until a packet has waited less than the target, or no more than one packet is left. The
+//! rate of drops thus grows linearly in time, which is what slows TCP down in the end: its
+//! rate goes as the inverse square root of its loss. Drops that begin again soon after they
+//! have ended (within 16 intervals) begin at the rate that they had reached, not at one.
+//!
+//! Source: RFC 8289, Nichols, Jacobson, McGregor, Iyengar, "Controlled Delay Active Queue
+//! Management", 2018; pseudocode in §5.
+//!
+//! | symbol   | field      | unit | default | range | source |
+//! |----------|------------|------|---------|-------|--------|
+//! | TARGET   | `target`   | s    | 5 ms    | > 0   | RFC 8289 §4.4 |
+//! | INTERVAL | `interval` | s    | 100 ms  | > 0   | RFC 8289 §4.3 |
+//! | –        | `ecn`      | –    | true    | –     | RFC 8289 §3.3, RFC 3168 |
+//!
+//! Departures from the source. It is asked packet by packet, where the pseudocode loops inside
+//! one dequeue, since the port holds the packets; a test compares the two. A mark counts as a
+//! drop after which the packet goes on, as in Linux; the pseudocode has no marks. Out-of-band
+//! control packets pass, where there is no high-priority queue for them.
+
+use crate::{Aqm, Class, Entropy, PacketMeta, QueueView, Structure, Verdict};
+use accord_units::param::{Family, Kind, Param, Role, Values};
+use accord_units::{Bytes, Duration, Price, Time};
+
+/// What CoDel is told, alone or in each queue of FQ-CoDel.
+pub(crate) const TARGET: Param = Param {
+    name: "target",
+    symbol: "TARGET",
+    kind: Kind::Duration,
+    default: "5 ms",
+    doc: "The delay that a queue may keep.",
+    source: "[RFC 8289 §4.4]",
+};
+
+/// See [`TARGET`].
+pub(crate) const INTERVAL: Param = Param {
+    name: "interval",
+    symbol: "INTERVAL",
+    kind: Kind::Duration,
+    default: "100 ms",
+    doc: "How long all packets must have waited longer than the target before one is dropped: \
+          about the longest round-trip time.",
+    source: "[RFC 8289 §4.3]",
+};
+
+/// See [`TARGET`].
+pub(crate) const ECN: Param = Param {
+    name: "ecn",
+    symbol: "",
+    kind: Kind::Flag,
+    default: "true",
+    doc: "Marks packets that can be marked instead of dropping them.",
+    source: "[RFC 3168]",
+};
+
+/// CoDel as the scenario language sees it.
+pub static FAMILY: Family = Family {
+    name: "codel",
+    doc: "Controlled delay: drops from the head of the queue, ever more often, while packets \
+          have waited longer than a target for longer than an interval.",
+    source: "[RFC 8289]",
+    params: &[TARGET, INTERVAL, ECN],
+    check: |_| Ok(()),
+    role: Role::Queue(|_| Price::Loss),
+};
+
+/// Controlled delay.
+#[derive(Clone, Debug)]
+pub struct Codel {
+    target: Duration,
+    interval: Duration,
+    ecn: bool,
+    /// If the delay stays above the target until then, dropping begins; `None` while it is
+    /// below.
+    above_until: Option<Time>,
+    dropping: bool,
+    /// When the next packet is to be dropped, while dropping.
+    next: Time,
+    /// A packet was dropped at `next`, which moves on if the one behind it is late, too.
+    used: bool,
+    /// Packets dropped since dropping began, more or less: it sets the pace.
+    count: u32,
+    /// `count` when dropping began last.
+    begun_at: u32,
+    /// The largest packet seen.
+    largest: Bytes,
+}
+
+/// Dropping that begins again within so many intervals goes on at its pace.
+const MEMORY: u64 = 16;
+
+impl Codel {
+    /// Builds it from its parameters, or from those of FQ-CoDel.
+    pub fn new(values: &Values) -> Codel {
+        Codel {
+            target: values.duration("target"),
+            interval: values.duration("interval"),
+            ecn: values.flag("ecn"),
+            above_until: None,
+            dropping: false,
+            next: Time::ZERO,
+            used: false,
+            count: 0,
+            begun_at: 0,
+            largest: Bytes::ZERO,
+        }
+    }
+
+    /// Whether packets have waited too long for an interval [RFC 8289 §5.6, `dodequeue`].
+    fn is_late(&mut self, sojourn: Duration, behind: Bytes, now: Time) -> bool {
+        // A link slower than a packet in a target always has a delay above it, so a packet's
+        // worth of backlog is never too much.
+        if sojourn < self.target || behind <= self.largest {
+            self.above_until = None;
+            return false;
+        }
+        now >= *self.above_until.get_or_insert(now + self.interval)
+    }
+
+    /// The time of the drop after one that was due at `due`: the control law.
+    fn after(&self, due: Time) -> Time {
+        due + self.interval.mul_f64(1.0 / f64::from(self.count).sqrt())
+    }
+
+    /// Drops a packet, or marks it.
+    fn signal(&self, packet: &PacketMeta) -> Verdict {
+        if self.ecn && packet.ecn.is_capable() {
+            Verdict::Mark
+        } else {
+            Verdict::Drop
+        }
+    }
+}
+
+impl Aqm for Codel {
+    fn structure(&self) -> Structure {
+        Structure::Stamped
+    }
+
+    #[inline]
+    fn on_arrival(
+        &mut self,
+        _: &PacketMeta,
+        _: &QueueView,
+        _: Time,
+        _: &mut dyn Entropy,
+    ) -> Verdict {
+        Verdict::Pass
+    }
+
+    fn on_departure(
+        &mut self,
+        packet: &PacketMeta,
+        sojourn: Duration,
+        queue: &QueueView,
+        now: Time,
+    ) -> Verdict {
+        self.largest = self.largest.max(packet.size);
+        if !self.is_late(sojourn, queue.bytes, now) {
+            (self.dropping, self.used) = (false, false);
+            return Verdict::Pass;
+        }
+        if packet.class == Class::OutOfBand {
+            return Verdict::Pass;
+        }
+        if !self.dropping {
+            self.dropping = true;
+            let reached = self.count - self.begun_at;
+            let recent = now.since(self.next) < self.interval * MEMORY;
+            self.count = if recent && reached > 1 { reached } else { 1 };
+            self.begun_at = self.count;
+            self.next = self.after(now);
+            return self.signal(packet);
+        }
+        if std::mem::take(&mut self.used) {
+            self.next = self.after(self.next);
+        }
+        if now < self.next {
+            return Verdict::Pass;
+        }
+        self.count = self.count.saturating_add(1);
+        self.used = true;
+        self.signal(packet)
+    }
+}

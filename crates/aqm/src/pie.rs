@@ -1,0 +1,254 @@
+//! PIE: proportional integral controller enhanced. Drops arrivals with a probability that a
+//! controller sets by the delay of the queue.
+//!
+//! Once a period, with d the delay of the queue and d' that of a period before [RFC 8033 §4.2]:
+//!
+//! ```text
+//! p ← p + scale·(α·(d − target) + β·(d − d'))
+//! ```
+//!
+//! within 0 and 1. The scale makes steps small where p is small: 1/2048, 1/512, 1/128, 1/32,
+//! 1/8, 1/2, 1 below 10^-6, 10^-5, ..., 10^-1 and above. Above 10^-1 no step is larger than
+//! 0.02 [§5.5]. While the queue stays empty p decays by a 50th a period.
+//!
+//! A packet that arrives is dropped with probability p, unless [§4.1, §4.4]
+//! - no more than two packets of mean size are queued,
+//! - the delay was less than half the target and p is less than 0.2,
+//! - a burst is allowed: `max_burst` from when p was 0 and the delay low last.
+//!
+//! Source: RFC 8033, Pan, Natarajan, Baker, White, "Proportional Integral Controller Enhanced
+//! (PIE): A Lightweight Control Scheme to Address the Bufferbloat Problem", 2017.
+//!
+//! | symbol       | field            | unit  | default | range     | source |
+//! |--------------|------------------|-------|---------|-----------|--------|
+//! | QDELAY_REF   | `target`         | s     | 15 ms   | > 0       | RFC 8033 §4.2 |
+//! | T_UPDATE     | `period`         | s     | 15 ms   | ≥ 10 µs   | RFC 8033 §4.2 |
+//! | α            | `alpha`          | 1/s   | 0.125   | 0..100    | RFC 8033 §4.2 |
+//! | β            | `beta`           | 1/s   | 1.25    | 0..100    | RFC 8033 §4.2 |
+//! | MAX_BURST    | `max_burst`      | s     | 150 ms  | > 0       | RFC 8033 §4.4 |
+//! | MEAN_PKTSIZE | `mean_packet`    | bytes | 1024 B  | > 0       | RFC 8033 §4.1 |
+//! | –            | `ecn`            | –     | true    | –         | RFC 8033 §5.1 |
+//! | mark_ecnth   | `mark_threshold` | –     | 0.1     | 0..1      | RFC 8033 §5.1 |
+//!
+//! Departures from the source. The delay is what waits over the port's own rate [Little's law,
+//! §4.3]: a port knows its rate, and the RFC's estimate of it (§5.2) is for those that do not.
+//! Control packets of the high-priority queue take a part of the rate that is not taken off.
+//! They pass always. Of the other optional parts (§5) derandomisation and switching off are
+//! left out.
+
+use crate::{Aqm, Class, Entropy, PacketMeta, QueueView, Verdict};
+use accord_units::param::{Family, Kind, Param, Role, Values};
+use accord_units::{Bytes, Duration, Price, Size, Time};
+
+/// A gain in 1/s.
+const GAIN: Kind = Kind::Number {
+    min: 0.0,
+    max: 100.0,
+};
+
+/// PIE as the scenario language sees it.
+pub static FAMILY: Family = Family {
+    name: "pie",
+    doc: "Proportional integral controller enhanced: drops arrivals with a probability that \
+          holds the delay of the queue at a target.",
+    source: "[RFC 8033]",
+    params: &[
+        Param {
+            name: "target",
+            symbol: "QDELAY_REF",
+            kind: Kind::Duration,
+            default: "15 ms",
+            doc: "The delay to hold.",
+            source: "[RFC 8033 §4.2]",
+        },
+        Param {
+            name: "period",
+            symbol: "T_UPDATE",
+            kind: Kind::Duration,
+            default: "15 ms",
+            doc: "Time from one update of the probability to the next.",
+            source: "[RFC 8033 §4.2]",
+        },
+        Param {
+            name: "alpha",
+            symbol: "α",
+            kind: GAIN,
+            default: "0.125",
+            doc: "Change of the probability a period for each second above the target, in 1/s.",
+            source: "[RFC 8033 §4.2]",
+        },
+        Param {
+            name: "beta",
+            symbol: "β",
+            kind: GAIN,
+            default: "1.25",
+            doc: "Change of the probability for each second that the delay has grown in a \
+                  period, in 1/s.",
+            source: "[RFC 8033 §4.2]",
+        },
+        Param {
+            name: "max_burst",
+            symbol: "MAX_BURST",
+            kind: Kind::Duration,
+            default: "150 ms",
+            doc: "How long a queue may build up after a calm before anything is dropped.",
+            source: "[RFC 8033 §4.4]",
+        },
+        Param {
+            name: "mean_packet",
+            symbol: "MEAN_PKTSIZE",
+            kind: Kind::Size,
+            default: "1024 B",
+            doc: "Nothing is dropped while no more than two of these are queued, in bytes.",
+            source: "[RFC 8033 §4.1]",
+        },
+        Param {
+            name: "ecn",
+            symbol: "",
+            kind: Kind::Flag,
+            default: "true",
+            doc: "Marks packets that can be marked instead of dropping them, up to the threshold.",
+            source: "[RFC 8033 §5.1]",
+        },
+        Param {
+            name: "mark_threshold",
+            symbol: "mark_ecnth",
+            kind: Kind::Number { min: 0.0, max: 1.0 },
+            default: "0.1",
+            doc: "Probability from which on packets are dropped that could be marked.",
+            source: "[RFC 8033 §5.1]",
+        },
+    ],
+    check: |values| match values.size("mean_packet") {
+        _ if values.duration("period") < SHORTEST => {
+            Err("period is shorter than 10 us, which is all that a router would do".into())
+        }
+        Size::Bytes(_) => Ok(()),
+        Size::Packets(_) => Err("mean_packet says how large one is; write it in bytes".into()),
+    },
+    role: Role::Queue(|_| Price::Loss),
+};
+
+/// Shortest period: a shorter one has a simulator do nothing else.
+const SHORTEST: Duration = Duration::from_us(10);
+
+/// What is left of the probability after a period in which the queue was empty.
+const DECAY: f64 = 0.98;
+
+/// Up to which probability a low delay lets packets pass.
+const LOW: f64 = 0.2;
+
+/// From which probability on steps are bounded, and to what.
+const BOUNDED: (f64, f64) = (0.1, 0.02);
+
+/// Below which probability a step is divided by what [RFC 8033 §4.2].
+const SCALES: [(f64, f64); 6] = [
+    (1e-6, 2048.0),
+    (1e-5, 512.0),
+    (1e-4, 128.0),
+    (1e-3, 32.0),
+    (1e-2, 8.0),
+    (1e-1, 2.0),
+];
+
+/// Proportional integral controller enhanced.
+#[derive(Clone, Debug)]
+pub struct Pie {
+    target: f64,
+    period: Duration,
+    alpha: f64,
+    beta: f64,
+    max_burst: Duration,
+    /// Bytes below which nothing is dropped.
+    few: f64,
+    ecn: bool,
+    mark_threshold: f64,
+    /// p.
+    probability: f64,
+    /// d, in seconds.
+    delay: f64,
+    /// What is left of an allowed burst.
+    burst: Duration,
+    updated: Time,
+}
+
+impl Pie {
+    /// Builds it from its parameters.
+    pub fn new(values: &Values) -> Pie {
+        Pie {
+            target: values.duration("target").as_secs_f64(),
+            period: values.duration("period"),
+            alpha: values.number("alpha"),
+            beta: values.number("beta"),
+            max_burst: values.duration("max_burst"),
+            few: 2.0 * values.size("mean_packet").bytes_f64(Bytes::new(1)),
+            ecn: values.flag("ecn"),
+            mark_threshold: values.number("mark_threshold"),
+            probability: 0.0,
+            delay: 0.0,
+            burst: values.duration("max_burst"),
+            updated: Time::ZERO,
+        }
+    }
+
+    /// p: the probability that an arrival is dropped, where nothing exempts it.
+    pub fn probability(&self) -> f64 {
+        self.probability
+    }
+
+    /// How much smaller a step is at the present probability.
+    fn scale(&self) -> f64 {
+        let below = |(bound, _): &&(f64, f64)| self.probability < *bound;
+        SCALES.iter().find(below).map_or(1.0, |(_, by)| 1.0 / by)
+    }
+}
+
+impl Aqm for Pie {
+    #[inline]
+    fn on_arrival(
+        &mut self,
+        packet: &PacketMeta,
+        queue: &QueueView,
+        _: Time,
+        entropy: &mut dyn Entropy,
+    ) -> Verdict {
+        let p = self.probability;
+        let exempt = packet.class == Class::OutOfBand
+            || !self.burst.is_zero()
+            || (self.delay < self.target / 2.0 && p < LOW)
+            || queue.bytes.as_f64() <= self.few;
+        if exempt || entropy.uniform() >= p {
+            Verdict::Pass
+        } else if self.ecn && p < self.mark_threshold && packet.ecn.is_capable() {
+            Verdict::Mark
+        } else {
+            Verdict::Drop
+        }
+    }
+
+    fn next_timer(&self) -> Option<Time> {
+        Some(self.updated + self.period)
+    }
+
+    fn on_timer(&mut self, queue: &QueueView, now: Time) {
+        let before = self.delay;
+        self.delay = queue.waiting() * 8.0 / queue.rate.as_bps_f64().max(1.0);
+        let change = self.alpha * (self.delay - self.target) + self.beta * (self.delay - before);
+        let mut step = change * self.scale();
+        if self.probability >= BOUNDED.0 {
+            step = step.min(BOUNDED.1);
+        }
+        self.probability += step;
+        if self.delay == 0.0 && before == 0.0 {
+            self.probability *= DECAY;
+        }
+        self.probability = self.probability.clamp(0.0, 1.0);
+        let calm = self.target / 2.0;
+        self.burst = if self.probability == 0.0 && self.delay < calm && before < calm {
+            self.max_burst
+        } else {
+            self.burst - self.period
+        };
+        self.updated = now;
+    }
+}

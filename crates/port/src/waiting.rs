@@ -1,0 +1,66 @@
+//! Packets that wait in the structure that their discipline wants.
+
+use crate::Packet;
+use crate::flow_queues::FlowQueues;
+use accord_aqm::{AnyAqm, Aqm, Entropy, QueueView, Structure, Verdict};
+use accord_units::Time;
+use std::collections::VecDeque;
+
+/// See [`Structure`].
+#[derive(Clone, Debug)]
+pub(crate) enum Waiting<P> {
+    Fifo(VecDeque<P>),
+    /// Each with the time when it came.
+    Stamped(VecDeque<(Time, P)>),
+    Flows(Box<FlowQueues<P>>),
+}
+
+impl<P: Packet> Waiting<P> {
+    /// No packets, in the structure that `aqm` wants.
+    pub fn new(aqm: &AnyAqm) -> Waiting<P> {
+        match aqm.structure() {
+            Structure::Fifo => Waiting::Fifo(VecDeque::new()),
+            Structure::Stamped => Waiting::Stamped(VecDeque::new()),
+            Structure::Flows(config) => Waiting::Flows(Box::new(FlowQueues::new(config))),
+        }
+    }
+
+    /// Adds a packet.
+    pub fn push(&mut self, now: Time, packet: P, entropy: &mut dyn Entropy) {
+        match self {
+            Waiting::Fifo(queue) => queue.push_back(packet),
+            Waiting::Stamped(queue) => queue.push_back((now, packet)),
+            Waiting::Flows(queues) => queues.push(now, packet, entropy),
+        }
+    }
+
+    /// Takes the packet whose turn it is, with what is to become of it. `all` is what waits,
+    /// this packet included; `aqm` judges it, unless its queue has a discipline of its own.
+    pub fn pop(&mut self, now: Time, aqm: &mut AnyAqm, all: &QueueView) -> Option<(P, Verdict)> {
+        match self {
+            Waiting::Fifo(queue) => Some((queue.pop_front()?, Verdict::Pass)),
+            Waiting::Stamped(queue) => {
+                let (came, packet) = queue.pop_front()?;
+                let meta = packet.meta();
+                let mut behind = *all;
+                behind.packets -= 1;
+                behind.bytes -= meta.size;
+                let verdict = aqm.on_departure(&meta, now.since(came), &behind, now);
+                Some((packet, verdict))
+            }
+            Waiting::Flows(queues) => queues.pop(now, all.rate),
+        }
+    }
+
+    /// All packets; those of one flow in their order.
+    pub fn iter(&self) -> impl Iterator<Item = &P> {
+        let (fifo, stamped, flows) = match self {
+            Waiting::Fifo(queue) => (Some(queue), None, None),
+            Waiting::Stamped(queue) => (None, Some(queue), None),
+            Waiting::Flows(queues) => (None, None, Some(queues)),
+        };
+        let stamped = stamped.into_iter().flatten().map(|(_, packet)| packet);
+        let flows = flows.into_iter().flat_map(|queues| queues.iter());
+        fifo.into_iter().flatten().chain(stamped).chain(flows)
+    }
+}

@@ -1,0 +1,214 @@
+//! FQ-CoDel against what RFC 8290 says of shares, of flows that begin, and of overflow.
+
+mod common;
+#[path = "../../aqm/tests/common/any_values.rs"]
+mod values;
+
+use accord_aqm::{AnyAqm, Class, Ecn, FAMILIES, PacketMeta};
+use accord_port::{DropReason, Limit};
+use accord_units::param::Raw;
+use accord_units::{Bytes, Duration, Rate, Time};
+use common::*;
+use proptest::prelude::*;
+
+/// A byte a microsecond.
+const RATE: Rate = Rate::from_bps(8_000_000);
+
+fn discipline(name: &str, changes: &[(&str, Raw)]) -> AnyAqm {
+    let family = FAMILIES.iter().find(|f| f.name == name).expect("known");
+    let mut values = family.defaults();
+    for (param, raw) in changes {
+        values.set(param, raw).expect("in range");
+    }
+    (family.check)(&values).expect("consistent");
+    AnyAqm::build(&values)
+}
+
+fn port(limit: Limit, changes: &[(&str, Raw)]) -> Clocked {
+    Clocked::new(RATE, limit, discipline("fq-codel", changes))
+}
+
+fn packet(number: usize, flow: u32, size: u64) -> Pkt {
+    let meta = PacketMeta {
+        size: Bytes::new(size),
+        class: Class::Data,
+        ecn: Ecn::NotCapable,
+        aggregate: 0,
+        flow,
+    };
+    Pkt {
+        number,
+        meta,
+        marked: false,
+        delay: Duration::ZERO,
+    }
+}
+
+fn us(us: u64) -> Time {
+    Time::ZERO + Duration::from_us(us)
+}
+
+/// Bytes served of a flow.
+fn bytes(port: &Clocked, flow: u32) -> u64 {
+    let own = port.served.iter().map(|s| s.packet.meta);
+    own.filter(|m| m.flow == flow).map(|m| m.size.get()).sum()
+}
+
+/// Three flows with packets of 1500, 500 and 40 bytes, all waiting: after any time they have
+/// been served as many bytes, to within a quantum and a packet.
+#[test]
+fn flows_share_by_the_byte_whatever_their_packets() {
+    let mut port = port(Limit::UNLIMITED, &[]);
+    let mut dice = Dice(1);
+    for (flow, size, count) in [(1, 1500, 40), (2, 500, 120), (3, 40, 1500)] {
+        for number in 0..count {
+            let offered = port.offer(Time::ZERO, packet(number, flow, size), &mut dice);
+            offered.expect("there is room");
+        }
+    }
+    for k in 1..17u64 {
+        port.until(us(10_000 * k));
+        let all = [1, 2, 3].map(|flow| bytes(&port, flow));
+        let (least, most) = (all.iter().min().unwrap(), all.iter().max().unwrap());
+        assert!(most - least <= 1514 + 1500, "{all:?}");
+    }
+}
+
+/// A flow that sends a packet now and then waits for no more than the packet in service, though
+/// eight others have a hundred packets waiting each: 1.5 ms at most, where the turn of the
+/// eight is 12 ms and what waits is a second. The eight have had their own time as new flows.
+#[test]
+fn a_sparse_flow_hardly_waits() {
+    let mut port = port(Limit::UNLIMITED, &[]);
+    let mut dice = Dice(2);
+    for number in 0..100 {
+        for flow in 0..8 {
+            let _ = port.offer(Time::ZERO, packet(number, flow, 1500), &mut dice);
+        }
+    }
+    for k in 0..50u64 {
+        let came = us(20_000 * k + 50_100);
+        let number = 1000 + k as usize;
+        let _ = port.offer(came, packet(number, 99, 200), &mut dice);
+        port.until(came + Duration::from_ms(15));
+        let own = port.served.iter().find(|s| s.packet.number == number);
+        let waited = own.expect("it has left").from.since(came);
+        assert!(waited <= Duration::from_us(1500), "{waited}");
+    }
+}
+
+/// A flow that sends its next packet the moment the last one is gone is new each time. It gets
+/// no more than the flow that always has packets waiting.
+#[test]
+fn always_being_new_earns_no_more_than_a_share() {
+    let mut port = port(Limit::UNLIMITED, &[]);
+    let mut dice = Dice(3);
+    for number in 0..1000 {
+        let _ = port.offer(Time::ZERO, packet(number, 1, 1000), &mut dice);
+    }
+    let mut number = 10_000;
+    for k in 0..900u64 {
+        if port.port.waiting().all(|p| p.meta.flow == 1) {
+            let _ = port.offer(us(1000 * k), packet(number, 2, 1000), &mut dice);
+            number += 1;
+        }
+        port.until(us(1000 * k));
+    }
+    let (waiting, new) = (bytes(&port, 1), bytes(&port, 2));
+    assert!(new <= waiting + 3000, "{waiting} {new}");
+    assert!(new * 10 > waiting * 8, "{waiting} {new}");
+}
+
+/// The queue that holds most pays for what does not fit, from its head, half of it at a time or
+/// a batch; the others lose nothing, nor does the packet that came.
+#[test]
+fn overflow_costs_the_fattest_queue_half_of_it_or_a_batch() {
+    for (limit, batch, lost) in [(40, 64, 15), (400, 64, 64), (40, 4, 4), (40, 1, 1)] {
+        let changes = [("batch", Raw::Integer(batch))];
+        let mut port = port(Limit::packets(limit), &changes);
+        let mut dice = Dice(4);
+        // The first is in service at once; flow 1 then holds all but ten of the limit.
+        let fat = limit as usize - 10;
+        for number in 0..fat {
+            let _ = port.offer(Time::ZERO, packet(number, 1, 1000), &mut dice);
+        }
+        for number in 1000..1011 {
+            let flow = if number < 1005 { 2 } else { 3 };
+            let offered = port.offer(Time::ZERO, packet(number, flow, 500), &mut dice);
+            assert_eq!(offered, Ok(()));
+        }
+        let dropped: Vec<usize> = port.dropped.iter().map(|(p, _)| p.number).collect();
+        let expected: Vec<usize> = (1..=lost).collect();
+        assert_eq!(dropped, expected, "limit {limit}, batch {batch}");
+        assert!(
+            port.dropped
+                .iter()
+                .all(|(_, why)| *why == DropReason::Overflow)
+        );
+    }
+}
+
+/// A packet that is larger than the buffer costs nobody anything.
+#[test]
+fn what_never_fits_is_dropped_alone() {
+    let mut port = port(Limit::bytes(Bytes::new(5000)), &[]);
+    let mut dice = Dice(5);
+    for number in 0..5 {
+        let _ = port.offer(Time::ZERO, packet(number, 1, 1000), &mut dice);
+    }
+    let offered = port.offer(Time::ZERO, packet(9, 2, 6000), &mut dice);
+    assert_eq!(offered, Err(DropReason::Overflow));
+    assert_eq!(port.dropped.len(), 1);
+}
+
+/// The same random numbers, the same order; others, another: flows meet other flows.
+#[test]
+fn the_hash_is_of_the_links_random_numbers() {
+    let order = |seed| {
+        let changes = [("queues", Raw::Integer(4))];
+        let mut port = port(Limit::UNLIMITED, &changes);
+        let mut dice = Dice(seed);
+        for number in 0..200 {
+            let _ = port.offer(
+                Time::ZERO,
+                packet(number, number as u32 % 20, 1000),
+                &mut dice,
+            );
+        }
+        port.until(Time::MAX);
+        let served = port.served.iter().map(|s| s.packet.number);
+        served.collect::<Vec<_>>()
+    };
+    assert_eq!(order(1), order(1));
+    assert_ne!(order(1), order(2));
+}
+
+proptest! {
+    /// With one queue for all flows it is CoDel.
+    #[test]
+    fn one_queue_for_all_is_codel(
+        (rate, arrivals) in any_rate().prop_flat_map(|r| (Just(r), any_arrivals(r, &[Class::Data]))),
+        (target, interval) in (1..20u64, 1..200u64),
+    ) {
+        // In transmission times of 1000 bytes.
+        let time = |n: u64| {
+            let unit = rate.transmission(Bytes::new(1000));
+            Raw::Text(format!("{} ns", (unit * n).as_ps() / 1000 + 1))
+        };
+        let changes = [("target", time(target)), ("interval", time(interval))];
+        let one = [&changes[..], &[("queues", Raw::Integer(1))]].concat();
+        let mut fair = Clocked::new(rate, Limit::UNLIMITED, discipline("fq-codel", &one));
+        let mut plain = Clocked::new(rate, Limit::UNLIMITED, discipline("codel", &changes));
+        for port in [&mut fair, &mut plain] {
+            for &(at, packet) in &arrivals {
+                let _ = port.offer(at, packet, &mut Dice(0));
+            }
+            port.until(Time::MAX);
+        }
+        let fates = |port: &Clocked| {
+            let served = port.served.iter().map(|s| (s.packet, s.to));
+            (served.collect::<Vec<_>>(), port.dropped.clone())
+        };
+        prop_assert_eq!(fates(&fair), fates(&plain));
+    }
+}

@@ -1,0 +1,141 @@
+//! Disciplines in their loop with senders: the delay that CoDel, PIE and FQ-CoDel hold, and who
+//! gets what.
+mod common;
+
+use accord_scenario::*;
+use accord_sim::{run, run_audited};
+use accord_units::param::Raw;
+use common::*;
+
+const STEADY: (f64, f64) = (10.0, 40.0);
+
+/// So many NewReno flows over 20 Mbps with a round trip of 60 ms.
+fn flows(queue: &str, count: usize, ecn: bool) -> Scenario {
+    let sender = controller(
+        "newreno",
+        &[("ecn", Raw::Flag(ecn)), ("sack", Raw::Flag(true))],
+    );
+    let queue = discipline(queue, &[]);
+    Dumbbell::new("20 Mbps", "25 ms", queue, Limit::Packets(1000), "40 s")
+        .flows(
+            "flow",
+            count,
+            sender,
+            "100 Mbps",
+            (2000, 3000),
+            ("0 s", None),
+            true,
+        )
+        .0
+}
+
+fn mean(run: &Run, metric: Metric) -> f64 {
+    let (start, end) = STEADY;
+    let of = Entity::Link(0);
+    run.mean(metric, of, window(start, end)).expect("recorded")
+}
+
+/// Droptail keeps its buffer of 400 ms full. CoDel's target is 5 ms and PIE's 15; FQ-CoDel has
+/// a target for each flow. The mean is to be of that order, with the link in use.
+#[test]
+fn delay_is_held_near_the_target() {
+    let outcome = |queue| {
+        let run = run(&flows(queue, 10, false), &mut Quiet).expect("runs");
+        let used = mean(&run, Metric::Utilisation);
+        assert!(used > 0.93, "{queue}: {used}");
+        mean(&run, Metric::QueuingDelay)
+    };
+    assert!(outcome("droptail") > 0.2);
+    for (queue, target) in [("codel", 0.005), ("pie", 0.015)] {
+        let delay = outcome(queue);
+        assert!((0.5..1.6).contains(&(delay / target)), "{queue}: {delay}");
+    }
+    assert!(outcome("fq-codel") < 0.03);
+}
+
+/// Marks do what drops do, without a retransmission.
+#[test]
+fn marks_hold_the_delay_as_drops_do() {
+    for queue in ["codel", "pie", "fq-codel"] {
+        let run = run(&flows(queue, 10, true), &mut Quiet).expect("runs");
+        assert!(mean(&run, Metric::Marks) > 0.0, "{queue}");
+        assert_eq!(mean(&run, Metric::Drops), 0.0, "{queue}");
+        let delay = mean(&run, Metric::QueuingDelay);
+        assert!(delay < 0.03, "{queue}: {delay}");
+        assert!(mean(&run, Metric::Utilisation) > 0.93, "{queue}");
+    }
+}
+
+/// Four flows with round trips of 20 to 160 ms and one that sends 30 Mbps without listening,
+/// over 20 Mbps. FQ-CoDel gives each its share, and no more to the last one than the others
+/// leave: NewReno with a queue of 5 ms does not quite use its share, the less the longer its
+/// round trip. A droptail queue gives the last one nearly all. A flow of 200 kbps beside them
+/// is served in full and sees next to no queue.
+#[test]
+fn fair_queues_share_and_spare_the_sparse() {
+    let outcome = |queue: &str| {
+        let mut d = Dumbbell::new(
+            "20 Mbps",
+            "5 ms",
+            discipline(queue, &[]),
+            Limit::Packets(1000),
+            "40 s",
+        );
+        for (i, us) in [0, 10_000, 30_000, 70_000].into_iter().enumerate() {
+            let sack = [("sack", Raw::Flag(true))];
+            let sender = controller("newreno", &sack);
+            d = d.flows(
+                &format!("tcp{i}"),
+                1,
+                sender,
+                "100 Mbps",
+                (us, 5000),
+                ("0 s", None),
+                true,
+            );
+        }
+        for (name, rate) in [("flood", "30 Mbps"), ("sparse", "200 kbps")] {
+            let sender = controller("none", &[]);
+            d = d.flows(name, 1, sender, "100 Mbps", (10, 10), ("0 s", None), true);
+            let flow = d.0.flows.last_mut().expect("just added");
+            let rate = rate.parse().expect("a rate");
+            flow.demand = match name {
+                "flood" => Demand::Constant(rate),
+                _ => Demand::Poisson(rate),
+            };
+        }
+        let run = run(&d.0, &mut Quiet).expect("runs");
+        let (start, end) = STEADY;
+        let of = |metric, flow| run.mean(metric, Entity::Flow(flow), window(start, end));
+        let rates = [0, 1, 2, 3, 4, 5].map(|flow| of(Metric::Throughput, flow).expect("recorded"));
+        (rates, of(Metric::Accumulation, 5).expect("recorded"))
+    };
+    let (rates, queued) = outcome("fq-codel");
+    let share = (20e6 - 200e3) / 5.0;
+    for rate in &rates[..4] {
+        assert!(*rate > 0.75 * share && *rate <= rates[4], "{rates:?}");
+    }
+    // 750 packets of a Poisson process, within three standard deviations.
+    assert!((rates[5] / 200e3 - 1.0).abs() < 0.11, "{rates:?}");
+    // A packet every 40 ms, late by 2 ms at most: one in a twentieth of the samples.
+    assert!(queued > 0.0 && queued < 1000.0 / 20.0, "{queued} bytes");
+    let (rates, queued) = outcome("droptail");
+    assert!(rates[4] > 0.9 * 20e6, "{rates:?}");
+    assert!(queued > 1000.0, "{queued} bytes");
+}
+
+/// What comes to a port leaves it, is dropped at either end, or is there.
+#[test]
+fn the_books_balance_with_drops_at_the_head() {
+    for queue in ["codel", "pie", "fq-codel"] {
+        let mut scenario = flows(queue, 20, false);
+        scenario.duration = "8 s".parse().expect("a time");
+        scenario.links[0].queue.limit = Limit::Packets(60);
+        let (_, ports, flows) = run_audited(&scenario, &mut Quiet).expect("runs");
+        assert!(ports[0].dropped.packets > 20, "{queue}: {:?}", ports[0]);
+        for book in ports.iter().chain(&flows) {
+            let out = book.left.bytes + book.dropped.bytes + book.held.bytes;
+            assert_eq!(book.entered.bytes, out, "{queue}: {book:?}");
+        }
+    }
+}
