@@ -15,12 +15,13 @@
 //! fixed load where the scenario gives one; a note says which.
 
 use crate::services::{Outcome, Shortfall};
-use crate::{Problem, ProblemError, Routes, Settings, Solution, Status, solve};
+use crate::{Problem, ProblemError, Routes, Settings, Solution, Status, solve_watched};
 use accord_scenario::{
     Certificate, Engine, Entity, Interrupted, Limit, LinkId, Manifest, Metric, Observer, Phase,
     Run, Scenario, Series, Statistics,
 };
 use accord_units::{Bytes, Price, Rate, Time};
+use std::ops::ControlFlow;
 
 /// Why a scenario has no theory run.
 #[derive(Debug, thiserror::Error)]
@@ -38,6 +39,14 @@ pub enum EquilibriumError {
     /// The observer stopped it.
     #[error("interrupted")]
     Interrupted,
+}
+
+impl EquilibriumError {
+    /// What is wrong with a phase.
+    pub(crate) fn of(phase: &Phase) -> impl Fn(ProblemError) -> EquilibriumError + use<> {
+        let (start, end) = (phase.start, phase.end);
+        move |source| EquilibriumError::Problem { start, end, source }
+    }
 }
 
 impl From<Interrupted> for EquilibriumError {
@@ -112,17 +121,27 @@ pub(crate) fn phases(
         let mut state = State::at(scenario, phase.start);
         state.leave_out(&mut phase, &mut found.notes);
         state.measure(&phase, found.phases.last(), &mut measured);
-        let equilibrium =
-            state
-                .equilibrium(&phase, &mut found)
-                .map_err(|source| EquilibriumError::Problem {
-                    start: phase.start,
-                    end: phase.end,
-                    source,
-                })?;
+        let equilibrium = state.equilibrium(&phase, &mut found, observer)?;
         found.phases.push((phase, equilibrium));
     }
     Ok(found)
+}
+
+/// Solves for a phase. A large one takes long: whoever listens is asked before each step.
+pub(crate) fn solve_phase(
+    problem: &Problem,
+    phase: &Phase,
+    observer: &mut dyn Observer,
+) -> Result<Solution, Interrupted> {
+    let mut listening = Ok(());
+    let solution = solve_watched(problem, &Settings::default(), &mut |_| {
+        listening = observer.progress(phase.start);
+        match listening {
+            Ok(()) => ControlFlow::Continue(()),
+            Err(Interrupted) => ControlFlow::Break(()),
+        }
+    });
+    listening.map(|()| solution)
 }
 
 /// The network as it is at some time.
@@ -173,7 +192,8 @@ impl<'a> State<'a> {
         &self,
         phase: &Phase,
         found: &mut Phases,
-    ) -> Result<Option<Equilibrium>, ProblemError> {
+        observer: &mut dyn Observer,
+    ) -> Result<Option<Equilibrium>, EquilibriumError> {
         if phase.active.is_empty() {
             return Ok(None);
         }
@@ -184,7 +204,7 @@ impl<'a> State<'a> {
             held: Vec::new(),
             outcome: Outcome::None,
         };
-        let equilibrium = self.solved(phase, found, &mut shortfall)?;
+        let equilibrium = self.solved(phase, found, &mut shortfall, observer)?;
         if !(shortfall.oversubscribed.is_empty() && shortfall.held.is_empty()) {
             found.shortfalls.push(shortfall);
         }
@@ -196,7 +216,9 @@ impl<'a> State<'a> {
         phase: &Phase,
         found: &mut Phases,
         shortfall: &mut Shortfall,
-    ) -> Result<Option<Equilibrium>, ProblemError> {
+        observer: &mut dyn Observer,
+    ) -> Result<Option<Equilibrium>, EquilibriumError> {
+        let invalid = EquilibriumError::of(phase);
         let s = self.scenario;
         let notes = &mut found.notes;
         let mut demands = Vec::new();
@@ -219,9 +241,10 @@ impl<'a> State<'a> {
                 .active
                 .iter()
                 .map(|&f| -> Vec<u32> { self.network.path[f].iter().map(|&l| l as u32).collect() }),
-        )?;
-        let problem = Problem::new(routes, capacity, demands)?;
-        let solution = solve(&problem, &Settings::default());
+        )
+        .map_err(&invalid)?;
+        let problem = Problem::new(routes, capacity, demands).map_err(&invalid)?;
+        let solution = solve_phase(&problem, phase, observer)?;
         let span = format!("theory, {}-{}", phase.start, phase.end);
         let c = &solution.certificate;
         match &solution.status {
@@ -243,7 +266,7 @@ impl<'a> State<'a> {
                 insisted,
                 capacity,
             } => {
-                match self.full_buffers(phase, problem)? {
+                match self.full_buffers(phase, problem, observer)? {
                     Some((links, held)) => {
                         shortfall.outcome = Outcome::FullBuffers(links);
                         shortfall.held = held;

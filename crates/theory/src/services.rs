@@ -9,8 +9,8 @@
 //! flows would send into full buffers. But what does not fit is lost, windows halve at losses,
 //! and rates never settle: theory says who asks for how much, and has no equilibrium.
 
-use crate::equilibrium::State;
-use crate::{EquilibriumError, Problem, ProblemError, Settings, Solution, Status, solve};
+use crate::equilibrium::{State, solve_phase};
+use crate::{EquilibriumError, Problem, Solution, Status};
 use accord_scenario::{Limit, LinkId, Observer, Phase, Scenario};
 use accord_units::{Bytes, Price, Rate, Time};
 
@@ -187,9 +187,12 @@ impl State<'_> {
         &self,
         phase: &Phase,
         problem: Problem,
-    ) -> Result<Option<Overflow>, ProblemError> {
-        let problem = problem.with_price_limits(self.longest_delays(phase))?;
-        let solution = solve(&problem, &Settings::default());
+        observer: &mut dyn Observer,
+    ) -> Result<Option<Overflow>, EquilibriumError> {
+        let problem = problem
+            .with_price_limits(self.longest_delays(phase))
+            .map_err(EquilibriumError::of(phase))?;
+        let solution = solve_phase(&problem, phase, observer)?;
         if solution.status != Status::Solved {
             return Ok(None);
         }

@@ -292,3 +292,22 @@ fn a_queue_that_control_packets_wait_in_is_not_read() {
         assert_eq!(said, !read, "{:?}", run.notes);
     }
 }
+
+/// Whoever listens is asked within a phase, too, and can end it there.
+#[test]
+fn a_phase_can_be_interrupted() {
+    struct Twice(u32);
+    impl Observer for Twice {
+        fn progress(&mut self, _: Time) -> Result<(), Interrupted> {
+            self.0 += 1;
+            if self.0 > 1 { Err(Interrupted) } else { Ok(()) }
+        }
+    }
+    let s = scenario(&KNOWN, &DROPTAIL, 20.0, &[10]);
+    assert_eq!(s.phases().len(), 1);
+    let ended = accord_theory::run(&s, &mut Twice(0));
+    assert!(matches!(
+        ended,
+        Err(accord_theory::EquilibriumError::Interrupted)
+    ));
+}

@@ -117,9 +117,7 @@ pub fn run(args: &Args) -> Result<bool, Failure> {
             let mut set = args.set.clone();
             set.push(format!("{}={}", x.path, x.text(i)));
             set.extend(y.as_ref().map(|y| format!("{}={}", y.path, y.text(j))));
-            let scenario = load(&args.scenario, &set)?
-                .points(&CATALOGUE, args.seed)?
-                .swap_remove(0);
+            let scenario = single(args, &set)?;
             let packets = i % every == every / 2 && (y.is_none() || j % every == every / 2);
             Ok(cell(
                 &scenario,
@@ -129,10 +127,7 @@ pub fn run(args: &Args) -> Result<bool, Failure> {
             ))
         })
         .collect::<Result<_, Failure>>()?;
-    let id = load(&args.scenario, &args.set)?
-        .points(&CATALOGUE, args.seed)?
-        .swap_remove(0)
-        .id;
+    let id = single(args, &args.set)?.id;
     let dir = match &args.output {
         Some(dir) => dir.clone(),
         None => Path::new("runs").join(format!("{id}-stability")),
@@ -156,6 +151,25 @@ pub fn run(args: &Args) -> Result<bool, Failure> {
         dir.join("map.csv").display()
     );
     Ok(true)
+}
+
+/// The scenario with what the map sets. A sweep of the file would go over that.
+fn single(args: &Args, set: &[String]) -> Result<Scenario, Failure> {
+    let scenario = load(&args.scenario, set)?
+        .points(&CATALOGUE, args.seed)?
+        .swap_remove(0);
+    let names: Vec<&str> = scenario.point.iter().map(|(name, _)| &name[..]).collect();
+    if names.is_empty() {
+        return Ok(scenario);
+    }
+    let wrong = format!(
+        "{} has the sweep {}, and a map has its own axes",
+        args.scenario,
+        names.join(", ")
+    );
+    Err(Failure::new(wrong).hint(
+        "take the sweep out of a copy of the file, and give what it sets by --x, --y or --set",
+    ))
 }
 
 fn cell(scenario: &Scenario, x: usize, y: usize, packets: bool) -> Cell {
@@ -211,11 +225,21 @@ fn csv(x: &Axis, y: Option<&Axis>, cells: &[Cell]) -> String {
         let swing = c.swing.map_or(String::new(), |s| format!("{s:.4}"));
         _ = writeln!(
             out,
-            "{:.6},{:.6e},{:.6e},{swing}",
-            c.gain, c.delay, c.growth
+            "{},{},{},{swing}",
+            known(c.gain, |v| format!("{v:.6}")),
+            known(c.delay, |v| format!("{v:.6e}")),
+            known(c.growth, |v| format!("{v:.6e}"))
         );
     }
     out
+}
+
+/// Nothing where there is no value.
+fn known(value: f64, text: impl Fn(f64) -> String) -> String {
+    match value.is_nan() {
+        true => String::new(),
+        false => text(value),
+    }
 }
 
 /// Blue where it is stable, red where not, white at the limit.
@@ -249,14 +273,16 @@ fn page(id: &str, x: &Axis, y: Option<&Axis>, cells: &[Cell]) -> String {
             w + 0.3,
             h + 0.3,
             colour(c.gain),
-            escape(&format!(
-                "{} = {:.4}{at}: gain margin {:.3}, growth {:.3} 1/s {}",
-                x.path,
-                x.value(c.x),
-                c.gain,
-                c.growth,
-                c.error
-            ))
+            escape(&match &c.error[..] {
+                "" => format!(
+                    "{} = {:.4}{at}: gain margin {:.3}, growth {:.3} 1/s",
+                    x.path,
+                    x.value(c.x),
+                    c.gain,
+                    c.growth
+                ),
+                why => format!("{} = {:.4}{at}: {why}", x.path, x.value(c.x)),
+            })
         );
     }
     for c in cells {

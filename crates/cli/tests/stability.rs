@@ -1,0 +1,133 @@
+//! `accord stability`, as people use it.
+
+mod common;
+
+use common::*;
+
+/// Proportional control that is stable at small gains, and at 2.0 not.
+const LOOP: &str = r#"
+duration = "20 s"
+steady = ["10 s", "20 s"]
+[topology.dumbbell]
+rate = "30 Mbps"
+delay = "10 ms"
+queue = { discipline = "droptail", limit = "unlimited" }
+[flow.f]
+count = 4
+from = "left"
+to = "right"
+controller = { name = "monaco", gain = 0.5, estimator = "ideal" }
+"#;
+
+fn rows(text: &str) -> Vec<Vec<String>> {
+    let row = |line: &str| line.split(',').map(str::to_string).collect();
+    text.lines().skip(1).map(row).collect()
+}
+
+#[test]
+fn one_point_has_margins_and_an_exit_code() {
+    let dir = folder(&[("loop.toml", LOOP)]);
+    let stable = accord(dir.path(), &["stability", "loop.toml"]).with(0);
+    for words in ["stable", "gain margin", "delay margin", "rightmost roots"] {
+        assert!(stable.stdout.contains(words), "{stable:#?}");
+    }
+    let gain = "flow.f.controller.gain=5.0";
+    let unstable = accord(dir.path(), &["stability", "loop.toml", "--set", gain]).with(1);
+    assert!(unstable.stdout.contains("NOT STABLE"), "{unstable:#?}");
+}
+
+/// The gain margin times the gain is the critical gain, the same all along the axis; more delay
+/// makes it no larger where the queue is small beside the path.
+#[test]
+fn a_map_over_two_parameters_with_packets() {
+    let dir = folder(&[("loop.toml", LOOP)]);
+    let args = [
+        "stability",
+        "loop.toml",
+        "--x",
+        "flow.f.controller.gain=0.5..3.5",
+        "--y",
+        "topology.dumbbell.delay=10 ms..40 ms",
+        "--points",
+        "3",
+        "--packets",
+        "1",
+        "--csv",
+        "-o",
+        "map",
+    ];
+    let ended = accord(dir.path(), &args).with(0);
+    let table = std::fs::read_to_string(dir.path().join("map/map.csv")).unwrap();
+    assert!(ended.stdout.contains(&table), "{ended:#?}");
+    let rows = rows(&table);
+    assert_eq!(rows.len(), 9);
+    let number = |row: &[String], i: usize| row[i].parse::<f64>().unwrap();
+    for line in rows.chunks(3) {
+        let critical = number(&line[0], 0) * number(&line[0], 2);
+        for row in line {
+            let found = number(row, 0) * number(row, 2);
+            assert!((found / critical - 1.0).abs() < 1e-4, "{row:?} {critical}");
+            // Unstable where the margin is below one.
+            assert_eq!(number(row, 4) < 0.0, number(row, 2) > 1.0, "{row:?}");
+        }
+    }
+    assert_eq!(rows.iter().filter(|r| !r[5].is_empty()).count(), 1);
+    let page = std::fs::read_to_string(dir.path().join("map/map.html")).unwrap();
+    assert_eq!(page.matches("<rect").count(), 9);
+    assert_eq!(page.matches("<circle").count(), 1);
+}
+
+#[test]
+fn axes_that_make_no_sense_are_refused() {
+    let dir = folder(&[("loop.toml", LOOP)]);
+    for (x, said) in [
+        ("flow.f.controller.gian=0.1..1", "gian"),
+        ("flow.g.controller.gain=0.1..1", "name"),
+        ("flow.f.controller.gain", "no \"=\""),
+        ("flow.f.controller.gain=1", "no \"..\""),
+        ("flow.f.controller.gain=2..1", "smaller to a larger"),
+        ("topology.dumbbell.delay=1 ms..2 Mbps", "different units"),
+        ("flow.f.controller.gain=-1..1", "gain"),
+    ] {
+        let ended = accord(dir.path(), &["stability", "loop.toml", "--x", x]).with(2);
+        assert!(ended.stderr.contains(said), "{x}: {ended:#?}");
+        assert!(!dir.path().join("runs").exists(), "{x}");
+    }
+}
+
+/// A sweep of the file would go over what the map sets.
+#[test]
+fn a_file_with_a_sweep_has_no_map() {
+    let sweep = "[sweep.g]\nset = [\"flow.f.controller.gain\"]\nvalues = [0.2, 0.4]\n";
+    let dir = folder(&[("loop.toml", &format!("{LOOP}{sweep}"))]);
+    let x = "flow.f.controller.gain=0.1..1";
+    let ended = accord(dir.path(), &["stability", "loop.toml", "--x", x]).with(2);
+    assert!(ended.stderr.contains("sweep"), "{ended:#?}");
+    // Without a map, every point is shown.
+    let all = accord(dir.path(), &["stability", "loop.toml"]).with(0);
+    assert_eq!(all.stdout.matches("gain margin").count(), 2, "{all:#?}");
+}
+
+/// What has no linearisation is told in words.
+#[test]
+fn laws_of_the_sign_are_named() {
+    let vegas = LOOP.replace(
+        "{ name = \"monaco\", gain = 0.5, estimator = \"ideal\" }",
+        "\"vegas\"",
+    );
+    let dir = folder(&[("vegas.toml", &vegas)]);
+    let ended = accord(dir.path(), &["stability", "vegas.toml"]).with(0);
+    assert!(ended.stdout.contains("no linearisation"), "{ended:#?}");
+    assert!(!ended.stdout.contains("NaN"), "{ended:#?}");
+    let map = [
+        "stability",
+        "vegas.toml",
+        "--x",
+        "topology.dumbbell.delay=1 ms..9 ms",
+        "--points",
+        "2",
+    ];
+    let ended = accord(dir.path(), &map).with(0);
+    assert!(ended.stdout.contains("no linearisation"), "{ended:#?}");
+    assert!(!ended.stdout.contains("NaN"), "{ended:#?}");
+}
