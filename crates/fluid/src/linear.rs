@@ -20,7 +20,7 @@ use crate::discipline::{self, Discipline};
 use crate::error::FluidError;
 use crate::law::Law;
 use crate::model::{Model, Network};
-use accord_scenario::{Entity, LinkModel, Metric, Phase, Quiet, Scenario};
+use accord_scenario::{Entity, LinkModel, Metric, Phase, Quiet, Recorded, Scenario};
 use accord_units::{Duration, Time};
 use nalgebra::{Complex, DMatrix};
 
@@ -171,6 +171,7 @@ fn rest(scenario: &Scenario, phase: &Phase) -> Result<Values, FluidError> {
     let mut whole = scenario.clone();
     // Theory records no series for host links; here they are wanted.
     whole.links.iter_mut().for_each(|l| l.attachment = false);
+    (whole.groups.iter_mut()).for_each(|g| g.recorded = Recorded::Flows);
     let state = scenario.at(phase.start);
     for (l, link) in whole.links.iter_mut().enumerate() {
         (link.rate, link.delay) = (state.rate[l], state.delay[l]);

@@ -187,8 +187,8 @@ impl Recorder {
                 values,
             });
         };
-        for (f, k) in kind_of.into_iter().enumerate() {
-            let Some(k) = k else { continue };
+        for f in scenario.recorded_flows() {
+            let Some(k) = kind_of[f] else { continue };
             let last = model.kinds[k].members.last() == Some(&f);
             for (metric, values) in OF_FLOWS.into_iter().zip(&mut self.flows[k]) {
                 // Whoever is the last of its kind need not leave them behind.
@@ -200,6 +200,20 @@ impl Recorder {
             }
         }
         let samples = self.time.len();
+        for g in scenario.recorded_groups() {
+            let kinds: Vec<usize> = (scenario.groups[g].flows.clone())
+                .filter_map(|f| kind_of[f])
+                .collect();
+            for (i, metric) in OF_FLOWS.into_iter().enumerate().filter(|(_, m)| m.adds()) {
+                // Of flows that are there; NaN where none is.
+                let sum = |t: usize| {
+                    let there = kinds.iter().map(|&k| self.flows[k][i][t]);
+                    let there = there.filter(|v| !v.is_nan());
+                    there.reduce(|a, b| a + b).unwrap_or(f64::NAN)
+                };
+                add(Entity::Group(g), metric, (0..samples).map(sum).collect());
+            }
+        }
         for (l, _) in (scenario.links.iter().enumerate()).filter(|(_, link)| !link.attachment) {
             let queue = model.queues.iter().position(|&q| q == l);
             for (i, metric) in OF_LINKS.into_iter().enumerate() {

@@ -146,6 +146,7 @@ fn integrate(
         },
         time,
         series,
+        transfers: Vec::new(),
         statistics: Statistics {
             packet_hops: 0,
             steps,

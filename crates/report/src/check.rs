@@ -4,8 +4,8 @@ use crate::estimate::Estimate;
 use crate::measure::Figure;
 use crate::show;
 use accord_scenario::{
-    Across, Engine, Entity, Expectation, Metric, MetricUnit, Of, Over, Run, Scenario, Subject,
-    Target, Window,
+    Across, Engine, Entity, Expectation, Metric, MetricUnit, Of, Over, Recorded, Run, Scenario,
+    Subject, Target, Window,
 };
 
 /// Rounding may not decide a verdict: a figure exactly at its bound passes.
@@ -126,7 +126,9 @@ pub(crate) fn by_engine<'a>(runs: &[&'a Run]) -> Vec<(Engine, Vec<&'a Run>)> {
 fn check(scenario: &Scenario, runs: &[(Engine, Vec<&Run>)], expectation: &Expectation) -> Check {
     let entities = entities(scenario, expectation.of, expectation.metric);
     let across = match expectation.of {
-        Subject::Group(_) if expectation.metric.of() == Of::Flow => expectation.across,
+        Subject::Group(_) if matches!(expectation.metric.of(), Of::Flow | Of::Transfer) => {
+            expectation.across
+        }
         _ => Across::Each,
     };
     let figure = Figure {
@@ -279,6 +281,10 @@ fn missing(runs: &[(Engine, Vec<&Run>)], expectation: &Expectation, engine: Engi
         return format!("the {engine} engine was not run");
     };
     let metric = expectation.metric;
+    if metric.of() == Of::Transfer {
+        let during = show::window(expectation.during);
+        return format!("no transfer ended in {during} in the {engine} run");
+    }
     let recorded = |run: &&Run| run.series.iter().any(|s| s.metric == metric);
     if !runs.iter().all(recorded) {
         return format!("the {engine} engine did not record {metric}");
@@ -304,6 +310,9 @@ fn entities(scenario: &Scenario, subject: Subject, metric: Metric) -> Vec<Entity
         Subject::Link(i) => vec![Entity::Link(i)],
         Subject::Group(i) => {
             let group = scenario.groups.get(i);
+            if group.is_some_and(|g| g.recorded == Recorded::Group) {
+                return vec![Entity::Group(i)];
+            }
             let flows = group.map_or(0..0, |g| g.flows.clone());
             flows.map(Entity::Flow).collect()
         }
@@ -329,6 +338,9 @@ fn subject(scenario: &Scenario, expectation: &Expectation, across: Across, shown
         },
         Subject::Group(i) => match (scenario.groups.get(i), across) {
             (None, _) => format!("group {i}"),
+            (Some(group), _) if group.recorded == Recorded::Group && !of_group => {
+                format!("{} flows of {} in all", group.flows.len(), group.name)
+            }
             (Some(group), Across::Each) if !group.flows.is_empty() && !of_group => {
                 flow(group.flows.start + shown)
             }

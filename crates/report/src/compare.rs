@@ -4,7 +4,7 @@ use crate::check::by_engine;
 use crate::estimate::Estimate;
 use crate::measure::Figure;
 use accord_scenario::{
-    Across, Change, Entity, Metric, MetricUnit, Of, Over, Run, Scenario, Window,
+    Across, Change, Entity, Metric, MetricUnit, Of, Over, Recorded, Run, Scenario, Window,
 };
 use accord_units::Time;
 use serde::{Deserialize, Serialize};
@@ -40,6 +40,8 @@ pub struct GroupOutline {
     pub name: String,
     /// The names of its flows.
     pub flows: Vec<String>,
+    /// Its series are sums over its flows.
+    pub as_one: bool,
 }
 
 /// A directed link by name.
@@ -86,6 +88,7 @@ impl Outline {
                         .clone()
                         .map(|f| scenario.flows[f].name.clone())
                         .collect(),
+                    as_one: g.recorded == Recorded::Group,
                 })
                 .collect(),
             links: scenario
@@ -110,10 +113,14 @@ impl Outline {
         }
     }
 
-    /// A group's flows.
-    pub(crate) fn flows(&self, group: usize) -> impl Iterator<Item = Entity> + use<> {
+    /// What has a group's series: its flows, or the group.
+    pub(crate) fn series_of(&self, group: usize) -> Vec<Entity> {
+        if self.groups[group].as_one {
+            return vec![Entity::Group(group)];
+        }
         let first: usize = self.groups[..group].iter().map(|g| g.flows.len()).sum();
-        (first..first + self.groups[group].flows.len()).map(Entity::Flow)
+        let flows = first..first + self.groups[group].flows.len();
+        flows.map(Entity::Flow).collect()
     }
 
     /// What a row's subject is here, by name: the flows of a group, or a link.
@@ -121,7 +128,7 @@ impl Outline {
         Some(match subject {
             Subject::Group(name) => {
                 let i = self.groups.iter().position(|g| g.name == *name)?;
-                self.flows(i).collect()
+                self.series_of(i)
             }
             Subject::Link(name) => {
                 let i = self.links.iter().position(|l| l.name == *name)?;

@@ -19,6 +19,7 @@ mod measure;
 mod page;
 pub mod show;
 mod table;
+mod transfers;
 
 pub use check::{Check, checks};
 pub use compare::{Column, GroupOutline, LinkOutline, Outline, Row, Subject, columns, rows};
@@ -30,3 +31,4 @@ pub use files::{
 pub use json::{CheckRecord, Experiment, Point, RowRecord, ValueRecord};
 pub use page::page;
 pub use table::{Style, checks_table, comparison, remarks, table};
+pub use transfers::TransferRow;

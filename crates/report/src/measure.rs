@@ -45,9 +45,7 @@ impl Figure {
         if self.over == Over::Mean {
             return run.mean(self.metric, entity, self.during);
         }
-        let series = run.series(self.metric, entity)?;
-        let samples = series.values.get(run.within(self.during))?;
-        let samples: Vec<f64> = samples.iter().copied().filter(|v| !v.is_nan()).collect();
+        let samples = run.samples(self.metric, entity, self.during).collect();
         reduce(self.over, self.metric.fold(), samples)
     }
 }
@@ -66,15 +64,20 @@ fn reduce(over: Over, fold: Fold, mut samples: Vec<f64>) -> Option<f64> {
         Over::Variation => variation(&samples),
         Over::Quantile(fraction) => {
             samples.sort_unstable_by(f64::total_cmp);
-            // Linear between the two nearest ranks, the common definition.
-            let rank = fraction.clamp(0.0, 1.0) * (samples.len() - 1) as f64;
-            let below = samples[rank.floor() as usize];
-            let above = samples[rank.ceil() as usize];
-            match below == above {
-                true => Some(below),
-                false => Some(below + (above - below) * rank.fract()),
-            }
+            Some(quantile(&samples, fraction))
         }
+    }
+}
+
+/// The quantile of values in order, of which there is one at least: linear between the two
+/// nearest ranks, the common definition.
+pub(crate) fn quantile(sorted: &[f64], fraction: f64) -> f64 {
+    let rank = fraction.clamp(0.0, 1.0) * (sorted.len() - 1) as f64;
+    let below = sorted[rank.floor() as usize];
+    let above = sorted[rank.ceil() as usize];
+    match below == above {
+        true => below,
+        false => below + (above - below) * rank.fract(),
     }
 }
 

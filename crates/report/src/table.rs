@@ -3,6 +3,7 @@
 use crate::check::{Check, by_expectation, engines, figure, worst};
 use crate::compare::{Column, Outline, Row, Subject, columns, rows};
 use crate::show;
+use crate::transfers::{HEADINGS, TransferRow, transfer_rows};
 use accord_scenario::{Engine, Run, Scenario, Target};
 use comfy_table::{
     CellAlignment, ColumnConstraint, ContentArrangement, LineStyle, Table, TableStyle, Width,
@@ -40,6 +41,7 @@ const DIFFERS: &str = "differs";
 pub fn table(scenario: &Scenario, runs: &[&Run], style: Style) -> String {
     let outline = Outline::of(scenario);
     let mut text = comparison(&columns(&outline, runs), style);
+    text += &transfers_table(&transfer_rows(&outline, runs), style);
     if let Some(run) = runs.iter().find(|run| !run.certificates.is_empty()) {
         let engine = run.manifest.engine;
         text += &format!("{engine}: {}\n", show::certificates(&run.certificates));
@@ -57,6 +59,21 @@ pub fn remarks(runs: &[&Run]) -> String {
         }
     }
     lines.iter().map(|line| format!("{line}\n")).collect()
+}
+
+/// Completion times; nothing where there are no transfers.
+fn transfers_table(rows: &[TransferRow], style: Style) -> String {
+    if rows.is_empty() {
+        return String::new();
+    }
+    let engines = rows.iter().any(|r| r.engine != rows[0].engine);
+    let mut table = new_table(style);
+    table.set_header(HEADINGS);
+    for row in rows {
+        table.add_row(row.cells(engines));
+    }
+    align_right(&mut table, 2..HEADINGS.len());
+    finish(table) + "\n"
 }
 
 /// Rows for any columns, matched by name, such as run directories. The first column is
@@ -192,12 +209,8 @@ fn subject(columns: &[Column], subject: &Subject) -> String {
         Subject::Link(name) | Subject::Aggregate(name) => show::clean(name, limit),
         Subject::Group(name) => {
             let groups = columns.iter().flat_map(|c| &c.outline.groups);
-            let flows = groups.filter(|g| g.name == *name).map(|g| g.flows.len());
-            let name = show::clean(name, limit);
-            match flows.max() {
-                Some(n) if n > 1 => format!("{name} ({n} flows)"),
-                _ => name,
-            }
+            let group = (groups.filter(|g| g.name == *name)).max_by_key(|g| g.flows.len());
+            group.map_or(show::clean(name, limit), |g| show::group(g, limit))
         }
     }
 }

@@ -17,7 +17,7 @@ pub struct Application {
     /// Where a web user is.
     browsing: Browsing,
     /// The transfer under way.
-    transfer: Option<Transfer>,
+    transfer: Option<UnderWay>,
 }
 
 /// What an application does next.
@@ -33,9 +33,9 @@ pub struct Step {
     pub again: Option<Duration>,
 }
 
-/// So much data that the receiver waits for as a whole.
+/// A transfer that is not done yet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Transfer {
+pub struct UnderWay {
     /// When the application handed it to the sender.
     pub start: Time,
     /// How much; it is carried in whole packets.
@@ -117,13 +117,13 @@ impl Application {
         self.demand = self.demand.at_rate(rate);
     }
 
-    /// The transfer under way is over, as far as the application knows.
-    pub fn end(&mut self) -> Option<Transfer> {
+    /// The transfer under way, if there is one, is over: it is done, or so is the run.
+    pub fn end(&mut self) -> Option<UnderWay> {
         self.transfer.take()
     }
 
     fn begin(&mut self, now: Time, size: Bytes, pause: Option<Duration>) -> Step {
-        self.transfer = Some(Transfer {
+        self.transfer = Some(UnderWay {
             start: now,
             size,
             pause,

@@ -50,7 +50,7 @@ pub fn file(web: &Web, dice: &mut Dice) -> Bytes {
         true => pareto(dice, web.tail_least.as_f64(), web.tail_shape),
         false => lognormal(dice, web.body_mu, web.body_sigma),
     };
-    Bytes::new(size.clamp(1.0, web.largest.as_f64().max(1.0)).ceil() as u64)
+    Bytes::new(size.clamp(1.0, web.largest.as_f64().max(1.0)).round() as u64)
 }
 
 /// The objects embedded in a page.

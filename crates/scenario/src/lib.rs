@@ -18,9 +18,10 @@ mod reading;
 mod recorder;
 mod run;
 mod state;
+mod transfer;
 mod web;
 
-pub use application::{Application, Step, Transfer};
+pub use application::{Application, Step, UnderWay};
 pub use engine::{Engine, Interrupted, Observer, Quiet};
 pub use expectation::{Across, Expectation, Over, Subject, Target, Window};
 pub use fairness::fairness_index;
@@ -30,11 +31,12 @@ pub use language::{
 pub use metric::{Entity, Fold, Metric, MetricUnit, Of};
 pub use network::{
     Change, Demand, Draw, Event, Flow, Fluid, Group, Limit, Link, LinkId, LinkModel, Node, NodeId,
-    Phase, Queue, Scenario,
+    Phase, Queue, Recorded, Scenario,
 };
 pub use random::{Dice, Purpose, stream};
 pub use reading::{AggregateReading, FlowReading, LinkReading};
 pub use recorder::Recorder;
 pub use run::{Certificate, Manifest, Run, Series, Statistics};
 pub use state::State;
+pub use transfer::{Transfer, Transfers};
 pub use web::Web;

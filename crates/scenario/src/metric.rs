@@ -85,6 +85,8 @@ pub enum Of {
     Link,
     /// Aggregates at the links whose queue disciplines tell them apart.
     Aggregate,
+    /// Single transfers, so no series.
+    Transfer,
 }
 
 metrics! {
@@ -105,6 +107,9 @@ metrics! {
         "The accumulation that the flow's controller believes it has.";
     Retransmissions "retransmissions" Packets Sum Flow "Packets sent again.";
     Losses "losses" Packets Sum Flow "Packets of the flow dropped on the way, of any kind.";
+    CompletionTime "completion_time" Seconds Mean Transfer
+        "Time from the start of a transfer until its sender knows that all has arrived; of transfers that end in the window.";
+    TransferSize "transfer_size" Bytes Mean Transfer "Size of a transfer that ends in the window.";
     Backlog "backlog" Bytes Mean Link "Data waiting or in service at the link's port.";
     BacklogPackets "backlog_packets" Packets Mean Link "Packets waiting or in service at the link's port.";
     QueuingDelay "queuing_delay" Seconds Mean Link "Backlog over rate.";
@@ -130,6 +135,21 @@ metrics! {
         "The decrease factor that BAT uses for the aggregate, times the link's rate.";
     RateRatio "rate_ratio" Ratio Mean Aggregate
         "Rate of the aggregate over that of those that CLCC measures it against.";
+}
+
+impl Metric {
+    /// Whether a group has it as the sum over its flows.
+    pub const fn adds(self) -> bool {
+        matches!(
+            self,
+            Metric::Throughput
+                | Metric::Goodput
+                | Metric::SendingRate
+                | Metric::Accumulation
+                | Metric::Retransmissions
+                | Metric::Losses
+        )
+    }
 }
 
 impl fmt::Display for Metric {

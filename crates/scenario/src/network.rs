@@ -146,6 +146,30 @@ pub struct Group {
     pub name: String,
     /// Its flows, in [`Scenario::flows`].
     pub flows: Range<usize>,
+    /// What engines record of it.
+    pub recorded: Recorded,
+}
+
+/// Whose series engines record.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Recorded {
+    /// Those of each flow.
+    #[default]
+    Flows,
+    /// Sums over the flows of the group.
+    Group,
+}
+
+impl Recorded {
+    /// All of them, by name.
+    pub const NAMES: [(&'static str, Recorded); 2] =
+        [("flows", Recorded::Flows), ("group", Recorded::Group)];
+
+    /// The name in scenario files.
+    pub fn name(self) -> &'static str {
+        let found = Recorded::NAMES.iter().find(|(_, r)| *r == self);
+        found.expect("all are listed").0
+    }
 }
 
 /// One flow.
@@ -301,6 +325,20 @@ pub struct Phase {
 }
 
 impl Scenario {
+    /// Flows that engines record one by one.
+    pub fn recorded_flows(&self) -> impl Iterator<Item = usize> {
+        let one_by_one = |g: &&Group| g.recorded == Recorded::Flows;
+        self.groups
+            .iter()
+            .filter(one_by_one)
+            .flat_map(|g| g.flows.clone())
+    }
+
+    /// Groups that engines record as one.
+    pub fn recorded_groups(&self) -> impl Iterator<Item = usize> {
+        (0..self.groups.len()).filter(|&g| self.groups[g].recorded == Recorded::Group)
+    }
+
     /// The end of the run.
     pub fn end(&self) -> Time {
         Time::ZERO + self.duration

@@ -147,6 +147,20 @@ impl LinkReading {
 }
 
 impl FlowReading {
+    /// The sum of two flows, of what makes sense as one.
+    pub(crate) fn plus(&self, other: &FlowReading) -> FlowReading {
+        FlowReading {
+            active: self.active || other.active,
+            sent: self.sent + other.sent,
+            delivered: self.delivered + other.delivered,
+            fresh: self.fresh + other.fresh,
+            retransmissions: self.retransmissions + other.retransmissions,
+            losses: self.losses + other.losses,
+            accumulation: self.accumulation + other.accumulation,
+            ..FlowReading::default()
+        }
+    }
+
     /// Its rate of delivery for the `period` seconds since the reading `last`, in bit/s; no number
     /// for a flow that is not active.
     pub(crate) fn throughput(&self, last: &FlowReading, period: f64) -> f64 {
@@ -156,14 +170,20 @@ impl FlowReading {
         }
     }
 
-    /// The values of all metrics of flows, in their order, for the `period` seconds since the
-    /// reading `last`.
-    pub(crate) fn record(&self, last: &FlowReading, period: f64, row: &mut Vec<f64>) {
+    /// The values of `metrics`, in their order, for the `period` seconds since the reading
+    /// `last`.
+    pub(crate) fn record(
+        &self,
+        metrics: &[Metric],
+        last: &FlowReading,
+        period: f64,
+        row: &mut Vec<f64>,
+    ) {
         let throughput = self.throughput(last, period);
         let rate = |now: u64, then: u64| (now - then) as f64 * 8.0 / period;
         let bytes = |b: Option<Bytes>| b.map_or(f64::NAN, Bytes::as_f64);
         let seconds = |d: Option<Duration>| d.map_or(f64::NAN, Duration::as_secs_f64);
-        for metric in Metric::ALL.iter().filter(|m| m.of() == Of::Flow) {
+        for metric in metrics {
             row.push(match metric {
                 _ if !self.active => f64::NAN,
                 Metric::Throughput => throughput,

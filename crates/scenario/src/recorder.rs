@@ -3,10 +3,11 @@
 
 use crate::fairness::Fairness;
 use crate::metric::{Entity, Fold, Metric, Of};
-use crate::network::{LinkId, Scenario};
+use crate::network::{LinkId, Recorded, Scenario};
 use crate::reading::{AggregateReading, FlowReading, LinkReading};
 use crate::run::Series;
 use accord_units::{Duration, Time};
+use std::ops::Range;
 
 /// All columns together hold no more values than this (128 MiB).
 const BUDGET: usize = 1 << 24;
@@ -16,6 +17,15 @@ const SHORTEST: usize = 64;
 /// So many samples are taken as rows before they are put into the columns, which are many
 /// and far apart. `SHORTEST` and, as it is clamped, every capacity is a multiple of it.
 const BLOCK: usize = 32;
+
+/// A group that has series of its own.
+#[derive(Clone, Debug)]
+struct Group {
+    /// Its flows, where their sum is recorded.
+    sum: Option<Range<usize>>,
+    /// It has a fairness index.
+    index: bool,
+}
 
 /// The series of a run in the making.
 #[derive(Clone, Debug)]
@@ -28,7 +38,12 @@ pub struct Recorder {
     capacity: usize,
     /// The recorded links, and what was read last.
     links: Vec<(LinkId, LinkReading)>,
-    flows: Vec<FlowReading>,
+    /// What was read last of all flows, and which are recorded one by one.
+    flows: Vec<(FlowReading, bool)>,
+    of_flows: Vec<Metric>,
+    /// Groups of which the sum over their flows is recorded, a fairness index, or both.
+    groups: Vec<Group>,
+    sums: Vec<Metric>,
     /// The metrics that links have here.
     of_links: Vec<Metric>,
     fairness: Fairness,
@@ -38,7 +53,7 @@ pub struct Recorder {
 }
 
 impl Recorder {
-    /// Columns for every flow and every link that is not an attachment.
+    /// Columns for every flow or group and every link that is not an attachment.
     pub fn new(scenario: &Scenario) -> Recorder {
         let mut columns = Vec::new();
         let mut add = |entity, metrics: &[Metric]| {
@@ -60,12 +75,27 @@ impl Recorder {
             Metric::ExcessBandwidth => tells_apart,
             _ => true,
         });
-        for flow in 0..scenario.flows.len() {
-            add(Entity::Flow(flow), &metrics_of(Of::Flow));
+        let of_flows = metrics_of(Of::Flow);
+        let sums: Vec<Metric> = of_flows.iter().copied().filter(|m| m.adds()).collect();
+        let mut flows = vec![(FlowReading::default(), false); scenario.flows.len()];
+        for flow in scenario.recorded_flows() {
+            add(Entity::Flow(flow), &of_flows);
+            flows[flow].1 = true;
         }
-        for group in fairness.groups() {
-            add(Entity::Group(group), &metrics_of(Of::Group));
+        let mut groups = Vec::new();
+        let mut indices = fairness.groups().peekable();
+        for (id, g) in scenario.groups.iter().enumerate() {
+            let sum = (g.recorded == Recorded::Group).then(|| g.flows.clone());
+            let index = indices.next_if_eq(&id).is_some();
+            if sum.is_some() {
+                add(Entity::Group(id), &sums);
+            }
+            if index {
+                add(Entity::Group(id), &metrics_of(Of::Group));
+            }
+            groups.push(Group { sum, index });
         }
+        drop(indices);
         for &link in &recorded {
             add(Entity::Link(link), &of_links);
         }
@@ -91,7 +121,10 @@ impl Recorder {
             rows: Vec::new(),
             capacity: capacity - capacity % BLOCK,
             links,
-            flows: vec![FlowReading::default(); scenario.flows.len()],
+            flows,
+            of_flows,
+            groups,
+            sums,
             of_links,
             fairness,
             rates: vec![f64::NAN; scenario.flows.len()],
@@ -113,20 +146,42 @@ impl Recorder {
     pub fn sample(
         &mut self,
         now: Time,
-        flow: impl FnMut(usize) -> FlowReading,
+        mut flow: impl FnMut(usize) -> FlowReading,
         mut link: impl FnMut(LinkId) -> LinkReading,
     ) {
         let period = now.since(self.last).as_secs_f64();
         self.last = now;
         self.time.push(now.as_secs_f64());
-        let flows = (0..self.flows.len()).map(flow);
         let rows = &mut self.rows;
-        for ((last, rate), reading) in self.flows.iter_mut().zip(&mut self.rates).zip(flows) {
+        let sum = |sum: FlowReading, (reading, _): &(FlowReading, bool)| sum.plus(reading);
+        let sums = |flows: &[(FlowReading, bool)], groups: &[Group]| -> Vec<FlowReading> {
+            let summed = groups.iter().filter_map(|g| g.sum.clone());
+            let summed = summed.map(|f| flows[f].iter().fold(FlowReading::default(), sum));
+            summed.collect()
+        };
+        let last_sums = sums(&self.flows, &self.groups);
+        for (id, ((last, alone), rate)) in self.flows.iter_mut().zip(&mut self.rates).enumerate() {
+            let reading = flow(id);
             *rate = reading.throughput(last, period);
-            reading.record(last, period, rows);
+            if *alone {
+                reading.record(&self.of_flows, last, period, rows);
+            }
             *last = reading;
         }
-        rows.extend(self.fairness.sample(now, &self.rates));
+        let now_sums = sums(&self.flows, &self.groups);
+        let mut summed = now_sums.iter().zip(&last_sums);
+        let mut indices = self.fairness.sample(now, &self.rates);
+        for group in &self.groups {
+            if group.sum.is_some()
+                && let Some((reading, last)) = summed.next()
+            {
+                reading.record(&self.sums, last, period, rows);
+            }
+            if group.index {
+                rows.extend(indices.next());
+            }
+        }
+        drop(indices);
         let before = rows.len();
         let mut aggregates = Vec::new();
         for (place, (id, last)) in self.links.iter_mut().enumerate() {

@@ -2,7 +2,8 @@
 
 use crate::engine::Engine;
 use crate::expectation::Window;
-use crate::metric::{Entity, Fold, Metric};
+use crate::metric::{Entity, Fold, Metric, Of};
+use crate::transfer::{Transfer, of_entity};
 use accord_units::Time;
 
 /// What an engine returns.
@@ -14,6 +15,8 @@ pub struct Run {
     pub time: Vec<f64>,
     /// The recorded series, each as long as `time`, ordered by entity, then metric.
     pub series: Vec<Series>,
+    /// What was transferred as a whole, by flow and start; from engines that see transfers.
+    pub transfers: Vec<Transfer>,
     /// How much work it was.
     pub statistics: Statistics,
     /// How exact the equilibria are, phase by phase, for an engine that computes some. A phase
@@ -127,9 +130,8 @@ impl Run {
     /// Mean over `window`, or the sum for a metric that counts; `None` where there is no
     /// value in it.
     pub fn mean(&self, metric: Metric, entity: Entity, window: Window) -> Option<f64> {
-        let values = &self.series(metric, entity)?.values[self.within(window)];
         let (mut sum, mut n) = (0.0, 0u32);
-        for v in values.iter().filter(|v| !v.is_nan()) {
+        for v in self.samples(metric, entity, window) {
             sum += v;
             n += 1;
         }
@@ -137,5 +139,24 @@ impl Run {
             Fold::Mean => sum / f64::from(n),
             Fold::Sum => sum,
         })
+    }
+
+    /// The values that there are in `window`: samples of a series, or one for each transfer
+    /// that ended in it.
+    pub fn samples(
+        &self,
+        metric: Metric,
+        entity: Entity,
+        window: Window,
+    ) -> impl Iterator<Item = f64> {
+        let (series, transfers) = match metric.of() == Of::Transfer {
+            true => (None, of_entity(&self.transfers, entity)),
+            false => (self.series(metric, entity), &[][..]),
+        };
+        let series = series.map_or(&[][..], |s| &s.values[self.within(window)]);
+        let ended = transfers.iter().filter(move |t| t.ended_in(window));
+        (series.iter().copied())
+            .chain(ended.map(move |t| t.value(metric)))
+            .filter(|v| !v.is_nan())
     }
 }

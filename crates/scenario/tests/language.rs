@@ -307,6 +307,24 @@ fn web_users_have_the_parameters_of_surge() {
 }
 
 #[test]
+fn groups_of_web_users_are_recorded_as_one_unless_told_otherwise() {
+    let s = scenario(&format!(
+        "{HEAD}{DUMBBELL}{0}demand = {{ web = {{}} }}\n{1}demand = {{ web = {{}} }}\nrecord = \"flows\"\n\
+         {2}count = 3\nrecord = \"group\"\n{3}each = [{{}}, {{ demand = {{ web = {{}} }} }}]\n\
+         [[expect]]\nmetric = \"throughput\"\nof = \"c\"\nat_least = \"1 Mbps\"\n\
+         [[expect]]\nmetric = \"completion_time\"\nof = \"a\"\nover = \"p99\"\nat_most = \"1 s\"\n",
+        FLOW,
+        FLOW.replace("flow.a", "flow.b"),
+        FLOW.replace("flow.a", "flow.c"),
+        FLOW.replace("flow.a", "flow.d"),
+    ));
+    let recorded: Vec<_> = s.groups.iter().map(|g| g.recorded.name()).collect();
+    assert_eq!(recorded, ["group", "flows", "group", "flows"]);
+    assert_eq!(s.recorded_flows().collect::<Vec<_>>(), [1, 5, 6]);
+    assert_eq!(s.recorded_groups().collect::<Vec<_>>(), [0, 2]);
+}
+
+#[test]
 fn flows_go_round_shared_hosts() {
     let s = scenario(&format!(
         "{HEAD}{DUMBBELL}{FLOW}count = 5\n\

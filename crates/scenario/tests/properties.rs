@@ -172,6 +172,8 @@ fn flows(dice: &mut Dice, text: &mut String, hops: usize) {
     dice.maybe(text, "stop", &["\"71 h\"", "\"259199.999999999999 s\""]);
     dice.maybe(text, "access", ATTACHMENTS);
     dice.maybe(text, "egress", ATTACHMENTS);
+    // So that any figure of any flow can be expected.
+    writeln!(text, "record = \"flows\"").unwrap();
     dice.maybe(text, "packet", &["\"1500 B\"", "\"64 KiB\""]);
     if each {
         let own = [

@@ -58,6 +58,12 @@ impl Simulation<'_> {
             .collect();
         let packet_hops = ports.iter().map(|p| p.left.packets).sum();
         let (time, series) = self.recorder.finish();
+        for (id, flow) in self.flows.iter_mut().enumerate() {
+            if let Some(left) = flow.application.end() {
+                (self.transfers).add(self.scenario, id, left.start, left.size, None);
+            }
+        }
+        let (transfers, note) = self.transfers.finish();
         let run = Run {
             manifest: Manifest {
                 engine: Engine::Packet,
@@ -68,12 +74,13 @@ impl Simulation<'_> {
             },
             time,
             series,
+            transfers,
             statistics: Statistics {
                 packet_hops,
                 steps: self.events,
             },
             certificates: Vec::new(),
-            notes: Vec::new(),
+            notes: note.into_iter().collect(),
         };
         (run, ports, flows)
     }

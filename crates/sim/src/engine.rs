@@ -15,7 +15,7 @@ use crate::pool::{Place, Pool};
 use crate::wire::{Line, Stepped, Wire};
 use crate::wiring::{Hop, Shortcuts, Wiring};
 use accord_aqm::Ecn;
-use accord_scenario::{Change, Observer, Recorder, Scenario};
+use accord_scenario::{Change, Observer, Recorder, Scenario, Transfers};
 use accord_transport::{Receiver, Segment};
 use accord_units::{Bytes, Duration, Time};
 
@@ -30,6 +30,7 @@ pub(crate) struct Simulation<'a> {
     pub flows: Vec<Flow>,
     pub wiring: Wiring,
     pub recorder: Recorder,
+    pub transfers: Transfers,
     /// Bytes of each flow that are queued on its path; kept to be filled again.
     pub queued: Vec<u64>,
     pub digest: Digest,
@@ -59,6 +60,7 @@ impl<'a> Simulation<'a> {
             flows,
             wiring,
             recorder: Recorder::new(scenario),
+            transfers: Transfers::default(),
             queued: vec![0; scenario.flows.len()],
             digest: Digest::new(scenario.seed),
             events: 0,
@@ -375,8 +377,12 @@ impl<'a> Simulation<'a> {
     fn transferred(&mut self, id: usize) {
         let flow = &mut self.flows[id];
         flow.transferring = false;
-        let done = flow.application.end();
-        if let Some(pause) = done.and_then(|t| t.pause) {
+        let Some(done) = flow.application.end() else {
+            return;
+        };
+        let took = self.now.since(done.start);
+        (self.transfers).add(self.scenario, id, done.start, done.size, Some(took));
+        if let Some(pause) = done.pause {
             self.calendar.push(self.now + pause, Kind::Application, id);
         }
     }

@@ -91,6 +91,7 @@ pub fn run(scenario: &Scenario, observer: &mut dyn Observer) -> Result<Run, Equi
         },
         time,
         series,
+        transfers: Vec::new(),
         statistics: Statistics {
             packet_hops: 0,
             steps,
@@ -398,7 +399,7 @@ fn series(scenario: &Scenario, phases: &[(Phase, Option<Equilibrium>)]) -> (Vec<
             values,
         });
     };
-    for f in 0..scenario.flows.len() {
+    for f in scenario.recorded_flows() {
         let id = Entity::Flow(f);
         add(id, Metric::Throughput, &|e| e.rate[f] * 8.0);
         add(id, Metric::Goodput, &|e| e.rate[f] * 8.0);
@@ -408,6 +409,19 @@ fn series(scenario: &Scenario, phases: &[(Phase, Option<Equilibrium>)]) -> (Vec<
         add(id, Metric::MinRtt, &|e| e.base_rtt[f]);
         add(id, Metric::Accumulation, &|e| e.accumulation[f]);
         add(id, Metric::AccumulationEstimate, &|e| e.estimate[f]);
+    }
+    for g in scenario.recorded_groups() {
+        let id = Entity::Group(g);
+        let flows = || scenario.groups[g].flows.clone();
+        // Of flows that are there; NaN where none is.
+        let sum = |of: &[f64]| {
+            let there = flows().map(|f| of[f]).filter(|v| !v.is_nan());
+            there.reduce(|a, b| a + b).unwrap_or(f64::NAN)
+        };
+        add(id, Metric::Throughput, &|e| sum(&e.rate) * 8.0);
+        add(id, Metric::Goodput, &|e| sum(&e.rate) * 8.0);
+        add(id, Metric::SendingRate, &|e| sum(&e.rate) * 8.0);
+        add(id, Metric::Accumulation, &|e| sum(&e.accumulation));
     }
     for (l, _) in scenario
         .links

@@ -133,6 +133,7 @@ fn scenario(
             .into(),
         links,
         groups: vec![Group {
+            recorded: Default::default(),
             name: "f".into(),
             flows: 0..flows.len(),
         }],

@@ -67,6 +67,7 @@ fn scenario(queues: &[&'static Family], flows: &[Wish<'_>]) -> Scenario {
         match groups.last_mut() {
             Some(last) if last.name == group => last.flows.end = i + 1,
             _ => groups.push(Group {
+                recorded: Default::default(),
                 name: group.into(),
                 flows: i..i + 1,
             }),

@@ -4,7 +4,7 @@
 //! a manifest, the series, and a checksum. Each is written under another name and then renamed.
 
 use super::place::{Partial, hidden, remove, resolved};
-use super::{FileError, MANIFEST, PARQUET, load_run_dir, record, write};
+use super::{FileError, MANIFEST, PARQUET, TRANSFERS, load_run_dir, record, write};
 use crate::compare::Outline;
 use accord_scenario::{Engine, Run, Scenario};
 use std::fs::{self, File};
@@ -95,9 +95,14 @@ fn is_run(name: &std::ffi::OsStr) -> bool {
 fn checksum(dir: &Path, name: &str) -> io::Result<String> {
     let mut all = blake3::Hasher::new();
     all.update(blake3::hash(name.as_bytes()).as_bytes());
-    for file in [MANIFEST, PARQUET] {
+    for file in [MANIFEST, PARQUET, TRANSFERS, TRANSFERS] {
         let mut hash = blake3::Hasher::new();
-        hash.update_reader(File::open(dir.join(file))?)?;
+        match File::open(dir.join(file)) {
+            Ok(opened) => drop(hash.update_reader(opened)?),
+            // There were none.
+            Err(e) if file == TRANSFERS && e.kind() == io::ErrorKind::NotFound => {}
+            Err(e) => return Err(e),
+        }
         all.update(hash.finalize().as_bytes());
     }
     Ok(all.finalize().to_hex().to_string())

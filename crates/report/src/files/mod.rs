@@ -6,7 +6,8 @@
 //! | `manifest.json` | what ran, with which version and seed, and the names of its parts |
 //! | `summary.json` | comparison and checks |
 //! | `series.parquet` | all series, one row for each sample |
-//! | `series.csv` | the same, on request |
+//! | `transfers.parquet` | completion times, where there are transfers |
+//! | `series.csv`, `transfers.csv` | the same, on request |
 //! | `page.html` | the plots, on request |
 //!
 //! The runs of a sweep are run directories `001`, `002`, ... in one directory, with the page
@@ -23,6 +24,7 @@ mod manifest;
 mod place;
 mod read;
 mod series;
+mod transfers;
 
 pub use error::FileError;
 pub use kept::Kept;
@@ -31,6 +33,7 @@ pub use read::{LoadedRun, load_run_dir};
 
 use crate::compare::{Outline, columns, rows};
 use crate::json::{CheckRecord, Point, RowRecord};
+use crate::transfers::{TransferRow, transfer_rows};
 use accord_scenario::Run;
 use place::Place;
 use serde::Serialize;
@@ -43,6 +46,8 @@ const MANIFEST: &str = "manifest.json";
 const SUMMARY: &str = "summary.json";
 const PARQUET: &str = "series.parquet";
 const CSV: &str = "series.csv";
+const TRANSFERS: &str = "transfers.parquet";
+const TRANSFERS_CSV: &str = "transfers.csv";
 const PAGE: &str = "page.html";
 
 /// What goes into a run directory.
@@ -99,6 +104,11 @@ fn fill(dir: &Path, contents: &RunDir) -> Result<(), FileError> {
     })?;
     if contents.csv {
         write(dir, CSV, |out| series::write_csv(out, &outline, &runs))?;
+        if has_transfers(&runs) {
+            write(dir, TRANSFERS_CSV, |out| {
+                transfers::write_csv(out, &outline, &runs)
+            })?;
+        }
     }
     if let Some(page) = contents.page {
         write(dir, PAGE, |out| out.write_all(page.as_bytes()))?;
@@ -106,13 +116,22 @@ fn fill(dir: &Path, contents: &RunDir) -> Result<(), FileError> {
     Ok(())
 }
 
-/// Writes the two files that [`load_run_dir`] reads.
+/// Writes the files that [`load_run_dir`] reads.
 fn record(dir: &Path, outline: &Outline, runs: &[&Run]) -> Result<(), FileError> {
     let manifest = StoredManifest::of(outline, runs);
     write(dir, MANIFEST, |out| json(out, &manifest))?;
+    if has_transfers(runs) {
+        write(dir, TRANSFERS, |out| {
+            Ok(transfers::write_parquet(out, outline, runs)?)
+        })?;
+    }
     write(dir, PARQUET, |out| {
         Ok(series::write_parquet(out, outline, runs)?)
     })
+}
+
+fn has_transfers(runs: &[&Run]) -> bool {
+    runs.iter().any(|run| !run.transfers.is_empty())
 }
 
 /// Writes the file `name` in `dir`.
@@ -141,6 +160,9 @@ struct Summary<'a> {
     checks: Vec<CheckRecord>,
     steady_s: (f64, f64),
     comparison: Vec<RowRecord>,
+    /// Completion times of the transfers that ended in the steady part.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    transfers: Vec<TransferRow>,
     /// Those of the first run that has some: how exact theory is, phase by phase.
     certificates: Vec<CertificateRecord>,
 }
@@ -157,6 +179,7 @@ impl<'a> Summary<'a> {
             checks: point.checks.iter().map(CheckRecord::of).collect(),
             steady_s: outline.steady_s,
             comparison: RowRecord::of(&columns, &rows(&columns)),
+            transfers: transfer_rows(outline, &runs),
             certificates: (runs.iter().find(|r| !r.certificates.is_empty()))
                 .map(|r| r.certificates.iter().map(CertificateRecord::of).collect())
                 .unwrap_or_default(),

@@ -1,13 +1,23 @@
 //! Files and directories that appear complete or not at all.
 
-use super::{CSV, FileError, MANIFEST, PAGE, PARQUET, SCENARIO, SUMMARY, manifest::StoredManifest};
+use super::manifest::StoredManifest;
+use super::{CSV, FileError, MANIFEST, PAGE, PARQUET, SCENARIO, SUMMARY, TRANSFERS, TRANSFERS_CSV};
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
 
 /// Everything that a run directory may hold, but for the run directories of a sweep. Whoever
 /// adds another file of their own keeps it: such a directory is not replaced.
-const OWN: [&str; 6] = [SCENARIO, MANIFEST, SUMMARY, PARQUET, CSV, PAGE];
+const OWN: [&str; 8] = [
+    SCENARIO,
+    MANIFEST,
+    SUMMARY,
+    PARQUET,
+    CSV,
+    TRANSFERS,
+    TRANSFERS_CSV,
+    PAGE,
+];
 
 /// A directory in the making.
 pub(super) struct Place {

@@ -2,7 +2,7 @@
 
 use super::manifest::{CertificateRecord, RunRecord, StoredManifest};
 use super::series::COLUMNS;
-use super::{FileError, PARQUET};
+use super::{FileError, PARQUET, TRANSFERS};
 use crate::compare::{Column, Outline};
 use accord_scenario::{Engine, Entity, Manifest, Metric, Run, Series, Statistics};
 use parquet::column::reader::{ColumnReaderImpl, get_typed_column_reader};
@@ -65,11 +65,22 @@ pub fn load_run_dir(path: &Path) -> Result<LoadedRun, FileError> {
             return Err(broken(why));
         }
     }
-    Ok(LoadedRun {
+    let mut loaded = LoadedRun {
         path: path.into(),
         manifest,
         runs,
-    })
+    };
+    let file = path.join(TRANSFERS);
+    match File::open(&file) {
+        Ok(opened) => {
+            let read = super::transfers::read(opened, &mut loaded);
+            read.map_err(|why| FileError::broken(&file, why))?;
+        }
+        // There were none.
+        Err(e) if e.kind() == std::io::ErrorKind::NotFound => {}
+        Err(e) => return Err(FileError::io("read", &file, e)),
+    }
+    Ok(loaded)
 }
 
 fn empty_run(record: &RunRecord) -> Result<Run, String> {
@@ -88,6 +99,7 @@ fn empty_run(record: &RunRecord) -> Result<Run, String> {
         },
         time: vec![],
         series: vec![],
+        transfers: vec![],
         statistics: Statistics {
             packet_hops: record.packet_hops,
             steps: record.steps,
@@ -108,10 +120,10 @@ impl Names {
         let flows = flows
             .enumerate()
             .map(|(i, f)| (("flow", f.clone()), Entity::Flow(i)));
-        let links = outline.links.iter().enumerate();
-        let links = links.map(|(i, l)| (("link", l.name.clone()), Entity::Link(i)));
         let groups = outline.groups.iter().enumerate();
         let groups = groups.map(|(i, g)| (("group", g.name.clone()), Entity::Group(i)));
+        let links = outline.links.iter().enumerate();
+        let links = links.map(|(i, l)| (("link", l.name.clone()), Entity::Link(i)));
         let aggregates = outline.aggregates(|_| true);
         let aggregates = aggregates.map(|(name, entity)| (("aggregate", name), entity));
         let all = flows.chain(groups).chain(links).chain(aggregates);
@@ -158,14 +170,16 @@ struct Rows {
 
 impl Rows {
     fn read(group: &dyn RowGroupReader) -> parquet::errors::Result<Rows> {
-        let (value, there) = column::<DoubleType>(group, "value")?;
+        let place = |name| COLUMNS.iter().position(|(column, _)| *column == name);
+        let place = |name| place(name).expect("one of COLUMNS");
+        let (value, there) = column::<DoubleType>(group, place("value"))?;
         let mut values = value.into_iter();
         Ok(Rows {
-            run: column::<Int32Type>(group, "run")?.0,
-            kind: column::<ByteArrayType>(group, "entity_kind")?.0,
-            entity: column::<ByteArrayType>(group, "entity")?.0,
-            metric: column::<ByteArrayType>(group, "metric")?.0,
-            time: column::<DoubleType>(group, "time_s")?.0,
+            run: column::<Int32Type>(group, place("run"))?.0,
+            kind: column::<ByteArrayType>(group, place("entity_kind"))?.0,
+            entity: column::<ByteArrayType>(group, place("entity"))?.0,
+            metric: column::<ByteArrayType>(group, place("metric"))?.0,
+            time: column::<DoubleType>(group, place("time_s"))?.0,
             value: there
                 .into_iter()
                 .map(|there| match there {
@@ -211,13 +225,12 @@ impl Rows {
     }
 }
 
-/// A column's values that are there, and for each row whether (1) it is there.
-fn column<T: DataType>(
+/// The `i`-th column's values that are there, and for each row whether (1) it is there.
+pub(super) fn column<T: DataType>(
     group: &dyn RowGroupReader,
-    name: &str,
+    i: usize,
 ) -> parquet::errors::Result<(Vec<T::T>, Vec<i16>)> {
-    let i = COLUMNS.iter().position(|(column, _)| *column == name);
-    let reader = group.get_column_reader(i.expect("one of COLUMNS"))?;
+    let reader = group.get_column_reader(i)?;
     let mut reader: ColumnReaderImpl<T> = get_typed_column_reader(reader);
     let rows = usize::try_from(group.metadata().num_rows()).unwrap_or(0);
     let (mut values, mut there) = (Vec::new(), Vec::new());

@@ -5,6 +5,7 @@ use crate::compare::Outline;
 use crate::json::Point;
 use crate::show;
 use crate::table::{error, verdict};
+use crate::transfers::{HEADINGS, transfer_rows};
 use accord_scenario::{Engine, Run, Window};
 use std::fmt::Write;
 
@@ -83,6 +84,44 @@ pub fn checks(points: &[Point]) -> String {
         for judged in by_expectation(point.checks) {
             let label = sweep.then(|| point.label());
             row(&mut out, judged, &engines, i, label, papers);
+        }
+    }
+    out + "</tbody></table></div>\n</section>"
+}
+
+/// Completion times of transfers, of all points; nothing where there are none.
+pub fn transfers(points: &[Point]) -> String {
+    let of_points = points.iter().map(|point| {
+        let outline = Outline::of(point.scenario);
+        (point, transfer_rows(&outline, &point.runs()))
+    });
+    let of_points: Vec<_> = of_points.filter(|(_, rows)| !rows.is_empty()).collect();
+    let all = || of_points.iter().flat_map(|(_, rows)| rows);
+    let Some(first) = all().next() else {
+        return String::new();
+    };
+    let engines = all().any(|r| r.engine != first.engine);
+    let class = |i: usize| if i < 2 { "" } else { " class=\"n\"" };
+    let mut out = String::from(
+        "<section id=\"transfers\" aria-label=\"Transfers\">\n<h2>Transfers that ended in the steady part</h2>\n<div class=\"scroll\"><table>\n<thead><tr>",
+    );
+    if points.len() > 1 {
+        out.push_str("<th>point</th>");
+    }
+    for (i, heading) in HEADINGS.iter().enumerate() {
+        _ = write!(out, "<th{}>{heading}</th>", class(i));
+    }
+    out.push_str("</tr></thead>\n<tbody>\n");
+    for (point, rows) in &of_points {
+        for row in rows {
+            out.push_str("<tr>");
+            if points.len() > 1 {
+                _ = write!(out, "<td>{}</td>", escape(&point.label(), 100));
+            }
+            for (i, cell) in row.cells(engines).iter().enumerate() {
+                _ = write!(out, "<td{}>{}</td>", class(i), escape(cell, 60));
+            }
+            out.push_str("</tr>\n");
         }
     }
     out + "</tbody></table></div>\n</section>"

@@ -67,6 +67,7 @@ pub fn page(points: &[Point]) -> String {
 <main>
 <section id="plots" aria-label="Plots"><noscript><p>The plots need JavaScript; the figures are below.</p></noscript></section>
 {checks}
+{transfers}
 {remarks}
 {runs}
 </main>
@@ -79,6 +80,7 @@ pub fn page(points: &[Point]) -> String {
         title = escape(&title, 200),
         header = html::header(points),
         checks = html::checks(points),
+        transfers = html::transfers(points),
         remarks = html::remarks(points, &remarks),
         runs = html::runs(points),
     )

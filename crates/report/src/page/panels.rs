@@ -140,6 +140,7 @@ impl<'a> Plan<'a> {
         let of_groups: usize = groups
             .map(|g| match g.flows.len() {
                 1 => 1,
+                _ if g.as_one => 1,
                 n => 3 + n.min(MOST_FLOWS),
             })
             .sum();
@@ -185,7 +186,7 @@ impl<'a> Plan<'a> {
                 ));
             }
         }
-        let larger = groups.iter().take(MOST_SUBJECTS);
+        let larger = groups.iter().take(MOST_SUBJECTS).filter(|g| !g.as_one);
         for group in larger.filter(|g| g.flows.len() > MOST_FLOWS) {
             let (n, name) = (group.flows.len(), show::clean(&group.name, 60));
             remarks.push(format!(
@@ -310,14 +311,7 @@ impl<'a> Plan<'a> {
             let named = groups.map(|(i, g)| (show::clean(&g.name, 60), vec![Entity::Group(i)]));
             return named.take(MOST_SUBJECTS).collect();
         }
-        let named = groups.map(|(i, g)| {
-            let name = show::clean(&g.name, 60);
-            let name = match g.flows.len() {
-                1 => name,
-                n => format!("{name} ({n} flows)"),
-            };
-            (name, self.outline.flows(i).collect())
-        });
+        let named = groups.map(|(i, g)| (show::group(g, 60), self.outline.series_of(i)));
         named.take(MOST_SUBJECTS).collect()
     }
 }

@@ -3,7 +3,7 @@
 
 use accord_scenario::{
     Across, Demand, Engine, Entity, Expectation, Flow, Group, Limit, Link, Manifest, Metric, Node,
-    Over, Queue, Run, Scenario, Series, Statistics, Subject, Target, Window,
+    Over, Queue, Recorded, Run, Scenario, Series, Statistics, Subject, Target, Window,
 };
 use accord_units::param::{Family, Role};
 use accord_units::{Bytes, Duration, Objective, Price, Rate, Service, Time};
@@ -40,6 +40,7 @@ pub fn scenario(groups: &[(&str, usize)], links: &[&str], seconds: u64) -> Scena
     let mut ranges = Vec::new();
     for (g, (name, n)) in groups.iter().enumerate() {
         ranges.push(Group {
+            recorded: Recorded::Flows,
             name: name.to_string(),
             flows: flows.len()..flows.len() + n,
         });
@@ -139,6 +140,7 @@ pub fn run_at(
         },
         time,
         series,
+        transfers: vec![],
         statistics: Statistics::default(),
         certificates: vec![],
         notes: vec![],

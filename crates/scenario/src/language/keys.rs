@@ -2,7 +2,7 @@
 
 use super::{figure, limits};
 use super::shape::{Default, Key, Section, Shape};
-use crate::{Engine, LinkModel, Metric};
+use crate::{Engine, LinkModel, Metric, Recorded};
 use Default::{Nothing, Required, Value, Words};
 
 pub(crate) const SEED: Shape = Shape::Whole(0, i64::MAX as u64);
@@ -162,6 +162,7 @@ pub(crate) const FLOW: Section = Section {
         FROM, TO, PATH, REVERSE_PATH, ACCESS, EGRESS,
         Key { default: Words("required, here or in `each`"), ..CONTROLLER },
         SERVICE, DEMAND, START, STOP, AGGREGATE, SHARE, PACKET, ACK, CONTROL,
+        key("record", Shape::Choice(recorded), Words("`group` for web users, else `flows`"), "Whose series are recorded: each flow's, or sums over the group."),
         key("each", Shape::List(&Shape::Table(&EACH)), Nothing, "One table for each flow of the group, with what is different from the group."),
     ],
 };
@@ -321,6 +322,10 @@ const fn inherited(key: Key) -> Key {
 
 fn metrics() -> Vec<&'static str> {
     Metric::ALL.iter().map(|m| m.name()).collect()
+}
+
+fn recorded() -> Vec<&'static str> {
+    Recorded::NAMES.iter().map(|(name, _)| *name).collect()
 }
 
 fn link_models() -> Vec<&'static str> {

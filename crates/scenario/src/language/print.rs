@@ -2,7 +2,9 @@
 
 use super::figure;
 use crate::expectation::{Subject, Target, Window};
-use crate::network::{Change, Demand, Draw, Event, Flow, Group, Limit, Link, LinkId, Scenario};
+use crate::network::{
+    Change, Demand, Draw, Event, Flow, Group, Limit, Link, LinkId, Recorded, Scenario,
+};
 use accord_units::Service;
 use accord_units::param::{Kind, Param, Value, Values};
 use std::fmt::Write;
@@ -290,6 +292,7 @@ fn group(out: &mut String, s: &Scenario, group: &Group) {
     for (key, value) in &common {
         line(out, key, value);
     }
+    line(out, "record", &text(group.recorded.name()));
     if varies {
         out.push_str("each = [\n");
         for f in flows {
@@ -352,7 +355,10 @@ fn expectation(out: &mut String, s: &Scenario, i: usize) {
     line(out, "engine", &quoted(e.engine));
     line(out, "during", &window(e.during));
     line(out, "over", &quoted(figure::over(e.over)));
-    line(out, "across", &quoted(figure::across(e.across)));
+    let as_one = matches!(e.of, Subject::Group(g) if s.groups[g].recorded == Recorded::Group);
+    if !as_one {
+        line(out, "across", &quoted(figure::across(e.across)));
+    }
     let plain = figure::is_plain(e.over, e.across);
     let value = |x| figure::print(x, e.metric, plain);
     match e.target {

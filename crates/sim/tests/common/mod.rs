@@ -176,6 +176,7 @@ impl Dumbbell {
         self.0.groups.push(Group {
             name: name.into(),
             flows: first..first + count,
+            recorded: Recorded::Flows,
         });
         self
     }

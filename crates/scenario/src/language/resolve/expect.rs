@@ -10,7 +10,7 @@ use super::super::tree::{Data, Value};
 use super::network::Network;
 use super::{Context, event, window};
 use crate::expectation::{Across, Expectation, Over, Subject, Target, Window};
-use crate::{Engine, Metric, Of, Scenario};
+use crate::{Engine, Metric, Of, Recorded, Scenario};
 use std::collections::BTreeSet;
 
 pub(super) fn resolve(
@@ -83,6 +83,16 @@ fn expectations(
             of.describe()
         );
         return Err(Problem::new(value.span, message));
+    }
+    if let (Some(value), Subject::Group(group)) = (reader.given("across"), subject)
+        && scenario.groups[group].recorded == Recorded::Group
+    {
+        let message = format!(
+            "{} is recorded as one group, so there is nothing to combine",
+            of.describe()
+        );
+        let hint = "its series are sums over the flows; transfers are taken together";
+        return Err(Problem::new(value.span, message).hint(hint));
     }
     let during = match reader.given("during") {
         Some(value) => window(value, scenario.end())?,
@@ -175,10 +185,20 @@ fn subject(
         ..p
     })?;
     let group = scenario.flows[flows.start].group;
-    let whole = of.text() == Some(&scenario.groups[group].name);
+    let name = &scenario.groups[group].name;
+    let whole = of.text() == Some(name);
     if metric.of() == Of::Group && (!whole || flows.len() < 2) {
         let message = format!("{metric} is a metric of groups of two flows or more");
         return Err(Problem::new(of.span, message));
+    }
+    let as_one = scenario.groups[group].recorded == Recorded::Group;
+    if as_one && metric.of() == Of::Flow && !(whole && metric.adds()) {
+        let message = match whole {
+            true => format!("{name} is recorded as one group, which has no {metric}"),
+            false => format!("{name} is recorded as one group, not flow by flow"),
+        };
+        let hint = format!("record = \"flows\" in [flow.{name}]");
+        return Err(Problem::new(of.span, message).hint(hint));
     }
     Ok(match whole {
         true => Subject::Group(group),

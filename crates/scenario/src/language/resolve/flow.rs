@@ -6,12 +6,12 @@ use super::super::keys;
 use super::super::limits;
 use super::super::read::{self, Reader};
 use super::super::shape::Section;
-use super::super::tree::{Data, Entry, Value};
+use super::super::tree::{Data, Entry, Table, Value};
 use super::list;
 use super::network::Network;
 use super::port::{ATTACHMENT_LIMIT, Duplex};
 use super::route::{self, Routes};
-use crate::network::{Demand, Draw, Flow, Group, NodeId, Scenario};
+use crate::network::{Demand, Draw, Flow, Group, NodeId, Recorded, Scenario};
 use crate::random::{Purpose, stream};
 use crate::web::Web;
 use accord_units::param::Values;
@@ -107,7 +107,31 @@ impl Flows<'_> {
         self.scenario.groups.push(Group {
             name: entry.key.clone(),
             flows: first..first + count,
+            recorded: Recorded::default(),
         });
+        self.members(entry, table, &reader, (group, count, hops))?;
+        let of_the_web = |f: &Flow| matches!(f.demand, Demand::Web(_));
+        let usual = match self.scenario.flows[first..].iter().all(of_the_web) {
+            true => Recorded::Group,
+            false => Recorded::Flows,
+        };
+        let words = Recorded::NAMES.map(|(word, _)| word);
+        let given = reader.opt("record", |v| read::choice(v, &words))?;
+        let named = Recorded::NAMES
+            .into_iter()
+            .find(|(word, _)| given == Some(*word));
+        self.scenario.groups[group].recorded = named.map_or(usual, |(_, recorded)| recorded);
+        Ok(())
+    }
+
+    /// The flows of a group.
+    fn members(
+        &mut self,
+        entry: &Entry,
+        table: &Table,
+        reader: &Reader<'_>,
+        (group, count, hops): (usize, usize, Option<usize>),
+    ) -> Result<(), Problem> {
         let name = |i: usize| match count {
             1 => entry.key.clone(),
             _ => format!("{}.{}", entry.key, i + 1),
@@ -124,7 +148,7 @@ impl Flows<'_> {
                 let Some(table) = member.table() else {
                     continue;
                 };
-                let reader = Reader::new(&keys::FLOW, table, member.span).or(&reader);
+                let reader = Reader::new(&keys::FLOW, table, member.span).or(reader);
                 let spec = self.spec(&reader, count)?;
                 let way = self.way(&reader)?;
                 self.room(&spec, 1, way.forward.len())?;
@@ -132,7 +156,7 @@ impl Flows<'_> {
             }
             return Ok(());
         }
-        let spec = self.spec(&reader, count)?;
+        let spec = self.spec(reader, count)?;
         match hops {
             Some(hops) => {
                 self.room(&spec, count, 2)?;
@@ -142,7 +166,7 @@ impl Flows<'_> {
                 })
             }
             None => {
-                let way = self.way(&reader)?;
+                let way = self.way(reader)?;
                 self.room(&spec, count, way.forward.len())?;
                 (0..count).try_for_each(|i| self.flow(name(i), group, i, &spec, &way))
             }
