@@ -24,6 +24,23 @@ fn points(path: &Path) -> Vec<Scenario> {
 }
 
 #[test]
+fn the_page_on_traffic_shows_its_example_and_that_is_met() {
+    let docs = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs");
+    let read = |name: &str| std::fs::read_to_string(docs.join(name)).expect("it is there");
+    let (page, example) = (read("src/traffic.md"), read("examples/web.toml"));
+    assert!(page.contains(&example), "the page shows another example");
+    let scenario = &points(&docs.join("examples/web.toml"))[0];
+    let run = accord_sim::run(scenario, &mut accord_scenario::Quiet).expect("it runs");
+    for check in accord_report::checks(scenario, &[&run]) {
+        assert!(check.pass, "{}: {}", check.name, check.reason);
+    }
+    // As the page says of the table.
+    let during = scenario.steady;
+    let ended = run.transfers.iter().filter(|t| t.ended_in(during));
+    assert!(page.contains(&format!(" {}, 2 not done", ended.count())));
+}
+
+#[test]
 fn each_resolves_and_prints_to_itself() {
     for path in files() {
         let points = points(&path);
