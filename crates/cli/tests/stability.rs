@@ -85,7 +85,7 @@ fn axes_that_make_no_sense_are_refused() {
         ("flow.g.controller.gain=0.1..1", "name"),
         ("flow.f.controller.gain", "no \"=\""),
         ("flow.f.controller.gain=1", "no \"..\""),
-        ("flow.f.controller.gain=2..1", "smaller to a larger"),
+        ("flow.f.controller.gain=2..1", "has to go from"),
         ("topology.dumbbell.delay=1 ms..2 Mbps", "different units"),
         ("flow.f.controller.gain=-1..1", "gain"),
     ] {
