@@ -1,5 +1,6 @@
 //! The command line.
 
+use accord_live::Mode;
 use accord_scenario::Engine;
 use clap::{Args as Group, Parser, Subcommand};
 use std::path::PathBuf;
@@ -51,9 +52,13 @@ pub struct Run {
 #[derive(Group, Clone)]
 pub struct How {
     /// Engines to run, separated by commas; by default theory, packet, and those that the
-    /// scenario expects something of.
+    /// scenario expects something of, as far as this machine can run them.
     #[arg(short, long, value_delimiter = ',')]
     pub engine: Vec<Engine>,
+    /// What joins the nodes of a live run: loopback or namespaces; by default namespaces where
+    /// they are allowed.
+    #[arg(long, value_name = "MODE")]
+    pub live: Option<Mode>,
     /// The seed, in place of the scenario's.
     #[arg(long)]
     pub seed: Option<u64>,
@@ -107,7 +112,8 @@ pub struct Reproduce {
     /// Ids of experiments.
     #[arg(required_unless_present_any = ["all", "list"])]
     pub id: Vec<String>,
-    /// All of them.
+    /// All of them; without their live runs, which take as long as they say, unless --engine
+    /// names live.
     #[arg(long, conflicts_with = "id")]
     pub all: bool,
     /// Lists them.

@@ -5,6 +5,7 @@ use crate::bench;
 use crate::check;
 use crate::execute::{Outcome, execute};
 use crate::fail::Failure;
+use crate::live;
 use crate::output::{data, json, note};
 use crate::progress::watch_interrupts;
 use crate::solve;
@@ -51,7 +52,7 @@ fn run_one(args: Run) -> Result<bool, Failure> {
     let dir = args.output.unwrap_or_else(|| Path::new("runs").join(&id));
     check_place(&dir)?;
     let kept = keep(&dir, &args.how, &build())?;
-    let outcomes = execute(&file, &args.how, &kept)?;
+    let outcomes = execute(&file, &args.how, false, &kept)?;
     let experiment = experiment(&id, &outcomes);
     let pages = write(&dir, &outcomes, args.csv)?;
     kept.discard();
@@ -60,9 +61,13 @@ fn run_one(args: Run) -> Result<bool, Failure> {
     } else {
         show(&outcomes)?;
         if !args.how.quiet {
+            outcomes
+                .iter()
+                .for_each(|o| live::remarks(&o.scenario, &o.runs));
             note(format_args!("\nplots: {pages}\ndata:  {}", dir.display()));
         }
     }
+    live::fit(outcomes.iter().flat_map(|o| &o.runs))?;
     Ok(experiment.pass)
 }
 
@@ -165,6 +170,7 @@ fn reproduce(args: Reproduce) -> Result<bool, Failure> {
     for id in &ids {
         check_place(&args.output.join(id))?;
     }
+    let mut unfit = Ok(());
     let mut experiments = Vec::new();
     let build = build();
     // To the end: an interrupted command, given again, has all its experiments to show.
@@ -173,7 +179,8 @@ fn reproduce(args: Reproduce) -> Result<bool, Failure> {
         let dir = args.output.join(id);
         let file = load(id, &args.how.set)?;
         let kept = keep(&dir, &args.how, &build)?;
-        let outcomes = execute(&file, &args.how, &kept)?;
+        let outcomes = execute(&file, &args.how, args.all, &kept)?;
+        unfit = unfit.and_then(|()| live::fit(outcomes.iter().flat_map(|o| &o.runs)));
         let experiment = experiment(id, &outcomes);
         let page = write(&dir, &outcomes, false)?;
         all_kept.push(kept);
@@ -190,6 +197,9 @@ fn reproduce(args: Reproduce) -> Result<bool, Failure> {
                 }
             }
             if !args.how.quiet {
+                outcomes
+                    .iter()
+                    .for_each(|o| live::remarks(&o.scenario, &o.runs));
                 note(format_args!("plots: {page}\n"));
             }
         }
@@ -209,5 +219,6 @@ fn reproduce(args: Reproduce) -> Result<bool, Failure> {
             ))?;
         }
     }
+    unfit?;
     Ok(experiments.iter().all(|e| e.pass))
 }

@@ -4,6 +4,7 @@
 
 use crate::args::How;
 use crate::fail::Failure;
+use crate::live;
 use crate::output::note;
 use crate::progress::Progress;
 use crate::source::CATALOGUE;
@@ -34,15 +35,21 @@ impl Outcome {
     }
 }
 
-/// Runs everything that is not in `kept`, and keeps each run there as it is done.
-pub fn execute(file: &File, how: &How, kept: &Kept) -> Result<Vec<Outcome>, Failure> {
+/// Runs everything that is not in `kept`, and keeps each run there as it is done. As one `of_many`
+/// experiments it has live runs only if they are asked for by name.
+pub fn execute(
+    file: &File,
+    how: &How,
+    of_many: bool,
+    kept: &Kept,
+) -> Result<Vec<Outcome>, Failure> {
     let first = file.points(&CATALOGUE, how.seed)?;
     let mut repetitions = vec![first];
     for k in 1..how.reps {
         let seed = repetitions[0][0].seed.wrapping_add(k);
         repetitions.push(file.points(&CATALOGUE, Some(seed))?);
     }
-    let engines = engines(how, &repetitions[0]);
+    let engines = live::possible(engines(how, &repetitions[0]), how, of_many)?;
     let points = repetitions[0].len();
     let jobs: Vec<(usize, &Scenario, Engine)> = (0..points)
         .flat_map(|p| repetitions.iter().map(move |r| (p, &r[p])))
@@ -67,16 +74,24 @@ pub fn execute(file: &File, how: &How, kept: &Kept) -> Result<Vec<Outcome>, Fail
         runs: AtomicUsize::new(before),
         failed: AtomicBool::new(false),
     };
+    let job = |(_, scenario, engine): &(usize, &Scenario, Engine), done: Option<Run>| match done {
+        Some(run) => Ok(Some(run)),
+        None => {
+            let run = simulate(scenario, *engine, how, &progress)?;
+            keeper.keep(scenario, &run);
+            Ok(Some(run))
+        }
+    };
+    // A live run wants the machine for itself.
+    let is_live = |job: &(usize, &Scenario, Engine)| job.2 == Engine::Live;
     let runs = (jobs.par_iter().zip(done))
-        .map(|((_, scenario, engine), done)| match done {
-            Some(run) => Ok(run),
-            None => {
-                let run = simulate(scenario, *engine, &progress)?;
-                keeper.keep(scenario, &run);
-                Ok(run)
-            }
-        })
-        .collect::<Result<Vec<Run>, Failure>>();
+        .map(|(j, done)| if is_live(j) { Ok(done) } else { job(j, done) })
+        .collect::<Result<Vec<_>, Failure>>()
+        .and_then(|runs| {
+            let runs = jobs.iter().zip(runs);
+            let runs = runs.map(|(j, done)| if is_live(j) { job(j, done) } else { Ok(done) });
+            runs.collect::<Result<Vec<_>, Failure>>()
+        });
     drop(progress);
     let after = keeper.runs.into_inner();
     if matches!(runs, Err(Failure::Interrupted)) && after > 0 {
@@ -87,7 +102,7 @@ pub fn execute(file: &File, how: &How, kept: &Kept) -> Result<Vec<Outcome>, Fail
     }
     let runs = runs?;
     let mut by_point: Vec<Vec<Run>> = vec![Vec::new(); points];
-    for ((p, ..), run) in jobs.iter().zip(runs) {
+    for ((p, ..), run) in jobs.iter().zip(runs.into_iter().flatten()) {
         by_point[*p].push(run);
     }
     let scenarios = repetitions.swap_remove(0);
@@ -150,7 +165,12 @@ fn judged(scenario: &Scenario, runs: &[Run], engines: &[Engine]) -> Vec<Check> {
     checks(&scenario, &runs.iter().collect::<Vec<_>>())
 }
 
-fn simulate(scenario: &Scenario, engine: Engine, progress: &Progress) -> Result<Run, Failure> {
+fn simulate(
+    scenario: &Scenario,
+    engine: Engine,
+    how: &How,
+    progress: &Progress,
+) -> Result<Run, Failure> {
     let mut observer = progress.observe();
     let run = match engine {
         Engine::Theory => accord_theory::run(scenario, &mut observer).map_err(|e| match e {
@@ -164,6 +184,7 @@ fn simulate(scenario: &Scenario, engine: Engine, progress: &Progress) -> Result<
         Engine::Packet => {
             accord_sim::run(scenario, &mut observer).map_err(|_| Failure::Interrupted)?
         }
+        Engine::Live => live::run(scenario, how, &mut observer)?,
     };
     Ok(run)
 }

@@ -18,6 +18,8 @@ pub enum Failure {
         /// What to do about it.
         hint: Option<String>,
     },
+    /// This machine, or this user on it, cannot do it.
+    Unable(String),
     /// The user stopped it.
     Interrupted,
 }
@@ -54,6 +56,11 @@ impl Failure {
                 let mut d = MietteDiagnostic::new(visible(&message)).with_severity(Severity::Error);
                 d.help = hint;
                 note(format_args!("{:?}", Report::from(d)));
+            }
+            Failure::Unable(message) => {
+                let d = MietteDiagnostic::new(visible(&message)).with_severity(Severity::Error);
+                note(format_args!("{:?}", Report::from(d)));
+                return ExitCode::from(3);
             }
             Failure::Interrupted => {
                 note("interrupted; no result was written for what was going on");

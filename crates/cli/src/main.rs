@@ -10,6 +10,7 @@ mod check;
 mod commands;
 mod execute;
 mod fail;
+mod live;
 mod output;
 mod progress;
 mod solve;

@@ -152,6 +152,7 @@ fn integrate(
             steps,
         },
         notes,
+        unfit: None,
     };
     Ok((run, residual))
 }

@@ -146,6 +146,7 @@ fn check(scenario: &Scenario, runs: &[(Engine, Vec<&Run>)], expectation: &Expect
         Some((*figures.get(i)?)?.mean)
     };
 
+    let unfit = unfit(runs, expectation);
     let ratio =
         expectation.over == Over::Variation || matches!(across, Across::Variation | Across::Jain);
     let unit = match ratio {
@@ -160,6 +161,9 @@ fn check(scenario: &Scenario, runs: &[(Engine, Vec<&Run>)], expectation: &Expect
         .map(|i| {
             let measured = of_engine(expectation.engine, i);
             let verdict = match (measured, expectation.target) {
+                _ if unfit.is_some() => {
+                    Verdict::missing(format!("no verdict: {}", unfit.unwrap_or_default()))
+                }
                 (None, _) => Verdict::missing(missing(runs, expectation, expectation.engine)),
                 (Some(m), _) if !m.is_finite() => {
                     Verdict::missing(format!("the value is {m}, not a finite number"))
@@ -273,6 +277,18 @@ fn inside(measured: f64, min: f64, max: f64, unit: MetricUnit) -> Verdict {
             false => format!("{text} is {relation} {}", show::round_quantity(bound, unit)),
         },
     }
+}
+
+/// Why no verdict may be drawn from the runs of the engine that is judged, or of the one that
+/// it is held against.
+fn unfit<'a>(runs: &'a [(Engine, Vec<&Run>)], expectation: &Expectation) -> Option<&'a str> {
+    let other = match expectation.target {
+        Target::Engine { engine, .. } => Some(engine),
+        Target::Value { .. } | Target::Range { .. } => None,
+    };
+    let judged = |engine: Engine| engine == expectation.engine || Some(engine) == other;
+    let mut runs = runs.iter().filter(|(engine, _)| judged(*engine));
+    runs.find_map(|(_, runs)| runs.iter().find_map(|run| run.unfit.as_deref()))
 }
 
 /// Why an engine has no figure, as exactly as the runs tell.

@@ -338,3 +338,23 @@ fn a_value_that_is_not_finite_fails() {
     };
     assert!(!judge(expectation(range), &[&endless]).pass);
 }
+
+/// Neither the engine that is judged nor the one it is held against may be unfit.
+#[test]
+fn an_unfit_run_gets_no_verdict() {
+    let expectation = expectation(Target::Engine {
+        engine: Engine::Theory,
+        tolerance: 1e9,
+    });
+    let fit = judge(expectation.clone(), &[&theory(), &packet(1)]);
+    assert!(fit.pass);
+    let unfit = |mut run: Run| {
+        run.unfit = Some("too busy".into());
+        run
+    };
+    for runs in [[theory(), unfit(packet(1))], [unfit(theory()), packet(1)]] {
+        let check = judge(expectation.clone(), &[&runs[0], &runs[1]]);
+        assert!(!check.pass);
+        assert_eq!(check.reason, "no verdict: too busy");
+    }
+}

@@ -13,11 +13,13 @@ pub enum Engine {
     Fluid,
     /// Every packet, on a virtual clock.
     Packet,
+    /// Real packets through a real kernel.
+    Live,
 }
 
 impl Engine {
     /// All engines, in the order in which tables show them.
-    pub const ALL: [Engine; 3] = [Engine::Theory, Engine::Fluid, Engine::Packet];
+    pub const ALL: [Engine; 4] = [Engine::Theory, Engine::Fluid, Engine::Packet, Engine::Live];
 
     /// The name in scenario files and on the command line.
     pub const fn name(self) -> &'static str {
@@ -25,6 +27,7 @@ impl Engine {
             Engine::Theory => "theory",
             Engine::Fluid => "fluid",
             Engine::Packet => "packet",
+            Engine::Live => "live",
         }
     }
 }

@@ -24,6 +24,8 @@ pub struct Run {
     pub certificates: Vec<Certificate>,
     /// What the reader should know: a phase without equilibrium, a coarser sampling.
     pub notes: Vec<String>,
+    /// Why no verdict may be drawn from it, if so: the machine did not keep up.
+    pub unfit: Option<String>,
 }
 
 /// How far the equilibrium of a phase is from the optimum: the residuals of the

@@ -15,6 +15,7 @@ mod rtt;
 mod segment;
 pub mod stream;
 pub mod tunnel;
+pub mod wire;
 
 pub use endpoint::{Datagrams, Receipt, Receiver, Sender, View, endpoints};
 pub use pacer::Pacer;

@@ -45,6 +45,9 @@ pub struct RunRecord {
     pub certificates: Vec<CertificateRecord>,
     /// What the reader should know.
     pub notes: Vec<String>,
+    /// Why no verdict may be drawn from it, if so.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub unfit: Option<String>,
 }
 
 /// A [`Certificate`] as numbers; there it is said what they are.
@@ -103,6 +106,7 @@ impl StoredManifest {
                     steps: run.statistics.steps,
                     certificates: run.certificates.iter().map(CertificateRecord::of).collect(),
                     notes: run.notes.clone(),
+                    unfit: run.unfit.clone(),
                 })
                 .collect(),
         }

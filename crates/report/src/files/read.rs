@@ -108,6 +108,7 @@ fn empty_run(record: &RunRecord) -> Result<Run, String> {
             .map(CertificateRecord::certificate)
             .collect(),
         notes: record.notes.clone(),
+        unfit: record.unfit.clone(),
     })
 }
 

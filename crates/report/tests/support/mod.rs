@@ -144,6 +144,7 @@ pub fn run_at(
         statistics: Statistics::default(),
         certificates: vec![],
         notes: vec![],
+        unfit: None,
     }
 }
 

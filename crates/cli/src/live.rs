@@ -1,0 +1,80 @@
+//! Live runs: whether they are possible here, and what to say of them.
+
+use crate::args::How;
+use crate::fail::Failure;
+use crate::output::note;
+use accord_live::{LiveError, Mode, announcement, obstacle};
+use accord_scenario::{Engine, Observer, Run, Scenario};
+
+/// The engines without the live one where nobody asked for it by name and this machine cannot run
+/// it, or this is one `of_many` experiments.
+pub fn possible(
+    mut engines: Vec<Engine>,
+    how: &How,
+    of_many: bool,
+) -> Result<Vec<Engine>, Failure> {
+    if !engines.contains(&Engine::Live) {
+        return Ok(engines);
+    }
+    if of_many && !how.engine.contains(&Engine::Live) {
+        note(
+            "NO LIVE RUN, and no verdict on what is expected of it: ask for it with --engine live",
+        );
+        engines.retain(|e| *e != Engine::Live);
+        return Ok(engines);
+    }
+    if let Some(why) = obstacle(mode(how)) {
+        if how.engine.contains(&Engine::Live) {
+            return Err(Failure::Unable(format!("live: {why}")));
+        }
+        note(format_args!(
+            "NO LIVE RUN, and no verdict on what is expected of it: {why}"
+        ));
+        engines.retain(|e| *e != Engine::Live);
+    }
+    Ok(engines)
+}
+
+/// The mode that was asked for, or the best one.
+fn mode(how: &How) -> Mode {
+    how.live
+        .unwrap_or_else(|| match obstacle(Mode::Namespaces) {
+            None => Mode::Namespaces,
+            Some(_) => Mode::Loopback,
+        })
+}
+
+/// Runs a scenario live.
+pub fn run(scenario: &Scenario, how: &How, observer: &mut dyn Observer) -> Result<Run, Failure> {
+    let mode = mode(how);
+    if !how.quiet {
+        note(format_args!(
+            "live, for {}: {}",
+            scenario.duration,
+            announcement(scenario, mode)
+        ));
+    }
+    accord_live::run(scenario, mode, observer).map_err(|e| match e {
+        LiveError::Interrupted => Failure::Interrupted,
+        LiveError::Unable(why) => Failure::Unable(format!("live: {why}")),
+        LiveError::Scenario(why) => Failure::new(format!("live: {why}")),
+    })
+}
+
+/// What is to be said of live runs beside their figures.
+pub fn remarks(scenario: &Scenario, runs: &[Run]) {
+    for run in runs.iter().filter(|r| r.manifest.engine == Engine::Live) {
+        note(format_args!("{}, live:", scenario.id));
+        run.notes.iter().for_each(|n| note(format_args!("  {n}")));
+    }
+}
+
+/// Fails if no verdict may be drawn from a run.
+pub fn fit<'a>(runs: impl IntoIterator<Item = &'a Run>) -> Result<(), Failure> {
+    match runs.into_iter().find_map(|run| run.unfit.as_ref()) {
+        Some(why) => Err(Failure::Unable(format!(
+            "no verdict on the live run: {why}"
+        ))),
+        None => Ok(()),
+    }
+}

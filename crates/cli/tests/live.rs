@@ -1,0 +1,131 @@
+//! The live engine as people run it. On a busy machine a run is fit for no verdict, and says so:
+//! exit code 3 in place of 0.
+#![cfg(target_os = "linux")]
+
+mod common;
+
+use common::*;
+
+/// A second of real packets.
+const BRIEF: &str = r#"
+id = "brief"
+duration = "1 s"
+sample = "50 ms"
+
+[topology.dumbbell]
+rate = "2 Mbps"
+delay = "5 ms"
+
+[flow.a]
+from = "left"
+to = "right"
+controller = "monaco"
+
+[[expect]]
+name = "no more than fits"
+metric = "utilisation"
+of = "bottleneck"
+engine = ["live"]
+at_most = 1.001
+"#;
+
+/// It ended well, or says that the machine was too busy.
+fn well(ended: Ended) -> Ended {
+    if ended.code == Some(3) {
+        assert!(ended.stderr.contains("too busy"), "{ended:#?}");
+        return ended.with(3);
+    }
+    ended.with(0)
+}
+
+#[test]
+fn a_live_run_is_a_run_like_others() {
+    let dir = folder(&[("brief.toml", BRIEF)]);
+    let args = [
+        "run",
+        "brief.toml",
+        "--engine",
+        "packet,live",
+        "--live",
+        "loopback",
+        "--json",
+    ];
+    let ended = well(accord(dir.path(), &args));
+    assert_eq!(ended.json()["id"], "brief");
+    let args = ["compare", "runs/brief", "--json"];
+    let table = accord(dir.path(), &args).with(0).json();
+    assert!(table.to_string().contains("live"), "{table}");
+    // What is expected of it makes it run without being asked for.
+    let ended = well(accord(
+        dir.path(),
+        &["run", "brief.toml", "--live", "loopback"],
+    ));
+    assert!(ended.stdout.contains("live"), "{ended:#?}");
+    for words in [
+        "UDP sockets",
+        "handed to the kernel",
+        "2 Mbps and 5 ms asked for",
+    ] {
+        assert!(ended.stderr.contains(words), "{words}: {ended:#?}");
+    }
+}
+
+#[test]
+fn what_cannot_be_is_said() {
+    let dir = folder(&[("brief.toml", BRIEF)]);
+    let ended = accord(dir.path(), &["run", "brief.toml", "--live", "moon"]).with(2);
+    assert!(ended.stderr.contains("loopback, namespaces"), "{ended:#?}");
+    // Without iproute2 there are no namespaces: asked for, that is an error; else it is said.
+    let run = |engine: &[&str]| {
+        let mut args = vec!["run", "brief.toml", "--live", "namespaces"];
+        args.extend(engine);
+        let mut command = program(dir.path(), &args);
+        end(command
+            .env("PATH", dir.path())
+            .spawn()
+            .expect("it can be started"))
+    };
+    let ended = run(&["--engine", "live"]).with(3);
+    assert!(
+        ended.stderr.contains("ip") || ended.stderr.contains("not allowed"),
+        "{ended:#?}"
+    );
+    let ended = run(&[]).with(0);
+    assert!(ended.stderr.contains("NO LIVE RUN"), "{ended:#?}");
+}
+
+/// Devices of the namespace that the tests run in.
+fn devices() -> Vec<String> {
+    names(std::path::Path::new("/sys/class/net"))
+}
+
+#[test]
+fn an_interrupt_or_a_kill_leaves_nothing() {
+    let long = BRIEF.replace("\"1 s\"", "\"1000 s\"");
+    let dir = folder(&[("long.toml", &long)]);
+    let before = devices();
+    for mode in ["loopback", "namespaces"] {
+        for (name, code) in [("-INT", Some(130)), ("-KILL", None)] {
+            let args = ["run", "long.toml", "--engine", "live", "--live", mode, "-q"];
+            let mut child = program(dir.path(), &args)
+                .spawn()
+                .expect("it can be started");
+            // Long enough that packets flow, on most machines; it has to hold in any case.
+            #[allow(clippy::disallowed_methods, reason = "it waits for another process")]
+            std::thread::sleep(std::time::Duration::from_millis(500));
+            if child.try_wait().expect("it is ours").is_some() {
+                let ended = end(child).with(3);
+                eprintln!("SKIPPED: no live run with {mode}: {}", ended.stderr);
+                continue;
+            }
+            assert_eq!(
+                devices(),
+                before,
+                "{mode}: nothing is made in this namespace"
+            );
+            signal(&child, name);
+            assert_eq!(end(child).code, code, "{mode} {name}");
+            assert_eq!(devices(), before);
+        }
+    }
+}

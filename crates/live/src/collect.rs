@@ -1,0 +1,150 @@
+//! Puts together what the stations tell at each sample.
+
+use crate::ends::{SinkReading, SourceReading};
+use accord_port::Count;
+use accord_scenario::{
+    FlowReading, Interrupted, LinkId, LinkReading, Observer, Recorder, Scenario, Series,
+};
+use accord_units::Time;
+use std::collections::BTreeMap;
+use std::sync::mpsc::{Receiver, RecvTimeoutError};
+
+/// What one station knows at a sample.
+#[derive(Clone, Debug)]
+pub struct Part {
+    /// Number of the sample, from 1.
+    pub number: u64,
+    /// The flows that it sends.
+    pub sources: Vec<(usize, SourceReading)>,
+    /// The flows that it receives.
+    pub sinks: Vec<(usize, SinkReading)>,
+    /// Its links, as far as they are recorded.
+    pub links: Vec<(LinkId, LinkReading)>,
+    /// What it has lost, by flow: packets of any kind, and bytes of data.
+    pub lost: Vec<Count>,
+}
+
+/// The recorder, and the samples that are not complete.
+pub struct Collector<'a> {
+    scenario: &'a Scenario,
+    recorder: Recorder,
+    stations: usize,
+    waiting: BTreeMap<u64, Vec<Part>>,
+}
+
+/// Nothing said for so long: time to show that we live.
+const SILENCE: std::time::Duration = std::time::Duration::from_millis(100);
+
+impl<'a> Collector<'a> {
+    /// A collector of samples with a part of each of so many stations.
+    pub fn new(scenario: &'a Scenario, stations: usize) -> Collector<'a> {
+        Collector {
+            scenario,
+            recorder: Recorder::new(scenario),
+            stations,
+            waiting: BTreeMap::new(),
+        }
+    }
+
+    /// Listens until all stations are done.
+    ///
+    /// # Errors
+    /// When the observer stops it.
+    pub fn listen(
+        &mut self,
+        parts: &Receiver<Part>,
+        observer: &mut dyn Observer,
+    ) -> Result<(), Interrupted> {
+        let mut reached = Time::ZERO;
+        loop {
+            match parts.recv_timeout(SILENCE) {
+                Ok(part) => reached = self.add(part).unwrap_or(reached),
+                Err(RecvTimeoutError::Timeout) => {}
+                Err(RecvTimeoutError::Disconnected) => return Ok(()),
+            }
+            observer.progress(reached)?;
+        }
+    }
+
+    /// Takes a part; gives the time of the sample that it completes.
+    fn add(&mut self, part: Part) -> Option<Time> {
+        let number = part.number;
+        let parts = self.waiting.entry(number).or_default();
+        parts.push(part);
+        if parts.len() < self.stations {
+            return None;
+        }
+        let parts = self.waiting.remove(&number)?;
+        let now = Time::ZERO + self.scenario.sample * number;
+        // The recorder may have become coarser than the stations are.
+        let coarser = self.recorder.period().as_ps() / self.scenario.sample.as_ps().max(1);
+        if number.is_multiple_of(coarser) {
+            let flows = readings(self.scenario.flows.len(), &parts);
+            let links: BTreeMap<LinkId, LinkReading> =
+                parts.iter().flat_map(|p| p.links.iter().copied()).collect();
+            let rate = |id: LinkId| self.scenario.links[id].rate;
+            let link = |id| {
+                links
+                    .get(&id)
+                    .copied()
+                    .unwrap_or(LinkReading::idle(rate(id)))
+            };
+            self.recorder.sample(now, |id| flows[id], link);
+        }
+        Some(now)
+    }
+
+    /// The series, and the times that they share.
+    pub fn finish(self) -> (Vec<f64>, Vec<Series>) {
+        self.recorder.finish()
+    }
+}
+
+/// Readings of all flows, from all stations.
+fn readings(flows: usize, parts: &[Part]) -> Vec<FlowReading> {
+    let mut all = vec![FlowReading::default(); flows];
+    let mut ends: Vec<(Option<SourceReading>, SinkReading)> = vec![Default::default(); flows];
+    let mut lost = vec![Count::default(); flows];
+    for part in parts {
+        for (flow, source) in &part.sources {
+            ends[*flow].0 = Some(*source);
+        }
+        for (flow, sink) in &part.sinks {
+            ends[*flow].1 = *sink;
+        }
+        for (sum, lost) in lost.iter_mut().zip(&part.lost) {
+            *sum = *sum + *lost;
+        }
+    }
+    for ((reading, (source, sink)), lost) in all.iter_mut().zip(ends).zip(lost) {
+        let Some(source) = source else { continue };
+        // What would be there over empty queues, less what is there and what never will be
+        // [Xia05 eq. 1].
+        let queued = source.due.saturating_sub(sink.delivered + lost.bytes);
+        *reading = FlowReading {
+            active: source.started && !(source.stopped && queued == 0),
+            sent: source.sent,
+            delivered: sink.delivered,
+            fresh: sink.fresh,
+            retransmissions: source.view.retransmissions,
+            losses: lost.packets,
+            accumulation: queued,
+            cwnd: source.view.cwnd,
+            ssthresh: source.view.ssthresh,
+            rtt: source.view.rtt,
+            min_rtt: source.view.min_rtt,
+            accumulation_estimate: source.view.accumulation,
+        };
+    }
+    all
+}
+
+/// A sum over what was recorded: runs with the same sum recorded the same.
+pub fn digest(seed: u64, time: &[f64], series: &[Series]) -> String {
+    let all = series.iter().flat_map(|s| &s.values).chain(time);
+    // FNV-1a, a value at a time.
+    let hash = all.fold(0xcbf2_9ce4_8422_2325 ^ seed, |hash, value| {
+        (hash ^ value.to_bits()).wrapping_mul(0x0000_0100_0000_01b3)
+    });
+    format!("{hash:016x}")
+}

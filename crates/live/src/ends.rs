@@ -1,0 +1,190 @@
+//! The two ends of a flow, each at its node, with what is counted there.
+
+use accord_scenario::{Application, Scenario, Then};
+use accord_transport::wire::{self, Header, Kind};
+use accord_transport::{Receiver, Segment, Sender, View, endpoints};
+use accord_units::{Bytes, Duration, Time};
+use std::collections::VecDeque;
+
+use crate::packet::{Packet, tos};
+
+/// The sending end.
+#[derive(Debug)]
+pub struct Source {
+    /// The flow.
+    pub flow: usize,
+    /// The machine.
+    pub sender: Sender,
+    application: Application,
+    /// The application acts this long after all is delivered.
+    after_delivery: Option<Duration>,
+    /// It has started, and stopped.
+    pub started: bool,
+    /// See `started`.
+    pub stopped: bool,
+    /// Data sent, in bytes.
+    sent: u64,
+    /// (time, bytes sent by then), as far back as matters.
+    history: VecDeque<(Time, u64)>,
+    /// Bytes that would have arrived by now over empty queues.
+    due: u64,
+}
+
+/// What is known at the sending end at a sample; sums since the start.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct SourceReading {
+    /// The flow is on.
+    pub started: bool,
+    /// It has stopped.
+    pub stopped: bool,
+    /// Data bytes sent.
+    pub sent: u64,
+    /// Data bytes that would have arrived by now over empty queues.
+    pub due: u64,
+    /// The machine's state.
+    pub view: View,
+}
+
+impl Source {
+    /// The sending end of a flow that has not started.
+    pub fn new(scenario: &Scenario, flow: usize) -> Source {
+        let f = &scenario.flows[flow];
+        let base_rtt = scenario.at(Time::ZERO).base_rtt(flow);
+        let (sender, _) = endpoints(&f.controller, f.packet, base_rtt);
+        Source {
+            flow,
+            sender,
+            application: Application::new(f, flow, scenario.seed),
+            after_delivery: None,
+            started: false,
+            stopped: false,
+            sent: 0,
+            history: VecDeque::new(),
+            due: 0,
+        }
+    }
+
+    /// The application acts; gives when it does so again.
+    pub fn act(&mut self, now: Time) -> Time {
+        if self.stopped {
+            return Time::MAX;
+        }
+        let step = self.application.act(now);
+        self.sender.supply(step.supply);
+        match step.then {
+            Then::After(d) => now + d,
+            Then::AfterDelivery(d) => {
+                self.after_delivery = Some(d);
+                Time::MAX
+            }
+            Then::Never => Time::MAX,
+        }
+    }
+
+    /// When the application acts again, if it waited for a delivery that is done now.
+    pub fn delivered(&mut self, now: Time) -> Option<Time> {
+        if !self.sender.is_done() {
+            return None;
+        }
+        self.after_delivery.take().map(|pause| now + pause)
+    }
+
+    /// Data is sent.
+    pub fn count(&mut self, now: Time, size: Bytes) {
+        self.sent += size.get();
+        self.history.push_back((now, self.sent));
+    }
+
+    /// Its state, where data takes `one_way` over empty queues.
+    pub fn read(&mut self, now: Time, one_way: Duration) -> SourceReading {
+        while let Some(&(sent, bytes)) = self.history.front()
+            && sent + one_way <= now
+        {
+            self.due = bytes;
+            self.history.pop_front();
+        }
+        SourceReading {
+            started: self.started,
+            stopped: self.stopped,
+            sent: self.sent,
+            due: self.due,
+            view: self.sender.view(),
+        }
+    }
+}
+
+/// The receiving end.
+#[derive(Debug)]
+pub struct Sink {
+    /// The flow.
+    pub flow: usize,
+    receiver: Receiver,
+    /// What is known at a sample.
+    pub reading: SinkReading,
+}
+
+/// What is known at the receiving end; sums since the start.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct SinkReading {
+    /// Data bytes that arrived.
+    pub delivered: u64,
+    /// Those that arrived for the first time.
+    pub fresh: u64,
+}
+
+impl Sink {
+    /// The receiving end of a flow.
+    pub fn new(scenario: &Scenario, flow: usize) -> Sink {
+        let f = &scenario.flows[flow];
+        // The receiver does not depend on the path.
+        let (_, receiver) = endpoints(&f.controller, f.packet, Duration::ZERO);
+        Sink {
+            flow,
+            receiver,
+            reading: SinkReading::default(),
+        }
+    }
+
+    /// A packet arrived; gives what to send back.
+    pub fn receive(&mut self, packet: &Packet, segment: &Segment, now: Time) -> Option<Segment> {
+        let size = packet.header.size;
+        let marked = packet.is_marked();
+        let receipt = self.receiver.on_segment(segment, size, marked, None, now);
+        if let Some(fresh) = receipt.data {
+            self.reading.delivered += size.get();
+            self.reading.fresh += if fresh { size.get() } else { 0 };
+        }
+        receipt.reply
+    }
+}
+
+/// Writes the packet of a flow that carries a segment.
+pub fn packet(
+    scenario: &Scenario,
+    flow: usize,
+    segment: &Segment,
+    ecn_capable: bool,
+    route: u16,
+    run: u32,
+) -> Packet {
+    let f = &scenario.flows[flow];
+    let kind = Kind::of(segment);
+    let header = Header {
+        kind,
+        size: match kind {
+            Kind::Data => f.packet,
+            Kind::Ack => f.ack,
+            Kind::OutOfBand | Kind::InBand | Kind::Report => f.control,
+        },
+        flow: flow as u32,
+        run,
+        route,
+    };
+    let mut datagram = Vec::with_capacity(header.size.get() as usize);
+    wire::encode(&header, segment, &mut datagram);
+    Packet {
+        datagram,
+        header,
+        tos: tos(kind, ecn_capable),
+    }
+}

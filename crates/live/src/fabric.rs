@@ -1,0 +1,83 @@
+//! What joins the nodes: a socket for each, and where the packets of each link go.
+
+use crate::LiveError;
+use crate::namespace::{Namespace, join};
+use crate::socket::Socket;
+use accord_scenario::{NodeId, Scenario};
+use std::collections::BTreeMap;
+use std::net::{Ipv4Addr, SocketAddrV4};
+
+/// Sockets and addresses.
+pub struct Fabric {
+    /// A socket for each node.
+    pub sockets: Vec<Socket>,
+    /// By link: the address of its far end.
+    pub next: Vec<SocketAddrV4>,
+    /// What the network is made of; it is there as long as these are.
+    pub namespaces: Vec<Namespace>,
+}
+
+/// The port of all nodes in namespaces; on loopback the kernel chooses.
+const PORT: u16 = 7_471;
+
+impl Fabric {
+    /// All nodes on the loopback interface.
+    pub fn loopback(scenario: &Scenario) -> Result<Fabric, LiveError> {
+        let sockets: Vec<Socket> = (scenario.nodes.iter())
+            .map(|_| Socket::bind(SocketAddrV4::new(Ipv4Addr::LOCALHOST, 0)))
+            .collect::<Result<_, _>>()
+            .map_err(|e| LiveError::system("open a UDP socket on loopback", e))?;
+        let ports: Vec<u16> = (sockets.iter())
+            .map(Socket::port)
+            .collect::<Result<_, _>>()
+            .map_err(|e| LiveError::system("read a socket's address", e))?;
+        let to = |node: NodeId| SocketAddrV4::new(Ipv4Addr::LOCALHOST, ports[node]);
+        Ok(Fabric {
+            next: scenario.links.iter().map(|l| to(l.to)).collect(),
+            sockets,
+            namespaces: Vec::new(),
+        })
+    }
+
+    /// A namespace for each node, and a pair of virtual Ethernet devices for each two nodes that
+    /// have a link between them.
+    pub fn namespaces(scenario: &Scenario) -> Result<Fabric, LiveError> {
+        let namespaces: Vec<Namespace> = (scenario.nodes.iter())
+            .map(|_| Namespace::new())
+            .collect::<Result<_, _>>()?;
+        let wires = wires(scenario);
+        for ((a, b), [here, there]) in &wires {
+            join((&namespaces[*a], *here), (&namespaces[*b], *there))?;
+        }
+        let mut sockets = Vec::new();
+        for namespace in &namespaces {
+            let any = SocketAddrV4::new(Ipv4Addr::UNSPECIFIED, PORT);
+            let socket = namespace.within(|| Socket::bind(any))?;
+            sockets.push(socket.map_err(|e| LiveError::system("open a UDP socket", e))?);
+        }
+        let far = |from: NodeId, to: NodeId| {
+            let [low, high] = wires[&(from.min(to), from.max(to))];
+            SocketAddrV4::new(if to > from { high } else { low }, PORT)
+        };
+        Ok(Fabric {
+            next: scenario.links.iter().map(|l| far(l.from, l.to)).collect(),
+            sockets,
+            namespaces,
+        })
+    }
+}
+
+/// The pairs of nodes that have a link between them, and the addresses of the two ends.
+pub fn wires(scenario: &Scenario) -> BTreeMap<(NodeId, NodeId), [Ipv4Addr; 2]> {
+    let pairs = scenario.links.iter();
+    let pairs: BTreeMap<_, ()> = pairs
+        .map(|l| ((l.from.min(l.to), l.from.max(l.to)), ()))
+        .collect();
+    (pairs.into_keys().enumerate())
+        .map(|(i, pair)| {
+            // Networks of four addresses each, from 10.0.0.0 up.
+            let first = u32::from(Ipv4Addr::new(10, 0, 0, 0)) + 4 * i as u32;
+            (pair, [1, 2].map(|host| Ipv4Addr::from(first + host)))
+        })
+        .collect()
+}

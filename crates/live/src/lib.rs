@@ -1,0 +1,189 @@
+//! The live engine: the endpoints, ports and queue disciplines of the packet engine, moving real
+//! packets through a real kernel on a real clock.
+//!
+//! Every node of the scenario has a UDP socket, and every packet that crosses a link crosses the
+//! kernel, from the socket of one node to that of the next. A node that feeds links of the
+//! network is a router and has a thread of its own; hosts share one (`station.rs`). Nodes are
+//! joined by the loopback device, or each has a network namespace and they are joined by pairs of
+//! virtual Ethernet devices ([`Mode`]); everything else is the same in both.
+//!
+//! This crate needs Linux. Elsewhere [`run`] says so.
+
+#[cfg(target_os = "linux")]
+mod agenda;
+#[cfg(target_os = "linux")]
+mod clock;
+#[cfg(target_os = "linux")]
+mod collect;
+#[cfg(target_os = "linux")]
+mod ends;
+#[cfg(target_os = "linux")]
+mod fabric;
+#[cfg(target_os = "linux")]
+mod lateness;
+#[cfg(target_os = "linux")]
+mod link;
+#[cfg(target_os = "linux")]
+mod namespace;
+#[cfg(target_os = "linux")]
+mod packet;
+#[cfg(target_os = "linux")]
+mod quality;
+#[cfg(target_os = "linux")]
+mod run;
+#[cfg(target_os = "linux")]
+mod socket;
+#[cfg(target_os = "linux")]
+mod station;
+
+use accord_scenario::{Observer, Run, Scenario};
+use std::fmt;
+use std::str::FromStr;
+
+/// What joins the nodes of a network.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Mode {
+    /// The loopback device. Needs no privileges, and makes nothing but sockets.
+    Loopback,
+    /// A network namespace for each node and virtual Ethernet devices between them. Needs the
+    /// capabilities CAP_SYS_ADMIN and CAP_NET_ADMIN, and iproute2.
+    Namespaces,
+}
+
+impl Mode {
+    /// All of them, by name.
+    pub const NAMES: [(&'static str, Mode); 2] = [
+        ("loopback", Mode::Loopback),
+        ("namespaces", Mode::Namespaces),
+    ];
+
+    /// The name on the command line.
+    pub fn name(self) -> &'static str {
+        match self {
+            Mode::Loopback => "loopback",
+            Mode::Namespaces => "namespaces",
+        }
+    }
+}
+
+impl fmt::Display for Mode {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(self.name())
+    }
+}
+
+impl FromStr for Mode {
+    type Err = String;
+
+    fn from_str(s: &str) -> Result<Mode, String> {
+        let found = Mode::NAMES.iter().find(|(name, _)| *name == s);
+        found
+            .map(|(_, mode)| *mode)
+            .ok_or_else(|| format!("there is no mode \"{s}\" (there are: loopback, namespaces)"))
+    }
+}
+
+/// Why there is no live run.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum LiveError {
+    /// The observer stopped it.
+    #[error("interrupted")]
+    Interrupted,
+    /// This machine, or this user on it, cannot.
+    #[error("{0}")]
+    Unable(String),
+    /// The scenario has something that no live run can have.
+    #[error("{0}")]
+    Scenario(String),
+}
+
+#[cfg(target_os = "linux")]
+impl LiveError {
+    /// A call of the system failed.
+    fn system(what: &str, e: std::io::Error) -> LiveError {
+        LiveError::Unable(format!("cannot {what}: {e}"))
+    }
+}
+
+/// Runs a scenario, which takes as long as it says.
+///
+/// # Errors
+/// When the observer stops it, and where the machine or the scenario does not allow it.
+#[cfg(target_os = "linux")]
+pub fn run(scenario: &Scenario, mode: Mode, observer: &mut dyn Observer) -> Result<Run, LiveError> {
+    run::run(scenario, mode, observer)
+}
+
+/// Runs a scenario.
+///
+/// # Errors
+/// Always: it needs Linux.
+#[cfg(not(target_os = "linux"))]
+pub fn run(_: &Scenario, _: Mode, _: &mut dyn Observer) -> Result<Run, LiveError> {
+    Err(LiveError::Unable("the live engine needs Linux".into()))
+}
+
+/// Why live runs of this mode are not possible here, if so; tries it.
+#[cfg(target_os = "linux")]
+pub fn obstacle(mode: Mode) -> Option<LiveError> {
+    match mode {
+        Mode::Loopback => None,
+        Mode::Namespaces => namespace::obstacle(),
+    }
+}
+
+/// Why live runs are not possible here.
+#[cfg(not(target_os = "linux"))]
+pub fn obstacle(_: Mode) -> Option<LiveError> {
+    Some(LiveError::Unable("the live engine needs Linux".into()))
+}
+
+/// What a run of this scenario will make, in a sentence.
+pub fn announcement(scenario: &Scenario, mode: Mode) -> String {
+    let nodes = scenario.nodes.len();
+    match mode {
+        Mode::Loopback => format!(
+            "{nodes} UDP sockets on the loopback device; needs no privileges, changes nothing"
+        ),
+        Mode::Namespaces => {
+            let mut pairs: Vec<_> = (scenario.links.iter())
+                .map(|l| (l.from.min(l.to), l.from.max(l.to)))
+                .collect();
+            pairs.sort_unstable();
+            pairs.dedup();
+            format!(
+                "{nodes} network namespaces without names, joined by {} pairs of virtual Ethernet \
+                 devices; needs CAP_SYS_ADMIN and CAP_NET_ADMIN, and all of it goes with this process",
+                pairs.len()
+            )
+        }
+    }
+}
+
+#[cfg(all(test, target_os = "linux"))]
+mod tests {
+    use accord_scenario::{Catalogue, File, Scenario};
+
+    /// A bottleneck of 1 Mbps and 20 ms.
+    pub fn dumbbell() -> Scenario {
+        let text = r#"
+            id = "small"
+            duration = "1 s"
+            [topology.dumbbell]
+            rate = "1 Mbps"
+            delay = "20 ms"
+            [flow.a]
+            from = "left"
+            to = "right"
+            controller = "monaco"
+        "#;
+        let catalogue = Catalogue {
+            controllers: accord_control::FAMILIES,
+            disciplines: accord_aqm::FAMILIES,
+        };
+        let file = File::parse("small.toml", text).expect("it is TOML");
+        file.points(&catalogue, None)
+            .expect("it is valid")
+            .remove(0)
+    }
+}

@@ -1,0 +1,75 @@
+//! A packet on its way, as it is on the wire.
+
+use accord_aqm::{Class, Ecn, PacketMeta};
+use accord_transport::wire::{self, Header, Kind};
+use accord_units::{Bytes, Duration};
+
+/// DSCP of out-of-band packets: expedited forwarding [RFC 3246], in the place where the octet of
+/// IP that once was the type of service has it.
+pub const EXPEDITED: u8 = 46 << 2;
+/// The bits of that octet that are the ECN codepoint [RFC 3168 §5].
+const ECN: u8 = 0b11;
+const CAPABLE: u8 = 0b10;
+const MARKED: u8 = 0b11;
+
+/// A packet with its bytes.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Packet {
+    /// The datagram.
+    pub datagram: Vec<u8>,
+    /// Its header.
+    pub header: Header,
+    /// DSCP and ECN.
+    pub tos: u8,
+}
+
+impl Packet {
+    /// It carries a tunnel's control.
+    pub fn is_control(&self) -> bool {
+        !matches!(self.header.kind, Kind::Data | Kind::Ack)
+    }
+
+    /// A router on its way has marked it.
+    pub fn is_marked(&self) -> bool {
+        self.tos & ECN == MARKED
+    }
+}
+
+/// What a sender writes into the octet for packets of this kind.
+pub fn tos(kind: Kind, ecn_capable: bool) -> u8 {
+    match kind {
+        Kind::OutOfBand | Kind::Report => EXPEDITED,
+        Kind::Data if ecn_capable => CAPABLE,
+        Kind::Data | Kind::Ack | Kind::InBand => 0,
+    }
+}
+
+impl accord_port::Packet for Packet {
+    /// The class is what the IP header says; that a packet collects virtual delay, only its own
+    /// header can say.
+    fn meta(&self) -> PacketMeta {
+        let class = match self.header.kind {
+            _ if self.tos & !ECN == EXPEDITED => Class::OutOfBand,
+            Kind::InBand => Class::InBand,
+            _ => Class::Data,
+        };
+        let ecn = match self.tos & ECN {
+            0 => Ecn::NotCapable,
+            MARKED => Ecn::Marked,
+            _ => Ecn::Capable,
+        };
+        PacketMeta {
+            size: self.header.size.max(Bytes::new(1)),
+            class,
+            ecn,
+        }
+    }
+
+    fn mark(&mut self) {
+        self.tos |= MARKED;
+    }
+
+    fn add_virtual_delay(&mut self, delay: Duration) {
+        wire::add_virtual_delay(&mut self.datagram, delay);
+    }
+}

@@ -1,0 +1,168 @@
+//! Whether the machine kept up: what a run may be used for.
+
+use crate::lateness::Lateness;
+use crate::link::Achieved;
+use crate::station::Books;
+use accord_scenario::Scenario;
+use accord_units::Duration;
+
+/// A packet is late if it is handed to the kernel so long after it should.
+const LATE: Duration = Duration::from_ms(1);
+/// A run with a larger share of late packets is not judged.
+const MOST_LATE: f64 = 0.01;
+/// A run in which the kernel lost a larger share of packets is not judged.
+const MOST_LOST: f64 = 0.001;
+
+/// What is to be said of a run beside its series.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Quality {
+    /// What was asked for and what was achieved.
+    pub notes: Vec<String>,
+    /// Why no verdict may be drawn from it, if so.
+    pub unfit: Option<String>,
+}
+
+/// Looks at the books of all stations.
+pub fn quality(scenario: &Scenario, stations: &[Books]) -> Quality {
+    let mut all = Lateness::default();
+    let mut notes = Vec::new();
+    let mut links: Vec<_> = stations.iter().flat_map(|b| &b.links).collect();
+    links.sort_by_key(|(id, _)| *id);
+    for (id, achieved) in links {
+        all.merge(&achieved.lateness);
+        if !scenario.links[*id].attachment {
+            notes.extend(link_note(scenario, *id, achieved));
+        }
+    }
+    let late = all.share_above(LATE);
+    let handed: u64 = stations.iter().map(|b| b.handed + b.refused).sum();
+    let taken: u64 = stations.iter().map(|b| b.taken).sum();
+    // What is still in a socket when a station ends is not lost; there is little of it.
+    let missing = handed.saturating_sub(taken);
+    let lost = missing.saturating_sub(stations.len() as u64) as f64 / handed.max(1) as f64;
+    notes.insert(
+        0,
+        format!(
+            "{handed} packets handed to the kernel, late by {} (median), {} (99 %), {} (latest)",
+            short(all.quantile(0.5)),
+            short(all.quantile(0.99)),
+            short(all.max()),
+        ),
+    );
+    if missing > 0 {
+        notes.push(format!(
+            "{missing} packets were on their way at the end, or lost by the kernel"
+        ));
+    }
+    let foreign: u64 = stations.iter().map(|b| b.foreign).sum();
+    if foreign > 0 {
+        notes.push(format!(
+            "{foreign} packets of others came to our sockets and were ignored"
+        ));
+    }
+    let unfit = if late > MOST_LATE {
+        Some(format!(
+            "this machine was too busy: {:.1} % of packets late by more than {LATE}",
+            late * 100.0
+        ))
+    } else if lost > MOST_LOST {
+        Some(format!(
+            "this machine was too busy: its kernel lost {:.1} % of packets",
+            lost * 100.0
+        ))
+    } else {
+        None
+    };
+    Quality { notes, unfit }
+}
+
+/// What a link was to do, and what it did.
+fn link_note(scenario: &Scenario, id: usize, achieved: &Achieved) -> Option<String> {
+    let link = &scenario.links[id];
+    let late = achieved.late()?;
+    // Where only a few packets leave back to back, their lateness is all that there is to see.
+    let rate = achieved.rate(scenario.duration.mul_f64(0.5));
+    // A new rate or delay is another thing to hold the figures against.
+    let changes = scenario.events.iter().any(|e| {
+        use accord_scenario::Change;
+        matches!(e.change, Change::Delay(l, _) | Change::Rate(l, _) if l == id)
+    });
+    if changes {
+        return Some(format!(
+            "{}: packets {} late on average",
+            link.name,
+            short(late)
+        ));
+    }
+    let rate = match rate {
+        Some(rate) => format!("{:.4} Mbps while busy", rate.as_bps_f64() / 1e6),
+        None => "a rate that was not tried".into(),
+    };
+    let delay = (link.delay + late).as_ms_f64();
+    Some(format!(
+        "{}: {} and {} asked for, {rate} and {delay:.3} ms achieved",
+        link.name, link.rate, link.delay,
+    ))
+}
+
+/// With three digits.
+fn short(d: Duration) -> String {
+    match d.as_secs_f64() {
+        s if s >= 1.0 => format!("{s:.2} s"),
+        s if s >= 1e-3 => format!("{:.2} ms", s * 1e3),
+        s => format!("{:.0} us", s * 1e6),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use accord_units::{Bytes, Rate, Time};
+
+    fn books(late: &[u64], handed: u64, taken: u64) -> Books {
+        let mut achieved = Achieved::default();
+        for (i, us) in late.iter().enumerate() {
+            let nominal = Time::ZERO + Duration::from_ms(8 * (i as u64 + 1));
+            let real = nominal + Duration::from_us(*us);
+            achieved.released(nominal, real, Bytes::new(1000), Rate::from_bps(1_000_000));
+        }
+        Books {
+            links: vec![(0, achieved)],
+            handed,
+            taken,
+            ..Books::default()
+        }
+    }
+
+    #[test]
+    fn a_busy_machine_is_found_out() {
+        let s = crate::tests::dumbbell();
+        let quiet: Vec<u64> = vec![50; 1000];
+        let mut busy = quiet.clone();
+        busy[..20].fill(2_000);
+        assert_eq!(quality(&s, &[books(&quiet, 1000, 1000)]).unfit, None);
+        let unfit = quality(&s, &[books(&busy, 1000, 1000)]).unfit.unwrap();
+        assert_eq!(
+            unfit,
+            "this machine was too busy: 2.0 % of packets late by more than 1 ms"
+        );
+        let lossy = quality(&s, &[books(&quiet, 1000, 900)]).unfit.unwrap();
+        assert_eq!(
+            lossy,
+            "this machine was too busy: its kernel lost 9.9 % of packets"
+        );
+    }
+
+    #[test]
+    fn the_notes_hold_what_was_achieved_against_what_was_asked_for() {
+        let s = crate::tests::dumbbell();
+        let notes = quality(&s, &[books(&[100; 100], 100, 100)]).notes;
+        assert_eq!(
+            notes,
+            [
+                "100 packets handed to the kernel, late by 100 us (median), 100 us (99 %), 100 us (latest)",
+                "bottleneck: 1 Mbps and 20 ms asked for, 1.0000 Mbps while busy and 20.100 ms achieved",
+            ]
+        );
+    }
+}

@@ -1,0 +1,145 @@
+//! Runs a scenario: sets up the network, starts the stations, listens, sums up.
+
+use crate::clock::Clock;
+use crate::collect::{Collector, digest};
+use crate::fabric::Fabric;
+use crate::quality::quality;
+use crate::station::{Books, Plan, Station};
+use crate::{LiveError, Mode};
+use accord_scenario::{Engine, Interrupted, Manifest, NodeId, Observer, Run, Scenario, Statistics};
+use accord_transport::endpoints;
+use accord_units::Duration;
+use std::sync::atomic::Ordering;
+use std::sync::mpsc;
+
+/// From the setting up to the start.
+const NOTICE: std::time::Duration = std::time::Duration::from_millis(50);
+
+/// See [`crate::run`].
+pub fn run(scenario: &Scenario, mode: Mode, observer: &mut dyn Observer) -> Result<Run, LiveError> {
+    check(scenario)?;
+    let Fabric {
+        sockets,
+        next,
+        namespaces,
+    } = match mode {
+        Mode::Loopback => Fabric::loopback(scenario)?,
+        Mode::Namespaces => Fabric::namespaces(scenario)?,
+    };
+    let clock = Clock::starting_in(NOTICE);
+    let plan = Plan::new(scenario, clock, run_number(), next);
+    let (parts, collected) = mpsc::channel();
+    let mut sockets: Vec<_> = sockets.into_iter().map(Some).collect();
+    let stations: Vec<Station> = (crews(scenario).into_iter())
+        .map(|crew| {
+            let own = crew.into_iter();
+            let own = own.filter_map(|node| Some((node, sockets[node].take()?)));
+            Station::new(&plan, own.collect(), parts.clone())
+        })
+        .collect();
+    drop(parts);
+    let mut collector = Collector::new(scenario, stations.len());
+    let (heard, books) = std::thread::scope(|scope| {
+        let threads: Vec<_> = (stations.into_iter())
+            .map(|station| {
+                scope.spawn(|| {
+                    let books = station.run();
+                    if books.is_err() {
+                        plan.stop.store(true, Ordering::Relaxed);
+                    }
+                    books
+                })
+            })
+            .collect();
+        let heard = collector.listen(&collected, observer);
+        if heard.is_err() {
+            plan.stop.store(true, Ordering::Relaxed);
+        }
+        let books: Vec<_> = threads.into_iter().map(|t| t.join()).collect();
+        (heard, books)
+    });
+    let mut all = Vec::new();
+    for books in books {
+        match books {
+            Ok(books) => all.push(books.map_err(|e| LiveError::system("move packets", e))?),
+            Err(panic) => std::panic::resume_unwind(panic),
+        }
+    }
+    heard.map_err(|Interrupted| LiveError::Interrupted)?;
+    drop(namespaces);
+    Ok(record(scenario, mode, collector, &all))
+}
+
+fn record(scenario: &Scenario, mode: Mode, collector: Collector, books: &[Books]) -> Run {
+    let (time, series) = collector.finish();
+    let mut quality = quality(scenario, books);
+    let place = match mode {
+        Mode::Loopback => "on the loopback device",
+        Mode::Namespaces => "between network namespaces",
+    };
+    let threads = books.len();
+    let priority = match books.iter().all(|b| b.first) {
+        true => "real-time",
+        false => "ordinary",
+    };
+    let how = format!("UDP datagrams {place}, moved by {threads} threads of {priority} priority");
+    quality.notes.insert(0, how);
+    Run {
+        manifest: Manifest {
+            engine: Engine::Live,
+            version: env!("CARGO_PKG_VERSION"),
+            scenario_hash: scenario.hash(),
+            seed: scenario.seed,
+            digest: digest(scenario.seed, &time, &series),
+        },
+        time,
+        series,
+        statistics: Statistics {
+            packet_hops: books.iter().map(|b| b.hops).sum(),
+            steps: books.iter().map(|b| b.steps).sum(),
+        },
+        certificates: Vec::new(),
+        notes: quality.notes,
+        unfit: quality.unfit,
+    }
+}
+
+/// Refuses what only a simulator can do.
+fn check(scenario: &Scenario) -> Result<(), LiveError> {
+    for flow in &scenario.flows {
+        let (_, receiver) = endpoints(&flow.controller, flow.packet, Duration::ZERO);
+        if receiver.wants_truth() {
+            return Err(LiveError::Scenario(format!(
+                "flow {} has the ideal estimator, which only a simulator can have",
+                flow.name
+            )));
+        }
+    }
+    Ok(())
+}
+
+/// The nodes of each thread: a router has one of its own, hosts share one. A router is a node
+/// that feeds a link of the network.
+fn crews(scenario: &Scenario) -> Vec<Vec<NodeId>> {
+    let feeds = |node: NodeId| {
+        let mut links = scenario.links.iter();
+        links.any(|l| l.from == node && !l.attachment)
+    };
+    let nodes = 0..scenario.nodes.len();
+    let (routers, hosts): (Vec<_>, Vec<_>) = nodes.partition(|n| feeds(*n));
+    let crews = routers.into_iter().map(|router| vec![router]);
+    crews
+        .chain([hosts])
+        .filter(|crew| !crew.is_empty())
+        .collect()
+}
+
+/// Differs from one run to the next.
+#[allow(clippy::disallowed_methods, reason = "it is not to be repeatable")]
+fn run_number() -> u32 {
+    let now = std::time::SystemTime::now();
+    let since = now
+        .duration_since(std::time::UNIX_EPOCH)
+        .unwrap_or_default();
+    since.subsec_nanos() ^ std::process::id().rotate_left(16)
+}

@@ -1,0 +1,513 @@
+//! A station: the nodes that one thread looks after.
+//!
+//! Inside, it is a small simulator that follows the real clock: whatever is due is done as of
+//! the time when it was due, however late the thread woke up. So a port that is looked at late
+//! loses nothing of its rate, and only two things depend on the machine: when a packet comes out
+//! of a wire and is handed to the kernel, which is measured ([`Achieved`]), and how long the
+//! kernel takes. When a packet arrived is what the kernel stamped on it.
+
+use crate::agenda::{Agenda, Due};
+use crate::clock::{Clock, sharpen};
+use crate::collect::Part;
+use crate::ends::{Sink, Source, packet};
+use crate::link::{Achieved, Link};
+use crate::packet::Packet;
+use crate::socket::Socket;
+use accord_aqm::Aqm;
+use accord_port::Count;
+use accord_scenario::{Change, LinkId, NodeId, Scenario, State};
+use accord_transport::Segment;
+use accord_transport::wire;
+use accord_units::{Bytes, Time};
+use nix::poll::{PollFd, PollFlags};
+use std::io::Result;
+use std::net::SocketAddrV4;
+use std::os::fd::AsFd;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::mpsc::Sender;
+
+/// What all stations know.
+#[derive(Debug)]
+pub struct Plan<'a> {
+    /// What is run.
+    pub scenario: &'a Scenario,
+    /// The clock.
+    pub clock: Clock,
+    /// Tells this run's packets from others.
+    pub run: u32,
+    /// Where packets go that come out of a link.
+    pub next: Vec<SocketAddrV4>,
+    /// The run is to end at once.
+    pub stop: AtomicBool,
+    routes: Vec<Vec<Route<'a>>>,
+}
+
+/// The ways of a flow, there and back.
+type Route<'a> = [&'a [LinkId]; 2];
+
+impl<'a> Plan<'a> {
+    /// A plan to run `scenario`.
+    pub fn new(
+        scenario: &'a Scenario,
+        clock: Clock,
+        run: u32,
+        next: Vec<SocketAddrV4>,
+    ) -> Plan<'a> {
+        let flows = scenario.flows.iter();
+        let mut routes: Vec<Vec<Route>> = flows
+            .map(|f| vec![[&f.path[..], &f.reverse_path[..]]])
+            .collect();
+        for event in &scenario.events {
+            if let Change::Route {
+                flow,
+                path,
+                reverse_path,
+            } = &event.change
+            {
+                routes[*flow].push([path, reverse_path]);
+            }
+        }
+        Plan {
+            scenario,
+            clock,
+            run,
+            next,
+            stop: AtomicBool::new(false),
+            routes,
+        }
+    }
+}
+
+/// The longest datagram.
+const LONGEST: usize = 1 << 16;
+/// So many are taken from a socket before time is looked at again.
+const BATCH: usize = 256;
+
+/// A station in the making or at work.
+pub struct Station<'a> {
+    plan: &'a Plan<'a>,
+    nodes: Arc<[(NodeId, Socket)]>,
+    links: Vec<Link>,
+    sources: Vec<Source>,
+    sinks: Vec<Sink>,
+    /// Places in the above, by the scenario's index.
+    socket_of: Vec<Option<usize>>,
+    link_of: Vec<Option<usize>>,
+    source_of: Vec<Option<usize>>,
+    sink_of: Vec<Option<usize>>,
+    now: Time,
+    agenda: Agenda,
+    /// The network as it is, the events that are over, and the current routes by flow.
+    state: State<'a>,
+    events: usize,
+    route: Vec<u16>,
+    samples: u64,
+    parts: Sender<Part>,
+    books: Books,
+}
+
+/// What a station counts, for the end.
+#[derive(Debug, Default)]
+pub struct Books {
+    /// What its links achieved.
+    pub links: Vec<(LinkId, Achieved)>,
+    /// Dropped or lost by flow: packets of any kind, and bytes of data.
+    pub lost: Vec<Count>,
+    /// Packets given to the kernel, taken from it, and refused by it.
+    pub handed: u64,
+    /// See `handed`.
+    pub taken: u64,
+    /// See `handed`.
+    pub refused: u64,
+    /// Datagrams that are not of this run.
+    pub foreign: u64,
+    /// The thread ran before all ordinary ones.
+    pub first: bool,
+    /// Packets that its ports have served.
+    pub hops: u64,
+    /// Things done.
+    pub steps: u64,
+}
+
+/// A packet that came, before it is looked at.
+struct Arrival {
+    at: Time,
+    node: NodeId,
+    packet: Packet,
+}
+
+impl<'a> Station<'a> {
+    /// A station with these nodes.
+    pub fn new(
+        plan: &'a Plan<'a>,
+        nodes: Vec<(NodeId, Socket)>,
+        parts: Sender<Part>,
+    ) -> Station<'a> {
+        let s = plan.scenario;
+        let mut socket_of = vec![None; s.nodes.len()];
+        for (place, (node, _)) in nodes.iter().enumerate() {
+            socket_of[*node] = Some(place);
+        }
+        let mine = |node: NodeId| socket_of[node].is_some();
+        let links: Vec<Link> = (0..s.links.len())
+            .filter(|&l| mine(s.links[l].from))
+            .map(|l| Link::new(s, l))
+            .collect();
+        let flows = 0..s.flows.len();
+        let source = |f: &usize| mine(s.links[s.flows[*f].path[0]].from);
+        let sink = |f: &usize| mine(s.links[s.flows[*f].reverse_path[0]].from);
+        let sources: Vec<Source> = (flows.clone().filter(source))
+            .map(|f| Source::new(s, f))
+            .collect();
+        let sinks: Vec<Sink> = flows.filter(sink).map(|f| Sink::new(s, f)).collect();
+        let place = |n: usize, ids: Vec<usize>| {
+            let mut places = vec![None; n];
+            for (place, id) in ids.into_iter().enumerate() {
+                places[id] = Some(place);
+            }
+            places
+        };
+        let mut station = Station {
+            plan,
+            nodes: nodes.into(),
+            link_of: place(s.links.len(), links.iter().map(|l| l.id).collect()),
+            source_of: place(s.flows.len(), sources.iter().map(|x| x.flow).collect()),
+            sink_of: place(s.flows.len(), sinks.iter().map(|x| x.flow).collect()),
+            socket_of,
+            now: Time::ZERO,
+            agenda: Agenda::new(links.len(), sources.len()),
+            links,
+            sources,
+            sinks,
+            state: s.at(Time::ZERO),
+            events: 0,
+            route: vec![0; s.flows.len()],
+            samples: 0,
+            parts,
+            books: Books {
+                lost: vec![Count::default(); s.flows.len()],
+                ..Books::default()
+            },
+        };
+        station.schedule_all();
+        station
+    }
+
+    /// What the scenario itself makes happen.
+    fn schedule_all(&mut self) {
+        let s = self.plan.scenario;
+        let first = s.events.first().map_or(Time::MAX, |e| e.at);
+        self.agenda.set(Due::Change, first);
+        for (i, source) in self.sources.iter().enumerate() {
+            let f = &s.flows[source.flow];
+            self.agenda.set(Due::Start(i), f.start);
+            self.agenda.set(Due::Stop(i), f.stop.unwrap_or(Time::MAX));
+        }
+        for (i, link) in self.links.iter().enumerate() {
+            let at = link.port.aqm().next_timer();
+            self.agenda.set(Due::Discipline(i), at.unwrap_or(Time::MAX));
+        }
+        self.agenda.set(Due::Sample, Time::ZERO + s.sample);
+    }
+
+    /// Works until the run ends or is stopped.
+    pub fn run(mut self) -> Result<Books> {
+        self.books.first = sharpen();
+        let nodes = self.nodes.clone();
+        let mut polls: Vec<PollFd> = nodes
+            .iter()
+            .map(|(_, socket)| PollFd::new(socket.as_fd(), PollFlags::POLLIN))
+            .collect();
+        let mut buffers = (Socket::control(), vec![0; LONGEST]);
+        let clock = self.plan.clock;
+        let end = self.plan.scenario.end();
+        clock.wait_for_start(|| self.stopped());
+        while self.now < end && !self.stopped() {
+            clock.wait(self.agenda.first().0, &mut polls);
+            let arrivals = self.take_in(&mut buffers)?;
+            let now = clock.now().min(end);
+            for arrival in arrivals {
+                let at = arrival.at.min(now).max(self.now);
+                self.advance(at)?;
+                self.arrive(arrival.node, arrival.packet);
+            }
+            self.advance(now)?;
+        }
+        for link in self.links {
+            self.books.hops += link.port.counters().served.packets;
+            self.books.links.push((link.id, link.achieved));
+        }
+        Ok(self.books)
+    }
+
+    fn stopped(&self) -> bool {
+        self.plan.stop.load(Ordering::Relaxed)
+    }
+
+    /// Takes what has come from the sockets, in the order in which it came.
+    fn take_in(&mut self, buffers: &mut (Vec<u8>, Vec<u8>)) -> Result<Vec<Arrival>> {
+        let mut arrivals = Vec::new();
+        let (control, datagram) = buffers;
+        for (node, socket) in self.nodes.iter() {
+            for _ in 0..BATCH {
+                let received = socket.receive(&self.plan.clock, control, datagram)?;
+                let Some(received) = received else {
+                    break;
+                };
+                let datagram = &datagram[..received.len];
+                match wire::header(datagram) {
+                    Ok(header) if header.run == self.plan.run => arrivals.push(Arrival {
+                        at: received.at,
+                        node: *node,
+                        packet: Packet {
+                            datagram: datagram.to_vec(),
+                            header,
+                            tos: received.tos,
+                        },
+                    }),
+                    // Anybody may send to our sockets, on loopback.
+                    _ => self.books.foreign += 1,
+                }
+            }
+        }
+        self.books.taken += arrivals.len() as u64;
+        arrivals.sort_by_key(|a| a.at);
+        Ok(arrivals)
+    }
+
+    /// Does what is due up to `to`.
+    fn advance(&mut self, to: Time) -> Result<()> {
+        loop {
+            let (at, due) = self.agenda.first();
+            if at > to || self.stopped() {
+                break;
+            }
+            self.now = self.now.max(at);
+            self.books.steps += 1;
+            self.agenda.set(due, Time::MAX);
+            match due {
+                Due::Change => self.change(),
+                Due::Sent(i) => self.sent(i),
+                Due::Discipline(i) => {
+                    let link = &mut self.links[i];
+                    link.port.on_timer(self.now);
+                    let next = link.port.aqm().next_timer();
+                    self.agenda.set(due, next.unwrap_or(Time::MAX));
+                }
+                Due::Start(i) => {
+                    self.sources[i].started = true;
+                    self.application(i);
+                }
+                Due::Stop(i) => {
+                    self.sources[i].stopped = true;
+                    self.sources[i].sender.stop();
+                }
+                Due::Application(i) => self.application(i),
+                Due::Wake(i) => {
+                    self.sources[i].sender.on_wake(self.now);
+                    self.pump(i);
+                }
+                Due::Sample => self.sample(),
+                Due::Release(i) => self.release(i)?,
+            }
+        }
+        self.now = self.now.max(to);
+        Ok(())
+    }
+
+    fn change(&mut self) {
+        let s = self.plan.scenario;
+        let Some(event) = s.events.get(self.events) else {
+            return;
+        };
+        self.events += 1;
+        let next = s.events.get(self.events).map_or(Time::MAX, |e| e.at);
+        self.agenda.set(Due::Change, next);
+        self.state = s.at(event.at);
+        match &event.change {
+            Change::Delay(link, delay) => {
+                if let Some(i) = self.link_of[*link] {
+                    self.links[i].delay = *delay;
+                }
+            }
+            Change::Rate(link, rate) => {
+                if let Some(i) = self.link_of[*link] {
+                    self.links[i].port.set_rate(*rate);
+                }
+            }
+            Change::Route { flow, .. } => self.route[*flow] += 1,
+        }
+        for source in &mut self.sources {
+            let base_rtt = self.state.base_rtt(source.flow);
+            source.sender.set_base_rtt(base_rtt);
+        }
+    }
+
+    fn application(&mut self, i: usize) {
+        let next = self.sources[i].act(self.now);
+        self.agenda.set(Due::Application(i), next);
+        self.pump(i);
+    }
+
+    /// Lets a sender send what it may, and sets its timer.
+    fn pump(&mut self, i: usize) {
+        loop {
+            let source = &mut self.sources[i];
+            match source.sender.poll(self.now) {
+                Ok(segment) => {
+                    let ecn = source.sender.is_ecn_capable();
+                    let flow = source.flow;
+                    let size = self.send(flow, 0, &segment, ecn);
+                    if matches!(segment, Segment::Data { .. }) {
+                        self.sources[i].count(self.now, size);
+                    }
+                }
+                Err(again) => {
+                    let at = again.min(source.sender.next_wake());
+                    self.agenda.set(Due::Wake(i), at);
+                    if let Some(at) = source.delivered(self.now) {
+                        self.agenda.set(Due::Application(i), at);
+                    }
+                    return;
+                }
+            }
+        }
+    }
+
+    /// Puts a new packet of a flow into its first port; `way` 0 is there, 1 back.
+    fn send(&mut self, flow: usize, way: usize, segment: &Segment, ecn: bool) -> Bytes {
+        let plan = self.plan;
+        let route = self.route[flow];
+        let packet = packet(plan.scenario, flow, segment, ecn, route, plan.run);
+        let size = packet.header.size;
+        self.offer(plan.routes[flow][usize::from(route)][way][0], packet);
+        size
+    }
+
+    /// A packet has come to a node: it goes on, or is at its end.
+    fn arrive(&mut self, node: NodeId, packet: Packet) {
+        let (links, header) = (&self.plan.scenario.links, packet.header);
+        let flow = header.flow as usize;
+        let routes = self.plan.routes.get(flow);
+        let Some(route) = routes.and_then(|r| r.get(usize::from(header.route))) else {
+            self.books.foreign += 1;
+            return;
+        };
+        let path = route[usize::from(header.kind.is_reply())];
+        match path.iter().find(|&&l| links[l].from == node) {
+            Some(&link) => self.offer(link, packet),
+            None => self.deliver(flow, packet),
+        }
+    }
+
+    /// A packet is at a port.
+    fn offer(&mut self, link: LinkId, packet: Packet) {
+        let Some(i) = self.link_of[link] else {
+            self.books.foreign += 1;
+            return;
+        };
+        let Link { port, dice, .. } = &mut self.links[i];
+        match port.offer(self.now, packet, &mut || dice.uniform()) {
+            Ok(()) => self.begin(i),
+            Err((packet, _)) => self.lost(&packet),
+        }
+    }
+
+    fn lost(&mut self, packet: &Packet) {
+        let lost = &mut self.books.lost[packet.header.flow as usize];
+        lost.packets += 1;
+        if packet.header.kind == wire::Kind::Data {
+            lost.bytes += packet.header.size.get();
+        }
+    }
+
+    /// Starts service at a port, if it is free and something waits.
+    fn begin(&mut self, i: usize) {
+        let link = &mut self.links[i];
+        if let Some((packet, end)) = link.port.begin(self.now) {
+            link.serving = Some(packet);
+            self.agenda.set(Due::Sent(i), end);
+        }
+    }
+
+    /// A port has sent its packet.
+    fn sent(&mut self, i: usize) {
+        let link = &mut self.links[i];
+        if let Some(packet) = link.serving.take() {
+            link.port.complete();
+            let lost = link.propagate(packet, self.now);
+            self.agenda.set(Due::Release(i), link.release_at());
+            if let Err(packet) = lost {
+                self.lost(&packet);
+            }
+        }
+        self.begin(i);
+    }
+
+    /// The first packet on a wire comes out: the kernel has it from here.
+    fn release(&mut self, i: usize) -> Result<()> {
+        let link = &mut self.links[i];
+        let Some((nominal, packet)) = link.release() else {
+            return Ok(());
+        };
+        self.agenda.set(Due::Release(i), link.release_at());
+        let Some(socket) = self.socket_of[self.plan.scenario.links[link.id].from] else {
+            return Ok(());
+        };
+        let to = self.plan.next[link.id];
+        if self.nodes[socket]
+            .1
+            .send(to, packet.tos, &packet.datagram)?
+        {
+            self.books.handed += 1;
+        } else {
+            self.books.refused += 1;
+        }
+        let real = self.plan.clock.now();
+        let (size, rate) = (packet.header.size, link.port.rate());
+        link.achieved.released(nominal, real, size, rate);
+        Ok(())
+    }
+
+    /// A packet is at its endpoint.
+    fn deliver(&mut self, flow: usize, packet: Packet) {
+        let Ok((header, segment)) = wire::decode(&packet.datagram) else {
+            self.books.foreign += 1;
+            return;
+        };
+        if header.kind.is_reply() {
+            if let Some(i) = self.source_of[flow] {
+                self.sources[i].sender.on_reply(&segment, self.now);
+                self.pump(i);
+            }
+        } else if let Some(i) = self.sink_of[flow]
+            && let Some(reply) = self.sinks[i].receive(&packet, &segment, self.now)
+        {
+            self.send(flow, 1, &reply, false);
+        }
+    }
+
+    /// Tells of all that is recorded.
+    fn sample(&mut self) {
+        let (now, scenario) = (self.now, self.plan.scenario);
+        self.samples += 1;
+        let next = Time::ZERO + scenario.sample * (self.samples + 1);
+        self.agenda.set(Due::Sample, next);
+        let state = &self.state;
+        let one_way = |f: usize| state.one_way(state.path[f], scenario.flows[f].packet);
+        let sources = self.sources.iter_mut();
+        let recorded = (self.links.iter()).filter(|l| !scenario.links[l.id].attachment);
+        let part = Part {
+            number: self.samples,
+            sources: sources
+                .map(|s| (s.flow, s.read(now, one_way(s.flow))))
+                .collect(),
+            sinks: self.sinks.iter().map(|s| (s.flow, s.reading)).collect(),
+            links: recorded.map(|l| (l.id, l.read(now))).collect(),
+            lost: self.books.lost.clone(),
+        };
+        // Nobody listens any more when the run was stopped.
+        let _ = self.parts.send(part);
+    }
+}

@@ -1,0 +1,29 @@
+//! Scenarios for the live engine.
+#![allow(dead_code, reason = "each test file uses its own part")]
+
+use accord_live::{Mode, obstacle};
+use accord_scenario::{Catalogue, File, Scenario};
+
+/// The scenario of this text.
+pub fn scenario(text: &str) -> Scenario {
+    let catalogue = Catalogue {
+        controllers: accord_control::FAMILIES,
+        disciplines: accord_aqm::FAMILIES,
+    };
+    let file = File::parse("test.toml", text).expect("it is TOML");
+    file.points(&catalogue, None)
+        .expect("it is valid")
+        .remove(0)
+}
+
+/// All modes that this machine has. Says loudly which it has not.
+pub fn modes() -> Vec<Mode> {
+    let mut modes = Vec::new();
+    for (name, mode) in Mode::NAMES {
+        match obstacle(mode) {
+            None => modes.push(mode),
+            Some(why) => eprintln!("SKIPPED: no live run with {name}: {why}"),
+        }
+    }
+    modes
+}

@@ -1,0 +1,18 @@
+//! Any datagram: it is refused, or it is a packet that is written as it was read.
+#![no_main]
+
+use accord_transport::wire::{add_virtual_delay, decode, encode, header};
+use accord_units::Duration;
+use libfuzzer_sys::fuzz_target;
+
+fuzz_target!(|bytes: &[u8]| {
+    let mut bytes = bytes.to_vec();
+    let before = header(&bytes);
+    add_virtual_delay(&mut bytes, Duration::from_us(7));
+    assert_eq!(header(&bytes), before);
+    if let Ok((header, segment)) = decode(&bytes) {
+        let mut again = Vec::new();
+        encode(&header, &segment, &mut again);
+        assert_eq!(decode(&again), Ok((header, segment)));
+    }
+});
