@@ -1,6 +1,6 @@
 //! The two ends of a flow, each at its node, with what is counted there.
 
-use accord_scenario::{Application, Scenario, Then};
+use accord_scenario::{Application, Scenario, State};
 use accord_transport::wire::{self, Header, Kind};
 use accord_transport::{Receiver, Segment, Sender, View, endpoints};
 use accord_units::{Bytes, Duration, Time};
@@ -16,8 +16,8 @@ pub struct Source {
     /// The machine.
     pub sender: Sender,
     application: Application,
-    /// The application acts this long after all is delivered.
-    after_delivery: Option<Duration>,
+    /// The application waits for all that it supplied to be delivered.
+    transferring: bool,
     /// It has started, and stopped.
     pub started: bool,
     /// See `started`.
@@ -50,12 +50,12 @@ impl Source {
     pub fn new(scenario: &Scenario, flow: usize) -> Source {
         let f = &scenario.flows[flow];
         let base_rtt = scenario.at(Time::ZERO).base_rtt(flow);
-        let (sender, _) = endpoints(&f.controller, f.packet, base_rtt);
+        let (sender, _) = endpoints(&f.controller, &f.service, f.packet, base_rtt);
         Source {
             flow,
             sender,
             application: Application::new(f, flow, scenario.seed),
-            after_delivery: None,
+            transferring: false,
             started: false,
             stopped: false,
             sent: 0,
@@ -64,29 +64,37 @@ impl Source {
         }
     }
 
-    /// The application acts; gives when it does so again.
-    pub fn act(&mut self, now: Time) -> Time {
+    /// The application acts, in the network as it is; gives when it does so again.
+    pub fn act(&mut self, now: Time, network: &State) -> Time {
         if self.stopped {
             return Time::MAX;
         }
         let step = self.application.act(now);
-        self.sender.supply(step.supply);
-        match step.then {
-            Then::After(d) => now + d,
-            Then::AfterDelivery(d) => {
-                self.after_delivery = Some(d);
-                Time::MAX
-            }
-            Then::Never => Time::MAX,
+        if step.new_connection {
+            let f = &network.scenario.flows[self.flow];
+            let base_rtt = network.base_rtt(self.flow);
+            (self.sender).reconnect(&f.controller, &f.service, base_rtt, now);
         }
+        self.sender.supply(step.supply);
+        self.transferring = step.is_transfer;
+        step.again.map_or(Time::MAX, |span| now + span)
+    }
+
+    /// The flow stops: what is left of a transfer is never sent.
+    pub fn stop(&mut self) {
+        self.stopped = true;
+        self.transferring = false;
+        self.sender.stop();
     }
 
     /// When the application acts again, if it waited for a delivery that is done now.
-    pub fn delivered(&mut self, now: Time) -> Option<Time> {
-        if !self.sender.is_done() {
+    pub fn transferred(&mut self, now: Time) -> Option<Time> {
+        if !(self.transferring && self.sender.is_done()) {
             return None;
         }
-        self.after_delivery.take().map(|pause| now + pause)
+        self.transferring = false;
+        let pause = self.application.end()?.pause?;
+        Some(now + pause)
     }
 
     /// Data is sent.
@@ -137,7 +145,7 @@ impl Sink {
     pub fn new(scenario: &Scenario, flow: usize) -> Sink {
         let f = &scenario.flows[flow];
         // The receiver does not depend on the path.
-        let (_, receiver) = endpoints(&f.controller, f.packet, Duration::ZERO);
+        let (_, receiver) = endpoints(&f.controller, &f.service, f.packet, Duration::ZERO);
         Sink {
             flow,
             receiver,

@@ -47,7 +47,10 @@ impl Link {
         };
         Link {
             id,
-            port: Port::new(link.rate, limit, AnyAqm::build(&link.queue.discipline)),
+            port: match Port::new(link.rate, limit, AnyAqm::build(&link.queue.discipline)) {
+                port if link.control_priority => port,
+                port => port.without_priority(),
+            },
             serving: None,
             dice: Dice::new(scenario.seed, id, Purpose::Queue),
             delay: link.delay,

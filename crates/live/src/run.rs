@@ -107,7 +107,7 @@ fn record(scenario: &Scenario, mode: Mode, collector: Collector, books: &[Books]
 /// Refuses what only a simulator can do.
 fn check(scenario: &Scenario) -> Result<(), LiveError> {
     for flow in &scenario.flows {
-        let (_, receiver) = endpoints(&flow.controller, flow.packet, Duration::ZERO);
+        let (_, receiver) = endpoints(&flow.controller, &flow.service, flow.packet, Duration::ZERO);
         if receiver.wants_truth() {
             return Err(LiveError::Scenario(format!(
                 "flow {} has the ideal estimator, which only a simulator can have",

@@ -300,8 +300,7 @@ impl<'a> Station<'a> {
                     self.application(i);
                 }
                 Due::Stop(i) => {
-                    self.sources[i].stopped = true;
-                    self.sources[i].sender.stop();
+                    self.sources[i].stop();
                 }
                 Due::Application(i) => self.application(i),
                 Due::Wake(i) => {
@@ -345,7 +344,7 @@ impl<'a> Station<'a> {
     }
 
     fn application(&mut self, i: usize) {
-        let next = self.sources[i].act(self.now);
+        let next = self.sources[i].act(self.now, &self.state);
         self.agenda.set(Due::Application(i), next);
         self.pump(i);
     }
@@ -366,7 +365,7 @@ impl<'a> Station<'a> {
                 Err(again) => {
                     let at = again.min(source.sender.next_wake());
                     self.agenda.set(Due::Wake(i), at);
-                    if let Some(at) = source.delivered(self.now) {
+                    if let Some(at) = source.transferred(self.now) {
                         self.agenda.set(Due::Application(i), at);
                     }
                     return;
