@@ -194,5 +194,6 @@ pub fn packet(
         datagram,
         header,
         tos: tos(kind, ecn_capable),
+        aggregate: f.aggregate as u8,
     }
 }

@@ -21,6 +21,8 @@ pub struct Packet {
     pub header: Header,
     /// DSCP and ECN.
     pub tos: u8,
+    /// Index of its flow's aggregate, by which a router may tell kinds of traffic apart.
+    pub aggregate: u8,
 }
 
 impl Packet {
@@ -62,6 +64,7 @@ impl accord_port::Packet for Packet {
             size: self.header.size.max(Bytes::new(1)),
             class,
             ecn,
+            aggregate: self.aggregate,
         }
     }
 

@@ -249,6 +249,8 @@ impl<'a> Station<'a> {
     fn take_in(&mut self, buffers: &mut (Vec<u8>, Vec<u8>)) -> Result<Vec<Arrival>> {
         let mut arrivals = Vec::new();
         let (control, datagram) = buffers;
+        let flows = &self.plan.scenario.flows;
+        let aggregate = |flow| flows.get(flow as usize).map_or(0, |f| f.aggregate as u8);
         for (node, socket) in self.nodes.iter() {
             for _ in 0..BATCH {
                 let received = socket.receive(&self.plan.clock, control, datagram)?;
@@ -264,6 +266,7 @@ impl<'a> Station<'a> {
                             datagram: datagram.to_vec(),
                             header,
                             tos: received.tos,
+                            aggregate: aggregate(header.flow),
                         },
                     }),
                     // Anybody may send to our sockets, on loopback.
