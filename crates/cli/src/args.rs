@@ -68,6 +68,10 @@ pub struct How {
     /// Sets a value of the scenario, such as link.bottleneck.rate="5 Mbps".
     #[arg(long = "set", value_name = "PATH=VALUE")]
     pub set: Vec<String>,
+    /// Writes every packet that leaves a port to FILE, in pcapng; for one run of the packet
+    /// engine or the live one.
+    #[arg(long, value_name = "FILE")]
+    pub pcap: Option<PathBuf>,
     /// Ignores the runs that an interrupted command has left, and starts anew.
     #[arg(long)]
     pub fresh: bool,

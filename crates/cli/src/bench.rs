@@ -50,7 +50,7 @@ pub fn run(name: Option<&str>, json: bool) -> Result<bool, Failure> {
         let before = cpu_seconds();
         let run = accord_sim::run(
             &scenario,
-            &mut Progress::new(scenario.duration, true).observe(),
+            &mut Progress::new(scenario.duration, true).observe(None),
         )
         .map_err(|_| Failure::Interrupted)?;
         let cpu_seconds = cpu_seconds() - before;

@@ -3,6 +3,7 @@
 //! an interruption.
 
 use crate::args::How;
+use crate::capture::CaptureFile;
 use crate::fail::Failure;
 use crate::live;
 use crate::output::note;
@@ -55,8 +56,12 @@ pub fn execute(
         .flat_map(|p| repetitions.iter().map(move |r| (p, &r[p])))
         .flat_map(|(p, s)| engines.iter().map(move |&e| (p, s, e)))
         .collect();
+    let capture = capture(how, &jobs)?;
     let done: Vec<Option<Run>> = (jobs.par_iter())
-        .map(|(_, scenario, engine)| kept.load(scenario, *engine))
+        .map(|(_, scenario, engine)| match capture {
+            Some(_) if moves_packets(*engine) => None,
+            _ => kept.load(scenario, *engine),
+        })
         .collect();
     let before = done.iter().flatten().count();
     if before > 0 && !how.quiet {
@@ -77,7 +82,7 @@ pub fn execute(
     let job = |(_, scenario, engine): &(usize, &Scenario, Engine), done: Option<Run>| match done {
         Some(run) => Ok(Some(run)),
         None => {
-            let run = simulate(scenario, *engine, how, &progress)?;
+            let run = simulate(scenario, *engine, how, &progress, capture.as_ref())?;
             keeper.keep(scenario, &run);
             Ok(Some(run))
         }
@@ -101,6 +106,9 @@ pub fn execute(
         ));
     }
     let runs = runs?;
+    if let Some(capture) = capture {
+        capture.finish()?;
+    }
     let mut by_point: Vec<Vec<Run>> = vec![Vec::new(); points];
     for ((p, ..), run) in jobs.iter().zip(runs.into_iter().flatten()) {
         by_point[*p].push(run);
@@ -118,6 +126,26 @@ pub fn execute(
             }
         })
         .collect())
+}
+
+fn moves_packets(engine: Engine) -> bool {
+    matches!(engine, Engine::Packet | Engine::Live)
+}
+
+/// The file for packets, if one is wanted: there has to be one run that they are of.
+fn capture(how: &How, jobs: &[(usize, &Scenario, Engine)]) -> Result<Option<CaptureFile>, Failure> {
+    let Some(path) = &how.pcap else {
+        return Ok(None);
+    };
+    match jobs.iter().filter(|j| moves_packets(j.2)).count() {
+        1 => CaptureFile::create(path).map(Some),
+        n => {
+            let hint = "name one of --engine packet and --engine live, no --reps, and a point \
+                        of a sweep with --set";
+            let why = format!("--pcap is for one run that moves packets, and here are {n}");
+            Err(Failure::new(why).hint(hint))
+        }
+    }
 }
 
 /// Keeps runs. Where that fails the work goes on, and only an interruption would lose it.
@@ -170,8 +198,9 @@ fn simulate(
     engine: Engine,
     how: &How,
     progress: &Progress,
+    capture: Option<&CaptureFile>,
 ) -> Result<Run, Failure> {
-    let mut observer = progress.observe();
+    let mut observer = progress.observe(capture.filter(|_| moves_packets(engine)));
     let run = match engine {
         Engine::Theory => accord_theory::run(scenario, &mut observer).map_err(|e| match e {
             accord_theory::EquilibriumError::Interrupted => Failure::Interrupted,

@@ -6,6 +6,7 @@
 
 mod args;
 mod bench;
+mod capture;
 mod check;
 mod commands;
 mod execute;

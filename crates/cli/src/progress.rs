@@ -1,5 +1,6 @@
 //! The progress bar: simulated time over all runs, speed, and time left.
 
+use crate::capture::CaptureFile;
 use accord_scenario::{Interrupted, Observer};
 use accord_units::{Duration, Time};
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
@@ -81,11 +82,12 @@ impl Progress {
         Progress { bar }
     }
 
-    /// An observer for one run.
-    pub fn observe(&self) -> Observing<'_> {
+    /// An observer for one run, which puts its packets into `capture`.
+    pub fn observe<'a>(&'a self, capture: Option<&'a CaptureFile>) -> Observing<'a> {
         Observing {
             progress: self,
             reached: Time::ZERO,
+            capture,
         }
     }
 }
@@ -104,9 +106,20 @@ fn millis(d: Duration) -> u64 {
 pub struct Observing<'a> {
     progress: &'a Progress,
     reached: Time,
+    capture: Option<&'a CaptureFile>,
 }
 
 impl Observer for Observing<'_> {
+    fn wants_packets(&self) -> bool {
+        self.capture.is_some()
+    }
+
+    fn packets(&mut self, bytes: &[u8]) {
+        if let Some(capture) = self.capture {
+            capture.write(bytes);
+        }
+    }
+
     fn progress(&mut self, now: Time) -> Result<(), Interrupted> {
         if INTERRUPTED.load(Ordering::Relaxed) {
             return Err(Interrupted);

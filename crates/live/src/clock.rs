@@ -77,6 +77,12 @@ fn from_std(d: std::time::Duration) -> Duration {
     Duration::from_ns(u64::try_from(d.as_nanos()).unwrap_or(u64::MAX))
 }
 
+/// CPU time that this thread has used.
+pub fn used() -> Duration {
+    let used = clock_gettime(ClockId::CLOCK_THREAD_CPUTIME_ID);
+    used.map_or(Duration::ZERO, |t| from_std(t.into()))
+}
+
 /// Asks the kernel to wake this thread when it asked for, not up to 50 µs later, and before all
 /// ordinary threads. Gives whether the second was granted, which takes privileges (CAP_SYS_NICE);
 /// without, lateness says what it costs.

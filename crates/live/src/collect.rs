@@ -5,6 +5,7 @@ use accord_port::Count;
 use accord_scenario::{
     FlowReading, Interrupted, LinkId, LinkReading, Observer, Recorder, Scenario, Series,
 };
+use accord_transport::pcapng::Capture;
 use accord_units::Time;
 use std::collections::BTreeMap;
 use std::sync::mpsc::{Receiver, RecvTimeoutError};
@@ -22,6 +23,8 @@ pub struct Part {
     pub links: Vec<(LinkId, LinkReading)>,
     /// What it has lost, by flow: packets of any kind, and bytes of data.
     pub lost: Vec<Count>,
+    /// The packets that came out of its links since the sample before, as in a capture.
+    pub packets: Vec<u8>,
 }
 
 /// The recorder, and the samples that are not complete.
@@ -56,9 +59,14 @@ impl<'a> Collector<'a> {
         observer: &mut dyn Observer,
     ) -> Result<(), Interrupted> {
         let mut reached = Time::ZERO;
+        let names = self.scenario.links.iter().map(|l| l.name.as_str());
+        observer.packets(&Capture::new(names).take());
         loop {
             match parts.recv_timeout(SILENCE) {
-                Ok(part) => reached = self.add(part).unwrap_or(reached),
+                Ok(part) => {
+                    observer.packets(&part.packets);
+                    reached = self.add(part).unwrap_or(reached);
+                }
                 Err(RecvTimeoutError::Timeout) => {}
                 Err(RecvTimeoutError::Disconnected) => return Ok(()),
             }

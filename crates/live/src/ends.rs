@@ -1,12 +1,12 @@
 //! The two ends of a flow, each at its node, with what is counted there.
 
 use accord_scenario::{Application, Scenario, State};
-use accord_transport::wire::{self, Header, Kind};
+use accord_transport::wire::{self, Header, Kind, tos};
 use accord_transport::{Receiver, Segment, Sender, View, endpoints};
 use accord_units::{Bytes, Duration, Time};
 use std::collections::VecDeque;
 
-use crate::packet::{Packet, tos};
+use crate::packet::Packet;
 
 /// The sending end.
 #[derive(Debug)]

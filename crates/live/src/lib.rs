@@ -27,6 +27,8 @@ mod link;
 mod namespace;
 #[cfg(target_os = "linux")]
 mod packet;
+#[cfg(all(test, target_os = "linux"))]
+mod parity;
 #[cfg(target_os = "linux")]
 mod quality;
 #[cfg(target_os = "linux")]
@@ -166,7 +168,8 @@ mod tests {
 
     /// A bottleneck of 1 Mbps and 20 ms.
     pub fn dumbbell() -> Scenario {
-        let text = r#"
+        read(
+            r#"
             id = "small"
             duration = "1 s"
             [topology.dumbbell]
@@ -176,7 +179,12 @@ mod tests {
             from = "left"
             to = "right"
             controller = "monaco"
-        "#;
+            "#,
+        )
+    }
+
+    /// The scenario of this text.
+    pub fn read(text: &str) -> Scenario {
         let catalogue = Catalogue {
             controllers: accord_control::FAMILIES,
             disciplines: accord_aqm::FAMILIES,

@@ -1,16 +1,8 @@
 //! A packet on its way, as it is on the wire.
 
 use accord_aqm::{Class, Ecn, PacketMeta};
-use accord_transport::wire::{self, Header, Kind};
+use accord_transport::wire::{self, ECN, EXPEDITED, Header, Kind, MARKED};
 use accord_units::{Bytes, Duration};
-
-/// DSCP of out-of-band packets: expedited forwarding [RFC 3246], in the place where the octet of
-/// IP that once was the type of service has it.
-pub const EXPEDITED: u8 = 46 << 2;
-/// The bits of that octet that are the ECN codepoint [RFC 3168 §5].
-const ECN: u8 = 0b11;
-const CAPABLE: u8 = 0b10;
-const MARKED: u8 = 0b11;
 
 /// A packet with its bytes.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -34,15 +26,6 @@ impl Packet {
     /// A router on its way has marked it.
     pub fn is_marked(&self) -> bool {
         self.tos & ECN == MARKED
-    }
-}
-
-/// What a sender writes into the octet for packets of this kind.
-pub fn tos(kind: Kind, ecn_capable: bool) -> u8 {
-    match kind {
-        Kind::OutOfBand | Kind::Report => EXPEDITED,
-        Kind::Data if ecn_capable => CAPABLE,
-        Kind::Data | Kind::Ack | Kind::InBand => 0,
     }
 }
 

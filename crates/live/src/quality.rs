@@ -60,6 +60,7 @@ pub fn quality(scenario: &Scenario, stations: &[Books]) -> Quality {
             "{foreign} packets of others came to our sockets and were ignored"
         ));
     }
+    notes.extend(work(scenario, stations));
     let unfit = if late > MOST_LATE {
         Some(format!(
             "this machine was too busy: {:.1} % of packets late by more than {LATE}",
@@ -74,6 +75,20 @@ pub fn quality(scenario: &Scenario, stations: &[Books]) -> Quality {
         None
     };
     Quality { notes, unfit }
+}
+
+/// What it took of the machine.
+fn work(scenario: &Scenario, stations: &[Books]) -> Option<String> {
+    let cpu = stations.iter().fold(Duration::ZERO, |sum, b| sum + b.cpu);
+    let hops: u64 = stations.iter().map(|b| b.hops).sum();
+    let busiest = stations.iter().map(|b| b.cpu).max()?;
+    (hops > 0).then(|| {
+        format!(
+            "{:.1} us of CPU for each packet on each link; the busiest thread used {:.1} % of a core",
+            cpu.as_secs_f64() / hops as f64 * 1e6,
+            busiest.as_secs_f64() / scenario.duration.as_secs_f64() * 100.0,
+        )
+    })
 }
 
 /// What a link was to do, and what it did.

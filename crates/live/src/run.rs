@@ -27,7 +27,8 @@ pub fn run(scenario: &Scenario, mode: Mode, observer: &mut dyn Observer) -> Resu
         Mode::Namespaces => Fabric::namespaces(scenario)?,
     };
     let clock = Clock::starting_in(NOTICE);
-    let plan = Plan::new(scenario, clock, run_number(), next);
+    let mut plan = Plan::new(scenario, clock, run_number(), next);
+    plan.capture = observer.wants_packets();
     let (parts, collected) = mpsc::channel();
     let mut sockets: Vec<_> = sockets.into_iter().map(Some).collect();
     let stations: Vec<Station> = (crews(scenario).into_iter())
@@ -120,7 +121,7 @@ fn check(scenario: &Scenario) -> Result<(), LiveError> {
 
 /// The nodes of each thread: a router has one of its own, hosts share one. A router is a node
 /// that feeds a link of the network.
-fn crews(scenario: &Scenario) -> Vec<Vec<NodeId>> {
+pub fn crews(scenario: &Scenario) -> Vec<Vec<NodeId>> {
     let feeds = |node: NodeId| {
         let mut links = scenario.links.iter();
         links.any(|l| l.from == node && !l.attachment)

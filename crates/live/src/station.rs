@@ -7,7 +7,7 @@
 //! kernel takes. When a packet arrived is what the kernel stamped on it.
 
 use crate::agenda::{Agenda, Due};
-use crate::clock::{Clock, sharpen};
+use crate::clock::{Clock, sharpen, used};
 use crate::collect::Part;
 use crate::ends::{Sink, Source, packet};
 use crate::link::{Achieved, Link};
@@ -17,8 +17,9 @@ use accord_aqm::Aqm;
 use accord_port::Count;
 use accord_scenario::{Change, LinkId, NodeId, Scenario, State};
 use accord_transport::Segment;
+use accord_transport::pcapng::{Capture, Envelope};
 use accord_transport::wire;
-use accord_units::{Bytes, Time};
+use accord_units::{Bytes, Duration, Time};
 use nix::poll::{PollFd, PollFlags};
 use std::io::Result;
 use std::net::SocketAddrV4;
@@ -40,6 +41,8 @@ pub struct Plan<'a> {
     pub next: Vec<SocketAddrV4>,
     /// The run is to end at once.
     pub stop: AtomicBool,
+    /// All packets are to be told of.
+    pub capture: bool,
     routes: Vec<Vec<Route<'a>>>,
 }
 
@@ -74,6 +77,7 @@ impl<'a> Plan<'a> {
             run,
             next,
             stop: AtomicBool::new(false),
+            capture: false,
             routes,
         }
     }
@@ -104,6 +108,7 @@ pub struct Station<'a> {
     route: Vec<u16>,
     samples: u64,
     parts: Sender<Part>,
+    capture: Capture,
     books: Books,
 }
 
@@ -124,10 +129,15 @@ pub struct Books {
     pub foreign: u64,
     /// The thread ran before all ordinary ones.
     pub first: bool,
+    /// CPU time of the thread.
+    pub cpu: Duration,
     /// Packets that its ports have served.
     pub hops: u64,
     /// Things done.
     pub steps: u64,
+    /// What came and went.
+    #[cfg(test)]
+    pub tape: crate::parity::Tape,
 }
 
 /// A packet that came, before it is looked at.
@@ -185,6 +195,7 @@ impl<'a> Station<'a> {
             route: vec![0; s.flows.len()],
             samples: 0,
             parts,
+            capture: Capture::default(),
             books: Books {
                 lost: vec![Count::default(); s.flows.len()],
                 ..Books::default()
@@ -229,16 +240,30 @@ impl<'a> Station<'a> {
             let now = clock.now().min(end);
             for arrival in arrivals {
                 let at = arrival.at.min(now).max(self.now);
+                #[cfg(test)]
+                (self.books.tape.inputs).push((at, arrival.node, arrival.packet.clone()));
                 self.advance(at)?;
                 self.arrive(arrival.node, arrival.packet);
             }
             self.advance(now)?;
         }
+        self.books.cpu = used();
         for link in self.links {
             self.books.hops += link.port.counters().served.packets;
             self.books.links.push((link.id, link.achieved));
         }
         Ok(self.books)
+    }
+
+    /// Does what it did when this came, up to the end of the run.
+    #[cfg(test)]
+    pub fn replay(mut self, inputs: &[(Time, NodeId, Packet)]) -> Result<crate::parity::Tape> {
+        for (at, node, packet) in inputs {
+            self.advance(*at)?;
+            self.arrive(*node, packet.clone());
+        }
+        self.advance(self.plan.scenario.end())?;
+        Ok(self.books.tape)
     }
 
     fn stopped(&self) -> bool {
@@ -467,6 +492,13 @@ impl<'a> Station<'a> {
             self.books.refused += 1;
         }
         let real = self.plan.clock.now();
+        if self.plan.capture {
+            let ends = self.plan.scenario.ends(packet.header.flow as usize);
+            let envelope = Envelope::new(ends, packet.header.kind, packet.tos);
+            (self.capture).datagram(link.id, real, envelope, &packet.datagram);
+        }
+        #[cfg(test)]
+        (self.books.tape.outputs).push((nominal, link.id, packet.clone()));
         let (size, rate) = (packet.header.size, link.port.rate());
         link.achieved.released(nominal, real, size, rate);
         Ok(())
@@ -508,6 +540,7 @@ impl<'a> Station<'a> {
             sinks: self.sinks.iter().map(|s| (s.flow, s.reading)).collect(),
             links: recorded.map(|l| (l.id, l.read(now))).collect(),
             lost: self.books.lost.clone(),
+            packets: self.capture.take(),
         };
         // Nobody listens any more when the run was stopped.
         let _ = self.parts.send(part);

@@ -144,7 +144,6 @@ fn events_happen_when_they_should() {
 }
 
 /// A link of that name.
-
 fn link(s: &Scenario, name: &str) -> usize {
     s.links.iter().position(|l| l.name == name).expect("a link")
 }

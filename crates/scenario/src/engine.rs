@@ -63,6 +63,14 @@ pub struct Interrupted;
 pub trait Observer {
     /// The run has reached `now`; called often, so it has to be quick. `Err` stops it.
     fn progress(&mut self, now: Time) -> Result<(), Interrupted>;
+
+    /// It wants all packets that leave a port, as bytes of a pcapng file.
+    fn wants_packets(&self) -> bool {
+        false
+    }
+
+    /// The next bytes of that file.
+    fn packets(&mut self, _bytes: &[u8]) {}
 }
 
 /// Listens to nothing.

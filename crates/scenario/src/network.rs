@@ -339,6 +339,13 @@ impl Scenario {
         (0..self.groups.len()).filter(|&g| self.groups[g].recorded == Recorded::Group)
     }
 
+    /// The nodes where a flow begins and ends.
+    pub fn ends(&self, flow: usize) -> (NodeId, NodeId) {
+        let f = &self.flows[flow];
+        let node = |path: &[LinkId]| self.links[path[0]].from;
+        (node(&f.path), node(&f.reverse_path))
+    }
+
     /// The end of the run.
     pub fn end(&self) -> Time {
         Time::ZERO + self.duration

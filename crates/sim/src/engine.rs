@@ -16,6 +16,7 @@ use crate::wire::{Line, Stepped, Wire};
 use crate::wiring::{Hop, Shortcuts, Wiring};
 use accord_aqm::Ecn;
 use accord_scenario::{Change, Observer, Recorder, Scenario, Transfers};
+use accord_transport::pcapng::Capture;
 use accord_transport::{Receiver, Segment};
 use accord_units::{Bytes, Duration, Time};
 
@@ -35,6 +36,7 @@ pub(crate) struct Simulation<'a> {
     pub queued: Vec<u64>,
     pub digest: Digest,
     pub events: u64,
+    tap: Option<Box<Capture>>,
 }
 
 /// The observer is asked once in so many events.
@@ -64,6 +66,7 @@ impl<'a> Simulation<'a> {
             queued: vec![0; scenario.flows.len()],
             digest: Digest::new(scenario.seed),
             events: 0,
+            tap: None,
         };
         simulation.schedule_all();
         simulation
@@ -90,6 +93,10 @@ impl<'a> Simulation<'a> {
     }
 
     pub fn run(&mut self, observer: &mut dyn Observer) -> Result<(), SimError> {
+        if observer.wants_packets() {
+            let names = self.scenario.links.iter().map(|l| l.name.as_str());
+            self.tap = Some(Box::new(Capture::new(names)));
+        }
         while let Some((time, kind, index)) = self.calendar.pop() {
             debug_assert!(time >= self.now, "time never goes back");
             self.now = time;
@@ -114,6 +121,7 @@ impl<'a> Simulation<'a> {
                 Kind::Change => self.change(index),
                 Kind::Sample => {
                     self.sample();
+                    self.show_packets(observer);
                     observer.progress(time)?;
                     let next = time + self.recorder.period();
                     self.calendar.push(next, Kind::Sample, 0);
@@ -124,7 +132,14 @@ impl<'a> Simulation<'a> {
             }
         }
         self.now = self.end;
+        self.show_packets(observer);
         Ok(())
+    }
+
+    fn show_packets(&mut self, observer: &mut dyn Observer) {
+        if let Some(tap) = &mut self.tap {
+            observer.packets(&tap.take());
+        }
     }
 
     /// The first packet on a wire comes out of it.
@@ -234,6 +249,9 @@ impl<'a> Simulation<'a> {
             && let Some(packet) = stepped.serving.take()
         {
             stepped.port.complete();
+            if let Some(tap) = &mut self.tap {
+                packet.capture(tap, self.scenario, link, self.now);
+            }
             let place = self.pool.insert(packet);
             if let Some((place, hop, at)) = self.propagate(link, place, self.now) {
                 self.go(place, hop, at);

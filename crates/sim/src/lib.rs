@@ -53,6 +53,11 @@ pub fn run_with(
     observer: &mut dyn Observer,
     shortcuts: Shortcuts,
 ) -> Result<(Run, Vec<Audit>, Vec<Audit>), SimError> {
+    // A packet is seen where it has an event, and the result is the same.
+    let shortcuts = match observer.wants_packets() {
+        true => Shortcuts::None,
+        false => shortcuts,
+    };
     let mut simulation = engine::Simulation::new(scenario, shortcuts);
     simulation.run(observer)?;
     Ok(simulation.finish())

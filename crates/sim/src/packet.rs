@@ -1,8 +1,11 @@
 //! Packets in the simulator: small, and moved by value.
 
 use accord_aqm::{Class, Ecn, PacketMeta};
+use accord_scenario::Scenario;
 use accord_transport::Segment;
-use accord_units::{Bytes, Duration};
+use accord_transport::pcapng::{Capture, Envelope};
+use accord_transport::wire::{self, Header, Kind};
+use accord_units::{Bytes, Duration, Time};
 
 /// A packet: 48 bytes, no allocation.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -28,6 +31,28 @@ impl Packet {
     #[inline]
     pub fn bytes(&self) -> Bytes {
         Bytes::new(u64::from(self.size))
+    }
+
+    /// Writes it down as it leaves the port of `link`.
+    #[cold]
+    pub fn capture(&self, tap: &mut Capture, scenario: &Scenario, link: usize, at: Time) {
+        let kind = Kind::of(&self.segment);
+        let flow = self.flow as usize;
+        let marked = if self.ecn == Ecn::Marked {
+            wire::MARKED
+        } else {
+            0
+        };
+        let tos = wire::tos(kind, self.ecn.is_capable()) | marked;
+        let header = Header {
+            kind,
+            size: self.bytes(),
+            flow: self.flow,
+            run: 0,
+            route: 0,
+        };
+        let envelope = Envelope::new(scenario.ends(flow), kind, tos);
+        tap.segment(link, at, envelope, &header, &self.segment);
     }
 
     /// It belongs to the control of a tunnel.

@@ -11,6 +11,7 @@
 
 mod endpoint;
 mod pacer;
+pub mod pcapng;
 mod rtt;
 mod segment;
 pub mod stream;

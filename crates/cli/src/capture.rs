@@ -1,0 +1,69 @@
+//! The file of `--pcap`.
+
+use crate::fail::Failure;
+use std::fs::File;
+use std::io::{BufWriter, Error, Write};
+use std::path::{Path, PathBuf};
+use std::sync::Mutex;
+
+/// A capture file in the making; it is removed unless it is finished.
+pub struct CaptureFile {
+    path: PathBuf,
+    state: Mutex<State>,
+}
+
+struct State {
+    out: BufWriter<File>,
+    failed: Option<Error>,
+    done: bool,
+}
+
+impl CaptureFile {
+    /// An empty file.
+    pub fn create(path: &Path) -> Result<CaptureFile, Failure> {
+        let file = File::create(path)
+            .map_err(|e| Failure::new(format!("cannot create {}: {e}", path.display())))?;
+        Ok(CaptureFile {
+            path: path.into(),
+            state: Mutex::new(State {
+                out: BufWriter::new(file),
+                failed: None,
+                done: false,
+            }),
+        })
+    }
+
+    /// Adds to it; an error is told at the end.
+    pub fn write(&self, bytes: &[u8]) {
+        let mut state = self.lock();
+        if state.failed.is_none() {
+            state.failed = state.out.write_all(bytes).err();
+        }
+    }
+
+    /// All is written.
+    pub fn finish(self) -> Result<(), Failure> {
+        let mut state = self.lock();
+        let failed = state.failed.take().or_else(|| state.out.flush().err());
+        state.done = failed.is_none();
+        match failed {
+            None => Ok(()),
+            Some(e) => {
+                let path = self.path.display();
+                Err(Failure::new(format!("cannot write {path}: {e}")))
+            }
+        }
+    }
+
+    fn lock(&self) -> std::sync::MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(|e| e.into_inner())
+    }
+}
+
+impl Drop for CaptureFile {
+    fn drop(&mut self) {
+        if !self.lock().done {
+            let _ = std::fs::remove_file(&self.path);
+        }
+    }
+}

@@ -1,0 +1,159 @@
+//! Packets as capture files have them: pcapng [draft-ietf-opsawg-pcapng], readable by Wireshark
+//! and tshark.
+//!
+//! Each link is an interface, and a packet is there when it has left the link's port. It has the
+//! headers of IPv4 and UDP that it has on the wire, with the addresses of its two ends: node `n`
+//! of the scenario is 10.0.0.0 + 1 + n. The first [`SNAP`] bytes of each are kept.
+
+use crate::Segment;
+use crate::wire::{self, Header, Kind};
+use accord_units::Time;
+
+/// So many bytes of a packet are kept.
+pub const SNAP: usize = 128;
+
+/// IP, without a header of the link.
+const LINKTYPE_RAW: u16 = 101;
+/// The port of both ends.
+const PORT: u16 = 7_471;
+
+/// A capture in the making, as bytes of the file; the default one is a continuation, without the
+/// file's beginning.
+#[derive(Clone, Debug, Default)]
+pub struct Capture {
+    bytes: Vec<u8>,
+    datagram: Vec<u8>,
+}
+
+/// Where a packet comes from and goes to, as numbers of nodes, and its DSCP and ECN.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Envelope {
+    /// The node that sent it first.
+    pub from: usize,
+    /// The node that it is for.
+    pub to: usize,
+    /// DSCP and ECN.
+    pub tos: u8,
+}
+
+impl Envelope {
+    /// Of a packet of this kind of a flow between these ends, its source and its sink.
+    pub fn new((source, sink): (usize, usize), kind: Kind, tos: u8) -> Envelope {
+        let (from, to) = match kind.is_reply() {
+            false => (source, sink),
+            true => (sink, source),
+        };
+        Envelope { from, to, tos }
+    }
+}
+
+impl Capture {
+    /// A capture of the links of these names.
+    pub fn new<'a>(links: impl Iterator<Item = &'a str>) -> Capture {
+        let mut capture = Capture::default();
+        capture.block(0x0a0d_0d0a, |b| {
+            b.extend(0x1a2b_3c4d_u32.to_le_bytes());
+            b.extend([1, 0, 0, 0]);
+            // The section's length is not said.
+            b.extend(u64::MAX.to_le_bytes());
+        });
+        for name in links {
+            capture.block(1, |b| {
+                b.extend(LINKTYPE_RAW.to_le_bytes());
+                b.extend([0, 0]);
+                b.extend((SNAP as u32).to_le_bytes());
+                option(b, 2, name.as_bytes());
+                // Times are in nanoseconds.
+                option(b, 9, &[9]);
+                option(b, 0, &[]);
+            });
+        }
+        capture
+    }
+
+    /// A packet has left the port of link `link`.
+    pub fn segment(
+        &mut self,
+        link: usize,
+        at: Time,
+        envelope: Envelope,
+        header: &Header,
+        segment: &Segment,
+    ) {
+        let mut datagram = std::mem::take(&mut self.datagram);
+        wire::encode(header, segment, &mut datagram);
+        self.datagram(link, at, envelope, &datagram);
+        self.datagram = datagram;
+    }
+
+    /// The same of a packet that is written already.
+    pub fn datagram(&mut self, link: usize, at: Time, envelope: Envelope, datagram: &[u8]) {
+        let nanos = at.as_ps() / 1_000;
+        let length = wire::UDP_HEADERS + datagram.len();
+        let headers = headers(envelope, length as u16);
+        let kept = &datagram[..datagram.len().min(SNAP - headers.len())];
+        self.block(6, |b| {
+            b.extend((link as u32).to_le_bytes());
+            b.extend(((nanos >> 32) as u32).to_le_bytes());
+            b.extend((nanos as u32).to_le_bytes());
+            b.extend(((headers.len() + kept.len()) as u32).to_le_bytes());
+            b.extend((length as u32).to_le_bytes());
+            b.extend(headers);
+            b.extend(kept);
+            pad(b);
+        });
+    }
+
+    /// The bytes so far; what comes is their continuation.
+    pub fn take(&mut self) -> Vec<u8> {
+        std::mem::take(&mut self.bytes)
+    }
+
+    /// A block of this type, with its length before and after.
+    fn block(&mut self, kind: u32, content: impl FnOnce(&mut Vec<u8>)) {
+        let bytes = &mut self.bytes;
+        let start = bytes.len();
+        bytes.extend(kind.to_le_bytes());
+        bytes.extend([0; 4]);
+        content(bytes);
+        let length = ((bytes.len() - start + 4) as u32).to_le_bytes();
+        bytes.extend(length);
+        bytes[start + 4..start + 8].copy_from_slice(&length);
+    }
+}
+
+/// An option of a block.
+fn option(bytes: &mut Vec<u8>, code: u16, value: &[u8]) {
+    let value = &value[..value.len().min(usize::from(u16::MAX))];
+    bytes.extend(code.to_le_bytes());
+    bytes.extend((value.len() as u16).to_le_bytes());
+    bytes.extend(value);
+    pad(bytes);
+}
+
+/// Everything is a multiple of 4 bytes long, blocks too, so that the sum is.
+fn pad(bytes: &mut Vec<u8>) {
+    bytes.resize(bytes.len().next_multiple_of(4), 0);
+}
+
+/// The headers of IPv4 and UDP of a packet of so many bytes in all.
+fn headers(envelope: Envelope, length: u16) -> [u8; wire::UDP_HEADERS] {
+    let address = |node: usize| (0x0a00_0001_u32).wrapping_add(node as u32).to_be_bytes();
+    let mut h = [0; wire::UDP_HEADERS];
+    // Version 4, five words; do not fragment; 64 hops; UDP.
+    (h[0], h[1], h[6], h[8], h[9]) = (0x45, envelope.tos, 0x40, 64, 17);
+    h[2..4].copy_from_slice(&length.to_be_bytes());
+    h[12..16].copy_from_slice(&address(envelope.from));
+    h[16..20].copy_from_slice(&address(envelope.to));
+    let sum: u32 = (h[..20].chunks_exact(2))
+        .map(|w| u32::from(u16::from_be_bytes([w[0], w[1]])))
+        .sum();
+    let folded = (sum & 0xffff) + (sum >> 16);
+    let checksum = !((folded & 0xffff) + (folded >> 16)) as u16;
+    h[10..12].copy_from_slice(&checksum.to_be_bytes());
+    h[20..22].copy_from_slice(&PORT.to_be_bytes());
+    h[22..24].copy_from_slice(&PORT.to_be_bytes());
+    // No checksum of UDP: zero says so.
+    h[24..26].copy_from_slice(&(length - 20).to_be_bytes());
+    h
+}
