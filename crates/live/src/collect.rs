@@ -89,14 +89,9 @@ impl<'a> Collector<'a> {
         if number.is_multiple_of(coarser) {
             let flows = readings(self.scenario.flows.len(), &parts);
             let links: BTreeMap<LinkId, LinkReading> =
-                parts.iter().flat_map(|p| p.links.iter().copied()).collect();
-            let rate = |id: LinkId| self.scenario.links[id].rate;
-            let link = |id| {
-                links
-                    .get(&id)
-                    .copied()
-                    .unwrap_or(LinkReading::idle(rate(id)))
-            };
+                parts.iter().flat_map(|p| p.links.iter().cloned()).collect();
+            let idle = |id: LinkId| LinkReading::idle(self.scenario.links[id].rate);
+            let link = |id| links.get(&id).cloned().unwrap_or_else(|| idle(id));
             self.recorder.sample(now, |id| flows[id], link);
         }
         Some(now)

@@ -15,7 +15,8 @@ pub struct Source {
     pub flow: usize,
     /// The machine.
     pub sender: Sender,
-    application: Application,
+    /// What gives it something to send.
+    pub application: Application,
     /// The application waits for all that it supplied to be delivered.
     transferring: bool,
     /// It has started, and stopped.

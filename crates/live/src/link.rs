@@ -2,9 +2,11 @@
 
 use crate::lateness::Lateness;
 use crate::packet::Packet;
-use accord_aqm::{AnyAqm, Aqm};
+use accord_aqm::{Aggregate, AnyAqm, Aqm};
 use accord_port::{Limit, Port};
-use accord_scenario::{self as scenario, Dice, LinkId, LinkReading, Purpose, Scenario};
+use accord_scenario::{
+    self as scenario, AggregateReading, Dice, LinkId, LinkReading, Purpose, Scenario,
+};
 use accord_units::{Bytes, Duration, Rate, Time};
 use std::collections::VecDeque;
 
@@ -104,7 +106,21 @@ impl Link {
             rate: self.port.rate(),
             price: self.port.aqm().price(),
             virtual_delay: self.port.aqm().virtual_delay(now),
+            excess_bandwidth: self.port.aqm().excess_bandwidth(),
+            aggregates: self.read_aggregates(),
         }
+    }
+
+    fn read_aggregates(&self) -> Vec<AggregateReading> {
+        let known = (0..).map_while(|i| self.port.aqm().aggregate(i));
+        let read = |a: Aggregate| AggregateReading {
+            transmit_probability: a.transmit_probability,
+            offered: a.offered,
+            admitted: a.admitted,
+            decrease_factor: a.decrease,
+            rate_ratio: a.ratio,
+        };
+        known.map(read).collect()
     }
 }
 

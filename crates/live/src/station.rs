@@ -364,6 +364,11 @@ impl<'a> Station<'a> {
                 }
             }
             Change::Route { flow, .. } => self.route[*flow] += 1,
+            Change::Demand { flow, rate } => {
+                if let Some(i) = self.source_of[*flow] {
+                    self.sources[i].application.set_rate(*rate);
+                }
+            }
         }
         for source in &mut self.sources {
             let base_rtt = self.state.base_rtt(source.flow);
