@@ -20,7 +20,7 @@ fn read(path: &Path) -> Option<Vec<String>> {
         command.args(["-e", field]);
     }
     let Ok(output) = command.output() else {
-        eprintln!("SKIPPED: there is no tshark to read the capture with");
+        skipped("there is no tshark to read the capture with");
         return None;
     };
     assert!(output.status.success(), "{output:?}");

@@ -236,7 +236,8 @@ impl<'a> Station<'a> {
         clock.wait_for_start(|| self.stopped());
         while self.now < end && !self.stopped() {
             clock.wait(self.agenda.first().0, &mut polls);
-            let arrivals = self.take_in(&mut buffers)?;
+            let ready: Vec<bool> = polls.iter().map(|p| p.any() != Some(false)).collect();
+            let arrivals = self.take_in(&ready, &mut buffers)?;
             let now = clock.now().min(end);
             for arrival in arrivals {
                 let at = arrival.at.min(now).max(self.now);
@@ -270,13 +271,18 @@ impl<'a> Station<'a> {
         self.plan.stop.load(Ordering::Relaxed)
     }
 
-    /// Takes what has come from the sockets, in the order in which it came.
-    fn take_in(&mut self, buffers: &mut (Vec<u8>, Vec<u8>)) -> Result<Vec<Arrival>> {
+    /// Takes what has come from the sockets that are ready, in the order in which it came.
+    fn take_in(
+        &mut self,
+        ready: &[bool],
+        buffers: &mut (Vec<u8>, Vec<u8>),
+    ) -> Result<Vec<Arrival>> {
         let mut arrivals = Vec::new();
         let (control, datagram) = buffers;
         let flows = &self.plan.scenario.flows;
         let aggregate = |flow| flows.get(flow as usize).map_or(0, |f| f.aggregate as u8);
-        for (node, socket) in self.nodes.iter() {
+        let nodes = self.nodes.iter().zip(ready);
+        for ((node, socket), _) in nodes.filter(|(_, ready)| **ready) {
             for _ in 0..BATCH {
                 let received = socket.receive(&self.plan.clock, control, datagram)?;
                 let Some(received) = received else {

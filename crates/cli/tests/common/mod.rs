@@ -88,6 +88,12 @@ pub fn accord(dir: &Path, args: &[&str]) -> Ended {
     end(program(dir, args).spawn().expect("it can be started"))
 }
 
+/// Says that something is not tested here, past what the test harness captures.
+pub fn skipped(why: &str) {
+    use std::io::Write;
+    let _ = writeln!(std::io::stderr(), "SKIPPED: {why}");
+}
+
 /// Two Vegas flows on a dumbbell: a second of work for nobody. Meets its expectation.
 pub const SMALL: &str = r#"
 id = "small"
