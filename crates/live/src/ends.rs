@@ -88,14 +88,20 @@ impl Source {
         self.sender.stop();
     }
 
-    /// When the application acts again, if it waited for a delivery that is done now.
-    pub fn transferred(&mut self, now: Time) -> Option<Time> {
+    /// The transfer that is done now, if the application waited for one: its size, when it
+    /// began, and after which pause the application acts again.
+    pub fn transferred(&mut self) -> Option<(Bytes, Time, Option<Duration>)> {
         if !(self.transferring && self.sender.is_done()) {
             return None;
         }
         self.transferring = false;
-        let pause = self.application.end()?.pause?;
-        Some(now + pause)
+        let done = self.application.end()?;
+        Some((done.size, done.start, done.pause))
+    }
+
+    /// The transfer that the end of the run finds under way.
+    pub fn left(&mut self) -> Option<(Bytes, Time)> {
+        self.application.end().map(|left| (left.size, left.start))
     }
 
     /// Data is sent.

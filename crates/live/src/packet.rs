@@ -48,6 +48,7 @@ impl accord_port::Packet for Packet {
             class,
             ecn,
             aggregate: self.aggregate,
+            flow: self.header.flow << 1 | u32::from(self.header.kind.is_reply()),
         }
     }
 

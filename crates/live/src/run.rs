@@ -6,7 +6,9 @@ use crate::fabric::Fabric;
 use crate::quality::quality;
 use crate::station::{Books, Plan, Station};
 use crate::{LiveError, Mode};
-use accord_scenario::{Engine, Interrupted, Manifest, NodeId, Observer, Run, Scenario, Statistics};
+use accord_scenario::{
+    Engine, Interrupted, Manifest, NodeId, Observer, Run, Scenario, Statistics, Transfers,
+};
 use accord_transport::endpoints;
 use accord_units::Duration;
 use std::sync::atomic::Ordering;
@@ -85,6 +87,12 @@ fn record(scenario: &Scenario, mode: Mode, collector: Collector, books: &[Books]
     };
     let how = format!("UDP datagrams {place}, moved by {threads} threads of {priority} priority");
     quality.notes.insert(0, how);
+    let mut transfers = Transfers::default();
+    for (flow, start, size, took) in books.iter().flat_map(|b| &b.transfers) {
+        transfers.add(scenario, *flow, *start, *size, *took);
+    }
+    let (transfers, note) = transfers.finish();
+    quality.notes.extend(note);
     Run {
         manifest: Manifest {
             engine: Engine::Live,
@@ -95,6 +103,7 @@ fn record(scenario: &Scenario, mode: Mode, collector: Collector, books: &[Books]
         },
         time,
         series,
+        transfers,
         statistics: Statistics {
             packet_hops: books.iter().map(|b| b.hops).sum(),
             steps: books.iter().map(|b| b.steps).sum(),

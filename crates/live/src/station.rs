@@ -119,6 +119,9 @@ pub struct Books {
     pub links: Vec<(LinkId, Achieved)>,
     /// Dropped or lost by flow: packets of any kind, and bytes of data.
     pub lost: Vec<Count>,
+    /// Transfers: the flow, when they began, how much they were, and how long they took if they
+    /// are done.
+    pub transfers: Vec<(usize, Time, Bytes, Option<Duration>)>,
     /// Packets given to the kernel, taken from it, and refused by it.
     pub handed: u64,
     /// See `handed`.
@@ -249,6 +252,12 @@ impl<'a> Station<'a> {
             self.advance(now)?;
         }
         self.books.cpu = used();
+        for source in &mut self.sources {
+            let left = source
+                .left()
+                .map(|(size, start)| (source.flow, start, size, None));
+            self.books.transfers.extend(left);
+        }
         for link in self.links {
             self.books.hops += link.port.counters().served.packets;
             self.books.links.push((link.id, link.achieved));
@@ -404,8 +413,11 @@ impl<'a> Station<'a> {
                 Err(again) => {
                     let at = again.min(source.sender.next_wake());
                     self.agenda.set(Due::Wake(i), at);
-                    if let Some(at) = source.transferred(self.now) {
-                        self.agenda.set(Due::Application(i), at);
+                    if let Some((size, start, pause)) = source.transferred() {
+                        let transfer = (source.flow, start, size, Some(self.now.since(start)));
+                        self.books.transfers.push(transfer);
+                        let next = pause.map_or(Time::MAX, |pause| self.now + pause);
+                        self.agenda.set(Due::Application(i), next);
                     }
                     return;
                 }
@@ -446,24 +458,24 @@ impl<'a> Station<'a> {
             return;
         };
         let Link { port, dice, .. } = &mut self.links[i];
-        match port.offer(self.now, packet, &mut || dice.uniform()) {
-            Ok(()) => self.begin(i),
-            Err((packet, _)) => self.lost(&packet),
-        }
-    }
-
-    fn lost(&mut self, packet: &Packet) {
-        let lost = &mut self.books.lost[packet.header.flow as usize];
-        lost.packets += 1;
-        if packet.header.kind == wire::Kind::Data {
-            lost.bytes += packet.header.size.get();
-        }
+        let lost = &mut self.books.lost;
+        port.offer(
+            self.now,
+            packet,
+            &mut || dice.uniform(),
+            &mut |packet, _| {
+                lose(lost, &packet);
+            },
+        );
+        self.begin(i);
     }
 
     /// Starts service at a port, if it is free and something waits.
     fn begin(&mut self, i: usize) {
         let link = &mut self.links[i];
-        if let Some((packet, end)) = link.port.begin(self.now) {
+        let lost = &mut self.books.lost;
+        let begun = (link.port).begin(self.now, &mut |packet, _| lose(lost, &packet));
+        if let Some((packet, end)) = begun {
             link.serving = Some(packet);
             self.agenda.set(Due::Sent(i), end);
         }
@@ -477,7 +489,7 @@ impl<'a> Station<'a> {
             let lost = link.propagate(packet, self.now);
             self.agenda.set(Due::Release(i), link.release_at());
             if let Err(packet) = lost {
-                self.lost(&packet);
+                lose(&mut self.books.lost, &packet);
             }
         }
         self.begin(i);
@@ -555,5 +567,15 @@ impl<'a> Station<'a> {
         };
         // Nobody listens any more when the run was stopped.
         let _ = self.parts.send(part);
+    }
+}
+
+/// A packet of the flow is no more.
+fn lose(lost: &mut [Count], packet: &Packet) {
+    if let Some(lost) = lost.get_mut(packet.header.flow as usize) {
+        lost.packets += 1;
+        if packet.header.kind == wire::Kind::Data {
+            lost.bytes += packet.header.size.get();
+        }
     }
 }
