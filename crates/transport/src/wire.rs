@@ -163,10 +163,12 @@ pub fn encode(header: &Header, segment: &Segment, datagram: &mut Vec<u8>) {
             pair,
             accumulation,
             egress_bps,
+            virtual_s,
             received,
             ..
         } => {
-            let more = Some((egress_bps, 0));
+            let more = u64::from(egress_bps.to_bits()) << 32 | u64::from(virtual_s.to_bits());
+            let more = Some((more, 0));
             (accumulation.to_bits(), pair, received, more)
         }
     };
@@ -212,7 +214,7 @@ pub fn header(datagram: &[u8]) -> Result<Header, Malformed> {
     })
 }
 
-/// Reads a packet; of an accumulation, only a number that a receiver can have estimated.
+/// Reads a packet; what a report tells are numbers that a receiver can have measured.
 pub fn decode(datagram: &[u8]) -> Result<(Header, Segment), Malformed> {
     let header = header(datagram)?;
     let small = u32::from_be_bytes(at(datagram, 20)?);
@@ -239,23 +241,18 @@ pub fn decode(datagram: &[u8]) -> Result<(Header, Segment), Malformed> {
             echo: Time::from_ps(large),
             marked: u32::from_be_bytes(at(datagram, 44)?),
         },
-        Kind::Report => {
-            let accumulation = f32::from_bits(small);
-            if !(accumulation.is_finite() && accumulation >= 0.0) {
-                return Err(Malformed::Value);
-            }
-            Segment::Report {
-                pair: number,
-                accumulation,
-                lost: match u16::from_be_bytes(at(datagram, 14)?) {
-                    0 => false,
-                    1 => true,
-                    _ => return Err(Malformed::Value),
-                },
-                egress_bps: u64::from_be_bytes(at(datagram, 40)?),
-                received: large,
-            }
-        }
+        Kind::Report => Segment::Report {
+            pair: number,
+            accumulation: measured(small)?,
+            lost: match u16::from_be_bytes(at(datagram, 14)?) {
+                0 => false,
+                1 => true,
+                _ => return Err(Malformed::Value),
+            },
+            egress_bps: measured(u32::from_be_bytes(at(datagram, 40)?))?,
+            virtual_s: measured(u32::from_be_bytes(at(datagram, 44)?))?,
+            received: large,
+        },
     };
     Ok((header, segment))
 }
@@ -283,6 +280,15 @@ fn micros(delay: Duration) -> u32 {
     let rounded =
         (delay.as_ps() / PS_PER_US).saturating_add((delay.as_ps() % PS_PER_US) / (PS_PER_US / 2));
     u32::try_from(rounded).unwrap_or(u32::MAX)
+}
+
+/// A number that can have been measured: finite, and not negative.
+fn measured(bits: u32) -> Result<f32, Malformed> {
+    let value = f32::from_bits(bits);
+    match value.is_finite() && value >= 0.0 {
+        true => Ok(value),
+        false => Err(Malformed::Value),
+    }
 }
 
 /// The bytes of a field.

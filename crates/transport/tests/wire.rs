@@ -9,7 +9,7 @@ use accord_units::{Bytes, Duration, Time};
 use proptest::prelude::*;
 
 fn segment() -> impl Strategy<Value = Segment> {
-    let accumulation = (0.0..1e12f64).prop_map(|x| x as f32);
+    let measured = || (0.0..1e12f64).prop_map(|x| x as f32);
     prop_oneof![
         any::<(u64, u64)>().prop_map(|(number, sent)| Segment::Data {
             number,
@@ -33,15 +33,22 @@ fn segment() -> impl Strategy<Value = Segment> {
             sent_bytes,
             virtual_delay: Duration::from_us(u64::from(delay)),
         }),
-        (any::<(u64, bool, u64, u64)>(), accumulation).prop_map(
-            |((pair, lost, egress_bps, received), accumulation)| Segment::Report {
-                pair,
-                accumulation,
-                lost,
-                egress_bps,
-                received,
-            }
-        ),
+        (
+            any::<(u64, bool, u64)>(),
+            measured(),
+            measured(),
+            measured()
+        )
+            .prop_map(
+                |((pair, lost, received), accumulation, egress_bps, virtual_s)| Segment::Report {
+                    pair,
+                    accumulation,
+                    lost,
+                    egress_bps,
+                    virtual_s,
+                    received,
+                }
+            ),
     ]
 }
 
@@ -120,7 +127,8 @@ fn the_layout_is_as_documented() {
         pair: 0x0102_0304_0506_0708,
         accumulation: 1.0,
         lost: true,
-        egress_bps: 0x1112_1314_1516_1718,
+        egress_bps: 2.0,
+        virtual_s: 0.5,
         received: 0x2122_2324_2526_2728,
     };
     let (_, datagram) = written(&segment, 64);
@@ -134,7 +142,8 @@ fn the_layout_is_as_documented() {
         0x3f, 0x80, 0, 0, // accumulation: 1.0
         1, 2, 3, 4, 5, 6, 7, 8, // pair
         0x21, 0x22, 0x23, 0x24, 0x25, 0x26, 0x27, 0x28, // received
-        0x11, 0x12, 0x13, 0x14, 0x15, 0x16, 0x17, 0x18, // egress rate
+        0x40, 0, 0, 0, // egress rate: 2.0
+        0x3f, 0, 0, 0, // virtual delay: 0.5
         0, 0, 0, 0, // zero
     ]);
     assert_eq!(header(&datagram).unwrap().size, Bytes::new(64));
@@ -146,7 +155,8 @@ fn what_no_sender_writes_is_refused() {
         pair: 1,
         accumulation: 0.0,
         lost: false,
-        egress_bps: 0,
+        egress_bps: 0.0,
+        virtual_s: 0.0,
         received: 0,
     };
     let (_, good) = written(&report, 40);
@@ -159,10 +169,10 @@ fn what_no_sender_writes_is_refused() {
     assert_eq!(with(1, &[6]), Err(Malformed::Kind(6)));
     assert_eq!(with(2, &[0, 0]), Err(Malformed::Value), "size zero");
     for bad in [f32::NAN, f32::INFINITY, -1.0] {
-        assert_eq!(
-            with(20, &bad.to_bits().to_be_bytes()),
-            Err(Malformed::Value)
-        );
+        for place in [20, 40, 44] {
+            let bits = bad.to_bits().to_be_bytes();
+            assert_eq!(with(place, &bits), Err(Malformed::Value));
+        }
     }
     assert_eq!(with(14, &[0, 2]), Err(Malformed::Value), "unknown flags");
     assert!(with(0, &[1]).is_ok());
