@@ -11,6 +11,7 @@
 //! - [`Problem`]: both, and the capacities. Plain `f64` in the caller's units.
 //! - [`solve`]: rates and prices, as a [`Solution`].
 //! - [`max_min`]: max-min fair rates, which have no prices.
+//! - [`bat`]: what a BAT queue gives to aggregates, and when CLCC converges.
 //! - [`duality`]: the model behind it, Vegas step by step, and what its equilibrium is like.
 //! - [`Certificate`]: how far any rates and prices are from the optimum, wherever they come from.
 //!
@@ -19,6 +20,7 @@
 //! Vegas: A Duality Model*; `[Har02]` Harrison, Xia, Kalyanaraman, Venkatesan, *A Closed-loop
 //! Scheme for Expected Minimum Rate and Weighted Rate Services*.
 
+pub mod bat;
 mod bounds;
 mod certificate;
 mod cg;

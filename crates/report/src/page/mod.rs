@@ -4,6 +4,7 @@
 //! plots are drawn by `web/dist/page.js` (sources and build in `web/`) from JSON in the
 //! page. Nothing is loaded from anywhere, so the page works from a file, for ever.
 
+mod heat;
 mod html;
 mod panels;
 mod sweep;
@@ -66,6 +67,7 @@ pub fn page(points: &[Point]) -> String {
 {header}
 <main>
 <section id="plots" aria-label="Plots"><noscript><p>The plots need JavaScript; the figures are below.</p></noscript></section>
+{maps}
 {checks}
 {transfers}
 {remarks}
@@ -79,6 +81,7 @@ pub fn page(points: &[Point]) -> String {
         version = env!("CARGO_PKG_VERSION"),
         title = escape(&title, 200),
         header = html::header(points),
+        maps = heat::maps(points),
         checks = html::checks(points),
         transfers = html::transfers(points),
         remarks = html::remarks(points, &remarks),

@@ -1,0 +1,140 @@
+//! Expectations over a sweep of two variables, as heat maps: plain HTML, readable without scripts.
+
+use super::html::escape;
+use crate::check::Check;
+use crate::json::Point;
+use crate::show;
+use std::fmt::Write;
+
+/// Values of a variable below which a map shows less than lines do.
+const LEAST: usize = 3;
+/// More maps than this nobody looks at.
+const MOST: usize = 4;
+
+/// A map for each expectation that all points share; none unless two variables make a full grid.
+pub fn maps(points: &[Point]) -> String {
+    let Some(grid) = Grid::of(points) else {
+        return String::new();
+    };
+    let shared = |check: &&Check| points.iter().all(|p| find(p, check).is_some());
+    let checks = points[0].checks.iter().filter(shared).take(MOST);
+    let mut maps = String::new();
+    for check in checks {
+        map(&mut maps, &grid, points, check);
+    }
+    match maps.is_empty() {
+        true => maps,
+        false => format!(
+            "<section id=\"maps\" aria-label=\"Maps\">\n<h2>Over the grid</h2>\n{maps}</section>"
+        ),
+    }
+}
+
+/// Two variables whose values make each pair once.
+struct Grid<'a> {
+    names: [&'a str; 2],
+    values: [Vec<&'a str>; 2],
+    /// The point of each pair, row by row.
+    points: Vec<usize>,
+}
+
+impl<'a> Grid<'a> {
+    fn of(points: &[Point<'a>]) -> Option<Grid<'a>> {
+        let [(down, _), (across, _)] = points.first()?.scenario.point.as_slice() else {
+            return None;
+        };
+        let mut values = [Vec::new(), Vec::new()];
+        let mut pairs = Vec::new();
+        for point in points {
+            let [a, b] = point.scenario.point.as_slice() else {
+                return None;
+            };
+            if (&a.0, &b.0) != (down, across) {
+                return None;
+            }
+            for (values, value) in values.iter_mut().zip([a.1.as_str(), b.1.as_str()]) {
+                if !values.contains(&value) {
+                    values.push(value);
+                }
+            }
+            pairs.push((a.1.as_str(), b.1.as_str()));
+        }
+        let full = values[0].len() * values[1].len() == points.len();
+        if !full || values.iter().any(|v| v.len() < LEAST) {
+            return None;
+        }
+        let place = |a, b| pairs.iter().position(|pair| *pair == (a, b));
+        let rows = values[0].iter();
+        let all = rows.flat_map(|a| values[1].iter().map(move |b| place(*a, *b)));
+        Some(Grid {
+            points: all.collect::<Option<Vec<_>>>()?,
+            names: [down, across],
+            values,
+        })
+    }
+}
+
+/// The same expectation at another point.
+fn find<'a>(point: &Point<'a>, check: &Check) -> Option<&'a Check> {
+    let same = |c: &&Check| c.name == check.name && c.engine == check.engine;
+    point.checks.iter().find(same)
+}
+
+fn map(out: &mut String, grid: &Grid, points: &[Point], check: &Check) {
+    let cells: Vec<Option<&Check>> = grid
+        .points
+        .iter()
+        .map(|&i| find(&points[i], check))
+        .collect();
+    let value = |c: &Option<&Check>| c.and_then(Check::measured).map(|v| v.mean);
+    let known = || cells.iter().filter_map(value).filter(|v| v.is_finite());
+    let least = known().fold(f64::INFINITY, f64::min);
+    let most = known().fold(f64::NEG_INFINITY, f64::max);
+    let [down, across] = grid.names.map(|name| escape(name, 60));
+    _ = write!(
+        out,
+        "<h3>{}, {}</h3>\n<div class=\"scroll\"><table>\n<thead><tr><th>{down} \\ {across}</th>",
+        escape(&check.name, 120),
+        check.engine
+    );
+    for value in &grid.values[1] {
+        _ = write!(out, "<th class=\"n\">{}</th>", escape(value, 40));
+    }
+    out.push_str("</tr></thead>\n<tbody>\n");
+    for (row, label) in cells.chunks(grid.values[1].len()).zip(&grid.values[0]) {
+        _ = write!(out, "<tr><th scope=\"row\">{}</th>", escape(label, 40));
+        for cell in row {
+            cell_html(out, *cell, value(cell), (least, most));
+        }
+        out.push_str("</tr>\n");
+    }
+    let text = |v| show::quantity(v, check.unit);
+    let range = match least <= most {
+        true => format!(
+            "<p>From {} (light) to {} (dark); ✗: not met.</p>\n",
+            text(least),
+            text(most)
+        ),
+        false => String::new(),
+    };
+    _ = write!(out, "</tbody></table></div>\n{range}");
+}
+
+fn cell_html(out: &mut String, check: Option<&Check>, value: Option<f64>, range: (f64, f64)) {
+    let Some((check, value)) = check.zip(value.filter(|v| v.is_finite())) else {
+        _ = write!(out, "<td class=\"n\">{}</td>", show::NONE);
+        return;
+    };
+    let (least, most) = range;
+    let part = match most > least {
+        true => (value - least) / (most - least),
+        false => 0.0,
+    };
+    let lightness = 94.0 - 44.0 * part;
+    let mark = if check.pass { "" } else { " ✗" };
+    _ = write!(
+        out,
+        "<td class=\"n\" style=\"background:hsl(210 70% {lightness:.0}%);color:#111\">{}{mark}</td>",
+        show::quantity(value, check.unit)
+    );
+}

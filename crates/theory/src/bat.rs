@@ -1,0 +1,94 @@
+//! BAT and CLCC at rest: what aggregates get for given decrease factors, what they should get, and
+//! for which gains the closed loop converges.
+//!
+//! **Rates for given factors.** In Δt without bandwidth left BAT takes D_i·O_i·f_i from the rate of
+//! an aggregate, with bandwidth left it adds C_i·B̄·O_i [Ple03 eq. 1]. Where both balance,
+//! f_i ∝ C_i/D_i with the same factor for all, whatever they offer: the rates are weighted max-min
+//! fair with weights C_i/D_i, what is offered (and f_max) as caps and f_min as floors.
+//! That is to first order in the steps, and for aggregates whose offered rate does not answer
+//! to drops.
+//!
+//! **The loop.** With f ∝ 1/D, eqs. 5 and 6 of Ple03 with b_0 = β·D become, with D* where r = r_ref,
+//! D ← D − |β|·(D − D*): the bilinear law is linear in D, and converges from anywhere if and only
+//! if |β| < 2, without overshoot if |β| ≤ 1. For traffic that answers, ε = −d ln r / d ln D takes
+//! the place of the 1, to first order around D*; and if a part m of what is measured was
+//! still sent under the factor of the step before, the loop has memory: see [`step_is_stable`].
+
+use crate::{Demand, MaxMin, Problem, ProblemError, Routes, max_min};
+
+/// An aggregate at a link; rates in any one unit.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Aggregate {
+    /// What it should have relative to the others: its share, or C_i/D_i for what BAT gives it.
+    pub weight: f64,
+    /// f_min.
+    pub floor: f64,
+    /// f_max, or what it offers if that is less; infinite for one that takes what it gets.
+    pub cap: f64,
+}
+
+/// Max-min fair rates at a link with floors: max(floor, min(weight·λ, cap)) with λ such that the
+/// link is full, or all have their caps.
+///
+/// An aggregate whose cap is below its floor gets its cap. Where the floors alone are too much for
+/// the link the status says so, and those below have nothing.
+///
+/// # Errors
+///
+/// What [`Problem`] refuses: rates and weights that are not positive and finite (caps may be
+/// infinite).
+///
+/// ```
+/// use accord_theory::bat::{Aggregate, fair_rates};
+///
+/// let of = |weight, floor, cap| Aggregate { weight, floor, cap };
+/// // 100 between three: the third wants 10 only, the second has a floor of 50.
+/// let rates = fair_rates(100.0, &[
+///     of(1.0, 0.0, f64::INFINITY), of(1.0, 50.0, 90.0), of(1.0, 0.0, 10.0),
+/// ])?;
+/// assert_eq!(rates.rates, [40.0, 50.0, 10.0]);
+/// # Ok::<(), accord_theory::ProblemError>(())
+/// ```
+pub fn fair_rates(capacity: f64, aggregates: &[Aggregate]) -> Result<MaxMin, ProblemError> {
+    // Those that would get less than their floor have it, and the others share what is left; that
+    // is less for each, so the ones that have their floors keep them: at most as many rounds as
+    // there are aggregates.
+    let mut at_floor = vec![false; aggregates.len()];
+    loop {
+        let demand = |(a, fixed): (&Aggregate, &bool)| match *fixed {
+            true => Demand::Fixed {
+                rate: a.floor.min(a.cap),
+            },
+            false if a.cap.is_finite() => Demand::Capped {
+                weight: a.weight,
+                cap: a.cap,
+            },
+            false => Demand::Log { weight: a.weight },
+        };
+        let demands = aggregates.iter().zip(&at_floor).map(demand).collect();
+        let routes = Routes::new(1, vec![vec![0]; aggregates.len()])?;
+        let rates = max_min(&Problem::new(routes, vec![capacity], demands)?)?;
+        let mut settled = true;
+        for ((a, fixed), rate) in aggregates.iter().zip(&mut at_floor).zip(&rates.rates) {
+            if !*fixed && *rate < a.floor.min(a.cap) {
+                *fixed = true;
+                settled = false;
+            }
+        }
+        if settled {
+            return Ok(rates);
+        }
+    }
+}
+
+/// Whether a step of CLCC with gain |β| brings a small error down: ε is the elasticity of the ratio,
+/// −d ln r / d ln D (1 for traffic that does not respond), m the part of the measured rates that
+/// still follows the factor of the step before.
+///
+/// With δ = ln D − ln D*, a step is δ ← δ − |β|·ε·((1 − m)·δ + m·δ_before). Both roots of
+/// z² − (1 − |β|ε(1 − m))·z + |β|ε·m lie within the unit circle if and only if |β|ε·m < 1 and
+/// |β|ε·(1 − 2m) < 2 (Jury).
+pub fn step_is_stable(gain: f64, elasticity: f64, memory: f64) -> bool {
+    let loop_gain = gain * elasticity;
+    loop_gain > 0.0 && loop_gain * memory < 1.0 && loop_gain * (1.0 - 2.0 * memory) < 2.0
+}
