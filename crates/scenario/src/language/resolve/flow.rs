@@ -15,7 +15,7 @@ use crate::network::{Demand, Draw, Flow, Group, NodeId, Recorded, Scenario};
 use crate::random::{Purpose, stream};
 use crate::web::Web;
 use accord_units::param::Values;
-use accord_units::{Bytes, Objective, Service, Time};
+use accord_units::{Bytes, Objective, Rate, Service, Time};
 use rand_xoshiro::rand_core::Rng;
 
 /// What flows of a group have in common.
@@ -334,7 +334,11 @@ impl Flows<'_> {
         };
         let name = family.name;
         if objective == Some(Objective::WeightedLoss) {
-            for key in ["contract", "limit"] {
+            let held = [
+                ("contract", spec.service.contract > Rate::ZERO),
+                ("limit", spec.service.limit.is_some()),
+            ];
+            for (key, _) in held.into_iter().filter(|(_, asked)| *asked) {
                 if let Some(value) = service.given(key) {
                     let message = format!("{name} holds a weight only, no {key}");
                     return Err(Problem::new(value.span, message).hint("controller = \"monaco\""));
