@@ -1,7 +1,7 @@
 //! Applications: what gives a sender something to send, and when.
 
 use crate::browsing::{Act, Browsing};
-use crate::draw::exponential;
+use crate::draw::{exponential, pareto};
 use crate::network::{Demand, Draw, Flow};
 use crate::random::{Dice, Purpose};
 use accord_units::{Bytes, Duration, Rate, Time};
@@ -147,6 +147,10 @@ impl Application {
             Draw::Exponential(mean) => {
                 Bytes::new(exponential(&mut self.dice, mean.as_f64()).ceil() as u64)
             }
+            Draw::Pareto { mean, shape } => {
+                let least = pareto_least(mean.as_f64(), shape);
+                Bytes::new(pareto(&mut self.dice, least, shape).ceil() as u64)
+            }
         }
     }
 
@@ -156,8 +160,17 @@ impl Application {
             Draw::Exponential(mean) => {
                 Duration::from_secs_f64(exponential(&mut self.dice, mean.as_secs_f64()))
             }
+            Draw::Pareto { mean, shape } => {
+                let least = pareto_least(mean.as_secs_f64(), shape);
+                Duration::from_secs_f64(pareto(&mut self.dice, least, shape))
+            }
         }
     }
+}
+
+/// The least value of a Pareto law with this mean.
+fn pareto_least(mean: f64, shape: f64) -> f64 {
+    mean * (shape - 1.0) / shape
 }
 
 fn packet_then(gap: Duration) -> Step {

@@ -268,13 +268,20 @@ pub enum Draw<T> {
     Constant(T),
     /// Exponentially distributed with this mean.
     Exponential(T),
+    /// Pareto distributed.
+    Pareto {
+        /// The mean.
+        mean: T,
+        /// Of the tail; more than 1.
+        shape: f64,
+    },
 }
 
 impl<T: Copy> Draw<T> {
     /// The mean.
     pub fn mean(&self) -> T {
         match *self {
-            Draw::Constant(x) | Draw::Exponential(x) => x,
+            Draw::Constant(x) | Draw::Exponential(x) | Draw::Pareto { mean: x, .. } => x,
         }
     }
 }

@@ -3,8 +3,8 @@
 mod common;
 
 use accord_scenario::{
-    Across, Change, Demand, Draw, Engine, File, Limit, Link, Over, Scenario, Subject, Target, Web,
-    print,
+    Across, Application, Change, Demand, Draw, Engine, File, Limit, Link, Over, Scenario, Subject,
+    Target, Web, print,
 };
 use accord_units::{Bytes, Duration, Rate, Size, Time};
 use common::{CATALOGUE, points};
@@ -741,4 +741,37 @@ fn aggregates_and_groups_have_metrics_of_their_own() {
         aggregate: 0,
     };
     assert_eq!(of, [aggregate, Subject::Group(0), Subject::Link(0)]);
+}
+
+#[test]
+fn bursts_and_pauses_may_be_pareto() {
+    let s = scenario(&format!(
+        r#"{HEAD}{DUMBBELL}
+        [flow.a]
+        from = "left"
+        to = "right"
+        controller = "none"
+        packet = "100 B"
+        demand.on_off = {{ rate = "1 Gbps", burst = {{ pareto = {{ mean = "10 KB", shape = 2.5 }} }}, pause = {{ pareto = {{ mean = "1 ms", shape = 2.5 }} }} }}
+        "#
+    ));
+    let Demand::OnOff { burst, pause, .. } = s.flows[0].demand else {
+        panic!("{:?}", s.flows[0].demand);
+    };
+    assert_eq!(burst.mean(), Bytes::new(10_000));
+    assert_eq!(pause.mean(), ms(1));
+    // 10 KB take 80 us, so packets come at 10 KB in 1.08 ms in the mean. The standard deviation of
+    // 20 000 draws is 0.9 times the mean, of their mean 0.6 %.
+    let mut application = Application::new(&s.flows[0], 0, 1);
+    let (mut time, mut packets, mut pauses) = (Duration::ZERO, 0u64, 0);
+    while pauses < 20_000 {
+        let step = application.act(Time::ZERO + time);
+        let again = step.again.expect("it goes on");
+        packets += step.supply;
+        time += again;
+        pauses += u32::from(again > Duration::from_us(500));
+    }
+    // No pause is shorter than 0.6 ms, the least of the law.
+    let rate = packets as f64 * 100.0 / time.as_secs_f64();
+    assert!((rate / (10_000.0 / 1.08e-3) - 1.0).abs() < 0.03, "{rate}");
 }

@@ -239,14 +239,36 @@ pub(crate) const RANDOM_AMOUNT: Section = Section {
     title: "demand.on_off.burst",
     doc: "Sizes drawn anew for each burst.",
     one_of: true,
-    keys: &[key("exponential", Shape::Amount, Nothing, "Exponentially distributed, with this mean.")],
+    keys: &[
+        key("exponential", Shape::Amount, Nothing, "Exponentially distributed, with this mean."),
+        key("pareto", Shape::Table(&PARETO_AMOUNT), Nothing, "Pareto distributed: most are small, few are huge."),
+    ],
 };
+
+pub(crate) const PARETO_AMOUNT: Section = Section {
+    title: "pareto of a size",
+    doc: "P(more than x) = (least/x)^shape from a least value on, which follows from the mean.",
+    one_of: false,
+    keys: &[key("mean", Shape::Amount, Required, "The mean."), PARETO_SHAPE],
+};
+
+const PARETO_SHAPE: Key = key("shape", Shape::Number(1.01, 100.0), Required, "Of the tail; the variance is infinite up to 2.");
 
 pub(crate) const RANDOM_SPAN: Section = Section {
     title: "demand.on_off.pause",
     doc: "Lengths drawn anew for each pause.",
     one_of: true,
-    keys: &[key("exponential", Shape::Span, Nothing, "Exponentially distributed, with this mean.")],
+    keys: &[
+        key("exponential", Shape::Span, Nothing, "Exponentially distributed, with this mean."),
+        key("pareto", Shape::Table(&PARETO_SPAN), Nothing, "Pareto distributed: most are short, few are very long."),
+    ],
+};
+
+pub(crate) const PARETO_SPAN: Section = Section {
+    title: "pareto of a time",
+    doc: "P(more than x) = (least/x)^shape from a least value on, which follows from the mean.",
+    one_of: false,
+    keys: &[key("mean", Shape::Span, Required, "The mean."), PARETO_SHAPE],
 };
 
 pub(crate) const UNIFORM: Section = Section {

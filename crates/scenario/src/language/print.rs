@@ -231,6 +231,10 @@ fn draw(draw: &Draw<impl std::fmt::Display>) -> String {
     match draw {
         Draw::Constant(x) => quoted(x),
         Draw::Exponential(x) => table(&[("exponential", quoted(x))]),
+        Draw::Pareto { mean, shape } => {
+            let law = table(&[("mean", quoted(mean)), ("shape", format!("{shape:?}"))]);
+            table(&[("pareto", law)])
+        }
     }
 }
 

@@ -555,8 +555,16 @@ fn demand(value: &Value) -> Result<Demand, Problem> {
         let on_off = on_off.ok_or_else(|| reader.missing("on_off"))?;
         Ok(Demand::OnOff {
             rate: on_off.opt("rate", read::rate)?,
-            burst: on_off.get("burst", |v| law(v, &keys::RANDOM_AMOUNT, read::amount))?,
-            pause: on_off.get("pause", |v| law(v, &keys::RANDOM_SPAN, read::span))?,
+            burst: on_off.get("burst", |v| {
+                law(
+                    v,
+                    (&keys::RANDOM_AMOUNT, &keys::PARETO_AMOUNT),
+                    read::amount,
+                )
+            })?,
+            pause: on_off.get("pause", |v| {
+                law(v, (&keys::RANDOM_SPAN, &keys::PARETO_SPAN), read::span)
+            })?,
         })
     }
 }
@@ -584,12 +592,18 @@ fn web_user(reader: &Reader<'_>) -> Result<Web, Problem> {
 /// A quantity, or a table with the law that it is drawn by.
 fn law<T>(
     value: &Value,
-    section: &'static Section,
+    (section, pareto): (&'static Section, &'static Section),
     read: fn(&Value) -> Result<T, Problem>,
 ) -> Result<Draw<T>, Problem> {
     let Data::Table(table) = &value.data else {
         return read(value).map(Draw::Constant);
     };
     let reader = Reader::new(section, table, value.span);
+    if let Some(pareto) = reader.table("pareto", pareto) {
+        return Ok(Draw::Pareto {
+            mean: pareto.get("mean", read)?,
+            shape: pareto.get("shape", |v| read::number(v, 1.01, 100.0))?,
+        });
+    }
     reader.get("exponential", read).map(Draw::Exponential)
 }
