@@ -63,8 +63,11 @@ pub struct Meter {
     bytes_since: u64,
     /// Size of the latest data packet.
     packet: u64,
-    /// Smoothed egress rate in bytes per second.
-    rate: Option<f64>,
+    /// Moving averages of what arrived in a period, and of its length: the egress rate is
+    /// their quotient. The mean of quotients would be too large where periods differ: a
+    /// packet after one pair or after two is 3/4 of a packet for each, not 2/3.
+    bytes: f64,
+    seconds: f64,
     received: u64,
     /// Bytes sent and not received, as of the last complete pair.
     deficit: u64,
@@ -82,7 +85,8 @@ impl Meter {
             since: None,
             bytes_since: 0,
             packet: 0,
-            rate: None,
+            bytes: 0.0,
+            seconds: 0.0,
             received: 0,
             deficit: 0,
         }
@@ -162,16 +166,22 @@ impl Meter {
         if period > 0.0 {
             if self.bytes_since == 0 {
                 let overdue = self.packet as f64 / period;
-                self.rate = self.rate.map(|rate| rate.min(overdue));
+                self.bytes = self.bytes.min(overdue * self.seconds);
             } else {
-                let sample = self.bytes_since as f64 / period;
-                let known = self.rate.unwrap_or(sample);
-                self.rate = Some(known + self.weight * (sample - known));
+                let weight = match self.seconds {
+                    0.0 => 1.0,
+                    _ => self.weight,
+                };
+                self.bytes += weight * (self.bytes_since as f64 - self.bytes);
+                self.seconds += weight * (period - self.seconds);
                 self.since = Some(now);
                 self.bytes_since = 0;
             }
         }
-        self.rate.unwrap_or(0.0)
+        match self.seconds {
+            0.0 => 0.0,
+            seconds => self.bytes / seconds,
+        }
     }
 
     /// Whether it reports the engine's truth.

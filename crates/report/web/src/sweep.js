@@ -8,6 +8,17 @@ import { engines, lineColour, theme } from "./theme.js";
 const HEIGHT = 300;
 /** Up to so many values are each labelled on the axis. */
 const MOST_TICKS = 12;
+/** An axis whose values are all positive and so many times apart is logarithmic at first. */
+const WIDE = 300;
+
+/** Whether lines can have a logarithmic axis, and whether they should. */
+function suits(lines) {
+  const known = lines.map((line) => line.filter((v) => v != null));
+  // What is zero throughout has no place on it, and is not missed.
+  const values = known.filter((line) => line.some((v) => v !== 0)).flat();
+  const [min, max] = [Math.min(...values), Math.max(...values)];
+  return { possible: min >= 0 && max > 0, wide: min > 0 && max >= WIDE * min };
+}
 
 export class SweepSection {
   constructor(root, sweep) {
@@ -23,6 +34,15 @@ export class SweepSection {
   }
 }
 
+/** Where a logarithmic axis has its lines: powers of ten, and 2 and 5 times them if few fit. */
+function decades(u, axis, min, max) {
+  const powers = [];
+  // Written out: the power of a negative exponent is not always the nearest number.
+  for (let e = Math.floor(Math.log10(min)); e <= Math.log10(max); e++) powers.push(Number(`1e${e}`));
+  const steps = powers.length > 4 ? [1] : [1, 2, 5];
+  return powers.flatMap((p) => steps.map((step) => step * p)).filter((v) => v >= min && v <= max);
+}
+
 /** A plot of one quantity, which the reader can change. */
 class SweepPanel {
   constructor(sweep, chosen) {
@@ -34,6 +54,8 @@ class SweepPanel {
     );
     this.select.value = chosen;
     this.unit = element("span", { class: "unit" });
+    this.log = element("input", { type: "checkbox", onchange: () => this.draw() });
+    this.scale = element("label", { class: "unit" }, this.log, "log");
     this.body = element("div", {
       class: "plot",
       tabindex: "0",
@@ -43,7 +65,7 @@ class SweepPanel {
     });
     this.legend = element("div");
     this.at = element("span", { class: "focus" });
-    this.node = element("article", { class: "panel" }, element("h3", {}, this.select, this.unit, this.at), this.body, this.legend);
+    this.node = element("article", { class: "panel" }, element("h3", {}, this.select, this.unit, this.scale, this.at), this.body, this.legend);
     this.choose(chosen, false);
   }
 
@@ -57,6 +79,9 @@ class SweepPanel {
         return { line, colourIndex: others.indexOf(line.of), subject: line.of, label: line.engine, dash: look.dash, width: 2, marker: true, shown: true };
       })
       .sort((a, b) => a.colourIndex - b.colourIndex);
+    const { possible, wide } = suits(this.quantity.lines.map((line) => unpack(line.v)));
+    this.log.checked = wide;
+    this.log.disabled = !possible;
     if (draw) this.draw();
   }
 
@@ -65,10 +90,12 @@ class SweepPanel {
     const colours = theme();
     for (const item of this.items) item.colour = lineColour(item.line.engine, item.colourIndex);
     this.half = this.items.map((item) => unpack(item.line.h));
-    const data = [this.sweep.x, ...this.items.map((item) => unpack(item.line.v))];
+    const place = (v) => (this.log.checked && v === 0 ? null : v);
+    for (const item of this.items) item.empty = unpack(item.line.v).every((v) => place(v) == null);
+    const data = [this.sweep.x, ...this.items.map((item) => unpack(item.line.v).map(place))];
     this.plot = new uPlot(this.options(colours), data, this.body);
     const { node, read } = legend(this.items, this.quantity.unit, (item, show) => {
-      this.plot.setSeries(this.items.indexOf(item) + 1, { show });
+      this.plot.setSeries(this.items.indexOf(item) + 1, { show: show && !item.empty });
     });
     this.legend.replaceWith(node);
     this.legend = node;
@@ -85,8 +112,16 @@ class SweepPanel {
     };
     const label = (x) => (sweep.ticks ? sweep.ticks[x] ?? "" : String(x));
     const [first, last] = [sweep.x[0], sweep.x[sweep.x.length - 1]];
+    const { wide } = sweep.ticks ? {} : suits([sweep.x]);
     const margin = (last - first) * 0.04 || 0.5;
-    const ticks = sweep.ticks || sweep.x.length <= MOST_TICKS ? { splits: () => sweep.x } : {};
+    const ends = wide ? [first * 0.8, last * 1.25] : [first - margin, last + margin];
+    const few = sweep.ticks || sweep.x.length <= MOST_TICKS;
+    const plain = { filter: (_, at) => at };
+    const ticks = wide ? { splits: decades, ...plain } : few ? { splits: () => sweep.x } : {};
+    const levels = this.log.checked ? { splits: decades, values: (_, at) => at.map(String), ...plain } : {};
+    const log = { distr: 3, log: 10 };
+    const linear = (_, min, max) => (min == null ? [0, 1] : [Math.min(0, min * 1.06), max > 0 ? max * 1.06 : 1]);
+    const ample = (_, min, max) => (min == null ? [1, 10] : [min * 0.8, max * 1.25]);
     return {
       width: this.body.clientWidth,
       height: HEIGHT,
@@ -97,18 +132,19 @@ class SweepPanel {
           stroke: item.colour,
           width: 2,
           dash: item.dash,
-          show: item.shown,
+          // The range of a logarithmic axis cannot do with a line of nothing.
+          show: item.shown && !item.empty,
           spanGaps: false,
           points: { show: true, size: 7, fill: item.dash.length ? colours.back : item.colour },
         })),
       ],
       scales: {
-        x: { time: false, range: [first - margin, last + margin] },
-        y: { range: (_, min, max) => (min == null ? [0, 1] : [Math.min(0, min * 1.06), max > 0 ? max * 1.06 : 1]) },
+        x: { time: false, range: ends, ...(wide ? log : {}) },
+        y: this.log.checked ? { ...log, range: ample } : { range: linear },
       },
       axes: [
-        { ...axis, ...ticks, size: 34, labelSize: 18, label: sweep.unit ? `${sweep.name} (${sweep.unit})` : sweep.name, labelFont: "12px system-ui, sans-serif", values: (_, at) => at.map(label) },
-        { ...axis, size: 52 },
+        { ...axis, ...ticks, size: 34, labelSize: 18, label: sweep.unit ? `${sweep.name} (${sweep.unit})` : sweep.name, labelFont: "12px system-ui, sans-serif", values: (_, at) => at.map((x) => (x == null ? "" : label(x))) },
+        { ...axis, ...levels, size: 52 },
       ],
       cursor: { y: false, drag: { x: false, y: false }, points: { size: 9 } },
       hooks: { draw: [(u) => this.whiskers(u)], setCursor: [(u) => this.readAt(u, label)] },
@@ -128,7 +164,8 @@ class SweepPanel {
         if (mean == null || half == null) return;
         const x = u.valToPos(u.data[0][j], "x", true);
         ctx.beginPath();
-        ctx.moveTo(x, u.valToPos(mean - half, "y", true));
+        // On a logarithmic axis an interval that reaches zero goes down to the edge.
+        ctx.moveTo(x, u.valToPos(Math.max(mean - half, this.log.checked ? u.scales.y.min : -Infinity), "y", true));
         ctx.lineTo(x, u.valToPos(mean + half, "y", true));
         ctx.stroke();
       });
