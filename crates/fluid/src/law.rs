@@ -12,7 +12,7 @@
 //! aiad   dw/dt = −κ/rtt · sgn(e)                                [Xia05 eq. 3]
 //! vegas  dw/dt = packet/rtt · (1 if a < α, −1 if a > β, else 0) [Low02 eqs. 17-18]
 //!        and with REM a = x·p̂, p̂ the price that marks tell     [Low02 eq. 33]
-//! reno   dw/dt = packet/rtt                                     [RFC 5681]
+//! reno   dw/dt = (1 − m)·packet/rtt, m the share lost or marked [RFC 5681, Low02 §3.2]
 //! any    dw/dt −= w/2 · min(losses per second, 1/rtt)           at a loss, or a mark for one
 //! ```
 //!
@@ -188,7 +188,7 @@ impl Control {
             Law::MoWalrand { gain, target } => {
                 (-gain * base_rtt * excess(target) / w).min(self.packet)
             }
-            Law::Reno => self.packet,
+            Law::Reno => self.packet * (1.0 - seen.loss),
             _ => 0.0,
         };
         let halve = if seen.loss > 0.0 {

@@ -1,0 +1,151 @@
+//! What RED tells Reno, and what Vegas takes for its base round-trip time, against what follows
+//! by hand.
+
+mod common;
+
+use accord_scenario::{Entity, Metric, Run, Scenario};
+use accord_theory::Demand;
+use common::{fluid, last};
+
+const MODELS: [&str; 2] = ["integrator", "ack-clocked"];
+
+/// Packets of 1000 bytes per second over 10 Mbps.
+const CAPACITY: f64 = 1250.0;
+
+/// The only link that is recorded.
+fn bottleneck(s: &Scenario) -> Entity {
+    Entity::Link(s.links.iter().position(|l| !l.attachment).unwrap())
+}
+
+/// Eight Reno flows over RED, for long enough to come to rest.
+fn reno_over_red(model: &str, ecn: bool) -> (Scenario, Run) {
+    fluid(&format!(
+        "duration = \"400 s\"\nsample = \"200 ms\"\nfluid = {{ link_model = \"{model}\" }}\n[topology.dumbbell]\nrate = \"10 Mbps\"\ndelay = \"20 ms\"\n\
+         queue = {{ discipline = \"red\", min_threshold = \"20 pkt\", max_threshold = \"120 pkt\", max_probability = 0.1, weight = 0.0005, ecn = {ecn}, limit = \"unlimited\" }}\n\
+         [flow.f]\ncount = 8\nfrom = \"left\"\nto = \"right\"\ncontroller = {{ name = \"reno\", ecn = {ecn} }}\n"
+    ))
+}
+
+/// The queue in packets, and the share m refused: the average is the queue, p is on RED's line
+/// from 20 to 120 packets, marks are even on 1 to 1/p packets, and eight rates √(2·(1 − m)/m)
+/// over the round trip [Low02 §3.2] come to `offered` of the capacity.
+fn rest(base_rtt: f64, offered: impl Fn(f64) -> f64) -> (f64, f64) {
+    let share = |queue: f64| {
+        let spacing = 0.5 * (1.0 + 100.0 / (0.1 * (queue - 20.0)));
+        spacing.recip()
+    };
+    let (mut low, mut high) = (20.0, 120.0);
+    for _ in 0..100 {
+        let queue = 0.5 * (low + high);
+        let m = share(queue);
+        let round_trip = base_rtt + queue / CAPACITY;
+        let reno = Demand::Reno { round_trip };
+        match 8.0 * reno.rate(m) > offered(m) * CAPACITY {
+            true => low = queue,
+            false => high = queue,
+        }
+    }
+    (low, share(low))
+}
+
+/// Marks take nothing from the link. Of what is dropped, the integrator's queue sees nothing,
+/// so more is sent; the ACK-clocked one has it in the windows all the same.
+#[test]
+fn reno_settles_where_red_signals_as_often_as_it_must() {
+    for (model, ecn) in MODELS.into_iter().flat_map(|m| [(m, true), (m, false)]) {
+        let (s, run) = reno_over_red(model, ecn);
+        let (link, flow) = (bottleneck(&s), Entity::Flow(7));
+        let queue = last(&run, Metric::BacklogPackets, link);
+        let base_rtt = last(&run, Metric::Rtt, flow) - queue / CAPACITY;
+        let more = !ecn && model == "integrator";
+        let offered = |m: f64| if more { 1.0 / (1.0 - m) } else { 1.0 };
+        let (expected, share) = rest(base_rtt, offered);
+        let near = |what: &str, is: f64, should: f64| {
+            let off = (is / should - 1.0).abs();
+            assert!(off < 1e-6, "{model}, ecn {ecn}, {what}: {is} {should}");
+        };
+        near("queue", queue, expected);
+        let sent = last(&run, Metric::SendingRate, flow) / 8e3;
+        near("rate", sent, offered(share) * CAPACITY / 8.0);
+        let count = |metric| last(&run, metric, link) / (0.2 * 8.0 * sent);
+        let (signalled, other) = match ecn {
+            true => (count(Metric::Marks), count(Metric::Drops)),
+            false => (count(Metric::Drops), count(Metric::Marks)),
+        };
+        near("share", signalled, share);
+        assert_eq!(other, 0.0, "{model}, ecn {ecn}");
+    }
+}
+
+/// A flow that does not answer fills the queue by r − c. The average lags behind by (r − c)/g
+/// in the end, g = −ln(1 − w)·r: RED drops nothing until it too is over the threshold.
+#[test]
+fn red_goes_by_the_average_not_by_the_queue() {
+    let (s, run) = fluid(
+        "duration = \"2 s\"\nsample = \"2 ms\"\nfluid = { link_model = \"integrator\" }\n[topology.dumbbell]\nrate = \"10 Mbps\"\ndelay = \"1 ms\"\n\
+             queue = { discipline = \"red\", min_threshold = \"20 pkt\", max_threshold = \"120 pkt\", weight = 0.0005, limit = \"unlimited\" }\n\
+             [flow.f]\nfrom = \"left\"\nto = \"right\"\ncontroller = \"none\"\ndemand = { constant = \"11 Mbps\" }\n",
+    );
+    let of = |metric| &run.series(metric, bottleneck(&s)).unwrap().values;
+    let (drops, queue) = (of(Metric::Drops), of(Metric::BacklogPackets));
+    let first = drops.iter().position(|d| *d > 0.0).unwrap();
+    let (growth, gain) = (1375.0 - CAPACITY, -(0.9995f64.ln()) * 1375.0);
+    let time = queue[first] / growth;
+    let average = growth * (time - (1.0 - (-gain * time).exp()) / gain);
+    assert!((average - 20.0).abs() < 0.2, "{average}");
+    assert!(queue[first] > 60.0, "{}", queue[first]);
+}
+
+/// One flow. At 2 s the round trip over empty queues becomes 40 ms longer than it was.
+fn longer_path(controller: &str, model: &str) -> (Scenario, Run) {
+    fluid(&format!(
+        "duration = \"25 s\"\nsample = \"20 ms\"\nfluid = {{ link_model = \"{model}\" }}\n[topology.dumbbell]\nrate = \"10 Mbps\"\ndelay = \"12 ms\"\nqueue = {{ discipline = \"droptail\", limit = \"unlimited\" }}\n\
+         [flow.f]\nfrom = \"left\"\nto = \"right\"\ncontroller = {controller}\n\
+         [[event]]\nat = \"2 s\"\nlink = \"bottleneck\"\ndirection = \"forward\"\ndelay = \"52 ms\"\n"
+    ))
+}
+
+/// The base round trip before the change: 24 ms, a data packet over links of 10, 10 and 10 Mbps
+/// and its acknowledgement of 40 bytes back.
+const BASE: f64 = 24.832e-3;
+const LONGER: f64 = 64.832e-3;
+
+/// [Xia05 figure 5]: what is 40 ms longer looks like a queue, in which β = 3 packets are kept.
+#[test]
+fn vegas_takes_a_longer_path_for_a_queue() {
+    for model in MODELS {
+        let (s, run) = longer_path("\"vegas\"", model);
+        let flow = Entity::Flow(0);
+        assert!((last(&run, Metric::MinRtt, flow) - BASE).abs() < 1e-9);
+        assert!((last(&run, Metric::Rtt, flow) - LONGER).abs() < 1e-9);
+        let rate = last(&run, Metric::SendingRate, flow) / 8e3;
+        assert!((rate - 3.0 / 0.04).abs() < 1e-6, "{model}: {rate}");
+        assert_eq!(last(&run, Metric::Backlog, bottleneck(&s)), 0.0);
+
+        // Where it knows the truth, it keeps one to three packets in the true queue.
+        let (s, run) = longer_path("{ name = \"vegas\", base_rtt = \"known\" }", model);
+        assert!((last(&run, Metric::MinRtt, flow) - LONGER).abs() < 1e-9);
+        let rate = last(&run, Metric::SendingRate, flow) / 8e3;
+        assert!((rate / CAPACITY - 1.0).abs() < 1e-6, "{model}: {rate}");
+        let queue = last(&run, Metric::BacklogPackets, bottleneck(&s));
+        assert!((1.0..3.0).contains(&queue), "{model}: {queue}");
+    }
+}
+
+/// The same until k packets have told of the longer path, none of a shorter one.
+#[test]
+fn vegas_k_learns_the_longer_path_after_k_packets() {
+    for (model, k) in MODELS.into_iter().flat_map(|m| [(m, 700.0), (m, 1000.0)]) {
+        let controller = format!("{{ name = \"vegas-k\", k = {k} }}");
+        let (_, run) = longer_path(&controller, model);
+        let of = |metric| &run.series(metric, Entity::Flow(0)).unwrap().values;
+        let (base, rate) = (of(Metric::MinRtt), of(Metric::SendingRate));
+        // Sample i tells of the 20 ms that end at (i + 1)·20 ms.
+        let change = 100;
+        let learnt = (change..).find(|&i| base[i] > LONGER - 1e-9).unwrap();
+        let packets: f64 = rate[change..=learnt].iter().map(|r| 0.02 * r / 8e3).sum();
+        assert!((packets - k).abs() < 10.0, "{model}: {packets} for {k}");
+        let rate = rate.last().unwrap() / 8e3;
+        assert!((rate / CAPACITY - 1.0).abs() < 0.02, "{model}: {rate}");
+    }
+}
