@@ -1,8 +1,9 @@
 //! Stability of a scenario's equilibria.
 
 use crate::error::FluidError;
-use crate::linear::{Rest, linearise};
+use crate::linearise::linearise;
 use crate::margins::{Margins, margins};
+use crate::rest::Rest;
 use crate::roots::rightmost_roots;
 use accord_scenario::Scenario;
 use accord_units::Time;

@@ -1,0 +1,124 @@
+//! Where a scenario rests, by theory: what it is linearised about.
+
+use crate::error::FluidError;
+use crate::law::Law;
+use crate::model::{Model, Network};
+use accord_scenario::{Entity, Metric, Phase, Quiet, Recorded, Scenario};
+use accord_units::{Duration, Time};
+
+/// The equilibrium of one kind of flows.
+#[derive(Clone, Debug)]
+pub struct Rest {
+    /// Group of the scenario.
+    pub group: usize,
+    /// Flows of this kind.
+    pub flows: usize,
+    /// Rate of one of them in bytes/s.
+    pub rate: f64,
+    /// Round-trip time over empty queues.
+    pub base_rtt: f64,
+    /// Queuing delay, and virtual delay, on the path.
+    pub queue: f64,
+    /// Virtual delay on the path.
+    pub virtual_delay: f64,
+    /// What of the rate is held whatever the delay, in bytes/s: its contract, unless its
+    /// accumulation limit holds the flow.
+    pub contract: f64,
+}
+
+impl Rest {
+    /// The kind `k` at rest, `flows` of it.
+    pub(crate) fn of(
+        model: &Model<'_>,
+        network: &Network,
+        at: &Equilibrium,
+        k: usize,
+        flows: usize,
+    ) -> Rest {
+        let kind = &model.kinds[k];
+        let path = &network.paths[k];
+        let sum = |of: &[f64], n| {
+            path.hops[..n]
+                .iter()
+                .map(|h| of[model.queues[h.queue]])
+                .sum::<f64>()
+        };
+        let queue = sum(&at.delays, path.hops.len());
+        let virtual_delay = sum(&at.prices, path.forward) - sum(&at.delays, path.forward);
+        let rate = at.rates[kind.members[0]];
+        let service = kind.control.service;
+        let target = match kind.control.law {
+            Law::Proportional { target, .. } | Law::MoWalrand { target, .. } => target,
+            _ => 0.0,
+        };
+        let limited = service.limited(rate, queue + virtual_delay, target);
+        Rest {
+            group: model.scenario.flows[kind.members[0]].group,
+            flows,
+            rate,
+            base_rtt: path.base_rtt,
+            queue,
+            virtual_delay,
+            contract: if limited { 0.0 } else { service.contract },
+        }
+    }
+}
+
+/// The equilibrium of a phase.
+pub(crate) struct Equilibrium {
+    /// Of flows, in bytes/s.
+    pub rates: Vec<f64>,
+    /// Queuing delays and prices of links, in seconds.
+    pub delays: Vec<f64>,
+    pub prices: Vec<f64>,
+}
+
+impl Equilibrium {
+    /// From theory, for a scenario that is for ever as this one is at the start of the phase.
+    pub fn of(scenario: &Scenario, phase: &Phase) -> Result<Equilibrium, FluidError> {
+        let mut whole = scenario.clone();
+        // Theory records no series for host links; here they are wanted.
+        whole.links.iter_mut().for_each(|l| l.attachment = false);
+        (whole.groups.iter_mut()).for_each(|g| g.recorded = Recorded::Flows);
+        let state = scenario.at(phase.start);
+        for (l, link) in whole.links.iter_mut().enumerate() {
+            (link.rate, link.delay) = (state.rate[l], state.delay[l]);
+        }
+        for (f, flow) in whole.flows.iter_mut().enumerate() {
+            flow.path = state.path[f].to_vec();
+            flow.reverse_path = state.reverse_path[f].to_vec();
+            flow.demand = state.demand[f];
+        }
+        whole.events.clear();
+        whole.duration = Duration::from_secs(1);
+        whole.sample = Duration::from_secs(1);
+        for (f, flow) in whole.flows.iter_mut().enumerate() {
+            let runs = phase.active.contains(&f);
+            flow.start = if runs { Time::ZERO } else { Time::MAX };
+            flow.stop = None;
+        }
+        let run = accord_theory::run(&whole, &mut Quiet)
+            .map_err(|e| FluidError::NoEquilibrium(e.to_string()))?;
+        let last = |metric, entity| {
+            let values = run.series(metric, entity).map(|s| &s.values[..]);
+            values.and_then(|v| v.last().copied()).unwrap_or(f64::NAN)
+        };
+        let rates: Vec<f64> = (0..whole.flows.len())
+            .map(|f| last(Metric::Throughput, Entity::Flow(f)) / 8.0)
+            .collect();
+        if rates.iter().all(|x| x.is_nan()) {
+            let why = run.notes.last().cloned().unwrap_or_default();
+            return Err(FluidError::NoEquilibrium(why));
+        }
+        let of_links = |metric| {
+            (0..whole.links.len())
+                .map(|l| last(metric, Entity::Link(l)))
+                .collect::<Vec<f64>>()
+        };
+        Ok(Equilibrium {
+            rates,
+            delays: of_links(Metric::QueuingDelay),
+            prices: of_links(Metric::Price),
+        })
+    }
+}
