@@ -207,6 +207,23 @@ impl Calendar {
         Some((Time::from_ps(time), kind, index as usize))
     }
 
+    /// An event that is due soon, most likely the next one. It may not be: another of its slot
+    /// may be earlier, or be added before it is taken.
+    #[inline]
+    pub fn peek(&self) -> Option<(Kind, usize)> {
+        let (time, key) = match self.due.last() {
+            Some(&event) => event,
+            None if self.in_wheel == 0 => return None,
+            None => {
+                let node = &self.nodes[self.heads[self.next_occupied()] as usize];
+                (node.time, node.key)
+            }
+        };
+        let kind = KINDS[(key >> INDEX_BITS) as usize % KINDS.len()];
+        let index = (key & INDEX) ^ shuffle(time);
+        Some((kind, index as usize))
+    }
+
     /// Goes on to the next slot that holds anything. Takes its first event; the others, if
     /// any, are due. Only called while nothing is due.
     #[inline]

@@ -101,6 +101,13 @@ impl<'a> Simulation<'a> {
             debug_assert!(time >= self.now, "time never goes back");
             self.now = time;
             self.events += 1;
+            // The packet of the next event was touched milliseconds ago: this event is the time
+            // to fetch it.
+            if self.pool.is_large()
+                && let Some((Kind::Arrive, link)) = self.calendar.peek()
+            {
+                self.pool.prepare(&self.wires[link].flying);
+            }
             match kind {
                 Kind::Arrive => self.arrive(index),
                 Kind::Wake => self.wake(index),

@@ -21,6 +21,9 @@ const _: () = assert!(size_of::<Node>() == 64);
 
 const NIL: u32 = u32::MAX;
 
+/// Packets of 256 KiB, a part of a second-level cache.
+const LARGE: usize = 1 << 12;
+
 /// The place of a packet in a [`Pool`]. It keeps it on all its way.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Place(u32);
@@ -124,6 +127,18 @@ impl Pool {
         }
         self.prefetch(queue.first);
         Some(Place(first))
+    }
+
+    /// There are, or were, more packets than near caches hold.
+    #[inline]
+    pub fn is_large(&self) -> bool {
+        self.nodes.len() > LARGE
+    }
+
+    /// The first packet of a queue is wanted soon.
+    #[inline]
+    pub fn prepare(&self, queue: &Queue) {
+        self.prefetch(queue.first);
     }
 
     /// Has the processor fetch a node that is wanted some events later. It was last touched
