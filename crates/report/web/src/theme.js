@@ -45,7 +45,9 @@ export function onThemeChange(redraw) {
 /** How an engine's lines look. Theory's must stand out from the noise that it predicts. */
 export const engines = {
   theory: { dash: [7, 4], width: 2, strong: true },
+  fluid: { dash: [10, 3, 2, 3], width: 1.6 },
   packet: { dash: [], width: 1.3 },
+  live: { dash: [4, 3], width: 1.6 },
 };
 
 /** The colour of an engine's lines about the n-th group or link. */
