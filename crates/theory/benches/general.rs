@@ -1,61 +1,55 @@
 //! The same networks by a general convex solver: how much the structure is worth.
 //!
-//! `cargo run --release -p accord-theory --example versus_clarabel [largest number of flows]`
+//! `cargo bench -p accord-theory --bench general`
 //!
 //! Clarabel (interior point, exponential cones, its own defaults) has the problem as
 //! max Σ w·t, R·x ≤ c, (t, 1, x) ∈ K_exp, that is t ≤ ln x. Both answers are judged by the same
-//! certificate. Both run on one thread. Larger networks take it many minutes.
+//! certificate. Both run on one thread. Larger networks take it minutes.
+
+#![allow(missing_docs, reason = "the macros make functions without any")]
 
 #[path = "../tests/common/mod.rs"]
 mod common;
-
-use std::time::Duration;
 
 use accord_theory::{Certificate, Demand, Problem, Settings, Status, solve};
 use clarabel::algebra::CscMatrix;
 use clarabel::solver::{
     DefaultSettingsBuilder, DefaultSolver, IPSolver, NonnegativeConeT, SupportedConeT,
 };
+use criterion::{BenchmarkId, Criterion, criterion_group, criterion_main};
 
-fn main() {
-    let largest = std::env::args().nth(1).map_or(10_000, |argument| {
-        argument
-            .parse()
-            .expect("the largest number of flows is a whole number")
-    });
-    println!(
-        "{:>7} {:>6} {:>11} {:>9} {:>13} {:>9} {:>16} {:>7}",
-        "flows", "links", "accord [ms]", "gap", "clarabel [ms]", "gap", "status", "ratio"
-    );
-    for (flows, links) in [(100, 40), (1_000, 200), (10_000, 2_000)] {
-        if flows <= largest {
-            report(&common::random_problem(1, flows, links));
-        }
-    }
-}
-
-fn report(problem: &Problem) {
+fn general(criterion: &mut Criterion) {
+    let mut group = criterion.benchmark_group("general");
+    group.sample_size(10);
     let pool = rayon::ThreadPoolBuilder::new().num_threads(1).build();
     let pool = pool.expect("there is a thread");
-    let own = (0..5).map(|_| timed(|| pool.install(|| solve(problem, &Settings::default()))));
-    let (solution, own) = own.min_by_key(|(_, time)| *time).expect("five runs");
+    for (flows, links) in [(100, 40), (1_000, 200)] {
+        let problem = common::random_problem(1, flows, links);
+        let size = format!("{flows}x{links}");
+        println!("{size}: {}", gaps(&problem));
+        group.bench_function(BenchmarkId::new("accord", &size), |bencher| {
+            pool.install(|| bencher.iter(|| solve(&problem, &Settings::default())));
+        });
+        group.bench_function(BenchmarkId::new("clarabel", &size), |bencher| {
+            bencher.iter(|| by_cones(&problem));
+        });
+    }
+    group.finish();
+}
+
+/// How good both answers are: the relative gaps that they are certified.
+fn gaps(problem: &Problem) -> String {
+    let solution = solve(problem, &Settings::default());
     assert_eq!(solution.status, Status::Solved);
-    let ((status, prices), general) = timed(|| by_cones(problem));
+    let (status, prices) = by_cones(problem);
     let path_prices = problem.routes().path_prices(&prices);
     let demands = problem.demands().iter().zip(path_prices);
     let rates: Vec<f64> = demands.map(|(demand, q)| demand.rate(q)).collect();
     let certificate = Certificate::new(problem, &rates, &prices);
-    println!(
-        "{:>7} {:>6} {:>11.2} {:>9.0e} {:>13.0} {:>9.0e} {:>16} {:>7.0}",
-        problem.routes().flows(),
-        problem.routes().links(),
-        own.as_secs_f64() * 1e3,
-        solution.certificate.relative_gap,
-        general.as_secs_f64() * 1e3,
-        certificate.relative_gap,
-        status,
-        general.as_secs_f64() / own.as_secs_f64(),
-    );
+    format!(
+        "gap of accord {:.0e}, of clarabel ({status}) {:.0e}",
+        solution.certificate.relative_gap, certificate.relative_gap
+    )
 }
 
 /// Clarabel's status and prices. Variables are x, then t.
@@ -103,8 +97,5 @@ fn by_cones(problem: &Problem) -> (String, Vec<f64>) {
     (format!("{:?}", solver.solution.status), prices.collect())
 }
 
-#[allow(clippy::disallowed_methods, reason = "this program is a stopwatch")]
-fn timed<T>(work: impl FnOnce() -> T) -> (T, Duration) {
-    let before = std::time::Instant::now();
-    (work(), before.elapsed())
-}
+criterion_group!(benches, general);
+criterion_main!(benches);
