@@ -73,6 +73,11 @@ pub(crate) struct Refused {
 }
 
 impl Discipline {
+    /// Whether there is a law for it here.
+    pub fn is_known(v: &Values) -> bool {
+        matches!(v.family().name, "droptail" | "avd" | "avq" | "rem" | "red")
+    }
+
     /// A discipline of a queue for packets of `packet` bytes, all of which can be marked if
     /// `capable`.
     pub fn new(v: &Values, buffer: f64, packet: f64, capable: bool, capacity: f64) -> Discipline {

@@ -32,6 +32,14 @@ pub enum FluidError {
         /// Its name.
         controller: &'static str,
     },
+    /// A queue discipline that has no law here.
+    #[error("{link}: the fluid engine has no law for {discipline}; run it with the packet engine")]
+    NoDiscipline {
+        /// Whose discipline it is.
+        link: String,
+        /// Its name.
+        discipline: &'static str,
+    },
     /// There is no such equilibrium.
     #[error("no equilibrium to linearise at: {0}")]
     NoEquilibrium(String),

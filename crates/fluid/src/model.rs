@@ -7,6 +7,7 @@
 //! - Delays are propagation and transmission of what a flow measures its round trip by, see
 //!   `accord_scenario::State::probe`. Acknowledgements and control packets load no link.
 
+use crate::discipline::Discipline;
 use crate::error::FluidError;
 use crate::law::{Control, Law};
 use accord_scenario::{Change, Demand, Flow, Limit, LinkId, Scenario, State, Web};
@@ -79,9 +80,18 @@ pub(crate) struct Hop {
 
 impl<'a> Model<'a> {
     /// # Errors
-    /// When there is no law for a controller.
+    /// When there is no law for a controller, or for the discipline of a queue.
     pub fn new(scenario: &'a Scenario) -> Result<Model<'a>, FluidError> {
         let (queued, private) = queued(scenario);
+        for (link, _) in scenario.links.iter().zip(&queued).filter(|(_, q)| **q) {
+            let discipline = &link.queue.discipline;
+            if !Discipline::is_known(discipline) {
+                return Err(FluidError::NoDiscipline {
+                    link: link.name.clone(),
+                    discipline: discipline.family().name,
+                });
+            }
+        }
         let controls = scenario.flows.iter().map(|f| {
             Control::of(f).ok_or_else(|| FluidError::NoLaw {
                 group: scenario.groups[f.group].name.clone(),

@@ -171,6 +171,20 @@ fn a_controller_without_a_law_is_refused() {
 }
 
 #[test]
+fn a_discipline_without_a_law_is_refused() {
+    for discipline in ["codel", "pie", "fq-codel", "bat"] {
+        let link = format!("{LINK}\nqueue = \"{discipline}\"");
+        let s = scenario(&text(HEAD, &link, "controller = \"reno\""));
+        let refused = [run(&s, &mut Quiet).err(), stability(&s, Time::ZERO).err()];
+        for error in refused {
+            let said = error.expect("no law").to_string();
+            let why = format!("bottleneck: the fluid engine has no law for {discipline}");
+            assert!(said.contains(&why), "{said}");
+        }
+    }
+}
+
+#[test]
 fn no_margins_without_an_equilibrium() {
     for (controller, expected) in [("\"vegas\"", "sign"), ("\"reno\"", "equilibrium")] {
         let s = scenario(&text(HEAD, LINK, &format!("controller = {controller}")));
