@@ -147,6 +147,11 @@ impl<'a> Dual<'a> {
         &self.merged.price_limits
     }
 
+    /// The power of y/c that the price of each link goes by.
+    pub fn stiffness(&self) -> &[f64] {
+        &self.merged.stiffness
+    }
+
     pub fn rows(&self) -> &'a Rows {
         &self.merged.rows
     }

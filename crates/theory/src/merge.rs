@@ -25,6 +25,9 @@ pub(crate) struct Merged {
     pub others: Vec<(u32, Bounded)>,
     /// Highest price of each link.
     pub price_limits: Vec<f64>,
+    /// The power of y/c that a link's price goes by when it moves alone: the smallest α of its
+    /// elastic flows, 1 for those that are not α-fair.
+    pub stiffness: Vec<f64>,
 }
 
 impl Merged {
@@ -57,6 +60,7 @@ impl Merged {
             knees: Vec::new(),
             others: Vec::new(),
             price_limits: problem.price_limits().to_vec(),
+            stiffness: stiffness(problem),
         };
         let mut last: &[u32] = &[];
         let mut sorted = Vec::new();
@@ -127,6 +131,28 @@ impl Merged {
     pub fn links(&self) -> usize {
         self.capacities.len()
     }
+}
+
+fn stiffness(problem: &Problem) -> Vec<f64> {
+    let routes = problem.routes();
+    let mut stiffness = vec![f64::INFINITY; routes.links()];
+    let flows = routes.iter().zip(problem.demands());
+    for (path, demand) in flows.filter(|(_, demand)| demand.is_elastic()) {
+        let alpha = match *demand {
+            Demand::AlphaFair { alpha, .. } => alpha,
+            _ => 1.0,
+        };
+        for &link in path {
+            let stiffness = &mut stiffness[link as usize];
+            *stiffness = stiffness.min(alpha);
+        }
+    }
+    // Links of no elastic flow have no price to move.
+    stiffness
+        .iter_mut()
+        .filter(|s| s.is_infinite())
+        .for_each(|s| *s = 1.0);
+    stiffness
 }
 
 /// The elastic flows by length of route, then by route.

@@ -46,7 +46,9 @@ impl System {
                 // fills the link would have c/p.
                 let usual = capacity / price.max(*usual_price);
                 let limit = dual.price_limits()[l];
-                let pinned = if spare > 0.0 && price * curvature <= spare {
+                // What moves by a power of y/c has its slope times that power for a scale.
+                let likely = dual.stiffness()[l] * curvature;
+                let pinned = if spare > 0.0 && price * likely <= spare {
                     Some(0.0)
                 } else if spare < 0.0 && (limit - price) * curvature <= -spare {
                     Some(limit)

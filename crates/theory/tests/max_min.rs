@@ -105,7 +105,7 @@ fn is_the_limit_of_large_alpha() {
     let problem = random_problem(5, 40, 10);
     let limit = max_min(&problem).unwrap().rates;
     let mut last = f64::INFINITY;
-    for alpha in [1.0, 4.0, 16.0] {
+    for alpha in [1.0, 4.0, 16.0, 32.0] {
         let demands = problem.demands().iter().map(|demand| {
             let Demand::Log { weight } = *demand else {
                 unreachable!()

@@ -87,6 +87,37 @@ fn a_barrier_method_on_the_rates_agrees() {
     );
 }
 
+/// The larger α, the wider prices range: where one flow gets a tenth of what another does, by
+/// 10^α.
+#[test]
+fn fairness_of_any_alpha_is_found() {
+    let cases = [0.5, 2.0, 8.0, 16.0, 32.0]
+        .into_iter()
+        .flat_map(|alpha| (0..20).map(move |seed| (alpha, seed)));
+    for (alpha, seed) in cases {
+        let size = if seed < 2 { 1000 } else { 100 };
+        let problem = random_problem(seed, size, 3 * size / 10);
+        for power in [0.0, alpha] {
+            let demands = problem.demands().iter().map(|demand| {
+                let Demand::Log { weight } = *demand else {
+                    unreachable!("the random problems are weighted proportional fairness")
+                };
+                let weight = weight.powf(power);
+                Demand::AlphaFair { weight, alpha }
+            });
+            let (routes, capacities) = (problem.routes().clone(), problem.capacities().to_vec());
+            let fair = Problem::new(routes, capacities, demands.collect()).unwrap();
+            let solution = solve(&fair, &Settings::default());
+            assert_eq!(
+                solution.status,
+                Status::Solved,
+                "alpha {alpha}, seed {seed}, weights to the {power}: {:?}",
+                solution.certificate
+            );
+        }
+    }
+}
+
 /// [Xia05 prop. 2 (a)-(d)], each as written there.
 #[test]
 fn random_networks_meet_the_optimality_conditions() {
