@@ -13,6 +13,9 @@ use rayon::prelude::*;
 /// At 1 the cut would be at the solution of a flow alone on its link.
 const HEADROOM: f64 = 2.0;
 
+/// No price starts above this, so that those of a path have a sum.
+const DEAREST: f64 = 1e300;
+
 pub(crate) struct Merged {
     pub rows: Rows,
     /// Capacity left over by the `Fixed` flows, for each link.
@@ -123,7 +126,7 @@ impl Merged {
             .1
             .iter()
             .zip(&self.capacities)
-            .map(|(w, c)| w / c)
+            .map(|(w, c)| (w / c).min(DEAREST))
             .collect()
     }
 

@@ -126,14 +126,17 @@ struct Residuals {
     spending: f64,
 }
 
-/// The price of a link after a multiplicative step.
+/// The price of a link after a multiplicative step; the same where that would be no number.
 fn multiplied(merged: &Merged, links: &[Link], link: usize, price: f64) -> f64 {
     let overload = links[link].load / merged.capacities[link];
     let factor = match merged.stiffness[link] {
         1.0 => overload,
         alpha => overload.powf(alpha),
     };
-    (price * factor).min(merged.price_limits[link])
+    match price * factor {
+        next if next.is_finite() => next.min(merged.price_limits[link]),
+        _ => price,
+    }
 }
 
 struct Solver<'a> {

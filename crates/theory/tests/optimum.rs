@@ -118,6 +118,27 @@ fn fairness_of_any_alpha_is_found() {
     }
 }
 
+/// No power of an overload is beyond numbers.
+#[test]
+fn fairness_of_enormous_alpha_is_an_answer() {
+    for alpha in [64.0, 300.0, 1e3, 1e6, 1e300] {
+        let problem = random_problem(3, 200, 40);
+        let demands = vec![Demand::AlphaFair { weight: 1.0, alpha }; 200];
+        let (routes, capacities) = (problem.routes().clone(), problem.capacities().to_vec());
+        let fair = Problem::new(routes, capacities, demands).unwrap();
+        let solution = solve(&fair, &Settings::default());
+        let numbers = |values: &[f64]| values.iter().all(|v| *v >= 0.0 && !v.is_nan());
+        assert!(numbers(&solution.rates), "{alpha}: {:?}", solution.rates);
+        assert!(
+            solution.prices.iter().all(|p| p.is_finite()),
+            "{alpha}: {:?}",
+            solution.prices
+        );
+        let solved = solution.certificate.worst() <= 1e-12;
+        assert_eq!(solved, solution.status == Status::Solved, "{alpha}");
+    }
+}
+
 /// [Xia05 prop. 2 (a)-(d)], each as written there.
 #[test]
 fn random_networks_meet_the_optimality_conditions() {
