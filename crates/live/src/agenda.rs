@@ -6,10 +6,12 @@ use accord_units::Time;
 /// Among those of the same time, what is first here comes first, as in the packet engine.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Due {
-    /// The next event of the scenario.
-    Change,
     /// A port has sent its packet.
     Sent(usize),
+    /// It is time to record.
+    Sample,
+    /// The next event of the scenario.
+    Change,
     /// A queue discipline has a timer.
     Discipline(usize),
     /// A flow starts.
@@ -20,8 +22,6 @@ pub enum Due {
     Application(usize),
     /// A sender asked to be woken.
     Wake(usize),
-    /// It is time to record.
-    Sample,
     /// The first packet on a wire comes out.
     Release(usize),
 }
@@ -39,14 +39,13 @@ pub struct Agenda {
 impl Agenda {
     /// Nothing is due for so many links and sending flows.
     pub fn new(links: usize, flows: usize) -> Agenda {
-        let mut due = vec![Due::Change];
-        due.extend((0..links).map(Due::Sent));
+        let mut due: Vec<Due> = (0..links).map(Due::Sent).collect();
+        due.extend([Due::Sample, Due::Change]);
         due.extend((0..links).map(Due::Discipline));
         due.extend((0..flows).map(Due::Start));
         due.extend((0..flows).map(Due::Stop));
         due.extend((0..flows).map(Due::Application));
         due.extend((0..flows).map(Due::Wake));
-        due.push(Due::Sample);
         due.extend((0..links).map(Due::Release));
         Agenda {
             at: vec![Time::MAX; due.len()],
@@ -60,14 +59,14 @@ impl Agenda {
     pub fn set(&mut self, due: Due, at: Time) {
         let (l, f) = (self.links, self.flows);
         let place = match due {
-            Due::Change => 0,
-            Due::Sent(i) => 1 + i,
-            Due::Discipline(i) => 1 + l + i,
-            Due::Start(i) => 1 + 2 * l + i,
-            Due::Stop(i) => 1 + 2 * l + f + i,
-            Due::Application(i) => 1 + 2 * l + 2 * f + i,
-            Due::Wake(i) => 1 + 2 * l + 3 * f + i,
-            Due::Sample => 1 + 2 * l + 4 * f,
+            Due::Sent(i) => i,
+            Due::Sample => l,
+            Due::Change => 1 + l,
+            Due::Discipline(i) => 2 + l + i,
+            Due::Start(i) => 2 + 2 * l + i,
+            Due::Stop(i) => 2 + 2 * l + f + i,
+            Due::Application(i) => 2 + 2 * l + 2 * f + i,
+            Due::Wake(i) => 2 + 2 * l + 3 * f + i,
             Due::Release(i) => 2 + 2 * l + 4 * f + i,
         };
         self.at[place] = at;

@@ -17,14 +17,17 @@ use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
 /// What is due. Among events of the same time, what is first here comes first: a packet that
-/// leaves a port makes room for one that arrives; a sample is taken of what was before it.
+/// leaves a port makes room for one that arrives; a sample is taken of the time before it, so
+/// that a flow which starts with it has no part in it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 #[repr(u8)]
 pub enum Kind {
-    /// The scenario's event `index`.
-    Change,
     /// The stepped port of link `index` has sent its packet.
     Sent,
+    /// It is time to record.
+    Sample,
+    /// The scenario's event `index`.
+    Change,
     /// The queue discipline of link `index` has a timer.
     Discipline,
     /// Flow `index` starts.
@@ -35,22 +38,20 @@ pub enum Kind {
     Application,
     /// The sender of flow `index` asked to be woken.
     Wake,
-    /// It is time to record.
-    Sample,
     /// The first packet on the wire of link `index` comes out.
     Arrive,
 }
 
 /// By number; the last one is repeated to fill the table up.
 const KINDS: [Kind; 16] = [
-    Kind::Change,
     Kind::Sent,
+    Kind::Sample,
+    Kind::Change,
     Kind::Discipline,
     Kind::Start,
     Kind::Stop,
     Kind::Application,
     Kind::Wake,
-    Kind::Sample,
     Kind::Arrive,
     Kind::Arrive,
     Kind::Arrive,

@@ -4,7 +4,7 @@ use accord_sim::{Calendar, Kind};
 use accord_units::Time;
 use proptest::prelude::*;
 
-const KINDS: [Kind; 4] = [Kind::Change, Kind::Sent, Kind::Sample, Kind::Arrive];
+const KINDS: [Kind; 4] = [Kind::Sent, Kind::Sample, Kind::Change, Kind::Arrive];
 
 /// What a test does next.
 #[derive(Clone, Debug)]

@@ -1,0 +1,49 @@
+//! What a sample covers: the time since the one before, and nothing that starts with it.
+mod common;
+
+use accord_scenario::*;
+use accord_sim::run;
+use accord_units::*;
+use common::*;
+
+#[test]
+fn what_changes_at_the_time_of_a_sample_is_no_part_of_it() {
+    let queue = discipline("droptail", &[]);
+    let monaco = || controller("monaco", &[]);
+    let dumbbell = Dumbbell::new("10 Mbps", "5 ms", queue, Limit::Unlimited, "4 s");
+    let early = dumbbell.flows("early", 1, monaco(), "1 Gbps", (0, 0), ("0 s", None), true);
+    let mut s = early
+        .flows(
+            "late",
+            1,
+            monaco(),
+            "1 Gbps",
+            (0, 0),
+            ("1 s", Some("2 s")),
+            true,
+        )
+        .0;
+    s.sample = Duration::from_ms(100);
+    s.events.push(Event {
+        at: Time::from_secs_f64(3.0),
+        change: Change::Rate(0, "5 Mbps".parse().unwrap()),
+    });
+    let run = run(&s, &mut Quiet).unwrap();
+    let at = |metric, entity, time: f64| {
+        let place = run.time.iter().position(|t| (t - time).abs() < 1e-9);
+        run.series(metric, entity).unwrap().values[place.unwrap()]
+    };
+    let late = |time| at(Metric::Throughput, Entity::Flow(1), time);
+    assert!(late(1.0).is_nan(), "it starts with the end of that period");
+    assert!(late(1.1) > 0.0);
+    assert!(late(2.0) > 0.0, "it stops with the end of that period");
+    let during = |from, to| Window {
+        start: Time::from_secs_f64(from),
+        end: Time::from_secs_f64(to),
+    };
+    let before = run.mean(Metric::Throughput, Entity::Flow(1), during(0.0, 1.0));
+    assert_eq!(before, None);
+    // Against the new rate, the same bytes would be a utilisation of 2.
+    let used = at(Metric::Utilisation, Entity::Link(0), 3.0);
+    assert!((0.95..1.01).contains(&used), "{used}");
+}
