@@ -117,6 +117,10 @@ fn record(scenario: &Scenario, mode: Mode, collector: Collector, books: &[Books]
 /// Refuses what only a simulator can do.
 fn check(scenario: &Scenario) -> Result<(), LiveError> {
     for flow in &scenario.flows {
+        if flow.kernel.is_some() {
+            let why = "connections of the kernel are not moved yet";
+            return Err(LiveError::Scenario(format!("flow {}: {why}", flow.name)));
+        }
         let (_, receiver) = endpoints(&flow.controller, &flow.service, flow.packet, Duration::ZERO);
         if receiver.wants_truth() {
             return Err(LiveError::Scenario(format!(

@@ -185,6 +185,9 @@ pub struct Flow {
     pub reverse_path: Vec<LinkId>,
     /// The controller with its parameters; its family's role is `Controller`.
     pub controller: Values,
+    /// Congestion control of the operating system's TCP that is the flow in the live engine; the
+    /// other engines run the controller in its place.
+    pub kernel: Option<String>,
     /// What it is to get; the default but for controllers that keep accumulation.
     pub service: Service,
     /// What the application wants to send.

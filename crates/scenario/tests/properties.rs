@@ -167,14 +167,22 @@ fn flows(dice: &mut Dice, text: &mut String, hops: usize) {
     if controller != "\"reno\"" && !each {
         dice.maybe(text, "service", SERVICES);
     }
-    dice.maybe(text, "demand", DEMANDS);
+    if controller == "\"reno\"" && !each {
+        // It has neither a service nor the demand of a web user.
+        dice.maybe(text, "kernel", &["\"bbr\"", "\"cubic\""]);
+        dice.maybe(text, "demand", &DEMANDS[..5]);
+    } else {
+        dice.maybe(text, "demand", DEMANDS);
+    }
     dice.maybe(text, "start", STARTS);
     dice.maybe(text, "stop", &["\"71 h\"", "\"259199.999999999999 s\""]);
     dice.maybe(text, "access", ATTACHMENTS);
     dice.maybe(text, "egress", ATTACHMENTS);
     // So that any figure of any flow can be expected.
     writeln!(text, "record = \"flows\"").unwrap();
-    dice.maybe(text, "packet", &["\"1500 B\"", "\"64 KiB\""]);
+    let sizes = ["\"1500 B\"", "\"64 KB\"", "\"64 KiB\""];
+    let most = if text.contains("kernel") { 2 } else { 3 };
+    dice.maybe(text, "packet", &sizes[..most]);
     if each {
         let own = [
             "{}",

@@ -53,6 +53,7 @@ pub fn scenario(groups: &[(&str, usize)], links: &[&str], seconds: u64) -> Scena
             path: (0..links.len()).collect(),
             reverse_path: vec![],
             controller: CONTROLLER.defaults(),
+            kernel: None,
             service: Service::default(),
             demand: Demand::Greedy,
             start: Time::ZERO,

@@ -256,6 +256,7 @@ fn flow(s: &Scenario, flow: &Flow) -> Vec<(&'static str, String)> {
     let mut controller = vec![("name", text(flow.controller.family().name))];
     controller.extend(params(&flow.controller));
     keys.extend([("controller", table(&controller))]);
+    keys.extend(flow.kernel.as_ref().map(|name| ("kernel", text(name))));
     keys.extend(service(&flow.service));
     keys.extend([
         ("demand", demand(&flow.demand)),

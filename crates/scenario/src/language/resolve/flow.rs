@@ -7,6 +7,7 @@ use super::super::limits;
 use super::super::read::{self, Reader};
 use super::super::shape::Section;
 use super::super::tree::{Data, Entry, Table, Value};
+use super::kernel;
 use super::list;
 use super::network::Network;
 use super::port::{ATTACHMENT_LIMIT, Duplex};
@@ -22,6 +23,7 @@ use rand_xoshiro::rand_core::Rng;
 struct Spec {
     span: Span,
     controller: Values,
+    kernel: Option<String>,
     service: Service,
     demand: Demand,
     /// The earliest and the latest start.
@@ -280,15 +282,20 @@ impl Flows<'_> {
             }
             None => Ok(None),
         };
-        let controller = reader.get("controller", |value| {
-            let mut problems = Problems::default();
-            CONTROLLER
-                .read(value, catalogue.controllers, &mut problems)
-                .ok_or_else(|| problems.first(value.span))
-        })?;
+        let kernel = kernel::name(reader)?;
+        let controller = match (&kernel, reader.given("controller")) {
+            (Some(name), None) => kernel::model(name, reader, catalogue)?,
+            _ => reader.get("controller", |value| {
+                let mut problems = Problems::default();
+                CONTROLLER
+                    .read(value, catalogue.controllers, &mut problems)
+                    .ok_or_else(|| problems.first(value.span))
+            })?,
+        };
         let spec = Spec {
             span: reader.span,
             controller,
+            kernel,
             service: service(reader)?,
             demand: reader.get("demand", demand)?,
             start: reader.get("start", start)?,
@@ -328,6 +335,9 @@ impl Flows<'_> {
             );
             let hint = "demand = { constant = \"5 Mbps\" }";
             return Err(Problem::new(span, message).hint(hint));
+        }
+        if spec.kernel.is_some() {
+            return kernel::check(reader, spec.demand, spec.packet);
         }
         let Some(service) = reader.table("service", &keys::SERVICES) else {
             return Ok(());
@@ -445,6 +455,7 @@ impl Flows<'_> {
             path: route::links(self.network, &nodes, spec.span)?,
             reverse_path: route::links(self.network, &backwards, spec.span)?,
             controller: spec.controller.clone(),
+            kernel: spec.kernel.clone(),
             service: spec.service,
             demand: spec.demand,
             start: draw(spec.start, self.scenario.seed, index),

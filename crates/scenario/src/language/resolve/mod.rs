@@ -4,6 +4,7 @@
 mod event;
 mod expect;
 mod flow;
+mod kernel;
 mod network;
 mod port;
 mod route;
