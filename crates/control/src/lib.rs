@@ -48,7 +48,8 @@ pub struct PathView {
     pub rtt: Duration,
     /// Smallest round-trip time measured so far; `Duration::MAX` before the first.
     pub min_rtt: Duration,
-    /// Bytes sent and neither acknowledged nor taken for lost.
+    /// Bytes sent and neither acknowledged nor taken for lost. Where congestion is told of, as it
+    /// was before: FlightSize of RFC 5681, of which no more counts than the window.
     pub in_flight: Bytes,
     /// Bytes sent during the round trip that the report in hand ends; zero on a stream.
     pub sent_in_round: Bytes,

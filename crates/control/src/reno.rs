@@ -20,10 +20,9 @@
 //! | –      | `sack`           | –              | false   | –     | RFC 6675, NewReno only |
 //! | –      | `ecn`            | –              | false   | –     | RFC 3168 |
 //!
-//! Departures from the source: a halved window is rounded down to whole packets. What is
-//! in flight counts neither what is taken for lost
-//! nor what arrived out of order (RFC 5681 counts until the cumulative acknowledgement).
-//! The window does not grow while the sender leaves it unused [RFC 7661].
+//! Departures from the source: a halved window is rounded down to whole packets. What is in
+//! flight counts up to the window. The window does not grow while the sender leaves it unused
+//! [RFC 7661].
 
 use crate::tcp_window::{ECN, INITIAL_WINDOW, SACK, TcpWindow, marks};
 use crate::{Acked, Allowance, Congestion, Controller, Marks, PathView, Recovery};

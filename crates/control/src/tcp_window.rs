@@ -119,12 +119,9 @@ impl TcpWindow {
     }
 
     /// A loss: this part of what was in flight, two packets at least. Not in whole packets,
-    /// for laws whose steps may be much smaller than one. What is in flight counts up to the
-    /// window: more is out after a loss of many packets, as what is lost or arrived makes room,
-    /// and nearly all of that would be more than the window was.
+    /// for laws whose steps may be much smaller than one.
     pub fn keep(&mut self, part: f64, path: &PathView) {
-        let flight = path.in_flight.get().min(self.window);
-        let kept = (part * flight as f64).round() as u64;
+        let kept = (part * path.in_flight.as_f64()).round() as u64;
         self.window = kept.max(2 * self.packet);
         self.ssthresh = self.window;
     }

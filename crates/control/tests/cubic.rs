@@ -203,19 +203,6 @@ fn it_says_how_losses_are_repaired_and_what_marks_are() {
     assert_eq!(window(&c), 70.0);
 }
 
-/// A loss of many packets leaves more out than the window; the window falls all the same.
-#[test]
-fn no_loss_makes_a_window_larger() {
-    for name in ["cubic", "multcp"] {
-        let mut c = build(name, &[("initial_window", text("100 pkt"))]);
-        c.on_congestion(Congestion::Loss, &path(1000), Time::ZERO);
-        assert!(window(&c) < 100.0, "{name}");
-        let before = window(&c);
-        c.on_congestion(Congestion::Loss, &path(1000), Time::ZERO);
-        assert!(window(&c) < before, "{name}");
-    }
-}
-
 #[test]
 fn a_loss_leaves_two_packets_at_least() {
     for in_flight in 0..3 {
