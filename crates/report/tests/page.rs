@@ -144,6 +144,16 @@ fn empty_runs_and_missing_values() {
     let mut lines = panels[0]["lines"].as_array().unwrap().iter();
     let main = lines.find(|l| l["kind"] == "main").unwrap();
     assert_eq!(main["v"], serde_json::json!([null, 1, null, 3]));
+
+    // An engine that has nothing to say of a group has no line of it, nor a place in the legend.
+    let silent = vec![(Metric::Throughput, Entity::Flow(0), vec![f64::NAN; 4])];
+    let spoken = vec![(Metric::Throughput, Entity::Flow(0), vec![1e6; 4])];
+    let runs = vec![
+        run(Engine::Theory, 1, silent),
+        run(Engine::Packet, 1, spoken),
+    ];
+    let panels = &data(&page_of(&[(s(), runs)]))["points"][0]["panels"];
+    assert_eq!(panels[0]["lines"].as_array().unwrap().len(), 1);
 }
 
 #[test]
@@ -182,6 +192,14 @@ fn sweeps_lie_along_their_numbers() {
     // 4.303 · 0.1 / √3 of the three repetitions, in per cent.
     assert_eq!(quantity["lines"][0]["h"], serde_json::json!([24.843, null]));
     assert_eq!(quantity["lines"][1]["v"], serde_json::json!([null, 10]));
+
+    let mut numbers = [point("3", "1 Mbps", 1), point("3", "2 Mbps", 1)];
+    numbers
+        .iter_mut()
+        .for_each(|(s, _)| s.point[0].0 = "weight".into());
+    let sweep = &data(&page_of(&numbers))["sweep"];
+    let of = &sweep["quantities"][0]["lines"][0]["of"];
+    assert_eq!(of, "weight 3", "a number needs its name");
 
     let words = page_of(&[
         point("vegas", "slow", 1),
@@ -243,7 +261,8 @@ fn a_grid_is_a_map() {
     };
     let page = page_of(&grid(3, 4));
     let (_, map) = page.split_once("id=\"maps\"").expect("there is a map");
-    let (map, _) = map.split_once("</section>").unwrap();
+    let (map, rest) = map.split_once("</section>").unwrap();
+    assert!(rest.contains("id=\"plots\""), "the map comes first");
     assert_eq!(map.matches("<td").count(), 12);
     assert_eq!(map.matches("background:").count(), 12);
     // 0 to 3, 10 to 13 and 20 to 23 kbit/s, all of them below 25.

@@ -66,8 +66,8 @@ pub fn page(points: &[Point]) -> String {
 <body>
 {header}
 <main>
-<section id="plots" aria-label="Plots"><noscript><p>The plots need JavaScript; the figures are below.</p></noscript></section>
 {maps}
+<section id="plots" aria-label="Plots"><noscript><p>The plots need JavaScript; the figures are below.</p></noscript></section>
 {checks}
 {transfers}
 {remarks}

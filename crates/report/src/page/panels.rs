@@ -334,7 +334,11 @@ fn lines(run: &Run, metric: Metric, entities: &[Entity]) -> Vec<Raw> {
     if series.is_empty() {
         return vec![];
     }
-    let mut lines = vec![line(Kind::Main, mean(run, &series))];
+    let means = mean(run, &series);
+    if means.iter().all(|v| v.is_nan()) {
+        return vec![];
+    }
+    let mut lines = vec![line(Kind::Main, means)];
     if metric.fold() == Fold::Sum {
         lines[0].values = so_far(&lines[0].values);
     }
@@ -342,8 +346,9 @@ fn lines(run: &Run, metric: Metric, entities: &[Entity]) -> Vec<Raw> {
     let theory = run.manifest.engine == Engine::Theory;
     if metric == Metric::Accumulation && !theory {
         let estimates = all(run, Metric::AccumulationEstimate, entities);
-        if !estimates.is_empty() {
-            lines.push(line(Kind::Estimate, mean(run, &estimates)));
+        let means = mean(run, &estimates);
+        if means.iter().any(|v| !v.is_nan()) {
+            lines.push(line(Kind::Estimate, means));
         }
     }
     // Theory's flows of a group hardly differ, and where they do, packets show it.

@@ -45,6 +45,14 @@ struct SweepLine {
     h: Line,
 }
 
+/// A value of a variable, in a legend: words speak for themselves, quantities do not.
+fn told(name: &str, value: &str) -> String {
+    match value.starts_with(|c: char| c.is_ascii_digit()) {
+        true => format!("{name} {value}"),
+        false => value.into(),
+    }
+}
+
 /// The horizontal axis: which variable, and where each point lies.
 struct Axis {
     variable: Option<usize>,
@@ -67,7 +75,7 @@ impl Sweep {
         for (i, point) in points.iter().enumerate() {
             let others = point.scenario.point.iter().enumerate();
             let others = others.filter(|(v, _)| Some(*v) != axis.variable);
-            let others: Vec<&str> = others.map(|(_, (_, value))| value.as_str()).collect();
+            let others: Vec<String> = others.map(|(_, (name, value))| told(name, value)).collect();
             let outline = Outline::of(point.scenario);
             let runs = point.runs();
             let columns = columns(&outline, &runs);

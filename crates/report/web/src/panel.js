@@ -37,6 +37,7 @@ export class Panel {
   /** The legend's items; the colour says which group or link, the dash which engine. */
   makeItems() {
     const { panel, point } = this;
+    const believers = new Set(panel.lines.filter((line) => line.kind === "estimate").map((line) => line.engine));
     return panel.lines
       .filter((line) => line.kind === "main" || line.kind === "estimate")
       .sort((a, b) => a.of - b.of || a.engine - b.engine)
@@ -47,7 +48,7 @@ export class Panel {
         return {
           line,
           subject: panel.subjects[line.of],
-          label: estimate ? "estimate" : engine,
+          label: !estimate ? engine : believers.size > 1 ? `${engine}'s estimate` : "estimate",
           dash: estimate ? estimateDash : look.dash,
           width: look.width,
           shown: line.of < FIRST_SUBJECTS,
