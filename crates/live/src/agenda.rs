@@ -1,6 +1,6 @@
 //! What a station has to do, and when: one deadline for each thing that can be due.
 
-use accord_units::Time;
+use accord_units::{Duration, Time};
 
 /// A thing that can be due; the number is the station's own, of its links and its flows' ends.
 /// Among those of the same time, what is first here comes first, as in the packet engine.
@@ -72,6 +72,14 @@ impl Agenda {
         self.at[place] = at;
     }
 
+    /// When the first thing is of consequence outside: each is `ahead` after it is due.
+    pub fn first_effect(&self, ahead: impl Fn(Due) -> Duration) -> Time {
+        let all = self.at.iter().zip(&self.due);
+        let planned = all.filter(|(at, _)| **at < Time::MAX);
+        let effects = planned.map(|(at, due)| *at + ahead(*due));
+        effects.min().unwrap_or(Time::MAX)
+    }
+
     /// What is due first, and when.
     pub fn first(&self) -> (Time, Due) {
         let mut first = 0;
@@ -103,5 +111,23 @@ mod tests {
             agenda.set(due, Time::MAX);
         }
         assert_eq!(agenda.first().0, Time::MAX);
+    }
+
+    #[test]
+    fn what_has_no_effect_yet_can_wait() {
+        let mut agenda = Agenda::new(1, 1);
+        let ahead = |due| match due {
+            Due::Sent(_) => Duration::from_ms(5),
+            _ => Duration::ZERO,
+        };
+        assert_eq!(agenda.first_effect(ahead), Time::MAX);
+        let ms = |ms| Time::ZERO + Duration::from_ms(ms);
+        agenda.set(Due::Sent(0), ms(1));
+        assert_eq!(agenda.first_effect(ahead), ms(6));
+        agenda.set(Due::Release(0), ms(4));
+        assert_eq!(
+            (agenda.first_effect(ahead), agenda.first().0),
+            (ms(4), ms(1))
+        );
     }
 }

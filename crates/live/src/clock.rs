@@ -48,15 +48,25 @@ impl Clock {
         Time::ZERO + from_std(since)
     }
 
-    /// The time of a stamp that the kernel took on its calendar clock a moment ago. What lies in
-    /// the future, because that clock was set, is now.
-    pub fn of_stamp(&self, stamp: TimeSpec) -> Time {
-        let now = self.now();
-        let Ok(calendar) = clock_gettime(ClockId::CLOCK_REALTIME) else {
-            return now;
+    /// The calendar clock, on which the kernel stamps packets, against this one.
+    pub fn calendar(&self) -> Calendar {
+        let mut best = Calendar {
+            now: self.now(),
+            reads: TimeSpec::new(0, 0),
         };
-        let age = std::time::Duration::from(calendar).saturating_sub(stamp.into());
-        Time::from_ps(now.as_ps().saturating_sub(from_std(age).as_ps()))
+        // A thread that loses the processor between two readings tries again.
+        for _ in 0..3 {
+            let before = self.now();
+            let reads = clock_gettime(ClockId::CLOCK_REALTIME);
+            let after = self.now();
+            if let Ok(reads) = reads {
+                best = Calendar { now: after, reads };
+            }
+            if after.since(before) < Duration::from_us(5) {
+                break;
+            }
+        }
+        best
     }
 
     /// Waits until there is something to read, until `deadline`, or for a tenth of a second.
@@ -70,6 +80,28 @@ impl Clock {
             // than one that is late.
             Err(_) => std::thread::yield_now(),
         }
+    }
+}
+
+/// A moment on both clocks.
+#[derive(Clone, Copy, Debug)]
+pub struct Calendar {
+    now: Time,
+    reads: TimeSpec,
+}
+
+impl Calendar {
+    /// The time of a stamp that was taken lately; up to `limit`, in case that clock was set.
+    pub fn time(&self, stamp: TimeSpec, limit: Time) -> Time {
+        let (stamp, reads) = (stamp.into(), self.reads.into());
+        let at = match std::time::Duration::checked_sub(stamp, reads) {
+            Some(after) => self.now + from_std(after),
+            None => {
+                let age = from_std(std::time::Duration::saturating_sub(reads, stamp));
+                Time::from_ps(self.now.as_ps().saturating_sub(age.as_ps()))
+            }
+        };
+        at.min(limit)
     }
 }
 

@@ -1,11 +1,12 @@
-//! A UDP socket that tells and is told the DSCP and ECN of each packet, and when it came.
+//! A UDP socket that tells and is told the DSCP and ECN of each packet, and when it came. As many
+//! packets as are there cross the border to the kernel at once.
 
 use crate::clock::Clock;
 use accord_units::Time;
 use nix::errno::Errno;
 use nix::sys::socket::{
-    ControlMessage, ControlMessageOwned, MsgFlags, SockaddrIn, recvmsg, sendmsg, setsockopt,
-    sockopt,
+    ControlMessage, ControlMessageOwned, MsgFlags, MultiHeaders, SockaddrIn, recvmmsg, sendmmsg,
+    setsockopt, sockopt,
 };
 use nix::sys::time::TimeSpec;
 use std::io::{IoSlice, IoSliceMut, Result};
@@ -24,13 +25,38 @@ pub struct Socket {
 
 /// What came.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Received {
+pub struct Received<'a> {
     /// When, by the kernel's stamp.
     pub at: Time,
     /// DSCP and ECN.
     pub tos: u8,
-    /// How many bytes.
-    pub len: usize,
+    /// The bytes.
+    pub datagram: &'a [u8],
+}
+
+/// So many packets at most cross the border at once.
+pub const BATCH: usize = 64;
+/// The longest datagram.
+const LONGEST: usize = 1 << 16;
+
+/// What a thread needs to pass packets to the kernel and to take them from it.
+#[derive(Debug)]
+pub struct Exchange {
+    incoming: MultiHeaders<SockaddrIn>,
+    outgoing: MultiHeaders<SockaddrIn>,
+    buffers: Vec<Vec<u8>>,
+}
+
+impl Exchange {
+    /// Room for a batch each way.
+    pub fn new() -> Exchange {
+        let told = nix::cmsg_space!(u8, TimeSpec);
+        Exchange {
+            incoming: MultiHeaders::preallocate(BATCH, Some(told)),
+            outgoing: MultiHeaders::preallocate(BATCH, Some(nix::cmsg_space!(u8))),
+            buffers: vec![vec![0; LONGEST]; BATCH],
+        }
+    }
 }
 
 impl Socket {
@@ -45,63 +71,74 @@ impl Socket {
         Ok(Socket { udp })
     }
 
-    /// Room for what [`Socket::receive`] is told beside a datagram.
-    pub fn control() -> Vec<u8> {
-        nix::cmsg_space!(u8, TimeSpec)
-    }
-
     /// Its port.
     pub fn port(&self) -> Result<u16> {
         Ok(self.udp.local_addr()?.port())
     }
 
-    /// Sends a datagram; `false` if the kernel had no room for it.
-    pub fn send(&self, to: SocketAddrV4, tos: u8, datagram: &[u8]) -> Result<bool> {
-        let slices = [IoSlice::new(datagram)];
+    /// Sends datagrams with the same DSCP and ECN, up to [`BATCH`]. Gives how many of the first
+    /// of them the kernel took: fewer than all where it had no room for the next.
+    pub fn send(
+        &self,
+        exchange: &mut Exchange,
+        tos: u8,
+        datagrams: &[(SocketAddrV4, &[u8])],
+    ) -> Result<usize> {
+        let slices: Vec<[IoSlice; 1]> = (datagrams.iter())
+            .map(|(_, bytes)| [IoSlice::new(bytes)])
+            .collect();
+        let to: Vec<Option<SockaddrIn>> = (datagrams.iter())
+            .map(|(to, _)| Some(SockaddrIn::from(*to)))
+            .collect();
         let control = [ControlMessage::Ipv4Tos(&tos)];
-        let to = SockaddrIn::from(to);
         let fd = self.udp.as_raw_fd();
         loop {
-            match sendmsg(fd, &slices, &control, MsgFlags::empty(), Some(&to)) {
-                Ok(_) => return Ok(true),
+            let outgoing = &mut exchange.outgoing;
+            match sendmmsg(fd, outgoing, &slices, &to, control, MsgFlags::empty()) {
+                Ok(sent) => return Ok(sent.count()),
                 Err(Errno::EINTR) => {}
-                Err(Errno::EAGAIN | Errno::ENOBUFS) => return Ok(false),
+                Err(Errno::EAGAIN | Errno::ENOBUFS) => return Ok(0),
                 Err(e) => return Err(e.into()),
             }
         }
     }
 
-    /// Takes a datagram, if there is one; what does not fit into `datagram` is cut off.
+    /// Takes up to [`BATCH`] datagrams that have come, and gives how many.
     pub fn receive(
         &self,
+        exchange: &mut Exchange,
         clock: &Clock,
-        control: &mut [u8],
-        datagram: &mut [u8],
-    ) -> Result<Option<Received>> {
-        let mut slices = [IoSliceMut::new(datagram)];
+        mut take: impl FnMut(Received),
+    ) -> Result<usize> {
+        let Exchange {
+            incoming, buffers, ..
+        } = exchange;
+        let mut slices: Vec<[IoSliceMut; 1]> = (buffers.iter_mut())
+            .map(|buffer| [IoSliceMut::new(buffer)])
+            .collect();
         let fd = self.udp.as_raw_fd();
-        let received = loop {
-            let control = Some(&mut *control);
-            match recvmsg::<SockaddrIn>(fd, &mut slices, control, MsgFlags::empty()) {
-                Ok(received) => break received,
-                Err(Errno::EINTR) => {}
-                Err(Errno::EAGAIN) => return Ok(None),
-                Err(e) => return Err(e.into()),
-            }
+        let slots = slices.iter_mut();
+        let received = match recvmmsg(fd, incoming, slots, MsgFlags::empty(), None) {
+            Ok(received) => received,
+            Err(Errno::EINTR | Errno::EAGAIN) => return Ok(0),
+            Err(e) => return Err(e.into()),
         };
-        let (mut tos, mut at) = (0, None);
-        for message in received.cmsgs()? {
-            match message {
-                ControlMessageOwned::Ipv4Tos(value) => tos = value,
-                ControlMessageOwned::ScmTimestampns(stamp) => at = Some(clock.of_stamp(stamp)),
-                _ => {}
+        let (calendar, now) = (clock.calendar(), clock.now());
+        let mut count = 0;
+        for message in received {
+            let (mut tos, mut at) = (0, now);
+            for told in message.cmsgs()? {
+                match told {
+                    ControlMessageOwned::Ipv4Tos(value) => tos = value,
+                    ControlMessageOwned::ScmTimestampns(stamp) => at = calendar.time(stamp, now),
+                    _ => {}
+                }
             }
+            let datagram = message.iovs().next().unwrap_or_default();
+            take(Received { at, tos, datagram });
+            count += 1;
         }
-        Ok(Some(Received {
-            at: at.unwrap_or_else(|| clock.now()),
-            tos,
-            len: received.bytes,
-        }))
+        Ok(count)
     }
 }
 

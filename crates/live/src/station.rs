@@ -4,28 +4,30 @@
 //! the time when it was due, however late the thread woke up. So a port that is looked at late
 //! loses nothing of its rate, and only two things depend on the machine: when a packet comes out
 //! of a wire and is handed to the kernel, which is measured ([`Achieved`]), and how long the
-//! kernel takes. When a packet arrived is what the kernel stamped on it.
+//! kernel takes. When a packet arrived is what the kernel stamped on it. `station/drive.rs` is
+//! where the clock and the sockets are.
 
+mod drive;
+
+use self::drive::Departure;
 use crate::agenda::{Agenda, Due};
-use crate::clock::{Clock, sharpen, used};
+use crate::clock::Clock;
 use crate::collect::Part;
 use crate::ends::{Sink, Source, packet};
 use crate::link::{Achieved, Link};
 use crate::packet::Packet;
-use crate::socket::Socket;
+use crate::socket::{BATCH, Exchange, Socket};
 use accord_aqm::Aqm;
 use accord_port::Count;
 use accord_scenario::{Change, LinkId, NodeId, Scenario, State};
 use accord_transport::Segment;
-use accord_transport::pcapng::{Capture, Envelope};
+use accord_transport::pcapng::Capture;
 use accord_transport::wire;
 use accord_units::{Bytes, Duration, Time};
-use nix::poll::{PollFd, PollFlags};
 use std::io::Result;
 use std::net::SocketAddrV4;
-use std::os::fd::AsFd;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::AtomicBool;
 use std::sync::mpsc::Sender;
 
 /// What all stations know.
@@ -83,11 +85,6 @@ impl<'a> Plan<'a> {
     }
 }
 
-/// The longest datagram.
-const LONGEST: usize = 1 << 16;
-/// So many are taken from a socket before time is looked at again.
-const BATCH: usize = 256;
-
 /// A station in the making or at work.
 pub struct Station<'a> {
     plan: &'a Plan<'a>,
@@ -102,6 +99,10 @@ pub struct Station<'a> {
     sink_of: Vec<Option<usize>>,
     now: Time,
     agenda: Agenda,
+    /// What is done now is of no consequence outside for so long: the shortest delay of its links.
+    lookahead: Duration,
+    /// What is to be handed over.
+    departures: Vec<Departure>,
     /// The network as it is, the events that are over, and the current routes by flow.
     state: State<'a>,
     events: usize,
@@ -141,13 +142,6 @@ pub struct Books {
     /// What came and went.
     #[cfg(test)]
     pub tape: crate::parity::Tape,
-}
-
-/// A packet that came, before it is looked at.
-struct Arrival {
-    at: Time,
-    node: NodeId,
-    packet: Packet,
 }
 
 impl<'a> Station<'a> {
@@ -190,6 +184,8 @@ impl<'a> Station<'a> {
             socket_of,
             now: Time::ZERO,
             agenda: Agenda::new(links.len(), sources.len()),
+            lookahead: lookahead(&links),
+            departures: Vec::new(),
             links,
             sources,
             sinks,
@@ -225,33 +221,8 @@ impl<'a> Station<'a> {
         self.agenda.set(Due::Sample, Time::ZERO + s.sample);
     }
 
-    /// Works until the run ends or is stopped.
-    pub fn run(mut self) -> Result<Books> {
-        self.books.first = sharpen();
-        let nodes = self.nodes.clone();
-        let mut polls: Vec<PollFd> = nodes
-            .iter()
-            .map(|(_, socket)| PollFd::new(socket.as_fd(), PollFlags::POLLIN))
-            .collect();
-        let mut buffers = (Socket::control(), vec![0; LONGEST]);
-        let clock = self.plan.clock;
-        let end = self.plan.scenario.end();
-        clock.wait_for_start(|| self.stopped());
-        while self.now < end && !self.stopped() {
-            clock.wait(self.agenda.first().0, &mut polls);
-            let ready: Vec<bool> = polls.iter().map(|p| p.any() != Some(false)).collect();
-            let arrivals = self.take_in(&ready, &mut buffers)?;
-            let now = clock.now().min(end);
-            for arrival in arrivals {
-                let at = arrival.at.min(now).max(self.now);
-                #[cfg(test)]
-                (self.books.tape.inputs).push((at, arrival.node, arrival.packet.clone()));
-                self.advance(at)?;
-                self.arrive(arrival.node, arrival.packet);
-            }
-            self.advance(now)?;
-        }
-        self.books.cpu = used();
+    /// The books at the end.
+    fn close(mut self) -> Books {
         for source in &mut self.sources {
             let left = source
                 .left()
@@ -262,65 +233,23 @@ impl<'a> Station<'a> {
             self.books.hops += link.port.counters().served.packets;
             self.books.links.push((link.id, link.achieved));
         }
-        Ok(self.books)
+        self.books
     }
 
     /// Does what it did when this came, up to the end of the run.
     #[cfg(test)]
     pub fn replay(mut self, inputs: &[(Time, NodeId, Packet)]) -> Result<crate::parity::Tape> {
+        let mut exchange = Exchange::new();
         for (at, node, packet) in inputs {
-            self.advance(*at)?;
+            self.advance(*at, &mut exchange)?;
             self.arrive(*node, packet.clone());
         }
-        self.advance(self.plan.scenario.end())?;
+        self.advance(self.plan.scenario.end(), &mut exchange)?;
         Ok(self.books.tape)
     }
 
-    fn stopped(&self) -> bool {
-        self.plan.stop.load(Ordering::Relaxed)
-    }
-
-    /// Takes what has come from the sockets that are ready, in the order in which it came.
-    fn take_in(
-        &mut self,
-        ready: &[bool],
-        buffers: &mut (Vec<u8>, Vec<u8>),
-    ) -> Result<Vec<Arrival>> {
-        let mut arrivals = Vec::new();
-        let (control, datagram) = buffers;
-        let flows = &self.plan.scenario.flows;
-        let aggregate = |flow| flows.get(flow as usize).map_or(0, |f| f.aggregate as u8);
-        let nodes = self.nodes.iter().zip(ready);
-        for ((node, socket), _) in nodes.filter(|(_, ready)| **ready) {
-            for _ in 0..BATCH {
-                let received = socket.receive(&self.plan.clock, control, datagram)?;
-                let Some(received) = received else {
-                    break;
-                };
-                let datagram = &datagram[..received.len];
-                match wire::header(datagram) {
-                    Ok(header) if header.run == self.plan.run => arrivals.push(Arrival {
-                        at: received.at,
-                        node: *node,
-                        packet: Packet {
-                            datagram: datagram.to_vec(),
-                            header,
-                            tos: received.tos,
-                            aggregate: aggregate(header.flow),
-                        },
-                    }),
-                    // Anybody may send to our sockets, on loopback.
-                    _ => self.books.foreign += 1,
-                }
-            }
-        }
-        self.books.taken += arrivals.len() as u64;
-        arrivals.sort_by_key(|a| a.at);
-        Ok(arrivals)
-    }
-
     /// Does what is due up to `to`.
-    fn advance(&mut self, to: Time) -> Result<()> {
+    fn advance(&mut self, to: Time, exchange: &mut Exchange) -> Result<()> {
         loop {
             let (at, due) = self.agenda.first();
             if at > to || self.stopped() {
@@ -351,7 +280,10 @@ impl<'a> Station<'a> {
                     self.pump(i);
                 }
                 Due::Sample => self.sample(),
-                Due::Release(i) => self.release(i)?,
+                Due::Release(i) => self.release(i),
+            }
+            if self.departures.len() == BATCH {
+                self.hand_over(exchange)?;
             }
         }
         self.now = self.now.max(to);
@@ -371,6 +303,7 @@ impl<'a> Station<'a> {
             Change::Delay(link, delay) => {
                 if let Some(i) = self.link_of[*link] {
                     self.links[i].delay = *delay;
+                    self.lookahead = lookahead(&self.links);
                 }
             }
             Change::Rate(link, rate) => {
@@ -496,35 +429,23 @@ impl<'a> Station<'a> {
     }
 
     /// The first packet on a wire comes out: the kernel has it from here.
-    fn release(&mut self, i: usize) -> Result<()> {
+    fn release(&mut self, i: usize) {
         let link = &mut self.links[i];
         let Some((nominal, packet)) = link.release() else {
-            return Ok(());
+            return;
         };
         self.agenda.set(Due::Release(i), link.release_at());
         let Some(socket) = self.socket_of[self.plan.scenario.links[link.id].from] else {
-            return Ok(());
+            return;
         };
-        let to = self.plan.next[link.id];
-        if self.nodes[socket]
-            .1
-            .send(to, packet.tos, &packet.datagram)?
-        {
-            self.books.handed += 1;
-        } else {
-            self.books.refused += 1;
-        }
-        let real = self.plan.clock.now();
-        if self.plan.capture {
-            let ends = self.plan.scenario.ends(packet.header.flow as usize);
-            let envelope = Envelope::new(ends, packet.header.kind, packet.tos);
-            (self.capture).datagram(link.id, real, envelope, &packet.datagram);
-        }
         #[cfg(test)]
         (self.books.tape.outputs).push((nominal, link.id, packet.clone()));
-        let (size, rate) = (packet.header.size, link.port.rate());
-        link.achieved.released(nominal, real, size, rate);
-        Ok(())
+        self.departures.push(Departure {
+            link: i,
+            socket,
+            nominal,
+            packet,
+        });
     }
 
     /// A packet is at its endpoint.
@@ -568,6 +489,12 @@ impl<'a> Station<'a> {
         // Nobody listens any more when the run was stopped.
         let _ = self.parts.send(part);
     }
+}
+
+/// The shortest delay of a link.
+fn lookahead(links: &[Link]) -> Duration {
+    let delays = links.iter().map(|l| l.delay);
+    delays.min().unwrap_or(Duration::MAX)
 }
 
 /// A packet of the flow is no more.
