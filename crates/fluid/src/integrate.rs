@@ -442,6 +442,9 @@ impl<'a, 'b> Integration<'a, 'b> {
         for (loads, feeds) in self.loads.iter_mut().zip(&self.feeds) {
             feeds.gather(&self.windows, now, &mut loads.windows);
         }
+        for (capacity, queue) in self.capacities.iter_mut().zip(&self.queues) {
+            *capacity = queue.admits();
+        }
         let problem = Problem {
             capacity: &self.capacities,
             loads: &self.loads,
@@ -454,17 +457,19 @@ impl<'a, 'b> Integration<'a, 'b> {
         }
         let residual = problem.solve(delay, rate);
         self.residual = self.residual.max(residual);
-        let longest = self.queues.iter().map(|q| q.longest);
-        if delay.iter().zip(longest.clone()).any(|(p, most)| *p > most) {
-            // What the windows send beyond a full buffer is lost.
-            for (p, most) in delay.iter_mut().zip(longest) {
-                *p = p.min(most);
-            }
+        let mut bounded = false;
+        for (p, queue) in delay.iter_mut().zip(&self.queues) {
+            // What windows send beyond a full buffer is lost; and however little they send, a
+            // queue falls no faster than the link serves it.
+            let within = p.max(queue.delay - h).min(queue.longest);
+            bounded |= within != *p;
+            *p = within;
+        }
+        if bounded {
             problem.evaluate(delay, rate);
         }
         for ((queue, p), y) in self.queues.iter_mut().zip(delay).zip(rate) {
-            let fills = (*p - queue.delay) * queue.capacity;
-            queue.set(*p, (*y * h + fills).max(0.0), h);
+            queue.set(*p, *y, h);
         }
     }
 }

@@ -2,10 +2,11 @@
 //!
 //! ```text
 //! integrator    dp/dt = (y − c)/c where p > 0, else its positive part      [Low02 eq. 16]
-//! ack-clocked   Σ w(t − τ)/(d + p) = c where p > 0, else at most c
+//! ack-clocked   (1 − m)·Σ w(t − τ)/(d + p) = c where p > 0, else at most c
 //! ```
 //!
-//! y is what arrives, p the queuing delay, c the capacity. Both are complementarity
+//! y is what arrives and is not dropped by the discipline, p the queuing delay, c the capacity, m
+//! the share dropped: a window sends as much in a round trip whether or not it gets through. Both are complementarity
 //! conditions: p ≥ 0, and either p or the slack is zero. A full buffer is the same at the
 //! other end: what does not fit is lost.
 
@@ -25,6 +26,8 @@ pub(crate) struct Queue {
     /// Fractions of arrivals lost and marked.
     pub loss: f64,
     pub mark: f64,
+    /// Fraction of the arrivals that the discipline dropped when it last looked.
+    drops: f64,
     pub sums: Sums,
 }
 
@@ -51,6 +54,7 @@ impl Queue {
             slope: 0.0,
             loss: 0.0,
             mark: 0.0,
+            drops: 0.0,
             sums: Sums::default(),
         }
     }
@@ -86,15 +90,38 @@ impl Queue {
         self.account(next, arrived, refused, overflow, h);
     }
 
-    /// The queue is `next` because of the windows; `arrived` is what they then send.
-    pub fn set(&mut self, next: f64, arrived: f64, h: f64) {
-        let refused = self.judge(arrived, h);
+    /// What may arrive so that as much enters as is served.
+    pub fn admits(&self) -> f64 {
+        // Of which no more than this is dropped, so that it is a number.
+        self.capacity / (1.0 - self.drops).max(1e-6)
+    }
+
+    /// The queue is `next` because of the windows, which then send at `rate`. What the discipline
+    /// drops does not enter, by the share that it came to in the step before: what it comes to in
+    /// this one depends on what arrives.
+    pub fn set(&mut self, next: f64, rate: f64, h: f64) {
+        let next = next.min(self.longest);
+        let fills = (next - self.delay) * self.capacity;
+        let kept = 1.0 - self.drops;
+        let entered = (rate * kept * h + fills).max(0.0);
+        let arrived = match kept > 0.0 {
+            true => entered / kept,
+            false => rate * h,
+        };
+        let judged = self.judge(arrived, h);
+        if arrived > 0.0 {
+            self.drops = (judged.dropped / arrived).clamp(0.0, 1.0);
+        }
+        let refused = Refused {
+            dropped: arrived - entered,
+            marked: judged.marked,
+        };
         let overflow = if next >= self.longest {
-            (arrived - refused.dropped - self.capacity * (h + next - self.delay)).max(0.0)
+            (entered - self.capacity * h - fills).max(0.0)
         } else {
             0.0
         };
-        self.account(next.min(self.longest), arrived, refused, overflow, h);
+        self.account(next, arrived, refused, overflow, h);
     }
 
     fn judge(&mut self, arrived: f64, h: f64) -> Refused {
