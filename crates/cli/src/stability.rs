@@ -7,7 +7,7 @@ use crate::fail::Failure;
 use crate::source::{CATALOGUE, load};
 use accord_fluid::{Margins, Stability};
 use accord_scenario::Scenario;
-use accord_units::Time;
+use accord_units::{Rate, Time};
 
 /// Carries out the command; `Ok(false)` where an equilibrium is not stable.
 pub fn run(args: &Args) -> Result<bool, Failure> {
@@ -68,6 +68,21 @@ fn text(scenario: &Scenario, found: &Stability) -> String {
         out += &format!(
             "  {name:16} {:.4} ± {:.4}j 1/s: {speed}{swing}\n",
             root.re, root.im
+        );
+    }
+    let mut shown = std::collections::BTreeSet::new();
+    let groups = found.rest.iter().filter(|r| shown.insert(r.group));
+    for (i, rest) in groups.enumerate() {
+        let name = if i == 0 { "at rest" } else { "" };
+        let signal = match rest.signal > 0.0 {
+            true => format!(", {:.3} % marked or lost", 100.0 * rest.signal),
+            false => String::new(),
+        };
+        out += &format!(
+            "  {name:16} {}: {} a flow, round trip {}{signal}\n",
+            scenario.groups[rest.group].name,
+            Rate::from_bps_f64(8.0 * rest.rate),
+            time(rest.base_rtt + rest.queue),
         );
     }
     out += "  jitter: above twice the range that a flow's delay has at rest it may starve another; that range is zero for a loop that settles, so any lasting difference in jitter moves rates. It halves a rate at\n";

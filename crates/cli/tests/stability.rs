@@ -131,3 +131,38 @@ fn laws_of_the_sign_are_named() {
     assert!(ended.stdout.contains("no linearisation"), "{ended:#?}");
     assert!(!ended.stdout.contains("NaN"), "{ended:#?}");
 }
+
+/// Reno over RED has an equilibrium here, which more delay makes cycle.
+#[test]
+fn reno_over_red_has_a_map() {
+    let queue = "queue = { discipline = \"red\", min_threshold = \"5 pkt\", max_threshold = \"100 pkt\", max_probability = 0.2, weight = 0.02, limit = \"unlimited\" }";
+    let red = LOOP
+        .replace(
+            "queue = { discipline = \"droptail\", limit = \"unlimited\" }",
+            queue,
+        )
+        .replace(
+            "{ name = \"monaco\", gain = 0.5, estimator = \"ideal\" }",
+            "\"reno\"",
+        );
+    let dir = folder(&[("red.toml", &red)]);
+    let one = accord(dir.path(), &["stability", "red.toml"]);
+    assert!(one.stdout.contains("% marked or lost"), "{one:#?}");
+    let x = "topology.dumbbell.delay=1 ms..100 ms";
+    let map = [
+        "stability",
+        "red.toml",
+        "--x",
+        x,
+        "--points",
+        "3",
+        "-o",
+        "map",
+    ];
+    accord(dir.path(), &map).with(0);
+    let table = std::fs::read_to_string(dir.path().join("map/map.csv")).unwrap();
+    let growth: Vec<f64> = (rows(&table).iter())
+        .map(|r| r[4].parse().unwrap())
+        .collect();
+    assert!(growth[0] < 0.0 && growth[2] > 0.0, "{table}");
+}

@@ -58,7 +58,7 @@ pub(crate) enum Law {
 pub(crate) struct Discipline {
     pub law: Law,
     /// Marks rather than drops, where it can.
-    marks: bool,
+    pub marks: bool,
     /// The virtual backlog; REM's price in milliseconds; RED's average.
     level: f64,
     /// Capacity of the virtual queue.
@@ -192,13 +192,13 @@ impl Discipline {
                 over
             }
             Law::Rem {
-                ln_phi,
                 gain,
                 backlog: weight,
+                ..
             } => {
                 let excess = weight * backlog * h + arrived - capacity * h;
                 self.level = (self.level + gain * excess).max(0.0);
-                arrived * -(-self.level * ln_phi).exp_m1()
+                arrived * self.share(self.level).0
             }
             Law::Red {
                 unit,
@@ -213,15 +213,15 @@ impl Discipline {
                 let kept = (seen / packet * ln_keep).exp();
                 let found = backlog / unit;
                 self.level = found + (self.level - found) * kept;
-                let p = self.probability();
-                if p >= 1.0 {
+                let (share, _) = self.share(self.level);
+                if share >= 1.0 {
                     // No mark is taken for a drop any more.
                     return Refused {
                         dropped: arrived,
                         marked: 0.0,
                     };
                 }
-                arrived * 2.0 * p / (1.0 + p)
+                arrived * share
             }
         };
         match self.marks {
@@ -244,27 +244,42 @@ impl Discipline {
         self.level = (self.level + arrived - service).max(0.0);
     }
 
-    /// RED's probability for its average.
-    fn probability(&self) -> f64 {
-        let Law::Red {
-            min,
-            max,
-            probability,
-            gentle,
-            ..
-        } = self.law
-        else {
-            return 0.0;
-        };
-        let average = self.level;
-        if average < min {
-            0.0
-        } else if average < max {
-            probability * (average - min) / (max - min)
-        } else if gentle && average < 2.0 * max {
-            probability + (1.0 - probability) * (average / max - 1.0)
-        } else {
-            1.0
+    /// The level at which RED's average is this backlog in bytes; no other queue is seen so.
+    pub fn average(&self, backlog: f64) -> Option<f64> {
+        match self.law {
+            Law::Red { unit, .. } => Some(backlog / unit),
+            _ => None,
+        }
+    }
+
+    /// The share that RED marks or drops at an average, or REM at a price, and its slope.
+    pub fn share(&self, level: f64) -> (f64, f64) {
+        match self.law {
+            Law::Rem { ln_phi, .. } => {
+                let unmarked = (-level * ln_phi).exp();
+                (-(-level * ln_phi).exp_m1(), ln_phi * unmarked)
+            }
+            Law::Red {
+                min,
+                max,
+                probability,
+                gentle,
+                ..
+            } => {
+                let (p, slope) = if level < min {
+                    (0.0, 0.0)
+                } else if level < max {
+                    let slope = probability / (max - min);
+                    (slope * (level - min), slope)
+                } else if gentle && level < 2.0 * max {
+                    let slope = (1.0 - probability) / max;
+                    (probability + slope * (level - max), slope)
+                } else {
+                    (1.0, 0.0)
+                };
+                (2.0 * p / (1.0 + p), slope * 2.0 / (1.0 + p).powi(2))
+            }
+            _ => (0.0, 0.0),
         }
     }
 }

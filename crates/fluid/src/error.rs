@@ -45,13 +45,23 @@ pub enum FluidError {
     NoEquilibrium(String),
     /// A law cannot be linearised.
     #[error(
-        "{group}: {law} moves its window by the sign of its error only, so it has no linearisation; run it"
+        "{group}: {law} moves its window by the sign of its error only, so it has no linearisation and no margins: it goes on cycling, or stops, whatever its gain; run it (accord run FILE --engine fluid)"
     )]
     Sign {
         /// Whose law it is.
         group: String,
         /// The law.
         law: &'static str,
+    },
+    /// The equilibrium has no derivative.
+    #[error(
+        "{link}: {discipline} marks and rests with its queue just empty, a corner: it answers to more by a queue and to less by the price alone, so it has no linearisation; run it"
+    )]
+    Corner {
+        /// Where.
+        link: String,
+        /// Its discipline.
+        discipline: &'static str,
     },
     /// Too large for dense eigenvalues.
     #[error(

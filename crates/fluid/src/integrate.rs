@@ -10,7 +10,6 @@
 //! windows, the trapezoidal rule for what they send, linear interpolation of the past.
 
 use crate::conserve::{Loads, Problem};
-use crate::discipline::Discipline;
 use crate::error::FluidError;
 use crate::feeds::Feeds;
 use crate::flow::{Flow, See};
@@ -104,13 +103,7 @@ impl<'a, 'b> Integration<'a, 'b> {
                 .map(|q| {
                     let buffer = model.buffer(q);
                     let capacity = network.rate[model.queues[q]];
-                    let discipline = Discipline::new(
-                        model.discipline(q),
-                        buffer,
-                        model.packets[q],
-                        model.capable(q),
-                        capacity,
-                    );
+                    let discipline = model.rule(q, capacity);
                     Queue::new(discipline, capacity, buffer)
                 })
                 .collect(),

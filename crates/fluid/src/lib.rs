@@ -10,6 +10,7 @@
 //! Harrison, Xia, Kalyanaraman, Venkatesan, *A Closed-loop Scheme for Expected Minimum Rate and
 //! Weighted Rate Services*.
 
+mod balance;
 mod conserve;
 mod control;
 mod discipline;
@@ -29,6 +30,7 @@ mod record;
 mod rest;
 mod roots;
 mod run;
+mod signal;
 mod stability;
 
 pub use error::FluidError;

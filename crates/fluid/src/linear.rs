@@ -23,6 +23,8 @@ pub struct Term {
 pub struct Linear {
     /// How many unknowns are windows.
     pub windows: usize,
+    /// What windows do by themselves is no gain: a gain multiplies only what comes back to them.
+    pub open: bool,
     /// All unknowns.
     pub size: usize,
     /// The equations.
@@ -30,12 +32,20 @@ pub struct Linear {
 }
 
 impl Linear {
+    /// Only some of the terms.
+    pub(crate) fn part(&self, of: impl Fn(&Term) -> bool) -> Linear {
+        Linear {
+            terms: self.terms.iter().copied().filter(of).collect(),
+            ..*self
+        }
+    }
+
     /// The longest delay.
     pub fn longest(&self) -> f64 {
         self.terms.iter().map(|t| t.delay).fold(0.0, f64::max)
     }
 
-    /// Σ coefficient·e^(−s·delay), with the terms of windows multiplied by `gain`.
+    /// Σ coefficient·e^(−s·delay), with gains multiplied by `gain`.
     pub(crate) fn at(&self, s: Complex<f64>, gain: f64) -> DMatrix<Complex<f64>> {
         let mut a = DMatrix::zeros(self.size, self.size);
         for t in &self.terms {
@@ -45,6 +55,11 @@ impl Linear {
     }
 
     pub(crate) fn scale(&self, t: &Term, gain: f64) -> f64 {
-        if t.row < self.windows { gain } else { 1.0 }
+        if self.gained(t) { gain } else { 1.0 }
+    }
+
+    /// Whether a gain multiplies a term.
+    pub(crate) fn gained(&self, t: &Term) -> bool {
+        t.row < self.windows && !(self.open && t.feedbacks == 0)
     }
 }

@@ -11,17 +11,23 @@
 //! integrator   c·δdp/dt = Σ (δw(t − f)/D − x/D·δq(t − f))
 //! ack-clocked  Σ (x/D)·Σ δp = Σ δw(t − f)/D,   solved for δp
 //! AVD          δdV/dt = δy − δC̃,  δdC̃/dt = −α·δy,  δv = (δV − v·δC̃)/C̃
+//!     reno:  δdw/dt = −packet/(D·m)·δm(t − b) − x·m/packet·δw
 //! ```
+//!
+//! How the share m of marks and losses answers: [`crate::signal`]. What a discipline drops does
+//! not enter the queue: then (1 − m)·y takes the place of y above.
 //!
 //! Flows of a kind move together here; how they move against each other is left out, and
 //! decays at the rate m.
 
-use crate::discipline::{self, Discipline};
+use crate::balance::balance;
+use crate::discipline;
 use crate::error::FluidError;
 use crate::law::Law;
 use crate::linear::{Linear, Term};
 use crate::model::{Model, Network};
 use crate::rest::{Equilibrium, Rest};
+use crate::signal::{Answer, Signal, signals};
 use accord_scenario::{LinkModel, Scenario};
 use accord_units::Time;
 use nalgebra::DMatrix;
@@ -38,7 +44,6 @@ pub fn linearise(scenario: &Scenario, at: Time) -> Result<(Linear, Vec<Rest>), F
     let phases = scenario.phases();
     let phase = (phases.iter().rev().find(|p| p.start <= at)).unwrap_or(&phases[0]);
     let network = model.network(phase.start);
-    let at_rest = Equilibrium::of(scenario, phase)?;
     let kinds: Vec<usize> = (0..model.kinds.len())
         .filter(|&k| phase.active.contains(&model.kinds[k].members[0]))
         .collect();
@@ -48,7 +53,7 @@ pub fn linearise(scenario: &Scenario, at: Time) -> Result<(Linear, Vec<Rest>), F
         let kind = &model.kinds[k];
         match kind.control.law {
             Law::Unresponsive => {}
-            Law::Proportional { .. } | Law::MoWalrand { .. } => {
+            Law::Proportional { .. } | Law::MoWalrand { .. } | Law::Reno => {
                 // Kinds that differ in their times only are one here.
                 let twin = moving.iter().position(|&m| {
                     model.kinds[m].control == kind.control
@@ -71,6 +76,31 @@ pub fn linearise(scenario: &Scenario, at: Time) -> Result<(Linear, Vec<Rest>), F
             }
         }
     }
+    let heeds = |k: &&usize| model.kinds[**k].control.law == Law::Reno;
+    let at_rest = match (moving.iter().find(heeds), moving.iter().find(|k| !heeds(k))) {
+        (None, _) => Equilibrium::of(&model, phase)?,
+        (Some(_), None) => balance(&model, &network, &kinds)?,
+        (Some(&one), Some(&other)) => {
+            let group = |k: usize| {
+                let flow = &scenario.flows[model.kinds[k].members[0]];
+                scenario.groups[flow.group].name.clone()
+            };
+            return Err(FluidError::NoEquilibrium(format!(
+                "{} goes by marks and losses, {} by delays; where both rest is not known",
+                group(one),
+                group(other)
+            )));
+        }
+    };
+    // A window that its application or a host link bounds does not move.
+    let free = |k: &usize| {
+        let (kind, path) = (&model.kinds[*k], &network.paths[*k]);
+        let most = path.peak.min(kind.offered);
+        kind.control.law != Law::Reno || at_rest.rates[kind.members[0]] < most
+    };
+    let (moving, flows): (Vec<usize>, Vec<usize>) = (moving.into_iter().zip(flows))
+        .filter(|(k, _)| free(k))
+        .unzip();
     let rest: Vec<Rest> = (moving.iter().zip(flows))
         .map(|(&k, flows)| Rest::of(&model, &network, &at_rest, k, flows))
         .collect();
@@ -83,6 +113,7 @@ pub fn linearise(scenario: &Scenario, at: Time) -> Result<(Linear, Vec<Rest>), F
         moving: &moving,
         rest: &rest,
         at_rest: &at_rest,
+        signals: signals(&model, &network, &at_rest)?,
     }
     .build(scenario.fluid.link_model)?;
     Ok((linear, rest))
@@ -94,36 +125,72 @@ struct Builder<'a, 'b> {
     moving: &'a [usize],
     rest: &'a [Rest],
     at_rest: &'a Equilibrium,
+    signals: Vec<Signal>,
 }
 
-/// What a queue's deviation is made of, seen at that queue: (unknown, delay, coefficient).
-type Mix = Vec<(usize, f64, f64, u32)>;
+/// What a deviation at a queue is made of, as seen there: (unknown, delay, coefficient,
+/// feedbacks).
+pub(crate) type Mix = Vec<(usize, f64, f64, u32)>;
+
+/// How delays and shares of queues deviate.
+struct Near {
+    delay: Vec<Mix>,
+    share: Vec<Mix>,
+}
 
 impl Builder<'_, '_> {
     fn build(&self, link_model: LinkModel) -> Result<Linear, FluidError> {
         let n = self.moving.len();
         let mut size = n;
-        // Queues that are not empty, and virtual queues that show a price.
+        // Queues that follow what arrives, and virtual queues that show a price.
         let mut real = Vec::new();
         let mut virtuals = Vec::new();
         for (q, &l) in self.model.queues.iter().enumerate() {
-            let utilised = (0..n).any(|i| self.hop(i, q).is_some());
-            match self.discipline(q) {
-                discipline::Law::Avd { gain, .. } if utilised && self.at_rest.prices[l] > 1e-12 => {
-                    virtuals.push((q, gain, self.at_rest.prices[l]));
+            let used = (0..n).any(|i| self.hop(i, q).is_some());
+            let full = self.signal(q).is_some_and(|s| s.answer == Answer::Full);
+            match self.model.rule(q, self.capacity(q)).law {
+                discipline::Law::Avd {
+                    gain, utilisation, ..
+                } if used && !full && self.at_rest.prices[l] > self.at_rest.delays[l] + 1e-12 => {
+                    let service = utilisation * self.capacity(q);
+                    virtuals.push((q, gain, self.at_rest.prices[l], service));
                 }
-                _ if utilised && self.at_rest.delays[l] > 1e-12 => real.push(q),
+                _ if used && !full && self.at_rest.delays[l] > 1e-12 => real.push(q),
                 _ => {}
             }
         }
-        let mut delay: Vec<Mix> = vec![Mix::new(); self.model.queues.len()];
+        let mut near = Near {
+            delay: vec![Mix::new(); self.model.queues.len()],
+            share: vec![Mix::new(); self.model.queues.len()],
+        };
+        let first_signal = size;
+        let moves = |s: &&Signal| s.answer.moves();
+        for (j, signal) in self.signals.iter().filter(moves).enumerate() {
+            let coefficient = match signal.answer {
+                Answer::Average { slope, .. } | Answer::Price { slope } => slope,
+                Answer::Virtual { .. } | Answer::Full => -1.0 / signal.arrives,
+            };
+            near.share[signal.queue] = vec![(size + j, 0.0, coefficient, 0)];
+        }
+        size += self.signals.iter().filter(moves).count();
+        let first_queue = size;
         if link_model == LinkModel::Integrator {
             for &q in &real {
-                delay[q] = vec![(size, 0.0, 1.0, 0)];
+                near.delay[q] = vec![(size, 0.0, 1.0, 0)];
                 size += 1;
             }
         } else {
-            self.conserve(&real, &mut delay)?;
+            self.conserve(&real, &mut near)?;
+        }
+        for signal in &self.signals {
+            if let Answer::Virtual { .. } | Answer::Full = signal.answer {
+                let per_byte = (1.0 - signal.share) / signal.arrives;
+                let arriving = self.arriving(signal.queue, link_model, &near);
+                let scaled = arriving
+                    .into_iter()
+                    .map(|(u, lag, c, f)| (u, lag, c * per_byte, f));
+                near.share[signal.queue].extend(scaled);
+            }
         }
         let first_virtual = size;
         size += 2 * virtuals.len();
@@ -136,37 +203,72 @@ impl Builder<'_, '_> {
             });
         }
         let mut terms = Vec::new();
+        let mut add = |row: usize, mix: Mix, scale: f64| {
+            terms.extend(mix.into_iter().map(|(column, delay, c, feedbacks)| Term {
+                row,
+                column,
+                delay,
+                coefficient: c * scale,
+                feedbacks,
+            }));
+        };
         for i in 0..n {
-            self.law(i, &delay, &virtuals, first_virtual, &mut terms);
+            add(i, self.law(i, &near, &virtuals, first_virtual), 1.0);
         }
-        let capacity = |q: usize| self.network.rate[self.model.queues[q]];
-        if link_model == LinkModel::Integrator {
-            for (j, &q) in real.iter().enumerate() {
-                self.arrivals(q, link_model, &delay, n + j, 1.0 / capacity(q), &mut terms);
+        for (j, signal) in self.signals.iter().filter(moves).enumerate() {
+            let (row, q) = (first_signal + j, signal.queue);
+            match signal.answer {
+                Answer::Average { pace, .. } => {
+                    add(row, near.delay[q].clone(), pace);
+                    add(row, vec![(row, 0.0, 1.0, 0)], -pace);
+                }
+                Answer::Price { .. } => add(row, self.arriving(q, link_model, &near), 1.0),
+                Answer::Virtual { gain } => add(row, self.arriving(q, link_model, &near), -gain),
+                Answer::Full => {}
             }
         }
-        for (j, &(q, gain, _)) in virtuals.iter().enumerate() {
+        if link_model == LinkModel::Integrator {
+            for (j, &q) in real.iter().enumerate() {
+                let (row, capacity) = (first_queue + j, self.capacity(q));
+                let (dropped, arrives) = self.dropped(q);
+                let arriving = self.arriving(q, link_model, &near);
+                add(row, arriving, (1.0 - dropped) / capacity);
+                if dropped > 0.0 {
+                    add(row, near.share[q].clone(), -arrives / capacity);
+                }
+            }
+        }
+        for (j, &(q, gain, ..)) in virtuals.iter().enumerate() {
             let backlog = first_virtual + 2 * j;
-            self.arrivals(q, link_model, &delay, backlog, 1.0, &mut terms);
-            self.arrivals(q, link_model, &delay, backlog + 1, -gain, &mut terms);
-            terms.push(Term {
-                row: backlog,
-                column: backlog + 1,
-                delay: 0.0,
-                coefficient: -1.0,
-                feedbacks: 0,
-            });
+            add(backlog, self.arriving(q, link_model, &near), 1.0);
+            add(backlog + 1, self.arriving(q, link_model, &near), -gain);
+            add(backlog, vec![(backlog + 1, 0.0, -1.0, 0)], 1.0);
+        }
+        if terms.iter().any(|t| t.feedbacks > 1) {
+            return Err(FluidError::NoEquilibrium(
+                "a queue whose losses answer at once (a full buffer, avq) lies behind another queue, which is not linearised".into(),
+            ));
         }
         Ok(Linear {
             windows: n,
+            open: !self.signals.is_empty(),
             size,
             terms,
         })
     }
 
-    fn discipline(&self, queue: usize) -> discipline::Law {
-        let (v, buffer) = (self.model.discipline(queue), self.model.buffer(queue));
-        Discipline::new(v, buffer, self.model.packets[queue], false, 1.0).law
+    fn capacity(&self, queue: usize) -> f64 {
+        self.network.rate[self.model.queues[queue]]
+    }
+
+    fn signal(&self, queue: usize) -> Option<&Signal> {
+        self.signals.iter().find(|s| s.queue == queue)
+    }
+
+    /// The share that a queue drops, and what arrives there, if it drops.
+    fn dropped(&self, queue: usize) -> (f64, f64) {
+        self.signal(queue)
+            .map_or((0.0, 0.0), |s| (s.dropped, s.arrives))
     }
 
     /// A kind's delay to a queue on its way there.
@@ -178,22 +280,34 @@ impl Builder<'_, '_> {
         Some((hop.after, hop.private))
     }
 
-    /// The row of a window.
+    /// What a window's derivative is made of.
     fn law(
         &self,
         i: usize,
-        delay: &[Mix],
-        virtuals: &[(usize, f64, f64)],
+        near: &Near,
+        virtuals: &[(usize, f64, f64, f64)],
         first_virtual: usize,
-        terms: &mut Vec<Term>,
-    ) {
+    ) -> Mix {
         let r = &self.rest[i];
         let path = &self.network.paths[self.moving[i]];
         let d = r.base_rtt + r.queue;
         let control = &self.model.kinds[self.moving[i]].control;
+        let mut row = Mix::new();
         let (gain, target) = match control.law {
             Law::MoWalrand { gain, target } => (gain * r.base_rtt / (r.rate * d), target),
             Law::Proportional { gain, target } => (gain, target),
+            Law::Reno => {
+                row.push((i, 0.0, -r.rate * r.signal / control.packet, 0));
+                for hop in &path.hops[..path.forward] {
+                    let others = (1.0 - r.signal) / (1.0 - self.at_rest.shares[hop.queue]);
+                    let k_m = control.packet / (d * r.signal) * others;
+                    let back = path.base_rtt - hop.after;
+                    for &(column, lag, c, feedbacks) in &near.share[hop.queue] {
+                        row.push((column, back + lag, -k_m * c, feedbacks + 1));
+                    }
+                }
+                return row;
+            }
             _ => unreachable!("only smooth laws are linearised"),
         };
         let both = r.queue + r.virtual_delay;
@@ -202,86 +316,66 @@ impl Builder<'_, '_> {
         debug_assert!(excess.abs() < 1e-3 * target);
         let k_q = gain / d * (r.rate - r.contract - r.rate * both / d);
         let k_v = gain / d * (r.rate - r.contract);
-        let mut push = |column, delay, coefficient, feedbacks| {
-            terms.push(Term {
-                row: i,
-                column,
-                delay,
-                coefficient,
-                feedbacks,
-            });
-        };
-        push(i, 0.0, -gain * both / (d * d), 0);
+        row.push((i, 0.0, -gain * both / (d * d), 0));
         for (h, hop) in path.hops.iter().enumerate() {
             let back = path.base_rtt - hop.after;
-            for &(column, lag, c, feedbacks) in &delay[hop.queue] {
-                push(column, back + lag, -k_q * c, feedbacks + 1);
+            for &(column, lag, c, feedbacks) in &near.delay[hop.queue] {
+                row.push((column, back + lag, -k_q * c, feedbacks + 1));
             }
             let shown = virtuals.iter().position(|v| v.0 == hop.queue);
             if let (Some(j), true) = (shown, h < path.forward) {
-                let (q, _, v) = virtuals[j];
-                let utilised: f64 = (0..self.moving.len())
-                    .filter(|&k| self.hop(k, q).is_some())
-                    .map(|k| self.rest[k].rate * self.rest[k].flows as f64)
-                    .sum();
+                let (_, _, v, service) = virtuals[j];
                 let backlog = first_virtual + 2 * j;
-                push(backlog, back, -k_v / utilised, 1);
-                push(backlog + 1, back, k_v * v / utilised, 1);
+                row.push((backlog, back, -k_v / service, 1));
+                row.push((backlog + 1, back, k_v * v / service, 1));
             }
         }
+        row
     }
 
-    /// Adds `scale` times what arrives at a queue to a row.
-    fn arrivals(
-        &self,
-        queue: usize,
-        link_model: LinkModel,
-        delay: &[Mix],
-        row: usize,
-        scale: f64,
-        terms: &mut Vec<Term>,
-    ) {
+    /// What arrives at a queue.
+    fn arriving(&self, queue: usize, link_model: LinkModel, near: &Near) -> Mix {
+        let mut mix = Mix::new();
         for i in 0..self.moving.len() {
             let Some((after, private)) = self.hop(i, queue) else {
                 continue;
             };
             let r = &self.rest[i];
             let d = r.base_rtt + r.queue;
-            let many = if private { 1.0 } else { r.flows as f64 } * scale;
-            let mut push = |column, delay, coefficient, feedbacks| {
-                terms.push(Term {
-                    row,
-                    column,
-                    delay,
-                    coefficient,
-                    feedbacks,
-                });
-            };
-            push(i, after, many / d, 0);
+            let many = if private { 1.0 } else { r.flows as f64 };
+            mix.push((i, after, many / d, 0));
             let path = &self.network.paths[self.moving[i]];
             for hop in &path.hops {
                 let (back, round) = match link_model {
                     LinkModel::Integrator => (path.base_rtt - hop.after + after, 1),
                     LinkModel::AckClocked => (0.0, 0),
                 };
-                for &(column, lag, c, feedbacks) in &delay[hop.queue] {
-                    push(
+                for &(column, lag, c, feedbacks) in &near.delay[hop.queue] {
+                    mix.push((
                         column,
                         back + lag,
                         -many * r.rate / d * c,
                         feedbacks + round,
-                    );
+                    ));
                 }
             }
         }
+        mix
     }
 
     /// The ACK-clocked queues as mixtures of past windows.
-    fn conserve(&self, real: &[usize], delay: &mut [Mix]) -> Result<(), FluidError> {
+    fn conserve(&self, real: &[usize], near: &mut Near) -> Result<(), FluidError> {
         let n = real.len();
         let mut matrix = DMatrix::<f64>::zeros(n, n);
         let mut right: Vec<Mix> = vec![Mix::new(); n];
         for (a, &q) in real.iter().enumerate() {
+            let (dropped, arrives) = self.dropped(q);
+            if dropped > 0.0 {
+                let less = -arrives / (1.0 - dropped);
+                right[a] = (near.share[q].iter())
+                    .map(|&(column, lag, c, f)| (column, lag, c * less, f))
+                    .collect();
+            }
             for i in 0..self.moving.len() {
                 let Some((after, private)) = self.hop(i, q) else {
                     continue;
@@ -302,7 +396,7 @@ impl Builder<'_, '_> {
         })?;
         for (b, &q) in real.iter().enumerate() {
             for (a, mix) in right.iter().enumerate() {
-                delay[q].extend(
+                near.delay[q].extend(
                     mix.iter()
                         .map(|&(i, lag, c, f)| (i, lag, c * inverse[(b, a)], f)),
                 );

@@ -1,8 +1,9 @@
 //! Stability margins of the delayed loop.
 //!
 //! On the imaginary axis, s = jω, the system divides at the window laws: with the queues
-//! eliminated, s·δw = −g·M(s)·δw, where g multiplies all gains. A root crosses where an
-//! eigenvalue of M(jω) is −jω/g; the *gain margin* is the g at which that happens first.
+//! eliminated, (s·I − A)·δw = g·M(s)·δw, where g multiplies all gains, and A is what windows do by
+//! themselves where that is no gain. A root crosses where an eigenvalue of (jω·I − A)⁻¹·M(jω) is
+//! 1/g; the *gain margin* is the g at which that happens first.
 //!
 //! Where an additional delay T sits in every feedback, with A(s) = A₀ + z·A₁ and z = e^(−sT),
 //! a root crosses where z·K(jω), K = (jω·I − A₀)⁻¹·A₁, has the eigenvalue one; the *delay
@@ -17,7 +18,8 @@ use std::f64::consts::PI;
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Margins {
     /// All gains times this: the loop cycles. Above one for a stable loop, infinite if no gain
-    /// makes it cycle.
+    /// makes it cycle; below one for another, which is stable below, or zero. For flows that go by marks or losses, the gain of the loop: how strongly
+    /// they answer and how steep the discipline is, at the same equilibrium.
     pub gain: f64,
     /// Frequency of that cycle in rad/s.
     pub gain_frequency: f64,
@@ -44,31 +46,33 @@ pub fn margins(system: &Linear, stable: bool) -> Margins {
     let shortest = (system.terms.iter().map(|t| t.delay))
         .filter(|d| *d > 1e-3 * longest)
         .fold(longest, f64::min);
-    let (low, high) = (1e-3 / longest, 30.0 / shortest);
+    // An average or a virtual capacity may move much more slowly than a round trip.
+    let slowest = (system.terms.iter().filter(|t| t.row == t.column))
+        .map(|t| t.coefficient.abs())
+        .filter(|c| *c > 1e-9 / longest)
+        .fold(1.0 / longest, f64::min);
+    let (low, high) = (1e-3 * slowest, 30.0 / shortest);
     let count = ((high / low).log10() * DENSITY) as usize;
     let frequency = |i: usize| low * (high / low).powf(i as f64 / count as f64);
     let mut best = Margins {
-        gain: if stable { f64::INFINITY } else { 0.0 },
+        gain: f64::INFINITY,
         gain_frequency: f64::NAN,
         delay: if stable { f64::INFINITY } else { 0.0 },
         delay_frequency: f64::NAN,
     };
-    // Where the real part of an eigenvalue of M changes its sign.
-    let real = |v: &Complex<f64>| v.re;
+    // Where an eigenvalue of the loop at the windows becomes real.
+    let imaginary = |v: &Complex<f64>| v.im;
     crossings(
         count,
         &frequency,
         &|w| loop_at_windows(system, w),
-        &real,
+        &imaginary,
         &mut |w, v| {
-            if v.im < 0.0 {
-                let g = -w / v.im;
-                let nearer = if stable {
-                    g > 1.0 && g < best.gain
-                } else {
-                    g < 1.0 && g > best.gain
-                };
-                if nearer {
+            // A loop without gain is none.
+            if v.re > 1e-9 {
+                let g = 1.0 / v.re;
+                // The first that gains meet on their way up from here, or from none.
+                if (g > 1.0 || !stable) && g < best.gain {
                     (best.gain, best.gain_frequency) = (g, w);
                 }
             }
@@ -88,6 +92,9 @@ pub fn margins(system: &Linear, stable: bool) -> Margins {
                 }
             },
         );
+    }
+    if !stable && best.gain >= 1.0 {
+        (best.gain, best.gain_frequency) = (0.0, f64::NAN);
     }
     best
 }
@@ -175,32 +182,31 @@ fn refine(
     (0.5 * (low + high), 0.5 * (a + b))
 }
 
-/// M(jω): minus what windows do to themselves, through the queues.
+/// (jω·I − A)⁻¹·M(jω): what windows do to themselves, through the queues.
 fn loop_at_windows(system: &Linear, w: f64) -> Option<DMatrix<Complex<f64>>> {
     let s = Complex::new(0.0, w);
     let (n, all) = (system.windows, system.size);
-    let a = system.at(s, 1.0);
-    let direct = a.view((0, 0), (n, n)).into_owned();
-    if all == n {
-        return Some(-direct);
+    let a = system.part(|t| system.gained(t)).at(s, 1.0);
+    let fixed = system.part(|t| !system.gained(t)).at(s, 1.0);
+    let mut through = a.view((0, 0), (n, n)).into_owned();
+    if all > n {
+        let others = all - n;
+        let resolvent =
+            DMatrix::identity(others, others) * s - fixed.view((n, n), (others, others));
+        let queues = resolvent
+            .lu()
+            .solve(&fixed.view((n, 0), (others, n)).into_owned())?;
+        through += a.view((0, n), (n, others)) * queues;
     }
-    let others = all - n;
-    let resolvent = DMatrix::identity(others, others) * s - a.view((n, n), (others, others));
-    let through = resolvent
-        .lu()
-        .solve(&a.view((n, 0), (others, n)).into_owned())?;
-    Some(-(direct + a.view((0, n), (n, others)) * through))
+    let own = DMatrix::identity(n, n) * s - fixed.view((0, 0), (n, n));
+    own.lu().solve(&through)
 }
 
 /// K(jω): what the feedback does once round.
 fn loop_at_feedback(system: &Linear, w: f64) -> Option<DMatrix<Complex<f64>>> {
     let s = Complex::new(0.0, w);
-    let part = |fed: bool| Linear {
-        terms: (system.terms.iter().copied())
-            .filter(|t| (t.feedbacks > 0) == fed)
-            .collect(),
-        ..*system
-    };
-    let without = DMatrix::identity(system.size, system.size) * s - part(false).at(s, 1.0);
-    without.lu().solve(&part(true).at(s, 1.0))
+    let direct = system.part(|t| t.feedbacks == 0).at(s, 1.0);
+    let without = DMatrix::identity(system.size, system.size) * s - direct;
+    let fed = system.part(|t| t.feedbacks > 0).at(s, 1.0);
+    without.lu().solve(&fed)
 }

@@ -304,6 +304,18 @@ impl<'a> Model<'a> {
         &self.scenario.links[self.queues[queue]].queue.discipline
     }
 
+    /// The discipline of a queue as it begins, at a capacity in bytes/s.
+    pub fn rule(&self, queue: usize, capacity: f64) -> Discipline {
+        let (packet, capable) = (self.packets[queue], self.capable(queue));
+        Discipline::new(
+            self.discipline(queue),
+            self.buffer(queue),
+            packet,
+            capable,
+            capacity,
+        )
+    }
+
     /// Whether two paths make no difference to the fluid.
     pub fn same(&self, a: &Path, b: &Path) -> bool {
         let link = |h: &Hop| &self.scenario.links[self.queues[h.queue]];

@@ -2,9 +2,9 @@
 
 use crate::error::FluidError;
 use crate::law::Law;
-use crate::model::{Model, Network};
-use accord_scenario::{Entity, Metric, Phase, Quiet, Recorded, Scenario};
-use accord_units::{Duration, Time};
+use crate::model::{Hop, Model, Network};
+use accord_scenario::{Entity, Metric, Phase, Quiet, Recorded};
+use accord_units::{Duration, Rate, Time};
 
 /// The equilibrium of one kind of flows.
 #[derive(Clone, Debug)]
@@ -24,6 +24,8 @@ pub struct Rest {
     /// What of the rate is held whatever the delay, in bytes/s: its contract, unless its
     /// accumulation limit holds the flow.
     pub contract: f64,
+    /// The share of its packets that is marked or lost, of a flow that goes by that.
+    pub signal: f64,
 }
 
 impl Rest {
@@ -51,6 +53,16 @@ impl Rest {
             Law::Proportional { target, .. } | Law::MoWalrand { target, .. } => target,
             _ => 0.0,
         };
+        let unmarked = |h: &Hop| 1.0 - at.shares[h.queue];
+        let signal = match kind.control.law {
+            Law::Reno => {
+                1.0 - path.hops[..path.forward]
+                    .iter()
+                    .map(unmarked)
+                    .product::<f64>()
+            }
+            _ => 0.0,
+        };
         let limited = service.limited(rate, queue + virtual_delay, target);
         Rest {
             group: model.scenario.flows[kind.members[0]].group,
@@ -60,6 +72,7 @@ impl Rest {
             queue,
             virtual_delay,
             contract: if limited { 0.0 } else { service.contract },
+            signal,
         }
     }
 }
@@ -71,11 +84,17 @@ pub(crate) struct Equilibrium {
     /// Queuing delays and prices of links, in seconds.
     pub delays: Vec<f64>,
     pub prices: Vec<f64>,
+    /// Shares that queues of the model mark or drop.
+    pub shares: Vec<f64>,
 }
 
 impl Equilibrium {
     /// From theory, for a scenario that is for ever as this one is at the start of the phase.
-    pub fn of(scenario: &Scenario, phase: &Phase) -> Result<Equilibrium, FluidError> {
+    ///
+    /// # Errors
+    /// When there is none, or a queue loses packets there, which theory leaves out.
+    pub fn of(model: &Model<'_>, phase: &Phase) -> Result<Equilibrium, FluidError> {
+        let scenario = model.scenario;
         let mut whole = scenario.clone();
         // Theory records no series for host links; here they are wanted.
         whole.links.iter_mut().for_each(|l| l.attachment = false);
@@ -115,10 +134,37 @@ impl Equilibrium {
                 .map(|l| last(metric, Entity::Link(l)))
                 .collect::<Vec<f64>>()
         };
-        Ok(Equilibrium {
+        let found = Equilibrium {
             rates,
             delays: of_links(Metric::QueuingDelay),
             prices: of_links(Metric::Price),
-        })
+            shares: vec![0.0; model.queues.len()],
+        };
+        found.fits(model, &state.rate)?;
+        Ok(found)
+    }
+    /// Whether queues hold what rests in them, without loss.
+    fn fits(&self, model: &Model<'_>, rates: &[Rate]) -> Result<(), FluidError> {
+        for (q, &l) in model.queues.iter().enumerate() {
+            let backlog = self.delays[l] * rates[l].as_bps_f64() / 8.0;
+            let name = &model.scenario.links[l].name;
+            let packets = backlog / model.packets[q];
+            let discipline = model.rule(q, 1.0);
+            let why = if backlog > model.buffer(q) * (1.0 + 1e-9) {
+                format!(
+                    "{packets:.1} pkt, more than its buffer holds: flows lose packets and do not rest there"
+                )
+            } else if (discipline.average(backlog)).is_some_and(|a| discipline.share(a).0 > 0.0) {
+                format!(
+                    "{packets:.1} pkt, of which red drops or marks some: flows do not rest there"
+                )
+            } else {
+                continue;
+            };
+            return Err(FluidError::NoEquilibrium(format!(
+                "the queue of {name} would be {why}"
+            )));
+        }
+        Ok(())
     }
 }

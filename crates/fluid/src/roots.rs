@@ -12,7 +12,7 @@ use nalgebra::{Complex, DMatrix};
 const LARGEST: usize = 400;
 
 /// The rightmost roots, in 1/s, the rightmost first; of a conjugate pair the one above. All
-/// windows' gains are multiplied by `gain`.
+/// gains are multiplied by `gain`.
 pub fn rightmost_roots(system: &Linear, gain: f64) -> Vec<Complex<f64>> {
     let n = system.size;
     let longest = system.longest();

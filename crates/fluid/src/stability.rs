@@ -30,8 +30,12 @@ impl Stability {
 impl Rest {
     /// The jitter in seconds that takes half of a flow's rate: with x·(q + jitter) = a*, the
     /// queuing delay itself. With a contract (x − x̂)·(q + jitter) = a*, so it is longer, and
-    /// infinite where half of the rate is contracted.
+    /// infinite where half of the rate is contracted. A flow that goes by marks or losses keeps
+    /// its window, so it takes a round trip.
     pub fn halving_jitter(&self) -> f64 {
+        if self.signal > 0.0 {
+            return self.base_rtt + self.queue;
+        }
         let half = 0.5 * self.rate;
         (self.queue + self.virtual_delay) * half / (half - self.contract).max(0.0)
     }

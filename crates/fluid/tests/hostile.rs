@@ -186,8 +186,22 @@ fn a_discipline_without_a_law_is_refused() {
 
 #[test]
 fn no_margins_without_an_equilibrium() {
-    for (controller, expected) in [("\"vegas\"", "sign"), ("\"reno\"", "equilibrium")] {
-        let s = scenario(&text(HEAD, LINK, &format!("controller = {controller}")));
+    let with = |limit: &str| {
+        format!("{LINK}\nqueue = {{ discipline = \"droptail\", limit = \"{limit}\" }}")
+    };
+    let (endless, short) = (with("unlimited"), with("50 pkt"));
+    let monaco = "{ name = \"monaco\", target = \"60 pkt\" }";
+    for (link, controller, expected) in [
+        (LINK, "\"vegas\"", "sign"),
+        (
+            LINK,
+            "{ name = \"monaco\", policy = \"aiad\" }",
+            "no margins",
+        ),
+        (&endless[..], "\"reno\"", "grows for ever"),
+        (&short, monaco, "more than its buffer"),
+    ] {
+        let s = scenario(&text(HEAD, link, &format!("controller = {controller}")));
         let error = stability(&s, Time::ZERO).unwrap_err().to_string();
         assert!(error.contains(expected), "{error}");
     }

@@ -13,6 +13,7 @@ use common::{five_classes, scenario};
 fn scalar(kappa: f64) -> Linear {
     Linear {
         windows: 1,
+        open: false,
         size: 1,
         terms: vec![Term {
             row: 0,
@@ -71,6 +72,9 @@ fn margins_of_a_delayed_scalar() {
     assert!((m.delay - (FRAC_PI_2 - 0.5) / 0.5).abs() < 1e-9, "{m:?}");
     let m = margins(&scalar(2.0), false);
     assert!((m.gain - FRAC_PI_2 / 2.0).abs() < 1e-9, "{m:?}");
+    // Beyond 5π/2 two pairs grow; it is stable only below both.
+    let m = margins(&scalar(8.0), false);
+    assert!((m.gain - FRAC_PI_2 / 8.0).abs() < 1e-9, "{m:?}");
 }
 
 /// Many flows alike over one link, their queuing delay small beside the round trip.

@@ -53,11 +53,7 @@ fn rest(base_rtt: f64, offered: impl Fn(f64) -> f64) -> (f64, f64) {
 #[test]
 fn reno_settles_where_red_signals_as_often_as_it_must() {
     for (model, ecn) in MODELS.into_iter().flat_map(|m| [(m, true), (m, false)]) {
-        let (s, run) = reno_over_red(
-            model,
-            ecn,
-            "duration = \"400 s\"\nsample = \"200 ms\"",
-        );
+        let (s, run) = reno_over_red(model, ecn, "duration = \"400 s\"\nsample = \"200 ms\"");
         let (link, flow) = (bottleneck(&s), Entity::Flow(7));
         let queue = last(&run, Metric::BacklogPackets, link);
         let base_rtt = last(&run, Metric::Rtt, flow) - queue / CAPACITY;

@@ -1,0 +1,245 @@
+//! Where flows rest that go by marks and losses: the equilibrium that theory does not have, as
+//! it lies in queues and disciplines, not in utilities alone.
+//!
+//! A window of Reno rests at w = packet·√(2(1 − m)/m), m the share of its packets that is marked
+//! or lost on the way [Low02 §3.2]. Each queue has one number, its *level*, from which follow
+//! its delay p and its share:
+//!
+//! ```text
+//! red          p, and the share for the average that is the backlog c·p
+//! rem          the price, p = 0; y = c                                 [Low02 eqs. 30, 31]
+//! avq          the share, p = 0; y = γc
+//! others       p up to the buffer; beyond it the share, the buffer being full
+//! ```
+//!
+//! What enters falls as the level rises; the level at which it is what the link serves is
+//! found queue by queue, by bisection, until no queue changes any more.
+
+use crate::discipline::{Discipline, Law as Rule};
+use crate::error::FluidError;
+use crate::law::Law;
+use crate::model::{Model, Network};
+use crate::rest::Equilibrium;
+
+/// Rounds over all queues.
+const ROUNDS: usize = 2000;
+/// Residual, of the capacity.
+const GOOD: f64 = 1e-9;
+
+/// What a queue at rest does.
+#[derive(Clone, Copy)]
+struct Shown {
+    delay: f64,
+    share: f64,
+}
+
+struct Balance<'a, 'b> {
+    model: &'a Model<'b>,
+    network: &'a Network,
+    kinds: &'a [usize],
+    rules: Vec<Discipline>,
+    shown: Vec<Shown>,
+}
+
+/// The equilibrium of Reno flows and of flows that do not answer, `kinds` of the model.
+///
+/// # Errors
+/// When there is none.
+pub(crate) fn balance(
+    model: &Model<'_>,
+    network: &Network,
+    kinds: &[usize],
+) -> Result<Equilibrium, FluidError> {
+    let queues = model.queues.len();
+    let capacity = |q: usize| network.rate[model.queues[q]];
+    let mut b = Balance {
+        model,
+        network,
+        kinds,
+        rules: (0..queues).map(|q| model.rule(q, capacity(q))).collect(),
+        shown: vec![
+            Shown {
+                delay: 0.0,
+                share: 0.0
+            };
+            queues
+        ],
+    };
+    b.check()?;
+    for _ in 0..ROUNDS {
+        let mut moved = 0.0f64;
+        for q in 0..queues {
+            let before = b.shown[q];
+            b.settle(q);
+            let Shown { delay, share } = b.shown[q];
+            let scale = before.delay.max(delay).max(f64::MIN_POSITIVE);
+            moved = moved.max((delay - before.delay).abs() / scale);
+            moved = moved.max((share - before.share).abs() / share.max(f64::MIN_POSITIVE));
+        }
+        if moved < 1e-14 {
+            break;
+        }
+    }
+    for q in 0..queues {
+        b.holds(q)?;
+    }
+    let mut rates = vec![f64::NAN; model.scenario.flows.len()];
+    for &k in kinds {
+        let rate = b.rate(k);
+        model.kinds[k].members.iter().for_each(|&f| rates[f] = rate);
+    }
+    let mut delays = vec![0.0; model.scenario.links.len()];
+    for (q, shown) in b.shown.iter().enumerate() {
+        delays[model.queues[q]] = shown.delay;
+    }
+    Ok(Equilibrium {
+        rates,
+        prices: delays.clone(),
+        delays,
+        shares: b.shown.iter().map(|s| s.share).collect(),
+    })
+}
+
+impl Balance<'_, '_> {
+    fn name(&self, q: usize) -> &str {
+        &self.model.scenario.links[self.model.queues[q]].name
+    }
+
+    /// Whether something bounds every window.
+    fn check(&self) -> Result<(), FluidError> {
+        for &k in self.kinds {
+            let (kind, path) = (&self.model.kinds[k], &self.network.paths[k]);
+            let bounded = path.hops[..path.forward].iter().any(|h| {
+                !matches!(self.rules[h.queue].law, Rule::DropTail | Rule::Avd { .. })
+                    || self.model.buffer(h.queue).is_finite()
+            });
+            if kind.control.law == Law::Reno && !bounded && self.most(k).is_infinite() {
+                let flow = &self.model.scenario.flows[kind.members[0]];
+                let group = &self.model.scenario.groups[flow.group].name;
+                return Err(FluidError::NoEquilibrium(format!(
+                    "no queue on the way of {group} marks or loses a packet, so its window grows for ever"
+                )));
+            }
+        }
+        Ok(())
+    }
+
+    /// What a kind sends at most.
+    fn most(&self, k: usize) -> f64 {
+        self.network.paths[k].peak.min(self.model.kinds[k].offered)
+    }
+
+    /// What a flow of a kind sends.
+    fn rate(&self, k: usize) -> f64 {
+        let (kind, path) = (&self.model.kinds[k], &self.network.paths[k]);
+        if kind.control.law == Law::Unresponsive {
+            return self.most(k);
+        }
+        let passes = |h: &crate::model::Hop| 1.0 - self.shown[h.queue].share;
+        let passed: f64 = path.hops[..path.forward].iter().map(passes).product();
+        let queued: f64 = path.hops.iter().map(|h| self.shown[h.queue].delay).sum();
+        let window = kind.control.packet * (2.0 * passed / (1.0 - passed)).sqrt();
+        (window / (path.base_rtt + queued)).min(self.most(k))
+    }
+
+    /// How much more enters a queue than is served, of its capacity.
+    fn excess(&self, q: usize) -> f64 {
+        let mut arrives = 0.0;
+        for &k in self.kinds {
+            let path = &self.network.paths[k];
+            if let Some(h) = path.hops[..path.forward].iter().find(|h| h.queue == q) {
+                let many = if h.private {
+                    1
+                } else {
+                    self.model.kinds[k].members.len()
+                };
+                arrives += many as f64 * self.rate(k);
+            }
+        }
+        let Shown { share, .. } = self.shown[q];
+        let (enters, serves) = match self.rules[q].law {
+            // The price, or the virtual queue, goes by what arrives.
+            Rule::Rem { .. } => (arrives, 1.0),
+            Rule::Avq { utilisation, .. } => (arrives, utilisation),
+            _ if self.rules[q].marks => (arrives, 1.0),
+            _ => (arrives * (1.0 - share), 1.0),
+        };
+        enters / self.network.rate[self.model.queues[q]] - serves
+    }
+
+    /// What follows from a level.
+    fn at(&self, q: usize, level: f64) -> Shown {
+        let capacity = self.network.rate[self.model.queues[q]];
+        let rule = &self.rules[q];
+        let longest = self.model.buffer(q) / capacity;
+        match rule.law {
+            Rule::Rem { .. } => Shown {
+                delay: 0.0,
+                share: rule.share(level).0,
+            },
+            Rule::Avq { .. } => Shown {
+                delay: 0.0,
+                share: -(-level).exp_m1(),
+            },
+            Rule::Red { .. } => Shown {
+                delay: level,
+                share: rule
+                    .average(level * capacity)
+                    .map_or(0.0, |a| rule.share(a).0),
+            },
+            _ if longest.is_infinite() => Shown {
+                delay: level,
+                share: 0.0,
+            },
+            _ => Shown {
+                delay: longest * level.min(1.0),
+                share: -(1.0 - level).min(0.0).exp_m1(),
+            },
+        }
+    }
+
+    /// Brings a queue's level to where it belongs, others being as they are.
+    fn settle(&mut self, q: usize) {
+        let mut over = |level: f64| {
+            self.shown[q] = self.at(q, level);
+            self.excess(q) > 0.0
+        };
+        if !over(0.0) {
+            return;
+        }
+        let (mut low, mut high) = (0.0, 1e-6);
+        while over(high) && high < 1e9 {
+            (low, high) = (high, 2.0 * high);
+        }
+        while high - low > f64::EPSILON * high {
+            let middle = 0.5 * (low + high);
+            if middle <= low || middle >= high {
+                break;
+            }
+            match over(middle) {
+                true => low = middle,
+                false => high = middle,
+            }
+        }
+        self.shown[q] = self.at(q, high);
+    }
+
+    /// Whether a queue is at rest.
+    fn holds(&self, q: usize) -> Result<(), FluidError> {
+        let (excess, shown, name) = (self.excess(q), self.shown[q], self.name(q));
+        let capacity = self.network.rate[self.model.queues[q]];
+        let idle = shown.delay <= 1e-12 && shown.share <= 1e-12;
+        let why = if shown.share >= 1.0 {
+            format!(
+                "red at {name} drops too little below its last threshold and everything above, so it rests at neither"
+            )
+        } else if shown.delay * capacity > self.model.buffer(q) * (1.0 + 1e-9) {
+            format!("the queue of {name} would be longer than its buffer before red drops enough")
+        } else if excess > GOOD || (excess < -GOOD && !idle) || excess.is_nan() {
+            format!("none was found; {name} would be off by {excess:.0e} of its capacity")
+        } else {
+            return Ok(());
+        };
+        Err(FluidError::NoEquilibrium(why))
+    }
+}

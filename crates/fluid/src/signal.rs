@@ -1,0 +1,118 @@
+//! How the share m that a queue marks or drops answers to small deviations, for flows that go
+//! by it. With y what arrives, p the queuing delay, c the capacity:
+//!
+//! ```text
+//! red          δm = m′·δa,    δda/dt = g·(δp − δa), a the average over c, g = −ln(1 − w)·y/packet
+//! rem          δm = m′·δr,    δdr/dt = γ·δy                            [Low02 eqs. 30, 31]
+//! avq          m = 1 − C̃/y,  δdC̃/dt = −α·δy
+//! full buffer  m = 1 − c/y
+//! ```
+//!
+//! REM that marks rests where its queue is just empty, which is a corner: more arrives, and the
+//! queue adds to the price; less, and it does not. That has no linearisation. REM that drops, and
+//! AVQ, rest with capacity to spare.
+
+use crate::discipline::Law;
+use crate::error::FluidError;
+use crate::model::{Model, Network};
+use crate::rest::Equilibrium;
+
+/// A queue that marks or drops at rest.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Signal {
+    pub queue: usize,
+    /// The share at rest.
+    pub share: f64,
+    /// Of this only the rest arrives in the queue.
+    pub dropped: f64,
+    /// What arrives at rest, in bytes/s.
+    pub arrives: f64,
+    pub answer: Answer,
+}
+
+/// What a share follows.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) enum Answer {
+    /// The average of the queuing delay: m′ per second, and how fast the average moves.
+    Average { slope: f64, pace: f64 },
+    /// A price that integrates what arrives: m′·γ per byte.
+    Price { slope: f64 },
+    /// A virtual capacity that integrates the same, with −α.
+    Virtual { gain: f64 },
+    /// The buffer is full: what arrives, itself.
+    Full,
+}
+
+impl Answer {
+    /// Whether it is an unknown of its own.
+    pub fn moves(&self) -> bool {
+        *self != Answer::Full
+    }
+}
+
+/// The queues of a network that mark or drop at rest.
+///
+/// # Errors
+/// When one rests at a corner.
+pub(crate) fn signals(
+    model: &Model<'_>,
+    network: &Network,
+    at: &Equilibrium,
+) -> Result<Vec<Signal>, FluidError> {
+    let of = |queue: usize| {
+        let share = at.shares[queue];
+        if share <= 0.0 {
+            return Ok(None);
+        }
+        let link = model.queues[queue];
+        let capacity = network.rate[link];
+        let rule = model.rule(queue, capacity);
+        let backlog = at.delays[link] * capacity;
+        let mut signal = Signal {
+            queue,
+            share,
+            dropped: if rule.marks { 0.0 } else { share },
+            arrives: capacity,
+            answer: Answer::Full,
+        };
+        match rule.law {
+            Law::Red {
+                unit,
+                packet,
+                ln_keep,
+                ..
+            } => {
+                signal.arrives = capacity / (1.0 - signal.dropped);
+                signal.answer = Answer::Average {
+                    slope: rule.share(backlog / unit).1 * capacity / unit,
+                    pace: -ln_keep * signal.arrives / packet,
+                };
+            }
+            Law::Rem { ln_phi, gain, .. } => {
+                signal.answer = Answer::Price {
+                    slope: ln_phi * (1.0 - share) * gain,
+                };
+            }
+            Law::Avq {
+                utilisation, gain, ..
+            } => {
+                signal.arrives = utilisation * capacity;
+                signal.answer = Answer::Virtual { gain };
+            }
+            Law::DropTail | Law::Avd { .. } => {
+                signal.arrives = capacity / (1.0 - share);
+            }
+        }
+        if rule.marks && backlog == 0.0 && signal.arrives >= capacity {
+            let (name, discipline) = (&model.scenario.links[link].name, model.discipline(queue));
+            return Err(FluidError::Corner {
+                link: name.clone(),
+                discipline: discipline.family().name,
+            });
+        }
+        Ok(Some(signal))
+    };
+    (0..model.queues.len())
+        .filter_map(|q| of(q).transpose())
+        .collect()
+}
