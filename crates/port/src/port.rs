@@ -2,7 +2,7 @@
 
 use crate::waiting::Waiting;
 use crate::{Count, Counters, DropReason, Limit, Packet, Service};
-use accord_aqm::{AnyAqm, Aqm, Class, Entropy, QueueView, Verdict};
+use accord_aqm::{AnyAqm, Aqm, Class, Entropy, PacketMeta, QueueView, Verdict};
 use accord_units::{Bytes, Rate, Time};
 use std::collections::VecDeque;
 
@@ -65,6 +65,45 @@ impl<P: Packet> Port<P> {
         entropy: &mut dyn Entropy,
         dropped: &mut dyn FnMut(P, DropReason),
     ) {
+        match self.admit(now, &mut packet, entropy) {
+            Ok((_, HIGH)) => self.high.push_back(packet),
+            Ok(_) => {
+                self.low.push(now, packet, entropy);
+                self.make_room(dropped);
+            }
+            Err(reason) => dropped(packet, reason),
+        }
+    }
+
+    /// A packet arrives at a port that may be idle. If it is, and its discipline judges
+    /// arrivals only, this is [`Port::offer`] and [`Port::begin`] in one, and the packet need
+    /// not be held: gives when its last bit is on the wire, or why it is dropped. `None` if it
+    /// has to be offered.
+    #[inline]
+    pub fn pass(
+        &mut self,
+        now: Time,
+        packet: &mut P,
+        entropy: &mut dyn Entropy,
+    ) -> Option<Result<Time, DropReason>> {
+        if self.held().packets > 0 || !matches!(self.low, Waiting::Fifo(_)) {
+            return None;
+        }
+        let admitted = self.admit(now, packet, entropy);
+        Some(admitted.map(|(size, queue)| {
+            self.serving = Some((size, queue));
+            self.service.send(now, size)
+        }))
+    }
+
+    /// Lets a packet in, or not. Gives its size and its queue.
+    #[inline]
+    fn admit(
+        &mut self,
+        now: Time,
+        packet: &mut P,
+        entropy: &mut dyn Entropy,
+    ) -> Result<(Bytes, usize), DropReason> {
         let meta = packet.meta();
         self.counters.offered.add(meta.size);
         let queue = if meta.class == Class::OutOfBand && self.priority {
@@ -80,33 +119,40 @@ impl<P: Packet> Port<P> {
         if !self.limit.fits(there.packets, there.bytes, meta.size) {
             self.counters.drop(DropReason::Overflow, meta.size);
             self.aqm.on_overflow(&meta);
-            return dropped(packet, DropReason::Overflow);
+            return Err(DropReason::Overflow);
         }
-        // The discipline sees all load, but judges only the queue that it governs.
-        let verdict = self.aqm.on_arrival(&meta, &self.view(), now, entropy);
-        if queue == LOW {
-            match verdict {
-                Verdict::Pass => {}
-                Verdict::Mark => {
-                    packet.mark();
-                    self.counters.marked.add(meta.size);
-                }
-                Verdict::Drop => {
-                    self.counters.drop(DropReason::Discipline, meta.size);
-                    return dropped(packet, DropReason::Discipline);
-                }
+        if !matches!(self.aqm, AnyAqm::DropTail(_)) {
+            self.judge(now, &meta, queue, packet, entropy)?;
+        }
+        self.queued[queue].add(meta.size);
+        Ok((meta.size, queue))
+    }
+
+    /// Asks the discipline, which sees all load, but judges only the queue that it governs.
+    fn judge(
+        &mut self,
+        now: Time,
+        meta: &PacketMeta,
+        queue: usize,
+        packet: &mut P,
+        entropy: &mut dyn Entropy,
+    ) -> Result<(), DropReason> {
+        let verdict = self.aqm.on_arrival(meta, &self.view(), now, entropy);
+        match verdict {
+            Verdict::Mark if queue == LOW => {
+                packet.mark();
+                self.counters.marked.add(meta.size);
             }
+            Verdict::Drop if queue == LOW => {
+                self.counters.drop(DropReason::Discipline, meta.size);
+                return Err(DropReason::Discipline);
+            }
+            _ => {}
         }
         if meta.class == Class::InBand {
             packet.add_virtual_delay(self.aqm.virtual_delay(now));
         }
-        self.queued[queue].add(meta.size);
-        if queue == HIGH {
-            self.high.push_back(packet)
-        } else {
-            self.low.push(now, packet, entropy);
-            self.make_room(dropped);
-        }
+        Ok(())
     }
 
     /// Where flows have queues: drops until all fits, or only the packet in service is left.
@@ -173,6 +219,22 @@ impl<P: Packet> Port<P> {
         let (size, queue) = self.serving.take().expect("a packet is in service");
         self.queued[queue].remove(size);
         self.counters.served.add(size);
+    }
+
+    /// For who does not call [`Port::complete`] at its time, but this before all else: the packet
+    /// in service is on the wire, if it is by `now`.
+    #[inline]
+    pub fn advance(&mut self, now: Time) {
+        if self.serving.is_some() && self.service.busy_until() <= now {
+            self.complete();
+        }
+    }
+
+    /// When the packet in service, behind which others wait, is on the wire; `None` if none do.
+    #[inline]
+    pub fn next(&self) -> Option<Time> {
+        let waiting = self.held().packets > u64::from(self.serving.is_some());
+        waiting.then(|| self.service.busy_until())
     }
 
     /// Packets and bytes of the queue for everything but out-of-band control packets, the

@@ -22,7 +22,7 @@ use std::collections::BinaryHeap;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 #[repr(u8)]
 pub enum Kind {
-    /// The stepped port of link `index` has sent its packet.
+    /// The port of link `index` has sent its packet.
     Sent,
     /// It is time to record.
     Sample,

@@ -12,7 +12,7 @@ use crate::digest::Digest;
 use crate::flow::Flow;
 use crate::packet::Packet;
 use crate::pool::{Place, Pool};
-use crate::wire::{Line, Stepped, Wire};
+use crate::wire::{Line, Wire};
 use crate::wiring::{Hop, Shortcuts, Wiring};
 use accord_aqm::Ecn;
 use accord_scenario::{Change, Observer, Recorder, Scenario, Transfers};
@@ -188,7 +188,10 @@ impl<'a> Simulation<'a> {
                         Err(_) => return self.lost(place),
                     }
                 }
-                Line::Port(..) => return self.enter(link, place),
+                Line::Port(..) => match self.enter(link, place) {
+                    Some(departure) => departure,
+                    None => return,
+                },
             };
             match self.propagate(link, place, sent) {
                 Some(next) => (place, hop, at) = next,
@@ -223,48 +226,89 @@ impl<'a> Simulation<'a> {
         None
     }
 
-    /// A packet arrives at a stepped port.
-    fn enter(&mut self, link: usize, place: Place) {
+    /// A packet arrives at a port that holds packets. Gives its departure, if nothing is before
+    /// it.
+    #[inline]
+    fn enter(&mut self, link: usize, place: Place) -> Option<Time> {
+        let Line::Port(held) = &mut self.wires[link].line else {
+            return None;
+        };
+        let (now, dice) = (self.now, &mut held.dice);
+        if !held.stepped {
+            held.port.advance(now);
+            let packet = self.pool.packet(place);
+            match held.port.pass(now, packet, &mut || dice.uniform()) {
+                Some(Ok(departure)) => return Some(departure),
+                Some(Err(_)) => {
+                    self.lost(place);
+                    return None;
+                }
+                None => {}
+            }
+        }
         let packet = self.pool.remove(place);
-        if let Line::Port(stepped) = &mut self.wires[link].line {
-            let Stepped { port, dice, .. } = &mut **stepped;
-            let (now, flows, digest) = (self.now, &mut self.flows, &mut self.digest);
-            port.offer(now, packet, &mut || dice.uniform(), &mut |packet, _| {
+        let (flows, digest) = (&mut self.flows, &mut self.digest);
+        held.port
+            .offer(now, packet, &mut || dice.uniform(), &mut |packet, _| {
                 lose(flows, digest, now, &packet);
             });
-            self.begin(link);
-        }
+        self.begin(link);
+        None
     }
 
-    /// Starts service at a stepped port, if it is free and something waits.
+    /// Starts service at a port that holds packets, if it is free and something waits.
     fn begin(&mut self, link: usize) {
-        if let Line::Port(stepped) = &mut self.wires[link].line {
-            let (now, flows, digest) = (self.now, &mut self.flows, &mut self.digest);
-            let begun = (stepped.port).begin(now, &mut |packet, _| {
-                lose(flows, digest, now, &packet);
-            });
+        let Line::Port(held) = &mut self.wires[link].line else {
+            return;
+        };
+        let (now, flows, digest) = (self.now, &mut self.flows, &mut self.digest);
+        let begun = (held.port).begin(now, &mut |packet, _| {
+            lose(flows, digest, now, &packet);
+        });
+        if held.stepped {
             if let Some((packet, end)) = begun {
-                stepped.serving = Some(packet);
+                held.serving = Some(packet);
                 self.calendar.push(end, Kind::Sent, link);
             }
+            return;
+        }
+        if let Some(end) = held.port.next()
+            && !held.pending
+        {
+            held.pending = true;
+            self.calendar.push(end, Kind::Sent, link);
+        }
+        if let Some((packet, end)) = begun {
+            self.depart(link, packet, end);
         }
     }
 
-    /// A stepped port has sent its packet.
+    /// A service ends.
     fn sent(&mut self, link: usize) {
-        if let Line::Port(stepped) = &mut self.wires[link].line
-            && let Some(packet) = stepped.serving.take()
-        {
-            stepped.port.complete();
-            if let Some(tap) = &mut self.tap {
-                packet.capture(tap, self.scenario, link, self.now);
+        let Line::Port(held) = &mut self.wires[link].line else {
+            return;
+        };
+        if held.stepped {
+            if let Some(packet) = held.serving.take() {
+                held.port.complete();
+                if let Some(tap) = &mut self.tap {
+                    packet.capture(tap, self.scenario, link, self.now);
+                }
+                self.depart(link, packet, self.now);
             }
-            let place = self.pool.insert(packet);
-            if let Some((place, hop, at)) = self.propagate(link, place, self.now) {
-                self.go(place, hop, at);
-            }
+        } else {
+            held.pending = false;
+            held.port.advance(self.now);
         }
         self.begin(link);
+    }
+
+    /// A packet that a port held will be on the wire at `sent`.
+    fn depart(&mut self, link: usize, packet: Packet, sent: Time) {
+        let place = self.pool.insert(packet);
+        if let Some((place, hop, at)) = self.propagate(link, place, sent) {
+            self.go(place, hop, at);
+        }
     }
 
     #[cold]
@@ -417,7 +461,10 @@ impl<'a> Simulation<'a> {
         let wire = &mut self.wires[link];
         match &mut wire.line {
             Line::Timeline(line) => line.0.on_timer(now),
-            Line::Port(stepped) => stepped.port.on_timer(now),
+            Line::Port(held) => {
+                held.advance(now);
+                held.port.on_timer(now);
+            }
             Line::Pipe(_) => {}
         }
         if let Some(at) = wire.next_timer() {
@@ -429,8 +476,8 @@ impl<'a> Simulation<'a> {
         match &self.scenario.events[event].change {
             Change::Delay(link, delay) => self.wires[*link].delay = *delay,
             Change::Rate(link, rate) => {
-                if let Line::Port(stepped) = &mut self.wires[*link].line {
-                    stepped.port.set_rate(*rate);
+                if let Line::Port(held) = &mut self.wires[*link].line {
+                    held.port.set_rate(*rate);
                 }
             }
             Change::Demand { flow, rate } => self.flows[*flow].application.set_rate(*rate),

@@ -3,7 +3,7 @@
 use crate::engine::Simulation;
 use crate::flow::Flow;
 use crate::packet::Packet;
-use crate::wire::{Stepped, Wire};
+use crate::wire::Wire;
 use accord_aqm::{Aggregate, AnyAqm, Aqm};
 use accord_scenario::{AggregateReading, FlowReading, LinkReading};
 use accord_transport::{Segment, View};
@@ -12,8 +12,8 @@ use accord_units::{Duration, Time};
 impl Simulation<'_> {
     /// All packets on their way, but for those that are delivered for sure.
     pub fn packets(&self) -> impl Iterator<Item = &Packet> {
-        let stepped = self.wires.iter().filter_map(Wire::stepped);
-        self.pool.iter().chain(stepped.flat_map(Stepped::packets))
+        let held = self.wires.iter().flat_map(Wire::packets);
+        self.pool.iter().chain(held)
     }
 
     /// Finds what is queued: data that is on its way and would have arrived by now over

@@ -13,6 +13,9 @@ use accord_units::{Bytes, Duration, Rate, Time};
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Form {
     /// Holds its packets; an event for each departure.
+    Stepped,
+    /// Holds the packets that wait: when a service begins, its end is known. An event for each
+    /// departure that another packet waits for.
     Port,
     /// One FIFO queue at a fixed rate: a departure is known at arrival.
     Timeline,
@@ -23,20 +26,24 @@ pub enum Form {
 /// A port in one of its forms. The larger ones are boxed: of most links there are many, and
 /// they are pipes.
 pub enum Line {
-    /// See [`Form::Port`].
-    Port(Box<Stepped>),
+    /// See [`Form::Stepped`] and [`Form::Port`].
+    Port(Box<Held>),
     /// See [`Form::Timeline`]; with the randomness of its discipline.
     Timeline(Box<(Timeline, Dice)>),
     /// See [`Form::Pipe`].
     Pipe(Pipe),
 }
 
-/// A port that is stepped from event to event.
-pub struct Stepped {
+/// A port that holds packets.
+pub struct Held {
     /// The port.
     pub port: Port<Packet>,
-    /// The packet in service.
+    /// A packet leaves it by an event of its own; if not, when its service begins.
+    pub stepped: bool,
+    /// The packet in service, where it is stepped.
     pub serving: Option<Packet>,
+    /// The end of the service is an event.
+    pub pending: bool,
     /// Randomness of its discipline.
     pub dice: Dice,
 }
@@ -82,12 +89,14 @@ impl Wire {
         };
         let dice = Dice::new(seed, id, Purpose::Queue);
         let line = match form {
-            Form::Port => Line::Port(Box::new(Stepped {
+            Form::Stepped | Form::Port => Line::Port(Box::new(Held {
                 port: match Port::new(link.rate, limit, aqm) {
                     port if link.control_priority => port,
                     port => port.without_priority(),
                 },
+                stepped: form == Form::Stepped,
                 serving: None,
+                pending: false,
                 dice,
             })),
             Form::Timeline => {
@@ -126,8 +135,10 @@ impl Wire {
 
     /// Brings counters and backlog up to date.
     pub fn advance(&mut self, now: Time) {
-        if let Line::Timeline(t) = &mut self.line {
-            t.0.advance(now);
+        match &mut self.line {
+            Line::Port(held) => held.advance(now),
+            Line::Timeline(t) => t.0.advance(now),
+            Line::Pipe(_) => {}
         }
     }
 
@@ -166,12 +177,14 @@ impl Wire {
         }
     }
 
-    /// Its port, if that is stepped.
-    pub fn stepped(&self) -> Option<&Stepped> {
-        match &self.line {
-            Line::Port(stepped) => Some(stepped),
+    /// The packets that its port holds; all others are in the pool.
+    pub fn packets(&self) -> impl Iterator<Item = &Packet> {
+        let held = match &self.line {
+            Line::Port(held) => Some(held),
             Line::Timeline(_) | Line::Pipe(_) => None,
-        }
+        };
+        let held = held.into_iter();
+        held.flat_map(|held| held.port.waiting().chain(&held.serving))
     }
 
     /// The queue discipline, unless it is known to be droptail.
@@ -198,10 +211,13 @@ impl Wire {
     }
 }
 
-impl Stepped {
-    /// The packets that it holds; all others are in the pool.
-    pub fn packets(&self) -> impl Iterator<Item = &Packet> {
-        self.port.waiting().chain(&self.serving)
+impl Held {
+    /// Brings the port up to date.
+    #[inline]
+    pub fn advance(&mut self, now: Time) {
+        if !self.stepped {
+            self.port.advance(now);
+        }
     }
 }
 

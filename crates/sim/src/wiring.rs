@@ -1,5 +1,8 @@
 //! Which events a run can do without.
 //!
+//! - When a service begins, its end is known, and the packet can be sent on at once, unless it may
+//!   be lost on the wire or the wire's delay changes ([`Form::Port`]): a departure needs an event
+//!   only while another packet waits for it.
 //! - A port with one FIFO queue, whose discipline judges arrivals only, and a fixed rate knows a
 //!   packet's departure the moment it arrives ([`Form::Timeline`], [`Form::Pipe`]): one event a
 //!   hop, not two.
@@ -90,7 +93,7 @@ impl Wiring {
             let mut from = origin;
             for &link in path {
                 if tunnel && scenario.links[link].control_priority {
-                    forms[link] = Form::Port;
+                    forms[link] = forms[link].min(Form::Port);
                 }
                 feeds[link] = match feeds[link] {
                     Feed::Nothing => from,
@@ -107,7 +110,8 @@ impl Wiring {
         for e in &scenario.events {
             match &e.change {
                 // What is queued when it changes feels the change.
-                Change::Rate(link, _) | Change::Delay(link, _) => forms[*link] = Form::Port,
+                Change::Rate(link, _) => forms[*link] = forms[*link].min(Form::Port),
+                Change::Delay(link, _) => forms[*link] = Form::Stepped,
                 Change::Demand { .. } => {}
                 Change::Route {
                     flow,
@@ -123,7 +127,7 @@ impl Wiring {
         let most = match shortcuts {
             Shortcuts::All => Form::Pipe,
             Shortcuts::Departures => Form::Timeline,
-            Shortcuts::None => Form::Port,
+            Shortcuts::None => Form::Stepped,
         };
         for form in &mut forms {
             *form = most.min(*form);
@@ -174,9 +178,12 @@ impl Wiring {
 /// The cheapest form of the link's port, as far as the link alone decides.
 fn form(link: &Link) -> Form {
     let aqm = AnyAqm::build(&link.queue.discipline);
-    let judges_arrivals = matches!(aqm.structure(), Structure::Fifo);
-    if lossy(link) || aqm.next_timer().is_some() || !judges_arrivals {
-        // A packet that is lost on the wire is lost when it has left the port, not before.
+    // A packet that is lost on the wire is lost when it has left the port, not before; and where
+    // flows have queues, these take turns whenever the line is free, even if nothing waits.
+    if lossy(link) || matches!(aqm.structure(), Structure::Flows(_)) {
+        return Form::Stepped;
+    }
+    if aqm.next_timer().is_some() || !matches!(aqm.structure(), Structure::Fifo) {
         return Form::Port;
     }
     let open = matches!(aqm, AnyAqm::DropTail(_)) && link.queue.limit == Limit::Unlimited;

@@ -159,6 +159,19 @@ fn tunnels_beside_streams_and_datagrams() {
     same("mixed", &d.0);
 }
 
+/// A departure that nobody waits for needs no event, whatever the discipline.
+#[test]
+fn tunnels_over_two_queues() {
+    for queue in [
+        "droptail", "red", "avd", "avq", "rem", "pie", "bat", "bat-clcc", "codel",
+    ] {
+        let mut s = fig6(controller("monaco", &[]), discipline(queue, &[]), 200);
+        s.duration = Duration::from_secs(4);
+        let [every, _, few] = same(queue, &s);
+        assert!(few * 4 < every * 3, "{queue}: {few} events of {every}");
+    }
+}
+
 /// Where control packets have no queue of their own, a tunnel's port can be computed, too.
 #[test]
 fn tunnels_over_one_queue() {
