@@ -22,8 +22,6 @@ pub enum Due {
     Application(usize),
     /// A sender asked to be woken.
     Wake(usize),
-    /// The first packet on a wire comes out.
-    Release(usize),
 }
 
 /// The deadlines. There are a few for each link and flow, and finding the first among hundreds
@@ -46,7 +44,6 @@ impl Agenda {
         due.extend((0..flows).map(Due::Stop));
         due.extend((0..flows).map(Due::Application));
         due.extend((0..flows).map(Due::Wake));
-        due.extend((0..links).map(Due::Release));
         Agenda {
             at: vec![Time::MAX; due.len()],
             due,
@@ -67,7 +64,6 @@ impl Agenda {
             Due::Stop(i) => 2 + 2 * l + f + i,
             Due::Application(i) => 2 + 2 * l + 2 * f + i,
             Due::Wake(i) => 2 + 2 * l + 3 * f + i,
-            Due::Release(i) => 2 + 2 * l + 4 * f + i,
         };
         self.at[place] = at;
     }
@@ -124,7 +120,7 @@ mod tests {
         let ms = |ms| Time::ZERO + Duration::from_ms(ms);
         agenda.set(Due::Sent(0), ms(1));
         assert_eq!(agenda.first_effect(ahead), ms(6));
-        agenda.set(Due::Release(0), ms(4));
+        agenda.set(Due::Sample, ms(4));
         assert_eq!(
             (agenda.first_effect(ahead), agenda.first().0),
             (ms(4), ms(1))

@@ -8,15 +8,15 @@
 //! where the clock and the sockets are.
 
 mod drive;
-
-use self::drive::Departure;
 use crate::agenda::{Agenda, Due};
 use crate::clock::Clock;
 use crate::collect::Part;
 use crate::ends::{Sink, Source, packet};
 use crate::link::{Achieved, Link};
 use crate::packet::Packet;
-use crate::socket::{BATCH, Exchange, Socket};
+#[cfg(test)]
+use crate::socket::Exchange;
+use crate::socket::Socket;
 use accord_aqm::Aqm;
 use accord_port::Count;
 use accord_scenario::{Change, LinkId, NodeId, Scenario, State};
@@ -24,6 +24,7 @@ use accord_transport::Segment;
 use accord_transport::pcapng::Capture;
 use accord_transport::wire;
 use accord_units::{Bytes, Duration, Time};
+#[cfg(test)]
 use std::io::Result;
 use std::net::SocketAddrV4;
 use std::sync::Arc;
@@ -101,8 +102,6 @@ pub struct Station<'a> {
     agenda: Agenda,
     /// What is done now is of no consequence outside for so long: the shortest delay of its links.
     lookahead: Duration,
-    /// What is to be handed over.
-    departures: Vec<Departure>,
     /// The network as it is, the events that are over, and the current routes by flow.
     state: State<'a>,
     events: usize,
@@ -185,7 +184,6 @@ impl<'a> Station<'a> {
             now: Time::ZERO,
             agenda: Agenda::new(links.len(), sources.len()),
             lookahead: lookahead(&links),
-            departures: Vec::new(),
             links,
             sources,
             sinks,
@@ -239,17 +237,18 @@ impl<'a> Station<'a> {
     /// Does what it did when this came, up to the end of the run.
     #[cfg(test)]
     pub fn replay(mut self, inputs: &[(Time, NodeId, Packet)]) -> Result<crate::parity::Tape> {
-        let mut exchange = Exchange::new();
         for (at, node, packet) in inputs {
-            self.advance(*at, &mut exchange)?;
+            self.advance(*at);
             self.arrive(*node, packet.clone());
         }
-        self.advance(self.plan.scenario.end(), &mut exchange)?;
+        let end = self.plan.scenario.end();
+        self.advance(end);
+        self.release(end, &mut Exchange::new())?;
         Ok(self.books.tape)
     }
 
     /// Does what is due up to `to`.
-    fn advance(&mut self, to: Time, exchange: &mut Exchange) -> Result<()> {
+    fn advance(&mut self, to: Time) {
         loop {
             let (at, due) = self.agenda.first();
             if at > to || self.stopped() {
@@ -280,14 +279,9 @@ impl<'a> Station<'a> {
                     self.pump(i);
                 }
                 Due::Sample => self.sample(),
-                Due::Release(i) => self.release(i),
-            }
-            if self.departures.len() == BATCH {
-                self.hand_over(exchange)?;
             }
         }
         self.now = self.now.max(to);
-        Ok(())
     }
 
     fn change(&mut self) {
@@ -420,32 +414,11 @@ impl<'a> Station<'a> {
         if let Some(packet) = link.serving.take() {
             link.port.complete();
             let lost = link.propagate(packet, self.now);
-            self.agenda.set(Due::Release(i), link.release_at());
             if let Err(packet) = lost {
                 lose(&mut self.books.lost, &packet);
             }
         }
         self.begin(i);
-    }
-
-    /// The first packet on a wire comes out: the kernel has it from here.
-    fn release(&mut self, i: usize) {
-        let link = &mut self.links[i];
-        let Some((nominal, packet)) = link.release() else {
-            return;
-        };
-        self.agenda.set(Due::Release(i), link.release_at());
-        let Some(socket) = self.socket_of[self.plan.scenario.links[link.id].from] else {
-            return;
-        };
-        #[cfg(test)]
-        (self.books.tape.outputs).push((nominal, link.id, packet.clone()));
-        self.departures.push(Departure {
-            link: i,
-            socket,
-            nominal,
-            packet,
-        });
     }
 
     /// A packet is at its endpoint.

@@ -1,10 +1,10 @@
 //! A station at work: when it wakes, what it takes in and hands over.
 //!
-//! A wake costs more than anything that is done in it, so a station sleeps through whatever
-//! concerns nobody else yet. What arrives or is done at a port of delay `d` is of no consequence
-//! outside for `d` (in simulation it is called lookahead): the kernel has stamped what arrived,
-//! and all is done as of its time at the next wake. While packets keep coming, a station wakes for
-//! those that it has to hand over, and finds the others then.
+//! A wake costs more than anything that is done in it, and only for what is due outside does it
+//! matter when it is. What arrives or happens at a port of delay `d` is of no consequence outside
+//! for `d` (simulators call it lookahead). So while packets keep coming a station wakes for those
+//! that come out of its wires, hands them over, and only now and then looks at what has arrived,
+//! which the kernel has stamped: then it does all that happened since, as of its time.
 
 use super::{Books, Due, Packet, Station};
 use crate::clock::{sharpen, used};
@@ -30,16 +30,14 @@ struct Arrival {
     packet: Packet,
 }
 
-/// A packet that is due outside.
-pub struct Departure {
-    /// The link that it comes out of, as the station counts them.
-    pub link: usize,
-    /// The socket that it goes to, likewise.
-    pub socket: usize,
-    /// When it was to.
-    pub nominal: Time,
-    /// It.
-    pub packet: Packet,
+/// A packet that has come out of a wire.
+struct Departure {
+    /// The link and the socket that it goes to, as the station counts them.
+    link: usize,
+    socket: usize,
+    /// When it was to come out.
+    nominal: Time,
+    packet: Packet,
 }
 
 impl Station<'_> {
@@ -54,23 +52,33 @@ impl Station<'_> {
         let mut exchange = Exchange::new();
         let clock = self.plan.clock;
         let end = self.plan.scenario.end();
-        let mut heard = Time::ZERO;
+        // When the sockets were looked at, and when there was something in them.
+        let (mut looked, mut heard) = (Time::ZERO, Time::ZERO);
         clock.wait_for_start(|| self.stopped());
         while self.now < end && !self.stopped() {
-            let deadline = self.agenda.first_effect(|due| self.ahead(due));
-            let (now, ahead) = (clock.now(), self.lookahead.min(PATIENCE));
-            if now < heard + ahead {
-                // The sockets are looked at by then.
-                clock.wait(deadline.min(now + ahead), &mut []);
+            let ahead = self.lookahead.min(PATIENCE);
+            // From then on it matters outside what has arrived since.
+            let horizon = looked + ahead;
+            let due = self.agenda.first_effect(|due| self.ahead(due));
+            let deadline = due.min(self.first_release()).min(end);
+            let listens = clock.now() >= heard + ahead;
+            match listens {
+                true => clock.wait(deadline, &mut polls),
+                false => clock.wait(deadline.min(horizon), &mut []),
+            }
+            let now = clock.now().min(end);
+            self.release(now.min(horizon), &mut exchange)?;
+            if !listens && now < due.min(end) && now < looked + ahead.mul_f64(0.5) {
+                continue;
+            }
+            if !listens {
                 clock.wait(Time::ZERO, &mut polls);
-            } else {
-                clock.wait(deadline, &mut polls);
             }
             let ready: Vec<bool> = polls.iter().map(|p| p.any() != Some(false)).collect();
-            let now = clock.now().min(end);
+            looked = clock.now().min(end);
             let arrivals = self.take_in(&ready, &mut exchange)?;
             if !arrivals.is_empty() {
-                heard = now;
+                heard = looked;
             }
             for arrival in arrivals {
                 let at = arrival.at.max(self.now);
@@ -79,11 +87,11 @@ impl Station<'_> {
                 }
                 #[cfg(test)]
                 (self.books.tape.inputs).push((at, arrival.node, arrival.packet.clone()));
-                self.advance(at, &mut exchange)?;
+                self.advance(at);
                 self.arrive(arrival.node, arrival.packet);
             }
-            self.advance(now, &mut exchange)?;
-            self.hand_over(&mut exchange)?;
+            self.advance(looked);
+            self.release(looked, &mut exchange)?;
         }
         self.books.cpu = used();
         Ok(self.close())
@@ -94,7 +102,7 @@ impl Station<'_> {
         match due {
             Due::Sent(i) | Due::Discipline(i) => self.links[i].delay,
             Due::Start(_) | Due::Stop(_) | Due::Application(_) | Due::Wake(_) => self.lookahead,
-            Due::Change | Due::Sample | Due::Release(_) => Duration::ZERO,
+            Due::Change | Due::Sample => Duration::ZERO,
         }
     }
 
@@ -137,9 +145,39 @@ impl Station<'_> {
         Ok(arrivals)
     }
 
-    /// Hands over to the kernel what is due outside.
-    pub(super) fn hand_over(&mut self, exchange: &mut Exchange) -> Result<()> {
-        let departures = std::mem::take(&mut self.departures);
+    /// When the first packet comes out of a wire.
+    fn first_release(&self) -> Time {
+        let all = self.links.iter().map(|l| l.release_at());
+        all.min().unwrap_or(Time::MAX)
+    }
+
+    /// What comes out of the wires up to `to` goes to the kernel.
+    pub(super) fn release(&mut self, to: Time, exchange: &mut Exchange) -> Result<()> {
+        let mut departures = Vec::new();
+        loop {
+            let links = self.links.iter_mut().enumerate();
+            let first = links.min_by_key(|(_, link)| link.release_at());
+            let Some((link, first)) = first.filter(|(_, link)| link.release_at() <= to) else {
+                break;
+            };
+            let from = self.plan.scenario.links[first.id].from;
+            let (Some((nominal, packet)), Some(socket)) = (first.release(), self.socket_of[from])
+            else {
+                break;
+            };
+            #[cfg(test)]
+            (self.books.tape.outputs).push((nominal, first.id, packet.clone()));
+            departures.push(Departure {
+                link,
+                socket,
+                nominal,
+                packet,
+            });
+        }
+        self.hand_over(&departures, exchange)
+    }
+
+    fn hand_over(&mut self, departures: &[Departure], exchange: &mut Exchange) -> Result<()> {
         let alike =
             |a: &Departure, b: &Departure| (a.socket, a.packet.tos) == (b.socket, b.packet.tos);
         for run in departures.chunk_by(alike).flat_map(|run| run.chunks(BATCH)) {
@@ -162,8 +200,6 @@ impl Station<'_> {
             let real = self.plan.clock.now();
             run.iter().for_each(|d| self.handed_over(d, real));
         }
-        self.departures = departures;
-        self.departures.clear();
         Ok(())
     }
 
