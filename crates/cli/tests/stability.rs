@@ -162,7 +162,7 @@ fn reno_over_red_has_a_map() {
     accord(dir.path(), &map).with(0);
     let table = std::fs::read_to_string(dir.path().join("map/map.csv")).unwrap();
     let growth: Vec<f64> = (rows(&table).iter())
-        .map(|r| r[4].parse().unwrap())
+        .map(|r| r[3].parse().unwrap())
         .collect();
     assert!(growth[0] < 0.0 && growth[2] > 0.0, "{table}");
 }
