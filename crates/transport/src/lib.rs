@@ -10,6 +10,7 @@
 //! send, and says when it wants to be woken.
 
 mod endpoint;
+pub mod ip;
 mod pacer;
 pub mod pcapng;
 mod rtt;

@@ -3,10 +3,10 @@
 //!
 //! Each link is an interface, and a packet is there when it has left the link's port. It has the
 //! headers of IPv4 and UDP that it has on the wire, with the addresses of its two ends: node `n`
-//! of the scenario is 10.0.0.0 + 1 + n. The first [`SNAP`] bytes of each are kept.
+//! of the scenario is 10.0.0.0 + 1 + n. A whole IP packet has its own headers. The first [`SNAP`] bytes of each are kept.
 
-use crate::Segment;
 use crate::wire::{self, Header, Kind};
+use crate::{Segment, ip};
 use accord_units::Time;
 
 /// So many bytes of a packet are kept.
@@ -88,16 +88,27 @@ impl Capture {
 
     /// The same of a packet that is written already.
     pub fn datagram(&mut self, link: usize, at: Time, envelope: Envelope, datagram: &[u8]) {
-        let nanos = at.as_ps() / 1_000;
+        // A whole IP packet is there as it is, but for the mark that it has by now.
+        if let Ok((_, packet)) = wire::unwrap(datagram) {
+            let mut packet = packet.to_vec();
+            ip::exit(&mut packet, envelope.tos);
+            return self.packet(link, at, &[], &packet);
+        }
         let length = wire::UDP_HEADERS + datagram.len();
         let headers = headers(envelope, length as u16);
-        let kept = &datagram[..datagram.len().min(SNAP - headers.len())];
+        self.packet(link, at, &headers, datagram);
+    }
+
+    /// An IP packet of two parts.
+    fn packet(&mut self, link: usize, at: Time, headers: &[u8], rest: &[u8]) {
+        let nanos = at.as_ps() / 1_000;
+        let kept = &rest[..rest.len().min(SNAP - headers.len())];
         self.block(6, |b| {
             b.extend((link as u32).to_le_bytes());
             b.extend(((nanos >> 32) as u32).to_le_bytes());
             b.extend((nanos as u32).to_le_bytes());
             b.extend(((headers.len() + kept.len()) as u32).to_le_bytes());
-            b.extend((length as u32).to_le_bytes());
+            b.extend(((headers.len() + rest.len()) as u32).to_le_bytes());
             b.extend(headers);
             b.extend(kept);
             pad(b);

@@ -5,16 +5,21 @@
 //! [`add_virtual_delay`], and touches nothing else. Congestion marks and the class of a packet
 //! are in the IP header (ECN and DSCP), where any router looks for them. The page "The wire
 //! format" of the book has the tables.
+//!
+//! A packet of another program's making, such as of the kernel's TCP, travels whole, behind the
+//! first fields of a header ([`wrap`], [`unwrap`]).
 
-use crate::Segment;
+use crate::{Segment, ip};
 use accord_units::{Bytes, Duration, Time};
 
 /// Version of the format.
 pub const VERSION: u8 = 1;
-/// Length of the longest header; data and in-band packets have [`SHORT`].
+/// Length of the longest header.
 pub const LONG: usize = 52;
-/// Length of the shortest header.
+/// Length of the headers of data and in-band packets.
 pub const SHORT: usize = 40;
+/// Length of the shortest header, that of whole IP packets: what routers read and write.
+pub const LEAST: usize = 20;
 /// Longest packet: what the field for its size can say.
 pub const MOST: u64 = u16::MAX as u64;
 /// Headers of IP and UDP, which count as part of a packet's size.
@@ -30,12 +35,13 @@ pub const CAPABLE: u8 = 0b10;
 /// The codepoint CE: it is marked.
 pub const MARKED: u8 = 0b11;
 
-/// What a sender writes into the octet for packets of this kind.
+/// What a sender writes into the octet for packets of this kind; that of a whole IP packet
+/// follows from its own [`ip::entry`].
 pub fn tos(kind: Kind, ecn_capable: bool) -> u8 {
     match kind {
         Kind::OutOfBand | Kind::Report => EXPEDITED,
         Kind::Data if ecn_capable => CAPABLE,
-        Kind::Data | Kind::Ack | Kind::InBand => 0,
+        Kind::Data | Kind::Ack | Kind::InBand | Kind::Ip | Kind::IpReply => 0,
     }
 }
 
@@ -48,7 +54,8 @@ pub struct Header {
     /// What it carries.
     pub kind: Kind,
     /// Size of the packet, headers included, as links count it. The datagram is padded to it; one
-    /// that is smaller than its header is sent longer than it counts.
+    /// that is smaller than its header is sent longer than it counts, and so is a whole IP packet,
+    /// which counts as if it travelled on its own.
     pub size: Bytes,
     /// Whose it is.
     pub flow: u32,
@@ -72,6 +79,10 @@ pub enum Kind {
     InBand = 4,
     /// See [`Segment::Report`].
     Report = 5,
+    /// A whole IP packet from the flow's source.
+    Ip = 6,
+    /// A whole IP packet from its sink.
+    IpReply = 7,
 }
 
 impl Kind {
@@ -88,11 +99,22 @@ impl Kind {
 
     /// It travels from the receiver to the sender.
     pub fn is_reply(self) -> bool {
-        matches!(self, Kind::Ack | Kind::Report)
+        matches!(self, Kind::Ack | Kind::Report | Kind::IpReply)
+    }
+
+    /// It is a whole IP packet.
+    pub fn is_ip(self) -> bool {
+        matches!(self, Kind::Ip | Kind::IpReply)
+    }
+
+    /// It carries a flow's data: what else there is answers or controls.
+    pub fn is_data(self) -> bool {
+        matches!(self, Kind::Data | Kind::Ip)
     }
 
     fn header(self) -> usize {
         match self {
+            Kind::Ip | Kind::IpReply => LEAST,
             Kind::Data | Kind::OutOfBand | Kind::InBand => SHORT,
             Kind::Ack | Kind::Report => LONG,
         }
@@ -129,20 +151,12 @@ impl std::error::Error for Malformed {}
 /// kind is that of the segment.
 pub fn encode(header: &Header, segment: &Segment, datagram: &mut Vec<u8>) {
     let kind = Kind::of(segment);
-    let size = header.size.get().min(MOST) as u16;
-    datagram.clear();
-    datagram.extend([VERSION, kind as u8]);
-    datagram.extend(size.to_be_bytes());
-    datagram.extend(header.flow.to_be_bytes());
-    datagram.extend(header.run.to_be_bytes());
-    datagram.extend(header.route.to_be_bytes());
     let lost = matches!(segment, Segment::Report { lost: true, .. });
-    datagram.extend(u16::from(lost).to_be_bytes());
     let delay = match segment {
         Segment::InBand { virtual_delay, .. } => micros(*virtual_delay),
         _ => 0,
     };
-    datagram.extend(delay.to_be_bytes());
+    begin(header, kind, u16::from(lost), delay, datagram);
     let (small, number, large, more) = match *segment {
         Segment::Data { number, sent } => (0, number, sent.as_ps(), None),
         Segment::OutOfBand { pair, sent } => (0, pair, sent.as_ps(), None),
@@ -180,8 +194,43 @@ pub fn encode(header: &Header, segment: &Segment, datagram: &mut Vec<u8>) {
         datagram.extend(u32::to_be_bytes(rest));
     }
     debug_assert_eq!(datagram.len(), kind.header());
-    let padded = usize::from(size).saturating_sub(UDP_HEADERS);
+    let padded = (header.size.get().min(MOST) as usize).saturating_sub(UDP_HEADERS);
     datagram.resize(padded.max(datagram.len()), 0);
+}
+
+/// Writes what all kinds begin with.
+fn begin(header: &Header, kind: Kind, flags: u16, virtual_delay: u32, datagram: &mut Vec<u8>) {
+    let size = header.size.get().min(MOST) as u16;
+    datagram.clear();
+    datagram.extend([VERSION, kind as u8]);
+    datagram.extend(size.to_be_bytes());
+    datagram.extend(header.flow.to_be_bytes());
+    datagram.extend(header.run.to_be_bytes());
+    datagram.extend(header.route.to_be_bytes());
+    datagram.extend(flags.to_be_bytes());
+    datagram.extend(virtual_delay.to_be_bytes());
+    debug_assert_eq!(datagram.len(), LEAST);
+}
+
+/// Writes a whole IP packet over what `datagram` holds. The header's kind is one of those for it,
+/// and its size is the packet's.
+pub fn wrap(header: &Header, packet: &[u8], datagram: &mut Vec<u8>) {
+    debug_assert!(header.kind.is_ip() && header.size.get() == packet.len() as u64);
+    begin(header, header.kind, 0, 0, datagram);
+    datagram.extend(packet);
+}
+
+/// Reads a whole IP packet: one of IPv4 that is as long as it says, and as its header says.
+pub fn unwrap(datagram: &[u8]) -> Result<(Header, &[u8]), Malformed> {
+    let header = header(datagram)?;
+    if !header.kind.is_ip() {
+        return Err(Malformed::Kind(header.kind as u8));
+    }
+    let packet = datagram.get(LEAST..).ok_or(Malformed::Short)?;
+    match ip::Packet::new(packet) {
+        Some(_) if header.size.get() == packet.len() as u64 => Ok((header, packet)),
+        _ => Err(Malformed::Value),
+    }
 }
 
 /// Reads what routers need. What is behind the header is not looked at.
@@ -196,6 +245,8 @@ pub fn header(datagram: &[u8]) -> Result<Header, Malformed> {
         3 => Kind::OutOfBand,
         4 => Kind::InBand,
         5 => Kind::Report,
+        6 => Kind::Ip,
+        7 => Kind::IpReply,
         other => return Err(Malformed::Kind(other)),
     };
     if datagram.len() < kind.header() {
@@ -214,7 +265,8 @@ pub fn header(datagram: &[u8]) -> Result<Header, Malformed> {
     })
 }
 
-/// Reads a packet; what a report tells are numbers that a receiver can have measured.
+/// Reads a packet; what a report tells are numbers that a receiver can have measured. Whole IP
+/// packets are no segments, and refused.
 pub fn decode(datagram: &[u8]) -> Result<(Header, Segment), Malformed> {
     let header = header(datagram)?;
     let small = u32::from_be_bytes(at(datagram, 20)?);
@@ -253,6 +305,7 @@ pub fn decode(datagram: &[u8]) -> Result<(Header, Segment), Malformed> {
             virtual_s: measured(u32::from_be_bytes(at(datagram, 44)?))?,
             received: large,
         },
+        Kind::Ip | Kind::IpReply => return Err(Malformed::Kind(header.kind as u8)),
     };
     Ok((header, segment))
 }

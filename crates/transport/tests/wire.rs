@@ -1,10 +1,10 @@
 //! The wire format: what is written is read, what is read is sane, and nothing panics.
 
-use accord_transport::Segment;
 use accord_transport::wire::{
-    Header, Kind, LONG, Malformed, SHORT, UDP_HEADERS, add_virtual_delay, decode, encode, header,
-    virtual_delay,
+    Header, Kind, LEAST, LONG, Malformed, SHORT, UDP_HEADERS, add_virtual_delay, decode, encode,
+    header, unwrap, virtual_delay, wrap,
 };
+use accord_transport::{Segment, ip};
 use accord_units::{Bytes, Duration, Time};
 use proptest::prelude::*;
 
@@ -84,7 +84,7 @@ proptest! {
 
     /// Whatever it is: an error, or a packet that is written as it was read.
     #[test]
-    fn any_bytes(mut bytes in prop::collection::vec(any::<u8>(), 0..80), plausible: bool, kind in 0..8u8) {
+    fn any_bytes(mut bytes in prop::collection::vec(any::<u8>(), 0..80), plausible: bool, kind in 0..9u8) {
         if plausible && bytes.len() > 1 {
             bytes[0] = 1;
             bytes[1] = kind;
@@ -94,7 +94,55 @@ proptest! {
             let mut again = Vec::new();
             encode(&header, &segment, &mut again);
             prop_assert_eq!(decode(&again), Ok((header, segment)));
+            prop_assert!(unwrap(&bytes).is_err(), "it is a segment or a whole packet, not both");
         }
+        if let Ok((header, packet)) = unwrap(&bytes) {
+            let mut again = Vec::new();
+            wrap(&header, packet, &mut again);
+            prop_assert_eq!(unwrap(&again), Ok((header, packet)));
+        }
+    }
+
+    /// The same of bytes that are an IP packet as far as its length goes.
+    #[test]
+    fn whole_packets(
+        rest in prop::collection::vec(any::<u8>(), 19..80), words: u8, protocol: bool,
+        offset: u8, outer: u8, reply: bool, cut in 1..40usize,
+    ) {
+        let mut packet = vec![0x40 | words & 0xf];
+        packet.extend(rest);
+        let length = packet.len() as u16;
+        packet[2..4].copy_from_slice(&length.to_be_bytes());
+        packet[9] = if protocol { 6 } else { packet[9] };
+        let header_length = usize::from(words & 0xf) * 4;
+        if let Some(byte) = packet.get_mut(header_length + 12) {
+            *byte = offset;
+        }
+        let header = Header {
+            kind: if reply { Kind::IpReply } else { Kind::Ip },
+            size: Bytes::new(u64::from(length)),
+            flow: 7,
+            run: 0xdead_beef,
+            route: 2,
+        };
+        let mut datagram = vec![9; 3];
+        wrap(&header, &packet, &mut datagram);
+        let sound = (20..=packet.len()).contains(&header_length);
+        let read = unwrap(&datagram);
+        prop_assert_eq!(read.is_ok(), sound);
+        prop_assert!(!sound || read == Ok((header, &packet[..])));
+        prop_assert!(decode(&datagram).is_err(), "it is no segment");
+        let whole = datagram.len();
+        prop_assert!(unwrap(&datagram[..whole.saturating_sub(cut)]).is_err());
+        datagram.push(0);
+        prop_assert!(unwrap(&datagram).is_err());
+        if let Some(inside) = ip::Packet::new(&packet) {
+            let fits = inside.sequence().is_none_or(|(_, n)| n as usize <= packet.len());
+            prop_assert!(fits);
+        }
+        let before = packet.clone();
+        ip::exit(&mut packet, outer);
+        prop_assert!(sound || packet == before, "what is no packet stays as it is");
     }
 
     #[test]
@@ -166,7 +214,8 @@ fn what_no_sender_writes_is_refused() {
         decode(&bytes)
     };
     assert_eq!(with(0, &[2]), Err(Malformed::Version(2)));
-    assert_eq!(with(1, &[6]), Err(Malformed::Kind(6)));
+    assert_eq!(with(1, &[8]), Err(Malformed::Kind(8)));
+    assert_eq!(with(1, &[6]), Err(Malformed::Kind(6)), "no segment");
     assert_eq!(with(2, &[0, 0]), Err(Malformed::Value), "size zero");
     for bad in [f32::NAN, f32::INFINITY, -1.0] {
         for place in [20, 40, 44] {
@@ -176,4 +225,110 @@ fn what_no_sender_writes_is_refused() {
     }
     assert_eq!(with(14, &[0, 2]), Err(Malformed::Value), "unknown flags");
     assert!(with(0, &[1]).is_ok());
+}
+
+/// An IPv4 header with this octet of DSCP and ECN and the right checksum, and a TCP header.
+fn segment_of_tcp(tos: u8, flags: u8, payload: usize) -> Vec<u8> {
+    let length = (40 + payload) as u16;
+    let mut packet = vec![0x45, tos, 0, 0, 0x12, 0x34, 0x40, 0, 64, 6, 0, 0];
+    packet.extend([198, 18, 0, 1, 198, 18, 0, 2]);
+    packet[2..4].copy_from_slice(&length.to_be_bytes());
+    let checksum = !sum(&packet);
+    packet[10..12].copy_from_slice(&checksum.to_be_bytes());
+    packet.extend([
+        0, 80, 0, 80, 0xff, 0xff, 0xff, 0xf0, 0, 0, 0, 0, 0x50, flags, 0, 0,
+    ]);
+    packet.resize(usize::from(length), 0);
+    packet
+}
+
+/// The sum of a header's words in ones' complement; all ones if its checksum is right.
+fn sum(header: &[u8]) -> u16 {
+    let words = header.chunks_exact(2);
+    let words = words.map(|w| u16::from_be_bytes([w[0], w[1]]));
+    words.fold(0u16, |sum, word| {
+        let (sum, carry) = sum.overflowing_add(word);
+        sum + u16::from(carry)
+    })
+}
+
+/// [RFC 6040 §4.2]: what leaves for each pair of what came in, inner and outer.
+#[test]
+fn a_router_s_mark_reaches_the_packet_inside() {
+    const NOT: u8 = 0;
+    const ECT1: u8 = 1;
+    const ECT0: u8 = 2;
+    const CE: u8 = 3;
+    for (inner, outer, leaves) in [
+        (NOT, NOT, Some(NOT)),
+        (NOT, CE, None),
+        (ECT0, ECT0, Some(ECT0)),
+        (ECT0, CE, Some(CE)),
+        (ECT1, ECT1, Some(ECT1)),
+        (ECT1, CE, Some(CE)),
+        (CE, CE, Some(CE)),
+    ] {
+        for dscp in [0, 46 << 2, 0xfc] {
+            let mut packet = segment_of_tcp(dscp | inner, 0x10, 7);
+            let before = packet.clone();
+            assert_eq!(sum(&packet[..20]), 0xffff, "the test's own header");
+            assert_eq!(ip::exit(&mut packet, outer), leaves.is_some());
+            assert_eq!(packet[1], dscp | leaves.unwrap_or(inner));
+            assert_eq!(
+                sum(&packet[..20]),
+                0xffff,
+                "{inner} {outer}: its checksum is right"
+            );
+            assert_eq!(
+                (&packet[2..10], &packet[12..]),
+                (&before[2..10], &before[12..])
+            );
+        }
+    }
+    assert_eq!((ip::entry(0xfd), ip::entry(0xb8)), (ECT1, NOT));
+}
+
+#[test]
+fn what_is_needed_of_a_packet_is_read() {
+    let (syn, fin) = (0x02, 0x11);
+    for (flags, payload, takes) in [(0x10, 7, 7), (syn, 0, 1), (fin, 3, 4), (0x10, 0, 0)] {
+        let packet = segment_of_tcp(0, flags, payload);
+        let read = ip::Packet::new(&packet).unwrap();
+        assert_eq!(read.ends(), ([198, 18, 0, 1], [198, 18, 0, 2]));
+        assert_eq!(read.sequence(), Some((0xffff_fff0, takes)));
+    }
+    let mut other = segment_of_tcp(0, syn, 0);
+    other[9] = 17;
+    assert_eq!(
+        ip::Packet::new(&other).unwrap().sequence(),
+        None,
+        "it is UDP"
+    );
+    let mut other = segment_of_tcp(0, syn, 0);
+    other[0] = 0x60;
+    assert!(ip::Packet::new(&other).is_none(), "it is IPv6");
+}
+
+/// The layout is a contract, as above.
+#[test]
+fn the_layout_of_a_whole_packet_is_as_documented() {
+    let packet = segment_of_tcp(2, 0x10, 1);
+    let header = Header {
+        kind: Kind::Ip,
+        size: Bytes::new(41),
+        flow: 7,
+        run: 0xdead_beef,
+        route: 2,
+    };
+    let mut datagram = Vec::new();
+    wrap(&header, &packet, &mut datagram);
+    #[rustfmt::skip]
+    assert_eq!(datagram[..LEAST], [
+        1, 6, 0, 41, // version, kind, size
+        0, 0, 0, 7, // flow
+        0xde, 0xad, 0xbe, 0xef, // run
+        0, 2, 0, 0, // route, flags
+        0, 0, 0, 0, // virtual delay
+    ]);
+    assert_eq!(&datagram[LEAST..], packet);
 }
