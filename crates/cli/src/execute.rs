@@ -50,7 +50,7 @@ pub fn execute(
         let seed = repetitions[0][0].seed.wrapping_add(k);
         repetitions.push(file.points(&CATALOGUE, Some(seed))?);
     }
-    let engines = live::possible(engines(how, &repetitions[0]), how, of_many)?;
+    let engines = live::possible(engines(how, &repetitions[0]), how, of_many, &repetitions[0])?;
     let points = repetitions[0].len();
     let jobs: Vec<(usize, &Scenario, Engine)> = (0..points)
         .flat_map(|p| repetitions.iter().map(move |r| (p, &r[p])))

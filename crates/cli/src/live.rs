@@ -7,11 +7,12 @@ use accord_live::{LiveError, Mode, announcement, obstacle};
 use accord_scenario::{Engine, Observer, Run, Scenario};
 
 /// The engines without the live one where nobody asked for it by name and this machine cannot run
-/// it, or this is one `of_many` experiments.
+/// these scenarios in it, or this is one `of_many` experiments.
 pub fn possible(
     mut engines: Vec<Engine>,
     how: &How,
     of_many: bool,
+    scenarios: &[Scenario],
 ) -> Result<Vec<Engine>, Failure> {
     if !engines.contains(&Engine::Live) {
         return Ok(engines);
@@ -23,7 +24,7 @@ pub fn possible(
         engines.retain(|e| *e != Engine::Live);
         return Ok(engines);
     }
-    if let Some(why) = obstacle(mode(how)) {
+    if let Some(why) = obstacle(mode(how), scenarios) {
         if how.engine.contains(&Engine::Live) {
             return Err(Failure::Unable(format!("live: {why}")));
         }
@@ -38,7 +39,7 @@ pub fn possible(
 /// The mode that was asked for, or the best one.
 fn mode(how: &How) -> Mode {
     how.live
-        .unwrap_or_else(|| match obstacle(Mode::Namespaces) {
+        .unwrap_or_else(|| match obstacle(Mode::Namespaces, &[]) {
             None => Mode::Namespaces,
             Some(_) => Mode::Loopback,
         })

@@ -6,6 +6,7 @@ use accord_transport::{Receiver, Segment, Sender, View, endpoints};
 use accord_units::{Bytes, Duration, Time};
 use std::collections::VecDeque;
 
+use crate::connection::{Arrived, Connection, Drain};
 use crate::packet::Packet;
 
 /// The sending end.
@@ -13,8 +14,10 @@ use crate::packet::Packet;
 pub struct Source {
     /// The flow.
     pub flow: usize,
-    /// The machine.
+    /// The machine; idle where the flow is a connection of the kernel.
     pub sender: Sender,
+    /// The connection of the kernel, if it is one.
+    pub connection: Option<Connection>,
     /// What gives it something to send.
     pub application: Application,
     /// The application waits for all that it supplied to be delivered.
@@ -55,6 +58,7 @@ impl Source {
         Source {
             flow,
             sender,
+            connection: None,
             application: Application::new(f, flow, scenario.seed),
             transferring: false,
             started: false,
@@ -76,7 +80,10 @@ impl Source {
             let base_rtt = network.base_rtt(self.flow);
             (self.sender).reconnect(&f.controller, &f.service, base_rtt, now);
         }
-        self.sender.supply(step.supply);
+        match &mut self.connection {
+            Some(connection) => connection.supply(step.supply),
+            None => self.sender.supply(step.supply),
+        }
         self.transferring = step.is_transfer;
         step.again.map_or(Time::MAX, |span| now + span)
     }
@@ -85,13 +92,20 @@ impl Source {
     pub fn stop(&mut self) {
         self.stopped = true;
         self.transferring = false;
-        self.sender.stop();
+        match &mut self.connection {
+            Some(connection) => connection.stop(),
+            None => self.sender.stop(),
+        }
     }
 
     /// The transfer that is done now, if the application waited for one: its size, when it
     /// began, and after which pause the application acts again.
     pub fn transferred(&mut self) -> Option<(Bytes, Time, Option<Duration>)> {
-        if !(self.transferring && self.sender.is_done()) {
+        let is_done = || match &self.connection {
+            Some(connection) => connection.is_done(),
+            None => self.sender.is_done(),
+        };
+        if !(self.transferring && is_done()) {
             return None;
         }
         self.transferring = false;
@@ -123,7 +137,10 @@ impl Source {
             stopped: self.stopped,
             sent: self.sent,
             due: self.due,
-            view: self.sender.view(),
+            view: match &mut self.connection {
+                Some(connection) => connection.view(),
+                None => self.sender.view(),
+            },
         }
     }
 }
@@ -134,6 +151,9 @@ pub struct Sink {
     /// The flow.
     pub flow: usize,
     receiver: Receiver,
+    /// The receiving end of a connection of the kernel, if it is one, and what it has received.
+    pub drain: Option<Drain>,
+    arrived: Arrived,
     /// What is known at a sample.
     pub reading: SinkReading,
 }
@@ -156,8 +176,17 @@ impl Sink {
         Sink {
             flow,
             receiver,
+            drain: None,
+            arrived: Arrived::default(),
             reading: SinkReading::default(),
         }
+    }
+
+    /// A packet of a connection arrived, with these sequence numbers.
+    pub fn arrived(&mut self, size: Bytes, numbers: Option<(u32, u32)>) {
+        let fresh = numbers.is_none_or(|(first, count)| self.arrived.add(first, count));
+        self.reading.delivered += size.get();
+        self.reading.fresh += if fresh { size.get() } else { 0 };
     }
 
     /// A packet arrived; gives what to send back.
@@ -190,6 +219,8 @@ pub fn packet(
             Kind::Data => f.packet,
             Kind::Ack => f.ack,
             Kind::OutOfBand | Kind::InBand | Kind::Report => f.control,
+            // No segment is one.
+            Kind::Ip | Kind::IpReply => f.packet,
         },
         flow: flow as u32,
         run,

@@ -1,6 +1,7 @@
 //! What joins the nodes: a socket for each, and where the packets of each link go.
 
 use crate::LiveError;
+use crate::connection::{self, Ends};
 use crate::namespace::{Namespace, join};
 use crate::socket::Socket;
 use accord_scenario::{NodeId, Scenario};
@@ -13,6 +14,8 @@ pub struct Fabric {
     pub sockets: Vec<Socket>,
     /// By link: the address of its far end.
     pub next: Vec<SocketAddrV4>,
+    /// By flow: the ends of connections of the kernel.
+    pub ends: Vec<Ends>,
     /// What the network is made of; it is there as long as these are.
     pub namespaces: Vec<Namespace>,
 }
@@ -35,6 +38,7 @@ impl Fabric {
         Ok(Fabric {
             next: scenario.links.iter().map(|l| to(l.to)).collect(),
             sockets,
+            ends: scenario.flows.iter().map(|_| Ends::default()).collect(),
             namespaces: Vec::new(),
         })
     }
@@ -62,6 +66,7 @@ impl Fabric {
         Ok(Fabric {
             next: scenario.links.iter().map(|l| far(l.from, l.to)).collect(),
             sockets,
+            ends: connection::ends(scenario, &namespaces)?,
             namespaces,
         })
     }

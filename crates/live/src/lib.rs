@@ -16,6 +16,8 @@ mod clock;
 #[cfg(target_os = "linux")]
 mod collect;
 #[cfg(target_os = "linux")]
+mod connection;
+#[cfg(target_os = "linux")]
 mod ends;
 #[cfg(target_os = "linux")]
 mod fabric;
@@ -37,6 +39,10 @@ mod run;
 mod socket;
 #[cfg(target_os = "linux")]
 mod station;
+#[cfg(target_os = "linux")]
+mod tcp_info;
+#[cfg(target_os = "linux")]
+mod tun;
 
 use accord_scenario::{Observer, Run, Scenario};
 use std::fmt;
@@ -125,18 +131,41 @@ pub fn run(_: &Scenario, _: Mode, _: &mut dyn Observer) -> Result<Run, LiveError
     Err(LiveError::Unable("the live engine needs Linux".into()))
 }
 
-/// Why live runs of this mode are not possible here, if so; tries it.
+/// Why live runs of these scenarios in this mode are not possible here, if so; tries it.
 #[cfg(target_os = "linux")]
-pub fn obstacle(mode: Mode) -> Option<LiveError> {
+pub fn obstacle(mode: Mode, scenarios: &[Scenario]) -> Option<LiveError> {
+    let flows = scenarios.iter().flat_map(|s| &s.flows);
     match mode {
-        Mode::Loopback => None,
-        Mode::Namespaces => namespace::obstacle(),
+        Mode::Loopback => flows
+            .filter(|f| f.kernel.is_some())
+            .map(not_on_loopback)
+            .next(),
+        Mode::Namespaces => {
+            let kernels: std::collections::BTreeSet<&str> =
+                flows.filter_map(|f| f.kernel.as_deref()).collect();
+            namespace::obstacle().or_else(|| connection::obstacle(&kernels))
+        }
     }
+}
+
+/// Why a flow of the kernel's TCP cannot run on the loopback device.
+#[cfg(target_os = "linux")]
+fn not_on_loopback(flow: &accord_scenario::Flow) -> LiveError {
+    let here = match namespace::obstacle() {
+        Some(why) => format!("; here, {why}"),
+        None => String::new(),
+    };
+    LiveError::Unable(format!(
+        "flow {} is a connection of the kernel, whose packets go through network namespaces and \
+         TUN devices: --live namespaces, which needs CAP_SYS_ADMIN and CAP_NET_ADMIN (root, or \
+         `unshare -rn accord ...`), iproute2 and /dev/net/tun{here}",
+        flow.name
+    ))
 }
 
 /// Why live runs are not possible here.
 #[cfg(not(target_os = "linux"))]
-pub fn obstacle(_: Mode) -> Option<LiveError> {
+pub fn obstacle(_: Mode, _: &[Scenario]) -> Option<LiveError> {
     Some(LiveError::Unable("the live engine needs Linux".into()))
 }
 
@@ -153,9 +182,18 @@ pub fn announcement(scenario: &Scenario, mode: Mode) -> String {
                 .collect();
             pairs.sort_unstable();
             pairs.dedup();
+            let kernels = scenario.flows.iter().filter(|f| f.kernel.is_some()).count();
+            let devices = match kernels {
+                0 => String::new(),
+                n => format!(
+                    ", with {} TUN devices for {n} connections of the kernel",
+                    2 * n
+                ),
+            };
             format!(
                 "{nodes} network namespaces without names, joined by {} pairs of virtual Ethernet \
-                 devices; needs CAP_SYS_ADMIN and CAP_NET_ADMIN, and all of it goes with this process",
+                 devices{devices}; needs CAP_SYS_ADMIN and CAP_NET_ADMIN, and all of it goes with \
+                 this process",
                 pairs.len()
             )
         }

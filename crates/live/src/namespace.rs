@@ -12,6 +12,7 @@ use std::fs::File;
 use std::io::{self, Write};
 use std::net::Ipv4Addr;
 use std::os::fd::AsRawFd;
+use std::path::Path;
 use std::process::{Command, Stdio};
 
 /// A network namespace of its own, with nothing in it but a loopback device that is down.
@@ -55,11 +56,21 @@ impl Namespace {
         done.map_err(|e| LiveError::system("enter a network namespace", e))
     }
 
+    /// Sets a variable of the kernel inside, such as `net/ipv4/tcp_ecn`.
+    pub fn set(&self, variable: &str, value: &str) -> Result<(), LiveError> {
+        let set = || std::fs::write(Path::new("/proc/sys").join(variable), value);
+        self.within(set)?
+            .map_err(|e| LiveError::system(&format!("set {variable} to \"{value}\""), e))
+    }
+
     /// Where others find it.
     fn path(&self) -> String {
         format!("/proc/{}/fd/{}", std::process::id(), self.0.as_raw_fd())
     }
 }
+
+/// No datagram of ours is cut into fragments.
+const MTU: u32 = 65_535;
 
 /// Joins two namespaces by a pair of virtual Ethernet devices with these addresses.
 pub fn join(a: (&Namespace, Ipv4Addr), b: (&Namespace, Ipv4Addr)) -> Result<(), LiveError> {
@@ -68,7 +79,7 @@ pub fn join(a: (&Namespace, Ipv4Addr), b: (&Namespace, Ipv4Addr)) -> Result<(), 
     let (here, there) = (name(a.1), name(b.1));
     let path = b.0.path();
     let up = |name: &str, address: Ipv4Addr| {
-        format!("address add {address}/30 dev {name}\nlink set {name} up\n")
+        format!("address add {address}/30 dev {name}\nlink set {name} mtu {MTU} up\n")
     };
     let pair = format!("link add {here} type veth peer name {there} netns {path}\n");
     ip(a.0, &(pair + &up(&here, a.1)))?;
@@ -76,7 +87,7 @@ pub fn join(a: (&Namespace, Ipv4Addr), b: (&Namespace, Ipv4Addr)) -> Result<(), 
 }
 
 /// Runs commands of iproute2 in a namespace.
-fn ip(namespace: &Namespace, commands: &str) -> Result<(), LiveError> {
+pub fn ip(namespace: &Namespace, commands: &str) -> Result<(), LiveError> {
     let run = || -> io::Result<std::process::Output> {
         let mut child = Command::new("ip")
             .args(["-batch", "-"])

@@ -20,7 +20,10 @@ pub struct Packet {
 impl Packet {
     /// It carries a tunnel's control.
     pub fn is_control(&self) -> bool {
-        !matches!(self.header.kind, Kind::Data | Kind::Ack)
+        matches!(
+            self.header.kind,
+            Kind::OutOfBand | Kind::InBand | Kind::Report
+        )
     }
 
     /// A router on its way has marked it.

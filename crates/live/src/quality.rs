@@ -60,6 +60,10 @@ pub fn quality(scenario: &Scenario, stations: &[Books]) -> Quality {
             "{foreign} packets of others came to our sockets and were ignored"
         ));
     }
+    notes.extend(stations.iter().flat_map(|b| &b.broken).map(|(flow, why)| {
+        let name = &scenario.flows[*flow].name;
+        format!("the kernel gave the connection of flow {name} up: {why}")
+    }));
     notes.extend(work(scenario, stations));
     let unfit = if late > MOST_LATE {
         Some(format!(

@@ -19,10 +19,11 @@ const NOTICE: std::time::Duration = std::time::Duration::from_millis(50);
 
 /// See [`crate::run`].
 pub fn run(scenario: &Scenario, mode: Mode, observer: &mut dyn Observer) -> Result<Run, LiveError> {
-    check(scenario)?;
+    check(scenario, mode)?;
     let Fabric {
         sockets,
         next,
+        mut ends,
         namespaces,
     } = match mode {
         Mode::Loopback => Fabric::loopback(scenario)?,
@@ -37,9 +38,10 @@ pub fn run(scenario: &Scenario, mode: Mode, observer: &mut dyn Observer) -> Resu
         .map(|crew| {
             let own = crew.into_iter();
             let own = own.filter_map(|node| Some((node, sockets[node].take()?)));
-            Station::new(&plan, own.collect(), parts.clone())
+            Station::new(&plan, own.collect(), parts.clone()).attach(&mut ends)
         })
-        .collect();
+        .collect::<std::io::Result<_>>()
+        .map_err(|e| LiveError::system("listen to connections", e))?;
     drop(parts);
     let mut collector = Collector::new(scenario, stations.len());
     let (heard, books) = std::thread::scope(|scope| {
@@ -115,11 +117,12 @@ fn record(scenario: &Scenario, mode: Mode, collector: Collector, books: &[Books]
 }
 
 /// Refuses what only a simulator can do.
-fn check(scenario: &Scenario) -> Result<(), LiveError> {
+fn check(scenario: &Scenario, mode: Mode) -> Result<(), LiveError> {
     for flow in &scenario.flows {
-        if flow.kernel.is_some() {
-            let why = "connections of the kernel are not moved yet";
-            return Err(LiveError::Scenario(format!("flow {}: {why}", flow.name)));
+        match (&flow.kernel, mode) {
+            (None, _) => {}
+            (Some(_), Mode::Namespaces) => continue,
+            (Some(_), Mode::Loopback) => return Err(crate::not_on_loopback(flow)),
         }
         let (_, receiver) = endpoints(&flow.controller, &flow.service, flow.packet, Duration::ZERO);
         if receiver.wants_truth() {

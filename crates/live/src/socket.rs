@@ -37,7 +37,7 @@ pub struct Received<'a> {
 /// So many packets at most cross the border at once.
 pub const BATCH: usize = 64;
 /// The longest datagram.
-const LONGEST: usize = 1 << 16;
+pub const LONGEST: usize = 1 << 16;
 
 /// What a thread needs to pass packets to the kernel and to take them from it.
 #[derive(Debug)]

@@ -5,9 +5,13 @@
 //! loses nothing of its rate, and only two things depend on the machine: when a packet comes out
 //! of a wire and is handed to the kernel, which is measured ([`Achieved`]), and how long the
 //! kernel takes. When a packet arrived is what the kernel stamped on it. `station/drive.rs` is
-//! where the clock and the sockets are.
+//! where the clock and the sockets are, `station/kernel.rs` what is done for flows that are the
+//! kernel's.
 
 mod drive;
+mod kernel;
+
+use self::kernel::Ear;
 use crate::agenda::{Agenda, Due};
 use crate::clock::Clock;
 use crate::collect::Part;
@@ -93,6 +97,8 @@ pub struct Station<'a> {
     links: Vec<Link>,
     sources: Vec<Source>,
     sinks: Vec<Sink>,
+    /// Listens to connections of the kernel, where it has any.
+    ear: Option<Ear>,
     /// Places in the above, by the scenario's index.
     socket_of: Vec<Option<usize>>,
     link_of: Vec<Option<usize>>,
@@ -100,7 +106,8 @@ pub struct Station<'a> {
     sink_of: Vec<Option<usize>>,
     now: Time,
     agenda: Agenda,
-    /// What is done now is of no consequence outside for so long: the shortest delay of its links.
+    /// What is done now is of no consequence outside for so long: the shortest delay of its links;
+    /// none where it has connections of the kernel, which has its own clock.
     lookahead: Duration,
     /// The network as it is, the events that are over, and the current routes by flow.
     state: State<'a>,
@@ -122,6 +129,8 @@ pub struct Books {
     /// Transfers: the flow, when they began, how much they were, and how long they took if they
     /// are done.
     pub transfers: Vec<(usize, Time, Bytes, Option<Duration>)>,
+    /// Connections of the kernel that broke: the flow, and why.
+    pub broken: Vec<(usize, String)>,
     /// Packets given to the kernel, taken from it, and refused by it.
     pub handed: u64,
     /// See `handed`.
@@ -187,6 +196,7 @@ impl<'a> Station<'a> {
             links,
             sources,
             sinks,
+            ear: None,
             state: s.at(Time::ZERO),
             events: 0,
             route: vec![0; s.flows.len()],
@@ -222,6 +232,9 @@ impl<'a> Station<'a> {
     /// The books at the end.
     fn close(mut self) -> Books {
         for source in &mut self.sources {
+            let broken = source.connection.as_mut().and_then(|c| c.broken.take());
+            let broken = broken.map(|why| (source.flow, why));
+            self.books.broken.extend(broken);
             let left = source
                 .left()
                 .map(|(size, start)| (source.flow, start, size, None));
@@ -297,7 +310,7 @@ impl<'a> Station<'a> {
             Change::Delay(link, delay) => {
                 if let Some(i) = self.link_of[*link] {
                     self.links[i].delay = *delay;
-                    self.lookahead = lookahead(&self.links);
+                    self.look_ahead();
                 }
             }
             Change::Rate(link, rate) => {
@@ -318,6 +331,13 @@ impl<'a> Station<'a> {
         }
     }
 
+    fn look_ahead(&mut self) {
+        self.lookahead = match self.ear {
+            None => lookahead(&self.links),
+            Some(_) => Duration::ZERO,
+        };
+    }
+
     fn application(&mut self, i: usize) {
         let next = self.sources[i].act(self.now, &self.state);
         self.agenda.set(Due::Application(i), next);
@@ -328,7 +348,12 @@ impl<'a> Station<'a> {
     fn pump(&mut self, i: usize) {
         loop {
             let source = &mut self.sources[i];
-            match source.sender.poll(self.now) {
+            // The kernel sends what is its own by itself.
+            let next = match &source.connection {
+                None => source.sender.poll(self.now),
+                Some(_) => Err(Time::MAX),
+            };
+            match next {
                 Ok(segment) => {
                     let ecn = source.sender.is_ecn_capable();
                     let flow = source.flow;
@@ -374,6 +399,7 @@ impl<'a> Station<'a> {
         let path = route[usize::from(header.kind.is_reply())];
         match path.iter().find(|&&l| links[l].from == node) {
             Some(&link) => self.offer(link, packet),
+            None if header.kind.is_ip() => self.give_kernel(flow, &packet),
             None => self.deliver(flow, packet),
         }
     }
@@ -474,7 +500,7 @@ fn lookahead(links: &[Link]) -> Duration {
 fn lose(lost: &mut [Count], packet: &Packet) {
     if let Some(lost) = lost.get_mut(packet.header.flow as usize) {
         lost.packets += 1;
-        if packet.header.kind == wire::Kind::Data {
+        if packet.header.kind.is_data() {
             lost.bytes += packet.header.size.get();
         }
     }

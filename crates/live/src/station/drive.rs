@@ -6,9 +6,10 @@
 //! that come out of its wires, hands them over, and only now and then looks at what has arrived,
 //! which the kernel has stamped: then it does all that happened since, as of its time.
 
+use super::kernel::Ear;
 use super::{Books, Due, Packet, Station};
 use crate::clock::{sharpen, used};
-use crate::socket::{BATCH, Exchange};
+use crate::socket::{BATCH, Exchange, LONGEST};
 use accord_scenario::NodeId;
 use accord_transport::pcapng::Envelope;
 use accord_transport::wire;
@@ -49,7 +50,11 @@ impl Station<'_> {
             .iter()
             .map(|(_, socket)| PollFd::new(socket.as_fd(), PollFlags::POLLIN))
             .collect();
+        let ear = self.ear.clone();
+        let heard_by = |ear| PollFd::new(Ear::as_fd(ear), PollFlags::POLLIN);
+        polls.extend(ear.iter().map(heard_by));
         let mut exchange = Exchange::new();
+        let mut packet = vec![0; LONGEST];
         let clock = self.plan.clock;
         let end = self.plan.scenario.end();
         // When the sockets were looked at, and when there was something in them.
@@ -91,6 +96,7 @@ impl Station<'_> {
                 self.arrive(arrival.node, arrival.packet);
             }
             self.advance(looked);
+            self.serve_kernel(&mut packet)?;
             self.release(looked, &mut exchange)?;
         }
         self.books.cpu = used();

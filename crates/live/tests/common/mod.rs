@@ -21,7 +21,7 @@ pub fn scenario(text: &str) -> Scenario {
 pub fn modes() -> Vec<Mode> {
     let mut modes = Vec::new();
     for (name, mode) in Mode::NAMES {
-        match obstacle(mode) {
+        match obstacle(mode, &[]) {
             None => modes.push(mode),
             // Past what the test harness captures.
             Some(why) => {

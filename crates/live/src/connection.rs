@@ -1,0 +1,383 @@
+//! Connections of the kernel's TCP: the flows of a scenario that are not ours.
+//!
+//! Each end is a socket in the namespace of its node, and a TUN device through which the kernel
+//! sends and is sent the connection's packets; between the devices they go through our ports like
+//! any packet. The applications are here, too: one end writes what the scenario's demand says, the
+//! other reads and forgets.
+
+use crate::LiveError;
+use crate::namespace::Namespace;
+use crate::tcp_info::TcpInfo;
+use crate::tun::Tun;
+use accord_scenario::{Flow, Scenario};
+use accord_transport::View;
+use accord_units::param::Value;
+use accord_units::{Bytes, Duration};
+use nix::errno::Errno;
+use nix::libc::linger;
+use nix::sys::socket::{
+    AddressFamily, SockFlag, SockType, SockaddrIn, connect, setsockopt, socket, sockopt,
+};
+use std::collections::BTreeSet;
+use std::ffi::OsString;
+use std::io::{ErrorKind, Read, Write};
+use std::net::{Ipv4Addr, SocketAddrV4, TcpListener, TcpStream};
+use std::os::fd::{AsFd, AsRawFd, BorrowedFd};
+
+/// Headers of IP and TCP, and its timestamps, in every packet with data.
+const HEADERS: u64 = 20 + 20 + 12;
+/// The port of all receivers.
+const PORT: u16 = 7_471;
+/// What applications write and read at a time.
+const CHUNK: usize = 1 << 16;
+/// The most that the buffers of a connection may grow to; they grow as windows do. It is twice
+/// the bandwidth-delay product of 1 Gbps and 200 ms with as much again for the queues.
+const BUFFER: u64 = 64 << 20;
+
+/// The sending end.
+#[derive(Debug)]
+pub struct Connection {
+    /// Where its packets come out, and acknowledgements go in.
+    pub tun: Tun,
+    /// Addresses of both ends.
+    pub ends: (Ipv4Addr, Ipv4Addr),
+    stream: Option<TcpStream>,
+    /// Size of its packets.
+    packet: Bytes,
+    /// It has called the other end.
+    called: bool,
+    /// Bytes that the application has supplied and the socket has not; `u64::MAX` without end.
+    unsent: u64,
+    /// Its state, when it was last looked at.
+    view: View,
+    /// Why it broke, if it did.
+    pub broken: Option<String>,
+}
+
+/// The receiving end.
+#[derive(Debug)]
+pub struct Drain {
+    /// Where its packets come out, and data goes in.
+    pub tun: Tun,
+    /// Addresses of both ends.
+    pub ends: (Ipv4Addr, Ipv4Addr),
+    listener: TcpListener,
+    stream: Option<TcpStream>,
+}
+
+/// Both ends of a flow of the kernel; each finds its way to its node's station.
+#[derive(Debug, Default)]
+pub struct Ends {
+    /// The sending end.
+    pub source: Option<Connection>,
+    /// The receiving end.
+    pub sink: Option<Drain>,
+}
+
+/// Makes the ends of all flows, by flow; those that are ours have none.
+pub fn ends(scenario: &Scenario, namespaces: &[Namespace]) -> Result<Vec<Ends>, LiveError> {
+    let flows = scenario.flows.iter().enumerate();
+    flows
+        .map(|(id, flow)| match &flow.kernel {
+            None => Ok(Ends::default()),
+            Some(congestion) => {
+                let (source, sink) = scenario.ends(id);
+                let nodes = (&namespaces[source], &namespaces[sink]);
+                open(id, flow, congestion, nodes)
+            }
+        })
+        .collect()
+}
+
+/// Why there can be no connections with these congestion controls here, if so; tries it.
+pub fn obstacle(congestions: &BTreeSet<&str>) -> Option<LiveError> {
+    let attempt = || -> Result<(), LiveError> {
+        let ends = (Ipv4Addr::new(198, 18, 0, 0), Ipv4Addr::new(198, 18, 0, 1));
+        for (i, congestion) in congestions.iter().enumerate() {
+            let namespace = Namespace::new()?;
+            if i == 0 {
+                prepare(&namespace)?;
+            }
+            Tun::open(&namespace, "k", ends, 1500, false)?;
+            caller(&namespace, congestion, Ipv4Addr::UNSPECIFIED)?;
+        }
+        Ok(())
+    };
+    attempt().err()
+}
+
+/// Makes the ends of a flow.
+fn open(
+    id: usize,
+    flow: &Flow,
+    congestion: &str,
+    (source, sink): (&Namespace, &Namespace),
+) -> Result<Ends, LiveError> {
+    // Two addresses for each, of the network for benchmarks [RFC 2544].
+    let first = u32::from(Ipv4Addr::new(198, 18, 0, 0)) + 2 * id as u32;
+    let (here, there) = (Ipv4Addr::from(first), Ipv4Addr::from(first + 1));
+    let name = format!("k{id}");
+    let marks = |(param, value): (&accord_units::param::Param, Value)| {
+        param.name == "ecn" && value == Value::Flag(true)
+    };
+    let ecn = flow.controller.iter().any(marks);
+    prepare(source)?;
+    prepare(sink)?;
+    let mtu = flow.packet.get();
+    let tun = Tun::open(source, &name, (here, there), mtu, ecn)?;
+    let connection = Connection {
+        tun,
+        ends: (here, there),
+        stream: Some(caller(source, congestion, here)?),
+        packet: flow.packet,
+        called: false,
+        unsent: 0,
+        view: View::default(),
+        broken: None,
+    };
+    let tun = Tun::open(sink, &name, (there, here), mtu, false)?;
+    let listener = sink.within(|| {
+        let listener = TcpListener::bind(SocketAddrV4::new(there, PORT))?;
+        listener.set_nonblocking(true)?;
+        Ok(listener)
+    })?;
+    let listener = listener.map_err(|e| LiveError::system("listen for a connection", e))?;
+    let drain = Drain {
+        tun,
+        ends: (there, here),
+        listener,
+        stream: None,
+    };
+    Ok(Ends {
+        source: Some(connection),
+        sink: Some(drain),
+    })
+}
+
+/// Nothing that a connection learns is for the next; and buffers are no limit.
+fn prepare(namespace: &Namespace) -> Result<(), LiveError> {
+    namespace.set("net/ipv4/tcp_no_metrics_save", "1")?;
+    namespace.set("net/ipv4/tcp_wmem", &format!("4096 16384 {BUFFER}"))?;
+    namespace.set("net/ipv4/tcp_rmem", &format!("4096 131072 {BUFFER}"))
+}
+
+/// A socket that is to connect, with this congestion control.
+fn caller(namespace: &Namespace, congestion: &str, here: Ipv4Addr) -> Result<TcpStream, LiveError> {
+    let made = namespace.within(|| {
+        let flags = SockFlag::SOCK_NONBLOCK | SockFlag::SOCK_CLOEXEC;
+        let socket = socket(AddressFamily::Inet, SockType::Stream, flags, None)?;
+        let stream = TcpStream::from(socket);
+        stream.set_nodelay(true)?;
+        // Where the flow stops, what was not sent never is.
+        let now = linger {
+            l_onoff: 1,
+            l_linger: 0,
+        };
+        setsockopt(&stream, sockopt::Linger, &now)?;
+        let address = SockaddrIn::from(SocketAddrV4::new(here, 0));
+        nix::sys::socket::bind(stream.as_raw_fd(), &address)?;
+        let chosen = setsockopt(&stream, sockopt::TcpCongestion, &OsString::from(congestion));
+        Ok((stream, chosen))
+    })?;
+    let (stream, chosen) =
+        made.map_err(|e: std::io::Error| LiveError::system("open a TCP socket", e))?;
+    match chosen {
+        Ok(()) => Ok(stream),
+        Err(Errno::ENOENT) => Err(LiveError::Unable(format!(
+            "this kernel has no congestion control \"{congestion}\" (it has: {})",
+            available().join(", ")
+        ))),
+        Err(e) => Err(LiveError::system("choose a congestion control", e.into())),
+    }
+}
+
+/// The congestion controls that the kernel has at the moment.
+fn available() -> Vec<String> {
+    let names = std::fs::read_to_string("/proc/sys/net/ipv4/tcp_available_congestion_control");
+    let names = names.unwrap_or_default();
+    names.split_whitespace().map(str::to_string).collect()
+}
+
+impl Connection {
+    /// The application has so many packets more to send; `u64::MAX` for always.
+    pub fn supply(&mut self, packets: u64) {
+        let payload = self.packet.get() - HEADERS;
+        self.unsent = self.unsent.saturating_add(packets.saturating_mul(payload));
+        if !self.called
+            && let Some(stream) = &self.stream
+        {
+            self.called = true;
+            let to = SockaddrIn::from(SocketAddrV4::new(self.ends.1, PORT));
+            match connect(stream.as_raw_fd(), &to) {
+                Ok(()) | Err(Errno::EINPROGRESS) => {}
+                Err(e) => self.fail(&e.into()),
+            }
+        }
+        self.write();
+    }
+
+    /// Fills the socket, as far as it has room.
+    pub fn write(&mut self) {
+        static ZEROS: [u8; CHUNK] = [0; CHUNK];
+        while self.unsent > 0
+            && let Some(stream) = &mut self.stream
+        {
+            let chunk = usize::try_from(self.unsent).map_or(CHUNK, |n| n.min(CHUNK));
+            match stream.write(&ZEROS[..chunk]) {
+                Ok(written) if self.unsent < u64::MAX => self.unsent -= written as u64,
+                Ok(_) => {}
+                Err(e) if e.kind() == ErrorKind::WouldBlock => return,
+                Err(e) if e.kind() == ErrorKind::Interrupted => {}
+                Err(e) => self.fail(&e),
+            }
+        }
+    }
+
+    /// All that was supplied has been acknowledged.
+    pub fn is_done(&self) -> bool {
+        let info = self.stream.as_ref().and_then(|s| TcpInfo::read(s).ok());
+        self.unsent == 0
+            && info.is_some_and(|i| {
+                i.state == TcpInfo::ESTABLISHED && i.notsent == 0 && i.unacked == 0
+            })
+    }
+
+    /// The connection ends at once: it is reset.
+    pub fn stop(&mut self) {
+        self.view();
+        self.stream = None;
+        self.unsent = 0;
+    }
+
+    /// Its state; the last one after its end.
+    pub fn view(&mut self) -> View {
+        if self.called
+            && let Some(Ok(info)) = self.stream.as_ref().map(TcpInfo::read)
+        {
+            let bytes = |segments: u32| Bytes::new(self.packet.get() * u64::from(segments));
+            let time = |us: u32| Duration::from_us(u64::from(us));
+            self.view = View {
+                cwnd: Some(bytes(info.cwnd)),
+                // The kernel writes TCP_INFINITE_SSTHRESH, 2^31 - 1, for none.
+                ssthresh: (info.ssthresh < i32::MAX as u32).then(|| bytes(info.ssthresh)),
+                rtt: (info.rtt > 0).then(|| time(info.rtt)),
+                min_rtt: (info.min_rtt < u32::MAX).then(|| time(info.min_rtt)),
+                accumulation: None,
+                retransmissions: u64::from(info.total_retrans),
+            };
+        }
+        self.view
+    }
+
+    /// What there is to listen to beside the device.
+    pub fn socket(&self) -> Option<BorrowedFd<'_>> {
+        self.stream.as_ref().map(AsFd::as_fd)
+    }
+
+    fn fail(&mut self, e: &std::io::Error) {
+        self.broken.get_or_insert_with(|| e.to_string());
+        self.stop();
+    }
+}
+
+impl Drain {
+    /// Takes the connection when it comes, and what comes over it. Gives the socket that is new,
+    /// to be listened to.
+    pub fn read(&mut self) -> Option<BorrowedFd<'_>> {
+        let new = match (&self.stream, self.listener.accept()) {
+            (None, Ok((stream, _))) if stream.set_nonblocking(true).is_ok() => {
+                self.stream = Some(stream);
+                true
+            }
+            _ => false,
+        };
+        let mut bytes = [0; CHUNK];
+        while let Some(stream) = &mut self.stream {
+            match stream.read(&mut bytes) {
+                Err(e) if e.kind() == ErrorKind::WouldBlock => break,
+                Ok(1..) => {}
+                Err(e) if e.kind() == ErrorKind::Interrupted => {}
+                // The flow has stopped.
+                Ok(0) | Err(_) => self.stream = None,
+            }
+        }
+        self.stream.as_ref().filter(|_| new).map(AsFd::as_fd)
+    }
+
+    /// What there is to listen to beside the device, before there is a connection.
+    pub fn listener(&self) -> BorrowedFd<'_> {
+        self.listener.as_fd()
+    }
+}
+
+/// Tells data that comes for the first time from copies, by sequence numbers.
+#[derive(Clone, Debug, Default)]
+pub struct Arrived {
+    /// The next number that is not there, without the wrap at 2^32; `None` before any came.
+    next: Option<u64>,
+    /// What is there beyond it: from, to; disjoint, in order.
+    beyond: Vec<(u64, u64)>,
+}
+
+impl Arrived {
+    /// So many numbers from this one have come; gives whether one of them is new. A packet without
+    /// any is never a copy.
+    pub fn add(&mut self, first: u32, count: u32) -> bool {
+        // Far enough up that what is a little below the first packet is no negative number.
+        let next = self.next.unwrap_or((1 << 32) + u64::from(first));
+        self.next = Some(next);
+        if count == 0 {
+            return true;
+        }
+        let ahead = first.wrapping_sub(next as u32) as i32;
+        let from = next.saturating_add_signed(i64::from(ahead));
+        let to = from + u64::from(count);
+        let mut covered = from.max(next);
+        for (start, end) in &self.beyond {
+            if *start <= covered && covered < *end {
+                covered = *end;
+            }
+        }
+        let new = covered < to;
+        if new {
+            self.beyond.push((from.max(next), to));
+            self.beyond.sort_unstable();
+            self.beyond.dedup_by(|later, earlier| {
+                let touch = later.0 <= earlier.1;
+                if touch {
+                    earlier.1 = earlier.1.max(later.1);
+                }
+                touch
+            });
+            if self.beyond[0].0 <= next {
+                self.next = Some(self.beyond.remove(0).1);
+            }
+        }
+        new
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn copies_are_told_from_what_is_new() {
+        for start in [0u32, 77, u32::MAX - 5] {
+            let mut arrived = Arrived::default();
+            let mut add = |from: i32, count| arrived.add(start.wrapping_add_signed(from), count);
+            assert!(add(0, 10));
+            assert!(!add(0, 10), "the same");
+            assert!(add(10, 0), "without data");
+            assert!(add(20, 10), "beyond a hole");
+            assert!(!add(20, 10) && !add(22, 3));
+            assert!(add(40, 10) && add(30, 5));
+            assert!(add(10, 10), "the hole");
+            assert!(!add(0, 35));
+            assert!(add(30, 15), "in part");
+            assert!(!add(35, 15) && !add(-4, 4));
+            assert!(add(50, 1));
+            assert!(arrived.beyond.is_empty(), "{arrived:?}");
+        }
+    }
+}

@@ -1,0 +1,84 @@
+//! TUN devices: where the kernel's TCP gives us its packets, and is given them.
+//!
+//! A connection of the kernel has a device of its own at each end, in the namespace of its node,
+//! and the route to the other end leads there. The devices have no offloads, so what comes is
+//! packets as they would be on a wire, not super-packets.
+
+use crate::LiveError;
+use crate::namespace::{Namespace, ip};
+use nix::errno::Errno;
+use std::io::{Error, Result};
+use std::net::Ipv4Addr;
+use std::os::fd::{AsFd, BorrowedFd};
+use tun_rs::{DeviceBuilder, SyncDevice};
+
+/// Packets that a device holds for us. The kernel drops what does not fit, and never before that
+/// tells a connection to wait; with a packet of 1000 bytes this is 80 ms at 1 Gbps.
+const QUEUE: usize = 10_000;
+
+/// A device.
+pub struct Tun(SyncDevice);
+
+impl Tun {
+    /// A device in a namespace, of this name and for packets of up to `mtu` bytes, with an address
+    /// of its own, `here`, and the route to `there`; `ecn` makes connections to there ask for ECN.
+    pub fn open(
+        namespace: &Namespace,
+        name: &str,
+        (here, there): (Ipv4Addr, Ipv4Addr),
+        mtu: u64,
+        ecn: bool,
+    ) -> std::result::Result<Tun, LiveError> {
+        let device = namespace.within(|| {
+            let device = DeviceBuilder::new().name(name).build_sync()?;
+            device.set_nonblocking(true)?;
+            // Nobody is to ask for a router of IPv6, which some kernels do not have at all.
+            let _ = std::fs::write(format!("/proc/sys/net/ipv6/conf/{name}/disable_ipv6"), "1");
+            Ok(device)
+        })?;
+        let device = device.map_err(|e: Error| LiveError::system("open a TUN device", e))?;
+        let ecn = if ecn { " features ecn" } else { "" };
+        let commands = format!(
+            "link set {name} mtu {mtu} txqueuelen {QUEUE}\n\
+             address add {here}/32 dev {name}\n\
+             link set {name} up\n\
+             route add {there}/32 dev {name} src {here}{ecn}\n"
+        );
+        ip(namespace, &commands)?;
+        Ok(Tun(device))
+    }
+
+    /// Takes a packet that the kernel has sent, if there is one.
+    pub fn receive(&self, packet: &mut [u8]) -> Result<Option<usize>> {
+        match self.0.recv(packet) {
+            Ok(length) => Ok(Some(length)),
+            Err(e) if is(&e, Errno::EAGAIN) || is(&e, Errno::EINTR) => Ok(None),
+            Err(e) => Err(e),
+        }
+    }
+
+    /// Gives the kernel a packet; `false` if it did not take it.
+    pub fn send(&self, packet: &[u8]) -> Result<bool> {
+        match self.0.send(packet) {
+            Ok(_) => Ok(true),
+            Err(e) if is(&e, Errno::EAGAIN) || is(&e, Errno::ENOBUFS) => Ok(false),
+            Err(e) => Err(e),
+        }
+    }
+}
+
+fn is(e: &Error, errno: Errno) -> bool {
+    e.raw_os_error() == Some(errno as i32)
+}
+
+impl AsFd for Tun {
+    fn as_fd(&self) -> BorrowedFd<'_> {
+        self.0.as_fd()
+    }
+}
+
+impl std::fmt::Debug for Tun {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_tuple("Tun").field(&self.0.as_fd()).finish()
+    }
+}

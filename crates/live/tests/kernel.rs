@@ -1,0 +1,204 @@
+//! Flows that are connections of the kernel's TCP. Where they cannot be these tests say so and
+//! pass. What is asserted holds on a busy machine, too: lateness only makes things later.
+#![cfg(target_os = "linux")]
+
+mod common;
+
+use accord_live::{LiveError, Mode, obstacle, run};
+use accord_scenario::*;
+use common::*;
+use std::io::Write;
+
+/// The kernel's CUBIC and a tunnel of ours through one bottleneck, a transfer of a hundred packets
+/// beside them, and bursts that go the other way until they are stopped.
+const MIXED: &str = r#"
+    id = "mixed"
+    duration = "3 s"
+    sample = "50 ms"
+    [topology.dumbbell]
+    rate = "10 Mbps"
+    delay = "10 ms"
+    queue = { discipline = "droptail", limit = "40 pkt" }
+    [flow.greedy]
+    from = "left"
+    to = "right"
+    access = { rate = "100 Mbps", delay = "1 ms" }
+    egress = { rate = "100 Mbps", delay = "1 ms" }
+    kernel = "cubic"
+    [flow.tunnel]
+    from = "left"
+    to = "right"
+    controller = "monaco"
+    [flow.transfer]
+    from = "left"
+    to = "right"
+    kernel = "reno"
+    demand = { size = "100 KB" }
+    start = "0.2 s"
+    [flow.bursts]
+    from = "right"
+    to = "left"
+    kernel = "reno"
+    demand = { on_off = { burst = "20 KB", pause = "50 ms" } }
+    stop = "1.5 s"
+"#;
+
+/// Samples of a metric, absent ones left out.
+fn values(run: &Run, metric: Metric, entity: Entity) -> Vec<f64> {
+    let series = run.series(metric, entity).expect("it is recorded");
+    let values = series.values.iter().copied();
+    values.filter(|v| !v.is_nan()).collect()
+}
+
+fn devices() -> Vec<String> {
+    let entries = std::fs::read_dir("/sys/class/net").expect("Linux has it");
+    let names = entries.map(|e| e.expect("readable").file_name().into_string());
+    let mut names: Vec<_> = names.map(|n| n.expect("text")).collect();
+    names.sort();
+    names
+}
+
+/// Runs it, where this machine can.
+fn tried(text: &str) -> Option<(Scenario, Run)> {
+    let s = scenario(text);
+    if let Some(why) = obstacle(Mode::Namespaces, std::slice::from_ref(&s)) {
+        // Past what the test harness captures.
+        let _ = writeln!(
+            std::io::stderr(),
+            "SKIPPED: no connections of the kernel: {why}"
+        );
+        return None;
+    }
+    let before = devices();
+    let run = run(&s, Mode::Namespaces, &mut Quiet).expect("it can run");
+    assert_eq!(devices(), before, "nothing is left in this namespace");
+    Some((s, run))
+}
+
+#[test]
+fn connections_of_the_kernel_go_through_our_routers() {
+    let Some((s, run)) = tried(MIXED) else { return };
+    assert_eq!(run.manifest.engine, Engine::Live);
+    let of = |flow, metric| values(&run, metric, Entity::Flow(flow));
+    let bits = |flow, metric| of(flow, metric).iter().sum::<f64>() * 0.05;
+    let mut sum = 0.0;
+    for flow in 0..4 {
+        let (sent, came) = (
+            bits(flow, Metric::SendingRate),
+            bits(flow, Metric::Throughput),
+        );
+        let fresh = bits(flow, Metric::Goodput);
+        assert!(
+            fresh > 0.0 && fresh <= came && came <= sent,
+            "{flow}: {fresh} {came} {sent}"
+        );
+        sum += if flow < 3 { came } else { 0.0 };
+    }
+    assert!(sum <= 10e6 * 3.0, "{sum} bit");
+    assert!(
+        bits(0, Metric::Throughput) > 1e6,
+        "the greedy one is greedy"
+    );
+    // A way there and back, of the handshake's packets at first, takes 24 ms.
+    for metric in [Metric::Rtt, Metric::MinRtt] {
+        let rtt = of(0, metric);
+        assert!(
+            rtt.len() > 20 && rtt.iter().all(|rtt| *rtt > 0.024),
+            "{metric}: {rtt:?}"
+        );
+    }
+    let cwnd = of(0, Metric::Cwnd);
+    assert!(cwnd.len() > 50 && cwnd.iter().all(|w| w % 1000.0 == 0.0 && *w >= 1000.0));
+    // Slow start begins with ten segments [RFC 6928], and ends.
+    assert!(cwnd.iter().any(|w| *w > 10_000.0), "{cwnd:?}");
+    assert!(!of(0, Metric::Ssthresh).is_empty());
+    let left: f64 = of(0, Metric::Accumulation).iter().sum();
+    assert!(left > 0.0, "what waits for the bottleneck is seen");
+
+    let transfers = |flow| run.transfers.iter().filter(move |t| t.flow == flow);
+    let one: Vec<_> = transfers(2).collect();
+    assert_eq!(one.len(), 1);
+    assert_eq!((one[0].start, one[0].size.get()), (0.2, 100_000));
+    // The handshake, and ten packets, then what is left: three round trips of 20 ms at least.
+    let took = one[0].duration;
+    assert!(took.is_nan() || took > 0.06, "{took}");
+    // A hundred packets with data, and a few of the handshake.
+    let fresh = bits(2, Metric::Goodput) / 8.0;
+    assert!(
+        took.is_nan() || (100_000.0..101_000.0).contains(&fresh),
+        "{fresh}"
+    );
+    assert!(transfers(3).count() > 2);
+    assert!(transfers(3).all(|t| t.start <= 1.5), "it has stopped");
+    let broken = run.notes.iter().find(|n| n.contains("gave"));
+    assert_eq!(broken, None);
+    let mark = values(&run, Metric::Marks, Entity::Link(link(&s, "bottleneck")));
+    assert!(mark.iter().all(|m| *m == 0.0));
+}
+
+fn link(s: &Scenario, name: &str) -> usize {
+    s.links.iter().position(|l| l.name == name).expect("a link")
+}
+
+/// A queue that marks, and has room for all that is sent while it does not help: so nothing is
+/// dropped only if marks come through to the kernel, which answers them.
+const MARKED: &str = r#"
+    id = "marked"
+    duration = "2.5 s"
+    sample = "50 ms"
+    [topology.dumbbell]
+    rate = "10 Mbps"
+    delay = "10 ms"
+    queue = { discipline = "red", ecn = true, min_threshold = "5 pkt", max_threshold = "100 pkt", max_probability = 0.5, gentle = true, weight = 0.1, limit = "400 pkt" }
+    [flow.a]
+    from = "left"
+    to = "right"
+    kernel = "reno"
+    controller = { name = "newreno", ecn = true }
+"#;
+
+#[test]
+fn a_router_s_mark_reaches_the_kernel() {
+    let Some((s, run)) = tried(MARKED) else {
+        return;
+    };
+    let bottleneck = Entity::Link(link(&s, "bottleneck"));
+    let sum = |metric, entity| values(&run, metric, entity).iter().sum::<f64>();
+    assert!(sum(Metric::Marks, bottleneck) > 0.0);
+    assert_eq!(sum(Metric::Drops, bottleneck), 0.0);
+    assert_eq!(sum(Metric::Retransmissions, Entity::Flow(0)), 0.0);
+    // The window has been cut though nothing was lost.
+    assert!(!values(&run, Metric::Ssthresh, Entity::Flow(0)).is_empty());
+}
+
+#[test]
+fn what_cannot_be_is_refused_with_the_reason() {
+    let s = scenario(MIXED);
+    match run(&s, Mode::Loopback, &mut Quiet) {
+        Err(LiveError::Unable(why)) => {
+            assert!(
+                why.contains("greedy") && why.contains("--live namespaces"),
+                "{why}"
+            );
+        }
+        other => panic!("{other:?}"),
+    }
+    assert!(obstacle(Mode::Loopback, std::slice::from_ref(&s)).is_some());
+    assert_eq!(obstacle(Mode::Loopback, &[]), None);
+    let unknown = MIXED.replacen(
+        "kernel = \"cubic\"",
+        "kernel = \"nosuch\"\ncontroller = \"cubic\"",
+        1,
+    );
+    let unknown = scenario(&unknown);
+    match obstacle(Mode::Namespaces, &[unknown]) {
+        Some(LiveError::Unable(why)) if obstacle(Mode::Namespaces, &[s]).is_none() => {
+            assert!(
+                why.contains("\"nosuch\" (it has: ") && why.contains("reno"),
+                "{why}"
+            );
+        }
+        Some(LiveError::Unable(_)) => {}
+        other => panic!("{other:?}"),
+    }
+}
