@@ -70,67 +70,6 @@ fn a_live_run_is_a_run_like_others() {
     }
 }
 
-/// Two tunnels beside a stream: they get live what they get in the packet engine, within 15 %, and
-/// round trips likewise. (The stream is Vegas, which one pause of the machine can put off.)
-const AGREE: &str = r#"
-id = "agree"
-duration = "5 s"
-sample = "50 ms"
-steady = ["2 s", "5 s"]
-
-[topology.dumbbell]
-rate = "4 Mbps"
-delay = "10 ms"
-queue = { discipline = "droptail", limit = "100 pkt" }
-
-[flow.tunnel]
-from = "left"
-to = "right"
-count = 2
-controller = "monaco"
-
-[flow.stream]
-from = "left"
-to = "right"
-controller = "vegas"
-
-[[expect]]
-metric = "throughput"
-of = "tunnel"
-engine = "live"
-equals = "packet"
-within = 0.15
-
-[[expect]]
-metric = "rtt"
-of = "tunnel"
-engine = "live"
-equals = "packet"
-within = 0.15
-"#;
-
-#[test]
-fn live_and_packets_agree() {
-    let dir = folder(&[("agree.toml", AGREE)]);
-    let args = [
-        "run",
-        "agree.toml",
-        "--engine",
-        "packet,live",
-        "--live",
-        "loopback",
-    ];
-    let ended = accord(dir.path(), &args);
-    if ended.code == Some(3) {
-        return skipped(&format!("live against packets: {}", ended.stderr));
-    }
-    let ended = ended.with(0);
-    assert!(
-        ended.stdout.contains("2 of 2 expectations met"),
-        "{ended:#?}"
-    );
-}
-
 #[test]
 fn what_cannot_be_is_said() {
     let dir = folder(&[("brief.toml", BRIEF)]);
