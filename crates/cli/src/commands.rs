@@ -38,11 +38,13 @@ pub fn run(args: Args) -> Result<bool, Failure> {
     }
 }
 
+/// As wide as the terminal, within reason; elsewhere always the same.
 fn style() -> Style {
-    let colour = std::io::stdout().is_terminal() && std::env::var_os("NO_COLOR").is_none();
+    let out = std::io::stdout();
+    let width = terminal_size::terminal_size_of(&out).map(|(width, _)| width.0.clamp(80, 160));
     Style {
-        colour,
-        ..Style::default()
+        width: width.unwrap_or(Style::default().width),
+        colour: out.is_terminal() && std::env::var_os("NO_COLOR").is_none(),
     }
 }
 
@@ -61,9 +63,7 @@ fn run_one(args: Run) -> Result<bool, Failure> {
     } else {
         show(&outcomes)?;
         if !args.how.quiet {
-            outcomes
-                .iter()
-                .for_each(|o| live::remarks(&o.scenario, &o.runs));
+            (outcomes.iter()).for_each(|o| live::remarks(&o.point()));
             note(format_args!("\nplots: {pages}\ndata:  {}", dir.display()));
         }
     }
@@ -197,9 +197,7 @@ fn reproduce(args: Reproduce) -> Result<bool, Failure> {
                 }
             }
             if !args.how.quiet {
-                outcomes
-                    .iter()
-                    .for_each(|o| live::remarks(&o.scenario, &o.runs));
+                (outcomes.iter()).for_each(|o| live::remarks(&o.point()));
                 note(format_args!("plots: {page}\n"));
             }
         }

@@ -73,6 +73,11 @@ pub fn execute(
     }
     let left = jobs.iter().zip(&done).filter(|(_, done)| done.is_none());
     let left = left.fold(Duration::ZERO, |sum, ((_, s, _), _)| sum + s.duration);
+    let is_live = |job: &(usize, &Scenario, Engine)| job.2 == Engine::Live;
+    if !how.quiet {
+        let live = (jobs.iter().zip(&done)).filter(|(j, done)| is_live(j) && done.is_none());
+        live::announce(live.map(|((_, s, _), _)| *s), how);
+    }
     let progress = Progress::new(left, how.quiet || how.json);
     let keeper = Keeper {
         kept,
@@ -88,7 +93,6 @@ pub fn execute(
         }
     };
     // A live run wants the machine for itself.
-    let is_live = |job: &(usize, &Scenario, Engine)| job.2 == Engine::Live;
     let runs = (jobs.par_iter().zip(done))
         .map(|(j, done)| if is_live(j) { Ok(done) } else { job(j, done) })
         .collect::<Result<Vec<_>, Failure>>()

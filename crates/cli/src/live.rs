@@ -4,7 +4,9 @@ use crate::args::How;
 use crate::fail::Failure;
 use crate::output::note;
 use accord_live::{LiveError, Mode, announcement, obstacle};
+use accord_report::Point;
 use accord_scenario::{Engine, Observer, Run, Scenario};
+use accord_units::Duration;
 
 /// The engines without the live one where nobody asked for it by name and this machine cannot run
 /// these scenarios in it, or this is one `of_many` experiments.
@@ -45,17 +47,36 @@ fn mode(how: &How) -> Mode {
         })
 }
 
+/// Says what live runs of these scenarios will make, and for how long; what is the same for
+/// several of them once.
+pub fn announce<'a>(scenarios: impl IntoIterator<Item = &'a Scenario>, how: &How) {
+    let mut scenarios = scenarios.into_iter().peekable();
+    if scenarios.peek().is_none() {
+        return;
+    }
+    let mode = mode(how);
+    let mut all: Vec<(String, u64, Duration)> = Vec::new();
+    for scenario in scenarios {
+        let text = announcement(scenario, mode);
+        match all.iter_mut().find(|(known, _, _)| *known == text) {
+            Some((_, runs, time)) => {
+                *runs += 1;
+                *time += scenario.duration;
+            }
+            None => all.push((text, 1, scenario.duration)),
+        }
+    }
+    for (text, runs, time) in all {
+        match runs {
+            1 => note(format_args!("live, for {time}: {text}")),
+            n => note(format_args!("live, {n} runs, {time} in all: {text}")),
+        }
+    }
+}
+
 /// Runs a scenario live.
 pub fn run(scenario: &Scenario, how: &How, observer: &mut dyn Observer) -> Result<Run, Failure> {
-    let mode = mode(how);
-    if !how.quiet {
-        note(format_args!(
-            "live, for {}: {}",
-            scenario.duration,
-            announcement(scenario, mode)
-        ));
-    }
-    accord_live::run(scenario, mode, observer).map_err(|e| match e {
+    accord_live::run(scenario, mode(how), observer).map_err(|e| match e {
         LiveError::Interrupted => Failure::Interrupted,
         LiveError::Unable(why) => Failure::Unable(format!("live: {why}")),
         LiveError::Scenario(why) => Failure::new(format!("live: {why}")),
@@ -63,9 +84,12 @@ pub fn run(scenario: &Scenario, how: &How, observer: &mut dyn Observer) -> Resul
 }
 
 /// What is to be said of live runs beside their figures.
-pub fn remarks(scenario: &Scenario, runs: &[Run]) {
-    for run in runs.iter().filter(|r| r.manifest.engine == Engine::Live) {
-        note(format_args!("{}, live:", scenario.id));
+pub fn remarks(point: &Point<'_>) {
+    let (id, at) = (&point.scenario.id, point.label());
+    let at = if at.is_empty() { at } else { format!(", {at}") };
+    let live = |r: &&Run| r.manifest.engine == Engine::Live;
+    for run in point.runs.iter().filter(live) {
+        note(format_args!("{id}{at}, live:"));
         run.notes.iter().for_each(|n| note(format_args!("  {n}")));
     }
 }

@@ -182,6 +182,10 @@ pub fn announcement(scenario: &Scenario, mode: Mode) -> String {
                 .collect();
             pairs.sort_unstable();
             pairs.dedup();
+            let pairs = match pairs.len() {
+                1 => "a pair".into(),
+                n => format!("{n} pairs"),
+            };
             let kernels = scenario.flows.iter().filter(|f| f.kernel.is_some()).count();
             let devices = match kernels {
                 0 => String::new(),
@@ -191,10 +195,9 @@ pub fn announcement(scenario: &Scenario, mode: Mode) -> String {
                 ),
             };
             format!(
-                "{nodes} network namespaces without names, joined by {} pairs of virtual Ethernet \
+                "{nodes} network namespaces without names, joined by {pairs} of virtual Ethernet \
                  devices{devices}; needs CAP_SYS_ADMIN and CAP_NET_ADMIN, and all of it goes with \
-                 this process",
-                pairs.len()
+                 this process"
             )
         }
     }

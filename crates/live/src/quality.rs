@@ -114,12 +114,12 @@ fn link_note(scenario: &Scenario, id: usize, achieved: &Achieved) -> Option<Stri
         ));
     }
     let rate = match rate {
-        Some(rate) => format!("{:.4} Mbps while busy", rate.as_bps_f64() / 1e6),
-        None => "a rate that was not tried".into(),
+        Some(rate) => format!("{:.4} Mbps while busy and ", rate.as_bps_f64() / 1e6),
+        None => "not busy enough to tell the rate, ".into(),
     };
     let delay = (link.delay + late).as_ms_f64();
     Some(format!(
-        "{}: {} and {} asked for, {rate} and {delay:.3} ms achieved",
+        "{}: {} and {} asked for, {rate}{delay:.3} ms achieved",
         link.name, link.rate, link.delay,
     ))
 }

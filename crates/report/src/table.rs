@@ -30,8 +30,8 @@ impl Default for Style {
 /// Engines this close agree: the papers' "≈".
 const AGREE: f64 = 0.05;
 
-/// Spaces after a column.
-const PADDING: u16 = 2;
+/// Spaces after a column, and where room is short.
+const PADDING: [u16; 2] = [2, 1];
 
 const PASS: &str = "✓";
 const FAIL: &str = "✗";
@@ -245,13 +245,11 @@ fn align_right(table: &mut Table, range: std::ops::Range<usize>) {
             column.set_cell_alignment(CellAlignment::Right);
         }
     }
-    for column in table.column_iter_mut() {
-        column.set_padding((0, PADDING));
-    }
 }
 
 /// No column becomes narrower than its longest word, so that none is broken. Where there is no
-/// room for that, words of the header may be, and then figures and their units part.
+/// room for that, columns stand closer, words of the header may be broken, and then figures and
+/// their units part.
 fn keep_words_whole(table: &mut Table) {
     let longest = |text: &str, figures: bool| {
         let figure = text.starts_with(|c: char| c.is_ascii_digit() || "+-".contains(c));
@@ -271,18 +269,27 @@ fn keep_words_whole(table: &mut Table) {
         return;
     };
     let all = wider(widths(header, true), figures.clone());
-    let fits = |widths: &Vec<u16>| {
+    let [wide, close] = PADDING;
+    let fits = |(widths, padding): &(Vec<u16>, u16)| {
         // A space stands between columns beside the padding.
-        let all: u32 = widths.iter().map(|w| u32::from(w + PADDING + 1)).sum();
+        let all: u32 = widths.iter().map(|w| u32::from(w + padding + 1)).sum();
         table
             .width()
             .is_none_or(|width| all <= u32::from(width) + 1)
     };
-    let Some(widths) = [all, figures, words].into_iter().find(fits) else {
-        return;
-    };
+    let choices = [
+        (all.clone(), wide),
+        (all, close),
+        (figures, close),
+        (words, close),
+    ];
+    let found = choices.into_iter().find(fits);
+    let (widths, padding) = found.unwrap_or((Vec::new(), close));
+    for column in table.column_iter_mut() {
+        column.set_padding((0, padding));
+    }
     for (column, width) in table.column_iter_mut().zip(widths) {
-        let width = Width::Fixed(width + PADDING);
+        let width = Width::Fixed(width + padding);
         column.set_constraint(ColumnConstraint::LowerBoundary(width));
     }
 }

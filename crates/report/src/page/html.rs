@@ -199,11 +199,17 @@ pub fn remarks(points: &[Point], remarks: &[String]) -> String {
     };
     for point in points {
         add(&point.scenario.notes);
-        point
-            .runs
-            .iter()
-            .flat_map(|r| &r.notes)
-            .for_each(|n| add(n));
+        for run in point.runs.iter().filter(|r| !r.notes.is_empty()) {
+            match run.manifest.engine {
+                // How the machine did, which is different from run to run.
+                engine @ Engine::Live => {
+                    let at = point.label();
+                    let at = if at.is_empty() { at } else { format!(", {at}") };
+                    add(&format!("{engine}{at}: {}", run.notes.join("; ")));
+                }
+                _ => run.notes.iter().for_each(|n| add(n)),
+            }
+        }
     }
     remarks.iter().for_each(|r| add(r));
     if items.is_empty() {
