@@ -41,8 +41,8 @@ fn live_is_as_packets_are() {
             Some(3) if ended.stderr.contains("too busy") => {
                 skipped(&format!("{name}, live against packets: {}", ended.stderr));
             }
-            _ => failed.push((name, ended.stdout, ended.stderr)),
+            _ => failed.push(format!("{name}\n{}{}", ended.stdout, ended.stderr)),
         }
     }
-    assert!(failed.is_empty(), "{failed:#?}");
+    assert!(failed.is_empty(), "{}", failed.join("\n"));
 }
