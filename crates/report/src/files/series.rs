@@ -2,6 +2,7 @@
 
 use crate::compare::Outline;
 use accord_scenario::{Entity, Metric, Run, Series};
+use bytes::Bytes;
 use parquet::basic::{Compression, ConvertedType, Repetition, Type as Physical};
 use parquet::data_type::{ByteArray, ByteArrayType, DoubleType, Int32Type};
 use parquet::file::metadata::KeyValue;
@@ -140,29 +141,27 @@ fn write_group<W: Write + Send>(
     mut group: SerializedRowGroupWriter<'_, W>,
     series: &[Named],
 ) -> parquet::errors::Result<()> {
-    /// Each series' text, once for each of its samples.
-    fn texts(series: &[Named], text: impl Fn(&Named) -> String) -> Vec<ByteArray> {
-        let repeated = series.iter().map(|n| {
-            let text = ByteArray::from(text(n).into_bytes());
-            std::iter::repeat_n(text, n.time.len())
-        });
-        repeated.flatten().collect()
+    /// Something of each series, once for each of its samples.
+    fn repeated<T: Clone>(series: &[Named], of: impl Fn(&Named) -> T) -> Vec<T> {
+        let rows = series.iter().map(|n| n.time.len()).sum();
+        let mut all = Vec::with_capacity(rows);
+        for n in series {
+            all.extend(std::iter::repeat_n(of(n), n.time.len()));
+        }
+        all
     }
     for (name, _) in COLUMNS {
         let mut column = group.next_column()?.expect("the schema has these columns");
         match name {
             "run" => {
-                let runs = series
-                    .iter()
-                    .flat_map(|n| std::iter::repeat_n(n.run as i32, n.time.len()));
-                let runs: Vec<i32> = runs.collect();
+                let runs = repeated(series, |n| n.run as i32);
                 column.typed::<Int32Type>().write_batch(&runs, None, None)?;
             }
             "time_s" => {
-                let times: Vec<f64> = series.iter().flat_map(|n| n.time).copied().collect();
+                let times: Vec<&[f64]> = series.iter().map(|n| n.time).collect();
                 column
                     .typed::<DoubleType>()
-                    .write_batch(&times, None, None)?;
+                    .write_batch(&times.concat(), None, None)?;
             }
             "value" => {
                 let all = || {
@@ -176,16 +175,16 @@ fn write_group<W: Write + Send>(
                 typed.write_batch(&values, Some(&there), None)?;
             }
             _ => {
-                let values = texts(series, |n| {
+                let values = repeated(series, |n| {
                     let metric = n.series.metric;
-                    let text = match name {
-                        "engine" => n.engine,
-                        "entity_kind" => n.kind,
-                        "entity" => &n.entity,
-                        "metric" => metric.name(),
-                        _ => metric.unit().symbol(),
-                    };
-                    text.to_string()
+                    // Names that the program knows are cheap to repeat.
+                    ByteArray::from(match name {
+                        "engine" => Bytes::from_static(n.engine.as_bytes()),
+                        "entity_kind" => Bytes::from_static(n.kind.as_bytes()),
+                        "entity" => Bytes::copy_from_slice(n.entity.as_bytes()),
+                        "metric" => Bytes::from_static(metric.name().as_bytes()),
+                        _ => Bytes::from_static(metric.unit().symbol().as_bytes()),
+                    })
                 });
                 column
                     .typed::<ByteArrayType>()

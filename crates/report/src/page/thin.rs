@@ -1,6 +1,6 @@
 //! Lines small enough for a page.
 
-use serde::ser::{Serialize, SerializeSeq, Serializer};
+use serde::ser::{Serialize, Serializer};
 
 /// How a line is thinned: stretches of `factor` samples become two, or one stays one.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -67,20 +67,16 @@ pub struct Line(pub Vec<f64>);
 
 impl Serialize for Line {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let values = self.0.iter().copied().map(Number::rounded);
+        let values: Vec<Number> = self.0.iter().copied().map(Number::rounded).collect();
         let mut runs: Vec<(usize, Number)> = Vec::new();
-        for value in values.clone() {
+        for &value in &values {
             match runs.last_mut() {
                 Some((n, last)) if last.same(value) => *n += 1,
                 _ => runs.push((1, value)),
             }
         }
         if runs.len() * 3 > self.0.len() || runs.is_empty() {
-            let mut list = serializer.serialize_seq(Some(self.0.len()))?;
-            for value in values {
-                list.serialize_element(&value)?;
-            }
-            return list.end();
+            return values.serialize(serializer);
         }
         #[derive(serde::Serialize)]
         struct Repeated {
@@ -99,6 +95,12 @@ pub struct Number(f64);
 impl Number {
     /// Rounds to five significant digits.
     pub fn rounded(value: f64) -> Number {
+        let places = 4.0 - value.abs().log10().floor();
+        // Powers of ten up to this are exact, so the quotient is the number nearest to the decimal.
+        if (0.0..=22.0).contains(&places) {
+            let one = 10f64.powi(places as i32);
+            return Number((value * one).round() / one);
+        }
         let text = format!("{value:.4e}");
         Number(text.parse().expect("a printed number can be read"))
     }
@@ -156,6 +158,17 @@ mod tests {
             format!("{line:?}"),
             "[1.0, 1.0, NaN, NaN, 3.0, 2.0, NaN, NaN]"
         );
+    }
+
+    #[test]
+    fn rounding_gives_the_nearest_decimal() {
+        for i in 0..20_000 {
+            let (digits, exponent) = (10_000 + 7 * i % 90_000, i % 60 - 30);
+            let value: f64 = format!("{digits}.3e{exponent}").parse().unwrap();
+            let nearest: f64 = format!("{digits}e{exponent}").parse().unwrap();
+            assert_eq!(Number::rounded(value).0, nearest, "{value}");
+            assert_eq!(Number::rounded(-value).0, -nearest, "{value}");
+        }
     }
 
     #[test]
