@@ -16,7 +16,7 @@ use crate::flow::{Flow, See};
 use crate::history::{Clock, Histories, Tap};
 use crate::law::{Law, Seen, Service, Window};
 use crate::model::{Model, Network};
-use crate::motion::{Motion, Proportional, Run};
+use crate::motion::{Motion, Proportional, Run, View};
 use crate::queue::Queue;
 use accord_scenario::LinkModel;
 
@@ -27,8 +27,9 @@ pub(crate) struct Integration<'a, 'b> {
     pub clock: Clock,
     pub flows: Vec<Flow>,
     pub motion: Motion,
-    /// Kinds that glide, active kinds that do not, and those that do not run.
+    /// Kinds that glide and what they see, active kinds that do not, and those that do not run.
     runs: Vec<Run>,
+    views: Vec<View>,
     others: Vec<u32>,
     still: Vec<u32>,
     /// Which they are has changed.
@@ -46,6 +47,8 @@ pub(crate) struct Integration<'a, 'b> {
     /// Bytes sent and windows, by kind.
     pub sent: Histories,
     windows: Histories,
+    /// Windows of a model that keeps none.
+    unused: Vec<f64>,
     /// Queues on each kind's path, for the ACK-clocked model.
     paths: Vec<Vec<u32>>,
     capacities: Vec<f64>,
@@ -96,6 +99,7 @@ impl<'a, 'b> Integration<'a, 'b> {
             flows: model.kinds.iter().map(Flow::new).collect(),
             motion,
             runs: Vec::new(),
+            views: Vec::new(),
             others: Vec::new(),
             still: Vec::new(),
             stale: true,
@@ -116,6 +120,7 @@ impl<'a, 'b> Integration<'a, 'b> {
             marks: Histories::new(queues, depth),
             sent: Histories::new(kinds, depth),
             windows: Histories::new(windows, depth),
+            unused: vec![0.0; kinds - windows],
             paths: Vec::new(),
             capacities: Vec::new(),
             loads: vec![Loads::default(); queues],
@@ -284,12 +289,18 @@ impl<'a, 'b> Integration<'a, 'b> {
             self.sort();
         }
         self.publish(|q| q.predicted(h));
-        let flight = self.windows.of_mut(now);
+        let flight = match self.link_model {
+            LinkModel::AckClocked => self.windows.of_mut(now),
+            LinkModel::Integrator => &mut self.unused[..],
+        };
+        for &view in &self.views {
+            let at = now - view.back;
+            let before = self.delays.get(view.queue, at);
+            let after = self.delays.get(view.queue, at + 1);
+            self.motion.see(view, before, after);
+        }
         for &run in &self.runs {
-            let at = now - run.back;
-            let before = self.delays.get(run.queue, at);
-            let after = self.delays.get(run.queue, at + 1);
-            self.motion.glide(run, before, after, h, flight);
+            self.motion.glide(run, h, flight);
         }
         for i in 0..self.others.len() {
             self.move_flow(self.others[i] as usize, h);
@@ -359,6 +370,7 @@ impl<'a, 'b> Integration<'a, 'b> {
     /// Finds out which kinds glide.
     fn sort(&mut self) {
         self.runs.clear();
+        self.views.clear();
         self.others.clear();
         self.still.clear();
         self.stale = false;
@@ -372,17 +384,19 @@ impl<'a, 'b> Integration<'a, 'b> {
             };
             self.motion.reads(k, see.tap.fraction);
             let (queue, back) = (see.queue as usize, see.tap.back as usize);
-            match self.runs.last_mut() {
-                Some(r) if r.end == k && (r.queue, r.back, r.law) == (queue, back, law) => {
-                    r.end += 1
-                }
-                _ => self.runs.push(Run {
-                    first: k,
-                    end: k + 1,
+            let (first, end) = (k, k + 1);
+            match self.views.last_mut() {
+                Some(v) if v.end == k && (v.queue, v.back) == (queue, back) => v.end += 1,
+                _ => self.views.push(View {
+                    first,
+                    end,
                     queue,
                     back,
-                    law,
                 }),
+            }
+            match self.runs.last_mut() {
+                Some(r) if r.end == k && r.law == law => r.end += 1,
+                _ => self.runs.push(Run { first, end, law }),
             }
         }
     }

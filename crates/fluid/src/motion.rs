@@ -15,19 +15,26 @@ pub(crate) struct Motion {
     pub most: Vec<f64>,
     /// One over the round-trip time.
     inverse: Vec<f64>,
-    /// What the source sees its only queue by: a fraction of a step.
+    /// What the source sees its only queue by: a fraction of a step; and what it sees.
     fraction: Vec<f64>,
+    seen: Vec<f64>,
 }
 
-/// Kinds side by side that glide by the same law, see the same queue and nothing else, the
-/// same number of steps ago.
+/// Kinds side by side that glide by the same law.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Run {
     pub first: usize,
     pub end: usize,
+    pub law: Proportional,
+}
+
+/// Kinds side by side that see the same queue and nothing else, the same number of steps ago.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct View {
+    pub first: usize,
+    pub end: usize,
     pub queue: usize,
     pub back: usize,
-    pub law: Proportional,
 }
 
 /// The law of a run.
@@ -61,6 +68,7 @@ impl Motion {
             most: vec![f64::INFINITY; kinds],
             inverse: zeros(),
             fraction: zeros(),
+            seen: zeros(),
         }
     }
 
@@ -90,10 +98,21 @@ impl Motion {
         self.rate[kind] / self.inverse[kind]
     }
 
+    /// The queuing delay was `before` and is `after` at the steps that a view reads.
+    #[inline]
+    pub fn see(&mut self, view: View, before: f64, after: f64) {
+        let (seen, fraction) = (
+            &mut self.seen[view.first..view.end],
+            &self.fraction[view.first..view.end],
+        );
+        for (seen, fraction) in seen.iter_mut().zip(fraction) {
+            *seen = before + fraction * (after - before);
+        }
+    }
+
     /// Moves a run of proportional laws by `h`, as `Control::advance` does and then what is
-    /// sent: the queuing delay was `before` and is `after` at the steps read. What is then in
-    /// flight is written to `flight`, if that has room.
-    pub fn glide(&mut self, run: Run, before: f64, after: f64, h: f64, flight: &mut [f64]) {
+    /// sent. What is then in flight is written to `flight`.
+    pub fn glide(&mut self, run: Run, h: f64, flight: &mut [f64]) {
         let (i, n) = (run.first, run.end - run.first);
         let window = &mut self.window[i..][..n];
         let min_rtt = &mut self.min_rtt[i..][..n];
@@ -102,18 +121,19 @@ impl Motion {
         let inverse = &mut self.inverse[i..][..n];
         let base_rtt = &self.base_rtt[i..][..n];
         let limit = &self.most[i..][..n];
-        let fraction = &self.fraction[i..][..n];
+        let sees = &self.seen[i..][..n];
+        let flight = &mut flight[i..][..n];
         let Proportional {
             gain,
             target,
             packet,
         } = run.law;
-        let (change, half, floor) = (after - before, 0.5 * h, 1e-3 * packet);
+        let (half, floor) = (0.5 * h, 1e-3 * packet);
         // Of a window w the part w·q/rtt queues.
         let slope =
             |w: f64, share: f64, inverse: f64| least(gain * (target - w * share), packet) * inverse;
         let mut step = |k: usize| {
-            let seen = before + fraction[k] * change;
+            let seen = sees[k];
             let rtt = base_rtt[k] + seen;
             let over = 1.0 / rtt;
             let w = window[k];
@@ -126,19 +146,11 @@ impl Motion {
             inverse[k] = over;
             sent[k] += half * (rate[k] + sends);
             rate[k] = sends;
-            least(next, limit[k] * rtt)
+            flight[k] = least(next, limit[k] * rtt);
         };
-        match flight.get_mut(i..run.end) {
-            Some(flight) => {
-                for (k, flight) in flight[..n].iter_mut().enumerate() {
-                    *flight = step(k);
-                }
-            }
-            None => {
-                for k in 0..n {
-                    step(k);
-                }
-            }
+        // In one place, so that the compiler puts the step into the loop and takes two at once.
+        for k in 0..n {
+            step(k);
         }
     }
 }
