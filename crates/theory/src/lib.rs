@@ -40,6 +40,7 @@ mod services;
 mod signals;
 mod solution;
 mod sum;
+mod sweep;
 mod system;
 
 pub use certificate::Certificate;

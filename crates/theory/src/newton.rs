@@ -19,12 +19,15 @@
 //! 5. *Polish*: two steps of the warm-up while some link is overloaded by more than 1 %. They
 //!    mend at once the few short routes whose price the quadratic model has got badly wrong.
 //!
+//! 6. Where that ends without a solution and a demand is stiff (α > 1): single links, [`sweep`].
+//!
 //! It stops when [`Certificate::worst`] of the problem as it was given is within the tolerance.
 //! The constants below were tuned on random networks of 10³ to 10⁶ flows, and are not critical:
 //! three times more or less of warm-up, damping or looseness changed the time by a third at most.
 
 use crate::dual::{Dual, Link, Point};
 use crate::merge::Merged;
+use crate::sweep::{sweep, users};
 use crate::system::System;
 use crate::{Certificate, Demand, Problem, Progress, Settings, Solution, Status};
 use std::ops::ControlFlow;
@@ -55,7 +58,7 @@ const PINNINGS: usize = 8;
 /// Relative changes of D below this are rounding, and prove nothing.
 const ROUNDING: f64 = 1e-15;
 /// Newton steps allowed after the residuals over all links are within the tolerance, for those of
-/// single links to follow.
+/// single links to follow; and rounds over single links that make nothing better.
 const PATIENCE: usize = 8;
 
 /// Finds the rates and prices of the equilibrium.
@@ -190,8 +193,11 @@ impl<'a> Solver<'a> {
                 || watch(progress).is_break();
             if near || last {
                 let solution = self.solution();
-                if last || solution.status == Status::Solved {
+                if solution.status == Status::Solved {
                     return solution;
+                }
+                if last {
+                    return self.swept(solution, watch);
                 }
                 patience -= 1;
             }
@@ -203,6 +209,38 @@ impl<'a> Solver<'a> {
             }
             self.polish();
         }
+    }
+
+    /// `found`, which Newton's method could not solve, with its prices mended link by link as long
+    /// as that makes it better.
+    fn swept(
+        mut self,
+        found: Solution,
+        watch: &mut dyn FnMut(Progress) -> ControlFlow<()>,
+    ) -> Solution {
+        if self.merged.stiffness.iter().all(|alpha| *alpha <= 1.0) {
+            return found;
+        }
+        let users = users(self.problem);
+        let (mut best, mut patience) = (found, PATIENCE);
+        while patience > 0 && best.status != Status::Solved {
+            let progress = Progress {
+                iterations: self.steps.0,
+                residual: best.certificate.worst(),
+            };
+            if watch(progress).is_break() {
+                break;
+            }
+            self.steps.0 += 1;
+            sweep(self.problem, &users, &mut self.at.prices);
+            let swept = self.solution();
+            if swept.certificate.worst() < best.certificate.worst() {
+                (best, patience) = (swept, PATIENCE);
+            } else {
+                patience -= 1;
+            }
+        }
+        best
     }
 
     fn warm_up(&mut self) {

@@ -1,0 +1,108 @@
+//! Prices link by link: what is left to do where prices differ by more orders of magnitude than
+//! numbers have digits.
+//!
+//! With large α a cheap link may have 10⁻²² of all spending, so the dual function cannot tell
+//! whether its price is right, and Newton's line search goes by that function. Its load can
+//! tell. Every link in turn, the dearest first, gets the price at which its load is its capacity,
+//! the others being as they are (Gauss and Seidel's method on R·x(p) = c). Its price moves the
+//! loads of dearer links by next to nothing, so that the equations are nearly triangular in
+//! this order, and few rounds do.
+
+use crate::Problem;
+
+/// Relative error of a load that is good enough to go on.
+const EXACT: f64 = 1e-15;
+/// Evaluations for one link.
+const TRIES: usize = 80;
+
+/// One round over all links.
+pub(crate) fn sweep(problem: &Problem, users: &[Vec<u32>], prices: &mut [f64]) {
+    let mut order: Vec<usize> = (0..prices.len()).collect();
+    order.sort_by(|&a, &b| prices[b].total_cmp(&prices[a]));
+    for link in order {
+        prices[link] = settled(problem, &users[link], prices, link);
+    }
+}
+
+/// The flows of each link.
+pub(crate) fn users(problem: &Problem) -> Vec<Vec<u32>> {
+    let mut users = vec![Vec::new(); problem.routes().links()];
+    for (flow, path) in problem.routes().iter().enumerate() {
+        for &link in path {
+            users[link as usize].push(flow as u32);
+        }
+    }
+    users
+}
+
+/// The price at which the flows of a link load it fully, or zero if they never do.
+fn settled(problem: &Problem, users: &[u32], prices: &[f64], link: usize) -> f64 {
+    let (capacity, limit) = (problem.capacities()[link], problem.price_limits()[link]);
+    let others: Vec<f64> = (users.iter())
+        .map(|&flow| {
+            let path = problem.routes().path(flow as usize).iter();
+            path.filter(|&&l| l as usize != link)
+                .map(|&l| prices[l as usize])
+                .sum()
+        })
+        .collect();
+    let demands = problem.demands();
+    // The logarithm of the overload at a price; it falls.
+    let over = |price: f64| {
+        let loads = users.iter().zip(&others);
+        let load: f64 = loads
+            .map(|(&flow, others)| demands[flow as usize].rate(others + price))
+            .sum();
+        (load / capacity).ln()
+    };
+    if users.is_empty() || over(0.0) <= 0.0 {
+        return 0.0;
+    }
+    // Bracket the root, in logarithms.
+    let start = match prices[link] {
+        p if p > 0.0 => p.ln(),
+        _ => others
+            .iter()
+            .copied()
+            .fold(f64::MIN_POSITIVE, f64::max)
+            .ln(),
+    };
+    let at = |u: f64| over(u.exp());
+    let (mut low, mut high) = (start, start);
+    let (mut above, mut below) = (at(low), at(high));
+    let mut reach = 1e-6;
+    while above <= 0.0 {
+        (high, below) = (low, above);
+        (low, reach) = (low - reach, 4.0 * reach);
+        if low < f64::MIN_POSITIVE.ln() {
+            return f64::MIN_POSITIVE;
+        }
+        above = at(low);
+    }
+    while below > 0.0 {
+        (low, above) = (high, below);
+        (high, reach) = (high + reach, 4.0 * reach);
+        if high >= limit.min(f64::MAX).ln() {
+            return limit.min(f64::MAX);
+        }
+        below = at(high);
+    }
+    // Regula falsi, of which an end that stays has its value halved (Illinois).
+    let mut u = low;
+    for _ in 0..TRIES {
+        u = match (above - below).is_finite() {
+            true => (low * below - high * above) / (below - above),
+            false => 0.5 * (low + high),
+        };
+        let now = at(u);
+        if now.abs() <= EXACT || high - low <= EXACT * u.abs() {
+            break;
+        }
+        if now > 0.0 {
+            (low, above, below) = (u, now, 0.5 * below);
+        } else {
+            (high, below, above) = (u, now, 0.5 * above);
+        }
+    }
+    u.exp().min(limit)
+}
