@@ -30,7 +30,7 @@ pub enum Command {
     Stability(Stability),
     /// Prints the JSON Schema of the scenario language, for editors.
     Schema,
-    /// Measures the packet engine: packet-hops per CPU-second.
+    /// Measures the packet engine, or what live runs cost on this machine.
     Bench(Bench),
 }
 
@@ -170,8 +170,12 @@ fn in_map(text: &str) -> Result<usize, String> {
 
 #[derive(Group)]
 pub struct Bench {
-    /// The work; all of them if none is named.
+    /// The work; if none is named, all that the packet engine does. `live` moves real packets for
+    /// a minute, at one rate after the other.
     pub name: Option<String>,
+    /// What joins the nodes of the work `live`: loopback or namespaces.
+    #[arg(long, value_name = "MODE")]
+    pub live: Option<Mode>,
     /// Prints JSON in place of a table.
     #[arg(long)]
     pub json: bool,

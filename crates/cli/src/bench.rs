@@ -1,6 +1,10 @@
-//! The engine's speed on three works that were measured on other simulators, too: `accord
-//! bench`. They are scenario files like any other, in `benches/`.
+//! The packet engine's speed on three works that were measured on other simulators, too: `accord
+//! bench`; and what live runs cost: `accord bench live`. The works are scenario files like any
+//! other, in `benches/`.
 
+mod live;
+
+use crate::args::Bench;
 use crate::fail::Failure;
 use crate::output;
 use crate::progress::Progress;
@@ -31,14 +35,38 @@ struct Measured {
     peak_rss_bytes: u64,
 }
 
-/// Runs one work, or all.
-pub fn run(name: Option<&str>, json: bool) -> Result<bool, Failure> {
+/// One rate that was tried live. CPU times are for each data packet that crosses the bottleneck,
+/// what goes back for it included.
+#[derive(Serialize)]
+struct Trial {
+    asked_bps: f64,
+    carried_bps: f64,
+    packets_per_second: f64,
+    router_cpu_us: f64,
+    far_router_cpu_us: f64,
+    ends_cpu_us: f64,
+    system: f64,
+    busiest_core: f64,
+    late_p99_us: f64,
+    late: f64,
+    problem: Option<String>,
+}
+
+/// The work that takes its time, and the machine: it runs only by name.
+const LIVE: &str = "live";
+
+/// Runs one work, or all that simulate.
+pub fn run(args: &Bench) -> Result<bool, Failure> {
+    let (name, json) = (args.name.as_deref(), args.json);
+    if name == Some(LIVE) {
+        return live::run(args.live, json);
+    }
     let works: Vec<_> = WORKS
         .iter()
         .filter(|(n, _)| name.is_none_or(|m| m == *n))
         .collect();
     if works.is_empty() {
-        let known: Vec<_> = WORKS.iter().map(|(n, _)| *n).collect();
+        let known: Vec<_> = WORKS.iter().map(|(n, _)| *n).chain([LIVE]).collect();
         let e = Failure::new(format!("there is no work \"{}\"", name.unwrap_or_default()));
         return Err(e.hint(format!("there are: {}", known.join(", "))));
     }

@@ -34,7 +34,7 @@ pub fn run(args: Args) -> Result<bool, Failure> {
             json(&accord_scenario::schema(&CATALOGUE))?;
             Ok(true)
         }
-        Command::Bench(a) => bench::run(a.name.as_deref(), a.json),
+        Command::Bench(a) => bench::run(&a),
     }
 }
 

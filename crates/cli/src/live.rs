@@ -26,7 +26,7 @@ pub fn possible(
         engines.retain(|e| *e != Engine::Live);
         return Ok(engines);
     }
-    if let Some(why) = obstacle(mode(how), scenarios) {
+    if let Some(why) = obstacle(mode(how.live), scenarios) {
         if how.engine.contains(&Engine::Live) {
             return Err(Failure::Unable(format!("live: {why}")));
         }
@@ -39,12 +39,11 @@ pub fn possible(
 }
 
 /// The mode that was asked for, or the best one.
-fn mode(how: &How) -> Mode {
-    how.live
-        .unwrap_or_else(|| match obstacle(Mode::Namespaces, &[]) {
-            None => Mode::Namespaces,
-            Some(_) => Mode::Loopback,
-        })
+pub fn mode(asked_for: Option<Mode>) -> Mode {
+    asked_for.unwrap_or_else(|| match obstacle(Mode::Namespaces, &[]) {
+        None => Mode::Namespaces,
+        Some(_) => Mode::Loopback,
+    })
 }
 
 /// Says what live runs of these scenarios will make, and for how long; what is the same for
@@ -54,7 +53,7 @@ pub fn announce<'a>(scenarios: impl IntoIterator<Item = &'a Scenario>, how: &How
     if scenarios.peek().is_none() {
         return;
     }
-    let mode = mode(how);
+    let mode = mode(how.live);
     let mut all: Vec<(String, u64, Duration)> = Vec::new();
     for scenario in scenarios {
         let text = announcement(scenario, mode);
@@ -76,11 +75,16 @@ pub fn announce<'a>(scenarios: impl IntoIterator<Item = &'a Scenario>, how: &How
 
 /// Runs a scenario live.
 pub fn run(scenario: &Scenario, how: &How, observer: &mut dyn Observer) -> Result<Run, Failure> {
-    accord_live::run(scenario, mode(how), observer).map_err(|e| match e {
+    accord_live::run(scenario, mode(how.live), observer).map_err(failure)
+}
+
+/// Why there is no live run, with its exit code.
+pub fn failure(e: LiveError) -> Failure {
+    match e {
         LiveError::Interrupted => Failure::Interrupted,
         LiveError::Unable(why) => Failure::Unable(format!("live: {why}")),
         LiveError::Scenario(why) => Failure::new(format!("live: {why}")),
-    })
+    }
 }
 
 /// What is to be said of live runs beside their figures.

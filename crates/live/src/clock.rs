@@ -3,7 +3,8 @@
 use accord_units::{Duration, Time};
 use nix::errno::Errno;
 use nix::poll::{PollFd, ppoll};
-use nix::sys::time::TimeSpec;
+use nix::sys::resource::{UsageWho, getrusage};
+use nix::sys::time::{TimeSpec, TimeVal, TimeValLike};
 use nix::time::{ClockId, clock_gettime};
 use std::time::Instant;
 use thread_priority::{
@@ -109,10 +110,14 @@ fn from_std(d: std::time::Duration) -> Duration {
     Duration::from_ns(u64::try_from(d.as_nanos()).unwrap_or(u64::MAX))
 }
 
-/// CPU time that this thread has used.
-pub fn used() -> Duration {
-    let used = clock_gettime(ClockId::CLOCK_THREAD_CPUTIME_ID);
-    used.map_or(Duration::ZERO, |t| from_std(t.into()))
+/// CPU time that this thread has used, in all and in the kernel.
+pub fn used() -> (Duration, Duration) {
+    let Ok(usage) = getrusage(UsageWho::RUSAGE_THREAD) else {
+        return (Duration::ZERO, Duration::ZERO);
+    };
+    let time = |t: TimeVal| Duration::from_us(u64::try_from(t.num_microseconds()).unwrap_or(0));
+    let (user, system) = (time(usage.user_time()), time(usage.system_time()));
+    (user + system, system)
 }
 
 /// Asks the kernel to wake this thread when it asked for, not up to 50 µs later, and before all

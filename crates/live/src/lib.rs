@@ -44,7 +44,8 @@ mod tcp_info;
 #[cfg(target_os = "linux")]
 mod tun;
 
-use accord_scenario::{Observer, Run, Scenario};
+use accord_scenario::{NodeId, Observer, Run, Scenario};
+use accord_units::Duration;
 use std::fmt;
 use std::str::FromStr;
 
@@ -91,6 +92,28 @@ impl FromStr for Mode {
     }
 }
 
+/// What a live run took of the machine.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Cost {
+    /// By thread.
+    pub threads: Vec<Effort>,
+    /// The share of packets that were late by more than a run may be judged with.
+    pub late: f64,
+    /// The lateness that 99 % of packets did not exceed.
+    pub late_p99: Duration,
+}
+
+/// What one thread took.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Effort {
+    /// The nodes that it looked after.
+    pub nodes: Vec<NodeId>,
+    /// CPU time.
+    pub cpu: Duration,
+    /// The part of it that was spent in the kernel.
+    pub system: Duration,
+}
+
 /// Why there is no live run.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum LiveError {
@@ -119,6 +142,19 @@ impl LiveError {
 /// When the observer stops it, and where the machine or the scenario does not allow it.
 #[cfg(target_os = "linux")]
 pub fn run(scenario: &Scenario, mode: Mode, observer: &mut dyn Observer) -> Result<Run, LiveError> {
+    run::run(scenario, mode, observer).map(|(run, _)| run)
+}
+
+/// Runs a scenario, and tells what it took of the machine.
+///
+/// # Errors
+/// As [`run`].
+#[cfg(target_os = "linux")]
+pub fn measure(
+    scenario: &Scenario,
+    mode: Mode,
+    observer: &mut dyn Observer,
+) -> Result<(Run, Cost), LiveError> {
     run::run(scenario, mode, observer)
 }
 
@@ -128,6 +164,15 @@ pub fn run(scenario: &Scenario, mode: Mode, observer: &mut dyn Observer) -> Resu
 /// Always: it needs Linux.
 #[cfg(not(target_os = "linux"))]
 pub fn run(_: &Scenario, _: Mode, _: &mut dyn Observer) -> Result<Run, LiveError> {
+    Err(LiveError::Unable("the live engine needs Linux".into()))
+}
+
+/// Runs a scenario.
+///
+/// # Errors
+/// Always: it needs Linux.
+#[cfg(not(target_os = "linux"))]
+pub fn measure(_: &Scenario, _: Mode, _: &mut dyn Observer) -> Result<(Run, Cost), LiveError> {
     Err(LiveError::Unable("the live engine needs Linux".into()))
 }
 

@@ -14,12 +14,14 @@ const MOST_LATE: f64 = 0.01;
 const MOST_LOST: f64 = 0.001;
 
 /// What is to be said of a run beside its series.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct Quality {
     /// What was asked for and what was achieved.
     pub notes: Vec<String>,
     /// Why no verdict may be drawn from it, if so.
     pub unfit: Option<String>,
+    /// The share of packets that were late, and what 99 % of them did not exceed.
+    pub late: (f64, Duration),
 }
 
 /// Looks at the books of all stations.
@@ -78,7 +80,11 @@ pub fn quality(scenario: &Scenario, stations: &[Books]) -> Quality {
     } else {
         None
     };
-    Quality { notes, unfit }
+    Quality {
+        notes,
+        unfit,
+        late: (late, all.quantile(0.99)),
+    }
 }
 
 /// What it took of the machine.

@@ -5,7 +5,7 @@ use crate::collect::{Collector, digest};
 use crate::fabric::Fabric;
 use crate::quality::quality;
 use crate::station::{Books, Plan, Station};
-use crate::{LiveError, Mode};
+use crate::{Cost, Effort, LiveError, Mode};
 use accord_scenario::{
     Engine, Interrupted, Manifest, NodeId, Observer, Run, Scenario, Statistics, Transfers,
 };
@@ -18,7 +18,11 @@ use std::sync::mpsc;
 const NOTICE: std::time::Duration = std::time::Duration::from_millis(50);
 
 /// See [`crate::run`].
-pub fn run(scenario: &Scenario, mode: Mode, observer: &mut dyn Observer) -> Result<Run, LiveError> {
+pub fn run(
+    scenario: &Scenario,
+    mode: Mode,
+    observer: &mut dyn Observer,
+) -> Result<(Run, Cost), LiveError> {
     check(scenario, mode)?;
     let Fabric {
         sockets,
@@ -75,7 +79,7 @@ pub fn run(scenario: &Scenario, mode: Mode, observer: &mut dyn Observer) -> Resu
     Ok(record(scenario, mode, collector, &all))
 }
 
-fn record(scenario: &Scenario, mode: Mode, collector: Collector, books: &[Books]) -> Run {
+fn record(scenario: &Scenario, mode: Mode, collector: Collector, books: &[Books]) -> (Run, Cost) {
     let (time, series) = collector.finish();
     let mut quality = quality(scenario, books);
     let place = match mode {
@@ -95,7 +99,19 @@ fn record(scenario: &Scenario, mode: Mode, collector: Collector, books: &[Books]
     }
     let (transfers, note) = transfers.finish();
     quality.notes.extend(note);
-    Run {
+    let efforts = crews(scenario).into_iter().zip(books);
+    let cost = Cost {
+        threads: efforts
+            .map(|(nodes, b)| Effort {
+                nodes,
+                cpu: b.cpu,
+                system: b.system,
+            })
+            .collect(),
+        late: quality.late.0,
+        late_p99: quality.late.1,
+    };
+    let run = Run {
         manifest: Manifest {
             engine: Engine::Live,
             version: env!("CARGO_PKG_VERSION"),
@@ -113,7 +129,8 @@ fn record(scenario: &Scenario, mode: Mode, collector: Collector, books: &[Books]
         certificates: Vec::new(),
         notes: quality.notes,
         unfit: quality.unfit,
-    }
+    };
+    (run, cost)
 }
 
 /// Refuses what only a simulator can do.

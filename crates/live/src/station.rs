@@ -141,8 +141,10 @@ pub struct Books {
     pub foreign: u64,
     /// The thread ran before all ordinary ones.
     pub first: bool,
-    /// CPU time of the thread.
+    /// CPU time of the thread, and the part of it that it spent in the kernel.
     pub cpu: Duration,
+    /// See `cpu`.
+    pub system: Duration,
     /// Packets that its ports have served.
     pub hops: u64,
     /// Things done.

@@ -99,7 +99,7 @@ impl Station<'_> {
             self.serve_kernel(&mut packet)?;
             self.release(looked, &mut exchange)?;
         }
-        self.books.cpu = used();
+        (self.books.cpu, self.books.system) = used();
         Ok(self.close())
     }
 

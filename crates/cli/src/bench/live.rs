@@ -1,0 +1,163 @@
+//! `accord bench live`: what a packet costs in live runs, and how many of them this machine can
+//! move.
+//!
+//! One scenario at one rate after the other: doubled until the machine cannot keep up, then
+//! between the last two. A rate is sustained if the run is fit for a verdict (lateness, losses)
+//! and the bottleneck is in use; a rate that is not has a second chance.
+
+use super::Trial;
+use crate::fail::Failure;
+use crate::live;
+use crate::output::{self, note};
+use crate::progress::Progress;
+use crate::source::CATALOGUE;
+use accord_live::{Cost, Mode, announcement};
+use accord_scenario::{Entity, File, Metric, NodeId, Run, Scenario, Window};
+use accord_units::Time;
+
+const SCENARIO: &str = include_str!("../../../../benches/live.toml");
+/// The first rate, and the last, in Mbps.
+const FIRST: f64 = 50.0;
+const LAST: f64 = 6_400.0;
+/// So often the interval between a rate that is sustained and one that is not is halved.
+const HALVINGS: usize = 3;
+/// A sustained rate is in use to this part.
+const USED: f64 = 0.95;
+
+/// Searches, and prints what was found.
+pub fn run(mode: Option<Mode>, json: bool) -> Result<bool, Failure> {
+    let mode = live::mode(mode);
+    let mut trials: Vec<Trial> = Vec::new();
+    let mut sustained = |mbps: f64| -> Result<bool, Failure> {
+        for _ in 0..2 {
+            let trial = trial(mode, mbps, trials.is_empty() && !json)?;
+            note(format_args!(
+                "{:>7.0} Mbps: {}",
+                trial.asked_bps / 1e6,
+                trial.problem.as_deref().unwrap_or("sustained")
+            ));
+            let good = trial.problem.is_none();
+            trials.push(trial);
+            if good {
+                return Ok(true);
+            }
+        }
+        Ok(false)
+    };
+    let (mut low, mut high) = (0.0, FIRST);
+    while high <= LAST && sustained(high)? {
+        (low, high) = (high, 2.0 * high);
+    }
+    if low > 0.0 && high <= LAST {
+        for _ in 0..HALVINGS {
+            let between: f64 = (low * high).sqrt().round();
+            match sustained(between)? {
+                true => low = between,
+                false => high = between,
+            }
+        }
+    }
+    trials.sort_by(|a, b| a.asked_bps.total_cmp(&b.asked_bps));
+    match json {
+        true => output::json(&trials)?,
+        false => table(mode, &trials, low)?,
+    }
+    Ok(true)
+}
+
+/// Runs the scenario at one rate.
+fn trial(mode: Mode, mbps: f64, announced: bool) -> Result<Trial, Failure> {
+    let mut file = File::parse("live", SCENARIO)?;
+    file.set("topology.dumbbell.rate", &format!("\"{mbps} Mbps\""))?;
+    let scenario = file.points(&CATALOGUE, None)?.swap_remove(0);
+    if announced {
+        note(format_args!("live: {}", announcement(&scenario, mode)));
+    }
+    let progress = Progress::new(scenario.duration, true);
+    let done = accord_live::measure(&scenario, mode, &mut progress.observe(None));
+    let (run, cost) = done.map_err(live::failure)?;
+    let id = scenario.links.iter().position(|l| l.name == "bottleneck");
+    let id = id.ok_or_else(|| Failure::new("the scenario has no bottleneck"))?;
+    let link = &scenario.links[id];
+    let used = |window| {
+        let mean = run.mean(Metric::Utilisation, Entity::Link(id), window);
+        mean.unwrap_or(0.0)
+    };
+    let asked_bps = link.rate.as_bps_f64();
+    let whole = Window {
+        start: Time::ZERO,
+        end: scenario.end(),
+    };
+    let bits = scenario.flows[0].packet.get() as f64 * 8.0;
+    let packets = asked_bps * used(whole) * scenario.duration.as_secs_f64() / bits;
+    let carried_bps = asked_bps * used(scenario.steady);
+    // The thread of a router has that node and no other.
+    let of = |mine: &dyn Fn(&[NodeId]) -> bool| {
+        let threads = cost.threads.iter().filter(|t| mine(&t.nodes));
+        let cpu: f64 = threads.map(|t| t.cpu.as_secs_f64()).sum();
+        cpu / packets.max(1.0) * 1e6
+    };
+    let is_end = |nodes: &[NodeId]| nodes != [link.from] && nodes != [link.to];
+    Ok(Trial {
+        asked_bps,
+        carried_bps,
+        packets_per_second: carried_bps / bits,
+        router_cpu_us: of(&|nodes| nodes == [link.from]),
+        far_router_cpu_us: of(&|nodes| nodes == [link.to]),
+        ends_cpu_us: of(&is_end),
+        system: system(&cost),
+        busiest_core: busiest(&cost, &scenario),
+        late_p99_us: cost.late_p99.as_secs_f64() * 1e6,
+        late: cost.late,
+        problem: problem(&run, used(scenario.steady)),
+    })
+}
+
+/// Why the machine has not sustained the rate.
+fn problem(run: &Run, used: f64) -> Option<String> {
+    let idle = format!("the bottleneck was in use to {:.0} % only", used * 100.0);
+    let unfit = run.unfit.clone();
+    unfit.or_else(|| (used < USED).then_some(idle))
+}
+
+/// The share of CPU time that was spent in the kernel.
+fn system(cost: &Cost) -> f64 {
+    let sum = |of: fn(&accord_live::Effort) -> f64| cost.threads.iter().map(of).sum::<f64>();
+    sum(|t| t.system.as_secs_f64()) / sum(|t| t.cpu.as_secs_f64()).max(1e-9)
+}
+
+/// The share of a core that the busiest thread used.
+fn busiest(cost: &Cost, scenario: &Scenario) -> f64 {
+    let cpu = cost.threads.iter().map(|t| t.cpu.as_secs_f64());
+    cpu.fold(0.0, f64::max) / scenario.duration.as_secs_f64()
+}
+
+fn table(mode: Mode, trials: &[Trial], highest: f64) -> Result<(), Failure> {
+    output::data(format_args!(
+        "{:>8} {:>8} {:>10} {:>9} {:>24} {:>7} {:>8}  {mode}",
+        "asked", "carried", "packets/s", "late 99 %", "CPU us/packet, two", "in the", "busiest",
+    ))?;
+    output::data(format_args!(
+        "{:>8} {:>8} {:>10} {:>9} {:>24} {:>7} {:>8}",
+        "Mbps", "Mbps", "", "us", "routers and the ends", "kernel", "thread",
+    ))?;
+    for t in trials {
+        output::data(format_args!(
+            "{:>8.0} {:>8.1} {:>10.0} {:>9.0} {:>8.1}{:>8.1}{:>8.1} {:>5.0} % {:>6.0} %  {}",
+            t.asked_bps / 1e6,
+            t.carried_bps / 1e6,
+            t.packets_per_second,
+            t.late_p99_us,
+            t.router_cpu_us,
+            t.far_router_cpu_us,
+            t.ends_cpu_us,
+            t.system * 100.0,
+            t.busiest_core * 100.0,
+            t.problem.as_deref().unwrap_or(""),
+        ))?;
+    }
+    match highest > 0.0 {
+        true => output::data(format_args!("highest rate sustained: {highest:.0} Mbps")),
+        false => output::data("no rate was sustained"),
+    }
+}
