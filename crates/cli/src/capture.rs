@@ -6,9 +6,11 @@ use std::io::{BufWriter, Error, Write};
 use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 
-/// A capture file in the making; it is removed unless it is finished.
+/// A capture file in the making; it is removed unless it is finished, if it is a file at all (and
+/// not a pipe or a device).
 pub struct CaptureFile {
     path: PathBuf,
+    is_file: bool,
     state: Mutex<State>,
 }
 
@@ -25,6 +27,7 @@ impl CaptureFile {
             .map_err(|e| Failure::new(format!("cannot create {}: {e}", path.display())))?;
         Ok(CaptureFile {
             path: path.into(),
+            is_file: file.metadata().is_ok_and(|m| m.is_file()),
             state: Mutex::new(State {
                 out: BufWriter::new(file),
                 failed: None,
@@ -33,7 +36,7 @@ impl CaptureFile {
         })
     }
 
-    /// Adds to it; an error is told at the end.
+    /// Adds to it; an error is told at the end, when the results are safe.
     pub fn write(&self, bytes: &[u8]) {
         let mut state = self.lock();
         if state.failed.is_none() {
@@ -62,7 +65,7 @@ impl CaptureFile {
 
 impl Drop for CaptureFile {
     fn drop(&mut self) {
-        if !self.lock().done {
+        if self.is_file && !self.lock().done {
             let _ = std::fs::remove_file(&self.path);
         }
     }

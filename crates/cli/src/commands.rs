@@ -2,8 +2,9 @@
 
 use crate::args::{Args, Command, Compare, How, Reproduce, Run};
 use crate::bench;
+use crate::capture::CaptureFile;
 use crate::check;
-use crate::execute::{Outcome, execute};
+use crate::execute::{Executed, Outcome, execute};
 use crate::fail::Failure;
 use crate::live;
 use crate::output::{data, json, note};
@@ -54,10 +55,11 @@ fn run_one(args: Run) -> Result<bool, Failure> {
     let dir = args.output.unwrap_or_else(|| Path::new("runs").join(&id));
     check_place(&dir)?;
     let kept = keep(&dir, &args.how, &build())?;
-    let outcomes = execute(&file, &args.how, false, &kept)?;
+    let Executed { outcomes, capture } = execute(&file, &args.how, false, &kept)?;
     let experiment = experiment(&id, &outcomes);
     let pages = write(&dir, &outcomes, args.csv)?;
     kept.discard();
+    let captured = capture.map_or(Ok(()), CaptureFile::finish);
     if args.how.json {
         json(&experiment)?;
     } else {
@@ -67,6 +69,7 @@ fn run_one(args: Run) -> Result<bool, Failure> {
             note(format_args!("\nplots: {pages}\ndata:  {}", dir.display()));
         }
     }
+    captured?;
     live::fit(outcomes.iter().flat_map(|o| &o.runs))?;
     Ok(experiment.pass)
 }
@@ -170,7 +173,7 @@ fn reproduce(args: Reproduce) -> Result<bool, Failure> {
     for id in &ids {
         check_place(&args.output.join(id))?;
     }
-    let mut unfit = Ok(());
+    let (mut unfit, mut captured) = (Ok(()), Ok(()));
     let mut experiments = Vec::new();
     let build = build();
     // To the end: an interrupted command, given again, has all its experiments to show.
@@ -179,11 +182,12 @@ fn reproduce(args: Reproduce) -> Result<bool, Failure> {
         let dir = args.output.join(id);
         let file = load(id, &args.how.set)?;
         let kept = keep(&dir, &args.how, &build)?;
-        let outcomes = execute(&file, &args.how, args.all, &kept)?;
+        let Executed { outcomes, capture } = execute(&file, &args.how, args.all, &kept)?;
         unfit = unfit.and_then(|()| live::fit(outcomes.iter().flat_map(|o| &o.runs)));
         let experiment = experiment(id, &outcomes);
         let page = write(&dir, &outcomes, false)?;
         all_kept.push(kept);
+        captured = captured.and_then(|()| capture.map_or(Ok(()), CaptureFile::finish));
         if !args.how.json {
             data(format_args!("{id}: {}", outcomes[0].scenario.title))?;
             for outcome in &outcomes {
@@ -217,6 +221,7 @@ fn reproduce(args: Reproduce) -> Result<bool, Failure> {
             ))?;
         }
     }
+    captured?;
     unfit?;
     Ok(experiments.iter().all(|e| e.pass))
 }

@@ -36,14 +36,17 @@ impl Outcome {
     }
 }
 
+/// What `execute` gives.
+pub struct Executed {
+    /// By point of the sweep.
+    pub outcomes: Vec<Outcome>,
+    /// To be finished when the results are written: an error of it must not cost them.
+    pub capture: Option<CaptureFile>,
+}
+
 /// Runs everything that is not in `kept`, and keeps each run there as it is done. As one `of_many`
 /// experiments it has live runs only if they are asked for by name.
-pub fn execute(
-    file: &File,
-    how: &How,
-    of_many: bool,
-    kept: &Kept,
-) -> Result<Vec<Outcome>, Failure> {
+pub fn execute(file: &File, how: &How, of_many: bool, kept: &Kept) -> Result<Executed, Failure> {
     let first = file.points(&CATALOGUE, how.seed)?;
     let mut repetitions = vec![first];
     for k in 1..how.reps {
@@ -110,17 +113,12 @@ pub fn execute(
         ));
     }
     let runs = runs?;
-    if let Some(capture) = capture {
-        capture.finish()?;
-    }
     let mut by_point: Vec<Vec<Run>> = vec![Vec::new(); points];
     for ((p, ..), run) in jobs.iter().zip(runs.into_iter().flatten()) {
         by_point[*p].push(run);
     }
     let scenarios = repetitions.swap_remove(0);
-    Ok(scenarios
-        .into_iter()
-        .zip(by_point)
+    let outcomes = (scenarios.into_iter().zip(by_point))
         .map(|(scenario, runs)| {
             let checks = judged(&scenario, &runs, &engines);
             Outcome {
@@ -129,7 +127,8 @@ pub fn execute(
                 checks,
             }
         })
-        .collect())
+        .collect();
+    Ok(Executed { outcomes, capture })
 }
 
 fn moves_packets(engine: Engine) -> bool {

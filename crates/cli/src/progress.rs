@@ -6,7 +6,7 @@ use accord_units::{Duration, Time};
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use std::sync::atomic::{AtomicBool, Ordering};
 
-/// Set by an interrupt from the keyboard.
+/// Set by an interrupt from the keyboard, or by SIGTERM or SIGHUP.
 static INTERRUPTED: AtomicBool = AtomicBool::new(false);
 
 /// From now on, an interrupt ends runs in order instead of killing the program.

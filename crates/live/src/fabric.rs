@@ -5,6 +5,7 @@ use crate::connection::{self, Ends};
 use crate::namespace::{Namespace, join};
 use crate::socket::Socket;
 use accord_scenario::{NodeId, Scenario};
+use nix::sys::resource::{Resource, getrlimit, setrlimit};
 use std::collections::BTreeMap;
 use std::net::{Ipv4Addr, SocketAddrV4};
 
@@ -23,9 +24,29 @@ pub struct Fabric {
 /// The port of all nodes in namespaces; on loopback the kernel chooses.
 const PORT: u16 = 7_471;
 
+/// Sees to it that so many nodes can be: each takes a file or two, of which a process may open a
+/// thousand by default, and more if it asks for them.
+fn make_room(nodes: usize, files_each: usize) -> Result<(), LiveError> {
+    // Beside those of the nodes there are a few of the program.
+    let needed = (nodes * files_each) as u64 + 64;
+    let Ok((soft, hard)) = getrlimit(Resource::RLIMIT_NOFILE) else {
+        return Ok(());
+    };
+    if soft < needed && hard >= needed {
+        let _ = setrlimit(Resource::RLIMIT_NOFILE, needed, hard);
+    }
+    if hard < needed {
+        return Err(LiveError::Unable(format!(
+            "{nodes} nodes need {needed} open files, and {hard} are allowed (ulimit -Hn)"
+        )));
+    }
+    Ok(())
+}
+
 impl Fabric {
     /// All nodes on the loopback interface.
     pub fn loopback(scenario: &Scenario) -> Result<Fabric, LiveError> {
+        make_room(scenario.nodes.len(), 1)?;
         let sockets: Vec<Socket> = (scenario.nodes.iter())
             .map(|_| Socket::bind(SocketAddrV4::new(Ipv4Addr::LOCALHOST, 0)))
             .collect::<Result<_, _>>()
@@ -46,6 +67,7 @@ impl Fabric {
     /// A namespace for each node, and a pair of virtual Ethernet devices for each two nodes that
     /// have a link between them.
     pub fn namespaces(scenario: &Scenario) -> Result<Fabric, LiveError> {
+        make_room(scenario.nodes.len(), 2)?;
         let namespaces: Vec<Namespace> = (scenario.nodes.iter())
             .map(|_| Namespace::new())
             .collect::<Result<_, _>>()?;
