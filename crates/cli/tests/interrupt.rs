@@ -1,4 +1,4 @@
-//! An interrupt from the keyboard ends the program in order.
+//! An interrupt from the keyboard ends the program in order, and so does SIGTERM.
 #![cfg(target_os = "linux")]
 
 mod common;
@@ -9,13 +9,14 @@ use std::process::Child;
 
 /// Waits until the program has its handler, as the kernel says.
 fn ready(child: &Child) {
-    const SIGINT: u64 = 1 << 1;
+    // SIGHUP, SIGINT and SIGTERM.
+    const HANDLED: u64 = 1 | 1 << 1 | 1 << 14;
     let path = format!("/proc/{}/status", child.id());
     loop {
         let status = std::fs::read_to_string(&path).expect("it runs");
         let caught = status.lines().find_map(|l| l.strip_prefix("SigCgt:"));
         let mask = u64::from_str_radix(caught.expect("the kernel says it").trim(), 16);
-        if mask.expect("a mask") & SIGINT != 0 {
+        if mask.expect("a mask") & HANDLED == HANDLED {
             return;
         }
         std::thread::yield_now();
@@ -24,10 +25,24 @@ fn ready(child: &Child) {
 
 /// Starts the program, interrupts it, and gives how it ended.
 fn interrupted(dir: &Path, args: &[&str]) -> Ended {
+    ended_by("-INT", dir, args)
+}
+
+/// The same with another signal.
+fn ended_by(name: &str, dir: &Path, args: &[&str]) -> Ended {
     let child = program(dir, args).spawn().expect("it can be started");
     ready(&child);
-    signal(&child, "-INT");
+    signal(&child, name);
     end(child)
+}
+
+#[test]
+fn to_be_terminated_is_to_be_interrupted() {
+    let dir = folder(&[("long.toml", LONG)]);
+    for name in ["-TERM", "-HUP"] {
+        let ended = ended_by(name, dir.path(), &["run", "long.toml", "-o", "out"]).with(130);
+        assert!(ended.stderr.contains("interrupted"), "{ended:#?}");
+    }
 }
 
 #[test]

@@ -5,6 +5,7 @@
 mod common;
 
 use common::*;
+use std::process::Stdio;
 
 /// A second of real packets.
 const BRIEF: &str = r#"
@@ -128,4 +129,28 @@ fn an_interrupt_or_a_kill_leaves_nothing() {
             assert_eq!(devices(), before);
         }
     }
+}
+
+#[test]
+fn too_few_open_files_are_said() {
+    let many = BRIEF.replace(
+        "controller",
+        "count = 30\naccess = { rate = \"10 Mbps\", delay = \"1 ms\" }\ncontroller",
+    );
+    let dir = folder(&[("many.toml", &many)]);
+    let run = |limit: &str| {
+        let shell =
+            format!("ulimit {limit} && exec \"$0\" run many.toml -e live --live loopback -q");
+        let mut command = std::process::Command::new("sh");
+        command.args(["-c", &shell, env!("CARGO_BIN_EXE_accord")]);
+        command.current_dir(dir.path()).stdout(Stdio::piped());
+        end(command.stderr(Stdio::piped()).spawn().expect("a shell"))
+    };
+    let ended = run("-n 40").with(3);
+    assert!(
+        ended.stderr.contains("32 nodes need 96 open files"),
+        "{ended:#?}"
+    );
+    // What may be raised is raised.
+    well(run("-S -n 40"));
 }

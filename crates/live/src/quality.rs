@@ -39,9 +39,8 @@ pub fn quality(scenario: &Scenario, stations: &[Books]) -> Quality {
     let late = all.share_above(LATE);
     let handed: u64 = stations.iter().map(|b| b.handed + b.refused).sum();
     let taken: u64 = stations.iter().map(|b| b.taken).sum();
-    // What is still in a socket when a station ends is not lost; there is little of it.
     let missing = handed.saturating_sub(taken);
-    let lost = missing.saturating_sub(stations.len() as u64) as f64 / handed.max(1) as f64;
+    let lost = missing as f64 / handed.max(1) as f64;
     notes.insert(
         0,
         format!(
@@ -52,9 +51,7 @@ pub fn quality(scenario: &Scenario, stations: &[Books]) -> Quality {
         ),
     );
     if missing > 0 {
-        notes.push(format!(
-            "{missing} packets were on their way at the end, or lost by the kernel"
-        ));
+        notes.push(format!("{missing} packets were lost by the kernel"));
     }
     let foreign: u64 = stations.iter().map(|b| b.foreign).sum();
     if foreign > 0 {
@@ -174,7 +171,7 @@ mod tests {
         let lossy = quality(&s, &[books(&quiet, 1000, 900)]).unfit.unwrap();
         assert_eq!(
             lossy,
-            "this machine was too busy: its kernel lost 9.9 % of packets"
+            "this machine was too busy: its kernel lost 10.0 % of packets"
         );
     }
 

@@ -4,12 +4,14 @@ use crate::clock::Clock;
 use crate::collect::{Collector, digest};
 use crate::fabric::Fabric;
 use crate::quality::quality;
+use crate::socket::{BATCH, Exchange};
 use crate::station::{Books, Plan, Station};
 use crate::{Cost, Effort, LiveError, Mode};
 use accord_scenario::{
     Engine, Interrupted, Manifest, NodeId, Observer, Run, Scenario, Statistics, Transfers,
 };
 use accord_transport::endpoints;
+use accord_transport::wire::header;
 use accord_units::Duration;
 use std::sync::atomic::Ordering;
 use std::sync::mpsc;
@@ -75,8 +77,26 @@ pub fn run(
         }
     }
     heard.map_err(|Interrupted| LiveError::Interrupted)?;
+    drain(&plan, &mut all).map_err(|e| LiveError::system("move packets", e))?;
     drop(namespaces);
     Ok(record(scenario, mode, collector, &all))
+}
+
+/// Takes what was on its way when the stations ended. What is missing then, the kernel has lost.
+fn drain(plan: &Plan, books: &mut [Books]) -> std::io::Result<()> {
+    let mut exchange = Exchange::new();
+    for station in books {
+        for (_, socket) in station.nodes.iter() {
+            let mut left = 0;
+            while socket.receive(&mut exchange, &plan.clock, |received| {
+                let ours = header(received.datagram).is_ok_and(|h| h.run == plan.run);
+                left += u64::from(ours);
+            })? == BATCH
+            {}
+            station.taken += left;
+        }
+    }
+    Ok(())
 }
 
 fn record(scenario: &Scenario, mode: Mode, collector: Collector, books: &[Books]) -> (Run, Cost) {

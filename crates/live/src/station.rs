@@ -149,6 +149,8 @@ pub struct Books {
     pub hops: u64,
     /// Things done.
     pub steps: u64,
+    /// Its sockets, with what came too late.
+    pub nodes: Arc<[(NodeId, Socket)]>,
     /// What came and went.
     #[cfg(test)]
     pub tape: crate::parity::Tape,
@@ -246,6 +248,7 @@ impl<'a> Station<'a> {
             self.books.hops += link.port.counters().served.packets;
             self.books.links.push((link.id, link.achieved));
         }
+        self.books.nodes = self.nodes;
         self.books
     }
 
