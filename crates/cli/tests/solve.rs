@@ -332,3 +332,25 @@ fn parquet_table(path: &Path, schema: &str, a: &[&str], b: Option<&[&str]>, numb
     group.close().unwrap();
     file.close().unwrap();
 }
+
+/// 10⁶ to the power −1000 is no number: the page says that it has no answer, and shows no NaN.
+#[test]
+fn prices_beyond_all_numbers_are_told() {
+    let flows = "flow,path,utility,alpha\nx,a,alpha-fair,1000\ny,a,alpha-fair,1000\n";
+    let of = |capacity: &str| {
+        let dir = network(&format!("link,capacity_bps\na,{capacity}\n"), flows);
+        let ended = accord(dir.path(), &[]);
+        (
+            ended.status.code(),
+            String::from_utf8(ended.stdout).unwrap(),
+        )
+    };
+    let (code, page) = of("1e6");
+    assert!(
+        code == Some(1) && page.contains("did not converge"),
+        "{page}"
+    );
+    assert!(!page.contains("NaN"), "{page}");
+    // In another unit it has one.
+    assert_eq!(of("1.5").0, Some(0));
+}

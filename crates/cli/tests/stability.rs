@@ -95,6 +95,41 @@ fn axes_that_make_no_sense_are_refused() {
     }
 }
 
+/// The second would silently win.
+#[test]
+fn axes_are_two() {
+    let dir = folder(&[("loop.toml", LOOP)]);
+    let x = "flow.f.controller.gain=0.1..1";
+    let args = ["stability", "loop.toml", "--x", x, "--y", x];
+    let ended = accord(dir.path(), &args).with(2);
+    assert!(ended.stderr.contains("both axes"), "{ended:#?}");
+}
+
+/// Numbers of flows are whole, and so are those between if the points fit.
+#[test]
+fn a_count_is_an_axis() {
+    let dir = folder(&[("loop.toml", LOOP)]);
+    let x = "flow.f.count=1..4";
+    let args = |points| {
+        [
+            "stability",
+            "loop.toml",
+            "--x",
+            x,
+            "--points",
+            points,
+            "-o",
+            "map",
+        ]
+    };
+    accord(dir.path(), &args("4")).with(0);
+    let table = std::fs::read_to_string(dir.path().join("map/map.csv")).unwrap();
+    let counts: Vec<String> = rows(&table).iter().map(|r| r[0].clone()).collect();
+    assert_eq!(counts, ["1", "2", "3", "4"]);
+    let ended = accord(dir.path(), &args("3")).with(2);
+    assert!(ended.stderr.contains("whole number"), "{ended:#?}");
+}
+
 /// A sweep of the file would go over what the map sets.
 #[test]
 fn a_file_with_a_sweep_has_no_map() {

@@ -66,9 +66,11 @@ fn flows(network: &Network, answer: &Answer, top: usize) -> String {
         let last = match &answer.proof {
             Proof::Utility { .. } => format!(
                 "{:>10}  {:>11.4e}",
-                answer
-                    .uncertainty(flow)
-                    .map_or(String::new(), |off| format!("± {}", order(off))),
+                match answer.uncertainty(flow) {
+                    Some(off) if off.is_finite() => format!("± {}", order(off)),
+                    Some(_) => "unknown".into(),
+                    None => String::new(),
+                },
                 path_prices[flow]
             ),
             Proof::MaxMin { bottlenecks, .. } => match bottlenecks[flow] {

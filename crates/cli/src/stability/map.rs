@@ -61,7 +61,8 @@ impl Axis {
             .parse::<f64>()
             .unwrap_or(0.0);
         match self.unit.is_empty() {
-            true => format!("{value:?}"),
+            // A whole number as one, so that counts can be an axis.
+            true => format!("{value}"),
             false => format!("\"{value} {}\"", self.unit),
         }
     }
@@ -104,6 +105,10 @@ pub fn run(args: &Args) -> Result<bool, Failure> {
         Some(text) => Some(Axis::parse(text, count)?),
         None => None,
     };
+    if y.as_ref().is_some_and(|y| y.path == x.path) {
+        return Err(Failure::new(format!("both axes set \"{}\"", x.path))
+            .hint("give --y another path, or leave it out"));
+    }
     let rows = y.as_ref().map_or(1, |y| y.count);
     let every = match args.packets {
         0 => usize::MAX,
