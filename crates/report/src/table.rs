@@ -134,7 +134,7 @@ pub fn comparison(columns: &[Column], style: Style) -> String {
 /// What was expected and what came out, with a verdict in one line at the end.
 pub fn checks_table(checks: &[Check], style: Style) -> String {
     if checks.is_empty() {
-        return "The scenario expects nothing.\n".into();
+        return "The scenario expects nothing of these engines.\n".into();
     }
     let windows = checks.iter().any(|c| c.during != checks[0].during);
     let papers = checks.iter().any(|c| !c.paper.is_empty());

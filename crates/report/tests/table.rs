@@ -179,7 +179,7 @@ fn nothing_to_show() {
     assert_eq!(table(&scenario, &[], Style::default()), nothing);
     assert_eq!(
         checks_table(&[], Style::default()),
-        "The scenario expects nothing.\n"
+        "The scenario expects nothing of these engines.\n"
     );
     // A run without series still names what it should have.
     let empty = run(Engine::Packet, 1, vec![]);
