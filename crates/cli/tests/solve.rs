@@ -354,3 +354,32 @@ fn prices_beyond_all_numbers_are_told() {
     // In another unit it has one.
     assert_eq!(of("1.5").0, Some(0));
 }
+
+/// docs/src/theory.md follows one network, as a scenario and as tables.
+#[test]
+fn the_example_of_the_docs_both_ways() {
+    let examples = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/examples");
+    let page = include_str!("../../../docs/src/theory.md");
+    let text = std::fs::read_to_string(examples.join("lot.toml")).unwrap();
+    for line in text.lines().filter(|line| !line.is_empty()) {
+        assert!(page.contains(&format!("    {line}\n")), "{line}");
+    }
+    let solved = accord(&examples.join("lot"), &[]);
+    let solved = String::from_utf8(solved.stdout).unwrap();
+    let out = tempfile::tempdir().unwrap();
+    let run = Command::new(env!("CARGO_BIN_EXE_accord"))
+        .current_dir(out.path())
+        .arg("run")
+        .arg(examples.join("lot.toml"))
+        .args(["--engine", "theory"])
+        .output()
+        .unwrap();
+    let run = String::from_utf8(run.stdout).unwrap();
+    for rate in ["6.00 Mbps", "3.00 Mbps"] {
+        assert!(solved.contains(rate), "{solved}");
+        assert!(run.contains(rate) && page.contains(rate), "{run}");
+    }
+    for shown in ["48.2 ms", "24.1 ms", "4.50 KB", "theory: optimal"] {
+        assert!(run.contains(shown) && page.contains(shown), "{run}");
+    }
+}

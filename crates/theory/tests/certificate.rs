@@ -306,3 +306,21 @@ fn exact_gap(problem: &Problem, prices: &[f64]) -> (f64, f64) {
     let gap = spent.minus(total).value() + total_value * excess.ln_1p();
     (gap, total_value)
 }
+
+/// The example that docs/src/theory/certificate.md computes by hand.
+#[test]
+fn the_example_by_hand() {
+    let routes = Routes::new(2, [vec![0, 1], vec![0], vec![1]]).unwrap();
+    let demands = vec![Demand::Log { weight: 24.0 }; 3];
+    let problem = Problem::new(routes, vec![9.0; 2], demands).unwrap();
+    let prices = [5.0, 4.0];
+    let rates = demanded(&problem, &prices);
+    let wrong = Certificate::new(&problem, &rates, &prices);
+    assert!((wrong.gap - 9.0).abs() < 1e-12 && (wrong.relative_gap - 0.125).abs() < 1e-14);
+    let (low, high) = wrong.rate_bounds(&problem, &prices, 0);
+    let rate = 24.0 / 9.0;
+    assert!((low / rate - 0.364).abs() < 2e-3 && (high / rate - 2.132).abs() < 2e-3);
+    assert!(low < 3.0 && 3.0 < high);
+    let right = Certificate::new(&problem, &[3.0, 6.0, 6.0], &[4.0, 4.0]);
+    assert!(right.worst() < 1e-14);
+}
