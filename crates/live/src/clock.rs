@@ -70,16 +70,20 @@ impl Clock {
         best
     }
 
-    /// Waits until there is something to read, until `deadline`, or for a tenth of a second.
-    /// Before the start there is nothing to read.
-    pub fn wait(&self, deadline: Time, sockets: &mut [PollFd]) {
+    /// Waits until there is something to read, until `deadline`, or for a tenth of a second; gives
+    /// whether there is. Before the start there is nothing to read.
+    pub fn wait(&self, deadline: Time, sockets: &mut [PollFd]) -> bool {
         let left = deadline.since(self.now()).min(PATIENCE);
         let left = TimeSpec::new(0, (left.as_ps() / 1_000) as i64);
         match ppoll(sockets, Some(left), None) {
-            Ok(_) | Err(Errno::EINTR) => {}
+            Ok(ready) => ready > 0,
+            Err(Errno::EINTR) => false,
             // It cannot fail otherwise with what it is given; a loop that spins would be worse
             // than one that is late.
-            Err(_) => std::thread::yield_now(),
+            Err(_) => {
+                std::thread::yield_now();
+                false
+            }
         }
     }
 }

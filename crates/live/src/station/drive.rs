@@ -67,13 +67,14 @@ impl Station<'_> {
             let due = self.agenda.first_effect(|due| self.ahead(due));
             let deadline = due.min(self.first_release()).min(end);
             let listens = clock.now() >= heard + ahead;
-            match listens {
+            // What connections of the kernel do has no stamp: it is heard at once.
+            let something = match listens {
                 true => clock.wait(deadline, &mut polls),
-                false => clock.wait(deadline.min(horizon), &mut []),
-            }
+                false => clock.wait(deadline.min(horizon), &mut polls[nodes.len()..]),
+            };
             let now = clock.now().min(end);
             self.release(now.min(horizon), &mut exchange)?;
-            if !listens && now < due.min(end) && now < looked + ahead.mul_f64(0.5) {
+            if !listens && !something && now < due.min(end) && now < looked + ahead.mul_f64(0.5) {
                 continue;
             }
             if !listens {
