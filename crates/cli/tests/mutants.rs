@@ -1,8 +1,11 @@
 //! The scenario files with random damage: the parser refuses them or they run. The same on
 //! every machine, and a start for the fuzz target in `fuzz/`, which looks further.
 
+mod common;
+
 use accord_scenario::{Catalogue, File, Interrupted, Observer, Scenario, print};
 use accord_units::Time;
+use common::Dice;
 use std::path::Path;
 
 const CATALOGUE: Catalogue = Catalogue {
@@ -12,25 +15,9 @@ const CATALOGUE: Catalogue = Catalogue {
 
 const ROUNDS: u64 = 2500;
 
-/// Dice (splitmix64).
-struct Dice(u64);
-
-impl Dice {
-    fn next(&mut self) -> u64 {
-        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mut z = self.0;
-        z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        z ^ (z >> 31)
-    }
-
-    fn below(&mut self, n: usize) -> usize {
-        (self.next() % n.max(1) as u64) as usize
-    }
-
-    fn of<'a>(&mut self, items: &[&'a str]) -> &'a str {
-        items[self.below(items.len())]
-    }
+/// One of these.
+fn one_of<'a>(dice: &mut Dice, items: &[&'a str]) -> &'a str {
+    items[dice.below(items.len())]
 }
 
 /// All scenario files of the repository.
@@ -134,17 +121,17 @@ fn damage(text: &mut String, all: &[String], dice: &mut Dice) {
         3 | 4 => {
             let places = numbers(text);
             if let Some(&(from, to)) = places.get(dice.below(places.len())) {
-                text.replace_range(from..to, dice.of(NUMBERS));
+                text.replace_range(from..to, one_of(dice, NUMBERS));
             }
         }
         5 => {
-            let (from, to) = (dice.of(UNITS), dice.of(UNITS));
+            let (from, to) = (one_of(dice, UNITS), one_of(dice, UNITS));
             *text = text.replacen(&format!(" {from}\""), &format!(" {to}\""), 1);
         }
         6 => {
             let line = line(dice);
             if let Some((key, _)) = line.split_once('=') {
-                *text = text.replacen(line, &format!("{key}= {}", dice.of(WORDS)), 1);
+                *text = text.replacen(line, &format!("{key}= {}", one_of(dice, WORDS)), 1);
             }
         }
         7 => {
@@ -152,7 +139,10 @@ fn damage(text: &mut String, all: &[String], dice: &mut Dice) {
             let at = { at }.find(|i| text.is_char_boundary(*i)).unwrap_or(0);
             text.insert_str(
                 at,
-                dice.of(&["\"", "[", "]", "{", "=", "\n", ".", "#", "\u{0}", "ü"]),
+                one_of(
+                    dice,
+                    &["\"", "[", "]", "{", "=", "\n", ".", "#", "\u{0}", "ü"],
+                ),
             );
         }
         _ => {

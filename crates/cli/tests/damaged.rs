@@ -1,0 +1,109 @@
+//! Files that the program reads back or is given, with random damage: it refuses them or works,
+//! and never panics or hangs. `DAMAGED=10000 cargo test -p accord --test damaged` looks further.
+
+mod common;
+
+use common::*;
+use std::path::Path;
+
+const LINKS: &str = "link,capacity_bps\na,10000000\nb,5000000\n";
+const FLOWS: &str = "flow,path,utility,weight,cap_bps,floor_bps,limit,alpha,rate_bps\n\
+                     f,a b,log,1,,,,,\n\
+                     g,a,alpha-fair,2,,,,2,\n\
+                     h,b,contract,1,3000000,1000000,1,,\n\
+                     k,a,fixed,,,,,,1000000\n";
+
+/// Words that mean something to a reader of numbers, tables or JSON.
+const WORDS: [&str; 14] = [
+    "NaN",
+    "inf",
+    "-1",
+    "1e400",
+    "1e308",
+    "1e-320",
+    "0",
+    "-0",
+    "99999999999999999999",
+    "\"",
+    ",",
+    "null",
+    "[]",
+    "{}",
+];
+
+fn damage(bytes: &mut Vec<u8>, dice: &mut Dice) {
+    let at = dice.below(bytes.len());
+    let to = (at + 1 + dice.below(40)).min(bytes.len());
+    match dice.below(6) {
+        _ if bytes.is_empty() => {}
+        0 => bytes[at] ^= 1 << dice.below(8),
+        1 => bytes[at] = [0, 255, 127, 128][dice.below(4)],
+        2 => drop(bytes.drain(at..to)),
+        3 => {
+            let copy = bytes[at..to].to_vec();
+            let place = dice.below(bytes.len());
+            bytes.splice(place..place, copy);
+        }
+        4 => bytes.truncate(at),
+        _ => {
+            let word = WORDS[dice.below(WORDS.len())];
+            let to = (at + dice.below(6)).min(bytes.len());
+            bytes.splice(at..to, word.bytes());
+        }
+    }
+}
+
+/// Damages one of the files of `dir` after the other and gives them to the program; how often it
+/// refused them, and how often not.
+fn look(dir: &Path, files: &[&str], args: &[&str]) -> (u64, u64) {
+    let rounds = std::env::var("DAMAGED").ok().and_then(|n| n.parse().ok());
+    let whole: Vec<Vec<u8>> = (files.iter())
+        .map(|file| std::fs::read(dir.join(file)).expect("it is there"))
+        .collect();
+    let (mut refused, mut fine) = (0, 0);
+    for seed in 0..rounds.unwrap_or(50) {
+        let mut dice = Dice(seed);
+        let i = dice.below(files.len());
+        let mut bytes = whole[i].clone();
+        for _ in 0..=dice.below(3) {
+            damage(&mut bytes, &mut dice);
+        }
+        let path = dir.join(files[i]);
+        std::fs::write(&path, &bytes).expect("it can be written");
+        let ended = accord(dir, args);
+        let panicked = ended.stderr.contains("panicked");
+        match ended.code {
+            Some(2 | 3) if !panicked => refused += 1,
+            Some(0 | 1) if !panicked => fine += 1,
+            _ => panic!("seed {seed}, {}: {ended:#?}", files[i]),
+        }
+        std::fs::write(&path, &whole[i]).expect("it can be written");
+    }
+    (refused, fine)
+}
+
+#[test]
+fn run_directories() {
+    let dir = folder(&[("small.toml", SMALL)]);
+    let args = ["run", "small.toml", "-e", "theory,packet", "-o", "run"];
+    accord(dir.path(), &args).with(0);
+    let files = ["run/manifest.json", "run/series.parquet"];
+    let (refused, fine) = look(dir.path(), &files, &["compare", "run", "--json"]);
+    assert!(refused > 5 && fine > 0, "{refused} refused, {fine} fine");
+    // The same Parquet as a table of links: read to its end, and refused for its columns.
+    let tables = ["links.parquet", "flows.parquet"];
+    for table in tables {
+        std::fs::copy(dir.path().join(files[1]), dir.path().join(table)).expect("copied");
+    }
+    let (refused, fine) = look(dir.path(), &tables, &["solve", ".", "-q"]);
+    assert!(refused > 5 && fine == 0, "{refused} refused, {fine} fine");
+}
+
+#[test]
+fn tables_of_a_network() {
+    let dir = folder(&[("links.csv", LINKS), ("flows.csv", FLOWS)]);
+    accord(dir.path(), &["solve", ".", "-q"]).with(0);
+    let files = ["links.csv", "flows.csv"];
+    let (refused, fine) = look(dir.path(), &files, &["solve", ".", "-q", "--json"]);
+    assert!(refused > 5 && fine > 0, "{refused} refused, {fine} fine");
+}
