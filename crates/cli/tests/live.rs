@@ -95,6 +95,35 @@ fn what_cannot_be_is_said() {
     assert!(ended.stderr.contains("NO LIVE RUN"), "{ended:#?}");
 }
 
+#[test]
+fn connections_of_the_kernel_need_more() {
+    let kernel = |name: &str| {
+        let controller = format!("kernel = \"{name}\"\ncontroller = \"newreno\"");
+        BRIEF.replace("controller = \"monaco\"", &controller)
+    };
+    let dir = folder(&[
+        ("kernel.toml", &kernel("reno")),
+        ("unknown.toml", &kernel("nosuch")),
+    ]);
+    let loopback = ["--engine", "live", "--live", "loopback"];
+    let args = |file, more: &[&'static str]| [&["run", file], more].concat();
+    let ended = accord(dir.path(), &args("kernel.toml", &loopback)).with(3);
+    assert!(ended.stderr.contains("--live namespaces"), "{ended:#?}");
+    // Not asked for by name, it is left out, and said to be.
+    let ended = accord(dir.path(), &args("kernel.toml", &["--live", "loopback"])).with(0);
+    assert!(ended.stderr.contains("NO LIVE RUN"), "{ended:#?}");
+    let ended = accord(dir.path(), &args("unknown.toml", &["--engine", "live"])).with(3);
+    let known = [
+        "has no congestion control \"nosuch\"",
+        "not allowed",
+        "cannot",
+    ];
+    assert!(known.iter().any(|k| ended.stderr.contains(k)), "{ended:#?}");
+    // A model runs where there is no kernel.
+    let ended = accord(dir.path(), &args("unknown.toml", &["--engine", "packet"])).with(0);
+    assert!(ended.stdout.contains("throughput"), "{ended:#?}");
+}
+
 /// Devices of the namespace that the tests run in.
 fn devices() -> Vec<String> {
     names(std::path::Path::new("/sys/class/net"))

@@ -5,7 +5,8 @@
 //! kernel, from the socket of one node to that of the next. A node that feeds links of the
 //! network is a router and has a thread of its own; hosts share one (`station.rs`). Nodes are
 //! joined by the loopback device, or each has a network namespace and they are joined by pairs of
-//! virtual Ethernet devices ([`Mode`]); everything else is the same in both.
+//! virtual Ethernet devices ([`Mode`]); everything else is the same in both, but that connections
+//! of the kernel's own TCP (`connection.rs`) need namespaces.
 //!
 //! This crate needs Linux. Elsewhere [`run`] says so.
 

@@ -13,6 +13,7 @@ use accord_scenario::{
 use accord_transport::endpoints;
 use accord_transport::wire::header;
 use accord_units::Duration;
+use std::collections::BTreeSet;
 use std::sync::atomic::Ordering;
 use std::sync::mpsc;
 
@@ -113,6 +114,7 @@ fn record(scenario: &Scenario, mode: Mode, collector: Collector, books: &[Books]
     };
     let how = format!("UDP datagrams {place}, moved by {threads} threads of {priority} priority");
     quality.notes.insert(0, how);
+    quality.notes.extend(kernels(scenario));
     let mut transfers = Transfers::default();
     for (flow, start, size, took) in books.iter().flat_map(|b| &b.transfers) {
         transfers.add(scenario, *flow, *start, *size, *took);
@@ -151,6 +153,16 @@ fn record(scenario: &Scenario, mode: Mode, collector: Collector, books: &[Books]
         unfit: quality.unfit,
     };
     (run, cost)
+}
+
+/// Whose connections those of the kernel are: another kernel may have another CUBIC.
+fn kernels(scenario: &Scenario) -> Option<String> {
+    let flows = scenario.flows.iter();
+    let names: BTreeSet<&str> = flows.filter_map(|f| f.kernel.as_deref()).collect();
+    let names: Vec<&str> = names.into_iter().collect();
+    let release = std::fs::read_to_string("/proc/sys/kernel/osrelease").unwrap_or_default();
+    let release = release.trim();
+    (!names.is_empty()).then(|| format!("connections of Linux {release}: {}", names.join(", ")))
 }
 
 /// Refuses what only a simulator can do.

@@ -6,6 +6,7 @@ use crate::packet::Packet;
 use accord_transport::ip;
 use accord_transport::wire::{self, Header, Kind};
 use accord_units::Bytes;
+use nix::errno::Errno;
 use nix::sys::epoll::{Epoll, EpollCreateFlags, EpollEvent, EpollFlags, EpollTimeout};
 use std::io::Result;
 use std::os::fd::{AsFd, BorrowedFd};
@@ -67,7 +68,11 @@ impl Ear {
     /// What is ready now.
     fn ready(&self) -> Result<Vec<Ready>> {
         let mut events = [EpollEvent::empty(); EVENTS];
-        let n = self.0.wait(&mut events, EpollTimeout::ZERO)?;
+        let n = match self.0.wait(&mut events, EpollTimeout::ZERO) {
+            Ok(n) => n,
+            Err(Errno::EINTR) => 0,
+            Err(e) => return Err(e.into()),
+        };
         Ok(events[..n].iter().map(|e| Ready::of(e.data())).collect())
     }
 }
