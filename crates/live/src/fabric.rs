@@ -24,11 +24,16 @@ pub struct Fabric {
 /// The port of all nodes in namespaces; on loopback the kernel chooses.
 const PORT: u16 = 7_471;
 
-/// Sees to it that so many nodes can be: each takes a file or two, of which a process may open a
+/// Files of a connection of the kernel: two devices, and sockets that call, listen and are called.
+const FILES: usize = 5;
+
+/// Sees to it that all nodes can be: each takes a file or two, of which a process may open a
 /// thousand by default, and more if it asks for them.
-fn make_room(nodes: usize, files_each: usize) -> Result<(), LiveError> {
-    // Beside those of the nodes there are a few of the program.
-    let needed = (nodes * files_each) as u64 + 64;
+fn make_room(scenario: &Scenario, files_each: usize) -> Result<(), LiveError> {
+    let nodes = scenario.nodes.len();
+    let kernels = scenario.flows.iter().filter(|f| f.kernel.is_some());
+    // Beside these there are a few of the program.
+    let needed = (nodes * files_each + kernels.count() * FILES) as u64 + 64;
     let Ok((soft, hard)) = getrlimit(Resource::RLIMIT_NOFILE) else {
         return Ok(());
     };
@@ -46,7 +51,7 @@ fn make_room(nodes: usize, files_each: usize) -> Result<(), LiveError> {
 impl Fabric {
     /// All nodes on the loopback interface.
     pub fn loopback(scenario: &Scenario) -> Result<Fabric, LiveError> {
-        make_room(scenario.nodes.len(), 1)?;
+        make_room(scenario, 1)?;
         let sockets: Vec<Socket> = (scenario.nodes.iter())
             .map(|_| Socket::bind(SocketAddrV4::new(Ipv4Addr::LOCALHOST, 0)))
             .collect::<Result<_, _>>()
@@ -67,7 +72,7 @@ impl Fabric {
     /// A namespace for each node, and a pair of virtual Ethernet devices for each two nodes that
     /// have a link between them.
     pub fn namespaces(scenario: &Scenario) -> Result<Fabric, LiveError> {
-        make_room(scenario.nodes.len(), 2)?;
+        make_room(scenario, 2)?;
         let namespaces: Vec<Namespace> = (scenario.nodes.iter())
             .map(|_| Namespace::new())
             .collect::<Result<_, _>>()?;
