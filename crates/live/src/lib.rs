@@ -235,6 +235,7 @@ pub fn announcement(scenario: &Scenario, mode: Mode) -> String {
             let kernels = scenario.flows.iter().filter(|f| f.kernel.is_some()).count();
             let devices = match kernels {
                 0 => String::new(),
+                1 => ", with 2 TUN devices for a connection of the kernel".into(),
                 n => format!(
                     ", with {} TUN devices for {n} connections of the kernel",
                     2 * n
