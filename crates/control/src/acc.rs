@@ -2,7 +2,7 @@
 //! comes back once per round trip, a policy moves the window, and the window gives the rate
 //! [Xia05 §IV-B.2, Har02 algorithm 1].
 //!
-//! Departures from the source, all under [`Clocking::Egress`]; [`Clocking::Paced`] has none:
+//! Departures from the source: [`Recovery::Contract`] and, all under [`Clocking::Egress`]:
 //! - The rate is not cwnd / rtt. With it a queue integrates a rate that is one round trip
 //!   old, and 0.5 is nearly the gain at which that oscillates. See [`Acc::egress_clocked`].
 //! - A virtual queue is one more queue that the window fills: virtual delay is part of the
@@ -36,6 +36,16 @@ pub enum LowRate {
     Smooth,
 }
 
+/// What a flow does that gets less than its contracted rate and queues little.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Recovery {
+    /// As printed: a packet more in each round trip at most [Har02 §II].
+    Packet,
+    /// It knows the window that its contract needs over empty queues, and goes a part of the
+    /// way there in each round trip.
+    Contract,
+}
+
 /// The smallest window of [`LowRate::Smooth`], and the lowest rate of [`LowRate::Halve`], as a
 /// part of a packet and of a packet per round trip.
 const LEAST: f64 = 1e-3;
@@ -48,6 +58,14 @@ const PROBE: f64 = 1.5;
 /// a mean over four round trips, and correcting faster than it follows oscillates.
 const CORRECTION: f64 = 0.25;
 
+/// Part of the way to its contract's window that a flow goes in each round trip. What is in
+/// flight follows the window with [`CORRECTION`]; more would run ahead of it.
+const RECOVERY: f64 = 0.25;
+
+/// Part of the memory of a large accumulation that fades in each round trip. A queue that
+/// goes up and down within a few round trips tells a flow at its limit to stay there.
+const MEMORY: f64 = 0.125;
+
 /// What an [`Acc`] is made with.
 #[derive(Clone, Copy, Debug)]
 pub struct Law {
@@ -57,6 +75,8 @@ pub struct Law {
     pub clocking: Clocking,
     /// What happens below a packet per round trip.
     pub low_rate: LowRate,
+    /// How it comes back to a contracted rate.
+    pub recovery: Recovery,
     /// Target accumulation a* in bytes, of a flow of weight 1.
     pub target: f64,
 }
@@ -74,6 +94,8 @@ pub struct Acc {
     /// Rate as a fraction of what the window gives; below one only with [`LowRate::Halve`].
     slowdown: f64,
     estimate: f64,
+    /// The largest accumulation of late, fading with [`MEMORY`].
+    crest: f64,
 }
 
 /// The path as the window sees it: under [`Clocking::Egress`] with its virtual queues.
@@ -121,6 +143,7 @@ impl Acc {
             rate: packet.as_f64(),
             slowdown: 1.0,
             estimate: 0.0,
+            crest: 0.0,
         }
     }
 
@@ -129,6 +152,7 @@ impl Acc {
     fn move_window(&mut self, report: &Report, path: &PathView, seen: &Seen) {
         let a = report.accumulation; // (1)
         self.estimate = a;
+        self.crest = a.max(self.crest * (1.0 - MEMORY * seen.passed));
         if report.lost {
             self.halve();
             self.slow_down(true);
@@ -147,6 +171,11 @@ impl Acc {
             false => self.cwnd,
         };
         self.cwnd = self.moved(used, excess, a, seen.passed, path.min_rtt); // (5)
+        // Slow start gets there by itself, and what it sends lags its window.
+        if !congested && !path.had_too_little && used >= self.ssthresh {
+            let short = self.short_of_contract(sent, path, seen);
+            self.cwnd = self.cwnd.max(used + RECOVERY * seen.passed * short);
+        }
         if congested {
             self.ssthresh = self.cwnd; // (6)
         } else {
@@ -177,6 +206,17 @@ impl Acc {
         // each byte of it the loop would not be stable.
         let step = step * (w / a).min(1.0);
         (w + step).clamp(w / 2.0, 2.0 * w).max(self.packet * LEAST)
+    }
+
+    /// By how much the window is less than what the contract needs over empty queues, or than
+    /// what was `sent` lets it be; 0 where it is not the window that holds the contract down.
+    fn short_of_contract(&self, sent: f64, path: &PathView, seen: &Seen) -> f64 {
+        let below = self.service.below_contract(self.crest, seen.egress);
+        if self.law.recovery == Recovery::Packet || !below {
+            return 0.0;
+        }
+        let needed = self.service.window(path.min_rtt.as_secs_f64());
+        (needed.min(PROBE * sent) - self.cwnd).max(0.0)
     }
 
     /// The window without excess, were the queuing delay to stay what it is: the target over

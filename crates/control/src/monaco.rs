@@ -11,8 +11,9 @@
 //! | – | `egress_weight` | – | 0.25 | 0.01 - 1 | the papers give none |
 //! | – | `clocking` | – | egress | egress, paced | [`Clocking`] |
 //! | – | `low_rate` | – | smooth | smooth, halve | [`LowRate`] |
+//! | – | `recovery` | – | contract | contract, packet | [`Recovery`] |
 
-use crate::acc::{Acc, Clocking, Law, LowRate};
+use crate::acc::{Acc, Clocking, Law, LowRate, Recovery};
 use crate::{Meter, Policy};
 use accord_units::param::{Family, Kind, Param, Role, Values};
 use accord_units::{Bytes, Objective};
@@ -92,6 +93,14 @@ pub(crate) static FAMILY: Family = Family {
             doc: "Below a packet per round trip: the policy goes on, or halves the rate and comes back to a packet per round trip.",
             source: "departure; halve is [Har02 §V-A]",
         },
+        Param {
+            name: "recovery",
+            symbol: "",
+            kind: Kind::Choice(&["contract", "packet"]),
+            default: "contract",
+            doc: "Below its contract with little queued: a quarter of the way to the window that the contract needs, or a packet, for each round trip.",
+            source: "departure; packet is [Har02 §II]",
+        },
     ],
     check: |_| Ok(()),
     role: Role::Tunnel(|v| Objective::Accumulation {
@@ -118,11 +127,16 @@ pub(crate) fn controller(values: &Values, packet: Bytes) -> Acc {
         "halve" => LowRate::Halve,
         _ => LowRate::Smooth,
     };
+    let recovery = match values.choice("recovery") {
+        "packet" => Recovery::Packet,
+        _ => Recovery::Contract,
+    };
     let target = values.size("target").bytes_f64(packet);
     let law = Law {
         policy,
         clocking,
         low_rate,
+        recovery,
         target,
     };
     Acc::new(law, packet)

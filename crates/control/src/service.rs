@@ -49,6 +49,18 @@ impl Held {
         (shared - self.weight * target).max(a - self.limit)
     }
 
+    /// Whether a flow of this `rate` gets less than its contract, and not because of what it
+    /// queues, `crest` at most: at its limit it would come back only to be cut again.
+    pub fn below_contract(&self, crest: f64, rate: f64) -> bool {
+        rate < self.contract && crest < self.limit / 2.0
+    }
+
+    /// The window in bytes that carries the contracted rate over a round trip of so many
+    /// seconds without queue.
+    pub fn window(&self, base_rtt: f64) -> f64 {
+        self.contract * base_rtt
+    }
+
     /// The rate in bytes per second that is without excess while packets wait `delay`
     /// seconds; bounded by the limit only while what is `delivered` is less than contracted.
     pub fn rate(&self, target: f64, delay: f64, delivered: f64) -> f64 {

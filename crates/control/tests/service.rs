@@ -64,7 +64,8 @@ impl Tunnel {
         let much = 100.0 * t.window();
         t.hear(much, 5000, None);
         while t.window() < 64e3 {
-            t.hear(0.0, 5000, None);
+            // Above any contract of these tests: a packet more.
+            t.hear(0.0, 20_000, None);
         }
         t
     }
@@ -101,7 +102,8 @@ fn a_weight_multiplies_the_target() {
 
 #[test]
 fn below_its_contracted_rate_a_flow_grows_up_to_its_limit() {
-    let mut t = Tunnel::settled(service(10_000, 1.0, Some(3_000_000)), &[]);
+    let printed = [("recovery", text("packet"))];
+    let mut t = Tunnel::settled(service(10_000, 1.0, Some(3_000_000)), &printed);
     assert!(
         (t.step(1e6, 5000) - 1000.0).abs() < 1.0,
         "whatever is queued"
@@ -111,6 +113,53 @@ fn below_its_contracted_rate_a_flow_grows_up_to_its_limit() {
     assert!(t.step(40_000.0, 5000).abs() < 1.0);
     // κ·(50 000 − 40 000).
     assert!((t.step(50_000.0, 5000) + 5000.0).abs() < 1.0);
+}
+
+/// A contract of 10 Mbps needs 125 packets in 100 ms, and the window is 64. A quarter of the
+/// way comes in a round trip, to at most half as much again as what was sent.
+#[test]
+fn a_window_that_holds_its_contract_down_comes_back_soon() {
+    let held = || service(10_000, 1.0, Some(40_000));
+    let mut t = Tunnel::settled(held(), &[]);
+    let before = t.window();
+    // The policy's packet, or a quarter of what is missing beside it.
+    let missing = 1.5 * before - (before + 1000.0);
+    assert!((t.step(0.0, 5000) - missing / 4.0).abs() < 1.0);
+    let mut rounds = 0;
+    while t.window() < 120e3 {
+        t.step(0.0, 5000);
+        rounds += 1;
+    }
+    assert!(rounds < 12, "{rounds} rounds");
+    // By a packet at most from there.
+    for _ in 0..40 {
+        let missing = (125e3 - t.window()).max(0.0);
+        let step = t.step(0.0, 9999);
+        assert!(
+            step <= (missing / 4.0).max(1000.0) + 1.0,
+            "{step} of {missing}"
+        );
+    }
+    // The contract is met, or half of the limit is queued, or as printed: a packet.
+    for (a, kbps, recovery) in [
+        (0.0, 10_001, "contract"),
+        (20_000.0, 5000, "contract"),
+        (0.0, 5000, "packet"),
+    ] {
+        let mut t = Tunnel::settled(held(), &[("recovery", text(recovery))]);
+        let step = t.step(a, kbps);
+        assert!((step - 1000.0).abs() < 1.0, "{a} {kbps} {recovery}: {step}");
+    }
+    // So much was queued a few round trips ago: the queue goes up and down.
+    let mut t = Tunnel::settled(held(), &[]);
+    t.step(39_000.0, 5000);
+    for _ in 0..4 {
+        assert!(t.step(0.0, 5000) <= 1000.0);
+    }
+    for _ in 0..4 {
+        t.step(0.0, 5000);
+    }
+    assert!(t.step(0.0, 5000) > 2000.0);
 }
 
 /// Nothing arrives: no rate is known, and no part of what is queued is beyond the contract.

@@ -24,7 +24,7 @@
 //!
 //! Departures: the rate that a service is held by is the source's, where the controllers take the
 //! rate at which data leaves, a round trip's mean; below one packet the window goes on shrinking (the controllers pace instead);
-//! timeouts are not modelled.
+//! timeouts and the way back to a contract (`recovery`) are not modelled.
 
 /// A law with its parameters, in bytes and seconds.
 #[derive(Clone, Copy, Debug, PartialEq)]

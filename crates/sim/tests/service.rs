@@ -177,3 +177,33 @@ fn a_sender_that_comes_and_goes_gets_its_contract_when_it_comes() {
     let share = on.iter().filter(|x| **x >= 8e6).count() as f64 / on.len() as f64;
     assert!(share > 0.9, "{share} of the time that it sends");
 }
+
+/// A site with 10 of 50 Mbps contracted and 50 ms, beside four flows, on a path that loses
+/// packets before any queue. Each loss halves its window; a packet a round trip is then too
+/// slow to hold the contract.
+#[test]
+fn a_contract_outlasts_rare_losses() {
+    let site = |loss: f64, recovery: &str| {
+        let s = scenario(&format!(
+            "duration = \"60 s\"\nsteady = [\"10 s\", \"60 s\"]\n\
+             topology.dumbbell = {{ rate = \"50 Mbps\", delay = \"20 ms\", queue = {DROPTAIL} }}\n\
+             [flow.site]\nfrom = \"left\"\nto = \"right\"\n\
+             access = {{ rate = \"1 Gbps\", delay = \"5 ms\", loss = {loss} }}\n\
+             controller = {{ name = \"monaco\", recovery = \"{recovery}\" }}\n\
+             service = {{ contract = \"10 Mbps\", limit = \"60 KB\" }}\n\
+             [flow.plain]\nfrom = \"left\"\nto = \"right\"\ncount = 4\n\
+             access = {{ rate = \"1 Gbps\", delay = \"5 ms\" }}\ncontroller = \"monaco\"\n"
+        ));
+        let run = run(&s, &mut Quiet).expect("it runs");
+        let found = means(Metric::Throughput, &s, &run);
+        println!("loss {loss}, {recovery}: {:.2} Mbps", found[0].1 / 1e6);
+        found[0].1 / 1e6
+    };
+    assert!((site(0.0, "contract") / 18.0 - 1.0).abs() < 0.02);
+    let (rare, printed) = (site(0.001, "contract"), site(0.001, "packet"));
+    assert!(rare > 8.0, "{rare}");
+    assert!(printed < 0.8 * rare, "{printed}");
+    // Of the 62 packets that the contract needs one in a hundred: a loss in every other round
+    // trip, and each halves.
+    assert!(site(0.01, "contract") < 5.0);
+}
