@@ -61,7 +61,8 @@ fn look(dir: &Path, files: &[&str], args: &[&str]) -> (u64, u64) {
         .map(|file| std::fs::read(dir.join(file)).expect("it is there"))
         .collect();
     let (mut refused, mut fine) = (0, 0);
-    for seed in 0..rounds.unwrap_or(50) {
+    // The last of them makes the reader of Parquet panic, in a build with checks.
+    for seed in (0..rounds.unwrap_or(50)).chain([2220]) {
         let mut dice = Dice(seed);
         let i = dice.below(files.len());
         let mut bytes = whole[i].clone();

@@ -12,6 +12,7 @@
 
 mod check;
 mod compare;
+mod contain;
 mod estimate;
 mod files;
 mod json;
@@ -23,6 +24,7 @@ mod transfers;
 
 pub use check::{Check, checks};
 pub use compare::{Column, GroupOutline, LinkOutline, Outline, Row, Subject, columns, rows};
+pub use contain::contained;
 pub use estimate::Estimate;
 pub use files::{
     CertificateRecord, FileError, Kept, LoadedRun, RunDir, RunRecord, StoredManifest, check_place,

@@ -1,6 +1,7 @@
 //! Tables of text and numbers from CSV and Parquet files, with the place of each row.
 
 use crate::fail::Failure;
+use accord_report::contained;
 use parquet::file::reader::{FileReader, SerializedFileReader};
 use parquet::record::Field;
 use std::fs::File;
@@ -48,7 +49,10 @@ impl Table {
         let (csv, parquet) = (path(Format::Csv), path(Format::Parquet));
         let table = match (csv.is_file(), parquet.is_file()) {
             (true, false) => read_csv(&csv)?,
-            (false, true) => read_parquet(&parquet)?,
+            (false, true) => contained(|| read_parquet(&parquet)).unwrap_or_else(|| {
+                let e = format!("{}: a damaged Parquet file", parquet.display());
+                Err(Failure::new(e))
+            })?,
             (true, true) => {
                 let both = format!("{} and {}", csv.display(), parquet.display());
                 return Err(Failure::new(format!("there are both {both}")).hint("remove one"));

@@ -4,6 +4,7 @@ use super::manifest::{CertificateRecord, RunRecord, StoredManifest};
 use super::series::COLUMNS;
 use super::{FileError, PARQUET, TRANSFERS};
 use crate::compare::{Column, Outline};
+use crate::contain::contained;
 use accord_scenario::{Engine, Entity, Manifest, Metric, Run, Series, Statistics};
 use parquet::column::reader::{ColumnReaderImpl, get_typed_column_reader};
 use parquet::data_type::{ByteArray, ByteArrayType, DataType, DoubleType, Int32Type};
@@ -39,6 +40,11 @@ impl LoadedRun {
 
 /// Reads a run directory: manifest and series.
 pub fn load_run_dir(path: &Path) -> Result<LoadedRun, FileError> {
+    contained(|| load(path))
+        .unwrap_or_else(|| Err(FileError::broken(path, "a damaged Parquet file")))
+}
+
+fn load(path: &Path) -> Result<LoadedRun, FileError> {
     let manifest = StoredManifest::read(path)?;
     let file = path.join(PARQUET);
     let broken = |why: String| FileError::broken(&file, why);

@@ -1,0 +1,38 @@
+//! The reader of Parquet files panics on some that are damaged; here that is an error like others.
+
+use std::cell::Cell;
+use std::panic::{AssertUnwindSafe, catch_unwind, set_hook, take_hook};
+use std::sync::Once;
+
+thread_local! {
+    static CONTAINED: Cell<bool> = const { Cell::new(false) };
+}
+
+/// Does this; `None` if it panics, of which nobody else hears.
+pub fn contained<T>(work: impl FnOnce() -> T) -> Option<T> {
+    static SILENCE: Once = Once::new();
+    SILENCE.call_once(|| {
+        let before = take_hook();
+        set_hook(Box::new(move |panic| {
+            if !CONTAINED.get() {
+                before(panic);
+            }
+        }));
+    });
+    let outer = CONTAINED.replace(true);
+    let done = catch_unwind(AssertUnwindSafe(work));
+    CONTAINED.set(outer);
+    done.ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_panic_is_no_result() {
+        assert_eq!(contained(|| 7), Some(7));
+        assert_eq!(contained(|| Vec::<u8>::new()[0]), None);
+        assert!(!CONTAINED.get());
+    }
+}
