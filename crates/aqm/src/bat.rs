@@ -23,8 +23,8 @@
 //! |--------|-------------|--------|--------------------|---------|--------|
 //! | Δt     | `period`    | s      | 4 ms               | ≥ 10 us | Ple03 §III-B |
 //! | w      | `step`      | –      | 0.125              | 0.001..0.999 | not in Ple03 |
-//! | C      | `increase`  | –      | 0.01               | 1e-6..1 | not in Ple03 |
-//! | D·c    | `decrease`  | –      | 0.1                | 1e-6..10 | not in Ple03 |
+//! | C      | `increase`  | –      | 0.02               | 1e-6..1 | fitted to Ple03 |
+//! | D·c    | `decrease`  | –      | 0.06               | 1e-6..10 | fitted to Ple03 |
 //! | –      | `memory`    | –      | 1/8                | 0.001..1 | not in Ple03 |
 //! | –      | `offered_memory` | – | 1                  | 0.001..1 | not in Ple03 |
 //! | –      | `threshold` | –      | a quarter of the buffer | > 0 | not in Ple03 |
@@ -32,8 +32,9 @@
 //!
 //! and for each aggregate f_min, f_max, a weight (C_i = weight·C) and its own D_i·c.
 //!
-//! Departures from the source. The constants are not in it, nor in what B is made of: the
-//! experiment ple03-sensitivity shows how far conclusions depend on them. D is written times
+//! Departures from the source. The constants are not in it, nor in what B is made of. C and D were
+//! fitted to its figures (`tools/ple03/constants`, docs: CLCC), the others chosen; the experiment
+//! ple03-sensitivity shows how far conclusions depend on them. D is written times
 //! the rate c of the link, so that it has no unit and fits links of any speed. What the buffer has
 //! no room for is offered, too.
 
@@ -86,7 +87,7 @@ pub(crate) const INCREASE: Param = Param {
     name: "increase",
     symbol: "C",
     kind: number(1e-6, 1.0),
-    default: "0.01",
+    default: "0.02",
     doc: "Increase of a transmit probability in a period while bandwidth is left.",
     source: "[Ple03 eq. 1]",
 };
@@ -94,7 +95,7 @@ pub(crate) const DECREASE: Param = Param {
     name: "decrease",
     symbol: "D·c",
     kind: number(1e-6, 10.0),
-    default: "0.1",
+    default: "0.06",
     doc: "Share that a transmit probability loses in a period while none is left, of an \
           aggregate that offers the link's rate c.",
     source: "[Ple03 eq. 1]",

@@ -27,6 +27,15 @@
 //! | max_p  | `max_probability` | –              | 0.1     | 1e-6..1  | Floyd 1997 |
 //! | –      | `gentle`          | –              | true    | –        | Floyd 2000 |
 //! | –      | `ecn`             | –              | false   | –        | RFC 3168 |
+//! | –      | `spare_short`     | –              | false   | –        | ns-2   |
+//! | –      | `packet`          | bytes          | 1000 B  | > 0      | FJ93 §IV |
+//!
+//! With thresholds in bytes p_b is scaled by the arriving packet's size over `packet`, so that
+//! a flow's share of the marks is its share of the bytes [FJ93 §IV]. The paper has no rule for
+//! short queues, ns-2 does (`red.cc`), which `spare_short` selects: a packet passes that finds at
+//! most one packet waiting beside the one in service (none, with thresholds in bytes, where ns-2
+//! compares with one byte), and so does the first one that finds more after it, or after an
+//! average below the lower threshold, unless every packet is dropped.
 //!
 //! Departures from the source. The discipline does not see departures: the link became
 //! idle when it could have sent what the last arrival left behind, at the link's rate.
@@ -101,8 +110,29 @@ pub static FAMILY: Family = Family {
             doc: "Marks packets that can be marked instead of dropping them.",
             source: "[RFC 3168]",
         },
+        Param {
+            name: "spare_short",
+            symbol: "",
+            kind: Kind::Flag,
+            default: "false",
+            doc: "Lets a packet pass that finds at most one packet waiting behind the one in \
+                  service, whatever the average, and the first one after it, as ns-2 does.",
+            source: "[ns-2]",
+        },
+        Param {
+            name: "packet",
+            symbol: "",
+            kind: Kind::Size,
+            default: "1000 B",
+            doc: "With thresholds in bytes, the size of a packet to which the probability \
+                  belongs; a smaller one is dropped or marked less often in proportion.",
+            source: "[FJ93 §IV]",
+        },
     ],
     check: |values| match thresholds(values) {
+        _ if !matches!(values.size("packet"), Size::Bytes(size) if size > Bytes::ZERO) => {
+            Err("packet must be in bytes and more than zero, such as \"1000 B\"".into())
+        }
         Some((min, max, _)) if min < max => Ok(()),
         Some(_) => Err("max_threshold must be more than min_threshold".into()),
         None => Err(
@@ -136,8 +166,13 @@ pub struct Red {
     max: f64,
     max_probability: f64,
     in_bytes: bool,
+    /// Bytes of the packet to which the probability belongs.
+    packet: f64,
     gentle: bool,
     ecn: bool,
+    spare_short: bool,
+    /// The last packet was spared, or came below the lower threshold.
+    spared: bool,
 }
 
 impl Red {
@@ -153,8 +188,14 @@ impl Red {
             max,
             max_probability: values.number("max_probability"),
             in_bytes,
+            packet: match values.size("packet") {
+                Size::Bytes(size) => size.as_f64(),
+                Size::Packets(_) => unreachable!("the family's check has passed"),
+            },
             gentle: values.flag("gentle"),
             ecn: values.flag("ecn"),
+            spare_short: values.flag("spare_short"),
+            spared: true,
         }
     }
 
@@ -168,6 +209,11 @@ impl Red {
         let (last, left) = self.last;
         let served = now.since(last).as_secs_f64() * queue.rate.as_bps_f64();
         ((served - left.bits_f64()) / size.bits_f64().max(1.0)).max(0.0)
+    }
+
+    /// Few enough packets are there to let another one pass, if such are spared.
+    fn is_short(&self, queue: &QueueView) -> bool {
+        self.spare_short && queue.packets <= if self.in_bytes { 1 } else { 2 }
     }
 
     /// p_b for the present average; 1 where every packet is dropped.
@@ -206,14 +252,23 @@ impl Aqm for Red {
             self.average += self.weight * (found - self.average);
         }
         self.last = (now, queue.bytes);
-        if self.average < self.min {
-            self.count = 0.0;
+        if self.average < self.min || self.is_short(queue) {
+            (self.count, self.spared) = (0.0, true);
         } else {
-            let p = self.probability();
+            let any = self.probability();
+            if self.spare_short && std::mem::take(&mut self.spared) && any < 1.0 {
+                self.count = 1.0;
+                self.last.1 += packet.size;
+                return Verdict::Pass;
+            }
+            let p = match self.in_bytes {
+                true if any < 1.0 => (any * packet.size.as_f64() / self.packet).min(1.0),
+                _ => any,
+            };
             // 1 − count·p reaches zero when a mark is due with certainty.
             if entropy.uniform() * (1.0 - self.count * p) < p {
                 self.count = 0.0;
-                if p >= 1.0 || !self.ecn || !packet.ecn.is_capable() {
+                if any >= 1.0 || !self.ecn || !packet.ecn.is_capable() {
                     return Verdict::Drop;
                 }
                 self.last.1 += packet.size;

@@ -163,3 +163,88 @@ fn thresholds_that_contradict_each_other_are_refused() {
         assert!((family("red").check)(&values).is_err(), "{min} {max}");
     }
 }
+
+/// The average alone decides, as in FJ93: a packet that finds a queue just emptied may be dropped.
+/// With ns-2's rule none is that finds at most two packets, the one in service included.
+#[test]
+fn short_queues_are_spared_where_that_is_asked_for() {
+    let dropped = |spare: bool, found: u64| {
+        let mut red = red(&[
+            ("weight", Raw::Number(1e-6)),
+            ("spare_short", Raw::Flag(spare)),
+        ]);
+        let mut random = Random(5);
+        // The average comes to ten packets, and stays there.
+        while red.average() < 10.0 {
+            red.on_arrival(&DATA, &queue(10_000_000), Time::ZERO, &mut random);
+        }
+        let all = (0..2000).map(|_| red.on_arrival(&DATA, &queue(found), Time::ZERO, &mut random));
+        all.filter(|v| *v == Verdict::Drop).count()
+    };
+    // A spacing of 10.5 packets in the mean.
+    let usual = 170..=210;
+    assert!(usual.contains(&dropped(false, 1)), "{}", dropped(false, 1));
+    assert!(usual.contains(&dropped(false, 2)), "{}", dropped(false, 2));
+    assert_eq!(dropped(true, 1), 0);
+    assert_eq!(dropped(true, 2), 0);
+    assert!(usual.contains(&dropped(true, 3)), "{}", dropped(true, 3));
+}
+
+/// ns-2: the first packet that is not spared passes, whatever the draw, unless all are dropped.
+#[test]
+fn the_first_packet_after_a_short_queue_passes() {
+    let mut red = red(&[
+        ("weight", Raw::Number(1.0)),
+        ("spare_short", Raw::Flag(true)),
+    ]);
+    for _ in 0..1000 {
+        let mut never = Random(1);
+        assert_eq!(
+            red.on_arrival(&DATA, &queue(2), Time::ZERO, &mut never),
+            Verdict::Pass
+        );
+        assert_eq!(
+            red.on_arrival(&DATA, &queue(14), Time::ZERO, &mut never),
+            Verdict::Pass
+        );
+    }
+    assert_eq!(
+        red.on_arrival(&DATA, &queue(2), Time::ZERO, &mut Random(1)),
+        Verdict::Pass
+    );
+    assert_eq!(
+        red.on_arrival(&DATA, &queue(30), Time::ZERO, &mut Random(1)),
+        Verdict::Drop
+    );
+}
+
+/// FJ93 §IV: in byte mode a packet is marked in proportion to its size.
+#[test]
+fn in_byte_mode_small_packets_are_dropped_less() {
+    let dropped = |size: u64| {
+        let mut red = red(&[
+            ("weight", Raw::Number(1.0)),
+            ("min_threshold", text("5 KB")),
+            ("max_threshold", text("15 KB")),
+        ]);
+        let packet = PacketMeta {
+            size: Bytes::new(size),
+            ..DATA
+        };
+        let mut random = Random(7);
+        let found = queue(10);
+        let all = (0..100_000).map(|_| red.on_arrival(&packet, &found, Time::ZERO, &mut random));
+        all.filter(|v| *v == Verdict::Drop).count() as f64
+    };
+    // p is 0.05 for 1000 B and 0.0125 for 250 B: a drop in (1/p + 1)/2 packets.
+    assert!(
+        (dropped(1000) / (1e5 / 10.5) - 1.0).abs() < 0.02,
+        "{}",
+        dropped(1000)
+    );
+    assert!(
+        (dropped(250) / (1e5 / 40.5) - 1.0).abs() < 0.05,
+        "{}",
+        dropped(250)
+    );
+}

@@ -2,7 +2,9 @@
 //! comes back once per round trip, a policy moves the window, and the window gives the rate
 //! [Xia05 §IV-B.2, Har02 algorithm 1].
 //!
-//! Departures from the source: [`Recovery::Contract`] and, all under [`Clocking::Egress`]:
+//! With the switches of [`Law`] as printed it is their algorithm 1. Ours departs from it by
+//! [`Recovery::Contract`], [`LowRate::Smooth`], [`Mu::Received`], [`RoundTrip::Latest`], and
+//! by [`Clocking::Egress`] with all that comes with it:
 //! - The rate is not cwnd / rtt. With it a queue integrates a rate that is one round trip
 //!   old, and 0.5 is nearly the gain at which that oscillates. See [`Acc::egress_clocked`].
 //! - A virtual queue is one more queue that the window fills: virtual delay is part of the
@@ -12,39 +14,10 @@
 //!   not one doubling after it, and sends at most [`PROBE`] times as fast as what it sent
 //!   before came out. Twenty flows that start together then lose nothing at Xia05 figure 6.
 
+use crate::law::{Clocking, Increase, Law, LowRate, Mu, Recovery, RoundTrip};
 use crate::service::Held;
-use crate::{Acked, Allowance, Congestion, Controller, PathView, Policy, Report};
+use crate::{Acked, Allowance, Congestion, Controller, PathView, Report};
 use accord_units::{Bytes, Duration, Rate, Service, Time};
-
-/// How the window governs what is sent.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Clocking {
-    /// As printed: the rate is cwnd / rtt.
-    Paced,
-    /// The rate is that at which data leaves the network, corrected so that the window is
-    /// what is in flight, as acknowledgements clock a window.
-    Egress,
-}
-
-/// What a flow does that should send less than a packet per round trip.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum LowRate {
-    /// As printed: negative feedback halves its rate, positive feedback brings it back to a
-    /// packet per round trip [Har02 §V-A].
-    Halve,
-    /// Its window goes on below a packet, by the policy, at most halved or doubled.
-    Smooth,
-}
-
-/// What a flow does that gets less than its contracted rate and queues little.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Recovery {
-    /// As printed: a packet more in each round trip at most [Har02 §II].
-    Packet,
-    /// It knows the window that its contract needs over empty queues, and goes a part of the
-    /// way there in each round trip.
-    Contract,
-}
 
 /// The smallest window of [`LowRate::Smooth`], and the lowest rate of [`LowRate::Halve`], as a
 /// part of a packet and of a packet per round trip.
@@ -65,21 +38,6 @@ const RECOVERY: f64 = 0.25;
 /// Part of the memory of a large accumulation that fades in each round trip. A queue that
 /// goes up and down within a few round trips tells a flow at its limit to stay there.
 const MEMORY: f64 = 0.125;
-
-/// What an [`Acc`] is made with.
-#[derive(Clone, Copy, Debug)]
-pub struct Law {
-    /// How the window moves.
-    pub policy: Policy,
-    /// How it governs what is sent.
-    pub clocking: Clocking,
-    /// What happens below a packet per round trip.
-    pub low_rate: LowRate,
-    /// How it comes back to a contracted rate.
-    pub recovery: Recovery,
-    /// Target accumulation a* in bytes, of a flow of weight 1.
-    pub target: f64,
-}
 
 /// Keeps accumulation at a target.
 #[derive(Clone, Debug)]
@@ -147,8 +105,7 @@ impl Acc {
         }
     }
 
-    /// Moves the window. Steps as numbered in Har02 algorithm 1. Step (2), the rate, is here
-    /// what the receiver measures.
+    /// Moves the window. Steps as numbered in Har02 algorithm 1.
     fn move_window(&mut self, report: &Report, path: &PathView, seen: &Seen) {
         let a = report.accumulation; // (1)
         self.estimate = a;
@@ -158,7 +115,11 @@ impl Acc {
             self.slow_down(true);
             return;
         }
-        let excess = self.service.excess(a, self.law.target, seen.egress); // (2), (3)
+        let mu = match self.law.mu {
+            Mu::Received => seen.egress,
+            Mu::Sent => path.sent_in_round.as_f64() / path.srtt.as_secs_f64(),
+        }; // (2)
+        let excess = self.service.excess(a, self.law.target, mu); // (3)
         let congested = excess > 0.0;
         let sent = (path.sent_in_round.as_f64() / seen.passed).max(self.packet);
         let pwnd = match sent + self.packet < self.cwnd {
@@ -195,12 +156,16 @@ impl Acc {
         self.slow_down(congested);
     }
 
-    /// The window that follows the window `w`: a packet more at most for each round trip,
-    /// and as much less as the policy says, down to one packet.
+    /// The window that follows the window `w`: as the policy says, with the increase bounded
+    /// as the law has it, and down to one packet.
     fn moved(&self, w: f64, excess: f64, a: f64, passed: f64, base_rtt: Duration) -> f64 {
         let step = self.law.policy.step(excess, w, base_rtt) * passed;
         if w > self.packet || self.law.low_rate == LowRate::Halve {
-            return (w + step.min(self.packet * passed)).max(self.packet);
+            let most = match self.law.increase {
+                Increase::Packet => self.packet * passed,
+                Increase::Policy => f64::INFINITY,
+            };
+            return (w + step.min(most)).max(self.packet);
         }
         // More may be queued, virtually, than such a window holds: with the policy's gain for
         // each byte of it the loop would not be stable.
@@ -234,7 +199,10 @@ impl Acc {
 
     /// The rate until the next report, given the window `before` this one.
     fn set_rate(&mut self, before: f64, path: &PathView, seen: &Seen) {
-        let even = self.cwnd / seen.rtt; // (8)
+        let even = match self.law.round_trip {
+            RoundTrip::Latest => self.cwnd / seen.rtt,
+            RoundTrip::Smoothed => self.cwnd / path.srtt.as_secs_f64(),
+        }; // (8)
         let rate = match self.law.clocking {
             Clocking::Egress if self.cwnd < self.ssthresh => {
                 match path.delivery_rate.as_bps_f64() / 8.0 {

@@ -15,6 +15,7 @@
 //! timeout    ssthresh as above, cwnd ← 1 packet; then K = 0, W_max = cwnd
 //!                                                             [RFC 9438 §4.8]
 //! mark       as a loss, once per round trip                   [RFC 9438 §4.6]
+//! timeout of the same, idle time   as Reno
 //! ```
 //!
 //! The first slow start is HyStart++ [RFC 9406], others and those without `hystart` are that of
@@ -227,7 +228,6 @@ impl Cubic {
 
 impl Controller for Cubic {
     fn on_ack(&mut self, ack: &Acked, path: &PathView, now: Time) {
-        self.cwnd.acknowledged();
         let gap = now.since(std::mem::replace(&mut self.state.heard, now));
         // Acknowledgements come at least once in a round trip while anything is in flight.
         if !ack.window_limited || gap > path.srtt * 2 {
@@ -250,19 +250,32 @@ impl Controller for Cubic {
         state.hystart = None;
         self.fraction = 0.0;
         let beta = state.beta;
-        if what == Congestion::Timeout {
-            state.w_max = 0.0;
-            state.prior = cwnd;
-            self.cwnd.restart(|w| w.keep(beta, path));
-        } else {
-            let falls = state.fast_convergence && cwnd < state.w_max;
-            state.w_max = match falls {
-                true => cwnd * (1.0 + beta) / 2.0,
-                false => cwnd,
-            };
-            state.prior = cwnd;
-            self.cwnd.keep(beta, path);
+        // `prior` is the window when the threshold was last set [RFC 9438 §4.1.2].
+        match what {
+            Congestion::RepeatedTimeout => self.cwnd.restart(),
+            Congestion::Timeout => {
+                state.w_max = 0.0;
+                state.prior = cwnd;
+                self.cwnd.keep(beta, path);
+                self.cwnd.restart();
+            }
+            Congestion::Loss | Congestion::EarlyLoss | Congestion::Ecn => {
+                let falls = state.fast_convergence && cwnd < state.w_max;
+                state.w_max = match falls {
+                    true => cwnd * (1.0 + beta) / 2.0,
+                    false => cwnd,
+                };
+                state.prior = cwnd;
+                self.cwnd.keep(beta, path);
+            }
         }
+    }
+
+    fn on_idle(&mut self) {
+        // Slow start leads back to the threshold, where a new stage begins.
+        self.state.epoch = None;
+        self.fraction = 0.0;
+        self.cwnd.restart_idle();
     }
 
     #[inline]

@@ -11,6 +11,7 @@ mod acc;
 mod cubic;
 pub mod estimator;
 mod hystart;
+mod law;
 mod meter;
 mod monaco;
 mod multcp;
@@ -25,10 +26,11 @@ mod vegas_rem;
 
 pub use acc::Acc;
 pub use cubic::Cubic;
+pub use law::{Pairs, Sending};
 pub use meter::{Arrival, Meter};
 pub use multcp::MulTcp;
 pub use policy::Policy;
-pub use registry::{AnyController, FAMILIES, meter};
+pub use registry::{AnyController, FAMILIES, tunnel};
 pub use reno::Reno;
 pub use unresponsive::Unresponsive;
 pub use vegas::Vegas;
@@ -49,7 +51,9 @@ pub struct PathView {
     /// Smallest round-trip time measured so far; `Duration::MAX` before the first.
     pub min_rtt: Duration,
     /// Bytes sent and neither acknowledged nor taken for lost. Where congestion is told of, as it
-    /// was before: FlightSize of RFC 5681, of which no more counts than the window.
+    /// was before: FlightSize of RFC 5681, of which no more counts than the window. Where the
+    /// timer finds losses of a window that an earlier one was answered for, the flight before
+    /// that answer, so that together they cost one cut.
     pub in_flight: Bytes,
     /// Bytes sent during the round trip that the report in hand ends; zero on a stream.
     pub sent_in_round: Bytes,
@@ -94,6 +98,9 @@ pub enum Congestion {
     Ecn,
     /// The retransmission timer ran out.
     Timeout,
+    /// The retransmission timer ran out again, for a packet that it had sent again already:
+    /// only the window starts again, the threshold stays [RFC 5681 §3.1].
+    RepeatedTimeout,
 }
 
 /// What congestion marks mean to a controller [RFC 3168].
@@ -111,11 +118,16 @@ pub enum Marks {
 /// How a stream repairs losses.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Recovery {
-    /// One retransmission, then on with the next acknowledgement [RFC 2581 §3.2].
+    /// One retransmission, then on with the next acknowledgement [RFC 5681 §3.2].
     Reno,
-    /// A retransmission for each partial acknowledgement [RFC 6582].
+    /// A retransmission for each partial acknowledgement [RFC 6582]. Only the first of these
+    /// sets the retransmission timer again, so that a recovery of many losses ends in slow
+    /// start ("impatient").
     #[default]
     NewReno,
+    /// The same, but each partial acknowledgement sets the timer again: one loss is repaired in
+    /// each round trip, however many there are ("slow but steady" [RFC 6582 §4]).
+    SteadyNewReno,
     /// What selective acknowledgements tell [RFC 6675].
     Sack,
 }
@@ -156,6 +168,10 @@ pub trait Controller {
     /// Data was lost or marked. What the path has in flight is as it was before that was found:
     /// the FlightSize of RFC 5681.
     fn on_congestion(&mut self, what: Congestion, path: &PathView, now: Time);
+
+    /// Something is sent after nothing was for longer than the retransmission time-out, and
+    /// nothing is in flight [RFC 5681 §4.1].
+    fn on_idle(&mut self) {}
 
     /// A report of the receiver came back.
     fn on_report(&mut self, _report: &Report, _path: &PathView, _now: Time) {}

@@ -51,6 +51,8 @@ const MOST_OUT: usize = 64;
 #[derive(Clone, Debug)]
 pub struct Meter {
     ideal: bool,
+    /// The egress rate as printed.
+    plain: bool,
     /// Weight of a new sample of the egress rate.
     weight: f64,
     /// Out-of-band packets whose in-band half has not come, with their arrivals, in order:
@@ -75,10 +77,12 @@ pub struct Meter {
 
 impl Meter {
     /// Nothing measured. `weight` in (0, 1] is that of a new egress rate sample; an `ideal`
-    /// meter reports the engine's truth in place of its own estimate.
-    pub fn new(weight: f64, ideal: bool) -> Meter {
+    /// meter reports the engine's truth in place of its own estimate, and a `plain` one
+    /// measures the egress rate as printed.
+    pub fn new(weight: f64, ideal: bool, plain: bool) -> Meter {
         Meter {
             ideal,
+            plain,
             weight,
             out_of_band: VecDeque::new(),
             answered: 0,
@@ -136,7 +140,10 @@ impl Meter {
         let &(_, at) = self.out_of_band.iter().find(|(n, _)| *n == pair)?;
         self.out_of_band.retain(|(n, _)| *n > pair);
         self.answered = pair;
-        let rate = self.sample_rate(now + virtual_delay);
+        let rate = match self.plain {
+            true => self.plain_rate(now),
+            false => self.sample_rate(now + virtual_delay),
+        };
         let deficit = sent_bytes.saturating_sub(self.received);
         let lost = deficit > self.deficit;
         self.deficit = deficit;
@@ -182,6 +189,26 @@ impl Meter {
             0.0 => 0.0,
             seconds => self.bytes / seconds,
         }
+    }
+
+    /// The egress rate as printed: an average of samples, each of the data that arrived
+    /// between the in-band packets of two pairs [Xia05 §IV-B.2]. The first sample begins with
+    /// the first data.
+    fn plain_rate(&mut self, now: Time) -> f64 {
+        let period = self.since.map_or(0.0, |t| now.since(t).as_secs_f64());
+        if period > 0.0 {
+            let sample = self.bytes_since as f64 / period;
+            let weight = match self.seconds {
+                0.0 => 1.0,
+                _ => self.weight,
+            };
+            // Averages of a second: the quotient is the average of samples.
+            self.bytes += weight * (sample - self.bytes);
+            self.seconds = 1.0;
+            self.since = Some(now);
+            self.bytes_since = 0;
+        }
+        self.bytes
     }
 
     /// Whether it reports the engine's truth.

@@ -9,11 +9,11 @@
 //! | κ | `mw_gain` | bit/s | 2 Mbps | > 0 | the papers give none |
 //! | – | `estimator` | – | monaco | monaco, ideal | Xia05 eq. 1 |
 //! | – | `egress_weight` | – | 0.25 | 0.01 - 1 | the papers give none |
-//! | – | `clocking` | – | egress | egress, paced | [`Clocking`] |
-//! | – | `low_rate` | – | smooth | smooth, halve | [`LowRate`] |
-//! | – | `recovery` | – | contract | contract, packet | [`Recovery`] |
+//! | – | `law` | – | accord | accord, printed | [`crate::law`] |
+//! | – | `clocking`, `window`, `rtt`, `mu`, `meter`, `increase`, `low_rate`, `recovery` | – | as `law` has them | two each | [`crate::law`] |
 
-use crate::acc::{Acc, Clocking, Law, LowRate, Recovery};
+use crate::acc::Acc;
+use crate::law::{self, Law, Sending};
 use crate::{Meter, Policy};
 use accord_units::param::{Family, Kind, Param, Role, Values};
 use accord_units::{Bytes, Objective};
@@ -78,31 +78,79 @@ pub(crate) static FAMILY: Family = Family {
             source: "the papers give none",
         },
         Param {
+            name: "law",
+            symbol: "",
+            kind: Kind::Choice(&["accord", "printed"]),
+            default: "accord",
+            doc: "Whose law: ours, or the papers' step by step. The parameters below change single steps of it; without them each is as the law has it.",
+            source: "printed is [Har02 algorithm 1, Xia05 §IV-B, §IV-D]",
+        },
+        Param {
             name: "clocking",
             symbol: "",
             kind: Kind::Choice(&["egress", "paced"]),
-            default: "egress",
-            doc: "What the rate follows: the egress rate and the window, or cwnd / rtt as printed.",
-            source: "departure; paced is [Xia05 §IV-B.2]",
+            default: "",
+            doc: "What the rate follows: the egress rate and the window (accord), or cwnd / rtt (printed).",
+            source: "departure; paced is [Har02 algorithm 1, step 8]",
+        },
+        Param {
+            name: "window",
+            symbol: "",
+            kind: Kind::Choice(&["open", "period"]),
+            default: "",
+            doc: "When data stops: eight windows after the last report (accord), or when cwnd was sent since the last control pair (printed).",
+            source: "departure; period is [Har02 algorithm 1, step 4]",
+        },
+        Param {
+            name: "rtt",
+            symbol: "",
+            kind: Kind::Choice(&["latest", "smoothed"]),
+            default: "",
+            doc: "The round-trip time that cwnd is divided by: of the report in hand (accord), or smoothed (printed).",
+            source: "departure; smoothed is [Har02 algorithm 1, step 8]",
+        },
+        Param {
+            name: "mu",
+            symbol: "",
+            kind: Kind::Choice(&["received", "sent"]),
+            default: "",
+            doc: "The rate that a contract is compared with: what the receiver measures (accord), or what was sent over the smoothed round-trip time (printed).",
+            source: "departure; sent is [Har02 algorithm 1, step 2]",
+        },
+        Param {
+            name: "meter",
+            symbol: "",
+            kind: Kind::Choice(&["shifted", "plain"]),
+            default: "",
+            doc: "The egress rate: of pairs that arrive their virtual delay later, as a quotient of averages (accord), or an average of samples from pair to pair (printed).",
+            source: "departure; plain is [Xia05 §IV-B.2, §IV-D]",
+        },
+        Param {
+            name: "increase",
+            symbol: "",
+            kind: Kind::Choice(&["packet", "policy"]),
+            default: "",
+            doc: "The most that a window grows by in a round trip: a packet (both laws), or what the policy says.",
+            source: "packet is [Har02 algorithm 1, step 5], policy is [Xia05 eq. 10]",
         },
         Param {
             name: "low_rate",
             symbol: "",
             kind: Kind::Choice(&["smooth", "halve"]),
-            default: "smooth",
-            doc: "Below a packet per round trip: the policy goes on, or halves the rate and comes back to a packet per round trip.",
+            default: "",
+            doc: "Below a packet per round trip: the policy goes on (accord), or the rate halves and comes back to a packet per round trip (printed).",
             source: "departure; halve is [Har02 §V-A]",
         },
         Param {
             name: "recovery",
             symbol: "",
             kind: Kind::Choice(&["contract", "packet"]),
-            default: "contract",
-            doc: "Below its contract with little queued: a quarter of the way to the window that the contract needs, or a packet, for each round trip.",
+            default: "",
+            doc: "Below its contract with little queued: a quarter of the way to the window that the contract needs (accord), or a packet (printed), for each round trip.",
             source: "departure; packet is [Har02 §II]",
         },
     ],
-    check: |_| Ok(()),
+    check: law::check,
     role: Role::Tunnel(|v| Objective::Accumulation {
         target: v.size("target"),
     }),
@@ -119,32 +167,17 @@ pub(crate) fn controller(values: &Values, packet: Bytes) -> Acc {
         },
         _ => Policy::Proportional { gain },
     };
-    let clocking = match values.choice("clocking") {
-        "paced" => Clocking::Paced,
-        _ => Clocking::Egress,
-    };
-    let low_rate = match values.choice("low_rate") {
-        "halve" => LowRate::Halve,
-        _ => LowRate::Smooth,
-    };
-    let recovery = match values.choice("recovery") {
-        "packet" => Recovery::Packet,
-        _ => Recovery::Contract,
-    };
-    let target = values.size("target").bytes_f64(packet);
-    let law = Law {
-        policy,
-        clocking,
-        low_rate,
-        recovery,
-        target,
-    };
-    Acc::new(law, packet)
+    Acc::new(Law::of(values, policy, packet), packet)
+}
+
+pub(crate) fn sending(values: &Values) -> Sending {
+    Sending::of(values)
 }
 
 pub(crate) fn meter(values: &Values) -> Meter {
     Meter::new(
         values.number("egress_weight"),
         values.choice("estimator") == "ideal",
+        law::plain_meter(values),
     )
 }

@@ -11,6 +11,7 @@
 //!                                                              [CO98]
 //! loss in slow start    half: all N were too fast
 //! timeout               ssthresh ← half of what was in flight, cwnd ← 1 packet
+//! timeout of the same, idle time   as Reno
 //! mark                  as a loss, once per round trip
 //! ```
 //!
@@ -83,7 +84,6 @@ impl MulTcp {
 impl Controller for MulTcp {
     #[inline]
     fn on_ack(&mut self, ack: &Acked, _: &PathView, _: Time) {
-        self.cwnd.acknowledged();
         if ack.in_recovery || !ack.window_limited {
             return;
         }
@@ -109,9 +109,17 @@ impl Controller for MulTcp {
             false => 1.0 - 0.5 / self.weight,
         };
         match what {
-            Congestion::Timeout => self.cwnd.restart(|w| w.keep(0.5, path)),
+            Congestion::Timeout => {
+                self.cwnd.keep(0.5, path);
+                self.cwnd.restart();
+            }
+            Congestion::RepeatedTimeout => self.cwnd.restart(),
             _ => self.cwnd.keep(kept, path),
         }
+    }
+
+    fn on_idle(&mut self) {
+        self.cwnd.restart_idle();
     }
 
     #[inline]

@@ -4,7 +4,9 @@ use crate::{
     Acc, Cubic, MulTcp, Reno, Unresponsive, Vegas, VegasRem, cubic, monaco, multcp, reno,
     unresponsive, vegas, vegas_rem,
 };
-use crate::{Acked, Allowance, Congestion, Controller, Marks, Meter, PathView, Recovery, Report};
+use crate::{
+    Acked, Allowance, Congestion, Controller, Marks, Meter, PathView, Recovery, Report, Sending,
+};
 use accord_units::param::{Family, Values};
 use accord_units::{Bytes, Duration, Service, Time};
 
@@ -38,6 +40,9 @@ macro_rules! any_controller {
             }
             fn on_congestion(&mut self, what: Congestion, path: &PathView, now: Time) {
                 match self { $(AnyController::$variant(c) => c.on_congestion(what, path, now),)* }
+            }
+            fn on_idle(&mut self) {
+                match self { $(AnyController::$variant(c) => c.on_idle(),)* }
             }
             fn on_report(&mut self, report: &Report, path: &PathView, now: Time) {
                 match self { $(AnyController::$variant(c) => c.on_report(report, path, now),)* }
@@ -99,11 +104,12 @@ any_controller! {
         Unresponsive(Unresponsive),
 }
 
-/// The receiver's half, for controllers that are fed by reports and so run on a tunnel;
-/// `None` for those that run on a stream's acknowledgements.
-pub fn meter(values: &Values) -> Option<Meter> {
+/// How the ends of a tunnel are made, for controllers that are fed by reports: how the sender
+/// uses its window, and the receiver's meter. `None` for controllers that run on a stream's
+/// acknowledgements.
+pub fn tunnel(values: &Values) -> Option<(Sending, Meter)> {
     match values.family().name {
-        "monaco" => Some(monaco::meter(values)),
+        "monaco" => Some((monaco::sending(values), monaco::meter(values))),
         _ => None,
     }
 }

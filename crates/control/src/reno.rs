@@ -8,6 +8,8 @@
 //!                                                            [RFC 5681 eq. 4]
 //! mark                  as a loss, once per round trip        [RFC 3168 §6.1.2]
 //! timeout               ssthresh as above, cwnd ← 1 packet   [RFC 5681 §3.1]
+//! timeout of the same   cwnd ← 1 packet                      [RFC 5681 §3.1]
+//! after an idle time    cwnd ← min(cwnd, IW)                 [RFC 5681 §4.1]
 //! ```
 //!
 //! Both have the same window; they differ in how the transport repairs losses: Reno's
@@ -17,6 +19,7 @@
 //! | symbol | field            | unit           | default | range | source |
 //! |--------|------------------|----------------|---------|-------|--------|
 //! | IW     | `initial_window` | packets, bytes | 2 pkt   | > 0   | RFC 5681 §3.1 |
+//! | –      | `impatient`      | –              | true    | –     | RFC 6582 §3.2, NewReno only |
 //! | –      | `sack`           | –              | false   | –     | RFC 6675, NewReno only |
 //! | –      | `ecn`            | –              | false   | –     | RFC 3168 |
 //!
@@ -24,7 +27,7 @@
 //! flight counts up to the window. The window does not grow while the sender leaves it unused
 //! [RFC 7661].
 
-use crate::tcp_window::{ECN, INITIAL_WINDOW, SACK, TcpWindow, marks};
+use crate::tcp_window::{ECN, IMPATIENT, INITIAL_WINDOW, SACK, TcpWindow, marks};
 use crate::{Acked, Allowance, Congestion, Controller, Marks, PathView, Recovery};
 use accord_units::param::{Family, Role, Values};
 use accord_units::{Bytes, Objective, Time};
@@ -44,7 +47,7 @@ pub static NEWRENO: Family = Family {
     name: "newreno",
     doc: "TCP NewReno: as Reno, with fast recovery of many losses a window.",
     source: "[RFC 5681, RFC 6582]",
-    params: &[INITIAL_WINDOW, SACK, ECN],
+    params: &[INITIAL_WINDOW, IMPATIENT, SACK, ECN],
     check: |_| Ok(()),
     role: Role::Controller(|_| Objective::Loss),
 };
@@ -66,8 +69,10 @@ impl Reno {
             Recovery::Reno
         } else if values.flag("sack") {
             Recovery::Sack
-        } else {
+        } else if values.flag("impatient") {
             Recovery::NewReno
+        } else {
+            Recovery::SteadyNewReno
         };
         Reno {
             cwnd: TcpWindow::new(values, packet),
@@ -81,7 +86,6 @@ impl Reno {
 impl Controller for Reno {
     #[inline]
     fn on_ack(&mut self, ack: &Acked, _: &PathView, _: Time) {
-        self.cwnd.acknowledged();
         if ack.in_recovery || !ack.window_limited {
             return;
         }
@@ -101,8 +105,16 @@ impl Controller for Reno {
         self.counted = 0;
         match what {
             Congestion::Loss | Congestion::EarlyLoss | Congestion::Ecn => self.cwnd.halve(path),
-            Congestion::Timeout => self.cwnd.restart(|w| w.halve(path)),
+            Congestion::Timeout => {
+                self.cwnd.halve(path);
+                self.cwnd.restart();
+            }
+            Congestion::RepeatedTimeout => self.cwnd.restart(),
         }
+    }
+
+    fn on_idle(&mut self) {
+        self.cwnd.restart_idle();
     }
 
     #[inline]

@@ -24,6 +24,18 @@ pub(crate) const SACK: Param = Param {
     source: "[RFC 6675]",
 };
 
+/// Which NewReno, for those that repair without selective acknowledgements.
+pub(crate) const IMPATIENT: Param = Param {
+    name: "impatient",
+    symbol: "",
+    kind: Kind::Flag,
+    default: "true",
+    doc: "Without sack: only the first partial acknowledgement of a recovery sets the \
+          retransmission timer again, so that many losses of a window end in slow start; if \
+          false each does, and a loss is repaired in each round trip (slow but steady).",
+    source: "[RFC 6582 §3.2, §4]",
+};
+
 /// Explicit congestion notification, shared by the TCP-like controllers.
 pub(crate) const ECN: Param = Param {
     name: "ecn",
@@ -51,8 +63,8 @@ pub(crate) struct TcpWindow {
     pub ssthresh: u64,
     /// The unit of windows, in bytes.
     pub packet: u64,
-    /// The retransmission timer ran out and nothing was acknowledged since.
-    backed_off: bool,
+    /// The window at the start, and the most after an idle time [RFC 5681 §4.1].
+    initial: u64,
 }
 
 impl TcpWindow {
@@ -62,23 +74,18 @@ impl TcpWindow {
             .size("initial_window")
             .bytes_f64(Bytes::new(packet))
             .round() as u64;
+        let initial = initial.max(packet);
         TcpWindow {
-            window: initial.max(packet),
+            window: initial,
             ssthresh: u64::MAX,
             packet,
-            backed_off: false,
+            initial,
         }
     }
 
     #[inline]
     pub fn in_slow_start(&self) -> bool {
         self.window < self.ssthresh
-    }
-
-    /// New data was acknowledged.
-    #[inline]
-    pub fn acknowledged(&mut self) {
-        self.backed_off = false;
     }
 
     /// Slow start: as much as was acknowledged, at most a packet [RFC 5681 eq. 2].
@@ -126,14 +133,16 @@ impl TcpWindow {
         self.ssthresh = self.window;
     }
 
-    /// A timeout: slow start from one packet, up to where `lose` puts the threshold. While
-    /// the timer backs off, that stays where the first timeout put it [RFC 5681 §3.1].
-    pub fn restart(&mut self, lose: impl FnOnce(&mut TcpWindow)) {
-        if !self.backed_off {
-            lose(self);
-        }
-        self.backed_off = true;
+    /// A timeout: slow start from one packet, up to the threshold, which a loss has put where
+    /// it belongs [RFC 5681 §3.1].
+    pub fn restart(&mut self) {
         self.window = self.packet;
+    }
+
+    /// After an idle time the restart window is the initial one at most; the threshold stays
+    /// [RFC 5681 §4.1].
+    pub fn restart_idle(&mut self) {
+        self.window = self.window.min(self.initial);
     }
 
     #[inline]

@@ -8,7 +8,7 @@
 //! congestion avoidance  cwnd ← cwnd + 1 packet if a < α,
 //!                       cwnd ← cwnd − 1 packet if a > β       [Low02 eq. 1, Xia05 eq. 9]
 //! early loss            cwnd ← 3/4 · cwnd, once per round trip
-//! loss, mark, timeout   as Reno
+//! loss, mark, timeout, idle time   as Reno
 //! ```
 //!
 //! Thresholds are amounts (proportional fairness), or rates times the base round-trip
@@ -341,7 +341,6 @@ impl Vegas {
     /// backlog when it is time for a step of congestion avoidance.
     #[inline]
     pub(crate) fn listen(&mut self, ack: &Acked) -> Option<f64> {
-        self.cwnd.acknowledged();
         let backlog = self.estimator.on_ack(ack, self.cwnd.window);
         if ack.in_recovery {
             return None;
@@ -386,8 +385,14 @@ impl Controller for Vegas {
         }
     }
 
+    fn on_idle(&mut self) {
+        self.growing = false;
+        self.cwnd.restart_idle();
+    }
+
     fn on_congestion(&mut self, what: Congestion, path: &PathView, now: Time) {
-        if what != Congestion::Timeout && now < self.answered_until {
+        let timeout = matches!(what, Congestion::Timeout | Congestion::RepeatedTimeout);
+        if !timeout && now < self.answered_until {
             return;
         }
         self.answered_until = now + path.srtt;
@@ -398,7 +403,11 @@ impl Controller for Vegas {
                 self.cwnd.continue_from(window - window / 4);
             }
             Congestion::Loss | Congestion::Ecn => self.cwnd.halve(path),
-            Congestion::Timeout => self.cwnd.restart(|w| w.halve(path)),
+            Congestion::Timeout => {
+                self.cwnd.halve(path);
+                self.cwnd.restart();
+            }
+            Congestion::RepeatedTimeout => self.cwnd.restart(),
         }
     }
 

@@ -8,7 +8,7 @@
 //! slow start            as Vegas
 //! congestion avoidance  cwnd ← cwnd + 1 packet if x·p̂ < α·d,
 //!                       cwnd ← cwnd − 1 packet if x·p̂ > α·d    [Low02 §5]
-//! loss, timeout         as Vegas
+//! loss, timeout, idle   as Vegas
 //! ```
 //!
 //! so that at rest x = α·d / p [Low02 eq. 33]: the allocation of Vegas, without the queue
@@ -142,6 +142,10 @@ impl Controller for VegasRem {
             let pays = self.vegas.rate() * self.marks.price() * 1e-3;
             self.vegas.avoid_congestion(pays, ack.window_limited);
         }
+    }
+
+    fn on_idle(&mut self) {
+        self.vegas.on_idle();
     }
 
     fn on_congestion(&mut self, what: Congestion, path: &PathView, now: Time) {

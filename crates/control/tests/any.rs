@@ -5,7 +5,7 @@ mod common;
 mod values;
 
 use accord_control::{
-    Acked, AnyController, Congestion, Controller, FAMILIES, PathView, Report, meter,
+    Acked, AnyController, Congestion, Controller, FAMILIES, PathView, Report, tunnel,
 };
 use accord_units::{Bytes, Duration, Rate, Service, Time};
 use common::PACKET;
@@ -103,6 +103,7 @@ fn any_operation() -> impl Strategy<Value = (Duration, PathView, Operation)> {
         Just(Congestion::EarlyLoss),
         Just(Congestion::Ecn),
         Just(Congestion::Timeout),
+        Just(Congestion::RepeatedTimeout),
     ];
     let operation = prop_oneof![
         10 => any_ack().prop_map(Operation::Ack),
@@ -118,11 +119,12 @@ fn any_operation() -> impl Strategy<Value = (Duration, PathView, Operation)> {
 /// flight, and a packet for each operation.
 const MOST: u64 = 2_000_000_000;
 
+/// `unbounded` says that windows may be larger than that.
 fn behaves(
     mut c: AnyController,
+    unbounded: bool,
     operations: Vec<(Duration, PathView, Operation)>,
 ) -> Result<(), TestCaseError> {
-    let unbounded = matches!(c, AnyController::Unresponsive(_));
     let mut now = Time::ZERO;
     let mut smallest = Duration::MAX;
     for (gap, path, operation) in operations {
@@ -160,12 +162,13 @@ fn behaves(
 }
 
 #[test]
-fn every_check_accepts_the_defaults() {
+fn every_check_accepts_the_defaults_and_the_printed_law() {
     for family in FAMILIES {
-        let defaults = family.defaults();
-        assert_eq!((family.check)(&defaults), Ok(()), "{}", family.name);
-        AnyController::build(&defaults, Bytes::new(PACKET));
-        meter(&defaults);
+        for values in [family.defaults(), values::printed(family)] {
+            assert_eq!((family.check)(&values), Ok(()), "{}", family.name);
+            AnyController::build(&values, Bytes::new(PACKET));
+            tunnel(&values);
+        }
     }
 }
 
@@ -173,11 +176,21 @@ proptest! {
     #[test]
     fn every_controller_survives_any_operations(
         values in (0..FAMILIES.len()).prop_flat_map(|i| values::any_values(FAMILIES[i])),
-        defaults: bool,
+        which in 0..3u8,
         operations in prop::collection::vec(any_operation(), 0..200),
     ) {
-        let values = if defaults { values.family().defaults() } else { values };
-        behaves(AnyController::build(&values, Bytes::new(PACKET)), operations)?;
+        let values = match which {
+            0 => values.family().defaults(),
+            1 => values::printed(values.family()),
+            _ => values,
+        };
+        let unbounded = match values.family().name {
+            "none" => true,
+            // As far as the policy says, whatever the target and the weight.
+            "monaco" => values.choice_opt("increase") == Some("policy"),
+            _ => false,
+        };
+        behaves(AnyController::build(&values, Bytes::new(PACKET)), unbounded, operations)?;
     }
 }
 
@@ -185,10 +198,10 @@ proptest! {
 #[test]
 fn tunnels_are_those_with_a_meter() {
     for family in FAMILIES {
-        let tunnel = matches!(family.role, accord_units::param::Role::Tunnel(_));
+        let is_tunnel = matches!(family.role, accord_units::param::Role::Tunnel(_));
         assert_eq!(
-            meter(&family.defaults()).is_some(),
-            tunnel,
+            tunnel(&family.defaults()).is_some(),
+            is_tunnel,
             "{}",
             family.name
         );

@@ -167,6 +167,30 @@ fn after_a_timeout_the_cubic_begins_at_its_plateau() {
     assert!((got - 400.0).abs() < 12.0, "{got}");
 }
 
+/// RFC 9438 §4.1.2: cwnd_prior is the window when the threshold was last set, which a second
+/// time-out of one packet does not. So W_est grows by α = 0.53 a round trip below it.
+#[test]
+fn a_repeated_timeout_does_not_forget_the_window_before() {
+    let grown = |timeouts: usize| {
+        let mut c = cubic("20 pkt", true);
+        c.on_congestion(Congestion::Timeout, &path(20), Time::ZERO);
+        for _ in 1..timeouts {
+            c.on_congestion(Congestion::RepeatedTimeout, &path(1), Time::ZERO);
+        }
+        // At 2 ms the cubic has not grown noticeably: Reno's window rules.
+        let mut run = Paced::new(c, Duration::from_ms(2));
+        while window(&run.controller) < 14.0 {
+            run.step();
+        }
+        let begin = run.now;
+        run.until(begin + Duration::from_ms(20));
+        window(&run.controller)
+    };
+    let once = grown(1);
+    assert!((once - 14.0 - 10.0 * 0.9 / 1.7).abs() < 0.5, "{once}");
+    assert_eq!(grown(2), once);
+}
+
 /// RFC 9438 §5.8: a pause of the application is no time to grow in.
 #[test]
 fn time_does_not_pass_while_the_window_is_not_used() {

@@ -119,12 +119,31 @@ fn a_mark_halves_the_window_as_a_loss_does() {
 fn the_threshold_stays_while_the_timer_backs_off() {
     let mut c = in_avoidance();
     c.on_congestion(Congestion::Timeout, &path(12), Time::ZERO);
-    c.on_congestion(Congestion::Timeout, &path(1), Time::ZERO);
+    c.on_congestion(Congestion::RepeatedTimeout, &path(1), Time::ZERO);
     assert_eq!(c.ssthresh(), Some(Bytes::new(6 * PACKET)));
+    assert_eq!(window(&c), 1.0);
     acks(&mut c, 1);
     c.on_congestion(Congestion::Timeout, &path(2), Time::ZERO);
     assert_eq!(c.ssthresh(), Some(Bytes::new(2 * PACKET)));
     assert_eq!(window(&c), 1.0);
+}
+
+/// RFC 5681 §4.1: after an idle time the window is the initial one at most, the threshold stays.
+/// Slow start leads back to it.
+#[test]
+fn after_an_idle_time_the_window_starts_again() {
+    for name in ["reno", "newreno", "vegas", "vegas-rem", "cubic", "multcp"] {
+        let mut c = build(name, &[("initial_window", text("10 pkt"))]);
+        c.on_congestion(Congestion::Loss, &path(100), Time::ZERO);
+        let threshold = c.ssthresh();
+        assert!(window(&c) > 40.0);
+        c.on_idle();
+        assert_eq!((window(&c), c.ssthresh()), (10.0, threshold), "{name}");
+        // It does not widen a small one.
+        c.on_congestion(Congestion::Timeout, &path(4), Time::ZERO);
+        c.on_idle();
+        assert_eq!(window(&c), 1.0, "{name}");
+    }
 }
 
 #[test]
@@ -149,6 +168,8 @@ fn the_window_waits_in_recovery_and_while_it_is_not_used() {
 fn each_says_how_losses_are_repaired() {
     assert_eq!(build("reno", &[]).recovery(), Recovery::Reno);
     assert_eq!(build("newreno", &[]).recovery(), Recovery::NewReno);
+    let steady = build("newreno", &[("impatient", Raw::Flag(false))]);
+    assert_eq!(steady.recovery(), Recovery::SteadyNewReno);
     let sack = build("newreno", &[("sack", Raw::Flag(true))]);
     assert_eq!(sack.recovery(), Recovery::Sack);
     assert!(!sack.early_retransmission());

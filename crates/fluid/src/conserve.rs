@@ -48,6 +48,8 @@ pub(crate) struct Problem<'a> {
     pub loads: &'a [Loads],
     pub base_rtt: &'a [f64],
     pub queues: &'a [Vec<u32>],
+    /// Queues whose delay is given: those of links that serve nothing.
+    pub dead: &'a [bool],
 }
 
 /// Relative error of a rate that counts as none.
@@ -60,6 +62,7 @@ impl Problem<'_> {
     pub fn solve(&self, delay: &mut [f64], rate: &mut [f64]) -> f64 {
         if let [loads] = self.loads
             && self.queues.iter().all(|q| q.len() <= 1)
+            && !self.dead[0]
         {
             return self.single(loads, &mut delay[0], &mut rate[0]);
         }
@@ -77,7 +80,7 @@ impl Problem<'_> {
             if residual <= GOOD {
                 break;
             }
-            for l in 0..delay.len() {
+            for l in (0..delay.len()).filter(|&l| !self.dead[l]) {
                 self.sweep(l, delay);
             }
             residual = self.evaluate(delay, rate);
@@ -101,7 +104,12 @@ impl Problem<'_> {
             } else {
                 error.max(0.0)
             } / c;
-            if residual <= EXACT || residual >= last && residual <= GOOD || slope == 0.0 {
+            if slope == 0.0 {
+                // Nothing is sent, so nothing stays queued.
+                *p = 0.0;
+                return 0.0;
+            }
+            if residual <= EXACT || residual >= last && residual <= GOOD {
                 return residual;
             }
             last = residual;
@@ -134,6 +142,9 @@ impl Problem<'_> {
         for (l, loads) in self.loads.iter().enumerate() {
             let x = |(kind, window)| window / self.round_trip(kind, delay);
             rate[l] = loads.iter().map(x).sum();
+            if self.dead[l] {
+                continue;
+            }
             let error = rate[l] - self.capacity[l];
             let violation = if delay[l] > 0.0 {
                 error.abs()
@@ -148,7 +159,7 @@ impl Problem<'_> {
     /// A damped Newton step; `None` if none is better.
     fn newton(&self, delay: &mut [f64], rate: &mut [f64], residual: f64) -> Option<f64> {
         let active: Vec<usize> = (0..delay.len())
-            .filter(|&l| delay[l] > 0.0 || rate[l] > self.capacity[l])
+            .filter(|&l| !self.dead[l] && (delay[l] > 0.0 || rate[l] > self.capacity[l]))
             .collect();
         let mut place = vec![usize::MAX; delay.len()];
         for (i, &l) in active.iter().enumerate() {
@@ -202,7 +213,11 @@ impl Problem<'_> {
             } else {
                 error.max(0.0)
             };
-            if violation <= EXACT * self.capacity[l] || slope == 0.0 {
+            if slope == 0.0 {
+                delay[l] = 0.0;
+                return;
+            }
+            if violation <= EXACT * self.capacity[l] {
                 return;
             }
             delay[l] = (delay[l] + error / slope).max(0.0);
@@ -254,6 +269,7 @@ mod tests {
             loads: &loads,
             base_rtt: &[0.03, 0.02, 0.02],
             queues: &queues,
+            dead: &[false, false],
         };
         let (mut delay, mut rate) = ([0.0, 0.0], [0.0, 0.0]);
         assert!(problem.solve(&mut delay, &mut rate) <= GOOD);

@@ -50,8 +50,8 @@ impl Control {
                     _ => Law::Proportional { gain, target },
                 };
                 // A Monaco bound by its window doubles once per window felt, every second round trip.
-                let growth = match v.choice("clocking") {
-                    "paced" => LN_2,
+                let growth = match (v.choice_opt("clocking"), v.choice("law")) {
+                    (Some("paced"), _) | (None, "printed") => LN_2,
                     _ => LN_2 / 2.0,
                 };
                 Control {

@@ -26,10 +26,6 @@ struct Span {
 }
 
 impl Feeds {
-    pub fn clear(&mut self) {
-        *self = Feeds::default();
-    }
-
     pub fn push(&mut self, kind: usize, many: f64, delay: f64) {
         self.kinds.push(kind as u32);
         self.many.push(many);
@@ -54,6 +50,21 @@ impl Feeds {
                 }),
             }
         }
+    }
+
+    /// By how much the sum counts too much, or too little, for what was sent before routes
+    /// changed from `before` to these: all that was sent till now by kinds that are new here,
+    /// less that of those that are gone.
+    pub fn beyond(&self, before: &Feeds, sent: &[f64]) -> f64 {
+        if self.kinds == before.kinds {
+            return 0.0;
+        }
+        let all = |feeds: &Feeds, other: &Feeds| -> f64 {
+            let kinds = feeds.kinds.iter().zip(&feeds.many);
+            let alone = kinds.filter(|(k, _)| other.kinds.binary_search(k).is_err());
+            alone.map(|(&k, many)| many * sent[k as usize]).sum()
+        };
+        all(self, before) - all(before, self)
     }
 
     /// The sum of a quantity over all flows, as it is at the queue.

@@ -52,6 +52,11 @@ impl Clock {
         self.times[at & self.mask]
     }
 
+    /// The latest step.
+    pub fn step(&self) -> f64 {
+        self.step
+    }
+
     /// How many step ends are kept.
     pub fn depth(&self) -> usize {
         self.times.len()
@@ -87,20 +92,54 @@ impl Clock {
         self.regular &= self.alike > 0;
     }
 
-    /// The place of a time in the past, not before the oldest that is kept.
-    pub fn place(&self, time: f64) -> (usize, f64) {
+    /// The last step end but the latest of which something is true that is true of the oldest,
+    /// and of none after one of which it is not; looked for first so many steps `back`.
+    #[inline]
+    pub fn search(&self, back: usize, is: impl Fn(usize) -> bool) -> usize {
         let (mut low, mut high) = (self.oldest(), self.now);
-        if time <= self.time(low) {
-            return (low, 0.0);
+        // Around the guess, further and further away.
+        let guess = self.now - back.clamp(1, self.now - low);
+        let mut reach = 1;
+        if is(guess) {
+            low = guess;
+            while low + reach < high {
+                if !is(low + reach) {
+                    high = low + reach;
+                    break;
+                }
+                low += reach;
+                reach *= 2;
+            }
+        } else {
+            high = guess;
+            while low + reach < high {
+                if is(high - reach) {
+                    low = high - reach;
+                    break;
+                }
+                high -= reach;
+                reach *= 2;
+            }
         }
         while high - low > 1 {
             let middle = (low + high) / 2;
-            if self.time(middle) <= time {
+            if is(middle) {
                 low = middle;
             } else {
                 high = middle;
             }
         }
+        low
+    }
+
+    /// The place of a time in the past, not before the oldest that is kept.
+    pub fn place(&self, time: f64) -> (usize, f64) {
+        if time <= self.time(self.oldest()) {
+            return (self.oldest(), 0.0);
+        }
+        let back = (self.time(self.now) - time) / self.step;
+        let low = self.search(back as usize + 1, |at| self.time(at) <= time);
+        let high = low + 1;
         let (a, b) = (self.time(low), self.time(high));
         (low, (time - a) / (b - a))
     }

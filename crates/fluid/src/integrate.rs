@@ -18,7 +18,7 @@ use crate::law::{Law, Seen, Service, Window};
 use crate::model::{Model, Network};
 use crate::motion::{Motion, Proportional, Run, View};
 use crate::queue::Queue;
-use accord_scenario::LinkModel;
+use accord_scenario::{LinkId, LinkModel};
 
 /// All that moves.
 pub(crate) struct Integration<'a, 'b> {
@@ -37,8 +37,17 @@ pub(crate) struct Integration<'a, 'b> {
     pub queues: Vec<Queue>,
     taps: Vec<See>,
     feeds: Vec<Feeds>,
-    /// Bytes that had arrived at each queue at the last step.
+    /// Bytes that had arrived at each queue at the last step, but for changes of delays.
     arrived: Vec<f64>,
+    /// What changes of delays and routes have moved on the wires to each queue, in bytes, and how
+    /// fast the links before it bring them.
+    moved: Vec<f64>,
+    lines: Vec<f64>,
+    /// What came to each queue, entered it, was served and could have been, in bytes.
+    pub books: [Histories; 5],
+    /// All that came to each queue, and what came in this step.
+    came: Vec<f64>,
+    comes: Vec<f64>,
     /// Queuing delays, virtual delays, losses and marks, by queue.
     pub delays: Histories,
     virtual_delays: Histories,
@@ -53,12 +62,25 @@ pub(crate) struct Integration<'a, 'b> {
     paths: Vec<Vec<u32>>,
     capacities: Vec<f64>,
     loads: Vec<Loads>,
+    dead: Vec<bool>,
     /// The queues to be, and what arrives at them.
     next: Vec<f64>,
     arrives: Vec<f64>,
     pub network: Network,
     /// Largest residual of the ACK-clocked model.
     pub residual: f64,
+}
+
+/// What is kept of a queue: bytes since the start of the run. What came is what sources had sent,
+/// and in the ACK-clocked model not always all, or only, that the queue then has to do with.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Book {
+    Came,
+    Entered,
+    Served,
+    /// What could have been served.
+    Could,
+    Lost,
 }
 
 /// A history holds no more.
@@ -75,7 +97,7 @@ impl<'a, 'b> Integration<'a, 'b> {
         phases: usize,
     ) -> Result<Self, FluidError> {
         let ratio = longest / step;
-        let rows = 2 * model.kinds.len() + 4 * model.queues.len();
+        let rows = 2 * model.kinds.len() + 8 * model.queues.len();
         // A span between samples or changes is cut into steps longer than half the longest; one
         // that a change makes shorter than that is a step of its own.
         let deep = 2.0 * ratio + 2.0 * phases as f64 + 16.0;
@@ -114,6 +136,11 @@ impl<'a, 'b> Integration<'a, 'b> {
             taps: Vec::new(),
             feeds: vec![Feeds::default(); queues],
             arrived: vec![0.0; queues],
+            moved: vec![0.0; queues],
+            lines: vec![f64::INFINITY; queues],
+            books: std::array::from_fn(|_| Histories::new(queues, depth)),
+            came: vec![0.0; queues],
+            comes: vec![0.0; queues],
             delays: Histories::new(queues, depth),
             virtual_delays: Histories::new(queues, depth),
             losses: Histories::new(queues, depth),
@@ -124,6 +151,7 @@ impl<'a, 'b> Integration<'a, 'b> {
             paths: Vec::new(),
             capacities: Vec::new(),
             loads: vec![Loads::default(); queues],
+            dead: vec![false; queues],
             next: vec![0.0; queues],
             arrives: vec![0.0; queues],
             model,
@@ -135,11 +163,13 @@ impl<'a, 'b> Integration<'a, 'b> {
     /// Histories shall reach over the queues as they are, for those who look for when a byte was
     /// sent; called often, so that they do before queues are twice as long.
     pub fn keep_queues(&mut self) {
-        let queued: f64 = self.queues.iter().map(|q| q.delay).fold(0.0, f64::max);
+        let now = (self.clock.now - 1, 1.0);
+        let age = |q| self.clock.time(self.clock.now) - self.entered(q, now).0;
+        let queued = (0..self.queues.len()).map(age).fold(0.0, f64::max);
         let hops = self.paths.iter().map(Vec::len).max().unwrap_or(0) as f64;
         let time = self.motion.base_rtt.iter().copied().fold(0.0, f64::max) + 2.0 * hops * queued;
         let reaches = |clock: &Clock| clock.time(clock.now) - clock.time(clock.oldest());
-        let rows = (2 * self.flows.len() + 4 * self.queues.len()) as f64;
+        let rows = (2 * self.flows.len() + 8 * self.queues.len()) as f64;
         while reaches(&self.clock) < time && self.clock.depth() as f64 * rows < 16.0 * DEEPEST {
             self.clock.deepen();
             let now = self.clock.now;
@@ -152,18 +182,49 @@ impl<'a, 'b> Integration<'a, 'b> {
                 &mut self.windows,
             ];
             kept.into_iter().for_each(|h| h.deepen(now));
+            self.books.iter_mut().for_each(|h| h.deepen(now));
         }
+    }
+
+    /// What a queue's book says of a place of the clock.
+    #[inline]
+    pub fn book(&self, of: Book, queue: usize, (at, part): (usize, f64)) -> f64 {
+        let book = &self.books[of as usize];
+        let a = book.get(queue, at);
+        a + part * (book.get(queue, at + 1) - a)
+    }
+
+    /// When the byte entered a queue that leaves it at a place of the clock, and the place of that:
+    /// the latest by which no more had entered than is served then.
+    pub fn entered(&self, queue: usize, left: (usize, f64)) -> (f64, (usize, f64)) {
+        let (clock, book) = (&self.clock, &self.books[Book::Entered as usize]);
+        let time = |(at, part): (usize, f64)| {
+            clock.time(at) + part * (clock.time(at + 1) - clock.time(at))
+        };
+        let served = self.book(Book::Served, queue, left);
+        if self.book(Book::Entered, queue, left) <= served {
+            return (time(left), left);
+        }
+        // About where it was if the delay is what it was then.
+        let (back, now) = (clock.now - left.0, self.delays.get(queue, left.0));
+        let guess = back + (now / clock.step()) as usize + 1;
+        let low = clock.search(guess, |at| book.get(queue, at) <= served);
+        let (a, b) = (book.get(queue, low), book.get(queue, low + 1));
+        let part = ((served - a) / (b - a)).clamp(0.0, 1.0);
+        (time((low, part)), (low, part))
     }
 
     /// From now on the network is `network`, the kinds with `active` run, and steps last `h`.
     pub fn enter(&mut self, network: Network, active: &[bool], h: f64) {
         let mut longest = 0.0f64;
         self.taps.clear();
-        self.feeds.iter_mut().for_each(Feeds::clear);
+        let before = std::mem::take(&mut self.feeds);
+        self.feeds = vec![Feeds::default(); before.len()];
         self.paths.clear();
+        let mut shorter = vec![false; before.len()];
+        let mut lines: Vec<Vec<(LinkId, f64)>> = vec![Vec::new(); self.queues.len()];
         for (q, queue) in self.queues.iter_mut().enumerate() {
-            let capacity = network.rate[self.model.queues[q]];
-            queue.set_capacity(capacity, self.model.buffer(q));
+            queue.set_capacity(network.rate[self.model.queues[q]]);
         }
         for (k, path) in network.paths.iter().enumerate() {
             longest = longest.max(path.base_rtt);
@@ -178,6 +239,10 @@ impl<'a, 'b> Integration<'a, 'b> {
                 if i < path.forward {
                     let many = if hop.private { 1.0 } else { self.flows[k].many };
                     self.feeds[hop.queue].push(k, many, hop.after);
+                    lines[hop.queue].push(match hop.from {
+                        Some(link) => (link, self.model.lines(link, many) * network.rate[link]),
+                        None => (LinkId::MAX, f64::INFINITY),
+                    });
                 }
             }
             self.paths
@@ -187,18 +252,36 @@ impl<'a, 'b> Integration<'a, 'b> {
             flow.signals = self.taps[first..]
                 .iter()
                 .any(|t| t.hidden || self.queues[t.queue as usize].signals());
+            if path.base_rtt < self.motion.base_rtt[k] {
+                let hops = path.hops[..path.forward].iter();
+                hops.for_each(|hop| shorter[hop.queue] = true);
+            }
             self.motion.base_rtt[k] = path.base_rtt;
             self.motion.most[k] = path.peak.min(flow.offered);
         }
+        self.dead = self.queues.iter().map(Queue::is_dead).collect();
         self.capacities = self.queues.iter().map(|q| q.capacity).collect();
+        for (sum, lines) in self.lines.iter_mut().zip(&mut lines) {
+            lines.sort_by(|a, b| a.0.cmp(&b.0).then(b.1.total_cmp(&a.1)));
+            lines.dedup_by_key(|line| line.0);
+            *sum = lines.iter().map(|line| line.1).sum();
+        }
         for (loads, feeds) in self.loads.iter_mut().zip(&self.feeds) {
             *loads = Loads::new(&feeds.kinds, |k| network.paths[k as usize].base_rtt);
         }
         self.network = network;
         self.clock.reaches(longest, h);
         self.locate();
-        for (q, feeds) in self.feeds.iter().enumerate() {
-            self.arrived[q] = feeds.sum(&self.sent, self.clock.now);
+        for (q, (new, old)) in self.feeds.iter().zip(&before).enumerate() {
+            let now = self.clock.now;
+            let total = new.sum(&self.sent, now);
+            self.moved[q] += total - self.arrived[q] - new.beyond(old, self.sent.of(now));
+            self.arrived[q] = total;
+            let joined = !old.kinds.is_empty() && old.kinds != new.kinds;
+            let unbound = |&k: &u32| self.model.kinds[k as usize].control.law == Law::Unresponsive;
+            let queue = &mut self.queues[q];
+            queue.open = new.kinds.iter().all(unbound);
+            queue.fills |= queue.open || joined || shorter[q];
         }
         self.switch(active);
     }
@@ -318,6 +401,7 @@ impl<'a, 'b> Integration<'a, 'b> {
             }
         }
         self.publish(|q| q.delay);
+        self.enter_books();
     }
 
     /// Writes what queues show now, given their delays.
@@ -437,15 +521,49 @@ impl<'a, 'b> Integration<'a, 'b> {
         }
     }
 
+    /// What comes to a queue in a step, in bytes. What a shorter delay has moved comes beside it,
+    /// no faster than the links before bring it; what a longer one has held back is waited for.
+    #[inline]
+    fn comes(&mut self, q: usize, now: usize, h: f64) -> f64 {
+        let total = self.feeds[q].sum(&self.sent, now);
+        let mut arrived = (total - self.arrived[q]).max(0.0);
+        self.arrived[q] = total;
+        let moved = self.moved[q];
+        if moved != 0.0 {
+            let most = (self.lines[q] * h - arrived).max(0.0);
+            let part = moved.clamp(-arrived, most);
+            self.moved[q] -= part;
+            arrived += part;
+        }
+        self.came[q] += arrived;
+        arrived
+    }
+
     fn integrate(&mut self, now: usize, h: f64) {
-        for (q, queue) in self.queues.iter_mut().enumerate() {
-            let total = self.feeds[q].sum(&self.sent, now);
-            queue.integrate((total - self.arrived[q]).max(0.0), h);
-            self.arrived[q] = total;
+        for q in 0..self.queues.len() {
+            let arrived = self.comes(q, now, h);
+            self.queues[q].integrate(arrived, h);
+        }
+    }
+
+    /// Writes the books of the queues.
+    #[inline]
+    fn enter_books(&mut self) {
+        let now = self.clock.now;
+        let [came, entered, served, could, lost] = &mut self.books;
+        came.of_mut(now).copy_from_slice(&self.came);
+        for (q, queue) in self.queues.iter().enumerate() {
+            entered.of_mut(now)[q] = queue.served + queue.backlog;
+            served.of_mut(now)[q] = queue.served;
+            could.of_mut(now)[q] = queue.could;
+            lost.of_mut(now)[q] = queue.lost;
         }
     }
 
     fn conserve(&mut self, now: usize, h: f64) {
+        for q in 0..self.queues.len() {
+            self.comes[q] = self.comes(q, now, h);
+        }
         for (loads, feeds) in self.loads.iter_mut().zip(&self.feeds) {
             feeds.gather(&self.windows, now, &mut loads.windows);
         }
@@ -457,6 +575,7 @@ impl<'a, 'b> Integration<'a, 'b> {
             loads: &self.loads,
             base_rtt: &self.motion.base_rtt,
             queues: &self.paths,
+            dead: &self.dead,
         };
         let (delay, rate) = (&mut self.next[..], &mut self.arrives[..]);
         for (p, queue) in delay.iter_mut().zip(&self.queues) {
@@ -465,18 +584,24 @@ impl<'a, 'b> Integration<'a, 'b> {
         let residual = problem.solve(delay, rate);
         self.residual = self.residual.max(residual);
         let mut bounded = false;
-        for (p, queue) in delay.iter_mut().zip(&self.queues) {
+        for ((p, queue), arrived) in delay.iter_mut().zip(&mut self.queues).zip(&self.comes) {
             // What windows send beyond a full buffer is lost; and however little they send, a
             // queue falls no faster than the link serves it.
-            let within = p.max(queue.delay - h).min(queue.longest);
+            let mut within = p.max(queue.delay - h).min(queue.longest);
+            if queue.fills {
+                within = queue.filled(within, *arrived, h);
+            }
             bounded |= within != *p;
             *p = within;
         }
         if bounded {
             problem.evaluate(delay, rate);
         }
-        for ((queue, p), y) in self.queues.iter_mut().zip(delay).zip(rate) {
-            queue.set(*p, *y, h);
+        for (q, queue) in self.queues.iter_mut().enumerate() {
+            match queue.fills {
+                true => queue.integrate(self.comes[q], h),
+                false => queue.set(self.next[q], self.arrives[q], h),
+            }
         }
     }
 }

@@ -172,8 +172,11 @@ impl Control {
         Control { reads, ..*self }.share(base_rtt, min_rtt, seen)
     }
 
-    /// Accumulation as the controller takes it.
+    /// Accumulation as the controller takes it; no number without a window.
     pub fn estimate(&self, base_rtt: f64, w: &Window, seen: &Seen) -> f64 {
+        if self.law == Law::Unresponsive {
+            return f64::NAN;
+        }
         w.window * self.share(base_rtt, w.min_rtt, seen)
     }
 

@@ -32,6 +32,7 @@ mod roots;
 mod run;
 mod signal;
 mod stability;
+mod wire;
 
 pub use error::FluidError;
 pub use linear::{Linear, Term};

@@ -41,8 +41,7 @@ const LARGEST: usize = 60;
 /// When there is no equilibrium, a law is one of the sign, or the network is too large.
 pub fn linearise(scenario: &Scenario, at: Time) -> Result<(Linear, Vec<Rest>), FluidError> {
     let model = Model::new(scenario)?;
-    let phases = scenario.phases();
-    let phase = (phases.iter().rev().find(|p| p.start <= at)).unwrap_or(&phases[0]);
+    let phase = scenario.phase_at(at);
     let network = model.network(phase.start);
     let kinds: Vec<usize> = (0..model.kinds.len())
         .filter(|&k| phase.active.contains(&model.kinds[k].members[0]))
@@ -78,7 +77,7 @@ pub fn linearise(scenario: &Scenario, at: Time) -> Result<(Linear, Vec<Rest>), F
     }
     let heeds = |k: &&usize| model.kinds[**k].control.law == Law::Reno;
     let at_rest = match (moving.iter().find(heeds), moving.iter().find(|k| !heeds(k))) {
-        (None, _) => Equilibrium::of(&model, phase)?,
+        (None, _) => Equilibrium::of(&model, &phase)?,
         (Some(_), None) => balance(&model, &network, &kinds)?,
         (Some(&one), Some(&other)) => {
             let group = |k: usize| {

@@ -58,8 +58,9 @@ pub(crate) struct Network {
 pub(crate) struct Path {
     /// Round trip over empty queues, in seconds.
     pub base_rtt: f64,
-    /// One way over empty queues.
+    /// One way over empty queues, and what of it is propagation.
     pub one_way: f64,
+    pub propagation: f64,
     /// The queues on the way there, then those on the way back that the source feels.
     pub hops: Vec<Hop>,
     /// How many of `hops` are on the way there.
@@ -72,10 +73,13 @@ pub(crate) struct Path {
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Hop {
     pub queue: usize,
-    /// Delay from the source to the queue.
+    /// Delay from the source to the queue, and what of it is propagation.
     pub after: f64,
+    pub propagation: f64,
     /// Each flow has such a queue for itself.
     pub private: bool,
+    /// The link before it; none at the source.
+    pub from: Option<LinkId>,
 }
 
 impl<'a> Model<'a> {
@@ -207,7 +211,7 @@ impl<'a> Model<'a> {
             .iter()
             .any(|f| matches!(f.demand, Demand::OnOff { rate: None, .. }))
         {
-            note("bursts without a rate are taken as always on");
+            note("bursts without a rate are taken at a mean rate as if they took no time");
         }
         if s.flows.iter().any(is_left_out) {
             note("web users without a `load` are left out");
@@ -259,21 +263,27 @@ impl<'a> Model<'a> {
         let rate = |l: LinkId| state.rate[l].as_bps_f64() / 8.0;
         let mut path = Path {
             base_rtt: 0.0,
-            one_way: 0.0,
+            one_way: f.mean_processing().as_secs_f64(),
+            propagation: 0.0,
             hops: Vec::new(),
             forward: 0,
             peak: offered(state.demand[flow]),
         };
+        let mut from = None;
         for &l in state.path[flow] {
             match self.queue_of[l] {
                 Some(queue) => path.hops.push(Hop {
                     queue: queue as usize,
                     after: path.one_way,
+                    propagation: path.propagation,
                     private: self.private[l],
+                    from,
                 }),
                 None => path.peak = path.peak.min(rate(l)),
             }
+            from = Some(l);
             path.one_way += state.crossing(l, there).as_secs_f64();
+            path.propagation += state.delay[l].as_secs_f64();
         }
         let endless = matches!(
             f.demand,
@@ -291,12 +301,22 @@ impl<'a> Model<'a> {
                 path.hops.push(Hop {
                     queue: queue as usize,
                     after: path.base_rtt,
+                    propagation: path.propagation,
                     private: self.private[l],
+                    from: None,
                 });
             }
             path.base_rtt += state.crossing(l, back).as_secs_f64();
         }
         path
+    }
+
+    /// How many links there are like this one, for `many` flows.
+    pub fn lines(&self, link: LinkId, many: f64) -> f64 {
+        match self.private[link] {
+            true => many,
+            false => 1.0,
+        }
     }
 
     /// A queue's capacity, longest delay, and discipline.
@@ -409,18 +429,5 @@ fn queued(s: &Scenario) -> (Vec<bool>, Vec<bool>) {
 
 /// The mean rate of a demand, in bytes per second; infinite where it has none.
 fn offered(demand: Demand) -> f64 {
-    match demand {
-        Demand::Greedy | Demand::Size(_) | Demand::OnOff { rate: None, .. } => f64::INFINITY,
-        Demand::Web(web) => web.load.map_or(0.0, |load| load.as_bps_f64() / 8.0),
-        Demand::Constant(rate) | Demand::Poisson(rate) => rate.as_bps_f64() / 8.0,
-        Demand::OnOff {
-            rate: Some(rate),
-            burst,
-            pause,
-        } => {
-            let rate = rate.as_bps_f64() / 8.0;
-            let on = burst.mean().as_f64() / rate;
-            rate * on / (on + pause.mean().as_secs_f64())
-        }
-    }
+    demand.mean_rate().map_or(f64::INFINITY, |bps| bps / 8.0)
 }

@@ -1,6 +1,8 @@
 //! What moves in every step, for all kinds of flows, quantity by quantity; and the common
 //! case, which a compiler can make a few instructions for several kinds at once.
 
+use crate::queue::is_never;
+
 /// The state of all kinds.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Motion {
@@ -93,8 +95,12 @@ impl Motion {
         };
     }
 
-    /// What a kind has in flight: the window, unless less is offered.
+    /// What a kind has in flight: the window, unless less is offered. What is offered to a link
+    /// that serves nothing counts for the time of the wires.
     pub fn flight(&self, kind: usize) -> f64 {
+        if is_never(1.0 / self.inverse[kind]) {
+            return self.window[kind].min(self.most[kind] * self.base_rtt[kind]);
+        }
         self.rate[kind] / self.inverse[kind]
     }
 

@@ -9,8 +9,26 @@
 //! the share dropped: a window sends as much in a round trip whether or not it gets through. Both are complementarity
 //! conditions: p ≥ 0, and either p or the slack is zero. A full buffer is the same at the
 //! other end: what does not fit is lost.
+//!
+//! A link whose rate is 0 serves nothing: its queue counts the bytes that come until they fill
+//! the buffer, and its delay is [`NEVER`]. The discipline goes by the rate that the link had
+//! before. When the rate of an ACK-clocked link falls, or comes back, what the windows bound is
+//! still on the wires: the queue fills by what arrives until it holds what the equation says.
 
 use crate::discipline::{Discipline, Law, Refused};
+
+/// The queuing delay of a link that serves nothing, in seconds: a number, so that what follows
+/// from it is one.
+pub(crate) const NEVER: f64 = 1e12;
+
+/// Whether a delay is that of a dead link, or interpolated to or from one: no other is so long.
+#[inline]
+pub(crate) fn is_never(delay: f64) -> bool {
+    delay > 1e-3 * NEVER
+}
+
+/// Of a queue that fills by what arrives: how near to the equation's it is taken for it.
+const NEAR: f64 = 1e-3;
 
 /// A queue's state and what it counts.
 #[derive(Clone, Debug)]
@@ -18,17 +36,30 @@ pub(crate) struct Queue {
     pub discipline: Discipline,
     /// Bytes per second.
     pub capacity: f64,
+    /// The same, or the last that was not 0.
+    alive: f64,
+    buffer: f64,
     /// Longest queuing delay that fits.
     pub longest: f64,
+    /// Bytes queued.
+    pub backlog: f64,
     /// Queuing delay and how it changes, for the prediction.
     pub delay: f64,
     pub slope: f64,
+    /// It fills by what arrives, until it holds what the windows say.
+    pub fills: bool,
+    /// No window bounds what comes: it always does.
+    pub open: bool,
     /// Fractions of arrivals lost and marked.
     pub loss: f64,
     pub mark: f64,
     /// Fraction of the arrivals that the discipline dropped when it last looked.
     drops: f64,
     pub sums: Sums,
+    /// Bytes served, that could have been served, and lost, since the start of the run.
+    pub served: f64,
+    pub could: f64,
+    pub lost: f64,
 }
 
 /// Sums since the last sample, in bytes, and integrals over time.
@@ -36,10 +67,16 @@ pub(crate) struct Queue {
 pub(crate) struct Sums {
     pub arrived: f64,
     pub served: f64,
+    /// What could have been served.
+    pub could: f64,
     pub lost: f64,
     pub marked: f64,
     /// Marked or dropped by the discipline.
     pub judged: f64,
+    /// The backlog times seconds.
+    pub backlog: f64,
+    /// Seconds in which the link served, and integrals over these.
+    pub alive: f64,
     pub delay: f64,
     pub price: f64,
 }
@@ -49,29 +86,50 @@ impl Queue {
         Queue {
             discipline,
             capacity,
+            alive: capacity,
+            buffer,
             longest: buffer / capacity,
+            backlog: 0.0,
             delay: 0.0,
             slope: 0.0,
+            fills: false,
+            open: false,
             loss: 0.0,
             mark: 0.0,
             drops: 0.0,
             sums: Sums::default(),
+            served: 0.0,
+            could: 0.0,
+            lost: 0.0,
         }
     }
 
     /// Whether it does more than delay.
     pub fn signals(&self) -> bool {
-        self.longest.is_finite() || self.discipline.law != Law::DropTail
+        self.buffer.is_finite() || self.discipline.law != Law::DropTail
+    }
+
+    /// Whether the link serves nothing.
+    pub fn is_dead(&self) -> bool {
+        self.capacity == 0.0
     }
 
     /// The rate changes; the backlog stays.
-    pub fn set_capacity(&mut self, capacity: f64, buffer: f64) {
-        if capacity != self.capacity {
-            self.delay *= self.capacity / capacity;
-            self.discipline.scale(capacity / self.capacity);
-            self.capacity = capacity;
-            self.longest = buffer / capacity;
-            self.slope = 0.0;
+    pub fn set_capacity(&mut self, capacity: f64) {
+        if capacity == self.capacity {
+            return;
+        }
+        self.fills |= capacity < self.capacity || self.is_dead();
+        self.capacity = capacity;
+        self.slope = 0.0;
+        if capacity > 0.0 {
+            self.discipline.scale(capacity / self.alive);
+            self.alive = capacity;
+            self.delay = self.backlog / capacity;
+            self.longest = self.buffer / capacity;
+        } else {
+            self.delay = NEVER;
+            self.longest = NEVER;
         }
     }
 
@@ -84,10 +142,23 @@ impl Queue {
     #[inline]
     pub fn integrate(&mut self, arrived: f64, h: f64) {
         let refused = self.judge(arrived, h);
-        let end = self.delay + (arrived - refused.dropped) / self.capacity - h;
-        let next = end.clamp(0.0, self.longest);
-        let overflow = (end - next).max(0.0) * self.capacity;
-        self.account(next, arrived, refused, overflow, h);
+        let end = self.backlog + (arrived - refused.dropped) - self.capacity * h;
+        let next = end.clamp(0.0, self.buffer);
+        self.account(next, arrived, refused, (end - next).max(0.0), h);
+    }
+
+    /// The equation's delay, or less if what arrived cannot have made it so long; if it can, the
+    /// queue fills no more.
+    pub fn filled(&mut self, next: f64, arrived: f64, h: f64) -> f64 {
+        if self.is_dead() {
+            return NEVER;
+        }
+        let most = self.backlog / self.capacity + arrived * (1.0 - self.drops) / self.capacity - h;
+        self.fills = self.open || next * (1.0 - NEAR) > most;
+        match self.fills {
+            true => most.max(0.0),
+            false => next,
+        }
     }
 
     /// What may arrive so that as much enters as is served.
@@ -96,7 +167,7 @@ impl Queue {
         self.capacity / (1.0 - self.drops).max(1e-6)
     }
 
-    /// The queue is `next` because of the windows, which then send at `rate`. What the discipline
+    /// The delay is `next` because of the windows, which then send at `rate`. What the discipline
     /// drops does not enter, by the share that it came to in the step before: what it comes to in
     /// this one depends on what arrives.
     pub fn set(&mut self, next: f64, rate: f64, h: f64) {
@@ -121,17 +192,16 @@ impl Queue {
         } else {
             0.0
         };
-        self.account(next, arrived, refused, overflow, h);
+        self.account(next * self.capacity, arrived, refused, overflow, h);
     }
 
     fn judge(&mut self, arrived: f64, h: f64) -> Refused {
-        let backlog = self.delay * self.capacity;
-        self.discipline.step(arrived, backlog, self.capacity, h)
+        self.discipline.step(arrived, self.backlog, self.alive, h)
     }
 
+    /// The backlog becomes `next`.
     #[inline]
     fn account(&mut self, next: f64, arrived: f64, refused: Refused, overflow: f64, h: f64) {
-        let before = self.delay;
         let lost = refused.dropped + overflow;
         let part = |bytes: f64| {
             if bytes > 0.0 {
@@ -142,15 +212,32 @@ impl Queue {
         };
         self.loss = part(lost);
         self.mark = part(refused.marked);
+        // Rounding must not make it less than nothing, or something of nothing.
+        let served = match self.is_dead() {
+            true => 0.0,
+            false => (arrived - lost - (next - self.backlog)).max(0.0),
+        };
+        self.served += served;
+        self.could += self.capacity * h;
+        self.lost += lost;
+        let dead = self.is_dead();
         let sums = &mut self.sums;
         sums.arrived += arrived;
         sums.marked += refused.marked;
         sums.judged += refused.marked + refused.dropped;
         sums.lost += lost;
-        sums.served += arrived - lost - (next - before) * self.capacity;
-        sums.delay += 0.5 * h * (before + next);
-        sums.price += h * self.discipline.price(0.5 * (before + next));
-        self.slope = (next - before) / h;
-        self.delay = next;
+        sums.served += served;
+        sums.could += self.capacity * h;
+        sums.backlog += 0.5 * h * (self.backlog + next);
+        self.backlog = next;
+        if dead {
+            return;
+        }
+        let (before, delay) = (self.delay, next / self.capacity);
+        sums.alive += h;
+        sums.delay += 0.5 * h * (before + delay);
+        sums.price += h * self.discipline.price(0.5 * (before + delay));
+        self.slope = (delay - before) / h;
+        self.delay = delay;
     }
 }

@@ -1,15 +1,25 @@
 //! Samples: the quantities of every engine, from what the integration has.
 //!
 //! What leaves the network is found as the papers define accumulation, by arrival and service
-//! curves [Xia03 eqs. 1-6]: the byte that leaves a FIFO queue at t entered it when the delay
-//! that it met there had just passed. Walked back from the sink to the source, this gives the
-//! instant at which the byte was sent, so the service curve of the path; the arrival curve,
-//! later by the delay over empty queues, less the service curve is the accumulation
-//! [Xia05 eq. 1].
+//! curves [Xia03 eqs. 1-6]: a FIFO queue has served, at t, the bytes that had entered it by u,
+//! where what had entered by u is what is served by t. Both are kept, so this holds however rates
+//! change. Walked back from the sink to the source, it gives the instant at which the byte was
+//! sent that arrives now, so the service curve of the path.
+//!
+//! - Of what is sent, the share that queues lost does not arrive.
+//! - Where ACK-clocked sources have sent more or less than the queue that they wait in took (they
+//!   learn of its delay a round trip late), what it serves is theirs in proportion.
+//! - Nothing is overtaken, and links bring no more than their rate: when a delay falls, what is
+//!   due at once waits for that.
+//!
+//! The accumulation of a flow is its share of each queue [Xia05 eq. 1]: in proportion to what
+//! flows sent in the time in which the bytes entered that are there.
 
-use crate::integrate::Integration;
-use crate::model::Model;
-use accord_scenario::{Entity, Metric, Scenario, Series};
+use crate::integrate::{Book, Integration};
+use crate::model::{Hop, Model, Network};
+use crate::queue::is_never;
+use crate::wire::Wire;
+use accord_scenario::{Entity, Metric, Scenario, Series, complete};
 
 /// Flow metrics, in the order of [`Metric`].
 const OF_FLOWS: [Metric; 9] = [
@@ -26,11 +36,11 @@ const OF_FLOWS: [Metric; 9] = [
 const OF_LINKS: [Metric; 8] = [
     Metric::Backlog,
     Metric::BacklogPackets,
-    Metric::QueuingDelay,
-    Metric::Utilisation,
+    Metric::ServedRate,
+    Metric::Arrivals,
     Metric::Drops,
     Metric::Marks,
-    Metric::MarkingProbability,
+    Metric::Judged,
     Metric::Price,
 ];
 
@@ -46,11 +56,47 @@ pub(crate) struct Recorder {
     since: f64,
 }
 
-#[derive(Clone, Copy, Default)]
+/// What was at the last sample.
+#[derive(Clone, Default)]
 struct Last {
     sent: f64,
-    delivered: f64,
+    /// When the byte was sent that arrived last, and how much had been sent then.
+    until: f64,
+    due: f64,
+    /// Bytes that would have arrived if links had room for them, and bytes sent that no queue
+    /// has taken, less those that one has taken before they were sent: they arrive when the flow is
+    /// over.
+    waiting: f64,
+    withheld: f64,
     lost: f64,
+    /// The wire to the first queue, or to the sink; and each queue of the way.
+    wire: Option<Wire>,
+    hops: Vec<Passed>,
+}
+
+/// A queue of the way: when the byte entered that it served last, its wait, and the wire to the
+/// next queue or to the sink.
+#[derive(Clone)]
+struct Passed {
+    queue: usize,
+    entered: f64,
+    wait: f64,
+    wire: Wire,
+    /// When the byte came out of the wire, and when into it, that did so last.
+    out: f64,
+    left: f64,
+    /// The queue's books at these times; none yet of a new way.
+    books: Option<Books>,
+    /// What the wire had room for since the last sample.
+    room: f64,
+}
+
+#[derive(Clone, Copy)]
+struct Books {
+    came: f64,
+    stayed: f64,
+    lost: f64,
+    could: f64,
 }
 
 impl Recorder {
@@ -67,59 +113,214 @@ impl Recorder {
         }
     }
 
+    /// The network is another from `time` on.
+    pub fn enter(&mut self, network: &Network, time: f64) {
+        for (last, path) in self.last.iter_mut().zip(&network.paths) {
+            let hops = &path.hops[..path.forward];
+            let ends = hops.iter().map(|h| (h.after, h.propagation));
+            let ends = ends.chain([(path.one_way, path.propagation)]);
+            // Propagation and sending of the wires to each queue and to the sink.
+            let mut from = (0.0, 0.0);
+            let wires: Vec<(f64, f64)> = ends
+                .map(|end| {
+                    let (whole, wire) = (end.0 - from.0, end.1 - from.1);
+                    from = end;
+                    (wire, (whole - wire).max(0.0))
+                })
+                .collect();
+            let same = last.hops.len() == hops.len()
+                && (last.hops.iter().zip(hops)).all(|(p, h)| p.queue == h.queue);
+            match &mut last.wire {
+                Some(wire) if same => {
+                    wire.change(time, wires[0].0, wires[0].1);
+                    let old = last.hops.iter_mut().map(|p| &mut p.wire);
+                    old.zip(&wires[1..])
+                        .for_each(|(w, &(delay, sending))| w.change(time, delay, sending));
+                }
+                wire => {
+                    // What is on an old way arrives by the new one, as if its queues had been
+                    // empty when the last byte passed.
+                    *wire = Some(Wire::new(wires[0].0, wires[0].1));
+                    let new = |(h, &(delay, sending)): (&Hop, &(f64, f64))| Passed {
+                        queue: h.queue,
+                        entered: last.until + h.after,
+                        wait: 0.0,
+                        wire: Wire::new(delay, sending),
+                        out: time,
+                        left: time - delay - sending,
+                        books: None,
+                        room: 0.0,
+                    };
+                    last.hops = hops.iter().zip(&wires[1..]).map(new).collect();
+                }
+            }
+        }
+    }
+
     /// Takes a sample.
     pub fn sample(&mut self, run: &mut Integration<'_, '_>, time: f64) {
         run.keep_queues();
         let period = time - self.since;
         self.since = time;
         self.time.push(time);
-        for k in 0..run.flows.len() {
-            self.flow(k, run, time, period);
+        let mut arrived = self.arrivals(run, time);
+        for (k, arrived) in arrived.drain(..).enumerate() {
+            self.flow(k, run, time, period, arrived);
         }
         for (q, columns) in self.links.iter_mut().enumerate() {
             let packet = run.model.packets[q];
             let queue = &mut run.queues[q];
             let sums = std::mem::take(&mut queue.sums);
-            let delay = sums.delay / period;
-            let backlog = delay * queue.capacity;
-            let judged = match sums.arrived > 0.0 {
-                true => sums.judged / sums.arrived,
-                false => 0.0,
-            };
+            let backlog = sums.backlog / period;
             let values = [
                 backlog,
                 backlog / packet,
-                delay,
-                sums.served / (queue.capacity * period),
+                sums.served * 8.0 / period,
+                sums.arrived / packet,
                 sums.lost / packet,
                 sums.marked / packet,
-                judged,
-                sums.price / period,
+                sums.judged / packet,
+                sums.price / sums.alive,
             ];
             columns.iter_mut().zip(values).for_each(|(c, v)| c.push(v));
         }
     }
 
-    fn flow(&mut self, k: usize, run: &Integration<'_, '_>, time: f64, period: f64) {
-        let flow = &run.flows[k];
+    /// What arrived at the sink since the last sample, for a flow of each kind, in bytes.
+    fn arrivals(&mut self, run: &Integration<'_, '_>, time: f64) -> Vec<f64> {
+        let mut pending = vec![0.0; run.queues.len()];
+        let mut room = vec![0.0f64; run.queues.len()];
+        for k in 0..run.flows.len() {
+            self.falls_due(k, run, time);
+            let last = &self.last[k];
+            let path = &run.network.paths[k];
+            for (hop, passed) in path.hops[..path.forward].iter().zip(&last.hops) {
+                let many = if hop.private { 1.0 } else { run.flows[k].many };
+                pending[hop.queue] += many * last.waiting;
+                room[hop.queue] = room[hop.queue].max(passed.room);
+            }
+        }
+        let mut arrivals = vec![0.0; run.flows.len()];
+        for (k, arrived) in arrivals.iter_mut().enumerate() {
+            let path = &run.network.paths[k];
+            let mut part = 1.0f64;
+            for hop in &path.hops[..path.forward] {
+                if pending[hop.queue] > room[hop.queue] {
+                    part = part.min(room[hop.queue] / pending[hop.queue]);
+                }
+            }
+            let waiting = &mut self.last[k].waiting;
+            *arrived = part * *waiting;
+            *waiting -= *arrived;
+        }
+        // What is withheld of flows that are over takes what room there is beside.
+        for (k, arrived) in arrivals.iter_mut().enumerate() {
+            let (path, last) = (&run.network.paths[k], &mut self.last[k]);
+            if run.flows[k].active || last.withheld <= 0.0 {
+                continue;
+            }
+            let hops = || path.hops[..path.forward].iter();
+            let many = |hop: &Hop| if hop.private { 1.0 } else { run.flows[k].many };
+            let left = |hop: &Hop| (room[hop.queue] - pending[hop.queue]) / many(hop);
+            let more = hops().map(left).fold(last.withheld, f64::min).max(0.0);
+            hops().for_each(|hop| pending[hop.queue] += more * many(hop));
+            last.withheld -= more;
+            *arrived += more;
+        }
+        arrivals
+    }
+
+    /// Moves the service curve of a kind's path on to `time`: what it says has arrived is due.
+    fn falls_due(&mut self, k: usize, run: &Integration<'_, '_>, time: f64) {
         let path = &run.network.paths[k];
+        let forward = &path.hops[..path.forward];
+        let mut last = std::mem::take(&mut self.last[k]);
+        let mut at = time;
+        let (mut kept, mut longest, mut taken) = (1.0, 0.0, 1.0);
+        for (hop, passed) in forward.iter().zip(&mut last.hops).rev() {
+            let left = passed.wire.left(at);
+            let from = run.clock.place(left);
+            let (mut entered, mut at_queue) = run.entered(hop.queue, from);
+            if entered > left || entered < passed.entered {
+                entered = entered.min(left).max(passed.entered);
+                at_queue = run.clock.place(entered);
+            }
+            let books = |entered, left| Books {
+                came: run.book(Book::Came, hop.queue, entered),
+                stayed: run.book(Book::Entered, hop.queue, entered),
+                lost: run.book(Book::Lost, hop.queue, entered),
+                could: run.book(Book::Could, hop.queue, left),
+            };
+            let place = |time| run.clock.place(time);
+            let first = || books(place(passed.entered), place(passed.left));
+            let then = passed.books.unwrap_or_else(first);
+            let now = books(at_queue, from);
+            passed.books = Some(now);
+            let came = now.came - then.came;
+            let stayed = now.stayed - then.stayed;
+            let lost = now.lost - then.lost;
+            // Where a delay has fallen more time passes at its one end than at the other.
+            let (out, into) = (at - passed.out, left - passed.left);
+            let part = if into > out { out / into } else { 1.0 };
+            passed.room = part * (now.could - then.could);
+            (passed.out, passed.left) = (at, left);
+            if stayed + lost > 0.0 {
+                kept *= stayed / (stayed + lost);
+            }
+            let wait = (left - entered).max(0.0);
+            if wait.max(passed.wait) > longest && came > 0.0 {
+                longest = wait.max(passed.wait);
+                taken = (stayed + lost) / came;
+            }
+            (passed.entered, passed.wait) = (entered, wait);
+            at = entered;
+        }
+        if let Some(wire) = &mut last.wire {
+            last.until = last.until.max(wire.left(at));
+        }
+        let due = self.sent_by(k, run, last.until);
+        let sent = kept * (due - last.due).max(0.0);
+        let arrives = taken * sent;
+        last.withheld += sent - arrives;
+        last.waiting += arrives;
+        last.due = last.due.max(due);
+        self.last[k] = last;
+    }
+
+    /// What a flow of a kind has in the queues of its way, in bytes, each at the time at which
+    /// what passed it without waiting arrives now.
+    fn accumulation(&self, k: usize, run: &Integration<'_, '_>, time: f64) -> f64 {
+        let path = &run.network.paths[k];
+        let of = |hop: &Hop| {
+            let at = time - (path.one_way - hop.after);
+            let place = run.clock.place(at);
+            let book = |book, place| run.book(book, hop.queue, place);
+            let backlog = book(Book::Entered, place) - book(Book::Served, place);
+            if backlog <= 0.0 {
+                return 0.0;
+            }
+            let (entered, from) = run.entered(hop.queue, place);
+            let came = book(Book::Came, place) - book(Book::Came, from);
+            if came <= 0.0 {
+                return 0.0;
+            }
+            let sent = |time| self.sent_by(k, run, time - hop.after);
+            backlog * (sent(at) - sent(entered)).max(0.0) / came
+        };
+        path.hops[..path.forward].iter().map(of).sum()
+    }
+
+    fn flow(&mut self, k: usize, run: &Integration<'_, '_>, time: f64, period: f64, arrived: f64) {
+        let flow = &run.flows[k];
         let kind = &run.model.kinds[k];
-        let delivered = self.sent_by(k, run, sent_at(k, run, time));
+        let out = arrived * 8.0 / period;
+        let accumulation = self.accumulation(k, run, time);
         let last = &mut self.last[k];
         let lost = flow.lost;
-        // A change of the path may show bytes twice, which is not a negative rate.
-        let arrived = (delivered - last.delivered).max(0.0);
-        let out = (arrived - (lost - last.lost)).max(0.0) * 8.0 / period;
         let sent = run.motion.sent[k];
         let rate = (sent - last.sent) * 8.0 / period;
         let losses = (lost - last.lost) / kind.control.packet;
-        *last = Last {
-            sent,
-            delivered,
-            lost,
-        };
-        let due = self.sent_by(k, run, time - path.one_way);
-        let accumulation = (due - delivered).max(0.0);
+        (last.sent, last.lost) = (sent, lost);
         let there = flow.active || rate > 0.0 || out > 0.0;
         let state = run.window(k);
         let seen = run.seen(k);
@@ -129,16 +330,29 @@ impl Recorder {
             _ => f64::NAN,
         };
         let runs = |v: f64| if flow.active { v } else { f64::NAN };
+        // No round trip passes a link that serves nothing.
+        let dead = is_never(seen.queue);
+        let passes = |v: f64| {
+            if dead || is_never(v) {
+                f64::NAN
+            } else {
+                runs(v)
+            }
+        };
         let is = |v: f64| if there { v } else { f64::NAN };
         let values = [
             is(out),
             is(out),
             is(rate),
             runs(window),
-            runs(base_rtt + seen.queue),
-            runs(state.min_rtt),
+            passes(base_rtt + seen.queue),
+            if is_never(state.min_rtt) {
+                f64::NAN
+            } else {
+                runs(state.min_rtt)
+            },
             is(accumulation),
-            runs(kind.control.estimate(base_rtt, &state, &seen)),
+            passes(kind.control.estimate(base_rtt, &state, &seen)),
             is(losses),
         ];
         let columns = &mut self.flows[k];
@@ -205,11 +419,11 @@ impl Recorder {
                 .filter_map(|f| kind_of[f])
                 .collect();
             for (i, metric) in OF_FLOWS.into_iter().enumerate().filter(|(_, m)| m.adds()) {
-                // Of flows that are there; NaN where none is.
+                // Of flows that are there.
                 let sum = |t: usize| {
                     let there = kinds.iter().map(|&k| self.flows[k][i][t]);
                     let there = there.filter(|v| !v.is_nan());
-                    there.reduce(|a, b| a + b).unwrap_or(f64::NAN)
+                    there.sum::<f64>()
                 };
                 add(Entity::Group(g), metric, (0..samples).map(sum).collect());
             }
@@ -224,42 +438,7 @@ impl Recorder {
                 add(Entity::Link(l), metric, values);
             }
         }
+        let series = complete(scenario, &self.time, series);
         (self.time, series)
     }
-}
-
-/// When the byte was sent that reaches the sink at `time`.
-fn sent_at(k: usize, run: &Integration<'_, '_>, time: f64) -> f64 {
-    let path = &run.network.paths[k];
-    let mut at = time;
-    let mut from = path.one_way;
-    for hop in path.hops[..path.forward].iter().rev() {
-        at = entered(hop.queue, run, at - (from - hop.after));
-        from = hop.after;
-    }
-    at - from
-}
-
-/// When the byte entered a queue that it left at `time`: the u with u + p(u) = time.
-fn entered(queue: usize, run: &Integration<'_, '_>, time: f64) -> f64 {
-    let clock = &run.clock;
-    let left = |at: usize| clock.time(at) + run.delays.get(queue, at);
-    let (mut low, mut high) = (clock.oldest(), clock.now);
-    if left(high) <= time {
-        return time - run.delays.get(queue, high);
-    }
-    if left(low) >= time {
-        return time - run.delays.get(queue, low);
-    }
-    while high - low > 1 {
-        let middle = (low + high) / 2;
-        if left(middle) <= time {
-            low = middle;
-        } else {
-            high = middle;
-        }
-    }
-    let (a, b) = (left(low), left(high));
-    let part = if b > a { (time - a) / (b - a) } else { 0.0 };
-    clock.time(low) + part * (clock.time(high) - clock.time(low))
 }

@@ -59,8 +59,9 @@ pub fn step(scenario: &Scenario) -> Result<f64, FluidError> {
         return Ok(step.as_secs_f64());
     }
     let model = Model::new(scenario)?;
-    let shortest = (scenario.phases().iter())
-        .flat_map(|p| model.network(p.start).paths)
+    let cuts = scenario.cuts();
+    let shortest = (cuts[..cuts.len() - 1].iter())
+        .flat_map(|&start| model.network(start).paths)
         .map(|p| p.base_rtt)
         .fold(f64::INFINITY, f64::min);
     let steps = if model.kinds.iter().all(|k| k.control.is_smooth()) {
@@ -77,7 +78,8 @@ fn integrate(
     observer: &mut dyn Observer,
 ) -> Result<(Run, f64), FluidError> {
     let model = Model::new(scenario)?;
-    let phases = scenario.phases();
+    let cuts = scenario.cuts();
+    let starts = &cuts[..cuts.len() - 1];
     let seconds = scenario.duration.as_secs_f64();
     let work = seconds / step * (model.kinds.len() + model.queues.len()) as f64;
     if work.is_nan() || work > MOST_WORK {
@@ -87,22 +89,23 @@ fn integrate(
         };
         return Err(FluidError::TooFine { step, work, hint });
     }
-    let networks: Vec<_> = phases.iter().map(|p| model.network(p.start)).collect();
+    let networks: Vec<_> = starts.iter().map(|&start| model.network(start)).collect();
     let longest = (networks.iter().flat_map(|n| &n.paths))
         .map(|p| p.base_rtt)
         .fold(0.0, f64::max);
     let sample = sampling(scenario, step);
     let samples = scenario.duration.as_ps() / sample.as_ps().max(1);
     let link_model = scenario.fluid.link_model;
-    let mut state = Integration::new(&model, link_model, longest, step, phases.len())?;
+    let mut state = Integration::new(&model, link_model, longest, step, starts.len())?;
     let mut recorder = Recorder::new(&model, samples as usize);
     let mut steps = 0u64;
     let mut next_sample = Time::ZERO + sample;
-    for (phase, network) in phases.iter().zip(networks) {
+    for (phase, network) in scenario.phases().zip(networks) {
         let mut active = vec![false; model.kinds.len()];
         for (k, kind) in model.kinds.iter().enumerate() {
             active[k] = phase.active.binary_search(&kind.members[0]).is_ok();
         }
+        recorder.enter(&network, phase.start.as_secs_f64());
         state.enter(network, &active, step);
         let mut from = phase.start;
         while from < phase.end {

@@ -16,12 +16,16 @@ fn text(head: &str, link: &str, flow: &str) -> String {
 const HEAD: &str = "duration = \"20 s\"";
 const LINK: &str = "rate = \"10 Mbps\"\ndelay = \"10 ms\"";
 
-/// Values are numbers wherever a flow runs; links always have them.
+/// Values are numbers wherever a flow runs; links always have them, but for shares of what
+/// arrives where nothing does.
 fn finite(run: &Run) {
     for s in &run.series {
         let ends = s.values.iter().all(|v| !v.is_infinite());
         assert!(ends, "{} of {:?}", s.metric, s.entity);
-        if matches!(s.entity, Entity::Link(_)) {
+        let of_arrivals = matches!(s.metric, Metric::MarkingProbability | Metric::LossRatio);
+        if of_arrivals {
+            assert!(s.values.iter().all(|v| v.is_nan() || *v >= 0.0));
+        } else if matches!(s.entity, Entity::Link(_)) {
             assert!(
                 s.values.iter().all(|v| v.is_finite() && *v >= 0.0),
                 "{}",

@@ -90,8 +90,7 @@ impl<'a> Collector<'a> {
             let flows = readings(self.scenario.flows.len(), &parts);
             let links: BTreeMap<LinkId, LinkReading> =
                 parts.iter().flat_map(|p| p.links.iter().cloned()).collect();
-            let idle = |id: LinkId| LinkReading::idle(self.scenario.links[id].rate);
-            let link = |id| links.get(&id).cloned().unwrap_or_else(|| idle(id));
+            let link = |id: LinkId| links.get(&id).cloned().unwrap_or_default();
             self.recorder.sample(now, |id| flows[id], link);
         }
         Some(now)
@@ -99,7 +98,7 @@ impl<'a> Collector<'a> {
 
     /// The series, and the times that they share.
     pub fn finish(self) -> (Vec<f64>, Vec<Series>) {
-        self.recorder.finish()
+        self.recorder.finish(self.scenario)
     }
 }
 
@@ -125,10 +124,12 @@ fn readings(flows: usize, parts: &[Part]) -> Vec<FlowReading> {
         // [Xia05 eq. 1].
         let queued = source.due.saturating_sub(sink.delivered + lost.bytes);
         *reading = FlowReading {
-            active: source.started && !(source.stopped && queued == 0),
+            active: source.started
+                && !(source.stopped && source.sent <= sink.delivered + lost.bytes),
             sent: source.sent,
             delivered: sink.delivered,
             fresh: sink.fresh,
+            delays: sink.delays,
             retransmissions: source.view.retransmissions,
             losses: lost.packets,
             accumulation: queued,

@@ -1,6 +1,6 @@
 //! The two ends of a flow, each at its node, with what is counted there.
 
-use accord_scenario::{Application, Scenario, State};
+use accord_scenario::{Application, Delays, Scenario, Sizer, State};
 use accord_transport::wire::{self, Header, Kind, tos};
 use accord_transport::{Receiver, Segment, Sender, View, endpoints};
 use accord_units::{Bytes, Duration, Time};
@@ -20,6 +20,8 @@ pub struct Source {
     pub connection: Option<Connection>,
     /// What gives it something to send.
     pub application: Application,
+    /// Draws the sizes of its packets, where they are random.
+    pub sizes: Option<Sizer>,
     /// The application waits for all that it supplied to be delivered.
     transferring: bool,
     /// It has started, and stopped.
@@ -53,13 +55,14 @@ impl Source {
     /// The sending end of a flow that has not started.
     pub fn new(scenario: &Scenario, flow: usize) -> Source {
         let f = &scenario.flows[flow];
-        let base_rtt = scenario.at(Time::ZERO).base_rtt(flow);
+        let base_rtt = base_rtt(&scenario.at(Time::ZERO), flow);
         let (sender, _) = endpoints(&f.controller, &f.service, f.packet, base_rtt);
         Source {
             flow,
             sender,
             connection: None,
             application: Application::new(f, flow, scenario.seed),
+            sizes: (f.sizes.as_ref()).map(|law| Sizer::new(law, flow, scenario.seed)),
             transferring: false,
             started: false,
             stopped: false,
@@ -77,7 +80,7 @@ impl Source {
         let step = self.application.act(now);
         if step.new_connection {
             let f = &network.scenario.flows[self.flow];
-            let base_rtt = network.base_rtt(self.flow);
+            let base_rtt = base_rtt(network, self.flow);
             (self.sender).reconnect(&f.controller, &f.service, base_rtt, now);
         }
         match &mut self.connection {
@@ -145,6 +148,12 @@ impl Source {
     }
 }
 
+/// The round trip that a flow measures over empty queues. Hosts take the time that they take; none
+/// is added.
+pub fn base_rtt(network: &State, flow: usize) -> Duration {
+    network.base_rtt(flow) - network.scenario.flows[flow].mean_processing()
+}
+
 /// The receiving end.
 #[derive(Debug)]
 pub struct Sink {
@@ -159,12 +168,14 @@ pub struct Sink {
 }
 
 /// What is known at the receiving end; sums since the start.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct SinkReading {
     /// Data bytes that arrived.
     pub delivered: u64,
     /// Those that arrived for the first time.
     pub fresh: u64,
+    /// Delays of data, of flows whose packets carry the time when they were sent.
+    pub delays: Option<Delays>,
 }
 
 impl Sink {
@@ -189,24 +200,35 @@ impl Sink {
         self.reading.fresh += if fresh { size.get() } else { 0 };
     }
 
-    /// A packet arrived; gives what to send back.
-    pub fn receive(&mut self, packet: &Packet, segment: &Segment, now: Time) -> Option<Segment> {
+    /// A packet arrived, which takes `one_way` over empty queues; gives what to send back.
+    pub fn receive(
+        &mut self,
+        packet: &Packet,
+        segment: &Segment,
+        one_way: Duration,
+        now: Time,
+    ) -> Option<Segment> {
         let size = packet.header.size;
         let marked = packet.is_marked();
         let receipt = self.receiver.on_segment(segment, size, marked, None, now);
         if let Some(fresh) = receipt.data {
             self.reading.delivered += size.get();
             self.reading.fresh += if fresh { size.get() } else { 0 };
+            if let Segment::Data { sent, .. } = segment {
+                let delays = self.reading.delays.get_or_insert_default();
+                delays.add(now.since(*sent), one_way);
+            }
         }
         receipt.reply
     }
 }
 
-/// Writes the packet of a flow that carries a segment.
+/// Writes the packet of a flow that carries a segment; `size` is that of data, where it is random.
 pub fn packet(
     scenario: &Scenario,
     flow: usize,
     segment: &Segment,
+    size: Option<Bytes>,
     ecn_capable: bool,
     route: u16,
     run: u32,
@@ -216,7 +238,7 @@ pub fn packet(
     let header = Header {
         kind,
         size: match kind {
-            Kind::Data => f.packet,
+            Kind::Data => size.unwrap_or(f.packet),
             Kind::Ack => f.ack,
             Kind::OutOfBand | Kind::InBand | Kind::Report => f.control,
             // No segment is one.

@@ -5,7 +5,7 @@ use crate::packet::Packet;
 use accord_aqm::{Aggregate, AnyAqm, Aqm};
 use accord_port::{Limit, Port};
 use accord_scenario::{
-    self as scenario, AggregateReading, Dice, LinkId, LinkReading, Purpose, Scenario,
+    self as scenario, AggregateReading, Dice, LinkId, LinkReading, Purpose, Scenario, secret,
 };
 use accord_units::{Bytes, Duration, Rate, Time};
 use std::collections::VecDeque;
@@ -17,8 +17,8 @@ pub struct Link {
     pub id: LinkId,
     /// Its port.
     pub port: Port<Packet>,
-    /// The packet in service.
-    pub serving: Option<Packet>,
+    /// The packet in service, and when its service began.
+    pub serving: Option<(Packet, Time)>,
     /// Randomness of its discipline.
     pub dice: Dice,
     /// Propagation delay.
@@ -26,6 +26,8 @@ pub struct Link {
     loss: Loss,
     /// What is on the wire, and when it comes out.
     wire: VecDeque<(Time, Packet)>,
+    /// When what was sent last comes out, or did.
+    last_arrival: Time,
     /// How it does.
     pub achieved: Achieved,
 }
@@ -47,9 +49,15 @@ impl Link {
             scenario::Limit::Bytes(b) => Limit::bytes(b),
             scenario::Limit::Unlimited => Limit::UNLIMITED,
         };
+        let aqm = AnyAqm::build(&link.queue.discipline);
         Link {
             id,
-            port: match Port::new(link.rate, limit, AnyAqm::build(&link.queue.discipline)) {
+            port: match Port::new(
+                link.rate,
+                limit,
+                aqm,
+                secret(scenario.seed, id, Purpose::Tie),
+            ) {
                 port if link.control_priority => port,
                 port => port.without_priority(),
             },
@@ -62,12 +70,17 @@ impl Link {
                 dice: Dice::new(scenario.seed, id, Purpose::Loss),
             },
             wire: VecDeque::new(),
+            last_arrival: Time::ZERO,
             achieved: Achieved::default(),
         }
     }
 
-    /// A packet is on the wire at `sent`, unless it is lost there: then it comes back.
-    pub fn propagate(&mut self, packet: Packet, sent: Time) -> Result<(), Packet> {
+    /// A packet whose service began at `begun` is on the wire at `sent`, unless it is lost there:
+    /// then it comes back. It does not overtake what was sent before it, and follows it in no
+    /// less time than it took to be sent, even if the delay has become shorter.
+    pub fn propagate(&mut self, packet: Packet, begun: Time, sent: Time) -> Result<(), Packet> {
+        let follows = self.last_arrival + sent.since(begun);
+        self.last_arrival = (sent + self.delay).max(follows);
         let p = match packet.is_control() {
             true => self.loss.control,
             false => self.loss.data,
@@ -75,9 +88,7 @@ impl Link {
         if p > 0.0 && self.loss.dice.uniform() < p {
             return Err(packet);
         }
-        // Nothing arrives before what was sent earlier.
-        let last = self.wire.back().map_or(Time::ZERO, |(at, _)| *at);
-        self.wire.push_back(((sent + self.delay).max(last), packet));
+        self.wire.push_back((self.last_arrival, packet));
         Ok(())
     }
 
@@ -93,17 +104,16 @@ impl Link {
 
     /// For the recorder.
     pub fn read(&self, now: Time) -> LinkReading {
-        let (packets, backlog) = self.port.backlog();
+        let area = self.port.area(now);
         let c = self.port.counters();
         LinkReading {
-            served: c.served.bytes,
+            served: self.port.sent(now),
             offered: c.offered.packets,
             drops: c.dropped().packets,
             marks: c.marked.packets,
             judged: c.marked.packets + c.refused.packets,
-            packets,
-            backlog,
-            rate: self.port.rate(),
+            packet_area: area.packets,
+            area: area.bytes,
             price: self.port.aqm().price(),
             virtual_delay: self.port.aqm().virtual_delay(now),
             excess_bandwidth: self.port.aqm().excess_bandwidth(),

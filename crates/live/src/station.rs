@@ -15,7 +15,7 @@ use self::kernel::Ear;
 use crate::agenda::{Agenda, Due};
 use crate::clock::Clock;
 use crate::collect::Part;
-use crate::ends::{Sink, Source, packet};
+use crate::ends::{Sink, Source, base_rtt, packet};
 use crate::link::{Achieved, Link};
 use crate::packet::Packet;
 #[cfg(test)]
@@ -23,7 +23,7 @@ use crate::socket::Exchange;
 use crate::socket::Socket;
 use accord_aqm::Aqm;
 use accord_port::Count;
-use accord_scenario::{Change, LinkId, NodeId, Scenario, State};
+use accord_scenario::{Change, LinkId, NodeId, Scenario, Sizer, State};
 use accord_transport::Segment;
 use accord_transport::pcapng::Capture;
 use accord_transport::wire;
@@ -320,7 +320,8 @@ impl<'a> Station<'a> {
             }
             Change::Rate(link, rate) => {
                 if let Some(i) = self.link_of[*link] {
-                    self.links[i].port.set_rate(*rate);
+                    let end = self.links[i].port.set_rate(self.now, *rate);
+                    self.agenda.set(Due::Sent(i), end.unwrap_or(Time::MAX));
                 }
             }
             Change::Route { flow, .. } => self.route[*flow] += 1,
@@ -331,7 +332,7 @@ impl<'a> Station<'a> {
             }
         }
         for source in &mut self.sources {
-            let base_rtt = self.state.base_rtt(source.flow);
+            let base_rtt = base_rtt(&self.state, source.flow);
             source.sender.set_base_rtt(base_rtt);
         }
     }
@@ -362,8 +363,11 @@ impl<'a> Station<'a> {
                 Ok(segment) => {
                     let ecn = source.sender.is_ecn_capable();
                     let flow = source.flow;
-                    let size = self.send(flow, 0, &segment, ecn);
-                    if matches!(segment, Segment::Data { .. }) {
+                    let is_data = matches!(segment, Segment::Data { .. });
+                    let sizes = source.sizes.as_mut().filter(|_| is_data);
+                    let size = sizes.map(Sizer::draw);
+                    let size = self.send(flow, 0, &segment, size, ecn);
+                    if is_data {
                         self.sources[i].count(self.now, size);
                     }
                 }
@@ -383,10 +387,17 @@ impl<'a> Station<'a> {
     }
 
     /// Puts a new packet of a flow into its first port; `way` 0 is there, 1 back.
-    fn send(&mut self, flow: usize, way: usize, segment: &Segment, ecn: bool) -> Bytes {
+    fn send(
+        &mut self,
+        flow: usize,
+        way: usize,
+        segment: &Segment,
+        size: Option<Bytes>,
+        ecn: bool,
+    ) -> Bytes {
         let plan = self.plan;
         let route = self.route[flow];
-        let packet = packet(plan.scenario, flow, segment, ecn, route, plan.run);
+        let packet = packet(plan.scenario, flow, segment, size, ecn, route, plan.run);
         let size = packet.header.size;
         self.offer(plan.routes[flow][usize::from(route)][way][0], packet);
         size
@@ -434,7 +445,7 @@ impl<'a> Station<'a> {
         let lost = &mut self.books.lost;
         let begun = (link.port).begin(self.now, &mut |packet, _| lose(lost, &packet));
         if let Some((packet, end)) = begun {
-            link.serving = Some(packet);
+            link.serving = Some((packet, self.now));
             self.agenda.set(Due::Sent(i), end);
         }
     }
@@ -442,9 +453,9 @@ impl<'a> Station<'a> {
     /// A port has sent its packet.
     fn sent(&mut self, i: usize) {
         let link = &mut self.links[i];
-        if let Some(packet) = link.serving.take() {
+        if let Some((packet, begun)) = link.serving.take() {
             link.port.complete();
-            let lost = link.propagate(packet, self.now);
+            let lost = link.propagate(packet, begun, self.now);
             if let Err(packet) = lost {
                 lose(&mut self.books.lost, &packet);
             }
@@ -463,10 +474,12 @@ impl<'a> Station<'a> {
                 self.sources[i].sender.on_reply(&segment, self.now);
                 self.pump(i);
             }
-        } else if let Some(i) = self.sink_of[flow]
-            && let Some(reply) = self.sinks[i].receive(&packet, &segment, self.now)
-        {
-            self.send(flow, 1, &reply, false);
+        } else if let Some(i) = self.sink_of[flow] {
+            let one_way = (self.state).one_way(self.state.path[flow], header.size);
+            let reply = self.sinks[i].receive(&packet, &segment, one_way, self.now);
+            if let Some(reply) = reply {
+                self.send(flow, 1, &reply, None, false);
+            }
         }
     }
 

@@ -43,7 +43,7 @@ fn disciplines(c: &mut Criterion) {
     for family in FAMILIES {
         let rate = Rate::from_bps(100_000_000);
         let aqm = AnyAqm::build(&family.defaults());
-        let mut port = Port::new(rate, Limit::packets(1000), aqm);
+        let mut port = Port::new(rate, Limit::packets(1000), aqm, 1);
         let mut dice = Dice(1);
         let mut now = Time::ZERO;
         let mut flow = 0;

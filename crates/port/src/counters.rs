@@ -1,6 +1,6 @@
 //! Counters of a port. At any time: offered = served + dropped + queued.
 
-use accord_units::Bytes;
+use accord_units::{Bytes, Time};
 
 /// Packets and their bytes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -73,5 +73,32 @@ impl Counters {
             DropReason::Overflow => self.overflowed.add(size),
             DropReason::Discipline => self.refused.add(size),
         }
+    }
+}
+
+/// What is queued, integrated over time: its mean over a span is the difference of two of
+/// these over the length of the span, exactly.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Area {
+    /// Packets times picoseconds.
+    pub packets: u128,
+    /// Bytes times picoseconds.
+    pub bytes: u128,
+}
+
+impl Area {
+    /// A packet is there from `from` to `to`.
+    #[inline]
+    pub(crate) fn stay(&mut self, from: Time, to: Time, size: u64) {
+        let span = to.since(from).as_ps();
+        self.packets += u128::from(span);
+        self.bytes += u128::from(span) * u128::from(size);
+    }
+
+    /// It is there no longer than to `from`, after all.
+    pub(crate) fn cut(&mut self, from: Time, to: Time, size: u64) {
+        let span = to.since(from).as_ps();
+        self.packets -= u128::from(span);
+        self.bytes -= u128::from(span) * u128::from(size);
     }
 }

@@ -7,16 +7,20 @@
 //! and the rate never changes, the departure of a packet is known the moment it arrives, and
 //! that is all it computes.
 //! Tests hold the two against each other.
+//!
+//! A packet that arrives at the very instant at which another has left may find that one's place
+//! free, or still taken: a coin says which, thrown by the port's secret and the time (`ties.rs`).
 
 mod counters;
 mod flow_queues;
 mod packet;
 mod port;
 mod service;
+mod ties;
 mod timeline;
 mod waiting;
 
-pub use counters::{Count, Counters, DropReason};
+pub use counters::{Area, Count, Counters, DropReason};
 pub use packet::Packet;
 pub use port::Port;
 pub use service::Service;

@@ -1,7 +1,8 @@
 //! A port that holds its packets.
 
+use crate::ties::Ties;
 use crate::waiting::Waiting;
-use crate::{Count, Counters, DropReason, Limit, Packet, Service};
+use crate::{Area, Count, Counters, DropReason, Limit, Packet, Service};
 use accord_aqm::{AnyAqm, Aqm, Class, Entropy, PacketMeta, QueueView, Verdict};
 use accord_units::{Bytes, Rate, Time};
 use std::collections::VecDeque;
@@ -25,15 +26,21 @@ pub struct Port<P> {
     queued: [Count; 2],
     /// Size and class (0 high, 1 other) of the packet in service.
     serving: Option<(Bytes, usize)>,
+    /// The queue that the packet which left last was in, and the tie with it.
+    left: usize,
+    ties: Ties,
     counters: Counters,
+    /// Of the queue for everything but out-of-band control packets, up to `since`.
+    area: Area,
+    since: Time,
 }
 
 const HIGH: usize = 0;
 const LOW: usize = 1;
 
 impl<P: Packet> Port<P> {
-    /// An empty port.
-    pub fn new(rate: Rate, limit: Limit, aqm: AnyAqm) -> Port<P> {
+    /// An empty port. `secret` decides ties of arrivals with departures; see the crate.
+    pub fn new(rate: Rate, limit: Limit, aqm: AnyAqm, secret: u64) -> Port<P> {
         Port {
             service: Service::new(rate),
             limit,
@@ -43,7 +50,11 @@ impl<P: Packet> Port<P> {
             aqm,
             queued: [Count::default(); 2],
             serving: None,
+            left: LOW,
+            ties: Ties::new(secret),
             counters: Counters::default(),
+            area: Area::default(),
+            since: Time::ZERO,
         }
     }
 
@@ -116,7 +127,10 @@ impl<P: Packet> Port<P> {
             Waiting::Flows(_) if queue == LOW => Count::default(),
             _ => self.queued[queue],
         };
-        if !self.limit.fits(there.packets, there.bytes, meta.size) {
+        let fits = self.ties.admits(&self.limit, there, meta.size, now, || {
+            queue == self.left && !(queue == LOW && matches!(self.low, Waiting::Flows(_)))
+        });
+        if !fits {
             self.counters.drop(DropReason::Overflow, meta.size);
             self.aqm.on_overflow(&meta);
             return Err(DropReason::Overflow);
@@ -124,6 +138,7 @@ impl<P: Packet> Port<P> {
         if !matches!(self.aqm, AnyAqm::DropTail(_)) {
             self.judge(now, &meta, queue, packet, entropy)?;
         }
+        self.integrate(now);
         self.queued[queue].add(meta.size);
         Ok((meta.size, queue))
     }
@@ -205,6 +220,7 @@ impl<P: Packet> Port<P> {
                 self.counters.marked.add(size);
                 return Some(packet);
             }
+            self.integrate(now);
             self.queued[LOW].remove(size);
             self.counters.drop(DropReason::Discipline, size);
             dropped(packet, DropReason::Discipline);
@@ -217,8 +233,11 @@ impl<P: Packet> Port<P> {
     /// When none is in service.
     pub fn complete(&mut self) {
         let (size, queue) = self.serving.take().expect("a packet is in service");
+        self.integrate(self.service.busy_until());
         self.queued[queue].remove(size);
         self.counters.served.add(size);
+        self.left = queue;
+        self.ties.leave(self.service.busy_until(), size);
     }
 
     /// For who does not call [`Port::complete`] at its time, but this before all else: the packet
@@ -241,6 +260,32 @@ impl<P: Packet> Port<P> {
     /// packet in service included.
     pub fn backlog(&self) -> (u64, Bytes) {
         (self.queued[LOW].packets, Bytes::new(self.queued[LOW].bytes))
+    }
+
+    /// Brings the area up to `now`, before what is queued changes.
+    #[inline]
+    fn integrate(&mut self, now: Time) {
+        self.area = self.area(now);
+        self.since = self.since.max(now);
+    }
+
+    /// The backlog as [`Port::backlog`] has it, integrated up to `now`.
+    #[inline]
+    pub fn area(&self, now: Time) -> Area {
+        let Count { packets, bytes } = self.queued[LOW];
+        let span = u128::from(now.since(self.since).as_ps());
+        Area {
+            packets: self.area.packets + span * u128::from(packets),
+            bytes: self.area.bytes + span * u128::from(bytes),
+        }
+    }
+
+    /// Bytes sent by `now`, those of the packet in service included.
+    pub fn sent(&self, now: Time) -> f64 {
+        let served = self.counters.served.bytes as f64;
+        self.serving.map_or(served, |(size, _)| {
+            served + (size.as_f64() - self.service.unsent(now)).max(0.0)
+        })
     }
 
     /// All packets and bytes in the port.
@@ -274,9 +319,23 @@ impl<P: Packet> Port<P> {
         self.service.rate()
     }
 
-    /// Changes the service rate, from the next packet on.
-    pub fn set_rate(&mut self, rate: Rate) {
-        self.service.set_rate(rate);
+    /// The service rate, or while that is zero the last one that was not.
+    pub fn nominal_rate(&self) -> Rate {
+        self.service.nominal_rate()
+    }
+
+    /// Changes the service rate at `now`, for the packet in service as for those behind it.
+    /// Gives when the packet in service is on the wire now, if there is one:
+    /// [`Port::complete`] is called then, not when [`Port::begin`] said.
+    pub fn set_rate(&mut self, now: Time, rate: Rate) -> Option<Time> {
+        self.service.set_rate(now, rate);
+        self.serving.map(|_| self.service.busy_until())
+    }
+
+    /// Whether a packet in service is on the wire by `now`. After a change of the rate it may
+    /// not be when [`Port::begin`] said.
+    pub fn is_sent(&self, now: Time) -> bool {
+        self.serving.is_some() && self.service.busy_until() <= now
     }
 
     fn view(&self) -> QueueView {

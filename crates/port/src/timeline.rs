@@ -1,6 +1,7 @@
 //! A port that computes departures and holds no packets.
 
-use crate::{Counters, DropReason, Limit, Packet, Service};
+use crate::ties::Ties;
+use crate::{Area, Count, Counters, DropReason, Limit, Packet, Service};
 use accord_aqm::{AnyAqm, Aqm, Class, Entropy, PacketMeta, QueueView, Structure, Verdict};
 use accord_units::{Bytes, Rate, Time};
 use std::collections::VecDeque;
@@ -19,15 +20,18 @@ pub struct Timeline {
     /// Departure and size of each packet that has not left yet.
     ahead: VecDeque<(Time, u32)>,
     bytes: u64,
+    ties: Ties,
     counters: Counters,
+    /// With the whole stay of the packets that are there.
+    area: Area,
 }
 
 impl Timeline {
-    /// An empty port.
+    /// An empty port. `secret` decides ties of arrivals with departures; see the crate.
     ///
     /// # Panics
     /// When the discipline wants more than one FIFO queue whose arrivals it judges.
-    pub fn new(rate: Rate, limit: Limit, aqm: AnyAqm) -> Timeline {
+    pub fn new(rate: Rate, limit: Limit, aqm: AnyAqm, secret: u64) -> Timeline {
         assert!(
             matches!(aqm.structure(), Structure::Fifo),
             "departures are not known at arrival"
@@ -38,7 +42,9 @@ impl Timeline {
             aqm,
             ahead: VecDeque::new(),
             bytes: 0,
+            ties: Ties::new(secret),
             counters: Counters::default(),
+            area: Area::default(),
         }
     }
 
@@ -54,10 +60,11 @@ impl Timeline {
         self.advance(now);
         let meta = packet.meta();
         self.counters.offered.add(meta.size);
-        if !self
-            .limit
-            .fits(self.ahead.len() as u64, self.bytes, meta.size)
-        {
+        let there = Count {
+            packets: self.ahead.len() as u64,
+            bytes: self.bytes,
+        };
+        if !(self.ties).admits(&self.limit, there, meta.size, now, || true) {
             self.counters.drop(DropReason::Overflow, meta.size);
             self.aqm.on_overflow(&meta);
             return Err(DropReason::Overflow);
@@ -71,6 +78,7 @@ impl Timeline {
         let departure = self.service.send(now, meta.size);
         self.ahead.push_back((departure, meta.size.get() as u32));
         self.bytes += meta.size.get();
+        self.area.stay(now, departure, meta.size.get());
         Ok(departure)
     }
 
@@ -114,6 +122,7 @@ impl Timeline {
                 break;
             }
             self.ahead.pop_front();
+            self.ties.leave(departure, Bytes::new(u64::from(size)));
             self.bytes -= u64::from(size);
             self.counters.served.add(Bytes::new(u64::from(size)));
         }
@@ -122,6 +131,25 @@ impl Timeline {
     /// Packets and bytes queued, as of the last [`Timeline::advance`] or offer.
     pub fn backlog(&self) -> (u64, Bytes) {
         (self.ahead.len() as u64, Bytes::new(self.bytes))
+    }
+
+    /// The backlog, integrated up to `now`, the time of the last [`Timeline::advance`].
+    pub fn area(&self, now: Time) -> Area {
+        let mut area = self.area;
+        for &(departure, size) in &self.ahead {
+            area.cut(now, departure, u64::from(size));
+        }
+        area
+    }
+
+    /// Bytes sent by `now`, the time of the last [`Timeline::advance`], those of the packet in
+    /// service included.
+    pub fn sent(&self, now: Time) -> f64 {
+        let served = self.counters.served.bytes as f64;
+        self.ahead.front().map_or(served, |&(departure, size)| {
+            let unsent = departure.since(now).as_secs_f64() * self.rate().as_bps_f64() / 8.0;
+            served + (f64::from(size) - unsent).max(0.0)
+        })
     }
 
     /// What happened so far, as of the last [`Timeline::advance`] or offer.

@@ -4,9 +4,9 @@ mod common;
 #[path = "../../aqm/tests/common/any_values.rs"]
 mod values;
 
-use accord_aqm::{AnyAqm, Aqm, Class, DropTail, Ecn, Structure};
-use accord_port::{Count, Counters, DropReason};
-use accord_units::Rate;
+use accord_aqm::{AnyAqm, Aqm, Class, DropTail, Structure};
+use accord_port::{Count, Counters, DropReason, Service};
+use accord_units::{Bytes, Duration, Rate, Time};
 use common::*;
 use proptest::prelude::*;
 
@@ -94,7 +94,8 @@ proptest! {
         prop_assert!(order.is_sorted(), "{order:?}");
     }
 
-    /// A drop-tail queue refuses what does not fit, and nothing else.
+    /// A drop-tail queue refuses what does not fit, and nothing else; beside what leaves at this
+    /// instant it may do either.
     #[test]
     fn droptail_drops_exactly_what_does_not_fit(
         limit in any_limit(),
@@ -110,46 +111,46 @@ proptest! {
                 .map(|p| p.meta.size.get())
                 .collect();
             let bytes = sizes.iter().sum::<u64>() + packet.meta.size.get();
-            let fits = (sizes.len() as u64) < limit.packets && bytes <= limit.bytes.get();
+            let leaving = port.served.iter().rev().find(|s| s.to <= at);
+            let leaving = leaving.filter(|s| s.to == at && same(&s.packet));
+            let fits = |more: Option<u64>| {
+                let packets = sizes.len() as u64 + u64::from(more.is_some());
+                let bytes = bytes + more.unwrap_or(0);
+                packets < limit.packets && bytes <= limit.bytes.get()
+            };
+            let tie = leaving.map(|s| s.packet.meta.size.get());
+            let sure = fits(None) == fits(tie);
             let offered = port.offer(at, packet, &mut Dice(0));
-            prop_assert_eq!(offered, if fits { Ok(()) } else { Err(DropReason::Overflow) });
+            let expected = if fits(None) { Ok(()) } else { Err(DropReason::Overflow) };
+            prop_assert!(offered == expected || !sure, "{offered:?}");
         }
     }
 
-    /// A line that changes its rate while busy finishes the packet in service as it began it,
-    /// and serves the rest at the new rate.
+    /// A line that changes its rate while busy sends what is left of its packets at the new one:
+    /// by any time it has sent the integral of its rate.
     #[test]
-    fn a_new_rate_holds_from_the_next_packet_on(
-        sizes in prop::collection::vec(1..65_536u64, 2..50),
+    fn a_new_rate_reaches_the_packet_in_service(
+        size in 1..65_536u64,
         rates in (any_rate(), any_rate()),
-        after in 0..50usize,
+        part in 0.0..1.0f64,
+        outage in prop::option::of(0..1_000_000_000u64),
     ) {
-        let mut port = Clocked::new(rates.0, accord_port::Limit::UNLIMITED, AnyAqm::DropTail(DropTail));
-        for (number, &size) in sizes.iter().enumerate() {
-            let meta = accord_aqm::PacketMeta {
-                size: accord_units::Bytes::new(size),
-                class: Class::Data,
-                ecn: Ecn::NotCapable,
-                aggregate: 0,
-                flow: 0,
-            };
-            let delay = accord_units::Duration::ZERO;
-            let packet = Pkt { number, meta, marked: false, delay };
-            port.offer(accord_units::Time::ZERO, packet, &mut Dice(0)).expect("there is room");
+        let (size, start) = (Bytes::new(size), Time::ZERO);
+        let mut line = Service::new(rates.0);
+        let whole = line.send(start, size).since(start);
+        let change = start + Duration::from_ps((whole.as_ps() as f64 * part) as u64);
+        let mut resumed = change;
+        if let Some(outage) = outage {
+            line.set_rate(change, Rate::ZERO);
+            prop_assert_eq!(line.busy_until(), Time::MAX);
+            resumed += Duration::from_ps(outage);
         }
-        let changed = after % sizes.len();
-        while port.served.len() <= changed {
-            let end = port.served.last().expect("busy").to;
-            port.until(end);
-        }
-        port.port.set_rate(rates.1);
-        port.until(accord_units::Time::MAX);
-        for s in &port.served {
-            let rate: Rate = if s.packet.number <= changed { rates.0 } else { rates.1 };
-            let whole = rate.transmission(s.packet.meta.size).as_ps();
-            let took = s.to.since(s.from).as_ps();
-            prop_assert!((whole..=whole + 1).contains(&took), "{took} for {whole} ps");
-        }
-        prop_assert!(adds_up(port.port.counters(), Count::default()));
+        line.set_rate(resumed, rates.1);
+        let before = change.since(start).as_secs_f64() * rates.0.as_bps_f64();
+        let after = line.busy_until().since(resumed).as_secs_f64() * rates.1.as_bps_f64();
+        let bits = 8.0 * size.as_f64();
+        // A picosecond of either rate may be missing, and the digits of a float.
+        let slack = 1e-9 * bits + 1e-12 * (rates.0.as_bps_f64() + rates.1.as_bps_f64());
+        prop_assert!((before + after - bits).abs() <= slack, "{before} + {after} of {bits} bits");
     }
 }

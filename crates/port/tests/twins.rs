@@ -28,7 +28,7 @@ proptest! {
         (rate, arrivals) in any_rate().prop_flat_map(|r| (Just(r), any_arrivals(r, ONE_QUEUE))),
         seed: u64,
     ) {
-        let mut computed = Timeline::new(rate, limit, aqm.clone());
+        let mut computed = Timeline::new(rate, limit, aqm.clone(), 1);
         let mut stepped = Clocked::new(rate, limit, aqm);
         stepped.port = stepped.port.without_priority();
         let (mut dice, mut same_dice) = (Dice(seed), Dice(seed));
@@ -77,7 +77,7 @@ proptest! {
     fn service_is_exact_to_the_picosecond(
         (rate, arrivals) in any_rate().prop_flat_map(|r| (Just(r), any_arrivals(r, ONE_QUEUE))),
     ) {
-        let mut port = Timeline::new(rate, Limit::UNLIMITED, AnyAqm::DropTail(DropTail));
+        let mut port = Timeline::new(rate, Limit::UNLIMITED, AnyAqm::DropTail(DropTail), 1);
         let mut free: Exact = 0;
         let bps = Exact::from(rate.as_bps());
         for (at, mut packet) in arrivals {
@@ -93,7 +93,7 @@ proptest! {
 fn a_busy_line_neither_gains_nor_loses_in_the_long_run() {
     // 12 000 bits at 7 Gbps are 1 714 285.714… ps: cut off, a line would run 0.4 ppm fast.
     let rate = Rate::from_bps(7_000_000_000);
-    let mut port = Timeline::new(rate, Limit::UNLIMITED, AnyAqm::DropTail(DropTail));
+    let mut port = Timeline::new(rate, Limit::UNLIMITED, AnyAqm::DropTail(DropTail), 1);
     let mut packet = packet(1500);
     let mut last = Time::ZERO;
     for _ in 0..7_000_000 {

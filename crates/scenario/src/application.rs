@@ -4,6 +4,7 @@ use crate::browsing::{Act, Browsing};
 use crate::draw::{exponential, pareto};
 use crate::network::{Demand, Draw, Flow};
 use crate::random::{Dice, Purpose};
+use crate::sizes::PacketSizes;
 use accord_units::{Bytes, Duration, Rate, Time};
 
 /// The application of one flow.
@@ -11,6 +12,8 @@ use accord_units::{Bytes, Duration, Rate, Time};
 pub struct Application {
     demand: Demand,
     packet: Bytes,
+    /// Mean size of its packets in bytes, where they are random.
+    mean: Option<f64>,
     dice: Dice,
     /// Packets left of the burst (on-off with a rate).
     left: u64,
@@ -50,6 +53,7 @@ impl Application {
         Application {
             demand: flow.demand,
             packet: flow.packet,
+            mean: flow.sizes.as_ref().map(PacketSizes::mean),
             dice: Dice::new(seed, id, Purpose::Demand),
             left: 0,
             browsing: Browsing::default(),
@@ -67,9 +71,9 @@ impl Application {
                 again: None,
             },
             Demand::Size(size) => self.begin(now, size, None),
-            Demand::Constant(rate) => packet_then(rate.transmission(self.packet)),
+            Demand::Constant(rate) => packet_then(self.gap(rate)),
             Demand::Poisson(rate) => {
-                let mean = rate.transmission(self.packet).as_secs_f64();
+                let mean = self.gap(rate).as_secs_f64();
                 packet_then(Duration::from_secs_f64(exponential(&mut self.dice, mean)))
             }
             Demand::OnOff {
@@ -82,7 +86,7 @@ impl Application {
                     self.left = self.packets(burst);
                 }
                 self.left -= 1;
-                let gap = rate.transmission(self.packet);
+                let gap = self.gap(rate);
                 packet_then(match self.left {
                     0 => gap + self.pause(pause),
                     _ => gap,
@@ -133,6 +137,14 @@ impl Application {
             is_transfer: true,
             new_connection: false,
             again: None,
+        }
+    }
+
+    /// From packet to packet at this rate, in the mean.
+    fn gap(&self, rate: Rate) -> Duration {
+        match self.mean {
+            None => rate.transmission(self.packet),
+            Some(mean) => Duration::from_secs_f64(mean * 8.0 / rate.as_bps_f64()),
         }
     }
 

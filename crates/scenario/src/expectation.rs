@@ -1,7 +1,7 @@
 //! What a scenario expects of its runs.
 
 use crate::engine::Engine;
-use crate::metric::Metric;
+use crate::metric::{Metric, MetricUnit};
 use accord_units::Time;
 
 /// A part of the run, from `start` up to `end`.
@@ -35,6 +35,100 @@ pub struct Expectation {
     pub target: Target,
     /// What the paper says, as text, or "".
     pub paper: String,
+    /// Whose claim it is.
+    pub claim: Claim,
+    /// That it is known to fail, and why.
+    pub fails: Option<KnownFailure>,
+}
+
+impl Expectation {
+    /// The unit of its target: the metric's own, or a ratio.
+    pub fn unit(&self) -> MetricUnit {
+        let index = matches!(self.across, Across::Variation | Across::Jain);
+        match self.over == Over::Variation || index {
+            true => MetricUnit::Ratio,
+            false => self.metric.unit(),
+        }
+    }
+}
+
+/// Whose claim an [`Expectation`] is.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Claim {
+    /// A paper says so.
+    Paper,
+    /// A model says so.
+    Theory,
+    /// Whoever wrote the file says so.
+    #[default]
+    Ours,
+}
+
+impl Claim {
+    /// All of them with their words in files.
+    pub const NAMES: [(&'static str, Claim); 3] = [
+        ("paper", Claim::Paper),
+        ("theory", Claim::Theory),
+        ("ours", Claim::Ours),
+    ];
+
+    /// The word in files.
+    pub const fn name(self) -> &'static str {
+        Self::NAMES[self as usize].0
+    }
+}
+
+/// What the cause of a known failure is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Cause {
+    /// The paper: its claim does not hold, or not as it stands there.
+    Paper,
+    /// A setting that the paper leaves open.
+    Setting,
+    /// This program falls short, or the law that it runs.
+    Ours,
+}
+
+impl Cause {
+    /// All of them with their words in files.
+    pub const NAMES: [(&'static str, Cause); 3] = [
+        ("paper", Cause::Paper),
+        ("setting", Cause::Setting),
+        ("ours", Cause::Ours),
+    ];
+
+    /// The word in files.
+    pub const fn name(self) -> &'static str {
+        Self::NAMES[self as usize].0
+    }
+}
+
+/// A failure that is known and explained.
+#[derive(Clone, Debug, PartialEq)]
+pub struct KnownFailure {
+    /// What the cause is.
+    pub why: Cause,
+    /// The cause in words, and how it is known.
+    pub because: String,
+    /// What was measured. `None` where that was of other runs, such as of another seed: then
+    /// the failure is known whatever comes out, and may be gone.
+    pub record: Option<Measured>,
+}
+
+/// A figure that was measured, and how far it may move.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Measured {
+    /// The figure, in the unit of the expectation's target.
+    pub value: f64,
+    /// The relative move up to which it counts as the same.
+    pub band: f64,
+}
+
+impl Measured {
+    /// Whether `value` is the recorded figure, give or take the band.
+    pub fn holds(&self, value: f64) -> bool {
+        (value - self.value).abs() <= self.band * self.value.abs()
+    }
 }
 
 /// What an [`Expectation`] or a table row is about.
@@ -76,7 +170,8 @@ pub enum Over {
 pub enum Across {
     /// Their mean.
     Mean,
-    /// Their sum.
+    /// The flows taken as one: their sum at each sample, of which those that are not active are
+    /// no part, then over time. So a mean is over the window, not over a flow's active time.
     Sum,
     /// The smallest.
     Min,

@@ -6,6 +6,7 @@
 
 mod application;
 mod browsing;
+mod derive;
 mod draw;
 mod engine;
 mod expectation;
@@ -17,26 +18,32 @@ mod random;
 mod reading;
 mod recorder;
 mod run;
+mod sizes;
 mod state;
 mod transfer;
 mod web;
 
 pub use application::{Application, Step, UnderWay};
+pub use derive::complete;
 pub use engine::{Engine, Interrupted, Observer, Quiet};
-pub use expectation::{Across, Expectation, Over, Subject, Target, Window};
+pub use expectation::{
+    Across, Cause, Claim, Expectation, KnownFailure, Measured, Over, Subject, Target, Window,
+};
 pub use fairness::fairness_index;
 pub use language::{
-    Catalogue, Errors, File, KeyTable, ScenarioError, Source, families, print, reference, schema,
+    Catalogue, Errors, File, KeyTable, ScenarioError, Source, families, print, print_figure,
+    print_text, reference, schema,
 };
 pub use metric::{Entity, Fold, Metric, MetricUnit, Of};
 pub use network::{
     Change, Demand, Draw, Event, Flow, Fluid, Group, Limit, Link, LinkId, LinkModel, Node, NodeId,
     Phase, Queue, Recorded, Scenario,
 };
-pub use random::{Dice, Purpose, stream};
-pub use reading::{AggregateReading, FlowReading, LinkReading};
+pub use random::{Dice, Purpose, secret, stream};
+pub use reading::{AggregateReading, Delays, FlowReading, LinkReading};
 pub use recorder::Recorder;
 pub use run::{Certificate, Manifest, Run, Series, Statistics};
+pub use sizes::{PacketSizes, Sizer};
 pub use state::State;
 pub use transfer::{Transfer, Transfers};
 pub use web::Web;

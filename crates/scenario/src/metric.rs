@@ -1,6 +1,7 @@
 //! The quantities that runs record and expectations speak of: one name each, for all
 //! engines.
 
+use crate::engine::Engine;
 use std::fmt;
 use std::str::FromStr;
 
@@ -39,10 +40,13 @@ pub enum Fold {
     Mean,
     /// The sum: the metric counts what happened during each sampling period.
     Sum,
+    /// The first metric over the second, each folded by itself: a ratio of sums, not a mean of
+    /// ratios. No engine records such a metric; [`complete`](crate::complete) derives it.
+    Ratio(Metric, Metric),
 }
 
 macro_rules! metrics {
-    ($($variant:ident $name:literal $unit:ident $fold:ident $entity:ident $doc:literal;)*) => {
+    ($($variant:ident $name:literal $unit:ident $fold:tt $entity:ident $doc:literal;)*) => {
         /// A recorded quantity.
         #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
         pub enum Metric { $(#[doc = $doc] $variant,)* }
@@ -59,8 +63,11 @@ macro_rules! metrics {
                 match self { $(Metric::$variant => MetricUnit::$unit,)* }
             }
             /// How its samples combine over time.
+            #[allow(unused_parens, reason = "one token for the macro")]
             pub const fn fold(self) -> Fold {
-                match self { $(Metric::$variant => Fold::$fold,)* }
+                use Fold::{Mean, Ratio, Sum};
+                use Metric::*;
+                match self { $(Metric::$variant => $fold,)* }
             }
             /// What has it.
             pub const fn of(self) -> Of {
@@ -96,28 +103,49 @@ metrics! {
         "Data that reached the receiver for the first time, headers included, per time.";
     SendingRate "sending_rate" BitPerSecond Mean Flow
         "Data that the sender put on its first link, retransmissions included, per time.";
-    Cwnd "cwnd" Bytes Mean Flow "Congestion window.";
-    Ssthresh "ssthresh" Bytes Mean Flow "Slow-start threshold; absent while it is not set.";
-    Rtt "rtt" Seconds Mean Flow "Round-trip time as the sender measures it; smoothed.";
+    Cwnd "cwnd" Bytes Mean Flow "Congestion window at the end of the period.";
+    Ssthresh "ssthresh" Bytes Mean Flow
+        "Slow-start threshold at the end of the period; absent while it is not set.";
+    Rtt "rtt" Seconds Mean Flow
+        "Round-trip time as the sender measures it, smoothed, at the end of the period.";
     MinRtt "min_rtt" Seconds Mean Flow
-        "The sender's estimate of its base round-trip time, where its controller keeps one.";
+        "The sender's estimate of its base round-trip time at the end of the period, where its controller keeps one.";
     Accumulation "accumulation" Bytes Mean Flow
-        "Data of the flow queued on its path, as eq. 1 of Xia05 defines it: the true value.";
+        "Data of the flow queued on its path at the end of the period, as eq. 1 of Xia05 defines it: the true value.";
     AccumulationEstimate "accumulation_estimate" Bytes Mean Flow
-        "The accumulation that the flow's controller believes it has.";
+        "The accumulation that the flow's controller believes it has at the end of the period.";
     Retransmissions "retransmissions" Packets Sum Flow "Packets sent again.";
     Losses "losses" Packets Sum Flow "Packets of the flow dropped on the way, of any kind.";
+    Deliveries "deliveries" Packets Sum Flow "Data packets that reached the receiver, duplicates too.";
+    DelaySum "delay_sum" Seconds Sum Flow
+        "The times that these packets took from the sender to the receiver, added up.";
+    QueuingSum "queuing_sum" Seconds Sum Flow
+        "The same without what the path takes with empty queues when they arrive.";
+    OneWayDelay "one_way_delay" Seconds (Ratio(DelaySum, Deliveries)) Flow
+        "Mean time that a data packet took from the sender to the receiver, whether the flow answers congestion or not.";
+    PathQueuingDelay "path_queuing_delay" Seconds (Ratio(QueuingSum, Deliveries)) Flow
+        "Mean time that a data packet waited in the queues of its path.";
     CompletionTime "completion_time" Seconds Mean Transfer
         "Time from the start of a transfer until its sender knows that all has arrived; of transfers that end in the window.";
     TransferSize "transfer_size" Bytes Mean Transfer "Size of a transfer that ends in the window.";
-    Backlog "backlog" Bytes Mean Link "Data waiting or in service at the link's port.";
-    BacklogPackets "backlog_packets" Packets Mean Link "Packets waiting or in service at the link's port.";
-    QueuingDelay "queuing_delay" Seconds Mean Link "Backlog over rate.";
-    Utilisation "utilisation" Ratio Mean Link "Share of the link's rate that is used.";
+    Backlog "backlog" Bytes Mean Link "Data waiting or in service at the link's port, averaged over time.";
+    BacklogPackets "backlog_packets" Packets Mean Link
+        "Packets waiting or in service at the link's port, averaged over time.";
+    LinkRate "link_rate" BitPerSecond Mean Link "What the link could have sent per time, events included.";
+    ServedRate "served_rate" BitPerSecond Mean Link
+        "What the link's port sent per time, control packets and the sent part of the packet in service included.";
+    QueuingDelay "queuing_delay" Seconds (Ratio(Backlog, LinkRate)) Link
+        "Backlog over rate; absent where the rate is 0.";
+    Utilisation "utilisation" Ratio (Ratio(ServedRate, LinkRate)) Link
+        "Share of what the link could have sent that it sent; absent where the rate is 0.";
+    Arrivals "arrivals" Packets Sum Link "Packets that came to the link's port.";
     Drops "drops" Packets Sum Link "Packets dropped at the link's port.";
     Marks "marks" Packets Sum Link "Packets marked at the link's port.";
-    MarkingProbability "marking_probability" Ratio Mean Link
-        "Share of the arriving packets that the link's discipline marked or dropped.";
+    Judged "judged" Packets Sum Link "Packets that the link's discipline marked or dropped.";
+    MarkingProbability "marking_probability" Ratio (Ratio(Judged, Arrivals)) Link
+        "Share of the arriving packets that the link's discipline marked or dropped; absent where none arrive.";
+    LossRatio "loss_ratio" Ratio (Ratio(Drops, Arrivals)) Link
+        "Share of the arriving packets that were dropped, by the discipline or for want of room; absent where none arrive.";
     Price "price" Seconds Mean Link
         "The congestion signal that flows are shown: queuing delay plus virtual delay, or REM's price.";
     FairnessIndex "fairness_index" Ratio Mean Group
@@ -148,7 +176,42 @@ impl Metric {
                 | Metric::Accumulation
                 | Metric::Retransmissions
                 | Metric::Losses
+                | Metric::Deliveries
+                | Metric::DelaySum
+                | Metric::QueuingSum
         )
+    }
+
+    /// The engines that have it, wherever there is something that can have it.
+    pub const fn engines(self) -> &'static [Engine] {
+        use Metric::*;
+        match self {
+            Throughput | Goodput | SendingRate | Cwnd | Rtt | MinRtt | Accumulation
+            | AccumulationEstimate | Backlog | BacklogPackets | LinkRate | ServedRate
+            | QueuingDelay | Utilisation | Arrivals | Judged | MarkingProbability | Price => {
+                &Engine::ALL
+            }
+            Losses | Drops | Marks | LossRatio => &[Engine::Fluid, Engine::Packet, Engine::Live],
+            Ssthresh | Retransmissions | Deliveries | DelaySum | QueuingSum | OneWayDelay
+            | PathQueuingDelay | CompletionTime | TransferSize | FairnessIndex
+            | AggregateFairness | ExcessBandwidth | TransmitProbability | OfferedRate
+            | AdmittedRate | DecreaseFactor | RateRatio => &[Engine::Packet, Engine::Live],
+        }
+    }
+
+    /// Whether it is a ratio of two other metrics, which are recorded in its place.
+    pub const fn is_ratio(self) -> bool {
+        matches!(self.fold(), Fold::Ratio(..))
+    }
+
+    /// The value of a ratio of sums or means of its two metrics, in its unit; `None` over zero.
+    pub fn ratio(over: Metric, over_sum: f64, under: Metric, under_sum: f64) -> Option<f64> {
+        let bits = |metric: Metric| match metric.unit() {
+            MetricUnit::Bytes => 8.0,
+            _ => 1.0,
+        };
+        let ratio = over_sum * bits(over) / (under_sum * bits(under));
+        (under_sum > 0.0).then_some(ratio)
     }
 }
 

@@ -1,6 +1,7 @@
 //! The network model: what a scenario file means, with every name resolved.
 
 use crate::expectation::{Expectation, Window};
+use crate::sizes::PacketSizes;
 use crate::web::Web;
 use accord_units::param::Values;
 use accord_units::{Bytes, Duration, Rate, Service, Time};
@@ -200,12 +201,23 @@ pub struct Flow {
     pub aggregate: usize,
     /// What it should have, relative to others; the fairness indices measure against it.
     pub share: f64,
-    /// Size of a data packet, headers included.
+    /// Size of a data packet, headers included; in the mean, where sizes are random.
     pub packet: Bytes,
+    /// The law of the sizes of data packets, where they are random.
+    pub sizes: Option<PacketSizes>,
     /// Size of an acknowledgement, headers included.
     pub ack: Bytes,
     /// Size of a control packet (OB, IB, report), headers included.
     pub control: Bytes,
+    /// Before each data packet the host of a stream takes a time uniform between zero and this.
+    pub processing: Duration,
+}
+
+impl Flow {
+    /// What the host takes for a data packet in the mean.
+    pub fn mean_processing(&self) -> Duration {
+        Duration::from_ps(self.processing.as_ps() / 2)
+    }
 }
 
 /// What an application wants to send.
@@ -251,6 +263,22 @@ impl Demand {
             | Demand::Size(_)
             | Demand::OnOff { rate: None, .. }
             | Demand::Web(_) => self,
+        }
+    }
+
+    /// What it comes to in the mean, in bit/s, if the network takes all of it; `None` for one that
+    /// takes whatever it gets, and for web users of whom no load is given. A burst without a rate
+    /// counts as if it took no time, so that this is the most that it comes to.
+    pub fn mean_rate(&self) -> Option<f64> {
+        match self {
+            Demand::Constant(rate) | Demand::Poisson(rate) => Some(rate.as_bps_f64()),
+            Demand::OnOff { rate, burst, pause } => {
+                let bits = burst.mean().bits_f64();
+                let rate = rate.map_or(f64::INFINITY, Rate::as_bps_f64);
+                Some(bits / (bits / rate + pause.mean().as_secs_f64()))
+            }
+            Demand::Web(web) => web.load.map(Rate::as_bps_f64),
+            Demand::Greedy | Demand::Size(_) => None,
         }
     }
 
@@ -301,9 +329,11 @@ pub struct Event {
 /// What an [`Event`] changes.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Change {
-    /// A directed link's propagation delay; packets on the wire are not overtaken.
+    /// A directed link's propagation delay, for packets sent from now on. Those on the wire are
+    /// not overtaken, and nothing comes out of it faster than the link sends.
     Delay(LinkId, Duration),
-    /// A directed link's rate, from the next packet served.
+    /// A directed link's rate, for what is left of the packet in service and for those behind
+    /// it; zero is an outage.
     Rate(LinkId, Rate),
     /// The rate of a flow's demand, from the next packet on.
     Demand {
@@ -369,11 +399,15 @@ impl Scenario {
         })
     }
 
-    /// Base round-trip time of a flow at the start of the run: propagation and
+    /// Base round-trip time of a flow at the start of the run: processing, propagation and
     /// transmission of a data packet and of its acknowledgement, with empty queues.
     pub fn base_rtt(&self, flow: usize) -> Duration {
         let f = &self.flows[flow];
-        self.one_way(&f.path, f.packet) + self.one_way(&f.reverse_path, f.ack)
+        let (there, back) = (
+            self.one_way(&f.path, f.packet),
+            self.one_way(&f.reverse_path, f.ack),
+        );
+        f.mean_processing() + there + back
     }
 
     /// Round-trip propagation delay of a flow at the start of the run.
@@ -382,9 +416,9 @@ impl Scenario {
         self.one_way(&f.path, Bytes::ZERO) + self.one_way(&f.reverse_path, Bytes::ZERO)
     }
 
-    /// The run cut where flows start or stop and where the network changes, in order.
-    /// Phases are never empty and cover the whole run.
-    pub fn phases(&self) -> Vec<Phase> {
+    /// The times at which flows start or stop or the network changes, and the start and the end
+    /// of the run, in order.
+    pub fn cuts(&self) -> Vec<Time> {
         let end = self.end();
         let mut cuts = vec![Time::ZERO, end];
         for f in &self.flows {
@@ -394,17 +428,32 @@ impl Scenario {
         cuts.extend(self.events.iter().map(|e| e.at.min(end)));
         cuts.sort_unstable();
         cuts.dedup();
-        cuts.windows(2)
-            .map(|cut| Phase {
-                start: cut[0],
-                end: cut[1],
-                active: (0..self.flows.len())
-                    .filter(|&i| {
-                        let f = &self.flows[i];
-                        f.start <= cut[0] && f.stop.is_none_or(|stop| stop > cut[0])
-                    })
-                    .collect(),
-            })
-            .collect()
+        cuts
+    }
+
+    /// The run cut at its [`cuts`](Scenario::cuts), in order. Phases are never empty and cover
+    /// the whole run. Each is made when it is asked for: it lists all flows that are active.
+    pub fn phases(&self) -> impl DoubleEndedIterator<Item = Phase> {
+        let cuts = self.cuts();
+        (1..cuts.len()).map(move |i| self.phase(cuts[i - 1], cuts[i]))
+    }
+
+    /// The phase at `at`, the last one if the run is over by then.
+    pub fn phase_at(&self, at: Time) -> Phase {
+        let cuts = self.cuts();
+        let next = cuts.partition_point(|cut| *cut <= at);
+        let next = next.clamp(1, cuts.len() - 1);
+        self.phase(cuts[next - 1], cuts[next])
+    }
+
+    fn phase(&self, start: Time, end: Time) -> Phase {
+        let active = |f: &Flow| f.start <= start && f.stop.is_none_or(|stop| stop > start);
+        Phase {
+            start,
+            end,
+            active: (0..self.flows.len())
+                .filter(|&i| active(&self.flows[i]))
+                .collect(),
+        }
     }
 }

@@ -17,6 +17,12 @@ pub enum Purpose {
     Loss = 4,
     /// Sizes, pauses and instants of an application; the entity is the flow.
     Demand = 5,
+    /// Arrivals at the instant of a departure; the entity is the link.
+    Tie = 6,
+    /// Sizes of packets; the entity is the flow.
+    Size = 7,
+    /// Processing times of a host; the entity is the flow.
+    Processing = 8,
 }
 
 /// The random stream of `entity` for `purpose` under `seed`.
@@ -24,6 +30,11 @@ pub fn stream(seed: u64, entity: usize, purpose: Purpose) -> Xoshiro256PlusPlus 
     // seed_from_u64 spreads its input by SplitMix64, so inputs need to differ, no more.
     let tag = (entity as u64) << 8 | purpose as u64;
     Xoshiro256PlusPlus::seed_from_u64(splitmix(seed) ^ splitmix(tag ^ 0x6163_636f_7264))
+}
+
+/// A number that nobody else has, to be mixed with what is decided by it.
+pub fn secret(seed: u64, entity: usize, purpose: Purpose) -> u64 {
+    stream(seed, entity, purpose).next_u64()
 }
 
 /// A random stream of numbers uniform in [0, 1).

@@ -2,12 +2,13 @@
 //! values that are recorded of it.
 
 use crate::metric::{Metric, Of};
-use accord_units::{Bytes, Duration, Rate};
+use accord_units::{Bytes, Duration};
 
 /// A flow at the instant of a sample: sums since the start of the run, and its state.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct FlowReading {
-    /// It has started, and has not both stopped and left the network.
+    /// It has started, and has not both stopped and left the network: none of its data is on
+    /// the way.
     pub active: bool,
     /// Data bytes sent.
     pub sent: u64,
@@ -15,6 +16,8 @@ pub struct FlowReading {
     pub delivered: u64,
     /// Data bytes delivered for the first time.
     pub fresh: u64,
+    /// Delays of the data delivered, where they are known.
+    pub delays: Option<Delays>,
     /// Packets sent again.
     pub retransmissions: u64,
     /// Packets of any kind that were dropped or lost on the way.
@@ -33,11 +36,33 @@ pub struct FlowReading {
     pub accumulation_estimate: Option<f64>,
 }
 
+/// Delays of data packets that were delivered; sums since the start of the run.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Delays {
+    /// How many packets.
+    pub packets: u64,
+    /// Picoseconds from the sender to the receiver.
+    pub total: f64,
+    /// Picoseconds more than the path takes with empty queues.
+    pub queuing: f64,
+}
+
+impl Delays {
+    /// A packet is delivered that was on its way for `delay`; with empty queues it takes
+    /// `one_way`.
+    #[inline]
+    pub fn add(&mut self, delay: Duration, one_way: Duration) {
+        self.packets += 1;
+        self.total += delay.as_ps() as f64;
+        self.queuing += delay.saturating_sub(one_way).as_ps() as f64;
+    }
+}
+
 /// A directed link at the instant of a sample: sums since the start of the run, and its state.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct LinkReading {
-    /// Bytes served.
-    pub served: u64,
+    /// Bytes sent, with the sent part of the packet in service.
+    pub served: f64,
     /// Packets offered.
     pub offered: u64,
     /// Packets dropped, by the discipline or for want of room.
@@ -46,12 +71,10 @@ pub struct LinkReading {
     pub marks: u64,
     /// Packets marked or dropped by the discipline.
     pub judged: u64,
-    /// Packets queued.
-    pub packets: u64,
-    /// Bytes queued.
-    pub backlog: Bytes,
-    /// Service rate.
-    pub rate: Rate,
+    /// Packets queued, integrated over time: packets times picoseconds.
+    pub packet_area: u128,
+    /// Bytes queued, integrated over time: bytes times picoseconds.
+    pub area: u128,
     /// Price in seconds, where the discipline has one of its own.
     pub price: Option<f64>,
     /// Virtual delay.
@@ -96,48 +119,35 @@ impl AggregateReading {
 }
 
 impl LinkReading {
-    /// Nothing happened yet at a link of this rate.
-    pub fn idle(rate: Rate) -> LinkReading {
-        LinkReading {
-            served: 0,
-            offered: 0,
-            drops: 0,
-            marks: 0,
-            judged: 0,
-            packets: 0,
-            backlog: Bytes::ZERO,
-            rate,
-            price: None,
-            virtual_delay: Duration::ZERO,
-            excess_bandwidth: None,
-            aggregates: Vec::new(),
-        }
-    }
-
     /// The values of `metrics`, in their order, for the `period` seconds since the reading
-    /// `last`. How fair its aggregates' rates are, it is told.
+    /// `last`, in which the link's rate was `rate` bit/s in the mean. How fair its aggregates'
+    /// rates are, it is told.
     pub(crate) fn record(
         &self,
         last: &LinkReading,
         period: f64,
+        rate: f64,
         metrics: &[Metric],
         fairness: impl Fn() -> f64,
         row: &mut Vec<f64>,
     ) {
-        let capacity = self.rate.as_bps_f64();
-        let delay = self.backlog.bits_f64() / capacity;
+        let mean = |now: u128, then: u128| now.saturating_sub(then) as f64 * 1e-12 / period;
+        let backlog = mean(self.area, last.area);
+        let price = || match self.price {
+            Some(price) => price,
+            None if rate > 0.0 => backlog * 8.0 / rate + self.virtual_delay.as_secs_f64(),
+            None => f64::NAN,
+        };
         for metric in metrics {
             row.push(match metric {
-                Metric::Backlog => self.backlog.as_f64(),
-                Metric::BacklogPackets => self.packets as f64,
-                Metric::QueuingDelay => delay,
-                Metric::Utilisation => (self.served - last.served) as f64 * 8.0 / period / capacity,
+                Metric::Backlog => backlog,
+                Metric::BacklogPackets => mean(self.packet_area, last.packet_area),
+                Metric::ServedRate => (self.served - last.served) * 8.0 / period,
+                Metric::Arrivals => (self.offered - last.offered) as f64,
                 Metric::Drops => (self.drops - last.drops) as f64,
                 Metric::Marks => (self.marks - last.marks) as f64,
-                Metric::MarkingProbability => {
-                    (self.judged - last.judged) as f64 / (self.offered - last.offered) as f64
-                }
-                Metric::Price => (self.price).unwrap_or(delay + self.virtual_delay.as_secs_f64()),
+                Metric::Judged => (self.judged - last.judged) as f64,
+                Metric::Price => price(),
                 Metric::AggregateFairness => fairness(),
                 Metric::ExcessBandwidth => self.excess_bandwidth.unwrap_or(f64::NAN),
                 _ => f64::NAN,
@@ -154,6 +164,14 @@ impl FlowReading {
             sent: self.sent + other.sent,
             delivered: self.delivered + other.delivered,
             fresh: self.fresh + other.fresh,
+            delays: match (self.delays, other.delays) {
+                (Some(a), Some(b)) => Some(Delays {
+                    packets: a.packets + b.packets,
+                    total: a.total + b.total,
+                    queuing: a.queuing + b.queuing,
+                }),
+                (a, b) => a.or(b),
+            },
             retransmissions: self.retransmissions + other.retransmissions,
             losses: self.losses + other.losses,
             accumulation: self.accumulation + other.accumulation,
@@ -161,10 +179,17 @@ impl FlowReading {
         }
     }
 
+    /// Whether it had a share in what happened since the reading `last`: it is active, or was
+    /// and did something.
+    fn was_active(&self, last: &FlowReading) -> bool {
+        let done = |r: &FlowReading| (r.sent, r.delivered, r.losses);
+        self.active || done(self) != done(last)
+    }
+
     /// Its rate of delivery for the `period` seconds since the reading `last`, in bit/s; no number
-    /// for a flow that is not active.
+    /// for a flow that was not active.
     pub(crate) fn throughput(&self, last: &FlowReading, period: f64) -> f64 {
-        match self.active {
+        match self.was_active(last) {
             true => (self.delivered - last.delivered) as f64 * 8.0 / period,
             false => f64::NAN,
         }
@@ -183,22 +208,83 @@ impl FlowReading {
         let rate = |now: u64, then: u64| (now - then) as f64 * 8.0 / period;
         let bytes = |b: Option<Bytes>| b.map_or(f64::NAN, Bytes::as_f64);
         let seconds = |d: Option<Duration>| d.map_or(f64::NAN, Duration::as_secs_f64);
+        let there = self.was_active(last);
+        let delays = |of: fn(&Delays) -> f64| {
+            let now = self.delays.as_ref().map_or(f64::NAN, of);
+            now - last.delays.as_ref().map_or(0.0, of)
+        };
         for metric in metrics {
             row.push(match metric {
-                _ if !self.active => f64::NAN,
+                _ if !there => f64::NAN,
                 Metric::Throughput => throughput,
                 Metric::Goodput => rate(self.fresh, last.fresh),
                 Metric::SendingRate => rate(self.sent, last.sent),
+                Metric::Accumulation => self.accumulation as f64,
+                Metric::Retransmissions => (self.retransmissions - last.retransmissions) as f64,
+                Metric::Losses => (self.losses - last.losses) as f64,
+                Metric::Deliveries => delays(|d| d.packets as f64),
+                Metric::DelaySum => delays(|d| d.total * 1e-12),
+                Metric::QueuingSum => delays(|d| d.queuing * 1e-12),
+                _ if !self.active => f64::NAN,
                 Metric::Cwnd => bytes(self.cwnd),
                 Metric::Ssthresh => bytes(self.ssthresh),
                 Metric::Rtt => seconds(self.rtt),
                 Metric::MinRtt => seconds(self.min_rtt),
-                Metric::Accumulation => self.accumulation as f64,
                 Metric::AccumulationEstimate => self.accumulation_estimate.unwrap_or(f64::NAN),
-                Metric::Retransmissions => (self.retransmissions - last.retransmissions) as f64,
-                Metric::Losses => (self.losses - last.losses) as f64,
                 _ => f64::NAN,
             });
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn metrics(of: Of) -> Vec<Metric> {
+        let all = Metric::ALL.iter().copied();
+        all.filter(|m| m.of() == of && !m.is_ratio()).collect()
+    }
+
+    /// A metric without an arm in `record` would be recorded as no value, without a word.
+    #[test]
+    fn every_metric_is_recorded() {
+        let nothing = FlowReading::default();
+        let flow = FlowReading {
+            active: true,
+            delays: Some(Delays::default()),
+            cwnd: Some(Bytes::new(1)),
+            ssthresh: Some(Bytes::new(1)),
+            rtt: Some(Duration::from_ms(1)),
+            min_rtt: Some(Duration::from_ms(1)),
+            accumulation_estimate: Some(1.0),
+            ..nothing
+        };
+        let link = LinkReading {
+            excess_bandwidth: Some(1.0),
+            ..LinkReading::default()
+        };
+        let aggregate = AggregateReading {
+            rate_ratio: Some(1.0),
+            ..AggregateReading::default()
+        };
+        let mut of_links = metrics(Of::Link);
+        // From the scenario.
+        of_links.retain(|m| *m != Metric::LinkRate);
+        let (mut flows, mut links, mut aggregates) = (vec![], vec![], vec![]);
+        flow.record(&metrics(Of::Flow), &nothing, 1.0, &mut flows);
+        let idle = LinkReading::default();
+        link.record(&idle, 1.0, 1e6, &of_links, || 1.0, &mut links);
+        aggregate.record(&AggregateReading::default(), 1.0, &mut aggregates);
+        for (names, row) in [
+            (metrics(Of::Flow), flows),
+            (of_links, links),
+            (metrics(Of::Aggregate), aggregates),
+        ] {
+            assert_eq!(names.len(), row.len());
+            for (metric, value) in names.iter().zip(row) {
+                assert!(!value.is_nan(), "{metric} is not recorded");
+            }
         }
     }
 }

@@ -1,6 +1,7 @@
 //! Series, sampled at a period, bounded in memory: when the columns are full, pairs of
 //! samples are merged and the period doubles.
 
+use crate::derive::{RateCurve, complete};
 use crate::fairness::Fairness;
 use crate::metric::{Entity, Fold, Metric, Of};
 use crate::network::{LinkId, Recorded, Scenario};
@@ -38,6 +39,8 @@ pub struct Recorder {
     capacity: usize,
     /// The recorded links, and what was read last.
     links: Vec<(LinkId, LinkReading)>,
+    /// The rates of these links.
+    rates_of_links: Vec<RateCurve>,
     /// What was read last of all flows, and which are recorded one by one.
     flows: Vec<(FlowReading, bool)>,
     of_flows: Vec<Metric>,
@@ -73,6 +76,8 @@ impl Recorder {
         of_links.retain(|metric| match metric {
             Metric::AggregateFairness => fairness.is_of_links(),
             Metric::ExcessBandwidth => tells_apart,
+            // From the scenario, when all is recorded.
+            Metric::LinkRate => false,
             _ => true,
         });
         let of_flows = metrics_of(Of::Flow);
@@ -109,10 +114,11 @@ impl Recorder {
             let aggregates = vec![AggregateReading::default(); told_apart(link)];
             LinkReading {
                 aggregates,
-                ..LinkReading::idle(scenario.links[link].rate)
+                ..LinkReading::default()
             }
         };
         let links = recorded.iter().map(|&link| (link, idle(link))).collect();
+        let curve = |&link: &LinkId| RateCurve::new(scenario, link);
         let capacity = (BUDGET / columns.len().max(1)).clamp(SHORTEST, LONGEST);
         Recorder {
             period: scenario.sample,
@@ -121,6 +127,7 @@ impl Recorder {
             rows: Vec::new(),
             capacity: capacity - capacity % BLOCK,
             links,
+            rates_of_links: recorded.iter().map(curve).collect(),
             flows,
             of_flows,
             groups,
@@ -150,13 +157,19 @@ impl Recorder {
         mut link: impl FnMut(LinkId) -> LinkReading,
     ) {
         let period = now.since(self.last).as_secs_f64();
+        let (from, to) = (self.last.as_secs_f64(), now.as_secs_f64());
         self.last = now;
         self.time.push(now.as_secs_f64());
         let rows = &mut self.rows;
+        // A group has sums at any time, of no flows if none is active.
+        let nothing = FlowReading {
+            active: true,
+            ..FlowReading::default()
+        };
         let sum = |sum: FlowReading, (reading, _): &(FlowReading, bool)| sum.plus(reading);
         let sums = |flows: &[(FlowReading, bool)], groups: &[Group]| -> Vec<FlowReading> {
             let summed = groups.iter().filter_map(|g| g.sum.clone());
-            let summed = summed.map(|f| flows[f].iter().fold(FlowReading::default(), sum));
+            let summed = summed.map(|f| flows[f].iter().fold(nothing, sum));
             summed.collect()
         };
         let last_sums = sums(&self.flows, &self.groups);
@@ -187,7 +200,8 @@ impl Recorder {
         for (place, (id, last)) in self.links.iter_mut().enumerate() {
             let reading = link(*id);
             let fairness = || self.fairness.of_link(place);
-            reading.record(last, period, &self.of_links, fairness, rows);
+            let rate = self.rates_of_links[place].mean(from, to);
+            reading.record(last, period, rate, &self.of_links, fairness, rows);
             for (now, then) in reading.aggregates.iter().zip(&last.aggregates) {
                 now.record(then, period, &mut aggregates);
             }
@@ -229,13 +243,14 @@ impl Recorder {
     }
 
     /// The series, and the times that they share.
-    pub fn finish(mut self) -> (Vec<f64>, Vec<Series>) {
+    pub fn finish(mut self, scenario: &Scenario) -> (Vec<f64>, Vec<Series>) {
         self.flush();
-        (self.time, self.columns)
+        let series = complete(scenario, &self.time, self.columns);
+        (self.time, series)
     }
 }
 
 fn metrics_of(of: Of) -> Vec<Metric> {
     let all = Metric::ALL.iter().copied();
-    all.filter(|m| m.of() == of).collect()
+    all.filter(|m| m.of() == of && !m.is_ratio()).collect()
 }

@@ -129,17 +129,28 @@ impl Run {
         from..to.max(from)
     }
 
-    /// Mean over `window`, or the sum for a metric that counts; `None` where there is no
-    /// value in it.
+    /// Mean over `window`, the sum for a metric that counts, the ratio of two of these for a
+    /// ratio; `None` where there is no value in it.
     pub fn mean(&self, metric: Metric, entity: Entity, window: Window) -> Option<f64> {
+        if let Fold::Ratio(over, under) = metric.fold() {
+            let within = self.within(window);
+            let values = |metric| Some(&self.series(metric, entity)?.values[within.clone()]);
+            let (mut a, mut b) = (0.0, 0.0);
+            for (x, y) in values(over)?.iter().zip(values(under)?) {
+                if !(x.is_nan() || y.is_nan()) {
+                    (a, b) = (a + x, b + y);
+                }
+            }
+            return Metric::ratio(over, a, under, b);
+        }
         let (mut sum, mut n) = (0.0, 0u32);
         for v in self.samples(metric, entity, window) {
             sum += v;
             n += 1;
         }
         (n > 0).then(|| match metric.fold() {
-            Fold::Mean => sum / f64::from(n),
             Fold::Sum => sum,
+            _ => sum / f64::from(n),
         })
     }
 

@@ -9,8 +9,11 @@ use accord_units::{Bytes, Duration, Rate, Time};
 pub struct State<'a> {
     /// What it is a state of.
     pub scenario: &'a Scenario,
-    /// Rates, by link.
+    /// Rates, by link; zero in an outage.
     pub rate: Vec<Rate>,
+    /// The same, but in an outage the last rate that was not zero: what a packet takes over an
+    /// empty queue is that of a line that works.
+    pub nominal_rate: Vec<Rate>,
     /// Propagation delays, by link.
     pub delay: Vec<Duration>,
     /// Ways of data, by flow.
@@ -24,9 +27,11 @@ pub struct State<'a> {
 impl Scenario {
     /// The network at `time`, the events of that instant included.
     pub fn at(&self, time: Time) -> State<'_> {
+        let rates: Vec<Rate> = self.links.iter().map(|l| l.rate).collect();
         let mut state = State {
             scenario: self,
-            rate: self.links.iter().map(|l| l.rate).collect(),
+            nominal_rate: rates.clone(),
+            rate: rates,
             delay: self.links.iter().map(|l| l.delay).collect(),
             path: self.flows.iter().map(|f| &f.path[..]).collect(),
             reverse_path: self.flows.iter().map(|f| &f.reverse_path[..]).collect(),
@@ -35,7 +40,12 @@ impl Scenario {
         for event in self.events.iter().filter(|e| e.at <= time) {
             match &event.change {
                 Change::Delay(link, delay) => state.delay[*link] = *delay,
-                Change::Rate(link, rate) => state.rate[*link] = *rate,
+                Change::Rate(link, rate) => {
+                    state.rate[*link] = *rate;
+                    if *rate > Rate::ZERO {
+                        state.nominal_rate[*link] = *rate;
+                    }
+                }
                 Change::Demand { flow, rate } => {
                     let demand = &mut state.demand[*flow];
                     *demand = demand.at_rate(*rate);
@@ -55,9 +65,10 @@ impl Scenario {
 }
 
 impl State<'_> {
-    /// Propagation and transmission over a link.
+    /// Propagation and transmission over a link; in an outage, at the last rate
+    /// that was not zero.
     pub fn crossing(&self, link: LinkId, size: Bytes) -> Duration {
-        self.delay[link] + self.rate[link].transmission(size)
+        self.delay[link] + self.nominal_rate[link].transmission(size)
     }
 
     /// Propagation and transmission over a path.
@@ -79,6 +90,9 @@ impl State<'_> {
     /// The round trip that a flow measures over empty queues.
     pub fn base_rtt(&self, flow: usize) -> Duration {
         let (there, back) = self.probe(flow);
-        self.one_way(self.path[flow], there) + self.one_way(self.reverse_path[flow], back)
+        let processing = self.scenario.flows[flow].mean_processing();
+        processing
+            + self.one_way(self.path[flow], there)
+            + self.one_way(self.reverse_path[flow], back)
     }
 }

@@ -70,7 +70,7 @@ const CONTROLLERS: &[&str] = &[
 const SERVICES: &[&str] = &[
     "{}",
     "{ contract = \"0 bps\", weight = 1e-6 }",
-    "{ contract = \"1.234567 Mbps\", weight = 0.3, limit = \"64 KiB\" }",
+    "{ contract = \"1.234567 Mbps\", weight = 0.3, limit = \"65535 B\" }",
 ];
 const DEMANDS: &[&str] = &[
     "\"greedy\"",
@@ -180,7 +180,7 @@ fn flows(dice: &mut Dice, text: &mut String, hops: usize) {
     dice.maybe(text, "egress", ATTACHMENTS);
     // So that any figure of any flow can be expected.
     writeln!(text, "record = \"flows\"").unwrap();
-    let sizes = ["\"1500 B\"", "\"64 KB\"", "\"64 KiB\""];
+    let sizes = ["\"1500 B\"", "\"64 KB\"", "\"65535 B\""];
     let most = if text.contains("kernel") { 2 } else { 3 };
     dice.maybe(text, "packet", &sizes[..most]);
     if each {
@@ -224,7 +224,7 @@ fn expectation(dice: &mut Dice, text: &mut String, groups: usize) {
     );
     dice.maybe(text, "during", &["[\"1 s\", \"200.123456789 h\"]"]);
     if of.is_empty() {
-        dice.maybe(text, "across", &["\"sum\"", "\"mean\""]);
+        dice.maybe(text, "across", &["\"max\"", "\"mean\""]);
         dice.maybe(text, "engine", &["[\"packet\"]"]);
     }
 }

@@ -49,15 +49,12 @@ impl Simulation<'_> {
             .map(|(f, held)| Audit {
                 entered: f.sent,
                 left: f.delivered,
-                dropped: Count {
-                    packets: f.data_lost_bytes / u64::from(f.packet.max(1)),
-                    bytes: f.data_lost_bytes,
-                },
+                dropped: f.data_lost,
                 held,
             })
             .collect();
         let packet_hops = ports.iter().map(|p| p.left.packets).sum();
-        let (time, series) = self.recorder.finish();
+        let (time, series) = self.recorder.finish(self.scenario);
         for (id, flow) in self.flows.iter_mut().enumerate() {
             if let Some(left) = flow.application.end() {
                 (self.transfers).add(self.scenario, id, left.start, left.size, None);

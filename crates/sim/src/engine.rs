@@ -15,7 +15,7 @@ use crate::pool::{Place, Pool};
 use crate::wire::{Line, Wire};
 use crate::wiring::{Hop, Shortcuts, Wiring};
 use accord_aqm::Ecn;
-use accord_scenario::{Change, Observer, Recorder, Scenario, Transfers};
+use accord_scenario::{Change, LinkId, Observer, Recorder, Scenario, Transfers};
 use accord_transport::pcapng::Capture;
 use accord_transport::{Receiver, Segment};
 use accord_units::{Bytes, Duration, Time};
@@ -32,8 +32,9 @@ pub(crate) struct Simulation<'a> {
     pub wiring: Wiring,
     pub recorder: Recorder,
     pub transfers: Transfers,
-    /// Bytes of each flow that are queued on its path; kept to be filled again.
-    pub queued: Vec<u64>,
+    /// Bytes of each flow that are queued on its path, which are those sent by the time beside;
+    /// kept to be filled again.
+    pub queued: Vec<(u64, Option<Time>)>,
     pub digest: Digest,
     pub events: u64,
     tap: Option<Box<Capture>>,
@@ -63,7 +64,7 @@ impl<'a> Simulation<'a> {
             wiring,
             recorder: Recorder::new(scenario),
             transfers: Transfers::default(),
-            queued: vec![0; scenario.flows.len()],
+            queued: vec![(0, None); scenario.flows.len()],
             digest: Digest::new(scenario.seed),
             events: 0,
             tap: None,
@@ -111,6 +112,7 @@ impl<'a> Simulation<'a> {
             match kind {
                 Kind::Arrive => self.arrive(index),
                 Kind::Wake => self.wake(index),
+                Kind::Processed => self.processed(index),
                 Kind::Sent => self.sent(index),
                 Kind::Application => self.application(index),
                 Kind::Start => {
@@ -193,23 +195,31 @@ impl<'a> Simulation<'a> {
                     None => return,
                 },
             };
-            match self.propagate(link, place, sent) {
+            match self.propagate(link, place, sent, Time::ZERO) {
                 Some(next) => (place, hop, at) = next,
                 None => return,
             }
         }
     }
 
-    /// The packet will be on the wire of `link` at `sent`. If what is behind takes it without
-    /// an event, gives what comes out, where it is next, and when.
+    /// The packet will be on the wire of `link` at `sent`, and comes out of it not before
+    /// `earliest`. If what is behind takes it without an event, gives what comes out, where it is
+    /// next, and when.
     #[inline(always)]
-    fn propagate(&mut self, link: usize, place: Place, sent: Time) -> Option<(Place, Hop, Time)> {
+    fn propagate(
+        &mut self,
+        link: usize,
+        place: Place,
+        sent: Time,
+        earliest: Time,
+    ) -> Option<(Place, Hop, Time)> {
         let wire = &mut self.wires[link];
         let packet = self.pool.packet(place);
-        let Some(arrival) = wire.propagate(packet, sent) else {
+        if !wire.takes(packet) {
             self.lost(place);
             return None;
-        };
+        }
+        let arrival = (sent + wire.delay).max(earliest);
         packet.hop += 1;
         let hop = self.wiring.hops[packet.hop as usize];
         // Nothing happens after the end.
@@ -267,7 +277,7 @@ impl<'a> Simulation<'a> {
         });
         if held.stepped {
             if let Some((packet, end)) = begun {
-                held.serving = Some(packet);
+                (held.serving, held.begun) = (Some(packet), now);
                 self.calendar.push(end, Kind::Sent, link);
             }
             return;
@@ -279,34 +289,41 @@ impl<'a> Simulation<'a> {
             self.calendar.push(end, Kind::Sent, link);
         }
         if let Some((packet, end)) = begun {
-            self.depart(link, packet, end);
+            self.depart(link, packet, end, Time::ZERO);
         }
     }
 
-    /// A service ends.
+    /// A service ends; at a port that is stepped only if its rate has not changed meanwhile.
     fn sent(&mut self, link: usize) {
-        let Line::Port(held) = &mut self.wires[link].line else {
+        let wire = &mut self.wires[link];
+        let Line::Port(held) = &mut wire.line else {
             return;
         };
-        if held.stepped {
-            if let Some(packet) = held.serving.take() {
-                held.port.complete();
-                if let Some(tap) = &mut self.tap {
-                    packet.capture(tap, self.scenario, link, self.now);
-                }
-                self.depart(link, packet, self.now);
-            }
-        } else {
+        if !held.stepped {
             held.pending = false;
             held.port.advance(self.now);
+        } else if let Some(packet) = held.serving.take_if(|_| held.port.is_sent(self.now)) {
+            held.port.complete();
+            if let Some(tap) = &mut self.tap {
+                packet.capture(tap, self.scenario, link, self.now);
+            }
+            let arrival = held.arrival(self.now, wire.delay);
+            let held_up = arrival.since(self.now + wire.delay);
+            if let Segment::Data { sent, .. } = packet.segment
+                && !held_up.is_zero()
+            {
+                self.flows[packet.flow as usize].hold_up(sent, held_up);
+            }
+            self.depart(link, packet, self.now, arrival);
         }
         self.begin(link);
     }
 
-    /// A packet that a port held will be on the wire at `sent`.
-    fn depart(&mut self, link: usize, packet: Packet, sent: Time) {
+    /// A packet that a port held will be on the wire at `sent`, and comes out of it not before
+    /// `earliest`.
+    fn depart(&mut self, link: usize, packet: Packet, sent: Time, earliest: Time) {
         let place = self.pool.insert(packet);
-        if let Some((place, hop, at)) = self.propagate(link, place, sent) {
+        if let Some((place, hop, at)) = self.propagate(link, place, sent, earliest) {
             self.go(place, hop, at);
         }
     }
@@ -330,11 +347,11 @@ impl<'a> Simulation<'a> {
         let flow = &mut self.flows[id as usize];
         if let Receiver::Stream(r) = &mut flow.receiver {
             let (fresh, ack) = r.on_data(number, sent, packet.ecn == Ecn::Marked);
-            flow.deliver_later(self.now, at, sent, fresh);
+            flow.deliver_later(self.now, at, sent, packet.size, fresh);
             *packet = flow.answer(id, ack);
             Some((place, self.wiring.hops[packet.hop as usize]))
         } else {
-            flow.deliver_later(self.now, at, sent, true);
+            flow.deliver_later(self.now, at, sent, packet.size, true);
             self.pool.remove(place);
             None
         }
@@ -353,8 +370,8 @@ impl<'a> Simulation<'a> {
             return self.pump(id);
         }
         let receipt = flow.receive(&packet, now);
-        if let Some(fresh) = receipt.data {
-            flow.deliver(fresh);
+        if let (Some(fresh), Segment::Data { sent, .. }) = (receipt.data, &packet.segment) {
+            flow.deliver(fresh, packet.size, now.since(*sent));
         }
         let Some(reply) = receipt.reply else {
             return;
@@ -375,7 +392,7 @@ impl<'a> Simulation<'a> {
                         true => (flow.packet, flow.ecn),
                         false => (flow.control, Ecn::NotCapable),
                     };
-                    let packet = Packet {
+                    let mut packet = Packet {
                         segment,
                         flow: id as u32,
                         hop: flow.path,
@@ -384,8 +401,15 @@ impl<'a> Simulation<'a> {
                         aggregate: flow.aggregate,
                     };
                     if data {
+                        if let Some(host) = &mut flow.host {
+                            packet.size = host.size().unwrap_or(packet.size);
+                        }
                         flow.sent.add(packet.bytes());
                         flow.remember(self.now);
+                        if flow.host.is_some() {
+                            self.process(packet);
+                            continue;
+                        }
                     }
                     self.send(packet);
                 }
@@ -402,6 +426,30 @@ impl<'a> Simulation<'a> {
                 }
             }
         }
+    }
+
+    /// A new data packet is at its host, which does something about it.
+    fn process(&mut self, packet: Packet) {
+        let id = packet.flow as usize;
+        let Some(host) = (self.flows[id].host.as_deref_mut()).filter(|host| host.processes())
+        else {
+            return self.send(packet);
+        };
+        let place = self.pool.insert(packet);
+        if let Some(at) = host.take(&mut self.pool, place, self.now) {
+            self.calendar.push(at, Kind::Processed, id);
+        }
+    }
+
+    /// A host has done with a packet: it is at the first port of its path.
+    fn processed(&mut self, id: usize) {
+        let host = self.flows[id].host.as_deref_mut();
+        let Some((place, next)) = host.and_then(|host| host.done(&mut self.pool)) else {
+            return debug_assert!(false, "an event means a packet");
+        };
+        self.calendar.push(next, Kind::Processed, id);
+        let hop = self.wiring.hops[self.pool.packet(place).hop as usize];
+        self.go(place, hop, self.now);
     }
 
     fn wake(&mut self, id: usize) {
@@ -435,7 +483,7 @@ impl<'a> Simulation<'a> {
 
     fn reconnect(&mut self, id: usize) {
         let f = &self.scenario.flows[id];
-        let there = self.base_time(self.flows[id].path, f.packet);
+        let there = f.mean_processing() + self.base_time(self.flows[id].path, f.packet);
         let back = self.base_time(self.flows[id].reverse_path, f.ack);
         self.flows[id]
             .sender
@@ -474,11 +522,17 @@ impl<'a> Simulation<'a> {
 
     fn change(&mut self, event: usize) {
         match &self.scenario.events[event].change {
-            Change::Delay(link, delay) => self.wires[*link].delay = *delay,
+            Change::Delay(link, delay) => {
+                self.wires[*link].delay = *delay;
+                self.path_changed(Some(*link));
+            }
             Change::Rate(link, rate) => {
-                if let Line::Port(held) = &mut self.wires[*link].line {
-                    held.port.set_rate(*rate);
+                if let Line::Port(held) = &mut self.wires[*link].line
+                    && let Some(end) = held.port.set_rate(self.now, *rate)
+                {
+                    self.calendar.push(end, Kind::Sent, *link);
                 }
+                self.path_changed(Some(*link));
             }
             Change::Demand { flow, rate } => self.flows[*flow].application.set_rate(*rate),
             Change::Route {
@@ -489,14 +543,40 @@ impl<'a> Simulation<'a> {
                 let f = &mut self.flows[*flow];
                 f.path = self.wiring.add_path(path);
                 f.reverse_path = self.wiring.add_path(reverse_path);
+                self.path_changed(None);
             }
         }
+    }
+
+    /// Base round-trip times are others now. What is sent meets them, and so does what is on its
+    /// way and has not passed `link` yet.
+    fn path_changed(&mut self, link: Option<LinkId>) {
+        let mut changed = false;
         for id in 0..self.flows.len() {
             let f = &self.scenario.flows[id];
-            let there = self.base_time(self.flows[id].path, f.packet);
+            let there = f.mean_processing() + self.base_time(self.flows[id].path, f.packet);
+            let empty = f.mean_processing() + self.base_time(self.flows[id].path, Bytes::ZERO);
             let back = self.base_time(self.flows[id].reverse_path, f.ack);
-            self.flows[id].one_way = there;
+            changed |= self.flows[id].one_way != there;
+            (self.flows[id].one_way, self.flows[id].propagation) = (there, empty);
             self.flows[id].sender.set_base_rtt(there + back);
+        }
+        let Some(link) = link.filter(|_| changed) else {
+            return;
+        };
+        let mut first = vec![Time::MAX; self.flows.len()];
+        for packet in self.packets() {
+            let hops = self.wiring.hops[packet.hop as usize..].iter();
+            let mut ahead = hops.take_while(|hop| !hop.is_end());
+            if let Segment::Data { sent, .. } = packet.segment
+                && ahead.any(|hop| hop.link() == link)
+            {
+                let first = &mut first[packet.flow as usize];
+                *first = sent.min(*first);
+            }
+        }
+        for (flow, first) in self.flows.iter_mut().zip(first) {
+            flow.path_changed(first);
         }
     }
 
@@ -506,7 +586,7 @@ impl<'a> Simulation<'a> {
         path.take_while(|hop| !hop.is_end())
             .fold(Duration::ZERO, |sum, hop| {
                 let wire = &self.wires[hop.link()];
-                sum + wire.delay + wire.rate().transmission(size)
+                sum + wire.delay + wire.nominal_rate().transmission(size)
             })
     }
 }
@@ -517,6 +597,6 @@ fn lose(flows: &mut [Flow], digest: &mut Digest, now: Time, packet: &Packet) {
     let flow = &mut flows[packet.flow as usize];
     flow.losses += 1;
     if let Segment::Data { .. } = packet.segment {
-        flow.data_lost_bytes += u64::from(packet.size);
+        flow.data_lost.add(packet.bytes());
     }
 }

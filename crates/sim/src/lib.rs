@@ -9,6 +9,7 @@ mod calendar;
 mod digest;
 mod engine;
 mod flow;
+mod host;
 mod packet;
 mod pipe;
 mod pool;

@@ -20,14 +20,16 @@ impl Simulation<'_> {
     /// empty queues [Xia05 eq. 1].
     fn find_queued(&mut self) {
         let mut queued = std::mem::take(&mut self.queued);
-        for (queued, flow) in queued.iter_mut().zip(&mut self.flows) {
-            *queued = flow.coming_late(self.now);
+        for ((queued, late), flow) in queued.iter_mut().zip(&mut self.flows) {
+            *late = flow.late(self.now);
+            *queued = flow.coming_late(*late);
         }
         for p in self.packets() {
             if let Segment::Data { sent, .. } = p.segment
-                && sent + self.flows[p.flow as usize].one_way <= self.now
+                && let (queued, late) = &mut queued[p.flow as usize]
+                && Some(sent) <= *late
             {
-                queued[p.flow as usize] += u64::from(p.size);
+                *queued += u64::from(p.size);
             }
         }
         self.queued = queued;
@@ -47,7 +49,7 @@ impl Simulation<'_> {
             queued,
             ..
         } = self;
-        let flow = |id: usize| read_flow(&flows[id], queued[id]);
+        let flow = |id: usize| read_flow(&flows[id], queued[id].0);
         recorder.sample(now, flow, |id| read_link(&mut wires[id], now));
     }
 }
@@ -62,10 +64,11 @@ fn read_flow(f: &Flow, queued: u64) -> FlowReading {
         retransmissions,
     } = f.sender.view();
     FlowReading {
-        active: f.started && !(f.stopped && queued == 0),
+        active: f.started && !(f.stopped && f.in_network() == 0),
         sent: f.sent.bytes,
         delivered: f.delivered.bytes,
         fresh: f.fresh_bytes,
+        delays: Some(f.delays),
         retransmissions,
         losses: f.losses,
         accumulation: queued,
@@ -79,18 +82,17 @@ fn read_flow(f: &Flow, queued: u64) -> FlowReading {
 
 fn read_link(w: &mut Wire, now: Time) -> LinkReading {
     w.advance(now);
-    let (packets, backlog) = w.backlog();
+    let area = w.area(now);
     let c = w.counters();
     let virtual_delay = |aqm: &AnyAqm| aqm.virtual_delay(now);
     LinkReading {
-        served: c.served.bytes,
+        served: w.sent(now),
         offered: c.offered.packets,
         drops: c.dropped().packets,
         marks: c.marked.packets,
         judged: c.marked.packets + c.refused.packets,
-        packets,
-        backlog,
-        rate: w.rate(),
+        packet_area: area.packets,
+        area: area.bytes,
         price: w.aqm().and_then(Aqm::price),
         virtual_delay: w.aqm().map_or(Duration::ZERO, virtual_delay),
         excess_bandwidth: w.aqm().and_then(Aqm::excess_bandwidth),

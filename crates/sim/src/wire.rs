@@ -4,9 +4,9 @@ use crate::packet::Packet;
 use crate::pipe::Pipe;
 use crate::pool::Queue;
 use accord_aqm::{AnyAqm, Aqm};
-use accord_port::{Count, Counters, Limit, Port, Timeline};
-use accord_scenario::{self as scenario, Dice, Purpose};
-use accord_units::{Bytes, Duration, Rate, Time};
+use accord_port::{Area, Count, Counters, Limit, Port, Timeline};
+use accord_scenario::{self as scenario, Dice, Purpose, secret};
+use accord_units::{Duration, Rate, Time};
 
 /// The forms of a port, from the one that can do everything to the cheapest. Where two can
 /// be used, they give the same departures.
@@ -42,6 +42,10 @@ pub struct Held {
     pub stepped: bool,
     /// The packet in service, where it is stepped.
     pub serving: Option<Packet>,
+    /// When its service began.
+    pub begun: Time,
+    /// When what was sent last comes out of the wire.
+    pub last_arrival: Time,
     /// The end of the service is an event.
     pub pending: bool,
     /// Randomness of its discipline.
@@ -62,8 +66,6 @@ pub struct Wire {
     pub line: Line,
     /// Propagation delay.
     pub delay: Duration,
-    /// Nothing arrives before what was sent earlier.
-    last_arrival: Time,
     /// Packets in the port and on the wire whose arrival at the far end is known, with that
     /// time, in order. An event is pending for the first.
     pub flying: Queue,
@@ -88,19 +90,22 @@ impl Wire {
             scenario::Limit::Unlimited => Limit::UNLIMITED,
         };
         let dice = Dice::new(seed, id, Purpose::Queue);
+        let secret = secret(seed, id, Purpose::Tie);
         let line = match form {
             Form::Stepped | Form::Port => Line::Port(Box::new(Held {
-                port: match Port::new(link.rate, limit, aqm) {
+                port: match Port::new(link.rate, limit, aqm, secret) {
                     port if link.control_priority => port,
                     port => port.without_priority(),
                 },
                 stepped: form == Form::Stepped,
                 serving: None,
+                begun: Time::ZERO,
+                last_arrival: Time::ZERO,
                 pending: false,
                 dice,
             })),
             Form::Timeline => {
-                let timeline = Timeline::new(link.rate, limit, aqm);
+                let timeline = Timeline::new(link.rate, limit, aqm, secret);
                 Line::Timeline(Box::new((timeline, dice)))
             }
             Form::Pipe => Line::Pipe(Pipe::new(link.rate)),
@@ -108,7 +113,6 @@ impl Wire {
         Wire {
             line,
             delay: link.delay,
-            last_arrival: Time::ZERO,
             flying: Queue::EMPTY,
             loss: lossy(link).then(|| {
                 Box::new(Loss {
@@ -120,17 +124,13 @@ impl Wire {
         }
     }
 
-    /// A packet is on the wire at `sent`: when it comes out, unless it is lost.
+    /// The wire takes a packet, or loses it.
     #[inline]
-    pub fn propagate(&mut self, packet: &Packet, sent: Time) -> Option<Time> {
-        if let Some(loss) = &mut self.loss
-            && loss.takes(packet)
-        {
-            return None;
+    pub fn takes(&mut self, packet: &Packet) -> bool {
+        match &mut self.loss {
+            Some(loss) => !loss.takes(packet),
+            None => true,
         }
-        let arrival = (sent + self.delay).max(self.last_arrival);
-        self.last_arrival = arrival;
-        Some(arrival)
     }
 
     /// Brings counters and backlog up to date.
@@ -155,12 +155,22 @@ impl Wire {
         }
     }
 
-    /// Packets and bytes queued, as the queue discipline sees them. A pipe does not know.
-    pub fn backlog(&self) -> (u64, Bytes) {
+    /// What is queued, as the queue discipline sees it, integrated up to `now`, the time of the
+    /// last [`Wire::advance`]. A pipe does not know.
+    pub fn area(&self, now: Time) -> Area {
         match &self.line {
-            Line::Port(p) => p.port.backlog(),
-            Line::Timeline(t) => t.0.backlog(),
-            Line::Pipe(_) => (0, Bytes::ZERO),
+            Line::Port(p) => p.port.area(now),
+            Line::Timeline(t) => t.0.area(now),
+            Line::Pipe(_) => Area::default(),
+        }
+    }
+
+    /// Bytes sent by `now`, the time of the last [`Wire::advance`]; of a pipe, by the end.
+    pub fn sent(&self, now: Time) -> f64 {
+        match &self.line {
+            Line::Port(p) => p.port.sent(now),
+            Line::Timeline(t) => t.0.sent(now),
+            Line::Pipe(p) => p.served.bytes as f64,
         }
     }
 
@@ -209,9 +219,26 @@ impl Wire {
             Line::Pipe(p) => p.rate(),
         }
     }
+
+    /// The service rate, or in an outage the last one that was not zero.
+    pub fn nominal_rate(&self) -> Rate {
+        match &self.line {
+            Line::Port(p) => p.port.nominal_rate(),
+            Line::Timeline(_) | Line::Pipe(_) => self.rate(),
+        }
+    }
 }
 
 impl Held {
+    /// The packet in service is on the wire at `now`: when it comes out, with this delay. It
+    /// does not overtake what was sent before it, and follows it in no less time than it took to
+    /// be sent, even if the delay has become shorter.
+    pub fn arrival(&mut self, now: Time, delay: Duration) -> Time {
+        let follows = self.last_arrival + now.since(self.begun);
+        self.last_arrival = (now + delay).max(follows);
+        self.last_arrival
+    }
+
     /// Brings the port up to date.
     #[inline]
     pub fn advance(&mut self, now: Time) {

@@ -1,7 +1,7 @@
 //! Which events a run can do without.
 //!
 //! - When a service begins, its end is known, and the packet can be sent on at once, unless it may
-//!   be lost on the wire or the wire's delay changes ([`Form::Port`]): a departure needs an event
+//!   be lost on the wire or the link's rate or delay changes ([`Form::Port`]): a departure needs an event
 //!   only while another packet waits for it.
 //! - A port with one FIFO queue, whose discipline judges arrivals only, and a fixed rate knows a
 //!   packet's departure the moment it arrives ([`Form::Timeline`], [`Form::Pipe`]): one event a
@@ -88,6 +88,7 @@ impl Wiring {
         let mut feeds = vec![Feed::Nothing; scenario.links.len()];
         let mut forms: Vec<Form> = scenario.links.iter().map(form).collect();
         let mut rerouted = vec![false; flows.len()];
+        let mut changing = vec![false; scenario.links.len()];
         let mut walk = |flow: usize, path: &[LinkId], origin: Feed, forms: &mut Vec<Form>| {
             let tunnel = matches!(flows[flow].sender, Sender::Tunnel(_));
             let mut from = origin;
@@ -109,9 +110,11 @@ impl Wiring {
         }
         for e in &scenario.events {
             match &e.change {
-                // What is queued when it changes feels the change.
-                Change::Rate(link, _) => forms[*link] = forms[*link].min(Form::Port),
-                Change::Delay(link, _) => forms[*link] = Form::Stepped,
+                // The packet in service feels the change, and those behind it.
+                Change::Rate(link, _) | Change::Delay(link, _) => {
+                    forms[*link] = Form::Stepped;
+                    changing[*link] = true;
+                }
                 Change::Demand { .. } => {}
                 Change::Route {
                     flow,
@@ -153,6 +156,10 @@ impl Wiring {
             hops: Vec::new(),
             fused,
         };
+        for (id, flow) in flows.iter_mut().enumerate() {
+            let changes = rerouted[id] || scenario.flows[id].path.iter().any(|&l| changing[l]);
+            flow.outgoing = (changes || flow.receiver.wants_truth()).then(Box::default);
+        }
         for ((f, flow), ahead) in scenario.flows.iter().zip(flows).zip(ahead) {
             let end = if ahead { Hop::END_EARLY } else { Hop::END };
             flow.path = wiring.add(&f.path, end);

@@ -87,12 +87,12 @@ fn books_balance_with_and_without_loss() {
 
 #[test]
 fn survives_half_of_its_control_packets_lost() {
-    // With half of each lost, one pair in eight is answered: control is slow, but goes on.
-    // How slow is a matter of luck, hence the many seeds. What is not reported bounds it: a
-    // sender that hears nothing stops.
-    for (control_loss, least, seeds) in [(0.1, 0.8, 4), (0.3, 0.5, 4), (0.5, 0.1, 16)] {
+    const SEEDS: u64 = 8;
+    // With half of each lost, one pair in eight is answered. How fast the next answer comes is
+    // a matter of luck, hence the seeds.
+    for (control_loss, least) in [(0.1, 0.98), (0.3, 0.95), (0.5, 0.8)] {
         let mut sum = 0.0;
-        for seed in 1..=seeds {
+        for seed in 1..=SEEDS {
             let mut scenario = fig6(controller("monaco", &[]), discipline("droptail", &[]), 90);
             scenario.seed = seed;
             scenario.duration = Duration::from_secs(10);
@@ -106,8 +106,8 @@ fn survives_half_of_its_control_packets_lost() {
             balanced(&flows);
             balanced(&ports);
         }
-        let used = sum / seeds as f64;
-        println!("control loss {control_loss}: utilisation {used:.2}");
+        let used = sum / SEEDS as f64;
+        println!("control loss {control_loss}: utilisation {used:.3}");
         assert!(
             used > least,
             "control loss {control_loss}: utilisation {used}"
@@ -292,7 +292,7 @@ fn without_priority_the_queue_does_not_show() {
     let (backlog, truth, estimate) = one_queue("droptail", 90);
     assert!(truth > 5000.0 && estimate < 100.0, "{truth} {estimate}");
     assert!(
-        backlog > 60_000.0,
+        backlog > 50_000.0,
         "it is emptied by losses only: {backlog}"
     );
     let (backlog, truth, estimate) = one_queue("avd", 90);

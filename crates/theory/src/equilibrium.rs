@@ -10,6 +10,10 @@
 //! enough for them to form. So flows that start one after the other give the recursion of
 //! [Low02 eqs. 27-29]. A REM link has a price and no queue [Low02 §5].
 //!
+//! A flow over a link that serves nothing has the rate 0, and the others share what there is; what
+//! a delay over such a link is, nobody can say. While no flow is active all loads, queues and prices
+//! are 0.
+//!
 //! Departures: control packets and acknowledgements are not counted as load; a flow of finite
 //! size counts as if it had no end. Web users are left out of the equilibrium, or are a
 //! fixed load where the scenario gives one; a note says which.
@@ -18,7 +22,7 @@ use crate::services::{Outcome, Shortfall};
 use crate::{Problem, ProblemError, Routes, Settings, Solution, Status, solve_watched};
 use accord_scenario::{
     Certificate, Engine, Entity, Interrupted, Limit, LinkId, Manifest, Metric, Observer, Phase,
-    Run, Scenario, Series, Statistics,
+    Run, Scenario, Series, Statistics, complete,
 };
 use accord_units::{Bytes, Price, Rate, Time};
 use std::ops::ControlFlow;
@@ -121,9 +125,13 @@ pub(crate) fn phases(
     for mut phase in scenario.phases() {
         observer.progress(phase.start)?;
         let mut state = State::at(scenario, phase.start);
+        let idle = phase.active.is_empty();
         state.leave_out(&mut phase, &mut found.notes);
         state.measure(&phase, found.phases.last(), &mut measured);
-        let equilibrium = state.equilibrium(&phase, &mut found, observer)?;
+        let equilibrium = match idle {
+            true => Some(state.idle()),
+            false => state.equilibrium(&phase, &mut found, observer)?,
+        };
         found.phases.push((phase, equilibrium));
     }
     Ok(found)
@@ -168,6 +176,8 @@ pub(crate) struct Equilibrium {
     pub(crate) marking: Vec<f64>,
     pub(crate) queuing_delay: Vec<f64>,
     pub(crate) load: Vec<f64>,
+    /// Packets that come to each link, per second.
+    pub(crate) arrivals: Vec<f64>,
     pub(crate) backlog_packets: Vec<f64>,
     pub(crate) rate_of_link: Vec<f64>,
     pub(crate) steps: u64,
@@ -206,7 +216,19 @@ impl<'a> State<'a> {
             held: Vec::new(),
             outcome: Outcome::None,
         };
-        let equilibrium = self.solved(phase, found, &mut shortfall, observer)?;
+        let (still, moving): (Vec<usize>, Vec<usize>) =
+            phase.active.iter().partition(|&&flow| self.is_still(flow));
+        let part = Phase {
+            active: moving,
+            ..phase.clone()
+        };
+        let mut equilibrium = match part.active.is_empty() {
+            true => Some(self.idle()),
+            false => self.solved(&part, found, &mut shortfall, observer)?,
+        };
+        if let Some(e) = &mut equilibrium {
+            still.into_iter().for_each(|flow| e.rate[flow] = 0.0);
+        }
         if !(shortfall.oversubscribed.is_empty() && shortfall.held.is_empty()) {
             found.shortfalls.push(shortfall);
         }
@@ -236,7 +258,12 @@ impl<'a> State<'a> {
             };
             demands.push(demand);
         }
-        let capacity = (0..s.links.len()).map(|l| self.capacity(l)).collect();
+        // No flow that is left crosses a link that serves nothing.
+        let capacity = |l: LinkId| match self.rate[l] > 0.0 {
+            true => self.capacity(l),
+            false => 1.0,
+        };
+        let capacity = (0..s.links.len()).map(capacity).collect();
         let routes = Routes::new(
             s.links.len(),
             phase
@@ -303,9 +330,32 @@ impl<'a> State<'a> {
         Ok(Some(e))
     }
 
+    /// Nothing is sent.
+    fn idle(&self) -> Equilibrium {
+        let s = self.scenario;
+        let no_flow = || vec![f64::NAN; s.flows.len()];
+        let no_queue = || vec![0.0; s.links.len()];
+        let mut e = Equilibrium {
+            rate: no_flow(),
+            rtt: no_flow(),
+            base_rtt: no_flow(),
+            accumulation: no_flow(),
+            estimate: no_flow(),
+            price: no_queue(),
+            marking: vec![f64::NAN; s.links.len()],
+            queuing_delay: no_queue(),
+            load: no_queue(),
+            arrivals: no_queue(),
+            backlog_packets: no_queue(),
+            rate_of_link: self.rate.clone(),
+            steps: 0,
+        };
+        self.mark(&[], &mut e);
+        e
+    }
+
     fn values(&self, phase: &Phase, solution: &Solution) -> Equilibrium {
         let s = self.scenario;
-        let nan = || vec![f64::NAN; s.flows.len()];
         let queuing_delay: Vec<f64> = (0..s.links.len())
             .map(|l| match self.price_of(l) {
                 Price::VirtualDelay { .. } | Price::Marks { .. } => 0.0,
@@ -313,18 +363,10 @@ impl<'a> State<'a> {
             })
             .collect();
         let mut e = Equilibrium {
-            rate: nan(),
-            rtt: nan(),
-            base_rtt: nan(),
-            accumulation: nan(),
-            estimate: nan(),
             price: solution.prices.clone(),
-            marking: vec![f64::NAN; s.links.len()],
-            load: vec![0.0; s.links.len()],
-            backlog_packets: vec![0.0; s.links.len()],
-            rate_of_link: self.rate.clone(),
             steps: solution.iterations as u64,
             queuing_delay,
+            ..self.idle()
         };
         for (&flow, &x) in phase.active.iter().zip(&solution.rates) {
             let sum = |path: &[LinkId], of: &[f64]| path.iter().map(|&l| of[l]).sum::<f64>();
@@ -339,10 +381,11 @@ impl<'a> State<'a> {
                 x * (sum(self.network.path[flow], &e.price) - self.believed_bias(flow)).max(0.0);
             for &l in self.network.path[flow] {
                 e.load[l] += x;
+                e.arrivals[l] += x / s.flows[flow].packet.as_f64();
                 e.backlog_packets[l] += x * e.queuing_delay[l] / s.flows[flow].packet.as_f64();
             }
         }
-        self.mark(phase, &mut e);
+        self.mark(&phase.active, &mut e);
         e
     }
 
@@ -371,7 +414,7 @@ impl<'a> State<'a> {
 /// The series, on the scenario's sampling grid or a coarser one.
 fn series(scenario: &Scenario, phases: &[(Phase, Option<Equilibrium>)]) -> (Vec<f64>, Vec<Series>) {
     let mut period = scenario.sample;
-    let columns = 8 * scenario.flows.len() as u64 + 5 * scenario.links.len() as u64;
+    let columns = 8 * scenario.flows.len() as u64 + 9 * scenario.links.len() as u64;
     let most = (BUDGET / columns.max(1)).clamp(FEWEST, LONGEST);
     while scenario.duration.as_ps() / period.as_ps().max(1) > most {
         period = period * 2;
@@ -414,10 +457,10 @@ fn series(scenario: &Scenario, phases: &[(Phase, Option<Equilibrium>)]) -> (Vec<
     for g in scenario.recorded_groups() {
         let id = Entity::Group(g);
         let flows = || scenario.groups[g].flows.clone();
-        // Of flows that are there; NaN where none is.
+        // Of flows that are there.
         let sum = |of: &[f64]| {
             let there = flows().map(|f| of[f]).filter(|v| !v.is_nan());
-            there.reduce(|a, b| a + b).unwrap_or(f64::NAN)
+            there.sum::<f64>()
         };
         add(id, Metric::Throughput, &|e| sum(&e.rate) * 8.0);
         add(id, Metric::Goodput, &|e| sum(&e.rate) * 8.0);
@@ -431,14 +474,25 @@ fn series(scenario: &Scenario, phases: &[(Phase, Option<Equilibrium>)]) -> (Vec<
         .filter(|(_, link)| !link.attachment)
     {
         let id = Entity::Link(l);
+        // A link that serves nothing has whatever queue it was left with, and no delay.
+        let alive = |e: &Equilibrium, value: f64| match e.rate_of_link[l] > 0.0 {
+            true => value,
+            false => f64::NAN,
+        };
         add(id, Metric::Backlog, &|e| {
-            e.queuing_delay[l] * e.rate_of_link[l]
+            alive(e, e.queuing_delay[l] * e.rate_of_link[l])
         });
-        add(id, Metric::BacklogPackets, &|e| e.backlog_packets[l]);
-        add(id, Metric::QueuingDelay, &|e| e.queuing_delay[l]);
-        add(id, Metric::Utilisation, &|e| e.load[l] / e.rate_of_link[l]);
-        add(id, Metric::MarkingProbability, &|e| e.marking[l]);
-        add(id, Metric::Price, &|e| e.price[l]);
+        add(id, Metric::BacklogPackets, &|e| {
+            alive(e, e.backlog_packets[l])
+        });
+        add(id, Metric::ServedRate, &|e| e.load[l] * 8.0);
+        let arrivals = |e: &Equilibrium| e.arrivals[l] * period.as_secs_f64();
+        add(id, Metric::Arrivals, &arrivals);
+        add(id, Metric::Judged, &|e| {
+            alive(e, e.marking[l]) * arrivals(e)
+        });
+        add(id, Metric::Price, &|e| alive(e, e.price[l]));
     }
+    let columns = complete(scenario, &time, columns);
     (time, columns)
 }

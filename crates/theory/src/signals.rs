@@ -89,26 +89,14 @@ impl State<'_> {
 
     /// What the application of a flow comes to, in bytes per second, if not as much as it gets.
     pub(crate) fn offered(&self, flow: usize) -> Option<f64> {
-        match self.network.demand[flow] {
-            Wants::Constant(rate) | Wants::Poisson(rate) => Some(rate.as_bps_f64() / 8.0),
-            Wants::OnOff {
-                rate: Some(rate),
-                burst,
-                pause,
-            } => {
-                let rate = rate.as_bps_f64() / 8.0;
-                let on = burst.mean().as_f64() / rate;
-                Some(rate * on / (on + pause.mean().as_secs_f64()))
-            }
-            // As if bursts took no time: the most that such an application comes to.
-            Wants::OnOff {
-                rate: None,
-                burst,
-                pause,
-            } => Some(burst.mean().as_f64() / pause.mean().as_secs_f64()),
-            Wants::Web(web) => web.load.map(|load| load.as_bps_f64() / 8.0),
-            Wants::Greedy | Wants::Size(_) => None,
-        }
+        self.network.demand[flow].mean_rate().map(|bps| bps / 8.0)
+    }
+
+    /// Whether a flow can send nothing: a link of its way serves nothing, or its application
+    /// has stopped.
+    pub(crate) fn is_still(&self, flow: usize) -> bool {
+        let dead = |&l: &LinkId| self.rate[l] == 0.0;
+        self.network.path[flow].iter().any(dead) || self.offered(flow) == Some(0.0)
     }
 
     /// What a flow sends at a price; `None` for a flow that theory says nothing of.
@@ -229,9 +217,9 @@ impl State<'_> {
 
     /// Shares of marked packets [Low02 eq. 31]: each link marks of what no link before it has
     /// marked.
-    pub(crate) fn mark(&self, phase: &Phase, e: &mut Equilibrium) {
+    pub(crate) fn mark(&self, active: &[usize], e: &mut Equilibrium) {
         let mut marked = vec![0.0; e.load.len()];
-        for &flow in &phase.active {
+        for &flow in active {
             let mut unmarked = e.rate[flow];
             for &l in self.network.path[flow] {
                 if let Price::Marks { phi } = self.price_of(l) {
@@ -242,8 +230,11 @@ impl State<'_> {
             }
         }
         for (l, marked) in marked.into_iter().enumerate() {
-            if matches!(self.price_of(l), Price::Marks { .. }) && e.load[l] > 0.0 {
-                e.marking[l] = marked / e.load[l];
+            if matches!(self.price_of(l), Price::Marks { .. }) {
+                e.marking[l] = match e.load[l] > 0.0 {
+                    true => marked / e.load[l],
+                    false => 0.0,
+                };
             }
         }
     }

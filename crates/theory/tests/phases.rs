@@ -114,6 +114,8 @@ fn scenario(
             packet: Bytes::new(1),
             ack: Bytes::new(1),
             control: Bytes::new(1),
+            sizes: None,
+            processing: Duration::ZERO,
         });
     }
     Scenario {
@@ -306,10 +308,85 @@ fn a_phase_can_be_interrupted() {
         }
     }
     let s = scenario(&KNOWN, &DROPTAIL, 20.0, &[10]);
-    assert_eq!(s.phases().len(), 1);
+    assert_eq!(s.phases().count(), 1);
     let ended = accord_theory::run(&s, &mut Twice(0));
     assert!(matches!(
         ended,
         Err(accord_theory::EquilibriumError::Interrupted)
     ));
+}
+
+/// What is known of a link that nobody uses is 0, not nothing.
+#[test]
+fn an_idle_link_has_no_load_no_queue_and_no_price() {
+    for queue in [&DROPTAIL, &REM] {
+        let mut s = scenario(
+            if queue.name == "rem" { &MARKS } else { &KNOWN },
+            queue,
+            10.0,
+            &[10, 10],
+        );
+        s.flows[0].stop = Some(Time::from_secs_f64(5.0));
+        let run = accord_theory::run(&s, &mut Quiet).unwrap();
+        let link = |metric| &run.series(metric, Entity::Link(0)).unwrap().values;
+        let used = link(Metric::Utilisation);
+        assert!(
+            (used[0] - 1.0).abs() < 1e-9 && (used[12] - 1.0).abs() < 1e-9,
+            "{used:?}"
+        );
+        for metric in [
+            Metric::Utilisation,
+            Metric::Backlog,
+            Metric::BacklogPackets,
+            Metric::QueuingDelay,
+            Metric::Price,
+        ] {
+            assert_eq!(link(metric)[5..10], [0.0; 5], "{metric}");
+        }
+        // A share of arrivals has no value where nothing arrives.
+        if queue.name == "rem" {
+            let marking = &link(Metric::MarkingProbability)[5..10];
+            assert!(marking.iter().all(|p| p.is_nan()), "{marking:?}");
+        }
+        assert_eq!(run.certificates.len(), 2);
+    }
+}
+
+/// A flow over a dead link has nothing, and the other has the bottleneck alone, as proven; then
+/// both share again. Where the bottleneck is dead nobody has anything.
+#[test]
+fn an_outage_leaves_the_rest_to_the_others() {
+    let event = |at: f64, link, bps| Event {
+        at: Time::from_secs_f64(at),
+        change: Change::Rate(link, Rate::from_bps(bps)),
+    };
+    let mut s = scenario(&KNOWN, &DROPTAIL, 10.0, &[10, 10]);
+    s.flows[1].start = Time::ZERO;
+    let access = s.flows[0].path[0];
+    s.events = vec![
+        event(5.0, access, 0),
+        event(10.0, access, 1_000_000_000_000),
+        event(15.0, 0, 0),
+    ];
+    let run = accord_theory::run(&s, &mut Quiet).unwrap();
+    let of = |metric, entity| &run.series(metric, entity).unwrap().values;
+    let rate = |flow: usize, i: usize| of(Metric::Throughput, Entity::Flow(flow))[i] / 48e6;
+    for (i, first, second) in [(2, 0.5, 0.5), (7, 0.0, 1.0), (12, 0.5, 0.5), (17, 0.0, 0.0)] {
+        assert!((rate(0, i) - first).abs() < 1e-9, "{i}: {}", rate(0, i));
+        assert!((rate(1, i) - second).abs() < 1e-9, "{i}: {}", rate(1, i));
+    }
+    assert!(of(Metric::Rtt, Entity::Flow(0))[7].is_nan());
+    for (link, i) in [(access, 7), (0, 17)] {
+        for metric in [Metric::Utilisation, Metric::QueuingDelay, Metric::Price] {
+            assert!(of(metric, Entity::Link(link))[i].is_nan(), "{metric}");
+        }
+    }
+    assert_eq!(of(Metric::Utilisation, Entity::Link(access))[17], 0.0);
+    assert_eq!(run.certificates.len(), 3);
+    assert!(run.certificates.iter().all(|c| c.gap < 1e-9));
+    assert!(
+        run.series
+            .iter()
+            .all(|s| s.values.iter().all(|v| !v.is_infinite()))
+    );
 }

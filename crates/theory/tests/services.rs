@@ -91,6 +91,8 @@ fn scenario(queues: &[&'static Family], flows: &[Wish<'_>]) -> Scenario {
             packet: Bytes::new(1000),
             ack: Bytes::new(40),
             control: Bytes::new(64),
+            sizes: None,
+            processing: Duration::ZERO,
         })
         .collect();
     let ends = flows.iter().filter_map(|f| f.stop);

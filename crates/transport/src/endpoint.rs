@@ -1,7 +1,7 @@
 //! The two ends of a flow, of whichever transport its controller runs on.
 
 use crate::{Segment, stream, tunnel};
-use accord_control::{AnyController, Controller, Marks, Report, meter};
+use accord_control::{AnyController, Controller, Marks, Report, tunnel as tunnel_of};
 use accord_units::param::Values;
 use accord_units::{Bytes, Duration, Rate, Service, Time};
 
@@ -68,12 +68,15 @@ pub fn endpoints(
     packet: Bytes,
     base_rtt: Duration,
 ) -> (Sender, Receiver) {
-    match (controller(values, service, packet, base_rtt), meter(values)) {
+    match (
+        controller(values, service, packet, base_rtt),
+        tunnel_of(values),
+    ) {
         (AnyController::Unresponsive(_), _) => {
             (Sender::Datagrams(Datagrams::default()), Receiver::Datagrams)
         }
-        (c, Some(meter)) => (
-            Sender::Tunnel(tunnel::Ingress::new(c, packet)),
+        (c, Some((sending, meter))) => (
+            Sender::Tunnel(tunnel::Ingress::new(c, packet, sending)),
             Receiver::Tunnel(tunnel::Egress::new(meter)),
         ),
         (c, None) => (

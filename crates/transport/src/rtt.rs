@@ -97,6 +97,9 @@ impl RoundTrip {
     /// The fine-grained time-out that Vegas looks at on a duplicate acknowledgement: the
     /// same without a floor [Low02 §1.1].
     pub fn fine_timeout(&self) -> Duration {
+        if self.srtt == 0 {
+            return FIRST_RTO;
+        }
         Duration::from_ps(self.srtt.saturating_add(self.variation.saturating_mul(4)))
     }
 }

@@ -59,3 +59,14 @@ pub fn any_values(family: &'static Family) -> impl Strategy<Value = Values> {
         },
     )
 }
+
+/// The defaults of the printed law, for a family that has one; else the defaults.
+#[allow(dead_code, reason = "queue disciplines have no law")]
+pub fn printed(family: &'static Family) -> Values {
+    let mut values = family.defaults();
+    if family.params.iter().any(|p| p.name == "law") {
+        let printed = Raw::Text("printed".into());
+        values.set("law", &printed).expect("it is one of the laws");
+    }
+    values
+}

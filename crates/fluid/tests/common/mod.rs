@@ -2,8 +2,8 @@
 #![allow(dead_code)]
 
 use accord_fluid::run;
-use accord_scenario::{Catalogue, Entity, File, Metric, Quiet, Run, Scenario, Window};
-use accord_units::{Duration, Time};
+use accord_scenario::{Catalogue, Change, Entity, File, Metric, Quiet, Run, Scenario, Window};
+use accord_units::{Duration, Rate, Time};
 
 pub const CATALOGUE: Catalogue = Catalogue {
     controllers: accord_control::FAMILIES,
@@ -53,4 +53,17 @@ pub fn five_classes(controller: &str, model: &str, seconds: u32) -> String {
         );
     }
     text
+}
+
+/// The same with links of 1 bps as links that serve nothing.
+pub fn with_outages(text: &str) -> Scenario {
+    let mut s = scenario(text);
+    for event in &mut s.events {
+        if let Change::Rate(_, rate) = &mut event.change
+            && rate.as_bps() == 1
+        {
+            *rate = Rate::ZERO;
+        }
+    }
+    s
 }

@@ -143,7 +143,7 @@ pub struct Clocked {
 impl Clocked {
     pub fn new(rate: Rate, limit: Limit, aqm: AnyAqm) -> Clocked {
         Clocked {
-            port: Port::new(rate, limit, aqm),
+            port: Port::new(rate, limit, aqm, 1),
             served: Vec::new(),
             dropped: Vec::new(),
             busy: None,

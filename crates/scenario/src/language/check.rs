@@ -57,10 +57,11 @@ impl Checker<'_> {
             Shape::Span => read::span(value).map(drop),
             Shape::Delay => read::delay(value).map(drop),
             Shape::Rate => read::rate(value).map(drop),
-            Shape::Contract => read::contract(value).map(drop),
+            Shape::AnyRate => read::any_rate(value).map(drop),
             Shape::Amount => read::amount(value).map(drop),
             Shape::Packet => read::packet(value).map(drop),
             Shape::Limit => read::limit(value).map(drop),
+            Shape::Processing => read::processing(value).map(drop),
             Shape::Choice(words) => read::choice(value, &words()).map(drop),
             Shape::Over => read::over(value).map(drop),
             // Its unit depends on the metric, which is looked at when it is resolved.

@@ -67,8 +67,9 @@ pub(crate) fn read(value: &Value, metric: Metric, plain: bool) -> Result<f64, Pr
     }
 }
 
-/// Writes a value so that [`read`] gives it back.
-pub(crate) fn print(x: f64, metric: Metric, plain: bool) -> String {
+/// Writes a value in `metric`'s unit, or as a plain ratio, as scenario files have it: reading
+/// that gives it back.
+pub fn print(x: f64, metric: Metric, plain: bool) -> String {
     let unit = if plain {
         MetricUnit::Ratio
     } else {

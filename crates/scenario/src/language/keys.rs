@@ -2,7 +2,7 @@
 
 use super::{figure, limits};
 use super::shape::{Default, Key, Section, Shape};
-use crate::{Engine, LinkModel, Metric, Recorded};
+use crate::{Cause, Claim, Engine, LinkModel, Metric, Recorded};
 use Default::{Nothing, Required, Value, Words};
 
 pub(crate) const SEED: Shape = Shape::Whole(0, i64::MAX as u64);
@@ -149,8 +149,9 @@ const START: Key = key("start", Shape::Either(&[Shape::Instant, Shape::Table(&UN
 const STOP: Key = key("stop", Shape::Instant, Nothing, "When it stops sending.");
 const AGGREGATE: Key = key("aggregate", Shape::Name, Value("default"), "The kind of traffic that queue disciplines take it for, such as \"udp\".");
 const SHARE: Key = key("share", Shape::Number(1e-6, 1e9), Words("the weight of its service, 1 without one"), "What a flow should have, relative to others: the fairness indices measure against it.");
-const PACKET: Key = key("packet", Shape::Packet, Value("1000 B"), "Size of a data packet, headers included.");
+const PACKET: Key = key("packet", Shape::Either(&[Shape::Packet, Shape::Table(&PACKET_SIZES)]), Value("1000 B"), "Size of a data packet, headers included; of senders without a controller, it may be random.");
 const ACK: Key = key("ack", Shape::Packet, Value("40 B"), "Size of an acknowledgement, headers included.");
+const PROCESSING: Key = key("processing", Shape::Processing, Value("auto"), "Before each data packet of a stream its host takes a time drawn anew, uniform between zero and this; see [processing times](#processing-times).");
 const CONTROL: Key = key("control", Shape::Packet, Value("64 B"), "Size of a control packet, headers included.");
 
 pub(crate) const FLOW: Section = Section {
@@ -162,7 +163,7 @@ pub(crate) const FLOW: Section = Section {
         key("each_hop", Shape::Flag, Value("false"), "Flows on each link of the parking lot, instead of a path: `NAME.1` on `hop1` and so on."),
         FROM, TO, PATH, REVERSE_PATH, ACCESS, EGRESS,
         Key { default: Words("required, here or in `each`; with `kernel` the model of it, where there is one"), ..CONTROLLER },
-        KERNEL, SERVICE, DEMAND, START, STOP, AGGREGATE, SHARE, PACKET, ACK, CONTROL,
+        KERNEL, SERVICE, DEMAND, START, STOP, AGGREGATE, SHARE, PACKET, ACK, CONTROL, PROCESSING,
         key("record", Shape::Choice(recorded), Words("`group` for web users, else `flows`"), "Whose series are recorded: each flow's, or sums over the group."),
         key("each", Shape::List(&Shape::Table(&EACH)), Nothing, "One table for each flow of the group, with what is different from the group."),
     ],
@@ -176,7 +177,7 @@ pub(crate) const EACH: Section = Section {
         inherited(FROM), inherited(TO), inherited(PATH), inherited(REVERSE_PATH), inherited(ACCESS),
         inherited(EGRESS), inherited(CONTROLLER), inherited(KERNEL), inherited(SERVICE),
         inherited(DEMAND), inherited(START), inherited(STOP), inherited(AGGREGATE), inherited(SHARE), inherited(PACKET),
-        inherited(ACK), inherited(CONTROL),
+        inherited(ACK), inherited(CONTROL), inherited(PROCESSING),
     ],
 };
 
@@ -185,7 +186,7 @@ pub(crate) const SERVICES: Section = Section {
     doc: "A contracted rate, and a weighted share of what is not contracted; see [services](services.md).",
     one_of: false,
     keys: &[
-        key("contract", Shape::Contract, Value("0 bps"), "Rate that the flow gets before anything is shared."),
+        key("contract", Shape::AnyRate, Value("0 bps"), "Rate that the flow gets before anything is shared."),
         key("weight", Shape::Number(1e-6, 1e6), Value("1"), "Its part of what is shared: multiplies the controller's target."),
         key("limit", Shape::Amount, Words("none"), "The most that the flow may have queued, whatever its contract; no less than its weight times the target."),
     ],
@@ -272,6 +273,17 @@ pub(crate) const PARETO_SPAN: Section = Section {
     keys: &[key("mean", Shape::Span, Required, "The mean."), PARETO_SHAPE],
 };
 
+pub(crate) const PACKET_SIZES: Section = Section {
+    title: "packet",
+    doc: "Sizes drawn anew for each packet, from 40 B to 65535 B, for senders with `controller = \"none\"`. A demand's rate holds in the mean: instants do not depend on sizes. The theory and fluid engines see the mean.",
+    one_of: true,
+    keys: &[
+        key("exponential", Shape::Packet, Nothing, "Exponentially distributed with this mean, to the next byte; what is drawn beyond the bounds becomes the bound."),
+        key("uniform", Shape::Pair(&Shape::Packet), Nothing, "Any whole number of bytes between these two alike, both included."),
+        key("mix", Shape::Map(&Shape::Whole(1, 1_000_000)), Nothing, "One of these sizes, each as often as its number says: `{ \"40 B\" = 7, \"576 B\" = 4, \"1500 B\" = 1 }` is an Internet mix."),
+    ],
+};
+
 pub(crate) const UNIFORM: Section = Section {
     title: "start = { uniform = [...] }",
     doc: "A start drawn for each flow by the seed.",
@@ -287,8 +299,8 @@ pub(crate) const EVENT: Section = Section {
         key("at", Shape::Instant, Required, "When."),
         key("link", Shape::Dotted, Nothing, "The link that changes: both directions, or one if the name ends in `.reverse`."),
         key("direction", Shape::Choice(|| vec!["both", "forward", "reverse"]), Value("both"), "Which directions of the link."),
-        key("delay", Shape::Delay, Nothing, "Its propagation delay from now on; packets on the wire are not overtaken."),
-        key("rate", Shape::Rate, Nothing, "Its rate from now on."),
+        key("delay", Shape::Delay, Nothing, "Its propagation delay from now on, which may be zero. Packets on the wire keep theirs and are not overtaken; what follows them comes out no faster than the link sends."),
+        key("rate", Shape::AnyRate, Nothing, "Its rate from now on, for the rest of the packet in service and for those behind it. `\"0 bps\"` is an outage: packets wait, or are dropped where they do not fit, until the rate is another; what is on the wire arrives."),
         key("flow", Shape::Dotted, Nothing, "The group or flow that takes another path or sends at another rate."),
         key("demand_rate", Shape::Rate, Nothing, "Rate of its demand from now on; for a demand that has one."),
         key("path", NODES, Nothing, "Nodes of the new path; access and egress stay and need not be listed."),
@@ -309,8 +321,8 @@ pub(crate) const EXPECT: Section = Section {
         key("of", Shape::Dotted, Required, "A group, a flow (`NAME.2`), a link, or an aggregate at a link (`bottleneck.udp`)."),
         key("engine", Shape::Either(&[Shape::Choice(engines), Shape::List(&Shape::Choice(engines))]), Value("packet"), "The engine whose run is judged; a list makes one expectation for each."),
         key("during", Shape::Pair(&Shape::Instant), Words("the steady part"), "The part of the run that counts."),
-        key("over", Shape::Over, Value("mean"), "How the samples become one number; `variation` is their standard deviation over their mean."),
-        key("across", Shape::Choice(figure::across_words), Value("each"), "How the numbers of a group's flows become one; with `each`, every one of them must meet the target."),
+        key("over", Shape::Over, Value("mean"), "How the samples become one number, [a mean as the metric wants it](output.md#series); `variation` is their standard deviation over their mean."),
+        key("across", Shape::Choice(figure::across_words), Value("each"), "How the numbers of a group's flows become one; with `each`, every one of them must meet the target, with `sum` the flows are [taken as one](output.md#series)."),
         key("equals", Shape::Either(FIGURES), Nothing, "The value, or the name of the engine that gives it; with `by`, a table of values."),
         key("within", Shape::Tolerance, Words("required with `equals`"), "Relative tolerance."),
         key("at_least", Shape::Either(FIGURES), Nothing, "Lower bound; with `by`, a table of them."),
@@ -318,6 +330,23 @@ pub(crate) const EXPECT: Section = Section {
         key("by", Shape::Name, Nothing, "The sweep whose values are the keys of the tables."),
         key("when", Shape::Map(&Shape::Either(LABELS)), Nothing, "Values of sweeps: it is expected at these points only."),
         key("paper", Shape::Text, Value(""), "What the paper says."),
+        key("claim", Shape::Choice(claims), Words("`paper` where that text is given, else `theory` where another engine gives the value, else `ours`"), "Whose claim it is."),
+        key("fails", Shape::Either(&[Shape::Table(&FAILS), Shape::List(&Shape::Table(&FAILS))]), Nothing, "That it is known to fail, and why."),
+    ],
+};
+
+pub(crate) const FAILS: Section = Section {
+    title: "[[expect.fails]]",
+    doc: "A failure that is known. It is strict: where the expectation is met after all, or the figure is another than the one recorded, that is an error.",
+    one_of: false,
+    keys: &[
+        key("why", Shape::Choice(causes), Required, "What the cause is: the `paper`, whose claim does not hold; a `setting` that it leaves open; or it is `ours`."),
+        key("because", Shape::Text, Required, "The cause in words, and how it is known."),
+        key("measured", Shape::Either(FIGURES), Required, "What comes out; with `by`, a table by the values of a sweep, and it fails at these values only."),
+        key("band", Shape::Tolerance, Value("1 %"), "How far that may move and still be the same, relative to it."),
+        key("engine", Shape::Either(&[Shape::Choice(engines), Shape::List(&Shape::Choice(engines))]), Words("all that are judged"), "The engines whose runs fail."),
+        key("at", Shape::Map(&Shape::Either(LABELS)), Words("all points"), "Values of sweeps: it fails at these points only."),
+        key("by", Shape::Name, Words("as the expectation"), "The sweep whose values are the keys of the table."),
     ],
 };
 
@@ -349,6 +378,14 @@ fn metrics() -> Vec<&'static str> {
 
 fn recorded() -> Vec<&'static str> {
     Recorded::NAMES.iter().map(|(name, _)| *name).collect()
+}
+
+fn claims() -> Vec<&'static str> {
+    Claim::NAMES.iter().map(|(name, _)| *name).collect()
+}
+
+fn causes() -> Vec<&'static str> {
+    Cause::NAMES.iter().map(|(name, _)| *name).collect()
 }
 
 fn link_models() -> Vec<&'static str> {

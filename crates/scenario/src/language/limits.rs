@@ -29,8 +29,10 @@ pub(crate) const SPAN: Duration = Duration::from_secs(30 * 24 * 3600);
 pub(crate) const DELAY: Duration = Duration::from_secs(3600);
 /// Rate: 100 Tbps.
 pub(crate) const RATE: Rate = Rate::from_bps(100_000_000_000_000);
-/// Size of a packet.
-pub(crate) const PACKET: Bytes = Bytes::new(64 << 10);
+/// Sizes of a mix of packets.
+pub(crate) const SIZES: usize = 100;
+/// Size of a packet: that of IP.
+pub(crate) const PACKET: Bytes = Bytes::new(65_535);
 /// A time that is expected of a run: so long that picoseconds still survive the way into
 /// floating seconds and back.
 pub(crate) const FIGURE: Duration = Duration::from_secs(1000);

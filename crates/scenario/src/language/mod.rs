@@ -23,7 +23,8 @@ mod tree;
 
 pub use error::{Errors, ScenarioError, Source};
 pub use family::Catalogue;
+pub use figure::print as print_figure;
 pub use file::File;
-pub use print::print;
+pub use print::{print, text as print_text};
 pub use reference::{KeyTable, families, reference};
 pub use schema::schema;

@@ -5,6 +5,7 @@ use crate::expectation::{Subject, Target, Window};
 use crate::network::{
     Change, Demand, Draw, Event, Flow, Group, Limit, Link, LinkId, Recorded, Scenario,
 };
+use crate::sizes::PacketSizes;
 use accord_units::Service;
 use accord_units::param::{Kind, Param, Value, Values};
 use std::fmt::Write;
@@ -64,8 +65,8 @@ fn line(out: &mut String, key: &str, value: &str) {
     writeln!(out, "{key} = {value}").expect("a string takes all");
 }
 
-/// A TOML string.
-fn text(s: &str) -> String {
+/// A text as a TOML string.
+pub fn text(s: &str) -> String {
     let mut out = String::from('"');
     for c in s.chars() {
         match c {
@@ -238,6 +239,23 @@ fn draw(draw: &Draw<impl std::fmt::Display>) -> String {
     }
 }
 
+fn packet(flow: &Flow) -> String {
+    match &flow.sizes {
+        None => quoted(flow.packet),
+        Some(PacketSizes::Exponential(mean)) => table(&[("exponential", quoted(mean))]),
+        Some(PacketSizes::Uniform(least, most)) => {
+            table(&[("uniform", format!("[{}, {}]", quoted(least), quoted(most)))])
+        }
+        Some(PacketSizes::Mix(sizes)) => {
+            let each = sizes
+                .iter()
+                .map(|(size, n)| format!("{} = {n}", quoted(size)));
+            let each: Vec<_> = each.collect();
+            table(&[("mix", format!("{{ {} }}", each.join(", ")))])
+        }
+    }
+}
+
 /// Only where it says something: not every controller takes a service.
 fn service(service: &Service) -> Option<(&'static str, String)> {
     if *service == Service::default() {
@@ -266,9 +284,10 @@ fn flow(s: &Scenario, flow: &Flow) -> Vec<(&'static str, String)> {
     keys.extend([
         ("aggregate", text(&s.aggregates[flow.aggregate])),
         ("share", format!("{:?}", flow.share)),
-        ("packet", quoted(flow.packet)),
+        ("packet", packet(flow)),
         ("ack", quoted(flow.ack)),
         ("control", quoted(flow.control)),
+        ("processing", quoted(flow.processing)),
     ]);
     keys
 }
@@ -388,4 +407,17 @@ fn expectation(out: &mut String, s: &Scenario, i: usize) {
         }
     }
     line(out, "paper", &text(&e.paper));
+    line(out, "claim", &quoted(e.claim.name()));
+    let Some(known) = &e.fails else {
+        return;
+    };
+    let mut keys = vec![
+        ("why", quoted(known.why.name())),
+        ("because", text(&known.because)),
+    ];
+    if let Some(record) = known.record {
+        keys.push(("measured", value(record.value)));
+        keys.push(("band", format!("{:?}", record.band)));
+    }
+    line(out, "fails", &table(&keys));
 }

@@ -53,9 +53,9 @@ pub(crate) fn rate(value: &Value) -> Result<Rate, Problem> {
     bounded(value, x, Some(Rate::ZERO), limits::RATE, "a rate")
 }
 
-/// A rate that is promised; zero promises nothing.
-pub(crate) fn contract(value: &Value) -> Result<Rate, Problem> {
-    let x = quantity(value, &Shape::Contract)?;
+/// A rate, which may be zero.
+pub(crate) fn any_rate(value: &Value) -> Result<Rate, Problem> {
+    let x = quantity(value, &Shape::AnyRate)?;
     bounded(value, x, None, limits::RATE, "a rate")
 }
 
@@ -85,6 +85,15 @@ pub(crate) fn packet(value: &Value) -> Result<Bytes, Problem> {
     let x = quantity(value, &Shape::Packet)?;
     let zero = Some(Bytes::ZERO);
     bounded(value, x, zero, limits::PACKET, "the size of a packet")
+}
+
+/// The longest time that a host takes for a packet; `None` for "auto".
+pub(crate) fn processing(value: &Value) -> Result<Option<Duration>, Problem> {
+    if value.text() == Some("auto") {
+        return Ok(None);
+    }
+    let x = quantity(value, &Shape::Processing)?;
+    bounded(value, x, None, limits::SPAN, "a time").map(Some)
 }
 
 pub(crate) fn flag(value: &Value) -> Result<bool, Problem> {

@@ -108,9 +108,10 @@ impl Shape {
             Shape::Probability => "probability".into(),
             Shape::Tolerance => "tolerance".into(),
             Shape::Instant | Shape::Span | Shape::Delay => "time".into(),
-            Shape::Rate | Shape::Contract => "rate".into(),
+            Shape::Rate | Shape::AnyRate => "rate".into(),
             Shape::Amount | Shape::Packet => "size".into(),
             Shape::Limit => "limit".into(),
+            Shape::Processing => "`\"auto\"`, time".into(),
             Shape::Choice(words) => {
                 let words: Vec<_> = words().iter().map(|w| format!("`\"{w}\"`")).collect();
                 words.join(", ")

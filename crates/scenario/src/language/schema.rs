@@ -102,9 +102,10 @@ fn shape(of: &Shape) -> Value {
         Shape::Probability => share(1.0),
         Shape::Tolerance => share(10.0),
         Shape::Instant | Shape::Span | Shape::Delay => quantity(Duration::units()),
-        Shape::Rate | Shape::Contract => quantity(Rate::units()),
+        Shape::Rate | Shape::AnyRate => quantity(Rate::units()),
         Shape::Amount | Shape::Packet => quantity(Bytes::units()),
         Shape::Limit => limit(),
+        Shape::Processing => json!({ "anyOf": [{ "const": "auto" }, quantity(Duration::units())] }),
         Shape::Choice(words) => json!({ "enum": words() }),
         Shape::Over => json!({
             "type": "string",

@@ -65,14 +65,16 @@ pub(crate) enum Shape {
     Delay,
     /// A rate, more than zero.
     Rate,
-    /// A rate that is promised; zero promises nothing.
-    Contract,
+    /// A rate, which may be zero: a contract that promises nothing, an outage.
+    AnyRate,
     /// A number of bytes, more than zero.
     Amount,
     /// The size of one packet.
     Packet,
     /// The size of a buffer.
     Limit,
+    /// The longest time that a host takes for a packet, which may be zero, or "auto".
+    Processing,
     /// One of these words.
     Choice(fn() -> Vec<&'static str>),
     /// How samples over time become one number.
@@ -141,13 +143,14 @@ impl Shape {
             Shape::Tolerance => "a relative tolerance such as \"5 %\" or 0.05".into(),
             Shape::Instant | Shape::Span => "a time such as \"20 s\"".into(),
             Shape::Delay => "a time such as \"2 ms\"".into(),
-            Shape::Rate | Shape::Contract => "a rate such as \"30 Mbps\"".into(),
+            Shape::Rate | Shape::AnyRate => "a rate such as \"30 Mbps\"".into(),
             Shape::Amount => "a size such as \"1 MB\"".into(),
             Shape::Packet => "a size such as \"1000 B\"".into(),
             Shape::Limit => {
                 "a limit such as \"90 pkt\", \"64 KB\", \"20 ms\", \"1 BDP\" or \"unlimited\""
                     .into()
             }
+            Shape::Processing => "\"auto\" or a time such as \"80 us\"".into(),
             Shape::Choice(words) => {
                 let words: Vec<_> = words().iter().map(|w| format!("\"{w}\"")).collect();
                 match words.as_slice() {

@@ -207,3 +207,28 @@ fn aggregates_and_groups_have_metrics_of_their_own() {
     };
     assert_eq!(of, [aggregate, Subject::Group(0), Subject::Link(0)]);
 }
+
+/// A list of the active flows for each of 100 000 starts would take 40 GB: cuts are times only,
+/// and phases are made one by one.
+#[test]
+fn phases_of_many_flows_are_made_one_by_one() {
+    let s = scenario(&format!(
+        r#"{HEAD}{DUMBBELL}
+        [flow.a]
+        count = 100000
+        from = "left"
+        to = "right"
+        controller = "newreno"
+        start = {{ uniform = ["1 s", "2 s"] }}
+        "#
+    ));
+    let cuts = s.cuts();
+    // Two starts may fall on one picosecond, once in 200 runs.
+    assert!((100_000..=100_002).contains(&cuts.len()), "{}", cuts.len());
+    assert_eq!((cuts[0], cuts[cuts.len() - 1]), (Time::ZERO, s.end()));
+    assert!(cuts.is_sorted());
+    let first: Vec<usize> = s.phases().take(3).map(|p| p.active.len()).collect();
+    assert_eq!(first, [0, 1, 2]);
+    let last = s.phases().next_back().expect("the last phase");
+    assert_eq!((last.active.len(), last.end), (100_000, s.end()));
+}

@@ -220,3 +220,90 @@ fn bursts_and_pauses_may_be_pareto() {
     let rate = packets as f64 * 100.0 / time.as_secs_f64();
     assert!((rate / (10_000.0 / 1.08e-3) - 1.0).abs() < 0.03, "{rate}");
 }
+
+#[test]
+fn packets_may_have_random_sizes() {
+    let flow = |packet: &str| {
+        let s = scenario(&format!(
+            r#"{HEAD}{DUMBBELL}
+            [flow.a]
+            from = "left"
+            to = "right"
+            controller = "none"
+            demand = {{ poisson = "1 Mbps" }}
+            packet = {packet}
+            "#
+        ));
+        assert_prints_to_itself(&s);
+        s.flows[0].clone()
+    };
+    let mean_of = |packet: &str, least: u64, most: u64| {
+        let flow = flow(packet);
+        let law = flow.sizes.expect("a law");
+        let draw = |seed| {
+            let mut sizer = Sizer::new(&law, 0, seed);
+            (0..100_000).map(|_| sizer.draw().get()).collect::<Vec<_>>()
+        };
+        let sizes = draw(1);
+        assert_eq!(sizes, draw(1));
+        assert_ne!(sizes, draw(2));
+        assert!(sizes.iter().all(|size| (least..=most).contains(size)));
+        assert_eq!(flow.packet, Bytes::from_f64(law.mean()));
+        let n = sizes.len() as f64;
+        let mean = sizes.iter().sum::<u64>() as f64 / n;
+        let squares: f64 = sizes.iter().map(|size| (*size as f64 - mean).powi(2)).sum();
+        let error = squares.sqrt() / n;
+        assert!(
+            (mean - law.mean()).abs() < 4.0 * error,
+            "{packet}: {mean} {}",
+            law.mean()
+        );
+        law.mean()
+    };
+    // The bounds add 40 − 1000·(1 − e^−0.04) = 0.8 bytes to the mean.
+    let exponential = mean_of(r#"{ exponential = "1000 B" }"#, 40, 65_535);
+    assert!((exponential - 1000.79).abs() < 0.1, "{exponential}");
+    assert_eq!(
+        mean_of(r#"{ uniform = ["100 B", "1500 B"] }"#, 100, 1500),
+        800.0
+    );
+    let mix = mean_of(
+        r#"{ mix = { "40 B" = 7, "576 B" = 4, "1500 B" = 1 } }"#,
+        40,
+        1500,
+    );
+    assert!((mix - 4084.0 / 12.0).abs() < 1e-9, "{mix}");
+}
+
+#[test]
+fn processing_times_are_resolved() {
+    let flows = scenario(&format!(
+        r#"{HEAD}{DUMBBELL}
+        [flow.a]
+        from = "left"
+        to = "right"
+        controller = "newreno"
+        each = [
+            {{ access = {{ rate = "10 Mbps", delay = "1 ms" }} }},
+            {{ access = {{ rate = "11 Mbps", delay = "1 ms" }} }},
+            {{ access = {{ rate = "10 Mbps", delay = "1 ms" }}, processing = "0 s" }},
+            {{ access = {{ rate = "11 Mbps", delay = "1 ms" }}, processing = "20 us" }},
+            {{}},
+        ]
+        "#
+    ));
+    assert_prints_to_itself(&flows);
+    let longest = |i: usize| flows.flows[i].processing;
+    let slowest = flows.links[0].rate.transmission(Bytes::new(1000));
+    assert_eq!(longest(0), slowest);
+    let us = Duration::from_us;
+    assert_eq!(
+        [longest(1), longest(2), longest(3), longest(4)],
+        [us(0), us(0), us(20), us(0)]
+    );
+    // Half of it is part of the base round-trip time.
+    let less = flows.base_rtt(0) - flows.base_rtt(2);
+    assert_eq!(less, Duration::from_ps(slowest.as_ps() / 2));
+    let now = flows.at(Time::ZERO);
+    assert_eq!(now.base_rtt(0), flows.base_rtt(0));
+}

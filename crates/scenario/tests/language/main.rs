@@ -6,10 +6,11 @@ mod experiment;
 mod flows;
 mod network;
 mod sweep;
+mod verdict;
 
 use accord_scenario::{
-    Across, Application, Change, Demand, Draw, Engine, File, Limit, Link, Over, Scenario, Subject,
-    Target, Web, print,
+    Across, Application, Change, Demand, Draw, Engine, File, Limit, Link, Over, Scenario, Sizer,
+    Subject, Target, Web, print,
 };
 use accord_units::{Bytes, Duration, Rate, Size, Time};
 use common::{CATALOGUE, points};

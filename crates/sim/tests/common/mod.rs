@@ -172,6 +172,8 @@ impl Dumbbell {
                 packet: Bytes::new(1000),
                 ack: Bytes::new(40),
                 control: Bytes::new(40),
+                sizes: None,
+                processing: Duration::ZERO,
             });
         }
         self.0.groups.push(Group {

@@ -10,8 +10,10 @@ enum State {
     Sacked,
     /// Taken for lost, not sent again yet.
     Lost,
-    /// Sent again.
+    /// Sent again, and the first one is lost.
     Again,
+    /// Sent again though the first one may still arrive: two of it are in flight.
+    Twice,
 }
 
 /// States of the packets from the first unacknowledged one on. Empty, and free, as long as
@@ -24,6 +26,7 @@ pub(crate) struct Scoreboard {
     states: VecDeque<State>,
     sacked: u64,
     lost: u64,
+    twice: u64,
     /// Boxed, since it is idle while nothing is lost.
     known: Box<Searched>,
 }
@@ -34,10 +37,14 @@ struct Searched {
     /// Number of the first of the states; it stands still while there are none. The numbers
     /// below count as it does.
     base: u64,
+    /// Packets that are `Again`.
+    again: u64,
     /// What arrived beyond a gap: first and one past last, in order, never touching.
     blocks: VecDeque<(u64, u64)>,
-    /// Below it no packet is `Out`.
+    /// Below it no packet is `Out` or `Twice`.
     losses: u64,
+    /// Below it no packet is `Out`.
+    doubts: u64,
     /// Below it no packet is `Lost`.
     repairs: u64,
 }
@@ -56,6 +63,44 @@ impl Scoreboard {
         self.lost
     }
 
+    /// Packets that are in flight twice.
+    #[inline]
+    pub fn twice(&self) -> u64 {
+        self.twice
+    }
+
+    /// There is nothing to know.
+    #[inline]
+    pub fn is_empty(&self) -> bool {
+        self.states.is_empty()
+    }
+
+    /// A packet was lost that is not known to have arrived since.
+    pub fn has_losses(&self) -> bool {
+        self.lost + self.known.again > 0
+    }
+
+    /// The first packet is taken for lost and not sent again yet.
+    pub fn first_is_lost(&self) -> bool {
+        self.states.front() == Some(&State::Lost)
+    }
+
+    /// The first packet was lost and sent again.
+    pub fn first_was_repaired(&self) -> bool {
+        self.states.front() == Some(&State::Again)
+    }
+
+    /// A packet leaves this state.
+    fn uncount(&mut self, state: State) {
+        match state {
+            State::Out => {}
+            State::Sacked => self.sacked -= 1,
+            State::Lost => self.lost -= 1,
+            State::Again => self.known.again -= 1,
+            State::Twice => self.twice -= 1,
+        }
+    }
+
     /// The first `n` packets are acknowledged. Gives how many of them had not been sacked.
     #[inline]
     pub fn acknowledge(&mut self, n: u64) -> u64 {
@@ -65,15 +110,11 @@ impl Scoreboard {
         self.known.base += n;
         let mut new = n;
         for _ in 0..n {
-            match self.states.pop_front() {
-                Some(State::Sacked) => {
-                    self.sacked -= 1;
-                    new -= 1;
-                }
-                Some(State::Lost) => self.lost -= 1,
-                Some(_) => {}
-                None => break,
-            }
+            let Some(state) = self.states.pop_front() else {
+                break;
+            };
+            new -= u64::from(state == State::Sacked);
+            self.uncount(state);
         }
         let known = &mut *self.known;
         while let Some(first) = known.blocks.front_mut() {
@@ -122,10 +163,9 @@ impl Scoreboard {
         if from >= to {
             return 0;
         }
-        let range = (from - self.known.base) as usize..(to - self.known.base) as usize;
-        for state in self.states.range_mut(range) {
-            self.lost -= u64::from(*state == State::Lost);
-            *state = State::Sacked;
+        for i in (from - self.known.base) as usize..(to - self.known.base) as usize {
+            let state = std::mem::replace(&mut self.states[i], State::Sacked);
+            self.uncount(state);
         }
         to - from
     }
@@ -149,12 +189,20 @@ impl Scoreboard {
         let mut found = false;
         let range = (from - self.known.base) as usize..(end - self.known.base) as usize;
         for (state, number) in self.states.range_mut(range).zip(from..) {
-            if *state == State::Out {
-                *state = State::Lost;
-                self.lost += 1;
-                self.known.repairs = self.known.repairs.min(number);
-                found = true;
+            match *state {
+                State::Out => {
+                    *state = State::Lost;
+                    self.lost += 1;
+                    self.known.repairs = self.known.repairs.min(number);
+                }
+                State::Twice => {
+                    *state = State::Again;
+                    self.twice -= 1;
+                    self.known.again += 1;
+                }
+                _ => continue,
             }
+            found = true;
         }
         found
     }
@@ -165,6 +213,7 @@ impl Scoreboard {
             self.states.push_back(State::Out);
         }
         if !matches!(self.states[0], State::Lost | State::Sacked) {
+            self.uncount(self.states[0]);
             self.states[0] = State::Lost;
             self.lost += 1;
             self.known.repairs = self.known.base;
@@ -182,8 +231,37 @@ impl Scoreboard {
         let i = from + left.position(|s| *s == State::Lost)?;
         self.states[i] = State::Again;
         self.lost -= 1;
+        self.known.again += 1;
         self.known.repairs = self.known.base + i as u64 + 1;
         Some(i as u64)
+    }
+
+    /// The first packet of which only that is known that a later one arrived, counted as in
+    /// [`Scoreboard::take_lost`]; it then counts as sent twice [RFC 6675 §4, NextSeg (3)].
+    pub fn take_doubtful(&mut self) -> Option<u64> {
+        let (last, _) = *self.known.blocks.back()?;
+        let from = self
+            .known
+            .doubts
+            .max(self.known.losses)
+            .max(self.known.base);
+        let number = (from..last)
+            .find(|number| self.states[(number - self.known.base) as usize] == State::Out)?;
+        let i = number - self.known.base;
+        self.states[i as usize] = State::Twice;
+        self.twice += 1;
+        self.known.doubts = number + 1;
+        Some(i)
+    }
+
+    /// The last of `out` packets that is not known to have arrived, counted as in
+    /// [`Scoreboard::take_lost`].
+    pub fn last_missing(&self, out: u64) -> Option<u64> {
+        let end = match self.known.blocks.back() {
+            Some(&(from, to)) if to - self.known.base == out => from - self.known.base,
+            _ => out,
+        };
+        end.checked_sub(1)
     }
 
     /// Takes for lost all of the first `n` packets that are not known to have arrived, as
@@ -196,6 +274,7 @@ impl Scoreboard {
             }
         }
         self.lost = n - self.sacked;
+        (self.known.again, self.twice) = (0, 0);
         self.known.repairs = self.known.base;
     }
 }
@@ -213,6 +292,7 @@ mod tests {
         FindLosses,
         LoseFirst,
         TakeLost,
+        TakeDoubtful,
         LoseAll,
     }
 
@@ -224,6 +304,7 @@ mod tests {
             4 => Just(Operation::FindLosses),
             1 => Just(Operation::LoseFirst),
             6 => Just(Operation::TakeLost),
+            3 => Just(Operation::TakeDoubtful),
             1 => Just(Operation::LoseAll),
         ]
     }
@@ -239,10 +320,15 @@ mod tests {
     impl Rules {
         fn find_losses(&mut self) -> bool {
             let lost: Vec<usize> = (0..self.0.len())
-                .filter(|&i| self.0[i] == State::Out)
+                .filter(|&i| matches!(self.0[i], State::Out | State::Twice))
                 .filter(|&i| count(&self.0[i..], State::Sacked) >= DUP_THRESH)
                 .collect();
-            lost.iter().for_each(|&i| self.0[i] = State::Lost);
+            for &i in &lost {
+                self.0[i] = match self.0[i] {
+                    State::Twice => State::Again,
+                    _ => State::Lost,
+                };
+            }
             !lost.is_empty()
         }
 
@@ -262,6 +348,18 @@ mod tests {
             let i = self.0.iter().position(|s| *s == State::Lost)?;
             self.0[i] = State::Again;
             Some(i as u64)
+        }
+
+        fn take_doubtful(&mut self) -> Option<u64> {
+            let last = self.0.iter().rposition(|s| *s == State::Sacked)?;
+            let i = self.0[..last].iter().position(|s| *s == State::Out)?;
+            self.0[i] = State::Twice;
+            Some(i as u64)
+        }
+
+        fn last_missing(&self) -> Option<u64> {
+            let i = self.0.iter().rposition(|s| *s != State::Sacked);
+            i.map(|i| i as u64)
         }
     }
 
@@ -293,6 +391,9 @@ mod tests {
                         }
                     }
                     Operation::TakeLost => prop_assert_eq!(board.take_lost(), rules.take_lost()),
+                    Operation::TakeDoubtful => {
+                        prop_assert_eq!(board.take_doubtful(), rules.take_doubtful());
+                    }
                     Operation::LoseAll => {
                         let all = rules.0.iter_mut().filter(|s| **s != State::Sacked);
                         all.for_each(|s| *s = State::Lost);
@@ -301,6 +402,14 @@ mod tests {
                 }
                 prop_assert_eq!(board.sacked(), count(&rules.0, State::Sacked));
                 prop_assert_eq!(board.lost(), count(&rules.0, State::Lost));
+                prop_assert_eq!(board.twice(), count(&rules.0, State::Twice));
+                let again = count(&rules.0, State::Again);
+                prop_assert_eq!(board.has_losses(), board.lost() + again > 0);
+                let first = rules.0.first();
+                prop_assert_eq!(board.first_is_lost(), first == Some(&State::Lost));
+                prop_assert_eq!(board.first_was_repaired(), first == Some(&State::Again));
+                let out = rules.0.len() as u64;
+                prop_assert_eq!(board.last_missing(out), rules.last_missing());
             }
         }
     }

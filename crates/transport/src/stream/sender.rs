@@ -1,21 +1,43 @@
 //! The sending half of a stream.
 
+mod repair;
+
 use super::scoreboard::Scoreboard;
 use crate::{Pacer, RoundTrip, Segment};
-use accord_control::{Acked, AnyController, Congestion, Controller, Marks, PathView, Recovery};
+use accord_control::{Acked, AnyController, Controller, Marks, PathView, Recovery};
 use accord_units::{Bytes, Duration, Rate, Time};
+use std::collections::VecDeque;
 
 /// Sends packets by a controller's window, finds losses and repairs them.
 ///
 /// Loss is found by three duplicate acknowledgements or by time-out; how it is repaired is
-/// the controller's choice of [`Recovery`]: one hole in all (Reno), a hole a round trip
-/// (NewReno), or all that the acknowledgements tell (SACK).
+/// the controller's choice of [`Recovery`]: a hole for three duplicates each (Reno), a hole a
+/// round trip (NewReno), or all that the acknowledgements tell (SACK).
+///
+/// | event | what is done | source |
+/// |---|---|---|
+/// | first and second duplicate | a new packet each, beyond the window | RFC 3042 |
+/// | third, or three arrived beyond a hole | the window is cut, the first lost packet goes at once, the others as the window has room | RFC 5681 §3.2, RFC 6675 §5 |
+/// | first or second, Vegas | the same once the packet is older than the time-out without its floor | Low02 §1.1 |
+/// | partial acknowledgement, NewReno | the next hole goes at once; only the first one sets the timer again | RFC 6582 §3.2 |
+/// | acknowledgement that ends a recovery | the window stays at the threshold: option 2 of RFC 6582 | RFC 6582 §3.2, RFC 5681 §3.2 |
+/// | a loss of what was sent after the cut | SACK: another recovery and cut when the first ends | RFC 5681 §4.3, RFC 6675 §5 |
+/// | nothing new to send, SACK | holes not yet known to be lost, then once the last packet | RFC 6675 §4, NextSeg (3), (4) |
+/// | time-out | slow start from the first hole; losses answered before cost no second cut, a lost repair does | RFC 5681 §3.1, §4.3 |
+/// | idle for longer than the time-out | the window starts again | RFC 5681 §4.1 |
 ///
 /// Congestion marks come back as the receiver's count of them. The controller is told of
 /// each mark, and of congestion once per round trip [RFC 3168 §6.1.2]: marks and losses of
-/// packets sent before it was last told are the same congestion. Departures: there is no
-/// latch (ECE) to be reset by CWR, since the count does not need one; retransmissions may be
-/// marked, too.
+/// packets sent before it was last told are the same congestion.
+///
+/// Departures. The least time-out is 200 ms, not 1 s [RFC 6298 §2.4]. Every acknowledgement of
+/// new data gives a sample of the round-trip time. The timer starts anew when the first packet
+/// is sent again, which RFC 6675 §6 allows and RFC 6298 does not ask for. After a recovery (not
+/// after a time-out) three duplicates begin another one as soon as all that was sent before it is
+/// acknowledged; RFC 6582 §3.2 waits for one packet more. An acknowledgement tells one SACK
+/// block, not three: where acknowledgements are lost, some packets that arrived are sent again.
+/// There is no latch (ECE) to be reset by CWR, since the count of marks does not need one;
+/// retransmissions may be marked, too.
 #[derive(Clone, Debug)]
 pub struct Sender {
     controller: AnyController,
@@ -32,12 +54,12 @@ pub struct Sender {
     /// Duplicate acknowledgements since the window last moved; each says that a packet
     /// arrived (Reno and NewReno, which are not told which).
     duplicates: u64,
-    /// Repairing; over when this packet and all before it are acknowledged.
-    recovering_to: Option<u64>,
-    /// No new repair before this packet is acknowledged [RFC 6582 §3.2].
-    recovered: u64,
-    /// Congestion of packets before this one has been answered.
-    answered: u64,
+    /// Repairing losses, until all packets before `recover` are acknowledged.
+    recovering: bool,
+    /// No new recovery before all packets before this one are acknowledged [RFC 6582 §3.2].
+    recover: u64,
+    /// The next packet taken for lost goes even if the window has no room.
+    repair_now: bool,
     /// After a mark was answered, growth waits until this packet is acknowledged, as for
     /// acknowledgements with ECE [RFC 3168 §6.1.2].
     held_to: u64,
@@ -51,8 +73,37 @@ pub struct Sender {
     timeouts: u64,
     /// The window stopped the sender when it last could send.
     window_limited: bool,
+    /// While nothing is in flight: when the last packet was sent.
+    idle_since: Time,
+    /// When each packet in flight was sent last, for a controller that looks at the age of the
+    /// first one.
+    #[expect(
+        clippy::box_collection,
+        reason = "small where it is not used: most flows"
+    )]
+    sent: Option<Box<VecDeque<Time>>>,
     /// When this connection was opened.
     opened: Time,
+    /// Boxed, since it is idle while nothing is lost or marked.
+    trouble: Box<Trouble>,
+}
+
+/// What is looked at where something is lost or marked.
+#[derive(Clone, Debug)]
+struct Trouble {
+    /// Partial acknowledgements of this recovery.
+    partials: u32,
+    /// The last packet may be sent again, for nothing else to send, once this one is
+    /// acknowledged: RescueRxt of RFC 6675.
+    rescue: u64,
+    /// Congestion of packets before this one has been answered.
+    answered: u64,
+    /// The flight that was cut then.
+    answered_flight: Bytes,
+    /// Marks of packets sent from now on are congestion that was not answered.
+    heed_from: Time,
+    /// The first packet when the timer last ran out; `u64::MAX` if it never did.
+    timed_out: u64,
 }
 
 /// Least retransmission time-out: that of common systems, below RFC 6298's 1 s.
@@ -63,7 +114,6 @@ impl Sender {
     pub fn new(controller: AnyController, packet: Bytes) -> Sender {
         Sender {
             recovery: controller.recovery(),
-            controller,
             packet,
             rtt: RoundTrip::new(MIN_RTO, 16),
             pacer: Pacer::default(),
@@ -72,9 +122,9 @@ impl Sender {
             available: 0,
             board: Scoreboard::default(),
             duplicates: 0,
-            recovering_to: None,
-            recovered: 0,
-            answered: 0,
+            recovering: false,
+            recover: 0,
+            repair_now: false,
             held_to: 0,
             marked: 0,
             round_end: 0,
@@ -82,7 +132,18 @@ impl Sender {
             retransmissions: 0,
             timeouts: 0,
             window_limited: false,
+            idle_since: Time::ZERO,
+            sent: controller.early_retransmission().then(Box::default),
             opened: Time::ZERO,
+            trouble: Box::new(Trouble {
+                partials: 0,
+                rescue: 0,
+                answered: 0,
+                answered_flight: Bytes::ZERO,
+                heed_from: Time::ZERO,
+                timed_out: u64::MAX,
+            }),
+            controller,
         }
     }
 
@@ -101,6 +162,7 @@ impl Sender {
             retransmissions: self.retransmissions,
             timeouts: self.timeouts,
             opened: now,
+            idle_since: now,
             ..Sender::new(controller, self.packet)
         };
     }
@@ -118,7 +180,7 @@ impl Sender {
     /// Packets in flight: sent, not known to have arrived, not taken for lost.
     #[inline]
     fn in_flight(&self) -> u64 {
-        let out = self.next - self.una;
+        let out = self.next - self.una + self.board.twice();
         out.saturating_sub(self.board.sacked() + self.duplicates + self.board.lost())
     }
 
@@ -133,20 +195,6 @@ impl Sender {
             sent_in_round: Bytes::ZERO,
             had_too_little: false,
             delivery_rate: Rate::ZERO,
-        }
-    }
-
-    /// The path as it was before a loss was found: all that is sent and not acknowledged
-    /// counts as in flight, which is FlightSize of RFC 5681, but for what was sent beyond the
-    /// window because packets arrived out of order (limited transmit, which eq. 4 must not
-    /// count [RFC 5681 §3.2 step 2], and recovery). Halving that would widen the window where
-    /// a repair is lost, too, and packets go on beyond the hole until the timer runs out.
-    fn flight(&self) -> PathView {
-        let out = Bytes::new((self.next - self.una) * self.packet.get());
-        let window = self.controller.allowance().window.max(self.packet);
-        PathView {
-            in_flight: out.min(window),
-            ..self.path()
         }
     }
 
@@ -176,7 +224,7 @@ impl Sender {
         if marks > 0 {
             self.marked = marked;
             if self.controller.marks() == Marks::Loss {
-                self.answer_marks(next, now);
+                self.answer_marks(echo, now);
             }
         }
         if next > self.una {
@@ -186,21 +234,10 @@ impl Sender {
         }
     }
 
-    /// Marks are news if a packet sent after the last answer came back with them.
-    #[cold]
-    fn answer_marks(&mut self, next: u64, now: Time) {
-        if next > self.answered && self.recovering_to.is_none() {
-            self.answered = self.next;
-            self.held_to = self.next;
-            let flight = self.flight();
-            self.controller.on_congestion(Congestion::Ecn, &flight, now);
-        }
-    }
-
     /// The window stays where a loss or a mark put it.
     #[inline]
     fn is_held(&self) -> bool {
-        self.recovering_to.is_some() || self.una < self.held_to
+        self.recovering || self.una < self.held_to
     }
 
     #[inline]
@@ -214,17 +251,25 @@ impl Sender {
         now: Time,
     ) {
         let n = next - self.una;
+        // The acknowledgement that ends a recovery only ends it [RFC 6582 §3.2].
+        let mut held = self.is_held();
         self.una = next;
         let rtt = now.since(echo);
         self.rtt.sample(rtt);
         let mut new = self.board.acknowledge(n);
+        if let Some(sent) = &mut self.sent {
+            sent.drain(..n as usize);
+        }
+        let timer = self.deadline;
         self.deadline = if self.next > self.una {
             now + self.rtt.timeout()
         } else {
+            self.idle_since = echo;
             Time::MAX
         };
-        if self.recovering_to.is_some() || self.duplicates > 0 || block_len > 0 {
-            new += self.repair(n, block, block_len);
+        if self.recovering || self.duplicates > 0 || block_len > 0 || !self.board.is_empty() {
+            new += self.repair(n, block, block_len, timer, now);
+            held |= self.recovering;
         }
         let round_ended = next > self.round_end;
         if round_ended {
@@ -235,149 +280,16 @@ impl Sender {
             rtt: Some(rtt),
             round_ended,
             window_limited: self.window_limited,
-            in_recovery: self.is_held(),
+            in_recovery: held,
             marked: marks,
         };
         self.controller.on_ack(&ack, &self.path(), now);
-    }
-
-    /// The window moved while something was out of order.
-    #[cold]
-    fn repair(&mut self, n: u64, block: u32, block_len: u32) -> u64 {
-        let mut new = 0;
-        if self.recovery == Recovery::Sack {
-            if block_len > 0 {
-                new = self
-                    .board
-                    .sack(u64::from(block), u64::from(block + block_len));
-            }
-            if self.recovering_to.is_some() {
-                self.board.find_losses();
-            }
-        }
-        match self.recovering_to {
-            Some(to) if self.una >= to => {
-                self.recovering_to = None;
-                self.duplicates = 0;
-            }
-            Some(_) => match self.recovery {
-                Recovery::Reno => {
-                    self.recovering_to = None;
-                    self.duplicates = 0;
-                }
-                // A partial acknowledgement: the next hole is lost, too [RFC 6582 §3.2].
-                Recovery::NewReno => {
-                    self.duplicates = self.duplicates.saturating_sub(n - 1);
-                    self.board.lose_first();
-                }
-                Recovery::Sack => {}
-            },
-            None => self.duplicates = 0,
-        }
-        new
-    }
-
-    #[cold]
-    fn duplicate(&mut self, block: u32, block_len: u32, marks: u64, now: Time) {
-        let new = match self.recovery {
-            Recovery::Sack => {
-                if block_len == 0 {
-                    return;
-                }
-                self.board
-                    .sack(u64::from(block), u64::from(block + block_len))
-            }
-            // No more can have arrived than is out, and the hole has not.
-            _ => {
-                let out = self.next - self.una - self.board.lost().max(1);
-                u64::from(self.duplicates < out)
-            }
-        };
-        if self.recovery != Recovery::Sack {
-            self.duplicates += new;
-        }
-        if new > 0 {
-            let ack = Acked {
-                bytes: match self.recovery {
-                    Recovery::Sack => Bytes::new(new * self.packet.get()),
-                    _ => Bytes::ZERO,
-                },
-                rtt: None,
-                round_ended: false,
-                window_limited: self.window_limited,
-                in_recovery: self.is_held(),
-                marked: marks,
-            };
-            self.controller.on_ack(&ack, &self.path(), now);
-        }
-        if self.recovering_to.is_some() {
-            if self.recovery == Recovery::Sack {
-                self.board.find_losses();
-            }
-            return;
-        }
-        let lost = match self.recovery {
-            Recovery::Sack => self.board.find_losses(),
-            _ => self.duplicates >= 3,
-        };
-        // The first unacknowledged packet was sent `timeout` before the deadline, or later.
-        let early = !lost
-            && self.controller.early_retransmission()
-            && self.deadline != Time::MAX
-            && self.last_progress() + self.rtt.fine_timeout() < now;
-        if (lost || early) && self.una >= self.recovered {
-            if self.recovery != Recovery::Sack || early {
-                self.board.lose_first();
-            }
-            self.recovering_to = Some(self.next);
-            self.recovered = self.next;
-            let what = if lost {
-                Congestion::Loss
-            } else {
-                Congestion::EarlyLoss
-            };
-            // A loss of a round trip that was answered for its marks is no news.
-            if self.una >= self.answered {
-                self.controller.on_congestion(what, &self.flight(), now);
-            }
-            self.answered = self.next;
-        }
-    }
-
-    /// When the retransmission timer was last set: at the last progress.
-    fn last_progress(&self) -> Time {
-        Time::from_ps(
-            self.deadline
-                .as_ps()
-                .saturating_sub(self.rtt.timeout().as_ps()),
-        )
     }
 
     /// When to call [`Sender::on_wake`]; `Time::MAX` for never.
     #[inline]
     pub fn next_wake(&self) -> Time {
         self.deadline
-    }
-
-    /// The time of [`Sender::next_wake`] may have come.
-    pub fn on_wake(&mut self, now: Time) {
-        if now < self.deadline {
-            return;
-        }
-        self.timeouts += 1;
-        self.rtt.back_off();
-        self.controller
-            .on_congestion(Congestion::Timeout, &self.flight(), now);
-        // All that is not known to have arrived is sent again, in order.
-        self.board.lose_all(self.next - self.una);
-        self.duplicates = 0;
-        self.recovering_to = None;
-        // Packets that are sent in vain now cause duplicate acknowledgements up to here. Only
-        // one of a later packet rules that out [RFC 6582 §3.2 step 2].
-        self.recovered = self.next + u64::from(self.recovery != Recovery::Sack);
-        self.answered = self.next;
-        self.round_end = self.una;
-        self.deadline = now + self.rtt.timeout();
     }
 
     /// A packet to send now, or when to ask again: `Err(Time::MAX)` means after the next
@@ -390,36 +302,47 @@ impl Sender {
         let in_flight = self.in_flight() * self.packet.get();
         let fits = in_flight + self.packet.get() <= window || in_flight == 0;
         self.window_limited = !fits;
-        if !fits {
+        if !fits && !self.repair_now {
             return Err(Time::MAX);
         }
         if allowance.pacing.is_some() && self.pacer.next() > now {
             return Err(self.pacer.next());
         }
         let number = match self.board.take_lost() {
-            Some(i) => {
-                self.retransmissions += 1;
-                // The timer is of the first packet: it starts anew when that is sent again.
-                // Otherwise it runs out a round trip and a half after a loss, while the
-                // repair is still on its way.
-                if i == 0 {
-                    self.deadline = now + self.rtt.timeout();
-                }
-                self.una + i
+            Some(i) => self.resend(i, now),
+            None if !fits => {
+                self.repair_now = false;
+                return Err(Time::MAX);
             }
             None if self.next < self.available => {
+                if let Some(sent) = &mut self.sent {
+                    sent.push_back(now);
+                }
                 self.next += 1;
                 self.next - 1
             }
+            None if self.recovering => match self.last_resort() {
+                Some(i) => self.resend(i, now),
+                None => return Err(Time::MAX),
+            },
             None => return Err(Time::MAX),
         };
         if self.deadline == Time::MAX {
-            self.deadline = now + self.rtt.timeout();
+            self.begin_to_send(now);
         }
         if let Some(rate) = allowance.pacing {
             self.pacer.sent(now, self.packet, rate);
         }
         Ok(Segment::Data { number, sent: now })
+    }
+
+    /// The first packet in flight is sent.
+    fn begin_to_send(&mut self, now: Time) {
+        let timeout = self.rtt.timeout();
+        self.deadline = now + timeout;
+        if now.since(self.idle_since) > timeout {
+            self.controller.on_idle();
+        }
     }
 
     /// All that the application had to send has been acknowledged.

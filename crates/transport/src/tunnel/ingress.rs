@@ -1,26 +1,34 @@
 //! The sending half of a tunnel.
 
 use crate::{Pacer, RoundTrip, Segment};
-use accord_control::{AnyController, Controller, PathView, Report};
+use accord_control::{AnyController, Controller, Pairs, PathView, Report, Sending};
 use accord_units::{Bytes, Duration, Rate, Time};
 use std::collections::VecDeque;
 
 /// Sends datagrams at the controller's rate, and a pair of control packets each round trip:
 /// the next when the answer to the last arrives, or when it is overdue.
 ///
-/// The controller's window does not open and shut here: acknowledgements come once per round
-/// trip, and the sender would burst, always at the same place of the round trip. The control
-/// pair, which goes out at that place too, would never see the queue that the bursts make. So
-/// the controller makes a rate of its window and of what is in flight. Only when reports stay
-/// out does it stop, [`UNACCOUNTED`] windows later.
+/// As printed the controller's window is what may be sent from one pair to the next
+/// [Har02 algorithm 1, step 4]. In our law it does not open and shut: a sender that stops does
+/// so always at the same place of the round trip, before the control pair, which so never sees
+/// the queue that its data makes. There the controller makes a rate of its window and of what
+/// is in flight, and only when reports stay out does data stop, [`UNACCOUNTED`] windows later.
 ///
-/// An answer counts while no later pair was answered, however overdue: after the round trip
-/// grew, all are. It ends the wait for all other pairs that are out, so that the controller
-/// acts once per round trip.
+/// In our law an answer counts while no later pair was answered, however overdue: after the
+/// round trip grew, all are. It ends the wait for all other pairs that are out, so that the controller
+/// acts once per round trip. A pair that is not answered is followed by another and by [`QUICK`] more at
+/// short distances, and then by one in each time-out.
+///
+/// In our law a pair goes out right ahead of a data packet and right behind one by turns. The
+/// out-of-band half waits at each hop for half a packet in the mean, the packet in service, which
+/// shortens the distance of the two; an in-band half behind data of its own meets that packet in
+/// the queue, which lengthens it by a packet. By turns the two cancel. As printed a pair goes when
+/// the last is answered. That is a fixed time after a data packet, so the error is fixed, too.
 #[derive(Clone, Debug)]
 pub struct Ingress {
     controller: AnyController,
     packet: Bytes,
+    sending: Sending,
     rtt: RoundTrip,
     pacer: Pacer,
     /// Number of the current pair.
@@ -29,6 +37,12 @@ pub struct Ingress {
     out: VecDeque<Pair>,
     /// Halves of the current pair that are still to be handed out.
     to_send: u8,
+    /// The current pair waits for its place among data packets at most until then.
+    place_by: Time,
+    /// Data packets that were sent when it became due.
+    placed_from: u64,
+    /// Pairs in a row that were not answered in time.
+    unanswered: u32,
     deadline: Time,
     started: bool,
     /// Bytes sent.
@@ -46,10 +60,35 @@ pub struct Ingress {
     timeouts: u64,
 }
 
-/// How much longer than the time-out of RFC 6298 a pair is waited for. On a steady path the
-/// variation of the round trip goes to zero and the time-out to the round trip itself, so that
-/// any queue that grows would make every answer overdue.
+/// A pair that is not answered in time is followed by another and so many more at [`REPEAT`], a few round
+/// trips in all. What is lost among control packets costs little time then, and a path that
+/// breaks carries as many bytes of pairs as of two data packets.
+const QUICK: u32 = 16;
+
+/// Part of a round trip between pairs that repeat one that was not answered.
+const REPEAT: f64 = 0.25;
+
+/// Least part of a round trip more than it that an answer is waited for. On a steady path the
+/// variation of the round trip goes to zero, and the time-out to the round trip itself.
+const SLACK: f64 = 0.25;
+
+/// Wait for the answer to each of the first pairs, until a round trip is known.
+const FIRST: Duration = Duration::from_ms(100);
+
+/// No pair is followed by another in less.
+const LEAST: Duration = Duration::from_ms(1);
+
+/// After [`QUICK`] pairs, how much longer than the time-out of RFC 6298 one is waited for.
 const PATIENCE: Duration = Duration::from_ms(20);
+
+/// Part of a round trip that a pair waits for its place among data packets at most. A flow of
+/// fewer packets per round trip than its inverse has the pair at once: for it the wait and the
+/// two places by turns are a large part of the loop. With a half, a flow of four packets that was
+/// slowed two hundredfold never settles.
+const PLACING: f64 = 0.125;
+
+/// Least time-out of a pair as printed [RFC 6298 §2.4].
+const LEAST_PRINTED: Duration = Duration::from_secs(1);
 
 /// The time-out doubles this often at most: pairs are tiny, data stops by itself when none is
 /// answered, and a tunnel that loses most of them depends on the next.
@@ -74,15 +113,22 @@ struct Pair {
 
 impl Ingress {
     /// An ingress of packets of `packet` bytes, with nothing to send yet.
-    pub fn new(controller: AnyController, packet: Bytes) -> Ingress {
+    pub fn new(controller: AnyController, packet: Bytes, sending: Sending) -> Ingress {
         Ingress {
             controller,
             packet,
-            rtt: RoundTrip::new(Duration::ZERO, MAX_BACKOFF),
+            sending,
+            rtt: match sending.pairs {
+                Pairs::Printed => RoundTrip::new(LEAST_PRINTED, u32::MAX),
+                Pairs::Patient => RoundTrip::new(Duration::ZERO, MAX_BACKOFF),
+            },
             pacer: Pacer::default(),
             pair: 0,
             out: VecDeque::new(),
             to_send: 0,
+            place_by: Time::ZERO,
+            placed_from: 0,
+            unanswered: 0,
             deadline: Time::MAX,
             started: false,
             sent: 0,
@@ -113,9 +159,48 @@ impl Ingress {
         self.new_pair(now);
     }
 
+    /// A pair is due. As printed it goes at once, in our law at its place among data.
     fn new_pair(&mut self, now: Time) {
-        self.pair += 1;
+        if self.to_send < 2 {
+            self.pair += 1;
+        }
         self.to_send = 2;
+        self.place_by = match self.sending.pairs {
+            Pairs::Printed => now,
+            Pairs::Patient => now + self.rtt.smoothed().mul_f64(PLACING),
+        };
+        self.placed_from = self.numbers;
+        self.deadline = now + self.patience();
+    }
+
+    /// How long the current pair is waited for.
+    fn patience(&self) -> Duration {
+        if self.sending.pairs == Pairs::Printed {
+            return self.rtt.timeout();
+        }
+        let round_trip = self.rtt.smoothed().max(self.rtt.latest());
+        let wait = match self.unanswered {
+            0..=QUICK if round_trip.is_zero() => FIRST,
+            0 => (self.rtt.timeout()).max(round_trip.mul_f64(1.0 + SLACK)),
+            1..=QUICK => round_trip.mul_f64(REPEAT),
+            _ => self.rtt.timeout() + PATIENCE,
+        };
+        wait.max(LEAST)
+    }
+
+    /// The pair in hand waits for the next data packet, to go ahead of it, or behind it.
+    fn awaits_data(&self, now: Time) -> bool {
+        let next = self.pacer.next();
+        let in_place = match self.pair % 2 {
+            0 => self.numbers > self.placed_from,
+            _ => next <= now,
+        };
+        !in_place && next.max(now) < self.place_by && self.has_data() && !self.is_full()
+    }
+
+    /// The first half of the pair in hand.
+    fn out_of_band(&mut self, now: Time) -> Segment {
+        self.to_send = 1;
         if self.out.len() == MOST_OUT {
             self.out.pop_front();
         }
@@ -124,7 +209,16 @@ impl Ingress {
             at: now,
             sent: self.sent,
         });
-        self.deadline = now + self.rtt.timeout() + PATIENCE;
+        self.deadline = now + self.patience();
+        Segment::OutOfBand {
+            pair: self.pair,
+            sent: now,
+        }
+    }
+
+    /// Bytes sent since the last pair.
+    fn sent_in_period(&self) -> u64 {
+        self.sent - self.out.back().map_or(0, |pair| pair.sent)
     }
 
     /// Bytes in flight as far as known: what was sent less what is known to have arrived or
@@ -146,17 +240,24 @@ impl Ingress {
         }
     }
 
-    /// A report arrived. One whose pair, or a later one, was answered is ignored.
+    /// A report arrived. One whose pair, or a later one, was answered is ignored; as printed
+    /// one of any but the latest pair.
     pub fn on_report(&mut self, report: &Report, now: Time) {
+        if self.sending.pairs == Pairs::Printed && report.number != self.pair {
+            return;
+        }
         let Some(&answered) = self.out.iter().find(|p| p.number == report.number) else {
             return;
         };
         self.out.clear();
+        self.unanswered = 0;
         self.rtt.sample(now.since(answered.at));
         // Data that the network doubled counts as received twice.
         let received = report.received.min(self.sent);
         // What was sent before the pair and has not arrived with it is lost.
-        self.lost = answered.sent.saturating_sub(received);
+        let lost = answered.sent.saturating_sub(received);
+        let more_lost = lost > self.lost;
+        self.lost = lost;
         if self.received_at > Time::ZERO {
             let arrived = Bytes::new(received.saturating_sub(self.received));
             let period = now.since(self.received_at).as_secs_f64();
@@ -166,6 +267,11 @@ impl Ingress {
         self.received_at = now;
         let report = Report {
             received,
+            // The report that told of a loss may be lost, or came after a later one.
+            lost: match self.sending.pairs {
+                Pairs::Printed => report.lost,
+                Pairs::Patient => more_lost,
+            },
             ..*report
         };
         // What was sent during the round trip that this report ends.
@@ -179,7 +285,17 @@ impl Ingress {
             self.new_pair(now);
         } else {
             self.started = false;
+            self.to_send = 0;
             self.deadline = Time::MAX;
+        }
+    }
+
+    /// The window lets no data go before the next report.
+    fn is_full(&self) -> bool {
+        let window = self.controller.allowance().window.get();
+        match self.sending.stops {
+            true => self.sent_in_period() + self.packet.get() > window,
+            false => self.in_flight() >= window.saturating_mul(UNACCOUNTED),
         }
     }
 
@@ -197,8 +313,17 @@ impl Ingress {
         if now < self.deadline {
             return;
         }
+        if self.to_send == 2 {
+            // It waited for its place long enough.
+            self.place_by = now;
+            self.deadline = now + self.patience();
+            return;
+        }
         self.timeouts += 1;
-        self.rtt.back_off();
+        self.unanswered = self.unanswered.saturating_add(1);
+        if self.sending.pairs == Pairs::Printed || self.unanswered > QUICK {
+            self.rtt.back_off();
+        }
         self.new_pair(now);
     }
 
@@ -209,13 +334,7 @@ impl Ingress {
             self.start(now);
         }
         match self.to_send {
-            2 => {
-                self.to_send = 1;
-                return Ok(Segment::OutOfBand {
-                    pair: self.pair,
-                    sent: now,
-                });
-            }
+            2 if !self.awaits_data(now) => return Ok(self.out_of_band(now)),
             1 => {
                 self.to_send = 0;
                 return Ok(Segment::InBand {
@@ -233,12 +352,12 @@ impl Ingress {
         if self.pacer.next() > now {
             return Err(self.pacer.next());
         }
-        let size = self.packet.get();
-        let allowance = self.controller.allowance();
-        if self.in_flight() >= allowance.window.get().saturating_mul(UNACCOUNTED) {
+        if self.is_full() {
             return Err(Time::MAX);
         }
-        let rate = allowance.pacing.unwrap_or(Rate::from_bps(u64::MAX));
+        let size = self.packet.get();
+        let rate = self.controller.allowance().pacing;
+        let rate = rate.unwrap_or(Rate::from_bps(u64::MAX));
         self.pacer.sent(now, self.packet, rate);
         self.sent += size;
         self.numbers += 1;

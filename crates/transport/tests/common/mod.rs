@@ -1,7 +1,7 @@
 //! A network for tests: a wire each way that delays, loses, doubles and reorders.
 #![allow(dead_code, reason = "each test file uses its own part")]
 
-use accord_control::{AnyController, FAMILIES, meter};
+use accord_control::{AnyController, FAMILIES, tunnel};
 use accord_units::param::{Raw, Values};
 use accord_units::{Bytes, Duration, Time};
 use proptest::prelude::*;
@@ -109,17 +109,18 @@ impl<T: Copy> Air<T> {
     }
 }
 
-/// Parameters of the controllers that run on a stream, or of those on a tunnel; random or
-/// the defaults.
+/// Parameters of the controllers that run on a stream, or of those on a tunnel; random, the
+/// defaults, or those of the printed law.
 pub fn any_controller(on_stream: bool) -> impl Strategy<Value = Values> {
     let families: Vec<_> = (FAMILIES.iter())
-        .filter(|f| meter(&f.defaults()).is_none() == on_stream)
+        .filter(|f| tunnel(&f.defaults()).is_none() == on_stream)
         .collect();
     assert!(!families.is_empty());
     let values = (0..families.len()).prop_flat_map(move |i| crate::values::any_values(families[i]));
-    (values, any::<bool>()).prop_map(|(values, defaults)| match defaults {
-        true => values.family().defaults(),
-        false => values,
+    (values, 0..3u8).prop_map(|(values, which)| match which {
+        0 => values.family().defaults(),
+        1 => crate::values::printed(values.family()),
+        _ => values,
     })
 }
 

@@ -118,7 +118,7 @@ fn change_link(
         }
     };
     let delay = reader.opt("delay", read::delay)?;
-    let rate = reader.opt("rate", read::rate)?;
+    let rate = reader.opt("rate", read::any_rate)?;
     if delay.is_none() && rate.is_none() {
         return Err(Problem::new(reader.span, "the event changes nothing")
             .hint("give a `delay` or a `rate`"));

@@ -7,9 +7,10 @@ use super::super::limits;
 use super::super::read::{self, Reader};
 use super::super::shape::Shape;
 use super::super::tree::{Data, Value};
+use super::fails::{self, Failures};
 use super::network::Network;
 use super::{Context, event, window};
-use crate::expectation::{Across, Expectation, Over, Subject, Target, Window};
+use crate::expectation::{Across, Claim, Expectation, Over, Subject, Target, Window};
 use crate::{Engine, Metric, Of, Recorded, Scenario};
 use std::collections::BTreeSet;
 
@@ -84,6 +85,14 @@ fn expectations(
         );
         return Err(Problem::new(value.span, message));
     }
+    if let Some(value) = reader.given("across")
+        && across == Across::Sum
+        && metric.of() == Of::Flow
+        && !metric.adds()
+    {
+        let message = format!("the {metric} of several flows does not add up to anything");
+        return Err(Problem::new(value.span, message).hint("across = \"mean\""));
+    }
     if let (Some(value), Subject::Group(group)) = (reader.given("across"), subject)
         && scenario.groups[group].recorded == Recorded::Group
     {
@@ -99,10 +108,8 @@ fn expectations(
         None => scenario.steady,
     };
     let plain = figure::is_plain(over, across);
-    let engines = reader.get("engine", |value| match &value.data {
-        Data::List(list) => list.iter().map(engine).collect(),
-        _ => Ok(vec![engine(value)?]),
-    })?;
+    let engines = reader.get("engine", engines)?;
+    let failures = Failures::read(reader, context, metric, plain, &engines)?;
     let given = match reader.given("name") {
         Some(value) => read::text(value, &Shape::Text)?,
         None => "",
@@ -114,6 +121,8 @@ fn expectations(
                 "" => describe(metric, of, over, across, during),
                 given => given.to_string(),
             };
+            let target = target(reader, context, metric, plain, engine)?;
+            let paper = reader.get("paper", |v| read::text(v, &Shape::Text).map(str::to_string))?;
             Ok(Expectation {
                 name,
                 engine,
@@ -122,8 +131,10 @@ fn expectations(
                 over,
                 across,
                 during,
-                target: target(reader, context, metric, plain, engine)?,
-                paper: reader.get("paper", |v| read::text(v, &Shape::Text).map(str::to_string))?,
+                target,
+                claim: claim(reader, &paper, target)?,
+                paper,
+                fails: failures.of(engine),
             })
         })
         .collect()
@@ -131,7 +142,13 @@ fn expectations(
 
 /// Whether this point is one that `when` lists.
 fn applies(reader: &Reader<'_>, context: &Context<'_>) -> Result<bool, Problem> {
-    let Some(table) = reader.given("when").and_then(Value::table) else {
+    listed(reader.given("when"), context)
+}
+
+/// Whether this point is one that `points` lists: values of sweeps. All are, where nothing is
+/// given.
+pub(super) fn listed(points: Option<&Value>, context: &Context<'_>) -> Result<bool, Problem> {
+    let Some(table) = points.and_then(Value::table) else {
         return Ok(true);
     };
     let mut applies = true;
@@ -139,10 +156,7 @@ fn applies(reader: &Reader<'_>, context: &Context<'_>) -> Result<bool, Problem> 
         let Some((axis, here)) = context.label(&entry.key) else {
             return Err(no_sweep(entry.span, &entry.key, context));
         };
-        let labels = match &entry.value.data {
-            Data::List(list) => list.iter().collect(),
-            _ => vec![&entry.value],
-        };
+        let labels = labels(&entry.value);
         for value in &labels {
             axis.find(&value.label(), value.span)?;
         }
@@ -151,7 +165,27 @@ fn applies(reader: &Reader<'_>, context: &Context<'_>) -> Result<bool, Problem> 
     Ok(applies)
 }
 
-fn no_sweep(span: Span, name: &str, context: &Context<'_>) -> Problem {
+/// One label of a sweep, or a list of them.
+pub(super) fn labels(value: &Value) -> Vec<&Value> {
+    match &value.data {
+        Data::List(list) => list.iter().collect(),
+        _ => vec![value],
+    }
+}
+
+/// Whose claim it is: as the file says, or as it follows from what is compared.
+fn claim(reader: &Reader<'_>, paper: &str, target: Target) -> Result<Claim, Problem> {
+    if let Some(value) = reader.given("claim") {
+        return fails::word(value, &Claim::NAMES);
+    }
+    Ok(match target {
+        _ if !paper.is_empty() => Claim::Paper,
+        Target::Engine { .. } => Claim::Theory,
+        Target::Value { .. } | Target::Range { .. } => Claim::Ours,
+    })
+}
+
+pub(super) fn no_sweep(span: Span, name: &str, context: &Context<'_>) -> Problem {
     Problem::new(span, format!("there is no sweep {}", quote(name)))
         .known(name, context.axes.iter().map(|a| a.name.as_str()))
 }
@@ -237,6 +271,14 @@ fn aggregate(
         refuse(format!("there is no aggregate {}", quote(aggregate))).known(aggregate, known)
     })?;
     Ok(Subject::Aggregate { link, aggregate })
+}
+
+/// One engine, or a list of them.
+pub(super) fn engines(value: &Value) -> Result<Vec<Engine>, Problem> {
+    match &value.data {
+        Data::List(list) => list.iter().map(engine).collect(),
+        _ => Ok(vec![engine(value)?]),
+    }
 }
 
 fn engine(value: &Value) -> Result<Engine, Problem> {

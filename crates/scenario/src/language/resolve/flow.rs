@@ -12,11 +12,12 @@ use super::list;
 use super::network::Network;
 use super::port::{ATTACHMENT_LIMIT, Duplex};
 use super::route::{self, Routes};
-use crate::network::{Demand, Draw, Flow, Group, NodeId, Recorded, Scenario};
+use crate::network::{Demand, Draw, Flow, Group, LinkId, NodeId, Recorded, Scenario};
 use crate::random::{Purpose, stream};
+use crate::sizes::{self, PacketSizes};
 use crate::web::Web;
-use accord_units::param::Values;
-use accord_units::{Bytes, Objective, Rate, Service, Time};
+use accord_units::param::{Role, Values};
+use accord_units::{Bytes, Duration, Objective, Rate, Service, Time};
 use rand_xoshiro::rand_core::Rng;
 
 /// What flows of a group have in common.
@@ -32,8 +33,12 @@ struct Spec {
     aggregate: usize,
     share: Option<f64>,
     packet: Bytes,
+    sizes: Option<PacketSizes>,
     ack: Bytes,
     control: Bytes,
+    /// As it is given, and where; `None` for "auto".
+    processing: Option<Duration>,
+    processing_span: Span,
     access: Option<Attachment>,
     egress: Option<Attachment>,
 }
@@ -292,6 +297,7 @@ impl Flows<'_> {
                     .ok_or_else(|| problems.first(value.span))
             })?,
         };
+        let (packet, sizes) = reader.get("packet", packet)?;
         let spec = Spec {
             span: reader.span,
             controller,
@@ -302,9 +308,12 @@ impl Flows<'_> {
             stop: reader.opt("stop", read::instant)?,
             aggregate: self.aggregate(reader)?,
             share: reader.opt("share", |v| read::number(v, 1e-6, 1e9))?,
-            packet: reader.get("packet", read::packet)?,
+            packet,
+            sizes,
             ack: reader.get("ack", read::packet)?,
             control: reader.get("control", read::packet)?,
+            processing: reader.get("processing", read::processing)?,
+            processing_span: reader.given("processing").map_or(reader.span, |v| v.span),
             access: attachment("access")?,
             egress: attachment("egress")?,
         };
@@ -335,6 +344,17 @@ impl Flows<'_> {
             );
             let hint = "demand = { constant = \"5 Mbps\" }";
             return Err(Problem::new(span, message).hint(hint));
+        }
+        if spec.sizes.is_some() && objective != Some(Objective::Unresponsive) {
+            let message = format!("{} needs packets of one size", family.name);
+            let hint = "packet = \"1000 B\", or controller = \"none\"";
+            return Err(Problem::new(at("packet"), message).hint(hint));
+        }
+        let stream = is_stream(&spec.controller);
+        if !stream && spec.processing.is_some_and(|time| !time.is_zero()) {
+            let message = format!("{} is no stream, whose host would take a time", family.name);
+            let hint = "leave out `processing`";
+            return Err(Problem::new(spec.processing_span, message).hint(hint));
         }
         if spec.kernel.is_some() {
             return kernel::check(reader, spec.demand, spec.packet);
@@ -449,10 +469,12 @@ impl Flows<'_> {
             let hint = "give another `to`, or attach hosts by `access` and `egress`";
             return Err(Problem::new(spec.span, message).hint(hint));
         }
+        let path = route::links(self.network, &nodes, spec.span)?;
+        let processing = self.processing(spec, &path)?;
         self.scenario.flows.push(Flow {
             name,
             group,
-            path: route::links(self.network, &nodes, spec.span)?,
+            path,
             reverse_path: route::links(self.network, &backwards, spec.span)?,
             controller: spec.controller.clone(),
             kernel: spec.kernel.clone(),
@@ -463,10 +485,41 @@ impl Flows<'_> {
             aggregate: spec.aggregate,
             share: spec.share.unwrap_or(spec.service.weight),
             packet: spec.packet,
+            sizes: spec.sizes.clone(),
             ack: spec.ack,
             control: spec.control,
+            processing,
         });
         Ok(())
+    }
+
+    /// The longest processing time of a stream's host. By default it is there where the host's
+    /// link is exactly as fast as the slowest link behind it that others may share: then packets
+    /// come as places become free, and one host can hold that link for itself.
+    fn processing(&self, spec: &Spec, path: &[LinkId]) -> Result<Duration, Problem> {
+        let rate = |&link: &LinkId| self.network.links[link].rate;
+        let slowest = path.iter().map(rate).min().unwrap_or(Rate::ZERO);
+        let longest = slowest.transmission(spec.packet);
+        match spec.processing {
+            Some(time) if time > longest => {
+                let message = format!(
+                    "{time} is too long: the slowest link of the path takes {longest} for a packet"
+                );
+                let hint =
+                    "a host that takes longer than the slowest link would slow the flow down";
+                Err(Problem::new(spec.processing_span, message).hint(hint))
+            }
+            Some(time) => Ok(time),
+            None => {
+                let shared = path
+                    .iter()
+                    .skip(1)
+                    .filter(|&&l| !self.network.links[l].attachment);
+                let bottleneck = shared.map(rate).min();
+                let holds = is_stream(&spec.controller) && bottleneck == Some(rate(&path[0]));
+                Ok(if holds { longest } else { Duration::ZERO })
+            }
+        }
     }
 
     /// The host of the `i`-th flow of the latest group, at `router`; made with its link where
@@ -512,6 +565,63 @@ impl Flows<'_> {
     }
 }
 
+/// Its packets are acknowledged one by one: it is neither a tunnel nor without a controller.
+fn is_stream(controller: &Values) -> bool {
+    let role = &controller.family().role;
+    matches!(role, Role::Controller(_))
+        && role.objective(controller) != Some(Objective::Unresponsive)
+}
+
+/// The size of a flow's packets, and the law of it where it is random.
+fn packet(value: &Value) -> Result<(Bytes, Option<PacketSizes>), Problem> {
+    let Data::Table(table) = &value.data else {
+        return read::packet(value).map(|size| (size, None));
+    };
+    let bounded = |size: Bytes, span: Span| match size.get() < sizes::LEAST {
+        true => {
+            let message = format!(
+                "{size} is too little: random sizes are at least {} B",
+                sizes::LEAST
+            );
+            Err(Problem::new(span, message))
+        }
+        false => Ok(size),
+    };
+    let size = |v: &Value| bounded(read::packet(v)?, v.span);
+    let reader = Reader::new(&keys::PACKET_SIZES, table, value.span);
+    let law = if let Some(mean) = reader.opt("exponential", size)? {
+        PacketSizes::Exponential(mean)
+    } else if let Some(pair) = reader.given("uniform") {
+        let Some([least, most]) = pair.list() else {
+            return Err(Problem::new(pair.span, "expected [least, most]"));
+        };
+        let (from, to) = (size(least)?, size(most)?);
+        if from > to {
+            let message = format!("it ends at {to}, but starts at {from}");
+            return Err(Problem::new(pair.span, message));
+        }
+        PacketSizes::Uniform(from, to)
+    } else {
+        let mix = reader.given("mix").ok_or_else(|| reader.missing("mix"))?;
+        let entries = mix.table().map_or(&[][..], |t| &t.entries);
+        let one = |e: &Entry| {
+            let text = Value {
+                span: e.span,
+                data: Data::Text(e.key.clone()),
+            };
+            Ok((size(&text)?, read::whole(&e.value, 1, 1_000_000)?))
+        };
+        let sizes: Vec<_> = entries.iter().map(one).collect::<Result<_, Problem>>()?;
+        if sizes.is_empty() || sizes.len() > limits::SIZES {
+            let message = format!("expected 1 to {} sizes, not {}", limits::SIZES, sizes.len());
+            let hint = "mix = { \"40 B\" = 7, \"576 B\" = 4, \"1500 B\" = 1 }";
+            return Err(Problem::new(mix.span, message).hint(hint));
+        }
+        PacketSizes::Mix(sizes)
+    };
+    Ok((Bytes::from_f64(law.mean()), Some(law)))
+}
+
 /// A start between the earliest and the latest.
 fn draw((earliest, latest): (Time, Time), seed: u64, flow: usize) -> Time {
     if earliest == latest {
@@ -529,7 +639,7 @@ fn service(reader: &Reader<'_>) -> Result<Service, Problem> {
         return Ok(Service::default());
     };
     Ok(Service {
-        contract: reader.get("contract", read::contract)?,
+        contract: reader.get("contract", read::any_rate)?,
         weight: reader.get("weight", |v| read::number(v, 1e-6, 1e6))?,
         limit: reader.opt("limit", read::amount)?,
     })

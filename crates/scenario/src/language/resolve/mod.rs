@@ -3,6 +3,7 @@
 
 mod event;
 mod expect;
+mod fails;
 mod flow;
 mod kernel;
 mod network;

@@ -1,0 +1,551 @@
+//! The search: which effects explain which gap.
+
+use crate::effect::Effect;
+use crate::figure::{Apart, Pair, Values, Which, apart, figures};
+use accord_report::{Estimate, figure_values};
+use accord_scenario::{Engine, Expectation, MetricUnit, Run, Scenario, Target};
+use serde::Serialize;
+use std::collections::BTreeMap;
+
+/// An effect is claimed if it explains at least this part of the gap.
+pub const MATERIAL: f64 = 0.1;
+
+/// A run to make.
+#[derive(Clone, Debug)]
+pub struct Job {
+    /// What to run.
+    pub scenario: Scenario,
+    /// By which engine.
+    pub engine: Engine,
+}
+
+/// What is kept of a run.
+#[derive(Clone, Debug)]
+pub struct Reading {
+    values: Values,
+}
+
+impl Job {
+    /// Takes from its run what is needed.
+    pub fn read(&self, run: &Run) -> Reading {
+        Reading {
+            values: figure_values(&self.scenario, run),
+        }
+    }
+}
+
+/// Why a scenario's figures differ.
+#[derive(Clone, Debug, Serialize)]
+pub struct Attribution {
+    /// The scenario's id.
+    pub id: String,
+    /// The point of its sweep.
+    pub point: Vec<(String, String)>,
+    /// The engine held against.
+    pub reference: &'static str,
+    /// The engine in question.
+    pub measured: &'static str,
+    /// How much smaller packets are made, and how much longer phases.
+    pub finer: u64,
+    /// The seeds.
+    pub seeds: Seeds,
+    /// What could not be taken away, and why.
+    pub skipped: Vec<Skipped>,
+    /// How far the reference moved where an effect was taken away.
+    pub shifts: Vec<Shift>,
+    /// The figures, in the order of the scenario.
+    pub findings: Vec<Finding>,
+}
+
+/// The seeds of an attribution.
+#[derive(Clone, Copy, Debug, Serialize)]
+pub struct Seeds {
+    /// The first.
+    pub first: u64,
+    /// How many, one after the other.
+    pub count: usize,
+    /// Whether runs differ by their seed. If not, nothing is known of noise.
+    pub differ: bool,
+}
+
+/// An effect that could not be taken away.
+#[derive(Clone, Debug, Serialize)]
+pub struct Skipped {
+    /// Which.
+    pub effect: Effect,
+    /// Why.
+    pub why: &'static str,
+}
+
+/// What became of the reference without an effect.
+#[derive(Clone, Debug, Serialize)]
+pub struct Shift {
+    /// Which.
+    pub effect: Effect,
+    /// What was done.
+    pub how: String,
+    /// The largest relative change of a figure of the reference; figures in packets are not
+    /// counted where the packets changed.
+    pub reference: f64,
+}
+
+/// A figure, its gap, and what explains it.
+#[derive(Clone, Debug, Serialize)]
+pub struct Finding {
+    /// The expectation's name, or that of the standard figure.
+    pub name: String,
+    /// The metric.
+    pub metric: &'static str,
+    /// The unit of `reference` and `measured`, and of gaps that are not relative.
+    pub unit: &'static str,
+    #[serde(skip)]
+    pub(crate) symbol: MetricUnit,
+    /// The part that counts, in seconds.
+    pub during_s: (f64, f64),
+    /// By the reference, of the flow that is farthest off; the mean over seeds.
+    pub reference: f64,
+    /// By the engine in question.
+    pub measured: f64,
+    /// Whether gaps are relative to the reference. If it is zero, they cannot be.
+    pub relative: bool,
+    /// How far apart they are.
+    pub gap: Estimate,
+    /// How far apart they may be, relative.
+    pub tolerance: f64,
+    /// What each effect explains; empty where nothing was to be explained in all the scenario.
+    pub effects: Vec<Explained>,
+    /// What the effects explain together more or less than one by one.
+    pub interaction: Option<f64>,
+    /// The gap without all effects.
+    pub left: Option<Estimate>,
+    /// The verdict.
+    pub verdict: Verdict,
+    /// What explains the gap.
+    pub by: Vec<Effect>,
+    /// The gap without that.
+    pub without: Option<Estimate>,
+}
+
+/// What an effect explains of a gap.
+#[derive(Clone, Debug, Serialize)]
+pub struct Explained {
+    /// Which.
+    pub effect: Effect,
+    /// How much of the gap goes with it, with the sign of the gap if it explains; in the gap's
+    /// unit. `None` where the figure has no value without it.
+    pub part: Option<Estimate>,
+    /// Whether it is claimed to explain a part of the gap.
+    pub claimed: bool,
+}
+
+/// What comes out.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "UPPERCASE")]
+pub enum Verdict {
+    /// Within the tolerance.
+    Agree,
+    /// Within the tolerance without named effects.
+    Explained,
+    /// Neither.
+    Divergent,
+    /// The reference is zero, so that no relative tolerance says anything.
+    None,
+}
+
+impl Attribution {
+    /// Whether nothing is left unexplained.
+    pub fn pass(&self) -> bool {
+        let divergent = |f: &Finding| f.verdict == Verdict::Divergent;
+        !self.findings.iter().any(divergent)
+    }
+}
+
+/// Effects by their place in [`Effect::ALL`], one bit each.
+type Set = u32;
+
+fn bit(effect: Effect) -> Set {
+    let place = Effect::ALL.iter().position(|e| *e == effect);
+    1 << place.expect("all are listed")
+}
+
+/// What is known so far: by set of effects and seed, what the reference says and the engine.
+struct Study<'a, E> {
+    /// With the figures in place of the expectations; by seed.
+    seeds: Vec<Scenario>,
+    pair: Pair,
+    finer: u64,
+    applicable: Vec<Effect>,
+    known: BTreeMap<Set, Vec<(Values, Values)>>,
+    differ: bool,
+    run: &'a mut dyn FnMut(Vec<Job>) -> Result<Vec<Reading>, E>,
+}
+
+impl<E> Study<'_, E> {
+    /// The set with all that it needs: packets are compared in the longer run.
+    fn close(&self, set: Set) -> Set {
+        let needs = set & bit(Effect::Packets) != 0 && self.applicable.contains(&Effect::StartUp);
+        set | if needs { bit(Effect::StartUp) } else { 0 }
+    }
+
+    fn without(&self, set: Set, seed: usize) -> Scenario {
+        let taken = (Effect::ALL.iter()).filter(|e| set & bit(**e) != 0);
+        taken.fold(self.seeds[seed].clone(), |s, e| {
+            // What another effect has taken away already changes nothing.
+            e.without(&s, self.finer, self.pair.measured).unwrap_or(s)
+        })
+    }
+
+    /// Makes the runs of these sets that are not known.
+    fn need(&mut self, sets: impl IntoIterator<Item = Set>) -> Result<(), E> {
+        let mut new: Vec<Set> = sets.into_iter().collect();
+        new.sort_unstable();
+        new.dedup();
+        new.retain(|set| !self.known.contains_key(set));
+        let mut jobs = Vec::new();
+        for &set in &new {
+            for seed in 0..self.seeds.len() {
+                let scenario = self.without(set, seed);
+                for engine in [self.pair.reference, self.pair.measured] {
+                    let scenario = scenario.clone();
+                    jobs.push(Job { scenario, engine });
+                }
+            }
+        }
+        let mut readings = (self.run)(jobs)?.into_iter();
+        for set in new {
+            let mut by_seed = Vec::new();
+            for _ in 0..self.seeds.len() {
+                let (r, m) = (readings.next(), readings.next());
+                let (r, m) = (r.expect("a reading a job"), m.expect("a reading a job"));
+                by_seed.push((r.values, m.values));
+            }
+            self.differ |= by_seed.iter().any(|of| *of != by_seed[0]);
+            self.known.insert(set, by_seed);
+        }
+        Ok(())
+    }
+
+    /// A figure by seed.
+    fn apart(&self, set: Set, figure: usize, relative: bool) -> Option<Vec<Apart>> {
+        let by_seed = self.known.get(&set)?.iter();
+        let each = by_seed.map(|(r, m)| apart(&r[figure], &m[figure], relative));
+        each.collect()
+    }
+
+    fn gaps(&self, set: Set, figure: usize, relative: bool) -> Option<Vec<f64>> {
+        let apart = self.apart(set, figure, relative)?;
+        Some(apart.iter().map(|a| a.gap).collect())
+    }
+
+    /// The mean; its interval only where seeds make a difference.
+    fn estimate(&self, values: &[f64]) -> Option<Estimate> {
+        let estimate = Estimate::of(values)?;
+        Some(match self.differ {
+            true => estimate,
+            false => Estimate {
+                half_width: None,
+                ..estimate
+            },
+        })
+    }
+
+    fn explained(&self, effect: Effect, figure: usize, gap: f64, relative: bool) -> Explained {
+        let with = self.close(bit(effect)) & !bit(effect);
+        let part = || {
+            let before = self.gaps(with, figure, relative)?;
+            let after = self.gaps(with | bit(effect), figure, relative)?;
+            let each: Vec<f64> = before.iter().zip(&after).map(|(b, a)| b - a).collect();
+            self.estimate(&each)
+        };
+        let part = part();
+        Explained {
+            effect,
+            part,
+            claimed: part.is_some_and(|p| {
+                let noise = p.half_width.unwrap_or(0.0);
+                let same = p.mean * gap > 0.0;
+                same && p.mean.abs() >= MATERIAL * gap.abs() && p.mean.abs() > noise
+            }),
+        }
+    }
+
+    fn finding(&self, figure: usize, all: Option<Set>) -> Option<Finding> {
+        let e: &Expectation = &self.seeds[0].expectations[figure];
+        let relative = self.apart(0, figure, true).is_some();
+        let apart = self.apart(0, figure, relative)?;
+        let mean = |of: fn(&Apart) -> f64| apart.iter().map(of).sum::<f64>() / apart.len() as f64;
+        let gap = self.estimate(&self.gaps(0, figure, relative)?)?;
+        let tolerance = match e.target {
+            Target::Engine { tolerance, .. } | Target::Value { tolerance, .. } => tolerance,
+            Target::Range { .. } => return None,
+        };
+        let single = self.applicable.iter().filter(|_| all.is_some());
+        let effects = single.map(|&e| self.explained(e, figure, gap.mean, relative));
+        let effects: Vec<Explained> = effects.collect();
+        let left = all
+            .and_then(|all| self.gaps(all, figure, relative))
+            .and_then(|gaps| self.estimate(&gaps));
+        let parts: Option<Vec<f64>> = (effects.iter()).map(|e| e.part.map(|p| p.mean)).collect();
+        let interaction = left
+            .zip(parts)
+            .map(|(left, parts)| gap.mean - left.mean - parts.iter().sum::<f64>());
+        let agrees = gap.mean.abs() <= tolerance;
+        Some(Finding {
+            name: e.name.clone(),
+            metric: e.metric.name(),
+            unit: e.metric.unit().symbol(),
+            symbol: e.metric.unit(),
+            during_s: (e.during.start.as_secs_f64(), e.during.end.as_secs_f64()),
+            reference: mean(|a| a.reference),
+            measured: mean(|a| a.measured),
+            relative,
+            gap,
+            tolerance,
+            effects,
+            interaction,
+            left,
+            verdict: match (relative, agrees) {
+                (true, true) => Verdict::Agree,
+                (true, false) => Verdict::Divergent,
+                (false, _) => Verdict::None,
+            },
+            by: Vec::new(),
+            without: None,
+        })
+    }
+
+    /// Sets that may explain a finding, in the order in which they are tried: single effects,
+    /// then the strongest together.
+    fn candidates(finding: &Finding) -> Vec<Vec<Effect>> {
+        let mut claimed: Vec<&Explained> = finding.effects.iter().filter(|e| e.claimed).collect();
+        let size = |e: &&Explained| e.part.map_or(0.0, |p| p.mean.abs());
+        claimed.sort_by(|a, b| size(b).total_cmp(&size(a)));
+        let claimed: Vec<Effect> = claimed.iter().map(|e| e.effect).collect();
+        let single = claimed.iter().map(|e| vec![*e]);
+        let more = (2..=claimed.len()).map(|n| claimed[..n].to_vec());
+        single.chain(more).collect()
+    }
+
+    /// Tries sets until one explains each divergent finding, or there is no other. Where the gap
+    /// is not closed without all effects, none explains it.
+    fn search(&mut self, findings: &mut [(usize, Finding)], all: Set) -> Result<(), E> {
+        let open = |f: &Finding| {
+            let closed = f.left.is_some_and(|left| left.mean.abs() <= f.tolerance);
+            f.verdict == Verdict::Divergent && closed
+        };
+        let candidates: Vec<Vec<Vec<Effect>>> = (findings.iter())
+            .map(|(_, f)| match open(f) {
+                true => Self::candidates(f),
+                false => Vec::new(),
+            })
+            .collect();
+        let most = candidates.iter().map(Vec::len).max().unwrap_or(0);
+        for k in 0..most {
+            let mut tried = Vec::new();
+            for ((figure, f), candidates) in findings.iter().zip(&candidates) {
+                let next = candidates.get(k).filter(|_| open(f));
+                tried.push(next.map(|effects| (*figure, effects.clone())));
+            }
+            let sets = tried
+                .iter()
+                .flatten()
+                .map(|(_, effects)| self.closed(effects));
+            let sets: Vec<Set> = sets.collect();
+            self.need(sets)?;
+            for ((_, f), tried) in findings.iter_mut().zip(tried) {
+                if let Some((figure, effects)) = tried
+                    && let Some(gap) = self.within(f, figure, self.closed(&effects))
+                {
+                    f.conclude(effects, gap);
+                }
+            }
+        }
+        self.reduce(findings, all, open)
+    }
+
+    /// Effects that explain only together: from all of them, those are put back one by one,
+    /// the weakest first, that the gap stays closed with. Each that is left is necessary.
+    fn reduce(
+        &mut self,
+        findings: &mut [(usize, Finding)],
+        all: Set,
+        open: impl Fn(&Finding) -> bool,
+    ) -> Result<(), E> {
+        let mut left: Vec<Option<Set>> = (findings.iter())
+            .map(|(_, f)| open(f).then_some(all))
+            .collect();
+        for k in 0..self.applicable.len() {
+            let mut tried = Vec::new();
+            for ((_, f), set) in findings.iter().zip(&left) {
+                tried.push(set.map(|set| self.fewer(set, weakest(f)[k])));
+            }
+            let sets: Vec<Set> = tried.iter().flatten().copied().collect();
+            self.need(sets)?;
+            for (((figure, f), set), tried) in findings.iter().zip(&mut left).zip(tried) {
+                if let Some(tried) = tried
+                    && self.within(f, *figure, tried).is_some()
+                {
+                    *set = Some(tried);
+                }
+            }
+        }
+        for ((figure, f), set) in findings.iter_mut().zip(left) {
+            let Some(set) = set else { continue };
+            let effects: Vec<Effect> = (self.applicable.iter().copied())
+                .filter(|e| set & bit(*e) != 0)
+                // The longer run alone may be there for the packets.
+                .filter(|e| self.fewer(set, *e) != set)
+                .collect();
+            let necessary = effects.iter().all(|e| {
+                let with = self.gaps(self.fewer(set, *e), *figure, f.relative);
+                let without = self.gaps(set, *figure, f.relative);
+                let change = with.zip(without).and_then(|(a, b)| {
+                    let each: Vec<f64> = a.iter().zip(&b).map(|(a, b)| a - b).collect();
+                    self.estimate(&each)
+                });
+                change.is_some_and(|c| c.mean.abs() > c.half_width.unwrap_or(0.0))
+            });
+            if let Some(gap) = self.within(f, *figure, set)
+                && necessary
+            {
+                f.conclude(effects, gap);
+            }
+        }
+        Ok(())
+    }
+
+    /// The set of these effects, closed.
+    fn closed(&self, effects: &[Effect]) -> Set {
+        self.close(effects.iter().fold(0, |s, &e| s | bit(e)))
+    }
+
+    /// The set without an effect, still closed: the same where another needs it.
+    fn fewer(&self, set: Set, effect: Effect) -> Set {
+        self.close(set & !bit(effect))
+    }
+
+    /// The gap without a set of effects, if that is within the tolerance.
+    fn within(&self, f: &Finding, figure: usize, set: Set) -> Option<Estimate> {
+        let gap = self.estimate(&self.gaps(set, figure, f.relative)?)?;
+        (gap.mean.abs() <= f.tolerance).then_some(gap)
+    }
+
+    /// See [`Shift`].
+    fn shift(&self, effect: Effect, figures: &[usize]) -> f64 {
+        let with = self.close(bit(effect)) & !bit(effect);
+        let sets = self
+            .known
+            .get(&with)
+            .zip(self.known.get(&(with | bit(effect))));
+        let counts = |f: &usize| {
+            let unit = self.seeds[0].expectations[*f].metric.unit();
+            effect != Effect::Packets || unit != MetricUnit::Packets
+        };
+        let figures: Vec<usize> = figures.iter().copied().filter(counts).collect();
+        let moved = sets
+            .into_iter()
+            .flat_map(|(a, b)| a.iter().zip(b))
+            .flat_map(|(a, b)| {
+                let values = figures.iter().flat_map(|&f| a.0[f].iter().zip(&b.0[f]));
+                values.map(|(a, b)| match (a, b) {
+                    (Some(a), Some(b)) if a == b => 0.0,
+                    (Some(a), Some(b)) => ((b - a) / a.abs()).abs(),
+                    (None, None) => 0.0,
+                    _ => f64::INFINITY,
+                })
+            });
+        moved.fold(0.0, f64::max)
+    }
+}
+
+impl Finding {
+    fn conclude(&mut self, by: Vec<Effect>, without: Estimate) {
+        self.verdict = Verdict::Explained;
+        self.by = by;
+        self.without = Some(without);
+    }
+}
+
+/// The effects of a finding, that which explains least by itself first.
+fn weakest(f: &Finding) -> Vec<Effect> {
+    let part = |e: &Explained| e.part.map_or(0.0, |p| p.mean * f.gap.mean.signum());
+    let mut effects: Vec<&Explained> = f.effects.iter().collect();
+    effects.sort_by(|a, b| part(a).total_cmp(&part(b)));
+    effects.iter().map(|e| e.effect).collect()
+}
+
+/// Finds out why the engines of `pair` differ in the scenarios `seeds`, which differ in their
+/// seed. `run` makes runs, and gives what [`Job::read`] takes of each, in the same order.
+///
+/// # Errors
+/// Those of `run`.
+pub fn attribute<E>(
+    seeds: &[Scenario],
+    pair: Pair,
+    which: Which,
+    finer: u64,
+    run: &mut dyn FnMut(Vec<Job>) -> Result<Vec<Reading>, E>,
+) -> Result<Attribution, E> {
+    let first = &seeds[0];
+    let with_figures = |s: &Scenario| Scenario {
+        expectations: figures(s, pair, which),
+        ..s.clone()
+    };
+    let (mut applicable, mut skipped) = (Vec::new(), Vec::new());
+    for effect in Effect::ALL {
+        match effect.without(first, finer, pair.measured) {
+            Ok(_) => applicable.push(effect),
+            Err(why) => skipped.push(Skipped { effect, why }),
+        }
+    }
+    let mut study = Study {
+        seeds: seeds.iter().map(with_figures).collect(),
+        pair,
+        finer,
+        applicable,
+        known: BTreeMap::new(),
+        differ: false,
+        run,
+    };
+    study.need([0])?;
+    let figures = 0..study.seeds[0].expectations.len();
+    let found = |study: &Study<'_, E>, all| -> Vec<(usize, Finding)> {
+        let each = figures.clone().map(|f| Some((f, study.finding(f, all)?)));
+        each.flatten().collect()
+    };
+    let mut findings = found(&study, None);
+    let mut shifts = Vec::new();
+    let apart = |f: &(usize, Finding)| f.1.verdict == Verdict::Divergent;
+    if findings.iter().any(apart) && !study.applicable.is_empty() {
+        let singles: Vec<Set> = study
+            .applicable
+            .iter()
+            .map(|&e| study.close(bit(e)))
+            .collect();
+        let all = study.applicable.iter().fold(0, |s, &e| s | bit(e));
+        study.need(singles.into_iter().chain([all]))?;
+        findings = found(&study, Some(all));
+        study.search(&mut findings, all)?;
+        let shown: Vec<usize> = findings.iter().map(|(f, _)| *f).collect();
+        shifts.extend(study.applicable.iter().map(|&effect| Shift {
+            effect,
+            how: effect.doc(finer),
+            reference: study.shift(effect, &shown),
+        }));
+    }
+    Ok(Attribution {
+        id: first.id.clone(),
+        point: first.point.clone(),
+        reference: pair.reference.name(),
+        measured: pair.measured.name(),
+        finer,
+        seeds: Seeds {
+            first: first.seed,
+            count: seeds.len(),
+            differ: study.differ,
+        },
+        skipped,
+        shifts,
+        findings: findings.into_iter().map(|(_, f)| f).collect(),
+    })
+}

@@ -1,0 +1,231 @@
+//! What a model leaves out, one thing at a time.
+
+use crate::resize::{resize, smaller_packets};
+use crate::stretch::stretch;
+use accord_scenario::{Change, Demand, Engine, Limit, Scenario};
+use accord_units::param::{Param, Raw, Role, Value, Values};
+use accord_units::{Bytes, Rate};
+use serde::Serialize;
+
+/// A departure from the model that can be taken away.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Effect {
+    /// Control packets use capacity.
+    Control,
+    /// Acknowledgements use capacity and wait on the reverse path.
+    Acks,
+    /// Packets are not infinitesimal.
+    Packets,
+    /// Senders measure their base round-trip time.
+    BaseRtt,
+    /// Accumulation is measured by control pairs.
+    Estimator,
+    /// Traffic of a given rate comes in bursts.
+    Arrivals,
+    /// Buffers are finite.
+    Buffers,
+    /// Wires lose packets.
+    Loss,
+    /// The start of each phase is a transient.
+    StartUp,
+    /// Senders put a window on the wire in bursts.
+    Bursts,
+    /// Timers have a least value.
+    Timers,
+}
+
+/// The smallest packet there is.
+const LEAST: Bytes = Bytes::new(1);
+
+impl Effect {
+    /// All of them, in the order in which they are taken away together.
+    pub const ALL: [Effect; 11] = [
+        Effect::Control,
+        Effect::Acks,
+        Effect::Packets,
+        Effect::BaseRtt,
+        Effect::Estimator,
+        Effect::Arrivals,
+        Effect::Buffers,
+        Effect::Loss,
+        Effect::StartUp,
+        Effect::Bursts,
+        Effect::Timers,
+    ];
+
+    /// Its name in tables.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Effect::Control => "control packets",
+            Effect::Acks => "acknowledgements",
+            Effect::Packets => "packet size",
+            Effect::BaseRtt => "base RTT",
+            Effect::Estimator => "estimator",
+            Effect::Arrivals => "arrivals",
+            Effect::Buffers => "buffers",
+            Effect::Loss => "wire loss",
+            Effect::StartUp => "start-up",
+            Effect::Bursts => "bursts of a window",
+            Effect::Timers => "timers",
+        }
+    }
+
+    /// What is done to be without it, where things are made `finer` times smaller or longer.
+    pub fn doc(self, finer: u64) -> String {
+        match self {
+            Effect::Control => "control packets of 1 B".into(),
+            Effect::Acks => "acknowledgements of 1 B".into(),
+            Effect::Packets => format!(
+                "packets {finer} times smaller; targets, thresholds and buffers are kept in bytes"
+            ),
+            Effect::BaseRtt => "senders are told the base round-trip time".into(),
+            Effect::Estimator => "accumulation by its definition, not by control pairs".into(),
+            Effect::Arrivals => "the mean rate, constant".into(),
+            Effect::Buffers => "buffers without limit".into(),
+            Effect::Loss => "no loss on wires".into(),
+            Effect::StartUp => format!("phases and the parts that count {finer} times longer"),
+            Effect::Bursts | Effect::Timers => "there is no switch".into(),
+        }
+    }
+
+    /// The scenario without this effect, or why there is none; `measured` is the engine that is
+    /// to run it.
+    ///
+    /// # Errors
+    /// Where the scenario has nothing of it, or nothing can switch it.
+    pub fn without(
+        self,
+        scenario: &Scenario,
+        finer: u64,
+        measured: Engine,
+    ) -> Result<Scenario, &'static str> {
+        let mut s = scenario.clone();
+        let live = measured == Engine::Live;
+        match self {
+            Effect::Control => {
+                resize(&mut s, |f| {
+                    if is_tunnel(&f.controller) {
+                        f.control = LEAST;
+                    }
+                });
+                changed(s, scenario, "no flow sends control packets")
+            }
+            Effect::Acks => {
+                resize(&mut s, |f| {
+                    if !is_tunnel(&f.controller) && responds(f) {
+                        f.ack = LEAST;
+                    }
+                });
+                changed(s, scenario, "no flow sends acknowledgements")
+            }
+            Effect::Packets => {
+                smaller_packets(&mut s, finer);
+                changed(s, scenario, "packets cannot be smaller")
+            }
+            Effect::BaseRtt if live => Err("the live engine tells nobody the truth"),
+            Effect::BaseRtt => {
+                for f in &mut s.flows {
+                    choose(&mut f.controller, "base_rtt", "known");
+                }
+                changed(s, scenario, "no flow can be told, or all know")
+            }
+            Effect::Estimator if live => Err("the live engine tells nobody the truth"),
+            Effect::Estimator => {
+                for f in &mut s.flows {
+                    choose(&mut f.controller, "estimator", "ideal");
+                }
+                changed(
+                    s,
+                    scenario,
+                    "no flow measures accumulation by control pairs",
+                )
+            }
+            Effect::Arrivals => {
+                smooth(&mut s);
+                changed(
+                    s,
+                    scenario,
+                    "no application has a random rate with a known mean",
+                )
+            }
+            Effect::Buffers => {
+                for l in &mut s.links {
+                    l.queue.limit = Limit::Unlimited;
+                }
+                changed(s, scenario, "no buffer has a limit")
+            }
+            Effect::Loss => {
+                for l in &mut s.links {
+                    (l.loss, l.control_loss) = (0.0, 0.0);
+                }
+                changed(s, scenario, "no wire loses packets")
+            }
+            Effect::StartUp => stretch(scenario, finer),
+            Effect::Bursts => Err("no switch: no sender of a window can pace"),
+            Effect::Timers => Err(
+                "no switch: the least time-out of streams and the patience of tunnels are fixed",
+            ),
+        }
+    }
+}
+
+fn changed(
+    s: Scenario,
+    original: &Scenario,
+    otherwise: &'static str,
+) -> Result<Scenario, &'static str> {
+    match s == *original {
+        true => Err(otherwise),
+        false => Ok(s),
+    }
+}
+
+pub(crate) fn is_tunnel(controller: &Values) -> bool {
+    matches!(controller.family().role, Role::Tunnel(_))
+}
+
+/// Whether anything comes back to the sender.
+pub(crate) fn responds(flow: &accord_scenario::Flow) -> bool {
+    flow.controller.family().name != "none"
+}
+
+/// The parameter of a family, if it has it.
+pub(crate) fn param(values: &Values, name: &str) -> Option<(&'static Param, Value)> {
+    values.iter().find(|(p, _)| p.name == name)
+}
+
+/// Sets a choice where there is one.
+fn choose(values: &mut Values, name: &str, word: &str) {
+    if param(values, name).is_some() {
+        let set = values.set(name, &Raw::Text(word.into()));
+        set.expect("a word of the choice");
+    }
+}
+
+/// Applications with a random rate have its mean, as theory counts them.
+fn smooth(s: &mut Scenario) {
+    // An event speaks of the rate of a burst; such a flow stays as it is.
+    let moved: Vec<usize> = (s.events.iter())
+        .filter_map(|e| match e.change {
+            Change::Demand { flow, .. } => Some(flow),
+            _ => None,
+        })
+        .collect();
+    for (i, f) in s.flows.iter_mut().enumerate() {
+        f.demand = match f.demand {
+            Demand::Poisson(rate) => Demand::Constant(rate),
+            Demand::OnOff {
+                rate: Some(rate),
+                burst,
+                pause,
+            } if !moved.contains(&i) => {
+                let peak = rate.as_bps_f64();
+                let on = burst.mean().bits_f64() / peak;
+                let share = on / (on + pause.mean().as_secs_f64());
+                Demand::Constant(Rate::from_bps_f64(peak * share))
+            }
+            demand => demand,
+        };
+    }
+}

@@ -1,0 +1,110 @@
+//! Packets of another size on the same network.
+
+use crate::effect::{is_tunnel, param, responds};
+use accord_scenario::{Change, Flow, Limit, Scenario};
+use accord_units::param::{Kind, Raw, Value, Values};
+use accord_units::{Bytes, Duration, Size};
+
+/// Lets `change` give packets other sizes, none larger than before. What the packets by which
+/// flows measure their round trips save of transmission time is added to the delay of the links,
+/// so that base round-trip times stay: where flows that share a link save differently, as much
+/// as all do.
+pub(crate) fn resize(s: &mut Scenario, change: impl Fn(&mut Flow)) {
+    let mut saved: Vec<Option<Duration>> = vec![None; s.links.len()];
+    let old = s.flows.clone();
+    s.flows.iter_mut().for_each(change);
+    for (i, (f, old)) in s.flows.iter().zip(&old).enumerate() {
+        let routes = s.events.iter().filter_map(|e| match &e.change {
+            Change::Route {
+                flow,
+                path,
+                reverse_path,
+            } if *flow == i => Some((path, reverse_path)),
+            _ => None,
+        });
+        for (path, reverse) in routes.chain([(&f.path, &f.reverse_path)]) {
+            let reverse = if responds(f) { &reverse[..] } else { &[] };
+            let ((old_there, old_back), (there, back)) = (probe(old), probe(f));
+            let there = path.iter().map(|&l| (l, old_there, there));
+            let back = reverse.iter().map(|&l| (l, old_back, back));
+            // Times of the host are saved on the first link.
+            let mut processing = old.mean_processing() - f.mean_processing();
+            for (l, old, new) in there.chain(back) {
+                let rate = s.links[l].rate;
+                let less = rate.transmission(old) - rate.transmission(new) + processing;
+                processing = Duration::ZERO;
+                saved[l] = Some(saved[l].map_or(less, |least| least.min(less)));
+            }
+        }
+    }
+    let saved = |l: usize| saved[l].unwrap_or(Duration::ZERO);
+    for (l, link) in s.links.iter_mut().enumerate() {
+        link.delay += saved(l);
+    }
+    for e in &mut s.events {
+        if let Change::Delay(l, delay) = &mut e.change {
+            *delay += saved(*l);
+        }
+    }
+}
+
+/// The sizes of the packets, there and back, by which a flow measures its round trip.
+fn probe(f: &Flow) -> (Bytes, Bytes) {
+    match is_tunnel(&f.controller) {
+        true => (f.control, f.control),
+        false => (f.packet, f.ack),
+    }
+}
+
+/// Makes packets and their acknowledgements `finer` times smaller. What is counted in packets,
+/// or in samples of which each packet gives one, is as many times more.
+pub(crate) fn smaller_packets(s: &mut Scenario, finer: u64) {
+    let smaller = |size: Bytes| Bytes::new(((size.get() + finer / 2) / finer).max(1));
+    let divides = |size: Bytes| size.get() > 1;
+    if !s.flows.iter().any(|f| divides(f.packet)) {
+        return;
+    }
+    for f in &mut s.flows {
+        count_more(&mut f.controller, finer);
+    }
+    for link in &mut s.links {
+        count_more(&mut link.queue.discipline, finer);
+        if let Limit::Packets(n) = &mut link.queue.limit {
+            *n = n.saturating_mul(finer);
+        }
+    }
+    resize(s, |f| {
+        (f.packet, f.ack) = (smaller(f.packet), smaller(f.ack));
+        f.sizes = f.sizes.as_ref().map(|law| law.map(smaller));
+        f.processing = Duration::from_ps(f.processing.as_ps() / finer);
+    });
+}
+
+/// Parameters that are whole numbers of packets or of their samples.
+const COUNTS: [&str; 2] = ["memory", "k"];
+/// What Vegas takes for its thresholds where none are given.
+const VEGAS: [(&str, f64); 2] = [("alpha", 1.0), ("beta", 3.0)];
+
+fn count_more(values: &mut Values, finer: u64) {
+    let more = |n: f64| Raw::Text(format!("{} pkt", n * finer as f64));
+    let given: Vec<_> = values.iter().collect();
+    let rates = param(values, "alpha_rate").is_some_and(|(_, v)| v != Value::Absent);
+    for (p, value) in given {
+        let raw = match (p.kind, value) {
+            (Kind::Size, Value::Size(Size::Packets(n))) => more(n),
+            (Kind::Integer { max, .. }, Value::Integer(n)) if COUNTS.contains(&p.name) => {
+                Raw::Integer(n.saturating_mul(finer).min(max) as i64)
+            }
+            (Kind::Size, Value::Absent) if !rates => {
+                match VEGAS.iter().find(|(name, _)| *name == p.name) {
+                    Some((_, n)) => more(*n),
+                    None => continue,
+                }
+            }
+            _ => continue,
+        };
+        values
+            .set(p.name, &raw)
+            .expect("as many times more is allowed");
+    }
+}

@@ -1,0 +1,217 @@
+//! A table that a person can read.
+
+use crate::attribution::{Attribution, Finding, Verdict};
+use crate::effect::Effect;
+use accord_report::{Estimate, show};
+use std::fmt::Write;
+
+/// Names longer than this are cut.
+const NAME: usize = 34;
+/// What rounds to nothing in a column.
+const SEEN: f64 = 5e-5;
+/// A change of the reference below this is none.
+const STILL: f64 = 1e-6;
+
+/// The attribution as text: a line for each figure with what each effect explains, then the
+/// verdicts, then what was done and what could not be.
+pub fn text(a: &Attribution) -> String {
+    let mut out = format!("{}: {} against {}", a.id, a.measured, a.reference);
+    for (what, value) in &a.point {
+        let _ = write!(out, ", {what} = {value}");
+    }
+    out.push('\n');
+    let Some(first) = a.findings.first() else {
+        let _ = writeln!(
+            out,
+            "There is no figure that both engines have; accord run tells what theory says."
+        );
+        return out;
+    };
+    // Columns of effects that explain something of some figure.
+    let shown = |i: &usize| {
+        a.findings.iter().any(|f| {
+            f.effects[*i]
+                .part
+                .is_none_or(|p| f.relative && p.mean.abs() >= SEEN)
+        })
+    };
+    let columns: Vec<usize> = (0..first.effects.len()).filter(shown).collect();
+    let mut rows = vec![head(a, &columns)];
+    rows.extend(a.findings.iter().map(|f| row(f, &columns)));
+    out += &layout(&rows);
+    for f in &a.findings {
+        let _ = writeln!(out, "{}: {}", f.name, sentence(f));
+    }
+    out.push('\n');
+    out += &remarks(a);
+    out
+}
+
+fn head(a: &Attribution, columns: &[usize]) -> Vec<String> {
+    let first = &a.findings[0].effects;
+    let effects: Vec<Effect> = columns.iter().map(|&i| first[i].effect).collect();
+    let mut cells = vec!["figure".to_string(), a.reference.into(), a.measured.into()];
+    cells.push("gap".into());
+    cells.extend(effects.iter().map(|e| e.name().to_string()));
+    if !first.is_empty() {
+        cells.extend(["interaction".into(), "left".into()]);
+    }
+    cells.push("verdict".into());
+    cells
+}
+
+fn row(f: &Finding, columns: &[usize]) -> Vec<String> {
+    let mut cells = vec![
+        show::clean(&f.name, NAME),
+        show::quantity(f.reference, f.symbol),
+        show::quantity(f.measured, f.symbol),
+        size(f, f.gap.mean),
+    ];
+    for e in columns.iter().map(|&i| &f.effects[i]) {
+        cells.push(match (e.part, e.claimed) {
+            (None, _) => show::NONE.into(),
+            (Some(p), true) => size(f, p.mean),
+            (Some(p), false) => format!("({})", size(f, p.mean)),
+        });
+    }
+    if !f.effects.is_empty() {
+        cells.push(f.interaction.map_or(show::NONE.into(), |x| size(f, x)));
+        cells.push(f.left.map_or(show::NONE.into(), |x| size(f, x.mean)));
+    }
+    cells.push(verdict(f.verdict).into());
+    cells
+}
+
+fn verdict(v: Verdict) -> &'static str {
+    match v {
+        Verdict::Agree => "AGREE",
+        Verdict::Explained => "EXPLAINED",
+        Verdict::Divergent => "DIVERGENT",
+        Verdict::None => show::NONE,
+    }
+}
+
+/// A gap or a part of one.
+fn size(f: &Finding, x: f64) -> String {
+    match f.relative {
+        true => show::error(x),
+        false => show::quantity(x, f.symbol),
+    }
+}
+
+fn with_noise(f: &Finding, e: Estimate) -> String {
+    match e.half_width {
+        Some(half) if f.relative => format!(
+            "{} ± {}",
+            show::error(e.mean),
+            show::error(half).trim_start_matches('+')
+        ),
+        Some(half) => format!("{} ± {}", size(f, e.mean), size(f, half)),
+        None => size(f, e.mean),
+    }
+}
+
+fn sentence(f: &Finding) -> String {
+    let gap = with_noise(f, f.gap);
+    let allowed = show::error(f.tolerance);
+    let allowed = allowed.trim_start_matches('+');
+    match f.verdict {
+        Verdict::Agree => format!("AGREE: {gap}, ± {allowed} allowed"),
+        Verdict::None => "no verdict: the reference is zero, so no gap is relative to it".into(),
+        Verdict::Explained => {
+            let parts = f.by.iter().map(|by| {
+                let e = f.effects.iter().find(|e| e.effect == *by);
+                let part = e.and_then(|e| e.part).map(|p| with_noise(f, p));
+                format!("{} ({} by itself)", by.name(), part.unwrap_or_default())
+            });
+            let parts: Vec<String> = parts.collect();
+            let without = f.without.map(|w| with_noise(f, w)).unwrap_or_default();
+            format!(
+                "EXPLAINED by {}: {gap}, without {} {without}, ± {allowed} allowed",
+                parts.join(" and "),
+                if f.by.len() == 1 { "it" } else { "them" }
+            )
+        }
+        Verdict::Divergent => {
+            let left = f.left.filter(|_| !f.effects.is_empty());
+            let Some(left) = left else {
+                return format!("DIVERGENT: {gap}, ± {allowed} allowed");
+            };
+            let closes = match left.mean.abs() <= f.tolerance {
+                true => ", but that is no more than noise",
+                false => "",
+            };
+            format!(
+                "DIVERGENT: {gap}, ± {allowed} allowed; without all effects {} is left{closes}",
+                with_noise(f, left)
+            )
+        }
+    }
+}
+
+fn remarks(a: &Attribution) -> String {
+    let mut out = String::new();
+    if a.findings.iter().any(|f| !f.effects.is_empty()) {
+        out += "Columns: how much of the gap goes when the effect is taken away; in brackets where \
+                that is noise, less than a tenth of the gap, or against it; effects that explain nothing of any figure \
+                have none.\n";
+    } else {
+        out += "All figures agree, or there was nothing to take away: no effect was switched.\n";
+    }
+    out += &match (a.seeds.count, a.seeds.differ) {
+        (1, _) => "One seed: nothing is known of noise.\n".to_string(),
+        (n, true) => format!("Means over {n} seeds, ± their 95 % confidence intervals.\n"),
+        (n, false) => {
+            format!("{n} seeds gave the same to the bit: nothing is known of noise.\n")
+        }
+    };
+    for s in &a.shifts {
+        let _ = write!(out, "  {}: {}", s.effect.name(), s.how);
+        if s.reference > STILL {
+            let moved = show::error(s.reference);
+            let moved = moved.trim_start_matches('+');
+            let _ = write!(
+                out,
+                "; moves {} by up to {moved}, accounted for",
+                a.reference
+            );
+        }
+        out.push('\n');
+    }
+    for s in &a.skipped {
+        let _ = writeln!(out, "  {}: not switched: {}", s.effect.name(), s.why);
+    }
+    out
+}
+
+/// Columns, the first to the left, the others to the right; a name of two words is two lines.
+fn layout(rows: &[Vec<String>]) -> String {
+    let mut rows: Vec<Vec<String>> = rows.to_vec();
+    let split = |cell: &String| match cell.split_once(' ') {
+        Some((a, b)) => (a.to_string(), b.to_string()),
+        None => (cell.clone(), String::new()),
+    };
+    let (upper, lower): (Vec<String>, Vec<String>) = rows[0].iter().map(split).unzip();
+    if lower.iter().any(|cell| !cell.is_empty()) {
+        rows[0] = upper;
+        rows.insert(1, lower);
+    }
+    let columns = rows[0].len();
+    let width = |c: usize| rows.iter().map(|r| r[c].chars().count()).max().unwrap_or(0);
+    let widths: Vec<usize> = (0..columns).map(width).collect();
+    let mut out = String::new();
+    for row in &rows {
+        let mut line = String::new();
+        for (c, (cell, &width)) in row.iter().zip(&widths).enumerate() {
+            let _ = match c {
+                0 => write!(line, "{cell:<width$}"),
+                _ if c + 1 == columns => write!(line, "  {cell}"),
+                _ => write!(line, "  {cell:>width$}"),
+            };
+        }
+        out += line.trim_end();
+        out.push('\n');
+    }
+    out.push('\n');
+    out
+}

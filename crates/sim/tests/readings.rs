@@ -1,0 +1,294 @@
+//! Every recorded figure means what its documentation says, whatever the sampling period.
+
+use accord_scenario::*;
+use accord_sim::run;
+use accord_units::*;
+
+const CATALOGUE: Catalogue = Catalogue {
+    controllers: accord_control::FAMILIES,
+    disciplines: accord_aqm::FAMILIES,
+};
+
+fn scenario(text: &str) -> Scenario {
+    let file = File::parse("test.toml", text).unwrap_or_else(|e| panic!("{e}"));
+    let points = file.points(&CATALOGUE, None);
+    points.unwrap_or_else(|e| panic!("{e}")).remove(0)
+}
+
+fn ran(s: &Scenario) -> Run {
+    run(s, &mut Quiet).expect("it runs")
+}
+
+fn whole(s: &Scenario) -> Window {
+    Window {
+        start: Time::ZERO,
+        end: s.end(),
+    }
+}
+
+fn bottleneck(s: &Scenario) -> Entity {
+    let found = s.links.iter().position(|l| l.name == "bottleneck");
+    Entity::Link(found.expect("there is one"))
+}
+
+/// A rate that changes between samples, there and back.
+const RATES: &str = r#"
+duration = "10 s"
+sample = "100 ms"
+[topology.dumbbell]
+rate = "10 Mbps"
+delay = "25 ms"
+queue = { discipline = "droptail", limit = "120 pkt" }
+[flow.a]
+path = ["left", "right"]
+controller = { name = "newreno", sack = true }
+[[event]]
+at = "5.05 s"
+link = "bottleneck"
+rate = "1 Mbps"
+[[event]]
+at = "7.05 s"
+link = "bottleneck"
+rate = "10 Mbps"
+"#;
+
+/// Drops and marks by a discipline, of traffic that comes in bursts.
+const RED: &str = r#"
+duration = "6 s"
+[topology.dumbbell]
+rate = "10 Mbps"
+delay = "25 ms"
+queue = { discipline = "red", limit = "100 pkt", ecn = false }
+[flow.a]
+count = 4
+path = ["left", "right"]
+controller = { name = "newreno", sack = true }
+[flow.b]
+path = ["left", "right"]
+controller = "none"
+demand = { poisson = "3 Mbps" }
+[flow.c]
+count = 2
+path = ["left", "right"]
+controller = "none"
+demand = { poisson = "500 Kbps" }
+record = "group"
+"#;
+
+/// Marks, and queues that hold their packets.
+const CODEL: &str = r#"
+duration = "6 s"
+[topology.dumbbell]
+rate = "10 Mbps"
+delay = "25 ms"
+queue = { discipline = "codel", limit = "200 pkt", ecn = true }
+[flow.a]
+count = 4
+path = ["left", "right"]
+controller = { name = "newreno", sack = true, ecn = true }
+"#;
+
+/// Metrics that are states, and so what they are at the instants of the samples. All others are
+/// sums and means over time, and their ratios.
+fn is_state(metric: Metric) -> bool {
+    use Metric::*;
+    match metric {
+        Cwnd | Ssthresh | Rtt | MinRtt | Accumulation | AccumulationEstimate => true,
+        TransmitProbability | DecreaseFactor | RateRatio | ExcessBandwidth => true,
+        // Of the throughputs of each period.
+        FairnessIndex | AggregateFairness => true,
+        _ => false,
+    }
+}
+
+#[test]
+fn a_figure_does_not_depend_on_the_sampling_period() {
+    for text in [RATES, RED, CODEL] {
+        let mut s = scenario(text);
+        let once = |s: &mut Scenario, period| {
+            s.sample = period;
+            ran(s)
+        };
+        let duration = s.duration;
+        let one = once(&mut s, duration);
+        assert_eq!(one.time.len(), 1);
+        let window = whole(&s);
+        let mut compared = 0;
+        for ms in [1, 10, 100, 1000] {
+            let many = once(&mut s, Duration::from_ms(ms));
+            assert_eq!(many.manifest.digest, one.manifest.digest);
+            for series in &one.series {
+                let (metric, entity) = (series.metric, series.entity);
+                // A price is a state where a discipline has one; else a delay, of which the mean
+                // over time is not that of the mean rate.
+                let follows_rate = metric == Metric::Price && text == RATES;
+                if is_state(metric) || follows_rate {
+                    continue;
+                }
+                let is = many.mean(metric, entity, window);
+                let should = one.mean(metric, entity, window);
+                let (Some(is), Some(should)) = (is, should) else {
+                    assert_eq!(is, should, "{metric} of {entity:?} by {ms} ms");
+                    continue;
+                };
+                let same = (is - should).abs() <= 1e-9 * should.abs();
+                assert!(
+                    same,
+                    "{metric} of {entity:?} by {ms} ms: {is}, not {should}"
+                );
+                compared += 1;
+            }
+        }
+        assert!(compared > 100);
+    }
+}
+
+#[test]
+fn a_link_is_never_used_above_its_rate() {
+    for (text, ms, limit) in [
+        (RED, 1, 1.0 + 1e-9),
+        (CODEL, 1, 1.0 + 1e-9),
+        (RED, 100, 1.0 + 1e-9),
+        // A packet may be in service while the rate changes.
+        (RATES, 100, 1.02),
+    ] {
+        let mut s = scenario(text);
+        s.sample = Duration::from_ms(ms);
+        let run = ran(&s);
+        let used = run.samples(Metric::Utilisation, bottleneck(&s), whole(&s));
+        let most = used.reduce(f64::max).expect("values");
+        assert!(most < limit, "{most} by {ms} ms");
+        if text != RATES {
+            continue;
+        }
+        let busy = Window {
+            start: Time::from_secs_f64(5.5),
+            end: Time::from_secs_f64(7.0),
+        };
+        let used = run.mean(Metric::Utilisation, bottleneck(&s), busy);
+        assert!((used.expect("a value") - 1.0).abs() < 1e-6, "{used:?}");
+    }
+}
+
+#[test]
+fn marks_and_drops_are_over_what_came() {
+    let s = scenario(RED);
+    let run = ran(&s);
+    let of = |metric| {
+        run.mean(metric, bottleneck(&s), whole(&s))
+            .expect("a value")
+    };
+    let (drops, came) = (of(Metric::Drops), of(Metric::Arrivals));
+    assert!(drops > 10.0);
+    assert_eq!(of(Metric::LossRatio), drops / came);
+    assert_eq!(of(Metric::MarkingProbability), of(Metric::Judged) / came);
+    // The first case in which the two differ: no room.
+    let mut s = scenario(RED);
+    let Entity::Link(link) = bottleneck(&s) else {
+        unreachable!()
+    };
+    s.links[link].queue.limit = Limit::Packets(10);
+    let run = ran(&s);
+    let of = |metric| {
+        run.mean(metric, bottleneck(&s), whole(&s))
+            .expect("a value")
+    };
+    assert!(of(Metric::LossRatio) > of(Metric::MarkingProbability));
+}
+
+/// What is stopped is there until its last packet has arrived.
+#[test]
+fn a_stopped_flow_is_there_until_its_data_has_arrived() {
+    let s = scenario(
+        r#"
+duration = "10 s"
+sample = "100 ms"
+steady = ["0 s", "10 s"]
+[topology.dumbbell]
+rate = "10 Mbps"
+delay = "400 ms"
+queue = { discipline = "droptail", limit = "100 pkt" }
+[flow.a]
+path = ["left", "right"]
+controller = "none"
+demand = { constant = "5 Mbps" }
+stop = "4 s"
+[flow.b]
+path = ["left", "right"]
+controller = "none"
+demand = { constant = "4 Mbps" }
+stop = "4 s"
+record = "group"
+"#,
+    );
+    let run = ran(&s);
+    let period = 0.1;
+    let bytes = |metric, entity| -> f64 {
+        let rates = run.samples(metric, entity, whole(&s));
+        rates.sum::<f64>() * period / 8.0
+    };
+    let a = run
+        .series(Metric::Throughput, Entity::Flow(0))
+        .expect("it is there");
+    for (time, v) in run.time.iter().zip(&a.values) {
+        // 400 ms and what a packet takes to cross the links.
+        assert_eq!(v.is_nan(), *time > 4.45, "{v} at {time}");
+    }
+    let group = s
+        .groups
+        .iter()
+        .position(|g| g.name == "b")
+        .expect("group b");
+    for entity in [Entity::Flow(0), Entity::Group(group)] {
+        let sent = bytes(Metric::SendingRate, entity);
+        let came = bytes(Metric::Throughput, entity);
+        assert!(sent > 1e6);
+        assert!((came / sent - 1.0).abs() < 1e-12, "{came} of {sent}");
+    }
+    // All that was delivered crossed the link, and nothing else did: to the bit.
+    let flows = bytes(Metric::Throughput, Entity::Flow(0))
+        + bytes(Metric::Throughput, Entity::Group(group));
+    let served = bytes(Metric::ServedRate, bottleneck(&s));
+    assert_eq!(flows.round(), served.round());
+    assert!((flows - served).abs() < 1e-3);
+}
+
+/// M/D/1: at a load of ρ a packet waits ρ / (2 (1 - ρ)) services (Pollaczek and Khinchine), and
+/// what is queued is the rate of arrivals times the time that a packet is there (Little).
+#[test]
+fn a_poisson_flow_waits_as_in_m_d_1() {
+    for (discipline, load) in [("droptail", 0.5), ("droptail", 0.8), ("codel", 0.8)] {
+        let mbps = load * 10.0;
+        let s = scenario(&format!(
+            r#"
+duration = "400 s"
+sample = "10 s"
+[topology.dumbbell]
+rate = "10 Mbps"
+delay = "5 ms"
+queue = {{ discipline = "{discipline}" }}
+[flow.a]
+path = ["left", "right"]
+controller = "none"
+demand = {{ poisson = "{mbps} Mbps" }}
+"#
+        ));
+        let run = ran(&s);
+        let of = |metric, entity| run.mean(metric, entity, whole(&s)).expect("a value");
+        let service = 8e-4;
+        let waits = of(Metric::PathQueuingDelay, Entity::Flow(0));
+        let should = service * load / (2.0 * (1.0 - load));
+        assert!(
+            (waits / should - 1.0).abs() < 0.03,
+            "{discipline}, {load}: waits {waits} s, not {should}"
+        );
+        let rate = of(Metric::Arrivals, bottleneck(&s)) / 400.0;
+        let queued = of(Metric::BacklogPackets, bottleneck(&s));
+        assert!(
+            (queued / (rate * (waits + service)) - 1.0).abs() < 1e-3,
+            "{discipline}, {load}: {queued} packets, {rate}/s, {waits} s"
+        );
+        let bytes = of(Metric::Backlog, bottleneck(&s));
+        assert!((bytes / queued / 1000.0 - 1.0).abs() < 1e-12);
+    }
+}

@@ -1,0 +1,259 @@
+//! What a sender does about losses and marks.
+
+use super::Sender;
+use accord_control::{Acked, Congestion, Controller, PathView, Recovery};
+use accord_units::{Bytes, Duration, Time};
+
+impl Sender {
+    /// The path as it was before a loss was found: all that is sent and not acknowledged
+    /// counts as in flight, which is FlightSize of RFC 5681, but for what was sent beyond the
+    /// window because packets arrived out of order (limited transmit, which eq. 4 must not
+    /// count [RFC 5681 §3.2 step 2], and recovery). Halving that would widen the window where
+    /// a repair is lost, too, and packets go on beyond the hole until the timer runs out.
+    fn flight(&self) -> PathView {
+        let window = self.controller.allowance().window.max(self.packet);
+        PathView {
+            in_flight: self.outstanding().min(window),
+            ..self.path()
+        }
+    }
+
+    /// All that is sent and not acknowledged.
+    fn outstanding(&self) -> Bytes {
+        Bytes::new((self.next - self.una) * self.packet.get())
+    }
+
+    /// Tells the controller of congestion that it was not told of.
+    fn answer(&mut self, what: Congestion, flight: &PathView, now: Time) {
+        self.trouble.answered = self.next;
+        self.trouble.answered_flight = flight.in_flight;
+        self.trouble.heed_from = now + Duration::from_ps(1);
+        self.controller.on_congestion(what, flight, now);
+    }
+
+    /// Marks came back with the acknowledgement of a packet sent at `echo`. They are news if
+    /// that was after the last answer, also while losses are repaired.
+    #[cold]
+    pub(super) fn answer_marks(&mut self, echo: Time, now: Time) {
+        if echo >= self.trouble.heed_from {
+            self.held_to = self.next;
+            self.answer(Congestion::Ecn, &self.flight(), now);
+        }
+    }
+
+    /// The window moved while something was out of order; `timer` is the deadline before. Gives
+    /// how many packets beyond the window the acknowledgement tells of.
+    #[cold]
+    pub(super) fn repair(
+        &mut self,
+        n: u64,
+        block: u32,
+        block_len: u32,
+        timer: Time,
+        now: Time,
+    ) -> u64 {
+        let mut new = 0;
+        self.repair_now = false;
+        if self.recovery == Recovery::Sack {
+            new = self
+                .board
+                .sack(u64::from(block), u64::from(block + block_len));
+            if self.recovering {
+                self.board.find_losses();
+            }
+        }
+        if !self.recovering {
+            self.duplicates = 0;
+        } else if self.una >= self.recover {
+            self.recovering = false;
+            self.duplicates = 0;
+        } else {
+            self.partial(n, timer);
+        }
+        // Losses of packets that were sent after the last recovery began, or after the timer ran
+        // out: a second congestion [RFC 5681 §4.3].
+        let over = !self.recovering && self.una >= self.recover;
+        if over && self.recovery == Recovery::Sack && self.board.has_losses() {
+            self.recover_from(Congestion::Loss, now);
+        }
+        new
+    }
+
+    /// `n` packets are acknowledged amid a recovery.
+    fn partial(&mut self, n: u64, timer: Time) {
+        match self.recovery {
+            Recovery::Reno => {
+                self.recovering = false;
+                self.duplicates = 0;
+                // The next hole is found by three duplicates of its own.
+                self.recover = self.una;
+            }
+            // The next hole is lost, too, and sent again now. In place of the inflated window
+            // of RFC 6582 §3.2 that deflates by what is acknowledged but one packet, the
+            // duplicates do.
+            Recovery::NewReno | Recovery::SteadyNewReno => {
+                self.duplicates = self.duplicates.saturating_sub(n - 1);
+                self.board.lose_first();
+                self.repair_now = true;
+                self.trouble.partials += 1;
+                if self.timer_runs_on() {
+                    self.deadline = timer;
+                }
+            }
+            Recovery::Sack => {}
+        }
+    }
+
+    /// The impatient NewReno after its first partial acknowledgement: repairs do not set the
+    /// timer again.
+    fn timer_runs_on(&self) -> bool {
+        self.recovering && self.recovery == Recovery::NewReno && self.trouble.partials > 1
+    }
+
+    #[cold]
+    pub(super) fn duplicate(&mut self, block: u32, block_len: u32, marks: u64, now: Time) {
+        let sack = self.recovery == Recovery::Sack;
+        let new = match sack {
+            true => self
+                .board
+                .sack(u64::from(block), u64::from(block + block_len)),
+            // No more can have arrived than is out, and the hole has not. Where duplicates may
+            // come from packets sent in vain, after a time-out, they let two packets out
+            // [RFC 3042 §2].
+            false => {
+                let out = self.next - self.una - self.board.lost().max(1);
+                let may_recover = self.recovering || self.una >= self.recover;
+                let most = if may_recover { out } else { out.min(2) };
+                u64::from(self.duplicates < most)
+            }
+        };
+        if !sack {
+            self.duplicates += new;
+        }
+        if new > 0 || marks > 0 {
+            let ack = Acked {
+                bytes: match sack {
+                    true => Bytes::new(new * self.packet.get()),
+                    false => Bytes::ZERO,
+                },
+                rtt: None,
+                round_ended: false,
+                window_limited: self.window_limited,
+                // Only what is acknowledged in order makes the window grow [RFC 5681 §3.1].
+                in_recovery: true,
+                marked: marks,
+            };
+            self.controller.on_ack(&ack, &self.path(), now);
+        }
+        if self.recovering {
+            if sack {
+                self.board.find_losses();
+            }
+            return;
+        }
+        let lost = match sack {
+            true => self.board.find_losses(),
+            false => self.duplicates >= 3,
+        };
+        if self.una < self.recover {
+            return;
+        }
+        if lost {
+            self.recover_from(Congestion::Loss, now);
+        } else if new > 0 && self.is_overdue(now) {
+            self.board.lose_first();
+            self.recover_from(Congestion::EarlyLoss, now);
+        }
+    }
+
+    /// The first packet was sent longer ago than the time-out without its floor, for a
+    /// controller that looks at that [Low02 §1.1].
+    fn is_overdue(&self, now: Time) -> bool {
+        let first = self.sent.as_ref().and_then(|sent| sent.front());
+        first.is_some_and(|sent| now.since(*sent) > self.rtt.fine_timeout())
+    }
+
+    /// A recovery begins: the first lost packet goes at once, before what is in flight is
+    /// compared with the window [RFC 5681 §3.2 step 3, RFC 6675 §5 step 4.3].
+    fn recover_from(&mut self, what: Congestion, now: Time) {
+        if self.recovery != Recovery::Sack {
+            self.board.lose_first();
+        }
+        self.repair_now = self.board.first_is_lost();
+        self.recovering = true;
+        self.trouble.partials = 0;
+        self.recover = self.next;
+        self.trouble.rescue = self.una;
+        // A loss of a round trip that was answered, for its marks or for another hole of
+        // Reno's, is no news.
+        if self.una >= self.trouble.answered {
+            self.answer(what, &self.flight(), now);
+        }
+    }
+
+    /// What else may be sent again when there are no losses to repair and no new data: holes
+    /// of which too little is known, then the last packet, once in a recovery [RFC 6675 §4,
+    /// NextSeg (3), (4)].
+    #[cold]
+    pub(super) fn last_resort(&mut self) -> Option<u64> {
+        if self.recovery != Recovery::Sack {
+            return None;
+        }
+        self.board.take_doubtful().or_else(|| {
+            if self.una <= self.trouble.rescue {
+                return None;
+            }
+            self.trouble.rescue = self.recover;
+            self.board.last_missing(self.next - self.una)
+        })
+    }
+
+    /// Sends a packet again, counted from the first unacknowledged one. Gives its number.
+    #[cold]
+    pub(super) fn resend(&mut self, i: u64, now: Time) -> u64 {
+        self.retransmissions += 1;
+        self.repair_now = false;
+        // The timer is of the first packet: it starts anew when that is sent again. Otherwise
+        // it runs out a round trip and a half after a loss, while the repair is still on its
+        // way.
+        if i == 0 && !self.timer_runs_on() {
+            self.deadline = now + self.rtt.timeout();
+        }
+        if let Some(sent) = &mut self.sent {
+            sent[i as usize] = now;
+        }
+        self.una + i
+    }
+
+    /// The time of [`Sender::next_wake`] may have come.
+    pub fn on_wake(&mut self, now: Time) {
+        if now < self.deadline {
+            return;
+        }
+        self.timeouts += 1;
+        self.rtt.back_off();
+        let what = match self.trouble.timed_out == self.una {
+            true => Congestion::RepeatedTimeout,
+            false => Congestion::Timeout,
+        };
+        let mut flight = self.flight();
+        // The loss of a repair is a second congestion [RFC 5681 §4.3]. A loss of a window that
+        // was answered, and whose repair did not come so far, is not.
+        let repair_lost = self.board.first_was_repaired() && !self.timer_runs_on();
+        if self.una < self.trouble.answered && !repair_lost {
+            flight.in_flight = self.outstanding().min(self.trouble.answered_flight);
+        }
+        self.answer(what, &flight, now);
+        self.trouble.timed_out = self.una;
+        // All that is not known to have arrived is sent again, in order.
+        self.board.lose_all(self.next - self.una);
+        self.duplicates = 0;
+        self.recovering = false;
+        self.repair_now = false;
+        // Packets that are sent in vain now cause duplicate acknowledgements up to here. Only
+        // one of a later packet rules that out [RFC 6582 §3.2 step 2].
+        self.recover = self.next + u64::from(self.recovery != Recovery::Sack);
+        self.round_end = self.una;
+        self.deadline = now + self.rtt.timeout();
+    }
+}
