@@ -22,6 +22,8 @@ pub enum Command {
     Check(Check),
     /// Compares run directories, or the engines of one; the first is the reference.
     Compare(Compare),
+    /// Says why packets differ from theory: takes one effect away at a time.
+    Explain(Explain),
     /// Reproduces experiments of the literature.
     Reproduce(Reproduce),
     /// Solves a network given as tables of links and flows: rates, prices and their proof.
@@ -78,6 +80,10 @@ pub struct How {
     /// Prints JSON in place of tables.
     #[arg(long)]
     pub json: bool,
+    /// Prints, in place of tables, `fails` for scenario files: what came out where that is not
+    /// known or has moved, with reasons left for people to give.
+    #[arg(long, conflicts_with_all = ["json", "seed", "reps", "set"])]
+    pub record: bool,
     /// No progress, no hints; only the result.
     #[arg(short, long)]
     pub quiet: bool,
@@ -112,6 +118,42 @@ pub struct Compare {
 }
 
 #[derive(Group)]
+pub struct Explain {
+    /// The scenario: a file, or the id of one that comes with the program.
+    pub scenario: String,
+    /// The engine in question: fluid or packet, held against theory, or live, held against
+    /// packet.
+    #[arg(short, long, default_value = "packet")]
+    pub engine: Engine,
+    /// What joins the nodes of a live run: loopback or namespaces; by default namespaces where
+    /// they are allowed.
+    #[arg(long, value_name = "MODE")]
+    pub live: Option<Mode>,
+    /// The seed, in place of the scenario's.
+    #[arg(long)]
+    pub seed: Option<u64>,
+    /// How many seeds tell an effect from noise, from the seed up.
+    #[arg(long, default_value_t = 5, value_parser = clap::value_parser!(u64).range(1..=1000))]
+    pub reps: u64,
+    /// How many times smaller packets are made, and how many times longer phases.
+    #[arg(long, default_value_t = 4, value_parser = clap::value_parser!(u64).range(2..=100))]
+    pub finer: u64,
+    /// Explains means over the steady part of groups and links, not what the scenario expects.
+    #[arg(long)]
+    pub standard: bool,
+    /// Sets a value of the scenario, such as link.bottleneck.rate="5 Mbps"; a parameter that is
+    /// swept has one point then.
+    #[arg(long = "set", value_name = "PATH=VALUE")]
+    pub set: Vec<String>,
+    /// Prints JSON in place of tables.
+    #[arg(long)]
+    pub json: bool,
+    /// No progress, only the result.
+    #[arg(short, long)]
+    pub quiet: bool,
+}
+
+#[derive(Group)]
 pub struct Reproduce {
     /// Ids of experiments.
     #[arg(required_unless_present_any = ["all", "list"])]
@@ -128,6 +170,21 @@ pub struct Reproduce {
     /// Where the results go: a directory for each experiment, in this one.
     #[arg(short, long, value_name = "DIR", default_value = "runs")]
     pub output: PathBuf,
+    /// Compares with the recorded results in FILE: digests of the packet runs, figures, verdicts.
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["engine", "seed", "reps", "set", "list"])]
+    pub results: Option<PathBuf>,
+    /// Compares with the tables of results in these Markdown files, separated by commas.
+    #[arg(
+        long,
+        value_name = "FILE",
+        value_delimiter = ',',
+        requires = "all",
+        conflicts_with_all = ["engine", "seed", "reps", "set"]
+    )]
+    pub tables: Vec<PathBuf>,
+    /// Writes the files of --results and --tables in place of comparing.
+    #[arg(long, requires = "results")]
+    pub write: bool,
 }
 
 #[derive(Group)]

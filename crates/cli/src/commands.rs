@@ -1,34 +1,38 @@
 //! What each command does.
 
-use crate::args::{Args, Command, Compare, How, Reproduce, Run};
+use crate::args::{Args, Command, Compare, How, Run};
 use crate::bench;
 use crate::capture::CaptureFile;
 use crate::check;
 use crate::execute::{Executed, Outcome, execute};
+use crate::explain;
 use crate::fail::Failure;
 use crate::live;
 use crate::output::{data, json, note};
 use crate::progress::watch_interrupts;
+use crate::record;
+use crate::reproduce;
 use crate::solve;
-use crate::source::{BUILT_IN, CATALOGUE, load};
+use crate::source::{CATALOGUE, load};
 use crate::stability;
 use accord_report::{
-    Column, Experiment, Kept, Point, RowRecord, RunDir, Style, check_place, checks_table,
-    comparison, load_run_dir, page, remarks, rows, table, write_run_dir, write_sweep_dir,
+    Class, Column, Experiment, Kept, Point, RowRecord, RunDir, Style, check_place, checks_table,
+    comparison, load_run_dir, page, rows, table, write_run_dir, write_sweep_dir,
 };
 use accord_scenario::print;
 use std::fs::File;
 use std::io::IsTerminal;
 use std::path::Path;
 
-/// Carries out a command. `Ok(false)` means that an expectation failed.
+/// Carries out a command. `Ok(false)` means that an expectation failed, and not as it is known to.
 pub fn run(args: Args) -> Result<bool, Failure> {
     watch_interrupts();
     match args.command {
         Command::Run(a) => run_one(a),
         Command::Check(a) => check::run(a),
         Command::Compare(a) => compare(a),
-        Command::Reproduce(a) => reproduce(a),
+        Command::Explain(a) => explain::run(a),
+        Command::Reproduce(a) => reproduce::run(a),
         Command::Solve(a) => solve::run(a),
         Command::Stability(a) => stability::run(&a),
         Command::Schema => {
@@ -40,12 +44,14 @@ pub fn run(args: Args) -> Result<bool, Failure> {
 }
 
 /// As wide as the terminal, within reason; elsewhere always the same.
-fn style() -> Style {
+pub fn style() -> Style {
     let out = std::io::stdout();
+    let plain = std::env::var_os("NO_COLOR").is_some();
     let width = terminal_size::terminal_size_of(&out).map(|(width, _)| width.0.clamp(80, 160));
     Style {
         width: width.unwrap_or(Style::default().width),
-        colour: out.is_terminal() && std::env::var_os("NO_COLOR").is_none(),
+        colour: out.is_terminal() && !plain,
+        words: plain,
     }
 }
 
@@ -60,7 +66,9 @@ fn run_one(args: Run) -> Result<bool, Failure> {
     let pages = write(&dir, &outcomes, args.csv)?;
     kept.discard();
     let captured = capture.map_or(Ok(()), CaptureFile::finish);
-    if args.how.json {
+    if args.how.record {
+        record::show(&outcomes)?;
+    } else if args.how.json {
         json(&experiment)?;
     } else {
         show(&outcomes)?;
@@ -71,11 +79,11 @@ fn run_one(args: Run) -> Result<bool, Failure> {
     }
     captured?;
     live::fit(outcomes.iter().flat_map(|o| &o.runs))?;
-    Ok(experiment.pass)
+    Ok(experiment.class != Class::Unknown)
 }
 
 /// What an interrupted command has left beside `dir`.
-fn keep(dir: &Path, how: &How, build: &str) -> Result<Kept, Failure> {
+pub fn keep(dir: &Path, how: &How, build: &str) -> Result<Kept, Failure> {
     let kept = Kept::beside(dir, build)?;
     if how.fresh {
         kept.discard();
@@ -85,7 +93,7 @@ fn keep(dir: &Path, how: &How, build: &str) -> Result<Kept, Failure> {
 
 /// Tells this program from others with its version, as there are between releases. Where it
 /// cannot read itself, the version has to do.
-fn build() -> String {
+pub fn build() -> String {
     let read = std::env::current_exe().and_then(File::open);
     let hash = read.and_then(|program| {
         let mut hash = blake3::Hasher::new();
@@ -95,7 +103,8 @@ fn build() -> String {
     hash.map_or("unknown".into(), |hash| hash[..16].into())
 }
 
-fn experiment(id: &str, outcomes: &[Outcome]) -> Experiment {
+/// What came out, for programs.
+pub fn experiment(id: &str, outcomes: &[Outcome]) -> Experiment {
     let points: Vec<Point> = outcomes.iter().map(Outcome::point).collect();
     Experiment::of(id, &points)
 }
@@ -116,7 +125,7 @@ fn show(outcomes: &[Outcome]) -> Result<(), Failure> {
 }
 
 /// Writes run directories and the page; gives where the page is.
-fn write(dir: &Path, outcomes: &[Outcome], csv: bool) -> Result<String, Failure> {
+pub fn write(dir: &Path, outcomes: &[Outcome], csv: bool) -> Result<String, Failure> {
     let points: Vec<Point> = outcomes.iter().map(Outcome::point).collect();
     let html = page(&points);
     let texts: Vec<String> = outcomes.iter().map(|o| print(&o.scenario)).collect();
@@ -152,76 +161,4 @@ fn compare(args: Compare) -> Result<bool, Failure> {
         data(comparison(&columns, style()).trim_end())?;
     }
     Ok(true)
-}
-
-fn reproduce(args: Reproduce) -> Result<bool, Failure> {
-    if args.list {
-        for (id, _) in BUILT_IN {
-            let points = load(id, &[])?.points(&CATALOGUE, None)?;
-            data(format_args!("{id:12} {}", points[0].title))?;
-        }
-        return Ok(true);
-    }
-    let ids: Vec<String> = match args.all {
-        true => BUILT_IN.iter().map(|(id, _)| id.to_string()).collect(),
-        false => args.id,
-    };
-    if let Some(id) = (ids.iter()).find(|id| BUILT_IN.iter().all(|(known, _)| known != id)) {
-        let hint = "accord reproduce --list shows them";
-        return Err(Failure::new(format!("there is no experiment \"{id}\"")).hint(hint));
-    }
-    for id in &ids {
-        check_place(&args.output.join(id))?;
-    }
-    let (mut unfit, mut captured) = (Ok(()), Ok(()));
-    let mut experiments = Vec::new();
-    let build = build();
-    // To the end: an interrupted command, given again, has all its experiments to show.
-    let mut all_kept = Vec::new();
-    for id in &ids {
-        let dir = args.output.join(id);
-        let file = load(id, &args.how.set)?;
-        let kept = keep(&dir, &args.how, &build)?;
-        let Executed { outcomes, capture } = execute(&file, &args.how, args.all, &kept)?;
-        unfit = unfit.and_then(|()| live::fit(outcomes.iter().flat_map(|o| &o.runs)));
-        let experiment = experiment(id, &outcomes);
-        let page = write(&dir, &outcomes, false)?;
-        all_kept.push(kept);
-        captured = captured.and_then(|()| capture.map_or(Ok(()), CaptureFile::finish));
-        if !args.how.json {
-            data(format_args!("{id}: {}", outcomes[0].scenario.title))?;
-            for outcome in &outcomes {
-                if !outcome.scenario.point.is_empty() {
-                    data(outcome.point().label())?;
-                }
-                data(checks_table(&outcome.checks, style()))?;
-                let remarks = remarks(&outcome.runs.iter().collect::<Vec<_>>());
-                if !remarks.is_empty() {
-                    data(remarks)?;
-                }
-            }
-            if !args.how.quiet {
-                (outcomes.iter()).for_each(|o| live::remarks(&o.point()));
-                note(format_args!("plots: {page}\n"));
-            }
-        }
-        experiments.push(experiment);
-    }
-    all_kept.iter().for_each(Kept::discard);
-    if args.how.json {
-        json(&experiments)?;
-    } else if experiments.len() > 1 {
-        for e in &experiments {
-            let met = e.checks.iter().filter(|c| c.pass).count();
-            let mark = if e.pass { "✓" } else { "✗" };
-            data(format_args!(
-                "{mark} {:12} {met} of {} checks passed",
-                e.id,
-                e.checks.len()
-            ))?;
-        }
-    }
-    captured?;
-    unfit?;
-    Ok(experiments.iter().all(|e| e.pass))
 }

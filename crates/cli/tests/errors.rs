@@ -141,9 +141,9 @@ fn bad_scenarios_are_refused_with_their_place() {
             "comes back to \"a\"",
         ),
         (
-            with("[[event]]\nat = \"1 s\"\nlink = \"bottleneck\"\nrate = \"0 bps\"\n"),
-            "bad.toml:12:",
-            "more than zero",
+            with("[[event]]\nat = \"1 s\"\nlink = \"bottleneck\"\nrate = \"-5 Mbps\"\n"),
+            "bad.toml:12:8",
+            "negative",
         ),
         (format!("a = {open}{close}"), "bad.toml:1:", "recurs"),
         (with("packet = \"2 MB\"\n"), "bad.toml:9:10", "too much"),

@@ -375,3 +375,39 @@ fn a_full_disk_is_an_error() {
         "{ended:#?}"
     );
 }
+
+/// The page about the output says which engines have a metric: these, and no others.
+#[test]
+fn each_engine_records_what_the_page_says() {
+    use accord_scenario::{Engine, Metric, Of};
+    use std::collections::BTreeSet;
+
+    let red = SMALL.replace("discipline = \"droptail\"", "discipline = \"red\"");
+    let red = red.replace("\"vegas\"", "\"newreno\"");
+    let dir = folder(&[("small.toml", SMALL), ("red.toml", &red)]);
+    let mut seen = BTreeSet::new();
+    for id in ["small", "red"] {
+        let file = format!("{id}.toml");
+        let engines = "theory,fluid,packet";
+        let args = ["run", &file, "--engine", engines, "--csv", "-o", id];
+        accord(dir.path(), &args);
+        let text = std::fs::read_to_string(dir.path().join(id).join("series.csv"));
+        for line in text.expect("series").lines().skip(1) {
+            let cells: Vec<&str> = line.split(',').collect();
+            seen.insert((cells[1].to_string(), cells[4].to_string()));
+        }
+    }
+    for engine in [Engine::Theory, Engine::Fluid, Engine::Packet] {
+        for metric in Metric::ALL {
+            let there = seen.contains(&(engine.to_string(), metric.to_string()));
+            let said = metric.engines().contains(&engine);
+            // There are no aggregates and no transfers here.
+            let none = matches!(metric.of(), Of::Aggregate | Of::Transfer)
+                || matches!(metric, Metric::AggregateFairness | Metric::ExcessBandwidth);
+            assert!(
+                there == said || none && !there,
+                "{metric} of {engine}: {there}"
+            );
+        }
+    }
+}

@@ -200,7 +200,7 @@ fn experiments_are_resumed() {
     end(child).with(130);
     let before = files(&dir.path().join("all").join(ids[0]));
     let ended = accord(dir.path(), &args);
-    let line = "xia05-fig2: 18 of 18 runs were done before the interruption; going on";
+    let line = "xia05-fig2: 36 of 36 runs were done before the interruption; going on";
     assert!(ended.stderr.lines().any(|l| l == line), "{ended:#?}");
     assert_eq!(names(&dir.path().join("all")), [ids[1], ids[0]]);
     assert!(files(&dir.path().join("all").join(ids[0])) == before);

@@ -22,10 +22,12 @@ const MAY_KNOW: &[(&str, &[&str])] = &[
         &["units", "control", "aqm", "port", "transport", "scenario"],
     ),
     ("report", &["units", "scenario"]),
+    ("explain", &["units", "scenario", "report"]),
     (
         "cli",
         &[
             "units", "control", "aqm", "scenario", "theory", "fluid", "sim", "live", "report",
+            "explain",
         ],
     ),
 ];

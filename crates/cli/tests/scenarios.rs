@@ -12,7 +12,10 @@ const CATALOGUE: Catalogue = Catalogue {
 fn files() -> Vec<PathBuf> {
     let directory = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../scenarios");
     let entries = std::fs::read_dir(directory).expect("there is a directory of scenarios");
-    let mut files: Vec<_> = entries.map(|e| e.expect("it can be read").path()).collect();
+    let mut files: Vec<_> = entries
+        .map(|e| e.expect("it can be read").path())
+        .filter(|path| path.extension().is_some_and(|e| e == "toml"))
+        .collect();
     files.sort();
     files
 }

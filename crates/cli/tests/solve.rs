@@ -383,3 +383,21 @@ fn the_example_of_the_docs_both_ways() {
         assert!(run.contains(shown) && page.contains(shown), "{run}");
     }
 }
+
+#[test]
+fn flows_whose_rates_are_not_pinned_are_named() {
+    // At alpha = 0.01 a utility is almost linear: a price fits any rate.
+    let flows = "\
+flow,path,utility,weight,alpha
+a,1,alpha-fair,1,0.01
+b,2,alpha-fair,1,0.01
+c,1 2,alpha-fair,1,0.01
+";
+    let links = "link,capacity_bps\n1,1e7\n2,1e7\n";
+    let text = accord(network(links, flows).path(), &[]);
+    let text = String::from_utf8(text.stdout).expect("text");
+    let of = |start: &str| text.lines().find(|l| l.starts_with(start));
+    let loose = of("not proven: the rate of ").unwrap_or_else(|| panic!("{text}"));
+    assert!(loose.contains("c:"), "{text}");
+    assert!(!text.contains("proven: every rate"), "{text}");
+}

@@ -3,9 +3,10 @@
 use crate::estimate::Estimate;
 use crate::measure::Figure;
 use crate::show;
+use crate::verdict::Class;
 use accord_scenario::{
-    Across, Engine, Entity, Expectation, Metric, MetricUnit, Of, Over, Recorded, Run, Scenario,
-    Subject, Target, Window,
+    Across, Claim, Engine, Entity, Expectation, KnownFailure, Metric, MetricUnit, Of, Over,
+    Recorded, Run, Scenario, Subject, Target, Window, print_figure,
 };
 
 /// Rounding may not decide a verdict: a figure exactly at its bound passes.
@@ -39,8 +40,14 @@ pub struct Check {
     pub error: Option<f64>,
     /// Whether the expectation is met.
     pub pass: bool,
-    /// Why, in words.
+    /// Why, in words; and what to write where the file's record of a failure does not hold.
     pub reason: String,
+    /// Whose claim it is.
+    pub claim: Claim,
+    /// What the file says of a failure here.
+    pub known: Option<KnownFailure>,
+    /// What the verdict tells of: the claim, the setting, or us.
+    pub class: Class,
 }
 
 impl Check {
@@ -53,6 +60,15 @@ impl Check {
     pub fn value(&self, engine: Engine) -> Option<Estimate> {
         let found = self.values.iter().find(|(e, _)| *e == engine);
         found.map(|(_, estimate)| *estimate)
+    }
+
+    /// The measured figure as a scenario file has it, four digits of it.
+    pub fn measured_text(&self) -> Option<String> {
+        let value = self.measured()?.mean;
+        value.is_finite().then(|| {
+            let ratio = self.unit == MetricUnit::Ratio;
+            print_figure(four_digits(value), self.metric, ratio)
+        })
     }
 
     /// The relative tolerance; a range has none.
@@ -103,12 +119,15 @@ pub(crate) fn figure(checks: &[Check], engine: Engine) -> Option<Estimate> {
     }
 }
 
-/// The check that is farthest off: one that fails, or else the last.
+/// The check with the worst verdict, the last of those alike.
 pub(crate) fn worst(checks: &[Check]) -> &Check {
-    let failed = checks.iter().rfind(|c| !c.pass);
-    failed
-        .or(checks.last())
-        .expect("an expectation has an engine")
+    let worst = checks.iter().max_by_key(|c| c.class);
+    worst.expect("an expectation has an engine")
+}
+
+/// Rounded to four significant digits.
+fn four_digits(value: f64) -> f64 {
+    format!("{value:.3e}").parse().unwrap_or(value)
 }
 
 /// Runs with their engine, in the engines' order.
@@ -123,8 +142,21 @@ pub(crate) fn by_engine<'a>(runs: &[&'a Run]) -> Vec<(Engine, Vec<&'a Run>)> {
         .collect()
 }
 
-fn check(scenario: &Scenario, runs: &[(Engine, Vec<&Run>)], expectation: &Expectation) -> Check {
-    let entities = entities(scenario, expectation.of, expectation.metric);
+/// The figures of a run that expectations are about, by expectation: one for each flow or link
+/// that is judged by itself, otherwise a single one. `None` where the run lacks it.
+pub fn figure_values(scenario: &Scenario, run: &Run) -> Vec<Vec<Option<f64>>> {
+    let expectations = scenario.expectations.iter();
+    expectations
+        .map(|e| {
+            let (figure, entities) = subject_of(scenario, e);
+            let values = figure.of(&[run], &entities).into_iter();
+            values.map(|v| v.map(|v| v.mean)).collect()
+        })
+        .collect()
+}
+
+/// What an expectation is about.
+fn subject_of(scenario: &Scenario, expectation: &Expectation) -> (Figure, Vec<Entity>) {
     let across = match expectation.of {
         Subject::Group(_) if matches!(expectation.metric.of(), Of::Flow | Of::Transfer) => {
             expectation.across
@@ -137,6 +169,13 @@ fn check(scenario: &Scenario, runs: &[(Engine, Vec<&Run>)], expectation: &Expect
         across,
         during: expectation.during,
     };
+    let entities = entities(scenario, expectation.of, expectation.metric);
+    (figure, entities)
+}
+
+fn check(scenario: &Scenario, runs: &[(Engine, Vec<&Run>)], expectation: &Expectation) -> Check {
+    let (figure, entities) = subject_of(scenario, expectation);
+    let across = figure.across;
     let figures: Vec<(Engine, Vec<Option<Estimate>>)> = runs
         .iter()
         .map(|(engine, runs)| (*engine, figure.of(runs, &entities)))
@@ -182,7 +221,7 @@ fn check(scenario: &Scenario, runs: &[(Engine, Vec<&Run>)], expectation: &Expect
     let (shown, verdict) =
         worst.unwrap_or_else(|| (0, Verdict::missing("the group has no flows".into())));
 
-    Check {
+    let mut check = Check {
         name: expectation.name.clone(),
         engine: expectation.engine,
         metric: expectation.metric,
@@ -198,7 +237,44 @@ fn check(scenario: &Scenario, runs: &[(Engine, Vec<&Run>)], expectation: &Expect
         error: verdict.error,
         pass: verdict.pass,
         reason: verdict.reason,
-    }
+        claim: expectation.claim,
+        known: expectation.fails.clone(),
+        class: Class::Met,
+    };
+    classify(&mut check);
+    check
+}
+
+/// Tells what the verdict is of, and what to write where the record of a failure does not hold.
+fn classify(check: &mut Check) {
+    let Some(known) = &check.known else {
+        check.class = match check.pass {
+            true => Class::Met,
+            false => Class::Unknown,
+        };
+        return;
+    };
+    let cause = Class::of(known.why);
+    let Some(record) = known.record else {
+        check.class = if check.pass { Class::Met } else { cause };
+        return;
+    };
+    let recorded = show::quantity(record.value, check.unit);
+    let measured = check.measured_text();
+    let problem = match (check.pass, check.measured(), measured) {
+        (true, ..) => "it is met, and `fails` says that it is not: take that out".to_string(),
+        (false, Some(m), Some(_)) if record.holds(m.mean) => {
+            check.class = cause;
+            return;
+        }
+        (false, _, Some(text)) => format!(
+            "`fails` has {recorded} ± {}: find out what moved it, then write measured = {text}",
+            show::round_quantity(record.band, MetricUnit::Ratio)
+        ),
+        (false, ..) => format!("`fails` has {recorded}, and now there is no figure"),
+    };
+    check.class = Class::Unknown;
+    check.reason = format!("{}; {problem}", check.reason);
 }
 
 /// The verdict on one figure.

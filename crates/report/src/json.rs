@@ -3,6 +3,7 @@
 use crate::check::Check;
 use crate::compare::{Column, Row, Subject};
 use crate::estimate::Estimate;
+use crate::verdict::{Class, Tally};
 use accord_scenario::{Engine, Run, Scenario};
 use serde::Serialize;
 
@@ -38,6 +39,8 @@ pub struct Experiment {
     pub id: String,
     /// Whether every expectation is met.
     pub pass: bool,
+    /// The worst class of its checks.
+    pub class: Class,
     /// All expectations, point by point.
     pub checks: Vec<CheckRecord>,
 }
@@ -58,6 +61,7 @@ impl Experiment {
         Experiment {
             id: id.into(),
             pass: checks.iter().all(|c| c.pass),
+            class: Tally::of(checks.iter().map(|c| c.class)).worst(),
             checks,
         }
     }
@@ -88,6 +92,16 @@ pub struct CheckRecord {
     pub pass: bool,
     /// Why, in words.
     pub reason: String,
+    /// What the verdict tells of.
+    pub class: Class,
+    /// Whose claim it is: "paper", "theory" or "ours".
+    pub claim: &'static str,
+    /// The cause of a known failure: "paper", "setting" or "ours".
+    pub why: Option<&'static str>,
+    /// The same in words.
+    pub because: Option<String>,
+    /// What was recorded as measured of a known failure.
+    pub recorded: Option<f64>,
     /// The quantity.
     pub metric: &'static str,
     /// Of which flow, group or link.
@@ -114,6 +128,11 @@ impl CheckRecord {
             allowed: crate::show::allowed(check.target, check.unit),
             pass: check.pass,
             reason: check.reason.clone(),
+            class: check.class,
+            claim: check.claim.name(),
+            why: check.known.as_ref().map(|k| k.why.name()),
+            because: check.known.as_ref().map(|k| k.because.clone()),
+            recorded: check.known.as_ref().and_then(|k| Some(k.record?.value)),
             metric: check.metric.name(),
             of: check.of.clone(),
             unit: check.unit.symbol(),

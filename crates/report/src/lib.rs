@@ -16,13 +16,16 @@ mod contain;
 mod estimate;
 mod files;
 mod json;
+mod markdown;
 mod measure;
 mod page;
+mod results;
 pub mod show;
 mod table;
 mod transfers;
+mod verdict;
 
-pub use check::{Check, checks};
+pub use check::{Check, checks, figure_values};
 pub use compare::{Column, GroupOutline, LinkOutline, Outline, Row, Subject, columns, rows};
 pub use contain::contained;
 pub use estimate::Estimate;
@@ -31,6 +34,9 @@ pub use files::{
     load_run_dir, write_run_dir, write_sweep_dir,
 };
 pub use json::{CheckRecord, Experiment, Point, RowRecord, ValueRecord};
+pub use markdown::{ExperimentRow, rewrite};
 pub use page::page;
+pub use results::Results;
 pub use table::{Style, checks_table, comparison, remarks, table};
 pub use transfers::TransferRow;
+pub use verdict::{Class, Kind, Tally, kinds, totals};

@@ -1,7 +1,7 @@
 //! From series to single figures: over time, across flows, over repetitions.
 
 use crate::estimate::Estimate;
-use accord_scenario::{Across, Entity, Fold, Metric, Over, Run, Window};
+use accord_scenario::{Across, Engine, Entity, Fold, Metric, Of, Over, Run, Window};
 
 /// Which figure to take from a run.
 #[derive(Clone, Copy)]
@@ -19,11 +19,14 @@ impl Figure {
         let per_run: Vec<Vec<Option<f64>>> = runs
             .iter()
             .map(|run| {
+                if self.across == Across::Sum && self.metric.of() == Of::Flow {
+                    return vec![self.sum(run, entities)];
+                }
                 let each: Vec<_> = entities.iter().map(|&e| self.over_time(run, e)).collect();
                 match self.across {
                     Across::Each => each,
                     // A flow without a value was not active, and is none of the flows
-                    // whose mean, sum or fairness is asked for.
+                    // whose mean or fairness is asked for.
                     _ => vec![combine(self.across, each.iter().flatten().copied())],
                 }
             })
@@ -38,6 +41,27 @@ impl Figure {
                 Estimate::of(&values?)
             })
             .collect()
+    }
+
+    /// One number for all flows taken as one: their sum at each sample, then over time. A flow
+    /// that is not active adds nothing, and the window counts in full; only theory can have no
+    /// value for a sample, where it has no equilibrium.
+    fn sum(&self, run: &Run, entities: &[Entity]) -> Option<f64> {
+        let within = run.within(self.during);
+        let series = entities.iter().map(|&e| run.series(self.metric, e));
+        let columns: Vec<&[f64]> = (series.flatten())
+            .map(|s| &s.values[within.clone()])
+            .collect();
+        if columns.is_empty() {
+            return None;
+        }
+        let may_lack = run.manifest.engine == Engine::Theory;
+        let sums = (0..within.len()).filter_map(|i| {
+            let there = columns.iter().map(|c| c[i]).filter(|v| !v.is_nan());
+            let sum = there.reduce(|a, b| a + b);
+            sum.or((!may_lack).then_some(0.0))
+        });
+        reduce(self.over, self.metric.fold(), sums.collect())
     }
 
     /// One number for one flow or link of one run.
@@ -56,8 +80,8 @@ fn reduce(over: Over, fold: Fold, mut samples: Vec<f64>) -> Option<f64> {
     }
     match over {
         Over::Mean => match fold {
-            Fold::Mean => Some(mean(&samples)),
             Fold::Sum => Some(samples.iter().sum()),
+            _ => Some(mean(&samples)),
         },
         Over::Min => samples.into_iter().reduce(f64::min),
         Over::Max => samples.into_iter().reduce(f64::max),

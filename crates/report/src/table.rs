@@ -4,6 +4,7 @@ use crate::check::{Check, by_expectation, engines, figure, worst};
 use crate::compare::{Column, Outline, Row, Subject, columns, rows};
 use crate::show;
 use crate::transfers::{HEADINGS, TransferRow, transfer_rows};
+use crate::verdict::{Class, Tally};
 use accord_scenario::{Engine, Run, Scenario, Target};
 use comfy_table::{
     CellAlignment, ColumnConstraint, ContentArrangement, LineStyle, Table, TableStyle, Width,
@@ -16,6 +17,18 @@ pub struct Style {
     pub width: u16,
     /// Whether verdicts are coloured with terminal codes.
     pub colour: bool,
+    /// Whether verdicts are words in place of signs.
+    pub words: bool,
+}
+
+impl Style {
+    /// The mark of a verdict.
+    pub const fn mark(self, class: Class) -> &'static str {
+        match self.words {
+            true => class.word(),
+            false => class.sign(),
+        }
+    }
 }
 
 impl Default for Style {
@@ -23,6 +36,7 @@ impl Default for Style {
         Style {
             width: 100,
             colour: false,
+            words: false,
         }
     }
 }
@@ -33,8 +47,6 @@ const AGREE: f64 = 0.05;
 /// Spaces after a column, and where room is short.
 const PADDING: [u16; 2] = [2, 1];
 
-const PASS: &str = "✓";
-const FAIL: &str = "✗";
 const DIFFERS: &str = "differs";
 
 /// The engines' runs of one scenario side by side, over its steady window.
@@ -152,7 +164,7 @@ pub fn checks_table(checks: &[Check], style: Style) -> String {
     table.set_header(header);
     for judged in by_expectation(checks) {
         let check = worst(judged);
-        let mark = if check.pass { PASS } else { FAIL };
+        let mark = style.mark(check.class);
         let mut cells = vec![mark.to_string(), show::clean(&check.name, 80)];
         if windows {
             cells.push(show::window(check.during));
@@ -168,22 +180,54 @@ pub fn checks_table(checks: &[Check], style: Style) -> String {
     let first = 2 + usize::from(windows) + usize::from(papers);
     align_right(&mut table, first..first + engines.len() + 1);
     let mut text = format!("{}\n", finish(table));
-    for check in checks.iter().filter(|c| !c.pass) {
-        let (name, of) = (show::clean(&check.name, 60), show::clean(&check.of, 40));
-        let engine = check.engine;
-        text += &format!("{FAIL} {name} ({of}, {engine}): {}\n", check.reason);
-    }
-    text += &verdict(by_expectation(checks));
+    text += &signs(checks, style);
+    text += &failures(checks, style);
+    text += &verdict(by_expectation(checks), style);
     text.push('\n');
     paint(text, style)
 }
 
+/// What the marks mean that stand in a table, where they are not all the same good news.
+fn signs(checks: &[Check], style: Style) -> String {
+    let tally = Tally::of(checks.iter().map(|c| c.class));
+    if tally.worst() == Class::Met {
+        return String::new();
+    }
+    let there = Class::ALL.into_iter().filter(|c| tally.count(*c) > 0);
+    let meanings = there.map(|c| format!("{} {}", style.mark(c), c.meaning()));
+    let meanings: Vec<String> = meanings.collect();
+    format!("{}\n", meanings.join("; "))
+}
+
+/// Each check that is not met or not as recorded, and each reason once, after those that have it.
+fn failures(checks: &[Check], style: Style) -> String {
+    let mut text = String::new();
+    let because = |check: &Check| check.known.as_ref().map(|k| k.because.clone());
+    let failed = checks.iter().filter(|c| c.class != Class::Met);
+    let failed: Vec<&Check> = failed.collect();
+    for (i, check) in failed.iter().enumerate() {
+        let (name, of) = (show::clean(&check.name, 60), show::clean(&check.of, 40));
+        let (mark, engine) = (style.mark(check.class), check.engine);
+        text += &format!("{mark} {name} ({of}, {engine}): {}\n", check.reason);
+        let next = failed.get(i + 1).and_then(|c| because(c));
+        if let Some(reason) = because(check).filter(|r| next.as_ref() != Some(r)) {
+            text += &format!("  because: {}\n", show::clean(&reason, 1000));
+        }
+    }
+    text
+}
+
 /// The verdict in one line: "✓ 12 of 12 expectations met".
-pub(crate) fn verdict<'a>(expectations: impl Iterator<Item = &'a [Check]>) -> String {
-    let pass: Vec<bool> = expectations.map(|e| worst(e).pass).collect();
-    let met = pass.iter().filter(|pass| **pass).count();
-    let mark = if met == pass.len() { PASS } else { FAIL };
-    format!("{mark} {met} of {} expectations met", pass.len())
+pub(crate) fn verdict<'a>(expectations: impl Iterator<Item = &'a [Check]>, style: Style) -> String {
+    let tally = Tally::of(expectations.map(|e| worst(e).class));
+    let (mark, met) = (style.mark(tally.worst()), tally.count(Class::Met));
+    let mut text = format!("{mark} {met} of {} expectations met", tally.total());
+    for class in Class::ALL.into_iter().skip(1) {
+        if tally.count(class) > 0 {
+            text += &format!(", {} {}", tally.count(class), class.word());
+        }
+    }
+    text
 }
 
 /// How far off a check is, as text.
@@ -307,7 +351,14 @@ fn paint(text: String, style: Style) -> String {
         return text;
     }
     let mut text = text;
-    for (word, code) in [(PASS, 32), (FAIL, 31), (DIFFERS, 33)] {
+    // "–" and "!" are ordinary characters, too, and stay as they are.
+    let marks = [
+        (Class::Met.sign(), 32),
+        (Class::Finding.sign(), 36),
+        (Class::Ours.sign(), 31),
+        (DIFFERS, 33),
+    ];
+    for (word, code) in marks {
         text = text.replace(word, &format!("\x1b[{code}m{word}\x1b[0m"));
     }
     text

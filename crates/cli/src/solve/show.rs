@@ -10,6 +10,8 @@ use serde_json::{Map, Value, json};
 
 /// Letters of a name at most.
 const NAME: usize = 24;
+/// So many flows are named in a sentence.
+const NAMED: usize = 5;
 
 /// A page of text: status, certificate, the `top` flows and links.
 pub fn text(network: &Network, answer: &Answer, top: usize) -> String {
@@ -33,20 +35,43 @@ pub fn text(network: &Network, answer: &Answer, top: usize) -> String {
         .map(|(name, value)| format!("{} {}", name.replace('_', " "), order(value)))
         .collect();
     out += &format!("certificate: {}\n", parts.join(", "));
-    let worst = (0..routes.flows()).filter_map(|flow| answer.uncertainty(flow));
-    if let Some(worst) = worst.reduce(f64::max) {
-        out += &match worst.is_finite() {
-            true => format!(
-                "proven: every rate is the optimal one to within {} of it\n",
-                order(worst)
-            ),
-            false => "the certificate does not bound every rate\n".into(),
-        };
-    }
+    out += &proven(network, answer);
     out += &flows(network, answer, top);
     out += &links(network, answer, top);
     let lines: Vec<&str> = out.lines().map(str::trim_end).collect();
     lines.join("\n") + "\n"
+}
+
+/// How near the rates are proven to be to the optimal ones, and which flows' are not: where a
+/// utility is almost linear, rates far apart are worth almost the same.
+fn proven(network: &Network, answer: &Answer) -> String {
+    let every = (0..answer.rates.len()).filter_map(|f| Some((f, answer.uncertainty(f)?)));
+    // A bound as large as the rate says nothing of it.
+    let (sure, loose): (Vec<_>, Vec<_>) = every.partition(|(_, off)| *off < 1.0);
+    let worst = sure.iter().map(|(_, off)| *off).reduce(f64::max);
+    let within = |which: &str, worst: f64| {
+        let worst = order(worst);
+        format!("proven: {which} rate is the optimal one to within {worst} of it\n")
+    };
+    let mut out = match worst {
+        Some(worst) if loose.is_empty() => return within("every", worst),
+        Some(worst) => within("every other", worst),
+        None => String::new(),
+    };
+    let names: Vec<&str> = (loose.iter().take(NAMED))
+        .map(|(f, _)| &*network.flows[*f])
+        .collect();
+    if !names.is_empty() {
+        let more = match loose.len() - names.len() {
+            0 => String::new(),
+            more => format!(" and {more} more"),
+        };
+        let names = names.join(", ");
+        out = format!(
+            "not proven: the rate of {names}{more}: the certificate does not bound it\n{out}"
+        );
+    }
+    out
 }
 
 /// The flows with the highest rates.

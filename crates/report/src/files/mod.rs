@@ -34,6 +34,7 @@ pub use read::{LoadedRun, load_run_dir};
 use crate::compare::{Outline, columns, rows};
 use crate::json::{CheckRecord, Point, RowRecord};
 use crate::transfers::{TransferRow, transfer_rows};
+use crate::verdict::{Class, Tally};
 use accord_scenario::Run;
 use place::Place;
 use serde::Serialize;
@@ -157,6 +158,7 @@ struct Summary<'a> {
     title: &'a str,
     point: &'a [(String, String)],
     pass: bool,
+    class: Class,
     checks: Vec<CheckRecord>,
     steady_s: (f64, f64),
     comparison: Vec<RowRecord>,
@@ -176,6 +178,7 @@ impl<'a> Summary<'a> {
             title: &outline.title,
             point: &outline.point,
             pass: point.checks.iter().all(|c| c.pass),
+            class: Tally::of(point.checks.iter().map(|c| c.class)).worst(),
             checks: point.checks.iter().map(CheckRecord::of).collect(),
             steady_s: outline.steady_s,
             comparison: RowRecord::of(&columns, &rows(&columns)),

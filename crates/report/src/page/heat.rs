@@ -4,6 +4,7 @@ use super::html::escape;
 use crate::check::Check;
 use crate::json::Point;
 use crate::show;
+use crate::verdict::Class;
 use std::fmt::Write;
 
 /// Values of a variable below which a map shows less than lines do.
@@ -111,7 +112,7 @@ fn map(out: &mut String, grid: &Grid, points: &[Point], check: &Check) {
     let text = |v| show::quantity(v, check.unit);
     let range = match least <= most {
         true => format!(
-            "<p>From {} (light) to {} (dark); ✗: not met.</p>\n",
+            "<p>From {} (light) to {} (dark); with a sign: not met.</p>\n",
             text(least),
             text(most)
         ),
@@ -131,7 +132,10 @@ fn cell_html(out: &mut String, check: Option<&Check>, value: Option<f64>, range:
         false => 0.0,
     };
     let lightness = 94.0 - 44.0 * part;
-    let mark = if check.pass { "" } else { " ✗" };
+    let mark = match check.class {
+        Class::Met => String::new(),
+        class => format!(" {}", class.sign()),
+    };
     _ = write!(
         out,
         "<td class=\"n\" style=\"background:hsl(210 70% {lightness:.0}%);color:#111\">{}{mark}</td>",

@@ -4,8 +4,9 @@ use crate::check::{Check, by_expectation, engines, figure, worst};
 use crate::compare::Outline;
 use crate::json::Point;
 use crate::show;
-use crate::table::{error, verdict};
+use crate::table::{Style, error, verdict};
 use crate::transfers::{HEADINGS, transfer_rows};
+use crate::verdict::{Class, Tally};
 use accord_scenario::{Engine, Run, Window};
 use std::fmt::Write;
 
@@ -31,7 +32,7 @@ pub fn header(points: &[Point]) -> String {
         return "<header><h1>No runs</h1></header>".into();
     };
     let scenario = first.scenario;
-    let mut checks = points.iter().flat_map(|p| p.checks).peekable();
+    let checks = Tally::of(points.iter().flat_map(|p| p.checks).map(|c| c.class));
     let mut out = format!("<header>\n<h1>{}</h1>\n<p>", escape(&scenario.title, 200));
     _ = write!(out, "<code>{}</code>", escape(&scenario.id, 100));
     if !scenario.source.is_empty() {
@@ -43,15 +44,22 @@ pub fn header(points: &[Point]) -> String {
         n => write!(out, " · {n} points"),
     };
     out.push_str("</p>\n");
-    if checks.peek().is_some() {
-        let class = match checks.all(|c| c.pass) {
-            true => "pass",
-            false => "fail",
-        };
-        let verdict = verdict(points.iter().flat_map(|p| by_expectation(p.checks)));
+    if checks.total() > 0 {
+        let class = style_of(checks.worst());
+        let expectations = points.iter().flat_map(|p| by_expectation(p.checks));
+        let verdict = verdict(expectations, Style::default());
         _ = writeln!(out, "<p class=\"verdict {class}\">{verdict}</p>");
     }
     out + "</header>"
+}
+
+/// The style of a verdict.
+const fn style_of(class: Class) -> &'static str {
+    match class {
+        Class::Met => "pass",
+        Class::Finding | Class::Open => "known",
+        Class::Ours | Class::Unknown => "fail",
+    }
 }
 
 /// The table of checks, of all points. Buttons are wired up by the script.
@@ -86,7 +94,15 @@ pub fn checks(points: &[Point]) -> String {
             row(&mut out, judged, &engines, i, label, papers);
         }
     }
-    out + "</tbody></table></div>\n</section>"
+    out.push_str("</tbody></table></div>\n");
+    let tally = Tally::of(points.iter().flat_map(|p| p.checks).map(|c| c.class));
+    if tally.worst() != Class::Met {
+        let there = Class::ALL.into_iter().filter(|c| tally.count(*c) > 0);
+        let meanings = there.map(|c| format!("{} {}", c.sign(), c.meaning()));
+        let meanings: Vec<String> = meanings.collect();
+        _ = writeln!(out, "<p class=\"signs\">{}</p>", meanings.join("; "));
+    }
+    out + "</section>"
 }
 
 /// Completion times of transfers, of all points; nothing where there are none.
@@ -136,23 +152,28 @@ fn row(
     papers: bool,
 ) {
     let check = worst(judged);
-    let (class, mark, word) = match check.pass {
-        true => ("pass", "✓", "met"),
-        false => ("fail", "✗", "not met"),
-    };
+    let (class, mark) = (style_of(check.class), check.class.sign());
+    let word = check.class.meaning();
     let value = |v: Option<_>| v.map_or(show::NONE.into(), |v| show::estimate(v, check.unit));
     _ = write!(
         out,
         "<tr class=\"{class}\"><td><span class=\"mark\" role=\"img\" aria-label=\"{word}\">{mark}</span></td><th scope=\"row\">{}",
         escape(&check.name, 200)
     );
-    for failed in judged.iter().filter(|c| !c.pass) {
+    for failed in judged.iter().filter(|c| c.class != Class::Met) {
         _ = write!(
             out,
             "<p class=\"reason\">{}: {}</p>",
             failed.engine,
             escape(&failed.reason, 300)
         );
+        if let Some(known) = &failed.known {
+            _ = write!(
+                out,
+                "<p class=\"because\">{}</p>",
+                escape(&known.because, 1000)
+            );
+        }
     }
     out.push_str("</th>");
     if let Some(label) = label {

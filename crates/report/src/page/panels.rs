@@ -216,16 +216,16 @@ impl<'a> Plan<'a> {
     pub fn plots(&self, most: usize) -> PointPlots {
         let scenario = self.point.scenario;
         let thin = |run: &Run| Thinning::to(most, run.time.len());
-        let phases = scenario.phases();
-        let cuts = phases.iter().skip(1).map(|p| p.start.as_secs_f64());
+        let cuts = scenario.cuts();
+        let inner = cuts[1..cuts.len() - 1].iter();
         let panels = TEMPLATES.iter().filter_map(|t| self.panel(t, most));
         PointPlots {
             label: show::clean(&self.point.label(), 120),
             end: scenario.end().as_secs_f64(),
             steady: seconds(scenario.steady),
             // Flows that come and go all the time make no phases worth a line each.
-            phases: match phases.len() {
-                0..=40 => cuts.collect(),
+            phases: match inner.len() {
+                0..40 => inner.map(|cut| cut.as_secs_f64()).collect(),
                 _ => vec![],
             },
             axes: self

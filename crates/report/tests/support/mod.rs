@@ -2,8 +2,9 @@
 #![allow(dead_code)] // Each test and example uses its own part.
 
 use accord_scenario::{
-    Across, Demand, Engine, Entity, Expectation, Flow, Group, Limit, Link, Manifest, Metric, Node,
-    Over, Queue, Recorded, Run, Scenario, Series, Statistics, Subject, Target, Window,
+    Across, Claim, Demand, Engine, Entity, Expectation, Flow, Fold, Group, Limit, Link, Manifest,
+    Metric, Node, Over, Queue, Recorded, Run, Scenario, Series, Statistics, Subject, Target,
+    Window,
 };
 use accord_units::param::{Family, Role};
 use accord_units::{Bytes, Duration, Objective, Price, Rate, Service, Time};
@@ -63,6 +64,8 @@ pub fn scenario(groups: &[(&str, usize)], links: &[&str], seconds: u64) -> Scena
             packet: Bytes::new(1000),
             ack: Bytes::new(40),
             control: Bytes::new(40),
+            sizes: None,
+            processing: Duration::ZERO,
         }));
     }
     Scenario {
@@ -122,8 +125,17 @@ pub fn run_at(
     time: Vec<f64>,
     series: Vec<(Metric, Entity, Vec<f64>)>,
 ) -> Run {
-    let mut series: Vec<Series> = series
-        .into_iter()
+    // A ratio comes with what it is a ratio of.
+    let parts = |(metric, entity, values): &(Metric, Entity, Vec<f64>)| match metric.fold() {
+        Fold::Ratio(over, under) => {
+            let one = |v: &f64| if v.is_nan() { f64::NAN } else { 1.0 };
+            let ones = values.iter().map(one).collect();
+            vec![(over, *entity, values.clone()), (under, *entity, ones)]
+        }
+        _ => vec![],
+    };
+    let parts: Vec<_> = series.iter().flat_map(parts).collect();
+    let mut series: Vec<Series> = (series.into_iter().chain(parts))
         .map(|(metric, entity, values)| Series {
             metric,
             entity,
@@ -162,5 +174,7 @@ pub fn expectation(target: Target) -> Expectation {
         during: window(2, 4),
         target,
         paper: String::new(),
+        claim: Claim::Ours,
+        fails: None,
     }
 }

@@ -1,4 +1,4 @@
-/* sources 2c87b0150aa545a4 */
+/* sources 934a787b678f03a6 */
 /*! Contains uPlot.
 The MIT License (MIT)
 

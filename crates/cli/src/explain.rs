@@ -1,0 +1,100 @@
+//! `accord explain`: why engines differ.
+
+use crate::args::{Explain, How};
+use crate::execute::simulate;
+use crate::fail::Failure;
+use crate::live;
+use crate::output::{data, json};
+use crate::progress::Progress;
+use crate::source::{CATALOGUE, load};
+use accord_explain::{Job, Pair, Reading, Which, attribute, text};
+use accord_scenario::{Engine, Scenario};
+use accord_units::Duration;
+use rayon::prelude::*;
+
+/// Explains every point of a scenario. `Ok(false)` where something is left unexplained.
+pub fn run(args: Explain) -> Result<bool, Failure> {
+    let pair = Pair {
+        reference: match args.engine {
+            Engine::Live => Engine::Packet,
+            Engine::Fluid | Engine::Packet => Engine::Theory,
+            Engine::Theory => {
+                let why = "theory is what the others are held against";
+                return Err(Failure::new(why).hint("name packet, fluid or live"));
+            }
+        },
+        measured: args.engine,
+    };
+    let which = match args.standard {
+        true => Which::Standard,
+        false => Which::Expected,
+    };
+    let file = load(&args.scenario, &args.set)?;
+    let mut by_seed = vec![file.points(&CATALOGUE, args.seed)?];
+    for k in 1..args.reps {
+        let seed = by_seed[0][0].seed.wrapping_add(k);
+        by_seed.push(file.points(&CATALOGUE, Some(seed))?);
+    }
+    let how = How {
+        engine: vec![args.engine],
+        live: args.live,
+        seed: args.seed,
+        reps: args.reps,
+        set: args.set,
+        pcap: None,
+        fresh: false,
+        json: args.json,
+        quiet: args.quiet,
+        record: false,
+    };
+    live::possible(how.engine.clone(), &how, false, &by_seed[0])?;
+    let mut all = Vec::new();
+    for point in 0..by_seed[0].len() {
+        let seeds: Vec<Scenario> = by_seed.iter().map(|s| s[point].clone()).collect();
+        let found = attribute(&seeds, pair, which, args.finer, &mut |jobs| {
+            runs(jobs, &how)
+        })?;
+        if !args.json {
+            data(text(&found))?;
+        }
+        all.push(found);
+    }
+    if args.json {
+        json(&all)?;
+    }
+    if let Some(empty) = all.iter().find(|a| a.findings.is_empty()) {
+        let why = format!("{}: there is no figure that both engines have", empty.id);
+        return Err(Failure::new(why).hint("accord run tells what theory says of it"));
+    }
+    Ok(all.iter().all(|a| a.pass()))
+}
+
+/// Makes runs, on all cores; the longest first, so that none is alone at the end. A live run
+/// wants the machine for itself.
+fn runs(jobs: Vec<Job>, how: &How) -> Result<Vec<Reading>, Failure> {
+    let total = jobs
+        .iter()
+        .fold(Duration::ZERO, |sum, j| sum + j.scenario.duration);
+    let progress = Progress::new(total, how.quiet || how.json);
+    let is_live = |i: &usize| jobs[*i].engine == Engine::Live;
+    let job = |i: usize| -> Result<(usize, Reading), Failure> {
+        let run = simulate(&jobs[i].scenario, jobs[i].engine, how, &progress, None)?;
+        live::fit([&run])?;
+        Ok((i, jobs[i].read(&run)))
+    };
+    // A run takes as long as it has packets to move.
+    let work = |i: &usize| {
+        let s = &jobs[*i].scenario;
+        let packet = s.flows.iter().map(|f| f.packet.get()).min().unwrap_or(1);
+        std::cmp::Reverse(s.duration.as_ps() / packet)
+    };
+    let (live, mut others): (Vec<usize>, Vec<usize>) = (0..jobs.len()).partition(is_live);
+    others.sort_by_key(work);
+    let done: Result<Vec<_>, Failure> = (others.into_par_iter().with_max_len(1)).map(job).collect();
+    let mut done = done?;
+    for i in live {
+        done.push(job(i)?);
+    }
+    done.sort_by_key(|(i, _)| *i);
+    Ok(done.into_iter().map(|(_, reading)| reading).collect())
+}

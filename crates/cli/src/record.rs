@@ -1,0 +1,186 @@
+//! `--record`: the `fails` of a scenario file as they should be, by what came out. Reasons are
+//! kept where there are some; new ones are left empty, which a scenario file may not be.
+
+use crate::execute::Outcome;
+use crate::fail::Failure;
+use crate::output::data;
+use accord_report::Class;
+use accord_scenario::{Engine, Expectation, MetricUnit, print_figure, print_text};
+
+/// The band that need not be written.
+const BAND: f64 = 0.01;
+
+/// A failure at one point.
+struct Item {
+    why: &'static str,
+    because: String,
+    band: f64,
+    engine: Engine,
+    /// Sweeps with their labels, of those that tell points of the expectation apart.
+    at: Vec<(String, String)>,
+    measured: String,
+}
+
+/// Prints the `fails` of all expectations of which something is not known.
+pub fn show(outcomes: &[Outcome]) -> Result<(), Failure> {
+    let mut names: Vec<&str> = Vec::new();
+    let checks = outcomes.iter().flat_map(|o| &o.checks);
+    for check in checks.filter(|c| c.class == Class::Unknown) {
+        if !names.contains(&check.name.as_str()) {
+            names.push(&check.name);
+        }
+    }
+    for name in names {
+        let id = &outcomes[0].scenario.id;
+        data(format_args!("# {id}, {}", print_text(name)))?;
+        let (items, missing) = items(outcomes, name);
+        for text in missing {
+            data(format_args!("# nothing to record: {text}"))?;
+        }
+        if items.is_empty() {
+            data("# no `fails`\n")?;
+            continue;
+        }
+        data("fails = [")?;
+        for entry in entries(items) {
+            data(format_args!("    {entry},"))?;
+        }
+        data("]\n")?;
+    }
+    Ok(())
+}
+
+/// The failures of the expectation `name`, and those without a figure, in words.
+fn items(outcomes: &[Outcome], name: &str) -> (Vec<Item>, Vec<String>) {
+    let (mut items, mut missing) = (Vec::new(), Vec::new());
+    let expects = |o: &Outcome| o.scenario.expectations.iter().any(|e| e.name == name);
+    let of: Vec<&Outcome> = outcomes.iter().filter(|o| expects(o)).collect();
+    let varies = |i: usize| {
+        let label = |o: &&Outcome| o.scenario.point[i].1.clone();
+        of.iter().any(|o| label(o) != label(&of[0]))
+    };
+    for outcome in &of {
+        let point = outcome.scenario.point.iter().enumerate();
+        let at: Vec<_> = point
+            .filter(|(i, _)| varies(*i))
+            .map(|(_, (sweep, label))| (sweep.clone(), label.clone()))
+            .collect();
+        let expectations = outcome.scenario.expectations.iter();
+        for e in expectations.filter(|e| e.name == name) {
+            let check = (outcome.checks.iter()).find(|c| c.name == name && c.engine == e.engine);
+            let measured = match check {
+                Some(check) if check.pass => continue,
+                Some(check) => check.measured_text(),
+                // Not run, as live runs are where all experiments are: it stays as it is.
+                None => match recorded(e) {
+                    Some(text) => Some(text),
+                    None => continue,
+                },
+            };
+            let Some(measured) = measured else {
+                let why = check.map_or("", |c| &c.reason);
+                missing.push(format!("{} {}: {why}", outcome.point().label(), e.engine));
+                continue;
+            };
+            let known = e.fails.as_ref();
+            let band = known.and_then(|k| k.record).map_or(BAND, |r| r.band);
+            items.push(Item {
+                why: known.map_or("", |k| k.why.name()),
+                because: known.map_or(String::new(), |k| k.because.clone()),
+                band,
+                engine: e.engine,
+                at: at.clone(),
+                measured,
+            });
+        }
+    }
+    (items, missing)
+}
+
+/// What a file has as measured.
+fn recorded(e: &Expectation) -> Option<String> {
+    let value = e.fails.as_ref()?.record?.value;
+    let ratio = e.unit() == MetricUnit::Ratio;
+    Some(print_figure(value, e.metric, ratio))
+}
+
+/// As few entries as say the same: those that differ in one sweep only are one.
+fn entries(items: Vec<Item>) -> Vec<String> {
+    let alike = |a: &Item, b: &Item| {
+        (a.why, &a.because, a.band, a.engine) == (b.why, &b.because, b.band, b.engine)
+    };
+    let mut groups: Vec<Vec<Item>> = Vec::new();
+    for item in items {
+        match groups.iter_mut().find(|g| alike(&g[0], &item)) {
+            Some(group) => group.push(item),
+            None => groups.push(vec![item]),
+        }
+    }
+    groups.iter().flat_map(|group| of_group(group)).collect()
+}
+
+fn of_group(group: &[Item]) -> Vec<String> {
+    let sweeps = group[0].at.len();
+    let labels = |i: usize| {
+        let mut labels: Vec<&str> = Vec::new();
+        for item in group {
+            if !labels.contains(&item.at[i].1.as_str()) {
+                labels.push(&item.at[i].1);
+            }
+        }
+        labels.len()
+    };
+    let Some(by) = (0..sweeps).max_by_key(|i| labels(*i)) else {
+        return group.iter().map(|i| entry(i, &[], &i.measured)).collect();
+    };
+    let others = |item: &Item| -> Vec<(String, String)> {
+        let others = item.at.iter().enumerate().filter(|(i, _)| *i != by);
+        others.map(|(_, at)| at.clone()).collect()
+    };
+    let mut parts: Vec<Vec<&Item>> = Vec::new();
+    for item in group {
+        match parts.iter_mut().find(|p| others(p[0]) == others(item)) {
+            Some(part) => part.push(item),
+            None => parts.push(vec![item]),
+        }
+    }
+    let text = |part: &Vec<&Item>| match part[..] {
+        [one] => entry(one, &one.at, &one.measured),
+        _ => {
+            let value = |item: &&Item| (item.at[by].1.clone(), item.measured.clone());
+            let values: Vec<_> = part.iter().map(value).collect();
+            let sweep = print_text(&part[0].at[by].0);
+            let values = table(&values, |measured| measured.to_string());
+            entry(
+                part[0],
+                &others(part[0]),
+                &format!("{values}, by = {sweep}"),
+            )
+        }
+    };
+    parts.iter().map(text).collect()
+}
+
+/// One entry of the list; `measured` may be followed by other keys.
+fn entry(item: &Item, at: &[(String, String)], measured: &str) -> String {
+    let mut out = format!(
+        "{{ why = {}, because = {}, engine = \"{}\"",
+        print_text(item.why),
+        print_text(&item.because),
+        item.engine
+    );
+    if !at.is_empty() {
+        out += &format!(", at = {}", table(at, print_text));
+    }
+    out += &format!(", measured = {measured}");
+    if item.band != BAND {
+        out += &format!(", band = {:?}", item.band);
+    }
+    out + " }"
+}
+
+fn table(entries: &[(String, String)], value: impl Fn(&str) -> String) -> String {
+    let entry = |(key, text): &(String, String)| format!("{} = {}", print_text(key), value(text));
+    let entries: Vec<_> = entries.iter().map(entry).collect();
+    format!("{{ {} }}", entries.join(", "))
+}

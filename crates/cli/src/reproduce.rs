@@ -1,0 +1,202 @@
+//! `accord reproduce`: the experiments that come with the program, their verdicts over all of
+//! them, and their recorded results.
+
+use crate::args::Reproduce;
+use crate::capture::CaptureFile;
+use crate::commands::{build, experiment, keep, style, write};
+use crate::execute::{Executed, execute};
+use crate::fail::Failure;
+use crate::live;
+use crate::output::{data, json, note};
+use crate::record;
+use crate::source::{BUILT_IN, CATALOGUE, load};
+use accord_report::{
+    Class, Experiment, ExperimentRow, Kept, Point, Results, Tally, check_place, checks_table,
+    remarks, rewrite, totals,
+};
+use std::path::Path;
+
+/// More differences than this nobody reads at once.
+const SHOWN: usize = 200;
+
+/// The command that writes what this one compares with, as the files should name it.
+const COMMAND: &str = "accord reproduce --all --write --results scenarios/results.txt \
+                       --tables README.md,docs/src/experiments.md";
+
+/// Carries it out. `Ok(false)` means that something is not as it is known.
+pub fn run(args: Reproduce) -> Result<bool, Failure> {
+    if args.list {
+        for (id, _) in BUILT_IN {
+            let points = load(id, &[])?.points(&CATALOGUE, None)?;
+            data(format_args!("{id:12} {}", points[0].title))?;
+        }
+        return Ok(true);
+    }
+    let ids: Vec<String> = match args.all {
+        true => BUILT_IN.iter().map(|(id, _)| id.to_string()).collect(),
+        false => args.id.clone(),
+    };
+    if let Some(id) = (ids.iter()).find(|id| BUILT_IN.iter().all(|(known, _)| known != id)) {
+        let hint = "accord reproduce --list shows them";
+        return Err(Failure::new(format!("there is no experiment \"{id}\"")).hint(hint));
+    }
+    for id in &ids {
+        check_place(&args.output.join(id))?;
+    }
+    // Before the work: what cannot be read is said at once.
+    let recorded = Recorded::open(&args)?;
+    let (mut unfit, mut captured) = (Ok(()), Ok(()));
+    let mut experiments = Vec::new();
+    let (mut rows, mut results) = (Vec::new(), Results::default());
+    let build = build();
+    let without_live = args.all || args.results.is_some();
+    // To the end: an interrupted command, given again, has all its experiments to show.
+    let mut all_kept = Vec::new();
+    for id in &ids {
+        let dir = args.output.join(id);
+        let file = load(id, &args.how.set)?;
+        let kept = keep(&dir, &args.how, &build)?;
+        let Executed { outcomes, capture } = execute(&file, &args.how, without_live, &kept)?;
+        unfit = unfit.and_then(|()| live::fit(outcomes.iter().flat_map(|o| &o.runs)));
+        let experiment = experiment(id, &outcomes);
+        let page = write(&dir, &outcomes, false)?;
+        all_kept.push(kept);
+        captured = captured.and_then(|()| capture.map_or(Ok(()), CaptureFile::finish));
+        let points: Vec<Point> = outcomes.iter().map(|o| o.point()).collect();
+        rows.push(ExperimentRow::of(id, &points));
+        results.add(id, &points);
+        if args.how.record {
+            record::show(&outcomes)?;
+        } else if !args.how.json {
+            data(format_args!("{id}: {}", outcomes[0].scenario.title))?;
+            for outcome in &outcomes {
+                if !outcome.scenario.point.is_empty() {
+                    data(outcome.point().label())?;
+                }
+                data(checks_table(&outcome.checks, style()))?;
+                let remarks = remarks(&outcome.runs.iter().collect::<Vec<_>>());
+                if !remarks.is_empty() {
+                    data(remarks)?;
+                }
+            }
+            if !args.how.quiet {
+                points.iter().for_each(live::remarks);
+                note(format_args!("plots: {page}\n"));
+            }
+        }
+        experiments.push(experiment);
+    }
+    all_kept.iter().for_each(Kept::discard);
+    if args.how.json {
+        json(&experiments)?;
+    } else if experiments.len() > 1 && !args.how.record {
+        show(&experiments, &rows)?;
+    }
+    let same = recorded.settle(&args, &results, &rows)?;
+    captured?;
+    unfit?;
+    Ok(same && experiments.iter().all(|e| e.class != Class::Unknown))
+}
+
+/// A line for each experiment, and the counts over all.
+fn show(experiments: &[Experiment], rows: &[ExperimentRow]) -> Result<(), Failure> {
+    for e in experiments {
+        let tally = Tally::of(e.checks.iter().map(|c| c.class));
+        let (mark, met) = (style().mark(e.class), tally.count(Class::Met));
+        let failures = match tally.failures(style()) {
+            failures if failures.is_empty() => failures,
+            failures => format!(": {failures}"),
+        };
+        let of = tally.total();
+        data(format_args!(
+            "{mark} {:12} {met} of {of} checks met{failures}",
+            e.id
+        ))?;
+    }
+    data("")?;
+    for line in totals(rows.iter().map(ExperimentRow::checks)) {
+        data(line)?;
+    }
+    Ok(())
+}
+
+/// What the files have that results and tables are compared with.
+struct Recorded {
+    results: Results,
+    /// The text of each page.
+    pages: Vec<String>,
+}
+
+impl Recorded {
+    fn open(args: &Reproduce) -> Result<Recorded, Failure> {
+        let read = |path: &Path| {
+            std::fs::read_to_string(path)
+                .map_err(|e| Failure::new(format!("{} cannot be read: {e}", path.display())))
+        };
+        let results = match &args.results {
+            None => Results::default(),
+            // Written anew, or for the first time.
+            Some(path) if args.write && (args.all || !path.exists()) => Results::default(),
+            Some(path) => Results::parse(&read(path)?).map_err(|e| {
+                let message = format!("{} has no results: {e}", path.display());
+                Failure::new(message).hint(format!("it is written by {COMMAND}"))
+            })?,
+        };
+        let pages = args.tables.iter().map(|path| {
+            let page = read(path)?;
+            rewrite(&page, &[]).map_err(|e| Failure::new(format!("{}: {e}", path.display())))?;
+            Ok(page)
+        });
+        Ok(Recorded {
+            results,
+            pages: pages.collect::<Result<_, Failure>>()?,
+        })
+    }
+
+    /// Writes what came out, or says how it differs; whether nothing does.
+    fn settle(
+        &self,
+        args: &Reproduce,
+        results: &Results,
+        rows: &[ExperimentRow],
+    ) -> Result<bool, Failure> {
+        let put = |path: &Path, text: &str| {
+            std::fs::write(path, text)
+                .map_err(|e| Failure::new(format!("{} cannot be written: {e}", path.display())))
+        };
+        let mut same = true;
+        if let (Some(path), true) = (&args.results, args.write) {
+            put(path, &self.results.clone().with(results).print(COMMAND))?;
+        } else if let Some(path) = &args.results {
+            let lines = self.results.differences(results, args.all);
+            same = lines.is_empty();
+            lines.iter().take(SHOWN).for_each(note);
+            if lines.len() > SHOWN {
+                note(format_args!("and {} lines more", lines.len() - SHOWN));
+            }
+            if !same {
+                note(format_args!(
+                    "these are not the results in {}; where that is meant: {COMMAND}",
+                    path.display()
+                ));
+            }
+        }
+        for (path, page) in args.tables.iter().zip(&self.pages) {
+            let new = rewrite(page, rows)
+                .map_err(|e| Failure::new(format!("{}: {e}", path.display())))?;
+            if new == *page {
+                continue;
+            }
+            if args.write {
+                put(path, &new)?;
+                continue;
+            }
+            same = false;
+            let old: Vec<&str> = page.lines().collect();
+            let lines = new.lines().filter(|line| !old.contains(line));
+            note(format_args!("{}: these lines are new:", path.display()));
+            lines.take(SHOWN).for_each(note);
+        }
+        Ok(same)
+    }
+}

@@ -1,0 +1,158 @@
+//! `accord explain` on scenarios whose gap has a cause that is known by construction.
+
+mod common;
+
+use common::{end, program};
+use serde_json::Value;
+
+/// A dumbbell with `flows` flows, of which `flow` says more.
+fn dumbbell(rate: &str, delay: &str, limit: &str, flows: usize, flow: &str) -> String {
+    format!(
+        r#"
+        title = "a gap"
+        duration = "40 s"
+        steady = ["20 s", "40 s"]
+        [topology.dumbbell]
+        rate = "{rate}"
+        delay = "{delay}"
+        queue = {{ discipline = "droptail", limit = "{limit}" }}
+        [flow.f]
+        count = {flows}
+        from = "left"
+        to = "right"
+        access = {{ rate = "100 Mbps", delay = "1 ms" }}
+        egress = {{ rate = "100 Mbps", delay = "1 ms" }}
+        {flow}
+        "#
+    )
+}
+
+const VEGAS: &str = r#"controller = { name = "vegas", alpha = "3 pkt", beta = "3 pkt" }"#;
+
+/// What is said of a scenario: exit code and attribution.
+fn explain(text: &str, more: &[&str]) -> (i32, Value) {
+    let dir = tempfile::tempdir().expect("a directory");
+    std::fs::write(dir.path().join("s.toml"), text).expect("a file");
+    let mut args = vec!["explain", "s.toml", "--json", "--quiet"];
+    args.extend(more);
+    let child = program(dir.path(), &args).spawn().expect("it starts");
+    let ended = end(child);
+    let code = ended.code.expect("an end of its own");
+    let all = ended.json();
+    (code, all[0].clone())
+}
+
+fn finding<'a>(all: &'a Value, name: &str) -> &'a Value {
+    let findings = all["findings"].as_array().expect("findings");
+    let found = findings.iter().find(|f| f["name"] == name);
+    found.unwrap_or_else(|| panic!("no {name} in {all:#}"))
+}
+
+fn verdict(all: &Value, name: &str, verdict: &str, by: &[&str]) {
+    let f = finding(all, name);
+    assert_eq!(f["verdict"], verdict, "{f:#}");
+    assert_eq!(f["by"], serde_json::json!(by), "{f:#}");
+}
+
+#[test]
+fn flows_at_rest_agree_and_no_effect_is_switched() {
+    // Half of the packet in service counts as queued, which theory's fluid has not: little of 40.
+    let long = VEGAS.replace("3 pkt", "20 pkt");
+    let (code, all) = explain(
+        &dumbbell("20 Mbps", "10 ms", "unlimited", 2, &long),
+        &["--reps", "2"],
+    );
+    assert_eq!(code, 0);
+    for f in all["findings"].as_array().expect("findings") {
+        assert_eq!(f["verdict"], "AGREE", "{f:#}");
+        assert_eq!(f["effects"], serde_json::json!([]));
+    }
+    // Two seeds without anything random are one run.
+    assert_eq!(all["seeds"]["differ"], false);
+}
+
+#[test]
+fn a_tiny_buffer_is_found() {
+    let text = dumbbell("20 Mbps", "10 ms", "8 pkt", 5, VEGAS);
+    let (_, all) = explain(&text, &["--reps", "1"]);
+    for name in [
+        "f: throughput",
+        "f: accumulation",
+        "bottleneck: utilisation",
+    ] {
+        verdict(&all, name, "EXPLAINED", &["buffers"]);
+    }
+}
+
+#[test]
+fn a_base_round_trip_time_that_late_starters_never_see_is_found() {
+    let flow = format!("{VEGAS}\nstart = {{ uniform = [\"0 s\", \"1 s\"] }}");
+    let text = dumbbell("20 Mbps", "10 ms", "unlimited", 6, &flow);
+    let (code, all) = explain(&text, &["--reps", "4"]);
+    assert_eq!(code, 0);
+    verdict(&all, "f: rtt", "EXPLAINED", &["base_rtt"]);
+    verdict(&all, "f: throughput", "AGREE", &[]);
+    assert_eq!(all["seeds"]["differ"], true);
+}
+
+#[test]
+fn large_control_packets_on_a_short_path_are_found() {
+    let flow = "controller = \"monaco\"\ncontrol = \"500 B\"";
+    let text = dumbbell("10 Mbps", "1 ms", "unlimited", 4, flow);
+    let (_, all) = explain(&text, &["--reps", "1"]);
+    verdict(&all, "f: throughput", "EXPLAINED", &["control"]);
+    // Ten thousand bytes a second of control packets are what the data lacks, and all of it.
+    let f = finding(&all, "f: throughput");
+    let part = |e: &&Value| e["effect"] == "control";
+    let effects = f["effects"].as_array().expect("effects");
+    let control = effects.iter().find(part).expect("control");
+    let explained = control["part"]["mean"].as_f64().expect("a part");
+    let gap = f["gap"]["mean"].as_f64().expect("a gap");
+    assert!((explained / gap - 1.0).abs() < 0.2, "{explained} of {gap}");
+}
+
+#[test]
+fn coarse_packets_on_a_slow_link_are_found() {
+    let flow = "controller = { name = \"vegas\", alpha = \"2000 B\", beta = \"2000 B\", \
+                base_rtt = \"known\" }\npacket = \"1500 B\"";
+    let text = dumbbell("400 Kbps", "5 ms", "unlimited", 3, flow);
+    let (_, all) = explain(&text, &["--reps", "1"]);
+    verdict(&all, "f: rtt", "EXPLAINED", &["packets"]);
+}
+
+#[test]
+fn a_load_that_theory_leaves_out_is_explained_by_nothing() {
+    let web = r#"
+        [flow.web]
+        count = 40
+        from = "left"
+        to = "right"
+        access = { rate = "100 Mbps", delay = "1 ms" }
+        egress = { rate = "100 Mbps", delay = "1 ms" }
+        controller = "reno"
+        demand = { web = {} }
+        "#;
+    let text = dumbbell("20 Mbps", "10 ms", "200 pkt", 2, VEGAS) + web;
+    let (code, all) = explain(&text, &["--reps", "2"]);
+    assert_eq!(code, 1);
+    verdict(&all, "f: throughput", "DIVERGENT", &[]);
+}
+
+#[test]
+fn the_answer_is_the_same_each_time() {
+    let text = dumbbell("20 Mbps", "10 ms", "8 pkt", 5, VEGAS);
+    let args = ["--reps", "1", "--finer", "2"];
+    assert_eq!(explain(&text, &args), explain(&text, &args));
+}
+
+#[test]
+fn theory_is_not_explained_by_itself() {
+    let dir = tempfile::tempdir().expect("a directory");
+    let args = ["explain", "xia05-fig8", "--engine", "theory"];
+    let child = program(dir.path(), &args).spawn().expect("it starts");
+    let ended = end(child).with(2);
+    assert!(
+        ended.stderr.contains("name packet, fluid or live"),
+        "{ended:#?}"
+    );
+}

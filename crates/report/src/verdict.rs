@@ -1,0 +1,205 @@
+//! What verdicts tell of: whether a claim holds, and where it does not, what that is a fault of.
+
+use crate::check::Check;
+use crate::table::Style;
+use accord_scenario::{Cause, Claim, Engine};
+use serde::{Serialize, Serializer};
+
+/// What a verdict tells of. The worst comes last.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Class {
+    /// It is as the claim says.
+    Met,
+    /// It is not, and that is known as a finding on the paper.
+    Finding,
+    /// It is not, and that is known to hang on a setting that the paper leaves open.
+    Open,
+    /// It is not, and that is known to be ours.
+    Ours,
+    /// It is not, and nobody has said why; or what was said of it does not hold.
+    Unknown,
+}
+
+impl Class {
+    /// All of them, the worst last.
+    pub const ALL: [Class; 5] = [
+        Class::Met,
+        Class::Finding,
+        Class::Open,
+        Class::Ours,
+        Class::Unknown,
+    ];
+
+    /// The class of a known failure.
+    pub const fn of(cause: Cause) -> Class {
+        match cause {
+            Cause::Paper => Class::Finding,
+            Cause::Setting => Class::Open,
+            Cause::Ours => Class::Ours,
+        }
+    }
+
+    /// One character.
+    pub const fn sign(self) -> &'static str {
+        match self {
+            Class::Met => "✓",
+            Class::Finding => "◇",
+            Class::Open => "–",
+            Class::Ours => "✗",
+            Class::Unknown => "!",
+        }
+    }
+
+    /// One word.
+    pub const fn word(self) -> &'static str {
+        match self {
+            Class::Met => "met",
+            Class::Finding => "finding",
+            Class::Open => "open",
+            Class::Ours => "ours",
+            Class::Unknown => "unknown",
+        }
+    }
+
+    /// What the sign means.
+    pub const fn meaning(self) -> &'static str {
+        match self {
+            Class::Met => "as the claim says",
+            Class::Finding => "not so: a finding on the paper",
+            Class::Open => "not so: the paper leaves the setting open",
+            Class::Ours => "not so, and that is ours",
+            Class::Unknown => "not so, and not known",
+        }
+    }
+
+    /// The class of that word.
+    pub fn named(word: &str) -> Option<Class> {
+        Class::ALL.into_iter().find(|c| c.word() == word)
+    }
+}
+
+impl Serialize for Class {
+    fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
+        to.serialize_str(self.word())
+    }
+}
+
+/// How many verdicts there are of each class.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Tally([usize; 5]);
+
+impl Tally {
+    /// Counts verdicts.
+    pub fn of(classes: impl IntoIterator<Item = Class>) -> Tally {
+        let mut tally = Tally::default();
+        classes.into_iter().for_each(|c| tally.0[c as usize] += 1);
+        tally
+    }
+
+    /// How many are of `class`.
+    pub const fn count(&self, class: Class) -> usize {
+        self.0[class as usize]
+    }
+
+    /// How many there are.
+    pub fn total(&self) -> usize {
+        self.0.iter().sum()
+    }
+
+    /// The worst class that there is.
+    pub fn worst(&self) -> Class {
+        let found = Class::ALL.into_iter().rfind(|c| self.count(*c) > 0);
+        found.unwrap_or(Class::Met)
+    }
+
+    /// Those that are not met, each with its mark: "◇ 2, ✗ 1"; or nothing.
+    pub fn failures(&self, style: Style) -> String {
+        let failures = Class::ALL
+            .into_iter()
+            .skip(1)
+            .filter(|c| self.count(*c) > 0);
+        let texts = failures.map(|c| format!("{} {}", style.mark(c), self.count(c)));
+        texts.collect::<Vec<_>>().join(", ")
+    }
+}
+
+/// What a check holds against what.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Kind {
+    /// Packets, simulated or live, against what a paper says.
+    Paper,
+    /// Packets against a model.
+    Theory,
+    /// Packets against what we expect.
+    Ours,
+    /// Theory or the fluid against a model, ours or the paper's.
+    Models,
+}
+
+impl Kind {
+    /// All of them.
+    pub const ALL: [Kind; 4] = [Kind::Paper, Kind::Theory, Kind::Ours, Kind::Models];
+
+    /// What a check of `engine` and `claim` compares.
+    pub const fn of(engine: Engine, claim: Claim) -> Kind {
+        match (engine, claim) {
+            (Engine::Theory | Engine::Fluid, _) => Kind::Models,
+            (_, Claim::Paper) => Kind::Paper,
+            (_, Claim::Theory) => Kind::Theory,
+            (_, Claim::Ours) => Kind::Ours,
+        }
+    }
+
+    /// In words.
+    pub const fn text(self) -> &'static str {
+        match self {
+            Kind::Paper => "compare packets with a paper",
+            Kind::Theory => "packets with a model",
+            Kind::Ours => "packets with what we expect",
+            Kind::Models => "a model with a model",
+        }
+    }
+}
+
+/// The counts of several experiments, in lines. Each is given by its checks: their kinds and
+/// classes.
+pub fn totals<'a>(experiments: impl IntoIterator<Item = &'a [(Kind, Class)]>) -> Vec<String> {
+    let experiments: Vec<_> = experiments.into_iter().collect();
+    let of = |e: &&[(Kind, Class)]| Tally::of(e.iter().map(|(_, class)| *class)).worst();
+    let tally = Tally::of(experiments.iter().map(of));
+    let mut first = format!(
+        "{} experiments: {} as the paper says, {} with findings on it, {} where Accord falls \
+         short, {} with open settings",
+        experiments.len(),
+        tally.count(Class::Met),
+        tally.count(Class::Finding),
+        tally.count(Class::Ours),
+        tally.count(Class::Open),
+    );
+    if tally.count(Class::Unknown) > 0 {
+        first += &format!(
+            "; {} with failures that are not known",
+            tally.count(Class::Unknown)
+        );
+    }
+    let all = || experiments.iter().copied().flatten();
+    let kinds: Vec<String> = Kind::ALL
+        .into_iter()
+        .map(|kind| {
+            let classes = all().filter(|(k, _)| *k == kind).map(|(_, class)| *class);
+            let tally = Tally::of(classes);
+            let (met, of) = (tally.count(Class::Met), tally.total());
+            format!("{of} {} ({met} met)", kind.text())
+        })
+        .collect();
+    vec![
+        first,
+        format!("{} checks: {}", all().count(), kinds.join(", ")),
+    ]
+}
+
+/// The kinds and classes of checks, for [`totals`].
+pub fn kinds(checks: &[Check]) -> impl Iterator<Item = (Kind, Class)> {
+    let of = |c: &Check| (Kind::of(c.engine, c.claim), c.class);
+    checks.iter().map(of)
+}
