@@ -16,6 +16,7 @@ fn scenarios() -> Vec<Scenario> {
     let mut files: Vec<_> = std::fs::read_dir(dir)
         .expect("the scenarios")
         .map(|e| e.expect("readable").path())
+        .filter(|path| path.extension().is_some_and(|e| e == "toml"))
         .collect();
     files.sort();
     let points = files.iter().map(|path| {
