@@ -21,6 +21,7 @@ impl Control {
             reads: Reads::Delay,
             base: Base::Smallest,
             packet,
+            most: packet,
             // Without control there is no window; what is offered is sent.
             initial: f64::INFINITY,
             growth: LN_2,
@@ -54,8 +55,13 @@ impl Control {
                     (Some("paced"), _) | (None, "printed") => LN_2,
                     _ => LN_2 / 2.0,
                 };
+                let most = match v.choice_opt("increase") {
+                    Some("policy") => f64::INFINITY,
+                    _ => packet,
+                };
                 Control {
                     law,
+                    most,
                     initial: packet,
                     growth,
                     leave: target,

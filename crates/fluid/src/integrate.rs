@@ -440,6 +440,7 @@ impl<'a, 'b> Integration<'a, 'b> {
             gain,
             target,
             packet: control.packet,
+            most: control.most,
         };
         let endless = flow.offered.is_infinite() && flow.size.is_infinite();
         let fair = control.service == Service::FAIR;

@@ -8,6 +8,7 @@
 //! excess       e = a − a*; with a contract x̂, a weight and a limit A
 //!                = max(a·(1 − x̂/x)⁺ − a*, a − A), a* times the weight [Har02 algorithm 1]
 //! p      dw/dt = −κ/rtt · e, at most a packet per rtt           [Xia05 eq. 6, Har02 §II]
+//!        (no bound with `increase = "policy"`                   [Xia05 eq. 10])
 //! mw     dw/dt = −κ·d/rtt · e/w, likewise                       [Xia05 eq. 5]
 //! aiad   dw/dt = −κ/rtt · sgn(e)                                [Xia05 eq. 3]
 //! vegas  dw/dt = packet/rtt · (1 if a < α, −1 if a > β, else 0) [Low02 eqs. 17-18]
@@ -110,6 +111,8 @@ pub(crate) struct Control {
     pub reads: Reads,
     pub base: Base,
     pub packet: f64,
+    /// The most that a window grows by in a round trip by a policy.
+    pub most: f64,
     /// Window at the start.
     pub initial: f64,
     /// Slow start: growth per round trip (e-folds), accumulation that ends it, and the
@@ -187,9 +190,9 @@ impl Control {
         let delay = seen.queue + seen.price;
         let excess = |target| self.service.excess(w * delay * inverse, delay, target);
         let step = match self.law {
-            Law::Proportional { gain, target } => (-gain * excess(target)).min(self.packet),
+            Law::Proportional { gain, target } => (-gain * excess(target)).min(self.most),
             Law::MoWalrand { gain, target } => {
-                (-gain * base_rtt * excess(target) / w).min(self.packet)
+                (-gain * base_rtt * excess(target) / w).min(self.most)
             }
             Law::Reno => self.packet * (1.0 - seen.loss),
             _ => 0.0,

@@ -45,6 +45,8 @@ pub(crate) struct Proportional {
     pub gain: f64,
     pub target: f64,
     pub packet: f64,
+    /// The most that a window grows by in a round trip.
+    pub most: f64,
 }
 
 /// As `a.min(b)`, in one instruction: neither is NaN.
@@ -133,11 +135,12 @@ impl Motion {
             gain,
             target,
             packet,
+            most: bound,
         } = run.law;
         let (half, floor) = (0.5 * h, 1e-3 * packet);
         // Of a window w the part w·q/rtt queues.
         let slope =
-            |w: f64, share: f64, inverse: f64| least(gain * (target - w * share), packet) * inverse;
+            |w: f64, share: f64, inverse: f64| least(gain * (target - w * share), bound) * inverse;
         let mut step = |k: usize| {
             let seen = sees[k];
             let rtt = base_rtt[k] + seen;

@@ -382,3 +382,32 @@ fn a_rate_that_has_passed_holds_nothing() {
         }
     }
 }
+
+/// A path that becomes longer leaves the queue empty. The window then grows by what the policy
+/// says of an accumulation of 0, which is κ·a* = 1.5 packets in a round trip [Xia05 eq. 10], or by
+/// the packet that bounds it [Har02 algorithm 1, step 5].
+#[test]
+fn a_longer_path_is_filled_as_fast_as_the_increase_allows() {
+    for (increase, packets) in [("packet", 1.0), ("policy", 1.5)] {
+        for model in MODELS {
+            let flow = format!(
+                "[flow.f]\nfrom = \"left\"\nto = \"right\"\naccess = {{ rate = \"1 Gbps\", delay = \"5 ms\" }}\n\
+                 controller = {{ name = \"monaco\", law = \"printed\", increase = \"{increase}\", target = \"3 pkt\" }}\n"
+            );
+            let head = "duration = \"14 s\"\nsample = \"100 ms\"";
+            let changes = events(&[(10.0, "delay = \"100 ms\"")]);
+            let (_, run) = dumbbell(model, head, "10 ms", &flow, &changes);
+            let window = of(&run, Metric::Cwnd, Entity::Flow(0));
+            let rtt = of(&run, Metric::MinRtt, Entity::Flow(0));
+            let packet = 1000.0;
+            let grown = (window[130] - window[110]) / packet;
+            let longer = of(&run, Metric::Rtt, Entity::Flow(0))[120];
+            assert!(longer > 1.5 * rtt[90], "{longer} {}", rtt[90]);
+            let expected = packets * 2.0 / longer;
+            assert!(
+                (grown / expected - 1.0).abs() < 0.02,
+                "{model} {increase}: {grown} {expected}"
+            );
+        }
+    }
+}
