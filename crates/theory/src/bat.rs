@@ -1,5 +1,5 @@
-//! BAT and CLCC in equilibrium: what aggregates get for given decrease factors, what they should get, and
-//! for which gains the closed loop converges.
+//! BAT and CLCC in equilibrium: the rates of aggregates for given decrease factors, the rates that
+//! they should get, and the gains for which the closed loop converges.
 //!
 //! **Rates for given factors.** In Δt without bandwidth left BAT takes D_i·O_i·f_i from the rate of
 //! an aggregate, with bandwidth left it adds C_i·B̄·O_i [Ple03 eq. 1]. Where both balance,
