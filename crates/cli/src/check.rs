@@ -9,7 +9,7 @@ use accord_scenario::{Quiet, Scenario, print};
 use accord_theory::{Outcome, Shortfall, unmet_contracts};
 use serde::Serialize;
 
-/// How many warnings are printed before the others are counted.
+/// The largest number of warnings that are printed; the others are counted.
 const SHOWN: usize = 5;
 
 /// Checks a scenario. Warnings are no failure.

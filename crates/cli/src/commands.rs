@@ -1,4 +1,4 @@
-//! What each command does.
+//! The commands.
 
 use crate::args::{Args, Command, Compare, How, Run};
 use crate::bench;
@@ -82,7 +82,7 @@ fn run_one(args: Run) -> Result<bool, Failure> {
     Ok(experiment.class != Class::Unknown)
 }
 
-/// What an interrupted command has left beside `dir`.
+/// The runs that an interrupted command has left beside `dir`.
 pub fn keep(dir: &Path, how: &How, build: &str) -> Result<Kept, Failure> {
     let kept = Kept::beside(dir, build)?;
     if how.fresh {
@@ -103,7 +103,7 @@ pub fn build() -> String {
     hash.map_or("unknown".into(), |hash| hash[..16].into())
 }
 
-/// What came out, for programs.
+/// The results, for programs.
 pub fn experiment(id: &str, outcomes: &[Outcome]) -> Experiment {
     let points: Vec<Point> = outcomes.iter().map(Outcome::point).collect();
     Experiment::of(id, &points)

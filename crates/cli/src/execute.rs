@@ -15,18 +15,18 @@ use accord_units::Duration;
 use rayon::prelude::*;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
-/// What came out at one point of a sweep.
+/// The result at one point of a sweep.
 pub struct Outcome {
     /// The scenario, with the first seed.
     pub scenario: Scenario,
     /// Runs by seed, then engine.
     pub runs: Vec<Run>,
-    /// What was expected.
+    /// The checks.
     pub checks: Vec<Check>,
 }
 
 impl Outcome {
-    /// As the report wants it.
+    /// The outcome in the form that the report takes.
     pub fn point(&self) -> Point<'_> {
         Point {
             scenario: &self.scenario,
@@ -36,7 +36,7 @@ impl Outcome {
     }
 }
 
-/// What `execute` gives.
+/// The result of `execute`.
 pub struct Executed {
     /// By point of the sweep.
     pub outcomes: Vec<Outcome>,

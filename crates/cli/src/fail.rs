@@ -13,9 +13,9 @@ pub enum Failure {
     Scenario(Errors),
     /// Something else is.
     Other {
-        /// What.
+        /// The message.
         message: String,
-        /// What to do about it.
+        /// A hint how to mend it.
         hint: Option<String>,
     },
     /// This machine, or this user on it, cannot do it.
@@ -33,7 +33,7 @@ impl Failure {
         }
     }
 
-    /// What to do about it.
+    /// Adds a hint how to mend it.
     pub fn hint(self, text: impl Into<String>) -> Failure {
         match self {
             Failure::Other { message, .. } => Failure::Other {

@@ -8,7 +8,7 @@ use accord_report::Point;
 use accord_scenario::{Engine, Observer, Run, Scenario};
 use accord_units::Duration;
 
-/// The engines without the live one where nobody asked for it by name and this machine cannot run
+/// The engines without the live one where it was not asked for by name and this machine cannot run
 /// these scenarios in it, or this is one `of_many` experiments.
 pub fn possible(
     mut engines: Vec<Engine>,
@@ -87,7 +87,7 @@ pub fn failure(e: LiveError) -> Failure {
     }
 }
 
-/// What is to be said of live runs beside their figures.
+/// The remarks on live runs.
 pub fn remarks(point: &Point<'_>) {
     let (id, at) = (&point.scenario.id, point.label());
     let at = if at.is_empty() { at } else { format!(", {at}") };

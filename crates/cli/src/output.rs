@@ -20,7 +20,7 @@ pub fn json(value: &impl serde::Serialize) -> Result<(), Failure> {
     data(serde_json::to_string_pretty(value).expect("plain data"))
 }
 
-/// Says something beside the data. That nobody listens is no error.
+/// Prints a message to stderr. A closed stderr is no error.
 pub fn note(text: impl Display) {
     let _ = writeln!(std::io::stderr(), "{text}");
 }

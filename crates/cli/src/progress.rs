@@ -24,7 +24,7 @@ pub fn interrupted() -> bool {
     INTERRUPTED.load(Ordering::Relaxed)
 }
 
-/// How far an iteration is from its tolerance, in digits.
+/// The distance of an iteration from its tolerance, in digits.
 pub struct Convergence {
     bar: ProgressBar,
     digits: f64,

@@ -97,7 +97,7 @@ fn items(outcomes: &[Outcome], name: &str) -> (Vec<Item>, Vec<String>) {
     (items, missing)
 }
 
-/// What a file has as measured.
+/// The measured figures of a file.
 fn recorded(e: &Expectation) -> Option<String> {
     let value = e.fails.as_ref()?.record?.value;
     let ratio = e.unit() == MetricUnit::Ratio;

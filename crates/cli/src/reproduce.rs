@@ -16,7 +16,7 @@ use accord_report::{
 };
 use std::path::Path;
 
-/// More differences than this nobody reads at once.
+/// The largest number of differences that are printed.
 const SHOWN: usize = 200;
 
 /// The command that writes what this one compares with, as the files should name it.
@@ -120,7 +120,7 @@ fn show(experiments: &[Experiment], rows: &[ExperimentRow]) -> Result<(), Failur
     Ok(())
 }
 
-/// What the files have that results and tables are compared with.
+/// The content of the files that results and tables are compared with.
 struct Recorded {
     results: Results,
     /// The text of each page.

@@ -1,4 +1,4 @@
-//! Where scenarios come from: files, and those that come with the program.
+//! Sources of scenarios: files, and the scenarios that come with the program.
 
 use crate::fail::Failure;
 use accord_scenario::{Catalogue, File};

@@ -28,9 +28,9 @@ pub struct Check {
     pub of: String,
     /// The part of the run that counts.
     pub during: Window,
-    /// What the paper says, as text, or "".
+    /// The paper's claim, as text, or "".
     pub paper: String,
-    /// What it should be.
+    /// The target.
     pub target: Target,
     /// The same figure from each engine that has it, in the engines' order.
     pub values: Vec<(Engine, Estimate)>,
@@ -42,11 +42,11 @@ pub struct Check {
     pub pass: bool,
     /// Why, in words; and what to write where the file's record of a failure does not hold.
     pub reason: String,
-    /// Whose claim it is.
+    /// The origin of the claim.
     pub claim: Claim,
-    /// What the file says of a failure here.
+    /// The record of a failure in the file.
     pub known: Option<KnownFailure>,
-    /// What the verdict tells of: the claim, the setting, or us.
+    /// The class of the verdict: the claim, the setting, or us.
     pub class: Class,
 }
 
@@ -155,7 +155,7 @@ pub fn figure_values(scenario: &Scenario, run: &Run) -> Vec<Vec<Option<f64>>> {
         .collect()
 }
 
-/// What an expectation is about.
+/// The subject of an expectation.
 fn subject_of(scenario: &Scenario, expectation: &Expectation) -> (Figure, Vec<Entity>) {
     let across = match expectation.of {
         Subject::Group(_) if matches!(expectation.metric.of(), Of::Flow | Of::Transfer) => {

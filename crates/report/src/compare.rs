@@ -9,7 +9,7 @@ use accord_scenario::{
 use accord_units::Time;
 use serde::{Deserialize, Serialize};
 
-/// What a comparison needs to know of a scenario: enough to be kept beside the series and
+/// The part of a scenario that a comparison uses: enough to be kept beside the series and
 /// to compare runs of different scenarios by name.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Outline {
@@ -17,9 +17,9 @@ pub struct Outline {
     pub id: String,
     /// One line for people.
     pub title: String,
-    /// Where the experiment comes from, or "".
+    /// The source of the experiment, or "".
     pub source: String,
-    /// What to know when reading the result, or "".
+    /// Notes for reading the result, or "".
     pub notes: String,
     /// The point of the sweep: what was set to what.
     pub point: Vec<(String, String)>,
@@ -113,7 +113,7 @@ impl Outline {
         }
     }
 
-    /// What has a group's series: its flows, or the group.
+    /// The entities that have a group's series: its flows, or the group.
     pub(crate) fn series_of(&self, group: usize) -> Vec<Entity> {
         if self.groups[group].as_one {
             return vec![Entity::Group(group)];
@@ -123,7 +123,7 @@ impl Outline {
         flows.map(Entity::Flow).collect()
     }
 
-    /// What a row's subject is here, by name: the flows of a group, or a link.
+    /// The entities of a row's subject, by name: the flows of a group, or a link.
     fn find(&self, subject: &Subject) -> Option<Vec<Entity>> {
         Some(match subject {
             Subject::Group(name) => {
@@ -170,7 +170,7 @@ impl Outline {
     }
 }
 
-/// What a row is about.
+/// The subject of a row.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Subject {
@@ -196,7 +196,7 @@ pub struct Column<'a> {
 /// A quantity of a group or link over the steady window, as each column has it.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Row {
-    /// Of what.
+    /// The subject.
     pub of: Subject,
     /// Which quantity: a metric's name, "throughput_spread" (standard deviation over mean
     /// across the group's flows) or "estimator_bias" (estimated over true accumulation,

@@ -8,7 +8,7 @@ thread_local! {
     static CONTAINED: Cell<bool> = const { Cell::new(false) };
 }
 
-/// Does this; `None` if it panics, of which nobody else hears.
+/// Runs `work`; returns `None` if it panics, without printing the panic.
 pub fn contained<T>(work: impl FnOnce() -> T) -> Option<T> {
     static SILENCE: Once = Once::new();
     SILENCE.call_once(|| {

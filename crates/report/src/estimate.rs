@@ -11,7 +11,7 @@ pub struct Estimate {
     /// none for a single run.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub half_width: Option<f64>,
-    /// How many runs it is the mean of; at least one.
+    /// The number of runs that it is the mean of; at least one.
     pub runs: usize,
 }
 

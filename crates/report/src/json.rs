@@ -11,16 +11,16 @@ use serde::Serialize;
 /// point.
 #[derive(Clone, Copy, Debug)]
 pub struct Point<'a> {
-    /// What was run.
+    /// The scenario.
     pub scenario: &'a Scenario,
     /// A run for each engine, or several with different seeds.
     pub runs: &'a [Run],
-    /// What was expected.
+    /// The checks.
     pub checks: &'a [Check],
 }
 
 impl<'a> Point<'a> {
-    /// What distinguishes the point from the others of its sweep: "reverse = 5 Mbps".
+    /// The values that distinguish the point from the others of its sweep: "reverse = 5 Mbps".
     pub fn label(&self) -> String {
         let settings = self.scenario.point.iter();
         let texts: Vec<String> = settings.map(|(k, v)| format!("{k} = {v}")).collect();
@@ -74,11 +74,11 @@ pub struct CheckRecord {
     pub name: String,
     /// The engine that is judged.
     pub engine: &'static str,
-    /// What the paper says, as text, or "".
+    /// The paper's claim, as text, or "".
     pub paper: String,
-    /// What theory says.
+    /// The figure of theory.
     pub theory: Option<f64>,
-    /// What came out: the mean over repetitions.
+    /// The measured figure: the mean over repetitions.
     pub measured: Option<f64>,
     /// Half-width of the 95 % confidence interval of `measured`, for repetitions.
     pub half_width: Option<f64>,
@@ -86,13 +86,13 @@ pub struct CheckRecord {
     pub error: Option<f64>,
     /// The relative error that is allowed; null for a range.
     pub tolerance: Option<f64>,
-    /// What is expected, as text: "3 Mbps ± 5 %".
+    /// The target, as text: "3 Mbps ± 5 %".
     pub allowed: String,
     /// Whether it is met.
     pub pass: bool,
     /// Why, in words.
     pub reason: String,
-    /// What the verdict tells of.
+    /// The class of the verdict.
     pub class: Class,
     /// Whose claim it is: "paper", "theory" or "ours".
     pub claim: &'static str,
@@ -100,11 +100,11 @@ pub struct CheckRecord {
     pub why: Option<&'static str>,
     /// The same in words.
     pub because: Option<String>,
-    /// What was recorded as measured of a known failure.
+    /// The recorded figure of a known failure.
     pub recorded: Option<f64>,
     /// The quantity.
     pub metric: &'static str,
-    /// Of which flow, group or link.
+    /// The flow, group or link.
     pub of: String,
     /// The unit of `theory`, `measured` and `half_width`.
     pub unit: &'static str,
@@ -154,7 +154,7 @@ pub struct RowRecord {
     pub quantity: &'static str,
     /// The unit of the values.
     pub unit: &'static str,
-    /// What each column says.
+    /// The value of each column.
     pub values: Vec<ValueRecord>,
     /// The largest relative difference from the first column.
     pub error: Option<f64>,

@@ -3,7 +3,7 @@
 use crate::estimate::Estimate;
 use accord_scenario::{Across, Engine, Entity, Fold, Metric, Of, Over, Run, Window};
 
-/// Which figure to take from a run.
+/// The figure to take from a run.
 #[derive(Clone, Copy)]
 pub(crate) struct Figure {
     pub metric: Metric,

@@ -95,7 +95,7 @@ pub fn error(relative: f64) -> String {
     }
 }
 
-/// What a target allows: "3 Mbps ± 5 %", "theory ± 5 %", "≥ 97 %", "10–60 %".
+/// The range of a target: "3 Mbps ± 5 %", "theory ± 5 %", "≥ 97 %", "10–60 %".
 pub fn allowed(target: Target, unit: MetricUnit) -> String {
     let percent = |t: f64| round_quantity(t, MetricUnit::Ratio);
     match target {

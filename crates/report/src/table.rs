@@ -10,7 +10,7 @@ use comfy_table::{
     CellAlignment, ColumnConstraint, ContentArrangement, LineStyle, Table, TableStyle, Width,
 };
 
-/// How a table looks.
+/// The style of a table.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Style {
     /// The widest line, in characters; names are shortened and wrapped to fit.
@@ -61,7 +61,7 @@ pub fn table(scenario: &Scenario, runs: &[&Run], style: Style) -> String {
     text + &remarks(runs)
 }
 
-/// What theory has to say of its equilibria, a line for each thing, each once.
+/// The notes of theory on its equilibria, one per line, each once.
 pub fn remarks(runs: &[&Run]) -> String {
     let theory = runs.iter().filter(|r| r.manifest.engine == Engine::Theory);
     let mut lines: Vec<&str> = Vec::new();
@@ -143,7 +143,7 @@ pub fn comparison(columns: &[Column], style: Style) -> String {
     paint(text, style)
 }
 
-/// What was expected and what came out, with a verdict in one line at the end.
+/// The expectations and the measured figures, with a verdict in one line at the end.
 pub fn checks_table(checks: &[Check], style: Style) -> String {
     if checks.is_empty() {
         return "The scenario expects nothing of these engines.\n".into();
@@ -230,7 +230,7 @@ pub(crate) fn verdict<'a>(expectations: impl Iterator<Item = &'a [Check]>, style
     text
 }
 
-/// How far off a check is, as text.
+/// The deviation of a check, as text.
 pub(crate) fn error(check: &Check) -> String {
     match (check.target, check.error) {
         (Target::Range { .. }, Some(0.0)) => "within".into(),

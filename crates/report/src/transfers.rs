@@ -22,7 +22,7 @@ pub struct TransferRow {
     pub engine: &'static str,
     /// The class of sizes, or "all".
     pub sizes: &'static str,
-    /// How many there are.
+    /// The number of transfers.
     pub count: usize,
     /// Mean size in bytes.
     pub mean_size_bytes: f64,

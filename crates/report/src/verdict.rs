@@ -1,22 +1,22 @@
-//! What verdicts tell of: whether a claim holds, and where it does not, what that is a fault of.
+//! The classes of verdicts: whether a claim holds, and if it does not, the cause.
 
 use crate::check::Check;
 use crate::table::Style;
 use accord_scenario::{Cause, Claim, Engine};
 use serde::{Serialize, Serializer};
 
-/// What a verdict tells of. The worst comes last.
+/// The class of a verdict. The worst comes last.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Class {
-    /// It is as the claim says.
+    /// The claim holds.
     Met,
-    /// It is not, and that is known as a finding on the paper.
+    /// The claim does not hold, and that is known as a finding on the paper.
     Finding,
-    /// It is not, and that is known to hang on a setting that the paper leaves open.
+    /// The claim does not hold, and that is known to depend on a setting that the paper leaves open.
     Open,
-    /// It is not, and that is known to be ours.
+    /// The claim does not hold, and that is known to be a fault of ours.
     Ours,
-    /// It is not, and nobody has said why; or what was said of it does not hold.
+    /// The claim does not hold and no reason is given, or the reason that is given does not hold.
     Unknown,
 }
 
@@ -61,7 +61,7 @@ impl Class {
         }
     }
 
-    /// What the sign means.
+    /// The meaning of the sign.
     pub const fn meaning(self) -> &'static str {
         match self {
             Class::Met => "as the claim says",
@@ -84,7 +84,7 @@ impl Serialize for Class {
     }
 }
 
-/// How many verdicts there are of each class.
+/// The number of verdicts of each class.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Tally([usize; 5]);
 
@@ -96,12 +96,12 @@ impl Tally {
         tally
     }
 
-    /// How many are of `class`.
+    /// The number of verdicts of `class`.
     pub const fn count(&self, class: Class) -> usize {
         self.0[class as usize]
     }
 
-    /// How many there are.
+    /// The number of verdicts.
     pub fn total(&self) -> usize {
         self.0.iter().sum()
     }
@@ -112,7 +112,7 @@ impl Tally {
         found.unwrap_or(Class::Met)
     }
 
-    /// Those that are not met, each with its mark: "◇ 2, ✗ 1"; or nothing.
+    /// The verdicts that are not met, each with its mark: "◇ 2, ✗ 1"; empty without any.
     pub fn failures(&self, style: Style) -> String {
         let failures = Class::ALL
             .into_iter()
@@ -123,7 +123,7 @@ impl Tally {
     }
 }
 
-/// What a check holds against what.
+/// The two sides of a check.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Kind {
     /// Packets, simulated or live, against what a paper says.
@@ -140,7 +140,7 @@ impl Kind {
     /// All of them.
     pub const ALL: [Kind; 4] = [Kind::Paper, Kind::Theory, Kind::Ours, Kind::Models];
 
-    /// What a check of `engine` and `claim` compares.
+    /// The two sides that a check of `engine` and `claim` compares.
     pub const fn of(engine: Engine, claim: Claim) -> Kind {
         match (engine, claim) {
             (Engine::Theory | Engine::Fluid, _) => Kind::Models,

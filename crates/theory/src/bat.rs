@@ -1,5 +1,5 @@
-//! BAT and CLCC at rest: what aggregates get for given decrease factors, what they should get, and
-//! for which gains the closed loop converges.
+//! BAT and CLCC in equilibrium: the rates of aggregates for given decrease factors, the rates that
+//! they should get, and the gains for which the closed loop converges.
 //!
 //! **Rates for given factors.** In Δt without bandwidth left BAT takes D_i·O_i·f_i from the rate of
 //! an aggregate, with bandwidth left it adds C_i·B̄·O_i [Ple03 eq. 1]. Where both balance,
@@ -19,7 +19,7 @@ use crate::{Demand, MaxMin, Problem, ProblemError, Routes, max_min};
 /// An aggregate at a link; rates in any one unit.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Aggregate {
-    /// What it should have relative to the others: its share, or C_i/D_i for what BAT gives it.
+    /// Its rate relative to the others: its share, or C_i/D_i for the rate that BAT gives it.
     pub weight: f64,
     /// f_min.
     pub floor: f64,

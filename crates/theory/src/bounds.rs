@@ -1,4 +1,4 @@
-//! Where each flow's optimal rate must lie, given prices and their gap.
+//! An interval that contains each flow's optimal rate, given prices and their gap.
 //!
 //! D(p) − U(x*) is a sum of parts that are not negative: p·(c − y*) of each link, and of each flow
 //! with price q and marginal utility q* = U′(x*) at the optimum the area between its demand curve

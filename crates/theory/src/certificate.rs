@@ -1,4 +1,5 @@
-//! How far given rates and prices are from the optimum: a check that needs no trust in a solver.
+//! The distance of given rates and prices from the optimum: a check that needs no trust in a
+//! solver.
 //!
 //! The residuals are those of the Karush-Kuhn-Tucker conditions `[Xia05 prop. 2]`. The gap rests
 //! on duality alone: with x = x(q), the utility of any feasible rates is at most the dual value
@@ -133,7 +134,7 @@ impl Certificate {
     }
 }
 
-/// What a flow sends at a price that is known to [`PRICE`]: between two rates.
+/// The rate of a flow at a price that is known to [`PRICE`]: between two rates.
 #[derive(Clone, Copy)]
 pub(crate) struct Enclosed {
     pub least: f64,

@@ -1,4 +1,4 @@
-//! How much a flow sends at a given price of its path: the demand function x(q).
+//! The rate of a flow at a given price of its path: the demand function x(q).
 //!
 //! A demand is a non-increasing function of the path price q; the utility behind it is the
 //! concave U with U′(x) = q. The solver needs five things of it and knows nothing else, so a new
@@ -170,7 +170,7 @@ impl Demand {
     /// ∫ x(s) ds from `from` to `to`, where the demand is finite; negative if `to < from`.
     ///
     /// Exact to rounding relative to itself, however near the two prices are: the solver's line
-    /// search lives on this.
+    /// search depends on this.
     pub fn integral(&self, from: f64, to: f64) -> f64 {
         match *self {
             Log { weight } => weight * log_ratio(from, to),
@@ -219,7 +219,7 @@ impl Demand {
         }
     }
 
-    /// What the flow takes at any price: lim x(q) for q → ∞.
+    /// The rate that the flow takes at any price: lim x(q) for q → ∞.
     pub fn least(&self) -> f64 {
         match *self {
             Contract {

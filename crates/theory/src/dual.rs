@@ -137,7 +137,7 @@ impl<'a> Dual<'a> {
         self.merged.rows.visit(&mut Multiply { slopes, v, out });
     }
 
-    /// What the flows may have of each link.
+    /// The capacity of each link.
     pub fn capacities(&self) -> &[f64] {
         &self.merged.capacities
     }
@@ -147,7 +147,7 @@ impl<'a> Dual<'a> {
         &self.merged.price_limits
     }
 
-    /// The power of y/c that the price of each link goes by.
+    /// The power of y/c in the update of each link's price.
     pub fn stiffness(&self) -> &[f64] {
         &self.merged.stiffness
     }
@@ -179,7 +179,7 @@ impl Visit for Multiply<'_> {
 struct Evaluate<'a> {
     weights: &'a [f64],
     knees: &'a [f64],
-    /// Of these rows, with the number of the row among all.
+    /// Other demands of these rows, each with the number of its row among all.
     others: &'a [(u32, Bounded)],
     first_row: usize,
     prices: &'a [f64],

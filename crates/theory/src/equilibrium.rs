@@ -10,9 +10,8 @@
 //! enough for them to form. So flows that start one after the other give the recursion of
 //! [Low02 eqs. 27-29]. A REM link has a price and no queue [Low02 §5].
 //!
-//! A flow over a link that serves nothing has the rate 0, and the others share what there is; what
-//! a delay over such a link is, nobody can say. While no flow is active all loads, queues and prices
-//! are 0.
+//! A flow over a link that serves nothing has the rate 0, and the others share the other links. A
+//! delay over such a link has no value. While no flow is active all loads, queues and prices are 0.
 //!
 //! Departures: control packets and acknowledgements are not counted as load; a flow of finite
 //! size counts as if it had no end. Web users are left out of the equilibrium, or are a
@@ -137,7 +136,7 @@ pub(crate) fn phases(
     Ok(found)
 }
 
-/// Solves for a phase. A large one takes long: whoever listens is asked before each step.
+/// Solves for a phase. Asks the observer before each step, since a large problem takes long.
 pub(crate) fn solve_phase(
     problem: &Problem,
     phase: &Phase,
@@ -194,7 +193,7 @@ impl<'a> State<'a> {
         }
     }
 
-    /// What the flow measures over empty queues, in seconds.
+    /// The round-trip time that the flow measures over empty queues, in seconds.
     pub(crate) fn base_rtt(&self, flow: usize) -> f64 {
         self.network.base_rtt(flow).as_secs_f64()
     }
@@ -330,7 +329,7 @@ impl<'a> State<'a> {
         Ok(Some(e))
     }
 
-    /// Nothing is sent.
+    /// The equilibrium while nothing is sent.
     fn idle(&self) -> Equilibrium {
         let s = self.scenario;
         let no_flow = || vec![f64::NAN; s.flows.len()];

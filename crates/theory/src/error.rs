@@ -1,4 +1,4 @@
-//! What can be wrong with a problem before it is solved.
+//! Errors of a problem before it is solved.
 
 use thiserror::Error;
 
@@ -19,9 +19,9 @@ pub enum ProblemError {
     /// More flows, links or hops than 32-bit indices can count.
     #[error("{count} {what} are more than 32-bit indices can count")]
     TooLarge {
-        /// What there is too much of.
+        /// The kind of item of which there are too many.
         what: &'static str,
-        /// How many there are.
+        /// Their number.
         count: usize,
     },
     /// A flow that crosses no link would have no bound on its rate.
@@ -37,7 +37,7 @@ pub enum ProblemError {
         flow: usize,
         /// The link that it names.
         link: u32,
-        /// How many links there are.
+        /// The number of links.
         links: usize,
     },
     /// A flow names the same link twice: a routing loop.
@@ -51,15 +51,15 @@ pub enum ProblemError {
     /// The offsets of a compressed route table are not those of one.
     #[error("the offsets of the route table must start at 0, never decrease and end at {hops}")]
     BadOffsets {
-        /// How many link indices the table holds.
+        /// The number of link indices in the table.
         hops: usize,
     },
-    /// Not one highest price for each link.
+    /// The number of highest prices is not the number of links.
     #[error("{limits} highest prices for {links} links")]
     PriceLimitCount {
-        /// How many there are.
+        /// Their number.
         limits: usize,
-        /// How many links there are.
+        /// The number of links.
         links: usize,
     },
     /// A highest price that is not positive.
@@ -70,20 +70,20 @@ pub enum ProblemError {
         /// What it has.
         value: f64,
     },
-    /// Not one capacity for each link.
+    /// The number of capacities is not the number of links.
     #[error("{capacities} capacities for {links} links")]
     CapacityCount {
-        /// How many capacities there are.
+        /// The number of capacities.
         capacities: usize,
-        /// How many links there are.
+        /// The number of links.
         links: usize,
     },
-    /// Not one demand for each flow.
+    /// The number of demands is not the number of flows.
     #[error("{demands} demands for {flows} flows")]
     DemandCount {
-        /// How many demands there are.
+        /// The number of demands.
         demands: usize,
-        /// How many flows there are.
+        /// The number of flows.
         flows: usize,
     },
     /// A capacity that is not a positive finite number.
@@ -111,15 +111,15 @@ pub enum ProblemError {
     WrongDemand {
         /// The flow.
         flow: usize,
-        /// What would fit, in words.
+        /// The valid values, in words.
         expected: &'static str,
     },
-    /// Not one propagation delay and target for each flow.
+    /// The number of propagation delays or targets is not the number of flows.
     #[error("{delays} propagation delays or targets for {flows} flows")]
     DelayCount {
-        /// How many delays or targets there are.
+        /// The number of delays or targets.
         delays: usize,
-        /// How many flows there are.
+        /// The number of flows.
         flows: usize,
     },
 }

@@ -15,7 +15,7 @@ use crate::{Demand, Problem, ProblemError, Status};
 use std::cmp::{Ordering, Reverse};
 use std::collections::BinaryHeap;
 
-/// What keeps a flow from having more.
+/// The reason why a flow has no more.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Bottleneck {
     /// This link is full, and no other flow on it has more for its weight.
@@ -29,12 +29,12 @@ pub enum Bottleneck {
 pub struct MaxMin {
     /// x, for each flow.
     pub rates: Vec<f64>,
-    /// What stopped each flow.
+    /// The reason why each flow has no more.
     pub bottlenecks: Vec<Bottleneck>,
     /// [`Solved`](Status::Solved), or [`Infeasible`](Status::Infeasible) if the `Fixed` flows
     /// take more than there is: then the others have nothing.
     pub status: Status,
-    /// How far the rates are from max-min fair, computed from the problem alone.
+    /// The distance of the rates from max-min fairness, computed from the problem alone.
     pub certificate: MaxMinCertificate,
 }
 
@@ -188,7 +188,7 @@ impl PartialOrd for Stop {
     }
 }
 
-/// What the flows of a link that still grow have.
+/// The capacity of a link that is left for flows that still grow.
 #[derive(Clone, Copy, Default)]
 struct Room {
     /// Rates of those that stopped.

@@ -28,7 +28,7 @@ pub(crate) struct Merged {
     pub others: Vec<(u32, Bounded)>,
     /// Highest price of each link.
     pub price_limits: Vec<f64>,
-    /// The power of y/c that a link's price goes by when it moves alone: the smallest α of its
+    /// The power of y/c in the update of a link's price when it moves alone: the smallest α of its
     /// elastic flows, 1 for those that are not α-fair.
     pub stiffness: Vec<f64>,
 }
@@ -130,7 +130,7 @@ impl Merged {
             .collect()
     }
 
-    /// How many links there are.
+    /// The number of links.
     pub fn links(&self) -> usize {
         self.capacities.len()
     }
@@ -291,7 +291,7 @@ impl Rows {
         parts
     }
 
-    /// What bounds the rates of each row.
+    /// The bounds on the rates of each row.
     fn most(&self, capacities: &[f64], price_limits: &[f64]) -> Vec<Most> {
         struct Visitor<'a>(&'a [f64], &'a [f64], Vec<Most>);
         impl Visit for Visitor<'_> {
@@ -317,7 +317,7 @@ impl Rows {
     }
 }
 
-/// What bounds the rates of a row.
+/// The bounds on the rates of a row.
 struct Most {
     narrowest: f64,
     /// Capacities and highest prices of the links, the narrowest first, if some may be overloaded.

@@ -15,7 +15,7 @@ const MOST_PARTS: usize = 16;
 /// Links whose sums are added at a time.
 const CHUNK: usize = 1 << 13;
 
-/// How many parts to cut `hops` hops over `links` links into.
+/// The number of parts to cut `hops` hops over `links` links into.
 pub(crate) fn part_count(hops: usize, links: usize) -> usize {
     if hops < LEAST_HOPS {
         return 1;

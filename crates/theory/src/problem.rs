@@ -1,4 +1,4 @@
-//! The problem: who crosses what, how much there is, and how much each flow wants.
+//! The problem: the paths of flows, the capacities of links and the demands.
 
 use crate::{Demand, ProblemError, Routes, Status};
 

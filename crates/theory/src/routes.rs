@@ -89,17 +89,17 @@ impl Routes {
         Ok(())
     }
 
-    /// How many flows there are.
+    /// The number of flows.
     pub fn flows(&self) -> usize {
         self.offsets.len() - 1
     }
 
-    /// How many links there are.
+    /// The number of links.
     pub fn links(&self) -> usize {
         self.links as usize
     }
 
-    /// How many hops all flows make together: the ones in R.
+    /// The number of hops of all flows together: the ones in R.
     pub fn hops(&self) -> usize {
         self.hops.len()
     }

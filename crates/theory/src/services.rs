@@ -1,13 +1,13 @@
-//! What keeps flows from their services: the boundary conditions of [Har02 eqs. 15-17], in
+//! Reasons why flows miss their services: the boundary conditions of [Har02 eqs. 15-17], in
 //! numbers and in words.
 //!
 //! Without admission control contracts may add up to more than a link has (15). Accumulation
-//! limits bind first: a flow that is held at its limit A has the share of weight A of whoever
-//! has no contract (16), and the equilibrium is the optimum of the same convex problem. Where
+//! limits bind first: a flow that is held at its limit A has the share of a flow of weight A
+//! without a contract (16), and the equilibrium is the optimum of the same convex problem. Where
 //! flows without limits are oversubscribed, queues grow until a buffer is full (17). That is a
 //! bound on the price ([`Problem::with_price_limits`]), and again there is one optimum: what
 //! flows would send into full buffers. But what does not fit is lost, windows halve at losses,
-//! and rates never settle: theory says who asks for how much, and has no equilibrium.
+//! and rates never settle: theory says which flow asks for how much, and has no equilibrium.
 
 use crate::equilibrium::{State, solve_phase};
 use crate::{EquilibriumError, Problem, Solution, Status};
@@ -35,18 +35,18 @@ pub struct Shortfall {
     /// The flows that get less than they are due, alike ones together, those with the largest
     /// part missing first.
     pub held: Vec<Held>,
-    /// What comes of it.
+    /// The outcome.
     pub outcome: Outcome,
 }
 
-/// A link whose contracts are more than it has.
+/// A link whose contracts are more than its capacity.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Oversubscribed {
     /// The link.
     pub link: LinkId,
     /// Sum of the contracts, as far as the applications use them, in bit/s.
     pub contracts: f64,
-    /// What the link has, in bit/s.
+    /// Capacity of the link, in bit/s.
     pub capacity: f64,
 }
 
@@ -55,7 +55,8 @@ pub struct Oversubscribed {
 pub struct Held {
     /// Indices of the flows.
     pub flows: Vec<usize>,
-    /// What each gets, in bit/s; with full buffers what gets through, were they always full.
+    /// Rate of each, in bit/s; with full buffers the rate that gets through buffers that are
+    /// always full.
     pub rate: f64,
     /// Its contract and its share at the price of its path, in bit/s.
     pub due: f64,
@@ -65,7 +66,7 @@ pub struct Held {
     pub limit: Option<Bytes>,
 }
 
-/// How a phase with a shortfall ends.
+/// The outcome of a phase with a shortfall.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Outcome {
     /// In an equilibrium, by accumulation limits.
@@ -129,7 +130,7 @@ impl State<'_> {
         links
     }
 
-    /// What an equilibrium leaves due: the flows at their accumulation limits.
+    /// The shortfall in an equilibrium: the flows at their accumulation limits.
     pub(crate) fn held_at_limits(
         &self,
         phase: &Phase,
@@ -257,7 +258,7 @@ impl State<'_> {
 }
 
 impl Shortfall {
-    /// What binds for whom, in a line.
+    /// Says which constraint binds for which flows, in a line.
     pub fn text(&self, scenario: &Scenario) -> String {
         let mut text = String::new();
         if let Some((worst, others)) = self.oversubscribed.split_first() {

@@ -1,5 +1,5 @@
-//! What flows and links mean to each other: the prices that links show, what flows make of them,
-//! and what flows take for their base round-trip time.
+//! Signals between flows and links: the prices that links show, how flows react to them,
+//! and the base round-trip times that flows measure.
 
 use crate::Demand;
 use crate::equilibrium::{Equilibrium, State};
@@ -79,7 +79,7 @@ impl State<'_> {
         });
     }
 
-    /// What the flows of a link may share in equilibrium, in bytes per second.
+    /// The rate that the flows of a link may share in equilibrium, in bytes per second.
     pub(crate) fn capacity(&self, link: LinkId) -> f64 {
         match self.price_of(link) {
             Price::VirtualDelay { utilisation } => self.rate[link] * utilisation,
@@ -87,7 +87,7 @@ impl State<'_> {
         }
     }
 
-    /// What the application of a flow comes to, in bytes per second, if not as much as it gets.
+    /// The mean rate of a flow's application, in bytes per second, unless it is greedy.
     pub(crate) fn offered(&self, flow: usize) -> Option<f64> {
         self.network.demand[flow].mean_rate().map(|bps| bps / 8.0)
     }
@@ -99,7 +99,7 @@ impl State<'_> {
         self.network.path[flow].iter().any(dead) || self.offered(flow) == Some(0.0)
     }
 
-    /// What a flow sends at a price; `None` for a flow that theory says nothing of.
+    /// The demand of a flow; `None` for a flow that theory has no model of.
     pub(crate) fn demand(&self, flow: usize) -> Option<Demand> {
         let demand = self.unlimited(flow)?;
         let limit = self.scenario.flows[flow].service.limit;

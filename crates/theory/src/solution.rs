@@ -1,14 +1,14 @@
-//! What the solver is told, and what it answers.
+//! The solver's options and its result.
 
 use crate::Certificate;
 
-/// How hard to try.
+/// Tolerance and limits of the solver.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Settings {
     /// The largest residual ([`Certificate::worst`]) with which a solution counts as solved, as a
     /// fraction; default 1e-12. Rounding alone makes about 1e-15.
     pub tolerance: f64,
-    /// How many Newton steps at most; default 100. Ten to twenty are usual.
+    /// The largest number of Newton steps; default 100. Ten to twenty are usual.
     pub max_iterations: usize,
 }
 
@@ -21,7 +21,7 @@ impl Default for Settings {
     }
 }
 
-/// How far the solver is.
+/// The progress of the solver.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Progress {
     /// Newton steps done.
@@ -31,7 +31,7 @@ pub struct Progress {
     pub residual: f64,
 }
 
-/// How the solver fared.
+/// The outcome of the solver.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Status {
     /// Every residual is within the tolerance.
@@ -43,9 +43,10 @@ pub enum Status {
     Infeasible {
         /// The link that is oversubscribed by the largest factor.
         link: usize,
-        /// What its flows insist on: contracted rates without accumulation limit, fixed rates.
+        /// Rates that its flows insist on: contracted rates without accumulation limit, fixed
+        /// rates.
         insisted: f64,
-        /// What it has.
+        /// Its capacity.
         capacity: f64,
     },
     /// The residuals did not come within the tolerance; rates and prices are the best that were
@@ -60,9 +61,9 @@ pub struct Solution {
     pub rates: Vec<f64>,
     /// p ≥ 0, for each link.
     pub prices: Vec<f64>,
-    /// How it ended.
+    /// The outcome.
     pub status: Status,
-    /// How far rates and prices are from the optimum, computed from the problem alone.
+    /// The distance of rates and prices from the optimum, computed from the problem alone.
     pub certificate: Certificate,
     /// Newton steps done.
     pub iterations: usize,

@@ -1,8 +1,8 @@
-//! Prices link by link: what is left to do where prices differ by more orders of magnitude than
-//! numbers have digits.
+//! Finds prices link by link, where prices differ by more orders of magnitude than numbers have
+//! digits.
 //!
 //! With large α a cheap link may have 10⁻²² of all spending, so the dual function cannot tell
-//! whether its price is right, and Newton's line search goes by that function. Its load can
+//! whether its price is right, and Newton's line search uses that function. Its load can
 //! tell. Every link in turn, the dearest first, gets the price at which its load is its capacity,
 //! the others being as they are (Gauss and Seidel's method on R·x(p) = c). Its price moves the
 //! loads of dearer links by next to nothing, so that the equations are nearly triangular in

@@ -1,10 +1,9 @@
-//! What controllers steer to and what queues charge, as the theory sees them.
+//! The objectives of controllers and the prices of queues, as theory uses them.
 
 use crate::quantity::Rate;
 use crate::size::Size;
 
-/// What a controller steers its flow to once nothing changes any more. This is all that
-/// the theory needs to know of a controller.
+/// The target of a controller in equilibrium: the only property of a controller that theory uses.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Objective {
     /// Keeps `target` of its own data queued on its path, so that its utility is
@@ -36,7 +35,7 @@ pub enum Objective {
     },
     /// Fills the buffer and backs off on loss; keeps no accumulation of its own choosing.
     Loss,
-    /// The same, as so many flows as its service's weight says; it can hold no contract.
+    /// The same, as several flows together, by the weight of its service; it holds no contract.
     WeightedLoss,
     /// Does not respond; sends what its demand says.
     Unresponsive,

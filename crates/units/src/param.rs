@@ -15,7 +15,7 @@ use crate::text::ParseError;
 use crate::time::Duration;
 use std::fmt;
 
-/// What kind of quantity a parameter is.
+/// The kind of quantity that a parameter is.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Kind {
     /// A plain number within `min..=max`.
@@ -54,14 +54,14 @@ pub struct Param {
     pub name: &'static str,
     /// The symbol in the papers, or "".
     pub symbol: &'static str,
-    /// What it is.
+    /// The kind of quantity.
     pub kind: Kind,
     /// The default, written as in a scenario file; "" for a parameter without one, which
     /// is then absent unless given.
     pub default: &'static str,
-    /// What it means, in a sentence.
+    /// The meaning, in a sentence.
     pub doc: &'static str,
-    /// Where it comes from, such as "[Xia05 table I]".
+    /// The source, such as "[Xia05 table I]".
     pub source: &'static str,
 }
 
@@ -70,24 +70,24 @@ pub struct Param {
 pub struct Family {
     /// Its name in a scenario file.
     pub name: &'static str,
-    /// What it is, in a sentence.
+    /// A description, in a sentence.
     pub doc: &'static str,
-    /// Where it comes from.
+    /// The source.
     pub source: &'static str,
     /// Its parameters.
     pub params: &'static [Param],
-    /// What must hold between parameters; the message says what and how to mend it.
+    /// Checks relations between parameters; the message says what is wrong and how to mend it.
     pub check: fn(&Values) -> Result<(), String>,
-    /// What the theory needs to know of it.
+    /// The part of it that theory uses.
     pub role: Role,
 }
 
-/// What the theory needs to know of a [`Family`].
+/// The part of a [`Family`] that theory uses.
 #[derive(Clone, Copy, Debug)]
 pub enum Role {
     /// A controller fed by acknowledgements, with its objective for given parameters.
     Controller(fn(&Values) -> Objective),
-    /// A controller fed by pairs of control packets, once a round trip; its objective.
+    /// A controller fed by pairs of control packets, once per round trip; its objective.
     Tunnel(fn(&Values) -> Objective),
     /// A queue discipline, with its price for given parameters.
     Queue(fn(&Values) -> Price),
@@ -138,7 +138,7 @@ pub enum Value {
 }
 
 impl Kind {
-    /// What a value of this kind looks like.
+    /// A description of the values of this kind.
     pub fn expected(&self) -> String {
         match self {
             Kind::Number { min, max } if *max >= f64::MAX => format!("a number of at least {min}"),

@@ -12,7 +12,7 @@ use std::str::FromStr;
 pub struct Bytes(u64);
 
 impl Bytes {
-    /// Nothing.
+    /// Zero bytes.
     pub const ZERO: Bytes = Bytes(0);
 
     /// `n` bytes.
@@ -45,7 +45,7 @@ impl Bytes {
         self.0 as f64 * 8.0
     }
 
-    /// Less `other`, zero where `other` is more.
+    /// The difference to `other`, zero if `other` is more.
     #[inline]
     pub const fn saturating_sub(self, other: Bytes) -> Bytes {
         Bytes(self.0.saturating_sub(other.0))
@@ -93,7 +93,7 @@ impl Sum for Bytes {
 pub struct Rate(u64);
 
 impl Rate {
-    /// Nothing moves.
+    /// Zero bits per second.
     pub const ZERO: Rate = Rate(0);
 
     /// `bps` bits per second.
@@ -120,7 +120,7 @@ impl Rate {
         self.0 as f64
     }
 
-    /// How long `size` takes at this rate, rounded down to the picosecond; forever at
+    /// The time that `size` takes at this rate, rounded down to the picosecond; forever at
     /// rate zero. A port that must not lose the fraction carries it over itself.
     #[inline]
     pub fn transmission(self, size: Bytes) -> Duration {
@@ -131,7 +131,7 @@ impl Rate {
         Duration::from_ps(u64::try_from(ps).unwrap_or(u64::MAX))
     }
 
-    /// What this rate moves in `d`, rounded down.
+    /// The bytes that this rate moves in `d`, rounded down.
     #[inline]
     pub fn bytes_in(self, d: Duration) -> Bytes {
         let bytes = self.0 as u128 * d.as_ps() as u128 / 8_000_000_000_000;

@@ -1,4 +1,4 @@
-//! What a flow is to get of the network.
+//! The share of the network that a flow is to get.
 
 use crate::quantity::{Bytes, Rate};
 
@@ -20,7 +20,7 @@ pub struct Service {
 }
 
 impl Default for Service {
-    /// What every flow gets: a fair share.
+    /// The default: a fair share.
     fn default() -> Service {
         Service {
             contract: Rate::ZERO,

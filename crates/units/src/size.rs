@@ -8,9 +8,9 @@ use std::str::FromStr;
 /// An amount of data, in bytes or in packets of the flow that it concerns.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Size {
-    /// So many bytes.
+    /// A number of bytes.
     Bytes(Bytes),
-    /// So many packets; a fraction is meaningful, for targets.
+    /// A number of packets; a fraction is meaningful, for targets.
     Packets(f64),
 }
 

@@ -54,7 +54,7 @@ impl Time {
         Duration(self.0.saturating_sub(earlier.0))
     }
 
-    /// As a span since the start.
+    /// The span since the start.
     #[inline]
     pub const fn since_start(self) -> Duration {
         Duration(self.0)

@@ -19,7 +19,7 @@ const SCENARIO: &str = include_str!("../../../../benches/live.toml");
 /// The first rate, and the last, in Mbps.
 const FIRST: f64 = 50.0;
 const LAST: f64 = 6_400.0;
-/// So often the interval between a rate that is sustained and one that is not is halved.
+/// The number of times that the interval between a sustained rate and one that is not is halved.
 const HALVINGS: usize = 3;
 /// A sustained rate is in use to this part.
 const USED: f64 = 0.95;

@@ -1,4 +1,4 @@
-//! What is known of a solved network, in one form for both kinds of fairness.
+//! The solution of a network, in one form for both kinds of fairness.
 
 use super::network::Network;
 use accord_theory::{
@@ -6,16 +6,16 @@ use accord_theory::{
 };
 use rayon::prelude::*;
 
-/// How good it is.
+/// The proof.
 pub enum Proof {
-    /// Of utilities.
+    /// Proof for utilities.
     Utility {
         certificate: Certificate,
-        /// Where each flow's optimal rate must lie; nothing if the problem is infeasible.
+        /// Intervals that contain each flow's optimal rate; empty if the problem is infeasible.
         bounds: Vec<(f64, f64)>,
         iterations: usize,
     },
-    /// Of max-min fairness.
+    /// Proof for max-min fairness.
     MaxMin {
         certificate: MaxMinCertificate,
         bottlenecks: Vec<Bottleneck>,
@@ -98,7 +98,7 @@ impl Answer {
         }
     }
 
-    /// What stands in the way, if it is not solved.
+    /// The reason, if it is not solved.
     pub fn trouble(&self, network: &Network) -> Option<String> {
         match self.status {
             Status::Solved => None,

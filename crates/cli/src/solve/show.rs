@@ -10,7 +10,7 @@ use serde_json::{Map, Value, json};
 
 /// Letters of a name at most.
 const NAME: usize = 24;
-/// So many flows are named in a sentence.
+/// The largest number of flows that a sentence names.
 const NAMED: usize = 5;
 
 /// A page of text: status, certificate, the `top` flows and links.

@@ -26,7 +26,7 @@ pub enum Values<'a> {
     Numbers(Vec<f64>),
 }
 
-/// What is known of each flow.
+/// The columns of the flows.
 pub fn rates<'a>(network: &'a Network, answer: &Answer) -> Vec<Column<'a>> {
     let flows = network.flows.iter().map(String::as_str).collect();
     let mut columns = vec![
@@ -62,7 +62,7 @@ pub fn rates<'a>(network: &'a Network, answer: &Answer) -> Vec<Column<'a>> {
     columns
 }
 
-/// What is known of each link.
+/// The columns of the links.
 pub fn prices<'a>(network: &'a Network, answer: &Answer) -> Vec<Column<'a>> {
     let links = network.links.iter().map(String::as_str).collect();
     let capacities = network.problem.capacities().to_vec();

@@ -54,7 +54,7 @@ impl Axis {
         self.from + part * (self.to - self.from)
     }
 
-    /// As the scenario language takes it.
+    /// The value in the form of the scenario language.
     fn text(&self, i: usize) -> String {
         // Nine digits, so that no rounding of the steps shows.
         let value = format!("{:.9e}", self.value(i))
@@ -85,7 +85,7 @@ fn number(text: &str) -> Option<(f64, String)> {
     Some((value, text[end..].trim().to_string()))
 }
 
-/// What is known of one point.
+/// The result of one point.
 struct Cell {
     x: usize,
     y: usize,
@@ -239,7 +239,7 @@ fn csv(x: &Axis, y: Option<&Axis>, cells: &[Cell]) -> String {
     out
 }
 
-/// Nothing where there is no value.
+/// Returns an empty text if there is no value.
 fn known(value: f64, text: impl Fn(f64) -> String) -> String {
     match value.is_nan() {
         true => String::new(),

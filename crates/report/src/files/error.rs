@@ -1,4 +1,4 @@
-//! What can go wrong with run directories.
+//! Errors of run directories.
 
 use std::path::{Path, PathBuf};
 use thiserror::Error;
@@ -9,7 +9,7 @@ pub enum FileError {
     /// The operating system refused.
     #[error("cannot {action} {}: {source}", path.display())]
     Io {
-        /// What was tried: "read", "write", ...
+        /// The operation that failed: "read", "write", ...
         action: &'static str,
         /// On what.
         path: PathBuf,
@@ -21,7 +21,7 @@ pub enum FileError {
     Occupied {
         /// The place.
         path: PathBuf,
-        /// What tells that it is something else.
+        /// The sign that it is something else.
         why: String,
     },
     /// A file is not what it should be.
@@ -29,7 +29,7 @@ pub enum FileError {
     Broken {
         /// The file.
         path: PathBuf,
-        /// What is wrong with it.
+        /// The fault.
         why: String,
     },
 }

@@ -11,7 +11,7 @@ const FORMAT: &str = "accord-run";
 /// Raised when a reader of the last version would misread the directory.
 const VERSION: u32 = 1;
 
-/// What ran, and the names of its parts.
+/// The runs, and the names of their parts.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct StoredManifest {
     /// Tells a run directory from others: "accord-run".
@@ -24,7 +24,7 @@ pub struct StoredManifest {
     pub runs: Vec<RunRecord>,
 }
 
-/// What is needed to repeat a run, and how much work it was.
+/// The data needed to repeat a run, and the amount of work.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct RunRecord {
     /// The engine.
@@ -41,9 +41,9 @@ pub struct RunRecord {
     pub packet_hops: u64,
     /// Events or iterations.
     pub steps: u64,
-    /// How exact its equilibria are, phase by phase.
+    /// The residuals of its equilibria, phase by phase.
     pub certificates: Vec<CertificateRecord>,
-    /// What the reader should know.
+    /// Notes for the reader.
     pub notes: Vec<String>,
     /// Why no verdict may be drawn from it, if so.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -55,13 +55,13 @@ pub struct RunRecord {
 pub struct CertificateRecord {
     /// Start and end of the phase, in picoseconds.
     pub phase_ps: (u64, u64),
-    /// Of rates.
+    /// Residual of the rates.
     pub stationarity: f64,
-    /// Of capacities.
+    /// Residual of the capacities.
     pub feasibility: f64,
-    /// Of prices.
+    /// Residual of the prices.
     pub complementarity: f64,
-    /// Of utility.
+    /// Gap of the utility.
     pub gap: f64,
 }
 

@@ -51,7 +51,7 @@ const TRANSFERS: &str = "transfers.parquet";
 const TRANSFERS_CSV: &str = "transfers.csv";
 const PAGE: &str = "page.html";
 
-/// What goes into a run directory.
+/// The content of a run directory.
 #[derive(Clone, Copy, Debug)]
 pub struct RunDir<'a> {
     /// The text of the scenario file.

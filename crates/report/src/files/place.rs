@@ -38,7 +38,7 @@ impl Place {
         Ok(Place { target, partial })
     }
 
-    /// Where to write.
+    /// The path to write to.
     pub fn path(&self) -> &Path {
         &self.partial.0
     }

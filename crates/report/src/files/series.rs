@@ -221,7 +221,7 @@ pub(super) fn schema() -> parquet::errors::Result<TypePtr> {
     Ok(Arc::new(schema))
 }
 
-/// What the columns and metrics mean, kept with the data.
+/// The meaning of the columns and metrics, kept with the data.
 fn documentation() -> Vec<KeyValue> {
     let columns = COLUMNS.map(|(name, doc)| (format!("accord.column.{name}"), doc.to_string()));
     let metrics = Metric::ALL.iter().map(|m| {

@@ -9,7 +9,7 @@ use std::fmt::Write;
 
 /// Values of a variable below which a map shows less than lines do.
 const LEAST: usize = 3;
-/// More maps than this nobody looks at.
+/// The largest number of maps; more would not be read.
 const MOST: usize = 4;
 
 /// A map for each expectation that all points share; none unless two variables make a full grid.

@@ -209,7 +209,7 @@ fn row(
     );
 }
 
-/// What the scenario's author and the page have to say.
+/// The notes of the scenario's author and of the page.
 pub fn remarks(points: &[Point], remarks: &[String]) -> String {
     let mut items: Vec<String> = Vec::new();
     let mut add = |text: &str| {
@@ -245,7 +245,7 @@ pub fn remarks(points: &[Point], remarks: &[String]) -> String {
     )
 }
 
-/// What ran, so that it can be run again.
+/// The runs, so that they can be run again.
 pub fn runs(points: &[Point]) -> String {
     let sweep = points.len() > 1;
     let mut out = String::from(
@@ -282,7 +282,7 @@ pub fn runs(points: &[Point]) -> String {
     out + &certificates(points) + "</section>"
 }
 
-/// How exact the equilibria are, phase by phase: of the first run of each point that has some.
+/// The residuals of the equilibria, phase by phase, of the first run of each point that has some.
 fn certificates(points: &[Point]) -> String {
     let mut rows = String::new();
     for point in points {

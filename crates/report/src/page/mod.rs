@@ -17,14 +17,14 @@ use serde::Serialize;
 const SCRIPT: &str = include_str!("../../web/dist/page.js");
 const STYLE: &str = include_str!("../../web/dist/page.css");
 
-/// How many values the page may hold; some 3 MB.
+/// The largest number of values in the page; some 3 MB.
 const BUDGET: usize = 400_000;
 /// Fewer samples than this make no plot worth looking at.
 const FEWEST_SAMPLES: usize = 250;
 /// More than this no screen can show.
 const MOST_SAMPLES: usize = 2000;
 
-/// What the script draws.
+/// The data that the script draws.
 #[derive(Serialize)]
 struct Data {
     /// Points with plots over time.

@@ -21,7 +21,7 @@ pub struct PointPlots {
     end: f64,
     /// Start and end of the steady window, in seconds.
     steady: (f64, f64),
-    /// Where flows come and go or the network changes, in seconds.
+    /// The times at which flows start or stop or the network changes, in seconds.
     phases: Vec<f64>,
     /// For each engine the first time, the step and the number of samples.
     axes: Vec<(f64, f64, usize)>,
@@ -32,13 +32,13 @@ pub struct PointPlots {
 #[derive(Serialize)]
 struct Panel {
     title: &'static str,
-    /// What the quantity is, in a sentence.
+    /// A description of the quantity, in a sentence.
     about: String,
     /// The unit of all values in the panel.
     unit: &'static str,
     /// Whether the axis starts at zero.
     zero: bool,
-    /// What the lines are about: groups or links.
+    /// The groups or links of the lines.
     subjects: Vec<String>,
     lines: Vec<PanelLine>,
 }
@@ -61,7 +61,7 @@ struct PanelLine {
 enum Kind {
     /// A link's value, or the mean over a group's flows.
     Main,
-    /// What the controllers believe, as a mean over a group's flows.
+    /// The controllers' estimates, as a mean over a group's flows.
     Estimate,
     /// The smallest of a group's flows ...
     Low,
@@ -109,7 +109,7 @@ const TEMPLATES: [Template; 16] = [
     template("Packets dropped so far", Metric::Drops, true),
 ];
 
-/// What will be drawn of a point.
+/// The panels of a point.
 pub struct Plan<'a> {
     point: Point<'a>,
     outline: Outline,
@@ -174,7 +174,7 @@ impl<'a> Plan<'a> {
         samples.max().unwrap_or(0)
     }
 
-    /// What the plots leave out.
+    /// The series that the plots leave out.
     pub fn remarks(&self) -> Vec<String> {
         let mut remarks = Vec::new();
         let groups = &self.outline.groups;

@@ -21,10 +21,10 @@ pub struct Sweep {
     unit: &'static str,
     /// Its values; positions 0, 1, ... where they are not numbers.
     x: Vec<Number>,
-    /// What to write at the positions, for values that are not numbers.
+    /// The labels at the positions, for values that are not numbers.
     ticks: Option<Vec<String>>,
     quantities: Vec<Quantity>,
-    /// Which quantities to show first: indices.
+    /// The indices of the quantities to show first.
     first: Vec<usize>,
 }
 
@@ -253,7 +253,7 @@ impl Table {
         &mut lines[i]
     }
 
-    /// What the scenario has expectations of; failing that, utilisation and throughput.
+    /// The quantities of the scenario's expectations; without any, utilisation and throughput.
     fn first(&self, scenario: &Scenario) -> Vec<usize> {
         let mut first: Vec<usize> = Vec::new();
         for expectation in &scenario.expectations {

@@ -40,7 +40,7 @@ impl Thinning {
         out
     }
 
-    /// Where the thinned samples lie, for evenly spaced times: the first, the step
+    /// The times of the thinned samples, for evenly spaced times: the first, the step
     /// between them, and their number. Right to within a stretch.
     pub fn axis(self, time: &[f64]) -> (f64, f64, usize) {
         let Some(&first) = time.first() else {

@@ -3,7 +3,7 @@
 
 use crate::{Demand, Problem, ProblemError, Routes, Settings, Solution, solve};
 
-/// What example 1 has after a source has started.
+/// The state of example 1 after a source has started.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Period {
     /// p(t): the queuing delay.

@@ -1,14 +1,14 @@
 //! Delay, fairness and loss of an equilibrium `[Low02 §3]`.
 
-/// How Vegas is told its target: the two readings of its parameter α `[Low02 §3.2]`.
+/// The two readings of Vegas's parameter α, its target `[Low02 §3.2]`.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Thresholds {
-    /// So many packets in each round trip: proportional fairness (PF).
+    /// Packets per round trip: proportional fairness (PF).
     PerRoundTrip {
         /// α·d, in packets.
         packets: f64,
     },
-    /// So many packets in each unit of time: fairness weighted by propagation delay (WPF).
+    /// Packets per unit of time: fairness weighted by propagation delay (WPF).
     PerTime {
         /// α, in packets over time.
         rate: f64,
