@@ -277,7 +277,7 @@ impl<E> Study<'_, E> {
         let gap = self.estimate(&self.gaps(0, figure, relative)?)?;
         let tolerance = match e.target {
             Target::Engine { tolerance, .. } | Target::Value { tolerance, .. } => tolerance,
-            Target::Range { .. } => return None,
+            Target::Beyond { .. } | Target::Range { .. } => return None,
         };
         let single = self.applicable.iter().filter(|_| all.is_some());
         let effects = single.map(|&e| self.explained(e, figure, gap.mean, relative));

@@ -34,7 +34,7 @@ pub(crate) fn figures(scenario: &Scenario, pair: Pair, which: Which) -> Vec<Expe
         let tolerance = match e.target {
             Target::Value { tolerance, .. } => tolerance,
             Target::Engine { engine, tolerance } if engine == pair.reference => tolerance,
-            Target::Engine { .. } | Target::Range { .. } => return None,
+            Target::Engine { .. } | Target::Beyond { .. } | Target::Range { .. } => return None,
         };
         let fits = e.engine == pair.measured && e.metric.of() != Of::Transfer;
         fits.then(|| Expectation {

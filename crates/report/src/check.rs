@@ -74,7 +74,9 @@ impl Check {
     /// The relative tolerance; a range has none.
     pub fn tolerance(&self) -> Option<f64> {
         match self.target {
-            Target::Value { tolerance, .. } | Target::Engine { tolerance, .. } => Some(tolerance),
+            Target::Value { tolerance, .. }
+            | Target::Beyond { tolerance, .. }
+            | Target::Engine { tolerance, .. } => Some(tolerance),
             Target::Range { .. } => None,
         }
     }
@@ -208,6 +210,7 @@ fn check(scenario: &Scenario, runs: &[(Engine, Vec<&Run>)], expectation: &Expect
                     Verdict::missing(format!("the value is {m}, not a finite number"))
                 }
                 (Some(m), Target::Value { value, tolerance }) => near(m, value, tolerance, unit),
+                (Some(m), Target::Beyond { value, tolerance }) => far(m, value, tolerance, unit),
                 (Some(m), Target::Range { min, max }) => inside(m, min, max, unit),
                 (Some(m), Target::Engine { engine, tolerance }) => match of_engine(engine, i) {
                     Some(value) => near(m, value, tolerance, unit),
@@ -323,6 +326,24 @@ fn near(measured: f64, target: f64, tolerance: f64, unit: MetricUnit) -> Verdict
     }
 }
 
+fn far(measured: f64, target: f64, tolerance: f64, unit: MetricUnit) -> Verdict {
+    let near = near(measured, target, tolerance, unit);
+    let error = near.error.unwrap_or(f64::INFINITY);
+    let asked = show::round_quantity(tolerance, MetricUnit::Ratio);
+    Verdict {
+        // With `each`, the flow that comes nearest is the one that is shown.
+        off: -near.off,
+        pass: !near.pass,
+        reason: format!(
+            "{} against {}: {}, more than ± {asked} expected",
+            show::quantity(measured, unit),
+            show::quantity(target, unit),
+            show::error(error)
+        ),
+        ..near
+    }
+}
+
 fn inside(measured: f64, min: f64, max: f64, unit: MetricUnit) -> Verdict {
     let below = min - measured;
     let above = measured - max;
@@ -360,7 +381,7 @@ fn inside(measured: f64, min: f64, max: f64, unit: MetricUnit) -> Verdict {
 fn unfit<'a>(runs: &'a [(Engine, Vec<&Run>)], expectation: &Expectation) -> Option<&'a str> {
     let other = match expectation.target {
         Target::Engine { engine, .. } => Some(engine),
-        Target::Value { .. } | Target::Range { .. } => None,
+        Target::Value { .. } | Target::Beyond { .. } | Target::Range { .. } => None,
     };
     let judged = |engine: Engine| engine == expectation.engine || Some(engine) == other;
     let mut runs = runs.iter().filter(|(engine, _)| judged(*engine));

@@ -102,6 +102,10 @@ pub fn allowed(target: Target, unit: MetricUnit) -> String {
         Target::Value { value, tolerance } => {
             format!("{} ± {}", round_quantity(value, unit), percent(tolerance))
         }
+        Target::Beyond { value, tolerance } => {
+            let value = round_quantity(value, unit);
+            format!("not {value} ± {}", percent(tolerance))
+        }
         Target::Engine { engine, tolerance } => format!("{engine} ± {}", percent(tolerance)),
         Target::Range { min, max } => match (min > f64::NEG_INFINITY, max < f64::INFINITY) {
             (false, false) => "any".into(),
@@ -279,6 +283,11 @@ mod tests {
             tolerance: 0.005,
         };
         assert_eq!(allowed(value, BitPerSecond), "3 Mbps ± 0.5 %");
+        let beyond = Target::Beyond {
+            value: 3e6,
+            tolerance: 0.05,
+        };
+        assert_eq!(allowed(beyond, BitPerSecond), "not 3 Mbps ± 5 %");
     }
 
     #[test]

@@ -145,6 +145,26 @@ fn each_shows_the_flow_farthest_off_for_every_over_and_target() {
     }
 }
 
+/// A claim that something does not come out holds where every flow is off by more than that; the
+/// flow that comes nearest is the one that is shown.
+#[test]
+fn a_claim_of_a_miss_needs_all_flows_off() {
+    let beyond = |value, tolerance| Target::Beyond { value, tolerance };
+    // The flows have 3 and 6 in the mean.
+    let cases = [
+        (beyond(4.0, 0.2), true, 0, -0.25),
+        (beyond(4.0, 0.25), false, 0, -0.25),
+        (beyond(5.5, 0.05), true, 1, 0.5 / 5.5),
+        (beyond(6.0, 0.05), false, 1, 0.0),
+    ];
+    for (target, pass, flow, error) in cases {
+        let check = judge(expectation(target), &[&packet(1)]);
+        assert_eq!(check.pass, pass, "{target:?}: {}", check.reason);
+        assert_eq!(check.of, format!("flow pair.{flow}"), "{target:?}");
+        close(check.error, error);
+    }
+}
+
 #[test]
 fn another_engine_is_compared_flow_by_flow() {
     let target = |tolerance| Target::Engine {

@@ -196,6 +196,14 @@ pub enum Target {
         /// Relative tolerance.
         tolerance: f64,
     },
+    /// Farther from this value than `tolerance` (relative): a claim that something does not
+    /// come out.
+    Beyond {
+        /// The value, in the metric's unit.
+        value: f64,
+        /// Relative tolerance.
+        tolerance: f64,
+    },
     /// What another engine says, give or take `tolerance` (relative).
     Engine {
         /// The engine to agree with.

@@ -393,6 +393,13 @@ fn expectation(out: &mut String, s: &Scenario, i: usize) {
             line(out, "equals", &value(x));
             line(out, "within", &format!("{tolerance:?}"));
         }
+        Target::Beyond {
+            value: x,
+            tolerance,
+        } => {
+            line(out, "equals", &value(x));
+            line(out, "beyond", &format!("{tolerance:?}"));
+        }
         Target::Engine { engine, tolerance } => {
             line(out, "equals", &quoted(engine));
             line(out, "within", &format!("{tolerance:?}"));

@@ -107,6 +107,14 @@ fn expectations_speak_the_metric_s_unit() {
             tolerance: 0.05
         }
     );
+    let e = expect("metric = \"throughput\"\nof = \"a\"\nequals = \"2 Mbps\"\nbeyond = \"5 %\"");
+    assert_eq!(
+        e[0].target,
+        Target::Beyond {
+            value: 2e6,
+            tolerance: 0.05
+        }
+    );
     let e = expect("metric = \"rtt\"\nof = \"a.2\"\nover = \"p99.9\"\nat_most = \"20 ms\"");
     assert_eq!(
         (e[0].of, e[0].over),

@@ -181,7 +181,7 @@ fn claim(reader: &Reader<'_>, paper: &str, target: Target) -> Result<Claim, Prob
     Ok(match target {
         _ if !paper.is_empty() => Claim::Paper,
         Target::Engine { .. } => Claim::Theory,
-        Target::Value { .. } | Target::Range { .. } => Claim::Ours,
+        Target::Value { .. } | Target::Beyond { .. } | Target::Range { .. } => Claim::Ours,
     })
 }
 
@@ -302,12 +302,21 @@ fn target(
     };
     match (here("equals")?, here("at_least")?, here("at_most")?) {
         (Some(value), None, None) => {
-            let tolerance = reader.opt("within", read::tolerance)?;
-            let tolerance = tolerance.ok_or_else(|| reader.missing("within"))?;
+            let beyond = reader.opt("beyond", read::tolerance)?;
+            let within = reader.opt("within", read::tolerance)?;
+            let tolerance = beyond.or(within).ok_or_else(|| reader.missing("within"))?;
+            if let Some(both) = reader.given("beyond").filter(|_| within.is_some()) {
+                let message = "either `within` or `beyond`";
+                return Err(Problem::new(both.span, message));
+            }
             if let Some(other) = Engine::ALL
                 .into_iter()
                 .find(|e| value.text() == Some(e.name()))
             {
+                if let Some(beyond) = reader.given("beyond") {
+                    let message = "`beyond` needs a figure, not an engine";
+                    return Err(Problem::new(beyond.span, message));
+                }
                 if other == engine {
                     let message = format!("the {engine} engine always agrees with itself");
                     return Err(Problem::new(value.span, message));
@@ -322,15 +331,23 @@ fn target(
                 let message = "a relative tolerance has no meaning around zero";
                 return Err(Problem::new(value.span, message).hint("use `at_most`"));
             }
-            Ok(Target::Value {
-                value: exact,
-                tolerance,
+            Ok(match beyond {
+                Some(tolerance) => Target::Beyond {
+                    value: exact,
+                    tolerance,
+                },
+                None => Target::Value {
+                    value: exact,
+                    tolerance,
+                },
             })
         }
         (None, least, most) if least.is_some() || most.is_some() => {
-            if let Some(within) = reader.given("within") {
-                let message = "`within` goes with `equals` only";
-                return Err(Problem::new(within.span, message));
+            for key in ["within", "beyond"] {
+                if let Some(given) = reader.given(key) {
+                    let message = format!("`{key}` goes with `equals` only");
+                    return Err(Problem::new(given.span, message));
+                }
             }
             let (min, max) = (
                 bound(least, f64::NEG_INFINITY)?,
@@ -342,8 +359,11 @@ fn target(
             }
             Ok(Target::Range { min, max })
         }
-        _ => Err(Problem::new(reader.span, "an expectation needs a target")
-            .hint("either `equals` and `within`, or `at_least` or `at_most` or both")),
+        _ => Err(
+            Problem::new(reader.span, "an expectation needs a target").hint(
+                "either `equals` and `within` (or `beyond`), or `at_least` or `at_most` or both",
+            ),
+        ),
     }
 }
 

@@ -1,24 +1,23 @@
 //! Groups of flows, with the hosts that they bring along.
 
+mod path;
+
 use super::super::error::{Problem, Problems, Span};
 use super::super::family::{CONTROLLER, Catalogue};
 use super::super::keys;
 use super::super::limits;
 use super::super::read::{self, Reader};
-use super::super::shape::Section;
-use super::super::tree::{Data, Entry, Table, Value};
+use super::super::tree::{Entry, Table};
 use super::kernel;
 use super::list;
 use super::network::Network;
 use super::port::{ATTACHMENT_LIMIT, Duplex};
-use super::route::{self, Routes};
-use crate::network::{Demand, Draw, Flow, Group, LinkId, NodeId, Recorded, Scenario};
-use crate::random::{Purpose, stream};
-use crate::sizes::{self, PacketSizes};
-use crate::web::Web;
-use accord_units::param::{Role, Values};
+use super::route::Routes;
+use super::traffic;
+use crate::network::{Demand, Flow, Group, NodeId, Recorded, Scenario};
+use crate::sizes::PacketSizes;
+use accord_units::param::Values;
 use accord_units::{Bytes, Duration, Objective, Rate, Service, Time};
-use rand_xoshiro::rand_core::Rng;
 
 /// What flows of a group have in common.
 struct Spec {
@@ -297,14 +296,14 @@ impl Flows<'_> {
                     .ok_or_else(|| problems.first(value.span))
             })?,
         };
-        let (packet, sizes) = reader.get("packet", packet)?;
+        let (packet, sizes) = reader.get("packet", traffic::packet)?;
         let spec = Spec {
             span: reader.span,
             controller,
             kernel,
             service: service(reader)?,
-            demand: reader.get("demand", demand)?,
-            start: reader.get("start", start)?,
+            demand: reader.get("demand", traffic::demand)?,
+            start: reader.get("start", traffic::start)?,
             stop: reader.opt("stop", read::instant)?,
             aggregate: self.aggregate(reader)?,
             share: reader.opt("share", |v| read::number(v, 1e-6, 1e9))?,
@@ -350,7 +349,7 @@ impl Flows<'_> {
             let hint = "packet = \"1000 B\", or controller = \"none\"";
             return Err(Problem::new(at("packet"), message).hint(hint));
         }
-        let stream = is_stream(&spec.controller);
+        let stream = path::is_stream(&spec.controller);
         if !stream && spec.processing.is_some_and(|time| !time.is_zero()) {
             let message = format!("{} is no stream, whose host would take a time", family.name);
             let hint = "leave out `processing`";
@@ -399,238 +398,6 @@ impl Flows<'_> {
             _ => Ok(()),
         }
     }
-
-    /// The way that a file gives to a flow.
-    fn way(&mut self, reader: &Reader<'_>) -> Result<Way, Problem> {
-        let ends = ["from", "to"];
-        // Of `path` and its ends, a flow's own come before those of its group.
-        let forward = if reader.prefers("path", &ends) {
-            if let Some(end) = reader.beside("path", &ends) {
-                let message = "`path` says where the flow begins and ends";
-                return Err(Problem::new(end.span, message).hint("leave out `from` and `to`"));
-            }
-            let path = reader.given("path").expect("it prefers the path");
-            route::listed(path, self.network)?
-        } else {
-            let end = |key| match reader.given(key) {
-                Some(value) => self.network.find_node(value).map(|node| (node, value.span)),
-                None => Err(reader.missing(key)),
-            };
-            let ((from, _), (to, span)) = (end("from")?, end("to")?);
-            self.routes.shortest(self.network, from, to, span)?
-        };
-        let reverse = match reader.given("reverse_path") {
-            Some(value) => {
-                let reverse = route::listed(value, self.network)?;
-                let ends = (forward.last(), forward.first());
-                if (reverse.first(), reverse.last()) != ends {
-                    let message = "it does not lead from the end of the path to its start";
-                    return Err(Problem::new(value.span, message));
-                }
-                Some(reverse)
-            }
-            None => None,
-        };
-        Ok(Way { forward, reverse })
-    }
-
-    /// Adds the `i`-th flow of a group.
-    fn flow(
-        &mut self,
-        name: String,
-        group: usize,
-        i: usize,
-        spec: &Spec,
-        way: &Way,
-    ) -> Result<(), Problem> {
-        let index = self.scenario.flows.len();
-        let mut nodes = Vec::with_capacity(way.forward.len() + 2);
-        if let Some(access) = &spec.access {
-            let first = way.forward[0];
-            nodes.push(self.host(&name, End::Source, first, (access, i), spec.span)?);
-        }
-        nodes.extend(&way.forward);
-        if let Some(egress) = &spec.egress {
-            let last = way.forward[way.forward.len() - 1];
-            nodes.push(self.host(&name, End::Sink, last, (egress, i), spec.span)?);
-        }
-        let mut backwards = Vec::with_capacity(nodes.len());
-        match &way.reverse {
-            Some(reverse) => {
-                backwards.extend(spec.egress.as_ref().map(|_| nodes[nodes.len() - 1]));
-                backwards.extend(reverse);
-                backwards.extend(spec.access.as_ref().map(|_| nodes[0]));
-            }
-            None => backwards.extend(nodes.iter().rev()),
-        }
-        self.hops += nodes.len() + backwards.len();
-        if nodes.len() < 2 {
-            let message = "the flow begins and ends at the same node";
-            let hint = "give another `to`, or attach hosts by `access` and `egress`";
-            return Err(Problem::new(spec.span, message).hint(hint));
-        }
-        let path = route::links(self.network, &nodes, spec.span)?;
-        let processing = self.processing(spec, &path)?;
-        self.scenario.flows.push(Flow {
-            name,
-            group,
-            path,
-            reverse_path: route::links(self.network, &backwards, spec.span)?,
-            controller: spec.controller.clone(),
-            kernel: spec.kernel.clone(),
-            service: spec.service,
-            demand: spec.demand,
-            start: draw(spec.start, self.scenario.seed, index),
-            stop: spec.stop,
-            aggregate: spec.aggregate,
-            share: spec.share.unwrap_or(spec.service.weight),
-            packet: spec.packet,
-            sizes: spec.sizes.clone(),
-            ack: spec.ack,
-            control: spec.control,
-            processing,
-        });
-        Ok(())
-    }
-
-    /// The longest processing time of a stream's host. By default it is there where the host's
-    /// link is exactly as fast as the slowest link behind it that others may share: then packets
-    /// come as places become free, and one host can hold that link for itself.
-    fn processing(&self, spec: &Spec, path: &[LinkId]) -> Result<Duration, Problem> {
-        let rate = |&link: &LinkId| self.network.links[link].rate;
-        let slowest = path.iter().map(rate).min().unwrap_or(Rate::ZERO);
-        let longest = slowest.transmission(spec.packet);
-        match spec.processing {
-            Some(time) if time > longest => {
-                let message = format!(
-                    "{time} is too long: the slowest link of the path takes {longest} for a packet"
-                );
-                let hint =
-                    "a host that takes longer than the slowest link would slow the flow down";
-                Err(Problem::new(spec.processing_span, message).hint(hint))
-            }
-            Some(time) => Ok(time),
-            None => {
-                let shared = path
-                    .iter()
-                    .skip(1)
-                    .filter(|&&l| !self.network.links[l].attachment);
-                let bottleneck = shared.map(rate).min();
-                let holds = is_stream(&spec.controller) && bottleneck == Some(rate(&path[0]));
-                Ok(if holds { longest } else { Duration::ZERO })
-            }
-        }
-    }
-
-    /// The host of the `i`-th flow of the latest group, at `router`; made with its link where
-    /// no flow before shares it.
-    fn host(
-        &mut self,
-        flow: &str,
-        end: End,
-        router: NodeId,
-        (attachment, i): (&Attachment, usize),
-        span: Span,
-    ) -> Result<NodeId, Problem> {
-        let (host, link) = match end {
-            End::Source => ("source", "access"),
-            End::Sink => ("sink", "egress"),
-        };
-        let (host, link, i) = match attachment.hosts {
-            None => (format!("{flow}.{host}"), format!("{flow}.{link}"), i),
-            Some(hosts) => {
-                let i = i % hosts;
-                if let Some(&host) = self.shared[end as usize].get(i) {
-                    return Ok(host);
-                }
-                let group = &self.scenario.groups[self.scenario.groups.len() - 1].name;
-                let named = |what| format!("{group}.{what}.{}", i + 1);
-                (named(host), named(link), i)
-            }
-        };
-        let host = self.network.node(&host, span)?;
-        let ends = match end {
-            End::Source => (host, router),
-            End::Sink => (router, host),
-        };
-        let seed = self.scenario.seed;
-        let ports = (&attachment.ports, i);
-        let link = self.network.duplex(&link, span, ends, ports, seed)?;
-        self.network.links[link].attachment = true;
-        self.network.links[link + 1].attachment = true;
-        if attachment.hosts.is_some() {
-            self.shared[end as usize].push(host);
-        }
-        Ok(host)
-    }
-}
-
-/// Its packets are acknowledged one by one: it is neither a tunnel nor without a controller.
-fn is_stream(controller: &Values) -> bool {
-    let role = &controller.family().role;
-    matches!(role, Role::Controller(_))
-        && role.objective(controller) != Some(Objective::Unresponsive)
-}
-
-/// The size of a flow's packets, and the law of it where it is random.
-fn packet(value: &Value) -> Result<(Bytes, Option<PacketSizes>), Problem> {
-    let Data::Table(table) = &value.data else {
-        return read::packet(value).map(|size| (size, None));
-    };
-    let bounded = |size: Bytes, span: Span| match size.get() < sizes::LEAST {
-        true => {
-            let message = format!(
-                "{size} is too little: random sizes are at least {} B",
-                sizes::LEAST
-            );
-            Err(Problem::new(span, message))
-        }
-        false => Ok(size),
-    };
-    let size = |v: &Value| bounded(read::packet(v)?, v.span);
-    let reader = Reader::new(&keys::PACKET_SIZES, table, value.span);
-    let law = if let Some(mean) = reader.opt("exponential", size)? {
-        PacketSizes::Exponential(mean)
-    } else if let Some(pair) = reader.given("uniform") {
-        let Some([least, most]) = pair.list() else {
-            return Err(Problem::new(pair.span, "expected [least, most]"));
-        };
-        let (from, to) = (size(least)?, size(most)?);
-        if from > to {
-            let message = format!("it ends at {to}, but starts at {from}");
-            return Err(Problem::new(pair.span, message));
-        }
-        PacketSizes::Uniform(from, to)
-    } else {
-        let mix = reader.given("mix").ok_or_else(|| reader.missing("mix"))?;
-        let entries = mix.table().map_or(&[][..], |t| &t.entries);
-        let one = |e: &Entry| {
-            let text = Value {
-                span: e.span,
-                data: Data::Text(e.key.clone()),
-            };
-            Ok((size(&text)?, read::whole(&e.value, 1, 1_000_000)?))
-        };
-        let sizes: Vec<_> = entries.iter().map(one).collect::<Result<_, Problem>>()?;
-        if sizes.is_empty() || sizes.len() > limits::SIZES {
-            let message = format!("expected 1 to {} sizes, not {}", limits::SIZES, sizes.len());
-            let hint = "mix = { \"40 B\" = 7, \"576 B\" = 4, \"1500 B\" = 1 }";
-            return Err(Problem::new(mix.span, message).hint(hint));
-        }
-        PacketSizes::Mix(sizes)
-    };
-    Ok((Bytes::from_f64(law.mean()), Some(law)))
-}
-
-/// A start between the earliest and the latest.
-fn draw((earliest, latest): (Time, Time), seed: u64, flow: usize) -> Time {
-    if earliest == latest {
-        return earliest;
-    }
-    let width = latest.since(earliest).as_ps();
-    let random = stream(seed, flow, Purpose::Start).next_u64();
-    let offset = (u128::from(random) * u128::from(width)) >> 64;
-    earliest + accord_units::Duration::from_ps(offset as u64)
 }
 
 /// What a group says of a service and what its flow says are one.
@@ -643,88 +410,4 @@ fn service(reader: &Reader<'_>) -> Result<Service, Problem> {
         weight: reader.get("weight", |v| read::number(v, 1e-6, 1e6))?,
         limit: reader.opt("limit", read::amount)?,
     })
-}
-
-fn start(value: &Value) -> Result<(Time, Time), Problem> {
-    match value.table() {
-        Some(table) => match table.get("uniform") {
-            Some(interval) => read::interval(interval, true),
-            None => Err(Problem::new(
-                value.span,
-                "expected { uniform = [from, to] }",
-            )),
-        },
-        None => read::instant(value).map(|t| (t, t)),
-    }
-}
-
-fn demand(value: &Value) -> Result<Demand, Problem> {
-    let Data::Table(table) = &value.data else {
-        return read::choice(value, &["greedy"]).map(|_| Demand::Greedy);
-    };
-    let reader = Reader::new(&keys::DEMANDS, table, value.span);
-    if let Some(size) = reader.opt("size", read::amount)? {
-        Ok(Demand::Size(size))
-    } else if let Some(rate) = reader.opt("constant", read::rate)? {
-        Ok(Demand::Constant(rate))
-    } else if let Some(rate) = reader.opt("poisson", read::rate)? {
-        Ok(Demand::Poisson(rate))
-    } else if let Some(web) = reader.table("web", &keys::WEB) {
-        web_user(&web).map(Demand::Web)
-    } else {
-        let on_off = reader.table("on_off", &keys::ON_OFF);
-        let on_off = on_off.ok_or_else(|| reader.missing("on_off"))?;
-        Ok(Demand::OnOff {
-            rate: on_off.opt("rate", read::rate)?,
-            burst: on_off.get("burst", |v| {
-                law(
-                    v,
-                    (&keys::RANDOM_AMOUNT, &keys::PARETO_AMOUNT),
-                    read::amount,
-                )
-            })?,
-            pause: on_off.get("pause", |v| {
-                law(v, (&keys::RANDOM_SPAN, &keys::PARETO_SPAN), read::span)
-            })?,
-        })
-    }
-}
-
-fn web_user(reader: &Reader<'_>) -> Result<Web, Problem> {
-    // The table of keys has the bounds, and was checked against.
-    let number = |key| reader.get(key, |v| read::number(v, 0.0, f64::MAX));
-    Ok(Web {
-        body_mu: number("body_mu")?,
-        body_sigma: number("body_sigma")?,
-        tail_share: reader.get("tail_share", read::probability)?,
-        tail_least: reader.get("tail_least", read::amount)?,
-        tail_shape: number("tail_shape")?,
-        largest: reader.get("largest", read::amount)?,
-        objects_shape: number("objects_shape")?,
-        off_scale: reader.get("off_scale", read::span)?,
-        off_shape: number("off_shape")?,
-        think_least: reader.get("think_least", read::span)?,
-        think_shape: number("think_shape")?,
-        longest: reader.get("longest", read::span)?,
-        load: reader.opt("load", read::rate)?,
-    })
-}
-
-/// A quantity, or a table with the law that it is drawn by.
-fn law<T>(
-    value: &Value,
-    (section, pareto): (&'static Section, &'static Section),
-    read: fn(&Value) -> Result<T, Problem>,
-) -> Result<Draw<T>, Problem> {
-    let Data::Table(table) = &value.data else {
-        return read(value).map(Draw::Constant);
-    };
-    let reader = Reader::new(section, table, value.span);
-    if let Some(pareto) = reader.table("pareto", pareto) {
-        return Ok(Draw::Pareto {
-            mean: pareto.get("mean", read)?,
-            shape: pareto.get("shape", |v| read::number(v, 1.01, 100.0))?,
-        });
-    }
-    reader.get("exponential", read).map(Draw::Exponential)
 }

@@ -9,6 +9,7 @@ mod kernel;
 mod network;
 mod port;
 mod route;
+mod traffic;
 
 use super::error::{Problem, Problems, Span};
 use super::family::Catalogue;
