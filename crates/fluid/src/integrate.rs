@@ -132,7 +132,11 @@ impl<'a, 'b> Integration<'a, 'b> {
             queues: (0..queues)
                 .map(|q| {
                     let buffer = model.buffer(q);
-                    let capacity = network.rate[model.queues[q]];
+                    // One that is dead from the start has a rate to go by.
+                    let capacity = match network.rate[model.queues[q]] {
+                        0.0 => model.scenario.links[model.queues[q]].rate.as_bps_f64() / 8.0,
+                        rate => rate,
+                    };
                     let discipline = model.rule(q, capacity);
                     Queue::new(discipline, capacity, buffer)
                 })

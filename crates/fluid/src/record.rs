@@ -22,7 +22,7 @@ use crate::wire::Wire;
 use accord_scenario::{Entity, Metric, Scenario, Series, complete};
 
 /// Flow metrics, in the order of [`Metric`].
-const OF_FLOWS: [Metric; 9] = [
+const OF_FLOWS: [Metric; 10] = [
     Metric::Throughput,
     Metric::Goodput,
     Metric::SendingRate,
@@ -32,10 +32,13 @@ const OF_FLOWS: [Metric; 9] = [
     Metric::Accumulation,
     Metric::AccumulationEstimate,
     Metric::Losses,
+    Metric::LostRate,
 ];
-const OF_LINKS: [Metric; 8] = [
+const OF_LINKS: [Metric; 10] = [
     Metric::Backlog,
     Metric::BacklogPackets,
+    Metric::BacklogMax,
+    Metric::BacklogPacketsMax,
     Metric::ServedRate,
     Metric::Arrivals,
     Metric::Drops,
@@ -48,8 +51,8 @@ const OF_LINKS: [Metric; 8] = [
 pub(crate) struct Recorder {
     pub time: Vec<f64>,
     /// By kind, then metric.
-    flows: Vec<[Vec<f64>; 9]>,
-    links: Vec<[Vec<f64>; 8]>,
+    flows: Vec<[Vec<f64>; OF_FLOWS.len()]>,
+    links: Vec<[Vec<f64>; OF_LINKS.len()]>,
     last: Vec<Last>,
     /// Bytes sent by each kind at each sample, for a past that the rings have lost.
     sent: Vec<Vec<f64>>,
@@ -175,6 +178,8 @@ impl Recorder {
             let values = [
                 backlog,
                 backlog / packet,
+                sums.longest,
+                sums.longest / packet,
                 sums.served * 8.0 / period,
                 sums.arrived / packet,
                 sums.lost / packet,
@@ -324,7 +329,7 @@ impl Recorder {
         let lost = flow.lost;
         let sent = run.motion.sent[k];
         let rate = (sent - last.sent) * 8.0 / period;
-        let losses = (lost - last.lost) / kind.control.packet;
+        let newly = lost - last.lost;
         (last.sent, last.lost) = (sent, lost);
         let there = flow.active || rate > 0.0 || out > 0.0;
         let state = run.window(k);
@@ -358,7 +363,8 @@ impl Recorder {
             },
             is(accumulation),
             passes(kind.control.estimate(base_rtt, &state, &seen)),
-            is(losses),
+            is(newly / kind.control.packet),
+            is(newly * 8.0 / period),
         ];
         let columns = &mut self.flows[k];
         columns.iter_mut().zip(values).for_each(|(c, v)| c.push(v));
