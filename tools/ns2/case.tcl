@@ -65,7 +65,7 @@ Queue/Vq set markpkts_ [expr {$o(ecn) ? "true" : "false"}]
 Queue/Vq set markfront_ false
 
 array set queues {droptail DropTail red RED rem REM avq Vq}
-array set agents {newreno Newreno reno Reno sack Sack1 fack Fack vegas Vegas}
+array set agents {newreno Newreno reno Reno sack Sack1 fack Fack vegas Vegas cubic Linux}
 
 set ns [new Simulator]
 $defaultRNG seed $o(seed)
@@ -108,10 +108,11 @@ proc flow {group from to} {
         $ns queue-limit $y $x 1000000
     }
     set tcp [new Agent/TCP/$agents($o(tcp))]
-    set sink [expr {$o(tcp) in {sack fack} ? [new Agent/TCPSink/Sack1] : [new Agent/TCPSink]}]
+    set sink [expr {$o(tcp) in {sack fack cubic} ? [new Agent/TCPSink/Sack1] : [new Agent/TCPSink]}]
     $ns attach-agent $a $tcp
     $ns attach-agent $b $sink
     $ns connect $tcp $sink
+    if {$o(tcp) eq "cubic"} { $ns at 0 "$tcp select_ca cubic" }
     set ftp [new Application/FTP]
     $ftp attach-agent $tcp
     $ns at [$starts uniform 0 $o(start)] "$ftp start"

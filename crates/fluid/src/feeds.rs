@@ -5,6 +5,16 @@
 
 use crate::history::{Clock, Histories, Tap};
 
+/// So many quantities are summed side by side, two by an instruction.
+pub(crate) const WIDTH: usize = 4;
+
+/// The total of such sums. Not inlined: the compiler would choose which two sums share a register
+/// by this expression, and then load their parts one by one.
+#[inline(never)]
+pub(crate) fn total(sums: &[f64; WIDTH]) -> f64 {
+    (sums[0] + sums[1]) + (sums[2] + sums[3])
+}
+
 /// The kinds that arrive at a queue.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Feeds {
@@ -68,42 +78,80 @@ impl Feeds {
     }
 
     /// The sum of a quantity over all flows, as it is at the queue.
-    #[inline]
     pub fn sum(&self, of: &Histories, now: usize) -> f64 {
-        let mut sums = [0.0; 4];
+        let mut sums = [0.0; WIDTH];
         for s in &self.spans {
-            let at = now - s.back;
-            let a = &of.of(at)[s.kind..][..s.len];
-            let b = &of.of(at + 1)[s.kind..][..s.len];
-            let many = &self.many[s.first..][..s.len];
-            let fraction = &self.fraction[s.first..][..s.len];
-            let value = |i: usize| many[i] * (a[i] + fraction[i] * (b[i] - a[i]));
-            let whole = s.len / 4 * 4;
-            for i in (0..whole).step_by(4) {
-                for (j, sum) in sums.iter_mut().enumerate() {
-                    *sum += value(i + j);
-                }
+            let ((a, rest_a), (b, rest_b)) = s.of(of, now);
+            let ((many, rest_many), (part, rest_part)) = self.weights(s);
+            for (((a, b), many), part) in a.iter().zip(b).zip(many).zip(part) {
+                let value = weigh(many, part, a, b);
+                sums = std::array::from_fn(|j| sums[j] + value[j]);
             }
-            for i in whole..s.len {
-                sums[0] += value(i);
+            let rest = rest_a.iter().zip(rest_b).zip(rest_many).zip(rest_part);
+            for (((a, b), many), part) in rest {
+                sums[0] += many * (a + part * (b - a));
             }
         }
-        (sums[0] + sums[1]) + (sums[2] + sums[3])
+        total(&sums)
     }
 
-    /// A quantity of each kind, times the number of its flows, as it is at the queue.
-    #[inline]
-    pub fn gather(&self, of: &Histories, now: usize, into: &mut [f64]) {
+    /// The same sum, and another quantity of each kind, times the number of its flows, as it is at
+    /// the queue.
+    pub fn sum_and_gather(
+        &self,
+        of: &Histories,
+        other: &Histories,
+        now: usize,
+        into: &mut [f64],
+    ) -> f64 {
+        let mut sums = [0.0; WIDTH];
         for s in &self.spans {
-            let at = now - s.back;
-            let a = &of.of(at)[s.kind..][..s.len];
-            let b = &of.of(at + 1)[s.kind..][..s.len];
-            let many = &self.many[s.first..][..s.len];
-            let fraction = &self.fraction[s.first..][..s.len];
-            let into = &mut into[s.first..][..s.len];
-            for i in 0..s.len {
-                into[i] = many[i] * (a[i] + fraction[i] * (b[i] - a[i]));
+            let ((a, rest_a), (b, rest_b)) = s.of(of, now);
+            let ((c, rest_c), (d, rest_d)) = s.of(other, now);
+            let ((many, rest_many), (part, rest_part)) = self.weights(s);
+            let (into, rest_into) = into[s.first..][..s.len].as_chunks_mut::<WIDTH>();
+            for i in 0..into.len() {
+                let value = weigh(&many[i], &part[i], &a[i], &b[i]);
+                sums = std::array::from_fn(|j| sums[j] + value[j]);
+                into[i] = weigh(&many[i], &part[i], &c[i], &d[i]);
+            }
+            for i in 0..rest_into.len() {
+                let value = |a: f64, b: f64| rest_many[i] * (a + rest_part[i] * (b - a));
+                sums[0] += value(rest_a[i], rest_b[i]);
+                rest_into[i] = value(rest_c[i], rest_d[i]);
             }
         }
+        total(&sums)
     }
+
+    /// How many flows there are of each kind of a span, and its fraction of a step.
+    #[inline]
+    fn weights(&self, s: &Span) -> (Wide<'_>, Wide<'_>) {
+        let range = s.first..s.first + s.len;
+        let (many, part) = (&self.many[range.clone()], &self.fraction[range]);
+        (many.as_chunks(), part.as_chunks())
+    }
+}
+
+/// Values side by side, so many at once, and the rest.
+type Wide<'a> = (&'a [[f64; WIDTH]], &'a [f64]);
+
+impl Span {
+    /// A quantity of its kinds at the step ends before and after.
+    #[inline]
+    fn of<'a>(&self, of: &'a Histories, now: usize) -> (Wide<'a>, Wide<'a>) {
+        let at = |at| of.of(at)[self.kind..][..self.len].as_chunks();
+        (at(now - self.back), at(now - self.back + 1))
+    }
+}
+
+/// So many flows each, a part of the way from `a` to `b`.
+#[inline]
+fn weigh(
+    many: &[f64; WIDTH],
+    part: &[f64; WIDTH],
+    a: &[f64; WIDTH],
+    b: &[f64; WIDTH],
+) -> [f64; WIDTH] {
+    std::array::from_fn(|j| many[j] * (a[j] + part[j] * (b[j] - a[j])))
 }

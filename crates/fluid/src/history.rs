@@ -133,14 +133,27 @@ impl Clock {
     }
 
     /// The place of a time in the past, not before the oldest that is kept.
+    #[inline]
     pub fn place(&self, time: f64) -> (usize, f64) {
+        let back = ((self.time(self.now) - time) / self.step) as usize + 1;
+        // Where steps are alike it is known.
+        if back < self.mask {
+            let low = self.now - back;
+            let (a, b) = (self.time(low), self.time(low + 1));
+            if a < time && time < b {
+                return (low, (time - a) / (b - a));
+            }
+        }
+        self.look_for(back, time)
+    }
+
+    #[inline(never)]
+    fn look_for(&self, back: usize, time: f64) -> (usize, f64) {
         if time <= self.time(self.oldest()) {
             return (self.oldest(), 0.0);
         }
-        let back = (self.time(self.now) - time) / self.step;
-        let low = self.search(back as usize + 1, |at| self.time(at) <= time);
-        let high = low + 1;
-        let (a, b) = (self.time(low), self.time(high));
+        let low = self.search(back, |at| self.time(at) <= time);
+        let (a, b) = (self.time(low), self.time(low + 1));
         (low, (time - a) / (b - a))
     }
 }

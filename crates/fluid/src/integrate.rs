@@ -43,8 +43,8 @@ pub(crate) struct Integration<'a, 'b> {
     /// fast the links before it bring them.
     moved: Vec<f64>,
     lines: Vec<f64>,
-    /// What came to each queue, entered it, was served and could have been, in bytes.
-    pub books: [Histories; 5],
+    /// The books of each queue, side by side.
+    books: Histories,
     /// All that came to each queue, and what came in this step.
     came: Vec<f64>,
     comes: Vec<f64>,
@@ -60,6 +60,7 @@ pub(crate) struct Integration<'a, 'b> {
     unused: Vec<f64>,
     /// Queues on each kind's path, for the ACK-clocked model.
     paths: Vec<Vec<u32>>,
+    crossed_once: bool,
     capacities: Vec<f64>,
     loads: Vec<Loads>,
     dead: Vec<bool>,
@@ -82,6 +83,9 @@ pub(crate) enum Book {
     Could,
     Lost,
 }
+
+/// So many books are kept of a queue.
+const BOOKS: usize = 5;
 
 /// A history holds no more.
 const DEEPEST: f64 = 4_194_304.0;
@@ -128,7 +132,11 @@ impl<'a, 'b> Integration<'a, 'b> {
             queues: (0..queues)
                 .map(|q| {
                     let buffer = model.buffer(q);
-                    let capacity = network.rate[model.queues[q]];
+                    // One that is dead from the start has a rate to go by.
+                    let capacity = match network.rate[model.queues[q]] {
+                        0.0 => model.scenario.links[model.queues[q]].rate.as_bps_f64() / 8.0,
+                        rate => rate,
+                    };
                     let discipline = model.rule(q, capacity);
                     Queue::new(discipline, capacity, buffer)
                 })
@@ -138,7 +146,7 @@ impl<'a, 'b> Integration<'a, 'b> {
             arrived: vec![0.0; queues],
             moved: vec![0.0; queues],
             lines: vec![f64::INFINITY; queues],
-            books: std::array::from_fn(|_| Histories::new(queues, depth)),
+            books: Histories::new(BOOKS * queues, depth),
             came: vec![0.0; queues],
             comes: vec![0.0; queues],
             delays: Histories::new(queues, depth),
@@ -149,6 +157,7 @@ impl<'a, 'b> Integration<'a, 'b> {
             windows: Histories::new(windows, depth),
             unused: vec![0.0; kinds - windows],
             paths: Vec::new(),
+            crossed_once: true,
             capacities: Vec::new(),
             loads: vec![Loads::default(); queues],
             dead: vec![false; queues],
@@ -180,36 +189,38 @@ impl<'a, 'b> Integration<'a, 'b> {
                 &mut self.marks,
                 &mut self.sent,
                 &mut self.windows,
+                &mut self.books,
             ];
             kept.into_iter().for_each(|h| h.deepen(now));
-            self.books.iter_mut().for_each(|h| h.deepen(now));
         }
     }
 
-    /// What a queue's book says of a place of the clock.
-    #[inline]
-    pub fn book(&self, of: Book, queue: usize, (at, part): (usize, f64)) -> f64 {
-        let book = &self.books[of as usize];
-        let a = book.get(queue, at);
-        a + part * (book.get(queue, at + 1) - a)
+    /// What a queue's books say of a place of the clock, by [`Book`].
+    #[inline(always)]
+    pub fn books(&self, queue: usize, (at, part): (usize, f64)) -> [f64; BOOKS] {
+        let row = |at| &self.books.of(at)[queue * BOOKS..][..BOOKS];
+        let (a, b) = (row(at), row(at + 1));
+        std::array::from_fn(|i| a[i] + part * (b[i] - a[i]))
     }
 
     /// When the byte entered a queue that leaves it at a place of the clock, and the place of that:
     /// the latest by which no more had entered than is served then.
     pub fn entered(&self, queue: usize, left: (usize, f64)) -> (f64, (usize, f64)) {
-        let (clock, book) = (&self.clock, &self.books[Book::Entered as usize]);
+        let clock = &self.clock;
         let time = |(at, part): (usize, f64)| {
             clock.time(at) + part * (clock.time(at + 1) - clock.time(at))
         };
-        let served = self.book(Book::Served, queue, left);
-        if self.book(Book::Entered, queue, left) <= served {
+        let books = self.books(queue, left);
+        let served = books[Book::Served as usize];
+        if books[Book::Entered as usize] <= served {
             return (time(left), left);
         }
+        let entered = |at| self.books.get(queue * BOOKS + Book::Entered as usize, at);
         // About where it was if the delay is what it was then.
         let (back, now) = (clock.now - left.0, self.delays.get(queue, left.0));
-        let guess = back + (now / clock.step()) as usize + 1;
-        let low = clock.search(guess, |at| book.get(queue, at) <= served);
-        let (a, b) = (book.get(queue, low), book.get(queue, low + 1));
+        let guess = back + (now / clock.step() - left.1) as usize + 1;
+        let low = clock.search(guess, |at| entered(at) <= served);
+        let (a, b) = (entered(low), entered(low + 1));
         let part = ((served - a) / (b - a)).clamp(0.0, 1.0);
         (time((low, part)), (low, part))
     }
@@ -259,6 +270,7 @@ impl<'a, 'b> Integration<'a, 'b> {
             self.motion.base_rtt[k] = path.base_rtt;
             self.motion.most[k] = path.peak.min(flow.offered);
         }
+        self.crossed_once = self.paths.iter().all(|path| path.len() <= 1);
         self.dead = self.queues.iter().map(Queue::is_dead).collect();
         self.capacities = self.queues.iter().map(|q| q.capacity).collect();
         for (sum, lines) in self.lines.iter_mut().zip(&mut lines) {
@@ -522,11 +534,10 @@ impl<'a, 'b> Integration<'a, 'b> {
         }
     }
 
-    /// What comes to a queue in a step, in bytes. What a shorter delay has moved comes beside it,
+    /// What comes to a queue in a step, in bytes, where `total` has been sent to it. What a shorter delay has moved comes beside it,
     /// no faster than the links before bring it; what a longer one has held back is waited for.
     #[inline]
-    fn comes(&mut self, q: usize, now: usize, h: f64) -> f64 {
-        let total = self.feeds[q].sum(&self.sent, now);
+    fn comes(&mut self, q: usize, total: f64, h: f64) -> f64 {
         let mut arrived = (total - self.arrived[q]).max(0.0);
         self.arrived[q] = total;
         let moved = self.moved[q];
@@ -542,7 +553,8 @@ impl<'a, 'b> Integration<'a, 'b> {
 
     fn integrate(&mut self, now: usize, h: f64) {
         for q in 0..self.queues.len() {
-            let arrived = self.comes(q, now, h);
+            let total = self.feeds[q].sum(&self.sent, now);
+            let arrived = self.comes(q, total, h);
             self.queues[q].integrate(arrived, h);
         }
     }
@@ -550,23 +562,18 @@ impl<'a, 'b> Integration<'a, 'b> {
     /// Writes the books of the queues.
     #[inline]
     fn enter_books(&mut self) {
-        let now = self.clock.now;
-        let [came, entered, served, could, lost] = &mut self.books;
-        came.of_mut(now).copy_from_slice(&self.came);
-        for (q, queue) in self.queues.iter().enumerate() {
-            entered.of_mut(now)[q] = queue.served + queue.backlog;
-            served.of_mut(now)[q] = queue.served;
-            could.of_mut(now)[q] = queue.could;
-            lost.of_mut(now)[q] = queue.lost;
+        let (books, _) = (self.books.of_mut(self.clock.now)).as_chunks_mut::<BOOKS>();
+        for ((books, queue), &came) in books.iter_mut().zip(&self.queues).zip(&self.came) {
+            let entered = queue.served + queue.backlog;
+            *books = [came, entered, queue.served, queue.could, queue.lost];
         }
     }
 
     fn conserve(&mut self, now: usize, h: f64) {
         for q in 0..self.queues.len() {
-            self.comes[q] = self.comes(q, now, h);
-        }
-        for (loads, feeds) in self.loads.iter_mut().zip(&self.feeds) {
-            feeds.gather(&self.windows, now, &mut loads.windows);
+            let windows = &mut self.loads[q].windows;
+            let total = self.feeds[q].sum_and_gather(&self.sent, &self.windows, now, windows);
+            self.comes[q] = self.comes(q, total, h);
         }
         for (capacity, queue) in self.capacities.iter_mut().zip(&self.queues) {
             *capacity = queue.admits();
@@ -576,6 +583,7 @@ impl<'a, 'b> Integration<'a, 'b> {
             loads: &self.loads,
             base_rtt: &self.motion.base_rtt,
             queues: &self.paths,
+            crossed_once: self.crossed_once,
             dead: &self.dead,
         };
         let (delay, rate) = (&mut self.next[..], &mut self.arrives[..]);

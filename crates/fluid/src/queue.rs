@@ -73,8 +73,9 @@ pub(crate) struct Sums {
     pub marked: f64,
     /// Marked or dropped by the discipline.
     pub judged: f64,
-    /// The backlog times seconds.
+    /// The backlog times seconds, and the longest.
     pub backlog: f64,
+    pub longest: f64,
     /// Seconds in which the link served, and integrals over these.
     pub alive: f64,
     pub delay: f64,
@@ -229,6 +230,7 @@ impl Queue {
         sums.served += served;
         sums.could += self.capacity * h;
         sums.backlog += 0.5 * h * (self.backlog + next);
+        sums.longest = sums.longest.max(self.backlog).max(next);
         self.backlog = next;
         if dead {
             return;

@@ -22,7 +22,7 @@ use crate::wire::Wire;
 use accord_scenario::{Entity, Metric, Scenario, Series, complete};
 
 /// Flow metrics, in the order of [`Metric`].
-const OF_FLOWS: [Metric; 9] = [
+const OF_FLOWS: [Metric; 10] = [
     Metric::Throughput,
     Metric::Goodput,
     Metric::SendingRate,
@@ -32,10 +32,13 @@ const OF_FLOWS: [Metric; 9] = [
     Metric::Accumulation,
     Metric::AccumulationEstimate,
     Metric::Losses,
+    Metric::LostRate,
 ];
-const OF_LINKS: [Metric; 8] = [
+const OF_LINKS: [Metric; 10] = [
     Metric::Backlog,
     Metric::BacklogPackets,
+    Metric::BacklogMax,
+    Metric::BacklogPacketsMax,
     Metric::ServedRate,
     Metric::Arrivals,
     Metric::Drops,
@@ -48,8 +51,8 @@ const OF_LINKS: [Metric; 8] = [
 pub(crate) struct Recorder {
     pub time: Vec<f64>,
     /// By kind, then metric.
-    flows: Vec<[Vec<f64>; 9]>,
-    links: Vec<[Vec<f64>; 8]>,
+    flows: Vec<[Vec<f64>; OF_FLOWS.len()]>,
+    links: Vec<[Vec<f64>; OF_LINKS.len()]>,
     last: Vec<Last>,
     /// Bytes sent by each kind at each sample, for a past that the rings have lost.
     sent: Vec<Vec<f64>>,
@@ -175,6 +178,8 @@ impl Recorder {
             let values = [
                 backlog,
                 backlog / packet,
+                sums.longest,
+                sums.longest / packet,
                 sums.served * 8.0 / period,
                 sums.arrived / packet,
                 sums.lost / packet,
@@ -234,7 +239,7 @@ impl Recorder {
     fn falls_due(&mut self, k: usize, run: &Integration<'_, '_>, time: f64) {
         let path = &run.network.paths[k];
         let forward = &path.hops[..path.forward];
-        let mut last = std::mem::take(&mut self.last[k]);
+        let last = &mut self.last[k];
         let mut at = time;
         let (mut kept, mut longest, mut taken) = (1.0, 0.0, 1.0);
         for (hop, passed) in forward.iter().zip(&mut last.hops).rev() {
@@ -245,11 +250,14 @@ impl Recorder {
                 entered = entered.min(left).max(passed.entered);
                 at_queue = run.clock.place(entered);
             }
-            let books = |entered, left| Books {
-                came: run.book(Book::Came, hop.queue, entered),
-                stayed: run.book(Book::Entered, hop.queue, entered),
-                lost: run.book(Book::Lost, hop.queue, entered),
-                could: run.book(Book::Could, hop.queue, left),
+            let books = |entered, left| {
+                let entered = run.books(hop.queue, entered);
+                Books {
+                    came: entered[Book::Came as usize],
+                    stayed: entered[Book::Entered as usize],
+                    lost: entered[Book::Lost as usize],
+                    could: run.books(hop.queue, left)[Book::Could as usize],
+                }
             };
             let place = |time| run.clock.place(time);
             let first = || books(place(passed.entered), place(passed.left));
@@ -278,13 +286,14 @@ impl Recorder {
         if let Some(wire) = &mut last.wire {
             last.until = last.until.max(wire.left(at));
         }
-        let due = self.sent_by(k, run, last.until);
+        let until = last.until;
+        let due = self.sent_by(k, run, until);
+        let last = &mut self.last[k];
         let sent = kept * (due - last.due).max(0.0);
         let arrives = taken * sent;
         last.withheld += sent - arrives;
         last.waiting += arrives;
         last.due = last.due.max(due);
-        self.last[k] = last;
     }
 
     /// What a flow of a kind has in the queues of its way, in bytes, each at the time at which
@@ -294,13 +303,14 @@ impl Recorder {
         let of = |hop: &Hop| {
             let at = time - (path.one_way - hop.after);
             let place = run.clock.place(at);
-            let book = |book, place| run.book(book, hop.queue, place);
-            let backlog = book(Book::Entered, place) - book(Book::Served, place);
+            let books = run.books(hop.queue, place);
+            let backlog = books[Book::Entered as usize] - books[Book::Served as usize];
             if backlog <= 0.0 {
                 return 0.0;
             }
             let (entered, from) = run.entered(hop.queue, place);
-            let came = book(Book::Came, place) - book(Book::Came, from);
+            let came = |books: [f64; 5]| books[Book::Came as usize];
+            let came = came(books) - came(run.books(hop.queue, from));
             if came <= 0.0 {
                 return 0.0;
             }
@@ -319,7 +329,7 @@ impl Recorder {
         let lost = flow.lost;
         let sent = run.motion.sent[k];
         let rate = (sent - last.sent) * 8.0 / period;
-        let losses = (lost - last.lost) / kind.control.packet;
+        let newly = lost - last.lost;
         (last.sent, last.lost) = (sent, lost);
         let there = flow.active || rate > 0.0 || out > 0.0;
         let state = run.window(k);
@@ -353,7 +363,8 @@ impl Recorder {
             },
             is(accumulation),
             passes(kind.control.estimate(base_rtt, &state, &seen)),
-            is(losses),
+            is(newly / kind.control.packet),
+            is(newly * 8.0 / period),
         ];
         let columns = &mut self.flows[k];
         columns.iter_mut().zip(values).for_each(|(c, v)| c.push(v));

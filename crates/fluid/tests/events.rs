@@ -411,3 +411,72 @@ fn a_longer_path_is_filled_as_fast_as_the_increase_allows() {
         }
     }
 }
+
+/// 8 Mbps that change from a way of 10 ms to one of 110 ms at 5 s. Each link serves what is sent
+/// while the way leads over it, and all that was sent arrives, but for what is on the way at the
+/// end.
+#[test]
+fn a_route_that_changes_moves_the_load_and_loses_nothing() {
+    for model in MODELS {
+        let s = with_outages(&format!(
+            r#"
+            duration = "10 s"
+            sample = "50 ms"
+            fluid = {{ link_model = "{model}" }}
+            nodes = ["a", "b", "c"]
+            [link.short]
+            from = "a"
+            to = "c"
+            rate = "10 Mbps"
+            delay = "10 ms"
+            [link.near]
+            from = "a"
+            to = "b"
+            rate = "10 Mbps"
+            delay = "50 ms"
+            [link.far]
+            from = "b"
+            to = "c"
+            rate = "20 Mbps"
+            delay = "60 ms"
+            [flow.f]
+            path = ["a", "c"]
+            controller = "none"
+            demand = {{ constant = "8 Mbps" }}
+            [[event]]
+            at = "5 s"
+            flow = "f"
+            path = ["a", "b", "c"]
+            "#
+        ));
+        let run = run(&s, &mut Quiet).expect("it runs");
+        let link = |name: &str| {
+            let link = s.links.iter().position(|l| l.name == name).unwrap();
+            of(&run, Metric::ServedRate, Entity::Link(link))
+        };
+        for (i, &end) in run.time.iter().enumerate() {
+            // What the links carry when neither the start nor the change is on its way.
+            let before = (0.1..=5.0).contains(&end);
+            if !before && end < 5.25 {
+                continue;
+            }
+            let expected = if before {
+                [8.0, 0.0, 0.0]
+            } else {
+                [0.0, 8.0, 8.0]
+            };
+            let is = ["short", "near", "far"].map(|name| link(name)[i] / 1e6);
+            let near = is.iter().zip(expected).all(|(v, e)| (v - e).abs() < 1e-3);
+            assert!(near, "{model} {end}: {is:?}");
+        }
+        let sum = |metric| of(&run, metric, Entity::Flow(0)).iter().sum::<f64>() * 0.05 / 8.0;
+        let (sent, came) = (sum(Metric::SendingRate), sum(Metric::Throughput));
+        assert!((sent / 10e6 - 1.0).abs() < 1e-6, "{model}: {sent}");
+        // 110 ms of 1 MB/s, and packets in service.
+        assert!(
+            (sent - came - 110e3).abs() < 2e3,
+            "{model}: {}",
+            sent - came
+        );
+    }
+}

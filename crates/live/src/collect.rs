@@ -33,6 +33,8 @@ pub struct Collector<'a> {
     recorder: Recorder,
     stations: usize,
     waiting: BTreeMap<u64, Vec<Part>>,
+    /// The longest queues of the samples that the recorder has passed over since its last.
+    longest: BTreeMap<LinkId, (u64, u64)>,
 }
 
 /// Nothing said for so long: time to show that we live.
@@ -46,6 +48,7 @@ impl<'a> Collector<'a> {
             recorder: Recorder::new(scenario),
             stations,
             waiting: BTreeMap::new(),
+            longest: BTreeMap::new(),
         }
     }
 
@@ -84,13 +87,22 @@ impl<'a> Collector<'a> {
         }
         let parts = self.waiting.remove(&number)?;
         let now = Time::ZERO + self.scenario.sample * number;
+        for (id, reading) in parts.iter().flat_map(|p| &p.links) {
+            let (packets, bytes) = self.longest.entry(*id).or_default();
+            *packets = reading.longest.0.max(*packets);
+            *bytes = reading.longest.1.max(*bytes);
+        }
         // The recorder may have become coarser than the stations are.
         let coarser = self.recorder.period().as_ps() / self.scenario.sample.as_ps().max(1);
         if number.is_multiple_of(coarser) {
             let flows = readings(self.scenario.flows.len(), &parts);
             let links: BTreeMap<LinkId, LinkReading> =
                 parts.iter().flat_map(|p| p.links.iter().cloned()).collect();
-            let link = |id: LinkId| links.get(&id).cloned().unwrap_or_default();
+            let longest = std::mem::take(&mut self.longest);
+            let link = |id: LinkId| LinkReading {
+                longest: longest.get(&id).copied().unwrap_or_default(),
+                ..links.get(&id).cloned().unwrap_or_default()
+            };
             self.recorder.sample(now, |id| flows[id], link);
         }
         Some(now)
@@ -132,6 +144,7 @@ fn readings(flows: usize, parts: &[Part]) -> Vec<FlowReading> {
             delays: sink.delays,
             retransmissions: source.view.retransmissions,
             losses: lost.packets,
+            lost: lost.bytes,
             accumulation: queued,
             cwnd: source.view.cwnd,
             ssthresh: source.view.ssthresh,

@@ -103,8 +103,9 @@ impl Link {
     }
 
     /// For the recorder.
-    pub fn read(&self, now: Time) -> LinkReading {
+    pub fn read(&mut self, now: Time) -> LinkReading {
         let area = self.port.area(now);
+        let longest = self.port.take_longest();
         let c = self.port.counters();
         LinkReading {
             served: self.port.sent(now),
@@ -112,6 +113,7 @@ impl Link {
             drops: c.dropped().packets,
             marks: c.marked.packets,
             judged: c.marked.packets + c.refused.packets,
+            longest: (longest.packets, longest.bytes),
             packet_area: area.packets,
             area: area.bytes,
             price: self.port.aqm().price(),

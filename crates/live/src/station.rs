@@ -492,7 +492,7 @@ impl<'a> Station<'a> {
         let state = &self.state;
         let one_way = |f: usize| state.one_way(state.path[f], scenario.flows[f].packet);
         let sources = self.sources.iter_mut();
-        let recorded = (self.links.iter()).filter(|l| !scenario.links[l.id].attachment);
+        let recorded = (self.links.iter_mut()).filter(|l| !scenario.links[l.id].attachment);
         let part = Part {
             number: self.samples,
             sources: sources

@@ -19,6 +19,13 @@ impl Count {
         self.bytes += size.get();
     }
 
+    /// Each is at least as much as in `other`.
+    #[inline]
+    pub fn raise(&mut self, other: Count) {
+        self.packets = self.packets.max(other.packets);
+        self.bytes = self.bytes.max(other.bytes);
+    }
+
     /// Takes one packet back.
     #[inline]
     pub fn remove(&mut self, size: Bytes) {

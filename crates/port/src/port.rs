@@ -33,6 +33,8 @@ pub struct Port<P> {
     /// Of the queue for everything but out-of-band control packets, up to `since`.
     area: Area,
     since: Time,
+    /// The most that it was since it was last asked for, but for what is there now.
+    longest: Count,
 }
 
 const HIGH: usize = 0;
@@ -55,6 +57,7 @@ impl<P: Packet> Port<P> {
             counters: Counters::default(),
             area: Area::default(),
             since: Time::ZERO,
+            longest: Count::default(),
         }
     }
 
@@ -267,6 +270,15 @@ impl<P: Packet> Port<P> {
     fn integrate(&mut self, now: Time) {
         self.area = self.area(now);
         self.since = self.since.max(now);
+        self.longest.raise(self.queued[LOW]);
+    }
+
+    /// The most packets, and the most bytes, of the backlog at any time since this was last
+    /// called.
+    pub fn take_longest(&mut self) -> Count {
+        let mut longest = std::mem::take(&mut self.longest);
+        longest.raise(self.queued[LOW]);
+        longest
     }
 
     /// The backlog as [`Port::backlog`] has it, integrated up to `now`.

@@ -24,6 +24,8 @@ pub struct Timeline {
     counters: Counters,
     /// With the whole stay of the packets that are there.
     area: Area,
+    /// The most that was there since it was last asked for.
+    longest: Count,
 }
 
 impl Timeline {
@@ -45,6 +47,7 @@ impl Timeline {
             ties: Ties::new(secret),
             counters: Counters::default(),
             area: Area::default(),
+            longest: Count::default(),
         }
     }
 
@@ -60,11 +63,7 @@ impl Timeline {
         self.advance(now);
         let meta = packet.meta();
         self.counters.offered.add(meta.size);
-        let there = Count {
-            packets: self.ahead.len() as u64,
-            bytes: self.bytes,
-        };
-        if !(self.ties).admits(&self.limit, there, meta.size, now, || true) {
+        if !(self.ties).admits(&self.limit, self.there(), meta.size, now, || true) {
             self.counters.drop(DropReason::Overflow, meta.size);
             self.aqm.on_overflow(&meta);
             return Err(DropReason::Overflow);
@@ -78,6 +77,7 @@ impl Timeline {
         let departure = self.service.send(now, meta.size);
         self.ahead.push_back((departure, meta.size.get() as u32));
         self.bytes += meta.size.get();
+        self.longest.raise(self.there());
         self.area.stay(now, departure, meta.size.get());
         Ok(departure)
     }
@@ -126,6 +126,21 @@ impl Timeline {
             self.bytes -= u64::from(size);
             self.counters.served.add(Bytes::new(u64::from(size)));
         }
+    }
+
+    #[inline]
+    fn there(&self) -> Count {
+        Count {
+            packets: self.ahead.len() as u64,
+            bytes: self.bytes,
+        }
+    }
+
+    /// The most packets, and the most bytes, of the backlog at any time since this was last
+    /// called, till the last [`Timeline::advance`].
+    pub fn take_longest(&mut self) -> Count {
+        let there = self.there();
+        std::mem::replace(&mut self.longest, there)
     }
 
     /// Packets and bytes queued, as of the last [`Timeline::advance`] or offer.

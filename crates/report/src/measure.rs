@@ -81,6 +81,7 @@ fn reduce(over: Over, fold: Fold, mut samples: Vec<f64>) -> Option<f64> {
     match over {
         Over::Mean => match fold {
             Fold::Sum => Some(samples.iter().sum()),
+            Fold::Max => samples.into_iter().reduce(f64::max),
             _ => Some(mean(&samples)),
         },
         Over::Min => samples.into_iter().reduce(f64::min),

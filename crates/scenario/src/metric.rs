@@ -40,6 +40,8 @@ pub enum Fold {
     Mean,
     /// The sum: the metric counts what happened during each sampling period.
     Sum,
+    /// The greatest: the metric is the greatest value within each sampling period.
+    Max,
     /// The first metric over the second, each folded by itself: a ratio of sums, not a mean of
     /// ratios. No engine records such a metric; [`complete`](crate::complete) derives it.
     Ratio(Metric, Metric),
@@ -65,7 +67,7 @@ macro_rules! metrics {
             /// How its samples combine over time.
             #[allow(unused_parens, reason = "one token for the macro")]
             pub const fn fold(self) -> Fold {
-                use Fold::{Mean, Ratio, Sum};
+                use Fold::{Max, Mean, Ratio, Sum};
                 use Metric::*;
                 match self { $(Metric::$variant => $fold,)* }
             }
@@ -116,6 +118,10 @@ metrics! {
         "The accumulation that the flow's controller believes it has at the end of the period.";
     Retransmissions "retransmissions" Packets Sum Flow "Packets sent again.";
     Losses "losses" Packets Sum Flow "Packets of the flow dropped on the way, of any kind.";
+    LostRate "lost_rate" BitPerSecond Mean Flow
+        "Data of the flow dropped on the way, per time.";
+    PathLossRatio "path_loss_ratio" Ratio (Ratio(LostRate, SendingRate)) Flow
+        "Share of the data sent that was dropped on the way, by links of the path or on their wires; absent where none is sent.";
     Deliveries "deliveries" Packets Sum Flow "Data packets that reached the receiver, duplicates too.";
     DelaySum "delay_sum" Seconds Sum Flow
         "The times that these packets took from the sender to the receiver, added up.";
@@ -131,6 +137,10 @@ metrics! {
     Backlog "backlog" Bytes Mean Link "Data waiting or in service at the link's port, averaged over time.";
     BacklogPackets "backlog_packets" Packets Mean Link
         "Packets waiting or in service at the link's port, averaged over time.";
+    BacklogMax "backlog_max" Bytes Max Link
+        "The most data waiting or in service at the link's port at any time of the period.";
+    BacklogPacketsMax "backlog_packets_max" Packets Max Link
+        "The most packets waiting or in service at the link's port at any time of the period.";
     LinkRate "link_rate" BitPerSecond Mean Link "What the link could have sent per time, events included.";
     ServedRate "served_rate" BitPerSecond Mean Link
         "What the link's port sent per time, control packets and the sent part of the packet in service included.";
@@ -176,6 +186,7 @@ impl Metric {
                 | Metric::Accumulation
                 | Metric::Retransmissions
                 | Metric::Losses
+                | Metric::LostRate
                 | Metric::Deliveries
                 | Metric::DelaySum
                 | Metric::QueuingSum
@@ -191,7 +202,8 @@ impl Metric {
             | QueuingDelay | Utilisation | Arrivals | Judged | MarkingProbability | Price => {
                 &Engine::ALL
             }
-            Losses | Drops | Marks | LossRatio => &[Engine::Fluid, Engine::Packet, Engine::Live],
+            Losses | LostRate | PathLossRatio | BacklogMax | BacklogPacketsMax | Drops | Marks
+            | LossRatio => &[Engine::Fluid, Engine::Packet, Engine::Live],
             Ssthresh | Retransmissions | Deliveries | DelaySum | QueuingSum | OneWayDelay
             | PathQueuingDelay | CompletionTime | TransferSize | FairnessIndex
             | AggregateFairness | ExcessBandwidth | TransmitProbability | OfferedRate

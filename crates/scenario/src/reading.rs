@@ -22,6 +22,8 @@ pub struct FlowReading {
     pub retransmissions: u64,
     /// Packets of any kind that were dropped or lost on the way.
     pub losses: u64,
+    /// Data bytes that were dropped or lost on the way.
+    pub lost: u64,
     /// Bytes queued on its path [Xia05 eq. 1].
     pub accumulation: u64,
     /// Congestion window.
@@ -71,6 +73,9 @@ pub struct LinkReading {
     pub marks: u64,
     /// Packets marked or dropped by the discipline.
     pub judged: u64,
+    /// The most packets, and the most bytes, that were queued at any time since the reading
+    /// before.
+    pub longest: (u64, u64),
     /// Packets queued, integrated over time: packets times picoseconds.
     pub packet_area: u128,
     /// Bytes queued, integrated over time: bytes times picoseconds.
@@ -142,6 +147,8 @@ impl LinkReading {
             row.push(match metric {
                 Metric::Backlog => backlog,
                 Metric::BacklogPackets => mean(self.packet_area, last.packet_area),
+                Metric::BacklogMax => self.longest.1 as f64,
+                Metric::BacklogPacketsMax => self.longest.0 as f64,
                 Metric::ServedRate => (self.served - last.served) * 8.0 / period,
                 Metric::Arrivals => (self.offered - last.offered) as f64,
                 Metric::Drops => (self.drops - last.drops) as f64,
@@ -174,6 +181,7 @@ impl FlowReading {
             },
             retransmissions: self.retransmissions + other.retransmissions,
             losses: self.losses + other.losses,
+            lost: self.lost + other.lost,
             accumulation: self.accumulation + other.accumulation,
             ..FlowReading::default()
         }
@@ -222,6 +230,7 @@ impl FlowReading {
                 Metric::Accumulation => self.accumulation as f64,
                 Metric::Retransmissions => (self.retransmissions - last.retransmissions) as f64,
                 Metric::Losses => (self.losses - last.losses) as f64,
+                Metric::LostRate => rate(self.lost, last.lost),
                 Metric::Deliveries => delays(|d| d.packets as f64),
                 Metric::DelaySum => delays(|d| d.total * 1e-12),
                 Metric::QueuingSum => delays(|d| d.queuing * 1e-12),

@@ -236,6 +236,7 @@ impl Recorder {
                 (true, _) => pair[1],
                 (_, true) => pair[0],
                 _ if fold == Fold::Sum => pair[0] + pair[1],
+                _ if fold == Fold::Max => pair[0].max(pair[1]),
                 _ => (pair[0] + pair[1]) / 2.0,
             };
             column.values = column.values.chunks_exact(2).map(merge).collect();

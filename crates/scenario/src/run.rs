@@ -129,8 +129,8 @@ impl Run {
         from..to.max(from)
     }
 
-    /// Mean over `window`, the sum for a metric that counts, the ratio of two of these for a
-    /// ratio; `None` where there is no value in it.
+    /// Mean over `window`, the sum for a metric that counts, the greatest of greatest values, the
+    /// ratio of two of these for a ratio; `None` where there is no value in it.
     pub fn mean(&self, metric: Metric, entity: Entity, window: Window) -> Option<f64> {
         if let Fold::Ratio(over, under) = metric.fold() {
             let within = self.within(window);
@@ -142,6 +142,9 @@ impl Run {
                 }
             }
             return Metric::ratio(over, a, under, b);
+        }
+        if metric.fold() == Fold::Max {
+            return self.samples(metric, entity, window).reduce(f64::max);
         }
         let (mut sum, mut n) = (0.0, 0u32);
         for v in self.samples(metric, entity, window) {

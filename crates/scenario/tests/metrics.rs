@@ -18,6 +18,7 @@ fn row(metric: Metric) -> String {
     let fold = match metric.fold() {
         Fold::Mean => "mean".to_string(),
         Fold::Sum => "sum".to_string(),
+        Fold::Max => "max".to_string(),
         Fold::Ratio(over, under) => format!("`{over}` / `{under}`"),
     };
     let engines = match metric.engines() {

@@ -190,69 +190,56 @@ impl<'a> Simulation<'a> {
                         Err(_) => return self.lost(place),
                     }
                 }
-                Line::Port(..) => match self.enter(link, place) {
-                    Some(departure) => departure,
-                    None => return,
-                },
+                Line::Port(..) => return self.enter(link, place),
             };
-            match self.propagate(link, place, sent, Time::ZERO) {
-                Some(next) => (place, hop, at) = next,
-                None => return,
-            }
+            // Nothing is lost on the wires of these two, nor held up.
+            at = sent + wire.delay;
+            hop = match self.wiring.early(packet, at, self.end) {
+                None => return fly(wire, link, place, at, &mut self.pool, &mut self.calendar),
+                Some(end) if end.is_end() => {
+                    let Some(answer) = self.deliver_ahead(place, at) else {
+                        return;
+                    };
+                    place = answer.0;
+                    answer.1
+                }
+                Some(hop) => hop,
+            };
         }
     }
 
-    /// The packet will be on the wire of `link` at `sent`, and comes out of it not before
-    /// `earliest`. If what is behind takes it without an event, gives what comes out, where it is
-    /// next, and when.
-    #[inline(always)]
-    fn propagate(
-        &mut self,
-        link: usize,
-        place: Place,
-        sent: Time,
-        earliest: Time,
-    ) -> Option<(Place, Hop, Time)> {
+    /// The packet that a port held will be on the wire of `link` at `sent`, and comes out of it not
+    /// before `earliest`.
+    fn leave(&mut self, link: usize, place: Place, sent: Time, earliest: Time) {
         let wire = &mut self.wires[link];
         let packet = self.pool.packet(place);
         if !wire.takes(packet) {
-            self.lost(place);
-            return None;
+            return self.lost(place);
         }
-        let arrival = (sent + wire.delay).max(earliest);
-        packet.hop += 1;
-        let hop = self.wiring.hops[packet.hop as usize];
-        // Nothing happens after the end.
-        if hop.is_shortcut() && arrival <= self.end {
-            if hop.is_end() {
-                let (place, hop) = self.deliver_ahead(place, arrival)?;
-                return Some((place, hop, arrival));
+        let at = (sent + wire.delay).max(earliest);
+        match self.wiring.early(packet, at, self.end) {
+            None => fly(wire, link, place, at, &mut self.pool, &mut self.calendar),
+            Some(end) if end.is_end() => {
+                if let Some((place, hop)) = self.deliver_ahead(place, at) {
+                    self.go(place, hop, at);
+                }
             }
-            return Some((place, hop, arrival));
+            Some(hop) => self.go(place, hop, at),
         }
-        if self.pool.push(&mut wire.flying, place, arrival) {
-            self.calendar.push(arrival, Kind::Arrive, link);
-        }
-        None
     }
 
-    /// A packet arrives at a port that holds packets. Gives its departure, if nothing is before
-    /// it.
-    #[inline]
-    fn enter(&mut self, link: usize, place: Place) -> Option<Time> {
+    /// A packet arrives at a port that holds packets. It goes on if nothing is before it.
+    fn enter(&mut self, link: usize, place: Place) {
         let Line::Port(held) = &mut self.wires[link].line else {
-            return None;
+            return;
         };
         let (now, dice) = (self.now, &mut held.dice);
         if !held.stepped {
             held.port.advance(now);
             let packet = self.pool.packet(place);
             match held.port.pass(now, packet, &mut || dice.uniform()) {
-                Some(Ok(departure)) => return Some(departure),
-                Some(Err(_)) => {
-                    self.lost(place);
-                    return None;
-                }
+                Some(Ok(departure)) => return self.leave(link, place, departure, Time::ZERO),
+                Some(Err(_)) => return self.lost(place),
                 None => {}
             }
         }
@@ -263,7 +250,6 @@ impl<'a> Simulation<'a> {
                 lose(flows, digest, now, &packet);
             });
         self.begin(link);
-        None
     }
 
     /// Starts service at a port that holds packets, if it is free and something waits.
@@ -289,7 +275,8 @@ impl<'a> Simulation<'a> {
             self.calendar.push(end, Kind::Sent, link);
         }
         if let Some((packet, end)) = begun {
-            self.depart(link, packet, end, Time::ZERO);
+            let place = self.pool.insert(packet);
+            self.leave(link, place, end, Time::ZERO);
         }
     }
 
@@ -314,18 +301,10 @@ impl<'a> Simulation<'a> {
             {
                 self.flows[packet.flow as usize].hold_up(sent, held_up);
             }
-            self.depart(link, packet, self.now, arrival);
+            let place = self.pool.insert(packet);
+            self.leave(link, place, self.now, arrival);
         }
         self.begin(link);
-    }
-
-    /// A packet that a port held will be on the wire at `sent`, and comes out of it not before
-    /// `earliest`.
-    fn depart(&mut self, link: usize, packet: Packet, sent: Time, earliest: Time) {
-        let place = self.pool.insert(packet);
-        if let Some((place, hop, at)) = self.propagate(link, place, sent, earliest) {
-            self.go(place, hop, at);
-        }
     }
 
     #[cold]
@@ -400,18 +379,19 @@ impl<'a> Simulation<'a> {
                         ecn,
                         aggregate: flow.aggregate,
                     };
+                    let mut at = None;
                     if data {
                         if let Some(host) = &mut flow.host {
                             packet.size = host.size().unwrap_or(packet.size);
+                            at = host.take(self.now);
                         }
                         flow.sent.add(packet.bytes());
                         flow.remember(self.now);
-                        if flow.host.is_some() {
-                            self.process(packet);
-                            continue;
-                        }
                     }
-                    self.send(packet);
+                    match at {
+                        None => self.send(packet),
+                        Some(at) => self.process(packet, at),
+                    }
                 }
                 Err(again) => {
                     let at = again.min(flow.sender.next_wake());
@@ -428,15 +408,19 @@ impl<'a> Simulation<'a> {
         }
     }
 
-    /// A new data packet is at its host, which does something about it.
-    fn process(&mut self, packet: Packet) {
-        let id = packet.flow as usize;
-        let Some(host) = (self.flows[id].host.as_deref_mut()).filter(|host| host.processes())
-        else {
-            return self.send(packet);
-        };
+    /// A new data packet is at its host, which will have done with it at `at`.
+    #[inline]
+    fn process(&mut self, packet: Packet, at: Time) {
+        let hop = self.wiring.hops[packet.hop as usize];
         let place = self.pool.insert(packet);
-        if let Some(at) = host.take(&mut self.pool, place, self.now) {
+        // Nothing happens after the end.
+        if hop.is_shortcut() && at <= self.end {
+            return self.go(place, hop, at);
+        }
+        let id = packet.flow as usize;
+        if let Some(host) = &mut self.flows[id].host
+            && host.hold(&mut self.pool, place, at)
+        {
             self.calendar.push(at, Kind::Processed, id);
         }
     }
@@ -588,6 +572,21 @@ impl<'a> Simulation<'a> {
                 let wire = &self.wires[hop.link()];
                 sum + wire.delay + wire.nominal_rate().transmission(size)
             })
+    }
+}
+
+/// A packet comes out of the wire of `link` at `at`, which is an event.
+#[inline(always)]
+fn fly(
+    wire: &mut Wire,
+    link: usize,
+    place: Place,
+    at: Time,
+    pool: &mut Pool,
+    calendar: &mut Calendar,
+) {
+    if pool.push(&mut wire.flying, place, at) {
+        calendar.push(at, Kind::Arrive, link);
     }
 }
 

@@ -154,9 +154,14 @@ impl Flow {
     /// Time over the path with empty queues for a data packet of `size`.
     #[inline]
     fn one_way_of(&self, size: u16) -> Duration {
-        if size == self.packet {
-            return self.one_way;
+        match size == self.packet {
+            true => self.one_way,
+            false => self.one_way_of_other(size),
         }
+    }
+
+    #[inline(never)]
+    fn one_way_of_other(&self, size: u16) -> Duration {
         let transmission = (self.one_way - self.propagation).as_ps() as f64;
         let share = f64::from(size) / f64::from(self.packet);
         self.propagation + Duration::from_ps((transmission * share) as u64)
@@ -185,25 +190,20 @@ impl Flow {
     }
 
     /// Counts what is delivered before `now`.
-    #[inline]
+    #[inline(never)]
     pub fn deliver_until(&mut self, now: Time) {
-        while let Some(&Coming {
-            at,
-            sent,
-            size,
-            fresh,
-        }) = self.coming.front()
-            && at < now
-        {
-            self.coming.pop_front();
-            self.deliver(fresh, size, at.since(sent));
+        while let Some(c) = self.coming.pop_front_if(|c| c.at < now) {
+            self.deliver(c.fresh, c.size, c.at.since(c.sent));
         }
     }
 
-    /// Data will be delivered at `at`, not before any told of earlier.
+    /// Data will be delivered at `at`, not before any told of earlier. What has been delivered
+    /// meanwhile is counted when there is no more room, or somebody asks.
     #[inline]
     pub fn deliver_later(&mut self, now: Time, at: Time, sent: Time, size: u16, fresh: bool) {
-        self.deliver_until(now);
+        if self.coming.len() == self.coming.capacity() {
+            self.deliver_until(now);
+        }
         self.coming.push_back(Coming {
             at,
             sent,

@@ -11,8 +11,8 @@ use accord_units::{Duration, Time};
 pub struct Host {
     /// Of the packets, where they are random.
     sizes: Option<Sizer>,
-    /// The time for a packet is less than this.
-    longest: Duration,
+    /// The time for a packet is less than this, in picoseconds.
+    longest: f64,
     dice: Dice,
     /// When it has done with the last packet.
     free: Time,
@@ -28,7 +28,7 @@ impl Host {
         (sizes.is_some() || !flow.processing.is_zero()).then(|| {
             Box::new(Host {
                 sizes,
-                longest: flow.processing,
+                longest: flow.processing.as_ps() as f64,
                 dice: Dice::new(seed, id, Purpose::Processing),
                 free: Time::ZERO,
                 waiting: Queue::EMPTY,
@@ -42,17 +42,21 @@ impl Host {
         Some(size.get() as u16)
     }
 
-    /// It takes a time for each packet.
-    pub fn processes(&self) -> bool {
-        !self.longest.is_zero()
+    /// Takes a packet at `now`. Gives when it has done with it, if it takes a time for packets.
+    #[inline]
+    pub fn take(&mut self, now: Time) -> Option<Time> {
+        if self.longest == 0.0 {
+            return None;
+        }
+        let time = self.dice.uniform() * self.longest;
+        // By way of a signed integer, which is one instruction.
+        self.free = self.free.max(now) + Duration::from_ps(time as i64 as u64);
+        Some(self.free)
     }
 
-    /// Takes a packet at `now`. Gives when it has done with it, if none is before it.
-    pub fn take(&mut self, pool: &mut Pool, place: Place, now: Time) -> Option<Time> {
-        let time = self.dice.uniform() * self.longest.as_ps() as f64;
-        self.free = self.free.max(now) + Duration::from_ps(time as u64);
-        let first = pool.push(&mut self.waiting, place, self.free);
-        first.then_some(self.free)
+    /// Keeps a packet until it has done with it. Gives whether none is before it.
+    pub fn hold(&mut self, pool: &mut Pool, place: Place, until: Time) -> bool {
+        pool.push(&mut self.waiting, place, until)
     }
 
     /// The packet that it has done with, and when it will have done with the next.

@@ -71,6 +71,7 @@ fn read_flow(f: &Flow, queued: u64) -> FlowReading {
         delays: Some(f.delays),
         retransmissions,
         losses: f.losses,
+        lost: f.data_lost.bytes,
         accumulation: queued,
         cwnd,
         ssthresh,
@@ -83,6 +84,7 @@ fn read_flow(f: &Flow, queued: u64) -> FlowReading {
 fn read_link(w: &mut Wire, now: Time) -> LinkReading {
     w.advance(now);
     let area = w.area(now);
+    let longest = w.take_longest();
     let c = w.counters();
     let virtual_delay = |aqm: &AnyAqm| aqm.virtual_delay(now);
     LinkReading {
@@ -91,6 +93,7 @@ fn read_link(w: &mut Wire, now: Time) -> LinkReading {
         drops: c.dropped().packets,
         marks: c.marked.packets,
         judged: c.marked.packets + c.refused.packets,
+        longest: (longest.packets, longest.bytes),
         packet_area: area.packets,
         area: area.bytes,
         price: w.aqm().and_then(Aqm::price),

@@ -165,6 +165,16 @@ impl Wire {
         }
     }
 
+    /// The most packets and bytes that were queued at any time since this was last called. A pipe
+    /// does not know.
+    pub fn take_longest(&mut self) -> Count {
+        match &mut self.line {
+            Line::Port(p) => p.port.take_longest(),
+            Line::Timeline(t) => t.0.take_longest(),
+            Line::Pipe(_) => Count::default(),
+        }
+    }
+
     /// Bytes sent by `now`, the time of the last [`Wire::advance`]; of a pipe, by the end.
     pub fn sent(&self, now: Time) -> f64 {
         match &self.line {

@@ -8,7 +8,8 @@
 //!   hop, not two.
 //! - A pipe that is fed by one other link only needs no event at all: its packets come in the
 //!   order in which the other link sends them, and nobody sees its state before the end, so
-//!   they are sent through it at once ([`Hop::is_shortcut`]).
+//!   they are sent through it at once ([`Hop::is_shortcut`]). The same holds for a pipe that only
+//!   one sender's host feeds, which knows when it will have done with a packet.
 //! - A receiver behind a pipe, which answers into a pipe that only it feeds, can be told of a
 //!   packet before its time, too ([`Hop::is_shortcut`]): nobody but the sender learns what it
 //!   does. What is recorded of it is counted when its time comes.
@@ -16,10 +17,12 @@
 //! All of this is exact; `tests/shortcuts.rs` runs scenarios with and without it.
 
 use crate::flow::Flow;
+use crate::packet::Packet;
 use crate::wire::{Form, lossy};
 use accord_aqm::{AnyAqm, Aqm, Structure};
 use accord_scenario::{Change, Limit, Link, LinkId, Scenario};
 use accord_transport::{Receiver, Sender};
+use accord_units::Time;
 
 /// How many events a run may do without. Its result is the same.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -137,7 +140,7 @@ impl Wiring {
         }
         let pipe = |link: LinkId| forms[link] == Form::Pipe;
         let fused = (feeds.iter().enumerate())
-            .map(|(id, feed)| pipe(id) && matches!(feed, Feed::Link(_)))
+            .map(|(id, feed)| pipe(id) && matches!(feed, Feed::Link(_) | Feed::Sender(_)))
             .collect();
         let ahead = |id: usize| {
             let f = &scenario.flows[id];
@@ -166,6 +169,15 @@ impl Wiring {
             flow.reverse_path = wiring.add(&f.reverse_path, Hop::END);
         }
         wiring
+    }
+
+    /// A packet comes out of the link of its hop at `at`, and is at the next. Gives that if it
+    /// takes the packet before its time. Nothing happens after the end.
+    #[inline]
+    pub fn early(&self, packet: &mut Packet, at: Time, end: Time) -> Option<Hop> {
+        packet.hop += 1;
+        let hop = self.hops[packet.hop as usize];
+        (hop.is_shortcut() && at <= end).then_some(hop)
     }
 
     /// Adds a path of a flow that changes its route. Gives its first hop.

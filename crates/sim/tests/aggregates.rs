@@ -1,19 +1,11 @@
 //! Aggregates of traffic in whole runs: what is recorded of them, and demands that change.
 
-use accord_scenario::{Catalogue, Entity, File, Metric, Quiet, Run, Scenario, Window};
+mod common;
+
+use accord_scenario::{Entity, Metric, Quiet, Run, Scenario, Window};
 use accord_sim::run_audited;
 use accord_units::Time;
-
-const CATALOGUE: Catalogue = Catalogue {
-    controllers: accord_control::FAMILIES,
-    disciplines: accord_aqm::FAMILIES,
-};
-
-fn scenario(text: &str) -> Scenario {
-    let file = File::parse("test.toml", text).unwrap_or_else(|e| panic!("{e}"));
-    let points = file.points(&CATALOGUE, None);
-    points.unwrap_or_else(|e| panic!("{e}")).remove(0)
-}
+use common::scenario;
 
 /// Two aggregates of constant rate on 10 Mbit/s. The first sends 4 Mbit/s and 12 from 5 s on.
 fn two(queue: &str) -> Scenario {

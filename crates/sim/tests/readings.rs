@@ -1,19 +1,11 @@
 //! Every recorded figure means what its documentation says, whatever the sampling period.
 
+mod common;
+
 use accord_scenario::*;
 use accord_sim::run;
 use accord_units::*;
-
-const CATALOGUE: Catalogue = Catalogue {
-    controllers: accord_control::FAMILIES,
-    disciplines: accord_aqm::FAMILIES,
-};
-
-fn scenario(text: &str) -> Scenario {
-    let file = File::parse("test.toml", text).unwrap_or_else(|e| panic!("{e}"));
-    let points = file.points(&CATALOGUE, None);
-    points.unwrap_or_else(|e| panic!("{e}")).remove(0)
-}
+use common::scenario;
 
 fn ran(s: &Scenario) -> Run {
     run(s, &mut Quiet).expect("it runs")
@@ -31,14 +23,24 @@ fn bottleneck(s: &Scenario) -> Entity {
     Entity::Link(found.expect("there is one"))
 }
 
-/// A rate that changes between samples, there and back.
-const RATES: &str = r#"
-duration = "10 s"
-sample = "100 ms"
+/// 10 Mbps, 50 ms of propagation there and back.
+fn dumbbell(head: &str, queue: &str, rest: &str) -> String {
+    format!(
+        r#"
+{head}
 [topology.dumbbell]
 rate = "10 Mbps"
 delay = "25 ms"
-queue = { discipline = "droptail", limit = "120 pkt" }
+queue = {{ {queue} }}
+{rest}
+"#
+    )
+}
+
+/// A rate that changes between samples, there and back.
+fn rates() -> String {
+    let queue = r#"discipline = "droptail", limit = "120 pkt""#;
+    let rest = r#"
 [flow.a]
 path = ["left", "right"]
 controller = { name = "newreno", sack = true }
@@ -51,14 +53,13 @@ at = "7.05 s"
 link = "bottleneck"
 rate = "10 Mbps"
 "#;
+    dumbbell("duration = \"10 s\"\nsample = \"100 ms\"", queue, rest)
+}
 
 /// Drops and marks by a discipline, of traffic that comes in bursts.
-const RED: &str = r#"
-duration = "6 s"
-[topology.dumbbell]
-rate = "10 Mbps"
-delay = "25 ms"
-queue = { discipline = "red", limit = "100 pkt", ecn = false }
+fn red() -> String {
+    let queue = r#"discipline = "red", limit = "100 pkt", ecn = false"#;
+    let rest = r#"
 [flow.a]
 count = 4
 path = ["left", "right"]
@@ -74,19 +75,25 @@ controller = "none"
 demand = { poisson = "500 Kbps" }
 record = "group"
 "#;
+    dumbbell("duration = \"6 s\"", queue, rest)
+}
 
 /// Marks, and queues that hold their packets.
-const CODEL: &str = r#"
-duration = "6 s"
-[topology.dumbbell]
-rate = "10 Mbps"
-delay = "25 ms"
-queue = { discipline = "codel", limit = "200 pkt", ecn = true }
+fn codel() -> String {
+    let queue = r#"discipline = "codel", limit = "200 pkt", ecn = true"#;
+    let rest = r#"
 [flow.a]
 count = 4
 path = ["left", "right"]
 controller = { name = "newreno", sack = true, ecn = true }
 "#;
+    dumbbell("duration = \"6 s\"", queue, rest)
+}
+
+/// What follows a dumbbell: one flow without a controller.
+fn uncontrolled(demand: &str) -> String {
+    format!("[flow.a]\npath = [\"left\", \"right\"]\ncontroller = \"none\"\ndemand = {demand}\n")
+}
 
 /// Metrics that are states, and so what they are at the instants of the samples. All others are
 /// sums and means over time, and their ratios.
@@ -103,8 +110,8 @@ fn is_state(metric: Metric) -> bool {
 
 #[test]
 fn a_figure_does_not_depend_on_the_sampling_period() {
-    for text in [RATES, RED, CODEL] {
-        let mut s = scenario(text);
+    for text in [rates(), red(), codel()] {
+        let mut s = scenario(&text);
         let once = |s: &mut Scenario, period| {
             s.sample = period;
             ran(s)
@@ -121,7 +128,7 @@ fn a_figure_does_not_depend_on_the_sampling_period() {
                 let (metric, entity) = (series.metric, series.entity);
                 // A price is a state where a discipline has one; else a delay, of which the mean
                 // over time is not that of the mean rate.
-                let follows_rate = metric == Metric::Price && text == RATES;
+                let follows_rate = metric == Metric::Price && text == rates();
                 if is_state(metric) || follows_rate {
                     continue;
                 }
@@ -146,19 +153,19 @@ fn a_figure_does_not_depend_on_the_sampling_period() {
 #[test]
 fn a_link_is_never_used_above_its_rate() {
     for (text, ms, limit) in [
-        (RED, 1, 1.0 + 1e-9),
-        (CODEL, 1, 1.0 + 1e-9),
-        (RED, 100, 1.0 + 1e-9),
+        (red(), 1, 1.0 + 1e-9),
+        (codel(), 1, 1.0 + 1e-9),
+        (red(), 100, 1.0 + 1e-9),
         // A packet may be in service while the rate changes.
-        (RATES, 100, 1.02),
+        (rates(), 100, 1.02),
     ] {
-        let mut s = scenario(text);
+        let mut s = scenario(&text);
         s.sample = Duration::from_ms(ms);
         let run = ran(&s);
         let used = run.samples(Metric::Utilisation, bottleneck(&s), whole(&s));
         let most = used.reduce(f64::max).expect("values");
         assert!(most < limit, "{most} by {ms} ms");
-        if text != RATES {
+        if text != rates() {
             continue;
         }
         let busy = Window {
@@ -172,7 +179,7 @@ fn a_link_is_never_used_above_its_rate() {
 
 #[test]
 fn marks_and_drops_are_over_what_came() {
-    let s = scenario(RED);
+    let s = scenario(&red());
     let run = ran(&s);
     let of = |metric| {
         run.mean(metric, bottleneck(&s), whole(&s))
@@ -183,7 +190,7 @@ fn marks_and_drops_are_over_what_came() {
     assert_eq!(of(Metric::LossRatio), drops / came);
     assert_eq!(of(Metric::MarkingProbability), of(Metric::Judged) / came);
     // The first case in which the two differ: no room.
-    let mut s = scenario(RED);
+    let mut s = scenario(&red());
     let Entity::Link(link) = bottleneck(&s) else {
         unreachable!()
     };
@@ -259,19 +266,10 @@ record = "group"
 fn a_poisson_flow_waits_as_in_m_d_1() {
     for (discipline, load) in [("droptail", 0.5), ("droptail", 0.8), ("codel", 0.8)] {
         let mbps = load * 10.0;
-        let s = scenario(&format!(
-            r#"
-duration = "400 s"
-sample = "10 s"
-[topology.dumbbell]
-rate = "10 Mbps"
-delay = "5 ms"
-queue = {{ discipline = "{discipline}" }}
-[flow.a]
-path = ["left", "right"]
-controller = "none"
-demand = {{ poisson = "{mbps} Mbps" }}
-"#
+        let s = scenario(&dumbbell(
+            "duration = \"400 s\"\nsample = \"10 s\"",
+            &format!("discipline = \"{discipline}\""),
+            &uncontrolled(&format!("{{ poisson = \"{mbps} Mbps\" }}")),
         ));
         let run = ran(&s);
         let of = |metric, entity| run.mean(metric, entity, whole(&s)).expect("a value");
@@ -291,4 +289,51 @@ demand = {{ poisson = "{mbps} Mbps" }}
         let bytes = of(Metric::Backlog, bottleneck(&s));
         assert!((bytes / queued / 1000.0 - 1.0).abs() < 1e-12);
     }
+}
+
+/// Five packets at once, twenty times a second: the queue is empty for most of the time.
+#[test]
+fn the_longest_queue_is_that_of_any_instant() {
+    let demand = r#"{ on_off = { rate = "1 Tbps", burst = "5000 B", pause = "50 ms" } }"#;
+    for discipline in ["droptail", "codel"] {
+        let s = scenario(&dumbbell(
+            "duration = \"10 s\"\nsample = \"100 ms\"",
+            &format!("discipline = \"{discipline}\""),
+            &uncontrolled(demand),
+        ));
+        let run = ran(&s);
+        let of = |metric| run.mean(metric, bottleneck(&s), whole(&s));
+        assert_eq!(of(Metric::BacklogPacketsMax), Some(5.0), "{discipline}");
+        assert_eq!(of(Metric::BacklogMax), Some(5000.0), "{discipline}");
+        // Services of 0.8 ms: 5 + 4 + 3 + 2 + 1 packets for one each.
+        let mean = of(Metric::BacklogPackets).expect("a value");
+        assert!((mean / (15.0 * 0.8 / 50.0) - 1.0).abs() < 0.01, "{mean}");
+        let samples = run.samples(Metric::BacklogPacketsMax, bottleneck(&s), whole(&s));
+        assert!(samples.into_iter().all(|v| v == 5.0));
+    }
+}
+
+/// Twice what the link sends: half is lost, but for what the queue holds at the end.
+#[test]
+fn a_flow_loses_what_the_link_drops_of_it() {
+    let s = scenario(&dumbbell(
+        "duration = \"60 s\"",
+        "discipline = \"droptail\", limit = \"10 pkt\"",
+        &uncontrolled("{ constant = \"20 Mbps\" }"),
+    ));
+    let run = ran(&s);
+    let lost = run.mean(Metric::PathLossRatio, Entity::Flow(0), whole(&s));
+    assert!((lost.expect("a value") - 0.5).abs() < 1e-3, "{lost:?}");
+    let rate = run.mean(Metric::LostRate, Entity::Flow(0), whole(&s));
+    assert!(
+        (rate.expect("a value") / 10e6 - 1.0).abs() < 1e-3,
+        "{rate:?}"
+    );
+    // A flow that is out of reach of any drop.
+    let mut s = s;
+    s.links
+        .iter_mut()
+        .for_each(|l| l.queue.limit = Limit::Unlimited);
+    let lost = ran(&s).mean(Metric::PathLossRatio, Entity::Flow(0), whole(&s));
+    assert_eq!(lost, Some(0.0));
 }

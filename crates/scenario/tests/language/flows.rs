@@ -2,6 +2,13 @@
 
 use super::*;
 
+/// A dumbbell with a group from left to right, of which `rest` says more.
+fn one_group(rest: &str) -> Scenario {
+    scenario(&format!(
+        "{HEAD}{DUMBBELL}[flow.a]\nfrom = \"left\"\nto = \"right\"\n{rest}"
+    ))
+}
+
 #[test]
 fn hosts_of_their_own() {
     let text = r#"
@@ -190,16 +197,13 @@ fn chance_is_drawn_from_the_seed_and_stays_when_flows_are_added() {
 
 #[test]
 fn bursts_and_pauses_may_be_pareto() {
-    let s = scenario(&format!(
-        r#"{HEAD}{DUMBBELL}
-        [flow.a]
-        from = "left"
-        to = "right"
+    let s = one_group(
+        r#"
         controller = "none"
         packet = "100 B"
-        demand.on_off = {{ rate = "1 Gbps", burst = {{ pareto = {{ mean = "10 KB", shape = 2.5 }} }}, pause = {{ pareto = {{ mean = "1 ms", shape = 2.5 }} }} }}
-        "#
-    ));
+        demand.on_off = { rate = "1 Gbps", burst = { pareto = { mean = "10 KB", shape = 2.5 } }, pause = { pareto = { mean = "1 ms", shape = 2.5 } } }
+        "#,
+    );
     let Demand::OnOff { burst, pause, .. } = s.flows[0].demand else {
         panic!("{:?}", s.flows[0].demand);
     };
@@ -277,21 +281,18 @@ fn packets_may_have_random_sizes() {
 
 #[test]
 fn processing_times_are_resolved() {
-    let flows = scenario(&format!(
-        r#"{HEAD}{DUMBBELL}
-        [flow.a]
-        from = "left"
-        to = "right"
+    let flows = one_group(
+        r#"
         controller = "newreno"
         each = [
-            {{ access = {{ rate = "10 Mbps", delay = "1 ms" }} }},
-            {{ access = {{ rate = "11 Mbps", delay = "1 ms" }} }},
-            {{ access = {{ rate = "10 Mbps", delay = "1 ms" }}, processing = "0 s" }},
-            {{ access = {{ rate = "11 Mbps", delay = "1 ms" }}, processing = "20 us" }},
-            {{}},
+            { access = { rate = "10 Mbps", delay = "1 ms" } },
+            { access = { rate = "11 Mbps", delay = "1 ms" } },
+            { access = { rate = "10 Mbps", delay = "1 ms" }, processing = "0 s" },
+            { access = { rate = "11 Mbps", delay = "1 ms" }, processing = "20 us" },
+            {},
         ]
-        "#
-    ));
+        "#,
+    );
     assert_prints_to_itself(&flows);
     let longest = |i: usize| flows.flows[i].processing;
     let slowest = flows.links[0].rate.transmission(Bytes::new(1000));

@@ -5,6 +5,18 @@ use accord_scenario::*;
 use accord_units::param::{Family, Raw, Values};
 use accord_units::*;
 
+pub const CATALOGUE: Catalogue = Catalogue {
+    controllers: accord_control::FAMILIES,
+    disciplines: accord_aqm::FAMILIES,
+};
+
+/// The first point of a scenario file.
+pub fn scenario(text: &str) -> Scenario {
+    let file = File::parse("test.toml", text).unwrap_or_else(|e| panic!("{e}"));
+    let points = file.points(&CATALOGUE, None);
+    points.unwrap_or_else(|e| panic!("{e}")).remove(0)
+}
+
 pub fn controller(name: &str, params: &[(&str, Raw)]) -> Values {
     values(accord_control::FAMILIES, name, params)
 }

@@ -222,10 +222,16 @@ impl Scoreboard {
 
     /// The first packet to send again, counted from the first unacknowledged one, which
     /// then counts as sent again.
+    #[inline]
     pub fn take_lost(&mut self) -> Option<u64> {
-        if self.lost == 0 {
-            return None;
+        match self.lost {
+            0 => None,
+            _ => self.find_lost(),
         }
+    }
+
+    #[cold]
+    fn find_lost(&mut self) -> Option<u64> {
         let from = self.known.repairs.saturating_sub(self.known.base) as usize;
         let mut left = self.states.range(from..);
         let i = from + left.position(|s| *s == State::Lost)?;

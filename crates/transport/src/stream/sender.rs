@@ -297,10 +297,9 @@ impl Sender {
     #[inline]
     pub fn poll(&mut self, now: Time) -> Result<Segment, Time> {
         let allowance = self.controller.allowance();
-        let window = allowance.window.get();
         // Of a window below one packet, one packet may still be in flight.
-        let in_flight = self.in_flight() * self.packet.get();
-        let fits = in_flight + self.packet.get() <= window || in_flight == 0;
+        let window = allowance.window.max(self.packet).get();
+        let fits = (self.in_flight() + 1) * self.packet.get() <= window;
         self.window_limited = !fits;
         if !fits && !self.repair_now {
             return Err(Time::MAX);
