@@ -37,8 +37,8 @@
 use crate::avq::{GAIN, UTILISATION};
 use crate::virtual_queue::VirtualQueue;
 use crate::{Aqm, Entropy, PacketMeta, QueueView, Verdict};
-use accord_units::param::{Family, Kind, Param, Role, Values};
-use accord_units::{Duration, Price, Rate, Time};
+use accord_family::{Family, Kind, Param, Price, Role, Values};
+use accord_units::{Duration, Rate, Time};
 
 /// AVD as the scenario language sees it.
 pub static FAMILY: Family = Family {

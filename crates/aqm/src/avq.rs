@@ -27,8 +27,8 @@
 
 use crate::virtual_queue::VirtualQueue;
 use crate::{Aqm, Class, Entropy, PacketMeta, QueueView, Verdict};
-use accord_units::param::{Family, Kind, Param, Role, Value, Values};
-use accord_units::{Bytes, Price, Rate, Size, Time};
+use accord_family::{Family, Kind, Param, Price, Role, Value, Values};
+use accord_units::{Bytes, Rate, Size, Time};
 
 /// γ, shared with AVD.
 pub(crate) const UTILISATION: Param = Param {

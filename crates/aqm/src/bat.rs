@@ -39,8 +39,8 @@
 //! no room for is offered, too.
 
 use crate::{Aggregate, Aimd, Aqm, Class, Entropy, PacketMeta, QueueView, Verdict};
-use accord_units::param::{Family, Kind, Param, Role, Values};
-use accord_units::{Duration, Price, Size, Time};
+use accord_family::{Family, Kind, Param, Price, Role, Values};
+use accord_units::{Duration, Size, Time};
 
 /// BAT as the scenario language sees it.
 pub static FAMILY: Family = Family {

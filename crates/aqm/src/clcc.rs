@@ -38,8 +38,8 @@
 //! which a bilinear law could never leave.
 
 use crate::{Aggregate, Aqm, Bat, Entropy, PacketMeta, QueueView, Verdict, bat};
-use accord_units::param::{Family, Kind, Param, Role, Values};
-use accord_units::{Duration, Price, Time};
+use accord_family::{Family, Kind, Param, Price, Role, Values};
+use accord_units::{Duration, Time};
 use std::collections::VecDeque;
 
 /// What CLCC needs of the discipline that it steers, beside [`Aqm::aggregate`].

@@ -29,8 +29,8 @@
 //! control packets pass, where there is no high-priority queue for them.
 
 use crate::{Aqm, Class, Entropy, PacketMeta, QueueView, Structure, Verdict};
-use accord_units::param::{Family, Kind, Param, Role, Values};
-use accord_units::{Bytes, Duration, Price, Time};
+use accord_family::{Family, Kind, Param, Price, Role, Values};
+use accord_units::{Bytes, Duration, Time};
 
 /// What CoDel is told, alone or in each queue of FQ-CoDel.
 pub(crate) const TARGET: Param = Param {

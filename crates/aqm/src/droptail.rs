@@ -1,8 +1,8 @@
 //! Droptail: everything that fits passes. The limit is the port's.
 
 use crate::{Aqm, Entropy, PacketMeta, QueueView, Verdict};
-use accord_units::param::{Family, Role, Values};
-use accord_units::{Price, Time};
+use accord_family::{Family, Price, Role, Values};
+use accord_units::Time;
 
 /// Droptail as the scenario language sees it.
 pub static FAMILY: Family = Family {

@@ -25,8 +25,8 @@
 
 use crate::codel::{ECN, INTERVAL, TARGET};
 use crate::{Aqm, Codel, Entropy, PacketMeta, QueueView, Structure, Verdict};
-use accord_units::param::{Family, Kind, Param, Role, Values};
-use accord_units::{Bytes, Price, Size, Time};
+use accord_family::{Family, Kind, Param, Price, Role, Values};
+use accord_units::{Bytes, Size, Time};
 
 /// FQ-CoDel as the scenario language sees it.
 pub static FAMILY: Family = Family {

@@ -37,8 +37,8 @@
 //! left out.
 
 use crate::{Aqm, Class, Entropy, PacketMeta, QueueView, Verdict};
-use accord_units::param::{Family, Kind, Param, Role, Values};
-use accord_units::{Bytes, Duration, Price, Size, Time};
+use accord_family::{Family, Kind, Param, Price, Role, Values};
+use accord_units::{Bytes, Duration, Size, Time};
 
 /// A gain in 1/s.
 const GAIN: Kind = Kind::Number {

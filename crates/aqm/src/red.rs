@@ -45,8 +45,8 @@
 //! more). The queue includes the packet in service.
 
 use crate::{Aqm, Class, Entropy, PacketMeta, QueueView, Verdict};
-use accord_units::param::{Family, Kind, Param, Role, Values};
-use accord_units::{Bytes, Price, Size, Time};
+use accord_family::{Family, Kind, Param, Price, Role, Values};
+use accord_units::{Bytes, Size, Time};
 
 /// RED as the scenario language sees it.
 pub static FAMILY: Family = Family {

@@ -3,7 +3,7 @@
 use crate::{Aggregate, Aqm, Entropy, PacketMeta, QueueView, Structure, Verdict};
 use crate::{Avd, Avq, Bat, Clcc, Codel, DropTail, FqCodel, Pie, Red, Rem};
 use crate::{avd, avq, bat, clcc, codel, droptail, fq_codel, pie, red, rem};
-use accord_units::param::{Family, Values};
+use accord_family::{Family, Values};
 use accord_units::{Duration, Time};
 
 macro_rules! any_aqm {

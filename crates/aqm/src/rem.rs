@@ -31,8 +31,8 @@
 //! the period, where the source ties one to the other.
 
 use crate::{Aqm, Class, Ecn, Entropy, PacketMeta, QueueView, Verdict};
-use accord_units::param::{Family, Kind, Param, Role, Values};
-use accord_units::{Bytes, Duration, Price, Size, Time};
+use accord_family::{Family, Kind, Param, Price, Role, Values};
+use accord_units::{Bytes, Duration, Size, Time};
 
 /// REM as the scenario language sees it.
 pub static FAMILY: Family = Family {

@@ -6,28 +6,37 @@ use std::path::{Path, PathBuf};
 /// What each crate may use of the others, directly.
 const MAY_KNOW: &[(&str, &[&str])] = &[
     ("units", &[]),
-    ("control", &["units"]),
-    ("aqm", &["units"]),
+    ("family", &["units"]),
+    ("control", &["units", "family"]),
+    ("aqm", &["units", "family"]),
     ("port", &["units", "aqm"]),
-    ("transport", &["units", "control"]),
-    ("scenario", &["units"]),
-    ("theory", &["units", "scenario"]),
-    ("fluid", &["units", "scenario", "theory"]),
+    ("transport", &["units", "family", "control"]),
+    ("scenario", &["units", "family"]),
+    ("theory", &["units", "family", "scenario"]),
+    ("fluid", &["units", "family", "scenario", "theory"]),
     (
         "sim",
         &["units", "control", "aqm", "port", "transport", "scenario"],
     ),
     (
         "live",
-        &["units", "control", "aqm", "port", "transport", "scenario"],
+        &[
+            "units",
+            "family",
+            "control",
+            "aqm",
+            "port",
+            "transport",
+            "scenario",
+        ],
     ),
     ("report", &["units", "scenario"]),
-    ("explain", &["units", "scenario", "report"]),
+    ("explain", &["units", "family", "scenario", "report"]),
     (
         "cli",
         &[
-            "units", "control", "aqm", "scenario", "theory", "fluid", "sim", "live", "report",
-            "explain",
+            "units", "family", "control", "aqm", "scenario", "theory", "fluid", "sim", "live",
+            "report", "explain",
         ],
     ),
 ];

@@ -39,8 +39,8 @@
 use crate::hystart::HyStart;
 use crate::tcp_window::{ECN, INITIAL_WINDOW, SACK, TcpWindow, marks};
 use crate::{Acked, Allowance, Congestion, Controller, Marks, PathView, Recovery};
-use accord_units::param::{Family, Kind, Param, Role, Values};
-use accord_units::{Bytes, Duration, Objective, Time};
+use accord_family::{Family, Kind, Objective, Param, Role, Values};
+use accord_units::{Bytes, Duration, Time};
 
 /// CUBIC as the scenario language sees it.
 pub static FAMILY: Family = Family {

@@ -36,7 +36,8 @@ pub use unresponsive::Unresponsive;
 pub use vegas::Vegas;
 pub use vegas_rem::VegasRem;
 
-use accord_units::{Bytes, Duration, Rate, Service, Time};
+use accord_family::Service;
+use accord_units::{Bytes, Duration, Rate, Time};
 
 /// What the transport knows of the path; the same view for every controller.
 #[derive(Clone, Copy, Debug)]

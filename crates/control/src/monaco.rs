@@ -15,8 +15,8 @@
 use crate::acc::Acc;
 use crate::law::{self, Law, Sending};
 use crate::{Meter, Policy};
-use accord_units::param::{Family, Kind, Param, Role, Values};
-use accord_units::{Bytes, Objective};
+use accord_family::{Family, Kind, Objective, Param, Role, Values};
+use accord_units::Bytes;
 
 pub(crate) static FAMILY: Family = Family {
     name: "monaco",

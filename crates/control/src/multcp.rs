@@ -30,8 +30,8 @@
 
 use crate::tcp_window::{ECN, INITIAL_WINDOW, SACK, TcpWindow, marks};
 use crate::{Acked, Allowance, Congestion, Controller, Marks, PathView, Recovery};
-use accord_units::param::{Family, Param, Role, Values};
-use accord_units::{Bytes, Objective, Service, Time};
+use accord_family::{Family, Objective, Param, Role, Service, Values};
+use accord_units::{Bytes, Time};
 
 /// MulTCP as the scenario language sees it.
 pub static FAMILY: Family = Family {

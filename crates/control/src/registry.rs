@@ -7,8 +7,8 @@ use crate::{
 use crate::{
     Acked, Allowance, Congestion, Controller, Marks, Meter, PathView, Recovery, Report, Sending,
 };
-use accord_units::param::{Family, Values};
-use accord_units::{Bytes, Duration, Service, Time};
+use accord_family::{Family, Service, Values};
+use accord_units::{Bytes, Duration, Time};
 
 macro_rules! any_controller {
     ($($family:path, $build:path => $(#[$doc:meta])* $variant:ident($type:ty),)*) => {

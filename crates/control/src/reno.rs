@@ -29,8 +29,8 @@
 
 use crate::tcp_window::{ECN, IMPATIENT, INITIAL_WINDOW, SACK, TcpWindow, marks};
 use crate::{Acked, Allowance, Congestion, Controller, Marks, PathView, Recovery};
-use accord_units::param::{Family, Role, Values};
-use accord_units::{Bytes, Objective, Time};
+use accord_family::{Family, Objective, Role, Values};
+use accord_units::{Bytes, Time};
 
 /// Reno as the scenario language sees it.
 pub static RENO: Family = Family {

@@ -1,8 +1,8 @@
 //! The congestion window of the TCP-like controllers: what Reno and Vegas share.
 
 use crate::{Allowance, Marks, PathView};
+use accord_family::{Kind, Param, Values};
 use accord_units::Bytes;
-use accord_units::param::{Kind, Param, Values};
 
 /// Initial window, shared by the TCP-like controllers.
 pub(crate) const INITIAL_WINDOW: Param = Param {

@@ -1,8 +1,8 @@
 //! The absence of control, for flows that send what their demand says.
 
 use crate::{Acked, Allowance, Congestion, Controller, PathView};
-use accord_units::param::{Family, Role, Values};
-use accord_units::{Bytes, Objective, Time};
+use accord_family::{Family, Objective, Role, Values};
+use accord_units::{Bytes, Time};
 
 /// The absence of control as the scenario language sees it.
 pub static FAMILY: Family = Family {

@@ -44,8 +44,8 @@ use crate::estimator::VegasEstimator;
 use crate::service::Held;
 use crate::tcp_window::{ECN, INITIAL_WINDOW, SACK, TcpWindow, marks};
 use crate::{Acked, Allowance, Congestion, Controller, Marks, PathView, Recovery};
-use accord_units::param::{Family, Kind, Param, Role, Values};
-use accord_units::{Bytes, Duration, Objective, Rate, Service, Size, Target, Time};
+use accord_family::{Family, Kind, Objective, Param, Role, Service, Target, Values};
+use accord_units::{Bytes, Duration, Rate, Size, Time};
 
 pub(crate) const ALPHA: Param = Param {
     name: "alpha",

@@ -34,8 +34,8 @@ use crate::estimator::MarkEstimator;
 use crate::tcp_window::{INITIAL_WINDOW, SACK};
 use crate::vegas::{self, Thresholds, Vegas};
 use crate::{Acked, Allowance, Congestion, Controller, Marks, PathView, Recovery};
-use accord_units::param::{Family, Kind, Param, Role, Values};
-use accord_units::{Bytes, Duration, Objective, Size, Target, Time};
+use accord_family::{Family, Kind, Objective, Param, Role, Target, Values};
+use accord_units::{Bytes, Duration, Size, Time};
 
 /// Vegas with REM as the scenario language sees it.
 pub static FAMILY: Family = Family {

@@ -7,7 +7,8 @@ mod values;
 use accord_control::{
     Acked, AnyController, Congestion, Controller, FAMILIES, PathView, Report, tunnel,
 };
-use accord_units::{Bytes, Duration, Rate, Service, Time};
+use accord_family::Service;
+use accord_units::{Bytes, Duration, Rate, Time};
 use common::PACKET;
 use proptest::prelude::*;
 
@@ -198,7 +199,7 @@ proptest! {
 #[test]
 fn tunnels_are_those_with_a_meter() {
     for family in FAMILIES {
-        let is_tunnel = matches!(family.role, accord_units::param::Role::Tunnel(_));
+        let is_tunnel = matches!(family.role, accord_family::Role::Tunnel(_));
         assert_eq!(
             tunnel(&family.defaults()).is_some(),
             is_tunnel,

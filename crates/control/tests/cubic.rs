@@ -3,7 +3,7 @@
 mod common;
 
 use accord_control::{Acked, AnyController, Congestion, Controller, Marks, Recovery};
-use accord_units::param::Raw;
+use accord_family::Raw;
 use accord_units::{Bytes, Duration, Time};
 use common::{ACK, Fifo, PACKET, Paced, build, path, text, window};
 

@@ -1,7 +1,7 @@
 //! The tables of parameters in the documentation are those of the families.
 
 use accord_control::FAMILIES;
-use accord_units::param::fill_tables;
+use accord_family::fill_tables;
 use std::fs;
 
 /// Run with UPDATE_DOCS=1 to write them.

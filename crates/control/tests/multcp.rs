@@ -3,8 +3,8 @@
 mod common;
 
 use accord_control::{AnyController, Congestion, Controller, Marks, Recovery};
-use accord_units::param::Raw;
-use accord_units::{Bytes, Duration, Service, Time};
+use accord_family::{Raw, Service};
+use accord_units::{Bytes, Duration, Time};
 use common::{Fifo, PACKET, Paced, build, path, text, window};
 
 fn multcp(weight: f64, changes: &[(&str, Raw)]) -> AnyController {

@@ -4,8 +4,8 @@
 mod common;
 
 use accord_control::{AnyController, Arrival, Controller, Meter, PathView, Report, tunnel};
-use accord_units::param::Raw;
-use accord_units::{Bytes, Duration, Rate, Service, Time};
+use accord_family::{Raw, Service};
+use accord_units::{Bytes, Duration, Rate, Time};
 use common::{PACKET, build, family, text, values};
 
 /// The smoothed round-trip time, which the law uses, and the latest, which it does not.

@@ -4,8 +4,8 @@
 mod common;
 
 use accord_control::{Acked, AnyController, Congestion, Controller, Recovery};
-use accord_units::param::Raw;
-use accord_units::{Bytes, Duration, Objective, Size, Target, Time};
+use accord_family::{Objective, Raw, Target};
+use accord_units::{Bytes, Duration, Size, Time};
 use common::{ACK, Fifo, PACKET, build, family, path, text, values, window};
 
 /// Base round-trip time of the paths below in milliseconds, so the packets that fit.

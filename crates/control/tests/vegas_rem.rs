@@ -5,8 +5,8 @@ mod common;
 
 use accord_control::estimator::MarkEstimator;
 use accord_control::{Acked, AnyController, Congestion, Controller, Marks};
+use accord_family::Raw;
 use accord_units::Time;
-use accord_units::param::Raw;
 use common::{ACK, build, family, path, text, window};
 
 /// splitmix64.

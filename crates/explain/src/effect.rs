@@ -2,8 +2,8 @@
 
 use crate::resize::{resize, smaller_packets};
 use crate::stretch::stretch;
+use accord_family::{Param, Raw, Role, Value, Values};
 use accord_scenario::{Change, Demand, Engine, Limit, Scenario};
-use accord_units::param::{Param, Raw, Role, Value, Values};
 use accord_units::{Bytes, Rate};
 use serde::Serialize;
 

@@ -15,7 +15,7 @@
 //! Departure: a discipline that marks drops everything instead, if any flow of its queue
 //! cannot be marked.
 
-use accord_units::param::{Value, Values};
+use accord_family::{Value, Values};
 use accord_units::{Bytes, Size};
 
 /// A discipline with its parameters, in bytes and seconds.

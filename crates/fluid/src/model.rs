@@ -10,9 +10,9 @@
 use crate::discipline::Discipline;
 use crate::error::FluidError;
 use crate::law::{Control, Law};
+use accord_family::{Role, Values};
 use accord_scenario::{Change, Demand, Flow, Limit, LinkId, Scenario, State, Web};
 use accord_units::Time;
-use accord_units::param::{Role, Values};
 
 /// Flows that are alike.
 #[derive(Clone, Debug)]

@@ -2,8 +2,8 @@
 
 use crate::{Segment, stream, tunnel};
 use accord_control::{AnyController, Controller, Marks, Report, tunnel as tunnel_of};
-use accord_units::param::Values;
-use accord_units::{Bytes, Duration, Rate, Service, Time};
+use accord_family::{Service, Values};
+use accord_units::{Bytes, Duration, Rate, Time};
 
 /// The sending end.
 #[derive(Clone, Debug)]

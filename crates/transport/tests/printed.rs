@@ -1,8 +1,8 @@
 //! The ingress of Monaco as printed: the window of a control period, and its pairs.
 
 use accord_control::{AnyController, FAMILIES, Report, tunnel as tunnel_of};
+use accord_family::Raw;
 use accord_transport::{Segment, tunnel};
-use accord_units::param::Raw;
 use accord_units::{Bytes, Duration, Rate, Time};
 
 const PACKET: Bytes = Bytes::new(1000);

@@ -5,8 +5,8 @@ mod common;
 mod values;
 
 use accord_control::{AnyController, Controller, Recovery};
+use accord_family::Raw;
 use accord_transport::{Segment, stream};
-use accord_units::param::Raw;
 use accord_units::{Bytes, Duration, Time};
 use common::*;
 use proptest::prelude::*;

@@ -5,8 +5,8 @@ mod common;
 mod values;
 
 use accord_control::{AnyController, Controller, Report, tunnel as tunnel_of};
+use accord_family::Values;
 use accord_transport::{Segment, tunnel};
-use accord_units::param::Values;
 use accord_units::{Bytes, Duration, Rate, Time};
 use common::*;
 use proptest::prelude::*;

@@ -1,8 +1,7 @@
 //! Small families to stand for the product's own.
 
+use accord_family::{Family, Kind, Objective, Param, Price, Role, Values};
 use accord_scenario::{Catalogue, Errors, File, Scenario};
-use accord_units::param::{Family, Kind, Param, Role, Values};
-use accord_units::{Objective, Price};
 
 const fn param(name: &'static str, kind: Kind, default: &'static str) -> Param {
     Param {

@@ -1,8 +1,8 @@
 //! Scenarios built in code, for tests of the engine.
 #![allow(dead_code)]
 
+use accord_family::{Family, Raw, Values};
 use accord_scenario::*;
-use accord_units::param::{Family, Raw, Values};
 use accord_units::*;
 
 pub fn controller(name: &str, params: &[(&str, Raw)]) -> Values {

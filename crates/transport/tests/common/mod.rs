@@ -2,7 +2,7 @@
 #![allow(dead_code, reason = "each test file uses its own part")]
 
 use accord_control::{AnyController, FAMILIES, tunnel};
-use accord_units::param::{Raw, Values};
+use accord_family::{Raw, Values};
 use accord_units::{Bytes, Duration, Time};
 use proptest::prelude::*;
 use std::collections::BTreeMap;

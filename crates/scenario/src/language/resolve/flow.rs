@@ -16,8 +16,8 @@ use crate::network::{Demand, Draw, Flow, Group, LinkId, NodeId, Recorded, Scenar
 use crate::random::{Purpose, stream};
 use crate::sizes::{self, PacketSizes};
 use crate::web::Web;
-use accord_units::param::{Role, Values};
-use accord_units::{Bytes, Duration, Objective, Rate, Service, Time};
+use accord_family::{Objective, Role, Service, Values};
+use accord_units::{Bytes, Duration, Rate, Time};
 use rand_xoshiro::rand_core::Rng;
 
 /// What flows of a group have in common.

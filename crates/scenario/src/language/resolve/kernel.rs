@@ -4,8 +4,8 @@ use super::super::error::{Problem, quote};
 use super::super::family::Catalogue;
 use super::super::read::{self, Reader};
 use crate::network::Demand;
+use accord_family::Values;
 use accord_units::Bytes;
-use accord_units::param::Values;
 
 /// Congestion controls of the kernel, and the controllers that are models of them.
 const MODELS: &[(&str, &str)] = &[("cubic", "cubic"), ("reno", "newreno")];

@@ -1,6 +1,6 @@
 //! What a flow is to get of the network.
 
-use crate::quantity::{Bytes, Rate};
+use accord_units::{Bytes, Rate};
 
 /// A contracted rate, and a weighted share of what is not contracted [Har02 eq. 3].
 ///

@@ -1,7 +1,6 @@
 //! What controllers steer to and what queues charge, as the theory sees them.
 
-use crate::quantity::Rate;
-use crate::size::Size;
+use accord_units::{Rate, Size};
 
 /// What a controller steers its flow to once nothing changes any more. This is all that
 /// the theory needs to know of a controller.
