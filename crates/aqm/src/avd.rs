@@ -37,7 +37,7 @@
 use crate::avq::{GAIN, UTILISATION};
 use crate::virtual_queue::VirtualQueue;
 use crate::{Aqm, Entropy, PacketMeta, QueueView, Verdict};
-use accord_family::{Family, Kind, Param, Price, Role, Values};
+use accord_family::{Dynamics, Family, Kind, Param, Price, QueueDynamics, QueueLaw, Role, Values};
 use accord_units::{Duration, Rate, Time};
 
 /// AVD as the scenario language sees it.
@@ -63,6 +63,15 @@ pub static FAMILY: Family = Family {
     role: Role::Queue(|values| Price::VirtualDelay {
         utilisation: values.number("utilisation"),
     }),
+    dynamics: Dynamics::Queue(|values, _| {
+        QueueDynamics::plain(QueueLaw::Avd {
+            utilisation: values.number("utilisation"),
+            gain: values.number("gain"),
+            longest: values.duration("max_delay").as_secs_f64(),
+        })
+    }),
+    kernel: None,
+    page: "models/avq-avd.md",
 };
 
 /// The adaptive virtual delay.

@@ -39,7 +39,7 @@
 //! no room for is offered, too.
 
 use crate::{Aggregate, Aimd, Aqm, Class, Entropy, PacketMeta, QueueView, Verdict};
-use accord_family::{Family, Kind, Param, Price, Role, Values};
+use accord_family::{Dynamics, Family, Kind, Param, Price, Role, Values};
 use accord_units::{Duration, Size, Time};
 
 /// BAT as the scenario language sees it.
@@ -61,6 +61,11 @@ pub static FAMILY: Family = Family {
     ],
     check,
     role: Role::Queue(|_| Price::Loss),
+    dynamics: Dynamics::Missing(
+        "it drops by the rates of aggregates in each period, and the fluid does not tell aggregates apart",
+    ),
+    kernel: None,
+    page: "models/bat.md",
 };
 
 const fn number(min: f64, max: f64) -> Kind {

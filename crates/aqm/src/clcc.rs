@@ -38,7 +38,7 @@
 //! which a bilinear law could never leave.
 
 use crate::{Aggregate, Aqm, Bat, Entropy, PacketMeta, QueueView, Verdict, bat};
-use accord_family::{Family, Kind, Param, Price, Role, Values};
+use accord_family::{Dynamics, Family, Kind, Param, Price, Role, Values};
 use accord_units::{Duration, Time};
 use std::collections::VecDeque;
 
@@ -86,6 +86,11 @@ pub static FAMILY: Family = Family {
     ],
     check,
     role: Role::Queue(|_| Price::Loss),
+    dynamics: Dynamics::Missing(
+        "it steers BAT, which drops by the rates of aggregates, and the fluid does not tell aggregates apart",
+    ),
+    kernel: None,
+    page: "models/clcc.md",
 };
 
 const SAMPLE: Param = Param {

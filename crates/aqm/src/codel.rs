@@ -29,7 +29,7 @@
 //! control packets pass, where there is no high-priority queue for them.
 
 use crate::{Aqm, Class, Entropy, PacketMeta, QueueView, Structure, Verdict};
-use accord_family::{Family, Kind, Param, Price, Role, Values};
+use accord_family::{Dynamics, Family, Kind, Param, Price, Role, Values};
 use accord_units::{Bytes, Duration, Time};
 
 /// What CoDel is told, alone or in each queue of FQ-CoDel.
@@ -72,6 +72,11 @@ pub static FAMILY: Family = Family {
     params: &[TARGET, INTERVAL, ECN],
     check: |_| Ok(()),
     role: Role::Queue(|_| Price::Loss),
+    dynamics: Dynamics::Missing(
+        "it drops single packets, the pace of which a count of drops sets, and a fluid has no packets to count",
+    ),
+    kernel: None,
+    page: "models/codel.md",
 };
 
 /// Controlled delay.

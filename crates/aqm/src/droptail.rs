@@ -1,7 +1,7 @@
 //! Droptail: everything that fits passes. The limit is the port's.
 
 use crate::{Aqm, Entropy, PacketMeta, QueueView, Verdict};
-use accord_family::{Family, Price, Role, Values};
+use accord_family::{Dynamics, Family, Price, QueueDynamics, QueueLaw, Role, Values};
 use accord_units::Time;
 
 /// Droptail as the scenario language sees it.
@@ -12,6 +12,9 @@ pub static FAMILY: Family = Family {
     params: &[],
     check: |_| Ok(()),
     role: Role::Queue(|_| Price::QueuingDelay),
+    dynamics: Dynamics::Queue(|_, _| QueueDynamics::plain(QueueLaw::DropTail)),
+    kernel: None,
+    page: "models/droptail.md",
 };
 
 /// Drops nothing that fits.

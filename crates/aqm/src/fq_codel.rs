@@ -25,7 +25,7 @@
 
 use crate::codel::{ECN, INTERVAL, TARGET};
 use crate::{Aqm, Codel, Entropy, PacketMeta, QueueView, Structure, Verdict};
-use accord_family::{Family, Kind, Param, Price, Role, Values};
+use accord_family::{Dynamics, Family, Kind, Param, Price, Role, Values};
 use accord_units::{Bytes, Size, Time};
 
 /// FQ-CoDel as the scenario language sees it.
@@ -79,6 +79,11 @@ pub static FAMILY: Family = Family {
         ),
     },
     role: Role::Queue(|_| Price::Loss),
+    dynamics: Dynamics::Missing(
+        "it gives each flow a queue of its own, and a link of the fluid has one",
+    ),
+    kernel: None,
+    page: "models/fq-codel.md",
 };
 
 /// What the queues for flows are told.

@@ -37,7 +37,7 @@
 //! left out.
 
 use crate::{Aqm, Class, Entropy, PacketMeta, QueueView, Verdict};
-use accord_family::{Family, Kind, Param, Price, Role, Values};
+use accord_family::{Dynamics, Family, Kind, Param, Price, Role, Values};
 use accord_units::{Bytes, Duration, Size, Time};
 
 /// A gain in 1/s.
@@ -127,6 +127,11 @@ pub static FAMILY: Family = Family {
         Size::Packets(_) => Err("mean_packet says how large one is; write it in bytes".into()),
     },
     role: Role::Queue(|_| Price::Loss),
+    dynamics: Dynamics::Missing(
+        "its gains go by steps of its probability, and its allowance for bursts by the time since the queue was calm, which the fluid does not follow",
+    ),
+    kernel: None,
+    page: "models/pie.md",
 };
 
 /// Shortest period: a shorter one has a simulator do nothing else.

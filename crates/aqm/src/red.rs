@@ -45,7 +45,9 @@
 //! more). The queue includes the packet in service.
 
 use crate::{Aqm, Class, Entropy, PacketMeta, QueueView, Verdict};
-use accord_family::{Family, Kind, Param, Price, Role, Values};
+use accord_family::{
+    Dynamics, Family, Kind, Param, Price, QueueDynamics, QueueFacts, QueueLaw, Role, Values,
+};
 use accord_units::{Bytes, Size, Time};
 
 /// RED as the scenario language sees it.
@@ -142,6 +144,9 @@ pub static FAMILY: Family = Family {
         ),
     },
     role: Role::Queue(|_| Price::Loss),
+    dynamics: Dynamics::Queue(dynamics),
+    kernel: None,
+    page: "models/red.md",
 };
 
 /// Both thresholds, and whether they count bytes; `None` where their units differ.
@@ -150,6 +155,23 @@ fn thresholds(values: &Values) -> Option<(f64, f64, bool)> {
         (Size::Packets(min), Size::Packets(max)) => Some((min, max, false)),
         (Size::Bytes(min), Size::Bytes(max)) => Some((min.as_f64(), max.as_f64(), true)),
         _ => None,
+    }
+}
+
+fn dynamics(values: &Values, facts: &QueueFacts) -> QueueDynamics {
+    let (min, max, in_bytes) = thresholds(values).expect("the family's check has passed");
+    let packet = facts.packet.as_f64();
+    QueueDynamics {
+        law: QueueLaw::Red {
+            min,
+            max,
+            unit: if in_bytes { 1.0 } else { packet },
+            packet,
+            ln_keep: (-values.number("weight")).ln_1p(),
+            probability: values.number("max_probability"),
+            gentle: values.flag("gentle"),
+        },
+        ecn: values.flag("ecn"),
     }
 }
 

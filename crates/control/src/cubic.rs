@@ -39,7 +39,7 @@
 use crate::hystart::HyStart;
 use crate::tcp_window::{ECN, INITIAL_WINDOW, SACK, TcpWindow, marks};
 use crate::{Acked, Allowance, Congestion, Controller, Marks, PathView, Recovery};
-use accord_family::{Family, Kind, Objective, Param, Role, Values};
+use accord_family::{Dynamics, Family, Kind, Objective, Param, Role, Values};
 use accord_units::{Bytes, Duration, Time};
 
 /// CUBIC as the scenario language sees it.
@@ -95,6 +95,12 @@ pub static FAMILY: Family = Family {
     ],
     check: |_| Ok(()),
     role: Role::Controller(|_| Objective::Loss),
+    dynamics: Dynamics::Missing(
+        "its window follows the time since its last loss, and a fluid has a rate of losses, not \
+         single ones",
+    ),
+    kernel: Some("cubic"),
+    page: "models/cubic.md",
 };
 
 /// Reno's increase after W_est has come back to the window before the loss.

@@ -30,7 +30,7 @@
 
 use crate::tcp_window::{ECN, INITIAL_WINDOW, SACK, TcpWindow, marks};
 use crate::{Acked, Allowance, Congestion, Controller, Marks, PathView, Recovery};
-use accord_family::{Family, Objective, Param, Role, Service, Values};
+use accord_family::{Dynamics, Family, Objective, Param, Role, Service, Values};
 use accord_units::{Bytes, Time};
 
 /// MulTCP as the scenario language sees it.
@@ -48,6 +48,12 @@ pub static FAMILY: Family = Family {
     ],
     check: |_| Ok(()),
     role: Role::Controller(|_| Objective::WeightedLoss),
+    dynamics: Dynamics::Missing(
+        "a loss costs it a part of its window that depends on how many flows it stands for, and \
+         the fluid's losses halve windows",
+    ),
+    kernel: None,
+    page: "models/multcp.md",
 };
 
 /// MulTCP.

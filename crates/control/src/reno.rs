@@ -29,7 +29,9 @@
 
 use crate::tcp_window::{ECN, IMPATIENT, INITIAL_WINDOW, SACK, TcpWindow, marks};
 use crate::{Acked, Allowance, Congestion, Controller, Marks, PathView, Recovery};
-use accord_family::{Family, Objective, Role, Values};
+use accord_family::{
+    Dynamics, Family, FlowFacts, Objective, Role, Values, WindowDynamics, WindowLaw,
+};
 use accord_units::{Bytes, Time};
 
 /// Reno as the scenario language sees it.
@@ -40,6 +42,9 @@ pub static RENO: Family = Family {
     params: &[INITIAL_WINDOW, ECN],
     check: |_| Ok(()),
     role: Role::Controller(|_| Objective::Loss),
+    dynamics: Dynamics::Window(dynamics),
+    kernel: None,
+    page: "models/reno.md",
 };
 
 /// NewReno as the scenario language sees it.
@@ -50,7 +55,21 @@ pub static NEWRENO: Family = Family {
     params: &[INITIAL_WINDOW, IMPATIENT, SACK, ECN],
     check: |_| Ok(()),
     role: Role::Controller(|_| Objective::Loss),
+    dynamics: Dynamics::Window(dynamics),
+    kernel: Some("reno"),
+    page: "models/reno.md",
 };
+
+/// Both move alike: how they repair losses does not show in a fluid.
+fn dynamics(values: &Values, facts: &FlowFacts) -> WindowDynamics {
+    WindowDynamics {
+        law: WindowLaw::Reno,
+        initial: values.size("initial_window").bytes_f64(facts.packet),
+        window_clocked: true,
+        ecn: values.flag("ecn"),
+        ..WindowDynamics::UNRESPONSIVE
+    }
+}
 
 /// TCP Reno or NewReno.
 #[derive(Clone, Debug)]

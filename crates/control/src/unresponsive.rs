@@ -1,7 +1,7 @@
 //! The absence of control, for flows that send what their demand says.
 
 use crate::{Acked, Allowance, Congestion, Controller, PathView};
-use accord_family::{Family, Objective, Role, Values};
+use accord_family::{Dynamics, Family, Objective, Role, Values, WindowDynamics};
 use accord_units::{Bytes, Time};
 
 /// The absence of control as the scenario language sees it.
@@ -12,6 +12,9 @@ pub static FAMILY: Family = Family {
     params: &[],
     check: |_| Ok(()),
     role: Role::Controller(|_| Objective::Unresponsive),
+    dynamics: Dynamics::Window(|_, _| WindowDynamics::UNRESPONSIVE),
+    kernel: None,
+    page: "unresponsive.md",
 };
 
 /// No control.

@@ -44,8 +44,12 @@ use crate::estimator::VegasEstimator;
 use crate::service::Held;
 use crate::tcp_window::{ECN, INITIAL_WINDOW, SACK, TcpWindow, marks};
 use crate::{Acked, Allowance, Congestion, Controller, Marks, PathView, Recovery};
-use accord_family::{Family, Kind, Objective, Param, Role, Service, Target, Values};
+use accord_family::{
+    BaseRtt, Dynamics, Family, FlowFacts, Kind, Objective, Param, Reads, Role, Service, Target,
+    Values, WindowDynamics, WindowLaw,
+};
 use accord_units::{Bytes, Duration, Rate, Size, Time};
+use std::f64::consts::LN_2;
 
 pub(crate) const ALPHA: Param = Param {
     name: "alpha",
@@ -133,6 +137,9 @@ pub static VEGAS: Family = Family {
     ],
     check,
     role: Role::Controller(objective),
+    dynamics: Dynamics::Window(|values, facts| dynamics(values, facts, known_or_smallest(values))),
+    kernel: None,
+    page: "models/vegas.md",
 };
 
 /// Vegas-k as the scenario language sees it.
@@ -154,6 +161,13 @@ pub static VEGAS_K: Family = Family {
     ],
     check,
     role: Role::Controller(objective),
+    dynamics: Dynamics::Window(|values, facts| {
+        let samples = values.integer("k") as f64;
+        let bytes = samples * facts.packet.as_f64();
+        dynamics(values, facts, BaseRtt::Last { bytes })
+    }),
+    kernel: None,
+    page: "models/vegas.md",
 };
 
 /// α and β as they are given.
@@ -249,11 +263,55 @@ impl Thresholds {
         }
     }
 
+    /// The law of a fluid between them.
+    pub(crate) fn law(self, weight: f64) -> WindowLaw {
+        let (low, high, per_second) = match self {
+            Thresholds::Amounts(a, b) => (a, b, false),
+            Thresholds::Rates(a, b) => (a, b, true),
+        };
+        WindowLaw::Vegas {
+            low: weight * low,
+            high: weight * high,
+            per_second,
+        }
+    }
+
     pub(crate) fn in_bytes(self, base_rtt: Duration) -> (f64, f64) {
         match self {
             Thresholds::Amounts(a, b) => (a, b),
             Thresholds::Rates(a, b) => (a * base_rtt.as_secs_f64(), b * base_rtt.as_secs_f64()),
         }
+    }
+}
+
+/// What a fluid takes for the base round-trip time of those that have the choice.
+pub(crate) fn known_or_smallest(values: &Values) -> BaseRtt {
+    match values.choice("base_rtt") {
+        "known" => BaseRtt::Known,
+        _ => BaseRtt::Smallest,
+    }
+}
+
+fn dynamics(values: &Values, facts: &FlowFacts, base: BaseRtt) -> WindowDynamics {
+    WindowDynamics {
+        law: Thresholds::new(values, facts.packet).law(facts.weight),
+        base,
+        ecn: values.flag("ecn"),
+        ..window_dynamics(values, facts)
+    }
+}
+
+/// What the dynamics of all that move as Vegas does have in common.
+pub(crate) fn window_dynamics(values: &Values, facts: &FlowFacts) -> WindowDynamics {
+    let size = |name| values.size(name).bytes_f64(facts.packet);
+    WindowDynamics {
+        reads: Reads::RoundTrip,
+        initial: size("initial_window"),
+        growth: LN_2 / 2.0,
+        leave: size("gamma"),
+        keep: 7.0 / 8.0,
+        window_clocked: true,
+        ..WindowDynamics::UNRESPONSIVE
     }
 }
 

@@ -1,8 +1,11 @@
 //! A controller or a queue discipline as everybody else sees it.
 
-use crate::{Kind, Objective, Param, Price, Values};
+use crate::{
+    Dynamics, FlowFacts, Kind, Objective, Param, Price, QueueDynamics, QueueFacts, Values,
+    WindowDynamics,
+};
 
-/// A controller or a queue discipline as the scenario language sees it.
+/// Everything that others need to know of a controller or a queue discipline.
 #[derive(Clone, Copy, Debug)]
 pub struct Family {
     /// Its name in a scenario file.
@@ -17,6 +20,12 @@ pub struct Family {
     pub check: fn(&Values) -> Result<(), String>,
     /// What the theory needs to know of it.
     pub role: Role,
+    /// How it moves in a fluid, or why it does not.
+    pub dynamics: Dynamics,
+    /// The congestion control of the kernel that it is a model of, if it is.
+    pub kernel: Option<&'static str>,
+    /// Its page of the book, below `docs/src`; "" for a family that the book does not know.
+    pub page: &'static str,
 }
 
 /// What the theory needs to know of a [`Family`].
@@ -41,6 +50,43 @@ impl Role {
 }
 
 impl Family {
+    /// A family without parameters, of which nothing more is known.
+    pub const fn new(name: &'static str, role: Role) -> Family {
+        Family {
+            name,
+            doc: "",
+            source: "",
+            params: &[],
+            check: |_| Ok(()),
+            role,
+            dynamics: Dynamics::Missing("nobody has written one"),
+            kernel: None,
+            page: "",
+        }
+    }
+
+    /// How a controller's window moves in a fluid, or why it does not.
+    pub fn window_dynamics(
+        &self,
+    ) -> Result<fn(&Values, &FlowFacts) -> WindowDynamics, &'static str> {
+        match self.dynamics {
+            Dynamics::Window(of) => Ok(of),
+            Dynamics::Queue(_) => Err("it is a queue discipline"),
+            Dynamics::Missing(why) => Err(why),
+        }
+    }
+
+    /// How the queue of a discipline moves in a fluid, or why it does not.
+    pub fn queue_dynamics(
+        &self,
+    ) -> Result<fn(&Values, &QueueFacts) -> QueueDynamics, &'static str> {
+        match self.dynamics {
+            Dynamics::Queue(of) => Ok(of),
+            Dynamics::Window(_) => Err("it is a controller"),
+            Dynamics::Missing(why) => Err(why),
+        }
+    }
+
     /// The parameters at their defaults.
     pub fn defaults(&'static self) -> Values {
         Values::defaults(self, self.params)

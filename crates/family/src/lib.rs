@@ -2,8 +2,10 @@
 //!
 //! Each one declares itself once, as a [`Family`]. The scenario language reads, checks and
 //! documents its parameters from that table, and the constructor gets them as [`Values`],
-//! already in range. Theory takes its [`Objective`] or its [`Price`] from there.
+//! already in range. Theory takes its [`Objective`] or its [`Price`] from there, the fluid engine
+//! its [`Dynamics`], and the packet engines what makes one.
 
+mod dynamics;
 mod family;
 mod markdown;
 mod objective;
@@ -11,6 +13,10 @@ mod param;
 mod service;
 mod values;
 
+pub use dynamics::{
+    BaseRtt, Dynamics, FlowFacts, QueueDynamics, QueueFacts, QueueLaw, Reads, WindowDynamics,
+    WindowLaw,
+};
 pub use family::{Family, Role};
 pub use markdown::{fill_tables, markdown_table};
 pub use objective::{Objective, Price, Target};

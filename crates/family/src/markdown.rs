@@ -66,9 +66,6 @@ mod tests {
     use crate::{Price, Role};
 
     const NAPTIME: Family = Family {
-        name: "nap",
-        doc: "",
-        source: "",
         params: &[
             Param {
                 name: "length",
@@ -87,8 +84,7 @@ mod tests {
                 source: "",
             },
         ],
-        check: |_| Ok(()),
-        role: Role::Queue(|_| Price::Loss),
+        ..Family::new("nap", Role::Queue(|_| Price::Loss))
     };
 
     #[test]

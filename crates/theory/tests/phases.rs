@@ -7,12 +7,8 @@ use accord_units::*;
 
 const fn family(name: &'static str, params: &'static [Param], role: Role) -> Family {
     Family {
-        name,
-        doc: "",
-        source: "",
         params,
-        check: |_| Ok(()),
-        role,
+        ..Family::new(name, role)
     }
 }
 

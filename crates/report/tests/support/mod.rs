@@ -9,23 +9,9 @@ use accord_scenario::{
 };
 use accord_units::{Bytes, Duration, Rate, Time};
 
-static CONTROLLER: Family = Family {
-    name: "monaco",
-    doc: "A controller.",
-    source: "",
-    params: &[],
-    check: |_| Ok(()),
-    role: Role::Controller(|_| Objective::Loss),
-};
+static CONTROLLER: Family = Family::new("monaco", Role::Controller(|_| Objective::Loss));
 
-static QUEUE: Family = Family {
-    name: "droptail",
-    doc: "A queue.",
-    source: "",
-    params: &[],
-    check: |_| Ok(()),
-    role: Role::Queue(|_| Price::QueuingDelay),
-};
+static QUEUE: Family = Family::new("droptail", Role::Queue(|_| Price::QueuingDelay));
 
 pub fn window(start: u64, end: u64) -> Window {
     Window {

@@ -1,6 +1,7 @@
 //! Scenarios built in code, for tests of the engine.
 #![allow(dead_code)]
 
+use accord_family::Service;
 use accord_family::{Family, Raw, Values};
 use accord_scenario::*;
 use accord_units::*;
