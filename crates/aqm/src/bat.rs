@@ -22,9 +22,9 @@
 //! | symbol | field       | unit   | default            | range   | source |
 //! |--------|-------------|--------|--------------------|---------|--------|
 //! | Δt     | `period`    | s      | 4 ms               | ≥ 10 us | Ple03 §III-B |
-//! | w      | `step`      | –      | 0.125              | 0.001..0.999 | not in Ple03 |
-//! | C      | `increase`  | –      | 0.02               | 1e-6..1 | fitted to Ple03 |
-//! | D·c    | `decrease`  | –      | 0.06               | 1e-6..10 | fitted to Ple03 |
+//! | w      | `step`      | –      | 0.125              | 0.001..0.999 | Ple03 eq. 1, its value ours |
+//! | C      | `increase`  | –      | 0.02               | 1e-6..1 | Ple03 eq. 1, its value fitted to Ple03 |
+//! | D·c    | `decrease`  | –      | 0.06               | 1e-6..10 | Ple03 eq. 1, its value fitted to Ple03 |
 //! | –      | `memory`    | –      | 1/8                | 0.001..1 | not in Ple03 |
 //! | –      | `offered_memory` | – | 1                  | 0.001..1 | not in Ple03 |
 //! | –      | `threshold` | –      | a quarter of the buffer | > 0 | not in Ple03 |
@@ -86,7 +86,7 @@ pub(crate) const STEP: Param = Param {
     kind: number(0.001, 0.999),
     default: "0.125",
     doc: "Change of a transmit probability in a period while a rate is out of its bounds.",
-    source: "[Ple03 eq. 1]",
+    source: "[Ple03 eq. 1], its value ours",
 };
 pub(crate) const INCREASE: Param = Param {
     name: "increase",
@@ -94,7 +94,7 @@ pub(crate) const INCREASE: Param = Param {
     kind: number(1e-6, 1.0),
     default: "0.02",
     doc: "Increase of a transmit probability in a period while bandwidth is left.",
-    source: "[Ple03 eq. 1]",
+    source: "[Ple03 eq. 1], its value fitted to Ple03",
 };
 pub(crate) const DECREASE: Param = Param {
     name: "decrease",
@@ -103,7 +103,7 @@ pub(crate) const DECREASE: Param = Param {
     default: "0.06",
     doc: "Share that a transmit probability loses in a period while none is left, of an \
           aggregate that offers the link's rate c.",
-    source: "[Ple03 eq. 1]",
+    source: "[Ple03 eq. 1], its value fitted to Ple03",
 };
 pub(crate) const MEMORY: Param = Param {
     name: "memory",
@@ -111,7 +111,7 @@ pub(crate) const MEMORY: Param = Param {
     kind: number(0.001, 1.0),
     default: "0.125",
     doc: "Weight of the latest value in the average of the excess-bandwidth signal.",
-    source: "",
+    source: "not in Ple03",
 };
 pub(crate) const OFFERED_MEMORY: Param = Param {
     name: "offered_memory",
@@ -119,7 +119,7 @@ pub(crate) const OFFERED_MEMORY: Param = Param {
     kind: number(0.001, 1.0),
     default: "1",
     doc: "Weight of the latest period in the average of the offered rate.",
-    source: "",
+    source: "not in Ple03",
 };
 pub(crate) const THRESHOLD: Param = Param {
     name: "threshold",
@@ -128,7 +128,7 @@ pub(crate) const THRESHOLD: Param = Param {
     default: "",
     doc: "The queue below which bandwidth may be left; a quarter of the buffer if not given \
           (of 20 ms, where the buffer has no limit in bytes).",
-    source: "",
+    source: "not in Ple03",
 };
 pub(crate) const BUSY: Param = Param {
     name: "busy",
@@ -136,7 +136,7 @@ pub(crate) const BUSY: Param = Param {
     kind: number(0.0, 1.0),
     default: "0.95",
     doc: "The part of the link's rate below which bandwidth is left, whatever is queued.",
-    source: "",
+    source: "not in Ple03",
 };
 pub(crate) const AGGREGATES: Param = Param {
     name: "aggregates",

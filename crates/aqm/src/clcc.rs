@@ -25,10 +25,10 @@
 //! | –      | `sample`       | s    | 100 ms       | ≥ 10 us     | Ple03 §IV |
 //! | –      | `average`      | s    | 1 s          | ≤ 1000 samples | Ple03 §IV |
 //! | –      | `control`      | s    | 1 s          | ≥ `sample`  | Ple03 §IV |
-//! | \|β\|  | `gain_fine`, `gain`, `gain_coarse` | – | 0.05, 0.2, 0.5 | 0..10 | not in Ple03 |
-//! | –      | `error_fine`, `error_coarse` | – | 0.1, 0.5 | 0..1000   | not in Ple03 |
+//! | \|β\|  | `gain_fine`, `gain`, `gain_coarse` | – | 0.05, 0.2, 0.5 | 0..10 | Ple03 §IV, its value ours |
+//! | –      | `error_fine`, `error_coarse` | – | 0.1, 0.5 | 0..1000   | Ple03 §IV, its value ours |
 //! | –      | `decrease_min` | –    | 0.001        | 1e-6..1     | not in Ple03 |
-//! | –      | `bound`        | –    | true         | –           | Ple03 §IV-A |
+//! | –      | `bound`        | –    | true         | –           | Ple03 eq. 7 |
 //! | –      | `preemption`   | –    | true         | –           | Ple03 §IV-B |
 //! | –      | `relief`       | –    | 0.1          | 0..0.9      | Ple03 §IV-B |
 //!
@@ -126,7 +126,7 @@ const DECREASE_MIN: Param = Param {
     },
     default: "0.001",
     doc: "The least decrease factor (times the link's rate).",
-    source: "",
+    source: "not in Ple03",
 };
 const BOUND: Param = Param {
     name: "bound",
@@ -191,7 +191,7 @@ const fn gain(name: &'static str, default: &'static str, doc: &'static str) -> P
         },
         default,
         doc,
-        source: "[Ple03 §IV]",
+        source: "[Ple03 §IV], its value ours",
     }
 }
 
@@ -205,7 +205,7 @@ const fn error(name: &'static str, default: &'static str, doc: &'static str) -> 
         },
         default,
         doc,
-        source: "[Ple03 §IV]",
+        source: "[Ple03 §IV], its value ours",
     }
 }
 
