@@ -36,6 +36,7 @@
 
 use crate::avq::{GAIN, UTILISATION};
 use crate::virtual_queue::VirtualQueue;
+use crate::{AnyAqm, Maker};
 use crate::{Aqm, Entropy, PacketMeta, QueueView, Verdict};
 use accord_family::{Dynamics, Family, Kind, Param, Price, QueueDynamics, QueueLaw, Role, Values};
 use accord_units::{Duration, Rate, Time};
@@ -72,6 +73,9 @@ pub static FAMILY: Family = Family {
     }),
     kernel: None,
     page: "models/avq-avd.md",
+    maker: &Maker {
+        build: |values| AnyAqm::Avd(Avd::new(values)),
+    },
 };
 
 /// The adaptive virtual delay.

@@ -26,6 +26,7 @@
 //! of the high-priority queue load the virtual queue but pass always.
 
 use crate::virtual_queue::VirtualQueue;
+use crate::{AnyAqm, Maker};
 use crate::{Aqm, Class, Entropy, PacketMeta, QueueView, Verdict};
 use accord_family::{
     Dynamics, Family, Kind, Param, Price, QueueDynamics, QueueLaw, Role, Value, Values,
@@ -108,6 +109,9 @@ pub static FAMILY: Family = Family {
     }),
     kernel: None,
     page: "models/avq-avd.md",
+    maker: &Maker {
+        build: |values| AnyAqm::Avq(Avq::new(values)),
+    },
 };
 
 /// The 100 packets of 1000 bytes of the simulations in KS01.

@@ -39,6 +39,7 @@
 //! no room for is offered, too.
 
 use crate::{Aggregate, Aimd, Aqm, Class, Entropy, PacketMeta, QueueView, Verdict};
+use crate::{AnyAqm, Maker};
 use accord_family::{Dynamics, Family, Kind, Param, Price, Role, Values};
 use accord_units::{Duration, Size, Time};
 
@@ -66,6 +67,9 @@ pub static FAMILY: Family = Family {
     ),
     kernel: None,
     page: "models/bat.md",
+    maker: &Maker {
+        build: |values| AnyAqm::Bat(Bat::new(values)),
+    },
 };
 
 const fn number(min: f64, max: f64) -> Kind {

@@ -38,6 +38,7 @@
 //! which a bilinear law could never leave.
 
 use crate::{Aggregate, Aqm, Bat, Entropy, PacketMeta, QueueView, Verdict, bat};
+use crate::{AnyAqm, Maker};
 use accord_family::{Dynamics, Family, Kind, Param, Price, Role, Values};
 use accord_units::{Duration, Time};
 use std::collections::VecDeque;
@@ -91,6 +92,9 @@ pub static FAMILY: Family = Family {
     ),
     kernel: None,
     page: "models/clcc.md",
+    maker: &Maker {
+        build: |values| AnyAqm::BatClcc(Clcc::<Bat>::new(values)),
+    },
 };
 
 const SAMPLE: Param = Param {

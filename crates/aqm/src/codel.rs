@@ -28,6 +28,7 @@
 //! drop after which the packet goes on, as in Linux; the pseudocode has no marks. Out-of-band
 //! control packets pass, where there is no high-priority queue for them.
 
+use crate::{AnyAqm, Maker};
 use crate::{Aqm, Class, Entropy, PacketMeta, QueueView, Structure, Verdict};
 use accord_family::{Dynamics, Family, Kind, Param, Price, Role, Values};
 use accord_units::{Bytes, Duration, Time};
@@ -77,6 +78,9 @@ pub static FAMILY: Family = Family {
     ),
     kernel: None,
     page: "models/codel.md",
+    maker: &Maker {
+        build: |values| AnyAqm::Codel(Codel::new(values)),
+    },
 };
 
 /// Controlled delay.

@@ -1,7 +1,8 @@
 //! Droptail: everything that fits passes. The limit is the port's.
 
+use crate::{AnyAqm, Maker};
 use crate::{Aqm, Entropy, PacketMeta, QueueView, Verdict};
-use accord_family::{Dynamics, Family, Price, QueueDynamics, QueueLaw, Role, Values};
+use accord_family::{Dynamics, Family, Price, QueueDynamics, QueueLaw, Role};
 use accord_units::Time;
 
 /// Droptail as the scenario language sees it.
@@ -15,18 +16,14 @@ pub static FAMILY: Family = Family {
     dynamics: Dynamics::Queue(|_, _| QueueDynamics::plain(QueueLaw::DropTail)),
     kernel: None,
     page: "models/droptail.md",
+    maker: &Maker {
+        build: |_| AnyAqm::DropTail(DropTail),
+    },
 };
 
 /// Drops nothing that fits.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct DropTail;
-
-impl DropTail {
-    /// There is nothing to choose.
-    pub fn new(_: &Values) -> DropTail {
-        DropTail
-    }
-}
 
 impl Aqm for DropTail {
     #[inline]

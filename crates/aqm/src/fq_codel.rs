@@ -24,6 +24,7 @@
 //! secret that the link draws from its own random numbers.
 
 use crate::codel::{ECN, INTERVAL, TARGET};
+use crate::{AnyAqm, Maker};
 use crate::{Aqm, Codel, Entropy, PacketMeta, QueueView, Structure, Verdict};
 use accord_family::{Dynamics, Family, Kind, Param, Price, Role, Values};
 use accord_units::{Bytes, Size, Time};
@@ -84,6 +85,9 @@ pub static FAMILY: Family = Family {
     ),
     kernel: None,
     page: "models/fq-codel.md",
+    maker: &Maker {
+        build: |values| AnyAqm::FqCodel(FqCodel::new(values)),
+    },
 };
 
 /// What the queues for flows are told.

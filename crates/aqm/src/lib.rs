@@ -11,6 +11,7 @@ mod clcc;
 mod codel;
 mod droptail;
 mod fq_codel;
+mod maker;
 mod pie;
 mod red;
 mod registry;
@@ -24,6 +25,7 @@ pub use clcc::{Aimd, Clcc};
 pub use codel::Codel;
 pub use droptail::DropTail;
 pub use fq_codel::FqCodel;
+pub use maker::{Foreign, Maker};
 pub use pie::Pie;
 pub use red::Red;
 pub use registry::{AnyAqm, FAMILIES};
@@ -162,7 +164,7 @@ impl<F: FnMut() -> f64> Entropy for F {
 /// The limit of the buffer is the port's: what does not fit is dropped there before the
 /// discipline is asked.
 pub trait Aqm {
-    /// The queues that it governs.
+    /// The queues that it governs; the same ones always.
     fn structure(&self) -> Structure {
         Structure::Fifo
     }
@@ -212,7 +214,8 @@ pub trait Aqm {
         None
     }
 
-    /// When [`Aqm::on_timer`] wants to be called, also on an idle link.
+    /// When [`Aqm::on_timer`] wants to be called, also on an idle link. A discipline that has
+    /// timers has one from the start.
     fn next_timer(&self) -> Option<Time> {
         None
     }

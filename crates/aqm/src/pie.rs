@@ -36,6 +36,7 @@
 //! They pass always. Of the other optional parts (§5) derandomisation and switching off are
 //! left out.
 
+use crate::{AnyAqm, Maker};
 use crate::{Aqm, Class, Entropy, PacketMeta, QueueView, Verdict};
 use accord_family::{Dynamics, Family, Kind, Param, Price, Role, Values};
 use accord_units::{Bytes, Duration, Size, Time};
@@ -132,6 +133,9 @@ pub static FAMILY: Family = Family {
     ),
     kernel: None,
     page: "models/pie.md",
+    maker: &Maker {
+        build: |values| AnyAqm::Pie(Pie::new(values)),
+    },
 };
 
 /// Shortest period: a shorter one has a simulator do nothing else.

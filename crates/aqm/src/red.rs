@@ -44,6 +44,7 @@
 //! after a mark, which makes the analysis of the paper exact (its pseudocode counts one
 //! more). The queue includes the packet in service.
 
+use crate::{AnyAqm, Maker};
 use crate::{Aqm, Class, Entropy, PacketMeta, QueueView, Verdict};
 use accord_family::{
     Dynamics, Family, Kind, Param, Price, QueueDynamics, QueueFacts, QueueLaw, Role, Values,
@@ -147,6 +148,9 @@ pub static FAMILY: Family = Family {
     dynamics: Dynamics::Queue(dynamics),
     kernel: None,
     page: "models/red.md",
+    maker: &Maker {
+        build: |values| AnyAqm::Red(Red::new(values)),
+    },
 };
 
 /// Both thresholds, and whether they count bytes; `None` where their units differ.

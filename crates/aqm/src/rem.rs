@@ -30,6 +30,7 @@
 //! the same probability; the source has none such. The price is a millisecond whatever
 //! the period, where the source ties one to the other.
 
+use crate::{AnyAqm, Maker};
 use crate::{Aqm, Class, Ecn, Entropy, PacketMeta, QueueView, Verdict};
 use accord_family::{Dynamics, Family, Kind, Param, Price, QueueDynamics, QueueLaw, Role, Values};
 use accord_units::{Bytes, Duration, Size, Time};
@@ -117,6 +118,9 @@ pub static FAMILY: Family = Family {
     }),
     kernel: None,
     page: "models/rem.md",
+    maker: &Maker {
+        build: |values| AnyAqm::Rem(Rem::new(values)),
+    },
 };
 
 /// Shortest period: a shorter one has a simulator do nothing else.

@@ -39,6 +39,7 @@
 use crate::hystart::HyStart;
 use crate::tcp_window::{ECN, INITIAL_WINDOW, SACK, TcpWindow, marks};
 use crate::{Acked, Allowance, Congestion, Controller, Marks, PathView, Recovery};
+use crate::{AnyController, Maker, Transport};
 use accord_family::{Dynamics, Family, Kind, Objective, Param, Role, Values};
 use accord_units::{Bytes, Duration, Time};
 
@@ -101,6 +102,10 @@ pub static FAMILY: Family = Family {
     ),
     kernel: Some("cubic"),
     page: "models/cubic.md",
+    maker: &Maker {
+        build: |values, packet| AnyController::Cubic(Cubic::new(values, packet)),
+        transport: Transport::Stream,
+    },
 };
 
 /// Reno's increase after W_est has come back to the window before the loss.

@@ -14,6 +14,7 @@
 
 use crate::acc::Acc;
 use crate::law::{self, Clocking, Law, Sending};
+use crate::{AnyController, Maker, Transport};
 use crate::{Meter, Policy};
 use accord_family::{
     Dynamics, Family, FlowFacts, Kind, Objective, Param, Role, Values, WindowDynamics, WindowLaw,
@@ -160,6 +161,13 @@ pub(crate) static FAMILY: Family = Family {
     dynamics: Dynamics::Window(dynamics),
     kernel: None,
     page: "models/monaco.md",
+    maker: &Maker {
+        build: |values, packet| AnyController::Monaco(Acc::new(law(values, packet), packet)),
+        transport: Transport::Tunnel {
+            sending: Sending::of,
+            meter,
+        },
+    },
 };
 
 /// The law for packets of `packet` bytes.
@@ -198,15 +206,7 @@ fn dynamics(values: &Values, facts: &FlowFacts) -> WindowDynamics {
     }
 }
 
-pub(crate) fn controller(values: &Values, packet: Bytes) -> Acc {
-    Acc::new(law(values, packet), packet)
-}
-
-pub(crate) fn sending(values: &Values) -> Sending {
-    Sending::of(values)
-}
-
-pub(crate) fn meter(values: &Values) -> Meter {
+fn meter(values: &Values) -> Meter {
     Meter::new(
         values.number("egress_weight"),
         values.choice("estimator") == "ideal",

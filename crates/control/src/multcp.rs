@@ -30,6 +30,7 @@
 
 use crate::tcp_window::{ECN, INITIAL_WINDOW, SACK, TcpWindow, marks};
 use crate::{Acked, Allowance, Congestion, Controller, Marks, PathView, Recovery};
+use crate::{AnyController, Maker, Transport};
 use accord_family::{Dynamics, Family, Objective, Param, Role, Service, Values};
 use accord_units::{Bytes, Time};
 
@@ -54,6 +55,10 @@ pub static FAMILY: Family = Family {
     ),
     kernel: None,
     page: "models/multcp.md",
+    maker: &Maker {
+        build: |values, packet| AnyController::MulTcp(MulTcp::new(values, packet)),
+        transport: Transport::Stream,
+    },
 };
 
 /// MulTCP.

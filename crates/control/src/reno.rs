@@ -29,6 +29,7 @@
 
 use crate::tcp_window::{ECN, IMPATIENT, INITIAL_WINDOW, SACK, TcpWindow, marks};
 use crate::{Acked, Allowance, Congestion, Controller, Marks, PathView, Recovery};
+use crate::{AnyController, Maker, Transport};
 use accord_family::{
     Dynamics, Family, FlowFacts, Objective, Role, Values, WindowDynamics, WindowLaw,
 };
@@ -45,6 +46,10 @@ pub static RENO: Family = Family {
     dynamics: Dynamics::Window(dynamics),
     kernel: None,
     page: "models/reno.md",
+    maker: &Maker {
+        build: |values, packet| AnyController::Reno(Reno::new(values, packet, Recovery::Reno)),
+        transport: Transport::Stream,
+    },
 };
 
 /// NewReno as the scenario language sees it.
@@ -58,7 +63,22 @@ pub static NEWRENO: Family = Family {
     dynamics: Dynamics::Window(dynamics),
     kernel: Some("reno"),
     page: "models/reno.md",
+    maker: &Maker {
+        build: |values, packet| AnyController::NewReno(Reno::new(values, packet, recovery(values))),
+        transport: Transport::Stream,
+    },
 };
+
+/// How NewReno repairs losses.
+fn recovery(values: &Values) -> Recovery {
+    if values.flag("sack") {
+        Recovery::Sack
+    } else if values.flag("impatient") {
+        Recovery::NewReno
+    } else {
+        Recovery::SteadyNewReno
+    }
+}
 
 /// Both move alike: how they repair losses does not show in a fluid.
 fn dynamics(values: &Values, facts: &FlowFacts) -> WindowDynamics {
@@ -82,17 +102,8 @@ pub struct Reno {
 }
 
 impl Reno {
-    /// Builds the one that `values` names, for packets of `packet` bytes.
-    pub fn new(values: &Values, packet: Bytes) -> Reno {
-        let recovery = if values.family().name == RENO.name {
-            Recovery::Reno
-        } else if values.flag("sack") {
-            Recovery::Sack
-        } else if values.flag("impatient") {
-            Recovery::NewReno
-        } else {
-            Recovery::SteadyNewReno
-        };
+    /// Builds it for packets of `packet` bytes.
+    fn new(values: &Values, packet: Bytes, recovery: Recovery) -> Reno {
         Reno {
             cwnd: TcpWindow::new(values, packet),
             counted: 0,

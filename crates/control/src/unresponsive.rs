@@ -1,7 +1,8 @@
 //! The absence of control, for flows that send what their demand says.
 
 use crate::{Acked, Allowance, Congestion, Controller, PathView};
-use accord_family::{Dynamics, Family, Objective, Role, Values, WindowDynamics};
+use crate::{AnyController, Maker, Transport};
+use accord_family::{Dynamics, Family, Objective, Role, WindowDynamics};
 use accord_units::{Bytes, Time};
 
 /// The absence of control as the scenario language sees it.
@@ -15,18 +16,15 @@ pub static FAMILY: Family = Family {
     dynamics: Dynamics::Window(|_, _| WindowDynamics::UNRESPONSIVE),
     kernel: None,
     page: "unresponsive.md",
+    maker: &Maker {
+        build: |_, _| AnyController::Unresponsive(Unresponsive),
+        transport: Transport::Open,
+    },
 };
 
 /// No control.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Unresponsive;
-
-impl Unresponsive {
-    /// There is nothing to choose.
-    pub fn new(_: &Values, _: Bytes) -> Unresponsive {
-        Unresponsive
-    }
-}
 
 impl Controller for Unresponsive {
     fn on_ack(&mut self, _: &Acked, _: &PathView, _: Time) {}

@@ -44,6 +44,7 @@ use crate::estimator::VegasEstimator;
 use crate::service::Held;
 use crate::tcp_window::{ECN, INITIAL_WINDOW, SACK, TcpWindow, marks};
 use crate::{Acked, Allowance, Congestion, Controller, Marks, PathView, Recovery};
+use crate::{AnyController, Maker, Transport};
 use accord_family::{
     BaseRtt, Dynamics, Family, FlowFacts, Kind, Objective, Param, Reads, Role, Service, Target,
     Values, WindowDynamics, WindowLaw,
@@ -140,6 +141,10 @@ pub static VEGAS: Family = Family {
     dynamics: Dynamics::Window(|values, facts| dynamics(values, facts, known_or_smallest(values))),
     kernel: None,
     page: "models/vegas.md",
+    maker: &Maker {
+        build: |values, packet| AnyController::Vegas(Vegas::new(values, packet, base_rtt(values))),
+        transport: Transport::Stream,
+    },
 };
 
 /// Vegas-k as the scenario language sees it.
@@ -160,7 +165,7 @@ pub static VEGAS_K: Family = Family {
         ECN,
     ],
     check,
-    role: Role::Controller(objective),
+    role: Role::Controller(true_objective),
     dynamics: Dynamics::Window(|values, facts| {
         let samples = values.integer("k") as f64;
         let bytes = samples * facts.packet.as_f64();
@@ -168,6 +173,10 @@ pub static VEGAS_K: Family = Family {
     }),
     kernel: None,
     page: "models/vegas.md",
+    maker: &Maker {
+        build: |values, packet| AnyController::VegasK(Vegas::new(values, packet, last(values))),
+        transport: Transport::Stream,
+    },
 };
 
 /// α and β as they are given.
@@ -225,8 +234,8 @@ fn check(values: &Values) -> Result<(), String> {
 
 /// The middle of the thresholds: the flow may come to rest anywhere between them, each
 /// from the side it comes from.
-fn objective(values: &Values) -> Objective {
-    let target = match Given::read(values) {
+fn target(values: &Values) -> Target {
+    match Given::read(values) {
         Ok(Given::Rates(a, b)) => {
             Target::PerRoundTrip(Rate::from_bps_f64((a.as_bps_f64() + b.as_bps_f64()) / 2.0))
         }
@@ -237,10 +246,22 @@ fn objective(values: &Values) -> Objective {
             Target::Amount(Size::Packets((a + b) / 2.0))
         }
         _ => unreachable!("the family's check has passed"),
-    };
-    let measured = values.family().name == VEGAS.name && values.choice("base_rtt") == "measured";
-    match target {
-        target if measured => Objective::MeasuredAccumulation { target },
+    }
+}
+
+/// Judged by the smallest round-trip time of all, unless the true one is known.
+fn objective(values: &Values) -> Objective {
+    match values.choice("base_rtt") {
+        "measured" => Objective::MeasuredAccumulation {
+            target: target(values),
+        },
+        _ => true_objective(values),
+    }
+}
+
+/// Judged by a base round-trip time that is the true one, or becomes it.
+fn true_objective(values: &Values) -> Objective {
+    match target(values) {
         Target::Amount(target) => Objective::Accumulation { target },
         Target::PerRoundTrip(rate) => Objective::AccumulationPerRoundTrip { rate },
     }
@@ -341,14 +362,14 @@ pub(crate) fn base_rtt(values: &Values) -> VegasEstimator {
     }
 }
 
+/// The estimator of Vegas-k.
+fn last(values: &Values) -> VegasEstimator {
+    VegasEstimator::last(usize::try_from(values.integer("k")).unwrap_or(usize::MAX))
+}
+
 impl Vegas {
-    /// Builds the one that `values` names, for packets of `packet` bytes.
-    pub fn new(values: &Values, packet: Bytes) -> Vegas {
-        let estimator = if values.family().name == VEGAS_K.name {
-            VegasEstimator::last(usize::try_from(values.integer("k")).unwrap_or(usize::MAX))
-        } else {
-            base_rtt(values)
-        };
+    /// Builds it for packets of `packet` bytes.
+    fn new(values: &Values, packet: Bytes, estimator: VegasEstimator) -> Vegas {
         let marks = marks(values);
         Vegas::with(
             values,

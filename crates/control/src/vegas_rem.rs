@@ -34,6 +34,7 @@ use crate::estimator::MarkEstimator;
 use crate::tcp_window::{INITIAL_WINDOW, SACK};
 use crate::vegas::{self, Thresholds, Vegas};
 use crate::{Acked, Allowance, Congestion, Controller, Marks, PathView, Recovery};
+use crate::{AnyController, Maker, Transport};
 use accord_family::{
     Dynamics, Family, FlowFacts, Kind, Objective, Param, Reads, Role, Target, Values,
     WindowDynamics,
@@ -100,6 +101,10 @@ pub static FAMILY: Family = Family {
     dynamics: Dynamics::Window(dynamics),
     kernel: None,
     page: "models/vegas-rem.md",
+    maker: &Maker {
+        build: |values, packet| AnyController::VegasRem(VegasRem::new(values, packet)),
+        transport: Transport::Stream,
+    },
 };
 
 fn target(values: &Values) -> Target {

@@ -4,6 +4,7 @@ use crate::{
     Dynamics, FlowFacts, Kind, Objective, Param, Price, QueueDynamics, QueueFacts, Values,
     WindowDynamics,
 };
+use std::any::Any;
 
 /// Everything that others need to know of a controller or a queue discipline.
 #[derive(Clone, Copy, Debug)]
@@ -26,6 +27,9 @@ pub struct Family {
     pub kernel: Option<&'static str>,
     /// Its page of the book, below `docs/src`; "" for a family that the book does not know.
     pub page: &'static str,
+    /// What makes one for the engines that move packets: a `Maker` of the crate that has the
+    /// controllers, or of the one that has the disciplines. Other crates have no use for it.
+    pub maker: &'static (dyn Any + Send + Sync),
 }
 
 /// What the theory needs to know of a [`Family`].
@@ -62,6 +66,7 @@ impl Family {
             dynamics: Dynamics::Missing("nobody has written one"),
             kernel: None,
             page: "",
+            maker: &(),
         }
     }
 

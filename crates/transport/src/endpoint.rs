@@ -1,7 +1,7 @@
 //! The two ends of a flow, of whichever transport its controller runs on.
 
 use crate::{Segment, stream, tunnel};
-use accord_control::{AnyController, Controller, Marks, Report, tunnel as tunnel_of};
+use accord_control::{AnyController, Controller, Maker, Marks, Report, Transport};
 use accord_family::{Service, Values};
 use accord_units::{Bytes, Duration, Rate, Time};
 
@@ -68,19 +68,15 @@ pub fn endpoints(
     packet: Bytes,
     base_rtt: Duration,
 ) -> (Sender, Receiver) {
-    match (
-        controller(values, service, packet, base_rtt),
-        tunnel_of(values),
-    ) {
-        (AnyController::Unresponsive(_), _) => {
-            (Sender::Datagrams(Datagrams::default()), Receiver::Datagrams)
-        }
-        (c, Some((sending, meter))) => (
-            Sender::Tunnel(tunnel::Ingress::new(c, packet, sending)),
-            Receiver::Tunnel(tunnel::Egress::new(meter)),
+    let controller = controller(values, service, packet, base_rtt);
+    match Maker::of(values.family()).transport {
+        Transport::Open => (Sender::Datagrams(Datagrams::default()), Receiver::Datagrams),
+        Transport::Tunnel { sending, meter } => (
+            Sender::Tunnel(tunnel::Ingress::new(controller, packet, sending(values))),
+            Receiver::Tunnel(tunnel::Egress::new(meter(values))),
         ),
-        (c, None) => (
-            Sender::Stream(stream::Sender::new(c, packet)),
+        Transport::Stream => (
+            Sender::Stream(stream::Sender::new(controller, packet)),
             Receiver::Stream(stream::Receiver::new()),
         ),
     }
