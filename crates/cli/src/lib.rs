@@ -66,18 +66,19 @@ pub fn catalogue(controllers: &[&'static Family], disciplines: &[&'static Family
         }
         all
     };
-    for family in controllers {
+    let catalogue = Catalogue {
+        controllers: all(control::FAMILIES, controllers),
+        disciplines: all(aqm::FAMILIES, disciplines),
+    };
+    for family in catalogue.controllers {
         let role = matches!(family.role, Role::Controller(_) | Role::Tunnel(_));
         assert!(role, "{} is no controller", family.name);
         control::Maker::of(family);
     }
-    for family in disciplines {
+    for family in catalogue.disciplines {
         let role = matches!(family.role, Role::Queue(_));
         assert!(role, "{} is no queue discipline", family.name);
         aqm::Maker::of(family);
     }
-    Catalogue {
-        controllers: all(control::FAMILIES, controllers),
-        disciplines: all(aqm::FAMILIES, disciplines),
-    }
+    catalogue
 }
