@@ -1,8 +1,10 @@
 //! Decisions of queue disciplines, without queues, I/O or a clock.
 //!
 //! A discipline says of each packet whether it passes, is marked or is dropped; the
-//! `port` crate holds the packets. Add a discipline: one file here, one line in
-//! `registry.rs`; the engines and the scenario language then have it.
+//! `port` crate holds the packets. Add a discipline: one file here with its
+//! [`accord_family::Family`], its `mod` line, one line in `registry.rs`. The engines and the
+//! scenario language then have it. A discipline of another crate needs none of this, see
+//! [`AnyAqm::foreign`].
 
 mod avd;
 mod avq;

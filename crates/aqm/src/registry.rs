@@ -5,6 +5,7 @@ use crate::{Avd, Avq, Bat, Clcc, Codel, DropTail, FqCodel, Pie, Red, Rem};
 use crate::{avd, avq, bat, clcc, codel, droptail, fq_codel, pie, red, rem};
 use accord_family::Family;
 use accord_units::{Duration, Time};
+use std::hint::cold_path;
 
 macro_rules! any_aqm {
     ($($family:path => $(#[$doc:meta])* $variant:ident($type:ty),)*) => {
@@ -37,7 +38,11 @@ macro_rules! any_aqm {
             ) -> Verdict {
                 match self {
                     $(AnyAqm::$variant(a) => a.on_departure(packet, sojourn, queue, now),)*
-                    AnyAqm::Foreign(a) => a.on_departure(packet, sojourn, queue, now),
+                    AnyAqm::Foreign(a) => {
+                        // Those of the registry keep their registers.
+                        cold_path();
+                        a.on_departure(packet, sojourn, queue, now)
+                    }
                 }
             }
             #[inline]
@@ -50,7 +55,11 @@ macro_rules! any_aqm {
             ) -> Verdict {
                 match self {
                     $(AnyAqm::$variant(a) => a.on_arrival(packet, queue, now, entropy),)*
-                    AnyAqm::Foreign(a) => a.on_arrival(packet, queue, now, entropy),
+                    AnyAqm::Foreign(a) => {
+                        // Those of the registry keep their registers.
+                        cold_path();
+                        a.on_arrival(packet, queue, now, entropy)
+                    }
                 }
             }
             fn on_overflow(&mut self, packet: &PacketMeta) {
@@ -75,7 +84,11 @@ macro_rules! any_aqm {
             fn virtual_delay(&self, now: Time) -> Duration {
                 match self {
                     $(AnyAqm::$variant(a) => a.virtual_delay(now),)*
-                    AnyAqm::Foreign(a) => a.virtual_delay(now),
+                    AnyAqm::Foreign(a) => {
+                        // Those of the registry keep their registers.
+                        cold_path();
+                        a.virtual_delay(now)
+                    }
                 }
             }
             fn price(&self) -> Option<f64> {

@@ -19,11 +19,12 @@ fn main() -> ExitCode {
     if std::env::var_os(SELF).is_some() {
         return program::main();
     }
-    let tests: [(&str, fn()); 6] = [
+    let tests: [(&str, fn()); 7] = [
         (
             "it knows nothing but the library",
             it_knows_nothing_but_the_library,
         ),
+        ("the book shows its files", the_book_shows_its_files),
         (
             "its controller is in every engine",
             its_controller_is_in_every_engine,
@@ -81,6 +82,25 @@ fn it_knows_nothing_but_the_library() {
             assert!(allowed, "{file} uses {used}");
         }
     }
+}
+
+fn the_book_shows_its_files() {
+    let book = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/src");
+    let page = std::fs::read_to_string(book.join("own-controller.md")).expect("the page");
+    let places = page.split("{{#include ").skip(1);
+    let shown: Vec<_> = places.filter_map(|p| p.split("}}").next()).collect();
+    for file in [
+        "Cargo.toml",
+        "keeper.toml",
+        "src/main.rs",
+        "src/keeper.rs",
+        "src/step.rs",
+    ] {
+        let is_it =
+            |place: &&str| book.join(place).canonicalize().ok() == Some(example(file).into());
+        assert!(shown.iter().any(is_it), "{file} is not on the page");
+    }
+    assert_eq!(shown.len(), 5, "{shown:?}");
 }
 
 /// The figure of an expectation in each engine that it holds in.

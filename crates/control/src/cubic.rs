@@ -37,8 +37,8 @@
 //! window, is the limit does not count in t [RFC 9438 §5.8]: the epoch moves by it.
 
 use crate::hystart::HyStart;
-use crate::tcp_window::{ECN, INITIAL_WINDOW, SACK, TcpWindow, marks};
-use crate::{Acked, Allowance, Congestion, Controller, Marks, PathView, Recovery};
+use crate::tcp_window::{ECN, INITIAL_WINDOW, SACK, TcpWindow, marks, recovery};
+use crate::{Acked, Allowance, Capabilities, Congestion, Controller, PathView};
 use crate::{AnyController, Maker, Transport};
 use accord_family::{Dynamics, Family, Kind, Objective, Param, Role, Values};
 use accord_units::{Bytes, Duration, Time};
@@ -119,8 +119,7 @@ pub struct Cubic {
     cwnd: TcpWindow,
     /// Bytes that the window has grown by and that are not whole yet.
     fraction: f64,
-    recovery: Recovery,
-    marks: Marks,
+    capabilities: Capabilities,
     /// Boxed, so that controllers of other kinds do not pay for it.
     state: Box<State>,
 }
@@ -159,11 +158,11 @@ impl Cubic {
         Cubic {
             cwnd: TcpWindow::new(values, packet),
             fraction: 0.0,
-            recovery: match values.flag("sack") {
-                true => Recovery::Sack,
-                false => Recovery::NewReno,
+            capabilities: Capabilities {
+                recovery: recovery(values),
+                marks: marks(values),
+                early_retransmission: false,
             },
-            marks: marks(values),
             state: Box::new(State {
                 c: values.number("c"),
                 beta: values.number("beta"),
@@ -298,11 +297,7 @@ impl Controller for Cubic {
         self.cwnd.threshold()
     }
 
-    fn recovery(&self) -> Recovery {
-        self.recovery
-    }
-
-    fn marks(&self) -> Marks {
-        self.marks
+    fn capabilities(&self) -> Capabilities {
+        self.capabilities
     }
 }

@@ -1,10 +1,11 @@
 //! All controllers of this crate.
 
 use crate::{Acc, Cubic, MulTcp, Reno, Unresponsive, Vegas, VegasRem};
-use crate::{Acked, Allowance, Congestion, Controller, Foreign, Marks, PathView, Recovery, Report};
+use crate::{Acked, Allowance, Capabilities, Congestion, Controller, Foreign, PathView, Report};
 use crate::{cubic, monaco, multcp, reno, unresponsive, vegas, vegas_rem};
 use accord_family::{Family, Service};
 use accord_units::{Bytes, Duration, Time};
+use std::hint::cold_path;
 
 macro_rules! any_controller {
     ($($family:path => $(#[$doc:meta])* $variant:ident($type:ty),)*) => {
@@ -24,7 +25,11 @@ macro_rules! any_controller {
             fn on_ack(&mut self, ack: &Acked, path: &PathView, now: Time) {
                 match self {
                     $(AnyController::$variant(c) => c.on_ack(ack, path, now),)*
-                    AnyController::Foreign(c) => c.on_ack(ack, path, now),
+                    AnyController::Foreign(c) => {
+                        // Those of the registry keep their registers.
+                        cold_path();
+                        c.on_ack(ack, path, now)
+                    }
                 }
             }
             fn on_congestion(&mut self, what: Congestion, path: &PathView, now: Time) {
@@ -49,7 +54,11 @@ macro_rules! any_controller {
             fn allowance(&self) -> Allowance {
                 match self {
                     $(AnyController::$variant(c) => c.allowance(),)*
-                    AnyController::Foreign(c) => c.allowance(),
+                    AnyController::Foreign(c) => {
+                        // Those of the registry keep their registers.
+                        cold_path();
+                        c.allowance()
+                    }
                 }
             }
             fn cwnd(&self) -> Bytes {
@@ -76,16 +85,10 @@ macro_rules! any_controller {
                     AnyController::Foreign(c) => c.base_rtt_estimate(),
                 }
             }
-            fn recovery(&self) -> Recovery {
+            fn capabilities(&self) -> Capabilities {
                 match self {
-                    $(AnyController::$variant(c) => c.recovery(),)*
-                    AnyController::Foreign(c) => c.recovery(),
-                }
-            }
-            fn marks(&self) -> Marks {
-                match self {
-                    $(AnyController::$variant(c) => c.marks(),)*
-                    AnyController::Foreign(c) => c.marks(),
+                    $(AnyController::$variant(c) => c.capabilities(),)*
+                    AnyController::Foreign(c) => c.capabilities(),
                 }
             }
             fn set_base_rtt(&mut self, base_rtt: Duration) {
@@ -98,13 +101,6 @@ macro_rules! any_controller {
                 match self {
                     $(AnyController::$variant(c) => c.set_service(service),)*
                     AnyController::Foreign(c) => c.set_service(service),
-                }
-            }
-            #[inline]
-            fn early_retransmission(&self) -> bool {
-                match self {
-                    $(AnyController::$variant(c) => c.early_retransmission(),)*
-                    AnyController::Foreign(c) => c.early_retransmission(),
                 }
             }
         }

@@ -28,7 +28,7 @@
 //! [RFC 7661].
 
 use crate::tcp_window::{ECN, IMPATIENT, INITIAL_WINDOW, SACK, TcpWindow, marks};
-use crate::{Acked, Allowance, Congestion, Controller, Marks, PathView, Recovery};
+use crate::{Acked, Allowance, Capabilities, Congestion, Controller, PathView, Recovery};
 use crate::{AnyController, Maker, Transport};
 use accord_family::{
     Dynamics, Family, FlowFacts, Objective, Role, Values, WindowDynamics, WindowLaw,
@@ -97,8 +97,7 @@ pub struct Reno {
     cwnd: TcpWindow,
     /// Bytes acknowledged in congestion avoidance that have not grown the window yet.
     counted: u64,
-    recovery: Recovery,
-    marks: Marks,
+    capabilities: Capabilities,
 }
 
 impl Reno {
@@ -107,8 +106,11 @@ impl Reno {
         Reno {
             cwnd: TcpWindow::new(values, packet),
             counted: 0,
-            recovery,
-            marks: marks(values),
+            capabilities: Capabilities {
+                recovery,
+                marks: marks(values),
+                early_retransmission: false,
+            },
         }
     }
 }
@@ -156,11 +158,7 @@ impl Controller for Reno {
         self.cwnd.threshold()
     }
 
-    fn recovery(&self) -> Recovery {
-        self.recovery
-    }
-
-    fn marks(&self) -> Marks {
-        self.marks
+    fn capabilities(&self) -> Capabilities {
+        self.capabilities
     }
 }

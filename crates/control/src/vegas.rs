@@ -42,8 +42,8 @@
 
 use crate::estimator::VegasEstimator;
 use crate::service::Held;
-use crate::tcp_window::{ECN, INITIAL_WINDOW, SACK, TcpWindow, marks};
-use crate::{Acked, Allowance, Congestion, Controller, Marks, PathView, Recovery};
+use crate::tcp_window::{ECN, INITIAL_WINDOW, SACK, TcpWindow, marks, recovery};
+use crate::{Acked, Allowance, Capabilities, Congestion, Controller, Marks, PathView};
 use crate::{AnyController, Maker, Transport};
 use accord_family::{
     BaseRtt, Dynamics, Family, FlowFacts, Kind, Objective, Param, Reads, Role, Service, Target,
@@ -350,8 +350,7 @@ pub struct Vegas {
     growing: bool,
     /// Until when a further early loss is one of the round trip already answered.
     answered_until: Time,
-    recovery: Recovery,
-    marks: Marks,
+    capabilities: Capabilities,
 }
 
 /// The estimator with the base round-trip time that `values` asks for.
@@ -387,11 +386,6 @@ impl Vegas {
         thresholds: Thresholds,
         marks: Marks,
     ) -> Vegas {
-        let recovery = if values.flag("sack") {
-            Recovery::Sack
-        } else {
-            Recovery::NewReno
-        };
         Vegas {
             cwnd: TcpWindow::new(values, packet),
             estimator,
@@ -400,8 +394,11 @@ impl Vegas {
             gamma: values.size("gamma").bytes_f64(packet),
             growing: false,
             answered_until: Time::ZERO,
-            recovery,
-            marks,
+            capabilities: Capabilities {
+                recovery: recovery(values),
+                marks,
+                early_retransmission: true,
+            },
         }
     }
 
@@ -507,12 +504,8 @@ impl Controller for Vegas {
         self.estimator.base_rtt()
     }
 
-    fn recovery(&self) -> Recovery {
-        self.recovery
-    }
-
-    fn marks(&self) -> Marks {
-        self.marks
+    fn capabilities(&self) -> Capabilities {
+        self.capabilities
     }
 
     fn set_service(&mut self, service: &Service) {
@@ -521,10 +514,5 @@ impl Controller for Vegas {
 
     fn set_base_rtt(&mut self, base_rtt: Duration) {
         self.estimator.tell(base_rtt);
-    }
-
-    #[inline]
-    fn early_retransmission(&self) -> bool {
-        true
     }
 }

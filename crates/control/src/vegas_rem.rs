@@ -33,7 +33,7 @@
 use crate::estimator::MarkEstimator;
 use crate::tcp_window::{INITIAL_WINDOW, SACK};
 use crate::vegas::{self, Thresholds, Vegas};
-use crate::{Acked, Allowance, Congestion, Controller, Marks, PathView, Recovery};
+use crate::{Acked, Allowance, Capabilities, Congestion, Controller, Marks, PathView};
 use crate::{AnyController, Maker, Transport};
 use accord_family::{
     Dynamics, Family, FlowFacts, Kind, Objective, Param, Reads, Role, Target, Values,
@@ -197,20 +197,11 @@ impl Controller for VegasRem {
         self.vegas.base_rtt_estimate()
     }
 
-    fn recovery(&self) -> Recovery {
-        self.vegas.recovery()
-    }
-
-    fn marks(&self) -> Marks {
-        self.vegas.marks()
+    fn capabilities(&self) -> Capabilities {
+        self.vegas.capabilities()
     }
 
     fn set_base_rtt(&mut self, base_rtt: Duration) {
         self.vegas.set_base_rtt(base_rtt);
-    }
-
-    #[inline]
-    fn early_retransmission(&self) -> bool {
-        true
     }
 }

@@ -235,10 +235,12 @@ fn controllers_are_small_in_memory() {
 #[test]
 fn it_looks_for_losses_early() {
     let c = build("vegas", &[]);
-    assert!(c.early_retransmission());
-    assert_eq!(c.recovery(), Recovery::NewReno);
+    assert!(c.capabilities().early_retransmission);
+    assert_eq!(c.capabilities().recovery, Recovery::NewReno);
     assert_eq!(
-        build("vegas", &[("sack", Raw::Flag(true))]).recovery(),
+        build("vegas", &[("sack", Raw::Flag(true))])
+            .capabilities()
+            .recovery,
         Recovery::Sack
     );
 }

@@ -209,7 +209,7 @@ impl Sender {
 
     /// A mark on its data packets means something to it: they are sent as ECN-capable.
     pub fn is_ecn_capable(&self) -> bool {
-        matches!(self, Sender::Stream(s) if s.controller().marks() != Marks::Nothing)
+        matches!(self, Sender::Stream(s) if s.controller().capabilities().marks != Marks::Nothing)
     }
 
     /// The base round-trip time of the network is now this.

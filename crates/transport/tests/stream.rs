@@ -173,7 +173,9 @@ impl World {
             panic!("only acknowledgements come back");
         };
         let of_use = ack.new && ack.epoch == self.sender.timeouts();
-        self.in_vain += u64::from(!of_use && self.sender.controller().recovery() != Recovery::Sack);
+        self.in_vain += u64::from(
+            !of_use && self.sender.controller().capabilities().recovery != Recovery::Sack,
+        );
         self.told = self.told.max(next);
         self.sender
             .on_ack(next, block, block_len, echo, marked, self.now);
