@@ -39,7 +39,7 @@ macro_rules! any_aqm {
                 match self {
                     $(AnyAqm::$variant(a) => a.on_departure(packet, sojourn, queue, now),)*
                     AnyAqm::Foreign(a) => {
-                        // Those of the registry keep their registers.
+                        // Rare, so that it takes no registers from the others.
                         cold_path();
                         a.on_departure(packet, sojourn, queue, now)
                     }
@@ -56,7 +56,7 @@ macro_rules! any_aqm {
                 match self {
                     $(AnyAqm::$variant(a) => a.on_arrival(packet, queue, now, entropy),)*
                     AnyAqm::Foreign(a) => {
-                        // Those of the registry keep their registers.
+                        // Rare, so that it takes no registers from the others.
                         cold_path();
                         a.on_arrival(packet, queue, now, entropy)
                     }
@@ -85,7 +85,7 @@ macro_rules! any_aqm {
                 match self {
                     $(AnyAqm::$variant(a) => a.virtual_delay(now),)*
                     AnyAqm::Foreign(a) => {
-                        // Those of the registry keep their registers.
+                        // Rare, so that it takes no registers from the others.
                         cold_path();
                         a.virtual_delay(now)
                     }

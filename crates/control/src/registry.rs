@@ -4,8 +4,18 @@ use crate::{Acc, Cubic, MulTcp, Reno, Unresponsive, Vegas, VegasRem};
 use crate::{Acked, Allowance, Capabilities, Congestion, Controller, Foreign, PathView, Report};
 use crate::{cubic, monaco, multcp, reno, unresponsive, vegas, vegas_rem};
 use accord_family::{Family, Service};
-use accord_units::{Bytes, Duration, Time};
+use accord_units::{Bytes, Duration, Rate, Time};
 use std::hint::cold_path;
+
+/// The allowance of a controller of another crate: its window, and its pace in bit/s or
+/// `u64::MAX`. A call by pointer returns it in memory, and the others would have to put theirs
+/// there, too.
+#[cold]
+#[inline(never)]
+fn in_registers(controller: &dyn Foreign) -> (u64, u64) {
+    let Allowance { window, pacing } = controller.allowance();
+    (window.get(), pacing.map_or(u64::MAX, Rate::as_bps))
+}
 
 macro_rules! any_controller {
     ($($family:path => $(#[$doc:meta])* $variant:ident($type:ty),)*) => {
@@ -26,7 +36,7 @@ macro_rules! any_controller {
                 match self {
                     $(AnyController::$variant(c) => c.on_ack(ack, path, now),)*
                     AnyController::Foreign(c) => {
-                        // Those of the registry keep their registers.
+                        // Rare, so that it takes no registers from the others.
                         cold_path();
                         c.on_ack(ack, path, now)
                     }
@@ -55,9 +65,11 @@ macro_rules! any_controller {
                 match self {
                     $(AnyController::$variant(c) => c.allowance(),)*
                     AnyController::Foreign(c) => {
-                        // Those of the registry keep their registers.
-                        cold_path();
-                        c.allowance()
+                        let (window, pace) = in_registers(&**c);
+                        Allowance {
+                            window: Bytes::new(window),
+                            pacing: (pace != u64::MAX).then_some(Rate::from_bps(pace)),
+                        }
                     }
                 }
             }
