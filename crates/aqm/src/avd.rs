@@ -36,9 +36,10 @@
 
 use crate::avq::{GAIN, UTILISATION};
 use crate::virtual_queue::VirtualQueue;
+use crate::{AnyAqm, Maker};
 use crate::{Aqm, Entropy, PacketMeta, QueueView, Verdict};
-use accord_units::param::{Family, Kind, Param, Role, Values};
-use accord_units::{Duration, Price, Rate, Time};
+use accord_family::{Dynamics, Family, Kind, Param, Price, QueueDynamics, QueueLaw, Role, Values};
+use accord_units::{Duration, Rate, Time};
 
 /// AVD as the scenario language sees it.
 pub static FAMILY: Family = Family {
@@ -63,6 +64,18 @@ pub static FAMILY: Family = Family {
     role: Role::Queue(|values| Price::VirtualDelay {
         utilisation: values.number("utilisation"),
     }),
+    dynamics: Dynamics::Queue(|values, _| {
+        QueueDynamics::plain(QueueLaw::Avd {
+            utilisation: values.number("utilisation"),
+            gain: values.number("gain"),
+            longest: values.duration("max_delay").as_secs_f64(),
+        })
+    }),
+    kernel: None,
+    page: "models/avq-avd.md",
+    maker: &Maker {
+        build: |values| AnyAqm::Avd(Avd::new(values)),
+    },
 };
 
 /// The adaptive virtual delay.

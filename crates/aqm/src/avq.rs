@@ -26,9 +26,12 @@
 //! of the high-priority queue load the virtual queue but pass always.
 
 use crate::virtual_queue::VirtualQueue;
+use crate::{AnyAqm, Maker};
 use crate::{Aqm, Class, Entropy, PacketMeta, QueueView, Verdict};
-use accord_units::param::{Family, Kind, Param, Role, Value, Values};
-use accord_units::{Bytes, Price, Rate, Size, Time};
+use accord_family::{
+    Dynamics, Family, Kind, Param, Price, QueueDynamics, QueueLaw, Role, Value, Values,
+};
+use accord_units::{Bytes, Rate, Size, Time};
 
 /// γ, shared with AVD.
 pub(crate) const UTILISATION: Param = Param {
@@ -93,10 +96,37 @@ pub static FAMILY: Family = Family {
         _ => Ok(()),
     },
     role: Role::Queue(|_| Price::Loss),
+    dynamics: Dynamics::Queue(|values, facts| QueueDynamics {
+        law: QueueLaw::Avq {
+            utilisation: values.number("utilisation"),
+            gain: values.number("gain"),
+            buffer: buffer(
+                own_buffer(values),
+                Some(facts.buffer).filter(|b| b.is_finite()),
+            ),
+        },
+        ecn: values.flag("ecn"),
+    }),
+    kernel: None,
+    page: "models/avq-avd.md",
+    maker: &Maker {
+        build: |values| AnyAqm::Avq(Avq::new(values)),
+    },
 };
 
 /// The 100 packets of 1000 bytes of the simulations in KS01.
 const DEFAULT_BUFFER: f64 = 100e3;
+
+/// The virtual buffer in bytes, where one is given.
+fn own_buffer(values: &Values) -> Option<f64> {
+    let size = values.size_opt("buffer");
+    size.map(|size| size.bytes_f64(Bytes::new(1)))
+}
+
+/// The virtual buffer in bytes: what is given, or else what fits into the queue.
+fn buffer(own: Option<f64>, fits: Option<f64>) -> f64 {
+    own.or(fits).unwrap_or(DEFAULT_BUFFER)
+}
 
 /// The adaptive virtual queue.
 #[derive(Clone, Debug)]
@@ -115,9 +145,7 @@ impl Avq {
             queue: VirtualQueue::default(),
             utilisation: values.number("utilisation"),
             gain: values.number("gain"),
-            buffer: values
-                .size_opt("buffer")
-                .map(|size| size.bytes_f64(Bytes::new(1))),
+            buffer: own_buffer(values),
             ecn: values.flag("ecn"),
         }
     }
@@ -139,11 +167,7 @@ impl Aqm for Avq {
     ) -> Verdict {
         let since = self.queue.advance(now, queue.rate, self.utilisation);
         let size = packet.size.as_f64();
-        let buffer = match (self.buffer, queue.capacity) {
-            (Some(bytes), _) => bytes,
-            (None, Some(bytes)) => bytes.as_f64(),
-            (None, None) => DEFAULT_BUFFER,
-        };
+        let buffer = buffer(self.buffer, queue.capacity.map(Bytes::as_f64));
         let verdict = if self.queue.backlog + size <= buffer || packet.class == Class::OutOfBand {
             self.queue.backlog += size;
             Verdict::Pass

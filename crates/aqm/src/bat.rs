@@ -22,9 +22,9 @@
 //! | symbol | field       | unit   | default            | range   | source |
 //! |--------|-------------|--------|--------------------|---------|--------|
 //! | Δt     | `period`    | s      | 4 ms               | ≥ 10 us | Ple03 §III-B |
-//! | w      | `step`      | –      | 0.125              | 0.001..0.999 | not in Ple03 |
-//! | C      | `increase`  | –      | 0.02               | 1e-6..1 | fitted to Ple03 |
-//! | D·c    | `decrease`  | –      | 0.06               | 1e-6..10 | fitted to Ple03 |
+//! | w      | `step`      | –      | 0.125              | 0.001..0.999 | Ple03 eq. 1, its value ours |
+//! | C      | `increase`  | –      | 0.02               | 1e-6..1 | Ple03 eq. 1, its value fitted to Ple03 |
+//! | D·c    | `decrease`  | –      | 0.06               | 1e-6..10 | Ple03 eq. 1, its value fitted to Ple03 |
 //! | –      | `memory`    | –      | 1/8                | 0.001..1 | not in Ple03 |
 //! | –      | `offered_memory` | – | 1                  | 0.001..1 | not in Ple03 |
 //! | –      | `threshold` | –      | a quarter of the buffer | > 0 | not in Ple03 |
@@ -39,8 +39,9 @@
 //! no room for is offered, too.
 
 use crate::{Aggregate, Aimd, Aqm, Class, Entropy, PacketMeta, QueueView, Verdict};
-use accord_units::param::{Family, Kind, Param, Role, Values};
-use accord_units::{Duration, Price, Size, Time};
+use crate::{AnyAqm, Maker};
+use accord_family::{Dynamics, Family, Kind, Param, Price, Role, Values};
+use accord_units::{Duration, Size, Time};
 
 /// BAT as the scenario language sees it.
 pub static FAMILY: Family = Family {
@@ -61,6 +62,14 @@ pub static FAMILY: Family = Family {
     ],
     check,
     role: Role::Queue(|_| Price::Loss),
+    dynamics: Dynamics::Missing(
+        "it drops by the rates of aggregates in each period, and the fluid does not tell aggregates apart",
+    ),
+    kernel: None,
+    page: "models/bat.md",
+    maker: &Maker {
+        build: |values| AnyAqm::Bat(Bat::new(values)),
+    },
 };
 
 const fn number(min: f64, max: f64) -> Kind {
@@ -81,7 +90,7 @@ pub(crate) const STEP: Param = Param {
     kind: number(0.001, 0.999),
     default: "0.125",
     doc: "Change of a transmit probability in a period while a rate is out of its bounds.",
-    source: "[Ple03 eq. 1]",
+    source: "[Ple03 eq. 1], its value ours",
 };
 pub(crate) const INCREASE: Param = Param {
     name: "increase",
@@ -89,7 +98,7 @@ pub(crate) const INCREASE: Param = Param {
     kind: number(1e-6, 1.0),
     default: "0.02",
     doc: "Increase of a transmit probability in a period while bandwidth is left.",
-    source: "[Ple03 eq. 1]",
+    source: "[Ple03 eq. 1], its value fitted to Ple03",
 };
 pub(crate) const DECREASE: Param = Param {
     name: "decrease",
@@ -98,7 +107,7 @@ pub(crate) const DECREASE: Param = Param {
     default: "0.06",
     doc: "Share that a transmit probability loses in a period while none is left, of an \
           aggregate that offers the link's rate c.",
-    source: "[Ple03 eq. 1]",
+    source: "[Ple03 eq. 1], its value fitted to Ple03",
 };
 pub(crate) const MEMORY: Param = Param {
     name: "memory",
@@ -106,7 +115,7 @@ pub(crate) const MEMORY: Param = Param {
     kind: number(0.001, 1.0),
     default: "0.125",
     doc: "Weight of the latest value in the average of the excess-bandwidth signal.",
-    source: "",
+    source: "not in Ple03",
 };
 pub(crate) const OFFERED_MEMORY: Param = Param {
     name: "offered_memory",
@@ -114,7 +123,7 @@ pub(crate) const OFFERED_MEMORY: Param = Param {
     kind: number(0.001, 1.0),
     default: "1",
     doc: "Weight of the latest period in the average of the offered rate.",
-    source: "",
+    source: "not in Ple03",
 };
 pub(crate) const THRESHOLD: Param = Param {
     name: "threshold",
@@ -123,7 +132,7 @@ pub(crate) const THRESHOLD: Param = Param {
     default: "",
     doc: "The queue below which bandwidth may be left; a quarter of the buffer if not given \
           (of 20 ms, where the buffer has no limit in bytes).",
-    source: "",
+    source: "not in Ple03",
 };
 pub(crate) const BUSY: Param = Param {
     name: "busy",
@@ -131,7 +140,7 @@ pub(crate) const BUSY: Param = Param {
     kind: number(0.0, 1.0),
     default: "0.95",
     doc: "The part of the link's rate below which bandwidth is left, whatever is queued.",
-    source: "",
+    source: "not in Ple03",
 };
 pub(crate) const AGGREGATES: Param = Param {
     name: "aggregates",

@@ -25,10 +25,10 @@
 //! | –      | `sample`       | s    | 100 ms       | ≥ 10 us     | Ple03 §IV |
 //! | –      | `average`      | s    | 1 s          | ≤ 1000 samples | Ple03 §IV |
 //! | –      | `control`      | s    | 1 s          | ≥ `sample`  | Ple03 §IV |
-//! | \|β\|  | `gain_fine`, `gain`, `gain_coarse` | – | 0.05, 0.2, 0.5 | 0..10 | not in Ple03 |
-//! | –      | `error_fine`, `error_coarse` | – | 0.1, 0.5 | 0..1000   | not in Ple03 |
+//! | \|β\|  | `gain_fine`, `gain`, `gain_coarse` | – | 0.05, 0.2, 0.5 | 0..10 | Ple03 §IV, its value ours |
+//! | –      | `error_fine`, `error_coarse` | – | 0.1, 0.5 | 0..1000   | Ple03 §IV, its value ours |
 //! | –      | `decrease_min` | –    | 0.001        | 1e-6..1     | not in Ple03 |
-//! | –      | `bound`        | –    | true         | –           | Ple03 §IV-A |
+//! | –      | `bound`        | –    | true         | –           | Ple03 eq. 7 |
 //! | –      | `preemption`   | –    | true         | –           | Ple03 §IV-B |
 //! | –      | `relief`       | –    | 0.1          | 0..0.9      | Ple03 §IV-B |
 //!
@@ -38,8 +38,9 @@
 //! which a bilinear law could never leave.
 
 use crate::{Aggregate, Aqm, Bat, Entropy, PacketMeta, QueueView, Verdict, bat};
-use accord_units::param::{Family, Kind, Param, Role, Values};
-use accord_units::{Duration, Price, Time};
+use crate::{AnyAqm, Maker};
+use accord_family::{Dynamics, Family, Kind, Param, Price, Role, Values};
+use accord_units::{Duration, Time};
 use std::collections::VecDeque;
 
 /// What CLCC needs of the discipline that it steers, beside [`Aqm::aggregate`].
@@ -86,6 +87,14 @@ pub static FAMILY: Family = Family {
     ],
     check,
     role: Role::Queue(|_| Price::Loss),
+    dynamics: Dynamics::Missing(
+        "it steers BAT, which drops by the rates of aggregates, and the fluid does not tell aggregates apart",
+    ),
+    kernel: None,
+    page: "models/clcc.md",
+    maker: &Maker {
+        build: |values| AnyAqm::BatClcc(Clcc::<Bat>::new(values)),
+    },
 };
 
 const SAMPLE: Param = Param {
@@ -121,7 +130,7 @@ const DECREASE_MIN: Param = Param {
     },
     default: "0.001",
     doc: "The least decrease factor (times the link's rate).",
-    source: "",
+    source: "not in Ple03",
 };
 const BOUND: Param = Param {
     name: "bound",
@@ -186,7 +195,7 @@ const fn gain(name: &'static str, default: &'static str, doc: &'static str) -> P
         },
         default,
         doc,
-        source: "[Ple03 §IV]",
+        source: "[Ple03 §IV], its value ours",
     }
 }
 
@@ -200,7 +209,7 @@ const fn error(name: &'static str, default: &'static str, doc: &'static str) -> 
         },
         default,
         doc,
-        source: "[Ple03 §IV]",
+        source: "[Ple03 §IV], its value ours",
     }
 }
 

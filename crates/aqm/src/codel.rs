@@ -28,9 +28,10 @@
 //! drop after which the packet goes on, as in Linux; the pseudocode has no marks. Out-of-band
 //! control packets pass, where there is no high-priority queue for them.
 
+use crate::{AnyAqm, Maker};
 use crate::{Aqm, Class, Entropy, PacketMeta, QueueView, Structure, Verdict};
-use accord_units::param::{Family, Kind, Param, Role, Values};
-use accord_units::{Bytes, Duration, Price, Time};
+use accord_family::{Dynamics, Family, Kind, Param, Price, Role, Values};
+use accord_units::{Bytes, Duration, Time};
 
 /// What CoDel is told, alone or in each queue of FQ-CoDel.
 pub(crate) const TARGET: Param = Param {
@@ -72,6 +73,14 @@ pub static FAMILY: Family = Family {
     params: &[TARGET, INTERVAL, ECN],
     check: |_| Ok(()),
     role: Role::Queue(|_| Price::Loss),
+    dynamics: Dynamics::Missing(
+        "it drops single packets, the pace of which a count of drops sets, and a fluid has no packets to count",
+    ),
+    kernel: None,
+    page: "models/codel.md",
+    maker: &Maker {
+        build: |values| AnyAqm::Codel(Codel::new(values)),
+    },
 };
 
 /// Controlled delay.

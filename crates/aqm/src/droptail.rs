@@ -1,8 +1,9 @@
 //! Droptail: everything that fits passes. The limit is the port's.
 
+use crate::{AnyAqm, Maker};
 use crate::{Aqm, Entropy, PacketMeta, QueueView, Verdict};
-use accord_units::param::{Family, Role, Values};
-use accord_units::{Price, Time};
+use accord_family::{Dynamics, Family, Price, QueueDynamics, QueueLaw, Role};
+use accord_units::Time;
 
 /// Droptail as the scenario language sees it.
 pub static FAMILY: Family = Family {
@@ -12,18 +13,17 @@ pub static FAMILY: Family = Family {
     params: &[],
     check: |_| Ok(()),
     role: Role::Queue(|_| Price::QueuingDelay),
+    dynamics: Dynamics::Queue(|_, _| QueueDynamics::plain(QueueLaw::DropTail)),
+    kernel: None,
+    page: "models/droptail.md",
+    maker: &Maker {
+        build: |_| AnyAqm::DropTail(DropTail),
+    },
 };
 
 /// Drops nothing that fits.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct DropTail;
-
-impl DropTail {
-    /// There is nothing to choose.
-    pub fn new(_: &Values) -> DropTail {
-        DropTail
-    }
-}
 
 impl Aqm for DropTail {
     #[inline]

@@ -24,9 +24,10 @@
 //! secret that the link draws from its own random numbers.
 
 use crate::codel::{ECN, INTERVAL, TARGET};
+use crate::{AnyAqm, Maker};
 use crate::{Aqm, Codel, Entropy, PacketMeta, QueueView, Structure, Verdict};
-use accord_units::param::{Family, Kind, Param, Role, Values};
-use accord_units::{Bytes, Price, Size, Time};
+use accord_family::{Dynamics, Family, Kind, Param, Price, Role, Values};
+use accord_units::{Bytes, Size, Time};
 
 /// FQ-CoDel as the scenario language sees it.
 pub static FAMILY: Family = Family {
@@ -79,6 +80,14 @@ pub static FAMILY: Family = Family {
         ),
     },
     role: Role::Queue(|_| Price::Loss),
+    dynamics: Dynamics::Missing(
+        "it gives each flow a queue of its own, and a link of the fluid has one",
+    ),
+    kernel: None,
+    page: "models/fq-codel.md",
+    maker: &Maker {
+        build: |values| AnyAqm::FqCodel(FqCodel::new(values)),
+    },
 };
 
 /// What the queues for flows are told.

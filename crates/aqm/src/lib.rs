@@ -1,8 +1,10 @@
 //! Decisions of queue disciplines, without queues, I/O or a clock.
 //!
 //! A discipline says of each packet whether it passes, is marked or is dropped; the
-//! `port` crate holds the packets. Add a discipline: one file here, one line in
-//! `registry.rs`; the engines and the scenario language then have it.
+//! `port` crate holds the packets. Add a discipline: one file here with its
+//! [`accord_family::Family`], its `mod` line, one line in `registry.rs`. The engines and the
+//! scenario language then have it. A discipline of another crate needs none of this, see
+//! [`AnyAqm::foreign`].
 
 mod avd;
 mod avq;
@@ -11,6 +13,7 @@ mod clcc;
 mod codel;
 mod droptail;
 mod fq_codel;
+mod maker;
 mod pie;
 mod red;
 mod registry;
@@ -24,6 +27,7 @@ pub use clcc::{Aimd, Clcc};
 pub use codel::Codel;
 pub use droptail::DropTail;
 pub use fq_codel::FqCodel;
+pub use maker::{Foreign, Maker};
 pub use pie::Pie;
 pub use red::Red;
 pub use registry::{AnyAqm, FAMILIES};
@@ -162,7 +166,7 @@ impl<F: FnMut() -> f64> Entropy for F {
 /// The limit of the buffer is the port's: what does not fit is dropped there before the
 /// discipline is asked.
 pub trait Aqm {
-    /// The queues that it governs.
+    /// The queues that it governs; the same ones always.
     fn structure(&self) -> Structure {
         Structure::Fifo
     }
@@ -212,7 +216,8 @@ pub trait Aqm {
         None
     }
 
-    /// When [`Aqm::on_timer`] wants to be called, also on an idle link.
+    /// When [`Aqm::on_timer`] wants to be called, also on an idle link. A discipline that has
+    /// timers has one from the start.
     fn next_timer(&self) -> Option<Time> {
         None
     }

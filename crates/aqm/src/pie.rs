@@ -36,9 +36,10 @@
 //! They pass always. Of the other optional parts (§5) derandomisation and switching off are
 //! left out.
 
+use crate::{AnyAqm, Maker};
 use crate::{Aqm, Class, Entropy, PacketMeta, QueueView, Verdict};
-use accord_units::param::{Family, Kind, Param, Role, Values};
-use accord_units::{Bytes, Duration, Price, Size, Time};
+use accord_family::{Dynamics, Family, Kind, Param, Price, Role, Values};
+use accord_units::{Bytes, Duration, Size, Time};
 
 /// A gain in 1/s.
 const GAIN: Kind = Kind::Number {
@@ -127,6 +128,14 @@ pub static FAMILY: Family = Family {
         Size::Packets(_) => Err("mean_packet says how large one is; write it in bytes".into()),
     },
     role: Role::Queue(|_| Price::Loss),
+    dynamics: Dynamics::Missing(
+        "its gains go by steps of its probability, and its allowance for bursts by the time since the queue was calm, which the fluid does not follow",
+    ),
+    kernel: None,
+    page: "models/pie.md",
+    maker: &Maker {
+        build: |values| AnyAqm::Pie(Pie::new(values)),
+    },
 };
 
 /// Shortest period: a shorter one has a simulator do nothing else.

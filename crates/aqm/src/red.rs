@@ -44,9 +44,12 @@
 //! after a mark, which makes the analysis of the paper exact (its pseudocode counts one
 //! more). The queue includes the packet in service.
 
+use crate::{AnyAqm, Maker};
 use crate::{Aqm, Class, Entropy, PacketMeta, QueueView, Verdict};
-use accord_units::param::{Family, Kind, Param, Role, Values};
-use accord_units::{Bytes, Price, Size, Time};
+use accord_family::{
+    Dynamics, Family, Kind, Param, Price, QueueDynamics, QueueFacts, QueueLaw, Role, Values,
+};
+use accord_units::{Bytes, Size, Time};
 
 /// RED as the scenario language sees it.
 pub static FAMILY: Family = Family {
@@ -142,6 +145,12 @@ pub static FAMILY: Family = Family {
         ),
     },
     role: Role::Queue(|_| Price::Loss),
+    dynamics: Dynamics::Queue(dynamics),
+    kernel: None,
+    page: "models/red.md",
+    maker: &Maker {
+        build: |values| AnyAqm::Red(Red::new(values)),
+    },
 };
 
 /// Both thresholds, and whether they count bytes; `None` where their units differ.
@@ -150,6 +159,23 @@ fn thresholds(values: &Values) -> Option<(f64, f64, bool)> {
         (Size::Packets(min), Size::Packets(max)) => Some((min, max, false)),
         (Size::Bytes(min), Size::Bytes(max)) => Some((min.as_f64(), max.as_f64(), true)),
         _ => None,
+    }
+}
+
+fn dynamics(values: &Values, facts: &QueueFacts) -> QueueDynamics {
+    let (min, max, in_bytes) = thresholds(values).expect("the family's check has passed");
+    let packet = facts.packet.as_f64();
+    QueueDynamics {
+        law: QueueLaw::Red {
+            min,
+            max,
+            unit: if in_bytes { 1.0 } else { packet },
+            packet,
+            ln_keep: (-values.number("weight")).ln_1p(),
+            probability: values.number("max_probability"),
+            gentle: values.flag("gentle"),
+        },
+        ecn: values.flag("ecn"),
     }
 }
 

@@ -1,36 +1,32 @@
-//! All queue disciplines by name.
+//! All queue disciplines of this crate.
 
-use crate::{Aggregate, Aqm, Entropy, PacketMeta, QueueView, Structure, Verdict};
+use crate::{Aggregate, Aqm, Entropy, Foreign, PacketMeta, QueueView, Structure, Verdict};
 use crate::{Avd, Avq, Bat, Clcc, Codel, DropTail, FqCodel, Pie, Red, Rem};
 use crate::{avd, avq, bat, clcc, codel, droptail, fq_codel, pie, red, rem};
-use accord_units::param::{Family, Values};
+use accord_family::Family;
 use accord_units::{Duration, Time};
+use std::hint::cold_path;
 
 macro_rules! any_aqm {
     ($($family:path => $(#[$doc:meta])* $variant:ident($type:ty),)*) => {
         /// The disciplines that a scenario can name.
         pub static FAMILIES: &[&Family] = &[$(&$family),*];
 
-        /// Any discipline of the registry, dispatched without indirection.
+        /// Any discipline: those of the registry are dispatched without indirection.
         #[derive(Clone, Debug)]
         #[non_exhaustive]
         pub enum AnyAqm {
             $($(#[$doc])* $variant($type),)*
-        }
-
-        impl AnyAqm {
-            /// Builds the discipline that `values` describes.
-            pub fn build(values: &Values) -> AnyAqm {
-                match values.family().name {
-                    $(name if name == $family.name => AnyAqm::$variant(<$type>::new(values)),)*
-                    name => unreachable!("{name} is not in the registry"),
-                }
-            }
+            /// One of another crate.
+            Foreign(Box<dyn Foreign>),
         }
 
         impl Aqm for AnyAqm {
             fn structure(&self) -> Structure {
-                match self { $(AnyAqm::$variant(a) => a.structure(),)* }
+                match self {
+                    $(AnyAqm::$variant(a) => a.structure(),)*
+                    AnyAqm::Foreign(a) => a.structure(),
+                }
             }
             #[inline]
             fn on_departure(
@@ -42,6 +38,11 @@ macro_rules! any_aqm {
             ) -> Verdict {
                 match self {
                     $(AnyAqm::$variant(a) => a.on_departure(packet, sojourn, queue, now),)*
+                    AnyAqm::Foreign(a) => {
+                        // Rare, so that it takes no registers from the others.
+                        cold_path();
+                        a.on_departure(packet, sojourn, queue, now)
+                    }
                 }
             }
             #[inline]
@@ -52,29 +53,61 @@ macro_rules! any_aqm {
                 now: Time,
                 entropy: &mut dyn Entropy,
             ) -> Verdict {
-                match self { $(AnyAqm::$variant(a) => a.on_arrival(packet, queue, now, entropy),)* }
+                match self {
+                    $(AnyAqm::$variant(a) => a.on_arrival(packet, queue, now, entropy),)*
+                    AnyAqm::Foreign(a) => {
+                        // Rare, so that it takes no registers from the others.
+                        cold_path();
+                        a.on_arrival(packet, queue, now, entropy)
+                    }
+                }
             }
             fn on_overflow(&mut self, packet: &PacketMeta) {
-                match self { $(AnyAqm::$variant(a) => a.on_overflow(packet),)* }
+                match self {
+                    $(AnyAqm::$variant(a) => a.on_overflow(packet),)*
+                    AnyAqm::Foreign(a) => a.on_overflow(packet),
+                }
             }
             fn aggregate(&self, index: usize) -> Option<Aggregate> {
-                match self { $(AnyAqm::$variant(a) => a.aggregate(index),)* }
+                match self {
+                    $(AnyAqm::$variant(a) => a.aggregate(index),)*
+                    AnyAqm::Foreign(a) => a.aggregate(index),
+                }
             }
             fn excess_bandwidth(&self) -> Option<f64> {
-                match self { $(AnyAqm::$variant(a) => a.excess_bandwidth(),)* }
+                match self {
+                    $(AnyAqm::$variant(a) => a.excess_bandwidth(),)*
+                    AnyAqm::Foreign(a) => a.excess_bandwidth(),
+                }
             }
             #[inline]
             fn virtual_delay(&self, now: Time) -> Duration {
-                match self { $(AnyAqm::$variant(a) => a.virtual_delay(now),)* }
+                match self {
+                    $(AnyAqm::$variant(a) => a.virtual_delay(now),)*
+                    AnyAqm::Foreign(a) => {
+                        // Rare, so that it takes no registers from the others.
+                        cold_path();
+                        a.virtual_delay(now)
+                    }
+                }
             }
             fn price(&self) -> Option<f64> {
-                match self { $(AnyAqm::$variant(a) => a.price(),)* }
+                match self {
+                    $(AnyAqm::$variant(a) => a.price(),)*
+                    AnyAqm::Foreign(a) => a.price(),
+                }
             }
             fn next_timer(&self) -> Option<Time> {
-                match self { $(AnyAqm::$variant(a) => a.next_timer(),)* }
+                match self {
+                    $(AnyAqm::$variant(a) => a.next_timer(),)*
+                    AnyAqm::Foreign(a) => a.next_timer(),
+                }
             }
             fn on_timer(&mut self, queue: &QueueView, now: Time) {
-                match self { $(AnyAqm::$variant(a) => a.on_timer(queue, now),)* }
+                match self {
+                    $(AnyAqm::$variant(a) => a.on_timer(queue, now),)*
+                    AnyAqm::Foreign(a) => a.on_timer(queue, now),
+                }
             }
         }
     };

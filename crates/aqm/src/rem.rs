@@ -30,9 +30,10 @@
 //! the same probability; the source has none such. The price is a millisecond whatever
 //! the period, where the source ties one to the other.
 
+use crate::{AnyAqm, Maker};
 use crate::{Aqm, Class, Ecn, Entropy, PacketMeta, QueueView, Verdict};
-use accord_units::param::{Family, Kind, Param, Role, Values};
-use accord_units::{Bytes, Duration, Price, Size, Time};
+use accord_family::{Dynamics, Family, Kind, Param, Price, QueueDynamics, QueueLaw, Role, Values};
+use accord_units::{Bytes, Duration, Size, Time};
 
 /// REM as the scenario language sees it.
 pub static FAMILY: Family = Family {
@@ -107,6 +108,19 @@ pub static FAMILY: Family = Family {
     role: Role::Queue(|values| Price::Marks {
         phi: values.number("phi"),
     }),
+    dynamics: Dynamics::Queue(|values, _| QueueDynamics {
+        law: QueueLaw::Rem {
+            ln_phi: values.number("phi").ln(),
+            gain: values.number("gain") / packet(values),
+            backlog: values.number("backlog_weight") / values.duration("period").as_secs_f64(),
+        },
+        ecn: values.flag("ecn"),
+    }),
+    kernel: None,
+    page: "models/rem.md",
+    maker: &Maker {
+        build: |values| AnyAqm::Rem(Rem::new(values)),
+    },
 };
 
 /// Shortest period: a shorter one has a simulator do nothing else.
@@ -117,6 +131,11 @@ const UNIT: f64 = 1e-3;
 
 /// Prices beyond this mark every packet, whatever φ is.
 const HIGHEST: f64 = 1e9;
+
+/// Bytes that count as one packet.
+fn packet(values: &Values) -> f64 {
+    values.size("packet").bytes_f64(Bytes::new(1)).max(1.0)
+}
 
 /// Random exponential marking.
 #[derive(Clone, Debug)]
@@ -149,7 +168,7 @@ impl Rem {
             gain: values.number("gain"),
             backlog_weight: values.number("backlog_weight"),
             period: values.duration("period"),
-            packet: values.size("packet").bytes_f64(Bytes::new(1)).max(1.0),
+            packet: packet(values),
             ecn: values.flag("ecn"),
         }
     }

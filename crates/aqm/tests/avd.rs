@@ -4,7 +4,7 @@
 mod common;
 
 use accord_aqm::{Aqm, Avd, Entropy, Verdict};
-use accord_units::param::Raw;
+use accord_family::Raw;
 use accord_units::{Duration, Time};
 use common::{Random, offer, text, values};
 

@@ -3,7 +3,7 @@
 mod common;
 
 use accord_aqm::{Aqm, Bat, Class, PacketMeta, QueueView, Verdict};
-use accord_units::param::{Raw, Values};
+use accord_family::{Raw, Values};
 use accord_units::{Bytes, Duration, Rate, Time};
 use common::{DATA, Random, text};
 

@@ -4,7 +4,7 @@
 mod common;
 
 use accord_aqm::{Aggregate, Aimd, Aqm, Clcc, Entropy, PacketMeta, QueueView, Verdict};
-use accord_units::param::{Raw, Values};
+use accord_family::{Raw, Values};
 use accord_units::{Bytes, Duration, Rate, Time};
 use common::{Random, text};
 

@@ -3,7 +3,7 @@
 mod common;
 
 use accord_aqm::{Aqm, Codel, Ecn, PacketMeta, QueueView, Verdict};
-use accord_units::param::Raw;
+use accord_family::Raw;
 use accord_units::{Bytes, Duration, Rate, Time};
 use common::{DATA, queue, values};
 use proptest::prelude::*;

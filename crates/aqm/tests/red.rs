@@ -3,7 +3,7 @@
 mod common;
 
 use accord_aqm::{Aqm, Ecn, PacketMeta, QueueView, Red, Verdict};
-use accord_units::param::Raw;
+use accord_family::Raw;
 use accord_units::{Bytes, Time};
 use common::{DATA, Random, family, queue, text, values};
 

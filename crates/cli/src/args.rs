@@ -233,6 +233,9 @@ pub struct Bench {
     /// What joins the nodes of the work `live`: loopback or namespaces.
     #[arg(long, value_name = "MODE")]
     pub live: Option<Mode>,
+    /// Sets a value of the works that simulate, such as flow.newreno.controller=reno.
+    #[arg(long = "set", value_name = "PATH=VALUE")]
+    pub set: Vec<String>,
     /// Prints JSON in place of a table.
     #[arg(long)]
     pub json: bool,

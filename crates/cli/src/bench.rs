@@ -8,8 +8,8 @@ use crate::args::Bench;
 use crate::fail::Failure;
 use crate::output;
 use crate::progress::Progress;
-use crate::source::CATALOGUE;
-use accord_scenario::File;
+use crate::source;
+use accord_scenario::{Catalogue, File};
 use serde::Serialize;
 
 /// Name and scenario of each work.
@@ -56,10 +56,10 @@ struct Trial {
 const LIVE: &str = "live";
 
 /// Runs one work, or all that simulate.
-pub fn run(args: &Bench) -> Result<bool, Failure> {
+pub fn run(args: &Bench, catalogue: &Catalogue) -> Result<bool, Failure> {
     let (name, json) = (args.name.as_deref(), args.json);
     if name == Some(LIVE) {
-        return live::run(args.live, json);
+        return live::run(args.live, catalogue, json);
     }
     let works: Vec<_> = WORKS
         .iter()
@@ -72,9 +72,9 @@ pub fn run(args: &Bench) -> Result<bool, Failure> {
     }
     let mut results = Vec::new();
     for (name, text) in works {
-        let scenario = File::parse(name, text)?
-            .points(&CATALOGUE, None)?
-            .swap_remove(0);
+        let mut file = File::parse(name, text)?;
+        source::set(&mut file, &args.set)?;
+        let scenario = file.points(catalogue, None)?.swap_remove(0);
         let before = cpu_seconds();
         let run = accord_sim::run(
             &scenario,

@@ -3,9 +3,9 @@
 use crate::args::Check;
 use crate::fail::Failure;
 use crate::output::{data, json, note};
-use crate::source::{CATALOGUE, load};
+use crate::source::load;
 use accord_report::Point;
-use accord_scenario::{Quiet, Scenario, print};
+use accord_scenario::{Catalogue, Quiet, Scenario, print};
 use accord_theory::{Outcome, Shortfall, unmet_contracts};
 use serde::Serialize;
 
@@ -13,9 +13,9 @@ use serde::Serialize;
 const SHOWN: usize = 5;
 
 /// Checks a scenario. Warnings are no failure.
-pub fn run(args: Check) -> Result<bool, Failure> {
+pub fn run(args: Check, catalogue: &Catalogue) -> Result<bool, Failure> {
     let file = load(&args.scenario, &args.set)?;
-    let points = file.points(&CATALOGUE, args.seed)?;
+    let points = file.points(catalogue, args.seed)?;
     if args.print {
         for point in &points {
             data(print(point))?;

@@ -13,33 +13,33 @@ use crate::progress::watch_interrupts;
 use crate::record;
 use crate::reproduce;
 use crate::solve;
-use crate::source::{CATALOGUE, load};
+use crate::source::load;
 use crate::stability;
 use accord_report::{
     Class, Column, Experiment, Kept, Point, RowRecord, RunDir, Style, check_place, checks_table,
     comparison, load_run_dir, page, rows, table, write_run_dir, write_sweep_dir,
 };
-use accord_scenario::print;
+use accord_scenario::{Catalogue, print};
 use std::fs::File;
 use std::io::IsTerminal;
 use std::path::Path;
 
 /// Carries out a command. `Ok(false)` means that an expectation failed, and not as it is known to.
-pub fn run(args: Args) -> Result<bool, Failure> {
+pub fn run(args: Args, catalogue: &Catalogue) -> Result<bool, Failure> {
     watch_interrupts();
     match args.command {
-        Command::Run(a) => run_one(a),
-        Command::Check(a) => check::run(a),
+        Command::Run(a) => run_one(a, catalogue),
+        Command::Check(a) => check::run(a, catalogue),
         Command::Compare(a) => compare(a),
-        Command::Explain(a) => explain::run(a),
-        Command::Reproduce(a) => reproduce::run(a),
+        Command::Explain(a) => explain::run(a, catalogue),
+        Command::Reproduce(a) => reproduce::run(a, catalogue),
         Command::Solve(a) => solve::run(a),
-        Command::Stability(a) => stability::run(&a),
+        Command::Stability(a) => stability::run(&a, catalogue),
         Command::Schema => {
-            json(&accord_scenario::schema(&CATALOGUE))?;
+            json(&accord_scenario::schema(catalogue))?;
             Ok(true)
         }
-        Command::Bench(a) => bench::run(&a),
+        Command::Bench(a) => bench::run(&a, catalogue),
     }
 }
 
@@ -55,13 +55,13 @@ pub fn style() -> Style {
     }
 }
 
-fn run_one(args: Run) -> Result<bool, Failure> {
+fn run_one(args: Run, catalogue: &Catalogue) -> Result<bool, Failure> {
     let file = load(&args.scenario, &args.how.set)?;
-    let id = file.points(&CATALOGUE, args.how.seed)?.swap_remove(0).id;
+    let id = file.points(catalogue, args.how.seed)?.swap_remove(0).id;
     let dir = args.output.unwrap_or_else(|| Path::new("runs").join(&id));
     check_place(&dir)?;
     let kept = keep(&dir, &args.how, &build())?;
-    let Executed { outcomes, capture } = execute(&file, &args.how, false, &kept)?;
+    let Executed { outcomes, capture } = execute(&file, catalogue, &args.how, false, &kept)?;
     let experiment = experiment(&id, &outcomes);
     let pages = write(&dir, &outcomes, args.csv)?;
     kept.discard();

@@ -8,9 +8,8 @@ use crate::fail::Failure;
 use crate::live;
 use crate::output::note;
 use crate::progress::Progress;
-use crate::source::CATALOGUE;
 use accord_report::{Check, Kept, Point, checks};
-use accord_scenario::{Engine, File, Run, Scenario};
+use accord_scenario::{Catalogue, Engine, File, Run, Scenario};
 use accord_units::Duration;
 use rayon::prelude::*;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
@@ -46,12 +45,18 @@ pub struct Executed {
 
 /// Runs everything that is not in `kept`, and keeps each run there as it is done. As one `of_many`
 /// experiments it has live runs only if they are asked for by name.
-pub fn execute(file: &File, how: &How, of_many: bool, kept: &Kept) -> Result<Executed, Failure> {
-    let first = file.points(&CATALOGUE, how.seed)?;
+pub fn execute(
+    file: &File,
+    catalogue: &Catalogue,
+    how: &How,
+    of_many: bool,
+    kept: &Kept,
+) -> Result<Executed, Failure> {
+    let first = file.points(catalogue, how.seed)?;
     let mut repetitions = vec![first];
     for k in 1..how.reps {
         let seed = repetitions[0][0].seed.wrapping_add(k);
-        repetitions.push(file.points(&CATALOGUE, Some(seed))?);
+        repetitions.push(file.points(catalogue, Some(seed))?);
     }
     let engines = live::possible(engines(how, &repetitions[0]), how, of_many, &repetitions[0])?;
     let points = repetitions[0].len();

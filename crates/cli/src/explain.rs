@@ -6,14 +6,14 @@ use crate::fail::Failure;
 use crate::live;
 use crate::output::{data, json};
 use crate::progress::Progress;
-use crate::source::{CATALOGUE, load};
+use crate::source::load;
 use accord_explain::{Job, Pair, Reading, Which, attribute, text};
-use accord_scenario::{Engine, Scenario};
+use accord_scenario::{Catalogue, Engine, Scenario};
 use accord_units::Duration;
 use rayon::prelude::*;
 
 /// Explains every point of a scenario. `Ok(false)` where something is left unexplained.
-pub fn run(args: Explain) -> Result<bool, Failure> {
+pub fn run(args: Explain, catalogue: &Catalogue) -> Result<bool, Failure> {
     let pair = Pair {
         reference: match args.engine {
             Engine::Live => Engine::Packet,
@@ -30,10 +30,10 @@ pub fn run(args: Explain) -> Result<bool, Failure> {
         false => Which::Expected,
     };
     let file = load(&args.scenario, &args.set)?;
-    let mut by_seed = vec![file.points(&CATALOGUE, args.seed)?];
+    let mut by_seed = vec![file.points(catalogue, args.seed)?];
     for k in 1..args.reps {
         let seed = by_seed[0][0].seed.wrapping_add(k);
-        by_seed.push(file.points(&CATALOGUE, Some(seed))?);
+        by_seed.push(file.points(catalogue, Some(seed))?);
     }
     let how = How {
         engine: vec![args.engine],

@@ -9,11 +9,12 @@ use crate::fail::Failure;
 use crate::live;
 use crate::output::{data, json, note};
 use crate::record;
-use crate::source::{BUILT_IN, CATALOGUE, load};
+use crate::source::{BUILT_IN, load};
 use accord_report::{
     Class, Experiment, ExperimentRow, Kept, Point, Results, Tally, check_place, checks_table,
     remarks, rewrite, totals,
 };
+use accord_scenario::Catalogue;
 use std::path::Path;
 
 /// The largest number of differences that are printed.
@@ -24,10 +25,10 @@ const COMMAND: &str = "accord reproduce --all --write --results scenarios/result
                        --tables README.md,docs/src/experiments.md";
 
 /// Carries it out. `Ok(false)` means that something is not as it is known.
-pub fn run(args: Reproduce) -> Result<bool, Failure> {
+pub fn run(args: Reproduce, catalogue: &Catalogue) -> Result<bool, Failure> {
     if args.list {
         for (id, _) in BUILT_IN {
-            let points = load(id, &[])?.points(&CATALOGUE, None)?;
+            let points = load(id, &[])?.points(catalogue, None)?;
             data(format_args!("{id:12} {}", points[0].title))?;
         }
         return Ok(true);
@@ -56,7 +57,8 @@ pub fn run(args: Reproduce) -> Result<bool, Failure> {
         let dir = args.output.join(id);
         let file = load(id, &args.how.set)?;
         let kept = keep(&dir, &args.how, &build)?;
-        let Executed { outcomes, capture } = execute(&file, &args.how, without_live, &kept)?;
+        let Executed { outcomes, capture } =
+            execute(&file, catalogue, &args.how, without_live, &kept)?;
         unfit = unfit.and_then(|()| live::fit(outcomes.iter().flat_map(|o| &o.runs)));
         let experiment = experiment(id, &outcomes);
         let page = write(&dir, &outcomes, false)?;

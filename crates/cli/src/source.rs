@@ -1,17 +1,11 @@
 //! Sources of scenarios: files, and the scenarios that come with the program.
 
 use crate::fail::Failure;
-use accord_scenario::{Catalogue, File};
+use accord_scenario::File;
 use std::path::Path;
 
 /// Id and text of the scenarios that come with the program.
 pub const BUILT_IN: &[(&str, &str)] = include!(concat!(env!("OUT_DIR"), "/scenarios.rs"));
-
-/// All controllers and queue disciplines there are.
-pub const CATALOGUE: Catalogue = Catalogue {
-    controllers: accord_control::FAMILIES,
-    disciplines: accord_aqm::FAMILIES,
-};
 
 /// The scenario of that file name or id, with `PATH=VALUE` settings applied.
 pub fn load(name: &str, settings: &[String]) -> Result<File, Failure> {
@@ -27,6 +21,12 @@ pub fn load(name: &str, settings: &[String]) -> Result<File, Failure> {
             Failure::new(format!("there is no file and no scenario \"{name}\"")).hint(hint),
         );
     };
+    set(&mut file, settings)?;
+    Ok(file)
+}
+
+/// Applies `PATH=VALUE` settings.
+pub fn set(file: &mut File, settings: &[String]) -> Result<(), Failure> {
     for setting in settings {
         let Some((path, value)) = setting.split_once('=') else {
             let hint = "write --set PATH=VALUE, for example --set link.bottleneck.rate=\"5 Mbps\"";
@@ -34,5 +34,5 @@ pub fn load(name: &str, settings: &[String]) -> Result<File, Failure> {
         };
         file.set(path.trim(), value.trim())?;
     }
-    Ok(file)
+    Ok(())
 }

@@ -4,19 +4,19 @@ mod map;
 
 use crate::args::Stability as Args;
 use crate::fail::Failure;
-use crate::source::{CATALOGUE, load};
+use crate::source::load;
 use accord_fluid::{Margins, Stability};
-use accord_scenario::Scenario;
+use accord_scenario::{Catalogue, Scenario};
 use accord_units::{Rate, Time};
 
 /// Carries out the command; `Ok(false)` where an equilibrium is not stable.
-pub fn run(args: &Args) -> Result<bool, Failure> {
+pub fn run(args: &Args, catalogue: &Catalogue) -> Result<bool, Failure> {
     if args.x.is_some() {
-        return map::run(args);
+        return map::run(args, catalogue);
     }
     let file = load(&args.scenario, &args.set)?;
     let mut stable = true;
-    for scenario in file.points(&CATALOGUE, args.seed)? {
+    for scenario in file.points(catalogue, args.seed)? {
         println!("{}: {}", scenario.id, scenario.title);
         for (name, value) in &scenario.point {
             println!("{name} = {value}");

@@ -6,28 +6,37 @@ use std::path::{Path, PathBuf};
 /// What each crate may use of the others, directly.
 const MAY_KNOW: &[(&str, &[&str])] = &[
     ("units", &[]),
-    ("control", &["units"]),
-    ("aqm", &["units"]),
+    ("family", &["units"]),
+    ("control", &["units", "family"]),
+    ("aqm", &["units", "family"]),
     ("port", &["units", "aqm"]),
-    ("transport", &["units", "control"]),
-    ("scenario", &["units"]),
-    ("theory", &["units", "scenario"]),
-    ("fluid", &["units", "scenario", "theory"]),
+    ("transport", &["units", "family", "control"]),
+    ("scenario", &["units", "family"]),
+    ("theory", &["units", "family", "scenario"]),
+    ("fluid", &["units", "family", "scenario", "theory"]),
     (
         "sim",
         &["units", "control", "aqm", "port", "transport", "scenario"],
     ),
     (
         "live",
-        &["units", "control", "aqm", "port", "transport", "scenario"],
+        &[
+            "units",
+            "family",
+            "control",
+            "aqm",
+            "port",
+            "transport",
+            "scenario",
+        ],
     ),
     ("report", &["units", "scenario"]),
-    ("explain", &["units", "scenario", "report"]),
+    ("explain", &["units", "family", "scenario", "report"]),
     (
         "cli",
         &[
-            "units", "control", "aqm", "scenario", "theory", "fluid", "sim", "live", "report",
-            "explain",
+            "units", "family", "control", "aqm", "scenario", "theory", "fluid", "sim", "live",
+            "report", "explain",
         ],
     ),
 ];
@@ -138,4 +147,91 @@ fn only_the_shell_touches_the_system() {
         }
     }
     assert!(looked_at > 100, "{looked_at} files");
+}
+
+/// Where a name of a controller or a discipline means something else: a file, and why.
+const OTHER_NAMES: &[(&str, &str)] = &[(
+    "cli/src/solve/network.rs",
+    "utilities in tables of flows are called vegas and reno, too",
+)];
+
+/// Whether a line of code decides something by one of these names.
+fn decides_by(line: &str, name: &str) -> bool {
+    let literal = format!("\"{name}\"");
+    line.match_indices(&literal).any(|(at, _)| {
+        let before = line[..at].trim_end();
+        let after = line[at + literal.len()..].trim_start();
+        let compared = ["==", "!=", "|", "starts_with(", "ends_with(", "Some("];
+        let decided = ["=>", "|", "==", "!=", ") =>", "if "];
+        compared.iter().any(|c| before.ends_with(c))
+            || decided.iter().any(|d| after.starts_with(d))
+            || before.contains("matches!(")
+    })
+}
+
+fn families() -> Vec<&'static accord_family::Family> {
+    [accord_control::FAMILIES, accord_aqm::FAMILIES].concat()
+}
+
+/// As the engines once did.
+#[test]
+fn a_decision_by_name_is_found() {
+    for line in [
+        "            \"reno\" | \"newreno\" => Control {",
+        "    flow.controller.family().name != \"none\"",
+        "        matches!(v.family().name, \"droptail\" | \"avd\" | \"avq\")",
+        "            \"monaco\" => {",
+    ] {
+        assert!(
+            families().iter().any(|f| decides_by(line, f.name)),
+            "{line}"
+        );
+    }
+    for line in [
+        "            Outcome::None => \"none\",",
+        "    data: Data::Text(\"droptail\".to_string()),",
+    ] {
+        assert!(
+            !families().iter().any(|f| decides_by(line, f.name)),
+            "{line}"
+        );
+    }
+}
+
+#[test]
+fn nobody_decides_by_the_name_of_a_family() {
+    let families = families();
+    let mut used = BTreeSet::new();
+    for name in folders() {
+        if ["control", "aqm"].contains(&name.as_str()) {
+            continue;
+        }
+        for path in sources(&crates().join(&name).join("src")) {
+            let text = std::fs::read_to_string(&path).expect("text");
+            let code = text.split("#[cfg(test)]").next().expect("a first part");
+            let except = OTHER_NAMES.iter().find(|(file, _)| path.ends_with(file));
+            for (i, line) in code.lines().enumerate() {
+                let line = line.split("//").next().expect("a first part");
+                let by_name = families.iter().find(|f| decides_by(line, f.name));
+                let looked_at = line.contains("family().name ==")
+                    || line.contains("family().name !=")
+                    || line.contains("match") && line.contains("family().name");
+                if let Some((file, _)) = except {
+                    used.extend(by_name.map(|_| *file));
+                    continue;
+                }
+                let place = format!("{}:{}", path.display(), i + 1);
+                let named = by_name.map(|f| f.name).unwrap_or_default();
+                assert!(
+                    by_name.is_none() && !looked_at,
+                    "{place} decides by a family's name {named}; its family should say"
+                );
+            }
+        }
+    }
+    assert_eq!(
+        used.len(),
+        OTHER_NAMES.len(),
+        "an exception that nobody needs"
+    );
 }

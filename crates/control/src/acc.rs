@@ -17,7 +17,8 @@
 use crate::law::{Clocking, Increase, Law, LowRate, Mu, Recovery, RoundTrip};
 use crate::service::Held;
 use crate::{Acked, Allowance, Congestion, Controller, PathView, Report};
-use accord_units::{Bytes, Duration, Rate, Service, Time};
+use accord_family::Service;
+use accord_units::{Bytes, Duration, Rate, Time};
 
 /// The smallest window of [`LowRate::Smooth`], and the lowest rate of [`LowRate::Halve`], as a
 /// part of a packet and of a packet per round trip.

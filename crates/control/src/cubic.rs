@@ -37,10 +37,11 @@
 //! window, is the limit does not count in t [RFC 9438 §5.8]: the epoch moves by it.
 
 use crate::hystart::HyStart;
-use crate::tcp_window::{ECN, INITIAL_WINDOW, SACK, TcpWindow, marks};
-use crate::{Acked, Allowance, Congestion, Controller, Marks, PathView, Recovery};
-use accord_units::param::{Family, Kind, Param, Role, Values};
-use accord_units::{Bytes, Duration, Objective, Time};
+use crate::tcp_window::{ECN, INITIAL_WINDOW, SACK, TcpWindow, marks, recovery};
+use crate::{Acked, Allowance, Capabilities, Congestion, Controller, PathView};
+use crate::{AnyController, Maker, Transport};
+use accord_family::{Dynamics, Family, Kind, Objective, Param, Role, Values};
+use accord_units::{Bytes, Duration, Time};
 
 /// CUBIC as the scenario language sees it.
 pub static FAMILY: Family = Family {
@@ -95,6 +96,16 @@ pub static FAMILY: Family = Family {
     ],
     check: |_| Ok(()),
     role: Role::Controller(|_| Objective::Loss),
+    dynamics: Dynamics::Missing(
+        "its window follows the time since its last loss, and a fluid has a rate of losses, not \
+         single ones",
+    ),
+    kernel: Some("cubic"),
+    page: "models/cubic.md",
+    maker: &Maker {
+        build: |values, packet| AnyController::Cubic(Cubic::new(values, packet)),
+        transport: Transport::Stream,
+    },
 };
 
 /// Reno's increase after W_est has come back to the window before the loss.
@@ -108,8 +119,7 @@ pub struct Cubic {
     cwnd: TcpWindow,
     /// Bytes that the window has grown by and that are not whole yet.
     fraction: f64,
-    recovery: Recovery,
-    marks: Marks,
+    capabilities: Capabilities,
     /// Boxed, so that controllers of other kinds do not pay for it.
     state: Box<State>,
 }
@@ -148,11 +158,11 @@ impl Cubic {
         Cubic {
             cwnd: TcpWindow::new(values, packet),
             fraction: 0.0,
-            recovery: match values.flag("sack") {
-                true => Recovery::Sack,
-                false => Recovery::NewReno,
+            capabilities: Capabilities {
+                recovery: recovery(values),
+                marks: marks(values),
+                early_retransmission: false,
             },
-            marks: marks(values),
             state: Box::new(State {
                 c: values.number("c"),
                 beta: values.number("beta"),
@@ -287,11 +297,7 @@ impl Controller for Cubic {
         self.cwnd.threshold()
     }
 
-    fn recovery(&self) -> Recovery {
-        self.recovery
-    }
-
-    fn marks(&self) -> Marks {
-        self.marks
+    fn capabilities(&self) -> Capabilities {
+        self.capabilities
     }
 }

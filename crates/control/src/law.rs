@@ -5,8 +5,8 @@
 //! law says unless it is given.
 
 use crate::Policy;
+use accord_family::Values;
 use accord_units::Bytes;
-use accord_units::param::Values;
 
 /// What gives the rate at which data is sent [Har02 algorithm 1, step 8].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -4,14 +4,16 @@
 //! target to move to. It is told what happened and answers how much may be in flight and
 //! how fast it may be sent. What is simulated is, line for line, what sends packets.
 //!
-//! Add a controller: one file here, one line in `registry.rs`; the engines and the
-//! scenario language then have it.
+//! Add a controller: one file here with its [`accord_family::Family`], its `mod` line, one line in
+//! `registry.rs`. The engines and the scenario language then have it. A controller of another
+//! crate needs none of this, see [`AnyController::foreign`].
 
 mod acc;
 mod cubic;
 pub mod estimator;
 mod hystart;
 mod law;
+mod maker;
 mod meter;
 mod monaco;
 mod multcp;
@@ -27,16 +29,18 @@ mod vegas_rem;
 pub use acc::Acc;
 pub use cubic::Cubic;
 pub use law::{Pairs, Sending};
+pub use maker::{Foreign, Maker, Transport};
 pub use meter::{Arrival, Meter};
 pub use multcp::MulTcp;
 pub use policy::Policy;
-pub use registry::{AnyController, FAMILIES, tunnel};
+pub use registry::{AnyController, FAMILIES};
 pub use reno::Reno;
 pub use unresponsive::Unresponsive;
 pub use vegas::Vegas;
 pub use vegas_rem::VegasRem;
 
-use accord_units::{Bytes, Duration, Rate, Service, Time};
+use accord_family::Service;
+use accord_units::{Bytes, Duration, Rate, Time};
 
 /// What the transport knows of the path; the same view for every controller.
 #[derive(Clone, Copy, Debug)]
@@ -132,6 +136,18 @@ pub enum Recovery {
     Sack,
 }
 
+/// What a controller asks of the stream that it runs on; told once, when a connection begins.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Capabilities {
+    /// How losses are repaired.
+    pub recovery: Recovery,
+    /// What congestion marks mean to it.
+    pub marks: Marks,
+    /// A duplicate acknowledgement should be followed by a look at the fine-grained timer of the
+    /// first unacknowledged packet [Low02 §1.1].
+    pub early_retransmission: bool,
+}
+
 /// What the receiver of control packets reports, once a pair is complete
 /// [Xia05 §IV-B.1].
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -198,14 +214,9 @@ pub trait Controller {
         None
     }
 
-    /// How the stream below repairs losses.
-    fn recovery(&self) -> Recovery {
-        Recovery::NewReno
-    }
-
-    /// What congestion marks mean to it.
-    fn marks(&self) -> Marks {
-        Marks::Nothing
+    /// What it asks of the stream below; always the same.
+    fn capabilities(&self) -> Capabilities {
+        Capabilities::default()
     }
 
     /// Tells the true base round-trip time, for controllers that are to know it.
@@ -214,10 +225,4 @@ pub trait Controller {
     /// What the flow is to get from now on. A controller that does not steer an
     /// accumulation cannot hold a contract; the scenario language refuses it one.
     fn set_service(&mut self, _service: &Service) {}
-
-    /// A duplicate acknowledgement should be followed by a look at the fine-grained
-    /// timer of the first unacknowledged packet [Low02 §1.1].
-    fn early_retransmission(&self) -> bool {
-        false
-    }
 }

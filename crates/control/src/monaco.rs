@@ -13,10 +13,14 @@
 //! | – | `clocking`, `window`, `rtt`, `mu`, `meter`, `increase`, `low_rate`, `recovery` | – | as `law` has them | two each | [`crate::law`] |
 
 use crate::acc::Acc;
-use crate::law::{self, Law, Sending};
+use crate::law::{self, Clocking, Increase, Law, Sending};
+use crate::{AnyController, Maker, Transport};
 use crate::{Meter, Policy};
-use accord_units::param::{Family, Kind, Param, Role, Values};
-use accord_units::{Bytes, Objective};
+use accord_family::{
+    Dynamics, Family, FlowFacts, Kind, Objective, Param, Role, Values, WindowDynamics, WindowLaw,
+};
+use accord_units::Bytes;
+use std::f64::consts::LN_2;
 
 pub(crate) static FAMILY: Family = Family {
     name: "monaco",
@@ -154,9 +158,20 @@ pub(crate) static FAMILY: Family = Family {
     role: Role::Tunnel(|v| Objective::Accumulation {
         target: v.size("target"),
     }),
+    dynamics: Dynamics::Window(dynamics),
+    kernel: None,
+    page: "models/monaco.md",
+    maker: &Maker {
+        build: |values, packet| AnyController::Monaco(Acc::new(law(values, packet), packet)),
+        transport: Transport::Tunnel {
+            sending: Sending::of,
+            meter,
+        },
+    },
 };
 
-pub(crate) fn controller(values: &Values, packet: Bytes) -> Acc {
+/// The law for packets of `packet` bytes.
+fn law(values: &Values, packet: Bytes) -> Law {
     let gain = values.number("gain");
     let policy = match values.choice("policy") {
         "aiad" => Policy::Aiad {
@@ -167,14 +182,35 @@ pub(crate) fn controller(values: &Values, packet: Bytes) -> Acc {
         },
         _ => Policy::Proportional { gain },
     };
-    Acc::new(Law::of(values, policy, packet), packet)
+    Law::of(values, policy, packet)
 }
 
-pub(crate) fn sending(values: &Values) -> Sending {
-    Sending::of(values)
+/// Nothing but delays tells a tunnel of the path: acknowledgements have no part in it.
+fn dynamics(values: &Values, facts: &FlowFacts) -> WindowDynamics {
+    let law = law(values, facts.packet);
+    let target = facts.weight * law.target;
+    WindowDynamics {
+        law: match law.policy {
+            Policy::Proportional { gain } => WindowLaw::Proportional { gain, target },
+            Policy::MoWalrand { gain } => WindowLaw::MoWalrand { gain, target },
+            Policy::Aiad { gain } => WindowLaw::Additive { gain, target },
+        },
+        most: match law.increase {
+            Increase::Packet => facts.packet.as_f64(),
+            Increase::Policy => f64::INFINITY,
+        },
+        initial: facts.packet.as_f64(),
+        // A window that holds the rate doubles once per window felt, every second round trip.
+        growth: match law.clocking {
+            Clocking::Paced => LN_2,
+            Clocking::Egress => LN_2 / 2.0,
+        },
+        leave: target,
+        ..WindowDynamics::UNRESPONSIVE
+    }
 }
 
-pub(crate) fn meter(values: &Values) -> Meter {
+fn meter(values: &Values) -> Meter {
     Meter::new(
         values.number("egress_weight"),
         values.choice("estimator") == "ideal",

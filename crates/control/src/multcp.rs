@@ -28,10 +28,11 @@
 //! they hit all of the N; what the source does there we do not know. Losses are repaired by
 //! selective acknowledgements, since a window of N flows loses many packets at once.
 
-use crate::tcp_window::{ECN, INITIAL_WINDOW, SACK, TcpWindow, marks};
-use crate::{Acked, Allowance, Congestion, Controller, Marks, PathView, Recovery};
-use accord_units::param::{Family, Param, Role, Values};
-use accord_units::{Bytes, Objective, Service, Time};
+use crate::tcp_window::{ECN, INITIAL_WINDOW, SACK, TcpWindow, marks, recovery};
+use crate::{Acked, Allowance, Capabilities, Congestion, Controller, PathView};
+use crate::{AnyController, Maker, Transport};
+use accord_family::{Dynamics, Family, Objective, Param, Role, Service, Values};
+use accord_units::{Bytes, Time};
 
 /// MulTCP as the scenario language sees it.
 pub static FAMILY: Family = Family {
@@ -48,6 +49,16 @@ pub static FAMILY: Family = Family {
     ],
     check: |_| Ok(()),
     role: Role::Controller(|_| Objective::WeightedLoss),
+    dynamics: Dynamics::Missing(
+        "a loss costs it a part of its window that depends on how many flows it stands for, and \
+         the fluid's losses halve windows",
+    ),
+    kernel: None,
+    page: "models/multcp.md",
+    maker: &Maker {
+        build: |values, packet| AnyController::MulTcp(MulTcp::new(values, packet)),
+        transport: Transport::Stream,
+    },
 };
 
 /// MulTCP.
@@ -60,8 +71,7 @@ pub struct MulTcp {
     caught_up: f64,
     /// Bytes that the window has grown by and that are not whole yet.
     fraction: f64,
-    recovery: Recovery,
-    marks: Marks,
+    capabilities: Capabilities,
 }
 
 impl MulTcp {
@@ -72,11 +82,11 @@ impl MulTcp {
             weight: 1.0,
             caught_up: packet.as_f64(),
             fraction: 0.0,
-            recovery: match values.flag("sack") {
-                true => Recovery::Sack,
-                false => Recovery::NewReno,
+            capabilities: Capabilities {
+                recovery: recovery(values),
+                marks: marks(values),
+                early_retransmission: false,
             },
-            marks: marks(values),
         }
     }
 }
@@ -137,11 +147,7 @@ impl Controller for MulTcp {
         self.caught_up = 3f64.powf(rounds) * self.cwnd.packet as f64;
     }
 
-    fn recovery(&self) -> Recovery {
-        self.recovery
-    }
-
-    fn marks(&self) -> Marks {
-        self.marks
+    fn capabilities(&self) -> Capabilities {
+        self.capabilities
     }
 }

@@ -1,115 +1,141 @@
-//! All controllers by name.
+//! All controllers of this crate.
 
-use crate::{
-    Acc, Cubic, MulTcp, Reno, Unresponsive, Vegas, VegasRem, cubic, monaco, multcp, reno,
-    unresponsive, vegas, vegas_rem,
-};
-use crate::{
-    Acked, Allowance, Congestion, Controller, Marks, Meter, PathView, Recovery, Report, Sending,
-};
-use accord_units::param::{Family, Values};
-use accord_units::{Bytes, Duration, Service, Time};
+use crate::{Acc, Cubic, MulTcp, Reno, Unresponsive, Vegas, VegasRem};
+use crate::{Acked, Allowance, Capabilities, Congestion, Controller, Foreign, PathView, Report};
+use crate::{cubic, monaco, multcp, reno, unresponsive, vegas, vegas_rem};
+use accord_family::{Family, Service};
+use accord_units::{Bytes, Duration, Rate, Time};
+use std::hint::cold_path;
+
+/// The allowance of a controller of another crate: its window, and its pace in bit/s or
+/// `u64::MAX`. A call by pointer returns it in memory, and the others would have to put theirs
+/// there, too.
+#[cold]
+#[inline(never)]
+fn in_registers(controller: &dyn Foreign) -> (u64, u64) {
+    let Allowance { window, pacing } = controller.allowance();
+    (window.get(), pacing.map_or(u64::MAX, Rate::as_bps))
+}
 
 macro_rules! any_controller {
-    ($($family:path, $build:path => $(#[$doc:meta])* $variant:ident($type:ty),)*) => {
+    ($($family:path => $(#[$doc:meta])* $variant:ident($type:ty),)*) => {
         /// The controllers that a scenario can name.
         pub static FAMILIES: &[&Family] = &[$(&$family),*];
 
-        /// Any controller of the registry, dispatched without indirection.
+        /// Any controller: those of the registry are dispatched without indirection.
         #[derive(Clone, Debug)]
         pub enum AnyController {
             $($(#[$doc])* $variant($type),)*
-        }
-
-        impl AnyController {
-            /// Builds the controller that `values` describes, for packets of `packet` bytes.
-            pub fn build(values: &Values, packet: Bytes) -> AnyController {
-                match values.family().name {
-                    $(name if name == $family.name => {
-                        AnyController::$variant($build(values, packet))
-                    })*
-                    name => unreachable!("{name} is not in the registry"),
-                }
-            }
+            /// One of another crate.
+            Foreign(Box<dyn Foreign>),
         }
 
         impl Controller for AnyController {
             #[inline]
             fn on_ack(&mut self, ack: &Acked, path: &PathView, now: Time) {
-                match self { $(AnyController::$variant(c) => c.on_ack(ack, path, now),)* }
+                match self {
+                    $(AnyController::$variant(c) => c.on_ack(ack, path, now),)*
+                    AnyController::Foreign(c) => {
+                        // Rare, so that it takes no registers from the others.
+                        cold_path();
+                        c.on_ack(ack, path, now)
+                    }
+                }
             }
             fn on_congestion(&mut self, what: Congestion, path: &PathView, now: Time) {
-                match self { $(AnyController::$variant(c) => c.on_congestion(what, path, now),)* }
+                match self {
+                    $(AnyController::$variant(c) => c.on_congestion(what, path, now),)*
+                    AnyController::Foreign(c) => c.on_congestion(what, path, now),
+                }
             }
             fn on_idle(&mut self) {
-                match self { $(AnyController::$variant(c) => c.on_idle(),)* }
+                match self {
+                    $(AnyController::$variant(c) => c.on_idle(),)*
+                    AnyController::Foreign(c) => c.on_idle(),
+                }
             }
             fn on_report(&mut self, report: &Report, path: &PathView, now: Time) {
-                match self { $(AnyController::$variant(c) => c.on_report(report, path, now),)* }
+                match self {
+                    $(AnyController::$variant(c) => c.on_report(report, path, now),)*
+                    AnyController::Foreign(c) => c.on_report(report, path, now),
+                }
             }
             #[inline]
             fn allowance(&self) -> Allowance {
-                match self { $(AnyController::$variant(c) => c.allowance(),)* }
+                match self {
+                    $(AnyController::$variant(c) => c.allowance(),)*
+                    AnyController::Foreign(c) => {
+                        let (window, pace) = in_registers(&**c);
+                        Allowance {
+                            window: Bytes::new(window),
+                            pacing: (pace != u64::MAX).then_some(Rate::from_bps(pace)),
+                        }
+                    }
+                }
             }
             fn cwnd(&self) -> Bytes {
-                match self { $(AnyController::$variant(c) => c.cwnd(),)* }
+                match self {
+                    $(AnyController::$variant(c) => c.cwnd(),)*
+                    AnyController::Foreign(c) => c.cwnd(),
+                }
             }
             fn ssthresh(&self) -> Option<Bytes> {
-                match self { $(AnyController::$variant(c) => c.ssthresh(),)* }
+                match self {
+                    $(AnyController::$variant(c) => c.ssthresh(),)*
+                    AnyController::Foreign(c) => c.ssthresh(),
+                }
             }
             fn accumulation_estimate(&self) -> Option<f64> {
-                match self { $(AnyController::$variant(c) => c.accumulation_estimate(),)* }
+                match self {
+                    $(AnyController::$variant(c) => c.accumulation_estimate(),)*
+                    AnyController::Foreign(c) => c.accumulation_estimate(),
+                }
             }
             fn base_rtt_estimate(&self) -> Option<Duration> {
-                match self { $(AnyController::$variant(c) => c.base_rtt_estimate(),)* }
+                match self {
+                    $(AnyController::$variant(c) => c.base_rtt_estimate(),)*
+                    AnyController::Foreign(c) => c.base_rtt_estimate(),
+                }
             }
-            fn recovery(&self) -> Recovery {
-                match self { $(AnyController::$variant(c) => c.recovery(),)* }
-            }
-            fn marks(&self) -> Marks {
-                match self { $(AnyController::$variant(c) => c.marks(),)* }
+            fn capabilities(&self) -> Capabilities {
+                match self {
+                    $(AnyController::$variant(c) => c.capabilities(),)*
+                    AnyController::Foreign(c) => c.capabilities(),
+                }
             }
             fn set_base_rtt(&mut self, base_rtt: Duration) {
-                match self { $(AnyController::$variant(c) => c.set_base_rtt(base_rtt),)* }
+                match self {
+                    $(AnyController::$variant(c) => c.set_base_rtt(base_rtt),)*
+                    AnyController::Foreign(c) => c.set_base_rtt(base_rtt),
+                }
             }
             fn set_service(&mut self, service: &Service) {
-                match self { $(AnyController::$variant(c) => c.set_service(service),)* }
-            }
-            #[inline]
-            fn early_retransmission(&self) -> bool {
-                match self { $(AnyController::$variant(c) => c.early_retransmission(),)* }
+                match self {
+                    $(AnyController::$variant(c) => c.set_service(service),)*
+                    AnyController::Foreign(c) => c.set_service(service),
+                }
             }
         }
     };
 }
 
 any_controller! {
-    monaco::FAMILY, monaco::controller => /// See [`Acc`].
+    monaco::FAMILY => /// See [`Acc`].
         Monaco(Acc),
-    vegas::VEGAS, Vegas::new => /// See [`Vegas`].
+    vegas::VEGAS => /// See [`Vegas`].
         Vegas(Vegas),
-    vegas::VEGAS_K, Vegas::new => /// See [`Vegas`].
+    vegas::VEGAS_K => /// See [`Vegas`].
         VegasK(Vegas),
-    vegas_rem::FAMILY, VegasRem::new => /// See [`VegasRem`].
+    vegas_rem::FAMILY => /// See [`VegasRem`].
         VegasRem(VegasRem),
-    reno::RENO, Reno::new => /// See [`Reno`].
+    reno::RENO => /// See [`Reno`].
         Reno(Reno),
-    reno::NEWRENO, Reno::new => /// See [`Reno`].
+    reno::NEWRENO => /// See [`Reno`].
         NewReno(Reno),
-    cubic::FAMILY, Cubic::new => /// See [`Cubic`].
+    cubic::FAMILY => /// See [`Cubic`].
         Cubic(Cubic),
-    multcp::FAMILY, MulTcp::new => /// See [`MulTcp`].
+    multcp::FAMILY => /// See [`MulTcp`].
         MulTcp(MulTcp),
-    unresponsive::FAMILY, Unresponsive::new => /// See [`Unresponsive`].
+    unresponsive::FAMILY => /// See [`Unresponsive`].
         Unresponsive(Unresponsive),
-}
-
-/// How the ends of a tunnel are made, for controllers that are fed by reports: how the sender
-/// uses its window, and the receiver's meter. `None` for controllers that run on a stream's
-/// acknowledgements.
-pub fn tunnel(values: &Values) -> Option<(Sending, Meter)> {
-    match values.family().name {
-        "monaco" => Some((monaco::sending(values), monaco::meter(values))),
-        _ => None,
-    }
 }

@@ -28,9 +28,12 @@
 //! [RFC 7661].
 
 use crate::tcp_window::{ECN, IMPATIENT, INITIAL_WINDOW, SACK, TcpWindow, marks};
-use crate::{Acked, Allowance, Congestion, Controller, Marks, PathView, Recovery};
-use accord_units::param::{Family, Role, Values};
-use accord_units::{Bytes, Objective, Time};
+use crate::{Acked, Allowance, Capabilities, Congestion, Controller, PathView, Recovery};
+use crate::{AnyController, Maker, Transport};
+use accord_family::{
+    Dynamics, Family, FlowFacts, Objective, Role, Values, WindowDynamics, WindowLaw,
+};
+use accord_units::{Bytes, Time};
 
 /// Reno as the scenario language sees it.
 pub static RENO: Family = Family {
@@ -40,6 +43,13 @@ pub static RENO: Family = Family {
     params: &[INITIAL_WINDOW, ECN],
     check: |_| Ok(()),
     role: Role::Controller(|_| Objective::Loss),
+    dynamics: Dynamics::Window(dynamics),
+    kernel: None,
+    page: "models/reno.md",
+    maker: &Maker {
+        build: |values, packet| AnyController::Reno(Reno::new(values, packet, Recovery::Reno)),
+        transport: Transport::Stream,
+    },
 };
 
 /// NewReno as the scenario language sees it.
@@ -50,7 +60,36 @@ pub static NEWRENO: Family = Family {
     params: &[INITIAL_WINDOW, IMPATIENT, SACK, ECN],
     check: |_| Ok(()),
     role: Role::Controller(|_| Objective::Loss),
+    dynamics: Dynamics::Window(dynamics),
+    kernel: Some("reno"),
+    page: "models/reno.md",
+    maker: &Maker {
+        build: |values, packet| AnyController::NewReno(Reno::new(values, packet, recovery(values))),
+        transport: Transport::Stream,
+    },
 };
+
+/// How NewReno repairs losses.
+fn recovery(values: &Values) -> Recovery {
+    if values.flag("sack") {
+        Recovery::Sack
+    } else if values.flag("impatient") {
+        Recovery::NewReno
+    } else {
+        Recovery::SteadyNewReno
+    }
+}
+
+/// Both move alike: how they repair losses does not show in a fluid.
+fn dynamics(values: &Values, facts: &FlowFacts) -> WindowDynamics {
+    WindowDynamics {
+        law: WindowLaw::Reno,
+        initial: values.size("initial_window").bytes_f64(facts.packet),
+        window_clocked: true,
+        ecn: values.flag("ecn"),
+        ..WindowDynamics::UNRESPONSIVE
+    }
+}
 
 /// TCP Reno or NewReno.
 #[derive(Clone, Debug)]
@@ -58,27 +97,20 @@ pub struct Reno {
     cwnd: TcpWindow,
     /// Bytes acknowledged in congestion avoidance that have not grown the window yet.
     counted: u64,
-    recovery: Recovery,
-    marks: Marks,
+    capabilities: Capabilities,
 }
 
 impl Reno {
-    /// Builds the one that `values` names, for packets of `packet` bytes.
-    pub fn new(values: &Values, packet: Bytes) -> Reno {
-        let recovery = if values.family().name == RENO.name {
-            Recovery::Reno
-        } else if values.flag("sack") {
-            Recovery::Sack
-        } else if values.flag("impatient") {
-            Recovery::NewReno
-        } else {
-            Recovery::SteadyNewReno
-        };
+    /// Builds it for packets of `packet` bytes.
+    fn new(values: &Values, packet: Bytes, recovery: Recovery) -> Reno {
         Reno {
             cwnd: TcpWindow::new(values, packet),
             counted: 0,
-            recovery,
-            marks: marks(values),
+            capabilities: Capabilities {
+                recovery,
+                marks: marks(values),
+                early_retransmission: false,
+            },
         }
     }
 }
@@ -126,11 +158,7 @@ impl Controller for Reno {
         self.cwnd.threshold()
     }
 
-    fn recovery(&self) -> Recovery {
-        self.recovery
-    }
-
-    fn marks(&self) -> Marks {
-        self.marks
+    fn capabilities(&self) -> Capabilities {
+        self.capabilities
     }
 }

@@ -14,7 +14,7 @@
 //! controller that steers an accumulation to a target holds a service when it steers the
 //! excess to zero instead.
 
-use accord_units::Service;
+use accord_family::Service;
 
 /// A service as a controller holds it.
 #[derive(Clone, Copy, Debug, PartialEq)]

@@ -1,8 +1,8 @@
 //! The congestion window of the TCP-like controllers: what Reno and Vegas share.
 
-use crate::{Allowance, Marks, PathView};
+use crate::{Allowance, Marks, PathView, Recovery};
+use accord_family::{Kind, Param, Values};
 use accord_units::Bytes;
-use accord_units::param::{Kind, Param, Values};
 
 /// Initial window, shared by the TCP-like controllers.
 pub(crate) const INITIAL_WINDOW: Param = Param {
@@ -51,6 +51,14 @@ pub(crate) fn marks(values: &Values) -> Marks {
     match values.flag("ecn") {
         true => Marks::Loss,
         false => Marks::Nothing,
+    }
+}
+
+/// How losses are repaired for a controller with [`SACK`].
+pub(crate) fn recovery(values: &Values) -> Recovery {
+    match values.flag("sack") {
+        true => Recovery::Sack,
+        false => Recovery::NewReno,
     }
 }
 

@@ -1,8 +1,9 @@
 //! The absence of control, for flows that send what their demand says.
 
 use crate::{Acked, Allowance, Congestion, Controller, PathView};
-use accord_units::param::{Family, Role, Values};
-use accord_units::{Bytes, Objective, Time};
+use crate::{AnyController, Maker, Transport};
+use accord_family::{Dynamics, Family, Objective, Role, WindowDynamics};
+use accord_units::{Bytes, Time};
 
 /// The absence of control as the scenario language sees it.
 pub static FAMILY: Family = Family {
@@ -12,18 +13,18 @@ pub static FAMILY: Family = Family {
     params: &[],
     check: |_| Ok(()),
     role: Role::Controller(|_| Objective::Unresponsive),
+    dynamics: Dynamics::Window(|_, _| WindowDynamics::UNRESPONSIVE),
+    kernel: None,
+    page: "models/none.md",
+    maker: &Maker {
+        build: |_, _| AnyController::Unresponsive(Unresponsive),
+        transport: Transport::Open,
+    },
 };
 
 /// No control.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Unresponsive;
-
-impl Unresponsive {
-    /// There is nothing to choose.
-    pub fn new(_: &Values, _: Bytes) -> Unresponsive {
-        Unresponsive
-    }
-}
 
 impl Controller for Unresponsive {
     fn on_ack(&mut self, _: &Acked, _: &PathView, _: Time) {}

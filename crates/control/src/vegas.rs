@@ -40,12 +40,22 @@
 //! but for a timeout, so that a duplicate acknowledgement can follow a loss. A window that
 //! shrinks takes ssthresh down with it.
 
+mod thresholds;
+
+pub(crate) use thresholds::Thresholds;
+
 use crate::estimator::VegasEstimator;
 use crate::service::Held;
-use crate::tcp_window::{ECN, INITIAL_WINDOW, SACK, TcpWindow, marks};
-use crate::{Acked, Allowance, Congestion, Controller, Marks, PathView, Recovery};
-use accord_units::param::{Family, Kind, Param, Role, Values};
-use accord_units::{Bytes, Duration, Objective, Rate, Service, Size, Target, Time};
+use crate::tcp_window::{ECN, INITIAL_WINDOW, SACK, TcpWindow, marks, recovery};
+use crate::{Acked, Allowance, Capabilities, Congestion, Controller, Marks, PathView};
+use crate::{AnyController, Maker, Transport};
+use accord_family::{
+    BaseRtt, Dynamics, Family, FlowFacts, Kind, Objective, Param, Reads, Role, Service, Target,
+    Values, WindowDynamics,
+};
+use accord_units::{Bytes, Duration, Time};
+use std::f64::consts::LN_2;
+use thresholds::{check, target};
 
 pub(crate) const ALPHA: Param = Param {
     name: "alpha",
@@ -133,6 +143,13 @@ pub static VEGAS: Family = Family {
     ],
     check,
     role: Role::Controller(objective),
+    dynamics: Dynamics::Window(|values, facts| dynamics(values, facts, known_or_smallest(values))),
+    kernel: None,
+    page: "models/vegas.md",
+    maker: &Maker {
+        build: |values, packet| AnyController::Vegas(Vegas::new(values, packet, base_rtt(values))),
+        transport: Transport::Stream,
+    },
 };
 
 /// Vegas-k as the scenario language sees it.
@@ -153,107 +170,66 @@ pub static VEGAS_K: Family = Family {
         ECN,
     ],
     check,
-    role: Role::Controller(objective),
+    role: Role::Controller(true_objective),
+    dynamics: Dynamics::Window(|values, facts| {
+        let samples = values.integer("k") as f64;
+        let bytes = samples * facts.packet.as_f64();
+        dynamics(values, facts, BaseRtt::Last { bytes })
+    }),
+    kernel: None,
+    page: "models/vegas.md",
+    maker: &Maker {
+        build: |values, packet| AnyController::VegasK(Vegas::new(values, packet, last(values))),
+        transport: Transport::Stream,
+    },
 };
 
-/// α and β as they are given.
-#[derive(Clone, Copy)]
-enum Given {
-    Amounts(Size, Size),
-    Rates(Rate, Rate),
-}
-
-impl Given {
-    fn read(values: &Values) -> Result<Given, String> {
-        let amounts = (values.size_opt("alpha"), values.size_opt("beta"));
-        let rates = (values.rate_opt("alpha_rate"), values.rate_opt("beta_rate"));
-        match (amounts, rates) {
-            ((alpha, beta), (None, None)) => Ok(Given::Amounts(
-                alpha.unwrap_or(Size::Packets(1.0)),
-                beta.unwrap_or(Size::Packets(3.0)),
-            )),
-            ((None, None), (Some(alpha), Some(beta))) => Ok(Given::Rates(alpha, beta)),
-            ((None, None), _) => Err("alpha_rate and beta_rate go together; give both (they \
-                                      may be equal)"
-                .into()),
-            _ => Err(
-                "alpha and beta are amounts, alpha_rate and beta_rate the same per base \
-                      round-trip time; give one pair or the other"
-                    .into(),
-            ),
-        }
-    }
-}
-
-fn check(values: &Values) -> Result<(), String> {
-    let ordered = match Given::read(values)? {
-        Given::Amounts(Size::Packets(a), Size::Packets(b)) => a <= b,
-        Given::Amounts(Size::Bytes(a), Size::Bytes(b)) => a <= b,
-        Given::Amounts(..) => {
-            return Err(
-                "alpha and beta must have the same unit; write both in packets or \
-                        both in bytes (without a value they are 1 pkt and 3 pkt)"
-                    .into(),
-            );
-        }
-        Given::Rates(a, b) => a <= b,
-    };
-    if ordered {
-        Ok(())
-    } else {
-        Err(
-            "alpha must not be more than beta (without a value they are 1 pkt and 3 pkt); \
-             for a single target give both the same"
-                .into(),
-        )
-    }
-}
-
-/// The middle of the thresholds: the flow may come to rest anywhere between them, each
-/// from the side it comes from.
+/// Judged by the smallest round-trip time of all, unless the true one is known.
 fn objective(values: &Values) -> Objective {
-    let target = match Given::read(values) {
-        Ok(Given::Rates(a, b)) => {
-            Target::PerRoundTrip(Rate::from_bps_f64((a.as_bps_f64() + b.as_bps_f64()) / 2.0))
-        }
-        Ok(Given::Amounts(Size::Bytes(a), Size::Bytes(b))) => Target::Amount(Size::Bytes(
-            Bytes::from_f64((a.as_f64() + b.as_f64()) / 2.0),
-        )),
-        Ok(Given::Amounts(Size::Packets(a), Size::Packets(b))) => {
-            Target::Amount(Size::Packets((a + b) / 2.0))
-        }
-        _ => unreachable!("the family's check has passed"),
-    };
-    let measured = values.family().name == VEGAS.name && values.choice("base_rtt") == "measured";
-    match target {
-        target if measured => Objective::MeasuredAccumulation { target },
+    match values.choice("base_rtt") {
+        "measured" => Objective::MeasuredAccumulation {
+            target: target(values),
+        },
+        _ => true_objective(values),
+    }
+}
+
+/// Judged by a base round-trip time that is the true one, or becomes it.
+fn true_objective(values: &Values) -> Objective {
+    match target(values) {
         Target::Amount(target) => Objective::Accumulation { target },
         Target::PerRoundTrip(rate) => Objective::AccumulationPerRoundTrip { rate },
     }
 }
 
-/// α and β, ready to compare with a backlog in bytes.
-#[derive(Clone, Copy, Debug)]
-pub(crate) enum Thresholds {
-    /// In bytes.
-    Amounts(f64, f64),
-    /// In bytes per second of base round-trip time.
-    Rates(f64, f64),
+/// What a fluid takes for the base round-trip time of those that have the choice.
+pub(crate) fn known_or_smallest(values: &Values) -> BaseRtt {
+    match values.choice("base_rtt") {
+        "known" => BaseRtt::Known,
+        _ => BaseRtt::Smallest,
+    }
 }
 
-impl Thresholds {
-    fn new(values: &Values, packet: Bytes) -> Thresholds {
-        match Given::read(values).expect("the family's check has passed") {
-            Given::Amounts(a, b) => Thresholds::Amounts(a.bytes_f64(packet), b.bytes_f64(packet)),
-            Given::Rates(a, b) => Thresholds::Rates(a.as_bps_f64() / 8.0, b.as_bps_f64() / 8.0),
-        }
+fn dynamics(values: &Values, facts: &FlowFacts, base: BaseRtt) -> WindowDynamics {
+    WindowDynamics {
+        law: Thresholds::new(values, facts.packet).law(facts.weight),
+        base,
+        ecn: values.flag("ecn"),
+        ..window_dynamics(values, facts)
     }
+}
 
-    pub(crate) fn in_bytes(self, base_rtt: Duration) -> (f64, f64) {
-        match self {
-            Thresholds::Amounts(a, b) => (a, b),
-            Thresholds::Rates(a, b) => (a * base_rtt.as_secs_f64(), b * base_rtt.as_secs_f64()),
-        }
+/// What the dynamics of all that move as Vegas does have in common.
+pub(crate) fn window_dynamics(values: &Values, facts: &FlowFacts) -> WindowDynamics {
+    let size = |name| values.size(name).bytes_f64(facts.packet);
+    WindowDynamics {
+        reads: Reads::RoundTrip,
+        initial: size("initial_window"),
+        growth: LN_2 / 2.0,
+        leave: size("gamma"),
+        keep: 7.0 / 8.0,
+        window_clocked: true,
+        ..WindowDynamics::UNRESPONSIVE
     }
 }
 
@@ -271,8 +247,7 @@ pub struct Vegas {
     growing: bool,
     /// Until when a further early loss is one of the round trip already answered.
     answered_until: Time,
-    recovery: Recovery,
-    marks: Marks,
+    capabilities: Capabilities,
 }
 
 /// The estimator with the base round-trip time that `values` asks for.
@@ -283,14 +258,14 @@ pub(crate) fn base_rtt(values: &Values) -> VegasEstimator {
     }
 }
 
+/// The estimator of Vegas-k.
+fn last(values: &Values) -> VegasEstimator {
+    VegasEstimator::last(usize::try_from(values.integer("k")).unwrap_or(usize::MAX))
+}
+
 impl Vegas {
-    /// Builds the one that `values` names, for packets of `packet` bytes.
-    pub fn new(values: &Values, packet: Bytes) -> Vegas {
-        let estimator = if values.family().name == VEGAS_K.name {
-            VegasEstimator::last(usize::try_from(values.integer("k")).unwrap_or(usize::MAX))
-        } else {
-            base_rtt(values)
-        };
+    /// Builds it for packets of `packet` bytes.
+    fn new(values: &Values, packet: Bytes, estimator: VegasEstimator) -> Vegas {
         let marks = marks(values);
         Vegas::with(
             values,
@@ -308,11 +283,6 @@ impl Vegas {
         thresholds: Thresholds,
         marks: Marks,
     ) -> Vegas {
-        let recovery = if values.flag("sack") {
-            Recovery::Sack
-        } else {
-            Recovery::NewReno
-        };
         Vegas {
             cwnd: TcpWindow::new(values, packet),
             estimator,
@@ -321,8 +291,11 @@ impl Vegas {
             gamma: values.size("gamma").bytes_f64(packet),
             growing: false,
             answered_until: Time::ZERO,
-            recovery,
-            marks,
+            capabilities: Capabilities {
+                recovery: recovery(values),
+                marks,
+                early_retransmission: true,
+            },
         }
     }
 
@@ -428,12 +401,8 @@ impl Controller for Vegas {
         self.estimator.base_rtt()
     }
 
-    fn recovery(&self) -> Recovery {
-        self.recovery
-    }
-
-    fn marks(&self) -> Marks {
-        self.marks
+    fn capabilities(&self) -> Capabilities {
+        self.capabilities
     }
 
     fn set_service(&mut self, service: &Service) {
@@ -442,10 +411,5 @@ impl Controller for Vegas {
 
     fn set_base_rtt(&mut self, base_rtt: Duration) {
         self.estimator.tell(base_rtt);
-    }
-
-    #[inline]
-    fn early_retransmission(&self) -> bool {
-        true
     }
 }

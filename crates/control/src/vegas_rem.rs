@@ -33,9 +33,13 @@
 use crate::estimator::MarkEstimator;
 use crate::tcp_window::{INITIAL_WINDOW, SACK};
 use crate::vegas::{self, Thresholds, Vegas};
-use crate::{Acked, Allowance, Congestion, Controller, Marks, PathView, Recovery};
-use accord_units::param::{Family, Kind, Param, Role, Values};
-use accord_units::{Bytes, Duration, Objective, Size, Target, Time};
+use crate::{Acked, Allowance, Capabilities, Congestion, Controller, Marks, PathView};
+use crate::{AnyController, Maker, Transport};
+use accord_family::{
+    Dynamics, Family, FlowFacts, Kind, Objective, Param, Reads, Role, Target, Values,
+    WindowDynamics,
+};
+use accord_units::{Bytes, Duration, Size, Time};
 
 /// Vegas with REM as the scenario language sees it.
 pub static FAMILY: Family = Family {
@@ -94,12 +98,45 @@ pub static FAMILY: Family = Family {
         target: target(values),
         phi: values.number("phi"),
     }),
+    dynamics: Dynamics::Window(dynamics),
+    kernel: None,
+    page: "models/vegas-rem.md",
+    maker: &Maker {
+        build: |values, packet| AnyController::VegasRem(VegasRem::new(values, packet)),
+        transport: Transport::Stream,
+    },
 };
 
 fn target(values: &Values) -> Target {
     match values.rate_opt("alpha_rate") {
         Some(rate) => Target::PerRoundTrip(rate),
         None => Target::Amount(values.size_opt("alpha").unwrap_or(Size::Packets(2.0))),
+    }
+}
+
+fn thresholds(values: &Values, packet: Bytes) -> Thresholds {
+    match target(values) {
+        Target::Amount(size) => {
+            let bytes = size.bytes_f64(packet);
+            Thresholds::Amounts(bytes, bytes)
+        }
+        Target::PerRoundTrip(rate) => {
+            let rate = rate.as_bps_f64() / 8.0;
+            Thresholds::Rates(rate, rate)
+        }
+    }
+}
+
+fn dynamics(values: &Values, facts: &FlowFacts) -> WindowDynamics {
+    WindowDynamics {
+        law: thresholds(values, facts.packet).law(facts.weight),
+        reads: Reads::Marks {
+            ln_phi: values.number("phi").ln(),
+            memory: values.integer("memory") as f64 * facts.packet.as_f64(),
+        },
+        base: vegas::known_or_smallest(values),
+        ecn: true,
+        ..vegas::window_dynamics(values, facts)
     }
 }
 
@@ -114,16 +151,7 @@ pub struct VegasRem {
 impl VegasRem {
     /// Builds it for packets of `packet` bytes.
     pub fn new(values: &Values, packet: Bytes) -> VegasRem {
-        let thresholds = match target(values) {
-            Target::Amount(size) => {
-                let bytes = size.bytes_f64(packet);
-                Thresholds::Amounts(bytes, bytes)
-            }
-            Target::PerRoundTrip(rate) => {
-                let rate = rate.as_bps_f64() / 8.0;
-                Thresholds::Rates(rate, rate)
-            }
-        };
+        let thresholds = thresholds(values, packet);
         let estimator = vegas::base_rtt(values);
         VegasRem {
             vegas: Vegas::with(values, packet, estimator, thresholds, Marks::Price),
@@ -169,20 +197,11 @@ impl Controller for VegasRem {
         self.vegas.base_rtt_estimate()
     }
 
-    fn recovery(&self) -> Recovery {
-        self.vegas.recovery()
-    }
-
-    fn marks(&self) -> Marks {
-        self.vegas.marks()
+    fn capabilities(&self) -> Capabilities {
+        self.vegas.capabilities()
     }
 
     fn set_base_rtt(&mut self, base_rtt: Duration) {
         self.vegas.set_base_rtt(base_rtt);
-    }
-
-    #[inline]
-    fn early_retransmission(&self) -> bool {
-        true
     }
 }

@@ -3,7 +3,7 @@
 mod common;
 
 use accord_control::{AnyController, Congestion, Controller, PathView, Report};
-use accord_units::param::Raw;
+use accord_family::Raw;
 use accord_units::{Bytes, Duration, Rate, Time};
 use common::{PACKET, build};
 

@@ -5,9 +5,10 @@ mod common;
 mod values;
 
 use accord_control::{
-    Acked, AnyController, Congestion, Controller, FAMILIES, PathView, Report, tunnel,
+    Acked, AnyController, Congestion, Controller, FAMILIES, Maker, PathView, Report, Transport,
 };
-use accord_units::{Bytes, Duration, Rate, Service, Time};
+use accord_family::Service;
+use accord_units::{Bytes, Duration, Rate, Time};
 use common::PACKET;
 use proptest::prelude::*;
 
@@ -167,7 +168,10 @@ fn every_check_accepts_the_defaults_and_the_printed_law() {
         for values in [family.defaults(), values::printed(family)] {
             assert_eq!((family.check)(&values), Ok(()), "{}", family.name);
             AnyController::build(&values, Bytes::new(PACKET));
-            tunnel(&values);
+            if let Transport::Tunnel { sending, meter } = Maker::of(family).transport {
+                sending(&values);
+                meter(&values);
+            }
         }
     }
 }
@@ -196,14 +200,14 @@ proptest! {
 
 /// Engines ask the role how a controller measures, endpoints are built by whether it has a meter.
 #[test]
-fn tunnels_are_those_with_a_meter() {
+fn the_transport_is_that_of_the_role() {
     for family in FAMILIES {
-        let is_tunnel = matches!(family.role, accord_units::param::Role::Tunnel(_));
-        assert_eq!(
-            tunnel(&family.defaults()).is_some(),
-            is_tunnel,
-            "{}",
-            family.name
-        );
+        let role = matches!(family.role, accord_family::Role::Tunnel(_));
+        let made = matches!(Maker::of(family).transport, Transport::Tunnel { .. });
+        assert_eq!(made, role, "{}", family.name);
+        let objective = family.role.objective(&family.defaults());
+        let responds = objective != Some(accord_family::Objective::Unresponsive);
+        let open = matches!(Maker::of(family).transport, Transport::Open);
+        assert_eq!(open, !responds, "{}", family.name);
     }
 }

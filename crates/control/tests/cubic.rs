@@ -3,7 +3,7 @@
 mod common;
 
 use accord_control::{Acked, AnyController, Congestion, Controller, Marks, Recovery};
-use accord_units::param::Raw;
+use accord_family::Raw;
 use accord_units::{Bytes, Duration, Time};
 use common::{ACK, Fifo, PACKET, Paced, build, path, text, window};
 
@@ -215,14 +215,20 @@ fn time_does_not_pass_while_the_window_is_not_used() {
 #[test]
 fn it_says_how_losses_are_repaired_and_what_marks_are() {
     let c = build("cubic", &[]);
-    assert_eq!((c.recovery(), c.marks()), (Recovery::Sack, Marks::Nothing));
+    assert_eq!(
+        (c.capabilities().recovery, c.capabilities().marks),
+        (Recovery::Sack, Marks::Nothing)
+    );
     let changes = [
         ("sack", Raw::Flag(false)),
         ("ecn", Raw::Flag(true)),
         ("initial_window", text("100 pkt")),
     ];
     let mut c = build("cubic", &changes);
-    assert_eq!((c.recovery(), c.marks()), (Recovery::NewReno, Marks::Loss));
+    assert_eq!(
+        (c.capabilities().recovery, c.capabilities().marks),
+        (Recovery::NewReno, Marks::Loss)
+    );
     c.on_congestion(Congestion::Ecn, &path(100), Time::ZERO);
     assert_eq!(window(&c), 70.0);
 }

@@ -3,8 +3,8 @@
 mod common;
 
 use accord_control::{AnyController, Congestion, Controller, Marks, Recovery};
-use accord_units::param::Raw;
-use accord_units::{Bytes, Duration, Service, Time};
+use accord_family::{Raw, Service};
+use accord_units::{Bytes, Duration, Time};
 use common::{Fifo, PACKET, Paced, build, path, text, window};
 
 fn multcp(weight: f64, changes: &[(&str, Raw)]) -> AnyController {
@@ -95,8 +95,14 @@ fn a_small_window_doubles_at_most() {
 #[test]
 fn it_says_how_losses_are_repaired_and_what_marks_are() {
     let c = multcp(2.0, &[]);
-    assert_eq!((c.recovery(), c.marks()), (Recovery::Sack, Marks::Nothing));
+    assert_eq!(
+        (c.capabilities().recovery, c.capabilities().marks),
+        (Recovery::Sack, Marks::Nothing)
+    );
     let changes = [("sack", Raw::Flag(false)), ("ecn", Raw::Flag(true))];
     let c = multcp(2.0, &changes);
-    assert_eq!((c.recovery(), c.marks()), (Recovery::NewReno, Marks::Loss));
+    assert_eq!(
+        (c.capabilities().recovery, c.capabilities().marks),
+        (Recovery::NewReno, Marks::Loss)
+    );
 }

@@ -3,9 +3,11 @@
 
 mod common;
 
-use accord_control::{AnyController, Arrival, Controller, Meter, PathView, Report, tunnel};
-use accord_units::param::Raw;
-use accord_units::{Bytes, Duration, Rate, Service, Time};
+use accord_control::{
+    AnyController, Arrival, Controller, Maker, Meter, PathView, Report, Transport,
+};
+use accord_family::{Raw, Service};
+use accord_units::{Bytes, Duration, Rate, Time};
 use common::{PACKET, build, family, text, values};
 
 /// The smoothed round-trip time, which the law uses, and the latest, which it does not.
@@ -213,7 +215,10 @@ fn below_a_packet_per_round_trip_the_rate_halves_and_jumps_back() {
 
 fn printed_meter() -> Meter {
     let values = values("monaco", &[("law", text("printed"))]);
-    tunnel(&values).expect("it runs on a tunnel").1
+    match Maker::of(values.family()).transport {
+        Transport::Tunnel { meter, .. } => meter(&values),
+        _ => panic!("it runs on a tunnel"),
+    }
 }
 
 fn at(us: u64) -> Time {

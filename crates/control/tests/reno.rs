@@ -3,7 +3,7 @@
 mod common;
 
 use accord_control::{Acked, AnyController, Congestion, Controller, Marks, Recovery};
-use accord_units::param::Raw;
+use accord_family::Raw;
 use accord_units::{Bytes, Duration, Time};
 use common::{ACK, Fifo, PACKET, build, path, text, window};
 
@@ -106,8 +106,8 @@ fn a_loss_leaves_half_of_what_was_in_flight_and_two_packets_at_least() {
 fn a_mark_halves_the_window_as_a_loss_does() {
     for name in ["reno", "newreno", "vegas"] {
         let mut c = build(name, &[("ecn", Raw::Flag(true))]);
-        assert_eq!(c.marks(), Marks::Loss);
-        assert_eq!(build(name, &[]).marks(), Marks::Nothing);
+        assert_eq!(c.capabilities().marks, Marks::Loss);
+        assert_eq!(build(name, &[]).capabilities().marks, Marks::Nothing);
         let now = Time::ZERO + Duration::from_ms(1);
         c.on_congestion(Congestion::Ecn, &path(20), now);
         assert_eq!(window(&c), 10.0, "{name}");
@@ -166,11 +166,14 @@ fn the_window_waits_in_recovery_and_while_it_is_not_used() {
 
 #[test]
 fn each_says_how_losses_are_repaired() {
-    assert_eq!(build("reno", &[]).recovery(), Recovery::Reno);
-    assert_eq!(build("newreno", &[]).recovery(), Recovery::NewReno);
+    assert_eq!(build("reno", &[]).capabilities().recovery, Recovery::Reno);
+    assert_eq!(
+        build("newreno", &[]).capabilities().recovery,
+        Recovery::NewReno
+    );
     let steady = build("newreno", &[("impatient", Raw::Flag(false))]);
-    assert_eq!(steady.recovery(), Recovery::SteadyNewReno);
+    assert_eq!(steady.capabilities().recovery, Recovery::SteadyNewReno);
     let sack = build("newreno", &[("sack", Raw::Flag(true))]);
-    assert_eq!(sack.recovery(), Recovery::Sack);
-    assert!(!sack.early_retransmission());
+    assert_eq!(sack.capabilities().recovery, Recovery::Sack);
+    assert!(!sack.capabilities().early_retransmission);
 }

@@ -3,8 +3,8 @@
 mod common;
 
 use accord_control::{AnyController, Controller, PathView, Report};
-use accord_units::param::Raw;
-use accord_units::{Bytes, Duration, Rate, Service, Time};
+use accord_family::{Raw, Service};
+use accord_units::{Bytes, Duration, Rate, Time};
 use common::{PACKET, build, text};
 
 const RTT: Duration = Duration::from_ms(100);

@@ -4,8 +4,8 @@
 mod common;
 
 use accord_control::{Acked, AnyController, Congestion, Controller, Recovery};
-use accord_units::param::Raw;
-use accord_units::{Bytes, Duration, Objective, Size, Target, Time};
+use accord_family::{Objective, Raw, Target};
+use accord_units::{Bytes, Duration, Size, Time};
 use common::{ACK, Fifo, PACKET, build, family, path, text, values, window};
 
 /// Base round-trip time of the paths below in milliseconds, so the packets that fit.
@@ -235,10 +235,12 @@ fn controllers_are_small_in_memory() {
 #[test]
 fn it_looks_for_losses_early() {
     let c = build("vegas", &[]);
-    assert!(c.early_retransmission());
-    assert_eq!(c.recovery(), Recovery::NewReno);
+    assert!(c.capabilities().early_retransmission);
+    assert_eq!(c.capabilities().recovery, Recovery::NewReno);
     assert_eq!(
-        build("vegas", &[("sack", Raw::Flag(true))]).recovery(),
+        build("vegas", &[("sack", Raw::Flag(true))])
+            .capabilities()
+            .recovery,
         Recovery::Sack
     );
 }

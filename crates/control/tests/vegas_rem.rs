@@ -5,8 +5,8 @@ mod common;
 
 use accord_control::estimator::MarkEstimator;
 use accord_control::{Acked, AnyController, Congestion, Controller, Marks};
+use accord_family::Raw;
 use accord_units::Time;
-use accord_units::param::Raw;
 use common::{ACK, build, family, path, text, window};
 
 /// splitmix64.
@@ -62,7 +62,7 @@ fn the_rate_is_the_target_over_the_price() {
 #[test]
 fn marks_are_a_price_and_losses_are_losses() {
     let mut c = build("vegas-rem", &[("initial_window", text("20 pkt"))]);
-    assert_eq!(c.marks(), Marks::Price);
+    assert_eq!(c.capabilities().marks, Marks::Price);
     c.on_congestion(Congestion::Loss, &path(20), Time::ZERO);
     assert_eq!(window(&c), 10.0);
 }

@@ -2,8 +2,8 @@
 
 use crate::resize::{resize, smaller_packets};
 use crate::stretch::stretch;
+use accord_family::{Objective, Param, Raw, Role, Value, Values};
 use accord_scenario::{Change, Demand, Engine, Limit, Scenario};
-use accord_units::param::{Param, Raw, Role, Value, Values};
 use accord_units::{Bytes, Rate};
 use serde::Serialize;
 
@@ -187,7 +187,8 @@ pub(crate) fn is_tunnel(controller: &Values) -> bool {
 
 /// Whether anything comes back to the sender.
 pub(crate) fn responds(flow: &accord_scenario::Flow) -> bool {
-    flow.controller.family().name != "none"
+    let values = &flow.controller;
+    values.family().role.objective(values) != Some(Objective::Unresponsive)
 }
 
 /// The parameter of a family, if it has it.

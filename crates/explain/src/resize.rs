@@ -1,8 +1,8 @@
 //! Packets of another size on the same network.
 
 use crate::effect::{is_tunnel, param, responds};
+use accord_family::{Kind, Raw, Value, Values};
 use accord_scenario::{Change, Flow, Limit, Scenario};
-use accord_units::param::{Kind, Raw, Value, Values};
 use accord_units::{Bytes, Duration, Size};
 
 /// Lets `change` give packets other sizes, none larger than before. What the packets by which

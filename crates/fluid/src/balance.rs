@@ -15,11 +15,11 @@
 //! What enters falls as the level rises; the level at which it is what the link serves is
 //! found queue by queue, by bisection, until no queue changes any more.
 
-use crate::discipline::{Discipline, Law as Rule};
+use crate::discipline::Discipline;
 use crate::error::FluidError;
-use crate::law::Law;
 use crate::model::{Model, Network};
 use crate::rest::Equilibrium;
+use accord_family::{QueueLaw, WindowLaw};
 
 /// Rounds over all queues.
 const ROUNDS: usize = 2000;
@@ -110,10 +110,15 @@ impl Balance<'_, '_> {
         for &k in self.kinds {
             let (kind, path) = (&self.model.kinds[k], &self.network.paths[k]);
             let bounded = path.hops[..path.forward].iter().any(|h| {
-                !matches!(self.rules[h.queue].law, Rule::DropTail | Rule::Avd { .. })
-                    || self.model.buffer(h.queue).is_finite()
+                !matches!(
+                    self.rules[h.queue].law,
+                    QueueLaw::DropTail | QueueLaw::Avd { .. }
+                ) || self.model.buffer(h.queue).is_finite()
             });
-            if kind.control.law == Law::Reno && !bounded && self.most(k).is_infinite() {
+            if kind.control.dynamics.law == WindowLaw::Reno
+                && !bounded
+                && self.most(k).is_infinite()
+            {
                 let flow = &self.model.scenario.flows[kind.members[0]];
                 let group = &self.model.scenario.groups[flow.group].name;
                 return Err(FluidError::NoEquilibrium(format!(
@@ -132,7 +137,7 @@ impl Balance<'_, '_> {
     /// What a flow of a kind sends.
     fn rate(&self, k: usize) -> f64 {
         let (kind, path) = (&self.model.kinds[k], &self.network.paths[k]);
-        if kind.control.law == Law::Unresponsive {
+        if kind.control.dynamics.law == WindowLaw::Unresponsive {
             return self.most(k);
         }
         let passes = |h: &crate::model::Hop| 1.0 - self.shown[h.queue].share;
@@ -159,8 +164,8 @@ impl Balance<'_, '_> {
         let Shown { share, .. } = self.shown[q];
         let (enters, serves) = match self.rules[q].law {
             // The price, or the virtual queue, goes by what arrives.
-            Rule::Rem { .. } => (arrives, 1.0),
-            Rule::Avq { utilisation, .. } => (arrives, utilisation),
+            QueueLaw::Rem { .. } => (arrives, 1.0),
+            QueueLaw::Avq { utilisation, .. } => (arrives, utilisation),
             _ if self.rules[q].marks => (arrives, 1.0),
             _ => (arrives * (1.0 - share), 1.0),
         };
@@ -173,15 +178,15 @@ impl Balance<'_, '_> {
         let rule = &self.rules[q];
         let longest = self.model.buffer(q) / capacity;
         match rule.law {
-            Rule::Rem { .. } => Shown {
+            QueueLaw::Rem { .. } => Shown {
                 delay: 0.0,
                 share: rule.share(level).0,
             },
-            Rule::Avq { .. } => Shown {
+            QueueLaw::Avq { .. } => Shown {
                 delay: 0.0,
                 share: -(-level).exp_m1(),
             },
-            Rule::Red { .. } => Shown {
+            QueueLaw::Red { .. } => Shown {
                 delay: level,
                 share: rule
                     .average(level * capacity)

@@ -15,48 +15,12 @@
 //! Departure: a discipline that marks drops everything instead, if any flow of its queue
 //! cannot be marked.
 
-use accord_units::param::{Value, Values};
-use accord_units::{Bytes, Size};
-
-/// A discipline with its parameters, in bytes and seconds.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub(crate) enum Law {
-    DropTail,
-    /// Shows its virtual delay.
-    Avd {
-        utilisation: f64,
-        gain: f64,
-        longest: f64,
-    },
-    /// Marks or drops what overflows the virtual buffer.
-    Avq {
-        utilisation: f64,
-        gain: f64,
-        buffer: f64,
-    },
-    Rem {
-        ln_phi: f64,
-        /// Of the price in milliseconds, per byte.
-        gain: f64,
-        /// Of the backlog, per second: the weight over the period.
-        backlog: f64,
-    },
-    Red {
-        min: f64,
-        max: f64,
-        /// Bytes that count as one in the thresholds.
-        unit: f64,
-        packet: f64,
-        ln_keep: f64,
-        probability: f64,
-        gentle: bool,
-    },
-}
+use accord_family::{QueueDynamics, QueueLaw};
 
 /// A discipline at work.
 #[derive(Clone, Debug)]
 pub(crate) struct Discipline {
-    pub law: Law,
+    pub law: QueueLaw,
     /// Marks rather than drops, where it can.
     pub marks: bool,
     /// The virtual backlog; REM's price in milliseconds; RED's average.
@@ -73,68 +37,26 @@ pub(crate) struct Refused {
 }
 
 impl Discipline {
-    /// Whether there is a law for it here.
-    pub fn is_known(v: &Values) -> bool {
-        matches!(v.family().name, "droptail" | "avd" | "avq" | "rem" | "red")
+    /// Whether a law marks or drops what would fit.
+    pub fn refuses(law: &QueueLaw) -> bool {
+        matches!(
+            law,
+            QueueLaw::Avq { .. } | QueueLaw::Rem { .. } | QueueLaw::Red { .. }
+        )
     }
 
-    /// A discipline of a queue for packets of `packet` bytes, all of which can be marked if
-    /// `capable`.
-    pub fn new(v: &Values, buffer: f64, packet: f64, capable: bool, capacity: f64) -> Discipline {
-        let name = v.family().name;
-        let own = |name| match v.get(name) {
-            Value::Size(size) => Some(size.bytes_f64(Bytes::from_f64(packet))),
-            _ => None,
-        };
-        let law = match name {
-            "avd" => Law::Avd {
-                utilisation: v.number("utilisation"),
-                gain: v.number("gain"),
-                longest: v.duration("max_delay").as_secs_f64(),
-            },
-            "avq" => {
-                // As the discipline itself has it where nothing bounds the queue.
-                let bounded = if buffer.is_finite() { buffer } else { 100e3 };
-                Law::Avq {
-                    utilisation: v.number("utilisation"),
-                    gain: v.number("gain"),
-                    buffer: own("buffer").unwrap_or(bounded),
-                }
+    /// A discipline with this law at a capacity in bytes per second; all packets can be marked
+    /// if `capable`.
+    pub fn new(dynamics: QueueDynamics, capable: bool, capacity: f64) -> Discipline {
+        let virtual_capacity = match dynamics.law {
+            QueueLaw::Avd { utilisation, .. } | QueueLaw::Avq { utilisation, .. } => {
+                utilisation * capacity
             }
-            "rem" => {
-                let counted = v.size("packet").bytes_f64(Bytes::new(1)).max(1.0);
-                Law::Rem {
-                    ln_phi: v.number("phi").ln(),
-                    gain: v.number("gain") / counted,
-                    backlog: v.number("backlog_weight") / v.duration("period").as_secs_f64(),
-                }
-            }
-            "red" => {
-                let unit = match v.size("min_threshold") {
-                    Size::Packets(_) => packet,
-                    Size::Bytes(_) => 1.0,
-                };
-                let threshold = |name| v.size(name).bytes_f64(Bytes::from_f64(packet)) / unit;
-                Law::Red {
-                    min: threshold("min_threshold"),
-                    max: threshold("max_threshold"),
-                    unit,
-                    packet,
-                    ln_keep: (-v.number("weight")).ln_1p(),
-                    probability: v.number("max_probability"),
-                    gentle: v.flag("gentle"),
-                }
-            }
-            _ => Law::DropTail,
-        };
-        let virtual_capacity = match law {
-            Law::Avd { utilisation, .. } | Law::Avq { utilisation, .. } => utilisation * capacity,
             _ => capacity,
         };
-        let ecn = matches!(name, "avq" | "rem" | "red") && v.flag("ecn");
         Discipline {
-            law,
-            marks: ecn && capable,
+            law: dynamics.law,
+            marks: dynamics.ecn && capable,
             level: 0.0,
             virtual_capacity,
         }
@@ -148,7 +70,7 @@ impl Discipline {
     /// What it shows beside the queue, in seconds.
     pub fn virtual_delay(&self) -> f64 {
         match self.law {
-            Law::Avd { longest, .. } => {
+            QueueLaw::Avd { longest, .. } => {
                 if self.level >= longest * self.virtual_capacity {
                     longest
                 } else {
@@ -162,7 +84,7 @@ impl Discipline {
     /// The price that a link with this discipline and a queuing delay shows, in seconds.
     pub fn price(&self, queuing_delay: f64) -> f64 {
         match self.law {
-            Law::Rem { .. } => 1e-3 * self.level,
+            QueueLaw::Rem { .. } => 1e-3 * self.level,
             _ => queuing_delay + self.virtual_delay(),
         }
     }
@@ -171,8 +93,8 @@ impl Discipline {
     #[inline]
     pub fn step(&mut self, arrived: f64, backlog: f64, capacity: f64, h: f64) -> Refused {
         let refused = match self.law {
-            Law::DropTail => return Refused::default(),
-            Law::Avd {
+            QueueLaw::DropTail => return Refused::default(),
+            QueueLaw::Avd {
                 utilisation,
                 gain,
                 longest,
@@ -181,7 +103,7 @@ impl Discipline {
                 self.level = self.level.min(longest * self.virtual_capacity);
                 0.0
             }
-            Law::Avq {
+            QueueLaw::Avq {
                 utilisation,
                 gain,
                 buffer,
@@ -191,7 +113,7 @@ impl Discipline {
                 self.level = self.level.min(buffer);
                 over
             }
-            Law::Rem {
+            QueueLaw::Rem {
                 gain,
                 backlog: weight,
                 ..
@@ -200,7 +122,7 @@ impl Discipline {
                 self.level = (self.level + gain * excess).max(0.0);
                 arrived * self.share(self.level).0
             }
-            Law::Red {
+            QueueLaw::Red {
                 unit,
                 packet,
                 ln_keep,
@@ -247,7 +169,7 @@ impl Discipline {
     /// The level at which RED's average is this backlog in bytes; no other queue is seen so.
     pub fn average(&self, backlog: f64) -> Option<f64> {
         match self.law {
-            Law::Red { unit, .. } => Some(backlog / unit),
+            QueueLaw::Red { unit, .. } => Some(backlog / unit),
             _ => None,
         }
     }
@@ -255,11 +177,11 @@ impl Discipline {
     /// The share that RED marks or drops at an average, or REM at a price, and its slope.
     pub fn share(&self, level: f64) -> (f64, f64) {
         match self.law {
-            Law::Rem { ln_phi, .. } => {
+            QueueLaw::Rem { ln_phi, .. } => {
                 let unmarked = (-level * ln_phi).exp();
                 (-(-level * ln_phi).exp_m1(), ln_phi * unmarked)
             }
-            Law::Red {
+            QueueLaw::Red {
                 min,
                 max,
                 probability,

@@ -25,20 +25,28 @@ pub enum FluidError {
         ratio: f64,
     },
     /// A controller that has no law here.
-    #[error("{group}: the fluid engine has no law for {controller}; run it with the packet engine")]
+    #[error(
+        "{group}: the fluid engine has no law for {controller}: {why}; run it with the packet engine"
+    )]
     NoLaw {
         /// Whose controller it is.
         group: String,
         /// Its name.
         controller: &'static str,
+        /// Why, as its family says.
+        why: &'static str,
     },
     /// A queue discipline that has no law here.
-    #[error("{link}: the fluid engine has no law for {discipline}; run it with the packet engine")]
+    #[error(
+        "{link}: the fluid engine has no law for {discipline}: {why}; run it with the packet engine"
+    )]
     NoDiscipline {
         /// Whose discipline it is.
         link: String,
         /// Its name.
         discipline: &'static str,
+        /// Why, as its family says.
+        why: &'static str,
     },
     /// There is no such equilibrium.
     #[error("no equilibrium to linearise at: {0}")]

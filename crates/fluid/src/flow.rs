@@ -2,8 +2,9 @@
 //! remembers.
 
 use crate::history::Tap;
-use crate::law::{Base, Control, Reads, Seen};
+use crate::law::{Control, Seen};
 use crate::model::Kind;
+use accord_family::{BaseRtt, Reads};
 use std::collections::VecDeque;
 
 /// A kind of flows as it runs.
@@ -92,7 +93,7 @@ impl Flow {
     /// What the source makes of the share of `marks` on the `bytes` that it hears of: a price
     /// in seconds, or a loss.
     pub fn heed(&mut self, control: &Control, seen: &mut Seen, marks: f64, bytes: f64) {
-        if let Reads::Marks { ln_phi, memory } = control.reads {
+        if let Reads::Marks { ln_phi, memory } = control.dynamics.reads {
             let m = &mut self.marks;
             m.seen = (m.seen + bytes).min(memory);
             if m.seen > 0.0 {
@@ -114,10 +115,10 @@ impl Flow {
         queue: f64,
         sent: f64,
     ) -> f64 {
-        match control.base {
-            Base::Smallest => before.min(base_rtt + queue),
-            Base::Known => base_rtt,
-            Base::Last { bytes } => self.recent.smallest(sent, base_rtt + queue, bytes),
+        match control.dynamics.base {
+            BaseRtt::Smallest => before.min(base_rtt + queue),
+            BaseRtt::Known => base_rtt,
+            BaseRtt::Last { bytes } => self.recent.smallest(sent, base_rtt + queue, bytes),
         }
     }
 }

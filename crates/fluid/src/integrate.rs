@@ -14,10 +14,11 @@ use crate::error::FluidError;
 use crate::feeds::Feeds;
 use crate::flow::{Flow, See};
 use crate::history::{Clock, Histories, Tap};
-use crate::law::{Law, Seen, Service, Window};
+use crate::law::{Seen, Service, Window};
 use crate::model::{Model, Network};
 use crate::motion::{Motion, Proportional, Run, View};
 use crate::queue::Queue;
+use accord_family::WindowLaw;
 use accord_scenario::{LinkId, LinkModel};
 
 /// All that moves.
@@ -117,7 +118,7 @@ impl<'a, 'b> Integration<'a, 'b> {
         };
         let mut motion = Motion::new(kinds);
         for (k, kind) in model.kinds.iter().enumerate() {
-            motion.window[k] = kind.control.initial;
+            motion.window[k] = kind.control.dynamics.initial;
         }
         Ok(Integration {
             link_model,
@@ -290,7 +291,9 @@ impl<'a, 'b> Integration<'a, 'b> {
             self.moved[q] += total - self.arrived[q] - new.beyond(old, self.sent.of(now));
             self.arrived[q] = total;
             let joined = !old.kinds.is_empty() && old.kinds != new.kinds;
-            let unbound = |&k: &u32| self.model.kinds[k as usize].control.law == Law::Unresponsive;
+            let unbound = |&k: &u32| {
+                self.model.kinds[k as usize].control.dynamics.law == WindowLaw::Unresponsive
+            };
             let queue = &mut self.queues[q];
             queue.open = new.kinds.iter().all(unbound);
             queue.fills |= queue.open || joined || shorter[q];
@@ -312,7 +315,7 @@ impl<'a, 'b> Integration<'a, 'b> {
             if flow.active && !was {
                 flow.start();
                 flow.seen.price = 0.0;
-                self.motion.window[k] = self.model.kinds[k].control.initial;
+                self.motion.window[k] = self.model.kinds[k].control.dynamics.initial;
                 self.motion.min_rtt[k] = flow.base(
                     &self.model.kinds[k].control,
                     f64::INFINITY,
@@ -445,14 +448,14 @@ impl<'a, 'b> Integration<'a, 'b> {
     fn glides(&self, k: usize) -> Option<(See, Proportional)> {
         let flow = &self.flows[k];
         let control = &self.model.kinds[k].control;
-        let Law::Proportional { gain, target } = control.law else {
+        let WindowLaw::Proportional { gain, target } = control.dynamics.law else {
             return None;
         };
         let law = Proportional {
             gain,
             target,
             packet: control.packet,
-            most: control.most,
+            most: control.dynamics.most,
         };
         let endless = flow.offered.is_infinite() && flow.size.is_infinite();
         let fair = control.service == Service::FAIR;

@@ -27,51 +27,8 @@
 //! rate at which data leaves, a round trip's mean; below one packet the window goes on shrinking (the controllers pace instead);
 //! timeouts and the way back to a contract (`recovery`) are not modelled.
 
-/// A law with its parameters, in bytes and seconds.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub(crate) enum Law {
-    Proportional {
-        gain: f64,
-        target: f64,
-    },
-    MoWalrand {
-        gain: f64,
-        target: f64,
-    },
-    Additive {
-        gain: f64,
-        target: f64,
-    },
-    Vegas {
-        low: f64,
-        high: f64,
-        per_second: bool,
-    },
-    Reno,
-    Unresponsive,
-}
-
-/// By what a source knows the accumulation a.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub(crate) enum Reads {
-    /// Queuing and virtual delays of the way there: a = x·(q + v).
-    Delay,
-    /// Round-trip times: a = w·(1 − min rtt/rtt).
-    RoundTrip,
-    /// The share m of marks over so many bytes: a = x·p̂, p̂ = −ln(1 − m)/ln φ milliseconds.
-    Marks { ln_phi: f64, memory: f64 },
-}
-
-/// What a source takes for its round trip over empty queues.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub(crate) enum Base {
-    /// The smallest round trip so far.
-    Smallest,
-    /// The smallest of the samples of the last so many bytes.
-    Last { bytes: f64 },
-    /// The truth.
-    Known,
-}
+use accord_family::{FlowFacts, Reads, WindowDynamics, WindowLaw};
+use accord_scenario::{Demand, Flow};
 
 /// A flow's service beside its weight, which multiplies its target.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -103,33 +60,45 @@ impl Service {
     }
 }
 
-/// What of a law does not change while the flow runs.
+/// What of a flow does not change while it runs.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Control {
-    pub law: Law,
+    /// As its controller's family says.
+    pub dynamics: WindowDynamics,
     pub service: Service,
-    pub reads: Reads,
-    pub base: Base,
     pub packet: f64,
-    /// The most that a window grows by in a round trip by a policy.
-    pub most: f64,
-    /// Window at the start.
-    pub initial: f64,
-    /// Slow start: growth per round trip (e-folds), accumulation that ends it, and the
-    /// fraction of the window that is kept then.
-    pub growth: f64,
-    pub leave: f64,
-    pub keep: f64,
-    /// Queues of acknowledgements delay what the source knows, and look like its own.
-    pub window_clocked: bool,
-    /// Its packets can be marked.
-    pub ecn: bool,
 }
 
 impl Control {
+    /// What a flow's controller is to the fluid, or why there is no law for it.
+    pub fn of(flow: &Flow) -> Result<Control, &'static str> {
+        let values = &flow.controller;
+        let facts = FlowFacts {
+            packet: flow.packet,
+            weight: flow.service.weight,
+        };
+        let dynamics = match flow.demand {
+            // Connections that come and go are a load, which no window bounds.
+            Demand::Web(_) => WindowDynamics::UNRESPONSIVE,
+            _ => values.family().window_dynamics()?(values, &facts),
+        };
+        let limit = flow.service.limit.map(|limit| limit.as_f64());
+        Ok(Control {
+            dynamics,
+            service: Service {
+                contract: flow.service.contract.as_bps_f64() / 8.0,
+                limit: limit.unwrap_or(f64::INFINITY),
+            },
+            packet: flow.packet.as_f64(),
+        })
+    }
+
     /// Whether Heun's method applies.
     pub fn is_smooth(&self) -> bool {
-        !matches!(self.law, Law::Additive { .. } | Law::Vegas { .. })
+        !matches!(
+            self.dynamics.law,
+            WindowLaw::Additive { .. } | WindowLaw::Vegas { .. }
+        )
     }
 }
 
@@ -159,7 +128,7 @@ impl Control {
     #[inline]
     fn share(&self, base_rtt: f64, min_rtt: f64, seen: &Seen) -> f64 {
         let inverse = 1.0 / (base_rtt + seen.queue);
-        match self.reads {
+        match self.dynamics.reads {
             Reads::RoundTrip => (1.0 - min_rtt * inverse).max(0.0),
             Reads::Delay => (seen.queue + seen.price) * inverse,
             Reads::Marks { .. } => seen.price * inverse,
@@ -168,16 +137,20 @@ impl Control {
 
     /// The same for slow start, which heeds no marks.
     fn first_share(&self, base_rtt: f64, min_rtt: f64, seen: &Seen) -> f64 {
-        let reads = match self.reads {
+        let reads = match self.dynamics.reads {
             Reads::Marks { .. } => Reads::RoundTrip,
             reads => reads,
         };
-        Control { reads, ..*self }.share(base_rtt, min_rtt, seen)
+        let dynamics = WindowDynamics {
+            reads,
+            ..self.dynamics
+        };
+        Control { dynamics, ..*self }.share(base_rtt, min_rtt, seen)
     }
 
     /// Accumulation as the controller takes it; no number without a window.
     pub fn estimate(&self, base_rtt: f64, w: &Window, seen: &Seen) -> f64 {
-        if self.law == Law::Unresponsive {
+        if self.dynamics.law == WindowLaw::Unresponsive {
             return f64::NAN;
         }
         w.window * self.share(base_rtt, w.min_rtt, seen)
@@ -189,12 +162,14 @@ impl Control {
         let inverse = 1.0 / (base_rtt + seen.queue);
         let delay = seen.queue + seen.price;
         let excess = |target| self.service.excess(w * delay * inverse, delay, target);
-        let step = match self.law {
-            Law::Proportional { gain, target } => (-gain * excess(target)).min(self.most),
-            Law::MoWalrand { gain, target } => {
-                (-gain * base_rtt * excess(target) / w).min(self.most)
+        let step = match self.dynamics.law {
+            WindowLaw::Proportional { gain, target } => {
+                (-gain * excess(target)).min(self.dynamics.most)
             }
-            Law::Reno => self.packet * (1.0 - seen.loss),
+            WindowLaw::MoWalrand { gain, target } => {
+                (-gain * base_rtt * excess(target) / w).min(self.dynamics.most)
+            }
+            WindowLaw::Reno => self.packet * (1.0 - seen.loss),
             _ => 0.0,
         };
         let halve = if seen.loss > 0.0 {
@@ -208,8 +183,8 @@ impl Control {
     /// Moves the window over a step of `h`, with what is seen at both its ends.
     #[inline]
     pub fn advance(&self, state: &mut Window, base_rtt: f64, from: &Seen, to: &Seen, h: f64) {
-        if matches!(self.law, Law::Unresponsive) {
-            state.window = self.initial;
+        if matches!(self.dynamics.law, WindowLaw::Unresponsive) {
+            state.window = self.dynamics.initial;
             return;
         }
         let mut left = h;
@@ -244,15 +219,15 @@ impl Control {
     /// Grows the window; gives how much of the step passed until slow start ended.
     fn slow_start(&self, s: &mut Window, base_rtt: f64, from: &Seen, to: &Seen, h: f64) -> f64 {
         let rtt = base_rtt + 0.5 * (from.queue + to.queue);
-        let grown = s.window * (self.growth * h / rtt).exp();
+        let grown = s.window * (self.dynamics.growth * h / rtt).exp();
         // Vegas heeds its service after slow start only.
-        let service = match self.reads {
+        let service = match self.dynamics.reads {
             Reads::Delay => self.service,
             _ => Service::FAIR,
         };
         let excess = |window: f64, seen: &Seen| {
             let a = window * self.first_share(base_rtt, s.min_rtt, seen);
-            service.excess(a, seen.queue + seen.price, self.leave)
+            service.excess(a, seen.queue + seen.price, self.dynamics.leave)
         };
         let (before, after) = (excess(s.window, from), excess(grown, to));
         let lost = to.loss > 0.0;
@@ -266,7 +241,7 @@ impl Control {
         } else {
             (-before / (after - before)).clamp(0.0, 1.0)
         };
-        s.window *= self.keep * (self.growth * part * h / rtt).exp();
+        s.window *= self.dynamics.keep * (self.dynamics.growth * part * h / rtt).exp();
         part * h
     }
 
@@ -275,9 +250,9 @@ impl Control {
     #[inline]
     fn towards_surface(&self, s: &Window, base_rtt: f64, from: &Seen, to: &Seen, h: f64) -> f64 {
         let share = self.share(base_rtt, s.min_rtt, to);
-        let (gain, low, high) = match self.law {
-            Law::Additive { gain, target } => (gain, target, target),
-            Law::Vegas {
+        let (gain, low, high) = match self.dynamics.law {
+            WindowLaw::Additive { gain, target } => (gain, target, target),
+            WindowLaw::Vegas {
                 low,
                 high,
                 per_second,

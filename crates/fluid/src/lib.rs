@@ -12,7 +12,6 @@
 
 mod balance;
 mod conserve;
-mod control;
 mod discipline;
 mod error;
 mod feeds;

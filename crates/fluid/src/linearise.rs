@@ -21,13 +21,12 @@
 //! decays at the rate m.
 
 use crate::balance::balance;
-use crate::discipline;
 use crate::error::FluidError;
-use crate::law::Law;
 use crate::linear::{Linear, Term};
 use crate::model::{Model, Network};
 use crate::rest::{Equilibrium, Rest};
 use crate::signal::{Answer, Signal, signals};
+use accord_family::{QueueLaw, WindowLaw};
 use accord_scenario::{LinkModel, Scenario};
 use accord_units::Time;
 use nalgebra::DMatrix;
@@ -50,9 +49,9 @@ pub fn linearise(scenario: &Scenario, at: Time) -> Result<(Linear, Vec<Rest>), F
     let mut flows: Vec<usize> = Vec::new();
     for &k in &kinds {
         let kind = &model.kinds[k];
-        match kind.control.law {
-            Law::Unresponsive => {}
-            Law::Proportional { .. } | Law::MoWalrand { .. } | Law::Reno => {
+        match kind.control.dynamics.law {
+            WindowLaw::Unresponsive => {}
+            WindowLaw::Proportional { .. } | WindowLaw::MoWalrand { .. } | WindowLaw::Reno => {
                 // Kinds that differ in their times only are one here.
                 let twin = moving.iter().position(|&m| {
                     model.kinds[m].control == kind.control
@@ -75,7 +74,7 @@ pub fn linearise(scenario: &Scenario, at: Time) -> Result<(Linear, Vec<Rest>), F
             }
         }
     }
-    let heeds = |k: &&usize| model.kinds[**k].control.law == Law::Reno;
+    let heeds = |k: &&usize| model.kinds[**k].control.dynamics.law == WindowLaw::Reno;
     let at_rest = match (moving.iter().find(heeds), moving.iter().find(|k| !heeds(k))) {
         (None, _) => Equilibrium::of(&model, &phase)?,
         (Some(_), None) => balance(&model, &network, &kinds)?,
@@ -95,7 +94,7 @@ pub fn linearise(scenario: &Scenario, at: Time) -> Result<(Linear, Vec<Rest>), F
     let free = |k: &usize| {
         let (kind, path) = (&model.kinds[*k], &network.paths[*k]);
         let most = path.peak.min(kind.offered);
-        kind.control.law != Law::Reno || at_rest.rates[kind.members[0]] < most
+        kind.control.dynamics.law != WindowLaw::Reno || at_rest.rates[kind.members[0]] < most
     };
     let (moving, flows): (Vec<usize>, Vec<usize>) = (moving.into_iter().zip(flows))
         .filter(|(k, _)| free(k))
@@ -148,7 +147,7 @@ impl Builder<'_, '_> {
             let used = (0..n).any(|i| self.hop(i, q).is_some());
             let full = self.signal(q).is_some_and(|s| s.answer == Answer::Full);
             match self.model.rule(q, self.capacity(q)).law {
-                discipline::Law::Avd {
+                QueueLaw::Avd {
                     gain, utilisation, ..
                 } if used && !full && self.at_rest.prices[l] > self.at_rest.delays[l] + 1e-12 => {
                     let service = utilisation * self.capacity(q);
@@ -292,10 +291,10 @@ impl Builder<'_, '_> {
         let d = r.base_rtt + r.queue;
         let control = &self.model.kinds[self.moving[i]].control;
         let mut row = Mix::new();
-        let (gain, target) = match control.law {
-            Law::MoWalrand { gain, target } => (gain * r.base_rtt / (r.rate * d), target),
-            Law::Proportional { gain, target } => (gain, target),
-            Law::Reno => {
+        let (gain, target) = match control.dynamics.law {
+            WindowLaw::MoWalrand { gain, target } => (gain * r.base_rtt / (r.rate * d), target),
+            WindowLaw::Proportional { gain, target } => (gain, target),
+            WindowLaw::Reno => {
                 row.push((i, 0.0, -r.rate * r.signal / control.packet, 0));
                 for hop in &path.hops[..path.forward] {
                     let others = (1.0 - r.signal) / (1.0 - self.at_rest.shares[hop.queue]);

@@ -9,10 +9,11 @@
 
 use crate::discipline::Discipline;
 use crate::error::FluidError;
-use crate::law::{Control, Law};
+use crate::law::Control;
+use accord_family::{QueueDynamics, QueueFacts, Role, Values, WindowLaw};
 use accord_scenario::{Change, Demand, Flow, Limit, LinkId, Scenario, State, Web};
-use accord_units::Time;
-use accord_units::param::{Role, Values};
+use accord_units::{Bytes, Time};
+use std::collections::BTreeSet;
 
 /// Flows that are alike.
 #[derive(Clone, Debug)]
@@ -89,17 +90,19 @@ impl<'a> Model<'a> {
         let (queued, private) = queued(scenario);
         for (link, _) in scenario.links.iter().zip(&queued).filter(|(_, q)| **q) {
             let discipline = &link.queue.discipline;
-            if !Discipline::is_known(discipline) {
+            if let Err(why) = discipline.family().queue_dynamics() {
                 return Err(FluidError::NoDiscipline {
                     link: link.name.clone(),
                     discipline: discipline.family().name,
+                    why,
                 });
             }
         }
         let controls = scenario.flows.iter().map(|f| {
-            Control::of(f).ok_or_else(|| FluidError::NoLaw {
+            Control::of(f).map_err(|why| FluidError::NoLaw {
                 group: scenario.groups[f.group].name.clone(),
                 controller: f.controller.family().name,
+                why,
             })
         });
         let mut model = Model {
@@ -206,7 +209,8 @@ impl<'a> Model<'a> {
     /// Says what the model does not have.
     fn leave_out(&mut self) {
         let s = self.scenario;
-        let mut note = |text: &str| self.notes.push(format!("fluid: {text}"));
+        let mut notes = Vec::new();
+        let mut note = |text: &str| notes.push(format!("fluid: {text}"));
         if s.flows
             .iter()
             .any(|f| matches!(f.demand, Demand::OnOff { rate: None, .. }))
@@ -227,24 +231,19 @@ impl<'a> Model<'a> {
         if s.links.iter().any(|l| l.loss > 0.0 || l.control_loss > 0.0) {
             note("losses on the wire are left out");
         }
-        let disciplines = s.links.iter().map(|l| l.queue.discipline.family().name);
-        for name in disciplines.collect::<std::collections::BTreeSet<_>>() {
-            if !matches!(name, "droptail" | "avd" | "avq" | "red" | "rem") {
-                note(&format!("{name} is taken as droptail"));
-            }
+        let disciplines = s.links.iter().map(|l| l.queue.discipline.family());
+        let unknown = disciplines.filter(|f| f.queue_dynamics().is_err());
+        for name in unknown.map(|f| f.name).collect::<BTreeSet<_>>() {
+            note(&format!("{name} is taken as droptail"));
         }
         let finite = |&l: &usize| s.links[l].queue.limit != Limit::Unlimited;
-        let drops = |&l: &usize| {
-            matches!(
-                s.links[l].queue.discipline.family().name,
-                "avq" | "red" | "rem"
-            )
-        };
-        if self.queues.iter().any(finite) || self.queues.iter().any(drops) {
+        let refuses = |q| Discipline::refuses(&self.dynamics(q).law);
+        if self.queues.iter().any(finite) || (0..self.queues.len()).any(refuses) {
             note(
                 "a full buffer loses what does not fit; a flow that loses, or takes marks for losses, halves its window at most once a round trip, as if they were spread evenly over flows",
             );
         }
+        self.notes = notes;
     }
 
     /// The network from `time` on.
@@ -289,13 +288,13 @@ impl<'a> Model<'a> {
             f.demand,
             Demand::Greedy | Demand::Size(_) | Demand::OnOff { rate: None, .. }
         );
-        if endless && self.controls[flow].law == Law::Unresponsive {
+        if endless && self.controls[flow].dynamics.law == WindowLaw::Unresponsive {
             // It sends as fast as its first link takes it.
             path.peak = path.peak.min(rate(state.path[flow][0]));
         }
         path.forward = path.hops.len();
         path.base_rtt = path.one_way;
-        let feels = self.controls[flow].window_clocked;
+        let feels = self.controls[flow].dynamics.window_clocked;
         for &l in state.reverse_path[flow] {
             if let (Some(queue), true) = (self.queue_of[l], feels) {
                 path.hops.push(Hop {
@@ -326,14 +325,19 @@ impl<'a> Model<'a> {
 
     /// The discipline of a queue as it begins, at a capacity in bytes/s.
     pub fn rule(&self, queue: usize, capacity: f64) -> Discipline {
-        let (packet, capable) = (self.packets[queue], self.capable(queue));
-        Discipline::new(
-            self.discipline(queue),
-            self.buffer(queue),
-            packet,
-            capable,
-            capacity,
-        )
+        Discipline::new(self.dynamics(queue), self.capable(queue), capacity)
+    }
+
+    /// The dynamics of a queue's discipline.
+    fn dynamics(&self, queue: usize) -> QueueDynamics {
+        let values = self.discipline(queue);
+        let of = values.family().queue_dynamics();
+        let of = of.expect("a model has queues with laws only");
+        let facts = QueueFacts {
+            packet: Bytes::from_f64(self.packets[queue]),
+            buffer: self.buffer(queue),
+        };
+        of(values, &facts)
     }
 
     /// Whether two paths make no difference to the fluid.
@@ -367,7 +371,7 @@ impl<'a> Model<'a> {
             _ => None,
         });
         let mut users = uses.chain(routes).filter(|(_, path)| path.contains(&link));
-        users.all(|(flow, _)| self.controls[flow].ecn)
+        users.all(|(flow, _)| self.controls[flow].dynamics.ecn)
     }
 
     /// What fits into a queue, in bytes.

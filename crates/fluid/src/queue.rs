@@ -15,7 +15,8 @@
 //! before. When the rate of an ACK-clocked link falls, or comes back, what the windows bound is
 //! still on the wires: the queue fills by what arrives until it holds what the equation says.
 
-use crate::discipline::{Discipline, Law, Refused};
+use crate::discipline::{Discipline, Refused};
+use accord_family::QueueLaw;
 
 /// The queuing delay of a link that serves nothing, in seconds: a number, so that what follows
 /// from it is one.
@@ -107,7 +108,7 @@ impl Queue {
 
     /// Whether it does more than delay.
     pub fn signals(&self) -> bool {
-        self.buffer.is_finite() || self.discipline.law != Law::DropTail
+        self.buffer.is_finite() || self.discipline.law != QueueLaw::DropTail
     }
 
     /// Whether the link serves nothing.

@@ -1,8 +1,8 @@
 //! Where a scenario rests, by theory: what it is linearised about.
 
 use crate::error::FluidError;
-use crate::law::Law;
 use crate::model::{Hop, Model, Network};
+use accord_family::WindowLaw;
 use accord_scenario::{Entity, Metric, Phase, Quiet, Recorded};
 use accord_units::{Duration, Rate, Time};
 
@@ -49,13 +49,13 @@ impl Rest {
         let virtual_delay = sum(&at.prices, path.forward) - sum(&at.delays, path.forward);
         let rate = at.rates[kind.members[0]];
         let service = kind.control.service;
-        let target = match kind.control.law {
-            Law::Proportional { target, .. } | Law::MoWalrand { target, .. } => target,
+        let target = match kind.control.dynamics.law {
+            WindowLaw::Proportional { target, .. } | WindowLaw::MoWalrand { target, .. } => target,
             _ => 0.0,
         };
         let unmarked = |h: &Hop| 1.0 - at.shares[h.queue];
-        let signal = match kind.control.law {
-            Law::Reno => {
+        let signal = match kind.control.dynamics.law {
+            WindowLaw::Reno => {
                 1.0 - path.hops[..path.forward]
                     .iter()
                     .map(unmarked)

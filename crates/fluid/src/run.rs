@@ -179,7 +179,7 @@ fn difference(scenario: &Scenario, step: f64, fine: &Run, coarse: &Run) -> Strin
     let order = if scenario
         .flows
         .iter()
-        .all(|f| Control::of(f).is_some_and(|c| c.is_smooth()))
+        .all(|f| Control::of(f).is_ok_and(|c| c.is_smooth()))
     {
         2
     } else {

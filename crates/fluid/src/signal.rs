@@ -12,10 +12,10 @@
 //! queue adds to the price; less, and it does not. That has no linearisation. REM that drops, and
 //! AVQ, rest with capacity to spare.
 
-use crate::discipline::Law;
 use crate::error::FluidError;
 use crate::model::{Model, Network};
 use crate::rest::Equilibrium;
+use accord_family::QueueLaw;
 
 /// A queue that marks or drops at rest.
 #[derive(Clone, Copy, Debug)]
@@ -76,7 +76,7 @@ pub(crate) fn signals(
             answer: Answer::Full,
         };
         match rule.law {
-            Law::Red {
+            QueueLaw::Red {
                 unit,
                 packet,
                 ln_keep,
@@ -88,18 +88,18 @@ pub(crate) fn signals(
                     pace: -ln_keep * signal.arrives / packet,
                 };
             }
-            Law::Rem { ln_phi, gain, .. } => {
+            QueueLaw::Rem { ln_phi, gain, .. } => {
                 signal.answer = Answer::Price {
                     slope: ln_phi * (1.0 - share) * gain,
                 };
             }
-            Law::Avq {
+            QueueLaw::Avq {
                 utilisation, gain, ..
             } => {
                 signal.arrives = utilisation * capacity;
                 signal.answer = Answer::Virtual { gain };
             }
-            Law::DropTail | Law::Avd { .. } => {
+            QueueLaw::DropTail | QueueLaw::Avd { .. } => {
                 signal.arrives = capacity / (1.0 - share);
             }
         }

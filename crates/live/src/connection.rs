@@ -9,9 +9,9 @@ use crate::LiveError;
 use crate::namespace::Namespace;
 use crate::tcp_info::TcpInfo;
 use crate::tun::Tun;
+use accord_family::Value;
 use accord_scenario::{Flow, Scenario};
 use accord_transport::View;
-use accord_units::param::Value;
 use accord_units::{Bytes, Duration};
 use nix::errno::Errno;
 use nix::libc::linger;
@@ -117,7 +117,7 @@ fn open(
     let first = u32::from(Ipv4Addr::new(198, 18, 0, 0)) + 2 * id as u32;
     let (here, there) = (Ipv4Addr::from(first), Ipv4Addr::from(first + 1));
     let name = format!("k{id}");
-    let marks = |(param, value): (&accord_units::param::Param, Value)| {
+    let marks = |(param, value): (&accord_family::Param, Value)| {
         param.name == "ecn" && value == Value::Flag(true)
     };
     let ecn = flow.controller.iter().any(marks);

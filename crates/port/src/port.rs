@@ -138,7 +138,7 @@ impl<P: Packet> Port<P> {
             self.aqm.on_overflow(&meta);
             return Err(DropReason::Overflow);
         }
-        if !matches!(self.aqm, AnyAqm::DropTail(_)) {
+        if !self.aqm.passes_all() {
             self.judge(now, &meta, queue, packet, entropy)?;
         }
         self.integrate(now);

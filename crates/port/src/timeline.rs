@@ -68,7 +68,7 @@ impl Timeline {
             self.aqm.on_overflow(&meta);
             return Err(DropReason::Overflow);
         }
-        if !matches!(self.aqm, AnyAqm::DropTail(_)) {
+        if !self.aqm.passes_all() {
             self.judge(now, &meta, packet, entropy)?;
         }
         if meta.class == Class::InBand {

@@ -5,8 +5,8 @@ mod common;
 mod values;
 
 use accord_aqm::{AnyAqm, Class, Ecn, FAMILIES, PacketMeta};
+use accord_family::Raw;
 use accord_port::{DropReason, Limit};
-use accord_units::param::Raw;
 use accord_units::{Bytes, Duration, Rate, Time};
 use common::*;
 use proptest::prelude::*;

@@ -3,8 +3,8 @@
 use crate::expectation::{Expectation, Window};
 use crate::sizes::PacketSizes;
 use crate::web::Web;
-use accord_units::param::Values;
-use accord_units::{Bytes, Duration, Rate, Service, Time};
+use accord_family::{Service, Values};
+use accord_units::{Bytes, Duration, Rate, Time};
 use std::ops::Range;
 
 /// Index of a node in [`Scenario::nodes`].

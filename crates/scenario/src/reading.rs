@@ -110,14 +110,24 @@ impl AggregateReading {
     /// the reading `last`.
     pub(crate) fn record(&self, last: &AggregateReading, period: f64, row: &mut Vec<f64>) {
         let rate = |now: u64, then: u64| (now - then) as f64 * 8.0 / period;
+        use Metric::*;
         for metric in Metric::ALL.iter().filter(|m| m.of() == Of::Aggregate) {
             row.push(match metric {
-                Metric::TransmitProbability => self.transmit_probability,
-                Metric::OfferedRate => rate(self.offered, last.offered),
-                Metric::AdmittedRate => rate(self.admitted, last.admitted),
-                Metric::DecreaseFactor => self.decrease_factor,
-                Metric::RateRatio => self.rate_ratio.unwrap_or(f64::NAN),
-                _ => f64::NAN,
+                TransmitProbability => self.transmit_probability,
+                OfferedRate => rate(self.offered, last.offered),
+                AdmittedRate => rate(self.admitted, last.admitted),
+                DecreaseFactor => self.decrease_factor,
+                RateRatio => self.rate_ratio.unwrap_or(f64::NAN),
+                // Of something else, or derived from others.
+                Throughput | Goodput | SendingRate | Cwnd | Ssthresh | Rtt | MinRtt
+                | Accumulation | AccumulationEstimate | Retransmissions | Losses | LostRate
+                | PathLossRatio | Deliveries | DelaySum | QueuingSum | OneWayDelay
+                | PathQueuingDelay | CompletionTime | TransferSize | Backlog | BacklogPackets
+                | BacklogMax | BacklogPacketsMax | LinkRate | ServedRate | QueuingDelay
+                | Utilisation | Arrivals | Drops | Marks | Judged | MarkingProbability
+                | LossRatio | Price | FairnessIndex | AggregateFairness | ExcessBandwidth => {
+                    f64::NAN
+                }
             });
         }
     }
@@ -143,21 +153,30 @@ impl LinkReading {
             None if rate > 0.0 => backlog * 8.0 / rate + self.virtual_delay.as_secs_f64(),
             None => f64::NAN,
         };
+        use Metric::*;
         for metric in metrics {
             row.push(match metric {
-                Metric::Backlog => backlog,
-                Metric::BacklogPackets => mean(self.packet_area, last.packet_area),
-                Metric::BacklogMax => self.longest.1 as f64,
-                Metric::BacklogPacketsMax => self.longest.0 as f64,
-                Metric::ServedRate => (self.served - last.served) * 8.0 / period,
-                Metric::Arrivals => (self.offered - last.offered) as f64,
-                Metric::Drops => (self.drops - last.drops) as f64,
-                Metric::Marks => (self.marks - last.marks) as f64,
-                Metric::Judged => (self.judged - last.judged) as f64,
-                Metric::Price => price(),
-                Metric::AggregateFairness => fairness(),
-                Metric::ExcessBandwidth => self.excess_bandwidth.unwrap_or(f64::NAN),
-                _ => f64::NAN,
+                Backlog => backlog,
+                BacklogPackets => mean(self.packet_area, last.packet_area),
+                BacklogMax => self.longest.1 as f64,
+                BacklogPacketsMax => self.longest.0 as f64,
+                ServedRate => (self.served - last.served) * 8.0 / period,
+                Arrivals => (self.offered - last.offered) as f64,
+                Drops => (self.drops - last.drops) as f64,
+                Marks => (self.marks - last.marks) as f64,
+                Judged => (self.judged - last.judged) as f64,
+                Price => price(),
+                AggregateFairness => fairness(),
+                ExcessBandwidth => self.excess_bandwidth.unwrap_or(f64::NAN),
+                // Of something else, or derived from others.
+                Throughput | Goodput | SendingRate | Cwnd | Ssthresh | Rtt | MinRtt
+                | Accumulation | AccumulationEstimate | Retransmissions | Losses | LostRate
+                | PathLossRatio | Deliveries | DelaySum | QueuingSum | OneWayDelay
+                | PathQueuingDelay | CompletionTime | TransferSize | LinkRate | QueuingDelay
+                | Utilisation | MarkingProbability | LossRatio | FairnessIndex
+                | TransmitProbability | OfferedRate | AdmittedRate | DecreaseFactor | RateRatio => {
+                    f64::NAN
+                }
             });
         }
     }
@@ -221,26 +240,33 @@ impl FlowReading {
             let now = self.delays.as_ref().map_or(f64::NAN, of);
             now - last.delays.as_ref().map_or(0.0, of)
         };
+        use Metric::*;
         for metric in metrics {
             row.push(match metric {
                 _ if !there => f64::NAN,
-                Metric::Throughput => throughput,
-                Metric::Goodput => rate(self.fresh, last.fresh),
-                Metric::SendingRate => rate(self.sent, last.sent),
-                Metric::Accumulation => self.accumulation as f64,
-                Metric::Retransmissions => (self.retransmissions - last.retransmissions) as f64,
-                Metric::Losses => (self.losses - last.losses) as f64,
-                Metric::LostRate => rate(self.lost, last.lost),
-                Metric::Deliveries => delays(|d| d.packets as f64),
-                Metric::DelaySum => delays(|d| d.total * 1e-12),
-                Metric::QueuingSum => delays(|d| d.queuing * 1e-12),
+                Throughput => throughput,
+                Goodput => rate(self.fresh, last.fresh),
+                SendingRate => rate(self.sent, last.sent),
+                Accumulation => self.accumulation as f64,
+                Retransmissions => (self.retransmissions - last.retransmissions) as f64,
+                Losses => (self.losses - last.losses) as f64,
+                LostRate => rate(self.lost, last.lost),
+                Deliveries => delays(|d| d.packets as f64),
+                DelaySum => delays(|d| d.total * 1e-12),
+                QueuingSum => delays(|d| d.queuing * 1e-12),
                 _ if !self.active => f64::NAN,
-                Metric::Cwnd => bytes(self.cwnd),
-                Metric::Ssthresh => bytes(self.ssthresh),
-                Metric::Rtt => seconds(self.rtt),
-                Metric::MinRtt => seconds(self.min_rtt),
-                Metric::AccumulationEstimate => self.accumulation_estimate.unwrap_or(f64::NAN),
-                _ => f64::NAN,
+                Cwnd => bytes(self.cwnd),
+                Ssthresh => bytes(self.ssthresh),
+                Rtt => seconds(self.rtt),
+                MinRtt => seconds(self.min_rtt),
+                AccumulationEstimate => self.accumulation_estimate.unwrap_or(f64::NAN),
+                // Of something else, or derived from others.
+                OneWayDelay | PathQueuingDelay | PathLossRatio | CompletionTime | TransferSize
+                | Backlog | BacklogMax | BacklogPacketsMax | BacklogPackets | LinkRate
+                | ServedRate | QueuingDelay | Utilisation | Arrivals | Drops | Marks | Judged
+                | MarkingProbability | LossRatio | Price | FairnessIndex | AggregateFairness
+                | ExcessBandwidth | TransmitProbability | OfferedRate | AdmittedRate
+                | DecreaseFactor | RateRatio => f64::NAN,
             });
         }
     }

@@ -1,7 +1,7 @@
 //! The network between two events.
 
 use crate::network::{Change, Demand, LinkId, Scenario};
-use accord_units::param::Role;
+use accord_family::Role;
 use accord_units::{Bytes, Duration, Rate, Time};
 
 /// The links and routes of a scenario as they are at some time; see [`Scenario::at`].

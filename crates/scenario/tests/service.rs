@@ -2,8 +2,9 @@
 
 mod common;
 
+use accord_family::Service;
 use accord_scenario::{Scenario, print};
-use accord_units::{Bytes, Rate, Service};
+use accord_units::{Bytes, Rate};
 use common::{points, refused};
 
 const NETWORK: &str = "duration = \"10 s\"\n\

@@ -205,7 +205,7 @@ fn form(link: &Link) -> Form {
     if aqm.next_timer().is_some() || !matches!(aqm.structure(), Structure::Fifo) {
         return Form::Port;
     }
-    let open = matches!(aqm, AnyAqm::DropTail(_)) && link.queue.limit == Limit::Unlimited;
+    let open = aqm.passes_all() && link.queue.limit == Limit::Unlimited;
     if link.attachment && open {
         Form::Pipe
     } else {

@@ -2,9 +2,9 @@
 //! gets what.
 mod common;
 
+use accord_family::Raw;
 use accord_scenario::*;
 use accord_sim::{run, run_audited};
-use accord_units::param::Raw;
 use common::*;
 
 const STEADY: (f64, f64) = (10.0, 40.0);

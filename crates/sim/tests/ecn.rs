@@ -1,9 +1,9 @@
 //! Marks on their way through the packet engine: RED and REM with senders that listen.
 mod common;
 
+use accord_family::Raw;
 use accord_scenario::*;
 use accord_sim::{run, run_audited};
-use accord_units::param::Raw;
 use accord_units::*;
 use common::*;
 

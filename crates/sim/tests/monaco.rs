@@ -1,9 +1,9 @@
 //! Monaco in the packet engine: the law, its robustness, and the books.
 mod common;
 
+use accord_family::Raw;
 use accord_scenario::*;
 use accord_sim::{Audit, run, run_audited};
-use accord_units::param::Raw;
 use accord_units::*;
 use common::*;
 

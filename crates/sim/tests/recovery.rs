@@ -1,9 +1,9 @@
 //! The repair of losses in a network: slow start over a droptail queue, and random losses.
 mod common;
 
+use accord_family::Raw;
 use accord_scenario::*;
 use accord_sim::run;
-use accord_units::param::Raw;
 use common::*;
 
 fn alone(

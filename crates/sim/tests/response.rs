@@ -4,9 +4,9 @@
 //! are met. `--nocapture` prints the figures.
 mod common;
 
+use accord_family::Raw;
 use accord_scenario::*;
 use accord_sim::run;
-use accord_units::param::Raw;
 use common::*;
 
 /// Bits of a packet.

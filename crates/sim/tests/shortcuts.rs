@@ -1,9 +1,9 @@
 //! What the engine leaves out changes nothing: the same runs with all events.
 mod common;
 
+use accord_family::Raw;
 use accord_scenario::*;
 use accord_sim::{Audit, Shortcuts, run_with};
-use accord_units::param::Raw;
 use accord_units::*;
 use common::*;
 

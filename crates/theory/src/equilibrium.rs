@@ -19,11 +19,12 @@
 
 use crate::services::{Outcome, Shortfall};
 use crate::{Problem, ProblemError, Routes, Settings, Solution, Status, solve_watched};
+use accord_family::Price;
 use accord_scenario::{
     Certificate, Engine, Entity, Interrupted, Limit, LinkId, Manifest, Metric, Observer, Phase,
     Run, Scenario, Series, Statistics, complete,
 };
-use accord_units::{Bytes, Price, Rate, Time};
+use accord_units::{Bytes, Rate, Time};
 use std::ops::ControlFlow;
 
 /// Why a scenario has no theory run.

@@ -11,8 +11,9 @@
 
 use crate::equilibrium::{State, solve_phase};
 use crate::{EquilibriumError, Problem, Solution, Status};
+use accord_family::Price;
 use accord_scenario::{Limit, LinkId, Observer, Phase, Scenario};
-use accord_units::{Bytes, Price, Rate, Time};
+use accord_units::{Bytes, Rate, Time};
 
 /// Rates this near to each other are equal, as a fraction.
 const NEAR: f64 = 1e-6;

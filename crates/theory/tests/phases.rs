@@ -1,19 +1,14 @@
 //! Phases of a scenario: flows that measure their base round-trip time one after the other,
 //! and links whose price is told by marks. Numbers are of [Low02 §4.2, §6.2, §6.3].
 
+use accord_family::{Family, Kind, Objective, Param, Price, Role, Service, Target};
 use accord_scenario::*;
-use accord_units::Target;
-use accord_units::param::{Family, Kind, Param, Role};
 use accord_units::*;
 
 const fn family(name: &'static str, params: &'static [Param], role: Role) -> Family {
     Family {
-        name,
-        doc: "",
-        source: "",
         params,
-        check: |_| Ok(()),
-        role,
+        ..Family::new(name, role)
     }
 }
 
@@ -230,7 +225,7 @@ fn a_price_that_is_not_read_is_no_price() {
     let mut other_phi = scenario(&MARKS, &REM, 20.0, &[10]);
     let values = &mut other_phi.links[0].queue.discipline;
     values
-        .set("phi", &accord_units::param::Raw::Number(1.2))
+        .set("phi", &accord_family::Raw::Number(1.2))
         .expect("in range");
     for s in [
         scenario(&MARKS, &DROPTAIL, 20.0, &[10]),

@@ -1,9 +1,9 @@
 //! The two ends of a flow, of whichever transport its controller runs on.
 
 use crate::{Segment, stream, tunnel};
-use accord_control::{AnyController, Controller, Marks, Report, tunnel as tunnel_of};
-use accord_units::param::Values;
-use accord_units::{Bytes, Duration, Rate, Service, Time};
+use accord_control::{AnyController, Controller, Maker, Marks, Report, Transport};
+use accord_family::{Service, Values};
+use accord_units::{Bytes, Duration, Rate, Time};
 
 /// The sending end.
 #[derive(Clone, Debug)]
@@ -68,19 +68,15 @@ pub fn endpoints(
     packet: Bytes,
     base_rtt: Duration,
 ) -> (Sender, Receiver) {
-    match (
-        controller(values, service, packet, base_rtt),
-        tunnel_of(values),
-    ) {
-        (AnyController::Unresponsive(_), _) => {
-            (Sender::Datagrams(Datagrams::default()), Receiver::Datagrams)
-        }
-        (c, Some((sending, meter))) => (
-            Sender::Tunnel(tunnel::Ingress::new(c, packet, sending)),
-            Receiver::Tunnel(tunnel::Egress::new(meter)),
+    let controller = controller(values, service, packet, base_rtt);
+    match Maker::of(values.family()).transport {
+        Transport::Open => (Sender::Datagrams(Datagrams::default()), Receiver::Datagrams),
+        Transport::Tunnel { sending, meter } => (
+            Sender::Tunnel(tunnel::Ingress::new(controller, packet, sending(values))),
+            Receiver::Tunnel(tunnel::Egress::new(meter(values))),
         ),
-        (c, None) => (
-            Sender::Stream(stream::Sender::new(c, packet)),
+        Transport::Stream => (
+            Sender::Stream(stream::Sender::new(controller, packet)),
             Receiver::Stream(stream::Receiver::new()),
         ),
     }
@@ -213,7 +209,7 @@ impl Sender {
 
     /// A mark on its data packets means something to it: they are sent as ECN-capable.
     pub fn is_ecn_capable(&self) -> bool {
-        matches!(self, Sender::Stream(s) if s.controller().marks() != Marks::Nothing)
+        matches!(self, Sender::Stream(s) if s.controller().capabilities().marks != Marks::Nothing)
     }
 
     /// The base round-trip time of the network is now this.

@@ -1,9 +1,9 @@
 //! Congestion marks from the receiver's count to the controller's window.
 
 use accord_control::{AnyController, Controller, FAMILIES};
+use accord_family::Raw;
 use accord_transport::Segment;
 use accord_transport::stream::{Receiver, Sender};
-use accord_units::param::Raw;
 use accord_units::{Bytes, Duration, Time};
 use std::collections::VecDeque;
 

@@ -1,6 +1,6 @@
 //! When an ingress of our law sends its control pairs.
 
-use accord_control::{AnyController, Controller, FAMILIES, Report, tunnel as tunnel_of};
+use accord_control::{AnyController, Controller, FAMILIES, Maker, Report, Transport};
 use accord_transport::{Segment, tunnel};
 use accord_units::{Bytes, Duration, Rate, Time};
 
@@ -9,7 +9,10 @@ const PACKET: Bytes = Bytes::new(1000);
 fn ingress() -> tunnel::Ingress {
     let family = FAMILIES.iter().find(|f| f.name == "monaco").expect("known");
     let values = family.defaults();
-    let (sending, _) = tunnel_of(&values).expect("it runs on a tunnel");
+    let Transport::Tunnel { sending, .. } = Maker::of(family).transport else {
+        panic!("it runs on a tunnel")
+    };
+    let sending = sending(&values);
     let mut ingress = tunnel::Ingress::new(AnyController::build(&values, PACKET), PACKET, sending);
     ingress.supply(u64::MAX);
     ingress

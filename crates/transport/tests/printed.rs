@@ -1,8 +1,8 @@
 //! The ingress of Monaco as printed: the window of a control period, and its pairs.
 
-use accord_control::{AnyController, FAMILIES, Report, tunnel as tunnel_of};
+use accord_control::{AnyController, FAMILIES, Maker, Report, Transport};
+use accord_family::Raw;
 use accord_transport::{Segment, tunnel};
-use accord_units::param::Raw;
 use accord_units::{Bytes, Duration, Rate, Time};
 
 const PACKET: Bytes = Bytes::new(1000);
@@ -12,7 +12,10 @@ fn ingress(law: &str) -> tunnel::Ingress {
     let family = FAMILIES.iter().find(|f| f.name == "monaco").expect("known");
     let mut values = family.defaults();
     values.set("law", &Raw::Text(law.into())).expect("a law");
-    let (sending, _) = tunnel_of(&values).expect("it runs on a tunnel");
+    let Transport::Tunnel { sending, .. } = Maker::of(family).transport else {
+        panic!("it runs on a tunnel")
+    };
+    let sending = sending(&values);
     let mut ingress = tunnel::Ingress::new(AnyController::build(&values, PACKET), PACKET, sending);
     ingress.supply(u64::MAX);
     ingress

@@ -6,8 +6,8 @@ mod common;
 mod values;
 
 use accord_control::Controller;
+use accord_family::Raw;
 use accord_transport::{Segment, stream};
-use accord_units::param::Raw;
 use accord_units::{Duration, Time};
 use common::*;
 

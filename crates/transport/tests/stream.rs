@@ -5,8 +5,8 @@ mod common;
 mod values;
 
 use accord_control::{AnyController, Controller, Recovery};
+use accord_family::Raw;
 use accord_transport::{Segment, stream};
-use accord_units::param::Raw;
 use accord_units::{Bytes, Duration, Time};
 use common::*;
 use proptest::prelude::*;
@@ -173,7 +173,9 @@ impl World {
             panic!("only acknowledgements come back");
         };
         let of_use = ack.new && ack.epoch == self.sender.timeouts();
-        self.in_vain += u64::from(!of_use && self.sender.controller().recovery() != Recovery::Sack);
+        self.in_vain += u64::from(
+            !of_use && self.sender.controller().capabilities().recovery != Recovery::Sack,
+        );
         self.told = self.told.max(next);
         self.sender
             .on_ack(next, block, block_len, echo, marked, self.now);

@@ -4,9 +4,9 @@ mod common;
 #[path = "../../aqm/tests/common/any_values.rs"]
 mod values;
 
-use accord_control::{AnyController, Controller, Report, tunnel as tunnel_of};
+use accord_control::{AnyController, Controller, Maker, Report, Transport};
+use accord_family::Values;
 use accord_transport::{Segment, tunnel};
-use accord_units::param::Values;
 use accord_units::{Bytes, Duration, Rate, Time};
 use common::*;
 use proptest::prelude::*;
@@ -38,13 +38,15 @@ const REPORT: usize = 2;
 impl World {
     fn new(values: &Values, packets: u64, weather: [Weather; 3], seed: u64) -> World {
         let controller = AnyController::build(values, PACKET);
-        let (sending, meter) = tunnel_of(values).expect("it runs on a tunnel");
-        let mut ingress = tunnel::Ingress::new(controller, PACKET, sending);
+        let Transport::Tunnel { sending, meter } = Maker::of(values.family()).transport else {
+            panic!("it runs on a tunnel")
+        };
+        let mut ingress = tunnel::Ingress::new(controller, PACKET, sending(values));
         ingress.supply(packets);
         World {
             now: Time::ZERO,
             ingress,
-            egress: tunnel::Egress::new(meter),
+            egress: tunnel::Egress::new(meter(values)),
             air: [Air::new(), Air::new(), Air::new()],
             weather,
             dice: [Dice(seed), Dice(seed ^ 1), Dice(seed ^ 2)],

@@ -1,4 +1,4 @@
-//! Quantities with units, their text form, and the tables that describe parameters.
+//! Quantities with units, and their text form.
 //!
 //! Every boundary of Accord speaks in these types; the unit is in the name of each
 //! constructor and getter. Time is counted in whole picoseconds, so that one byte at
@@ -13,17 +13,12 @@
 //! # Ok::<(), accord_units::ParseError>(())
 //! ```
 
-mod objective;
-pub mod param;
 mod quantity;
-mod service;
 mod size;
 mod text;
 mod time;
 
-pub use objective::{Objective, Price, Target};
 pub use quantity::{Bytes, Rate};
-pub use service::Service;
 pub use size::Size;
 pub use text::ParseError;
 pub use time::{Duration, Time};

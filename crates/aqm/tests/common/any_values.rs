@@ -1,6 +1,6 @@
 //! Random parameters of any family; the tests of controllers use this file too.
 
-use accord_units::param::{Family, Kind, Param, Raw, Values};
+use accord_family::{Family, Kind, Param, Raw, Values};
 use proptest::prelude::*;
 
 /// A value as a file might have it: usually in range, sizes up to a gigabyte, times up to

@@ -2,7 +2,7 @@
 #![allow(dead_code, reason = "each test file uses its own part")]
 
 use accord_aqm::{Aqm, Class, Ecn, Entropy, FAMILIES, PacketMeta, QueueView, Verdict};
-use accord_units::param::{Family, Raw, Values};
+use accord_family::{Family, Raw, Values};
 use accord_units::{Bytes, Rate, Time};
 
 /// A small generator of good enough numbers (splitmix64), the same on every run.

@@ -10,9 +10,8 @@ use crate::fail::Failure;
 use crate::live;
 use crate::output::{self, note};
 use crate::progress::Progress;
-use crate::source::CATALOGUE;
 use accord_live::{Cost, Mode, announcement};
-use accord_scenario::{Entity, File, Metric, NodeId, Run, Scenario, Window};
+use accord_scenario::{Catalogue, Entity, File, Metric, NodeId, Run, Scenario, Window};
 use accord_units::Time;
 
 const SCENARIO: &str = include_str!("../../../../benches/live.toml");
@@ -25,12 +24,12 @@ const HALVINGS: usize = 3;
 const USED: f64 = 0.95;
 
 /// Searches, and prints what was found.
-pub fn run(mode: Option<Mode>, json: bool) -> Result<bool, Failure> {
+pub fn run(mode: Option<Mode>, catalogue: &Catalogue, json: bool) -> Result<bool, Failure> {
     let mode = live::mode(mode);
     let mut trials: Vec<Trial> = Vec::new();
     let mut sustained = |mbps: f64| -> Result<bool, Failure> {
         for _ in 0..2 {
-            let trial = trial(mode, mbps, trials.is_empty() && !json)?;
+            let trial = trial(mode, catalogue, mbps, trials.is_empty() && !json)?;
             note(format_args!(
                 "{:>7.0} Mbps: {}",
                 trial.asked_bps / 1e6,
@@ -66,10 +65,10 @@ pub fn run(mode: Option<Mode>, json: bool) -> Result<bool, Failure> {
 }
 
 /// Runs the scenario at one rate.
-fn trial(mode: Mode, mbps: f64, announced: bool) -> Result<Trial, Failure> {
+fn trial(mode: Mode, catalogue: &Catalogue, mbps: f64, announced: bool) -> Result<Trial, Failure> {
     let mut file = File::parse("live", SCENARIO)?;
     file.set("topology.dumbbell.rate", &format!("\"{mbps} Mbps\""))?;
-    let scenario = file.points(&CATALOGUE, None)?.swap_remove(0);
+    let scenario = file.points(catalogue, None)?.swap_remove(0);
     if announced {
         note(format_args!("live: {}", announcement(&scenario, mode)));
     }

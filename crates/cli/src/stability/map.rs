@@ -4,8 +4,8 @@
 use super::steady;
 use crate::args::Stability as Args;
 use crate::fail::Failure;
-use crate::source::{CATALOGUE, load};
-use accord_scenario::{Entity, Metric, Quiet, Run, Scenario};
+use crate::source::load;
+use accord_scenario::{Catalogue, Entity, Metric, Quiet, Run, Scenario};
 use rayon::prelude::*;
 use std::fmt::Write;
 use std::path::Path;
@@ -98,7 +98,7 @@ struct Cell {
 }
 
 /// Computes the map, writes it, and prints where it is.
-pub fn run(args: &Args) -> Result<bool, Failure> {
+pub fn run(args: &Args, catalogue: &Catalogue) -> Result<bool, Failure> {
     let count = args.points;
     let x = Axis::parse(args.x.as_deref().unwrap_or_default(), count)?;
     let y = match &args.y {
@@ -122,7 +122,7 @@ pub fn run(args: &Args) -> Result<bool, Failure> {
             let mut set = args.set.clone();
             set.push(format!("{}={}", x.path, x.text(i)));
             set.extend(y.as_ref().map(|y| format!("{}={}", y.path, y.text(j))));
-            let scenario = single(args, &set)?;
+            let scenario = single(args, catalogue, &set)?;
             let packets = i % every == every / 2 && (y.is_none() || j % every == every / 2);
             Ok(cell(
                 &scenario,
@@ -132,7 +132,7 @@ pub fn run(args: &Args) -> Result<bool, Failure> {
             ))
         })
         .collect::<Result<_, Failure>>()?;
-    let id = single(args, &args.set)?.id;
+    let id = single(args, catalogue, &args.set)?.id;
     let dir = match &args.output {
         Some(dir) => dir.clone(),
         None => Path::new("runs").join(format!("{id}-stability")),
@@ -159,9 +159,9 @@ pub fn run(args: &Args) -> Result<bool, Failure> {
 }
 
 /// The scenario with what the map sets. A sweep of the file would go over that.
-fn single(args: &Args, set: &[String]) -> Result<Scenario, Failure> {
+fn single(args: &Args, catalogue: &Catalogue, set: &[String]) -> Result<Scenario, Failure> {
     let scenario = load(&args.scenario, set)?
-        .points(&CATALOGUE, args.seed)?
+        .points(catalogue, args.seed)?
         .swap_remove(0);
     let names: Vec<&str> = scenario.point.iter().map(|(name, _)| &name[..]).collect();
     if names.is_empty() {

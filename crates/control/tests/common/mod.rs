@@ -2,7 +2,7 @@
 #![allow(dead_code, reason = "each test file uses its own part")]
 
 use accord_control::{Acked, AnyController, Congestion, Controller, FAMILIES, PathView};
-use accord_units::param::{Family, Raw, Values};
+use accord_family::{Family, Raw, Values};
 use accord_units::{Bytes, Duration, Rate, Time};
 use std::collections::VecDeque;
 

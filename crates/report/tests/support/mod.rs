@@ -1,31 +1,17 @@
 //! Scenarios and runs made by hand.
 #![allow(dead_code)] // Each test and example uses its own part.
 
+use accord_family::{Family, Objective, Price, Role, Service};
 use accord_scenario::{
     Across, Claim, Demand, Engine, Entity, Expectation, Flow, Fold, Group, Limit, Link, Manifest,
     Metric, Node, Over, Queue, Recorded, Run, Scenario, Series, Statistics, Subject, Target,
     Window,
 };
-use accord_units::param::{Family, Role};
-use accord_units::{Bytes, Duration, Objective, Price, Rate, Service, Time};
+use accord_units::{Bytes, Duration, Rate, Time};
 
-static CONTROLLER: Family = Family {
-    name: "monaco",
-    doc: "A controller.",
-    source: "",
-    params: &[],
-    check: |_| Ok(()),
-    role: Role::Controller(|_| Objective::Loss),
-};
+static CONTROLLER: Family = Family::new("monaco", Role::Controller(|_| Objective::Loss));
 
-static QUEUE: Family = Family {
-    name: "droptail",
-    doc: "A queue.",
-    source: "",
-    params: &[],
-    check: |_| Ok(()),
-    role: Role::Queue(|_| Price::QueuingDelay),
-};
+static QUEUE: Family = Family::new("droptail", Role::Queue(|_| Price::QueuingDelay));
 
 pub fn window(start: u64, end: u64) -> Window {
     Window {

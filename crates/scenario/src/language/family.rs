@@ -4,7 +4,7 @@
 use super::error::{Problem, Problems, quote};
 use super::tree::{Data, Entry, Value};
 use super::{limits, read};
-use accord_units::param::{Family, Kind as ParamKind, Param, Raw, Values};
+use accord_family::{Family, Kind as ParamKind, Param, Raw, Values};
 
 /// The controllers and queue disciplines that a scenario may use.
 #[derive(Clone, Copy, Debug)]

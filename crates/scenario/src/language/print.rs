@@ -6,8 +6,7 @@ use crate::network::{
     Change, Demand, Draw, Event, Flow, Group, Limit, Link, LinkId, Recorded, Scenario,
 };
 use crate::sizes::PacketSizes;
-use accord_units::Service;
-use accord_units::param::{Kind, Param, Value, Values};
+use accord_family::{Kind, Param, Service, Value, Values};
 use std::fmt::Write;
 
 /// The scenario as a file: nothing varies, nothing is left to a default or to chance.

@@ -2,7 +2,7 @@
 
 use super::keys;
 use super::shape::{Default, Section, Shape};
-use accord_units::param::Family;
+use accord_family::Family;
 use std::fmt::Write;
 
 /// A table of the reference.

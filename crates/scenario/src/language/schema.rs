@@ -4,7 +4,7 @@ use super::family::{CONTROLLER, Catalogue, DISCIPLINE, Kind};
 use super::keys;
 use super::limits;
 use super::shape::{Default, Section, Shape};
-use accord_units::param::{self, Family};
+use accord_family::{Family, Kind as ParamKind, Param, Value as ParamValue};
 use accord_units::{Bytes, Duration, Rate, Size};
 use serde_json::{Map, Value, json};
 
@@ -161,33 +161,33 @@ fn family(kind: Kind, families: &[&Family]) -> Vec<Value> {
     all
 }
 
-fn parameter(param: &param::Param) -> Value {
+fn parameter(param: &Param) -> Value {
     let mut value = match param.kind {
-        param::Kind::Number { min, max } if max >= f64::MAX => {
+        ParamKind::Number { min, max } if max >= f64::MAX => {
             json!({ "type": "number", "minimum": min })
         }
-        param::Kind::Number { min, max } => {
+        ParamKind::Number { min, max } => {
             json!({ "type": "number", "minimum": min, "maximum": max })
         }
-        param::Kind::Integer { min, max } => {
+        ParamKind::Integer { min, max } => {
             json!({ "type": "integer", "minimum": min, "maximum": max })
         }
-        param::Kind::Flag => json!({ "type": "boolean" }),
-        param::Kind::Size => quantity(Size::units()),
-        param::Kind::Duration => quantity(Duration::units()),
-        param::Kind::Rate => quantity(Rate::units()),
-        param::Kind::Choice(words) => json!({ "enum": words }),
-        param::Kind::Aggregates(params) => {
+        ParamKind::Flag => json!({ "type": "boolean" }),
+        ParamKind::Size => quantity(Size::units()),
+        ParamKind::Duration => quantity(Duration::units()),
+        ParamKind::Rate => quantity(Rate::units()),
+        ParamKind::Choice(words) => json!({ "enum": words }),
+        ParamKind::Aggregates(params) => {
             let keys: Vec<_> = params.iter().map(|p| (p.name, parameter(p))).collect();
             json!({ "type": "object", "additionalProperties": object(&keys) })
         }
     };
     value["description"] = json!(param.doc);
     match param.default_value() {
-        param::Value::Absent => {}
-        param::Value::Number(x) => value["default"] = json!(x),
-        param::Value::Integer(n) => value["default"] = json!(n),
-        param::Value::Flag(flag) => value["default"] = json!(flag),
+        ParamValue::Absent => {}
+        ParamValue::Number(x) => value["default"] = json!(x),
+        ParamValue::Integer(n) => value["default"] = json!(n),
+        ParamValue::Flag(flag) => value["default"] = json!(flag),
         other => value["default"] = json!(other.to_string()),
     }
     value

@@ -1,8 +1,7 @@
 //! Small families to stand for the product's own.
 
+use accord_family::{Family, Kind, Objective, Param, Price, Role, Values};
 use accord_scenario::{Catalogue, Errors, File, Scenario};
-use accord_units::param::{Family, Kind, Param, Role, Values};
-use accord_units::{Objective, Price};
 
 const fn param(name: &'static str, kind: Kind, default: &'static str) -> Param {
     Param {
@@ -17,12 +16,8 @@ const fn param(name: &'static str, kind: Kind, default: &'static str) -> Param {
 
 const fn family(name: &'static str, params: &'static [Param], role: Role) -> Family {
     Family {
-        name,
-        doc: "",
-        source: "",
         params,
-        check: |_| Ok(()),
-        role,
+        ..Family::new(name, role)
     }
 }
 
@@ -75,7 +70,10 @@ static VEGAS_K: Family = Family {
 };
 
 static RENO: Family = family("reno", &[], Role::Controller(|_| Objective::Loss));
-static NEWRENO: Family = family("newreno", &[], Role::Controller(|_| Objective::Loss));
+static NEWRENO: Family = Family {
+    kernel: Some("reno"),
+    ..family("newreno", &[], Role::Controller(|_| Objective::Loss))
+};
 static MULTCP: Family = family("multcp", &[], Role::Controller(|_| Objective::WeightedLoss));
 static NONE: Family = family("none", &[], Role::Controller(|_| Objective::Unresponsive));
 

@@ -1,8 +1,9 @@
 //! Scenarios built in code, for tests of the engine.
 #![allow(dead_code)]
 
+use accord_family::Service;
+use accord_family::{Family, Raw, Values};
 use accord_scenario::*;
-use accord_units::param::{Family, Raw, Values};
 use accord_units::*;
 
 pub const CATALOGUE: Catalogue = Catalogue {

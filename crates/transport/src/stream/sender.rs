@@ -4,7 +4,7 @@ mod repair;
 
 use super::scoreboard::Scoreboard;
 use crate::{Pacer, RoundTrip, Segment};
-use accord_control::{Acked, AnyController, Controller, Marks, PathView, Recovery};
+use accord_control::{Acked, AnyController, Capabilities, Controller, Marks, PathView};
 use accord_units::{Bytes, Duration, Rate, Time};
 use std::collections::VecDeque;
 
@@ -41,7 +41,7 @@ use std::collections::VecDeque;
 #[derive(Clone, Debug)]
 pub struct Sender {
     controller: AnyController,
-    recovery: Recovery,
+    capabilities: Capabilities,
     packet: Bytes,
     rtt: RoundTrip,
     pacer: Pacer,
@@ -112,8 +112,9 @@ const MIN_RTO: Duration = Duration::from_ms(200);
 impl Sender {
     /// A sender of packets of `packet` bytes, with nothing to send yet.
     pub fn new(controller: AnyController, packet: Bytes) -> Sender {
+        let capabilities = controller.capabilities();
         Sender {
-            recovery: controller.recovery(),
+            capabilities,
             packet,
             rtt: RoundTrip::new(MIN_RTO, 16),
             pacer: Pacer::default(),
@@ -133,7 +134,7 @@ impl Sender {
             timeouts: 0,
             window_limited: false,
             idle_since: Time::ZERO,
-            sent: controller.early_retransmission().then(Box::default),
+            sent: (capabilities.early_retransmission).then(Box::default),
             opened: Time::ZERO,
             trouble: Box::new(Trouble {
                 partials: 0,
@@ -223,7 +224,7 @@ impl Sender {
         };
         if marks > 0 {
             self.marked = marked;
-            if self.controller.marks() == Marks::Loss {
+            if self.capabilities.marks == Marks::Loss {
                 self.answer_marks(echo, now);
             }
         }

@@ -1,8 +1,8 @@
 //! A network for tests: a wire each way that delays, loses, doubles and reorders.
 #![allow(dead_code, reason = "each test file uses its own part")]
 
-use accord_control::{AnyController, FAMILIES, tunnel};
-use accord_units::param::{Raw, Values};
+use accord_control::{AnyController, FAMILIES, Maker, Transport};
+use accord_family::{Raw, Values};
 use accord_units::{Bytes, Duration, Time};
 use proptest::prelude::*;
 use std::collections::BTreeMap;
@@ -113,7 +113,7 @@ impl<T: Copy> Air<T> {
 /// defaults, or those of the printed law.
 pub fn any_controller(on_stream: bool) -> impl Strategy<Value = Values> {
     let families: Vec<_> = (FAMILIES.iter())
-        .filter(|f| tunnel(&f.defaults()).is_none() == on_stream)
+        .filter(|f| !matches!(Maker::of(f).transport, Transport::Tunnel { .. }) == on_stream)
         .collect();
     assert!(!families.is_empty());
     let values = (0..families.len()).prop_flat_map(move |i| crate::values::any_values(families[i]));

@@ -16,8 +16,8 @@ use super::route::Routes;
 use super::traffic;
 use crate::network::{Demand, Flow, Group, NodeId, Recorded, Scenario};
 use crate::sizes::PacketSizes;
-use accord_units::param::Values;
-use accord_units::{Bytes, Duration, Objective, Rate, Service, Time};
+use accord_family::{Objective, Service, Values};
+use accord_units::{Bytes, Duration, Rate, Time};
 
 /// What flows of a group have in common.
 struct Spec {

@@ -4,11 +4,9 @@ use super::super::error::{Problem, quote};
 use super::super::family::Catalogue;
 use super::super::read::{self, Reader};
 use crate::network::Demand;
+use accord_family::Values;
 use accord_units::Bytes;
-use accord_units::param::Values;
 
-/// Congestion controls of the kernel, and the controllers that are models of them.
-const MODELS: &[(&str, &str)] = &[("cubic", "cubic"), ("reno", "newreno")];
 /// Length of a name that the kernel can have (TCP_CA_NAME_MAX, with a zero at the end).
 const NAME: usize = 15;
 /// Sizes of packets that a connection can have: from what every host takes [RFC 791 §3.2] to what
@@ -34,10 +32,9 @@ pub(super) fn model(
     reader: &Reader<'_>,
     catalogue: &Catalogue,
 ) -> Result<Values, Problem> {
-    let model = MODELS.iter().find(|(kernel, _)| *kernel == name);
     let mut known = catalogue.controllers.iter();
-    let family = model.and_then(|(_, model)| known.find(|family| family.name == *model));
-    family.map(|family| family.defaults()).ok_or_else(|| {
+    let model = known.find(|family| family.kernel == Some(name));
+    model.map(|family| family.defaults()).ok_or_else(|| {
         let at = reader.given("kernel").map_or(reader.span, |v| v.span);
         let message =
             format!("there is no model of the kernel's {name}, so `controller` is missing");

@@ -9,7 +9,7 @@ use super::super::tree::{Entry, Table, Value};
 use super::port::{Duplex, LINK_LIMIT, Port};
 use super::{entries, list};
 use crate::network::{Limit, Link, LinkId, Node, NodeId, Queue, Scenario};
-use accord_units::param::Values;
+use accord_family::Values;
 use accord_units::{Bytes, Duration, Size};
 use std::collections::BTreeMap;
 

@@ -5,7 +5,7 @@ use super::super::family::{Catalogue, DISCIPLINE};
 use super::super::read::{self, RawLimit, Reader};
 use super::super::tree::{Data, Value};
 use crate::random::{Purpose, stream};
-use accord_units::param::Values;
+use accord_family::Values;
 use accord_units::{Duration, Rate};
 use rand_xoshiro::rand_core::Rng;
 

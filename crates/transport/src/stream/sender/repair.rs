@@ -54,7 +54,7 @@ impl Sender {
     ) -> u64 {
         let mut new = 0;
         self.repair_now = false;
-        if self.recovery == Recovery::Sack {
+        if self.capabilities.recovery == Recovery::Sack {
             new = self
                 .board
                 .sack(u64::from(block), u64::from(block + block_len));
@@ -73,7 +73,7 @@ impl Sender {
         // Losses of packets that were sent after the last recovery began, or after the timer ran
         // out: a second congestion [RFC 5681 §4.3].
         let over = !self.recovering && self.una >= self.recover;
-        if over && self.recovery == Recovery::Sack && self.board.has_losses() {
+        if over && self.capabilities.recovery == Recovery::Sack && self.board.has_losses() {
             self.recover_from(Congestion::Loss, now);
         }
         new
@@ -81,7 +81,7 @@ impl Sender {
 
     /// `n` packets are acknowledged amid a recovery.
     fn partial(&mut self, n: u64, timer: Time) {
-        match self.recovery {
+        match self.capabilities.recovery {
             Recovery::Reno => {
                 self.recovering = false;
                 self.duplicates = 0;
@@ -107,12 +107,14 @@ impl Sender {
     /// The impatient NewReno after its first partial acknowledgement: repairs do not set the
     /// timer again.
     fn timer_runs_on(&self) -> bool {
-        self.recovering && self.recovery == Recovery::NewReno && self.trouble.partials > 1
+        self.recovering
+            && self.capabilities.recovery == Recovery::NewReno
+            && self.trouble.partials > 1
     }
 
     #[cold]
     pub(super) fn duplicate(&mut self, block: u32, block_len: u32, marks: u64, now: Time) {
-        let sack = self.recovery == Recovery::Sack;
+        let sack = self.capabilities.recovery == Recovery::Sack;
         let new = match sack {
             true => self
                 .board
@@ -176,7 +178,7 @@ impl Sender {
     /// A recovery begins: the first lost packet goes at once, before what is in flight is
     /// compared with the window [RFC 5681 §3.2 step 3, RFC 6675 §5 step 4.3].
     fn recover_from(&mut self, what: Congestion, now: Time) {
-        if self.recovery != Recovery::Sack {
+        if self.capabilities.recovery != Recovery::Sack {
             self.board.lose_first();
         }
         self.repair_now = self.board.first_is_lost();
@@ -196,7 +198,7 @@ impl Sender {
     /// NextSeg (3), (4)].
     #[cold]
     pub(super) fn last_resort(&mut self) -> Option<u64> {
-        if self.recovery != Recovery::Sack {
+        if self.capabilities.recovery != Recovery::Sack {
             return None;
         }
         self.board.take_doubtful().or_else(|| {
@@ -252,7 +254,7 @@ impl Sender {
         self.repair_now = false;
         // Packets that are sent in vain now cause duplicate acknowledgements up to here. Only
         // one of a later packet rules that out [RFC 6582 §3.2 step 2].
-        self.recover = self.next + u64::from(self.recovery != Recovery::Sack);
+        self.recover = self.next + u64::from(self.capabilities.recovery != Recovery::Sack);
         self.round_end = self.una;
         self.deadline = now + self.rtt.timeout();
     }

@@ -5,8 +5,8 @@ use super::super::super::read::Reader;
 use super::super::{route, traffic};
 use super::{Attachment, End, Flows, Spec, Way};
 use crate::network::{Flow, LinkId, NodeId};
-use accord_units::param::{Role, Values};
-use accord_units::{Duration, Objective, Rate};
+use accord_family::{Objective, Role, Values};
+use accord_units::{Duration, Rate};
 
 impl Flows<'_> {
     /// The way that a file gives to a flow.

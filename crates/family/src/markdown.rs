@@ -1,6 +1,6 @@
 //! The tables of parameters in the documentation, made from the families themselves.
 
-use super::{Family, Kind, Param};
+use crate::{Family, Kind, Param};
 use std::fmt::Write;
 
 /// The parameters of a family as a Markdown table.
@@ -63,13 +63,9 @@ pub fn fill_tables(page: &str, families: &[&Family]) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::objective::Price;
-    use crate::param::{Kind, Param, Role};
+    use crate::{Price, Role};
 
     const NAPTIME: Family = Family {
-        name: "nap",
-        doc: "",
-        source: "",
         params: &[
             Param {
                 name: "length",
@@ -88,8 +84,7 @@ mod tests {
                 source: "",
             },
         ],
-        check: |_| Ok(()),
-        role: Role::Queue(|_| Price::Loss),
+        ..Family::new("nap", Role::Queue(|_| Price::Loss))
     };
 
     #[test]

@@ -1,7 +1,6 @@
 //! The objectives of controllers and the prices of queues, as theory uses them.
 
-use crate::quantity::Rate;
-use crate::size::Size;
+use accord_units::{Rate, Size};
 
 /// The target of a controller in equilibrium: the only property of a controller that theory uses.
 #[derive(Clone, Copy, Debug, PartialEq)]

@@ -1,6 +1,6 @@
 //! The share of the network that a flow is to get.
 
-use crate::quantity::{Bytes, Rate};
+use accord_units::{Bytes, Rate};
 
 /// A contracted rate, and a weighted share of what is not contracted [Har02 eq. 3].
 ///

@@ -1,0 +1,60 @@
+//! How a discipline is made, for the engines that move packets.
+
+use crate::{AnyAqm, Aqm};
+use accord_family::{Family, Values};
+use std::fmt;
+
+/// What a family of disciplines has as its [`Family::maker`].
+#[derive(Clone, Copy, Debug)]
+pub struct Maker {
+    /// Makes the discipline that the parameters describe.
+    pub build: fn(&Values) -> AnyAqm,
+}
+
+impl Maker {
+    /// That of a family of disciplines.
+    ///
+    /// # Panics
+    /// When the family has none.
+    pub fn of(family: &Family) -> &'static Maker {
+        let maker = family.maker.downcast_ref();
+        maker.unwrap_or_else(|| panic!("{} has no maker of disciplines", family.name))
+    }
+}
+
+impl AnyAqm {
+    /// Makes the discipline that `values` describes.
+    pub fn build(values: &Values) -> AnyAqm {
+        (Maker::of(values.family()).build)(values)
+    }
+
+    /// A discipline of another crate. Each of its calls is one by pointer.
+    pub fn foreign(discipline: impl Foreign + 'static) -> AnyAqm {
+        AnyAqm::Foreign(Box::new(discipline))
+    }
+
+    /// Whether it lets everything pass, unmarked, whatever it is told: it need not be asked.
+    #[inline]
+    pub fn passes_all(&self) -> bool {
+        matches!(self, AnyAqm::DropTail(_))
+    }
+}
+
+/// What a discipline of another crate has to be: an [`Aqm`] that can be copied and printed,
+/// and that threads can share. Whatever is so, is this.
+pub trait Foreign: Aqm + fmt::Debug + Send + Sync {
+    /// A copy.
+    fn copy(&self) -> Box<dyn Foreign>;
+}
+
+impl<A: Aqm + Clone + fmt::Debug + Send + Sync + 'static> Foreign for A {
+    fn copy(&self) -> Box<dyn Foreign> {
+        Box::new(self.clone())
+    }
+}
+
+impl Clone for Box<dyn Foreign> {
+    fn clone(&self) -> Self {
+        (**self).copy()
+    }
+}

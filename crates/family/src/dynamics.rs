@@ -1,0 +1,217 @@
+//! How a window or a queue moves in a fluid, as data: what the fluid engine integrates.
+//!
+//! Amounts are in bytes, times in seconds, so that no law depends on the size of a packet
+//! unless its source does.
+
+use crate::Values;
+use accord_units::Bytes;
+use std::f64::consts::LN_2;
+
+/// The differential equations of a [`Family`](crate::Family), for given parameters.
+#[derive(Clone, Copy, Debug)]
+pub enum Dynamics {
+    /// A controller's.
+    Window(fn(&Values, &FlowFacts) -> WindowDynamics),
+    /// A queue discipline's.
+    Queue(fn(&Values, &QueueFacts) -> QueueDynamics),
+    /// There are none; the reason, for users, as the second half of a sentence.
+    Missing(&'static str),
+}
+
+/// What a controller's dynamics may depend on, beside its parameters.
+#[derive(Clone, Copy, Debug)]
+pub struct FlowFacts {
+    /// Size of a data packet on the wire.
+    pub packet: Bytes,
+    /// φ: the target is to be multiplied by it. What else a service asks for, the engine does.
+    pub weight: f64,
+}
+
+/// What a discipline's dynamics may depend on, beside its parameters.
+#[derive(Clone, Copy, Debug)]
+pub struct QueueFacts {
+    /// Size of the data packets that come.
+    pub packet: Bytes,
+    /// What fits into the queue, in bytes; infinite where it has no limit.
+    pub buffer: f64,
+}
+
+/// How a window moves.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct WindowDynamics {
+    /// Its law after slow start.
+    pub law: WindowLaw,
+    /// By what the sender knows its accumulation.
+    pub reads: Reads,
+    /// What the sender takes for its base round-trip time.
+    pub base: BaseRtt,
+    /// The most that the law grows the window by in a round trip, in bytes; laws of the sign and
+    /// Reno say it themselves.
+    pub most: f64,
+    /// The window at the start, in bytes.
+    pub initial: f64,
+    /// Growth in slow start, in e-folds per round trip.
+    pub growth: f64,
+    /// The accumulation that ends slow start, in bytes.
+    pub leave: f64,
+    /// The fraction of the window that is kept then.
+    pub keep: f64,
+    /// Acknowledgements clock the window: their queues delay what the sender knows, and look
+    /// like its own.
+    pub window_clocked: bool,
+    /// Its packets can be marked.
+    pub ecn: bool,
+}
+
+impl WindowDynamics {
+    /// A flow without a window: what is offered is sent.
+    pub const UNRESPONSIVE: WindowDynamics = WindowDynamics {
+        law: WindowLaw::Unresponsive,
+        reads: Reads::Delay,
+        base: BaseRtt::Smallest,
+        most: f64::INFINITY,
+        initial: f64::INFINITY,
+        growth: LN_2,
+        leave: f64::INFINITY,
+        keep: 1.0,
+        window_clocked: false,
+        ecn: false,
+    };
+}
+
+/// A law of a window w, for an accumulation a, a round-trip time rtt and its base d. All halve
+/// the window at a loss.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum WindowLaw {
+    /// dw/dt = −gain/rtt · (a − target) [Xia05 eq. 6].
+    Proportional {
+        /// κ.
+        gain: f64,
+        /// a*, in bytes.
+        target: f64,
+    },
+    /// dw/dt = −gain·d/rtt · (a − target)/w [Xia05 eq. 5].
+    MoWalrand {
+        /// κ, in bytes per second.
+        gain: f64,
+        /// a*, in bytes.
+        target: f64,
+    },
+    /// dw/dt = −gain/rtt · sgn(a − target) [Xia05 eq. 3].
+    Additive {
+        /// κ, in bytes.
+        gain: f64,
+        /// a*, in bytes.
+        target: f64,
+    },
+    /// A packet more per round trip below `low`, one less above `high` [Low02 eqs. 17-18].
+    Vegas {
+        /// α, in bytes.
+        low: f64,
+        /// β, in bytes.
+        high: f64,
+        /// Both are in bytes per second of base round-trip time instead.
+        per_second: bool,
+    },
+    /// A packet more per round trip [RFC 5681].
+    Reno,
+    /// No window.
+    Unresponsive,
+}
+
+/// By what a sender knows its accumulation a, with x its rate.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Reads {
+    /// Queuing and virtual delays of the way there: a = x·(q + v).
+    Delay,
+    /// Round-trip times: a = w·(1 − min rtt/rtt).
+    RoundTrip,
+    /// The share m of marks: a = x·p̂, p̂ = −ln(1 − m)/ln φ milliseconds.
+    Marks {
+        /// ln φ.
+        ln_phi: f64,
+        /// The bytes over which the share is taken.
+        memory: f64,
+    },
+}
+
+/// What a sender takes for its base round-trip time.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum BaseRtt {
+    /// The smallest round-trip time so far.
+    Smallest,
+    /// The smallest of the samples of the last so many bytes.
+    Last {
+        /// The bytes.
+        bytes: f64,
+    },
+    /// The truth.
+    Known,
+}
+
+/// What a discipline adds to its queue.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct QueueDynamics {
+    /// Its law.
+    pub law: QueueLaw,
+    /// Marks packets that can be marked instead of dropping them.
+    pub ecn: bool,
+}
+
+/// A law of a queue: which part of the arrivals it marks or drops, or what it shows to flows.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum QueueLaw {
+    /// Nothing but the queue.
+    DropTail,
+    /// Shows the delay of a virtual queue [Xia05 §IV-D].
+    Avd {
+        /// γ.
+        utilisation: f64,
+        /// α, in 1/s.
+        gain: f64,
+        /// The most that it shows, in seconds.
+        longest: f64,
+    },
+    /// Marks or drops what overflows a virtual queue [Xia05 §IV-D].
+    Avq {
+        /// γ.
+        utilisation: f64,
+        /// α, in 1/s.
+        gain: f64,
+        /// The virtual buffer, in bytes.
+        buffer: f64,
+    },
+    /// Marks or drops by a price in milliseconds [Low02 eqs. 30, 31].
+    Rem {
+        /// ln φ.
+        ln_phi: f64,
+        /// Of the price in milliseconds, per byte.
+        gain: f64,
+        /// Of the backlog, per second: the weight over the period.
+        backlog: f64,
+    },
+    /// Marks or drops by an average of the queue [FJ93].
+    Red {
+        /// The lower threshold, in units.
+        min: f64,
+        /// The upper one.
+        max: f64,
+        /// Bytes that count as one in the thresholds.
+        unit: f64,
+        /// Bytes of a packet.
+        packet: f64,
+        /// ln(1 − w), w the weight of a packet in the average.
+        ln_keep: f64,
+        /// The probability at the upper threshold.
+        probability: f64,
+        /// The probability rises to 1 at twice the upper threshold, instead of jumping.
+        gentle: bool,
+    },
+}
+
+impl QueueDynamics {
+    /// A law that marks and drops nothing.
+    pub const fn plain(law: QueueLaw) -> QueueDynamics {
+        QueueDynamics { law, ecn: false }
+    }
+}

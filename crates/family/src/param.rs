@@ -1,0 +1,201 @@
+//! What a parameter is, and how its values are read.
+
+use accord_units::{Bytes, Duration, ParseError, Rate, Size};
+use std::fmt;
+
+/// What kind of quantity a parameter is.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Kind {
+    /// A plain number within `min..=max`.
+    Number {
+        /// Smallest value allowed.
+        min: f64,
+        /// Largest value allowed.
+        max: f64,
+    },
+    /// A whole number within `min..=max`.
+    Integer {
+        /// Smallest value allowed.
+        min: u64,
+        /// Largest value allowed.
+        max: u64,
+    },
+    /// `true` or `false`.
+    Flag,
+    /// Bytes or packets, more than zero.
+    Size,
+    /// A span of time, more than zero.
+    Duration,
+    /// A rate, more than zero.
+    Rate,
+    /// One of these words.
+    Choice(&'static [&'static str]),
+    /// A table from names of aggregates to tables of these parameters: what a queue
+    /// discipline is told of each kind of traffic. None of them is of this kind itself.
+    Aggregates(&'static [Param]),
+}
+
+/// One parameter.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Param {
+    /// The key in a scenario file.
+    pub name: &'static str,
+    /// The symbol in the papers, or "".
+    pub symbol: &'static str,
+    /// What it is.
+    pub kind: Kind,
+    /// The default, written as in a scenario file; "" for a parameter without one, which
+    /// is then absent unless given.
+    pub default: &'static str,
+    /// What it means, in a sentence.
+    pub doc: &'static str,
+    /// Where it comes from, such as "[Xia05 table I]".
+    pub source: &'static str,
+}
+
+/// A value as it stands in a file, before it has a meaning.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Raw {
+    /// A string.
+    Text(String),
+    /// An integer.
+    Integer(i64),
+    /// A float, perhaps not finite.
+    Number(f64),
+    /// A boolean.
+    Flag(bool),
+}
+
+/// A value with a meaning.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Value {
+    /// Not given, and there is no default.
+    Absent,
+    /// A number.
+    Number(f64),
+    /// A whole number.
+    Integer(u64),
+    /// A boolean.
+    Flag(bool),
+    /// Bytes or packets.
+    Size(Size),
+    /// A span of time.
+    Duration(Duration),
+    /// A rate.
+    Rate(Rate),
+    /// A word of the parameter's choice.
+    Choice(&'static str),
+}
+
+impl Kind {
+    /// What a value of this kind looks like.
+    pub fn expected(&self) -> String {
+        match self {
+            Kind::Number { min, max } if *max >= f64::MAX => format!("a number of at least {min}"),
+            Kind::Number { min, max } => format!("a number from {min} to {max}"),
+            Kind::Integer { min, max } if *max == u64::MAX => {
+                format!("a whole number of at least {min}")
+            }
+            Kind::Integer { min, max } => format!("a whole number from {min} to {max}"),
+            Kind::Flag => "true or false".into(),
+            Kind::Size => "an amount such as \"3 pkt\" or \"3000 B\"".into(),
+            Kind::Duration => "a time such as \"100 ms\"".into(),
+            Kind::Rate => "a rate such as \"30 Mbps\"".into(),
+            Kind::Choice(words) => format!("one of {}", words.join(", ")),
+            Kind::Aggregates(_) => "tables, each under the name of its aggregate".into(),
+        }
+    }
+
+    /// Reads a raw value as this kind, in range.
+    pub fn read(&self, raw: &Raw) -> Result<Value, String> {
+        let expected = || format!("expected {}", self.expected());
+        let positive = |zero: bool, value: Value| {
+            if zero {
+                Err(format!("must be more than zero; {}", expected()))
+            } else {
+                Ok(value)
+            }
+        };
+        let text = |e: ParseError| e.to_string();
+        match (self, raw) {
+            (Kind::Number { min, max }, Raw::Number(_) | Raw::Integer(_)) => {
+                let v = match raw {
+                    Raw::Integer(i) => *i as f64,
+                    Raw::Number(v) => *v,
+                    _ => unreachable!("matched above"),
+                };
+                if v.is_finite() && (*min..=*max).contains(&v) {
+                    Ok(Value::Number(v))
+                } else {
+                    Err(format!("{v} is out of range; {}", expected()))
+                }
+            }
+            (Kind::Integer { min, max }, Raw::Integer(i)) => match u64::try_from(*i) {
+                Ok(v) if (*min..=*max).contains(&v) => Ok(Value::Integer(v)),
+                _ => Err(format!("{i} is out of range; {}", expected())),
+            },
+            (Kind::Flag, Raw::Flag(b)) => Ok(Value::Flag(*b)),
+            (Kind::Size, Raw::Text(s)) => {
+                let size: Size = s.parse().map_err(text)?;
+                positive(size.bytes_f64(Bytes::new(1)) == 0.0, Value::Size(size))
+            }
+            (Kind::Duration, Raw::Text(s)) => {
+                let d: Duration = s.parse().map_err(text)?;
+                positive(d.is_zero(), Value::Duration(d))
+            }
+            (Kind::Rate, Raw::Text(s)) => {
+                let r: Rate = s.parse().map_err(text)?;
+                positive(r == Rate::ZERO, Value::Rate(r))
+            }
+            (Kind::Choice(words), Raw::Text(s)) => words
+                .iter()
+                .find(|w| *w == s)
+                .map(|w| Value::Choice(w))
+                .ok_or_else(|| format!("\"{s}\" is not known; {}", expected())),
+            (Kind::Size | Kind::Duration | Kind::Rate, Raw::Integer(_) | Raw::Number(_)) => {
+                Err(format!("a bare number has no unit; {}", expected()))
+            }
+            _ => Err(expected()),
+        }
+    }
+}
+
+impl Param {
+    /// The default, read by the same reader as a file's values.
+    ///
+    /// # Panics
+    /// When the table itself is wrong; [`Family::defaults`] on every family is a test.
+    pub fn default_value(&self) -> Value {
+        if self.default.is_empty() {
+            return Value::Absent;
+        }
+        let raw = match self.kind {
+            Kind::Number { .. } => self.default.parse().map(Raw::Number).ok(),
+            Kind::Integer { .. } => self.default.parse().map(Raw::Integer).ok(),
+            Kind::Flag => self.default.parse().map(Raw::Flag).ok(),
+            _ => Some(Raw::Text(self.default.into())),
+        };
+        match raw
+            .ok_or_else(|| "not of its kind".to_string())
+            .and_then(|raw| self.kind.read(&raw))
+        {
+            Ok(value) => value,
+            Err(e) => panic!("default of parameter {}: {e}", self.name),
+        }
+    }
+}
+
+impl fmt::Display for Value {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Value::Absent => f.write_str("none"),
+            Value::Number(v) => v.fmt(f),
+            Value::Integer(v) => v.fmt(f),
+            Value::Flag(v) => v.fmt(f),
+            Value::Size(v) => v.fmt(f),
+            Value::Duration(v) => v.fmt(f),
+            Value::Rate(v) => v.fmt(f),
+            Value::Choice(v) => v.fmt(f),
+        }
+    }
+}

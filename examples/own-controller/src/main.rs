@@ -1,0 +1,10 @@
+//! Accord with a controller and a queue discipline of one's own.
+
+mod keeper;
+mod step;
+
+use std::process::ExitCode;
+
+pub fn main() -> ExitCode {
+    accord::main_with(&[&keeper::FAMILY], &[&step::FAMILY])
+}

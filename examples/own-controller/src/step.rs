@@ -1,0 +1,52 @@
+//! A queue discipline that marks, or drops, what finds more than a threshold queued.
+
+use accord::aqm::{AnyAqm, Aqm, Entropy, Maker, PacketMeta, QueueView, Verdict};
+use accord::family::{Dynamics, Family, Kind, Param, Price, Role, Values};
+use accord::units::{Bytes, Time};
+
+pub static FAMILY: Family = Family {
+    doc: "Marks, or drops, what finds more than a threshold queued.",
+    params: &[Param {
+        name: "threshold",
+        symbol: "K",
+        kind: Kind::Size,
+        default: "20 kB",
+        doc: "What may be queued before the first mark.",
+        source: "",
+    }],
+    dynamics: Dynamics::Missing("its answer jumps at the threshold, and has no slope there"),
+    maker: &Maker {
+        build: |values| AnyAqm::foreign(Step::new(values)),
+    },
+    ..Family::new("step", Role::Queue(|_| Price::Loss))
+};
+
+#[derive(Clone, Debug)]
+struct Step {
+    threshold: Bytes,
+}
+
+impl Step {
+    fn new(values: &Values) -> Step {
+        let threshold = values.size("threshold").bytes_f64(Bytes::new(1000));
+        Step {
+            threshold: Bytes::from_f64(threshold),
+        }
+    }
+}
+
+impl Aqm for Step {
+    fn on_arrival(
+        &mut self,
+        packet: &PacketMeta,
+        queue: &QueueView,
+        _: Time,
+        _: &mut dyn Entropy,
+    ) -> Verdict {
+        match queue.bytes > self.threshold {
+            true if packet.ecn.is_capable() => Verdict::Mark,
+            true => Verdict::Drop,
+            false => Verdict::Pass,
+        }
+    }
+}
