@@ -215,6 +215,9 @@ pub struct Stability {
     /// Prints the map as CSV, too.
     #[arg(long, requires = "x")]
     pub csv: bool,
+    /// Prints JSON in place of text.
+    #[arg(long, conflicts_with = "csv")]
+    pub json: bool,
 }
 
 /// From 2 to 200 values.

@@ -1,9 +1,10 @@
 //! A map of stability over one or two parameters: a table (CSV), a page, and packet
 //! simulations on top.
 
-use super::steady;
+use super::{record, steady};
 use crate::args::Stability as Args;
 use crate::fail::Failure;
+use crate::output::{data, json, note};
 use crate::source::{CATALOGUE, load};
 use accord_scenario::{Entity, Metric, Quiet, Run, Scenario};
 use rayon::prelude::*;
@@ -11,11 +12,11 @@ use std::fmt::Write;
 use std::path::Path;
 
 /// One axis: PATH=FROM..TO.
-struct Axis {
-    path: String,
+pub struct Axis {
+    pub path: String,
     from: f64,
     to: f64,
-    unit: String,
+    pub unit: String,
     count: usize,
 }
 
@@ -49,7 +50,8 @@ impl Axis {
         })
     }
 
-    fn value(&self, i: usize) -> f64 {
+    /// The value of a step.
+    pub fn value(&self, i: usize) -> f64 {
         let part = i as f64 / (self.count - 1).max(1) as f64;
         self.from + part * (self.to - self.from)
     }
@@ -86,15 +88,16 @@ fn number(text: &str) -> Option<(f64, String)> {
 }
 
 /// The result of one point.
-struct Cell {
-    x: usize,
-    y: usize,
-    gain: f64,
-    growth: f64,
-    delay: f64,
+pub struct Cell {
+    pub x: usize,
+    pub y: usize,
+    pub gain: f64,
+    pub growth: f64,
+    pub delay: f64,
     /// Coefficient of variation of the longest queue, in packets.
-    swing: Option<f64>,
-    error: String,
+    pub swing: Option<f64>,
+    /// Why there is no result, or "".
+    pub error: String,
 }
 
 /// Computes the map, writes it, and prints where it is.
@@ -143,18 +146,25 @@ pub fn run(args: &Args) -> Result<bool, Failure> {
     let map = page(&id, &x, y.as_ref(), &cells);
     std::fs::write(dir.join("map.html"), map).map_err(Failure::new)?;
     let stable = cells.iter().filter(|c| c.growth < 0.0).count();
-    println!("{id}: {stable} of {} points stable", cells.len());
+    if args.json {
+        json(&record::map(&id, &x, y.as_ref(), &cells))?;
+        return Ok(true);
+    }
+    data(format_args!(
+        "{id}: {stable} of {} points stable",
+        cells.len()
+    ))?;
     if let Some(e) = cells.iter().find(|c| !c.error.is_empty()) {
-        println!("without a result, for example: {}", e.error);
+        data(format_args!("without a result, for example: {}", e.error))?;
     }
     if y.is_none() || args.csv {
-        print!("{table}");
+        data(table.trim_end())?;
     }
-    eprintln!(
+    note(format_args!(
         "map:   {}\ntable: {}",
         dir.join("map.html").display(),
         dir.join("map.csv").display()
-    );
+    ));
     Ok(true)
 }
 
