@@ -7,6 +7,7 @@ use crate::fail::Failure;
 use crate::output::{data, json, note};
 use crate::source::{CATALOGUE, load};
 use accord_scenario::{Entity, Metric, Quiet, Run, Scenario};
+use html_escape::encode_text as escape;
 use rayon::prelude::*;
 use std::fmt::Write;
 use std::path::Path;
@@ -274,7 +275,6 @@ fn page(id: &str, x: &Axis, y: Option<&Axis>, cells: &[Cell]) -> String {
     let (width, height, left, top) = (720.0, 480.0, 90.0, 20.0);
     let rows = y.map_or(1, |y| y.count);
     let (w, h) = (width / x.count as f64, height / rows as f64);
-    let escape = |t: &str| t.replace('&', "&amp;").replace('<', "&lt;");
     let mut svg = String::new();
     let place = |c: &Cell| (left + c.x as f64 * w, top + (rows - 1 - c.y) as f64 * h);
     for c in cells {
