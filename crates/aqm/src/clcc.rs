@@ -291,7 +291,7 @@ impl Clcc<Bat> {
 }
 
 impl<A: Aimd> Clcc<A> {
-    /// Puts the loop of [`FAMILY`]'s parameters on a discipline with the same aggregates.
+    /// Puts the loop with CLCC's parameters on a discipline with the same aggregates.
     pub fn over(below: A, values: &Values) -> Clcc<A> {
         let told: Vec<&Values> = values.aggregates().map(|(_, of)| of).collect();
         let target = |i: usize| Target {

@@ -42,7 +42,7 @@ pub struct Run {
     pub scenario: String,
     #[command(flatten)]
     pub how: How,
-    /// Where the results go; by default runs/<id>.
+    /// Where the results go; by default runs/ID.
     #[arg(short, long, value_name = "DIR")]
     pub output: Option<PathBuf>,
     /// Writes the series as CSV, too.
@@ -209,12 +209,15 @@ pub struct Stability {
     /// The seed, in place of the scenario's.
     #[arg(long)]
     pub seed: Option<u64>,
-    /// Where the map goes; by default runs/<id>-stability.
+    /// Where the map goes; by default runs/ID-stability.
     #[arg(short, long, value_name = "DIR", requires = "x")]
     pub output: Option<PathBuf>,
     /// Prints the map as CSV, too.
     #[arg(long, requires = "x")]
     pub csv: bool,
+    /// Prints JSON in place of text.
+    #[arg(long, conflicts_with = "csv")]
+    pub json: bool,
 }
 
 /// From 2 to 200 values.

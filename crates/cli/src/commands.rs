@@ -8,7 +8,7 @@ use crate::execute::{Executed, Outcome, execute};
 use crate::explain;
 use crate::fail::Failure;
 use crate::live;
-use crate::output::{data, json, note};
+use crate::output::{data, json, note, style};
 use crate::progress::watch_interrupts;
 use crate::record;
 use crate::reproduce;
@@ -16,12 +16,11 @@ use crate::solve;
 use crate::source::load;
 use crate::stability;
 use accord_report::{
-    Class, Column, Experiment, Kept, Point, RowRecord, RunDir, Style, check_place, checks_table,
+    Class, Column, Experiment, Kept, Point, RowRecord, RunDir, check_place, checks_table,
     comparison, load_run_dir, page, rows, table, write_run_dir, write_sweep_dir,
 };
 use accord_scenario::{Catalogue, print};
 use std::fs::File;
-use std::io::IsTerminal;
 use std::path::Path;
 
 /// Carries out a command. `Ok(false)` means that an expectation failed, and not as it is known to.
@@ -40,18 +39,6 @@ pub fn run(args: Args, catalogue: &Catalogue) -> Result<bool, Failure> {
             Ok(true)
         }
         Command::Bench(a) => bench::run(&a, catalogue),
-    }
-}
-
-/// As wide as the terminal, within reason; elsewhere always the same.
-pub fn style() -> Style {
-    let out = std::io::stdout();
-    let plain = std::env::var_os("NO_COLOR").is_some();
-    let width = terminal_size::terminal_size_of(&out).map(|(width, _)| width.0.clamp(80, 160));
-    Style {
-        width: width.unwrap_or(Style::default().width),
-        colour: out.is_terminal() && !plain,
-        words: plain,
     }
 }
 

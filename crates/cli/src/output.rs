@@ -1,8 +1,11 @@
-//! Data to stdout, everything else to stderr.
+//! Data to stdout, everything else to stderr. All printing is here, since `println!` panics where
+//! a pipe is closed.
+#![expect(clippy::disallowed_methods, reason = "here is where printing is done")]
 
 use crate::fail::Failure;
+use accord_report::Style;
 use std::fmt::Display;
-use std::io::{ErrorKind, Write};
+use std::io::{ErrorKind, IsTerminal, Write};
 
 /// Writes data to stdout, and a line's end. A reader that has seen enough is no error.
 pub fn data(text: impl Display) -> Result<(), Failure> {
@@ -23,4 +26,16 @@ pub fn json(value: &impl serde::Serialize) -> Result<(), Failure> {
 /// Prints a message to stderr. A closed stderr is no error.
 pub fn note(text: impl Display) {
     let _ = writeln!(std::io::stderr(), "{text}");
+}
+
+/// As wide as the terminal, within reason; elsewhere always the same.
+pub fn style() -> Style {
+    let out = std::io::stdout();
+    let plain = std::env::var_os("NO_COLOR").is_some();
+    let width = terminal_size::terminal_size_of(&out).map(|(width, _)| width.0.clamp(80, 160));
+    Style {
+        width: width.unwrap_or(Style::default().width),
+        colour: out.is_terminal() && !plain,
+        words: plain,
+    }
 }

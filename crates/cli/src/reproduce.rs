@@ -3,11 +3,11 @@
 
 use crate::args::Reproduce;
 use crate::capture::CaptureFile;
-use crate::commands::{build, experiment, keep, style, write};
+use crate::commands::{build, experiment, keep, write};
 use crate::execute::{Executed, execute};
 use crate::fail::Failure;
 use crate::live;
-use crate::output::{data, json, note};
+use crate::output::{data, json, note, style};
 use crate::record;
 use crate::source::{BUILT_IN, load};
 use accord_report::{

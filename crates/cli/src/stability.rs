@@ -1,13 +1,18 @@
 //! `accord stability`: how far equilibria are from cycling, at one point or over a map.
 
 mod map;
+mod record;
 
 use crate::args::Stability as Args;
 use crate::fail::Failure;
+use crate::output::{data, json};
 use crate::source::load;
-use accord_fluid::{Margins, Stability};
-use accord_scenario::{Catalogue, Scenario};
+use accord_fluid::{FluidError, Margins, Stability};
+use accord_scenario::{Catalogue, Phase, Scenario};
 use accord_units::{Rate, Time};
+
+/// A phase, and what is found of it.
+type Found = (Phase, Result<Stability, FluidError>);
 
 /// Carries out the command; `Ok(false)` where an equilibrium is not stable.
 pub fn run(args: &Args, catalogue: &Catalogue) -> Result<bool, Failure> {
@@ -16,36 +21,43 @@ pub fn run(args: &Args, catalogue: &Catalogue) -> Result<bool, Failure> {
     }
     let file = load(&args.scenario, &args.set)?;
     let mut stable = true;
+    let mut records = Vec::new();
     for scenario in file.points(catalogue, args.seed)? {
-        println!("{}: {}", scenario.id, scenario.title);
-        for (name, value) in &scenario.point {
-            println!("{name} = {value}");
+        let phases: Vec<Found> = (scenario.phases())
+            .map(|phase| {
+                let found = accord_fluid::stability(&scenario, phase.start);
+                (phase, found)
+            })
+            .collect();
+        let found = phases.iter().filter_map(|(_, found)| found.as_ref().ok());
+        stable &= { found }.all(Stability::is_stable);
+        if args.json {
+            records.push(record::point(&scenario, &phases));
+        } else {
+            data(page(&scenario, &phases))?;
         }
-        stable &= phases(&scenario);
+    }
+    if args.json {
+        json(&records)?;
     }
     Ok(stable)
 }
 
 /// Every phase of a scenario, as text.
-fn phases(scenario: &Scenario) -> bool {
-    let mut stable = true;
-    for phase in scenario.phases() {
-        print!(
-            "{} to {}, {}: ",
-            phase.start,
-            phase.end,
-            scenario.fluid.link_model.name()
-        );
-        match accord_fluid::stability(scenario, phase.start) {
-            Ok(found) => {
-                stable &= found.is_stable();
-                print!("{}", text(scenario, &found));
-            }
-            Err(e) => println!("{e}"),
-        }
-        println!();
+fn page(scenario: &Scenario, phases: &[Found]) -> String {
+    let mut out = format!("{}: {}\n", scenario.id, scenario.title);
+    for (name, value) in &scenario.point {
+        out += &format!("{name} = {value}\n");
     }
-    stable
+    let model = scenario.fluid.link_model.name();
+    let texts = phases.iter().map(|(phase, found)| {
+        let found = match found {
+            Ok(found) => text(scenario, found),
+            Err(e) => format!("{e}\n"),
+        };
+        format!("{} to {}, {model}: {found}", phase.start, phase.end)
+    });
+    out + &texts.collect::<Vec<_>>().join("\n")
 }
 
 fn text(scenario: &Scenario, found: &Stability) -> String {

@@ -13,46 +13,6 @@ const FLOWS: &str = "flow,path,utility,weight,cap_bps,floor_bps,limit,alpha,rate
                      h,b,contract,1,3000000,1000000,1,,\n\
                      k,a,fixed,,,,,,1000000\n";
 
-/// Words that mean something to a reader of numbers, tables or JSON.
-const WORDS: [&str; 14] = [
-    "NaN",
-    "inf",
-    "-1",
-    "1e400",
-    "1e308",
-    "1e-320",
-    "0",
-    "-0",
-    "99999999999999999999",
-    "\"",
-    ",",
-    "null",
-    "[]",
-    "{}",
-];
-
-fn damage(bytes: &mut Vec<u8>, dice: &mut Dice) {
-    let at = dice.below(bytes.len());
-    let to = (at + 1 + dice.below(40)).min(bytes.len());
-    match dice.below(6) {
-        _ if bytes.is_empty() => {}
-        0 => bytes[at] ^= 1 << dice.below(8),
-        1 => bytes[at] = [0, 255, 127, 128][dice.below(4)],
-        2 => drop(bytes.drain(at..to)),
-        3 => {
-            let copy = bytes[at..to].to_vec();
-            let place = dice.below(bytes.len());
-            bytes.splice(place..place, copy);
-        }
-        4 => bytes.truncate(at),
-        _ => {
-            let word = WORDS[dice.below(WORDS.len())];
-            let to = (at + dice.below(6)).min(bytes.len());
-            bytes.splice(at..to, word.bytes());
-        }
-    }
-}
-
 /// Damages one of the files of `dir` after the other and gives them to the program; how often it
 /// refused them, and how often not.
 fn look(dir: &Path, files: &[&str], args: &[&str]) -> (u64, u64) {

@@ -1,5 +1,8 @@
 //! What packets do in simulation they do live: the scenarios of `parity/`, each with its tolerances
 //! in what it expects. One after the other, as a live run wants the machine for itself.
+//!
+//! On a machine that is too busy nothing can be judged, which is no failure, unless
+//! ACCORD_REQUIRE_LIVE=1 asks for a verdict on each scenario.
 #![cfg(target_os = "linux")]
 
 mod common;
@@ -46,12 +49,21 @@ fn disturbed(ended: &Ended) -> bool {
     ended.stderr.contains("too busy") || latest.is_none_or(|ms| ms > PAUSE)
 }
 
-/// Runs it until live is as packets are, but not for ever. Gives what differed on a machine that
-/// was not disturbed.
-fn run(dir: &Path, name: &str, file: &Path) -> Result<(), String> {
+/// What came out of a scenario.
+enum Found {
+    /// Live is as packets are.
+    Same,
+    /// The machine was disturbed each time.
+    NotJudged,
+    /// What differed on a machine that was not disturbed.
+    Differs(String),
+}
+
+/// Runs it until live is as packets are, but not for ever.
+fn run(dir: &Path, name: &str, file: &Path) -> Found {
     let file = file.to_str().expect("a name of ours");
     let args = ["run", file, "--engine", "packet,live", "--live", "loopback"];
-    let mut differed = Ok(());
+    let mut found = Found::NotJudged;
     for _ in 0..ATTEMPTS {
         let ended = accord(dir, &args);
         match ended.code {
@@ -61,16 +73,16 @@ fn run(dir: &Path, name: &str, file: &Path) -> Result<(), String> {
                     matches!(words[..], ["met", n, "of", all, "expectations", "met"] if n == all)
                 });
                 assert!(judged, "{name}: nothing was judged: {ended:#?}");
-                return Ok(());
+                return Found::Same;
             }
             Some(1 | 3) if disturbed(&ended) => say(name, "the machine was disturbed", &ended),
             _ => {
                 say(name, "live is not as packets are", &ended);
-                differed = Err(format!("{name}\n{}{}", ended.stdout, ended.stderr));
+                found = Found::Differs(format!("{name}\n{}{}", ended.stdout, ended.stderr));
             }
         }
     }
-    differed
+    found
 }
 
 #[test]
@@ -79,9 +91,19 @@ fn live_is_as_packets_are() {
     let names = names(&all);
     assert!(names.len() >= 5, "{names:?}");
     let dir = folder(&[]);
-    let runs = names
-        .iter()
-        .map(|name| run(dir.path(), name, &all.join(name)));
-    let failed: Vec<String> = runs.filter_map(Result::err).collect();
+    let (mut failed, mut not_judged) = (Vec::new(), Vec::new());
+    for name in &names {
+        match run(dir.path(), name, &all.join(name)) {
+            Found::Same => {}
+            Found::NotJudged => not_judged.push(&name[..]),
+            Found::Differs(how) => failed.push(how),
+        }
+    }
     assert!(failed.is_empty(), "{}", failed.join("\n"));
+    let required = std::env::var("ACCORD_REQUIRE_LIVE").is_ok_and(|value| value == "1");
+    assert!(
+        !required || not_judged.is_empty(),
+        "not judged, as the machine was too busy each time: {}",
+        not_judged.join(", ")
+    );
 }

@@ -1,5 +1,5 @@
 //! The scenario files with random damage: the parser refuses them or they run. The same on
-//! every machine, and a start for the fuzz target in `fuzz/`, which looks further.
+//! every machine. The damage goes by lines, numbers and words; that of `fuzz.rs` goes by bytes.
 
 mod common;
 

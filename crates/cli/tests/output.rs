@@ -346,15 +346,33 @@ fn a_closed_pipe_is_no_error() {
         &["check", "small.toml", "--print"],
         &["run", "small.toml"],
         &["run", "small.toml", "--json"],
+        &["stability", "small.toml"],
+        &["stability", "small.toml", "--json"],
+        &[
+            "stability",
+            "small.toml",
+            "--x",
+            "topology.dumbbell.delay=1 ms..9 ms",
+        ],
     ] {
         let mut child = program(dir.path(), args).spawn().unwrap();
         drop(child.stdout.take());
         end(child).with(0);
     }
     // Nor is a closed stderr.
-    let mut child = program(dir.path(), &["run", "small.toml"]).spawn().unwrap();
-    drop(child.stderr.take());
-    end(child).with(0);
+    for args in [
+        &["run", "small.toml"][..],
+        &[
+            "stability",
+            "small.toml",
+            "--x",
+            "topology.dumbbell.delay=1 ms..9 ms",
+        ],
+    ] {
+        let mut child = program(dir.path(), args).spawn().unwrap();
+        drop(child.stderr.take());
+        end(child).with(0);
+    }
 }
 
 #[cfg(target_os = "linux")]

@@ -3,6 +3,7 @@
 mod common;
 
 use common::*;
+use serde_json::json;
 
 /// Proportional control that is stable at small gains, and at 2.0 not.
 const LOOP: &str = r#"
@@ -34,6 +35,36 @@ fn one_point_has_margins_and_an_exit_code() {
     let gain = "flow.f.controller.gain=5.0";
     let unstable = accord(dir.path(), &["stability", "loop.toml", "--set", gain]).with(1);
     assert!(unstable.stdout.contains("NOT STABLE"), "{unstable:#?}");
+}
+
+/// The numbers are those of the text, and four flows share 30 Mbps.
+#[test]
+fn one_point_as_json() {
+    let dir = folder(&[("loop.toml", LOOP)]);
+    let text = accord(dir.path(), &["stability", "loop.toml"]).with(0);
+    let found = accord(dir.path(), &["stability", "loop.toml", "--json"]).with(0);
+    let phase = &found.json()[0]["phases"][0];
+    assert_eq!(
+        (&phase["stable"], &phase["error"]),
+        (&json!(true), &json!(null))
+    );
+    for (key, unit, scale) in [("gain_margin", "", 1.0), ("delay_margin_s", " ms", 1e3)] {
+        let number = scale * phase[key].as_f64().expect("a number");
+        let words = match unit {
+            "" => format!(" {number:.4} ("),
+            unit => format!(" {number:.3}{unit}, phase margin"),
+        };
+        assert!(text.stdout.contains(&words), "{words}\n{text:#?}");
+    }
+    let flows = &phase["flows"][0];
+    assert_eq!((&flows["group"], &flows["flows"]), (&json!("f"), &json!(4)));
+    let rate = flows["rate_bps"].as_f64().expect("a number");
+    assert!((rate / 7.5e6 - 1.0).abs() < 1e-6, "{rate}");
+
+    let gain = "flow.f.controller.gain=5.0";
+    let args = ["stability", "loop.toml", "--json", "--set", gain];
+    let unstable = accord(dir.path(), &args).with(1).json();
+    assert_eq!(unstable[0]["phases"][0]["stable"], json!(false));
 }
 
 /// The gain margin times the gain is the critical gain, the same all along the axis; more delay
@@ -72,6 +103,20 @@ fn a_map_over_two_parameters_with_packets() {
         }
     }
     assert_eq!(rows.iter().filter(|r| !r[5].is_empty()).count(), 1);
+    let as_json = args.map(|arg| if arg == "--csv" { "--json" } else { arg });
+    let map = accord(dir.path(), &as_json).with(0).json();
+    assert_eq!(
+        map["axes"][1],
+        json!({"path": "topology.dumbbell.delay", "unit": "ms"})
+    );
+    let cells = map["cells"].as_array().expect("cells");
+    assert_eq!(cells.len(), 9);
+    for (row, cell) in rows.iter().zip(cells) {
+        assert_eq!(cell["at"], json!([number(row, 0), number(row, 1)]));
+        let margin = cell["gain_margin"].as_f64().expect("a number");
+        assert_eq!(format!("{margin:.6}"), row[2]);
+        assert_eq!(cell["packet_queue_variation"].is_null(), row[5].is_empty());
+    }
     let page = std::fs::read_to_string(dir.path().join("map/map.html")).unwrap();
     assert_eq!(page.matches("<rect").count(), 9);
     assert_eq!(page.matches("<circle").count(), 1);
@@ -154,6 +199,11 @@ fn laws_of_the_sign_are_named() {
     let ended = accord(dir.path(), &["stability", "vegas.toml"]).with(0);
     assert!(ended.stdout.contains("no linearisation"), "{ended:#?}");
     assert!(!ended.stdout.contains("NaN"), "{ended:#?}");
+    let json = accord(dir.path(), &["stability", "vegas.toml", "--json"]).with(0);
+    let phase = &json.json()[0]["phases"][0];
+    let error = phase["error"].as_str().expect("a message");
+    assert!(ended.stdout.contains(error), "{error}");
+    assert!(phase["stable"].is_null());
     let map = [
         "stability",
         "vegas.toml",

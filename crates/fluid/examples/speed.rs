@@ -1,6 +1,8 @@
 //! 1000 flows, all different, for 50 s of simulated time: prints the CPU time, the least of five.
 //! With the name of a link model, runs that once and prints nothing, for a profiler.
 
+#![expect(clippy::print_stdout, reason = "an example prints")]
+
 use accord_fluid::{run_with_step, step};
 use accord_scenario::{Catalogue, File, Quiet};
 

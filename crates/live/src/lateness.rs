@@ -1,26 +1,28 @@
-//! How late things are done: a histogram with buckets a quarter of an octave wide.
+//! How late things are done: a histogram whose buckets are at most 1 % wide.
 
 use accord_units::Duration;
+use hdrhistogram::Histogram;
 
-/// Buckets for each doubling.
-const STEPS: u32 = 4;
-/// The first bucket ends here; 2^26 microseconds end the last, which is a minute.
-const FIRST_NS: u64 = 1_000;
-const BUCKETS: usize = (26 * STEPS) as usize;
+/// The finest that is told apart, in nanoseconds.
+const FINEST_NS: u64 = 1;
+/// What is later counts as this late: a minute, in nanoseconds.
+const LATEST_NS: u64 = 60_000_000_000;
+/// Two digits: a bucket is 1 % wide.
+const DIGITS: u8 = 2;
 
 /// How late how many things were.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct Lateness {
-    buckets: Vec<u64>,
-    count: u64,
+    histogram: Histogram<u64>,
+    /// The histogram has it to within a bucket only.
     max: Duration,
 }
 
 impl Default for Lateness {
     fn default() -> Lateness {
         Lateness {
-            buckets: vec![0; BUCKETS],
-            count: 0,
+            histogram: Histogram::new_with_bounds(FINEST_NS, LATEST_NS, DIGITS)
+                .expect("bounds and digits that it can have"),
             max: Duration::ZERO,
         }
     }
@@ -29,23 +31,19 @@ impl Default for Lateness {
 impl Lateness {
     /// Something was done so late.
     pub fn add(&mut self, late: Duration) {
-        self.buckets[bucket(late)] += 1;
-        self.count += 1;
+        self.histogram.saturating_record(nanoseconds(late));
         self.max = self.max.max(late);
     }
 
     /// What was counted elsewhere counts here, too.
     pub fn merge(&mut self, other: &Lateness) {
-        for (mine, other) in self.buckets.iter_mut().zip(&other.buckets) {
-            *mine += other;
-        }
-        self.count += other.count;
+        (self.histogram.add(&other.histogram)).expect("all have the same bounds");
         self.max = self.max.max(other.max);
     }
 
     /// How many things were done.
     pub fn count(&self) -> u64 {
-        self.count
+        self.histogram.len()
     }
 
     /// The latest.
@@ -56,33 +54,21 @@ impl Lateness {
     /// The share of things that were later than `limit`, which is taken up to the end of its
     /// bucket.
     pub fn share_above(&self, limit: Duration) -> f64 {
-        let above: u64 = self.buckets[bucket(limit) + 1..].iter().sum();
-        above as f64 / self.count.max(1) as f64
+        let next = self.histogram.next_non_equivalent(nanoseconds(limit));
+        let above = self.histogram.count_between(next, u64::MAX);
+        above as f64 / self.count().max(1) as f64
     }
 
     /// The lateness that the fraction `q` of things did not exceed: the end of a bucket, so up
-    /// to 19 % too long.
+    /// to 1 % too long.
     pub fn quantile(&self, q: f64) -> Duration {
-        let wanted = (q * self.count as f64).ceil() as u64;
-        let mut sum = 0;
-        let found = self.buckets.iter().position(|n| {
-            sum += n;
-            sum >= wanted
-        });
-        found.map_or(self.max, |i| end(i).min(self.max))
+        let found = self.histogram.value_at_quantile(q);
+        Duration::from_ns(found).min(self.max)
     }
 }
 
-/// The bucket of a lateness.
-fn bucket(late: Duration) -> usize {
-    let ratio = late.as_ps() as f64 / (FIRST_NS * 1_000) as f64;
-    let steps = (ratio.log2() * f64::from(STEPS)).ceil();
-    (steps.max(0.0) as usize).min(BUCKETS - 1)
-}
-
-/// The longest lateness of a bucket.
-fn end(bucket: usize) -> Duration {
-    Duration::from_ns(FIRST_NS).mul_f64((bucket as f64 / f64::from(STEPS)).exp2())
+fn nanoseconds(late: Duration) -> u64 {
+    late.as_ps() / 1_000
 }
 
 #[cfg(test)]
@@ -101,11 +87,11 @@ mod tests {
         assert_eq!((all.count(), all.max()), (1000, Duration::from_ms(1)));
         for (q, us) in [(0.01, 10.0), (0.5, 500.0), (0.99, 990.0)] {
             let found = all.quantile(q).as_secs_f64() * 1e6;
-            assert!((us..us * 1.19).contains(&found), "{q}: {found}");
+            assert!((us..us * 1.01).contains(&found), "{q}: {found}");
         }
         assert_eq!(all.quantile(1.0), Duration::from_ms(1));
-        // Bounds of buckets: 2^(35/4) us = 430.5 us is the first above 400 us.
-        assert_eq!(all.share_above(Duration::from_us(400)), 0.57);
+        let share = all.share_above(Duration::from_us(400));
+        assert!((0.596..=0.6).contains(&share), "{share}");
         assert_eq!(all.share_above(Duration::from_secs(100)), 0.0);
     }
 

@@ -1,6 +1,8 @@
 //! Writes the page of a made-up run and of a made-up sweep, to look at them without any
 //! engine: `cargo run -p accord-report --example demo [DIRECTORY]`.
 
+#![expect(clippy::print_stdout, reason = "an example prints")]
+
 #[path = "../tests/support/mod.rs"]
 mod support;
 

@@ -1,5 +1,6 @@
 //! A mean over repetitions, with its confidence interval.
 
+use distrs::StudentsT;
 use serde::{Deserialize, Serialize};
 
 /// A figure from one run, or its mean over several with different seeds.
@@ -27,7 +28,9 @@ impl Estimate {
         let half_width = (runs > 1).then(|| {
             // The sample's variance: the runs stand for all runs there could be.
             let squares: f64 = values.iter().map(|v| (v - mean).powi(2)).sum();
-            student_975(runs - 1) * (squares / (n - 1.0) / n).sqrt()
+            // Half of what a two-sided interval leaves out is above it.
+            let quantile = StudentsT::ppf(1.0 - 0.05 / 2.0, n - 1.0);
+            quantile * (squares / (n - 1.0) / n).sqrt()
         });
         Some(Estimate {
             mean,
@@ -37,37 +40,37 @@ impl Estimate {
     }
 }
 
-/// The 97.5 % quantile of Student's t distribution, for two-sided 95 % intervals. Between
-/// the tabulated degrees of freedom it gives the next lower one's, so that the interval
-/// is never too narrow.
-fn student_975(degrees: usize) -> f64 {
-    const FIRST_30: [f64; 30] = [
-        12.706, 4.303, 3.182, 2.776, 2.571, 2.447, 2.365, 2.306, 2.262, 2.228, 2.201, 2.179, 2.160,
-        2.145, 2.131, 2.120, 2.110, 2.101, 2.093, 2.086, 2.080, 2.074, 2.069, 2.064, 2.060, 2.056,
-        2.052, 2.048, 2.045, 2.042,
-    ];
-    match degrees {
-        0 => f64::INFINITY,
-        d @ 1..=30 => FIRST_30[d - 1],
-        31..=39 => 2.042,
-        40..=59 => 2.021,
-        60..=119 => 2.000,
-        120..=999 => 1.980,
-        _ => 1.962,
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
 
     #[test]
     fn interval_of_known_numbers() {
-        // Mean 10, sample deviation 2, n 4: 3.182 · 2 / 2.
+        // Mean 10, sample deviation 2, n 4: the quantile is 3.182446, times 2 / 2.
         let d = 3f64.sqrt();
         let e = Estimate::of(&[10.0 - d, 10.0 - d, 10.0 + d, 10.0 + d]).unwrap();
         assert_eq!((e.mean, e.runs), (10.0, 4));
-        assert!((e.half_width.unwrap() - 3.182).abs() < 1e-9);
+        let half = e.half_width.unwrap();
+        assert!((half - 3.182446).abs() < 1e-5, "{half}");
+    }
+
+    /// Published quantiles, from few runs to many. Values of ±1 have a sample variance of
+    /// n / (n − 1).
+    #[test]
+    fn intervals_of_few_runs_and_of_many() {
+        for (runs, quantile) in [
+            (2, 12.706204736),
+            (6, 2.570581836),
+            (10, 2.262157163),
+            (22, 2.079613845),
+            (30, 2.045229642),
+            (1000, 1.962341461),
+        ] {
+            let values: Vec<f64> = (0..runs).map(|i| f64::from(i % 2 * 2 - 1)).collect();
+            let found = Estimate::of(&values).and_then(|e| e.half_width).unwrap();
+            let expected = quantile / f64::from(runs - 1).sqrt();
+            assert!((found / expected - 1.0).abs() < 1e-6, "{runs}: {found}");
+        }
     }
 
     #[test]

@@ -189,8 +189,8 @@ fn sweeps_lie_along_their_numbers() {
     assert_eq!(quantity["label"], "utilisation of b");
     assert_eq!(quantity["lines"][0]["of"], "vegas");
     assert_eq!(quantity["lines"][0]["v"], serde_json::json!([20, 10]));
-    // 4.303 · 0.1 / √3 of the three repetitions, in per cent.
-    assert_eq!(quantity["lines"][0]["h"], serde_json::json!([24.843, null]));
+    // 4.302653 · 0.1 / √3 of the three repetitions, in per cent.
+    assert_eq!(quantity["lines"][0]["h"], serde_json::json!([24.841, null]));
     assert_eq!(quantity["lines"][1]["v"], serde_json::json!([null, 10]));
 
     let mut numbers = [point("3", "1 Mbps", 1), point("3", "2 Mbps", 1)];

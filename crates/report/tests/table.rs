@@ -6,16 +6,8 @@ use accord_report::{Outline, Style, checks, checks_table, columns, comparison, t
 use accord_scenario::{
     Across, Engine, Entity, Expectation, Metric, Run, Scenario, Subject, Target,
 };
+use insta::assert_snapshot;
 use support::{expectation, run, scenario, window};
-
-/// Compares with a file in `golden`; `UPDATE_GOLDEN=1` writes it instead.
-fn golden(name: &str, text: &str) {
-    let path = format!("{}/tests/golden/{name}.txt", env!("CARGO_MANIFEST_DIR"));
-    if std::env::var_os("UPDATE_GOLDEN").is_some() {
-        std::fs::write(&path, text).unwrap();
-    }
-    assert_eq!(text, std::fs::read_to_string(path).unwrap(), "\n{text}");
-}
 
 fn pair() -> (Scenario, Run, Run) {
     let mut s = scenario(&[("short", 2), ("long", 1)], &["bottleneck"], 4);
@@ -96,7 +88,7 @@ fn pair() -> (Scenario, Run, Run) {
 fn two_engines() {
     let (scenario, theory, packet) = pair();
     let text = table(&scenario, &[&theory, &packet], Style::default());
-    golden("comparison", &text);
+    assert_snapshot!("comparison", text);
 }
 
 /// Two run directories with two engines each: names give way to figures, at spaces only.
@@ -113,7 +105,7 @@ fn four_columns_break_no_word() {
         four.extend(two);
     }
     let text = comparison(&four, Style::default());
-    golden("four", &text);
+    assert_snapshot!("four", text);
     // With more of them figures and units part, and words still stay whole.
     for n in 4..=6 {
         let mut columns = four.clone();
@@ -135,7 +127,7 @@ fn expectations() {
     let (scenario, theory, packet) = pair();
     let checks = checks(&scenario, &[&theory, &packet]);
     let text = checks_table(&checks, Style::default());
-    golden("checks", &text);
+    assert_snapshot!("checks", text);
 }
 
 #[test]
@@ -149,7 +141,7 @@ fn repetitions_show_intervals() {
         }
     }
     let text = table(&scenario, &[&theory, &packet, &other], Style::default());
-    golden("repetitions", &text);
+    assert_snapshot!("repetitions", text);
 }
 
 #[test]

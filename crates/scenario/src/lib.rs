@@ -31,8 +31,8 @@ pub use expectation::{
 };
 pub use fairness::fairness_index;
 pub use language::{
-    Catalogue, Errors, File, KeyTable, ScenarioError, Source, families, print, print_figure,
-    print_text, reference, schema,
+    Catalogue, Errors, File, KeyTable, ScenarioError, Source, print, print_figure, print_text,
+    reference, schema,
 };
 pub use metric::{Entity, Fold, Metric, MetricUnit, Of};
 pub use network::{

@@ -410,12 +410,6 @@ impl Scenario {
         f.mean_processing() + there + back
     }
 
-    /// Round-trip propagation delay of a flow at the start of the run.
-    pub fn propagation_rtt(&self, flow: usize) -> Duration {
-        let f = &self.flows[flow];
-        self.one_way(&f.path, Bytes::ZERO) + self.one_way(&f.reverse_path, Bytes::ZERO)
-    }
-
     /// The times at which flows start or stop or the network changes, and the start and the end
     /// of the run, in order.
     pub fn cuts(&self) -> Vec<Time> {

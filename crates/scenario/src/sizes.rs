@@ -13,7 +13,7 @@ pub const MOST: u64 = 65_535;
 /// The law by which sizes of packets are drawn.
 #[derive(Clone, Debug, PartialEq)]
 pub enum PacketSizes {
-    /// Exponentially distributed, in whole bytes, and held within [`LEAST`] and [`MOST`].
+    /// Exponentially distributed, in whole bytes, and held within `LEAST` and `MOST`.
     Exponential(Bytes),
     /// Any whole number of bytes from the first to the second alike.
     Uniform(Bytes, Bytes),

@@ -45,6 +45,10 @@ start = {{ uniform = ["0 s", "1 s"] }}
 
 /// By how much of the truth the estimates are above it, of the long flow and of the short ones,
 /// over some seeds.
+#[expect(
+    clippy::print_stdout,
+    reason = "figures for whoever runs the test with --nocapture"
+)]
 fn error(hops: usize, access: &str) -> [f64; 2] {
     let mut sums = [[0.0; 2]; 2];
     for seed in 1..=4 {

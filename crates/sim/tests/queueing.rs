@@ -50,6 +50,10 @@ fn runs(limit: &str, packet: &str, demand: &str) -> Vec<(Scenario, Run)> {
 
 /// The mean of `values` is `expected`, with confidence; its standard error is at most the part
 /// `resolved` of it.
+#[expect(
+    clippy::print_stdout,
+    reason = "figures for whoever runs the test with --nocapture"
+)]
 fn agrees(what: &str, values: &[f64], expected: f64, resolved: f64) {
     let n = values.len() as f64;
     let mean = values.iter().sum::<f64>() / n;

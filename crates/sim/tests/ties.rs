@@ -54,7 +54,6 @@ fn nobody_is_locked_out(controller: &str, limit: &str, delay: &str) {
     let all: Vec<f64> = seeds
         .map(|seed| index(&ten(controller, limit, delay, "", seed)))
         .collect();
-    println!("{controller}, {limit}, {delay}: {all:.3?}");
     assert!(
         all.iter().all(|x| *x >= 0.9),
         "{controller}, {limit}, {delay}: {all:.3?}"

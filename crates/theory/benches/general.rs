@@ -11,6 +11,7 @@
 //! so that row is left out. With it, Clarabel does that row once, and CPU time is compared.
 
 #![allow(missing_docs, reason = "the macros make functions without any")]
+#![expect(clippy::print_stdout, reason = "a benchmark prints")]
 
 #[path = "../tests/common/mod.rs"]
 mod common;

@@ -8,6 +8,8 @@
 //! other work to do is more.
 //! The answers on one core and on two are the same to the bit. Last, max-min fairness.
 
+#![expect(clippy::print_stdout, reason = "an example prints")]
+
 #[path = "../tests/common/mod.rs"]
 mod common;
 

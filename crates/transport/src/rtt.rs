@@ -74,11 +74,6 @@ impl RoundTrip {
         self.backoff = self.backoff.saturating_add(1);
     }
 
-    /// How often in a row the timer ran out.
-    pub fn backoffs(&self) -> u32 {
-        self.backoff
-    }
-
     /// The time-out.
     #[inline]
     pub fn timeout(&self) -> Duration {

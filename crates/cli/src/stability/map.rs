@@ -1,21 +1,23 @@
 //! A map of stability over one or two parameters: a table (CSV), a page, and packet
 //! simulations on top.
 
-use super::steady;
+use super::{record, steady};
 use crate::args::Stability as Args;
 use crate::fail::Failure;
+use crate::output::{data, json, note};
 use crate::source::load;
 use accord_scenario::{Catalogue, Entity, Metric, Quiet, Run, Scenario};
+use html_escape::encode_text as escape;
 use rayon::prelude::*;
 use std::fmt::Write;
 use std::path::Path;
 
 /// One axis: PATH=FROM..TO.
-struct Axis {
-    path: String,
+pub struct Axis {
+    pub path: String,
     from: f64,
     to: f64,
-    unit: String,
+    pub unit: String,
     count: usize,
 }
 
@@ -49,7 +51,8 @@ impl Axis {
         })
     }
 
-    fn value(&self, i: usize) -> f64 {
+    /// The value of a step.
+    pub fn value(&self, i: usize) -> f64 {
         let part = i as f64 / (self.count - 1).max(1) as f64;
         self.from + part * (self.to - self.from)
     }
@@ -86,15 +89,16 @@ fn number(text: &str) -> Option<(f64, String)> {
 }
 
 /// The result of one point.
-struct Cell {
-    x: usize,
-    y: usize,
-    gain: f64,
-    growth: f64,
-    delay: f64,
+pub struct Cell {
+    pub x: usize,
+    pub y: usize,
+    pub gain: f64,
+    pub growth: f64,
+    pub delay: f64,
     /// Coefficient of variation of the longest queue, in packets.
-    swing: Option<f64>,
-    error: String,
+    pub swing: Option<f64>,
+    /// Why there is no result, or "".
+    pub error: String,
 }
 
 /// Computes the map, writes it, and prints where it is.
@@ -143,18 +147,25 @@ pub fn run(args: &Args, catalogue: &Catalogue) -> Result<bool, Failure> {
     let map = page(&id, &x, y.as_ref(), &cells);
     std::fs::write(dir.join("map.html"), map).map_err(Failure::new)?;
     let stable = cells.iter().filter(|c| c.growth < 0.0).count();
-    println!("{id}: {stable} of {} points stable", cells.len());
+    if args.json {
+        json(&record::map(&id, &x, y.as_ref(), &cells))?;
+        return Ok(true);
+    }
+    data(format_args!(
+        "{id}: {stable} of {} points stable",
+        cells.len()
+    ))?;
     if let Some(e) = cells.iter().find(|c| !c.error.is_empty()) {
-        println!("without a result, for example: {}", e.error);
+        data(format_args!("without a result, for example: {}", e.error))?;
     }
     if y.is_none() || args.csv {
-        print!("{table}");
+        data(table.trim_end())?;
     }
-    eprintln!(
+    note(format_args!(
         "map:   {}\ntable: {}",
         dir.join("map.html").display(),
         dir.join("map.csv").display()
-    );
+    ));
     Ok(true)
 }
 
@@ -264,7 +275,6 @@ fn page(id: &str, x: &Axis, y: Option<&Axis>, cells: &[Cell]) -> String {
     let (width, height, left, top) = (720.0, 480.0, 90.0, 20.0);
     let rows = y.map_or(1, |y| y.count);
     let (w, h) = (width / x.count as f64, height / rows as f64);
-    let escape = |t: &str| t.replace('&', "&amp;").replace('<', "&lt;");
     let mut svg = String::new();
     let place = |c: &Cell| (left + c.x as f64 * w, top + (rows - 1 - c.y) as f64 * h);
     for c in cells {

@@ -89,6 +89,10 @@ pub fn accord(dir: &Path, args: &[&str]) -> Ended {
 }
 
 /// Says that something is not tested here, past what the test harness captures.
+#[expect(
+    clippy::disallowed_methods,
+    reason = "it has to get past what the harness captures"
+)]
 pub fn skipped(why: &str) {
     use std::io::Write;
     let _ = writeln!(std::io::stderr(), "SKIPPED: {why}");
@@ -194,5 +198,46 @@ impl Dice {
     /// Less than `n`.
     pub fn below(&mut self, n: usize) -> usize {
         (self.next() % n.max(1) as u64) as usize
+    }
+}
+
+/// Words that mean something to a reader of numbers, tables or JSON.
+const WORDS: [&str; 14] = [
+    "NaN",
+    "inf",
+    "-1",
+    "1e400",
+    "1e308",
+    "1e-320",
+    "0",
+    "-0",
+    "99999999999999999999",
+    "\"",
+    ",",
+    "null",
+    "[]",
+    "{}",
+];
+
+/// One more piece of damage.
+pub fn damage(bytes: &mut Vec<u8>, dice: &mut Dice) {
+    let at = dice.below(bytes.len());
+    let to = (at + 1 + dice.below(40)).min(bytes.len());
+    match dice.below(6) {
+        _ if bytes.is_empty() => {}
+        0 => bytes[at] ^= 1 << dice.below(8),
+        1 => bytes[at] = [0, 255, 127, 128][dice.below(4)],
+        2 => drop(bytes.drain(at..to)),
+        3 => {
+            let copy = bytes[at..to].to_vec();
+            let place = dice.below(bytes.len());
+            bytes.splice(place..place, copy);
+        }
+        4 => bytes.truncate(at),
+        _ => {
+            let word = WORDS[dice.below(WORDS.len())];
+            let to = (at + dice.below(6)).min(bytes.len());
+            bytes.splice(at..to, word.bytes());
+        }
     }
 }

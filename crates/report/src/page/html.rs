@@ -12,18 +12,7 @@ use std::fmt::Write;
 
 /// Text from a file as HTML text or attribute value, at most `limit` characters.
 pub fn escape(text: &str, limit: usize) -> String {
-    let mut out = String::new();
-    for c in show::clean(text, limit).chars() {
-        match c {
-            '&' => out.push_str("&amp;"),
-            '<' => out.push_str("&lt;"),
-            '>' => out.push_str("&gt;"),
-            '"' => out.push_str("&quot;"),
-            '\'' => out.push_str("&#39;"),
-            c => out.push(c),
-        }
-    }
-    out
+    html_escape::encode_quoted_attribute(&show::clean(text, limit)).into_owned()
 }
 
 /// Title, source and verdict.

@@ -26,5 +26,5 @@ pub use family::Catalogue;
 pub use figure::print as print_figure;
 pub use file::File;
 pub use print::{print, text as print_text};
-pub use reference::{KeyTable, families, reference};
+pub use reference::{KeyTable, reference};
 pub use schema::schema;

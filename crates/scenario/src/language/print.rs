@@ -8,6 +8,7 @@ use crate::network::{
 use crate::sizes::PacketSizes;
 use accord_family::{Kind, Param, Service, Value, Values};
 use std::fmt::Write;
+use toml_writer::{ToTomlValue, TomlStringBuilder};
 
 /// The scenario as a file: nothing varies, nothing is left to a default or to chance.
 /// Parsed again it gives an equal [`Scenario`], so its hash stands for the scenario.
@@ -66,20 +67,7 @@ fn line(out: &mut String, key: &str, value: &str) {
 
 /// A text as a TOML string.
 pub fn text(s: &str) -> String {
-    let mut out = String::from('"');
-    for c in s.chars() {
-        match c {
-            '"' | '\\' => out.extend(['\\', c]),
-            '\n' => out.push_str("\\n"),
-            '\t' => out.push_str("\\t"),
-            c if c.is_ascii_control() => {
-                write!(out, "\\u{:04X}", u32::from(c)).expect("a string takes all");
-            }
-            c => out.push(c),
-        }
-    }
-    out.push('"');
-    out
+    TomlStringBuilder::new(s).as_basic().to_toml_value()
 }
 
 fn quoted(x: impl std::fmt::Display) -> String {

@@ -2,7 +2,6 @@
 
 use super::keys;
 use super::shape::{Default, Section, Shape};
-use accord_family::Family;
 use std::fmt::Write;
 
 /// A table of the reference.
@@ -58,41 +57,6 @@ fn markdown(section: &Section) -> String {
 
 fn bare(text: &str) -> bool {
     text.parse::<f64>().is_ok() || text.parse::<bool>().is_ok()
-}
-
-/// Controllers or queue disciplines with their parameters, as Markdown.
-pub fn families(families: &[&Family]) -> String {
-    let mut out = String::new();
-    let mut write = |line: String| {
-        out.push_str(&line);
-        out.push('\n');
-    };
-    for family in families {
-        write(format!("### `{}`\n", family.name));
-        write(format!("{} {}\n", family.doc, family.source).replace(" \n", "\n"));
-        if family.params.is_empty() {
-            write("No parameters.\n".to_string());
-            continue;
-        }
-        write("| parameter | symbol | value | default | meaning | source |".to_string());
-        write("|---|---|---|---|---|---|".to_string());
-        let own = family.params.iter().map(|p| (p.name.to_string(), p));
-        let of_each = family.aggregate_params().iter();
-        let of_each = of_each.map(|p| (format!("aggregates.NAME.{}", p.name), p));
-        for (name, p) in own.chain(of_each) {
-            let default = match p.default {
-                "" => "–".to_string(),
-                default => format!("`{default}`"),
-            };
-            let (expected, symbol) = (p.kind.expected(), p.symbol);
-            write(format!(
-                "| `{name}` | {symbol} | {expected} | {default} | {} | {} |",
-                p.doc, p.source
-            ));
-        }
-        write(String::new());
-    }
-    out
 }
 
 impl Shape {

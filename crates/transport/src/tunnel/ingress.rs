@@ -12,11 +12,11 @@ use std::collections::VecDeque;
 /// [Har02 algorithm 1, step 4]. In our law it does not open and shut: a sender that stops does
 /// so always at the same place of the round trip, before the control pair, which so never sees
 /// the queue that its data makes. There the controller makes a rate of its window and of what
-/// is in flight, and only when reports stay out does data stop, [`UNACCOUNTED`] windows later.
+/// is in flight, and only when reports stay out does data stop, `UNACCOUNTED` windows later.
 ///
 /// In our law an answer counts while no later pair was answered, however overdue: after the
 /// round trip grew, all are. It ends the wait for all other pairs that are out, so that the controller
-/// acts once per round trip. A pair that is not answered is followed by another and by [`QUICK`] more at
+/// acts once per round trip. A pair that is not answered is followed by another and by `QUICK` more at
 /// short distances, and then by one in each time-out.
 ///
 /// In our law a pair goes out right ahead of a data packet and right behind one by turns. The
@@ -78,7 +78,7 @@ const FIRST: Duration = Duration::from_ms(100);
 /// No pair is followed by another in less.
 const LEAST: Duration = Duration::from_ms(1);
 
-/// After [`QUICK`] pairs, how much longer than the time-out of RFC 6298 one is waited for.
+/// After `QUICK` pairs, how much longer than the time-out of RFC 6298 one is waited for.
 const PATIENCE: Duration = Duration::from_ms(20);
 
 /// Part of a round trip that a pair waits for its place among data packets at most. A flow of

@@ -1,0 +1,151 @@
+//! Stability for programs: what `accord stability --json` prints. A number that is infinite or
+//! unknown is null.
+
+use super::Found;
+use super::map::{Axis, Cell};
+use accord_fluid::Stability;
+use accord_report::Point;
+use accord_scenario::Scenario;
+use serde::Serialize;
+
+/// The equilibria of one point of a sweep.
+#[derive(Serialize)]
+pub struct Equilibria {
+    id: String,
+    /// The point of the sweep, or "".
+    point: String,
+    link_model: &'static str,
+    phases: Vec<Phase>,
+}
+
+#[derive(Serialize)]
+struct Phase {
+    start_s: f64,
+    end_s: f64,
+    /// Why there is no linearisation.
+    error: Option<String>,
+    #[serde(flatten)]
+    found: Option<Equilibrium>,
+}
+
+#[derive(Serialize)]
+struct Equilibrium {
+    stable: bool,
+    gain_margin: f64,
+    gain_margin_rad_per_s: f64,
+    delay_margin_s: f64,
+    phase_margin_degrees: f64,
+    /// Real and imaginary parts of the rightmost roots.
+    roots_per_s: Vec<[f64; 2]>,
+    flows: Vec<Flows>,
+}
+
+/// The flows of one kind.
+#[derive(Serialize)]
+struct Flows {
+    group: String,
+    flows: usize,
+    rate_bps: f64,
+    round_trip_s: f64,
+    /// The share that is marked or lost.
+    signal: f64,
+    halving_jitter_s: f64,
+}
+
+/// Returns the record of a point.
+pub fn point(scenario: &Scenario, phases: &[Found]) -> Equilibria {
+    let (runs, checks) = (&[], &[]);
+    let point = Point {
+        scenario,
+        runs,
+        checks,
+    };
+    let phases = phases.iter().map(|(phase, found)| Phase {
+        start_s: phase.start.as_secs_f64(),
+        end_s: phase.end.as_secs_f64(),
+        error: found.as_ref().err().map(ToString::to_string),
+        found: found
+            .as_ref()
+            .ok()
+            .map(|found| equilibrium(scenario, found)),
+    });
+    Equilibria {
+        id: scenario.id.clone(),
+        point: point.label(),
+        link_model: scenario.fluid.link_model.name(),
+        phases: phases.collect(),
+    }
+}
+
+fn equilibrium(scenario: &Scenario, found: &Stability) -> Equilibrium {
+    let flows = found.rest.iter().map(|rest| Flows {
+        group: scenario.groups[rest.group].name.clone(),
+        flows: rest.flows,
+        rate_bps: 8.0 * rest.rate,
+        round_trip_s: rest.base_rtt + rest.queue,
+        signal: rest.signal,
+        halving_jitter_s: rest.halving_jitter(),
+    });
+    let m = found.margins;
+    Equilibrium {
+        stable: found.is_stable(),
+        gain_margin: m.gain,
+        gain_margin_rad_per_s: m.gain_frequency,
+        delay_margin_s: m.delay,
+        phase_margin_degrees: m.phase_degrees(),
+        roots_per_s: found.roots.iter().map(|r| [r.re, r.im]).collect(),
+        flows: flows.collect(),
+    }
+}
+
+/// A map.
+#[derive(Serialize)]
+pub struct Map {
+    id: String,
+    axes: Vec<Parameter>,
+    cells: Vec<Place>,
+}
+
+#[derive(Serialize)]
+struct Parameter {
+    path: String,
+    /// The unit of its values, or "".
+    unit: String,
+}
+
+/// One place of a map.
+#[derive(Serialize)]
+struct Place {
+    /// The value on each axis.
+    at: Vec<f64>,
+    gain_margin: f64,
+    delay_margin_s: f64,
+    growth_per_s: f64,
+    packet_queue_variation: Option<f64>,
+    /// Why there is no result.
+    error: Option<String>,
+}
+
+/// Returns the record of a map.
+pub fn map(id: &str, x: &Axis, y: Option<&Axis>, cells: &[Cell]) -> Map {
+    let axes = [x].into_iter().chain(y).map(|axis| Parameter {
+        path: axis.path.clone(),
+        unit: axis.unit.clone(),
+    });
+    let cells = cells.iter().map(|c| Place {
+        at: [x.value(c.x)]
+            .into_iter()
+            .chain(y.map(|y| y.value(c.y)))
+            .collect(),
+        gain_margin: c.gain,
+        delay_margin_s: c.delay,
+        growth_per_s: c.growth,
+        packet_queue_variation: c.swing,
+        error: (!c.error.is_empty()).then(|| c.error.clone()),
+    });
+    Map {
+        id: id.into(),
+        axes: axes.collect(),
+        cells: cells.collect(),
+    }
+}

@@ -1,0 +1,93 @@
+//! What the fuzz targets in `fuzz/` check, over their seeds and some thousands of mutations of
+//! these: the same on every machine, without cargo-fuzz.
+//! `FUZZ=100000 cargo test -p accord --test fuzz` looks further.
+
+mod common;
+#[path = "../../../fuzz/bodies/run_dir.rs"]
+mod run_dir;
+#[path = "../../../fuzz/bodies/scenario.rs"]
+mod scenario;
+#[path = "../../../fuzz/bodies/wire.rs"]
+mod wire;
+
+use common::{Dice, damage, files, folder};
+use std::collections::BTreeMap;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::path::Path;
+
+const ROUNDS: u64 = 3000;
+
+/// Whether a body accepts `bytes`; they are told where it panics.
+fn accepted(body: &impl Fn(&[u8]) -> bool, bytes: &[u8], what: &str) -> bool {
+    let result = catch_unwind(AssertUnwindSafe(|| body(bytes)));
+    result.unwrap_or_else(|_| panic!("{what}: {}", bytes.escape_ascii()))
+}
+
+/// The seeds of a target, by name.
+fn seeds(target: &str) -> BTreeMap<String, Vec<u8>> {
+    let all = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../fuzz/seeds");
+    files(&all.join(target))
+}
+
+/// Another digit, which often makes sense, or any damage, which seldom does.
+fn mutate(bytes: &mut Vec<u8>, dice: &mut Dice) {
+    let at = |i: &usize| bytes[*i].is_ascii_digit();
+    let digits: Vec<usize> = (0..bytes.len()).filter(at).collect();
+    match digits.len() {
+        n if n > 0 && dice.below(2) == 0 => {
+            bytes[digits[dice.below(n)]] = b'0' + dice.below(10) as u8;
+        }
+        _ => damage(bytes, dice),
+    }
+}
+
+/// Gives a body the seeds, which it accepts, and mutations of them, of which it refuses some.
+fn look(target: &str, seeds: BTreeMap<String, Vec<u8>>, body: impl Fn(&[u8]) -> bool) {
+    for (name, seed) in &seeds {
+        assert!(accepted(&body, seed, name), "{name} is refused");
+    }
+    let seeds: Vec<_> = seeds.into_values().collect();
+    assert!(seeds.len() > 5, "{} seeds", seeds.len());
+    let rounds = std::env::var("FUZZ").ok().and_then(|n| n.parse().ok());
+    let rounds = rounds.unwrap_or(ROUNDS);
+    let (mut refused, mut fine) = (0, 0);
+    for round in 0..rounds {
+        let mut dice = Dice(round);
+        let mut bytes = seeds[dice.below(seeds.len())].clone();
+        for _ in 0..=dice.below(3) {
+            mutate(&mut bytes, &mut dice);
+        }
+        match accepted(&body, &bytes, &format!("{target}, round {round}")) {
+            true => fine += 1,
+            false => refused += 1,
+        }
+    }
+    // The damage is neither harmless nor hopeless.
+    let least = rounds / 50;
+    assert!(
+        refused > least && fine > least,
+        "{target}: {refused} refused, {fine} fine"
+    );
+}
+
+#[test]
+fn datagrams() {
+    look("wire", seeds("wire"), wire::check);
+}
+
+#[test]
+fn scenarios() {
+    look("scenario", seeds("scenario"), scenario::check);
+}
+
+#[test]
+fn run_directories() {
+    let dir = folder(&[]);
+    let whole = run_dir::Whole::new(dir.path());
+    // Not in the repository: the tables are large, and their form is the report's.
+    let mut seeds = seeds("run_dir");
+    for (which, bytes) in (0..).zip(&whole.files) {
+        seeds.insert(format!("file {which}"), [&[which], &bytes[..]].concat());
+    }
+    look("run_dir", seeds, |bytes| whole.check(bytes));
+}
