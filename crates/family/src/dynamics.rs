@@ -190,7 +190,7 @@ pub enum QueueLaw {
         /// Of the backlog, per second: the weight over the period.
         backlog: f64,
     },
-    /// Marks or drops by an average of the queue [FJ93].
+    /// Marks or drops by an average of the queue `[FJ93]`.
     Red {
         /// The lower threshold, in units.
         min: f64,

@@ -164,7 +164,7 @@ impl Param {
     /// The default, read by the same reader as a file's values.
     ///
     /// # Panics
-    /// When the table itself is wrong; [`Family::defaults`] on every family is a test.
+    /// When the table itself is wrong; [`Family::defaults`](crate::Family::defaults) on every family is a test.
     pub fn default_value(&self) -> Value {
         if self.default.is_empty() {
             return Value::Absent;

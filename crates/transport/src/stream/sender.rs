@@ -11,7 +11,7 @@ use std::collections::VecDeque;
 /// Sends packets by a controller's window, finds losses and repairs them.
 ///
 /// Loss is found by three duplicate acknowledgements or by time-out; how it is repaired is
-/// the controller's choice of [`Recovery`]: a hole for three duplicates each (Reno), a hole a
+/// the controller's choice of [`Recovery`](accord_control::Recovery): a hole for three duplicates each (Reno), a hole a
 /// round trip (NewReno), or all that the acknowledgements tell (SACK).
 ///
 /// | event | what is done | source |
