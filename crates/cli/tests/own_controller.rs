@@ -4,7 +4,10 @@
 //! That program's source is compiled here as it stands, and what it uses is the library `accord`.
 //! This test starts itself as that program, so it has no harness.
 
-#![expect(clippy::print_stdout, reason = "without a harness it names its tests itself")]
+#![expect(
+    clippy::print_stdout,
+    reason = "without a harness it names its tests itself"
+)]
 
 mod common;
 #[path = "../../../examples/own-controller/src/main.rs"]
