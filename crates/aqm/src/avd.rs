@@ -82,7 +82,7 @@ pub static FAMILY: Family = Family {
 #[derive(Clone, Debug)]
 pub struct Avd {
     queue: VirtualQueue,
-    /// What the last arrival found queued before it.
+    /// The backlog that the last arrival found.
     found: f64,
     utilisation: f64,
     gain: f64,

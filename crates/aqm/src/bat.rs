@@ -183,7 +183,7 @@ pub(crate) const OWN_DECREASE: Param = Param {
     source: "[Ple03 eq. 1]",
 };
 
-/// What must hold of BAT's parameters.
+/// Checks BAT's parameters against each other.
 pub(crate) fn check(values: &Values) -> Result<(), String> {
     if values.duration("period") < SHORTEST {
         return Err("period is shorter than 10 us, which is all that a router would do".into());

@@ -43,7 +43,7 @@ use accord_family::{Dynamics, Family, Kind, Param, Price, Role, Values};
 use accord_units::{Duration, Time};
 use std::collections::VecDeque;
 
-/// What CLCC needs of the discipline that it steers, beside [`Aqm::aggregate`].
+/// The interface of a discipline that CLCC can steer, in addition to [`Aqm::aggregate`].
 pub trait Aimd: Aqm {
     /// The number of aggregates.
     fn aggregates(&self) -> usize;
@@ -256,7 +256,7 @@ pub struct Clcc<A> {
     relief: f64,
 }
 
-/// What an aggregate should have.
+/// The share that an aggregate should have.
 #[derive(Clone, Debug)]
 struct Target {
     share: f64,

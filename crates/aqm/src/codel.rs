@@ -33,7 +33,7 @@ use crate::{Aqm, Class, Entropy, PacketMeta, QueueView, Structure, Verdict};
 use accord_family::{Dynamics, Family, Kind, Param, Price, Role, Values};
 use accord_units::{Bytes, Duration, Time};
 
-/// What CoDel is told, alone or in each queue of FQ-CoDel.
+/// The parameters of CoDel, alone or in each queue of FQ-CoDel.
 pub(crate) const TARGET: Param = Param {
     name: "target",
     symbol: "TARGET",

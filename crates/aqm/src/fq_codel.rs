@@ -90,12 +90,12 @@ pub static FAMILY: Family = Family {
     },
 };
 
-/// What the queues for flows are told.
+/// The parameters of the queues for flows.
 #[derive(Clone, Debug)]
 pub struct FqCodel {
-    /// How many there are.
+    /// The number of queues.
     pub queues: u32,
-    /// What one may send in its turn.
+    /// The bytes that one may send in its turn.
     pub quantum: Bytes,
     /// The most packets that are dropped at once.
     pub batch: u64,

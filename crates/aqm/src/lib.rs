@@ -35,12 +35,12 @@ pub use rem::Rem;
 
 use accord_units::{Bytes, Duration, Rate, Time};
 
-/// What a discipline may see of a packet.
+/// A discipline's view of a packet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct PacketMeta {
     /// Size on the wire.
     pub size: Bytes,
-    /// What it carries.
+    /// Its contents.
     pub class: Class,
     /// Its ECN codepoint.
     pub ecn: Ecn,
@@ -72,7 +72,7 @@ impl Ecn {
     }
 }
 
-/// What a packet carries, as far as ports care.
+/// The contents of a packet, as far as ports care.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Class {
     /// Data or acknowledgements.
@@ -123,7 +123,7 @@ pub enum Structure {
     Flows(FqCodel),
 }
 
-/// What becomes of a packet.
+/// The fate of a packet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Verdict {
     /// It goes on as it is.
@@ -134,7 +134,7 @@ pub enum Verdict {
     Drop,
 }
 
-/// What a discipline that tells aggregates apart knows of one of them.
+/// The state of one aggregate, in a discipline that tells aggregates apart.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Aggregate {
     /// Probability that its next packet joins the queue.
@@ -206,7 +206,7 @@ pub trait Aqm {
         None
     }
 
-    /// What it knows of an aggregate, if it tells aggregates apart.
+    /// The state of an aggregate, if the discipline tells aggregates apart.
     fn aggregate(&self, _index: usize) -> Option<Aggregate> {
         None
     }

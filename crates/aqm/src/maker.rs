@@ -1,10 +1,10 @@
-//! How a discipline is made, for the engines that move packets.
+//! Makers of disciplines, for the engines that move packets.
 
 use crate::{AnyAqm, Aqm};
 use accord_family::{Family, Values};
 use std::fmt;
 
-/// What a family of disciplines has as its [`Family::maker`].
+/// The [`Family::maker`] of a family of disciplines.
 #[derive(Clone, Copy, Debug)]
 pub struct Maker {
     /// Makes the discipline that the parameters describe.
@@ -12,7 +12,7 @@ pub struct Maker {
 }
 
 impl Maker {
-    /// That of a family of disciplines.
+    /// Returns the maker of a family of disciplines.
     ///
     /// # Panics
     /// When the family has none.

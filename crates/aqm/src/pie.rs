@@ -141,7 +141,7 @@ pub static FAMILY: Family = Family {
 /// Shortest period: a shorter one has a simulator do nothing else.
 const SHORTEST: Duration = Duration::from_us(10);
 
-/// What is left of the probability after a period in which the queue was empty.
+/// The part of the probability that is left after a period with an empty queue.
 const DECAY: f64 = 0.98;
 
 /// Up to which probability a low delay lets packets pass.
@@ -176,7 +176,7 @@ pub struct Pie {
     probability: f64,
     /// d, in seconds.
     delay: f64,
-    /// What is left of an allowed burst.
+    /// The rest of an allowed burst.
     burst: Duration,
     updated: Time,
 }
@@ -205,7 +205,7 @@ impl Pie {
         self.probability
     }
 
-    /// How much smaller a step is at the present probability.
+    /// The factor of a step at the present probability.
     fn scale(&self) -> f64 {
         let below = |(bound, _): &&(f64, f64)| self.probability < *bound;
         SCALES.iter().find(below).map_or(1.0, |(_, by)| 1.0 / by)

@@ -16,7 +16,7 @@ pub(crate) struct VirtualQueue {
     pub last: Option<Time>,
 }
 
-/// What came to pass between two arrivals.
+/// The events between two arrivals.
 pub(crate) struct Interval {
     /// Seconds since the previous arrival.
     pub seconds: f64,

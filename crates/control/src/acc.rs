@@ -61,7 +61,7 @@ pub struct Acc {
 struct Seen {
     /// Round-trip time in seconds.
     rtt: f64,
-    /// What has passed of it since the last report; 1 where no delay is virtual.
+    /// The part of it that has passed since the last report; 1 where no delay is virtual.
     passed: f64,
     /// Bytes in flight.
     in_flight: f64,

@@ -8,7 +8,7 @@ use crate::Policy;
 use accord_family::Values;
 use accord_units::Bytes;
 
-/// What gives the rate at which data is sent [Har02 algorithm 1, step 8].
+/// The source of the sending rate [Har02 algorithm 1, step 8].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Clocking {
     /// As printed: the window and the round-trip time. Slow start doubles until the first
@@ -20,12 +20,12 @@ pub enum Clocking {
     Egress,
 }
 
-/// Which round-trip time cwnd is divided by [Har02 algorithm 1, step 8].
+/// The round-trip time by which cwnd is divided [Har02 algorithm 1, step 8].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum RoundTrip {
     /// As printed: the smoothed one.
     Smoothed,
-    /// That of the report in hand.
+    /// The round-trip time of the latest report.
     Latest,
 }
 
@@ -40,7 +40,7 @@ pub enum Mu {
     Received,
 }
 
-/// How far a window may grow in a round trip [Har02 algorithm 1, step 5].
+/// The bound of the growth of a window per round trip [Har02 algorithm 1, step 5].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Increase {
     /// By a packet at most [Har02 §II].
@@ -49,7 +49,7 @@ pub enum Increase {
     Policy,
 }
 
-/// What a flow does that should send less than a packet per round trip.
+/// The behaviour of a flow that should send less than a packet per round trip.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum LowRate {
     /// As printed: negative feedback halves its rate, positive feedback brings it back to a
@@ -59,7 +59,7 @@ pub enum LowRate {
     Smooth,
 }
 
-/// What a flow does that gets less than its contracted rate and queues little.
+/// The behaviour of a flow that gets less than its contracted rate and queues little.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Recovery {
     /// As printed: a packet more in each round trip at most [Har02 §II].
@@ -69,28 +69,28 @@ pub enum Recovery {
     Contract,
 }
 
-/// What a controller of this kind is made with.
+/// The switches and parameters of a controller of this kind.
 #[derive(Clone, Copy, Debug)]
 pub struct Law {
-    /// How the window moves.
+    /// The policy that moves the window.
     pub policy: Policy,
-    /// What gives the rate.
+    /// The source of the sending rate.
     pub clocking: Clocking,
-    /// What the window is divided by, where it gives the rate.
+    /// The round-trip time by which the window is divided, if it gives the rate.
     pub round_trip: RoundTrip,
     /// The rate that a contract is compared with.
     pub mu: Mu,
     /// The bound of what the window grows by.
     pub increase: Increase,
-    /// What happens below a packet per round trip.
+    /// The behaviour below a packet per round trip.
     pub low_rate: LowRate,
-    /// How it comes back to a contracted rate.
+    /// The way back to a contracted rate.
     pub recovery: Recovery,
     /// Target accumulation a* in bytes, of a flow of weight 1.
     pub target: f64,
 }
 
-/// What the ends of a tunnel do about control pairs.
+/// The handling of control pairs at the ends of a tunnel.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Pairs {
     /// As printed: the next pair goes out when the last is answered, or when its timer runs
@@ -102,14 +102,14 @@ pub enum Pairs {
     Patient,
 }
 
-/// How the sending end of a tunnel uses its controller's window.
+/// The use of the controller's window at the sending end of a tunnel.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Sending {
     /// It stops when the next packet would bring what was sent since the last control pair
     /// above cwnd [Har02 algorithm 1, step 4]. Otherwise only the rate holds it back, while
     /// reports come.
     pub stops: bool,
-    /// What it does about control pairs.
+    /// Its handling of control pairs.
     pub pairs: Pairs,
 }
 

@@ -42,7 +42,7 @@ pub use vegas_rem::VegasRem;
 use accord_family::Service;
 use accord_units::{Bytes, Duration, Rate, Time};
 
-/// What the transport knows of the path; the same view for every controller.
+/// The transport's knowledge of the path; the same view for every controller.
 #[derive(Clone, Copy, Debug)]
 pub struct PathView {
     /// Size of a data packet on the wire: the unit in which windows of the literature are
@@ -107,7 +107,7 @@ pub enum Congestion {
     RepeatedTimeout,
 }
 
-/// What congestion marks mean to a controller [RFC 3168].
+/// The meaning of congestion marks to a controller [RFC 3168].
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Marks {
     /// Nothing: its packets cannot be marked, only dropped.
@@ -119,7 +119,7 @@ pub enum Marks {
     Price,
 }
 
-/// How a stream repairs losses.
+/// The way in which a stream repairs losses.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Recovery {
     /// One retransmission, then on with the next acknowledgement [RFC 5681 §3.2].
@@ -132,16 +132,16 @@ pub enum Recovery {
     /// The same, but each partial acknowledgement sets the timer again: one loss is repaired in
     /// each round trip, however many there are ("slow but steady" [RFC 6582 §4]).
     SteadyNewReno,
-    /// What selective acknowledgements tell [RFC 6675].
+    /// Repair by selective acknowledgements [RFC 6675].
     Sack,
 }
 
-/// What a controller asks of the stream that it runs on; told once, when a connection begins.
+/// The demands of a controller on its stream; read once, when a connection begins.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Capabilities {
-    /// How losses are repaired.
+    /// The repair of losses.
     pub recovery: Recovery,
-    /// What congestion marks mean to it.
+    /// The meaning of congestion marks to it.
     pub marks: Marks,
     /// A duplicate acknowledgement should be followed by a look at the fine-grained timer of the
     /// first unacknowledged packet [Low02 §1.1].
@@ -166,7 +166,7 @@ pub struct Report {
     pub received: u64,
 }
 
-/// How much a sender may send.
+/// The amount that a sender may send.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Allowance {
     /// The most that may be in flight.
@@ -192,7 +192,7 @@ pub trait Controller {
     /// A report of the receiver came back.
     fn on_report(&mut self, _report: &Report, _path: &PathView, _now: Time) {}
 
-    /// How much may be sent now.
+    /// The amount that may be sent now.
     fn allowance(&self) -> Allowance;
 
     /// The congestion window.
@@ -209,12 +209,12 @@ pub trait Controller {
         None
     }
 
-    /// What the controller takes for the base round-trip time, where it keeps one.
+    /// The controller's estimate of the base round-trip time, if it keeps one.
     fn base_rtt_estimate(&self) -> Option<Duration> {
         None
     }
 
-    /// What it asks of the stream below; always the same.
+    /// Its demands on the stream below; always the same.
     fn capabilities(&self) -> Capabilities {
         Capabilities::default()
     }

@@ -1,27 +1,27 @@
-//! How a flow with a controller is made, for the engines that move packets.
+//! Makers of controllers, for the engines that move packets.
 
 use crate::{AnyController, Controller, Meter, Sending};
 use accord_family::{Family, Values};
 use accord_units::Bytes;
 use std::fmt;
 
-/// What a family of controllers has as its [`Family::maker`].
+/// The [`Family::maker`] of a family of controllers.
 #[derive(Clone, Copy, Debug)]
 pub struct Maker {
     /// Makes the controller that the parameters describe, for packets of so many bytes.
     pub build: fn(&Values, Bytes) -> AnyController,
-    /// What it runs on.
+    /// The transport below it.
     pub transport: Transport,
 }
 
-/// What a controller runs on.
+/// The transport below a controller.
 #[derive(Clone, Copy, Debug)]
 pub enum Transport {
     /// A stream: packets are acknowledged, and losses repaired.
     Stream,
     /// A tunnel: control pairs, which the receiver's meter answers by reports.
     Tunnel {
-        /// How the sender uses its window.
+        /// The sender's use of its window.
         sending: fn(&Values) -> Sending,
         /// The receiver's meter.
         meter: fn(&Values) -> Meter,
@@ -31,7 +31,7 @@ pub enum Transport {
 }
 
 impl Maker {
-    /// That of a family of controllers.
+    /// Returns the maker of a family of controllers.
     ///
     /// # Panics
     /// When the family has none.

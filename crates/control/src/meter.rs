@@ -18,7 +18,7 @@ use crate::Report;
 use accord_units::{Bytes, Duration, Rate, Time};
 use std::collections::VecDeque;
 
-/// What arrives at a tunnel's egress.
+/// The packets that arrive at a tunnel's egress, counted.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Arrival {
     /// A data packet.

@@ -69,7 +69,7 @@ pub static NEWRENO: Family = Family {
     },
 };
 
-/// How NewReno repairs losses.
+/// The way in which NewReno repairs losses.
 fn recovery(values: &Values) -> Recovery {
     if values.flag("sack") {
         Recovery::Sack

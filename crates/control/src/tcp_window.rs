@@ -24,7 +24,7 @@ pub(crate) const SACK: Param = Param {
     source: "[RFC 6675]",
 };
 
-/// Which NewReno, for those that repair without selective acknowledgements.
+/// The variant of NewReno, for repair without selective acknowledgements.
 pub(crate) const IMPATIENT: Param = Param {
     name: "impatient",
     symbol: "",
@@ -46,7 +46,7 @@ pub(crate) const ECN: Param = Param {
     source: "[RFC 3168]",
 };
 
-/// What marks mean to a controller with [`ECN`].
+/// The meaning of marks to a controller with [`ECN`].
 pub(crate) fn marks(values: &Values) -> Marks {
     match values.flag("ecn") {
         true => Marks::Loss,
@@ -54,7 +54,7 @@ pub(crate) fn marks(values: &Values) -> Marks {
     }
 }
 
-/// How losses are repaired for a controller with [`SACK`].
+/// The repair of losses for a controller with [`SACK`].
 pub(crate) fn recovery(values: &Values) -> Recovery {
     match values.flag("sack") {
         true => Recovery::Sack,

@@ -202,7 +202,7 @@ fn true_objective(values: &Values) -> Objective {
     }
 }
 
-/// What a fluid takes for the base round-trip time of those that have the choice.
+/// The base round-trip time in the fluid engine, of families that have the choice.
 pub(crate) fn known_or_smallest(values: &Values) -> BaseRtt {
     match values.choice("base_rtt") {
         "known" => BaseRtt::Known,
@@ -219,7 +219,7 @@ fn dynamics(values: &Values, facts: &FlowFacts, base: BaseRtt) -> WindowDynamics
     }
 }
 
-/// What the dynamics of all that move as Vegas does have in common.
+/// The part of the dynamics that all controllers that move as Vegas have in common.
 pub(crate) fn window_dynamics(values: &Values, facts: &FlowFacts) -> WindowDynamics {
     let size = |name| values.size(name).bytes_f64(facts.packet);
     WindowDynamics {

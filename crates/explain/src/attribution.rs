@@ -13,7 +13,7 @@ pub const MATERIAL: f64 = 0.1;
 /// A run to make.
 #[derive(Clone, Debug)]
 pub struct Job {
-    /// What to run.
+    /// The run to make.
     pub scenario: Scenario,
     /// By which engine.
     pub engine: Engine,
@@ -49,7 +49,7 @@ pub struct Attribution {
     pub finer: u64,
     /// The seeds.
     pub seeds: Seeds,
-    /// What could not be taken away, and why.
+    /// The effects that could not be taken away, with reasons.
     pub skipped: Vec<Skipped>,
     /// How far the reference moved where an effect was taken away.
     pub shifts: Vec<Shift>,
@@ -108,9 +108,9 @@ pub struct Finding {
     pub measured: f64,
     /// Whether gaps are relative to the reference. If it is zero, they cannot be.
     pub relative: bool,
-    /// How far apart they are.
+    /// The gap.
     pub gap: Estimate,
-    /// How far apart they may be, relative.
+    /// The tolerance, relative.
     pub tolerance: f64,
     /// What each effect explains; empty where nothing was to be explained in all the scenario.
     pub effects: Vec<Explained>,
@@ -120,13 +120,13 @@ pub struct Finding {
     pub left: Option<Estimate>,
     /// The verdict.
     pub verdict: Verdict,
-    /// What explains the gap.
+    /// The effects that explain the gap.
     pub by: Vec<Effect>,
     /// The gap without that.
     pub without: Option<Estimate>,
 }
 
-/// What an effect explains of a gap.
+/// The part of a gap that an effect explains.
 #[derive(Clone, Debug, Serialize)]
 pub struct Explained {
     /// Which.

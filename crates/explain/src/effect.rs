@@ -1,4 +1,4 @@
-//! What a model leaves out, one thing at a time.
+//! The effects that a model leaves out, one at a time.
 
 use crate::resize::{resize, smaller_packets};
 use crate::stretch::stretch;

@@ -1,4 +1,4 @@
-//! Which figures are compared, and how far apart they are.
+//! The figures that are compared, and their gaps.
 
 use accord_scenario::{
     Across, Claim, Engine, Expectation, Metric, Of, Over, Recorded, Scenario, Subject, Target,
@@ -16,7 +16,7 @@ pub struct Pair {
     pub measured: Engine,
 }
 
-/// Which figures to explain.
+/// The figures to explain.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Which {
     /// Those that the scenario expects of the engine in question; the standard ones if there

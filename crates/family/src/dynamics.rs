@@ -1,4 +1,4 @@
-//! How a window or a queue moves in a fluid, as data: what the fluid engine integrates.
+//! The dynamics of windows and queues in a fluid, as data that the fluid engine integrates.
 //!
 //! Amounts are in bytes, times in seconds, so that no law depends on the size of a packet
 //! unless its source does.
@@ -18,7 +18,7 @@ pub enum Dynamics {
     Missing(&'static str),
 }
 
-/// What a controller's dynamics may depend on, beside its parameters.
+/// The facts of a flow that a controller's dynamics may depend on.
 #[derive(Clone, Copy, Debug)]
 pub struct FlowFacts {
     /// Size of a data packet on the wire.
@@ -27,23 +27,23 @@ pub struct FlowFacts {
     pub weight: f64,
 }
 
-/// What a discipline's dynamics may depend on, beside its parameters.
+/// The facts of a queue that a discipline's dynamics may depend on.
 #[derive(Clone, Copy, Debug)]
 pub struct QueueFacts {
     /// Size of the data packets that come.
     pub packet: Bytes,
-    /// What fits into the queue, in bytes; infinite where it has no limit.
+    /// The limit of the queue, in bytes; infinite if it has none.
     pub buffer: f64,
 }
 
-/// How a window moves.
+/// The dynamics of a window.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct WindowDynamics {
     /// Its law after slow start.
     pub law: WindowLaw,
     /// By what the sender knows its accumulation.
     pub reads: Reads,
-    /// What the sender takes for its base round-trip time.
+    /// The sender's base round-trip time.
     pub base: BaseRtt,
     /// The most that the law grows the window by in a round trip, in bytes; laws of the sign and
     /// Reno say it themselves.
@@ -135,7 +135,7 @@ pub enum Reads {
     },
 }
 
-/// What a sender takes for its base round-trip time.
+/// A sender's base round-trip time.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum BaseRtt {
     /// The smallest round-trip time so far.
@@ -149,7 +149,7 @@ pub enum BaseRtt {
     Known,
 }
 
-/// What a discipline adds to its queue.
+/// The dynamics that a discipline adds to its queue.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct QueueDynamics {
     /// Its law.

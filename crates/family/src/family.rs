@@ -11,17 +11,17 @@ use std::any::Any;
 pub struct Family {
     /// Its name in a scenario file.
     pub name: &'static str,
-    /// What it is, in a sentence.
+    /// A description, in a sentence.
     pub doc: &'static str,
-    /// Where it comes from.
+    /// The source.
     pub source: &'static str,
     /// Its parameters.
     pub params: &'static [Param],
-    /// What must hold between parameters; the message says what and how to mend it.
+    /// Checks relations between parameters; the message says what is wrong and how to mend it.
     pub check: fn(&Values) -> Result<(), String>,
-    /// What the theory needs to know of it.
+    /// The part of it that theory uses.
     pub role: Role,
-    /// How it moves in a fluid, or why it does not.
+    /// Its dynamics in a fluid, or the reason why it has none.
     pub dynamics: Dynamics,
     /// The congestion control of the kernel that it is a model of, if it is.
     pub kernel: Option<&'static str>,
@@ -32,7 +32,7 @@ pub struct Family {
     pub maker: &'static (dyn Any + Send + Sync),
 }
 
-/// What the theory needs to know of a [`Family`].
+/// The part of a [`Family`] that theory uses.
 #[derive(Clone, Copy, Debug)]
 pub enum Role {
     /// A controller fed by acknowledgements, with its objective for given parameters.
@@ -70,7 +70,7 @@ impl Family {
         }
     }
 
-    /// How a controller's window moves in a fluid, or why it does not.
+    /// The dynamics of a controller's window in a fluid, or the reason why it has none.
     pub fn window_dynamics(
         &self,
     ) -> Result<fn(&Values, &FlowFacts) -> WindowDynamics, &'static str> {
@@ -81,7 +81,7 @@ impl Family {
         }
     }
 
-    /// How the queue of a discipline moves in a fluid, or why it does not.
+    /// The dynamics of a discipline's queue in a fluid, or the reason why it has none.
     pub fn queue_dynamics(
         &self,
     ) -> Result<fn(&Values, &QueueFacts) -> QueueDynamics, &'static str> {

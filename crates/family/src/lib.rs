@@ -1,4 +1,4 @@
-//! What a controller or a queue discipline is to everybody else.
+//! Controllers and queue disciplines, as all other parts see them.
 //!
 //! Each one declares itself once, as a [`Family`]. The scenario language reads, checks and
 //! documents its parameters from that table, and the constructor gets them as [`Values`],

@@ -1,9 +1,9 @@
-//! What a parameter is, and how its values are read.
+//! Parameters, and how their values are read.
 
 use accord_units::{Bytes, Duration, ParseError, Rate, Size};
 use std::fmt;
 
-/// What kind of quantity a parameter is.
+/// The kind of quantity that a parameter is.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Kind {
     /// A plain number within `min..=max`.
@@ -42,14 +42,14 @@ pub struct Param {
     pub name: &'static str,
     /// The symbol in the papers, or "".
     pub symbol: &'static str,
-    /// What it is.
+    /// The kind of quantity.
     pub kind: Kind,
     /// The default, written as in a scenario file; "" for a parameter without one, which
     /// is then absent unless given.
     pub default: &'static str,
-    /// What it means, in a sentence.
+    /// The meaning, in a sentence.
     pub doc: &'static str,
-    /// Where it comes from, such as "[Xia05 table I]".
+    /// The source, such as "[Xia05 table I]".
     pub source: &'static str,
 }
 
@@ -88,7 +88,7 @@ pub enum Value {
 }
 
 impl Kind {
-    /// What a value of this kind looks like.
+    /// A description of the values of this kind.
     pub fn expected(&self) -> String {
         match self {
             Kind::Number { min, max } if *max >= f64::MAX => format!("a number of at least {min}"),

@@ -13,7 +13,7 @@ pub enum FluidError {
         step: f64,
         /// Steps times flows and queues.
         work: f64,
-        /// What to do.
+        /// The remedy.
         hint: &'static str,
     },
     /// Delays reach too far back for the shortest of them.

@@ -1,4 +1,4 @@
-//! How windows move.
+//! The dynamics of windows, integrated.
 //!
 //! With w the window, d the base round-trip time, q the queuing delay and v the virtual delay
 //! that have come back to the source, rtt = d + q and x = w / rtt:
@@ -60,7 +60,7 @@ impl Service {
     }
 }
 
-/// What of a flow does not change while it runs.
+/// The part of a flow that does not change while it runs.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Control {
     /// As its controller's family says.
@@ -70,7 +70,7 @@ pub(crate) struct Control {
 }
 
 impl Control {
-    /// What a flow's controller is to the fluid, or why there is no law for it.
+    /// Returns the flow's controller as the fluid has it, or the reason why there is no law for it.
     pub fn of(flow: &Flow) -> Result<Control, &'static str> {
         let values = &flow.controller;
         let facts = FlowFacts {
@@ -102,7 +102,7 @@ impl Control {
     }
 }
 
-/// What a source sees at an instant.
+/// The signals that a source sees at an instant.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Seen {
     /// Queuing delay, that of acknowledgements included where it matters.

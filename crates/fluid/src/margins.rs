@@ -14,7 +14,7 @@ use crate::linear::Linear;
 use nalgebra::{Complex, DMatrix};
 use std::f64::consts::PI;
 
-/// How far a loop is from its limit.
+/// The margins of a loop.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Margins {
     /// All gains times this: the loop cycles. Above one for a stable loop, infinite if no gain

@@ -9,7 +9,7 @@ use accord_scenario::Scenario;
 use accord_units::Time;
 use nalgebra::Complex;
 
-/// How an equilibrium answers to small deviations.
+/// The response of an equilibrium to small deviations.
 #[derive(Clone, Debug)]
 pub struct Stability {
     /// Rightmost characteristic roots in 1/s, the rightmost first, those above the real axis.

@@ -50,7 +50,7 @@ use accord_units::Duration;
 use std::fmt;
 use std::str::FromStr;
 
-/// What joins the nodes of a network.
+/// The medium that joins the nodes of a network.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Mode {
     /// The loopback device. Needs no privileges, and makes nothing but sockets.
@@ -93,7 +93,7 @@ impl FromStr for Mode {
     }
 }
 
-/// What a live run took of the machine.
+/// The resources that a live run took.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Cost {
     /// By thread.
@@ -104,7 +104,7 @@ pub struct Cost {
     pub late_p99: Duration,
 }
 
-/// What one thread took.
+/// The resources that one thread took.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Effort {
     /// The nodes that it looked after.
@@ -215,7 +215,7 @@ pub fn obstacle(_: Mode, _: &[Scenario]) -> Option<LiveError> {
     Some(LiveError::Unable("the live engine needs Linux".into()))
 }
 
-/// What a run of this scenario will make, in a sentence.
+/// Describes in a sentence what a run of this scenario will create.
 pub fn announcement(scenario: &Scenario, mode: Mode) -> String {
     let nodes = scenario.nodes.len();
     match mode {

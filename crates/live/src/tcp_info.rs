@@ -1,4 +1,4 @@
-//! What the kernel tells of a connection (TCP_INFO).
+//! The kernel's report on a connection (TCP_INFO).
 
 use nix::sys::socket::getsockopt;
 // What the macro of nix names without saying where it is.

@@ -5,7 +5,7 @@ use accord_units::{Bytes, Time};
 /// Packets and their bytes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Count {
-    /// How many.
+    /// The number of packets.
     pub packets: u64,
     /// Their sizes together.
     pub bytes: u64,
@@ -53,7 +53,7 @@ pub enum DropReason {
     Discipline,
 }
 
-/// What happened at a port so far.
+/// The counters of a port.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Counters {
     /// Packets that came.

@@ -28,7 +28,7 @@ pub use timeline::Timeline;
 
 use accord_units::Bytes;
 
-/// What a queue can hold, the packet in service included.
+/// The limit of a queue, the packet in service included.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Limit {
     /// The most packets.

@@ -1,4 +1,4 @@
-//! What a port needs of a packet.
+//! The packet as a port needs it.
 
 use accord_aqm::PacketMeta;
 use accord_units::Duration;

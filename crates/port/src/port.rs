@@ -310,7 +310,7 @@ impl<P: Packet> Port<P> {
         self.high.iter().chain(self.low.iter())
     }
 
-    /// What happened so far.
+    /// The counters so far.
     pub fn counters(&self) -> &Counters {
         &self.counters
     }

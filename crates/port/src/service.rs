@@ -30,7 +30,7 @@ pub struct Service {
 /// A line whose rate is zero.
 #[derive(Clone, Debug)]
 struct Rest {
-    /// What is left to send of the packet in service, in bits times picoseconds in a second.
+    /// The rest of the packet in service, in bits times picoseconds in a second.
     left: u128,
 }
 
@@ -140,7 +140,7 @@ impl Service {
         self.busy_until
     }
 
-    /// How long a packet of another size takes.
+    /// The transmission time of a packet of another size.
     fn measure(&mut self, size: Bytes) {
         let total = size.get() * PS_BITS;
         self.size = size;

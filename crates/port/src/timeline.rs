@@ -167,7 +167,7 @@ impl Timeline {
         })
     }
 
-    /// What happened so far, as of the last [`Timeline::advance`] or offer.
+    /// The counters as of the last [`Timeline::advance`] or offer.
     pub fn counters(&self) -> &Counters {
         &self.counters
     }

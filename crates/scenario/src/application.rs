@@ -17,13 +17,13 @@ pub struct Application {
     dice: Dice,
     /// Packets left of the burst (on-off with a rate).
     left: u64,
-    /// Where a web user is.
+    /// The state of a web user.
     browsing: Browsing,
     /// The transfer under way.
     transfer: Option<UnderWay>,
 }
 
-/// What an application does next.
+/// The next action of an application.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Step {
     /// Packets that it hands to the sender now.
@@ -41,7 +41,7 @@ pub struct Step {
 pub struct UnderWay {
     /// When the application handed it to the sender.
     pub start: Time,
-    /// How much; it is carried in whole packets.
+    /// The amount; it is carried in whole packets.
     pub size: Bytes,
     /// The application acts again so long after it is done; never, where it is `None`.
     pub pause: Option<Duration>,

@@ -1,4 +1,4 @@
-//! What engines have in common.
+//! The common interface of engines.
 
 use accord_units::Time;
 use std::fmt;

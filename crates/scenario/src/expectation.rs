@@ -1,4 +1,4 @@
-//! What a scenario expects of its runs.
+//! The expectations of a scenario.
 
 use crate::engine::Engine;
 use crate::metric::{Metric, MetricUnit};
@@ -24,20 +24,20 @@ pub struct Expectation {
     pub metric: Metric,
     /// Of what.
     pub of: Subject,
-    /// How the samples in the window become one number, for each flow or link.
+    /// The way in which the samples in the window become one number, per flow or link.
     pub over: Over,
-    /// How the numbers of a group's flows become one.
+    /// The way in which the numbers of a group's flows become one.
     pub across: Across,
     /// The part of the run that counts.
     pub during: Window,
     /// What it should be, in the metric's unit (a ratio for `Over::Variation`,
     /// `Across::Variation` and `Across::Jain`).
     pub target: Target,
-    /// What the paper says, as text, or "".
+    /// The paper's claim, as text, or "".
     pub paper: String,
     /// Whose claim it is.
     pub claim: Claim,
-    /// That it is known to fail, and why.
+    /// The record of a known failure.
     pub fails: Option<KnownFailure>,
 }
 
@@ -78,7 +78,7 @@ impl Claim {
     }
 }
 
-/// What the cause of a known failure is.
+/// The cause of a known failure.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Cause {
     /// The paper: its claim does not hold, or not as it stands there.
@@ -106,7 +106,7 @@ impl Cause {
 /// A failure that is known and explained.
 #[derive(Clone, Debug, PartialEq)]
 pub struct KnownFailure {
-    /// What the cause is.
+    /// The cause.
     pub why: Cause,
     /// The cause in words, and how it is known.
     pub because: String,
@@ -131,7 +131,7 @@ impl Measured {
     }
 }
 
-/// What an [`Expectation`] or a table row is about.
+/// The subject of an [`Expectation`] or of a table row.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Subject {
     /// One flow.
@@ -149,7 +149,7 @@ pub enum Subject {
     },
 }
 
-/// How samples over time become one number.
+/// The way in which samples over time become one number.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub enum Over {
     /// Their mean, or sum for a metric that counts.
@@ -165,7 +165,7 @@ pub enum Over {
     Quantile(f64),
 }
 
-/// How the numbers of several flows become one.
+/// The way in which the numbers of several flows become one.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Across {
     /// Their mean.
@@ -186,7 +186,7 @@ pub enum Across {
     Jain,
 }
 
-/// What a figure should be.
+/// The target of a figure.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Target {
     /// This value, give or take `tolerance` (relative).
@@ -204,7 +204,7 @@ pub enum Target {
         /// Relative tolerance.
         tolerance: f64,
     },
-    /// What another engine says, give or take `tolerance` (relative).
+    /// Another engine's figure, give or take `tolerance` (relative).
     Engine {
         /// The engine to agree with.
         engine: Engine,

@@ -33,7 +33,7 @@ impl MetricUnit {
     }
 }
 
-/// How samples of a metric combine over time.
+/// The way in which samples of a metric combine over time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Fold {
     /// The mean of the samples.
@@ -64,18 +64,18 @@ macro_rules! metrics {
             pub const fn unit(self) -> MetricUnit {
                 match self { $(Metric::$variant => MetricUnit::$unit,)* }
             }
-            /// How its samples combine over time.
+            /// The way in which its samples combine over time.
             #[allow(unused_parens, reason = "one token for the macro")]
             pub const fn fold(self) -> Fold {
                 use Fold::{Max, Mean, Ratio, Sum};
                 use Metric::*;
                 match self { $(Metric::$variant => $fold,)* }
             }
-            /// What has it.
+            /// The kind of entity that has it.
             pub const fn of(self) -> Of {
                 match self { $(Metric::$variant => Of::$entity,)* }
             }
-            /// What it means, in a sentence.
+            /// The meaning, in a sentence.
             pub const fn doc(self) -> &'static str {
                 match self { $(Metric::$variant => $doc,)* }
             }
@@ -83,7 +83,7 @@ macro_rules! metrics {
     };
 }
 
-/// What a metric is recorded of.
+/// The kind of entity that a metric is recorded of.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Of {
     /// Flows.
@@ -245,7 +245,7 @@ impl FromStr for Metric {
     }
 }
 
-/// What a series belongs to; the number is the index in the scenario.
+/// The entity of a series; the number is the index in the scenario.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Entity {
     /// A flow.

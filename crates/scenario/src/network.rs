@@ -19,9 +19,9 @@ pub struct Scenario {
     pub id: String,
     /// One line for people.
     pub title: String,
-    /// Where the experiment comes from, or "".
+    /// The source of the experiment, or "".
     pub source: String,
-    /// What to know when reading the result: departures, choices; or "".
+    /// Notes for readers of the result: departures, choices; or "".
     pub notes: String,
     /// The point of the sweep that this is: what was set to what, as text.
     pub point: Vec<(String, String)>,
@@ -33,7 +33,7 @@ pub struct Scenario {
     pub sample: Duration,
     /// The part over which tables average, unless an expectation names its own.
     pub steady: Window,
-    /// How the fluid engine sees it.
+    /// The settings of the fluid engine.
     pub fluid: Fluid,
     /// Routers and hosts.
     pub nodes: Vec<Node>,
@@ -48,20 +48,20 @@ pub struct Scenario {
     pub aggregates: Vec<String>,
     /// Changes while the run goes on, in order of time.
     pub events: Vec<Event>,
-    /// What should come out.
+    /// The expectations.
     pub expectations: Vec<Expectation>,
 }
 
-/// What the fluid engine needs to know beyond the network itself.
+/// The settings of the fluid engine, beyond the network itself.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Fluid {
-    /// How queues follow from windows.
+    /// The link model.
     pub link_model: LinkModel,
     /// The time step; by default a thirtieth of the shortest base round-trip time.
     pub step: Option<Duration>,
 }
 
-/// How the queue of a link follows from the windows of its flows.
+/// A link model: how the queue of a link follows from the windows of its flows.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum LinkModel {
     /// A window bounds what is in flight: queues hold what does not fit on the wires.
@@ -97,9 +97,9 @@ pub struct Node {
 pub struct Link {
     /// Its name, unique in the scenario. The reverse direction of `x` is `x.reverse`.
     pub name: String,
-    /// Where the port is.
+    /// The node of the port.
     pub from: NodeId,
-    /// Where packets come out.
+    /// The node at which packets come out.
     pub to: NodeId,
     /// Service rate; more than zero.
     pub rate: Rate,
@@ -124,7 +124,7 @@ pub struct Link {
 pub struct Queue {
     /// The queue discipline with its parameters; its family's role is `Queue`.
     pub discipline: Values,
-    /// What fits, the packet in service included.
+    /// The limit of the queue, the packet in service included.
     pub limit: Limit,
 }
 
@@ -147,7 +147,7 @@ pub struct Group {
     pub name: String,
     /// Its flows, in [`Scenario::flows`].
     pub flows: Range<usize>,
-    /// What engines record of it.
+    /// The series that engines record of it.
     pub recorded: Recorded,
 }
 
@@ -189,9 +189,9 @@ pub struct Flow {
     /// Congestion control of the operating system's TCP that is the flow in the live engine; the
     /// other engines run the controller in its place.
     pub kernel: Option<String>,
-    /// What it is to get; the default but for controllers that keep accumulation.
+    /// Its service; the default but for controllers that keep accumulation.
     pub service: Service,
-    /// What the application wants to send.
+    /// The demand of the application.
     pub demand: Demand,
     /// When it starts.
     pub start: Time,
@@ -199,7 +199,7 @@ pub struct Flow {
     pub stop: Option<Time>,
     /// Index in [`Scenario::aggregates`].
     pub aggregate: usize,
-    /// What it should have, relative to others; the fairness indices measure against it.
+    /// The share that it should have, relative to others; the fairness indices measure against it.
     pub share: f64,
     /// Size of a data packet, headers included; in the mean, where sizes are random.
     pub packet: Bytes,
@@ -214,13 +214,13 @@ pub struct Flow {
 }
 
 impl Flow {
-    /// What the host takes for a data packet in the mean.
+    /// The host's mean processing time of a data packet.
     pub fn mean_processing(&self) -> Duration {
         Duration::from_ps(self.processing.as_ps() / 2)
     }
 }
 
-/// What an application wants to send.
+/// The demand of an application.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Demand {
     /// Always more.
@@ -326,7 +326,7 @@ pub struct Event {
     pub change: Change,
 }
 
-/// What an [`Event`] changes.
+/// The change that an [`Event`] makes.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Change {
     /// A directed link's propagation delay, for packets sent from now on. Those on the wire are

@@ -41,7 +41,7 @@ pub struct FlowReading {
 /// Delays of data packets that were delivered; sums since the start of the run.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Delays {
-    /// How many packets.
+    /// The number of packets.
     pub packets: u64,
     /// Picoseconds from the sender to the receiver.
     pub total: f64,
@@ -86,7 +86,7 @@ pub struct LinkReading {
     pub virtual_delay: Duration,
     /// The discipline's average of the signal that bandwidth is left, where it has one.
     pub excess_bandwidth: Option<f64>,
-    /// What the discipline knows of each aggregate, if it tells them apart.
+    /// The discipline's state of each aggregate, if it tells them apart.
     pub aggregates: Vec<AggregateReading>,
 }
 

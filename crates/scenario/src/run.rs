@@ -6,23 +6,23 @@ use crate::metric::{Entity, Fold, Metric, Of};
 use crate::transfer::{Transfer, of_entity};
 use accord_units::Time;
 
-/// What an engine returns.
+/// The result of an engine.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Run {
-    /// What ran, so that it can be run again.
+    /// The manifest, by which it can be run again.
     pub manifest: Manifest,
     /// End of each sampling period, in seconds; evenly spaced, increasing.
     pub time: Vec<f64>,
     /// The recorded series, each as long as `time`, ordered by entity, then metric.
     pub series: Vec<Series>,
-    /// What was transferred as a whole, by flow and start; from engines that see transfers.
+    /// The finished transfers, by flow and start; from engines that see transfers.
     pub transfers: Vec<Transfer>,
-    /// How much work it was.
+    /// The work that it took.
     pub statistics: Statistics,
     /// How exact the equilibria are, phase by phase, for an engine that computes some. A phase
     /// without one is not here; a note says why.
     pub certificates: Vec<Certificate>,
-    /// What the reader should know: a phase without equilibrium, a coarser sampling.
+    /// Notes for readers: a phase without equilibrium, a coarser sampling.
     pub notes: Vec<String>,
     /// Why no verdict may be drawn from it, if so: the machine did not keep up.
     pub unfit: Option<String>,
@@ -58,7 +58,7 @@ impl Certificate {
     }
 }
 
-/// What is needed to repeat a run, and to see that it was repeated.
+/// The facts that repeat a run, and show that it was repeated.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Manifest {
     /// The engine.
@@ -99,7 +99,7 @@ pub struct Series {
     pub values: Vec<f64>,
 }
 
-/// How much work a run was.
+/// The work that a run took.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Statistics {
     /// Packets crossing a link, summed over links (packet engine).

@@ -63,7 +63,7 @@ pub struct Sizer {
 }
 
 impl Sizer {
-    /// That of flow `id`.
+    /// The random stream of flow `id`.
     pub fn new(law: &PacketSizes, id: usize, seed: u64) -> Sizer {
         Sizer {
             law: law.clone(),

@@ -18,7 +18,7 @@ pub struct Transfer {
     pub group: usize,
     /// When the application handed it to the sender, in seconds.
     pub start: f64,
-    /// How much; it is carried in whole packets.
+    /// The amount; it is carried in whole packets.
     pub size: Bytes,
     /// Until the sender knew that all had arrived, in seconds; NaN if that was not before the
     /// end of the run.

@@ -18,7 +18,7 @@
 use accord_units::{Bytes, Duration, Rate};
 use libm::{erfc, exp, log, pow, tgamma};
 
-/// What a web user fetches and how long it waits.
+/// The law of the transfers and pauses of a web user.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Web {
     /// Mean of the logarithm of a file's size in bytes, μ.
@@ -45,7 +45,7 @@ pub struct Web {
     pub think_shape: f64,
     /// No pause is longer.
     pub longest: Duration,
-    /// What engines that see no transfers count a user as.
+    /// The rate of a user, for engines that see no transfers.
     pub load: Option<Rate>,
 }
 

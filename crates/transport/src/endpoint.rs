@@ -34,7 +34,7 @@ pub struct Datagrams {
     sent: u64,
 }
 
-/// What the recorder asks of a sender.
+/// The state of a sender, as the recorder reads it.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct View {
     /// Congestion window in bytes.
@@ -51,12 +51,12 @@ pub struct View {
     pub retransmissions: u64,
 }
 
-/// What a receiver makes of a packet.
+/// A receiver's answer to a packet.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Receipt {
     /// For data: whether it arrived for the first time.
     pub data: Option<bool>,
-    /// What to send back.
+    /// The packet to send back.
     pub reply: Option<Segment>,
 }
 
@@ -149,7 +149,7 @@ impl Sender {
         }
     }
 
-    /// That time may have come.
+    /// Notifies the endpoint that this time may have come.
     pub fn on_wake(&mut self, now: Time) {
         match self {
             Sender::Stream(s) => s.on_wake(now),

@@ -25,7 +25,7 @@ pub struct Capture {
     datagram: Vec<u8>,
 }
 
-/// Where a packet comes from and goes to, as numbers of nodes, and its DSCP and ECN.
+/// The source and destination of a packet, as numbers of nodes, and its DSCP and ECN.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Envelope {
     /// The node that sent it first.

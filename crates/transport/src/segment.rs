@@ -1,4 +1,4 @@
-//! What travels between endpoints.
+//! The packets that travel between endpoints.
 
 use accord_units::{Duration, Time};
 

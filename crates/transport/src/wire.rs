@@ -45,13 +45,13 @@ pub fn tos(kind: Kind, ecn_capable: bool) -> u8 {
     }
 }
 
-/// Where the virtual delay is: 32 bits, in microseconds.
+/// The place of the virtual delay: 32 bits, in microseconds.
 const VIRTUAL_DELAY: usize = 16;
 
-/// What a router needs to know of a packet; all kinds have it.
+/// The part of a packet that a router reads; all kinds have it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Header {
-    /// What it carries.
+    /// Its contents.
     pub kind: Kind,
     /// Size of the packet, headers included, as links count it. The datagram is padded to it; one
     /// that is smaller than its header is sent longer than it counts, and so is a whole IP packet,
@@ -61,7 +61,7 @@ pub struct Header {
     pub flow: u32,
     /// Tells runs apart that use the same addresses.
     pub run: u32,
-    /// Which of the routes that the flow has had it takes.
+    /// The index of its route, among the routes that the flow has had.
     pub route: u16,
 }
 

@@ -20,7 +20,7 @@ use crate::Acked;
 use crate::estimator::sliding_min::SlidingMin;
 use accord_units::Duration;
 
-/// Which samples the base round-trip time is the smallest of.
+/// The samples of which the base round-trip time is the smallest.
 #[derive(Clone, Debug)]
 enum History {
     All(Duration),

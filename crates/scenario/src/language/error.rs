@@ -16,13 +16,13 @@ pub struct Source {
 /// Something is wrong at one place of a scenario file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ScenarioError {
-    /// What is wrong and what was expected.
+    /// The fault, and what was expected.
     pub message: String,
-    /// How to mend it, where that is known.
+    /// A hint how to mend it, where one is known.
     pub hint: Option<String>,
     /// The text that it is in.
     pub origin: Arc<Source>,
-    /// Where in the text, in bytes.
+    /// The place in the text, in bytes.
     pub span: Range<usize>,
     /// Line of the start of `span`, from one.
     pub line: usize,
@@ -154,7 +154,7 @@ impl Problem {
     }
 }
 
-/// How many errors are kept; a file with more has one cause for most of them.
+/// The number of errors that are kept; a file with more has one cause for most of them.
 const MOST: usize = 20;
 
 /// Problems found so far.

@@ -1,4 +1,4 @@
-//! What a sender knows of the packets in flight beyond the first gap [RFC 6675].
+//! A sender's knowledge of the packets in flight beyond the first gap [RFC 6675].
 
 use std::collections::VecDeque;
 

@@ -88,7 +88,7 @@ pub struct Sender {
     trouble: Box<Trouble>,
 }
 
-/// What is looked at where something is lost or marked.
+/// The state that matters where something is lost or marked.
 #[derive(Clone, Debug)]
 struct Trouble {
     /// Partial acknowledgements of this recovery.

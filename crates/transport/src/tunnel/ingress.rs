@@ -173,7 +173,7 @@ impl Ingress {
         self.deadline = now + self.patience();
     }
 
-    /// How long the current pair is waited for.
+    /// The time-out of the current pair.
     fn patience(&self) -> Duration {
         if self.sending.pairs == Pairs::Printed {
             return self.rtt.timeout();

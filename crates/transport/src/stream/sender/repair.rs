@@ -1,4 +1,4 @@
-//! What a sender does about losses and marks.
+//! A sender's reaction to losses and marks.
 
 use super::Sender;
 use accord_control::{Acked, Congestion, Controller, PathView, Recovery};
