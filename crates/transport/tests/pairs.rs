@@ -1,26 +1,11 @@
 //! When an ingress of our law sends its control pairs.
 
-use accord_control::{AnyController, Controller, FAMILIES, Maker, Report, Transport};
+mod ingress;
+
+use accord_control::{Controller, Report};
 use accord_transport::{Segment, tunnel};
 use accord_units::{Bytes, Duration, Rate, Time};
-
-const PACKET: Bytes = Bytes::new(1000);
-
-fn ingress() -> tunnel::Ingress {
-    let family = FAMILIES.iter().find(|f| f.name == "monaco").expect("known");
-    let values = family.defaults();
-    let Transport::Tunnel { sending, .. } = Maker::of(family).transport else {
-        panic!("it runs on a tunnel")
-    };
-    let sending = sending(&values);
-    let mut ingress = tunnel::Ingress::new(AnyController::build(&values, PACKET), PACKET, sending);
-    ingress.supply(u64::MAX);
-    ingress
-}
-
-fn at(ms: u64) -> Time {
-    Time::ZERO + Duration::from_ms(ms)
-}
+use ingress::{at, ingress};
 
 /// What was sent: data, or a pair with its number and the bytes sent before it.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -76,7 +61,7 @@ fn answer(i: &mut tunnel::Ingress, number: u64, received: u64, now: Time) {
 
 /// After round trips of 80 ms without a queue, until the window is 32 packets.
 fn grown() -> (tunnel::Ingress, Time) {
-    let (mut i, mut now) = (ingress(), at(0));
+    let (mut i, mut now) = (ingress("accord"), at(0));
     for _ in 0..40 {
         round_trip(&mut i, &mut now);
         if i.controller().cwnd() >= Bytes::new(32_000) {

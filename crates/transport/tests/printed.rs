@@ -1,29 +1,11 @@
 //! The ingress of Monaco as printed: the window of a control period, and its pairs.
 
-use accord_control::{AnyController, FAMILIES, Maker, Report, Transport};
-use accord_family::Raw;
+mod ingress;
+
+use accord_control::{AnyController, Report};
 use accord_transport::{Segment, tunnel};
-use accord_units::{Bytes, Duration, Rate, Time};
-
-const PACKET: Bytes = Bytes::new(1000);
-
-/// With as much to send as ever fits, under `law`.
-fn ingress(law: &str) -> tunnel::Ingress {
-    let family = FAMILIES.iter().find(|f| f.name == "monaco").expect("known");
-    let mut values = family.defaults();
-    values.set("law", &Raw::Text(law.into())).expect("a law");
-    let Transport::Tunnel { sending, .. } = Maker::of(family).transport else {
-        panic!("it runs on a tunnel")
-    };
-    let sending = sending(&values);
-    let mut ingress = tunnel::Ingress::new(AnyController::build(&values, PACKET), PACKET, sending);
-    ingress.supply(u64::MAX);
-    ingress
-}
-
-fn at(ms: u64) -> Time {
-    Time::ZERO + Duration::from_ms(ms)
-}
+use accord_units::{Duration, Rate, Time};
+use ingress::{at, ingress};
 
 /// What it sends from `now` until it asks for a time after `until`: numbers of pairs, and how
 /// much data.
