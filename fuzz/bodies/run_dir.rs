@@ -1,8 +1,10 @@
 //! A run directory with any bytes for one of its files: it is refused, or its runs are compared.
 //! The first byte says which file; the rest is what is in it.
 
+use accord_family::Catalogue;
+use accord_language::File;
+use accord_record::Quiet;
 use accord_report::{Point, RunDir, load_run_dir, rows, write_run_dir};
-use accord_scenario::{Catalogue, File, Quiet};
 use std::path::{Path, PathBuf};
 
 const CATALOGUE: Catalogue = Catalogue {

@@ -1,6 +1,8 @@
 //! Any text: it is refused with an error, or it is a scenario that prints as itself.
 
-use accord_scenario::{Catalogue, File, print};
+use accord_family::Catalogue;
+use accord_language::File;
+use accord_scenario::print;
 
 const CATALOGUE: Catalogue = Catalogue {
     controllers: accord_control::FAMILIES,

@@ -9,7 +9,8 @@ use crate::fail::Failure;
 use crate::output;
 use crate::progress::Progress;
 use crate::source;
-use accord_scenario::{Catalogue, File};
+use accord_family::Catalogue;
+use accord_language::File;
 use serde::Serialize;
 
 /// Name and scenario of each work.

@@ -4,8 +4,10 @@ use crate::args::Check;
 use crate::fail::Failure;
 use crate::output::{data, json, note};
 use crate::source::load;
+use accord_family::Catalogue;
+use accord_record::Quiet;
 use accord_report::Point;
-use accord_scenario::{Catalogue, Quiet, Scenario, print};
+use accord_scenario::{Scenario, print};
 use accord_theory::{Outcome, Shortfall, unmet_contracts};
 use serde::Serialize;
 

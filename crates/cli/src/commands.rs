@@ -15,11 +15,12 @@ use crate::reproduce;
 use crate::solve;
 use crate::source::load;
 use crate::stability;
+use accord_family::Catalogue;
 use accord_report::{
     Class, Column, Experiment, Kept, Point, RowRecord, RunDir, check_place, checks_table,
     comparison, load_run_dir, page, rows, table, write_run_dir, write_sweep_dir,
 };
-use accord_scenario::{Catalogue, print};
+use accord_scenario::print;
 use std::fs::File;
 use std::path::Path;
 
@@ -35,7 +36,7 @@ pub fn run(args: Args, catalogue: &Catalogue) -> Result<bool, Failure> {
         Command::Solve(a) => solve::run(a),
         Command::Stability(a) => stability::run(&a, catalogue),
         Command::Schema => {
-            json(&accord_scenario::schema(catalogue))?;
+            json(&accord_language::schema(catalogue))?;
             Ok(true)
         }
         Command::Bench(a) => bench::run(&a, catalogue),

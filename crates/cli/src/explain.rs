@@ -8,7 +8,8 @@ use crate::output::{data, json};
 use crate::progress::Progress;
 use crate::source::load;
 use accord_explain::{Job, Pair, Reading, Which, attribute, text};
-use accord_scenario::{Catalogue, Engine, Scenario};
+use accord_family::Catalogue;
+use accord_scenario::{Engine, Scenario};
 use accord_units::Duration;
 use rayon::prelude::*;
 

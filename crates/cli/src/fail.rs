@@ -1,8 +1,8 @@
 //! Errors as people see them.
 
 use crate::output::note;
+use accord_language::{Errors, ScenarioError};
 use accord_report::show::visible;
-use accord_scenario::{Errors, ScenarioError};
 use miette::{LabeledSpan, MietteDiagnostic, NamedSource, Report, Severity};
 use std::fmt::Display;
 use std::process::ExitCode;

@@ -28,7 +28,7 @@ mod stability;
 pub use accord_aqm as aqm;
 pub use accord_control as control;
 pub use accord_family as family;
-pub use accord_scenario::Catalogue;
+pub use accord_family::Catalogue;
 pub use accord_units as units;
 
 use accord_family::{Family, Role};

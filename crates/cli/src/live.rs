@@ -4,8 +4,9 @@ use crate::args::How;
 use crate::fail::Failure;
 use crate::output::note;
 use accord_live::{LiveError, Mode, announcement, obstacle};
+use accord_record::{Observer, Run};
 use accord_report::Point;
-use accord_scenario::{Engine, Observer, Run, Scenario};
+use accord_scenario::{Engine, Scenario};
 use accord_units::Duration;
 
 /// The engines without the live one where it was not asked for by name and this machine cannot run

@@ -1,7 +1,7 @@
 //! The progress bar: simulated time over all runs, speed, and time left.
 
 use crate::capture::CaptureFile;
-use accord_scenario::{Interrupted, Observer};
+use accord_record::{Interrupted, Observer};
 use accord_units::{Duration, Time};
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use std::sync::atomic::{AtomicBool, Ordering};

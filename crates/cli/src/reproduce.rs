@@ -10,11 +10,11 @@ use crate::live;
 use crate::output::{data, json, note, style};
 use crate::record;
 use crate::source::{BUILT_IN, load};
+use accord_family::Catalogue;
 use accord_report::{
     Class, Experiment, ExperimentRow, Kept, Point, Results, Tally, check_place, checks_table,
     remarks, rewrite, totals,
 };
-use accord_scenario::Catalogue;
 use std::path::Path;
 
 /// The largest number of differences that are printed.

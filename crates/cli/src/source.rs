@@ -1,7 +1,7 @@
 //! Sources of scenarios: files, and the scenarios that come with the program.
 
 use crate::fail::Failure;
-use accord_scenario::File;
+use accord_language::File;
 use std::path::Path;
 
 /// Id and text of the scenarios that come with the program.

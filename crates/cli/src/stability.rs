@@ -7,8 +7,9 @@ use crate::args::Stability as Args;
 use crate::fail::Failure;
 use crate::output::{data, json};
 use crate::source::load;
+use accord_family::Catalogue;
 use accord_fluid::{FluidError, Margins, Stability};
-use accord_scenario::{Catalogue, Phase, Scenario};
+use accord_scenario::{Phase, Scenario};
 use accord_units::{Rate, Time};
 
 /// A phase, and what is found of it.

@@ -4,7 +4,9 @@
 use accord::Catalogue;
 use accord_family::{Dynamics, Family, Objective, Price, Role, fill_tables};
 use accord_fluid::FluidError;
-use accord_scenario::{File, Quiet, Scenario};
+use accord_language::File;
+use accord_record::Quiet;
+use accord_scenario::Scenario;
 use std::collections::BTreeSet;
 use std::fmt::Write;
 use std::fs;

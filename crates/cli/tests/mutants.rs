@@ -3,7 +3,10 @@
 
 mod common;
 
-use accord_scenario::{Catalogue, File, Interrupted, Observer, Scenario, print};
+use accord_family::Catalogue;
+use accord_language::File;
+use accord_record::{Interrupted, Observer};
+use accord_scenario::{Scenario, print};
 use accord_units::Time;
 use common::Dice;
 use std::path::Path;

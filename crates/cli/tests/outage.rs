@@ -1,8 +1,11 @@
 //! A link that sends nothing for a while, or ever: no figure that is made of it is infinite or no
 //! number, in tables, checks, JSON and CSV.
 
+use accord_family::Catalogue;
+use accord_language::File;
+use accord_record::{Quiet, Run};
 use accord_report::{Point, RunDir, Style, checks, checks_table, page, table, write_run_dir};
-use accord_scenario::{Catalogue, Change, Entity, Event, File, Metric, Quiet, Run, Scenario};
+use accord_scenario::{Change, Entity, Event, Metric, Scenario};
 use accord_units::{Rate, Time};
 use std::path::Path;
 

@@ -1,6 +1,8 @@
 //! The product's own scenario files.
 
-use accord_scenario::{Catalogue, File, Scenario, print};
+use accord_family::Catalogue;
+use accord_language::File;
+use accord_scenario::{Scenario, print};
 use std::path::{Path, PathBuf};
 
 const CATALOGUE: Catalogue = Catalogue {
@@ -33,7 +35,7 @@ fn the_page_on_traffic_shows_its_example_and_that_is_met() {
     let (page, example) = (read("src/traffic.md"), read("examples/web.toml"));
     assert!(page.contains(&example), "the page shows another example");
     let scenario = &points(&docs.join("examples/web.toml"))[0];
-    let run = accord_sim::run(scenario, &mut accord_scenario::Quiet).expect("it runs");
+    let run = accord_sim::run(scenario, &mut accord_record::Quiet).expect("it runs");
     for check in accord_report::checks(scenario, &[&run]) {
         assert!(check.pass, "{}: {}", check.name, check.reason);
     }

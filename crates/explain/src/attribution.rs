@@ -2,8 +2,9 @@
 
 use crate::effect::Effect;
 use crate::figure::{Apart, Pair, Values, Which, apart, figures};
+use accord_record::Run;
 use accord_report::{Estimate, figure_values};
-use accord_scenario::{Engine, Expectation, MetricUnit, Run, Scenario, Target};
+use accord_scenario::{Engine, Expectation, MetricUnit, Scenario, Target};
 use serde::Serialize;
 use std::collections::BTreeMap;
 

@@ -3,7 +3,8 @@
 use crate::resize::{resize, smaller_packets};
 use crate::stretch::stretch;
 use accord_family::{Objective, Param, Raw, Role, Value, Values};
-use accord_scenario::{Change, Demand, Engine, Limit, Scenario};
+use accord_scenario::{Change, Engine, Limit, Scenario};
+use accord_traffic::Demand;
 use accord_units::{Bytes, Rate};
 use serde::Serialize;
 

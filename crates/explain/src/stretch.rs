@@ -1,6 +1,7 @@
 //! The same phases, longer.
 
-use accord_scenario::{Demand, Scenario, Window};
+use accord_scenario::{Scenario, Window};
+use accord_traffic::Demand;
 use accord_units::{Duration, Time};
 
 /// A phase shorter than so many base round-trip times leaves no queue behind, says theory; it

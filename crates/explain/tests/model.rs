@@ -2,7 +2,10 @@
 
 use accord_control::FAMILIES as CONTROLLERS;
 use accord_explain::Effect;
-use accord_scenario::{Catalogue, Change, Engine, Entity, File, Metric, Quiet, Run, Scenario};
+use accord_family::Catalogue;
+use accord_language::File;
+use accord_record::{Quiet, Run};
+use accord_scenario::{Change, Engine, Entity, Metric, Scenario};
 use accord_units::Time;
 
 const CATALOGUE: Catalogue = Catalogue {

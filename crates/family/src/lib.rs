@@ -5,6 +5,7 @@
 //! already in range. Theory takes its [`Objective`] or its [`Price`] from there, the fluid engine
 //! its [`Dynamics`], and the packet engines what makes one.
 
+mod catalogue;
 mod dynamics;
 mod family;
 mod markdown;
@@ -13,6 +14,7 @@ mod param;
 mod service;
 mod values;
 
+pub use catalogue::Catalogue;
 pub use dynamics::{
     BaseRtt, Dynamics, FlowFacts, QueueDynamics, QueueFacts, QueueLaw, Reads, WindowDynamics,
     WindowLaw,

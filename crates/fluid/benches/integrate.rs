@@ -1,7 +1,9 @@
 //! A thousand flows, all different: a second of simulated time.
 
+use accord_family::Catalogue;
 use accord_fluid::{run_with_step, step};
-use accord_scenario::{Catalogue, File, Quiet};
+use accord_language::File;
+use accord_record::Quiet;
 use criterion::{Criterion, criterion_group, criterion_main};
 
 const CATALOGUE: Catalogue = Catalogue {

@@ -3,8 +3,10 @@
 
 #![expect(clippy::print_stdout, reason = "an example prints")]
 
+use accord_family::Catalogue;
 use accord_fluid::{run_with_step, step};
-use accord_scenario::{Catalogue, File, Quiet};
+use accord_language::File;
+use accord_record::Quiet;
 
 const CATALOGUE: Catalogue = Catalogue {
     controllers: accord_control::FAMILIES,

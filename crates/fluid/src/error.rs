@@ -1,4 +1,4 @@
-use accord_scenario::Interrupted;
+use accord_record::Interrupted;
 
 /// Why a scenario has no fluid run, or no stability analysis.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]

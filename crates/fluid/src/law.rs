@@ -28,7 +28,8 @@
 //! timeouts and the way back to a contract (`recovery`) are not modelled.
 
 use accord_family::{FlowFacts, Reads, WindowDynamics, WindowLaw};
-use accord_scenario::{Demand, Flow};
+use accord_scenario::Flow;
+use accord_traffic::Demand;
 
 /// A flow's service beside its weight, which multiplies its target.
 #[derive(Clone, Copy, Debug, PartialEq)]

@@ -11,7 +11,8 @@ use crate::discipline::Discipline;
 use crate::error::FluidError;
 use crate::law::Control;
 use accord_family::{QueueDynamics, QueueFacts, Role, Values, WindowLaw};
-use accord_scenario::{Change, Demand, Flow, Limit, LinkId, Scenario, State, Web};
+use accord_scenario::{Change, Flow, Limit, LinkId, Scenario, State};
+use accord_traffic::{Demand, Web};
 use accord_units::{Bytes, Time};
 use std::collections::BTreeSet;
 

@@ -19,7 +19,8 @@ use crate::integrate::{Book, Integration};
 use crate::model::{Hop, Model, Network};
 use crate::queue::is_never;
 use crate::wire::Wire;
-use accord_scenario::{Entity, Metric, Scenario, Series, complete};
+use accord_record::{Series, complete};
+use accord_scenario::{Entity, Metric, Scenario};
 
 /// Flow metrics, in the order of [`Metric`].
 const OF_FLOWS: [Metric; 10] = [

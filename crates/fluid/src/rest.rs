@@ -3,7 +3,8 @@
 use crate::error::FluidError;
 use crate::model::{Hop, Model, Network};
 use accord_family::WindowLaw;
-use accord_scenario::{Entity, Metric, Phase, Quiet, Recorded};
+use accord_record::Quiet;
+use accord_scenario::{Entity, Metric, Phase, Recorded};
 use accord_units::{Duration, Rate, Time};
 
 /// The equilibrium of one kind of flows.

@@ -5,9 +5,8 @@ use crate::integrate::Integration;
 use crate::law::Control;
 use crate::model::Model;
 use crate::record::Recorder;
-use accord_scenario::{
-    Engine, LinkModel, Manifest, Metric, Observer, Quiet, Run, Scenario, Statistics,
-};
+use accord_record::{Manifest, Observer, Quiet, Run, Statistics};
+use accord_scenario::{Engine, LinkModel, Metric, Scenario};
 use accord_units::{Duration, Time};
 
 /// Updates of flows and queues that a run may take; some minutes of one core.

@@ -3,7 +3,8 @@
 mod common;
 
 use accord_fluid::run;
-use accord_scenario::{Entity, Metric, Quiet, Run, Scenario};
+use accord_record::{Quiet, Run};
+use accord_scenario::{Entity, Metric, Scenario};
 use common::{five_classes, fluid, last, scenario};
 
 /// Rates of all flows and queuing delays of all links, at the end, against theory.

@@ -4,7 +4,8 @@
 mod common;
 
 use accord_fluid::run;
-use accord_scenario::{Entity, Metric, Quiet, Run, Scenario};
+use accord_record::{Quiet, Run};
+use accord_scenario::{Entity, Metric, Scenario};
 use common::with_outages;
 
 const MODELS: [&str; 2] = ["integrator", "ack-clocked"];

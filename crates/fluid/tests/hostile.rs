@@ -3,7 +3,8 @@
 mod common;
 
 use accord_fluid::{FluidError, run, stability};
-use accord_scenario::{Entity, Metric, Quiet, Run};
+use accord_record::{Quiet, Run};
+use accord_scenario::{Entity, Metric};
 use accord_units::Time;
 use common::{last, scenario};
 

@@ -5,7 +5,8 @@ mod common;
 use accord_fluid::{
     Complex, Linear, Term, margins, rightmost_roots, run_with_step, stability, step,
 };
-use accord_scenario::{Entity, Metric, Quiet, Scenario};
+use accord_record::Quiet;
+use accord_scenario::{Entity, Metric, Scenario};
 use accord_units::Time;
 use common::{five_classes, scenario};
 

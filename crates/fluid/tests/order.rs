@@ -3,7 +3,8 @@
 mod common;
 
 use accord_fluid::run_with_step;
-use accord_scenario::{Entity, Metric, Quiet, Scenario};
+use accord_record::Quiet;
+use accord_scenario::{Entity, Metric, Scenario};
 use common::scenario;
 
 fn two_flows(controller: &str, model: &str) -> Scenario {

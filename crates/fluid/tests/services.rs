@@ -4,7 +4,8 @@
 mod common;
 
 use accord_fluid::{run, run_with_step, stability, step};
-use accord_scenario::{Entity, Metric, Quiet, Scenario};
+use accord_record::Quiet;
+use accord_scenario::{Entity, Metric, Scenario};
 use accord_units::Time;
 use common::{fluid, last, scenario};
 

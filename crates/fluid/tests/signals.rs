@@ -3,7 +3,8 @@
 
 mod common;
 
-use accord_scenario::{Entity, Metric, Run, Scenario};
+use accord_record::Run;
+use accord_scenario::{Entity, Metric, Scenario};
 use accord_theory::Demand;
 use common::{fluid, last};
 

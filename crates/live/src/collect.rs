@@ -2,9 +2,8 @@
 
 use crate::ends::{SinkReading, SourceReading};
 use accord_port::Count;
-use accord_scenario::{
-    FlowReading, Interrupted, LinkId, LinkReading, Observer, Recorder, Scenario, Series,
-};
+use accord_record::{FlowReading, Interrupted, LinkReading, Observer, Recorder, Series};
+use accord_scenario::{LinkId, Scenario};
 use accord_transport::pcapng::Capture;
 use accord_units::Time;
 use std::collections::BTreeMap;

@@ -1,6 +1,8 @@
 //! The two ends of a flow, each at its node, with what is counted there.
 
-use accord_scenario::{Application, Delays, Scenario, Sizer, State};
+use accord_record::Delays;
+use accord_scenario::{Scenario, State};
+use accord_traffic::{Application, Sizer};
 use accord_transport::wire::{self, Header, Kind, tos};
 use accord_transport::{Receiver, Segment, Sender, View, endpoints};
 use accord_units::{Bytes, Duration, Time};
@@ -61,7 +63,7 @@ impl Source {
             flow,
             sender,
             connection: None,
-            application: Application::new(f, flow, scenario.seed),
+            application: f.application(flow, scenario.seed),
             sizes: (f.sizes.as_ref()).map(|law| Sizer::new(law, flow, scenario.seed)),
             transferring: false,
             started: false,

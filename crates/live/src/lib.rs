@@ -45,7 +45,8 @@ mod tcp_info;
 #[cfg(target_os = "linux")]
 mod tun;
 
-use accord_scenario::{NodeId, Observer, Run, Scenario};
+use accord_record::{Observer, Run};
+use accord_scenario::{NodeId, Scenario};
 use accord_units::Duration;
 use std::fmt;
 use std::str::FromStr;
@@ -252,7 +253,9 @@ pub fn announcement(scenario: &Scenario, mode: Mode) -> String {
 
 #[cfg(all(test, target_os = "linux"))]
 mod tests {
-    use accord_scenario::{Catalogue, File, Scenario};
+    use accord_family::Catalogue;
+    use accord_language::File;
+    use accord_scenario::Scenario;
 
     /// A bottleneck of 1 Mbps and 20 ms.
     pub fn dumbbell() -> Scenario {

@@ -4,9 +4,9 @@ use crate::lateness::Lateness;
 use crate::packet::Packet;
 use accord_aqm::{Aggregate, AnyAqm, Aqm};
 use accord_port::{Limit, Port};
-use accord_scenario::{
-    self as scenario, AggregateReading, Dice, LinkId, LinkReading, Purpose, Scenario, secret,
-};
+use accord_record::{AggregateReading, LinkReading};
+use accord_scenario::{self as scenario, LinkId, Scenario};
+use accord_traffic::{Dice, Purpose, secret};
 use accord_units::{Bytes, Duration, Rate, Time};
 use std::collections::VecDeque;
 

@@ -7,9 +7,8 @@ use crate::quality::quality;
 use crate::socket::{BATCH, Exchange};
 use crate::station::{Books, Plan, Station};
 use crate::{Cost, Effort, LiveError, Mode};
-use accord_scenario::{
-    Engine, Interrupted, Manifest, NodeId, Observer, Run, Scenario, Statistics, Transfers,
-};
+use accord_record::{Interrupted, Manifest, Observer, Run, Statistics, Transfers};
+use accord_scenario::{Engine, NodeId, Scenario};
 use accord_transport::endpoints;
 use accord_transport::wire::header;
 use accord_units::Duration;

@@ -5,7 +5,9 @@
 mod common;
 
 use accord_live::{LiveError, Mode, run};
+use accord_record::*;
 use accord_scenario::*;
+use accord_traffic::*;
 use accord_units::{Duration, Time};
 use common::*;
 

@@ -6,9 +6,10 @@
 #[path = "../tests/support/mod.rs"]
 mod support;
 
+use accord_record::Run;
 use accord_report::{Check, Point, Style, checks, checks_table, page, table};
 use accord_scenario::{
-    Across, Engine, Entity, Expectation, Metric, Over, Run, Scenario, Subject, Target,
+    Across, Engine, Entity, Expectation, Metric, Over, Scenario, Subject, Target,
 };
 use accord_units::{Duration, Time};
 use std::path::PathBuf;

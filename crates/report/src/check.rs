@@ -4,9 +4,10 @@ use crate::estimate::Estimate;
 use crate::measure::Figure;
 use crate::show;
 use crate::verdict::Class;
+use accord_record::Run;
 use accord_scenario::{
     Across, Claim, Engine, Entity, Expectation, KnownFailure, Metric, MetricUnit, Of, Over,
-    Recorded, Run, Scenario, Subject, Target, Window, print_figure,
+    Recorded, Scenario, Subject, Target, Window, print_figure,
 };
 
 /// Rounding may not decide a verdict: a figure exactly at its bound passes.

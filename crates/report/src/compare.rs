@@ -3,8 +3,9 @@
 use crate::check::by_engine;
 use crate::estimate::Estimate;
 use crate::measure::Figure;
+use accord_record::Run;
 use accord_scenario::{
-    Across, Change, Entity, Metric, MetricUnit, Of, Over, Recorded, Run, Scenario, Window,
+    Across, Change, Entity, Metric, MetricUnit, Of, Over, Recorded, Scenario, Window,
 };
 use accord_units::Time;
 use serde::{Deserialize, Serialize};

@@ -4,7 +4,8 @@ use crate::check::Check;
 use crate::compare::{Column, Row, Subject};
 use crate::estimate::Estimate;
 use crate::verdict::{Class, Tally};
-use accord_scenario::{Engine, Run, Scenario};
+use accord_record::Run;
+use accord_scenario::{Engine, Scenario};
 use serde::Serialize;
 
 /// One point of a scenario file with what came out. A scenario without a sweep has one

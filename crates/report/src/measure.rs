@@ -1,7 +1,8 @@
 //! From series to single figures: over time, across flows, over repetitions.
 
 use crate::estimate::Estimate;
-use accord_scenario::{Across, Engine, Entity, Fold, Metric, Of, Over, Run, Window};
+use accord_record::Run;
+use accord_scenario::{Across, Engine, Entity, Fold, Metric, Of, Over, Window};
 
 /// The figure to take from a run.
 #[derive(Clone, Copy)]

@@ -2,7 +2,8 @@
 
 use crate::compare::GroupOutline;
 use crate::estimate::Estimate;
-use accord_scenario::{Certificate, MetricUnit, Target, Window};
+use accord_record::Certificate;
+use accord_scenario::{MetricUnit, Target, Window};
 
 /// A number's place-holder where there is none.
 pub const NONE: &str = "–";

@@ -5,7 +5,8 @@ use crate::compare::{Column, Outline, Row, Subject, columns, rows};
 use crate::show;
 use crate::transfers::{HEADINGS, TransferRow, transfer_rows};
 use crate::verdict::{Class, Tally};
-use accord_scenario::{Engine, Run, Scenario, Target};
+use accord_record::Run;
+use accord_scenario::{Engine, Scenario, Target};
 use comfy_table::{
     CellAlignment, ColumnConstraint, ContentArrangement, LineStyle, Table, TableStyle, Width,
 };

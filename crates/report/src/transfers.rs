@@ -2,7 +2,8 @@
 
 use crate::compare::Outline;
 use crate::show;
-use accord_scenario::{Metric, MetricUnit, Run, Transfer, Window};
+use accord_record::{Run, Transfer};
+use accord_scenario::{Metric, MetricUnit, Window};
 use serde::Serialize;
 
 /// Upper bounds of the classes of sizes, in bytes.

@@ -2,9 +2,10 @@
 
 mod support;
 
+use accord_record::Run;
 use accord_report::{Check, checks};
 use accord_scenario::{
-    Across, Engine, Entity, Expectation, Metric, MetricUnit, Over, Run, Subject, Target,
+    Across, Engine, Entity, Expectation, Metric, MetricUnit, Over, Subject, Target,
 };
 use support::{expectation, run, scenario, window};
 

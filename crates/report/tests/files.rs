@@ -2,11 +2,12 @@
 
 mod support;
 
+use accord_record::{Certificate, Run};
 use accord_report::{
     Experiment, FileError, Point, RunDir, Style, check_place, checks, comparison, load_run_dir,
     write_run_dir, write_sweep_dir,
 };
-use accord_scenario::{Certificate, Engine, Entity, Metric, Run, Scenario, Target};
+use accord_scenario::{Engine, Entity, Metric, Scenario, Target};
 use std::fs;
 use std::path::{Path, PathBuf};
 use support::{expectation, run, scenario, window};

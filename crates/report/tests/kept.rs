@@ -2,8 +2,9 @@
 
 mod support;
 
+use accord_record::{Certificate, Run, Transfer};
 use accord_report::Kept;
-use accord_scenario::{Certificate, Engine, Entity, Metric, Run, Scenario, Transfer};
+use accord_scenario::{Engine, Entity, Metric, Scenario};
 use accord_units::Bytes;
 use std::fs;
 use std::path::PathBuf;

@@ -3,8 +3,9 @@
 
 mod support;
 
+use accord_record::Run;
 use accord_report::{Check, Point, checks, page};
-use accord_scenario::{Engine, Entity, Metric, Run, Scenario, Target};
+use accord_scenario::{Engine, Entity, Metric, Scenario, Target};
 use serde_json::Value;
 use support::{expectation, run, scenario};
 

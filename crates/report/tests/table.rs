@@ -2,10 +2,9 @@
 
 mod support;
 
+use accord_record::Run;
 use accord_report::{Outline, Style, checks, checks_table, columns, comparison, table};
-use accord_scenario::{
-    Across, Engine, Entity, Expectation, Metric, Run, Scenario, Subject, Target,
-};
+use accord_scenario::{Across, Engine, Entity, Expectation, Metric, Scenario, Subject, Target};
 use insta::assert_snapshot;
 use support::{expectation, run, scenario, window};
 

@@ -2,13 +2,13 @@
 
 mod support;
 
+use accord_record::Run;
 use accord_report::{
     Check, Class, Experiment, ExperimentRow, Kind, Point, Results, Style, Tally, checks,
     checks_table, rewrite, totals,
 };
 use accord_scenario::{
-    Cause, Claim, Engine, Entity, Expectation, KnownFailure, Measured, Metric, Run, Scenario,
-    Target,
+    Cause, Claim, Engine, Entity, Expectation, KnownFailure, Measured, Metric, Scenario, Target,
 };
 use support::{expectation, run, scenario};
 

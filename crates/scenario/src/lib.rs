@@ -1,49 +1,27 @@
-//! The scenario language and the record of a run.
+//! What is run: a network, its flows, what happens to them, and what is expected.
 //!
-//! A [`Scenario`] is what every engine runs: a checked network model in which each name
-//! is resolved, each quantity has its unit and each default is filled in. A [`Run`] is
-//! what every engine returns: the same series, by the same names.
+//! A [`Scenario`] is what every engine runs: each name is resolved, each quantity has its unit and
+//! each default is filled in. `accord-language` reads one from a file, and a program can make one
+//! by itself. [`print`] writes one out, and its hash stands for it. [`State`] is the network
+//! between two events. A [`Metric`] is what engines record and expectations speak of.
 
-mod application;
-mod browsing;
-mod derive;
-mod draw;
 mod engine;
 mod expectation;
-mod fairness;
-mod language;
+mod figure;
 mod metric;
 mod network;
-mod random;
-mod reading;
-mod recorder;
-mod run;
-mod sizes;
+mod print;
 mod state;
-mod transfer;
-mod web;
 
-pub use application::{Application, Step, UnderWay};
-pub use derive::complete;
-pub use engine::{Engine, Interrupted, Observer, Quiet};
+pub use engine::Engine;
 pub use expectation::{
     Across, Cause, Claim, Expectation, KnownFailure, Measured, Over, Subject, Target, Window,
 };
-pub use fairness::fairness_index;
-pub use language::{
-    Catalogue, Errors, File, KeyTable, ScenarioError, Source, print, print_figure, print_text,
-    reference, schema,
-};
+pub use figure::{percent, percentile, print_figure};
 pub use metric::{Entity, Fold, Metric, MetricUnit, Of};
 pub use network::{
-    Change, Demand, Draw, Event, Flow, Fluid, Group, Limit, Link, LinkId, LinkModel, Node, NodeId,
-    Phase, Queue, Recorded, Scenario,
+    Change, Event, Flow, Fluid, Group, Limit, Link, LinkId, LinkModel, Node, NodeId, Phase, Queue,
+    Recorded, Scenario,
 };
-pub use random::{Dice, Purpose, secret, stream};
-pub use reading::{AggregateReading, Delays, FlowReading, LinkReading};
-pub use recorder::Recorder;
-pub use run::{Certificate, Manifest, Run, Series, Statistics};
-pub use sizes::{PacketSizes, Sizer};
+pub use print::{print, text as print_text};
 pub use state::State;
-pub use transfer::{Transfer, Transfers};
-pub use web::Web;

@@ -5,7 +5,7 @@ use crate::engine::Engine;
 use std::fmt;
 use std::str::FromStr;
 
-/// The unit of a metric's values in a [`Run`](crate::Run).
+/// The unit of a metric's values in a run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum MetricUnit {
     /// Bits per second.
@@ -43,7 +43,7 @@ pub enum Fold {
     /// The greatest: the metric is the greatest value within each sampling period.
     Max,
     /// The first metric over the second, each folded by itself: a ratio of sums, not a mean of
-    /// ratios. No engine records such a metric; [`complete`](crate::complete) derives it.
+    /// ratios. No engine records such a metric; the recorder derives it.
     Ratio(Metric, Metric),
 }
 

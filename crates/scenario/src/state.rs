@@ -1,7 +1,8 @@
 //! The network between two events.
 
-use crate::network::{Change, Demand, LinkId, Scenario};
+use crate::network::{Change, LinkId, Scenario};
 use accord_family::Role;
+use accord_traffic::Demand;
 use accord_units::{Bytes, Duration, Rate, Time};
 
 /// The links and routes of a scenario as they are at some time; see [`Scenario::at`].

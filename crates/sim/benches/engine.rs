@@ -1,6 +1,9 @@
 //! Packet-hops and calendar events per second: `cargo bench -p accord-sim`.
 
-use accord_scenario::{Catalogue, File, Quiet, Scenario};
+use accord_family::Catalogue;
+use accord_language::File;
+use accord_record::Quiet;
+use accord_scenario::Scenario;
 use accord_sim::{Calendar, Kind};
 use accord_units::Time;
 use criterion::{Criterion, Throughput, criterion_group, criterion_main};

@@ -2,7 +2,8 @@
 
 use crate::engine::Simulation;
 use accord_port::Count;
-use accord_scenario::{Engine, Manifest, Run, Statistics};
+use accord_record::{Manifest, Run, Statistics};
+use accord_scenario::Engine;
 use accord_transport::Segment;
 use accord_units::Duration;
 

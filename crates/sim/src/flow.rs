@@ -4,7 +4,9 @@ use crate::host::Host;
 use crate::packet::Packet;
 use accord_aqm::Ecn;
 use accord_port::Count;
-use accord_scenario::{self as scenario, Application, Delays, Scenario};
+use accord_record::Delays;
+use accord_scenario::{self as scenario, Scenario};
+use accord_traffic::Application;
 use accord_transport::{Receipt, Receiver, Segment, Sender, endpoints};
 use accord_units::{Bytes, Duration, Time};
 use std::collections::VecDeque;
@@ -106,7 +108,7 @@ impl Flow {
             aggregate: f.aggregate as u8,
             sender,
             receiver,
-            application: Box::new(Application::new(f, id, scenario.seed)),
+            application: Box::new(f.application(id, scenario.seed)),
             path: 0,
             reverse_path: 0,
             packet: f.packet.get() as u16,

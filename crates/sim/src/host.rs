@@ -1,7 +1,8 @@
 //! The host of a flow, where it does more than to hand packets over.
 
 use crate::pool::{Place, Pool, Queue};
-use accord_scenario::{Dice, Flow, Purpose, Scenario, Sizer};
+use accord_scenario::{Flow, Scenario};
+use accord_traffic::{Dice, Purpose, Sizer};
 use accord_units::{Duration, Time};
 
 /// Draws the sizes of packets, or takes a time for each before it sends it.

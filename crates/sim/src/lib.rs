@@ -23,7 +23,8 @@ pub use calendar::{Calendar, Kind};
 #[doc(hidden)]
 pub use wiring::Shortcuts;
 
-use accord_scenario::{Interrupted, Observer, Run, Scenario};
+use accord_record::{Interrupted, Observer, Run};
+use accord_scenario::Scenario;
 
 /// Runs a scenario, packet by packet.
 ///

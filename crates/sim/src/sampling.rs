@@ -5,7 +5,7 @@ use crate::flow::Flow;
 use crate::packet::Packet;
 use crate::wire::Wire;
 use accord_aqm::{Aggregate, AnyAqm, Aqm};
-use accord_scenario::{AggregateReading, FlowReading, LinkReading};
+use accord_record::{AggregateReading, FlowReading, LinkReading};
 use accord_transport::{Segment, View};
 use accord_units::{Duration, Time};
 

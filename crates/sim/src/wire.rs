@@ -5,7 +5,8 @@ use crate::pipe::Pipe;
 use crate::pool::Queue;
 use accord_aqm::{AnyAqm, Aqm};
 use accord_port::{Area, Count, Counters, Limit, Port, Timeline};
-use accord_scenario::{self as scenario, Dice, Purpose, secret};
+use accord_scenario::{self as scenario};
+use accord_traffic::{Dice, Purpose, secret};
 use accord_units::{Duration, Rate, Time};
 
 /// The forms of a port, from the one that can do everything to the cheapest. Where two can

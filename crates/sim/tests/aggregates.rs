@@ -2,7 +2,8 @@
 
 mod common;
 
-use accord_scenario::{Entity, Metric, Quiet, Run, Scenario, Window};
+use accord_record::{Quiet, Run};
+use accord_scenario::{Entity, Metric, Scenario, Window};
 use accord_sim::run_audited;
 use accord_units::Time;
 use common::scenario;

@@ -3,8 +3,10 @@
 mod common;
 
 use accord_family::Raw;
+use accord_record::*;
 use accord_scenario::*;
 use accord_sim::{run, run_audited};
+use accord_traffic::*;
 use common::*;
 
 const STEADY: (f64, f64) = (10.0, 40.0);

@@ -3,6 +3,9 @@
 //! The truth is counted by the engine from the packets themselves: what would have arrived over
 //! empty queues, less what did [Xia05 eq. 1].
 
+use accord_family::Catalogue;
+use accord_language::File;
+use accord_record::*;
 use accord_scenario::*;
 use accord_sim::run;
 use accord_units::*;

@@ -1,6 +1,9 @@
 //! Links that change: outages, rates that flap, delays that fall.
 
-use accord_scenario::{Catalogue, Entity, File, Metric, Quiet, Run, Scenario};
+use accord_family::Catalogue;
+use accord_language::File;
+use accord_record::{Quiet, Run};
+use accord_scenario::{Entity, Metric, Scenario};
 use accord_sim::{Audit, Shortcuts, run_with};
 
 const CATALOGUE: Catalogue = Catalogue {

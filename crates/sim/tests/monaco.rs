@@ -2,6 +2,7 @@
 mod common;
 
 use accord_family::Raw;
+use accord_record::*;
 use accord_scenario::*;
 use accord_sim::{Audit, run, run_audited};
 use accord_units::*;

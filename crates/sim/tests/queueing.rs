@@ -1,7 +1,10 @@
 //! Queues against closed forms: one link, Poisson arrivals, ten seeds. A mean has to be within so
 //! many of its own standard errors of the formula, and these have to be small.
 
-use accord_scenario::{Catalogue, Entity, File, Metric, Quiet, Run, Scenario};
+use accord_family::Catalogue;
+use accord_language::File;
+use accord_record::{Quiet, Run};
+use accord_scenario::{Entity, Metric, Scenario};
 use accord_sim::run;
 
 const CATALOGUE: Catalogue = Catalogue {

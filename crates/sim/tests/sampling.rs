@@ -1,6 +1,7 @@
 //! What a sample covers: the time since the one before, and nothing that starts with it.
 mod common;
 
+use accord_record::*;
 use accord_scenario::*;
 use accord_sim::run;
 use accord_units::*;

@@ -1,6 +1,9 @@
 //! Contracted rates, weights and limits, packet by packet, against closed forms.
 
-use accord_scenario::{Catalogue, Entity, File, Metric, Quiet, Run, Scenario};
+use accord_family::Catalogue;
+use accord_language::File;
+use accord_record::{Quiet, Run};
+use accord_scenario::{Entity, Metric, Scenario};
 use accord_sim::run;
 
 const CATALOGUE: Catalogue = Catalogue {

@@ -2,8 +2,10 @@
 mod common;
 
 use accord_family::Raw;
+use accord_record::*;
 use accord_scenario::*;
 use accord_sim::{Audit, Shortcuts, run_with};
+use accord_traffic::*;
 use accord_units::*;
 use common::*;
 

@@ -2,7 +2,10 @@
 //! keeps its place among them: the phase effect of Floyd and Jacobson (1991). Nobody may be locked
 //! out by it.
 
-use accord_scenario::{Catalogue, Entity, File, Metric, Quiet, Scenario};
+use accord_family::Catalogue;
+use accord_language::File;
+use accord_record::Quiet;
+use accord_scenario::{Entity, Metric, Scenario};
 use accord_sim::run;
 use accord_units::{Duration, Rate, Time};
 

@@ -2,7 +2,10 @@
 //! that are known to differ are in `tools/ns2`; the table of `docs/src/validation.md` is printed
 //! from the runs made here.
 
-use accord_scenario::{Catalogue, Entity, File, Metric, Quiet, Run, Scenario, fairness_index};
+use accord_family::Catalogue;
+use accord_language::File;
+use accord_record::{Quiet, Run, fairness_index};
+use accord_scenario::{Entity, Metric, Scenario};
 use std::collections::BTreeMap;
 use std::fmt::Write;
 use std::path::{Path, PathBuf};

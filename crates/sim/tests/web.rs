@@ -1,8 +1,10 @@
 //! Web users and transfers in the packet engine.
 mod common;
 
+use accord_record::*;
 use accord_scenario::*;
 use accord_sim::run;
+use accord_traffic::*;
 use accord_units::*;
 use common::*;
 

@@ -20,10 +20,10 @@
 use crate::services::{Outcome, Shortfall};
 use crate::{Problem, ProblemError, Routes, Settings, Solution, Status, solve_watched};
 use accord_family::Price;
-use accord_scenario::{
-    Certificate, Engine, Entity, Interrupted, Limit, LinkId, Manifest, Metric, Observer, Phase,
-    Run, Scenario, Series, Statistics, complete,
+use accord_record::{
+    Certificate, Interrupted, Manifest, Observer, Run, Series, Statistics, complete,
 };
+use accord_scenario::{Engine, Entity, Limit, LinkId, Metric, Phase, Scenario};
 use accord_units::{Bytes, Rate, Time};
 use std::ops::ControlFlow;
 

@@ -12,7 +12,8 @@
 use crate::equilibrium::{State, solve_phase};
 use crate::{EquilibriumError, Problem, Solution, Status};
 use accord_family::Price;
-use accord_scenario::{Limit, LinkId, Observer, Phase, Scenario};
+use accord_record::Observer;
+use accord_scenario::{Limit, LinkId, Phase, Scenario};
 use accord_units::{Bytes, Rate, Time};
 
 /// Rates this near to each other are equal, as a fraction.

@@ -4,7 +4,8 @@
 use crate::Demand;
 use crate::equilibrium::{Equilibrium, State};
 use accord_family::{Objective, Price, Role, Target, Values};
-use accord_scenario::{Demand as Wants, LinkId, Phase};
+use accord_scenario::{LinkId, Phase};
+use accord_traffic::Demand as Wants;
 
 /// Prices below a picosecond are none: no time is counted finer.
 const LEAST_PRICE: f64 = 1e-12;

@@ -2,7 +2,9 @@
 //! and links whose price is told by marks. Numbers are of [Low02 §4.2, §6.2, §6.3].
 
 use accord_family::{Family, Kind, Objective, Param, Price, Role, Service, Target};
+use accord_record::*;
 use accord_scenario::*;
+use accord_traffic::*;
 use accord_units::*;
 
 const fn family(name: &'static str, params: &'static [Param], role: Role) -> Family {

@@ -1,8 +1,10 @@
 //! Services of a scenario: its equilibria, and what binds for whom [Har02 §IV, §VI].
 
 use accord_family::{Family, Objective, Param, Price, Role, Service};
+use accord_record::*;
 use accord_scenario::*;
 use accord_theory::{Outcome, unmet_contracts};
+use accord_traffic::*;
 use accord_units::*;
 
 const fn family(name: &'static str, params: &'static [Param], role: Role) -> Family {

@@ -10,8 +10,11 @@ use crate::fail::Failure;
 use crate::live;
 use crate::output::{self, note};
 use crate::progress::Progress;
+use accord_family::Catalogue;
+use accord_language::File;
 use accord_live::{Cost, Mode, announcement};
-use accord_scenario::{Catalogue, Entity, File, Metric, NodeId, Run, Scenario, Window};
+use accord_record::Run;
+use accord_scenario::{Entity, Metric, NodeId, Scenario, Window};
 use accord_units::Time;
 
 const SCENARIO: &str = include_str!("../../../../benches/live.toml");

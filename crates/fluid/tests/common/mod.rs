@@ -1,8 +1,11 @@
 //! Scenarios from text, and what comes out of them.
 #![allow(dead_code)]
 
+use accord_family::Catalogue;
 use accord_fluid::run;
-use accord_scenario::{Catalogue, Change, Entity, File, Metric, Quiet, Run, Scenario, Window};
+use accord_language::File;
+use accord_record::{Quiet, Run};
+use accord_scenario::{Change, Entity, Metric, Scenario, Window};
 use accord_units::{Duration, Rate, Time};
 
 pub const CATALOGUE: Catalogue = Catalogue {

@@ -1,8 +1,10 @@
 //! Scenarios for the live engine.
 #![allow(dead_code, reason = "each test file uses its own part")]
 
+use accord_family::Catalogue;
+use accord_language::File;
 use accord_live::{Mode, obstacle};
-use accord_scenario::{Catalogue, File, Scenario};
+use accord_scenario::Scenario;
 use std::io::Write;
 
 /// The scenario of this text.

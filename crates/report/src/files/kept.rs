@@ -6,7 +6,8 @@
 use super::place::{Partial, hidden, remove, resolved};
 use super::{FileError, MANIFEST, PARQUET, TRANSFERS, load_run_dir, record, write};
 use crate::compare::Outline;
-use accord_scenario::{Engine, Run, Scenario};
+use accord_record::Run;
+use accord_scenario::{Engine, Scenario};
 use std::fs::{self, File};
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};

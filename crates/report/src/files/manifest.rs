@@ -2,7 +2,7 @@
 
 use super::{FileError, MANIFEST};
 use crate::compare::Outline;
-use accord_scenario::{Certificate, Run};
+use accord_record::{Certificate, Run};
 use accord_units::Time;
 use serde::{Deserialize, Serialize};
 use std::path::Path;

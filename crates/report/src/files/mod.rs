@@ -35,7 +35,7 @@ use crate::compare::{Outline, columns, rows};
 use crate::json::{CheckRecord, Point, RowRecord};
 use crate::transfers::{TransferRow, transfer_rows};
 use crate::verdict::{Class, Tally};
-use accord_scenario::Run;
+use accord_record::Run;
 use place::Place;
 use serde::Serialize;
 use std::fs::File;

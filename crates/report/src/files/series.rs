@@ -1,7 +1,8 @@
 //! Writes all series of a run directory as one long table: a row for each sample.
 
 use crate::compare::Outline;
-use accord_scenario::{Entity, Metric, Run, Series};
+use accord_record::{Run, Series};
+use accord_scenario::{Entity, Metric};
 use bytes::Bytes;
 use parquet::basic::{Compression, ConvertedType, Repetition, Type as Physical};
 use parquet::data_type::{ByteArray, ByteArrayType, DoubleType, Int32Type};

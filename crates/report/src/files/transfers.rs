@@ -2,7 +2,7 @@
 
 use super::LoadedRun;
 use crate::compare::Outline;
-use accord_scenario::{Run, Transfer};
+use accord_record::{Run, Transfer};
 use accord_units::Bytes;
 use parquet::basic::{Compression, ConvertedType, Repetition, Type as Physical};
 use parquet::data_type::{ByteArray, ByteArrayType, DoubleType, Int32Type, Int64Type};

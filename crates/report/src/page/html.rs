@@ -7,7 +7,8 @@ use crate::show;
 use crate::table::{Style, error, verdict};
 use crate::transfers::{HEADINGS, transfer_rows};
 use crate::verdict::{Class, Tally};
-use accord_scenario::{Engine, Run, Window};
+use accord_record::Run;
+use accord_scenario::{Engine, Window};
 use std::fmt::Write;
 
 /// Text from a file as HTML text or attribute value, at most `limit` characters.

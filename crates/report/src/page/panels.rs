@@ -5,7 +5,8 @@ use crate::check::by_engine;
 use crate::compare::Outline;
 use crate::json::Point;
 use crate::show;
-use accord_scenario::{Engine, Entity, Fold, Metric, Of, Run, Window};
+use accord_record::Run;
+use accord_scenario::{Engine, Entity, Fold, Metric, Of, Window};
 use serde::Serialize;
 
 /// Groups or links that a plot shows.

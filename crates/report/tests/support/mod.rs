@@ -2,11 +2,12 @@
 #![allow(dead_code)] // Each test and example uses its own part.
 
 use accord_family::{Family, Objective, Price, Role, Service};
+use accord_record::{Manifest, Run, Series, Statistics};
 use accord_scenario::{
-    Across, Claim, Demand, Engine, Entity, Expectation, Flow, Fold, Group, Limit, Link, Manifest,
-    Metric, Node, Over, Queue, Recorded, Run, Scenario, Series, Statistics, Subject, Target,
-    Window,
+    Across, Claim, Engine, Entity, Expectation, Flow, Fold, Group, Limit, Link, Metric, Node, Over,
+    Queue, Recorded, Scenario, Subject, Target, Window,
 };
+use accord_traffic::Demand;
 use accord_units::{Bytes, Duration, Rate, Time};
 
 static CONTROLLER: Family = Family::new("monaco", Role::Controller(|_| Objective::Loss));

@@ -1,9 +1,12 @@
 //! Scenarios built in code, for tests of the engine.
 #![allow(dead_code)]
 
+use accord_family::Catalogue;
 use accord_family::Service;
 use accord_family::{Family, Raw, Values};
+use accord_language::File;
 use accord_scenario::*;
+use accord_traffic::Demand;
 use accord_units::*;
 
 pub const CATALOGUE: Catalogue = Catalogue {

@@ -1,0 +1,12 @@
+//! The families that there are.
+
+use crate::Family;
+
+/// The controllers and queue disciplines that a scenario may use.
+#[derive(Clone, Copy, Debug)]
+pub struct Catalogue {
+    /// All controllers.
+    pub controllers: &'static [&'static Family],
+    /// All queue disciplines.
+    pub disciplines: &'static [&'static Family],
+}

@@ -1,0 +1,187 @@
+//! Checks a tree against the key tables: unknown keys, wrong types, wrong units, values
+//! beyond sense. What passes can be read without another look at its form.
+
+use super::error::{Problem, Problems, Span, quote};
+use super::family::{CONTROLLER, DISCIPLINE};
+use super::keys;
+use super::read;
+use super::shape::{Default, Section, Shape};
+use super::tree::{Data, Table, Value};
+use accord_family::Catalogue;
+
+/// Collects what is wrong with a tree's form.
+pub(crate) struct Checker<'a> {
+    pub catalogue: &'a Catalogue,
+    pub problems: &'a mut Problems,
+}
+
+impl Checker<'_> {
+    pub fn table(&mut self, table: &Table, span: Span, section: &'static Section) {
+        for entry in &table.entries {
+            if self.problems.is_full() {
+                return;
+            }
+            match section.key(&entry.key) {
+                Some(key) => self.value(&entry.value, &key.shape),
+                None => self.problems.push(
+                    Problem::new(entry.span, format!("unknown key {}", quote(&entry.key)))
+                        .known(&entry.key, section.names()),
+                ),
+            }
+        }
+        for key in section.keys {
+            if matches!(key.default, Default::Required) && table.get(key.name).is_none() {
+                self.problems.push(read::missing(section, key.name, span));
+            }
+        }
+        if section.one_of && table.entries.len() != 1 {
+            let names: Vec<_> = section.names().collect();
+            let message = format!("exactly one key is needed, of {}", names.join(", "));
+            self.problems.push(Problem::new(span, message));
+        }
+    }
+
+    pub fn value(&mut self, value: &Value, shape: &Shape) {
+        if self.problems.is_full() {
+            return;
+        }
+        let result = match shape {
+            Shape::Text => read::text(value, shape).map(drop),
+            Shape::Name => read::name(value, false).map(drop),
+            Shape::Dotted => read::name(value, true).map(drop),
+            Shape::Flag => read::flag(value).map(drop),
+            Shape::Whole(min, max) => read::whole(value, *min, *max).map(drop),
+            Shape::Number(min, max) => read::number(value, *min, *max).map(drop),
+            Shape::Probability => read::probability(value).map(drop),
+            Shape::Tolerance => read::tolerance(value).map(drop),
+            Shape::Instant => read::instant(value).map(drop),
+            Shape::Span => read::span(value).map(drop),
+            Shape::Delay => read::delay(value).map(drop),
+            Shape::Rate => read::rate(value).map(drop),
+            Shape::AnyRate => read::any_rate(value).map(drop),
+            Shape::Amount => read::amount(value).map(drop),
+            Shape::Packet => read::packet(value).map(drop),
+            Shape::Limit => read::limit(value).map(drop),
+            Shape::Processing => read::processing(value).map(drop),
+            Shape::Choice(words) => read::choice(value, &words()).map(drop),
+            Shape::Over => read::over(value).map(drop),
+            // Its unit depends on the metric, which is looked at when it is resolved.
+            Shape::Figure | Shape::Any => Ok(()),
+            Shape::Controller => {
+                CONTROLLER.read(value, self.catalogue.controllers, self.problems);
+                Ok(())
+            }
+            Shape::Queue => {
+                self.queue(value);
+                Ok(())
+            }
+            Shape::List(of) => self.list(value, shape, of, None),
+            Shape::Pair(of) => self.list(value, shape, of, Some(2)),
+            Shape::Table(section) => match &value.data {
+                Data::Table(table) => {
+                    self.table(table, value.span, section);
+                    Ok(())
+                }
+                _ => Err(unexpected(value, shape)),
+            },
+            Shape::Named(section) => self.named(value, shape, section),
+            Shape::Map(of) => match &value.data {
+                Data::Table(table) => {
+                    table.entries.iter().for_each(|e| self.value(&e.value, of));
+                    Ok(())
+                }
+                _ => Err(unexpected(value, shape)),
+            },
+            Shape::Either(shapes) => match shapes.iter().find(|s| takes(s, value)) {
+                Some(shape) => {
+                    self.value(value, shape);
+                    Ok(())
+                }
+                None => Err(unexpected(value, shape)),
+            },
+        };
+        self.problems.keep(result);
+    }
+
+    fn list(
+        &mut self,
+        value: &Value,
+        shape: &Shape,
+        of: &Shape,
+        length: Option<usize>,
+    ) -> Result<(), Problem> {
+        let list = value.list().ok_or_else(|| unexpected(value, shape))?;
+        if length.is_some_and(|length| length != list.len()) {
+            let message = format!(
+                "expected {}, not a list of {}",
+                shape.expected(),
+                list.len()
+            );
+            return Err(Problem::new(value.span, message));
+        }
+        list.iter().for_each(|v| self.value(v, of));
+        Ok(())
+    }
+
+    fn named(
+        &mut self,
+        value: &Value,
+        shape: &Shape,
+        section: &'static Section,
+    ) -> Result<(), Problem> {
+        let table = value.table().ok_or_else(|| unexpected(value, shape))?;
+        for entry in &table.entries {
+            match &entry.value.data {
+                Data::Table(inner) => self.table(inner, entry.span, section),
+                _ => {
+                    let shape = Shape::Table(section);
+                    self.problems.push(unexpected(&entry.value, &shape));
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn queue(&mut self, value: &Value) {
+        let table = value.table();
+        if let Some(random) = table.and_then(|t| t.get("random")) {
+            match random.list() {
+                Some(list) if !list.is_empty() => list.iter().for_each(|v| self.queue(v)),
+                _ => self.problems.push(
+                    Problem::new(random.span, "expected a list of queues to choose from")
+                        .hint("random = [\"droptail\", \"red\"]"),
+                ),
+            }
+            let others = table.into_iter().flat_map(|t| &t.entries);
+            let seed = table.and_then(|t| t.get("seed"));
+            if let Some(seed) = seed {
+                self.value(seed, &keys::SEED);
+            }
+            for entry in others.filter(|e| e.key != "random" && e.key != "seed") {
+                let message = format!("{} cannot stand beside `random`", quote(&entry.key));
+                self.problems.push(
+                    Problem::new(entry.span, message).hint("put it into each queue of the list"),
+                );
+            }
+            return;
+        }
+        DISCIPLINE.read(value, self.catalogue.disciplines, self.problems);
+        if let Some(limit) = table.and_then(|t| t.get("limit")) {
+            self.problems.keep(read::limit(limit));
+        }
+    }
+}
+
+/// Whether `shape` is the one of several that a value of this type is meant for.
+fn takes(shape: &Shape, value: &Value) -> bool {
+    match shape {
+        Shape::List(_) | Shape::Pair(_) => matches!(value.data, Data::List(_)),
+        Shape::Table(_) | Shape::Named(_) | Shape::Map(_) => matches!(value.data, Data::Table(_)),
+        _ => !matches!(value.data, Data::List(_) | Data::Table(_)),
+    }
+}
+
+fn unexpected(value: &Value, shape: &Shape) -> Problem {
+    let message = format!("expected {}, not {}", shape.expected(), value.describe());
+    Problem::new(value.span, message)
+}

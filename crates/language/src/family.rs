@@ -1,0 +1,168 @@
+//! Controllers and queue disciplines: their names and parameters come from the families
+//! that the caller knows.
+
+use super::error::{Problem, Problems, quote};
+use super::tree::{Data, Entry, Value};
+use super::{limits, read};
+use accord_family::{Family, Kind as ParamKind, Param, Raw, Values};
+
+/// How a kind of family is written: in a file as bare name or as a table.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Kind {
+    /// What it is, for people.
+    pub what: &'static str,
+    /// The key of the name in the table.
+    pub tag: &'static str,
+    /// Keys of the table that are not parameters.
+    pub others: &'static [&'static str],
+}
+
+pub(crate) const CONTROLLER: Kind = Kind {
+    what: "controller",
+    tag: "name",
+    others: &[],
+};
+
+pub(crate) const DISCIPLINE: Kind = Kind {
+    what: "queue discipline",
+    tag: "discipline",
+    others: &["limit"],
+};
+
+impl Kind {
+    /// Reads the family's name and parameters; all that is wrong goes to `problems`.
+    pub fn read(
+        self,
+        value: &Value,
+        families: &'static [&'static Family],
+        problems: &mut Problems,
+    ) -> Option<Values> {
+        let tagged = match &value.data {
+            Data::Text(_) => value,
+            Data::Table(table) => match table.get(self.tag) {
+                Some(tag) => tag,
+                None => {
+                    let message = format!("`{}` is missing", self.tag);
+                    let hint = format!("{} = the name of a {}", self.tag, self.what);
+                    problems.push(Problem::new(value.span, message).hint(hint));
+                    return None;
+                }
+            },
+            _ => {
+                let message = format!(
+                    "expected the name of a {} or a table with it, not {}",
+                    self.what,
+                    value.describe()
+                );
+                problems.push(Problem::new(value.span, message));
+                return None;
+            }
+        };
+        let family = problems.keep(self.find(tagged, families))?;
+        let mut values = family.defaults();
+        let entries = value.table().map_or(&[][..], |t| &t.entries);
+        let mut complete = true;
+        for entry in entries {
+            if entry.key != self.tag && !self.others.contains(&entry.key.as_str()) {
+                complete &= problems.keep(self.set(&mut values, entry)).is_some();
+            }
+        }
+        if complete && let Err(message) = (family.check)(&values) {
+            problems.push(Problem::new(value.span, message));
+            complete = false;
+        }
+        complete.then_some(values)
+    }
+
+    fn find(
+        self,
+        value: &Value,
+        families: &'static [&'static Family],
+    ) -> Result<&'static Family, Problem> {
+        let Some(name) = value.text() else {
+            let message = format!(
+                "expected the name of a {}, not {}",
+                self.what,
+                value.describe()
+            );
+            return Err(Problem::new(value.span, message));
+        };
+        families
+            .iter()
+            .copied()
+            .find(|f| f.name == name)
+            .ok_or_else(|| {
+                Problem::new(
+                    value.span,
+                    format!("there is no {} {}", self.what, quote(name)),
+                )
+                .known(name, families.iter().map(|f| f.name))
+            })
+    }
+
+    fn set(self, values: &mut Values, entry: &Entry) -> Result<(), Problem> {
+        let family = values.family();
+        match family.params.iter().find(|p| p.name == entry.key) {
+            Some(param) => match param.kind {
+                ParamKind::Aggregates(params) => aggregates(values, params, entry),
+                _ => set(values, entry),
+            },
+            None => Err(unknown(family, family.params, self.others, entry)),
+        }
+    }
+}
+
+/// Reads the parameters of each aggregate.
+fn aggregates(values: &mut Values, params: &'static [Param], entry: &Entry) -> Result<(), Problem> {
+    let family = values.family();
+    let table = |value: &Value, what: &str| {
+        value.table().map(|t| t.entries.clone()).ok_or_else(|| {
+            let message = format!("expected {what}, not {}", value.describe());
+            let hint = format!("{} = {{ udp = {{ ... }}, tcp = {{ ... }} }}", entry.key);
+            Problem::new(value.span, message).hint(hint)
+        })
+    };
+    let tables = table(&entry.value, "tables, each under the name of its aggregate")?;
+    if let Some(aggregate) = tables.get(limits::AGGREGATES) {
+        let message = format!("more than {} aggregates", limits::AGGREGATES);
+        return Err(Problem::new(aggregate.span, message));
+    }
+    for aggregate in tables {
+        read::check_name(&aggregate.key, aggregate.span, false)?;
+        let own = values.aggregate_mut(&aggregate.key);
+        for inner in table(&aggregate.value, "a table of the aggregate's parameters")? {
+            if !params.iter().any(|p| p.name == inner.key) {
+                return Err(unknown(family, params, &[], &inner));
+            }
+            set(own, &inner)?;
+        }
+    }
+    Ok(())
+}
+
+fn unknown(family: &Family, params: &[Param], others: &[&'static str], entry: &Entry) -> Problem {
+    let message = format!("{} has no parameter {}", family.name, quote(&entry.key));
+    let known = params.iter().map(|p| p.name);
+    let known = known.chain(others.iter().copied());
+    Problem::new(entry.span, message).known(&entry.key, known)
+}
+
+/// Sets a parameter that the family has, or one of an aggregate.
+fn set(values: &mut Values, entry: &Entry) -> Result<(), Problem> {
+    let raw = match &entry.value.data {
+        Data::Text(text) => Raw::Text(text.clone()),
+        Data::Whole(n) => Raw::Integer(*n),
+        Data::Number(x) => Raw::Number(*x),
+        Data::Flag(flag) => Raw::Flag(*flag),
+        Data::Foreign(_) | Data::List(_) | Data::Table(_) => {
+            let message = format!(
+                "a parameter is a single value, not {}",
+                entry.value.describe()
+            );
+            return Err(Problem::new(entry.value.span, message));
+        }
+    };
+    values
+        .set(&entry.key, &raw)
+        .map_err(|message| Problem::new(entry.value.span, message))
+}

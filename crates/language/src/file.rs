@@ -1,0 +1,193 @@
+//! Scenario files.
+
+use super::check::Checker;
+use super::error::{Errors, Problem, Problems, ScenarioError, Source, Span, quote};
+use super::keys;
+use super::limits;
+use super::resolve::{self, Context};
+use super::shape::Shape;
+use super::sweep::{self, Axis};
+use super::tree::{Table, Value};
+use accord_family::Catalogue;
+use accord_scenario::Scenario;
+use std::io::Read;
+use std::path::Path;
+use std::sync::Arc;
+
+/// The text of a scenario, parsed; perhaps with some values set anew.
+#[derive(Clone, Debug)]
+pub struct File {
+    /// The file itself and what was set, for errors to point at.
+    sources: Vec<Arc<Source>>,
+    tree: Table,
+}
+
+impl File {
+    /// Reads the file at `path`. Refuses what is larger than 8 MiB before reading it.
+    pub fn open(path: &Path) -> Result<File, ScenarioError> {
+        let name = path.display().to_string();
+        let mut bytes = Vec::new();
+        // One byte more than allowed tells a file that is too large, even where the file
+        // system does not know its size.
+        let result = std::fs::File::open(path)
+            .and_then(|file| file.take(limits::TEXT as u64 + 1).read_to_end(&mut bytes));
+        match result {
+            Err(e) => Err(whole(&name, format!("cannot be read: {e}"))),
+            Ok(_) if bytes.len() > limits::TEXT => Err(too_large(&name)),
+            Ok(_) => match String::from_utf8(bytes) {
+                Ok(text) => File::parse(&name, &text),
+                Err(_) => Err(whole(&name, "is not UTF-8 text".to_string())),
+            },
+        }
+    }
+
+    /// Parses TOML. `name` is what errors call the text; its stem is the scenario's `id`
+    /// where the text has none.
+    pub fn parse(name: &str, text: &str) -> Result<File, ScenarioError> {
+        if text.len() > limits::TEXT {
+            return Err(too_large(name));
+        }
+        let sources = vec![Arc::new(Source {
+            name: name.to_string(),
+            text: text.to_string(),
+        })];
+        match Table::parse(text, 0) {
+            Ok(tree) => Ok(File { sources, tree }),
+            Err(problem) => Err(problem.locate(&sources)),
+        }
+    }
+
+    /// Sets the value at a dotted path, such as "link.bottleneck.rate". `value` is TOML or
+    /// plain text; whether it fits is seen when the points are resolved.
+    pub fn set(&mut self, path: &str, value: &str) -> Result<(), ScenarioError> {
+        let source = self.sources.len();
+        self.sources.push(Arc::new(Source {
+            name: "--set".to_string(),
+            text: format!("{path}={value}"),
+        }));
+        let at = Span::new(source, 0..path.len());
+        let value = Value::from_argument(value, source, path.len() + 1);
+        let set = self.tree.set(path, at, value);
+        set.map_err(|problem| problem.locate(&self.sources))
+    }
+
+    /// The scenarios that the file describes, one for each combination of its sweeps'
+    /// values; the last sweep varies fastest. `seed` stands in for the file's own.
+    pub fn points(
+        &self,
+        catalogue: &Catalogue,
+        seed: Option<u64>,
+    ) -> Result<Vec<Scenario>, Errors> {
+        let mut problems = Problems::default();
+        let scenarios = self.resolve(catalogue, seed, &mut problems);
+        problems.check(&self.sources)?;
+        Ok(scenarios)
+    }
+
+    fn resolve(
+        &self,
+        catalogue: &Catalogue,
+        seed: Option<u64>,
+        problems: &mut Problems,
+    ) -> Vec<Scenario> {
+        let mut scenarios = Vec::new();
+        if let Some(sweeps) = self.tree.get("sweep") {
+            let shape = Shape::Named(&keys::SWEEP);
+            Checker {
+                catalogue,
+                problems,
+            }
+            .value(sweeps, &shape);
+        }
+        let Some((axes, points)) = sweep::axes(&self.tree, problems) else {
+            return scenarios;
+        };
+        let id = self.id();
+        let mut size = 0;
+        for point in 0..points {
+            let chosen = chosen(&axes, point);
+            let context = Context {
+                catalogue,
+                id: &id,
+                seed,
+                axes: &axes,
+                chosen: &chosen,
+            };
+            let Some(scenario) = self.point(&context, problems) else {
+                // The other points would mostly repeat the same.
+                break;
+            };
+            size += scenario.flows.len() + scenario.links.len();
+            scenarios.push(scenario);
+            if size > limits::POINTS_FLOWS {
+                let message = "all points together have too many flows and links";
+                let span = axes.first().map_or(Span::default(), |a| a.span);
+                problems.push(Problem::new(span, message));
+                break;
+            }
+        }
+        scenarios
+    }
+
+    fn point(&self, context: &Context<'_>, problems: &mut Problems) -> Option<Scenario> {
+        let mut tree = self.tree.clone();
+        for (axis, &i) in context.axes.iter().zip(context.chosen) {
+            problems.keep(axis.apply(i, &mut tree))?;
+        }
+        let mut checker = Checker {
+            catalogue: context.catalogue,
+            problems,
+        };
+        checker.table(&tree, Span::default(), &keys::FILE);
+        if !problems.is_empty() {
+            return None;
+        }
+        resolve::resolve(&tree, context, problems)
+    }
+
+    /// The stem of the file's name, made a name of the language.
+    fn id(&self) -> String {
+        let stem = Path::new(&self.sources[0].name).file_stem();
+        let stem = stem.map(|s| s.to_string_lossy().into_owned());
+        let name: String = stem
+            .unwrap_or_default()
+            .chars()
+            .map(|c| {
+                if c.is_alphanumeric() || c == '_' {
+                    c
+                } else {
+                    '-'
+                }
+            })
+            .take(limits::NAME)
+            .collect();
+        if name.is_empty() {
+            "scenario".to_string()
+        } else {
+            name
+        }
+    }
+}
+
+/// Which value of each sweep makes the `point`-th combination.
+fn chosen(axes: &[Axis], mut point: usize) -> Vec<usize> {
+    let mut chosen = vec![0; axes.len()];
+    for (i, axis) in axes.iter().enumerate().rev() {
+        chosen[i] = point % axis.values.len();
+        point /= axis.values.len();
+    }
+    chosen
+}
+
+fn whole(name: &str, message: String) -> ScenarioError {
+    let source = Arc::new(Source {
+        name: name.to_string(),
+        text: String::new(),
+    });
+    let message = format!("{} {message}", quote(name));
+    Problem::new(Span::default(), message).locate(&[source])
+}
+
+fn too_large(name: &str) -> ScenarioError {
+    whole(name, format!("is larger than {} MiB", limits::TEXT >> 20))
+}

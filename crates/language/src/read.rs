@@ -1,0 +1,396 @@
+//! From values of the tree to quantities, each within the bounds of sense.
+
+use super::error::{Problem, Span, quote};
+use super::limits;
+use super::shape::{Default, Section, Shape};
+use super::tree::{Data, Table, Value};
+use accord_scenario::{Over, percent};
+use accord_units::{Bytes, Duration, ParseError, Rate, Size, Time};
+use std::str::FromStr;
+
+/// The size of a buffer as written, before rate and round-trip times are known.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) enum RawLimit {
+    Size(Size),
+    Time(Duration),
+    /// Multiples of the bandwidth-delay product.
+    Product(f64),
+    Unlimited,
+}
+
+fn wrong(value: &Value, shape: &Shape) -> Problem {
+    let message = format!("expected {}, not {}", shape.expected(), value.describe());
+    let problem = Problem::new(value.span, message);
+    match (shape, &value.data) {
+        (Shape::Text | Shape::Name | Shape::Dotted | Shape::Choice(_) | Shape::Number(..), _)
+        | (_, Data::Text(_) | Data::List(_) | Data::Table(_) | Data::Flag(_)) => problem,
+        _ => problem.hint("a quantity is text in quotes, with its unit"),
+    }
+}
+
+fn quantity<T: FromStr<Err = ParseError>>(value: &Value, shape: &Shape) -> Result<T, Problem> {
+    let text = value.text().ok_or_else(|| wrong(value, shape))?;
+    let result: Result<T, ParseError> = text.parse();
+    result.map_err(|e| {
+        Problem::new(value.span, e.problem).hint(format!("expected {}", shape.expected()))
+    })
+}
+
+fn bounded<T>(value: &Value, x: T, positive: Option<T>, most: T, what: &str) -> Result<T, Problem>
+where
+    T: PartialOrd + std::fmt::Display,
+{
+    let refuse = |message: String| Err(Problem::new(value.span, message));
+    match positive {
+        Some(zero) if x <= zero => refuse(format!("{what} must be more than zero")),
+        _ if x > most => refuse(format!("{x} is too much: {what} is at most {most}")),
+        _ => Ok(x),
+    }
+}
+
+pub(crate) fn rate(value: &Value) -> Result<Rate, Problem> {
+    let x = quantity(value, &Shape::Rate)?;
+    bounded(value, x, Some(Rate::ZERO), limits::RATE, "a rate")
+}
+
+/// A rate, which may be zero.
+pub(crate) fn any_rate(value: &Value) -> Result<Rate, Problem> {
+    let x = quantity(value, &Shape::AnyRate)?;
+    bounded(value, x, None, limits::RATE, "a rate")
+}
+
+pub(crate) fn delay(value: &Value) -> Result<Duration, Problem> {
+    let x = quantity(value, &Shape::Delay)?;
+    bounded(value, x, None, limits::DELAY, "a delay")
+}
+
+pub(crate) fn span(value: &Value) -> Result<Duration, Problem> {
+    let x = quantity(value, &Shape::Span)?;
+    let zero = Some(Duration::ZERO);
+    bounded(value, x, zero, limits::SPAN, "a span of time")
+}
+
+pub(crate) fn instant(value: &Value) -> Result<Time, Problem> {
+    let x: Duration = quantity(value, &Shape::Instant)?;
+    bounded(value, x, None, limits::SPAN, "a time").map(|d| Time::ZERO + d)
+}
+
+pub(crate) fn amount(value: &Value) -> Result<Bytes, Problem> {
+    let x = quantity(value, &Shape::Amount)?;
+    let zero = Some(Bytes::ZERO);
+    bounded(value, x, zero, limits::AMOUNT, "an amount")
+}
+
+pub(crate) fn packet(value: &Value) -> Result<Bytes, Problem> {
+    let x = quantity(value, &Shape::Packet)?;
+    let zero = Some(Bytes::ZERO);
+    bounded(value, x, zero, limits::PACKET, "the size of a packet")
+}
+
+/// The longest time that a host takes for a packet; `None` for "auto".
+pub(crate) fn processing(value: &Value) -> Result<Option<Duration>, Problem> {
+    if value.text() == Some("auto") {
+        return Ok(None);
+    }
+    let x = quantity(value, &Shape::Processing)?;
+    bounded(value, x, None, limits::SPAN, "a time").map(Some)
+}
+
+pub(crate) fn flag(value: &Value) -> Result<bool, Problem> {
+    match value.data {
+        Data::Flag(flag) => Ok(flag),
+        _ => Err(wrong(value, &Shape::Flag)),
+    }
+}
+
+pub(crate) fn whole(value: &Value, min: u64, max: u64) -> Result<u64, Problem> {
+    let shape = Shape::Whole(min, max);
+    match value.data {
+        Data::Whole(n) => u64::try_from(n)
+            .ok()
+            .filter(|n| (min..=max).contains(n))
+            .ok_or_else(|| {
+                let message = format!("{n} is out of range: expected {}", shape.expected());
+                Problem::new(value.span, message)
+            }),
+        _ => Err(wrong(value, &shape)),
+    }
+}
+
+pub(crate) fn number(value: &Value, min: f64, max: f64) -> Result<f64, Problem> {
+    let shape = Shape::Number(min, max);
+    let x = match value.data {
+        Data::Whole(n) => n as f64,
+        Data::Number(x) => x,
+        _ => return Err(wrong(value, &shape)),
+    };
+    if !(min..=max).contains(&x) {
+        let message = format!(
+            "{} is out of range: expected {}",
+            value.describe(),
+            shape.expected()
+        );
+        return Err(Problem::new(value.span, message));
+    }
+    Ok(x)
+}
+
+pub(crate) fn text<'a>(value: &'a Value, shape: &Shape) -> Result<&'a str, Problem> {
+    value.text().ok_or_else(|| wrong(value, shape))
+}
+
+/// A name that the file declares or uses; `dots` allows those that the program made, such
+/// as "bottleneck.reverse".
+pub(crate) fn name(value: &Value, dots: bool) -> Result<&str, Problem> {
+    let shape = if dots { Shape::Dotted } else { Shape::Name };
+    let name = text(value, &shape)?;
+    check_name(name, value.span, dots)?;
+    Ok(name)
+}
+
+pub(crate) fn check_name(name: &str, span: Span, dots: bool) -> Result<(), Problem> {
+    let odd = |c: char| !(c.is_alphanumeric() || c == '-' || c == '_' || dots && c == '.');
+    if name.is_empty() || name.contains(odd) || name.chars().count() > limits::NAME {
+        let dots = if dots { ", '.'" } else { "" };
+        return Err(
+            Problem::new(span, format!("{} is not a name", quote(name))).hint(format!(
+                "a name has 1 to {} letters, digits, '-', '_'{dots}",
+                limits::NAME
+            )),
+        );
+    }
+    Ok(())
+}
+
+pub(crate) fn choice(value: &Value, words: &[&'static str]) -> Result<&'static str, Problem> {
+    let Some(text) = value.text() else {
+        let words: Vec<_> = words.iter().map(|w| quote(w)).collect();
+        let message = format!("expected {}, not {}", words.join(" or "), value.describe());
+        return Err(Problem::new(value.span, message));
+    };
+    words.iter().copied().find(|w| *w == text).ok_or_else(|| {
+        Problem::new(value.span, format!("{} is not known", quote(text)))
+            .known(text, words.iter().copied())
+    })
+}
+
+/// A share of one: "5 %" or 0.05. Never negative, always finite.
+pub(crate) fn ratio(value: &Value, shape: &Shape) -> Result<f64, Problem> {
+    let x = match &value.data {
+        Data::Whole(n) => *n as f64,
+        Data::Number(x) => *x,
+        Data::Text(text) => text
+            .strip_suffix('%')
+            .and_then(percent)
+            .ok_or_else(|| wrong(value, shape))?,
+        _ => return Err(wrong(value, shape)),
+    };
+    if !x.is_finite() || x < 0.0 {
+        let message = format!("{} is not a share", value.describe());
+        return Err(
+            Problem::new(value.span, message).hint(format!("expected {}", shape.expected()))
+        );
+    }
+    Ok(x)
+}
+
+pub(crate) fn probability(value: &Value) -> Result<f64, Problem> {
+    let x = ratio(value, &Shape::Probability)?;
+    bounded(value, x, None, 1.0, "a probability")
+}
+
+pub(crate) fn tolerance(value: &Value) -> Result<f64, Problem> {
+    let x = ratio(value, &Shape::Tolerance)?;
+    bounded(value, x, Some(0.0), 10.0, "a tolerance")
+}
+
+pub(crate) fn over(value: &Value) -> Result<Over, Problem> {
+    let words = ["mean", "min", "max", "variation"];
+    let text = text(value, &Shape::Over)?;
+    Ok(match text {
+        "mean" => Over::Mean,
+        "min" => Over::Min,
+        "max" => Over::Max,
+        "variation" => Over::Variation,
+        _ => text
+            .strip_prefix('p')
+            .and_then(percent)
+            .filter(|q| (0.0..=1.0).contains(q))
+            .map(Over::Quantile)
+            .ok_or_else(|| {
+                let message = format!(
+                    "{} is not known; expected {}",
+                    quote(text),
+                    Shape::Over.expected()
+                );
+                Problem::new(value.span, message).known(text, words)
+            })?,
+    })
+}
+
+pub(crate) fn limit(value: &Value) -> Result<RawLimit, Problem> {
+    let text = text(value, &Shape::Limit)?;
+    let refuse = |message: String| {
+        Problem::new(value.span, message).hint(format!("expected {}", Shape::Limit.expected()))
+    };
+    if text == "unlimited" {
+        return Ok(RawLimit::Unlimited);
+    }
+    if let Some(product) = text.strip_suffix("BDP") {
+        return product
+            .trim()
+            .parse()
+            .ok()
+            .filter(|x: &f64| x.is_finite() && *x > 0.0 && *x <= 1e6)
+            .map(RawLimit::Product)
+            .ok_or_else(|| refuse(format!("{} is not a limit", quote(text))));
+    }
+    if let Ok(time) = text.parse::<Duration>() {
+        let zero = Some(Duration::ZERO);
+        return bounded(value, time, zero, limits::DELAY, "a limit").map(RawLimit::Time);
+    }
+    match text.parse::<Size>() {
+        Ok(size @ Size::Packets(n)) if n >= 1.0 && n.fract() == 0.0 => Ok(RawLimit::Size(size)),
+        Ok(Size::Packets(_)) => Err(refuse(format!(
+            "{} is not a whole number of packets, one or more",
+            quote(text)
+        ))),
+        Ok(Size::Bytes(bytes)) => {
+            let zero = Some(Bytes::ZERO);
+            bounded(value, bytes, zero, limits::AMOUNT, "a limit")
+                .map(|bytes| RawLimit::Size(Size::Bytes(bytes)))
+        }
+        Err(e) => Err(refuse(e.problem)),
+    }
+}
+
+/// A pair of instants in order; the second may equal the first where `empty` says so.
+pub(crate) fn interval(value: &Value, empty: bool) -> Result<(Time, Time), Problem> {
+    let shape = Shape::Pair(&Shape::Instant);
+    let Some([first, second]) = value.list() else {
+        return Err(wrong(value, &shape));
+    };
+    let (from, to) = (instant(first)?, instant(second)?);
+    if from > to || (from == to && !empty) {
+        let message = format!("it ends at {to}, but starts at {from}");
+        return Err(Problem::new(value.span, message));
+    }
+    Ok((from, to))
+}
+
+/// The value of a default, which the key tables hold as text.
+fn written(text: &str, span: Span) -> Value {
+    let data = if let Ok(n) = text.parse() {
+        Data::Whole(n)
+    } else if let Ok(x) = text.parse() {
+        Data::Number(x)
+    } else if let Ok(flag) = text.parse() {
+        Data::Flag(flag)
+    } else {
+        Data::Text(text.to_string())
+    };
+    Value { span, data }
+}
+
+/// Reads the keys of a section from one or several tables, the first that has a key first.
+#[derive(Clone, Debug)]
+pub(crate) struct Reader<'a> {
+    section: &'static Section,
+    layers: Vec<&'a Table>,
+    /// The place to blame for what is missing.
+    pub span: Span,
+}
+
+impl<'a> Reader<'a> {
+    pub fn new(section: &'static Section, table: &'a Table, span: Span) -> Reader<'a> {
+        Reader {
+            section,
+            layers: vec![table],
+            span,
+        }
+    }
+
+    /// Looks into `base` for what is not found here.
+    pub fn or(mut self, base: &Reader<'a>) -> Reader<'a> {
+        self.layers.extend(&base.layers);
+        self
+    }
+
+    /// What is given for `key`, if anything is.
+    pub fn given(&self, key: &str) -> Option<&'a Value> {
+        debug_assert!(
+            self.section.key(key).is_some(),
+            "the key tables have no {key} in {}",
+            self.section.title
+        );
+        self.layers.iter().find_map(|table| table.get(key))
+    }
+
+    /// A given table, with its layers.
+    pub fn table(&self, key: &str, section: &'static Section) -> Option<Reader<'a>> {
+        let value = self.given(key)?;
+        let layers = self.layers.iter().filter_map(|t| t.get(key)?.table());
+        Some(Reader {
+            section,
+            layers: layers.collect(),
+            span: value.span,
+        })
+    }
+
+    /// The same keys for the reverse direction: what `reverse` gives, then what is given
+    /// for forward. `None` if no layer has a `reverse`.
+    pub fn reverse(&self) -> Option<Reader<'a>> {
+        let own = self.table("reverse", self.section)?;
+        Some(own.or(self))
+    }
+
+    /// Whether the first layer to have either `key` or one of `others` has `key`.
+    pub fn prefers(&self, key: &str, others: &[&str]) -> bool {
+        let has = |t: &&&Table| t.get(key).is_some() || others.iter().any(|k| t.get(k).is_some());
+        let first = self.layers.iter().find(has);
+        first.is_some_and(|table| table.get(key).is_some())
+    }
+
+    /// One of `others` that stands in the same table as `key`.
+    pub fn beside(&self, key: &str, others: &[&str]) -> Option<&'a Value> {
+        let table = self.layers.iter().find(|t| t.get(key).is_some())?;
+        others.iter().find_map(|k| table.get(k))
+    }
+
+    /// Reads `key` by `read`, at its default where it is not given; `None` if there is none.
+    pub fn opt<T>(
+        &self,
+        key: &str,
+        read: impl Fn(&Value) -> Result<T, Problem>,
+    ) -> Result<Option<T>, Problem> {
+        if let Some(value) = self.given(key) {
+            return read(value).map(Some);
+        }
+        match self.section.key(key).map(|k| k.default) {
+            Some(Default::Value(text)) => read(&written(text, self.span)).map(Some),
+            _ => Ok(None),
+        }
+    }
+
+    /// The same for a key that has to be there.
+    pub fn get<T>(
+        &self,
+        key: &str,
+        read: impl Fn(&Value) -> Result<T, Problem>,
+    ) -> Result<T, Problem> {
+        self.opt(key, read)?.ok_or_else(|| self.missing(key))
+    }
+
+    /// `key` is not given and there is no default.
+    pub fn missing(&self, key: &str) -> Problem {
+        missing(self.section, key, self.span)
+    }
+}
+
+pub(crate) fn missing(section: &Section, key: &str, span: Span) -> Problem {
+    let problem = Problem::new(span, format!("`{key}` is missing"));
+    match section.key(key) {
+        Some(k) => problem.hint(format!("{key} = {}", k.shape.expected())),
+        None => problem,
+    }
+}

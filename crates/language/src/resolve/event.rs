@@ -1,0 +1,211 @@
+//! What changes during the run.
+
+use super::super::error::{Problem, Problems, quote};
+use super::super::keys;
+use super::super::limits;
+use super::super::read::{self, Reader};
+use super::super::tree::Value;
+use super::network::Network;
+use super::route;
+use accord_scenario::{Change, Event, NodeId, Scenario};
+use accord_units::Time;
+use std::ops::Range;
+
+pub(super) fn resolve(
+    events: &[Value],
+    network: &Network,
+    scenario: &mut Scenario,
+    problems: &mut Problems,
+) {
+    let mut hops = 0;
+    for value in events {
+        if problems.is_full() {
+            return;
+        }
+        let Some(table) = value.table() else {
+            continue;
+        };
+        let reader = Reader::new(&keys::EVENT, table, value.span);
+        problems.keep(event(&reader, network, scenario, &mut hops));
+    }
+    scenario.events.sort_by_key(|e| e.at);
+}
+
+fn event(
+    reader: &Reader<'_>,
+    network: &Network,
+    scenario: &mut Scenario,
+    hops: &mut usize,
+) -> Result<(), Problem> {
+    let at = reader.get("at", |value| {
+        let at = read::instant(value)?;
+        if at > scenario.end() {
+            let end = scenario.end();
+            let message = format!("the event is at {at}, but the run ends at {end}");
+            return Err(Problem::new(value.span, message));
+        }
+        Ok(at)
+    })?;
+    let refuse =
+        |unfit: &[&str], what: &str| match unfit.iter().find_map(|k| Some((k, reader.given(k)?))) {
+            Some((key, value)) => {
+                let message = format!("`{key}` does not go with an event of a {what}");
+                Err(Problem::new(value.span, message))
+            }
+            None => Ok(()),
+        };
+    match (reader.given("link"), reader.given("flow")) {
+        (Some(link), None) => {
+            refuse(&["path", "reverse_path", "demand_rate"], "link")?;
+            change_link(reader, link, at, network, scenario)
+        }
+        (None, Some(flow)) => {
+            refuse(&["delay", "rate", "direction"], "flow")?;
+            let flows = flows(flow, network, scenario)?;
+            if let Some(value) = reader.given("demand_rate") {
+                refuse(&["path", "reverse_path"], "demand")?;
+                let rate = read::rate(value)?;
+                if !scenario.flows[flows.clone()].iter().all(|f| f.demand.is_rated()) {
+                    let message = "a demand without a rate cannot get another";
+                    return Err(Problem::new(value.span, message)
+                        .hint("the flow's demand is of constant, poisson or on_off with a rate"));
+                }
+                let change = |flow| Change::Demand { flow, rate };
+                let events = flows.map(|i| Event { at, change: change(i) });
+                scenario.events.extend(events);
+                return Ok(());
+            }
+            for i in flows {
+                let change = reroute(reader, i, network, scenario)?;
+                if let Change::Route { path, .. } = &change {
+                    *hops += path.len();
+                }
+                if *hops > limits::HOPS {
+                    let message = "too many flows change their paths";
+                    return Err(Problem::new(flow.span, message));
+                }
+                scenario.events.push(Event { at, change });
+            }
+            Ok(())
+        }
+        _ => Err(
+            Problem::new(reader.span, "an event is of one link or of one flow")
+                .hint("link = \"bottleneck\" with delay or rate; or flow = \"long\" with path or demand_rate"),
+        ),
+    }
+}
+
+fn change_link(
+    reader: &Reader<'_>,
+    link: &Value,
+    at: Time,
+    network: &Network,
+    scenario: &mut Scenario,
+) -> Result<(), Problem> {
+    let id = network.find_link(link)?;
+    let (forward, reverse) = (id & !1, id | 1);
+    let direction = reader.get("direction", |v| {
+        read::choice(v, &["both", "forward", "reverse"])
+    })?;
+    let links = match (direction, id % 2) {
+        ("forward", 0) => vec![forward],
+        ("reverse", _) => vec![reverse],
+        (_, 1) if direction == "both" => vec![reverse],
+        ("both", _) => vec![forward, reverse],
+        _ => {
+            let message = format!("{} is the reverse direction", link.describe());
+            return Err(Problem::new(link.span, message));
+        }
+    };
+    let delay = reader.opt("delay", read::delay)?;
+    let rate = reader.opt("rate", read::any_rate)?;
+    if delay.is_none() && rate.is_none() {
+        return Err(Problem::new(reader.span, "the event changes nothing")
+            .hint("give a `delay` or a `rate`"));
+    }
+    for link in links {
+        let delay = delay.map(|d| Change::Delay(link, d));
+        let rate = rate.map(|r| Change::Rate(link, r));
+        let changes = delay.into_iter().chain(rate);
+        scenario
+            .events
+            .extend(changes.map(|change| Event { at, change }));
+    }
+    Ok(())
+}
+
+/// The flows that `value` names: a group or one flow.
+pub(super) fn flows(
+    value: &Value,
+    network: &Network,
+    scenario: &Scenario,
+) -> Result<Range<usize>, Problem> {
+    let name = read::name(value, true)?;
+    let group = |name: &str| Some(&scenario.groups[*network.groups.get(name)?]);
+    if let Some(group) = group(name) {
+        return Ok(group.flows.clone());
+    }
+    let member = name.rsplit_once('.').and_then(|(name, number)| {
+        let flows = &group(name)?.flows;
+        let i = number.parse::<usize>().ok()?.checked_sub(1)?;
+        (i < flows.len()).then(|| flows.start + i..flows.start + i + 1)
+    });
+    member.ok_or_else(|| {
+        let known = scenario.groups.iter().map(|g| g.name.as_str());
+        Problem::new(value.span, format!("there is no flow {}", quote(name))).known(name, known)
+    })
+}
+
+fn reroute(
+    reader: &Reader<'_>,
+    flow: usize,
+    network: &Network,
+    scenario: &Scenario,
+) -> Result<Change, Problem> {
+    let path = reader.given("path").ok_or_else(|| reader.missing("path"))?;
+    let links = &scenario.flows[flow].path;
+    let (first, last) = (
+        &network.links[links[0]],
+        &network.links[links[links.len() - 1]],
+    );
+    let attached = |nodes: &mut Vec<NodeId>, backwards: bool| {
+        let (source, sink) = match backwards {
+            false => (
+                (first.attachment, first.to, first.from),
+                (last.attachment, last.from, last.to),
+            ),
+            true => (
+                (last.attachment, last.from, last.to),
+                (first.attachment, first.to, first.from),
+            ),
+        };
+        if source.0 && nodes[0] == source.1 {
+            nodes.insert(0, source.2);
+        }
+        if sink.0 && nodes[nodes.len() - 1] == sink.1 {
+            nodes.push(sink.2);
+        }
+        (source.2, sink.2)
+    };
+    let resolve = |value: &Value, backwards: bool| {
+        let mut nodes = route::listed(value, network)?;
+        let (source, sink) = attached(&mut nodes, backwards);
+        if (nodes[0], nodes[nodes.len() - 1]) != (source, sink) {
+            let name = |n: NodeId| quote(&network.nodes[n].name);
+            let message = format!("it does not lead from {} to {}", name(source), name(sink));
+            return Err(Problem::new(value.span, message)
+                .hint("a new path begins and ends where the old one did"));
+        }
+        Ok(nodes)
+    };
+    let nodes = resolve(path, false)?;
+    let backwards = match reader.given("reverse_path") {
+        Some(value) => resolve(value, true)?,
+        None => nodes.iter().rev().copied().collect(),
+    };
+    Ok(Change::Route {
+        flow,
+        path: route::links(network, &nodes, path.span)?,
+        reverse_path: route::links(network, &backwards, path.span)?,
+    })
+}

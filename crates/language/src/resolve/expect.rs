@@ -1,0 +1,420 @@
+//! What should come out.
+
+use super::super::error::{Problem, Problems, Span, quote};
+use super::super::figure;
+use super::super::keys;
+use super::super::limits;
+use super::super::read::{self, Reader};
+use super::super::shape::Shape;
+use super::super::tree::{Data, Value};
+use super::fails::{self, Failures};
+use super::network::Network;
+use super::{Context, event, window};
+use accord_scenario::{
+    Across, Claim, Engine, Expectation, Metric, Of, Over, Recorded, Scenario, Subject, Target,
+    Window, percentile,
+};
+use std::collections::BTreeSet;
+
+pub(super) fn resolve(
+    expected: &[Value],
+    context: &Context<'_>,
+    network: &Network,
+    scenario: &mut Scenario,
+    problems: &mut Problems,
+) {
+    let mut names = BTreeSet::new();
+    if let Some(value) = expected.get(limits::EXPECTATIONS) {
+        let message = format!("more than {} expectations", limits::EXPECTATIONS);
+        problems.push(Problem::new(value.span, message));
+        return;
+    }
+    for value in expected {
+        if problems.is_full() {
+            return;
+        }
+        let Some(table) = value.table() else {
+            continue;
+        };
+        let reader = Reader::new(&keys::EXPECT, table, value.span);
+        let expectations = expectations(&reader, context, network, scenario);
+        for mut expectation in problems.keep(expectations).unwrap_or_default() {
+            // One name for the same expectation of several engines.
+            let engine = expectation.engine;
+            let taken = |name: &str| names.contains(&(name.to_string(), engine));
+            if taken(&expectation.name) {
+                if let Some(name) = reader.given("name") {
+                    let message = format!("{} is expected twice", quote(&expectation.name));
+                    problems.push(Problem::new(name.span, message));
+                }
+                let free = |n: &usize| !taken(&format!("{} ({n})", expectation.name));
+                let number = (2..).find(free).expect("names are finite");
+                expectation.name = format!("{} ({number})", expectation.name);
+            }
+            names.insert((expectation.name.clone(), engine));
+            scenario.expectations.push(expectation);
+        }
+    }
+}
+
+/// One for each engine; none if it is not expected at this point.
+fn expectations(
+    reader: &Reader<'_>,
+    context: &Context<'_>,
+    network: &Network,
+    scenario: &Scenario,
+) -> Result<Vec<Expectation>, Problem> {
+    if !applies(reader, context)? {
+        return Ok(Vec::new());
+    }
+    let metric = reader.get("metric", |v| {
+        let name = read::text(v, &Shape::Text)?;
+        let metric: Result<Metric, String> = name.parse();
+        metric.map_err(|e| Problem::new(v.span, e))
+    })?;
+    let of = reader.given("of").ok_or_else(|| reader.missing("of"))?;
+    let subject = subject(of, metric, network, scenario)?;
+    let over = reader.get("over", read::over)?;
+    let across = reader.get("across", figure::read_across)?;
+    let combines = matches!(subject, Subject::Group(_)) && metric.of() == Of::Flow;
+    if let Some(value) = reader.given("across")
+        && across != Across::Each
+        && !combines
+    {
+        let message = format!(
+            "{} has one value of this, so there is nothing to combine",
+            of.describe()
+        );
+        return Err(Problem::new(value.span, message));
+    }
+    if let Some(value) = reader.given("across")
+        && across == Across::Sum
+        && metric.of() == Of::Flow
+        && !metric.adds()
+    {
+        let message = format!("the {metric} of several flows does not add up to anything");
+        return Err(Problem::new(value.span, message).hint("across = \"mean\""));
+    }
+    if let (Some(value), Subject::Group(group)) = (reader.given("across"), subject)
+        && scenario.groups[group].recorded == Recorded::Group
+    {
+        let message = format!(
+            "{} is recorded as one group, so there is nothing to combine",
+            of.describe()
+        );
+        let hint = "its series are sums over the flows; transfers are taken together";
+        return Err(Problem::new(value.span, message).hint(hint));
+    }
+    let during = match reader.given("during") {
+        Some(value) => window(value, scenario.end())?,
+        None => scenario.steady,
+    };
+    let plain = across.is_plain(over);
+    let engines = reader.get("engine", engines)?;
+    let failures = Failures::read(reader, context, metric, plain, &engines)?;
+    let given = match reader.given("name") {
+        Some(value) => read::text(value, &Shape::Text)?,
+        None => "",
+    };
+    engines
+        .into_iter()
+        .map(|engine| {
+            let name = match given {
+                "" => describe(metric, of, over, across, during),
+                given => given.to_string(),
+            };
+            let target = target(reader, context, metric, plain, engine)?;
+            let paper = reader.get("paper", |v| read::text(v, &Shape::Text).map(str::to_string))?;
+            Ok(Expectation {
+                name,
+                engine,
+                metric,
+                of: subject,
+                over,
+                across,
+                during,
+                target,
+                claim: claim(reader, &paper, target)?,
+                paper,
+                fails: failures.of(engine),
+            })
+        })
+        .collect()
+}
+
+/// Whether this point is one that `when` lists.
+fn applies(reader: &Reader<'_>, context: &Context<'_>) -> Result<bool, Problem> {
+    listed(reader.given("when"), context)
+}
+
+/// Whether this point is one that `points` lists: values of sweeps. All are, where nothing is
+/// given.
+pub(super) fn listed(points: Option<&Value>, context: &Context<'_>) -> Result<bool, Problem> {
+    let Some(table) = points.and_then(Value::table) else {
+        return Ok(true);
+    };
+    let mut applies = true;
+    for entry in &table.entries {
+        let Some((axis, here)) = context.label(&entry.key) else {
+            return Err(no_sweep(entry.span, &entry.key, context));
+        };
+        let labels = labels(&entry.value);
+        for value in &labels {
+            axis.find(&value.label(), value.span)?;
+        }
+        applies &= labels.iter().any(|v| v.label() == here);
+    }
+    Ok(applies)
+}
+
+/// One label of a sweep, or a list of them.
+pub(super) fn labels(value: &Value) -> Vec<&Value> {
+    match &value.data {
+        Data::List(list) => list.iter().collect(),
+        _ => vec![value],
+    }
+}
+
+/// Whose claim it is: as the file says, or as it follows from what is compared.
+fn claim(reader: &Reader<'_>, paper: &str, target: Target) -> Result<Claim, Problem> {
+    if let Some(value) = reader.given("claim") {
+        return fails::word(value, &Claim::NAMES);
+    }
+    Ok(match target {
+        _ if !paper.is_empty() => Claim::Paper,
+        Target::Engine { .. } => Claim::Theory,
+        Target::Value { .. } | Target::Beyond { .. } | Target::Range { .. } => Claim::Ours,
+    })
+}
+
+pub(super) fn no_sweep(span: Span, name: &str, context: &Context<'_>) -> Problem {
+    Problem::new(span, format!("there is no sweep {}", quote(name)))
+        .known(name, context.axes.iter().map(|a| a.name.as_str()))
+}
+
+fn subject(
+    of: &Value,
+    metric: Metric,
+    network: &Network,
+    scenario: &Scenario,
+) -> Result<Subject, Problem> {
+    if metric.of() == Of::Aggregate {
+        return aggregate(of, metric, network, scenario);
+    }
+    if metric.of() == Of::Link {
+        let id = network.find_link(of).map_err(|p| Problem {
+            message: format!("{}; {metric} is a metric of links", p.message),
+            ..p
+        })?;
+        if network.links[id].attachment {
+            let message = "no series are recorded for links that attach hosts";
+            return Err(Problem::new(of.span, message));
+        }
+        return Ok(Subject::Link(id));
+    }
+    let what = match metric.of() {
+        Of::Group => "groups",
+        _ => "flows",
+    };
+    let flows = event::flows(of, network, scenario).map_err(|p| Problem {
+        message: format!("{}; {metric} is a metric of {what}", p.message),
+        ..p
+    })?;
+    let group = scenario.flows[flows.start].group;
+    let name = &scenario.groups[group].name;
+    let whole = of.text() == Some(name);
+    if metric.of() == Of::Group && (!whole || flows.len() < 2) {
+        let message = format!("{metric} is a metric of groups of two flows or more");
+        return Err(Problem::new(of.span, message));
+    }
+    let as_one = scenario.groups[group].recorded == Recorded::Group;
+    if as_one && metric.of() == Of::Flow && !(whole && metric.adds()) {
+        let message = match whole {
+            true => format!("{name} is recorded as one group, which has no {metric}"),
+            false => format!("{name} is recorded as one group, not flow by flow"),
+        };
+        let hint = format!("record = \"flows\" in [flow.{name}]");
+        return Err(Problem::new(of.span, message).hint(hint));
+    }
+    Ok(match whole {
+        true => Subject::Group(group),
+        false => Subject::Flow(flows.start),
+    })
+}
+
+/// An aggregate at a link: "bottleneck.udp".
+fn aggregate(
+    of: &Value,
+    metric: Metric,
+    network: &Network,
+    scenario: &Scenario,
+) -> Result<Subject, Problem> {
+    let name = read::name(of, true)?;
+    let refuse = |message: String| {
+        Problem::new(of.span, message).hint("LINK.AGGREGATE, such as \"bottleneck.udp\"")
+    };
+    let Some((link, aggregate)) = name.rsplit_once('.') else {
+        let message = format!("{metric} is a metric of an aggregate at a link");
+        return Err(refuse(message));
+    };
+    let of_link = Value {
+        span: of.span,
+        data: Data::Text(link.to_string()),
+    };
+    let link = network.find_link(&of_link)?;
+    let told = network.links[link].queue.discipline.family();
+    if told.aggregate_params().is_empty() {
+        let message = format!("{} does not tell aggregates apart", told.name);
+        return Err(refuse(message));
+    }
+    let found = scenario.aggregates.iter().position(|n| n == aggregate);
+    let aggregate = found.ok_or_else(|| {
+        let known = scenario.aggregates.iter().map(String::as_str);
+        refuse(format!("there is no aggregate {}", quote(aggregate))).known(aggregate, known)
+    })?;
+    Ok(Subject::Aggregate { link, aggregate })
+}
+
+/// One engine, or a list of them.
+pub(super) fn engines(value: &Value) -> Result<Vec<Engine>, Problem> {
+    match &value.data {
+        Data::List(list) => list.iter().map(engine).collect(),
+        _ => Ok(vec![engine(value)?]),
+    }
+}
+
+fn engine(value: &Value) -> Result<Engine, Problem> {
+    let engine: Result<Engine, String> = read::text(value, &Shape::Text)?.parse();
+    engine.map_err(|e| Problem::new(value.span, e))
+}
+
+fn target(
+    reader: &Reader<'_>,
+    context: &Context<'_>,
+    metric: Metric,
+    plain: bool,
+    engine: Engine,
+) -> Result<Target, Problem> {
+    let here = |key| match reader.given(key) {
+        Some(value) => at_point(reader, value, context).map(Some),
+        None => Ok(None),
+    };
+    let bound = |value: Option<&Value>, none: f64| {
+        value.map_or(Ok(none), |v| figure::read(v, metric, plain))
+    };
+    match (here("equals")?, here("at_least")?, here("at_most")?) {
+        (Some(value), None, None) => {
+            let beyond = reader.opt("beyond", read::tolerance)?;
+            let within = reader.opt("within", read::tolerance)?;
+            let tolerance = beyond.or(within).ok_or_else(|| reader.missing("within"))?;
+            if let Some(both) = reader.given("beyond").filter(|_| within.is_some()) {
+                let message = "either `within` or `beyond`";
+                return Err(Problem::new(both.span, message));
+            }
+            if let Some(other) = Engine::ALL
+                .into_iter()
+                .find(|e| value.text() == Some(e.name()))
+            {
+                if let Some(beyond) = reader.given("beyond") {
+                    let message = "`beyond` needs a figure, not an engine";
+                    return Err(Problem::new(beyond.span, message));
+                }
+                if other == engine {
+                    let message = format!("the {engine} engine always agrees with itself");
+                    return Err(Problem::new(value.span, message));
+                }
+                return Ok(Target::Engine {
+                    engine: other,
+                    tolerance,
+                });
+            }
+            let exact = figure::read(value, metric, plain)?;
+            if exact == 0.0 {
+                let message = "a relative tolerance has no meaning around zero";
+                return Err(Problem::new(value.span, message).hint("use `at_most`"));
+            }
+            Ok(match beyond {
+                Some(tolerance) => Target::Beyond {
+                    value: exact,
+                    tolerance,
+                },
+                None => Target::Value {
+                    value: exact,
+                    tolerance,
+                },
+            })
+        }
+        (None, least, most) if least.is_some() || most.is_some() => {
+            for key in ["within", "beyond"] {
+                if let Some(given) = reader.given(key) {
+                    let message = format!("`{key}` goes with `equals` only");
+                    return Err(Problem::new(given.span, message));
+                }
+            }
+            let (min, max) = (
+                bound(least, f64::NEG_INFINITY)?,
+                bound(most, f64::INFINITY)?,
+            );
+            if min > max {
+                let span = most.or(least).map_or(reader.span, |v| v.span);
+                return Err(Problem::new(span, "`at_most` is less than `at_least`"));
+            }
+            Ok(Target::Range { min, max })
+        }
+        _ => Err(
+            Problem::new(reader.span, "an expectation needs a target").hint(
+                "either `equals` and `within` (or `beyond`), or `at_least` or `at_most` or both",
+            ),
+        ),
+    }
+}
+
+/// The value that holds at this point, out of a table of them by the values of a sweep.
+fn at_point<'a>(
+    reader: &Reader<'_>,
+    value: &'a Value,
+    context: &Context<'_>,
+) -> Result<&'a Value, Problem> {
+    let Data::Table(table) = &value.data else {
+        return Ok(value);
+    };
+    let Some(by) = reader.given("by") else {
+        let message = "a table of values needs `by`, the sweep that chooses among them";
+        return Err(Problem::new(value.span, message));
+    };
+    let name = read::name(by, false)?;
+    let (axis, here) = context
+        .label(name)
+        .ok_or_else(|| no_sweep(by.span, name, context))?;
+    for entry in &table.entries {
+        axis.find(&entry.key, entry.span)?;
+    }
+    table.get(here).ok_or_else(|| {
+        Problem::new(
+            value.span,
+            format!("there is no value for {name} = {}", quote(here)),
+        )
+    })
+}
+
+fn describe(metric: Metric, of: &Value, over: Over, across: Across, during: Window) -> String {
+    let mut name = match over {
+        Over::Mean => String::new(),
+        Over::Min => "least ".to_string(),
+        Over::Max => "greatest ".to_string(),
+        Over::Variation => "variation of ".to_string(),
+        Over::Quantile(q) => format!("{} of ", percentile(q)),
+    };
+    name += &metric.name().replace('_', " ");
+    name += match across {
+        Across::Each => "",
+        Across::Mean => ", mean",
+        Across::Sum => ", sum",
+        Across::Min => ", least",
+        Across::Max => ", greatest",
+        Across::Variation => ", variation",
+        Across::Jain => ", Jain's index",
+    };
+    let of = of.text().unwrap_or_default();
+    format!("{name} of {of}, {} to {}", during.start, during.end)
+}

@@ -1,0 +1,194 @@
+//! What is known to fail.
+
+use super::super::error::{Problem, Span, quote};
+use super::super::figure;
+use super::super::keys;
+use super::super::read::{self, Reader};
+use super::super::shape::Shape;
+use super::super::tree::{Data, Table, Value};
+use super::Context;
+use super::expect::{engines, labels, listed, no_sweep};
+use accord_scenario::{Cause, KnownFailure, Measured};
+use accord_scenario::{Engine, Metric};
+
+/// The known failures of an expectation that hold at this point.
+#[derive(Default)]
+pub(super) struct Failures(Vec<(Engine, KnownFailure)>);
+
+impl Failures {
+    /// What `fails` of the expectation `reader` says, which `judged` engines evaluate.
+    pub fn read(
+        reader: &Reader<'_>,
+        context: &Context<'_>,
+        metric: Metric,
+        plain: bool,
+        judged: &[Engine],
+    ) -> Result<Failures, Problem> {
+        let mut found = Failures::default();
+        let Some(given) = reader.given("fails") else {
+            return Ok(found);
+        };
+        if judged.is_empty() {
+            let message = "no engine evaluates this expectation, so it cannot fail";
+            let hint = "name an engine in `engine`, or leave `fails` out";
+            return Err(Problem::new(given.span, message).hint(hint));
+        }
+        let entries = match &given.data {
+            Data::List(list) if list.is_empty() => {
+                let message = "no known failure is in this list";
+                return Err(Problem::new(given.span, message).hint("leave `fails` out"));
+            }
+            Data::List(list) => list.iter().collect(),
+            _ => vec![given],
+        };
+        for value in entries {
+            let table = value.table().expect("its form was checked");
+            let entry = Reader::new(&keys::FAILS, table, value.span);
+            let known = known(reader, &entry, context, metric, plain)?;
+            let of = failing(&entry, judged)?;
+            let Some(known) = known else {
+                continue;
+            };
+            for engine in of {
+                if found.of(engine).is_some() {
+                    let message = format!("that the {engine} engine fails here is said twice");
+                    let hint = "tell them apart by `engine`, `at` or the table `measured`";
+                    return Err(Problem::new(value.span, message).hint(hint));
+                }
+                found.0.push((engine, known.clone()));
+            }
+        }
+        Ok(found)
+    }
+
+    /// The one of `engine`.
+    pub fn of(&self, engine: Engine) -> Option<KnownFailure> {
+        let found = self.0.iter().find(|(e, _)| *e == engine);
+        found.map(|(_, known)| known.clone())
+    }
+}
+
+/// What is given for one of `names`.
+pub(super) fn word<T: Copy>(value: &Value, names: &[(&'static str, T)]) -> Result<T, Problem> {
+    let words: Vec<_> = names.iter().map(|(word, _)| *word).collect();
+    let word = read::choice(value, &words)?;
+    let found = names.iter().find(|(w, _)| *w == word);
+    Ok(found.expect("it is one of the words").1)
+}
+
+/// The known failure that `entry` tells of, if this point is one of those where it holds.
+fn known(
+    expectation: &Reader<'_>,
+    entry: &Reader<'_>,
+    context: &Context<'_>,
+    metric: Metric,
+    plain: bool,
+) -> Result<Option<KnownFailure>, Problem> {
+    let why = entry.get("why", |v| word(v, &Cause::NAMES))?;
+    let because = entry
+        .given("because")
+        .ok_or_else(|| entry.missing("because"))?;
+    let reason = read::text(because, &Shape::Text)?.trim();
+    if reason.is_empty() {
+        let message = "a known failure needs a reason";
+        let hint = "say what the cause is and how that is known, such as by what makes it pass";
+        return Err(Problem::new(because.span, message).hint(hint));
+    }
+    let when = expectation.given("when").and_then(Value::table);
+    let at = entry.given("at").and_then(Value::table);
+    for sweep in at.into_iter().flat_map(|t| &t.entries) {
+        let chosen = labels(&sweep.value);
+        if chosen.is_empty() {
+            let message = format!("this matches no point: {} has no values", quote(&sweep.key));
+            return Err(Problem::new(sweep.value.span, message).hint("leave it out for all points"));
+        }
+        for value in chosen {
+            within(when, &sweep.key, &value.label(), value.span)?;
+        }
+    }
+    let here = listed(entry.given("at"), context)?;
+    let measured = entry
+        .given("measured")
+        .ok_or_else(|| entry.missing("measured"))?;
+    let value = match &measured.data {
+        Data::Table(table) => by(expectation, entry, table, context, (at, when))?,
+        _ => Some(measured),
+    };
+    let band = entry.get("band", read::tolerance)?;
+    // Read even where it does not hold, so that a mistake is told at whatever point.
+    let value = value.map(|v| figure::read(v, metric, plain)).transpose()?;
+    Ok(value.filter(|_| here).map(|value| KnownFailure {
+        why,
+        because: reason.to_string(),
+        record: Some(Measured { value, band }),
+    }))
+}
+
+/// The value that holds at this point, out of a table of those that were measured.
+fn by<'a>(
+    expectation: &Reader<'_>,
+    entry: &Reader<'_>,
+    values: &'a Table,
+    context: &Context<'_>,
+    (at, when): (Option<&Table>, Option<&Table>),
+) -> Result<Option<&'a Value>, Problem> {
+    let Some(by) = entry.given("by").or(expectation.given("by")) else {
+        let message = "a table of values needs `by`, the sweep that chooses among them";
+        return Err(Problem::new(entry.span, message));
+    };
+    let name = read::name(by, false)?;
+    let (axis, here) = context
+        .label(name)
+        .ok_or_else(|| no_sweep(by.span, name, context))?;
+    if let Some(twice) = at.and_then(|t| t.get(name)) {
+        let message = format!(
+            "{} chooses among the values of `measured` already",
+            quote(name)
+        );
+        return Err(Problem::new(twice.span, message).hint("leave it out of `at`"));
+    }
+    if values.entries.is_empty() {
+        let message = "this matches no point: the table of values is empty";
+        return Err(Problem::new(entry.span, message));
+    }
+    for value in &values.entries {
+        axis.find(&value.key, value.span)?;
+        within(when, name, &value.key, value.span)?;
+    }
+    Ok(values.get(here))
+}
+
+/// Refuses a label of a sweep that `when` leaves out: nothing is expected there.
+fn within(when: Option<&Table>, sweep: &str, label: &str, span: Span) -> Result<(), Problem> {
+    let Some(expected) = when.and_then(|t| t.get(sweep)) else {
+        return Ok(());
+    };
+    let expected: Vec<String> = labels(expected).into_iter().map(Value::label).collect();
+    if expected.iter().any(|e| e == label) {
+        return Ok(());
+    }
+    let message = format!("this matches no point: nothing is expected at {sweep} = {label}");
+    Err(Problem::new(span, message).hint(format!("`when` has: {}", expected.join(", "))))
+}
+
+/// The engines whose failure it is.
+fn failing(entry: &Reader<'_>, judged: &[Engine]) -> Result<Vec<Engine>, Problem> {
+    let Some(given) = entry.given("engine") else {
+        return Ok(judged.to_vec());
+    };
+    let of = engines(given)?;
+    if of.is_empty() {
+        return Err(Problem::new(given.span, "no engine is named").hint("leave it out for all"));
+    }
+    match of.iter().find(|e| !judged.contains(e)) {
+        Some(engine) => {
+            let judged: Vec<_> = judged.iter().map(Engine::to_string).collect();
+            let message = format!("the {engine} engine is not judged by this expectation");
+            Err(Problem::new(given.span, message).hint(format!(
+                "`engine` of the expectation has: {}",
+                judged.join(", ")
+            )))
+        }
+        None => Ok(of),
+    }
+}

@@ -1,0 +1,415 @@
+//! Groups of flows, with the hosts that they bring along.
+
+mod path;
+
+use super::super::error::{Problem, Problems, Span};
+use super::super::family::CONTROLLER;
+use super::super::keys;
+use super::super::limits;
+use super::super::read::{self, Reader};
+use super::super::tree::{Entry, Table};
+use super::kernel;
+use super::list;
+use super::network::Network;
+use super::port::{ATTACHMENT_LIMIT, Duplex};
+use super::route::Routes;
+use super::traffic;
+use accord_family::Catalogue;
+use accord_family::{Objective, Service, Values};
+use accord_scenario::{Flow, Group, NodeId, Recorded, Scenario};
+use accord_traffic::Demand;
+use accord_traffic::PacketSizes;
+use accord_units::{Bytes, Duration, Rate, Time};
+
+/// What flows of a group have in common.
+struct Spec {
+    span: Span,
+    controller: Values,
+    kernel: Option<String>,
+    service: Service,
+    demand: Demand,
+    /// The earliest and the latest start.
+    start: (Time, Time),
+    stop: Option<Time>,
+    aggregate: usize,
+    share: Option<f64>,
+    packet: Bytes,
+    sizes: Option<PacketSizes>,
+    ack: Bytes,
+    control: Bytes,
+    /// As it is given, and where; `None` for "auto".
+    processing: Option<Duration>,
+    processing_span: Span,
+    access: Option<Attachment>,
+    egress: Option<Attachment>,
+}
+
+/// Hosts for a group's flows.
+struct Attachment {
+    ports: Duplex,
+    /// How many hosts the flows share; `None` where each has its own.
+    hosts: Option<usize>,
+}
+
+/// The end of a path at which a host is.
+#[derive(Clone, Copy)]
+enum End {
+    Source,
+    Sink,
+}
+
+/// The nodes of a flow's path, without the hosts that it brings along.
+struct Way {
+    forward: Vec<NodeId>,
+    reverse: Option<Vec<NodeId>>,
+}
+
+struct Flows<'a> {
+    catalogue: &'a Catalogue,
+    network: &'a mut Network,
+    scenario: &'a mut Scenario,
+    routes: Routes,
+    /// Hosts that the flows of the latest group share, by [`End`].
+    shared: [Vec<NodeId>; 2],
+    /// Links on all paths so far.
+    hops: usize,
+}
+
+pub(super) fn resolve(
+    groups: &[Entry],
+    catalogue: &Catalogue,
+    network: &mut Network,
+    scenario: &mut Scenario,
+    problems: &mut Problems,
+) {
+    let mut flows = Flows {
+        catalogue,
+        routes: Routes::new(network),
+        network,
+        scenario,
+        shared: Default::default(),
+        hops: 0,
+    };
+    for entry in groups {
+        if problems.is_full() {
+            return;
+        }
+        let result = flows.group(entry);
+        problems.keep(result);
+    }
+}
+
+impl Flows<'_> {
+    fn group(&mut self, entry: &Entry) -> Result<(), Problem> {
+        read::check_name(&entry.key, entry.span, false)?;
+        let Some(table) = entry.value.table() else {
+            return Ok(());
+        };
+        let reader = Reader::new(&keys::FLOW, table, entry.span);
+        self.shared = Default::default();
+        let hops = self.hops_of(&reader)?;
+        let count = self.size(&reader, hops)?;
+        let first = self.scenario.flows.len();
+        let group = self.scenario.groups.len();
+        self.network.groups.insert(entry.key.clone(), group);
+        self.scenario.groups.push(Group {
+            name: entry.key.clone(),
+            flows: first..first + count,
+            recorded: Recorded::default(),
+        });
+        self.members(entry, table, &reader, (group, count, hops))?;
+        let of_the_web = |f: &Flow| matches!(f.demand, Demand::Web(_));
+        let usual = match self.scenario.flows[first..].iter().all(of_the_web) {
+            true => Recorded::Group,
+            false => Recorded::Flows,
+        };
+        let words = Recorded::NAMES.map(|(word, _)| word);
+        let given = reader.opt("record", |v| read::choice(v, &words))?;
+        let named = Recorded::NAMES
+            .into_iter()
+            .find(|(word, _)| given == Some(*word));
+        self.scenario.groups[group].recorded = named.map_or(usual, |(_, recorded)| recorded);
+        Ok(())
+    }
+
+    /// The flows of a group.
+    fn members(
+        &mut self,
+        entry: &Entry,
+        table: &Table,
+        reader: &Reader<'_>,
+        (group, count, hops): (usize, usize, Option<usize>),
+    ) -> Result<(), Problem> {
+        let name = |i: usize| match count {
+            1 => entry.key.clone(),
+            _ => format!("{}.{}", entry.key, i + 1),
+        };
+        if let Some(each) = reader.given("each") {
+            // What the group says is read again for each of them.
+            let shared = table.entries.iter().filter(|e| e.key != "each");
+            let weight: usize = shared.map(|e| e.value.weight()).sum();
+            if count.saturating_mul(weight) > limits::READS {
+                let message = "so many flows of so long a description are too much";
+                return Err(Problem::new(each.span, message));
+            }
+            for (i, member) in list(Some(each)).iter().enumerate() {
+                let Some(table) = member.table() else {
+                    continue;
+                };
+                let reader = Reader::new(&keys::FLOW, table, member.span).or(reader);
+                let spec = self.spec(&reader, count)?;
+                let way = self.way(&reader)?;
+                self.room(&spec, 1, way.forward.len())?;
+                self.flow(name(i), group, i, &spec, &way)?;
+            }
+            return Ok(());
+        }
+        let spec = self.spec(reader, count)?;
+        match hops {
+            Some(hops) => {
+                self.room(&spec, count, 2)?;
+                (0..count).try_for_each(|i| {
+                    let way = self.hop(i * hops / count);
+                    self.flow(name(i), group, i, &spec, &way)
+                })
+            }
+            None => {
+                let way = self.way(reader)?;
+                self.room(&spec, count, way.forward.len())?;
+                (0..count).try_for_each(|i| self.flow(name(i), group, i, &spec, &way))
+            }
+        }
+    }
+
+    /// The number of flows in a group.
+    fn size(&self, reader: &Reader<'_>, hops: Option<usize>) -> Result<usize, Problem> {
+        let count = reader.opt("count", |v| read::whole(v, 1, limits::FLOWS as u64))?;
+        let size = match (count, reader.given("each")) {
+            (Some(count), None) => count as usize * hops.unwrap_or(1),
+            (None, None) => hops.unwrap_or(1),
+            (count, Some(each)) => {
+                let members = list(Some(each)).len();
+                if members == 0 || count.is_some_and(|n| n != members as u64) || hops.is_some() {
+                    let hint = "leave out `count` and `each_hop`; `each` has a table for each flow";
+                    let message = "this list does not have one table for each flow";
+                    return Err(Problem::new(each.span, message).hint(hint));
+                }
+                members
+            }
+        };
+        if self.scenario.flows.len() + size > limits::FLOWS {
+            let span = reader.given("count").map_or(reader.span, |v| v.span);
+            let message = format!("more than {} flows", limits::FLOWS);
+            return Err(Problem::new(span, message));
+        }
+        Ok(size)
+    }
+
+    /// Refuses what would not fit before it is made: `count` flows over so many nodes.
+    fn room(&self, spec: &Spec, count: usize, nodes: usize) -> Result<(), Problem> {
+        let both = || spec.access.iter().chain(&spec.egress);
+        let hosts = both().count();
+        let new: usize = both()
+            .map(|a| a.hosts.map_or(count, |n| n.min(count)))
+            .sum();
+        if self.network.links.len() + 2 * new > limits::LINKS {
+            let message = format!("more than {} directed links", limits::LINKS);
+            return Err(Problem::new(spec.span, message));
+        }
+        if self.hops + 2 * (nodes + hosts) * count > limits::HOPS {
+            let message = format!(
+                "the paths of all flows have more than {} links",
+                limits::HOPS
+            );
+            return Err(Problem::new(spec.span, message));
+        }
+        Ok(())
+    }
+
+    /// The number of links that `each_hop` means, where it is set.
+    fn hops_of(&self, reader: &Reader<'_>) -> Result<Option<usize>, Problem> {
+        if !reader.get("each_hop", read::flag)? {
+            return Ok(None);
+        }
+        let given = |key| reader.given(key);
+        if self.network.hops.is_empty() {
+            let span = given("each_hop").map_or(reader.span, |v| v.span);
+            return Err(
+                Problem::new(span, "`each_hop` needs the hops of a parking lot")
+                    .hint("add [topology.parking_lot], or give `from` and `to`"),
+            );
+        }
+        let way = ["from", "to", "path", "reverse_path"];
+        if let Some(value) = way.into_iter().find_map(given) {
+            let message = "`each_hop` gives the path; it needs no other";
+            return Err(Problem::new(value.span, message));
+        }
+        Ok(Some(self.network.hops.len()))
+    }
+
+    fn hop(&self, i: usize) -> Way {
+        let link = &self.network.links[self.network.hops[i]];
+        Way {
+            forward: vec![link.from, link.to],
+            reverse: None,
+        }
+    }
+
+    /// The index of the aggregate that `value` names.
+    fn aggregate(&mut self, reader: &Reader<'_>) -> Result<usize, Problem> {
+        let name = reader.get("aggregate", |v| read::name(v, false).map(str::to_string))?;
+        let names = &mut self.scenario.aggregates;
+        if let Some(i) = names.iter().position(|n| *n == name) {
+            return Ok(i);
+        }
+        if names.len() == limits::AGGREGATES {
+            let span = reader.given("aggregate").map_or(reader.span, |v| v.span);
+            let message = format!("more than {} aggregates", limits::AGGREGATES);
+            return Err(Problem::new(span, message));
+        }
+        names.push(name);
+        Ok(names.len() - 1)
+    }
+
+    fn spec(&mut self, reader: &Reader<'_>, count: usize) -> Result<Spec, Problem> {
+        let catalogue = self.catalogue;
+        let attachment = |key| match reader.table(key, &keys::ATTACHMENT) {
+            Some(port) => {
+                let hosts = port.opt("hosts", |v| read::whole(v, 1, limits::LINKS as u64 / 2))?;
+                let hosts = hosts.map(|n| n as usize);
+                let differ = reader.given("each").or(reader.given("each_hop"));
+                if let (Some(value), Some(_)) = (port.given("hosts"), differ) {
+                    let message = "hosts are shared by flows of one path and kind, without `each` and `each_hop`";
+                    return Err(Problem::new(value.span, message));
+                }
+                let links = hosts.unwrap_or(count);
+                let ports = Duplex::read(&port, ATTACHMENT_LIMIT, links, catalogue)?;
+                Ok(Some(Attachment { ports, hosts }))
+            }
+            None => Ok(None),
+        };
+        let kernel = kernel::name(reader)?;
+        let controller = match (&kernel, reader.given("controller")) {
+            (Some(name), None) => kernel::model(name, reader, catalogue)?,
+            _ => reader.get("controller", |value| {
+                let mut problems = Problems::default();
+                CONTROLLER
+                    .read(value, catalogue.controllers, &mut problems)
+                    .ok_or_else(|| problems.first(value.span))
+            })?,
+        };
+        let (packet, sizes) = reader.get("packet", traffic::packet)?;
+        let spec = Spec {
+            span: reader.span,
+            controller,
+            kernel,
+            service: service(reader)?,
+            demand: reader.get("demand", traffic::demand)?,
+            start: reader.get("start", traffic::start)?,
+            stop: reader.opt("stop", read::instant)?,
+            aggregate: self.aggregate(reader)?,
+            share: reader.opt("share", |v| read::number(v, 1e-6, 1e9))?,
+            packet,
+            sizes,
+            ack: reader.get("ack", read::packet)?,
+            control: reader.get("control", read::packet)?,
+            processing: reader.get("processing", read::processing)?,
+            processing_span: reader.given("processing").map_or(reader.span, |v| v.span),
+            access: attachment("access")?,
+            egress: attachment("egress")?,
+        };
+        self.check(&spec, reader)?;
+        Ok(spec)
+    }
+
+    fn check(&self, spec: &Spec, reader: &Reader<'_>) -> Result<(), Problem> {
+        let at = |key| reader.given(key).map_or(reader.span, |v| v.span);
+        let end = self.scenario.end();
+        if spec.start.1 >= end {
+            let message = format!("it starts at {}, but the run ends at {end}", spec.start.1);
+            return Err(Problem::new(at("start"), message));
+        }
+        if let Some(stop) = spec.stop
+            && stop <= spec.start.1
+        {
+            let message = format!("it stops at {stop}, but may start at {}", spec.start.1);
+            return Err(Problem::new(at("stop"), message));
+        }
+        let family = spec.controller.family();
+        let objective = family.role.objective(&spec.controller);
+        if objective == Some(Objective::Unresponsive) && !spec.demand.is_rated() {
+            let span = reader.given("demand").map_or(at("controller"), |v| v.span);
+            let message = format!(
+                "{} does not respond to congestion, so the demand has to give a rate",
+                family.name
+            );
+            let hint = "demand = { constant = \"5 Mbps\" }";
+            return Err(Problem::new(span, message).hint(hint));
+        }
+        if spec.sizes.is_some() && objective != Some(Objective::Unresponsive) {
+            let message = format!("{} needs packets of one size", family.name);
+            let hint = "packet = \"1000 B\", or controller = \"none\"";
+            return Err(Problem::new(at("packet"), message).hint(hint));
+        }
+        let stream = path::is_stream(&spec.controller);
+        if !stream && spec.processing.is_some_and(|time| !time.is_zero()) {
+            let message = format!("{} is no stream, whose host would take a time", family.name);
+            let hint = "leave out `processing`";
+            return Err(Problem::new(spec.processing_span, message).hint(hint));
+        }
+        if spec.kernel.is_some() {
+            return kernel::check(reader, spec.demand, spec.packet);
+        }
+        let Some(service) = reader.table("service", &keys::SERVICES) else {
+            return Ok(());
+        };
+        let name = family.name;
+        if objective == Some(Objective::WeightedLoss) {
+            let held = [
+                ("contract", spec.service.contract > Rate::ZERO),
+                ("limit", spec.service.limit.is_some()),
+            ];
+            for (key, _) in held.into_iter().filter(|(_, asked)| *asked) {
+                if let Some(value) = service.given(key) {
+                    let message = format!("{name} holds a weight only, no {key}");
+                    return Err(Problem::new(value.span, message).hint("controller = \"monaco\""));
+                }
+            }
+            return match service.given("weight") {
+                Some(value) if spec.service.weight < 1.0 => {
+                    let message = format!("{name} stands for one flow at least");
+                    Err(Problem::new(value.span, message))
+                }
+                _ => Ok(()),
+            };
+        }
+        let Some(Objective::Accumulation { target }) = objective else {
+            let message = format!("{name} does not steer an accumulation, so can hold no service");
+            return Err(Problem::new(service.span, message).hint("controller = \"monaco\""));
+        };
+        let target = spec.service.weight * target.bytes_f64(spec.packet);
+        match (spec.service.limit, service.given("limit")) {
+            (Some(limit), Some(value)) if limit.as_f64() < target => {
+                let message = format!(
+                    "the flow is to keep {} queued, and this is less",
+                    Bytes::from_f64(target)
+                );
+                let hint = "weight times the controller's target is the least that a limit can be";
+                Err(Problem::new(value.span, message).hint(hint))
+            }
+            _ => Ok(()),
+        }
+    }
+}
+
+/// What a group says of a service and what its flow says are one.
+fn service(reader: &Reader<'_>) -> Result<Service, Problem> {
+    let Some(reader) = reader.table("service", &keys::SERVICES) else {
+        return Ok(Service::default());
+    };
+    Ok(Service {
+        contract: reader.get("contract", read::any_rate)?,
+        weight: reader.get("weight", |v| read::number(v, 1e-6, 1e6))?,
+        limit: reader.opt("limit", read::amount)?,
+    })
+}

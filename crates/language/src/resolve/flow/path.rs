@@ -1,0 +1,182 @@
+//! The path of a flow, with the hosts at its ends that the flow brings along.
+
+use super::super::super::error::{Problem, Span};
+use super::super::super::read::Reader;
+use super::super::{route, traffic};
+use super::{Attachment, End, Flows, Spec, Way};
+use accord_family::{Objective, Role, Values};
+use accord_scenario::{Flow, LinkId, NodeId};
+use accord_units::{Duration, Rate};
+
+impl Flows<'_> {
+    /// The way that a file gives to a flow.
+    pub(super) fn way(&mut self, reader: &Reader<'_>) -> Result<Way, Problem> {
+        let ends = ["from", "to"];
+        // Of `path` and its ends, a flow's own come before those of its group.
+        let forward = if reader.prefers("path", &ends) {
+            if let Some(end) = reader.beside("path", &ends) {
+                let message = "`path` says where the flow begins and ends";
+                return Err(Problem::new(end.span, message).hint("leave out `from` and `to`"));
+            }
+            let path = reader.given("path").expect("it prefers the path");
+            route::listed(path, self.network)?
+        } else {
+            let end = |key| match reader.given(key) {
+                Some(value) => self.network.find_node(value).map(|node| (node, value.span)),
+                None => Err(reader.missing(key)),
+            };
+            let ((from, _), (to, span)) = (end("from")?, end("to")?);
+            self.routes.shortest(self.network, from, to, span)?
+        };
+        let reverse = match reader.given("reverse_path") {
+            Some(value) => {
+                let reverse = route::listed(value, self.network)?;
+                let ends = (forward.last(), forward.first());
+                if (reverse.first(), reverse.last()) != ends {
+                    let message = "it does not lead from the end of the path to its start";
+                    return Err(Problem::new(value.span, message));
+                }
+                Some(reverse)
+            }
+            None => None,
+        };
+        Ok(Way { forward, reverse })
+    }
+
+    /// Adds the `i`-th flow of a group.
+    pub(super) fn flow(
+        &mut self,
+        name: String,
+        group: usize,
+        i: usize,
+        spec: &Spec,
+        way: &Way,
+    ) -> Result<(), Problem> {
+        let index = self.scenario.flows.len();
+        let mut nodes = Vec::with_capacity(way.forward.len() + 2);
+        if let Some(access) = &spec.access {
+            let first = way.forward[0];
+            nodes.push(self.host(&name, End::Source, first, (access, i), spec.span)?);
+        }
+        nodes.extend(&way.forward);
+        if let Some(egress) = &spec.egress {
+            let last = way.forward[way.forward.len() - 1];
+            nodes.push(self.host(&name, End::Sink, last, (egress, i), spec.span)?);
+        }
+        let mut backwards = Vec::with_capacity(nodes.len());
+        match &way.reverse {
+            Some(reverse) => {
+                backwards.extend(spec.egress.as_ref().map(|_| nodes[nodes.len() - 1]));
+                backwards.extend(reverse);
+                backwards.extend(spec.access.as_ref().map(|_| nodes[0]));
+            }
+            None => backwards.extend(nodes.iter().rev()),
+        }
+        self.hops += nodes.len() + backwards.len();
+        if nodes.len() < 2 {
+            let message = "the flow begins and ends at the same node";
+            let hint = "give another `to`, or attach hosts by `access` and `egress`";
+            return Err(Problem::new(spec.span, message).hint(hint));
+        }
+        let path = route::links(self.network, &nodes, spec.span)?;
+        let processing = self.processing(spec, &path)?;
+        self.scenario.flows.push(Flow {
+            name,
+            group,
+            path,
+            reverse_path: route::links(self.network, &backwards, spec.span)?,
+            controller: spec.controller.clone(),
+            kernel: spec.kernel.clone(),
+            service: spec.service,
+            demand: spec.demand,
+            start: traffic::draw(spec.start, self.scenario.seed, index),
+            stop: spec.stop,
+            aggregate: spec.aggregate,
+            share: spec.share.unwrap_or(spec.service.weight),
+            packet: spec.packet,
+            sizes: spec.sizes.clone(),
+            ack: spec.ack,
+            control: spec.control,
+            processing,
+        });
+        Ok(())
+    }
+
+    /// The longest processing time of a stream's host. By default it is there where the host's
+    /// link is exactly as fast as the slowest link behind it that others may share: then packets
+    /// come as places become free, and one host can hold that link for itself.
+    fn processing(&self, spec: &Spec, path: &[LinkId]) -> Result<Duration, Problem> {
+        let rate = |&link: &LinkId| self.network.links[link].rate;
+        let slowest = path.iter().map(rate).min().unwrap_or(Rate::ZERO);
+        let longest = slowest.transmission(spec.packet);
+        match spec.processing {
+            Some(time) if time > longest => {
+                let message = format!(
+                    "{time} is too long: the slowest link of the path takes {longest} for a packet"
+                );
+                let hint =
+                    "a host that takes longer than the slowest link would slow the flow down";
+                Err(Problem::new(spec.processing_span, message).hint(hint))
+            }
+            Some(time) => Ok(time),
+            None => {
+                let shared = path
+                    .iter()
+                    .skip(1)
+                    .filter(|&&l| !self.network.links[l].attachment);
+                let bottleneck = shared.map(rate).min();
+                let holds = is_stream(&spec.controller) && bottleneck == Some(rate(&path[0]));
+                Ok(if holds { longest } else { Duration::ZERO })
+            }
+        }
+    }
+
+    /// The host of the `i`-th flow of the latest group, at `router`; made with its link where
+    /// no flow before shares it.
+    fn host(
+        &mut self,
+        flow: &str,
+        end: End,
+        router: NodeId,
+        (attachment, i): (&Attachment, usize),
+        span: Span,
+    ) -> Result<NodeId, Problem> {
+        let (host, link) = match end {
+            End::Source => ("source", "access"),
+            End::Sink => ("sink", "egress"),
+        };
+        let (host, link, i) = match attachment.hosts {
+            None => (format!("{flow}.{host}"), format!("{flow}.{link}"), i),
+            Some(hosts) => {
+                let i = i % hosts;
+                if let Some(&host) = self.shared[end as usize].get(i) {
+                    return Ok(host);
+                }
+                let group = &self.scenario.groups[self.scenario.groups.len() - 1].name;
+                let named = |what| format!("{group}.{what}.{}", i + 1);
+                (named(host), named(link), i)
+            }
+        };
+        let host = self.network.node(&host, span)?;
+        let ends = match end {
+            End::Source => (host, router),
+            End::Sink => (router, host),
+        };
+        let seed = self.scenario.seed;
+        let ports = (&attachment.ports, i);
+        let link = self.network.duplex(&link, span, ends, ports, seed)?;
+        self.network.links[link].attachment = true;
+        self.network.links[link + 1].attachment = true;
+        if attachment.hosts.is_some() {
+            self.shared[end as usize].push(host);
+        }
+        Ok(host)
+    }
+}
+
+/// Its packets are acknowledged one by one: it is neither a tunnel nor without a controller.
+pub(super) fn is_stream(controller: &Values) -> bool {
+    let role = &controller.family().role;
+    matches!(role, Role::Controller(_))
+        && role.objective(controller) != Some(Objective::Unresponsive)
+}

@@ -1,0 +1,187 @@
+//! From a checked tree to the network model: names become indices, defaults are filled
+//! in, chances are drawn.
+
+mod event;
+mod expect;
+mod fails;
+mod flow;
+mod kernel;
+mod network;
+mod port;
+mod route;
+mod traffic;
+
+use super::error::{Problem, Problems, Span};
+use super::keys;
+use super::limits;
+use super::read::{self, Reader};
+use super::sweep::Axis;
+use super::tree::{Entry, Table, Value};
+use accord_family::Catalogue;
+use accord_scenario::Window;
+use accord_scenario::{Fluid, LinkModel, Scenario};
+use accord_units::{Duration, Time};
+use network::Network;
+
+/// What a point of a file is resolved with, besides the file.
+pub(crate) struct Context<'a> {
+    pub catalogue: &'a Catalogue,
+    /// The name that the file's name suggests.
+    pub id: &'a str,
+    /// Instead of the file's own.
+    pub seed: Option<u64>,
+    /// The sweeps ...
+    pub axes: &'a [Axis],
+    /// ... and which value each has here.
+    pub chosen: &'a [usize],
+}
+
+impl Context<'_> {
+    /// The label that a sweep has at this point, with the sweep.
+    fn label(&self, sweep: &str) -> Option<(&Axis, &str)> {
+        let i = self.axes.iter().position(|a| a.name == sweep)?;
+        let axis = &self.axes[i];
+        Some((axis, &axis.values[self.chosen[i]].0))
+    }
+}
+
+/// Resolves a tree whose form has been checked. `None` if there are problems.
+pub(crate) fn resolve(
+    tree: &Table,
+    context: &Context<'_>,
+    problems: &mut Problems,
+) -> Option<Scenario> {
+    let file = Reader::new(&keys::FILE, tree, Span::default());
+    let mut scenario = problems.keep(head(&file, context))?;
+    let mut network = Network::default();
+    network.declare(&file, context.catalogue, scenario.seed, problems);
+    if !problems.is_empty() {
+        return None;
+    }
+    let entries = entries(file.given("flow"));
+    flow::resolve(
+        entries,
+        context.catalogue,
+        &mut network,
+        &mut scenario,
+        problems,
+    );
+    if !problems.is_empty() {
+        return None;
+    }
+    if scenario.flows.is_empty() {
+        let problem = Problem::new(file.span, "there are no flows");
+        problems.push(problem.hint("a group of flows is a table [flow.NAME]"));
+    }
+    event::resolve(list(file.given("event")), &network, &mut scenario, problems);
+    let expected = list(file.given("expect"));
+    expect::resolve(expected, context, &network, &mut scenario, problems);
+    network.finish(&mut scenario, problems);
+    problems.is_empty().then_some(scenario)
+}
+
+fn entries(value: Option<&Value>) -> &[Entry] {
+    value.and_then(Value::table).map_or(&[], |t| &t.entries)
+}
+
+fn list(value: Option<&Value>) -> &[Value] {
+    value.and_then(Value::list).unwrap_or_default()
+}
+
+/// All that does not concern the network.
+fn head(file: &Reader<'_>, context: &Context<'_>) -> Result<Scenario, Problem> {
+    let duration = file.get("duration", read::span)?;
+    let text = |key| {
+        let read = |v: &Value| read::text(v, &super::shape::Shape::Text).map(str::to_string);
+        file.get(key, read)
+    };
+    let id = file.opt("id", |v| read::name(v, false).map(str::to_string))?;
+    Ok(Scenario {
+        id: id.unwrap_or_else(|| context.id.to_string()),
+        title: text("title")?,
+        source: text("source")?,
+        notes: text("notes")?,
+        point: context
+            .axes
+            .iter()
+            .zip(context.chosen)
+            .map(|(axis, &i)| (axis.name.clone(), axis.values[i].0.clone()))
+            .collect(),
+        seed: match context.seed {
+            Some(seed) => seed,
+            None => file.get("seed", port::seed)?,
+        },
+        duration,
+        sample: sample(file, duration)?,
+        steady: match file.given("steady") {
+            Some(value) => window(value, Time::ZERO + duration)?,
+            None => Window {
+                start: Time::from_ps(duration.as_ps() / 2),
+                end: Time::ZERO + duration,
+            },
+        },
+        fluid: fluid(file)?,
+        nodes: Vec::new(),
+        links: Vec::new(),
+        groups: Vec::new(),
+        flows: Vec::new(),
+        aggregates: Vec::new(),
+        events: Vec::new(),
+        expectations: Vec::new(),
+    })
+}
+
+fn fluid(file: &Reader<'_>) -> Result<Fluid, Problem> {
+    let Some((table, span)) = file.given("fluid").and_then(|v| Some((v.table()?, v.span))) else {
+        return Ok(Fluid::default());
+    };
+    let reader = Reader::new(&keys::FLUID, table, span);
+    let link_model = reader.get("link_model", |v| {
+        let names: Vec<_> = LinkModel::NAMES.iter().map(|(name, _)| *name).collect();
+        let name = read::choice(v, &names)?;
+        let found = LinkModel::NAMES.iter().find(|(n, _)| *n == name);
+        Ok(found.expect("it is one of the names").1)
+    })?;
+    let step = reader.opt("step", read::span)?;
+    Ok(Fluid { link_model, step })
+}
+
+fn sample(file: &Reader<'_>, duration: Duration) -> Result<Duration, Problem> {
+    let Some(value) = file.given("sample") else {
+        return Ok(default_sample(duration));
+    };
+    let sample = read::span(value)?;
+    let count = duration.as_ps() / sample.as_ps();
+    if count == 0 {
+        let message = format!("{sample} is longer than the run, which takes {duration}");
+        return Err(Problem::new(value.span, message));
+    }
+    if count > limits::SAMPLES {
+        let message = format!("{sample} gives {count} samples of each series");
+        let hint = format!("at most {} are kept", limits::SAMPLES);
+        return Err(Problem::new(value.span, message).hint(hint));
+    }
+    Ok(sample)
+}
+
+/// The largest of 1, 2, 5 × 10^n that gives a thousand samples or more.
+fn default_sample(duration: Duration) -> Duration {
+    let most = (duration.as_ps() / 1000).max(1);
+    let decade = 10u64.pow(most.ilog10());
+    let step = match most / decade {
+        1 => 1,
+        2..5 => 2,
+        _ => 5,
+    };
+    Duration::from_ps(step * decade)
+}
+
+/// A window of a run that ends at `end`.
+fn window(value: &Value, end: Time) -> Result<Window, Problem> {
+    let (start, stop) = read::interval(value, false)?;
+    if stop > end {
+        let message = format!("the window ends at {stop}, but the run at {end}");
+        return Err(Problem::new(value.span, message));
+    }
+    Ok(Window { start, end: stop })
+}

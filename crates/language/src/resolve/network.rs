@@ -1,0 +1,348 @@
+//! Nodes and links.
+
+use super::super::error::{Problem, Problems, Span, quote};
+use super::super::keys;
+use super::super::limits;
+use super::super::read::{self, RawLimit, Reader};
+use super::super::tree::{Entry, Table, Value};
+use super::port::{Duplex, LINK_LIMIT, Port};
+use super::{entries, list};
+use accord_family::Catalogue;
+use accord_family::Values;
+use accord_scenario::{Limit, Link, LinkId, Node, NodeId, Queue, Scenario};
+use accord_units::{Bytes, Duration, Size};
+use std::collections::BTreeMap;
+
+/// The network while it is made. Each duplex link is two directed ones, forward at an
+/// even index and reverse at the next.
+#[derive(Debug, Default)]
+pub(super) struct Network {
+    pub nodes: Vec<Node>,
+    pub links: Vec<Link>,
+    /// The limits of the links' queues, resolved when the flows are known, and the places of
+    /// the queues.
+    limits: Vec<(RawLimit, Span)>,
+    /// Aggregates that all queues together tell apart.
+    aggregates: usize,
+    node_index: BTreeMap<String, NodeId>,
+    link_index: BTreeMap<String, LinkId>,
+    pairs: BTreeMap<(NodeId, NodeId), LinkId>,
+    /// Forward links of the parking lot, in order.
+    pub hops: Vec<LinkId>,
+    /// Indices of groups of flows, by name.
+    pub groups: BTreeMap<String, usize>,
+}
+
+impl Network {
+    /// Makes all that the file declares: nodes, then templates, then links.
+    pub fn declare(
+        &mut self,
+        file: &Reader<'_>,
+        catalogue: &Catalogue,
+        seed: u64,
+        problems: &mut Problems,
+    ) {
+        let declared = entries(file.given("link"));
+        let by_name: BTreeMap<&str, &Entry> =
+            declared.iter().map(|e| (e.key.as_str(), e)).collect();
+        for value in list(file.given("nodes")) {
+            if problems.is_full() {
+                return;
+            }
+            let added = read::name(value, true).and_then(|name| self.node(name, value.span));
+            problems.keep(added);
+        }
+        let topology = file.given("topology").and_then(Value::table);
+        let mut made = 0;
+        for entry in topology.map_or(&[][..], |t| &t.entries) {
+            let Some(table) = entry.value.table() else {
+                continue;
+            };
+            let result = self.template(entry, table, &by_name, catalogue, seed);
+            made = self.links.len();
+            problems.keep(result);
+        }
+        for entry in declared {
+            if problems.is_full() {
+                return;
+            }
+            let link = self.link_index.get(&entry.key);
+            let result = match link.is_some_and(|l| *l < made && l.is_multiple_of(2)) {
+                true => keeps_its_ends(entry),
+                false => self.declared(entry, catalogue, seed),
+            };
+            problems.keep(result);
+        }
+    }
+
+    fn template(
+        &mut self,
+        entry: &Entry,
+        table: &Table,
+        overrides: &BTreeMap<&str, &Entry>,
+        catalogue: &Catalogue,
+        seed: u64,
+    ) -> Result<(), Problem> {
+        let parking = entry.key == "parking_lot";
+        let hops = match table.get("bottlenecks") {
+            Some(value) => read::whole(value, 1, limits::LINKS as u64 / 2)? as usize,
+            None => 1,
+        };
+        let node = |i: usize| match (parking, i) {
+            (true, _) => format!("r{i}"),
+            (false, 0) => "left".to_string(),
+            (false, _) => "right".to_string(),
+        };
+        let base = Reader::new(&keys::LINK, table, entry.span);
+        let common = Duplex::read(&base, LINK_LIMIT, 1, catalogue)?;
+        let mut from = self.node(&node(0), entry.span)?;
+        for i in 1..=hops {
+            let to = self.node(&node(i), entry.span)?;
+            let name = match parking {
+                true => format!("hop{i}"),
+                false => "bottleneck".to_string(),
+            };
+            let over = overrides.get(name.as_str());
+            let own = match over.and_then(|e| Some((e.span, e.value.table()?))) {
+                Some((span, table)) => Some(own(table, span, &base, catalogue)?),
+                None => None,
+            };
+            let duplex = own.as_ref().unwrap_or(&common);
+            let link = self.duplex(&name, entry.span, (from, to), (duplex, 0), seed)?;
+            if parking {
+                self.hops.push(link);
+            }
+            from = to;
+        }
+        Ok(())
+    }
+
+    fn declared(&mut self, entry: &Entry, catalogue: &Catalogue, seed: u64) -> Result<(), Problem> {
+        let name = &entry.key;
+        read::check_name(name, entry.span, true)?;
+        if name.ends_with(".reverse") {
+            let hint = "put what is different into `reverse` of the link";
+            let message = format!("{} is the name of a reverse direction", quote(name));
+            return Err(Problem::new(entry.span, message).hint(hint));
+        }
+        let Some(table) = entry.value.table() else {
+            return Ok(());
+        };
+        let reader = Reader::new(&keys::LINK, table, entry.span);
+        let end = |key: &str| match reader.given(key) {
+            Some(value) => self.find_node(value),
+            None => {
+                let message = format!("link {} has no `{key}`", quote(name));
+                let known = self.link_index.keys().map(String::as_str);
+                Err(Problem::new(entry.span, message).known(name, known))
+            }
+        };
+        let ends = (end("from")?, end("to")?);
+        let duplex = Duplex::read(&reader, LINK_LIMIT, 1, catalogue)?;
+        let link = self.duplex(name, entry.span, ends, (&duplex, 0), seed)?;
+        let attachment = reader.get("attachment", read::flag)?;
+        self.links[link].attachment = attachment;
+        self.links[link + 1].attachment = attachment;
+        Ok(())
+    }
+
+    /// Adds a node.
+    pub fn node(&mut self, name: &str, span: Span) -> Result<NodeId, Problem> {
+        let id = self.nodes.len();
+        if self.node_index.insert(name.to_string(), id).is_some() {
+            let message = format!("there is a node {} already", quote(name));
+            return Err(Problem::new(span, message));
+        }
+        self.nodes.push(Node {
+            name: name.to_string(),
+        });
+        Ok(id)
+    }
+
+    /// Adds both directions of a link: the `i`-th of those that `ports` describes.
+    pub fn duplex(
+        &mut self,
+        name: &str,
+        span: Span,
+        (from, to): (NodeId, NodeId),
+        (ports, i): (&Duplex, usize),
+        seed: u64,
+    ) -> Result<LinkId, Problem> {
+        let id = self.links.len();
+        if id + 2 > limits::LINKS {
+            let message = format!("more than {} directed links", limits::LINKS);
+            return Err(Problem::new(span, message));
+        }
+        if from == to {
+            let node = quote(&self.nodes[from].name);
+            let message = format!("link {} joins {node} to itself", quote(name));
+            return Err(Problem::new(span, message));
+        }
+        if let Some(&other) = self.pairs.get(&(from, to)) {
+            let other = self.links[other].name.trim_end_matches(".reverse");
+            let (a, b) = (&self.nodes[from].name, &self.nodes[to].name);
+            let message = format!("link {} joins {a} and {b} already", quote(other));
+            let hint = "put a node into one of them; paths are given by their nodes";
+            return Err(Problem::new(span, message).hint(hint));
+        }
+        if self.link_index.insert(name.to_string(), id).is_some() {
+            let message = format!("there is a link {} already", quote(name));
+            return Err(Problem::new(span, message));
+        }
+        let reverse = format!("{name}.reverse");
+        self.link_index.insert(reverse.clone(), id + 1);
+        self.pairs.insert((from, to), id);
+        self.pairs.insert((to, from), id + 1);
+        self.directed(name.to_string(), from, to, ports.forward.port(i, id, seed))?;
+        self.directed(reverse, to, from, ports.reverse.port(i, id + 1, seed))?;
+        Ok(id)
+    }
+
+    fn directed(
+        &mut self,
+        name: String,
+        from: NodeId,
+        to: NodeId,
+        port: Port,
+    ) -> Result<(), Problem> {
+        let told = port.queue.discipline.aggregates().len();
+        self.count_aggregates(told, port.queue.span)?;
+        self.limits.push((port.queue.limit, port.queue.span));
+        self.links.push(Link {
+            name,
+            from,
+            to,
+            rate: port.rate,
+            delay: port.delay,
+            queue: Queue {
+                discipline: port.queue.discipline,
+                limit: Limit::Unlimited,
+            },
+            loss: port.loss,
+            control_loss: port.control_loss,
+            control_priority: port.control_priority,
+            attachment: false,
+        });
+        Ok(())
+    }
+
+    /// Refuses more aggregates in queues than there is memory for.
+    fn count_aggregates(&mut self, more: usize, span: Span) -> Result<(), Problem> {
+        self.aggregates += more;
+        if self.aggregates <= limits::PORT_AGGREGATES {
+            return Ok(());
+        }
+        let most = limits::PORT_AGGREGATES;
+        let message = format!("all queues together tell more than {most} aggregates apart");
+        Err(Problem::new(span, message))
+    }
+
+    /// The node that `value` names.
+    pub fn find_node(&self, value: &Value) -> Result<NodeId, Problem> {
+        let name = read::name(value, true)?;
+        self.node_index.get(name).copied().ok_or_else(|| {
+            Problem::new(value.span, format!("there is no node {}", quote(name)))
+                .known(name, self.nodes.iter().map(|n| n.name.as_str()))
+        })
+    }
+
+    /// The directed link that `value` names.
+    pub fn find_link(&self, value: &Value) -> Result<LinkId, Problem> {
+        let name = read::name(value, true)?;
+        self.link_index.get(name).copied().ok_or_else(|| {
+            let links = self.links.iter().filter(|l| !l.attachment);
+            Problem::new(value.span, format!("there is no link {}", quote(name)))
+                .known(name, links.map(|l| l.name.as_str()))
+        })
+    }
+
+    /// The directed link between two nodes, if they are neighbours.
+    pub fn between(&self, from: NodeId, to: NodeId) -> Option<LinkId> {
+        self.pairs.get(&(from, to)).copied()
+    }
+
+    /// Hands nodes and links over to the scenario, which has its flows, and resolves the
+    /// limits of the queues and the aggregates that their disciplines tell apart.
+    pub fn finish(&mut self, scenario: &mut Scenario, problems: &mut Problems) {
+        scenario.nodes = std::mem::take(&mut self.nodes);
+        scenario.links = std::mem::take(&mut self.links);
+        let mut crossing = vec![(Duration::ZERO, Bytes::ZERO); scenario.links.len()];
+        for (i, flow) in scenario.flows.iter().enumerate() {
+            let rtt = scenario.base_rtt(i);
+            for (links, size) in [(&flow.path, flow.packet), (&flow.reverse_path, flow.ack)] {
+                for &link in links {
+                    let (longest, largest) = &mut crossing[link];
+                    *longest = rtt.max(*longest);
+                    *largest = size.max(*largest);
+                }
+            }
+        }
+        for (i, (limit, span)) in std::mem::take(&mut self.limits).iter().enumerate() {
+            let discipline = &mut scenario.links[i].queue.discipline;
+            if !discipline.family().aggregate_params().is_empty() && !problems.is_full() {
+                let counted = self.count_aggregates(scenario.aggregates.len(), *span);
+                let arranged = counted
+                    .and_then(|()| arrange_aggregates(discipline, &scenario.aggregates, *span));
+                problems.keep(arranged);
+            }
+            let link = &scenario.links[i];
+            let (rtt, packet) = match crossing[i] {
+                (Duration::ZERO, _) => (link.delay + link.delay, Bytes::new(1000)),
+                crossed => crossed,
+            };
+            let least = Bytes::new(2 * packet.get());
+            scenario.links[i].queue.limit = match *limit {
+                RawLimit::Size(Size::Packets(n)) => Limit::Packets(n as u64),
+                RawLimit::Size(Size::Bytes(bytes)) => Limit::Bytes(bytes),
+                RawLimit::Time(time) => Limit::Bytes(link.rate.bytes_in(time).max(least)),
+                RawLimit::Product(x) => {
+                    let bytes = link.rate.bytes_in(rtt).as_f64() * x;
+                    Limit::Bytes(Bytes::from_f64(bytes.min(limits::AMOUNT.as_f64())).max(least))
+                }
+                RawLimit::Unlimited => Limit::Unlimited,
+            };
+        }
+    }
+}
+
+/// Gives a discipline the aggregates of the scenario.
+fn arrange_aggregates(
+    discipline: &mut Values,
+    names: &[String],
+    span: Span,
+) -> Result<(), Problem> {
+    if let Err(name) = discipline.arrange_aggregates(names) {
+        let message = format!("no flow belongs to the aggregate {}", quote(&name));
+        let hint = format!("[flow.NAME] has aggregate = {}", quote(&name));
+        let known = names.iter().map(String::as_str);
+        return Err(Problem::new(span, message).hint(hint).known(&name, known));
+    }
+    // What must hold between them can only be seen now.
+    (discipline.family().check)(discipline).map_err(|message| Problem::new(span, message))
+}
+
+/// Refuses to move a template's link.
+fn keeps_its_ends(entry: &Entry) -> Result<(), Problem> {
+    let entries = entry.value.table().map_or(&[][..], |t| &t.entries);
+    let mut ends = entries
+        .iter()
+        .filter(|e| matches!(e.key.as_str(), "from" | "to"));
+    match ends.next() {
+        Some(end) => {
+            let message = "this link was made by a template, which gives its ends";
+            Err(Problem::new(end.span, message))
+        }
+        None => Ok(()),
+    }
+}
+
+/// The ports of a template's link that has a table of its own.
+fn own(
+    table: &Table,
+    span: Span,
+    base: &Reader<'_>,
+    catalogue: &Catalogue,
+) -> Result<Duplex, Problem> {
+    let reader = Reader::new(&keys::LINK, table, span).or(base);
+    Duplex::read(&reader, LINK_LIMIT, 1, catalogue)
+}

@@ -1,0 +1,218 @@
+//! Ports: what feeds one direction of a link.
+
+use super::super::error::{Problem, Problems, Span};
+use super::super::family::DISCIPLINE;
+use super::super::read::{self, RawLimit, Reader};
+use super::super::tree::{Data, Value};
+use accord_family::Catalogue;
+use accord_family::Values;
+use accord_traffic::{Purpose, stream};
+use accord_units::{Duration, Rate};
+use rand_xoshiro::rand_core::Rng;
+
+/// Where a link of the network has no limit of its own.
+pub(super) const LINK_LIMIT: RawLimit = RawLimit::Product(1.0);
+/// Where a link that attaches a host has no limit of its own.
+pub(super) const ATTACHMENT_LIMIT: RawLimit = RawLimit::Unlimited;
+
+/// What a file says of the ports of some links.
+#[derive(Clone, Debug)]
+pub(super) struct Ports {
+    rate: Varied<Rate>,
+    delay: Varied<Duration>,
+    /// One queue, or several to draw from.
+    queues: Vec<RawQueue>,
+    /// Draws by this seed instead of the scenario's, so that the network stays the same
+    /// when a run is repeated with other seeds.
+    draw: Option<u64>,
+    loss: f64,
+    control_loss: f64,
+    control_priority: bool,
+}
+
+/// Both directions.
+#[derive(Clone, Debug)]
+pub(super) struct Duplex {
+    pub forward: Ports,
+    pub reverse: Ports,
+}
+
+#[derive(Clone, Debug)]
+pub(super) struct RawQueue {
+    pub span: Span,
+    pub discipline: Values,
+    pub limit: RawLimit,
+}
+
+/// One port.
+#[derive(Clone, Debug)]
+pub(super) struct Port {
+    pub rate: Rate,
+    pub delay: Duration,
+    pub queue: RawQueue,
+    pub loss: f64,
+    pub control_loss: f64,
+    pub control_priority: bool,
+}
+
+impl Duplex {
+    /// Reads both directions; `count` links share them.
+    pub fn read(
+        reader: &Reader<'_>,
+        default: RawLimit,
+        count: usize,
+        catalogue: &Catalogue,
+    ) -> Result<Duplex, Problem> {
+        let forward = Ports::read(reader, default, count, catalogue)?;
+        let reverse = match reader.reverse() {
+            Some(reverse) => Ports::read(&reverse, default, count, catalogue)?,
+            None => forward.clone(),
+        };
+        Ok(Duplex { forward, reverse })
+    }
+}
+
+impl Ports {
+    fn read(
+        reader: &Reader<'_>,
+        default: RawLimit,
+        count: usize,
+        catalogue: &Catalogue,
+    ) -> Result<Ports, Problem> {
+        let mut queues = Vec::new();
+        let table = reader.given("queue").and_then(Value::table);
+        let draw = table.and_then(|t| t.get("seed")).map(seed).transpose()?;
+        match reader.given("queue") {
+            Some(value) => read_queue(value, default, catalogue, &mut queues)?,
+            None => {
+                let value = Value {
+                    span: reader.span,
+                    data: Data::Text("droptail".to_string()),
+                };
+                read_queue(&value, default, catalogue, &mut queues)?;
+            }
+        }
+        Ok(Ports {
+            rate: reader.get("rate", |v| Varied::read(v, count, read::rate))?,
+            delay: reader.get("delay", |v| Varied::read(v, count, read::delay))?,
+            queues,
+            draw,
+            loss: reader.get("loss", read::probability)?,
+            control_loss: reader.get("control_loss", read::probability)?,
+            control_priority: reader.get("control_priority", read::flag)?,
+        })
+    }
+
+    /// The port of the `i`-th link, which has the index `link` in the scenario.
+    pub fn port(&self, i: usize, link: usize, seed: u64) -> Port {
+        let seed = self.draw.unwrap_or(seed);
+        let drawn = match self.queues.len() {
+            1 => 0,
+            // The bias of the remainder is below 2^-40 for lists that fit a file.
+            n => (stream(seed, link, Purpose::Discipline).next_u64() % n as u64) as usize,
+        };
+        Port {
+            rate: self.rate.at(i),
+            delay: self.delay.at(i),
+            queue: self.queues[drawn].clone(),
+            loss: self.loss,
+            control_loss: self.control_loss,
+            control_priority: self.control_priority,
+        }
+    }
+}
+
+pub(super) fn seed(value: &Value) -> Result<u64, Problem> {
+    read::whole(value, 0, i64::MAX as u64)
+}
+
+/// A quantity that may differ from flow to flow.
+#[derive(Clone, Debug)]
+enum Varied<T> {
+    /// These go round.
+    List(Vec<T>),
+    /// So many at even steps from the first to the last.
+    Spread(T, T, usize),
+}
+
+/// A quantity that has values between two others.
+trait Between: Copy {
+    /// The value at `share`, from 0 to 1, of the way.
+    fn between(from: Self, to: Self, share: f64) -> Self;
+}
+
+impl Between for Rate {
+    fn between(from: Rate, to: Rate, share: f64) -> Rate {
+        let (from, to) = (from.as_bps_f64(), to.as_bps_f64());
+        Rate::from_bps_f64(from + (to - from) * share)
+    }
+}
+
+impl Between for Duration {
+    fn between(from: Duration, to: Duration, share: f64) -> Duration {
+        let (from, to) = (from.as_ps() as f64, to.as_ps() as f64);
+        Duration::from_ps((from + (to - from) * share).round() as u64)
+    }
+}
+
+impl<T: Between> Varied<T> {
+    fn read(
+        value: &Value,
+        count: usize,
+        read: impl Fn(&Value) -> Result<T, Problem>,
+    ) -> Result<Varied<T>, Problem> {
+        match &value.data {
+            Data::List(list) if list.is_empty() => {
+                Err(Problem::new(value.span, "the list is empty"))
+            }
+            Data::List(list) => list
+                .iter()
+                .map(read)
+                .collect::<Result<_, _>>()
+                .map(Varied::List),
+            Data::Table(table) => match table.get("spread").and_then(Value::list) {
+                Some([first, last]) => Ok(Varied::Spread(read(first)?, read(last)?, count)),
+                _ => Err(Problem::new(
+                    value.span,
+                    "expected { spread = [first, last] }",
+                )),
+            },
+            _ => Ok(Varied::List(vec![read(value)?])),
+        }
+    }
+
+    fn at(&self, i: usize) -> T {
+        match self {
+            Varied::List(list) => list[i % list.len()],
+            Varied::Spread(first, last, count) => {
+                let steps = count.saturating_sub(1).max(1);
+                T::between(*first, *last, i as f64 / steps as f64)
+            }
+        }
+    }
+}
+
+fn read_queue(
+    value: &Value,
+    default: RawLimit,
+    catalogue: &Catalogue,
+    queues: &mut Vec<RawQueue>,
+) -> Result<(), Problem> {
+    let table = value.table();
+    if let Some(list) = table.and_then(|t| t.get("random")).and_then(Value::list) {
+        return list
+            .iter()
+            .try_for_each(|v| read_queue(v, default, catalogue, queues));
+    }
+    let mut problems = Problems::default();
+    let Some(discipline) = DISCIPLINE.read(value, catalogue.disciplines, &mut problems) else {
+        return Err(problems.first(value.span));
+    };
+    let limit = table.and_then(|t| t.get("limit"));
+    queues.push(RawQueue {
+        span: value.span,
+        discipline,
+        limit: limit.map_or(Ok(default), read::limit)?,
+    });
+    Ok(())
+}

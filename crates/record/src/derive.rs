@@ -1,0 +1,119 @@
+//! What follows from the series of an engine and from the scenario: the rates of links, and
+//! ratios.
+
+use crate::run::Series;
+use accord_scenario::{Change, LinkId, Scenario};
+use accord_scenario::{Entity, Fold, Metric};
+
+/// The rate of a link over time, which the events of the scenario set.
+#[derive(Clone, Debug)]
+pub(crate) struct RateCurve {
+    /// From when on, in seconds, and bits per second; in order.
+    steps: Vec<(f64, f64)>,
+}
+
+impl RateCurve {
+    pub fn new(scenario: &Scenario, link: LinkId) -> RateCurve {
+        let mut steps = vec![(0.0, scenario.links[link].rate.as_bps_f64())];
+        for event in &scenario.events {
+            if let Change::Rate(changed, rate) = event.change
+                && changed == link
+            {
+                steps.push((event.at.as_secs_f64(), rate.as_bps_f64()));
+            }
+        }
+        RateCurve { steps }
+    }
+
+    /// Its mean from `from` to `to`, in bit/s.
+    pub fn mean(&self, from: f64, to: f64) -> f64 {
+        let first = self.steps.partition_point(|&(at, _)| at <= from).max(1) - 1;
+        let last = self.steps.partition_point(|&(at, _)| at < to).max(1) - 1;
+        if first >= last {
+            return self.steps[first].1;
+        }
+        let bits = (first..=last).map(|i| {
+            let (start, rate) = self.steps[i];
+            let end = self.steps.get(i + 1).map_or(to, |&(end, _)| end.min(to));
+            rate * (end - start.max(from))
+        });
+        bits.sum::<f64>() / (to - from)
+    }
+}
+
+/// Adds to the series of an engine what follows from them and from the scenario:
+/// [`Metric::LinkRate`] of each link that is recorded, and each ratio whose two metrics are
+/// there. `time` holds the ends of the sampling periods. Gives them in order.
+pub fn complete(scenario: &Scenario, time: &[f64], mut series: Vec<Series>) -> Vec<Series> {
+    let starts = || std::iter::once(0.0).chain(time.iter().copied());
+    let mut links: Vec<LinkId> = (series.iter())
+        .filter_map(|s| match s.entity {
+            Entity::Link(link) => Some(link),
+            _ => None,
+        })
+        .collect();
+    links.sort_unstable();
+    links.dedup();
+    series.extend(links.into_iter().map(|link| {
+        let curve = RateCurve::new(scenario, link);
+        let periods = starts().zip(time);
+        Series {
+            metric: Metric::LinkRate,
+            entity: Entity::Link(link),
+            values: periods.map(|(from, to)| curve.mean(from, *to)).collect(),
+        }
+    }));
+    series.sort_by_key(|s| (s.entity, s.metric));
+    let ratios: Vec<Series> = (series.chunk_by(|a, b| a.entity == b.entity))
+        .flat_map(ratios)
+        .collect();
+    series.extend(ratios);
+    series.sort_by_key(|s| (s.entity, s.metric));
+    series
+}
+
+/// The ratios of an entity, of its other series.
+fn ratios(of_one: &[Series]) -> impl Iterator<Item = Series> {
+    let find = |metric| of_one.iter().find(move |s: &&Series| s.metric == metric);
+    Metric::ALL.iter().filter_map(move |&metric| {
+        let Fold::Ratio(over, under) = metric.fold() else {
+            return None;
+        };
+        let (a, b) = (find(over)?, find(under)?);
+        let pairs = a.values.iter().zip(&b.values);
+        let ratio = |(a, b): (&f64, &f64)| Metric::ratio(over, *a, under, *b).unwrap_or(f64::NAN);
+        Some(Series {
+            metric,
+            entity: a.entity,
+            values: pairs.map(ratio).collect(),
+        })
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_mean_rate_is_that_of_all_its_steps() {
+        let steps = vec![(0.0, 10.0), (5.05, 1.0), (7.05, 0.0), (8.0, 4.0)];
+        let curve = RateCurve { steps };
+        let known = [
+            (0.0, 5.0, 10.0),
+            (5.0, 5.1, 5.5),
+            (5.1, 7.0, 1.0),
+            (5.05, 7.05, 1.0),
+            (7.05, 8.0, 0.0),
+            (7.1, 7.2, 0.0),
+            (4.05, 9.05, (10.0 + 2.0 + 4.2) / 5.0),
+            (9.0, 20.0, 4.0),
+        ];
+        for (from, to, mean) in known {
+            let is = curve.mean(from, to);
+            assert!(
+                (is - mean).abs() < 1e-12,
+                "{from} to {to}: {is}, not {mean}"
+            );
+        }
+    }
+}

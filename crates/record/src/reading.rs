@@ -1,0 +1,325 @@
+//! What engines that run packets know of flows and links at the instant of a sample, and the
+//! values that are recorded of it.
+
+use accord_scenario::{Metric, Of};
+use accord_units::{Bytes, Duration};
+
+/// A flow at the instant of a sample: sums since the start of the run, and its state.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct FlowReading {
+    /// It has started, and has not both stopped and left the network: none of its data is on
+    /// the way.
+    pub active: bool,
+    /// Data bytes sent.
+    pub sent: u64,
+    /// Data bytes delivered.
+    pub delivered: u64,
+    /// Data bytes delivered for the first time.
+    pub fresh: u64,
+    /// Delays of the data delivered, where they are known.
+    pub delays: Option<Delays>,
+    /// Packets sent again.
+    pub retransmissions: u64,
+    /// Packets of any kind that were dropped or lost on the way.
+    pub losses: u64,
+    /// Data bytes that were dropped or lost on the way.
+    pub lost: u64,
+    /// Bytes queued on its path [Xia05 eq. 1].
+    pub accumulation: u64,
+    /// Congestion window.
+    pub cwnd: Option<Bytes>,
+    /// Slow-start threshold.
+    pub ssthresh: Option<Bytes>,
+    /// Smoothed round-trip time.
+    pub rtt: Option<Duration>,
+    /// Base round-trip time as estimated.
+    pub min_rtt: Option<Duration>,
+    /// Accumulation as estimated, in bytes.
+    pub accumulation_estimate: Option<f64>,
+}
+
+/// Delays of data packets that were delivered; sums since the start of the run.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Delays {
+    /// The number of packets.
+    pub packets: u64,
+    /// Picoseconds from the sender to the receiver.
+    pub total: f64,
+    /// Picoseconds more than the path takes with empty queues.
+    pub queuing: f64,
+}
+
+impl Delays {
+    /// A packet is delivered that was on its way for `delay`; with empty queues it takes
+    /// `one_way`.
+    #[inline]
+    pub fn add(&mut self, delay: Duration, one_way: Duration) {
+        self.packets += 1;
+        self.total += delay.as_ps() as f64;
+        self.queuing += delay.saturating_sub(one_way).as_ps() as f64;
+    }
+}
+
+/// A directed link at the instant of a sample: sums since the start of the run, and its state.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct LinkReading {
+    /// Bytes sent, with the sent part of the packet in service.
+    pub served: f64,
+    /// Packets offered.
+    pub offered: u64,
+    /// Packets dropped, by the discipline or for want of room.
+    pub drops: u64,
+    /// Packets marked.
+    pub marks: u64,
+    /// Packets marked or dropped by the discipline.
+    pub judged: u64,
+    /// The most packets, and the most bytes, that were queued at any time since the reading
+    /// before.
+    pub longest: (u64, u64),
+    /// Packets queued, integrated over time: packets times picoseconds.
+    pub packet_area: u128,
+    /// Bytes queued, integrated over time: bytes times picoseconds.
+    pub area: u128,
+    /// Price in seconds, where the discipline has one of its own.
+    pub price: Option<f64>,
+    /// Virtual delay.
+    pub virtual_delay: Duration,
+    /// The discipline's average of the signal that bandwidth is left, where it has one.
+    pub excess_bandwidth: Option<f64>,
+    /// The discipline's state of each aggregate, if it tells them apart.
+    pub aggregates: Vec<AggregateReading>,
+}
+
+/// An aggregate at a link at the instant of a sample.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct AggregateReading {
+    /// Probability that its next packet joins the queue.
+    pub transmit_probability: f64,
+    /// Bytes that came since the start of the run.
+    pub offered: u64,
+    /// Bytes that joined the queue.
+    pub admitted: u64,
+    /// The decrease factor in force, times the rate of the link.
+    pub decrease_factor: f64,
+    /// Its rate over that of those it is measured against, where something measures it.
+    pub rate_ratio: Option<f64>,
+}
+
+impl AggregateReading {
+    /// The values of all metrics of aggregates, in their order, for the `period` seconds since
+    /// the reading `last`.
+    pub(crate) fn record(&self, last: &AggregateReading, period: f64, row: &mut Vec<f64>) {
+        let rate = |now: u64, then: u64| (now - then) as f64 * 8.0 / period;
+        use Metric::*;
+        for metric in Metric::ALL.iter().filter(|m| m.of() == Of::Aggregate) {
+            row.push(match metric {
+                TransmitProbability => self.transmit_probability,
+                OfferedRate => rate(self.offered, last.offered),
+                AdmittedRate => rate(self.admitted, last.admitted),
+                DecreaseFactor => self.decrease_factor,
+                RateRatio => self.rate_ratio.unwrap_or(f64::NAN),
+                // Of something else, or derived from others.
+                Throughput | Goodput | SendingRate | Cwnd | Ssthresh | Rtt | MinRtt
+                | Accumulation | AccumulationEstimate | Retransmissions | Losses | LostRate
+                | PathLossRatio | Deliveries | DelaySum | QueuingSum | OneWayDelay
+                | PathQueuingDelay | CompletionTime | TransferSize | Backlog | BacklogPackets
+                | BacklogMax | BacklogPacketsMax | LinkRate | ServedRate | QueuingDelay
+                | Utilisation | Arrivals | Drops | Marks | Judged | MarkingProbability
+                | LossRatio | Price | FairnessIndex | AggregateFairness | ExcessBandwidth => {
+                    f64::NAN
+                }
+            });
+        }
+    }
+}
+
+impl LinkReading {
+    /// The values of `metrics`, in their order, for the `period` seconds since the reading
+    /// `last`, in which the link's rate was `rate` bit/s in the mean. How fair its aggregates'
+    /// rates are, it is told.
+    pub(crate) fn record(
+        &self,
+        last: &LinkReading,
+        period: f64,
+        rate: f64,
+        metrics: &[Metric],
+        fairness: impl Fn() -> f64,
+        row: &mut Vec<f64>,
+    ) {
+        let mean = |now: u128, then: u128| now.saturating_sub(then) as f64 * 1e-12 / period;
+        let backlog = mean(self.area, last.area);
+        let price = || match self.price {
+            Some(price) => price,
+            None if rate > 0.0 => backlog * 8.0 / rate + self.virtual_delay.as_secs_f64(),
+            None => f64::NAN,
+        };
+        use Metric::*;
+        for metric in metrics {
+            row.push(match metric {
+                Backlog => backlog,
+                BacklogPackets => mean(self.packet_area, last.packet_area),
+                BacklogMax => self.longest.1 as f64,
+                BacklogPacketsMax => self.longest.0 as f64,
+                ServedRate => (self.served - last.served) * 8.0 / period,
+                Arrivals => (self.offered - last.offered) as f64,
+                Drops => (self.drops - last.drops) as f64,
+                Marks => (self.marks - last.marks) as f64,
+                Judged => (self.judged - last.judged) as f64,
+                Price => price(),
+                AggregateFairness => fairness(),
+                ExcessBandwidth => self.excess_bandwidth.unwrap_or(f64::NAN),
+                // Of something else, or derived from others.
+                Throughput | Goodput | SendingRate | Cwnd | Ssthresh | Rtt | MinRtt
+                | Accumulation | AccumulationEstimate | Retransmissions | Losses | LostRate
+                | PathLossRatio | Deliveries | DelaySum | QueuingSum | OneWayDelay
+                | PathQueuingDelay | CompletionTime | TransferSize | LinkRate | QueuingDelay
+                | Utilisation | MarkingProbability | LossRatio | FairnessIndex
+                | TransmitProbability | OfferedRate | AdmittedRate | DecreaseFactor | RateRatio => {
+                    f64::NAN
+                }
+            });
+        }
+    }
+}
+
+impl FlowReading {
+    /// The sum of two flows, of what makes sense as one.
+    pub(crate) fn plus(&self, other: &FlowReading) -> FlowReading {
+        FlowReading {
+            active: self.active || other.active,
+            sent: self.sent + other.sent,
+            delivered: self.delivered + other.delivered,
+            fresh: self.fresh + other.fresh,
+            delays: match (self.delays, other.delays) {
+                (Some(a), Some(b)) => Some(Delays {
+                    packets: a.packets + b.packets,
+                    total: a.total + b.total,
+                    queuing: a.queuing + b.queuing,
+                }),
+                (a, b) => a.or(b),
+            },
+            retransmissions: self.retransmissions + other.retransmissions,
+            losses: self.losses + other.losses,
+            lost: self.lost + other.lost,
+            accumulation: self.accumulation + other.accumulation,
+            ..FlowReading::default()
+        }
+    }
+
+    /// Whether it had a share in what happened since the reading `last`: it is active, or was
+    /// and did something.
+    fn was_active(&self, last: &FlowReading) -> bool {
+        let done = |r: &FlowReading| (r.sent, r.delivered, r.losses);
+        self.active || done(self) != done(last)
+    }
+
+    /// Its rate of delivery for the `period` seconds since the reading `last`, in bit/s; no number
+    /// for a flow that was not active.
+    pub(crate) fn throughput(&self, last: &FlowReading, period: f64) -> f64 {
+        match self.was_active(last) {
+            true => (self.delivered - last.delivered) as f64 * 8.0 / period,
+            false => f64::NAN,
+        }
+    }
+
+    /// The values of `metrics`, in their order, for the `period` seconds since the reading
+    /// `last`.
+    pub(crate) fn record(
+        &self,
+        metrics: &[Metric],
+        last: &FlowReading,
+        period: f64,
+        row: &mut Vec<f64>,
+    ) {
+        let throughput = self.throughput(last, period);
+        let rate = |now: u64, then: u64| (now - then) as f64 * 8.0 / period;
+        let bytes = |b: Option<Bytes>| b.map_or(f64::NAN, Bytes::as_f64);
+        let seconds = |d: Option<Duration>| d.map_or(f64::NAN, Duration::as_secs_f64);
+        let there = self.was_active(last);
+        let delays = |of: fn(&Delays) -> f64| {
+            let now = self.delays.as_ref().map_or(f64::NAN, of);
+            now - last.delays.as_ref().map_or(0.0, of)
+        };
+        use Metric::*;
+        for metric in metrics {
+            row.push(match metric {
+                _ if !there => f64::NAN,
+                Throughput => throughput,
+                Goodput => rate(self.fresh, last.fresh),
+                SendingRate => rate(self.sent, last.sent),
+                Accumulation => self.accumulation as f64,
+                Retransmissions => (self.retransmissions - last.retransmissions) as f64,
+                Losses => (self.losses - last.losses) as f64,
+                LostRate => rate(self.lost, last.lost),
+                Deliveries => delays(|d| d.packets as f64),
+                DelaySum => delays(|d| d.total * 1e-12),
+                QueuingSum => delays(|d| d.queuing * 1e-12),
+                _ if !self.active => f64::NAN,
+                Cwnd => bytes(self.cwnd),
+                Ssthresh => bytes(self.ssthresh),
+                Rtt => seconds(self.rtt),
+                MinRtt => seconds(self.min_rtt),
+                AccumulationEstimate => self.accumulation_estimate.unwrap_or(f64::NAN),
+                // Of something else, or derived from others.
+                OneWayDelay | PathQueuingDelay | PathLossRatio | CompletionTime | TransferSize
+                | Backlog | BacklogMax | BacklogPacketsMax | BacklogPackets | LinkRate
+                | ServedRate | QueuingDelay | Utilisation | Arrivals | Drops | Marks | Judged
+                | MarkingProbability | LossRatio | Price | FairnessIndex | AggregateFairness
+                | ExcessBandwidth | TransmitProbability | OfferedRate | AdmittedRate
+                | DecreaseFactor | RateRatio => f64::NAN,
+            });
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn metrics(of: Of) -> Vec<Metric> {
+        let all = Metric::ALL.iter().copied();
+        all.filter(|m| m.of() == of && !m.is_ratio()).collect()
+    }
+
+    /// A metric without an arm in `record` would be recorded as no value, without a word.
+    #[test]
+    fn every_metric_is_recorded() {
+        let nothing = FlowReading::default();
+        let flow = FlowReading {
+            active: true,
+            delays: Some(Delays::default()),
+            cwnd: Some(Bytes::new(1)),
+            ssthresh: Some(Bytes::new(1)),
+            rtt: Some(Duration::from_ms(1)),
+            min_rtt: Some(Duration::from_ms(1)),
+            accumulation_estimate: Some(1.0),
+            ..nothing
+        };
+        let link = LinkReading {
+            excess_bandwidth: Some(1.0),
+            ..LinkReading::default()
+        };
+        let aggregate = AggregateReading {
+            rate_ratio: Some(1.0),
+            ..AggregateReading::default()
+        };
+        let mut of_links = metrics(Of::Link);
+        // From the scenario.
+        of_links.retain(|m| *m != Metric::LinkRate);
+        let (mut flows, mut links, mut aggregates) = (vec![], vec![], vec![]);
+        flow.record(&metrics(Of::Flow), &nothing, 1.0, &mut flows);
+        let idle = LinkReading::default();
+        link.record(&idle, 1.0, 1e6, &of_links, || 1.0, &mut links);
+        aggregate.record(&AggregateReading::default(), 1.0, &mut aggregates);
+        for (names, row) in [
+            (metrics(Of::Flow), flows),
+            (of_links, links),
+            (metrics(Of::Aggregate), aggregates),
+        ] {
+            assert_eq!(names.len(), row.len());
+            for (metric, value) in names.iter().zip(row) {
+                assert!(!value.is_nan(), "{metric} is not recorded");
+            }
+        }
+    }
+}

@@ -1,0 +1,257 @@
+//! Series, sampled at a period, bounded in memory: when the columns are full, pairs of
+//! samples are merged and the period doubles.
+
+use crate::derive::{RateCurve, complete};
+use crate::fairness::Fairness;
+use crate::reading::{AggregateReading, FlowReading, LinkReading};
+use crate::run::Series;
+use accord_scenario::{Entity, Fold, Metric, Of};
+use accord_scenario::{LinkId, Recorded, Scenario};
+use accord_units::{Duration, Time};
+use std::ops::Range;
+
+/// All columns together hold no more values than this (128 MiB).
+const BUDGET: usize = 1 << 24;
+/// A column holds no more and, budget or not, no fewer values than this.
+const LONGEST: usize = 1 << 16;
+const SHORTEST: usize = 64;
+/// So many samples are taken as rows before they are put into the columns, which are many
+/// and far apart. `SHORTEST` and, as it is clamped, every capacity is a multiple of it.
+const BLOCK: usize = 32;
+
+/// A group that has series of its own.
+#[derive(Clone, Debug)]
+struct Group {
+    /// Its flows, where their sum is recorded.
+    sum: Option<Range<usize>>,
+    /// It has a fairness index.
+    index: bool,
+}
+
+/// The series of a run in the making.
+#[derive(Clone, Debug)]
+pub struct Recorder {
+    period: Duration,
+    time: Vec<f64>,
+    columns: Vec<Series>,
+    /// Samples that are not in the columns yet, one after the other.
+    rows: Vec<f64>,
+    capacity: usize,
+    /// The recorded links, and what was read last.
+    links: Vec<(LinkId, LinkReading)>,
+    /// The rates of these links.
+    rates_of_links: Vec<RateCurve>,
+    /// What was read last of all flows, and which are recorded one by one.
+    flows: Vec<(FlowReading, bool)>,
+    of_flows: Vec<Metric>,
+    /// Groups of which the sum over their flows is recorded, a fairness index, or both.
+    groups: Vec<Group>,
+    sums: Vec<Metric>,
+    /// The metrics that links have here.
+    of_links: Vec<Metric>,
+    fairness: Fairness,
+    /// Rates of the flows, for the fairness.
+    rates: Vec<f64>,
+    last: Time,
+}
+
+impl Recorder {
+    /// Columns for every flow or group and every link that is not an attachment.
+    pub fn new(scenario: &Scenario) -> Recorder {
+        let mut columns = Vec::new();
+        let mut add = |entity, metrics: &[Metric]| {
+            columns.extend(metrics.iter().map(|&metric| Series {
+                metric,
+                entity,
+                values: Vec::new(),
+            }));
+        };
+        let told_apart = |link: LinkId| scenario.links[link].queue.discipline.aggregates().len();
+        let recorded = scenario.links.iter().enumerate();
+        let recorded = recorded.filter(|(_, l)| !l.attachment);
+        let recorded: Vec<LinkId> = recorded.map(|(id, _)| id).collect();
+        let fairness = Fairness::new(scenario, &recorded);
+        let tells_apart = recorded.iter().any(|&l| told_apart(l) > 0);
+        let mut of_links = metrics_of(Of::Link);
+        of_links.retain(|metric| match metric {
+            Metric::AggregateFairness => fairness.is_of_links(),
+            Metric::ExcessBandwidth => tells_apart,
+            // From the scenario, when all is recorded.
+            Metric::LinkRate => false,
+            _ => true,
+        });
+        let of_flows = metrics_of(Of::Flow);
+        let sums: Vec<Metric> = of_flows.iter().copied().filter(|m| m.adds()).collect();
+        let mut flows = vec![(FlowReading::default(), false); scenario.flows.len()];
+        for flow in scenario.recorded_flows() {
+            add(Entity::Flow(flow), &of_flows);
+            flows[flow].1 = true;
+        }
+        let mut groups = Vec::new();
+        let mut indices = fairness.groups().peekable();
+        for (id, g) in scenario.groups.iter().enumerate() {
+            let sum = (g.recorded == Recorded::Group).then(|| g.flows.clone());
+            let index = indices.next_if_eq(&id).is_some();
+            if sum.is_some() {
+                add(Entity::Group(id), &sums);
+            }
+            if index {
+                add(Entity::Group(id), &metrics_of(Of::Group));
+            }
+            groups.push(Group { sum, index });
+        }
+        drop(indices);
+        for &link in &recorded {
+            add(Entity::Link(link), &of_links);
+        }
+        for &link in &recorded {
+            for aggregate in 0..told_apart(link) {
+                let entity = Entity::Aggregate { link, aggregate };
+                add(entity, &metrics_of(Of::Aggregate));
+            }
+        }
+        let idle = |link: LinkId| {
+            let aggregates = vec![AggregateReading::default(); told_apart(link)];
+            LinkReading {
+                aggregates,
+                ..LinkReading::default()
+            }
+        };
+        let links = recorded.iter().map(|&link| (link, idle(link))).collect();
+        let curve = |&link: &LinkId| RateCurve::new(scenario, link);
+        let capacity = (BUDGET / columns.len().max(1)).clamp(SHORTEST, LONGEST);
+        Recorder {
+            period: scenario.sample,
+            time: Vec::new(),
+            columns,
+            rows: Vec::new(),
+            capacity: capacity - capacity % BLOCK,
+            links,
+            rates_of_links: recorded.iter().map(curve).collect(),
+            flows,
+            of_flows,
+            groups,
+            sums,
+            of_links,
+            fairness,
+            rates: vec![f64::NAN; scenario.flows.len()],
+            last: Time::ZERO,
+        }
+    }
+
+    /// The current sampling period.
+    pub fn period(&self) -> Duration {
+        self.period
+    }
+
+    /// The links that are recorded, in the order of their readings.
+    pub fn links(&self) -> impl Iterator<Item = LinkId> {
+        self.links.iter().map(|(link, _)| *link)
+    }
+
+    /// Adds a sample: a reading of each flow, and of each recorded link.
+    pub fn sample(
+        &mut self,
+        now: Time,
+        mut flow: impl FnMut(usize) -> FlowReading,
+        mut link: impl FnMut(LinkId) -> LinkReading,
+    ) {
+        let period = now.since(self.last).as_secs_f64();
+        let (from, to) = (self.last.as_secs_f64(), now.as_secs_f64());
+        self.last = now;
+        self.time.push(now.as_secs_f64());
+        let rows = &mut self.rows;
+        // A group has sums at any time, of no flows if none is active.
+        let nothing = FlowReading {
+            active: true,
+            ..FlowReading::default()
+        };
+        let sum = |sum: FlowReading, (reading, _): &(FlowReading, bool)| sum.plus(reading);
+        let sums = |flows: &[(FlowReading, bool)], groups: &[Group]| -> Vec<FlowReading> {
+            let summed = groups.iter().filter_map(|g| g.sum.clone());
+            let summed = summed.map(|f| flows[f].iter().fold(nothing, sum));
+            summed.collect()
+        };
+        let last_sums = sums(&self.flows, &self.groups);
+        for (id, ((last, alone), rate)) in self.flows.iter_mut().zip(&mut self.rates).enumerate() {
+            let reading = flow(id);
+            *rate = reading.throughput(last, period);
+            if *alone {
+                reading.record(&self.of_flows, last, period, rows);
+            }
+            *last = reading;
+        }
+        let now_sums = sums(&self.flows, &self.groups);
+        let mut summed = now_sums.iter().zip(&last_sums);
+        let mut indices = self.fairness.sample(now, &self.rates);
+        for group in &self.groups {
+            if group.sum.is_some()
+                && let Some((reading, last)) = summed.next()
+            {
+                reading.record(&self.sums, last, period, rows);
+            }
+            if group.index {
+                rows.extend(indices.next());
+            }
+        }
+        drop(indices);
+        let before = rows.len();
+        let mut aggregates = Vec::new();
+        for (place, (id, last)) in self.links.iter_mut().enumerate() {
+            let reading = link(*id);
+            let fairness = || self.fairness.of_link(place);
+            let rate = self.rates_of_links[place].mean(from, to);
+            reading.record(last, period, rate, &self.of_links, fairness, rows);
+            for (now, then) in reading.aggregates.iter().zip(&last.aggregates) {
+                now.record(then, period, &mut aggregates);
+            }
+            *last = reading;
+        }
+        debug_assert_eq!(rows.len() - before, self.links.len() * self.of_links.len());
+        rows.append(&mut aggregates);
+        if self.time.len().is_multiple_of(BLOCK) {
+            self.flush();
+        }
+        if self.time.len() == self.capacity {
+            self.merge_pairs();
+        }
+    }
+
+    /// Puts the rows into the columns.
+    fn flush(&mut self) {
+        let width = self.columns.len();
+        for (i, column) in self.columns.iter_mut().enumerate() {
+            let values = self.rows.iter().skip(i).step_by(width);
+            column.values.extend(values);
+        }
+        self.rows.clear();
+    }
+
+    fn merge_pairs(&mut self) {
+        self.period = self.period + self.period;
+        self.time = self.time.chunks_exact(2).map(|pair| pair[1]).collect();
+        for column in &mut self.columns {
+            let fold = column.metric.fold();
+            let merge = |pair: &[f64]| match (pair[0].is_nan(), pair[1].is_nan()) {
+                (true, _) => pair[1],
+                (_, true) => pair[0],
+                _ if fold == Fold::Sum => pair[0] + pair[1],
+                _ if fold == Fold::Max => pair[0].max(pair[1]),
+                _ => (pair[0] + pair[1]) / 2.0,
+            };
+            column.values = column.values.chunks_exact(2).map(merge).collect();
+        }
+    }
+
+    /// The series, and the times that they share.
+    pub fn finish(mut self, scenario: &Scenario) -> (Vec<f64>, Vec<Series>) {
+        self.flush();
+        let series = complete(scenario, &self.time, self.columns);
+        (self.time, series)
+    }
+}
+
+fn metrics_of(of: Of) -> Vec<Metric> {
+    let all = Metric::ALL.iter().copied();
+    all.filter(|m| m.of() == of && !m.is_ratio()).collect()
+}

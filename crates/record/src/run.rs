@@ -1,0 +1,178 @@
+//! The record of a run: the same for every engine.
+
+use crate::transfer::{Transfer, of_entity};
+use accord_scenario::Engine;
+use accord_scenario::Window;
+use accord_scenario::{Entity, Fold, Metric, Of};
+use accord_units::Time;
+
+/// The result of an engine.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Run {
+    /// The manifest, by which it can be run again.
+    pub manifest: Manifest,
+    /// End of each sampling period, in seconds; evenly spaced, increasing.
+    pub time: Vec<f64>,
+    /// The recorded series, each as long as `time`, ordered by entity, then metric.
+    pub series: Vec<Series>,
+    /// The finished transfers, by flow and start; from engines that see transfers.
+    pub transfers: Vec<Transfer>,
+    /// The work that it took.
+    pub statistics: Statistics,
+    /// How exact the equilibria are, phase by phase, for an engine that computes some. A phase
+    /// without one is not here; a note says why.
+    pub certificates: Vec<Certificate>,
+    /// Notes for readers: a phase without equilibrium, a coarser sampling.
+    pub notes: Vec<String>,
+    /// Why no verdict may be drawn from it, if so: the machine did not keep up.
+    pub unfit: Option<String>,
+}
+
+/// How far the equilibrium of a phase is from the optimum: the residuals of the
+/// Karush-Kuhn-Tucker conditions, as fractions, zero at the optimum.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Certificate {
+    /// Start of the phase.
+    pub start: Time,
+    /// End of the phase.
+    pub end: Time,
+    /// The largest difference of a flow's rate from what it sends at the price of its path.
+    pub stationarity: f64,
+    /// The largest excess of a link's load over its capacity.
+    pub feasibility: f64,
+    /// The largest price of unused capacity, of what the flows of the link pay.
+    pub complementarity: f64,
+    /// Bound on the utility that is missing, of what all flows pay.
+    pub gap: f64,
+}
+
+impl Certificate {
+    /// The residuals with their names.
+    pub fn residuals(&self) -> [(&'static str, f64); 4] {
+        [
+            ("stationarity", self.stationarity),
+            ("feasibility", self.feasibility),
+            ("complementarity", self.complementarity),
+            ("gap", self.gap),
+        ]
+    }
+}
+
+/// The facts that repeat a run, and show that it was repeated.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Manifest {
+    /// The engine.
+    pub engine: Engine,
+    /// Version of Accord.
+    pub version: &'static str,
+    /// Hash of the resolved scenario, in hexadecimal.
+    pub scenario_hash: String,
+    /// The seed.
+    pub seed: u64,
+    /// Digest of all that happened, in hexadecimal: equal digests, equal runs.
+    pub digest: String,
+}
+
+impl Manifest {
+    /// The digest of an engine whose series are all that happens in it: as FNV-1a, but of
+    /// whole values, and turned so that every bit reaches all others.
+    pub fn digest(series: &[Series]) -> String {
+        let values = series.iter().flat_map(|s| &s.values);
+        let hash = values.fold(0xcbf2_9ce4_8422_2325u64, |h, v| {
+            (h ^ v.to_bits())
+                .wrapping_mul(0x100_0000_01b3)
+                .rotate_left(23)
+        });
+        format!("{hash:016x}")
+    }
+}
+
+/// One metric of one flow or link over time.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Series {
+    /// The quantity; its unit is [`Metric::unit`].
+    pub metric: Metric,
+    /// Whose it is.
+    pub entity: Entity,
+    /// One value for each sampling period; NaN where there is none (the flow is not
+    /// active, nothing was measured).
+    pub values: Vec<f64>,
+}
+
+/// The work that a run took.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Statistics {
+    /// Packets crossing a link, summed over links (packet engine).
+    pub packet_hops: u64,
+    /// Events handled (packet engine) or iterations (theory).
+    pub steps: u64,
+}
+
+impl Run {
+    /// The series of a metric of a flow or link, if the engine has it.
+    pub fn series(&self, metric: Metric, entity: Entity) -> Option<&Series> {
+        let key = |s: &Series| (s.entity, s.metric);
+        let i = self
+            .series
+            .binary_search_by_key(&(entity, metric), key)
+            .ok()?;
+        Some(&self.series[i])
+    }
+
+    /// Indices of the sampling periods that lie within `window`.
+    pub fn within(&self, window: Window) -> std::ops::Range<usize> {
+        let (start, end) = (window.start.as_secs_f64(), window.end.as_secs_f64());
+        let period = self.time.first().copied().unwrap_or(0.0);
+        // A period belongs to the window if most of it lies inside.
+        let from = self.time.partition_point(|t| *t < start + period / 2.0);
+        let to = self.time.partition_point(|t| *t < end + period / 2.0);
+        from..to.max(from)
+    }
+
+    /// Mean over `window`, the sum for a metric that counts, the greatest of greatest values, the
+    /// ratio of two of these for a ratio; `None` where there is no value in it.
+    pub fn mean(&self, metric: Metric, entity: Entity, window: Window) -> Option<f64> {
+        if let Fold::Ratio(over, under) = metric.fold() {
+            let within = self.within(window);
+            let values = |metric| Some(&self.series(metric, entity)?.values[within.clone()]);
+            let (mut a, mut b) = (0.0, 0.0);
+            for (x, y) in values(over)?.iter().zip(values(under)?) {
+                if !(x.is_nan() || y.is_nan()) {
+                    (a, b) = (a + x, b + y);
+                }
+            }
+            return Metric::ratio(over, a, under, b);
+        }
+        if metric.fold() == Fold::Max {
+            return self.samples(metric, entity, window).reduce(f64::max);
+        }
+        let (mut sum, mut n) = (0.0, 0u32);
+        for v in self.samples(metric, entity, window) {
+            sum += v;
+            n += 1;
+        }
+        (n > 0).then(|| match metric.fold() {
+            Fold::Sum => sum,
+            _ => sum / f64::from(n),
+        })
+    }
+
+    /// The values that there are in `window`: samples of a series, or one for each transfer
+    /// that ended in it.
+    pub fn samples(
+        &self,
+        metric: Metric,
+        entity: Entity,
+        window: Window,
+    ) -> impl Iterator<Item = f64> {
+        let (series, transfers) = match metric.of() == Of::Transfer {
+            true => (None, of_entity(&self.transfers, entity)),
+            false => (self.series(metric, entity), &[][..]),
+        };
+        let series = series.map_or(&[][..], |s| &s.values[self.within(window)]);
+        let ended = transfers.iter().filter(move |t| t.ended_in(window));
+        (series.iter().copied())
+            .chain(ended.map(move |t| t.value(metric)))
+            .filter(|v| !v.is_nan())
+    }
+}

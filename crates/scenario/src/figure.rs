@@ -1,0 +1,76 @@
+//! Values of expectations, as text.
+
+use crate::expectation::{Across, Over};
+use crate::metric::{Metric, MetricUnit};
+use accord_units::{Bytes, Duration, Rate};
+use std::fmt;
+
+/// Writes a value in `metric`'s unit, or as a plain ratio, as scenario files have it: reading
+/// that gives it back.
+pub fn print_figure(x: f64, metric: Metric, plain: bool) -> String {
+    let unit = if plain {
+        MetricUnit::Ratio
+    } else {
+        metric.unit()
+    };
+    match unit {
+        MetricUnit::BitPerSecond => format!("\"{}\"", Rate::from_bps_f64(x)),
+        MetricUnit::Bytes => format!("\"{}\"", Bytes::from_f64(x)),
+        MetricUnit::Seconds => format!("\"{}\"", Duration::from_secs_f64(x)),
+        MetricUnit::Packets | MetricUnit::Ratio => format!("{x:?}"),
+    }
+}
+
+/// "p95" for 0.95, with as many digits as it takes to give the same quantile again.
+pub fn percentile(quantile: f64) -> String {
+    let hundredths = quantile * 100.0;
+    (0..20)
+        .map(|digits| format!("{hundredths:.digits$}"))
+        .find(|text| percent(text) == Some(quantile))
+        .map_or_else(|| format!("p{hundredths:?}"), |text| format!("p{text}"))
+}
+
+/// A hundredth of a number: the float next to the decimal, which a division would miss.
+pub fn percent(number: &str) -> Option<f64> {
+    let number = number.trim();
+    let percent: f64 = number.parse().ok()?;
+    let shifted = format!("{number}e-2").parse();
+    Some(shifted.unwrap_or(percent / 100.0))
+}
+
+impl Across {
+    /// All of them, by name.
+    pub const NAMES: [(&'static str, Across); 7] = [
+        ("each", Across::Each),
+        ("mean", Across::Mean),
+        ("sum", Across::Sum),
+        ("min", Across::Min),
+        ("max", Across::Max),
+        ("variation", Across::Variation),
+        ("jain", Across::Jain),
+    ];
+
+    /// The name in scenario files.
+    pub fn name(self) -> &'static str {
+        let found = Across::NAMES.iter().find(|(_, a)| *a == self);
+        found.expect("all are listed").0
+    }
+
+    /// Whether the figure is a plain ratio, whatever the metric.
+    pub fn is_plain(self, over: Over) -> bool {
+        over == Over::Variation || matches!(self, Across::Variation | Across::Jain)
+    }
+}
+
+/// As in scenario files.
+impl fmt::Display for Over {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Over::Mean => f.pad("mean"),
+            Over::Min => f.pad("min"),
+            Over::Max => f.pad("max"),
+            Over::Variation => f.pad("variation"),
+            Over::Quantile(q) => f.pad(&percentile(*q)),
+        }
+    }
+}

@@ -1,0 +1,416 @@
+//! Writes a resolved scenario in the scenario language, with everything filled in.
+
+use crate::expectation::{Subject, Target, Window};
+use crate::figure;
+use crate::network::{Change, Event, Flow, Group, Limit, Link, LinkId, Recorded, Scenario};
+use accord_family::{Kind, Param, Service, Value, Values};
+use accord_traffic::PacketSizes;
+use accord_traffic::{Demand, Draw};
+use std::fmt::Write;
+use toml_writer::{ToTomlValue, TomlStringBuilder};
+
+/// The scenario as a file: nothing varies, nothing is left to a default or to chance.
+/// Parsed again it gives an equal [`Scenario`], so its hash stands for the scenario.
+/// `scenario` must come from a file.
+pub fn print(scenario: &Scenario) -> String {
+    let mut out = String::new();
+    let s = scenario;
+    line(&mut out, "id", &text(&s.id));
+    line(&mut out, "title", &text(&s.title));
+    line(&mut out, "source", &text(&s.source));
+    line(&mut out, "notes", &text(&s.notes));
+    line(&mut out, "duration", &quoted(s.duration));
+    line(&mut out, "seed", &s.seed.to_string());
+    line(&mut out, "sample", &quoted(s.sample));
+    line(&mut out, "steady", &window(s.steady));
+    let mut fluid = vec![("link_model", text(s.fluid.link_model.name()))];
+    fluid.extend(s.fluid.step.map(|step| ("step", quoted(step))));
+    line(&mut out, "fluid", &table(&fluid));
+    let nodes = s.nodes.iter().map(|n| text(&n.name));
+    line(&mut out, "nodes", &list(nodes));
+    for (name, label) in &s.point {
+        section(&mut out, &format!("[sweep.{name}]"));
+        line(&mut out, "values", &list([text(label)]));
+    }
+    for pair in s.links.chunks_exact(2) {
+        link(&mut out, s, &pair[0], &pair[1]);
+    }
+    for g in &s.groups {
+        group(&mut out, s, g);
+    }
+    for e in &s.events {
+        event(&mut out, s, e);
+    }
+    for i in 0..s.expectations.len() {
+        expectation(&mut out, s, i);
+    }
+    out
+}
+
+impl Scenario {
+    /// BLAKE3 of the printed scenario, in hexadecimal.
+    pub fn hash(&self) -> String {
+        blake3::hash(print(self).as_bytes()).to_hex().to_string()
+    }
+}
+
+fn section(out: &mut String, head: &str) {
+    out.push('\n');
+    out.push_str(head);
+    out.push('\n');
+}
+
+fn line(out: &mut String, key: &str, value: &str) {
+    writeln!(out, "{key} = {value}").expect("a string takes all");
+}
+
+/// A text as a TOML string.
+pub fn text(s: &str) -> String {
+    TomlStringBuilder::new(s).as_basic().to_toml_value()
+}
+
+fn quoted(x: impl std::fmt::Display) -> String {
+    format!("\"{x}\"")
+}
+
+fn list(items: impl IntoIterator<Item = String>) -> String {
+    let items: Vec<_> = items.into_iter().collect();
+    format!("[{}]", items.join(", "))
+}
+
+fn table(items: &[(&str, String)]) -> String {
+    let items: Vec<_> = items.iter().map(|(k, v)| format!("{k} = {v}")).collect();
+    format!("{{ {} }}", items.join(", "))
+}
+
+fn window(w: Window) -> String {
+    list([quoted(w.start), quoted(w.end)])
+}
+
+/// Parameters of a controller or queue discipline.
+fn params(values: &Values) -> Vec<(&'static str, String)> {
+    let write = |value: Value| match value {
+        Value::Absent => None,
+        Value::Number(x) => Some(format!("{x:?}")),
+        Value::Integer(n) => Some(n.to_string()),
+        Value::Flag(flag) => Some(flag.to_string()),
+        value => Some(quoted(value)),
+    };
+    let given = |(param, value): (&'static Param, Value)| {
+        let text = match param.kind {
+            Kind::Aggregates(_) => aggregates(values),
+            _ => write(value),
+        };
+        Some((param.name, text?))
+    };
+    values.iter().filter_map(given).collect()
+}
+
+/// The parameters of each aggregate.
+fn aggregates(values: &Values) -> Option<String> {
+    let named: Vec<_> = (values.aggregates())
+        .map(|(name, of)| (text(name), table(&params(of))))
+        .collect();
+    let named: Vec<_> = named
+        .iter()
+        .map(|(n, of)| (n.as_str(), of.clone()))
+        .collect();
+    (!named.is_empty()).then(|| table(&named))
+}
+
+/// What is said of one direction of a link.
+fn port(link: &Link) -> [(&'static str, String); 6] {
+    let limit = match link.queue.limit {
+        Limit::Packets(n) => quoted(format_args!("{n} pkt")),
+        Limit::Bytes(bytes) => quoted(bytes),
+        Limit::Unlimited => quoted("unlimited"),
+    };
+    let name = link.queue.discipline.family().name;
+    let mut queue = vec![("discipline", text(name)), ("limit", limit)];
+    queue.extend(params(&link.queue.discipline));
+    [
+        ("rate", quoted(link.rate)),
+        ("delay", quoted(link.delay)),
+        ("queue", table(&queue)),
+        ("loss", format!("{:?}", link.loss)),
+        ("control_loss", format!("{:?}", link.control_loss)),
+        ("control_priority", link.control_priority.to_string()),
+    ]
+}
+
+fn link(out: &mut String, s: &Scenario, forward: &Link, reverse: &Link) {
+    section(out, &format!("[link.{}]", text(&forward.name)));
+    line(out, "from", &text(&s.nodes[forward.from].name));
+    line(out, "to", &text(&s.nodes[forward.to].name));
+    let keys = port(forward);
+    for (key, value) in &keys {
+        line(out, key, value);
+    }
+    if forward.attachment {
+        line(out, "attachment", "true");
+    }
+    let different = port(reverse).into_iter().zip(&keys);
+    let different: Vec<_> = different.filter(|(r, f)| r != *f).map(|(r, _)| r).collect();
+    if !different.is_empty() {
+        line(out, "reverse", &table(&different));
+    }
+}
+
+/// The nodes of a path.
+fn path(s: &Scenario, links: &[LinkId]) -> String {
+    let first = links.first().map(|&l| s.links[l].from);
+    let nodes = first
+        .into_iter()
+        .chain(links.iter().map(|&l| s.links[l].to));
+    list(nodes.map(|n| text(&s.nodes[n].name)))
+}
+
+/// The keys of a path and of its reverse, which is left out where it is the path backwards.
+fn paths(s: &Scenario, forward: &[LinkId], reverse: &[LinkId]) -> Vec<(&'static str, String)> {
+    let mut keys = vec![("path", path(s, forward))];
+    // The directions of a duplex link are neighbours: 2n and 2n + 1.
+    if !forward
+        .iter()
+        .rev()
+        .map(|l| l ^ 1)
+        .eq(reverse.iter().copied())
+    {
+        keys.push(("reverse_path", path(s, reverse)));
+    }
+    keys
+}
+
+fn demand(demand: &Demand) -> String {
+    match demand {
+        Demand::Greedy => quoted("greedy"),
+        Demand::Size(size) => table(&[("size", quoted(size))]),
+        Demand::Constant(rate) => table(&[("constant", quoted(rate))]),
+        Demand::Poisson(rate) => table(&[("poisson", quoted(rate))]),
+        Demand::OnOff { rate, burst, pause } => {
+            let mut keys = Vec::new();
+            keys.extend(rate.map(|rate| ("rate", quoted(rate))));
+            keys.extend([("burst", draw(burst)), ("pause", draw(pause))]);
+            table(&[("on_off", table(&keys))])
+        }
+        Demand::Web(w) => {
+            let number = |x: f64| format!("{x:?}");
+            let mut keys = vec![
+                ("body_mu", number(w.body_mu)),
+                ("body_sigma", number(w.body_sigma)),
+                ("tail_share", number(w.tail_share)),
+                ("tail_least", quoted(w.tail_least)),
+                ("tail_shape", number(w.tail_shape)),
+                ("largest", quoted(w.largest)),
+                ("objects_shape", number(w.objects_shape)),
+                ("off_scale", quoted(w.off_scale)),
+                ("off_shape", number(w.off_shape)),
+                ("think_least", quoted(w.think_least)),
+                ("think_shape", number(w.think_shape)),
+                ("longest", quoted(w.longest)),
+            ];
+            keys.extend(w.load.map(|load| ("load", quoted(load))));
+            table(&[("web", table(&keys))])
+        }
+    }
+}
+
+fn draw(draw: &Draw<impl std::fmt::Display>) -> String {
+    match draw {
+        Draw::Constant(x) => quoted(x),
+        Draw::Exponential(x) => table(&[("exponential", quoted(x))]),
+        Draw::Pareto { mean, shape } => {
+            let law = table(&[("mean", quoted(mean)), ("shape", format!("{shape:?}"))]);
+            table(&[("pareto", law)])
+        }
+    }
+}
+
+fn packet(flow: &Flow) -> String {
+    match &flow.sizes {
+        None => quoted(flow.packet),
+        Some(PacketSizes::Exponential(mean)) => table(&[("exponential", quoted(mean))]),
+        Some(PacketSizes::Uniform(least, most)) => {
+            table(&[("uniform", format!("[{}, {}]", quoted(least), quoted(most)))])
+        }
+        Some(PacketSizes::Mix(sizes)) => {
+            let each = sizes
+                .iter()
+                .map(|(size, n)| format!("{} = {n}", quoted(size)));
+            let each: Vec<_> = each.collect();
+            table(&[("mix", format!("{{ {} }}", each.join(", ")))])
+        }
+    }
+}
+
+/// Only where it says something: not every controller takes a service.
+fn service(service: &Service) -> Option<(&'static str, String)> {
+    if *service == Service::default() {
+        return None;
+    }
+    let mut keys = vec![
+        ("contract", quoted(service.contract)),
+        ("weight", format!("{:?}", service.weight)),
+    ];
+    keys.extend(service.limit.map(|limit| ("limit", quoted(limit))));
+    Some(("service", table(&keys)))
+}
+
+fn flow(s: &Scenario, flow: &Flow) -> Vec<(&'static str, String)> {
+    let mut keys = paths(s, &flow.path, &flow.reverse_path);
+    let mut controller = vec![("name", text(flow.controller.family().name))];
+    controller.extend(params(&flow.controller));
+    keys.extend([("controller", table(&controller))]);
+    keys.extend(flow.kernel.as_ref().map(|name| ("kernel", text(name))));
+    keys.extend(service(&flow.service));
+    keys.extend([
+        ("demand", demand(&flow.demand)),
+        ("start", quoted(flow.start)),
+    ]);
+    keys.extend(flow.stop.map(|stop| ("stop", quoted(stop))));
+    keys.extend([
+        ("aggregate", text(&s.aggregates[flow.aggregate])),
+        ("share", format!("{:?}", flow.share)),
+        ("packet", packet(flow)),
+        ("ack", quoted(flow.ack)),
+        ("control", quoted(flow.control)),
+        ("processing", quoted(flow.processing)),
+    ]);
+    keys
+}
+
+/// What all flows share is said of the group, the rest of each flow.
+fn group(out: &mut String, s: &Scenario, group: &Group) {
+    section(out, &format!("[flow.{}]", group.name));
+    let flows = &s.flows[group.flows.clone()];
+    let mut common = flow(s, &flows[0]);
+    for f in &flows[1..] {
+        let own = flow(s, f);
+        common.retain(|key| own.contains(key));
+    }
+    let own = |f| {
+        let keys = flow(s, f);
+        let own: Vec<_> = keys
+            .into_iter()
+            .filter(|key| !common.contains(key))
+            .collect();
+        own
+    };
+    let varies = flows.iter().any(|f| !own(f).is_empty());
+    if !varies {
+        line(out, "count", &flows.len().to_string());
+    }
+    for (key, value) in &common {
+        line(out, key, value);
+    }
+    line(out, "record", &text(group.recorded.name()));
+    if varies {
+        out.push_str("each = [\n");
+        for f in flows {
+            writeln!(out, "    {},", table(&own(f))).expect("a string takes all");
+        }
+        out.push_str("]\n");
+    }
+}
+
+fn event(out: &mut String, s: &Scenario, event: &Event) {
+    section(out, "[[event]]");
+    line(out, "at", &quoted(event.at));
+    let mut link = |link: LinkId, key: &str, value: String| {
+        line(out, "link", &text(&s.links[link].name));
+        if link.is_multiple_of(2) {
+            line(out, "direction", "\"forward\"");
+        }
+        line(out, key, &value);
+    };
+    match &event.change {
+        Change::Delay(id, delay) => link(*id, "delay", quoted(delay)),
+        Change::Rate(id, rate) => link(*id, "rate", quoted(rate)),
+        Change::Demand { flow, rate } => {
+            line(out, "flow", &text(&member(s, *flow)));
+            line(out, "demand_rate", &quoted(rate));
+        }
+        Change::Route {
+            flow,
+            path,
+            reverse_path,
+        } => {
+            line(out, "flow", &text(&member(s, *flow)));
+            for (key, value) in paths(s, path, reverse_path) {
+                line(out, key, &value);
+            }
+        }
+    }
+}
+
+/// A flow's name that tells it from its group even where it is alone in it.
+fn member(s: &Scenario, flow: usize) -> String {
+    let group = &s.groups[s.flows[flow].group];
+    format!("{}.{}", group.name, flow - group.flows.start + 1)
+}
+
+fn expectation(out: &mut String, s: &Scenario, i: usize) {
+    let e = &s.expectations[i];
+    section(out, "[[expect]]");
+    line(out, "name", &text(&e.name));
+    line(out, "metric", &quoted(e.metric));
+    let of = match e.of {
+        Subject::Flow(flow) => member(s, flow),
+        Subject::Group(group) => s.groups[group].name.clone(),
+        Subject::Link(link) => s.links[link].name.clone(),
+        Subject::Aggregate { link, aggregate } => {
+            format!("{}.{}", s.links[link].name, s.aggregates[aggregate])
+        }
+    };
+    line(out, "of", &text(&of));
+    line(out, "engine", &quoted(e.engine));
+    line(out, "during", &window(e.during));
+    line(out, "over", &quoted(e.over));
+    let as_one = matches!(e.of, Subject::Group(g) if s.groups[g].recorded == Recorded::Group);
+    if !as_one {
+        line(out, "across", &quoted(e.across.name()));
+    }
+    let plain = e.across.is_plain(e.over);
+    let value = |x| figure::print_figure(x, e.metric, plain);
+    match e.target {
+        Target::Value {
+            value: x,
+            tolerance,
+        } => {
+            line(out, "equals", &value(x));
+            line(out, "within", &format!("{tolerance:?}"));
+        }
+        Target::Beyond {
+            value: x,
+            tolerance,
+        } => {
+            line(out, "equals", &value(x));
+            line(out, "beyond", &format!("{tolerance:?}"));
+        }
+        Target::Engine { engine, tolerance } => {
+            line(out, "equals", &quoted(engine));
+            line(out, "within", &format!("{tolerance:?}"));
+        }
+        Target::Range { min, max } => {
+            if min.is_finite() {
+                line(out, "at_least", &value(min));
+            }
+            if max.is_finite() {
+                line(out, "at_most", &value(max));
+            }
+        }
+    }
+    line(out, "paper", &text(&e.paper));
+    line(out, "claim", &quoted(e.claim.name()));
+    let Some(known) = &e.fails else {
+        return;
+    };
+    let mut keys = vec![
+        ("why", quoted(known.why.name())),
+        ("because", text(&known.because)),
+    ];
+    if let Some(record) = known.record {
+        keys.push(("measured", value(record.value)));
+        keys.push(("band", format!("{:?}", record.band)));
+    }
+    line(out, "fails", &table(&keys));
+}

@@ -1,0 +1,101 @@
+//! Demands: what an application wants to send.
+
+use crate::web::Web;
+use accord_units::{Bytes, Duration, Rate};
+
+/// The demand of an application.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Demand {
+    /// Always more.
+    Greedy,
+    /// So much, then it is done.
+    Size(Bytes),
+    /// A constant rate, headers included.
+    Constant(Rate),
+    /// Packets at random instants, with this mean rate.
+    Poisson(Rate),
+    /// Bursts and pauses, over one connection that lasts.
+    OnOff {
+        /// The rate in a burst; as fast as the controller allows where there is none.
+        rate: Option<Rate>,
+        /// Size of a burst.
+        burst: Draw<Bytes>,
+        /// Length of a pause.
+        pause: Draw<Duration>,
+    },
+    /// The pages of a web user, a new connection for each file.
+    Web(Web),
+}
+
+impl Demand {
+    /// The same at another rate; as it is if it has none.
+    pub fn at_rate(self, rate: Rate) -> Demand {
+        match self {
+            Demand::Constant(_) => Demand::Constant(rate),
+            Demand::Poisson(_) => Demand::Poisson(rate),
+            Demand::OnOff {
+                rate: Some(_),
+                burst,
+                pause,
+            } => Demand::OnOff {
+                rate: Some(rate),
+                burst,
+                pause,
+            },
+            Demand::Greedy
+            | Demand::Size(_)
+            | Demand::OnOff { rate: None, .. }
+            | Demand::Web(_) => self,
+        }
+    }
+
+    /// What it comes to in the mean, in bit/s, if the network takes all of it; `None` for one that
+    /// takes whatever it gets, and for web users of whom no load is given. A burst without a rate
+    /// counts as if it took no time, so that this is the most that it comes to.
+    pub fn mean_rate(&self) -> Option<f64> {
+        match self {
+            Demand::Constant(rate) | Demand::Poisson(rate) => Some(rate.as_bps_f64()),
+            Demand::OnOff { rate, burst, pause } => {
+                let bits = burst.mean().bits_f64();
+                let rate = rate.map_or(f64::INFINITY, Rate::as_bps_f64);
+                Some(bits / (bits / rate + pause.mean().as_secs_f64()))
+            }
+            Demand::Web(web) => web.load.map(Rate::as_bps_f64),
+            Demand::Greedy | Demand::Size(_) => None,
+        }
+    }
+
+    /// Whether it has a rate of its own.
+    pub fn is_rated(&self) -> bool {
+        match self {
+            Demand::Constant(_) | Demand::Poisson(_) => true,
+            Demand::OnOff { rate, .. } => rate.is_some(),
+            Demand::Greedy | Demand::Size(_) | Demand::Web(_) => false,
+        }
+    }
+}
+
+/// A quantity that an application draws anew each time.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Draw<T> {
+    /// Always this.
+    Constant(T),
+    /// Exponentially distributed with this mean.
+    Exponential(T),
+    /// Pareto distributed.
+    Pareto {
+        /// The mean.
+        mean: T,
+        /// Of the tail; more than 1.
+        shape: f64,
+    },
+}
+
+impl<T: Copy> Draw<T> {
+    /// The mean.
+    pub fn mean(&self) -> T {
+        match *self {
+            Draw::Constant(x) | Draw::Exponential(x) | Draw::Pareto { mean: x, .. } => x,
+        }
+    }
+}

@@ -1,0 +1,30 @@
+//! What applications send, and when.
+//!
+//! A [`Demand`] says what the application of a flow wants to send, and an [`Application`] acts it
+//! out on any clock. [`PacketSizes`] are laws of packet sizes. Everything that is drawn comes from
+//! a [`Dice`], one for each seed, entity and [`Purpose`], so that another flow changes no draw.
+//!
+//! ```
+//! use accord_traffic::{Application, Demand};
+//! use accord_units::{Bytes, Rate, Time};
+//!
+//! let demand = Demand::Constant(Rate::from_bps(8_000_000));
+//! let mut application = Application::new(demand, Bytes::new(1000), None, 0, 1);
+//! let step = application.act(Time::ZERO);
+//! assert_eq!(step.supply, 1, "a packet now");
+//! assert_eq!(step.again.map(|span| span.as_secs_f64()), Some(0.001), "and one in a millisecond");
+//! ```
+
+mod application;
+mod browsing;
+mod demand;
+mod draw;
+mod random;
+mod sizes;
+mod web;
+
+pub use application::{Application, Step, UnderWay};
+pub use demand::{Demand, Draw};
+pub use random::{Dice, Purpose, secret, stream};
+pub use sizes::{LEAST as LEAST_PACKET, PacketSizes, Sizer};
+pub use web::Web;
