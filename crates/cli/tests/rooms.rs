@@ -11,32 +11,54 @@ const MAY_KNOW: &[(&str, &[&str])] = &[
     ("aqm", &["units", "family"]),
     ("port", &["units", "aqm"]),
     ("transport", &["units", "family", "control"]),
-    ("scenario", &["units", "family"]),
-    ("theory", &["units", "family", "scenario"]),
-    ("fluid", &["units", "family", "scenario", "theory"]),
+    ("traffic", &["units"]),
+    ("scenario", &["units", "family", "traffic"]),
+    ("record", &["units", "scenario"]),
+    ("language", &["units", "family", "traffic", "scenario"]),
+    ("solver", &[]),
+    (
+        "theory",
+        &["units", "family", "traffic", "scenario", "record", "solver"],
+    ),
+    (
+        "fluid",
+        &["units", "family", "traffic", "scenario", "record", "theory"],
+    ),
     (
         "sim",
-        &["units", "control", "aqm", "port", "transport", "scenario"],
+        &[
+            "units",
+            "aqm",
+            "port",
+            "transport",
+            "traffic",
+            "scenario",
+            "record",
+        ],
     ),
     (
         "live",
         &[
             "units",
             "family",
-            "control",
             "aqm",
             "port",
             "transport",
+            "traffic",
             "scenario",
+            "record",
         ],
     ),
-    ("report", &["units", "scenario"]),
-    ("explain", &["units", "family", "scenario", "report"]),
+    ("report", &["units", "scenario", "record"]),
+    (
+        "explain",
+        &["units", "family", "traffic", "scenario", "record", "report"],
+    ),
     (
         "cli",
         &[
-            "units", "family", "control", "aqm", "scenario", "theory", "fluid", "sim", "live",
-            "report", "explain",
+            "units", "family", "control", "aqm", "language", "scenario", "record", "solver",
+            "theory", "fluid", "sim", "live", "report", "explain",
         ],
     ),
 ];
@@ -71,7 +93,7 @@ const MAY_TOUCH: &[(&str, &[&str])] = &[
         ],
     ),
     ("report", &["std::fs", "std::io", "std::process"]),
-    ("scenario", &["std::fs", "std::io"]),
+    ("language", &["std::fs", "std::io"]),
 ];
 
 fn crates() -> PathBuf {

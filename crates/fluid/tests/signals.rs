@@ -5,7 +5,7 @@ mod common;
 
 use accord_record::Run;
 use accord_scenario::{Entity, Metric, Scenario};
-use accord_theory::Demand;
+use accord_solver::Demand;
 use common::{fluid, last};
 
 const MODELS: [&str; 2] = ["integrator", "ack-clocked"];

@@ -3,7 +3,7 @@
 mod common;
 
 use accord_scenario::Flow;
-use accord_traffic::{Application, Demand, Web};
+use accord_traffic::{Demand, Web};
 use accord_units::{Duration, Time};
 use common::points;
 

@@ -7,7 +7,6 @@ mod common;
 use accord_live::{LiveError, Mode, obstacle, run};
 use accord_record::*;
 use accord_scenario::*;
-use accord_traffic::*;
 use common::*;
 use std::io::Write;
 

@@ -7,7 +7,6 @@ mod common;
 use accord_live::{LiveError, Mode, run};
 use accord_record::*;
 use accord_scenario::*;
-use accord_traffic::*;
 use accord_units::{Duration, Time};
 use common::*;
 

@@ -14,7 +14,7 @@
 //! the place of the 1, to first order around D*; and if a part m of what is measured was
 //! still sent under the factor of the step before, the loop has memory: see [`step_is_stable`].
 
-use crate::{Demand, MaxMin, Problem, ProblemError, Routes, max_min};
+use accord_solver::{Demand, MaxMin, Problem, ProblemError, Routes, max_min};
 
 /// An aggregate at a link; rates in any one unit.
 #[derive(Clone, Copy, Debug, PartialEq)]

@@ -18,12 +18,12 @@
 //! fixed load where the scenario gives one; a note says which.
 
 use crate::services::{Outcome, Shortfall};
-use crate::{Problem, ProblemError, Routes, Settings, Solution, Status, solve_watched};
 use accord_family::Price;
 use accord_record::{
     Certificate, Interrupted, Manifest, Observer, Run, Series, Statistics, complete,
 };
 use accord_scenario::{Engine, Entity, Limit, LinkId, Metric, Phase, Scenario};
+use accord_solver::{Problem, ProblemError, Routes, Settings, Solution, Status, solve_watched};
 use accord_units::{Bytes, Rate, Time};
 use std::ops::ControlFlow;
 

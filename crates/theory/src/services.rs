@@ -9,11 +9,12 @@
 //! flows would send into full buffers. But what does not fit is lost, windows halve at losses,
 //! and rates never settle: theory says which flow asks for how much, and has no equilibrium.
 
+use crate::EquilibriumError;
 use crate::equilibrium::{State, solve_phase};
-use crate::{EquilibriumError, Problem, Solution, Status};
 use accord_family::Price;
 use accord_record::Observer;
 use accord_scenario::{Limit, LinkId, Phase, Scenario};
+use accord_solver::{Problem, Solution, Status};
 use accord_units::{Bytes, Rate, Time};
 
 /// Rates this near to each other are equal, as a fraction.

@@ -1,10 +1,10 @@
 //! Signals between flows and links: the prices that links show, how flows react to them,
 //! and the base round-trip times that flows measure.
 
-use crate::Demand;
 use crate::equilibrium::{Equilibrium, State};
 use accord_family::{Objective, Price, Role, Target, Values};
 use accord_scenario::{LinkId, Phase};
+use accord_solver::Demand;
 use accord_traffic::Demand as Wants;
 
 /// Prices below a picosecond are none: no time is counted finer.

@@ -1,6 +1,6 @@
 //! The max-min reference with floors, and the stability of CLCC's step, against what they mean.
 
-use accord_theory::Status;
+use accord_solver::Status;
 use accord_theory::bat::{Aggregate, fair_rates, step_is_stable};
 use proptest::prelude::*;
 

@@ -2,13 +2,14 @@
 //!
 //! Packets and ms throughout, so a rate of 1 is 1000 KB/s with packets of 1 KB.
 
+#[path = "../../solver/tests/common/mod.rs"]
 mod common;
 
+use accord_solver::{Demand, Problem, ProblemError, Routes, Settings, Status, solve};
 use accord_theory::duality::{
     GradientProjection, Rem, Thresholds, VegasNetwork, backlogs, fairness_inequality, jain_index,
     newcomers, overflowing, persistent_congestion,
 };
-use accord_theory::{Demand, Problem, ProblemError, Routes, Settings, Status, solve};
 use common::{Random, random_problem};
 
 #[track_caller]

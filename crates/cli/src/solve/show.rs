@@ -5,7 +5,7 @@ use super::network::Network;
 use super::write::{Column, Values, prices, rates};
 use accord_report::show::{clean, quantity};
 use accord_scenario::MetricUnit;
-use accord_theory::Bottleneck;
+use accord_solver::Bottleneck;
 use serde_json::{Map, Value, json};
 
 /// Letters of a name at most.

@@ -12,7 +12,7 @@ use accord_language::File;
 use accord_scenario::{
     Across, Change, Engine, Limit, Link, Over, Scenario, Subject, Target, print,
 };
-use accord_traffic::{Application, Demand, Draw, Sizer, Web};
+use accord_traffic::{Demand, Draw, Sizer, Web};
 use accord_units::{Bytes, Duration, Rate, Size, Time};
 use common::{CATALOGUE, points};
 

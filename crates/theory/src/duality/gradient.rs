@@ -2,9 +2,9 @@
 //!
 //! Links raise their prices with demand beyond the capacity, sources send what the price of their
 //! path calls for. It converges if the step is small enough (theorem 2), and slowly: it is the
-//! model, not the method of [`solve`](crate::solve).
+//! model, not the method of [`solve`](accord_solver::solve).
 
-use crate::{Demand, Problem, ProblemError};
+use accord_solver::{Demand, Problem, ProblemError};
 
 /// Scaled gradient projection with θ = 1/c, on `Log` flows whose rates stay below x̄.
 #[derive(Clone, Debug)]

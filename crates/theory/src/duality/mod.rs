@@ -1,7 +1,7 @@
 //! The duality model of Vegas `[Low02 §2-5]`: what sources and links do, step by step, and what
 //! their equilibrium has for delays, queues, losses and fairness.
 //!
-//! [`solve`](crate::solve) finds the equilibrium by other means; here is the model itself.
+//! [`solve`](accord_solver::solve) finds the equilibrium by other means; here is the model itself.
 //! Units are Low02's if the caller wants: packets and milliseconds. Prices are queuing delays.
 //!
 //! | part | source |

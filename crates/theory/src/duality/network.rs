@@ -1,6 +1,6 @@
 //! The network model of Vegas in discrete time `[Low02 eqs. 16-19]`, with the step γ of §2.5.
 
-use crate::{Problem, ProblemError, Routes};
+use accord_solver::{Problem, ProblemError, Routes};
 
 /// Windows and prices of Vegas sources on links that queue.
 ///

@@ -1,7 +1,7 @@
 //! Persistent congestion: sources that take the queue they find for propagation
 //! `[Low02 §4.2, theorem 3 and example 1]`.
 
-use crate::{Demand, Problem, ProblemError, Routes, Settings, Solution, solve};
+use accord_solver::{Demand, Problem, ProblemError, Routes, Settings, Solution, solve};
 
 /// The state of example 1 after a source has started.
 #[derive(Clone, Debug, PartialEq)]

@@ -3,7 +3,7 @@
 //! A link of price p marks a packet with probability 1 − φ⁻ᵖ. A packet stays unmarked only if all
 //! links leave it so, hence the share of unmarked packets of a path is φ to minus the sum of its
 //! prices, and a source can take the logarithm. The equilibrium rates and prices are those of
-//! [`solve`](crate::solve), with empty queues: prices are no longer queuing delays.
+//! [`solve`](accord_solver::solve), with empty queues: prices are no longer queuing delays.
 
 /// Marking with base φ.
 #[derive(Clone, Copy, Debug, PartialEq)]

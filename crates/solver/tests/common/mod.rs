@@ -2,7 +2,7 @@
 
 #![allow(dead_code, reason = "each of its users needs another part")]
 
-use accord_theory::{Demand, Problem, Routes};
+use accord_solver::{Demand, Problem, Routes};
 use rand_core::{Rng, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
 

@@ -1,7 +1,7 @@
 //! Contracted rates and their boundary conditions [Har02 eqs. 9-18]: parking lots against the
 //! closed form, buffers against the optimality conditions written out.
 
-use accord_theory::{Certificate, Demand, Problem, Routes, Settings, Solution, Status, solve};
+use accord_solver::{Certificate, Demand, Problem, Routes, Settings, Solution, Status, solve};
 use proptest::prelude::*;
 
 /// x̂, ā, A of a long flow over all bottlenecks.

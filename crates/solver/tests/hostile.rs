@@ -2,7 +2,7 @@
 
 mod common;
 
-use accord_theory::{Demand, Problem, ProblemError, Routes, Settings, Status, solve};
+use accord_solver::{Demand, Problem, ProblemError, Routes, Settings, Status, solve};
 use common::Random;
 use proptest::prelude::*;
 

@@ -79,7 +79,7 @@ const PATIENCE: usize = 8;
 /// assert_eq!(solution.status, Status::Solved);
 /// assert!((solution.rates[0] - 3e6).abs() < 1.0);
 /// assert!((solution.prices[0] - 4e-3).abs() < 1e-9); // 36 kbit queued at 9 Mbit/s
-/// # Ok::<(), accord_theory::ProblemError>(())
+/// # Ok::<(), accord_solver::ProblemError>(())
 /// ```
 pub fn solve(problem: &Problem, settings: &Settings) -> Solution {
     solve_watched(problem, settings, &mut |_| ControlFlow::Continue(()))

@@ -7,7 +7,7 @@
     reason = "matrices read better with indices"
 )]
 
-use accord_theory::{Demand, Problem};
+use accord_solver::{Demand, Problem};
 
 /// The optimal rates, to about six digits. The problem must be feasible.
 pub fn solve(problem: &Problem) -> Vec<f64> {

@@ -231,7 +231,7 @@ impl Demand {
     }
 
     /// The weight w of a demand x = w/q, nothing for any other.
-    pub(crate) fn log_weight(&self) -> Option<f64> {
+    pub fn log_weight(&self) -> Option<f64> {
         match *self {
             Log { weight } => Some(weight),
             _ => None,

@@ -1,6 +1,6 @@
 //! The parts of a demand must belong together: slope, inverse and integral of one function.
 
-use accord_theory::Demand;
+use accord_solver::Demand;
 use proptest::prelude::*;
 
 fn demand() -> impl Strategy<Value = Demand> {

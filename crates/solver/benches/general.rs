@@ -16,7 +16,7 @@
 #[path = "../tests/common/mod.rs"]
 mod common;
 
-use accord_theory::{Certificate, Demand, Problem, Settings, Status, solve};
+use accord_solver::{Certificate, Demand, Problem, Settings, Status, solve};
 use clarabel::algebra::CscMatrix;
 use clarabel::solver::{
     DefaultSettingsBuilder, DefaultSolver, IPSolver, NonnegativeConeT, SupportedConeT,

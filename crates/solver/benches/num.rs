@@ -5,7 +5,7 @@
 #[path = "../tests/common/mod.rs"]
 mod common;
 
-use accord_theory::{Settings, solve};
+use accord_solver::{Settings, solve};
 use criterion::{BenchmarkId, Criterion, criterion_group, criterion_main};
 
 fn num(criterion: &mut Criterion) {

@@ -4,7 +4,7 @@
 mod barrier;
 mod common;
 
-use accord_theory::{Demand, Problem, Routes, Settings, Status, solve, solve_watched};
+use accord_solver::{Demand, Problem, Routes, Settings, Status, solve, solve_watched};
 use common::{Random, mixed_problem, random_problem};
 use std::ops::ControlFlow;
 

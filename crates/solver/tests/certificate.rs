@@ -4,7 +4,7 @@ mod common;
 #[path = "common/double.rs"]
 mod double;
 
-use accord_theory::{Certificate, Demand, Problem, Routes, Settings, Status, solve};
+use accord_solver::{Certificate, Demand, Problem, Routes, Settings, Status, solve};
 use common::{Random, mixed_problem, random_problem};
 use double::Double;
 

@@ -17,7 +17,7 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::time::Duration;
 
-use accord_theory::{Problem, Settings, Solution, Status, max_min, solve};
+use accord_solver::{Problem, Settings, Solution, Status, max_min, solve};
 
 fn main() {
     let largest = std::env::args().nth(1).map_or(1_000_000, |argument| {

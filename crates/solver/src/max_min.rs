@@ -135,7 +135,7 @@ fn shares(problem: &Problem) -> Result<Vec<Share>, ProblemError> {
 /// let routes = Routes::new(2, [vec![0, 1], vec![0], vec![1]])?;
 /// let problem = Problem::new(routes, vec![2.0, 5.0], vec![Demand::Log { weight: 1.0 }; 3])?;
 /// assert_eq!(max_min(&problem)?.rates, [1.0, 1.0, 4.0]);
-/// # Ok::<(), accord_theory::ProblemError>(())
+/// # Ok::<(), accord_solver::ProblemError>(())
 /// ```
 ///
 /// # Errors

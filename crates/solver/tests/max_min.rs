@@ -2,7 +2,7 @@
 
 mod common;
 
-use accord_theory::{
+use accord_solver::{
     Bottleneck, Demand, MaxMinCertificate, Problem, ProblemError, Routes, Settings, Status,
     max_min, solve,
 };

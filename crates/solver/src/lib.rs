@@ -1,0 +1,56 @@
+//! Fair shares of a network, with certificates: network utility maximisation and max-min.
+//!
+//! Flows that keep a target accumulation in the network share it as if they maximised a sum of
+//! utilities within the capacities, and the queuing delays are the prices of that problem
+//! `[Xia05 appendix]`, `[Low02 theorem 1]`. This crate computes those rates and prices, to all
+//! digits, for networks of up to millions of flows, and certifies them. It knows routes, demands
+//! and capacities, as plain `f64` in the caller's units, and nothing else.
+//!
+//! - [`Routes`]: which flow crosses which links.
+//! - [`Demand`]: how much a flow sends at a price; what makes Vegas, Monaco and contracted rates
+//!   differ in theory.
+//! - [`Problem`]: both, and the capacities.
+//! - [`solve`]: rates and prices, as a [`Solution`].
+//! - [`max_min`]: max-min fair rates, which have no prices.
+//! - [`Certificate`]: how far any rates and prices are from the optimum, wherever they come from.
+//!
+//! Two flows share a link of 10, and one of them crosses a second link of 3:
+//!
+//! ```
+//! use accord_solver::{Demand, Problem, Routes, Settings, solve};
+//!
+//! let routes = Routes::new(2, &[vec![0], vec![0, 1]])?;
+//! let demands = vec![Demand::Log { weight: 1.0 }; 2];
+//! let problem = Problem::new(routes, demands, vec![10.0, 3.0])?;
+//! let solution = solve(&problem, &Settings::default());
+//! assert!((solution.rates[0] - 7.0).abs() < 1e-9);
+//! assert!((solution.rates[1] - 3.0).abs() < 1e-9);
+//! # Ok::<(), accord_solver::ProblemError>(())
+//! ```
+
+mod bounds;
+mod certificate;
+mod cg;
+mod demand;
+mod dual;
+mod error;
+mod max_min;
+mod merge;
+mod newton;
+mod parallel;
+mod problem;
+mod reduced;
+mod routes;
+mod solution;
+mod sum;
+mod sweep;
+mod system;
+
+pub use certificate::Certificate;
+pub use demand::Demand;
+pub use error::ProblemError;
+pub use max_min::{Bottleneck, MaxMin, MaxMinCertificate, max_min};
+pub use newton::{solve, solve_watched};
+pub use problem::Problem;
+pub use routes::Routes;
+pub use solution::{Progress, Settings, Solution, Status};
