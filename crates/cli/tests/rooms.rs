@@ -25,12 +25,25 @@ const MAY_KNOW: &[(&str, &[&str])] = &[
         &["units", "family", "traffic", "scenario", "record", "theory"],
     ),
     (
+        "elements",
+        &[
+            "units",
+            "aqm",
+            "port",
+            "transport",
+            "traffic",
+            "scenario",
+            "record",
+        ],
+    ),
+    (
         "sim",
         &[
             "units",
             "aqm",
             "port",
             "transport",
+            "elements",
             "traffic",
             "scenario",
             "record",
@@ -44,6 +57,7 @@ const MAY_KNOW: &[(&str, &[&str])] = &[
             "aqm",
             "port",
             "transport",
+            "elements",
             "traffic",
             "scenario",
             "record",

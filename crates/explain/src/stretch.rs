@@ -26,7 +26,8 @@ pub(crate) fn stretch(scenario: &Scenario, times: u64) -> Result<Scenario, &'sta
     if scenario.duration.as_ps().checked_mul(times).is_none() {
         return Err("the run is too long to be longer");
     }
-    let longest = (0..scenario.flows.len()).map(|f| scenario.base_rtt(f));
+    let state = scenario.at(Time::ZERO);
+    let longest = (0..scenario.flows.len()).map(|f| state.base_rtt(f));
     let settled = longest.max().unwrap_or(Duration::ZERO) * SETTLED;
     let mut pieces: Vec<Piece> = Vec::new();
     let mut now = Time::ZERO;

@@ -1,6 +1,7 @@
 //! Puts together what the stations tell at each sample.
 
 use crate::ends::{SinkReading, SourceReading};
+use accord_elements::read_flow;
 use accord_port::Count;
 use accord_record::{FlowReading, Interrupted, LinkReading, Observer, Recorder, Series};
 use accord_scenario::{LinkId, Scenario};
@@ -134,23 +135,19 @@ fn readings(flows: usize, parts: &[Part]) -> Vec<FlowReading> {
         // What would be there over empty queues, less what is there and what never will be
         // [Xia05 eq. 1].
         let queued = source.due.saturating_sub(sink.delivered + lost.bytes);
-        *reading = FlowReading {
+        let counted = FlowReading {
             active: source.started
                 && !(source.stopped && source.sent <= sink.delivered + lost.bytes),
             sent: source.sent,
             delivered: sink.delivered,
             fresh: sink.fresh,
             delays: sink.delays,
-            retransmissions: source.view.retransmissions,
             losses: lost.packets,
             lost: lost.bytes,
             accumulation: queued,
-            cwnd: source.view.cwnd,
-            ssthresh: source.view.ssthresh,
-            rtt: source.view.rtt,
-            min_rtt: source.view.min_rtt,
-            accumulation_estimate: source.view.accumulation,
+            ..FlowReading::default()
         };
+        *reading = read_flow(counted, source.view);
     }
     all
 }

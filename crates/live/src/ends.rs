@@ -1,8 +1,9 @@
 //! The two ends of a flow, each at its node, with what is counted there.
 
+use accord_elements::Session;
 use accord_record::Delays;
 use accord_scenario::{Scenario, State};
-use accord_traffic::{Application, Sizer};
+use accord_traffic::{Sizer, UnderWay};
 use accord_transport::wire::{self, Header, Kind, tos};
 use accord_transport::{Receiver, Segment, Sender, View, endpoints};
 use accord_units::{Bytes, Duration, Time};
@@ -21,15 +22,9 @@ pub struct Source {
     /// The connection of the kernel, if it is one.
     pub connection: Option<Connection>,
     /// What gives it something to send.
-    pub application: Application,
+    pub session: Session,
     /// Draws the sizes of its packets, where they are random.
     pub sizes: Option<Sizer>,
-    /// The application waits for all that it supplied to be delivered.
-    transferring: bool,
-    /// It has started, and stopped.
-    pub started: bool,
-    /// See `started`.
-    pub stopped: bool,
     /// Data sent, in bytes.
     sent: u64,
     /// (time, bytes sent by then), as far back as matters.
@@ -63,11 +58,8 @@ impl Source {
             flow,
             sender,
             connection: None,
-            application: f.application(flow, scenario.seed),
+            session: Session::new(f, flow, scenario.seed),
             sizes: (f.sizes.as_ref()).map(|law| Sizer::new(law, flow, scenario.seed)),
-            transferring: false,
-            started: false,
-            stopped: false,
             sent: 0,
             history: VecDeque::new(),
             due: 0,
@@ -76,10 +68,9 @@ impl Source {
 
     /// The application acts, in the network as it is; gives when it does so again.
     pub fn act(&mut self, now: Time, network: &State) -> Time {
-        if self.stopped {
+        let Some(step) = self.session.act(now) else {
             return Time::MAX;
-        }
-        let step = self.application.act(now);
+        };
         if step.new_connection {
             let f = &network.scenario.flows[self.flow];
             let base_rtt = base_rtt(network, self.flow);
@@ -89,38 +80,28 @@ impl Source {
             Some(connection) => connection.supply(step.supply),
             None => self.sender.supply(step.supply),
         }
-        self.transferring = step.is_transfer;
         step.again.map_or(Time::MAX, |span| now + span)
     }
 
     /// The flow stops: what is left of a transfer is never sent.
     pub fn stop(&mut self) {
-        self.stopped = true;
-        self.transferring = false;
+        self.session.stop();
         match &mut self.connection {
             Some(connection) => connection.stop(),
             None => self.sender.stop(),
         }
     }
 
-    /// The transfer that is done now, if the application waited for one: its size, when it
-    /// began, and after which pause the application acts again.
-    pub fn transferred(&mut self) -> Option<(Bytes, Time, Option<Duration>)> {
+    /// The transfer that is done now, if the application waited for one.
+    pub fn transferred(&mut self) -> Option<UnderWay> {
         let is_done = || match &self.connection {
             Some(connection) => connection.is_done(),
             None => self.sender.is_done(),
         };
-        if !(self.transferring && is_done()) {
-            return None;
+        match self.session.is_transferring() && is_done() {
+            true => self.session.end(),
+            false => None,
         }
-        self.transferring = false;
-        let done = self.application.end()?;
-        Some((done.size, done.start, done.pause))
-    }
-
-    /// The transfer that the end of the run finds under way.
-    pub fn left(&mut self) -> Option<(Bytes, Time)> {
-        self.application.end().map(|left| (left.size, left.start))
     }
 
     /// Data is sent.
@@ -138,8 +119,8 @@ impl Source {
             self.history.pop_front();
         }
         SourceReading {
-            started: self.started,
-            stopped: self.stopped,
+            started: self.session.is_started(),
+            stopped: self.session.is_stopped(),
             sent: self.sent,
             due: self.due,
             view: match &mut self.connection {

@@ -2,11 +2,11 @@
 
 use crate::lateness::Lateness;
 use crate::packet::Packet;
-use accord_aqm::{Aggregate, AnyAqm, Aqm};
-use accord_port::{Limit, Port};
-use accord_record::{AggregateReading, LinkReading};
-use accord_scenario::{self as scenario, LinkId, Scenario};
-use accord_traffic::{Dice, Purpose, secret};
+use accord_elements::{InOrder, Loss, dice, port, read_link};
+use accord_port::Port;
+use accord_record::LinkReading;
+use accord_scenario::{LinkId, Scenario};
+use accord_traffic::Dice;
 use accord_units::{Bytes, Duration, Rate, Time};
 use std::collections::VecDeque;
 
@@ -23,72 +23,41 @@ pub struct Link {
     pub dice: Dice,
     /// Propagation delay.
     pub delay: Duration,
-    loss: Loss,
+    loss: Option<Loss>,
     /// What is on the wire, and when it comes out.
     wire: VecDeque<(Time, Packet)>,
-    /// When what was sent last comes out, or did.
-    last_arrival: Time,
+    order: InOrder,
     /// How it does.
     pub achieved: Achieved,
-}
-
-/// Loss on a wire.
-#[derive(Debug)]
-struct Loss {
-    data: f64,
-    control: f64,
-    dice: Dice,
 }
 
 impl Link {
     /// An idle link.
     pub fn new(scenario: &Scenario, id: LinkId) -> Link {
-        let link = &scenario.links[id];
-        let limit = match link.queue.limit {
-            scenario::Limit::Packets(n) => Limit::packets(n),
-            scenario::Limit::Bytes(b) => Limit::bytes(b),
-            scenario::Limit::Unlimited => Limit::UNLIMITED,
-        };
-        let aqm = AnyAqm::build(&link.queue.discipline);
+        let (link, seed) = (&scenario.links[id], scenario.seed);
         Link {
             id,
-            port: match Port::new(
-                link.rate,
-                limit,
-                aqm,
-                secret(scenario.seed, id, Purpose::Tie),
-            ) {
-                port if link.control_priority => port,
-                port => port.without_priority(),
-            },
+            port: port(link, id, seed),
             serving: None,
-            dice: Dice::new(scenario.seed, id, Purpose::Queue),
+            dice: dice(id, seed),
             delay: link.delay,
-            loss: Loss {
-                data: link.loss,
-                control: link.control_loss,
-                dice: Dice::new(scenario.seed, id, Purpose::Loss),
-            },
+            loss: Loss::of(link, id, seed),
             wire: VecDeque::new(),
-            last_arrival: Time::ZERO,
+            order: InOrder::default(),
             achieved: Achieved::default(),
         }
     }
 
     /// A packet whose service began at `begun` is on the wire at `sent`, unless it is lost there:
-    /// then it comes back. It does not overtake what was sent before it, and follows it in no
-    /// less time than it took to be sent, even if the delay has become shorter.
+    /// then it comes back.
     pub fn propagate(&mut self, packet: Packet, begun: Time, sent: Time) -> Result<(), Packet> {
-        let follows = self.last_arrival + sent.since(begun);
-        self.last_arrival = (sent + self.delay).max(follows);
-        let p = match packet.is_control() {
-            true => self.loss.control,
-            false => self.loss.data,
-        };
-        if p > 0.0 && self.loss.dice.uniform() < p {
+        let arrival = self.order.arrival(begun, sent, self.delay);
+        if let Some(loss) = &mut self.loss
+            && loss.takes(packet.is_control())
+        {
             return Err(packet);
         }
-        self.wire.push_back((self.last_arrival, packet));
+        self.wire.push_back((arrival, packet));
         Ok(())
     }
 
@@ -104,35 +73,16 @@ impl Link {
 
     /// For the recorder.
     pub fn read(&mut self, now: Time) -> LinkReading {
-        let area = self.port.area(now);
         let longest = self.port.take_longest();
-        let c = self.port.counters();
-        LinkReading {
-            served: self.port.sent(now),
-            offered: c.offered.packets,
-            drops: c.dropped().packets,
-            marks: c.marked.packets,
-            judged: c.marked.packets + c.refused.packets,
-            longest: (longest.packets, longest.bytes),
-            packet_area: area.packets,
-            area: area.bytes,
-            price: self.port.aqm().price(),
-            virtual_delay: self.port.aqm().virtual_delay(now),
-            excess_bandwidth: self.port.aqm().excess_bandwidth(),
-            aggregates: self.read_aggregates(),
-        }
-    }
-
-    fn read_aggregates(&self) -> Vec<AggregateReading> {
-        let known = (0..).map_while(|i| self.port.aqm().aggregate(i));
-        let read = |a: Aggregate| AggregateReading {
-            transmit_probability: a.transmit_probability,
-            offered: a.offered,
-            admitted: a.admitted,
-            decrease_factor: a.decrease,
-            rate_ratio: a.ratio,
-        };
-        known.map(read).collect()
+        let (port, aqm) = (&self.port, Some(self.port.aqm()));
+        read_link(
+            port.counters(),
+            port.sent(now),
+            port.area(now),
+            longest,
+            aqm,
+            now,
+        )
     }
 }
 

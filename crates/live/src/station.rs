@@ -240,9 +240,8 @@ impl<'a> Station<'a> {
             let broken = source.connection.as_mut().and_then(|c| c.broken.take());
             let broken = broken.map(|why| (source.flow, why));
             self.books.broken.extend(broken);
-            let left = source
-                .left()
-                .map(|(size, start)| (source.flow, start, size, None));
+            let left = source.session.end();
+            let left = left.map(|left| (source.flow, left.start, left.size, None));
             self.books.transfers.extend(left);
         }
         for link in self.links {
@@ -286,7 +285,7 @@ impl<'a> Station<'a> {
                     self.agenda.set(due, next.unwrap_or(Time::MAX));
                 }
                 Due::Start(i) => {
-                    self.sources[i].started = true;
+                    self.sources[i].session.start();
                     self.application(i);
                 }
                 Due::Stop(i) => {
@@ -311,7 +310,7 @@ impl<'a> Station<'a> {
         self.events += 1;
         let next = s.events.get(self.events).map_or(Time::MAX, |e| e.at);
         self.agenda.set(Due::Change, next);
-        self.state = s.at(event.at);
+        self.state.apply(&event.change);
         match &event.change {
             Change::Delay(link, delay) => {
                 if let Some(i) = self.link_of[*link] {
@@ -328,7 +327,7 @@ impl<'a> Station<'a> {
             Change::Route { flow, .. } => self.route[*flow] += 1,
             Change::Demand { flow, rate } => {
                 if let Some(i) = self.source_of[*flow] {
-                    self.sources[i].application.set_rate(*rate);
+                    self.sources[i].session.set_rate(*rate);
                 }
             }
         }
@@ -375,10 +374,11 @@ impl<'a> Station<'a> {
                 Err(again) => {
                     let at = again.min(source.sender.next_wake());
                     self.agenda.set(Due::Wake(i), at);
-                    if let Some((size, start, pause)) = source.transferred() {
-                        let transfer = (source.flow, start, size, Some(self.now.since(start)));
+                    if let Some(done) = source.transferred() {
+                        let took = Some(self.now.since(done.start));
+                        let transfer = (source.flow, done.start, done.size, took);
                         self.books.transfers.push(transfer);
-                        let next = pause.map_or(Time::MAX, |pause| self.now + pause);
+                        let next = done.pause.map_or(Time::MAX, |pause| self.now + pause);
                         self.agenda.set(Due::Application(i), next);
                     }
                     return;

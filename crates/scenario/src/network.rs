@@ -212,6 +212,13 @@ pub struct Flow {
     pub processing: Duration,
 }
 
+impl Link {
+    /// Whether it loses packets on its wire.
+    pub fn is_lossy(&self) -> bool {
+        self.loss > 0.0 || self.control_loss > 0.0
+    }
+}
+
 impl Flow {
     /// Its application; it is flow `id`.
     pub fn application(&self, id: usize, seed: u64) -> Application {
@@ -296,25 +303,6 @@ impl Scenario {
     /// The end of the run.
     pub fn end(&self) -> Time {
         Time::ZERO + self.duration
-    }
-
-    /// Time from the first bit sent to the last bit received with empty queues, over
-    /// `path`, for a packet of `size`: propagation and transmission.
-    pub fn one_way(&self, path: &[LinkId], size: Bytes) -> Duration {
-        path.iter().fold(Duration::ZERO, |sum, &l| {
-            sum + self.links[l].delay + self.links[l].rate.transmission(size)
-        })
-    }
-
-    /// Base round-trip time of a flow at the start of the run: processing, propagation and
-    /// transmission of a data packet and of its acknowledgement, with empty queues.
-    pub fn base_rtt(&self, flow: usize) -> Duration {
-        let f = &self.flows[flow];
-        let (there, back) = (
-            self.one_way(&f.path, f.packet),
-            self.one_way(&f.reverse_path, f.ack),
-        );
-        f.mean_processing() + there + back
     }
 
     /// The times at which flows start or stop or the network changes, and the start and the end

@@ -39,33 +39,38 @@ impl Scenario {
             demand: self.flows.iter().map(|f| f.demand).collect(),
         };
         for event in self.events.iter().filter(|e| e.at <= time) {
-            match &event.change {
-                Change::Delay(link, delay) => state.delay[*link] = *delay,
-                Change::Rate(link, rate) => {
-                    state.rate[*link] = *rate;
-                    if *rate > Rate::ZERO {
-                        state.nominal_rate[*link] = *rate;
-                    }
-                }
-                Change::Demand { flow, rate } => {
-                    let demand = &mut state.demand[*flow];
-                    *demand = demand.at_rate(*rate);
-                }
-                Change::Route {
-                    flow,
-                    path,
-                    reverse_path,
-                } => {
-                    state.path[*flow] = path;
-                    state.reverse_path[*flow] = reverse_path;
-                }
-            }
+            state.apply(&event.change);
         }
         state
     }
 }
 
-impl State<'_> {
+impl<'a> State<'a> {
+    /// The network after a change, an event of its scenario.
+    pub fn apply(&mut self, change: &'a Change) {
+        match change {
+            Change::Delay(link, delay) => self.delay[*link] = *delay,
+            Change::Rate(link, rate) => {
+                self.rate[*link] = *rate;
+                if *rate > Rate::ZERO {
+                    self.nominal_rate[*link] = *rate;
+                }
+            }
+            Change::Demand { flow, rate } => {
+                let demand = &mut self.demand[*flow];
+                *demand = demand.at_rate(*rate);
+            }
+            Change::Route {
+                flow,
+                path,
+                reverse_path,
+            } => {
+                self.path[*flow] = path;
+                self.reverse_path[*flow] = reverse_path;
+            }
+        }
+    }
+
     /// Propagation and transmission over a link; in an outage, at the last rate
     /// that was not zero.
     pub fn crossing(&self, link: LinkId, size: Bytes) -> Duration {
@@ -88,12 +93,15 @@ impl State<'_> {
         }
     }
 
+    /// Time that a packet of a flow takes over its path with empty queues, its host's included.
+    pub fn one_way_of(&self, flow: usize, size: Bytes) -> Duration {
+        let processing = self.scenario.flows[flow].mean_processing();
+        processing + self.one_way(self.path[flow], size)
+    }
+
     /// The round trip that a flow measures over empty queues.
     pub fn base_rtt(&self, flow: usize) -> Duration {
         let (there, back) = self.probe(flow);
-        let processing = self.scenario.flows[flow].mean_processing();
-        processing
-            + self.one_way(self.path[flow], there)
-            + self.one_way(self.reverse_path[flow], back)
+        self.one_way_of(flow, there) + self.one_way(self.reverse_path[flow], back)
     }
 }

@@ -57,7 +57,7 @@ impl Simulation<'_> {
         let packet_hops = ports.iter().map(|p| p.left.packets).sum();
         let (time, series) = self.recorder.finish(self.scenario);
         for (id, flow) in self.flows.iter_mut().enumerate() {
-            if let Some(left) = flow.application.end() {
+            if let Some(left) = flow.session.end() {
                 (self.transfers).add(self.scenario, id, left.start, left.size, None);
             }
         }

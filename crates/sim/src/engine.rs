@@ -16,14 +16,16 @@ use crate::wire::{Line, Wire};
 use crate::wiring::{Hop, Shortcuts, Wiring};
 use accord_aqm::Ecn;
 use accord_record::{Observer, Recorder, Transfers};
-use accord_scenario::{Change, LinkId, Scenario};
+use accord_scenario::{Change, LinkId, Scenario, State};
 use accord_transport::pcapng::Capture;
 use accord_transport::{Receiver, Segment};
-use accord_units::{Bytes, Duration, Time};
+use accord_units::{Bytes, Time};
 
 /// A run in the making.
 pub(crate) struct Simulation<'a> {
     pub scenario: &'a Scenario,
+    /// The network as it is.
+    pub state: State<'a>,
     pub now: Time,
     pub end: Time,
     pub calendar: Calendar,
@@ -47,8 +49,9 @@ const PROGRESS: u64 = 1 << 18;
 impl<'a> Simulation<'a> {
     pub fn new(scenario: &'a Scenario, shortcuts: Shortcuts) -> Simulation<'a> {
         let end = scenario.end();
-        let mut flows: Vec<Flow> = (scenario.flows.iter().enumerate())
-            .map(|(id, f)| Flow::new(f, id, scenario))
+        let state = scenario.at(Time::ZERO);
+        let mut flows: Vec<Flow> = (0..scenario.flows.len())
+            .map(|id| Flow::new(id, &state))
             .collect();
         let wiring = Wiring::new(scenario, &mut flows, shortcuts);
         let wires = (scenario.links.iter().enumerate())
@@ -56,6 +59,7 @@ impl<'a> Simulation<'a> {
             .collect();
         let mut simulation = Simulation {
             scenario,
+            state,
             now: Time::ZERO,
             end,
             calendar: Calendar::new(end),
@@ -117,14 +121,12 @@ impl<'a> Simulation<'a> {
                 Kind::Sent => self.sent(index),
                 Kind::Application => self.application(index),
                 Kind::Start => {
-                    self.flows[index].started = true;
+                    self.flows[index].session.start();
                     self.application(index);
                 }
                 Kind::Stop => {
                     let flow = &mut self.flows[index];
-                    flow.stopped = true;
-                    // What is left of a transfer is never sent.
-                    flow.transferring = false;
+                    flow.session.stop();
                     flow.sender.stop();
                 }
                 Kind::Discipline => self.discipline(index),
@@ -400,7 +402,7 @@ impl<'a> Simulation<'a> {
                         flow.wake = at;
                         self.calendar.push(at, Kind::Wake, id);
                     }
-                    if flow.transferring && flow.sender.is_done() {
+                    if flow.session.is_transferring() && flow.sender.is_done() {
                         self.transferred(id);
                     }
                     return;
@@ -450,36 +452,24 @@ impl<'a> Simulation<'a> {
 
     fn application(&mut self, id: usize) {
         let flow = &mut self.flows[id];
-        if flow.stopped {
+        let Some(step) = flow.session.act(self.now) else {
             return;
-        }
-        let step = flow.application.act(self.now);
+        };
         if step.new_connection {
-            self.reconnect(id);
+            let f = &self.scenario.flows[id];
+            let base_rtt = self.state.base_rtt(id);
+            (flow.sender).reconnect(&f.controller, &f.service, base_rtt, self.now);
         }
-        let flow = &mut self.flows[id];
         flow.sender.supply(step.supply);
-        flow.transferring = step.is_transfer;
         if let Some(span) = step.again {
             self.calendar.push(self.now + span, Kind::Application, id);
         }
         self.pump(id);
     }
 
-    fn reconnect(&mut self, id: usize) {
-        let f = &self.scenario.flows[id];
-        let there = f.mean_processing() + self.base_time(self.flows[id].path, f.packet);
-        let back = self.base_time(self.flows[id].reverse_path, f.ack);
-        self.flows[id]
-            .sender
-            .reconnect(&f.controller, &f.service, there + back, self.now);
-    }
-
     /// All that the application supplied is delivered.
     fn transferred(&mut self, id: usize) {
-        let flow = &mut self.flows[id];
-        flow.transferring = false;
-        let Some(done) = flow.application.end() else {
+        let Some(done) = self.flows[id].session.end() else {
             return;
         };
         let took = self.now.since(done.start);
@@ -506,7 +496,9 @@ impl<'a> Simulation<'a> {
     }
 
     fn change(&mut self, event: usize) {
-        match &self.scenario.events[event].change {
+        let change = &self.scenario.events[event].change;
+        self.state.apply(change);
+        match change {
             Change::Delay(link, delay) => {
                 self.wires[*link].delay = *delay;
                 self.path_changed(Some(*link));
@@ -519,7 +511,7 @@ impl<'a> Simulation<'a> {
                 }
                 self.path_changed(Some(*link));
             }
-            Change::Demand { flow, rate } => self.flows[*flow].application.set_rate(*rate),
+            Change::Demand { flow, rate } => self.flows[*flow].session.set_rate(*rate),
             Change::Route {
                 flow,
                 path,
@@ -538,13 +530,12 @@ impl<'a> Simulation<'a> {
     fn path_changed(&mut self, link: Option<LinkId>) {
         let mut changed = false;
         for id in 0..self.flows.len() {
-            let f = &self.scenario.flows[id];
-            let there = f.mean_processing() + self.base_time(self.flows[id].path, f.packet);
-            let empty = f.mean_processing() + self.base_time(self.flows[id].path, Bytes::ZERO);
-            let back = self.base_time(self.flows[id].reverse_path, f.ack);
-            changed |= self.flows[id].one_way != there;
-            (self.flows[id].one_way, self.flows[id].propagation) = (there, empty);
-            self.flows[id].sender.set_base_rtt(there + back);
+            let there = (self.state).one_way_of(id, self.scenario.flows[id].packet);
+            let flow = &mut self.flows[id];
+            changed |= flow.one_way != there;
+            flow.one_way = there;
+            flow.propagation = self.state.one_way_of(id, Bytes::ZERO);
+            flow.sender.set_base_rtt(self.state.base_rtt(id));
         }
         let Some(link) = link.filter(|_| changed) else {
             return;
@@ -563,16 +554,6 @@ impl<'a> Simulation<'a> {
         for (flow, first) in self.flows.iter_mut().zip(first) {
             flow.path_changed(first);
         }
-    }
-
-    /// Time over the path that begins at `hop` with empty queues.
-    fn base_time(&self, hop: u32, size: Bytes) -> Duration {
-        let path = self.wiring.hops[hop as usize..].iter();
-        path.take_while(|hop| !hop.is_end())
-            .fold(Duration::ZERO, |sum, hop| {
-                let wire = &self.wires[hop.link()];
-                sum + wire.delay + wire.nominal_rate().transmission(size)
-            })
     }
 }
 

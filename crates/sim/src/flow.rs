@@ -3,10 +3,10 @@
 use crate::host::Host;
 use crate::packet::Packet;
 use accord_aqm::Ecn;
+use accord_elements::Session;
 use accord_port::Count;
 use accord_record::Delays;
-use accord_scenario::{self as scenario, Scenario};
-use accord_traffic::Application;
+use accord_scenario::State;
 use accord_transport::{Receipt, Receiver, Segment, Sender, endpoints};
 use accord_units::{Bytes, Duration, Time};
 use std::collections::VecDeque;
@@ -31,10 +31,6 @@ pub struct Flow {
     pub ecn: Ecn,
     /// Index of its aggregate in the scenario.
     pub aggregate: u8,
-    /// It has started.
-    pub started: bool,
-    /// It has stopped.
-    pub stopped: bool,
     /// Its receiving end.
     pub receiver: Receiver,
     /// In the order of their delivery.
@@ -51,8 +47,6 @@ pub struct Flow {
     pub losses: u64,
     /// Data that was dropped or lost on the way.
     pub data_lost: Count,
-    /// The application waits for all that it supplied to be delivered.
-    pub transferring: bool,
     /// Time over the path with empty queues, for a data packet, the host's included.
     pub one_way: Duration,
     /// The same for a packet without a bit.
@@ -63,7 +57,7 @@ pub struct Flow {
     /// Its host, where that draws sizes or takes a time for packets.
     pub host: Option<Box<Host>>,
     /// Its application.
-    pub application: Box<Application>,
+    pub session: Session,
 }
 
 const _: () = assert!(size_of::<Flow>() <= 768);
@@ -96,10 +90,12 @@ struct Coming {
 }
 
 impl Flow {
-    /// Flow `id`, not started yet; its paths are to be set.
-    pub fn new(f: &scenario::Flow, id: usize, scenario: &Scenario) -> Flow {
+    /// Flow `id`, not started yet, in the network as it is; its hops are to be set.
+    pub fn new(id: usize, network: &State) -> Flow {
+        let scenario = network.scenario;
+        let f = &scenario.flows[id];
         let (sender, receiver) =
-            endpoints(&f.controller, &f.service, f.packet, scenario.base_rtt(id));
+            endpoints(&f.controller, &f.service, f.packet, network.base_rtt(id));
         Flow {
             ecn: match sender.is_ecn_capable() {
                 true => Ecn::Capable,
@@ -108,19 +104,16 @@ impl Flow {
             aggregate: f.aggregate as u8,
             sender,
             receiver,
-            application: Box::new(f.application(id, scenario.seed)),
+            session: Session::new(f, id, scenario.seed),
             path: 0,
             reverse_path: 0,
             packet: f.packet.get() as u16,
             ack: f.ack.get() as u16,
             control: f.control.get() as u16,
-            started: false,
-            stopped: false,
             wake: Time::MAX,
             coming: VecDeque::new(),
-            transferring: false,
-            one_way: f.mean_processing() + scenario.one_way(&f.path, f.packet),
-            propagation: f.mean_processing() + scenario.one_way(&f.path, Bytes::ZERO),
+            one_way: network.one_way_of(id, f.packet),
+            propagation: network.one_way_of(id, Bytes::ZERO),
             sent: Count::default(),
             delivered: Count::default(),
             delays: Delays::default(),

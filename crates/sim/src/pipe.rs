@@ -42,9 +42,4 @@ impl Pipe {
     pub fn held(&self) -> Count {
         self.late.as_deref().copied().unwrap_or_default()
     }
-
-    /// The service rate.
-    pub fn rate(&self) -> Rate {
-        self.service.rate()
-    }
 }

@@ -4,10 +4,10 @@ use crate::engine::Simulation;
 use crate::flow::Flow;
 use crate::packet::Packet;
 use crate::wire::Wire;
-use accord_aqm::{Aggregate, AnyAqm, Aqm};
-use accord_record::{AggregateReading, FlowReading, LinkReading};
-use accord_transport::{Segment, View};
-use accord_units::{Duration, Time};
+use accord_elements as elements;
+use accord_record::{FlowReading, LinkReading};
+use accord_transport::Segment;
+use accord_units::Time;
 
 impl Simulation<'_> {
     /// All packets on their way, but for those that are delivered for sure.
@@ -55,62 +55,29 @@ impl Simulation<'_> {
 }
 
 fn read_flow(f: &Flow, queued: u64) -> FlowReading {
-    let View {
-        cwnd,
-        ssthresh,
-        rtt,
-        min_rtt,
-        accumulation,
-        retransmissions,
-    } = f.sender.view();
-    FlowReading {
-        active: f.started && !(f.stopped && f.in_network() == 0),
+    let counted = FlowReading {
+        active: f.session.is_started() && !(f.session.is_stopped() && f.in_network() == 0),
         sent: f.sent.bytes,
         delivered: f.delivered.bytes,
         fresh: f.fresh_bytes,
         delays: Some(f.delays),
-        retransmissions,
         losses: f.losses,
         lost: f.data_lost.bytes,
         accumulation: queued,
-        cwnd,
-        ssthresh,
-        rtt,
-        min_rtt,
-        accumulation_estimate: accumulation,
-    }
+        ..FlowReading::default()
+    };
+    elements::read_flow(counted, f.sender.view())
 }
 
 fn read_link(w: &mut Wire, now: Time) -> LinkReading {
     w.advance(now);
-    let area = w.area(now);
     let longest = w.take_longest();
-    let c = w.counters();
-    let virtual_delay = |aqm: &AnyAqm| aqm.virtual_delay(now);
-    LinkReading {
-        served: w.sent(now),
-        offered: c.offered.packets,
-        drops: c.dropped().packets,
-        marks: c.marked.packets,
-        judged: c.marked.packets + c.refused.packets,
-        longest: (longest.packets, longest.bytes),
-        packet_area: area.packets,
-        area: area.bytes,
-        price: w.aqm().and_then(Aqm::price),
-        virtual_delay: w.aqm().map_or(Duration::ZERO, virtual_delay),
-        excess_bandwidth: w.aqm().and_then(Aqm::excess_bandwidth),
-        aggregates: w.aqm().map_or(Vec::new(), read_aggregates),
-    }
-}
-
-fn read_aggregates(aqm: &AnyAqm) -> Vec<AggregateReading> {
-    let known = (0..).map_while(|i| aqm.aggregate(i));
-    let read = |a: Aggregate| AggregateReading {
-        transmit_probability: a.transmit_probability,
-        offered: a.offered,
-        admitted: a.admitted,
-        decrease_factor: a.decrease,
-        rate_ratio: a.ratio,
-    };
-    known.map(read).collect()
+    elements::read_link(
+        &w.counters(),
+        w.sent(now),
+        w.area(now),
+        longest,
+        w.aqm(),
+        now,
+    )
 }

@@ -4,10 +4,11 @@ use crate::packet::Packet;
 use crate::pipe::Pipe;
 use crate::pool::Queue;
 use accord_aqm::{AnyAqm, Aqm};
-use accord_port::{Area, Count, Counters, Limit, Port, Timeline};
-use accord_scenario::{self as scenario};
-use accord_traffic::{Dice, Purpose, secret};
-use accord_units::{Duration, Rate, Time};
+use accord_elements::{InOrder, Loss, dice, port, timeline};
+use accord_port::{Area, Count, Counters, Port, Timeline};
+use accord_scenario::Link;
+use accord_traffic::Dice;
+use accord_units::{Duration, Time};
 
 /// The forms of a port, from the one that can do everything to the cheapest. Where two can
 /// be used, they give the same departures.
@@ -45,19 +46,12 @@ pub struct Held {
     pub serving: Option<Packet>,
     /// When its service began.
     pub begun: Time,
-    /// When what was sent last comes out of the wire.
-    pub last_arrival: Time,
+    /// Keeps the packets on the wire in order.
+    pub order: InOrder,
     /// The end of the service is an event.
     pub pending: bool,
     /// Randomness of its discipline.
     pub dice: Dice,
-}
-
-/// Loss on a wire.
-struct Loss {
-    data: f64,
-    control: f64,
-    dice: Dice,
 }
 
 /// A directed link: two cache lines.
@@ -75,53 +69,29 @@ pub struct Wire {
 
 const _: () = assert!(size_of::<Wire>() == 128);
 
-/// A link loses packets on its wire.
-pub fn lossy(link: &scenario::Link) -> bool {
-    link.loss > 0.0 || link.control_loss > 0.0
-}
-
 impl Wire {
     /// An idle link with its port in the given form, which must be able to do what the link
     /// wants.
-    pub fn new(link: &scenario::Link, id: usize, seed: u64, form: Form) -> Wire {
-        let aqm = AnyAqm::build(&link.queue.discipline);
-        let limit = match link.queue.limit {
-            scenario::Limit::Packets(n) => Limit::packets(n),
-            scenario::Limit::Bytes(b) => Limit::bytes(b),
-            scenario::Limit::Unlimited => Limit::UNLIMITED,
-        };
-        let dice = Dice::new(seed, id, Purpose::Queue);
-        let secret = secret(seed, id, Purpose::Tie);
+    pub fn new(link: &Link, id: usize, seed: u64, form: Form) -> Wire {
+        let dice = dice(id, seed);
         let line = match form {
             Form::Stepped | Form::Port => Line::Port(Box::new(Held {
-                port: match Port::new(link.rate, limit, aqm, secret) {
-                    port if link.control_priority => port,
-                    port => port.without_priority(),
-                },
+                port: port(link, id, seed),
                 stepped: form == Form::Stepped,
                 serving: None,
                 begun: Time::ZERO,
-                last_arrival: Time::ZERO,
+                order: InOrder::default(),
                 pending: false,
                 dice,
             })),
-            Form::Timeline => {
-                let timeline = Timeline::new(link.rate, limit, aqm, secret);
-                Line::Timeline(Box::new((timeline, dice)))
-            }
+            Form::Timeline => Line::Timeline(Box::new((timeline(link, id, seed), dice))),
             Form::Pipe => Line::Pipe(Pipe::new(link.rate)),
         };
         Wire {
             line,
             delay: link.delay,
             flying: Queue::EMPTY,
-            loss: lossy(link).then(|| {
-                Box::new(Loss {
-                    data: link.loss,
-                    control: link.control_loss,
-                    dice: Dice::new(seed, id, Purpose::Loss),
-                })
-            }),
+            loss: Loss::of(link, id, seed).map(Box::new),
         }
     }
 
@@ -129,7 +99,7 @@ impl Wire {
     #[inline]
     pub fn takes(&mut self, packet: &Packet) -> bool {
         match &mut self.loss {
-            Some(loss) => !loss.takes(packet),
+            Some(loss) => !loss.takes(packet.is_control()),
             None => true,
         }
     }
@@ -221,33 +191,12 @@ impl Wire {
     pub fn next_timer(&self) -> Option<Time> {
         self.aqm().and_then(Aqm::next_timer)
     }
-
-    /// The service rate.
-    pub fn rate(&self) -> Rate {
-        match &self.line {
-            Line::Port(p) => p.port.rate(),
-            Line::Timeline(t) => t.0.rate(),
-            Line::Pipe(p) => p.rate(),
-        }
-    }
-
-    /// The service rate, or in an outage the last one that was not zero.
-    pub fn nominal_rate(&self) -> Rate {
-        match &self.line {
-            Line::Port(p) => p.port.nominal_rate(),
-            Line::Timeline(_) | Line::Pipe(_) => self.rate(),
-        }
-    }
 }
 
 impl Held {
-    /// The packet in service is on the wire at `now`: when it comes out, with this delay. It
-    /// does not overtake what was sent before it, and follows it in no less time than it took to
-    /// be sent, even if the delay has become shorter.
+    /// When the packet in service, which is on the wire at `now`, comes out of it.
     pub fn arrival(&mut self, now: Time, delay: Duration) -> Time {
-        let follows = self.last_arrival + now.since(self.begun);
-        self.last_arrival = (now + delay).max(follows);
-        self.last_arrival
+        self.order.arrival(self.begun, now, delay)
     }
 
     /// Brings the port up to date.
@@ -256,17 +205,5 @@ impl Held {
         if !self.stepped {
             self.port.advance(now);
         }
-    }
-}
-
-impl Loss {
-    #[cold]
-    fn takes(&mut self, packet: &Packet) -> bool {
-        let p = if packet.is_control() {
-            self.control
-        } else {
-            self.data
-        };
-        p > 0.0 && self.dice.uniform() < p
     }
 }

@@ -18,7 +18,7 @@
 
 use crate::flow::Flow;
 use crate::packet::Packet;
-use crate::wire::{Form, lossy};
+use crate::wire::Form;
 use accord_aqm::{AnyAqm, Aqm, Structure};
 use accord_scenario::{Change, Limit, Link, LinkId, Scenario};
 use accord_transport::{Receiver, Sender};
@@ -199,7 +199,7 @@ fn form(link: &Link) -> Form {
     let aqm = AnyAqm::build(&link.queue.discipline);
     // A packet that is lost on the wire is lost when it has left the port, not before; and where
     // flows have queues, these take turns whenever the line is free, even if nothing waits.
-    if lossy(link) || matches!(aqm.structure(), Structure::Flows(_)) {
+    if link.is_lossy() || matches!(aqm.structure(), Structure::Flows(_)) {
         return Form::Stepped;
     }
     if aqm.next_timer().is_some() || !matches!(aqm.structure(), Structure::Fifo) {

@@ -10,7 +10,7 @@ use super::{entries, list};
 use accord_family::Catalogue;
 use accord_family::Values;
 use accord_scenario::{Limit, Link, LinkId, Node, NodeId, Queue, Scenario};
-use accord_units::{Bytes, Duration, Size};
+use accord_units::{Bytes, Duration, Size, Time};
 use std::collections::BTreeMap;
 
 /// The network while it is made. Each duplex link is two directed ones, forward at an
@@ -267,8 +267,9 @@ impl Network {
         scenario.nodes = std::mem::take(&mut self.nodes);
         scenario.links = std::mem::take(&mut self.links);
         let mut crossing = vec![(Duration::ZERO, Bytes::ZERO); scenario.links.len()];
+        let state = scenario.at(Time::ZERO);
         for (i, flow) in scenario.flows.iter().enumerate() {
-            let rtt = scenario.base_rtt(i);
+            let rtt = state.base_rtt(i);
             for (links, size) in [(&flow.path, flow.packet), (&flow.reverse_path, flow.ack)] {
                 for &link in links {
                     let (longest, largest) = &mut crossing[link];
