@@ -3,14 +3,15 @@
 use accord_elements::Session;
 use accord_record::Delays;
 use accord_scenario::{Scenario, State};
-use accord_traffic::{Sizer, UnderWay};
+use accord_traffic::Sizer;
 use accord_transport::wire::{self, Header, Kind, tos};
 use accord_transport::{Receiver, Segment, Sender, View, endpoints};
 use accord_units::{Bytes, Duration, Time};
 use std::collections::VecDeque;
 
-use crate::connection::{Arrived, Connection, Drain};
+use crate::arrived::Arrived;
 use crate::packet::Packet;
+use crate::station::Order;
 
 /// The sending end.
 #[derive(Debug)]
@@ -19,8 +20,8 @@ pub struct Source {
     pub flow: usize,
     /// The machine; idle where the flow is a connection of the kernel.
     pub sender: Sender,
-    /// The connection of the kernel, if it is one.
-    pub connection: Option<Connection>,
+    /// The flow is a connection of the kernel.
+    pub is_kernel: bool,
     /// What gives it something to send.
     pub session: Session,
     /// Draws the sizes of its packets, where they are random.
@@ -44,7 +45,7 @@ pub struct SourceReading {
     pub sent: u64,
     /// Data bytes that would have arrived by now over empty queues.
     pub due: u64,
-    /// The machine's state.
+    /// The sender's state; of a connection of the kernel, whoever has it tells.
     pub view: View,
 }
 
@@ -57,7 +58,7 @@ impl Source {
         Source {
             flow,
             sender,
-            connection: None,
+            is_kernel: f.kernel.is_some(),
             session: Session::new(f, flow, scenario.seed),
             sizes: (f.sizes.as_ref()).map(|law| Sizer::new(law, flow, scenario.seed)),
             sent: 0,
@@ -67,7 +68,7 @@ impl Source {
     }
 
     /// The application acts, in the network as it is; gives when it does so again.
-    pub fn act(&mut self, now: Time, network: &State) -> Time {
+    pub fn act(&mut self, now: Time, network: &State, orders: &mut Vec<Order>) -> Time {
         let Some(step) = self.session.act(now) else {
             return Time::MAX;
         };
@@ -76,31 +77,19 @@ impl Source {
             let base_rtt = base_rtt(network, self.flow);
             (self.sender).reconnect(&f.controller, &f.service, base_rtt, now);
         }
-        match &mut self.connection {
-            Some(connection) => connection.supply(step.supply),
-            None => self.sender.supply(step.supply),
+        match self.is_kernel {
+            true => orders.push(Order::Supply(self.flow, step.supply)),
+            false => self.sender.supply(step.supply),
         }
         step.again.map_or(Time::MAX, |span| now + span)
     }
 
     /// The flow stops: what is left of a transfer is never sent.
-    pub fn stop(&mut self) {
+    pub fn stop(&mut self, orders: &mut Vec<Order>) {
         self.session.stop();
-        match &mut self.connection {
-            Some(connection) => connection.stop(),
-            None => self.sender.stop(),
-        }
-    }
-
-    /// The transfer that is done now, if the application waited for one.
-    pub fn transferred(&mut self) -> Option<UnderWay> {
-        let is_done = || match &self.connection {
-            Some(connection) => connection.is_done(),
-            None => self.sender.is_done(),
-        };
-        match self.session.is_transferring() && is_done() {
-            true => self.session.end(),
-            false => None,
+        match self.is_kernel {
+            true => orders.push(Order::Stop(self.flow)),
+            false => self.sender.stop(),
         }
     }
 
@@ -123,10 +112,7 @@ impl Source {
             stopped: self.session.is_stopped(),
             sent: self.sent,
             due: self.due,
-            view: match &mut self.connection {
-                Some(connection) => connection.view(),
-                None => self.sender.view(),
-            },
+            view: self.sender.view(),
         }
     }
 }
@@ -143,8 +129,7 @@ pub struct Sink {
     /// The flow.
     pub flow: usize,
     receiver: Receiver,
-    /// The receiving end of a connection of the kernel, if it is one, and what it has received.
-    pub drain: Option<Drain>,
+    /// What has arrived, of a connection of the kernel.
     arrived: Arrived,
     /// What is known at a sample.
     pub reading: SinkReading,
@@ -170,7 +155,6 @@ impl Sink {
         Sink {
             flow,
             receiver,
-            drain: None,
             arrived: Arrived::default(),
             reading: SinkReading::default(),
         }

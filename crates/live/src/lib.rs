@@ -13,11 +13,15 @@
 #[cfg(target_os = "linux")]
 mod agenda;
 #[cfg(target_os = "linux")]
+mod arrived;
+#[cfg(target_os = "linux")]
 mod clock;
 #[cfg(target_os = "linux")]
 mod collect;
 #[cfg(target_os = "linux")]
 mod connection;
+#[cfg(target_os = "linux")]
+mod driver;
 #[cfg(target_os = "linux")]
 mod ends;
 #[cfg(target_os = "linux")]

@@ -1,8 +1,8 @@
 //! Whether the machine kept up: what a run may be used for.
 
+use crate::driver::Books;
 use crate::lateness::Lateness;
 use crate::link::Achieved;
-use crate::station::Books;
 use accord_scenario::Scenario;
 use accord_units::Duration;
 
@@ -28,7 +28,7 @@ pub struct Quality {
 pub fn quality(scenario: &Scenario, stations: &[Books]) -> Quality {
     let mut all = Lateness::default();
     let mut notes = Vec::new();
-    let mut links: Vec<_> = stations.iter().flat_map(|b| &b.links).collect();
+    let mut links: Vec<_> = stations.iter().flat_map(|b| &b.tally.links).collect();
     links.sort_by_key(|(id, _)| *id);
     for (id, achieved) in links {
         all.merge(&achieved.lateness);
@@ -53,7 +53,7 @@ pub fn quality(scenario: &Scenario, stations: &[Books]) -> Quality {
     if missing > 0 {
         notes.push(format!("{missing} packets were lost by the kernel"));
     }
-    let foreign: u64 = stations.iter().map(|b| b.foreign).sum();
+    let foreign: u64 = stations.iter().map(|b| b.foreign + b.tally.foreign).sum();
     if foreign > 0 {
         notes.push(format!(
             "{foreign} packets of others came to our sockets and were ignored"
@@ -87,7 +87,7 @@ pub fn quality(scenario: &Scenario, stations: &[Books]) -> Quality {
 /// What it took of the machine.
 fn work(scenario: &Scenario, stations: &[Books]) -> Option<String> {
     let cpu = stations.iter().fold(Duration::ZERO, |sum, b| sum + b.cpu);
-    let hops: u64 = stations.iter().map(|b| b.hops).sum();
+    let hops: u64 = stations.iter().map(|b| b.tally.hops).sum();
     let busiest = stations.iter().map(|b| b.cpu).max()?;
     (hops > 0).then(|| {
         format!(
@@ -139,6 +139,7 @@ fn short(d: Duration) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::station::Tally;
     use accord_units::{Bytes, Rate, Time};
 
     fn books(late: &[u64], handed: u64, taken: u64) -> Books {
@@ -149,7 +150,10 @@ mod tests {
             achieved.released(nominal, real, Bytes::new(1000), Rate::from_bps(1_000_000));
         }
         Books {
-            links: vec![(0, achieved)],
+            tally: Tally {
+                links: vec![(0, achieved)],
+                ..Tally::default()
+            },
             handed,
             taken,
             ..Books::default()

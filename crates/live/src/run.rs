@@ -2,10 +2,11 @@
 
 use crate::clock::Clock;
 use crate::collect::{Collector, digest};
+use crate::driver::{Books, Driver, Medium};
 use crate::fabric::Fabric;
 use crate::quality::quality;
 use crate::socket::{BATCH, Exchange};
-use crate::station::{Books, Plan, Station};
+use crate::station::Plan;
 use crate::{Cost, Effort, LiveError, Mode};
 use accord_record::{Interrupted, Manifest, Observer, Run, Statistics, Transfers};
 use accord_scenario::{Engine, NodeId, Scenario};
@@ -36,27 +37,27 @@ pub fn run(
         Mode::Namespaces => Fabric::namespaces(scenario)?,
     };
     let clock = Clock::starting_in(NOTICE);
-    let mut plan = Plan::new(scenario, clock, run_number(), next);
-    plan.capture = observer.wants_packets();
+    let plan = Plan::new(scenario, run_number(), observer.wants_packets());
+    let medium = Medium::new(clock, next);
     let (parts, collected) = mpsc::channel();
     let mut sockets: Vec<_> = sockets.into_iter().map(Some).collect();
-    let stations: Vec<Station> = (crews(scenario).into_iter())
+    let drivers: Vec<Driver> = (crews(scenario).into_iter())
         .map(|crew| {
             let own = crew.into_iter();
             let own = own.filter_map(|node| Some((node, sockets[node].take()?)));
-            Station::new(&plan, own.collect(), parts.clone()).attach(&mut ends)
+            Driver::new(&plan, &medium, own.collect(), &mut ends, parts.clone())
         })
         .collect::<std::io::Result<_>>()
         .map_err(|e| LiveError::system("listen to connections", e))?;
     drop(parts);
-    let mut collector = Collector::new(scenario, stations.len());
+    let mut collector = Collector::new(scenario, drivers.len());
     let (heard, books) = std::thread::scope(|scope| {
-        let threads: Vec<_> = (stations.into_iter())
-            .map(|station| {
+        let threads: Vec<_> = (drivers.into_iter())
+            .map(|driver| {
                 scope.spawn(|| {
-                    let books = station.run();
+                    let books = driver.run();
                     if books.is_err() {
-                        plan.stop.store(true, Ordering::Relaxed);
+                        medium.stop.store(true, Ordering::Relaxed);
                     }
                     books
                 })
@@ -64,7 +65,7 @@ pub fn run(
             .collect();
         let heard = collector.listen(&collected, observer);
         if heard.is_err() {
-            plan.stop.store(true, Ordering::Relaxed);
+            medium.stop.store(true, Ordering::Relaxed);
         }
         let books: Vec<_> = threads.into_iter().map(|t| t.join()).collect();
         (heard, books)
@@ -77,18 +78,18 @@ pub fn run(
         }
     }
     heard.map_err(|Interrupted| LiveError::Interrupted)?;
-    drain(&plan, &mut all).map_err(|e| LiveError::system("move packets", e))?;
+    drain(&plan, &medium, &mut all).map_err(|e| LiveError::system("move packets", e))?;
     drop(namespaces);
     Ok(record(scenario, mode, collector, &all))
 }
 
 /// Takes what was on its way when the stations ended. What is missing then, the kernel has lost.
-fn drain(plan: &Plan, books: &mut [Books]) -> std::io::Result<()> {
+fn drain(plan: &Plan, medium: &Medium, books: &mut [Books]) -> std::io::Result<()> {
     let mut exchange = Exchange::new();
     for station in books {
         for (_, socket) in station.nodes.iter() {
             let mut left = 0;
-            while socket.receive(&mut exchange, &plan.clock, |received| {
+            while socket.receive(&mut exchange, &medium.clock, |received| {
                 let ours = header(received.datagram).is_ok_and(|h| h.run == plan.run);
                 left += u64::from(ours);
             })? == BATCH
@@ -115,7 +116,7 @@ fn record(scenario: &Scenario, mode: Mode, collector: Collector, books: &[Books]
     quality.notes.insert(0, how);
     quality.notes.extend(kernels(scenario));
     let mut transfers = Transfers::default();
-    for (flow, start, size, took) in books.iter().flat_map(|b| &b.transfers) {
+    for (flow, start, size, took) in books.iter().flat_map(|b| &b.tally.transfers) {
         transfers.add(scenario, *flow, *start, *size, *took);
     }
     let (transfers, note) = transfers.finish();
@@ -144,8 +145,8 @@ fn record(scenario: &Scenario, mode: Mode, collector: Collector, books: &[Books]
         series,
         transfers,
         statistics: Statistics {
-            packet_hops: books.iter().map(|b| b.hops).sum(),
-            steps: books.iter().map(|b| b.steps).sum(),
+            packet_hops: books.iter().map(|b| b.tally.hops).sum(),
+            steps: books.iter().map(|b| b.tally.steps).sum(),
         },
         certificates: Vec::new(),
         notes: quality.notes,

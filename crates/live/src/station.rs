@@ -1,54 +1,34 @@
-//! A station: the nodes that one thread looks after.
+//! A station: the links and the ends of flows at the nodes that one thread looks after, as a
+//! machine without a clock and without sockets.
 //!
-//! Inside, it is a small simulator that follows the real clock: whatever is due is done as of
-//! the time when it was due, however late the thread woke up. So a port that is looked at late
-//! loses nothing of its rate, and only two things depend on the machine: when a packet comes out
-//! of a wire and is handed to the kernel, which is measured ([`Achieved`]), and how long the
-//! kernel takes. When a packet arrived is what the kernel stamped on it. `station/drive.rs` is
-//! where the clock and the sockets are, `station/kernel.rs` what is done for flows that are the
-//! kernel's.
+//! It is a small simulator: it is told what arrived and when ([`Station::arrive`]) and what time
+//! it is ([`Station::advance`]), and does whatever is due as of the time when it was due. So a port
+//! that is looked at late loses nothing of its rate. Then it is asked for what it hands over:
+//! packets that come out of its wires ([`Station::release`]), samples ([`Station::parts`]) and what
+//! connections of the kernel are to do ([`Station::orders`]). `driver.rs` is where the clock and
+//! the sockets are, and `parity.rs` shows that nothing else gets in.
 
-mod drive;
-mod kernel;
-
-use self::kernel::Ear;
 use crate::agenda::{Agenda, Due};
-use crate::clock::Clock;
 use crate::collect::Part;
 use crate::ends::{Sink, Source, base_rtt, packet};
 use crate::link::{Achieved, Link};
 use crate::packet::Packet;
-#[cfg(test)]
-use crate::socket::Exchange;
-use crate::socket::Socket;
 use accord_aqm::Aqm;
 use accord_port::Count;
 use accord_scenario::{Change, LinkId, NodeId, Scenario, State};
 use accord_traffic::Sizer;
 use accord_transport::Segment;
-use accord_transport::pcapng::Capture;
-use accord_transport::wire;
+use accord_transport::pcapng::{Capture, Envelope};
+use accord_transport::wire::{self, Header, Kind};
 use accord_units::{Bytes, Duration, Time};
-#[cfg(test)]
-use std::io::Result;
-use std::net::SocketAddrV4;
-use std::sync::Arc;
-use std::sync::atomic::AtomicBool;
-use std::sync::mpsc::Sender;
 
 /// What all stations know.
 #[derive(Debug)]
 pub struct Plan<'a> {
     /// What is run.
     pub scenario: &'a Scenario,
-    /// The clock.
-    pub clock: Clock,
     /// Tells this run's packets from others.
     pub run: u32,
-    /// Where packets go that come out of a link.
-    pub next: Vec<SocketAddrV4>,
-    /// The run is to end at once.
-    pub stop: AtomicBool,
     /// All packets are to be told of.
     pub capture: bool,
     routes: Vec<Vec<Route<'a>>>,
@@ -59,12 +39,7 @@ type Route<'a> = [&'a [LinkId]; 2];
 
 impl<'a> Plan<'a> {
     /// A plan to run `scenario`.
-    pub fn new(
-        scenario: &'a Scenario,
-        clock: Clock,
-        run: u32,
-        next: Vec<SocketAddrV4>,
-    ) -> Plan<'a> {
+    pub fn new(scenario: &'a Scenario, run: u32, capture: bool) -> Plan<'a> {
         let flows = scenario.flows.iter();
         let mut routes: Vec<Vec<Route>> = flows
             .map(|f| vec![[&f.path[..], &f.reverse_path[..]]])
@@ -81,27 +56,42 @@ impl<'a> Plan<'a> {
         }
         Plan {
             scenario,
-            clock,
             run,
-            next,
-            stop: AtomicBool::new(false),
-            capture: false,
+            capture,
             routes,
         }
     }
 }
 
+/// What a connection of the kernel is to do.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Order {
+    /// The application of a flow has so many packets more to send; `u64::MAX` for always.
+    Supply(usize, u64),
+    /// A flow stops.
+    Stop(usize),
+    /// A packet is at the node of its end.
+    Deliver(Packet),
+}
+
+/// A packet that has come out of a wire.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Departure {
+    /// The link that it came out of.
+    pub link: LinkId,
+    /// When it was to come out.
+    pub nominal: Time,
+    /// The packet.
+    pub packet: Packet,
+}
+
 /// A station in the making or at work.
 pub struct Station<'a> {
     plan: &'a Plan<'a>,
-    nodes: Arc<[(NodeId, Socket)]>,
     links: Vec<Link>,
     sources: Vec<Source>,
     sinks: Vec<Sink>,
-    /// Listens to connections of the kernel, where it has any.
-    ear: Option<Ear>,
     /// Places in the above, by the scenario's index.
-    socket_of: Vec<Option<usize>>,
     link_of: Vec<Option<usize>>,
     source_of: Vec<Option<usize>>,
     sink_of: Vec<Option<usize>>,
@@ -115,14 +105,17 @@ pub struct Station<'a> {
     events: usize,
     route: Vec<u16>,
     samples: u64,
-    parts: Sender<Part>,
     capture: Capture,
-    books: Books,
+    /// Samples that nobody has taken yet.
+    parts: Vec<Part>,
+    /// Orders that nobody has taken yet.
+    orders: Vec<Order>,
+    tally: Tally,
 }
 
 /// What a station counts, for the end.
 #[derive(Debug, Default)]
-pub struct Books {
+pub struct Tally {
     /// What its links achieved.
     pub links: Vec<(LinkId, Achieved)>,
     /// Dropped or lost by flow: packets of any kind, and bytes of data.
@@ -130,46 +123,19 @@ pub struct Books {
     /// Transfers: the flow, when they began, how much they were, and how long they took if they
     /// are done.
     pub transfers: Vec<(usize, Time, Bytes, Option<Duration>)>,
-    /// Connections of the kernel that broke: the flow, and why.
-    pub broken: Vec<(usize, String)>,
-    /// Packets given to the kernel, taken from it, and refused by it.
-    pub handed: u64,
-    /// See `handed`.
-    pub taken: u64,
-    /// See `handed`.
-    pub refused: u64,
-    /// Datagrams that are not of this run.
+    /// Packets that are not of this run, or not of this station.
     pub foreign: u64,
-    /// The thread ran before all ordinary ones.
-    pub first: bool,
-    /// CPU time of the thread, and the part of it that it spent in the kernel.
-    pub cpu: Duration,
-    /// See `cpu`.
-    pub system: Duration,
     /// Packets that its ports have served.
     pub hops: u64,
     /// Things done.
     pub steps: u64,
-    /// Its sockets, with what came too late.
-    pub nodes: Arc<[(NodeId, Socket)]>,
-    /// What came and went.
-    #[cfg(test)]
-    pub tape: crate::parity::Tape,
 }
 
 impl<'a> Station<'a> {
     /// A station with these nodes.
-    pub fn new(
-        plan: &'a Plan<'a>,
-        nodes: Vec<(NodeId, Socket)>,
-        parts: Sender<Part>,
-    ) -> Station<'a> {
+    pub fn new(plan: &'a Plan<'a>, nodes: &[NodeId]) -> Station<'a> {
         let s = plan.scenario;
-        let mut socket_of = vec![None; s.nodes.len()];
-        for (place, (node, _)) in nodes.iter().enumerate() {
-            socket_of[*node] = Some(place);
-        }
-        let mine = |node: NodeId| socket_of[node].is_some();
+        let mine = |node: NodeId| nodes.contains(&node);
         let links: Vec<Link> = (0..s.links.len())
             .filter(|&l| mine(s.links[l].from))
             .map(|l| Link::new(s, l))
@@ -190,29 +156,28 @@ impl<'a> Station<'a> {
         };
         let mut station = Station {
             plan,
-            nodes: nodes.into(),
             link_of: place(s.links.len(), links.iter().map(|l| l.id).collect()),
             source_of: place(s.flows.len(), sources.iter().map(|x| x.flow).collect()),
             sink_of: place(s.flows.len(), sinks.iter().map(|x| x.flow).collect()),
-            socket_of,
             now: Time::ZERO,
             agenda: Agenda::new(links.len(), sources.len()),
-            lookahead: lookahead(&links),
+            lookahead: Duration::ZERO,
             links,
             sources,
             sinks,
-            ear: None,
             state: s.at(Time::ZERO),
             events: 0,
             route: vec![0; s.flows.len()],
             samples: 0,
-            parts,
             capture: Capture::default(),
-            books: Books {
+            parts: Vec::new(),
+            orders: Vec::new(),
+            tally: Tally {
                 lost: vec![Count::default(); s.flows.len()],
-                ..Books::default()
+                ..Tally::default()
             },
         };
+        station.look_ahead();
         station.schedule_all();
         station
     }
@@ -234,46 +199,29 @@ impl<'a> Station<'a> {
         self.agenda.set(Due::Sample, Time::ZERO + s.sample);
     }
 
-    /// The books at the end.
-    fn close(mut self) -> Books {
+    /// The tally at the end.
+    pub fn close(mut self) -> Tally {
         for source in &mut self.sources {
-            let broken = source.connection.as_mut().and_then(|c| c.broken.take());
-            let broken = broken.map(|why| (source.flow, why));
-            self.books.broken.extend(broken);
             let left = source.session.end();
             let left = left.map(|left| (source.flow, left.start, left.size, None));
-            self.books.transfers.extend(left);
+            self.tally.transfers.extend(left);
         }
         for link in self.links {
-            self.books.hops += link.port.counters().served.packets;
-            self.books.links.push((link.id, link.achieved));
+            self.tally.hops += link.port.counters().served.packets;
+            self.tally.links.push((link.id, link.achieved));
         }
-        self.books.nodes = self.nodes;
-        self.books
-    }
-
-    /// Does what it did when this came, up to the end of the run.
-    #[cfg(test)]
-    pub fn replay(mut self, inputs: &[(Time, NodeId, Packet)]) -> Result<crate::parity::Tape> {
-        for (at, node, packet) in inputs {
-            self.advance(*at);
-            self.arrive(*node, packet.clone());
-        }
-        let end = self.plan.scenario.end();
-        self.advance(end);
-        self.release(end, &mut Exchange::new())?;
-        Ok(self.books.tape)
+        self.tally
     }
 
     /// Does what is due up to `to`.
-    fn advance(&mut self, to: Time) {
+    pub fn advance(&mut self, to: Time) {
         loop {
             let (at, due) = self.agenda.first();
-            if at > to || self.stopped() {
+            if at > to {
                 break;
             }
             self.now = self.now.max(at);
-            self.books.steps += 1;
+            self.tally.steps += 1;
             self.agenda.set(due, Time::MAX);
             match due {
                 Due::Change => self.change(),
@@ -288,9 +236,7 @@ impl<'a> Station<'a> {
                     self.sources[i].session.start();
                     self.application(i);
                 }
-                Due::Stop(i) => {
-                    self.sources[i].stop();
-                }
+                Due::Stop(i) => self.sources[i].stop(&mut self.orders),
                 Due::Application(i) => self.application(i),
                 Due::Wake(i) => {
                     self.sources[i].sender.on_wake(self.now);
@@ -338,14 +284,17 @@ impl<'a> Station<'a> {
     }
 
     fn look_ahead(&mut self) {
-        self.lookahead = match self.ear {
-            None => lookahead(&self.links),
-            Some(_) => Duration::ZERO,
+        let flows = &self.plan.scenario.flows;
+        let sources = self.sources.iter().map(|s| s.flow);
+        let mut ends = sources.chain(self.sinks.iter().map(|s| s.flow));
+        self.lookahead = match ends.any(|flow| flows[flow].kernel.is_some()) {
+            true => Duration::ZERO,
+            false => lookahead(&self.links),
         };
     }
 
     fn application(&mut self, i: usize) {
-        let next = self.sources[i].act(self.now, &self.state);
+        let next = self.sources[i].act(self.now, &self.state, &mut self.orders);
         self.agenda.set(Due::Application(i), next);
         self.pump(i);
     }
@@ -355,9 +304,9 @@ impl<'a> Station<'a> {
         loop {
             let source = &mut self.sources[i];
             // The kernel sends what is its own by itself.
-            let next = match &source.connection {
-                None => source.sender.poll(self.now),
-                Some(_) => Err(Time::MAX),
+            let next = match source.is_kernel {
+                false => source.sender.poll(self.now),
+                true => Err(Time::MAX),
             };
             match next {
                 Ok(segment) => {
@@ -374,16 +323,27 @@ impl<'a> Station<'a> {
                 Err(again) => {
                     let at = again.min(source.sender.next_wake());
                     self.agenda.set(Due::Wake(i), at);
-                    if let Some(done) = source.transferred() {
-                        let took = Some(self.now.since(done.start));
-                        let transfer = (source.flow, done.start, done.size, took);
-                        self.books.transfers.push(transfer);
-                        let next = done.pause.map_or(Time::MAX, |pause| self.now + pause);
-                        self.agenda.set(Due::Application(i), next);
+                    if !source.is_kernel && source.sender.is_done() {
+                        self.transferred(i);
                     }
                     return;
                 }
             }
+        }
+    }
+
+    /// All that the application of a source supplied is delivered.
+    fn transferred(&mut self, i: usize) {
+        let source = &mut self.sources[i];
+        if !source.session.is_transferring() {
+            return;
+        }
+        if let Some(done) = source.session.end() {
+            let took = Some(self.now.since(done.start));
+            let transfer = (source.flow, done.start, done.size, took);
+            self.tally.transfers.push(transfer);
+            let next = done.pause.map_or(Time::MAX, |pause| self.now + pause);
+            self.agenda.set(Due::Application(i), next);
         }
     }
 
@@ -405,18 +365,18 @@ impl<'a> Station<'a> {
     }
 
     /// A packet has come to a node: it goes on, or is at its end.
-    fn arrive(&mut self, node: NodeId, packet: Packet) {
+    pub fn arrive(&mut self, node: NodeId, packet: Packet) {
         let (links, header) = (&self.plan.scenario.links, packet.header);
         let flow = header.flow as usize;
         let routes = self.plan.routes.get(flow);
         let Some(route) = routes.and_then(|r| r.get(usize::from(header.route))) else {
-            self.books.foreign += 1;
+            self.tally.foreign += 1;
             return;
         };
         let path = route[usize::from(header.kind.is_reply())];
         match path.iter().find(|&&l| links[l].from == node) {
             Some(&link) => self.offer(link, packet),
-            None if header.kind.is_ip() => self.give_kernel(flow, &packet),
+            None if header.kind.is_ip() => self.orders.push(Order::Deliver(packet)),
             None => self.deliver(flow, packet),
         }
     }
@@ -424,11 +384,11 @@ impl<'a> Station<'a> {
     /// A packet is at a port.
     fn offer(&mut self, link: LinkId, packet: Packet) {
         let Some(i) = self.link_of[link] else {
-            self.books.foreign += 1;
+            self.tally.foreign += 1;
             return;
         };
         let Link { port, dice, .. } = &mut self.links[i];
-        let lost = &mut self.books.lost;
+        let lost = &mut self.tally.lost;
         port.offer(
             self.now,
             packet,
@@ -443,7 +403,7 @@ impl<'a> Station<'a> {
     /// Starts service at a port, if it is free and something waits.
     fn begin(&mut self, i: usize) {
         let link = &mut self.links[i];
-        let lost = &mut self.books.lost;
+        let lost = &mut self.tally.lost;
         let begun = (link.port).begin(self.now, &mut |packet, _| lose(lost, &packet));
         if let Some((packet, end)) = begun {
             link.serving = Some((packet, self.now));
@@ -458,7 +418,7 @@ impl<'a> Station<'a> {
             link.port.complete();
             let lost = link.propagate(packet, begun, self.now);
             if let Err(packet) = lost {
-                lose(&mut self.books.lost, &packet);
+                lose(&mut self.tally.lost, &packet);
             }
         }
         self.begin(i);
@@ -467,7 +427,7 @@ impl<'a> Station<'a> {
     /// A packet is at its endpoint.
     fn deliver(&mut self, flow: usize, packet: Packet) {
         let Ok((header, segment)) = wire::decode(&packet.datagram) else {
-            self.books.foreign += 1;
+            self.tally.foreign += 1;
             return;
         };
         if header.kind.is_reply() {
@@ -501,11 +461,127 @@ impl<'a> Station<'a> {
                 .collect(),
             sinks: self.sinks.iter().map(|s| (s.flow, s.reading)).collect(),
             links: recorded.map(|l| (l.id, l.read(now))).collect(),
-            lost: self.books.lost.clone(),
+            lost: self.tally.lost.clone(),
             packets: self.capture.take(),
         };
-        // Nobody listens any more when the run was stopped.
-        let _ = self.parts.send(part);
+        self.parts.push(part);
+    }
+
+    /// The time up to which everything is done.
+    pub fn now(&self) -> Time {
+        self.now
+    }
+
+    /// What is done now is of no consequence outside for so long.
+    pub fn lookahead(&self) -> Duration {
+        self.lookahead
+    }
+
+    /// Before this time nothing that is due is of consequence outside, but for what is on its
+    /// wires already.
+    pub fn next_effect(&self) -> Time {
+        let ahead = |due| match due {
+            Due::Sent(i) | Due::Discipline(i) => self.links[i].delay,
+            Due::Start(_) | Due::Stop(_) | Due::Application(_) | Due::Wake(_) => self.lookahead,
+            Due::Change | Due::Sample => Duration::ZERO,
+        };
+        self.agenda.first_effect(ahead)
+    }
+
+    /// When the first packet comes out of a wire.
+    pub fn next_release(&self) -> Time {
+        let all = self.links.iter().map(|l| l.release_at());
+        all.min().unwrap_or(Time::MAX)
+    }
+
+    /// The next packet that comes out of a wire by `to`.
+    pub fn release(&mut self, to: Time) -> Option<Departure> {
+        let first = self.links.iter_mut().min_by_key(|link| link.release_at())?;
+        if first.release_at() > to {
+            return None;
+        }
+        let (nominal, packet) = first.release()?;
+        Some(Departure {
+            link: first.id,
+            nominal,
+            packet,
+        })
+    }
+
+    /// A packet that came out of a wire was handed over at `real`.
+    pub fn handed_over(&mut self, departure: &Departure, real: Time) {
+        let Departure {
+            link,
+            nominal,
+            packet,
+        } = departure;
+        let Some(i) = self.link_of[*link] else { return };
+        let link = &mut self.links[i];
+        if self.plan.capture {
+            let ends = self.plan.scenario.ends(packet.header.flow as usize);
+            let envelope = Envelope::new(ends, packet.header.kind, packet.tos);
+            (self.capture).datagram(link.id, real, envelope, &packet.datagram);
+        }
+        let (size, rate) = (packet.header.size, link.port.rate());
+        link.achieved.released(*nominal, real, size, rate);
+    }
+
+    /// The samples since this was last called.
+    pub fn parts(&mut self) -> std::vec::Drain<'_, Part> {
+        self.parts.drain(..)
+    }
+
+    /// What connections of the kernel are to do since this was last called, in order.
+    pub fn orders(&mut self) -> Vec<Order> {
+        std::mem::take(&mut self.orders)
+    }
+
+    /// Whether a flow waits for its connection of the kernel to have delivered everything.
+    pub fn awaits_kernel(&self, flow: usize) -> bool {
+        let source = self.source_of[flow].map(|i| &self.sources[i]);
+        source.is_some_and(|s| s.is_kernel && s.session.is_transferring())
+    }
+
+    /// The connection of a flow has delivered everything.
+    pub fn kernel_is_done(&mut self, flow: usize) {
+        if let Some(i) = self.source_of[flow] {
+            self.transferred(i);
+        }
+    }
+
+    /// The kernel sends an IP packet of a flow's connection, which goes into the flow's first
+    /// port; `way` 0 is there, 1 back.
+    pub fn send_for_kernel(&mut self, flow: usize, way: usize, tos: u8, inner: &[u8]) {
+        let (plan, route) = (self.plan, self.route[flow]);
+        let size = Bytes::new(inner.len() as u64);
+        let header = Header {
+            kind: [Kind::Ip, Kind::IpReply][way],
+            size,
+            flow: flow as u32,
+            run: plan.run,
+            route,
+        };
+        let mut datagram = Vec::with_capacity(wire::LEAST + inner.len());
+        wire::wrap(&header, inner, &mut datagram);
+        let packet = Packet {
+            datagram,
+            header,
+            tos,
+            aggregate: plan.scenario.flows[flow].aggregate as u8,
+        };
+        self.offer(plan.routes[flow][usize::from(route)][way][0], packet);
+        if way == 0
+            && let Some(i) = self.source_of[flow]
+        {
+            self.sources[i].count(self.now, size);
+        }
+    }
+
+    /// The kernel has taken a data packet of a flow, with these sequence numbers.
+    pub fn kernel_received(&mut self, flow: usize, size: Bytes, numbers: Option<(u32, u32)>) {
+        if let Some(i) = self.sink_of[flow] {
+            self.sinks[i].arrived(size, numbers);
+        }
     }
 }
 

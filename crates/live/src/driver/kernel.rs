@@ -1,0 +1,288 @@
+//! The flows of a station that are connections of the kernel.
+
+use super::Driver;
+use crate::collect::Part;
+use crate::connection::{Connection, Drain, Ends};
+use crate::packet::Packet;
+use crate::station::{Order, Station};
+use crate::tun::Tun;
+use accord_scenario::{NodeId, Scenario};
+use accord_transport::ip;
+use accord_transport::wire;
+use nix::errno::Errno;
+use nix::sys::epoll::{Epoll, EpollCreateFlags, EpollEvent, EpollFlags, EpollTimeout};
+use std::collections::BTreeMap;
+use std::io::Result;
+use std::net::Ipv4Addr;
+use std::os::fd::{AsFd, BorrowedFd};
+use std::sync::Arc;
+
+/// So many packets are taken from a device before others have their turn.
+const BATCH: usize = 256;
+/// So many things that are ready are looked at at a time.
+const EVENTS: usize = 64;
+
+/// What can be ready, by flow.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Ready {
+    /// The device of a source, or its socket has room.
+    SourceDevice(usize),
+    /// See above.
+    SourceSocket(usize),
+    /// The device of a sink, or its socket has something to read.
+    SinkDevice(usize),
+    /// See above.
+    SinkSocket(usize),
+}
+
+impl Ready {
+    fn token(self) -> u64 {
+        let (i, what) = match self {
+            Ready::SourceDevice(i) => (i, 0),
+            Ready::SourceSocket(i) => (i, 1),
+            Ready::SinkDevice(i) => (i, 2),
+            Ready::SinkSocket(i) => (i, 3),
+        };
+        (i as u64) << 2 | what
+    }
+
+    fn of(token: u64) -> Ready {
+        let i = (token >> 2) as usize;
+        match token & 3 {
+            0 => Ready::SourceDevice(i),
+            1 => Ready::SourceSocket(i),
+            2 => Ready::SinkDevice(i),
+            _ => Ready::SinkSocket(i),
+        }
+    }
+}
+
+/// Listens to all devices and sockets of a station's connections.
+#[derive(Clone, Debug)]
+pub struct Ear(Arc<Epoll>);
+
+impl Ear {
+    fn new() -> Result<Ear> {
+        Ok(Ear(Arc::new(Epoll::new(EpollCreateFlags::EPOLL_CLOEXEC)?)))
+    }
+
+    fn listen(&self, fd: impl AsFd, flags: EpollFlags, ready: Ready) -> Result<()> {
+        Ok(self.0.add(fd, EpollEvent::new(flags, ready.token()))?)
+    }
+
+    /// What is ready now.
+    fn ready(&self) -> Result<Vec<Ready>> {
+        let mut events = [EpollEvent::empty(); EVENTS];
+        let n = match self.0.wait(&mut events, EpollTimeout::ZERO) {
+            Ok(n) => n,
+            Err(Errno::EINTR) => 0,
+            Err(e) => return Err(e.into()),
+        };
+        Ok(events[..n].iter().map(|e| Ready::of(e.data())).collect())
+    }
+}
+
+impl AsFd for Ear {
+    fn as_fd(&self) -> BorrowedFd<'_> {
+        self.0.0.as_fd()
+    }
+}
+
+/// The ends of connections that are at the nodes of a station, by flow.
+#[derive(Debug)]
+pub struct Kernel {
+    ear: Ear,
+    sources: BTreeMap<usize, Connection>,
+    sinks: BTreeMap<usize, Drain>,
+}
+
+impl Kernel {
+    /// Takes the ends that are at these nodes; `None` where there are none.
+    pub fn of(scenario: &Scenario, nodes: &[NodeId], ends: &mut [Ends]) -> Result<Option<Kernel>> {
+        let mut kernel = Kernel {
+            ear: Ear::new()?,
+            sources: BTreeMap::new(),
+            sinks: BTreeMap::new(),
+        };
+        for (flow, ends) in ends.iter_mut().enumerate() {
+            let (source, sink) = scenario.ends(flow);
+            let connection = ends.source.take_if(|_| nodes.contains(&source));
+            if let Some(connection) = connection {
+                (kernel.ear).listen(
+                    &connection.tun,
+                    EpollFlags::EPOLLIN,
+                    Ready::SourceDevice(flow),
+                )?;
+                if let Some(socket) = connection.socket() {
+                    // Once for each time that room comes to be: most of the time there is some.
+                    let flags = EpollFlags::EPOLLOUT | EpollFlags::EPOLLET;
+                    kernel
+                        .ear
+                        .listen(socket, flags, Ready::SourceSocket(flow))?;
+                }
+                kernel.sources.insert(flow, connection);
+            }
+            if let Some(drain) = ends.sink.take_if(|_| nodes.contains(&sink)) {
+                let flags = EpollFlags::EPOLLIN;
+                kernel
+                    .ear
+                    .listen(&drain.tun, flags, Ready::SinkDevice(flow))?;
+                kernel
+                    .ear
+                    .listen(drain.listener(), flags, Ready::SinkSocket(flow))?;
+                kernel.sinks.insert(flow, drain);
+            }
+        }
+        let any = !(kernel.sources.is_empty() && kernel.sinks.is_empty());
+        Ok(any.then_some(kernel))
+    }
+
+    /// What there is to listen to.
+    pub fn ear(&self) -> Ear {
+        self.ear.clone()
+    }
+
+    /// The connections that broke, and why.
+    pub fn broken(&mut self) -> Vec<(usize, String)> {
+        let sources = self.sources.iter_mut();
+        let broken = sources.filter_map(|(flow, c)| Some((*flow, c.broken.take()?)));
+        broken.collect()
+    }
+
+    /// Tells the state of its connections in a sample of its station.
+    pub fn fill_in(&mut self, part: &mut Part) {
+        for (flow, reading) in &mut part.sources {
+            if let Some(connection) = self.sources.get_mut(flow) {
+                reading.view = connection.view();
+            }
+        }
+    }
+
+    /// Does what the station orders. Gives how many packets the kernel refused.
+    fn obey(&mut self, station: &mut Station) -> u64 {
+        let mut refused = 0;
+        for order in station.orders() {
+            match order {
+                Order::Supply(flow, packets) => {
+                    let source = self.sources.get_mut(&flow);
+                    source.into_iter().for_each(|c| c.supply(packets));
+                }
+                Order::Stop(flow) => {
+                    let source = self.sources.get_mut(&flow);
+                    source.into_iter().for_each(Connection::stop);
+                }
+                Order::Deliver(packet) => refused += u64::from(!self.deliver(&packet, station)),
+            }
+        }
+        for (flow, connection) in &self.sources {
+            if station.awaits_kernel(*flow) && connection.is_done() {
+                station.kernel_is_done(*flow);
+            }
+        }
+        refused
+    }
+
+    /// Gives a packet to the kernel at its end. Tells whether the kernel has taken it.
+    fn deliver(&mut self, packet: &Packet, station: &mut Station) -> bool {
+        let Ok((header, inner)) = wire::unwrap(&packet.datagram) else {
+            return false;
+        };
+        let flow = header.flow as usize;
+        let mut inner = inner.to_vec();
+        let whole = ip::exit(&mut inner, packet.tos);
+        let tun = match header.kind.is_reply() {
+            true => self.sources.get(&flow).map(|c| &c.tun),
+            false => self.sinks.get(&flow).map(|d| &d.tun),
+        };
+        let taken = tun.is_some_and(|tun| whole && tun.send(&inner).unwrap_or(false));
+        if !header.kind.is_reply() {
+            let numbers = ip::Packet::new(&inner).and_then(|p| p.sequence());
+            station.kernel_received(flow, header.size, numbers);
+        }
+        taken
+    }
+
+    /// Lets the applications of connections write and read, and puts what the kernel has for the
+    /// other ends into the ports of the station.
+    fn serve(&mut self, station: &mut Station, buffer: &mut [u8]) -> Result<()> {
+        for ready in self.ear.ready()? {
+            match ready {
+                Ready::SourceSocket(flow) => {
+                    let source = self.sources.get_mut(&flow);
+                    source.into_iter().for_each(Connection::write);
+                }
+                Ready::SinkSocket(flow) => {
+                    if let Some(drain) = self.sinks.get_mut(&flow)
+                        && let Some(socket) = drain.read()
+                    {
+                        self.ear.listen(socket, EpollFlags::EPOLLIN, ready)?;
+                    }
+                }
+                Ready::SourceDevice(flow) => {
+                    if let Some(c) = self.sources.get(&flow) {
+                        send_on(station, (flow, 0), c.ends, &c.tun, buffer)?;
+                    }
+                }
+                Ready::SinkDevice(flow) => {
+                    if let Some(d) = self.sinks.get(&flow) {
+                        send_on(station, (flow, 1), d.ends, &d.tun, buffer)?;
+                    }
+                }
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Puts what comes out of a device into the first port of its flow's way; 0 is there, 1 back.
+fn send_on(
+    station: &mut Station,
+    (flow, way): (usize, usize),
+    ends: (Ipv4Addr, Ipv4Addr),
+    tun: &Tun,
+    buffer: &mut [u8],
+) -> Result<()> {
+    for _ in 0..BATCH {
+        let Some(length) = tun.receive(buffer)? else {
+            break;
+        };
+        // Whatever else the kernel may want to say is not of the connection.
+        let of_it = ip::Packet::new(&buffer[..length])
+            .filter(|p| p.sequence().is_some() && p.ends() == (ends.0.octets(), ends.1.octets()));
+        if let Some(inner) = of_it {
+            let tos = ip::entry(inner.tos());
+            station.send_for_kernel(flow, way, tos, &buffer[..length]);
+        }
+    }
+    Ok(())
+}
+
+impl Driver<'_> {
+    /// Lets connections of the kernel do what they have to.
+    pub(super) fn serve_kernel(&mut self, buffer: &mut [u8]) -> Result<()> {
+        if let Some(kernel) = &mut self.kernel {
+            self.books.refused += kernel.obey(&mut self.station);
+            kernel.serve(&mut self.station, buffer)?;
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn tokens_are_read_as_they_are_written() {
+        for i in [0, 1, 77] {
+            for ready in [
+                Ready::SourceDevice(i),
+                Ready::SourceSocket(i),
+                Ready::SinkDevice(i),
+                Ready::SinkSocket(i),
+            ] {
+                assert_eq!(Ready::of(ready.token()), ready);
+            }
+        }
+    }
+}
