@@ -1,15 +1,15 @@
 //! A run directory with any bytes for one of its files: it is refused, or its runs are compared.
 //! The first byte says which file; the rest is what is in it.
 
-use accord_family::Catalogue;
-use accord_language::File;
-use accord_record::Quiet;
-use accord_report::{Point, RunDir, load_run_dir, rows, write_run_dir};
+use accord::Catalogue;
+use accord::language::File;
+use accord::record::Quiet;
+use accord::report::{Point, RunDir, load_run_dir, rows, write_run_dir};
 use std::path::{Path, PathBuf};
 
 const CATALOGUE: Catalogue = Catalogue {
-    controllers: accord_control::FAMILIES,
-    disciplines: accord_aqm::FAMILIES,
+    controllers: accord::control::FAMILIES,
+    disciplines: accord::aqm::FAMILIES,
 };
 
 const SCENARIO: &str = r#"
@@ -43,7 +43,7 @@ impl Whole {
             .points(&CATALOGUE, None)
             .expect("it is valid")
             .remove(0);
-        let runs = [accord_sim::run(&scenario, &mut Quiet).expect("it runs")];
+        let runs = [accord::sim::run(&scenario, &mut Quiet).expect("it runs")];
         let point = Point {
             scenario: &scenario,
             runs: &runs,

@@ -1,12 +1,12 @@
 //! Any text: it is refused with an error, or it is a scenario that prints as itself.
 
-use accord_family::Catalogue;
-use accord_language::File;
-use accord_scenario::print;
+use accord::Catalogue;
+use accord::language::File;
+use accord::scenario::print;
 
 const CATALOGUE: Catalogue = Catalogue {
-    controllers: accord_control::FAMILIES,
-    disciplines: accord_aqm::FAMILIES,
+    controllers: accord::control::FAMILIES,
+    disciplines: accord::aqm::FAMILIES,
 };
 
 /// Whether it was a scenario.

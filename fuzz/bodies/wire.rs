@@ -1,8 +1,8 @@
 //! Any datagram: it is refused, or it is a packet that is written as it was read.
 
-use accord_transport::ip;
-use accord_transport::wire::{add_virtual_delay, decode, encode, header, unwrap, wrap};
-use accord_units::Duration;
+use accord::transport::ip;
+use accord::transport::wire::{add_virtual_delay, decode, encode, header, unwrap, wrap};
+use accord::units::Duration;
 
 /// Whether it was a packet.
 pub fn check(bytes: &[u8]) -> bool {

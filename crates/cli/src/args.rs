@@ -1,7 +1,8 @@
 //! The command line.
 
-use accord_live::Mode;
-use accord_scenario::Engine;
+use accord::Options;
+use accord::live::Mode;
+use accord::scenario::Engine;
 use clap::{Args as Group, Parser, Subcommand};
 use std::path::PathBuf;
 
@@ -87,6 +88,13 @@ pub struct How {
     /// No progress, no hints; only the result.
     #[arg(short, long)]
     pub quiet: bool,
+}
+
+impl How {
+    /// How engines run.
+    pub fn options(&self) -> Options {
+        Options { live: self.live }
+    }
 }
 
 #[derive(Group)]

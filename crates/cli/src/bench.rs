@@ -8,9 +8,7 @@ use crate::args::Bench;
 use crate::fail::Failure;
 use crate::output;
 use crate::progress::Progress;
-use crate::source;
-use accord_family::Catalogue;
-use accord_language::File;
+use accord::{Catalogue, Engine, File};
 use serde::Serialize;
 
 /// Name and scenario of each work.
@@ -74,14 +72,17 @@ pub fn run(args: &Bench, catalogue: &Catalogue) -> Result<bool, Failure> {
     let mut results = Vec::new();
     for (name, text) in works {
         let mut file = File::parse(name, text)?;
-        source::set(&mut file, &args.set)?;
+        accord::set(&mut file, &args.set)?;
         let scenario = file.points(catalogue, None)?.swap_remove(0);
         let before = cpu_seconds();
-        let run = accord_sim::run(
+        let progress = Progress::new(scenario.duration, true);
+        let options = accord::Options::default();
+        let run = accord::run(
             &scenario,
-            &mut Progress::new(scenario.duration, true).observe(None),
-        )
-        .map_err(|_| Failure::Interrupted)?;
+            Engine::Packet,
+            &options,
+            &mut progress.observe(None),
+        )?;
         let cpu_seconds = cpu_seconds() - before;
         let packet_hops = run.statistics.packet_hops;
         results.push(Measured {

@@ -3,12 +3,12 @@
 use crate::args::Check;
 use crate::fail::Failure;
 use crate::output::{data, json, note};
-use crate::source::load;
-use accord_family::Catalogue;
-use accord_record::Quiet;
-use accord_report::Point;
-use accord_scenario::{Scenario, print};
-use accord_theory::{Outcome, Shortfall, unmet_contracts};
+use accord::Catalogue;
+use accord::record::Quiet;
+use accord::report::Point;
+use accord::scenario::{Scenario, print};
+use accord::theory::{Outcome, Shortfall, unmet_contracts};
+use accord::{load, set};
 use serde::Serialize;
 
 /// The largest number of warnings that are printed; the others are counted.
@@ -16,7 +16,8 @@ const SHOWN: usize = 5;
 
 /// Checks a scenario. Warnings are no failure.
 pub fn run(args: Check, catalogue: &Catalogue) -> Result<bool, Failure> {
-    let file = load(&args.scenario, &args.set)?;
+    let mut file = load(&args.scenario)?;
+    set(&mut file, &args.set)?;
     let points = file.points(catalogue, args.seed)?;
     if args.print {
         for point in &points {

@@ -13,14 +13,14 @@ use crate::progress::watch_interrupts;
 use crate::record;
 use crate::reproduce;
 use crate::solve;
-use crate::source::load;
 use crate::stability;
-use accord_family::Catalogue;
-use accord_report::{
+use accord::Catalogue;
+use accord::report::{
     Class, Column, Experiment, Kept, Point, RowRecord, RunDir, check_place, checks_table,
     comparison, load_run_dir, page, rows, table, write_run_dir, write_sweep_dir,
 };
-use accord_scenario::print;
+use accord::scenario::print;
+use accord::{load, set};
 use std::fs::File;
 use std::path::Path;
 
@@ -36,7 +36,7 @@ pub fn run(args: Args, catalogue: &Catalogue) -> Result<bool, Failure> {
         Command::Solve(a) => solve::run(a),
         Command::Stability(a) => stability::run(&a, catalogue),
         Command::Schema => {
-            json(&accord_language::schema(catalogue))?;
+            json(&accord::language::schema(catalogue))?;
             Ok(true)
         }
         Command::Bench(a) => bench::run(&a, catalogue),
@@ -44,7 +44,8 @@ pub fn run(args: Args, catalogue: &Catalogue) -> Result<bool, Failure> {
 }
 
 fn run_one(args: Run, catalogue: &Catalogue) -> Result<bool, Failure> {
-    let file = load(&args.scenario, &args.how.set)?;
+    let mut file = load(&args.scenario)?;
+    set(&mut file, &args.how.set)?;
     let id = file.points(catalogue, args.how.seed)?.swap_remove(0).id;
     let dir = args.output.unwrap_or_else(|| Path::new("runs").join(&id));
     check_place(&dir)?;

@@ -8,12 +8,12 @@ use crate::fail::Failure;
 use crate::live;
 use crate::output::note;
 use crate::progress::Progress;
-use accord_family::Catalogue;
-use accord_language::File;
-use accord_record::Run;
-use accord_report::{Check, Kept, Point, checks};
-use accord_scenario::{Engine, Scenario};
-use accord_units::Duration;
+use accord::language::File;
+use accord::record::Run;
+use accord::report::{Check, Kept, Point, checks};
+use accord::scenario::{Engine, Scenario};
+use accord::units::Duration;
+use accord::{Catalogue, Job, run_all};
 use rayon::prelude::*;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
@@ -84,9 +84,9 @@ pub fn execute(
     }
     let left = jobs.iter().zip(&done).filter(|(_, done)| done.is_none());
     let left = left.fold(Duration::ZERO, |sum, ((_, s, _), _)| sum + s.duration);
-    let is_live = |job: &(usize, &Scenario, Engine)| job.2 == Engine::Live;
     if !how.quiet {
-        let live = (jobs.iter().zip(&done)).filter(|(j, done)| is_live(j) && done.is_none());
+        let live =
+            (jobs.iter().zip(&done)).filter(|(j, done)| j.2 == Engine::Live && done.is_none());
         live::announce(live.map(|((_, s, _), _)| *s), how);
     }
     let progress = Progress::new(left, how.quiet || how.json);
@@ -95,23 +95,19 @@ pub fn execute(
         runs: AtomicUsize::new(before),
         failed: AtomicBool::new(false),
     };
-    let job = |(_, scenario, engine): &(usize, &Scenario, Engine), done: Option<Run>| match done {
-        Some(run) => Ok(Some(run)),
-        None => {
-            let run = simulate(scenario, *engine, how, &progress, capture.as_ref())?;
-            keeper.keep(scenario, &run);
-            Ok(Some(run))
-        }
+    let to_do: Vec<Job> = (jobs.iter().zip(&done))
+        .filter(|(_, done)| done.is_none())
+        .map(|((_, scenario, engine), _)| Job {
+            scenario,
+            engine: *engine,
+        })
+        .collect();
+    let observe = |job: &Job| {
+        let capture = capture.as_ref().filter(|_| moves_packets(job.engine));
+        progress.observe(capture)
     };
-    // A live run wants the machine for itself.
-    let runs = (jobs.par_iter().zip(done))
-        .map(|(j, done)| if is_live(j) { Ok(done) } else { job(j, done) })
-        .collect::<Result<Vec<_>, Failure>>()
-        .and_then(|runs| {
-            let runs = jobs.iter().zip(runs);
-            let runs = runs.map(|(j, done)| if is_live(j) { job(j, done) } else { Ok(done) });
-            runs.collect::<Result<Vec<_>, Failure>>()
-        });
+    let keep = |i: usize, run: &Run| keeper.keep(to_do[i].scenario, run);
+    let runs = run_all(&to_do, &how.options(), observe, keep).map_err(Failure::from);
     drop(progress);
     let after = keeper.runs.into_inner();
     if matches!(runs, Err(Failure::Interrupted)) && after > 0 {
@@ -120,9 +116,10 @@ pub fn execute(
             jobs.len()
         ));
     }
-    let runs = runs?;
+    let mut made = runs?.into_iter();
+    let runs = done.into_iter().map(|done| done.or_else(|| made.next()));
     let mut by_point: Vec<Vec<Run>> = vec![Vec::new(); points];
-    for ((p, ..), run) in jobs.iter().zip(runs.into_iter().flatten()) {
+    for ((p, ..), run) in jobs.iter().zip(runs.flatten()) {
         by_point[*p].push(run);
     }
     let scenarios = repetitions.swap_remove(0);
@@ -207,30 +204,4 @@ fn judged(scenario: &Scenario, runs: &[Run], engines: &[Engine], how: &How) -> V
         .expectations
         .retain(|e| engines.contains(&e.engine));
     checks(&scenario, &runs.iter().collect::<Vec<_>>())
-}
-
-/// Makes one run.
-pub fn simulate(
-    scenario: &Scenario,
-    engine: Engine,
-    how: &How,
-    progress: &Progress,
-    capture: Option<&CaptureFile>,
-) -> Result<Run, Failure> {
-    let mut observer = progress.observe(capture.filter(|_| moves_packets(engine)));
-    let run = match engine {
-        Engine::Theory => accord_theory::run(scenario, &mut observer).map_err(|e| match e {
-            accord_theory::EquilibriumError::Interrupted => Failure::Interrupted,
-            e => Failure::new(format!("theory: {e}")),
-        })?,
-        Engine::Fluid => accord_fluid::run(scenario, &mut observer).map_err(|e| match e {
-            accord_fluid::FluidError::Interrupted => Failure::Interrupted,
-            e => Failure::new(format!("fluid: {e}")),
-        })?,
-        Engine::Packet => {
-            accord_sim::run(scenario, &mut observer).map_err(|_| Failure::Interrupted)?
-        }
-        Engine::Live => live::run(scenario, how, &mut observer)?,
-    };
-    Ok(run)
 }

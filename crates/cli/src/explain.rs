@@ -1,17 +1,15 @@
 //! `accord explain`: why engines differ.
 
 use crate::args::{Explain, How};
-use crate::execute::simulate;
 use crate::fail::Failure;
 use crate::live;
 use crate::output::{data, json};
 use crate::progress::Progress;
-use crate::source::load;
-use accord_explain::{Job, Pair, Reading, Which, attribute, text};
-use accord_family::Catalogue;
-use accord_scenario::{Engine, Scenario};
-use accord_units::Duration;
-use rayon::prelude::*;
+use accord::explain::{Job, Pair, Reading, Which, attribute, text};
+use accord::scenario::{Engine, Scenario};
+use accord::units::Duration;
+use accord::{Catalogue, Run, run_all};
+use accord::{load, set};
 
 /// Explains every point of a scenario. `Ok(false)` where something is left unexplained.
 pub fn run(args: Explain, catalogue: &Catalogue) -> Result<bool, Failure> {
@@ -30,7 +28,8 @@ pub fn run(args: Explain, catalogue: &Catalogue) -> Result<bool, Failure> {
         true => Which::Standard,
         false => Which::Expected,
     };
-    let file = load(&args.scenario, &args.set)?;
+    let mut file = load(&args.scenario)?;
+    set(&mut file, &args.set)?;
     let mut by_seed = vec![file.points(catalogue, args.seed)?];
     for k in 1..args.reps {
         let seed = by_seed[0][0].seed.wrapping_add(k);
@@ -70,32 +69,21 @@ pub fn run(args: Explain, catalogue: &Catalogue) -> Result<bool, Failure> {
     Ok(all.iter().all(|a| a.pass()))
 }
 
-/// Makes runs, on all cores; the longest first, so that none is alone at the end. A live run
-/// wants the machine for itself.
+/// Makes runs, on all cores.
 fn runs(jobs: Vec<Job>, how: &How) -> Result<Vec<Reading>, Failure> {
     let total = jobs
         .iter()
         .fold(Duration::ZERO, |sum, j| sum + j.scenario.duration);
     let progress = Progress::new(total, how.quiet || how.json);
-    let is_live = |i: &usize| jobs[*i].engine == Engine::Live;
-    let job = |i: usize| -> Result<(usize, Reading), Failure> {
-        let run = simulate(&jobs[i].scenario, jobs[i].engine, how, &progress, None)?;
-        live::fit([&run])?;
-        Ok((i, jobs[i].read(&run)))
-    };
-    // A run takes as long as it has packets to move.
-    let work = |i: &usize| {
-        let s = &jobs[*i].scenario;
-        let packet = s.flows.iter().map(|f| f.packet.get()).min().unwrap_or(1);
-        std::cmp::Reverse(s.duration.as_ps() / packet)
-    };
-    let (live, mut others): (Vec<usize>, Vec<usize>) = (0..jobs.len()).partition(is_live);
-    others.sort_by_key(work);
-    let done: Result<Vec<_>, Failure> = (others.into_par_iter().with_max_len(1)).map(job).collect();
-    let mut done = done?;
-    for i in live {
-        done.push(job(i)?);
-    }
-    done.sort_by_key(|(i, _)| *i);
-    Ok(done.into_iter().map(|(_, reading)| reading).collect())
+    let to_do: Vec<accord::Job> = (jobs.iter())
+        .map(|job| accord::Job {
+            scenario: &job.scenario,
+            engine: job.engine,
+        })
+        .collect();
+    let observe = |_: &accord::Job| progress.observe(None);
+    let runs = run_all(&to_do, &how.options(), observe, |_, _| {})?;
+    live::fit(&runs)?;
+    let read = |(job, run): (&Job, &Run)| job.read(run);
+    Ok(jobs.iter().zip(&runs).map(read).collect())
 }

@@ -1,8 +1,9 @@
 //! Errors as people see them.
 
 use crate::output::note;
-use accord_language::{Errors, ScenarioError};
-use accord_report::show::visible;
+use accord::Error;
+use accord::language::{Errors, ScenarioError};
+use accord::report::show::visible;
 use miette::{LabeledSpan, MietteDiagnostic, NamedSource, Report, Severity};
 use std::fmt::Display;
 use std::process::ExitCode;
@@ -80,6 +81,20 @@ fn diagnostic(e: &ScenarioError) -> Report {
     )
 }
 
+impl From<Error> for Failure {
+    fn from(e: Error) -> Failure {
+        match e {
+            Error::Scenario(errors) => Failure::Scenario(errors),
+            Error::Unable(_) => Failure::Unable(e.to_string()),
+            Error::Interrupted => Failure::Interrupted,
+            e => {
+                let failure = Failure::new(&e);
+                e.hint().into_iter().fold(failure, Failure::hint)
+            }
+        }
+    }
+}
+
 impl From<Errors> for Failure {
     fn from(e: Errors) -> Failure {
         Failure::Scenario(e)
@@ -92,8 +107,8 @@ impl From<ScenarioError> for Failure {
     }
 }
 
-impl From<accord_report::FileError> for Failure {
-    fn from(e: accord_report::FileError) -> Failure {
+impl From<accord::report::FileError> for Failure {
+    fn from(e: accord::report::FileError) -> Failure {
         Failure::new(e)
     }
 }

@@ -22,16 +22,10 @@ mod progress;
 mod record;
 mod reproduce;
 mod solve;
-mod source;
 mod stability;
 
-pub use accord_aqm as aqm;
-pub use accord_control as control;
-pub use accord_family as family;
-pub use accord_family::Catalogue;
-pub use accord_units as units;
-
-use accord_family::{Family, Role};
+use accord::catalogue_with;
+use accord::family::Family;
 use clap::Parser;
 use std::process::ExitCode;
 
@@ -39,46 +33,12 @@ use std::process::ExitCode;
 /// beside those that come with the program. Gives the exit code.
 ///
 /// # Panics
-/// When a family is not sound, see [`catalogue`].
+/// When a family is not sound, see [`accord::catalogue_with`].
 pub fn main_with(controllers: &[&'static Family], disciplines: &[&'static Family]) -> ExitCode {
-    let catalogue = catalogue(controllers, disciplines);
+    let catalogue = catalogue_with(controllers, disciplines);
     match commands::run(args::Args::parse(), &catalogue) {
         Ok(true) => ExitCode::SUCCESS,
         Ok(false) => ExitCode::from(1),
         Err(e) => e.report(),
     }
-}
-
-/// The controllers and queue disciplines that come with the program, and these. They are kept
-/// until the program ends.
-///
-/// # Panics
-/// When two have one name, or one has no maker of its kind, or defaults that its own table
-/// refuses: errors of its author, found before anything runs.
-pub fn catalogue(controllers: &[&'static Family], disciplines: &[&'static Family]) -> Catalogue {
-    let all = |own: &[&'static Family], more: &[&'static Family]| {
-        let all: &'static [_] = [own, more].concat().leak();
-        for (i, family) in all.iter().enumerate() {
-            let twin = all[..i].iter().any(|other| other.name == family.name);
-            assert!(!twin, "there are two families called {}", family.name);
-            let sound = (family.check)(&family.defaults());
-            assert!(sound.is_ok(), "the defaults of {}: {sound:?}", family.name);
-        }
-        all
-    };
-    let catalogue = Catalogue {
-        controllers: all(control::FAMILIES, controllers),
-        disciplines: all(aqm::FAMILIES, disciplines),
-    };
-    for family in catalogue.controllers {
-        let role = matches!(family.role, Role::Controller(_) | Role::Tunnel(_));
-        assert!(role, "{} is no controller", family.name);
-        control::Maker::of(family);
-    }
-    for family in catalogue.disciplines {
-        let role = matches!(family.role, Role::Queue(_));
-        assert!(role, "{} is no queue discipline", family.name);
-        aqm::Maker::of(family);
-    }
-    catalogue
 }

@@ -3,11 +3,12 @@
 use crate::args::How;
 use crate::fail::Failure;
 use crate::output::note;
-use accord_live::{LiveError, Mode, announcement, obstacle};
-use accord_record::{Observer, Run};
-use accord_report::Point;
-use accord_scenario::{Engine, Scenario};
-use accord_units::Duration;
+use accord::Run;
+use accord::live::{announcement, obstacle};
+use accord::live_mode;
+use accord::report::Point;
+use accord::scenario::{Engine, Scenario};
+use accord::units::Duration;
 
 /// The engines without the live one where it was not asked for by name and this machine cannot run
 /// these scenarios in it, or this is one `of_many` experiments.
@@ -27,7 +28,7 @@ pub fn possible(
         engines.retain(|e| *e != Engine::Live);
         return Ok(engines);
     }
-    if let Some(why) = obstacle(mode(how.live), scenarios) {
+    if let Some(why) = obstacle(live_mode(how.live), scenarios) {
         if how.engine.contains(&Engine::Live) {
             return Err(Failure::Unable(format!("live: {why}")));
         }
@@ -39,14 +40,6 @@ pub fn possible(
     Ok(engines)
 }
 
-/// The mode that was asked for, or the best one.
-pub fn mode(asked_for: Option<Mode>) -> Mode {
-    asked_for.unwrap_or_else(|| match obstacle(Mode::Namespaces, &[]) {
-        None => Mode::Namespaces,
-        Some(_) => Mode::Loopback,
-    })
-}
-
 /// Says what live runs of these scenarios will make, and for how long; what is the same for
 /// several of them once.
 pub fn announce<'a>(scenarios: impl IntoIterator<Item = &'a Scenario>, how: &How) {
@@ -54,7 +47,7 @@ pub fn announce<'a>(scenarios: impl IntoIterator<Item = &'a Scenario>, how: &How
     if scenarios.peek().is_none() {
         return;
     }
-    let mode = mode(how.live);
+    let mode = live_mode(how.live);
     let mut all: Vec<(String, u64, Duration)> = Vec::new();
     for scenario in scenarios {
         let text = announcement(scenario, mode);
@@ -71,20 +64,6 @@ pub fn announce<'a>(scenarios: impl IntoIterator<Item = &'a Scenario>, how: &How
             1 => note(format_args!("live, for {time}: {text}")),
             n => note(format_args!("live, {n} runs, {time} in all: {text}")),
         }
-    }
-}
-
-/// Runs a scenario live.
-pub fn run(scenario: &Scenario, how: &How, observer: &mut dyn Observer) -> Result<Run, Failure> {
-    accord_live::run(scenario, mode(how.live), observer).map_err(failure)
-}
-
-/// Why there is no live run, with its exit code.
-pub fn failure(e: LiveError) -> Failure {
-    match e {
-        LiveError::Interrupted => Failure::Interrupted,
-        LiveError::Unable(why) => Failure::Unable(format!("live: {why}")),
-        LiveError::Scenario(why) => Failure::new(format!("live: {why}")),
     }
 }
 

@@ -3,5 +3,5 @@
 use std::process::ExitCode;
 
 fn main() -> ExitCode {
-    accord::main_with(&[], &[])
+    accord_cli::main_with(&[], &[])
 }

@@ -3,7 +3,7 @@
 #![expect(clippy::disallowed_methods, reason = "here is where printing is done")]
 
 use crate::fail::Failure;
-use accord_report::Style;
+use accord::report::Style;
 use std::fmt::Display;
 use std::io::{ErrorKind, IsTerminal, Write};
 

@@ -1,8 +1,8 @@
 //! The progress bar: simulated time over all runs, speed, and time left.
 
 use crate::capture::CaptureFile;
-use accord_record::{Interrupted, Observer};
-use accord_units::{Duration, Time};
+use accord::record::{Interrupted, Observer};
+use accord::units::{Duration, Time};
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use std::sync::atomic::{AtomicBool, Ordering};
 

@@ -4,8 +4,8 @@
 use crate::execute::Outcome;
 use crate::fail::Failure;
 use crate::output::data;
-use accord_report::Class;
-use accord_scenario::{Engine, Expectation, MetricUnit, print_figure, print_text};
+use accord::report::Class;
+use accord::scenario::{Engine, Expectation, MetricUnit, print_figure, print_text};
 
 /// The band that need not be written.
 const BAND: f64 = 0.01;

@@ -9,12 +9,12 @@ use crate::fail::Failure;
 use crate::live;
 use crate::output::{data, json, note, style};
 use crate::record;
-use crate::source::{BUILT_IN, load};
-use accord_family::Catalogue;
-use accord_report::{
+use accord::Catalogue;
+use accord::report::{
     Class, Experiment, ExperimentRow, Kept, Point, Results, Tally, check_place, checks_table,
     remarks, rewrite, totals,
 };
+use accord::{BUILT_IN, load, set};
 use std::path::Path;
 
 /// The largest number of differences that are printed.
@@ -28,7 +28,7 @@ const COMMAND: &str = "accord reproduce --all --write --results scenarios/result
 pub fn run(args: Reproduce, catalogue: &Catalogue) -> Result<bool, Failure> {
     if args.list {
         for (id, _) in BUILT_IN {
-            let points = load(id, &[])?.points(catalogue, None)?;
+            let points = load(id)?.points(catalogue, None)?;
             data(format_args!("{id:12} {}", points[0].title))?;
         }
         return Ok(true);
@@ -55,7 +55,8 @@ pub fn run(args: Reproduce, catalogue: &Catalogue) -> Result<bool, Failure> {
     let mut all_kept = Vec::new();
     for id in &ids {
         let dir = args.output.join(id);
-        let file = load(id, &args.how.set)?;
+        let mut file = load(id)?;
+        set(&mut file, &args.how.set)?;
         let kept = keep(&dir, &args.how, &build)?;
         let Executed { outcomes, capture } =
             execute(&file, catalogue, &args.how, without_live, &kept)?;

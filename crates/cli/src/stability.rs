@@ -6,11 +6,11 @@ mod record;
 use crate::args::Stability as Args;
 use crate::fail::Failure;
 use crate::output::{data, json};
-use crate::source::load;
-use accord_family::Catalogue;
-use accord_fluid::{FluidError, Margins, Stability};
-use accord_scenario::{Phase, Scenario};
-use accord_units::{Rate, Time};
+use accord::Catalogue;
+use accord::fluid::{FluidError, Margins, Stability};
+use accord::scenario::{Phase, Scenario};
+use accord::units::{Rate, Time};
+use accord::{load, set};
 
 /// A phase, and what is found of it.
 type Found = (Phase, Result<Stability, FluidError>);
@@ -20,13 +20,14 @@ pub fn run(args: &Args, catalogue: &Catalogue) -> Result<bool, Failure> {
     if args.x.is_some() {
         return map::run(args, catalogue);
     }
-    let file = load(&args.scenario, &args.set)?;
+    let mut file = load(&args.scenario)?;
+    set(&mut file, &args.set)?;
     let mut stable = true;
     let mut records = Vec::new();
     for scenario in file.points(catalogue, args.seed)? {
         let phases: Vec<Found> = (scenario.phases())
             .map(|phase| {
-                let found = accord_fluid::stability(&scenario, phase.start);
+                let found = accord::fluid::stability(&scenario, phase.start);
                 (phase, found)
             })
             .collect();

@@ -1,5 +1,5 @@
 //! Files that the program reads back or is given, with random damage: it refuses them or works,
-//! and never panics or hangs. `DAMAGED=10000 cargo test -p accord --test damaged` looks further.
+//! and never panics or hangs. `DAMAGED=10000 cargo test -p accord-cli --test damaged` looks further.
 
 mod common;
 

@@ -2,11 +2,11 @@
 //! maker, and each engine runs it or its family says why not.
 
 use accord::Catalogue;
-use accord_family::{Dynamics, Family, Objective, Price, Role, fill_tables};
-use accord_fluid::FluidError;
-use accord_language::File;
-use accord_record::Quiet;
-use accord_scenario::Scenario;
+use accord::family::{Dynamics, Family, Objective, Price, Role, fill_tables};
+use accord::fluid::FluidError;
+use accord::language::File;
+use accord::record::Quiet;
+use accord::scenario::Scenario;
 use std::collections::BTreeSet;
 use std::fmt::Write;
 use std::fs;
@@ -29,14 +29,14 @@ fn settle(page: &str, new: impl Fn(&str) -> String) {
     if std::env::var_os("UPDATE_DOCS").is_some() {
         fs::write(&path, new).expect("writable");
     } else {
-        let command = "UPDATE_DOCS=1 cargo test -p accord --test families";
+        let command = "UPDATE_DOCS=1 cargo test -p accord-cli --test families";
         assert!(old == new, "{} is out of date; {command}", path.display());
     }
 }
 
 #[test]
 fn every_family_has_its_page_with_its_parameters() {
-    let families = all(&accord::catalogue(&[], &[]));
+    let families = all(&accord::catalogue());
     let summary = fs::read_to_string(book().join("SUMMARY.md")).expect("the summary");
     for family in &families {
         let listed = summary.contains(&format!("({})", family.page));
@@ -68,7 +68,7 @@ fn entries(families: &[&Family]) -> String {
 
 #[test]
 fn every_family_has_its_entry_in_the_reference() {
-    let catalogue = accord::catalogue(&[], &[]);
+    let catalogue = accord::catalogue();
     settle("scenario.md", |old| {
         let mut page = old.to_string();
         for (what, families) in [
@@ -98,18 +98,18 @@ fn scenario(flow: &str, queue: &str) -> Scenario {
          {flow}\n"
     );
     let file = File::parse("whole.toml", &text).unwrap_or_else(|e| panic!("{e}"));
-    let points = file.points(&accord::catalogue(&[], &[]), None);
+    let points = file.points(&accord::catalogue(), None);
     points.unwrap_or_else(|e| panic!("{e}")).swap_remove(0)
 }
 
 /// Runs a scenario of a family in every engine that needs no real time.
 fn runs(family: &Family, s: &Scenario) {
     let name = family.name;
-    let theory = accord_theory::run(s, &mut Quiet);
+    let theory = accord::theory::run(s, &mut Quiet);
     assert!(theory.is_ok(), "{name}: {theory:?}");
-    let packet = accord_sim::run(s, &mut Quiet).unwrap_or_else(|e| panic!("{name}: {e}"));
+    let packet = accord::sim::run(s, &mut Quiet).unwrap_or_else(|e| panic!("{name}: {e}"));
     assert!(packet.statistics.packet_hops > 100, "{name} sends nothing");
-    let fluid = accord_fluid::run(s, &mut Quiet).map(|_| ());
+    let fluid = accord::fluid::run(s, &mut Quiet).map(|_| ());
     match (family.dynamics, fluid) {
         (Dynamics::Window(_) | Dynamics::Queue(_), Ok(())) => {}
         (
@@ -125,7 +125,7 @@ fn runs(family: &Family, s: &Scenario) {
 
 #[test]
 fn every_engine_runs_a_controller_or_its_family_says_why_not() {
-    for family in accord::catalogue(&[], &[]).controllers {
+    for family in accord::catalogue().controllers {
         let objective = family.role.objective(&family.defaults());
         let demand = match objective.expect("a controller") {
             Objective::Unresponsive => "demand = { constant = \"2 Mbps\" }",
@@ -138,7 +138,7 @@ fn every_engine_runs_a_controller_or_its_family_says_why_not() {
 
 #[test]
 fn every_engine_runs_a_discipline_or_its_family_says_why_not() {
-    for family in accord::catalogue(&[], &[]).disciplines {
+    for family in accord::catalogue().disciplines {
         let queue = format!("{{ discipline = \"{}\", limit = \"50 pkt\" }}", family.name);
         runs(family, &scenario("controller = \"newreno\"", &queue));
     }
@@ -147,7 +147,7 @@ fn every_engine_runs_a_discipline_or_its_family_says_why_not() {
 /// What a registration is refused with.
 fn refused(controllers: &[&'static Family], disciplines: &[&'static Family]) -> String {
     let made = catch_unwind(AssertUnwindSafe(|| {
-        accord::catalogue(controllers, disciplines)
+        accord::catalogue_with(controllers, disciplines)
     }));
     let refused = made.map(|_| ()).expect_err("it has to be refused");
     *refused.downcast::<String>().expect("a message")
@@ -162,10 +162,10 @@ fn what_is_not_sound_is_refused_when_it_is_registered() {
     assert!(refused(&[], &[&NO_QUEUE]).contains("no-queue has no maker"));
     assert!(refused(&[&NO_QUEUE], &[]).contains("no-queue is no controller"));
     assert!(refused(&[], &[&NOT_MADE]).contains("not-made is no queue discipline"));
-    let reno = accord_control::FAMILIES[0];
+    let reno = accord::control::FAMILIES[0];
     let twice = format!("there are two families called {}", reno.name);
     assert!(refused(&[reno], &[]).contains(&twice));
-    let queue = accord_aqm::FAMILIES[0];
+    let queue = accord::aqm::FAMILIES[0];
     let mixed = Family {
         maker: queue.maker,
         ..Family::new("mixed", LOSS)

@@ -1,6 +1,6 @@
 //! What the fuzz targets in `fuzz/` check, over their seeds and some thousands of mutations of
 //! these: the same on every machine, without cargo-fuzz.
-//! `FUZZ=100000 cargo test -p accord --test fuzz` looks further.
+//! `FUZZ=100000 cargo test -p accord-cli --test fuzz` looks further.
 
 mod common;
 #[path = "../../../fuzz/bodies/run_dir.rs"]

@@ -3,17 +3,17 @@
 
 mod common;
 
-use accord_family::Catalogue;
-use accord_language::File;
-use accord_record::{Interrupted, Observer};
-use accord_scenario::{Scenario, print};
-use accord_units::Time;
+use accord::Catalogue;
+use accord::language::File;
+use accord::record::{Interrupted, Observer};
+use accord::scenario::{Scenario, print};
+use accord::units::Time;
 use common::Dice;
 use std::path::Path;
 
 const CATALOGUE: Catalogue = Catalogue {
-    controllers: accord_control::FAMILIES,
-    disciplines: accord_aqm::FAMILIES,
+    controllers: accord::control::FAMILIES,
+    disciplines: accord::aqm::FAMILIES,
 };
 
 const ROUNDS: u64 = 2500;
@@ -173,8 +173,8 @@ fn live(scenario: &Scenario) {
     let again = again.points(&CATALOGUE, None);
     let again = again.unwrap_or_else(|e| panic!("{printed}\n{e}"));
     assert_eq!(&again[0], scenario, "{printed}");
-    let _ = accord_theory::run(scenario, &mut Patience(3));
-    let _ = accord_sim::run(scenario, &mut Patience(3));
+    let _ = accord::theory::run(scenario, &mut Patience(3));
+    let _ = accord::sim::run(scenario, &mut Patience(3));
 }
 
 #[test]

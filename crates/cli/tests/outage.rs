@@ -1,17 +1,17 @@
 //! A link that sends nothing for a while, or ever: no figure that is made of it is infinite or no
 //! number, in tables, checks, JSON and CSV.
 
-use accord_family::Catalogue;
-use accord_language::File;
-use accord_record::{Quiet, Run};
-use accord_report::{Point, RunDir, Style, checks, checks_table, page, table, write_run_dir};
-use accord_scenario::{Change, Entity, Event, Metric, Scenario};
-use accord_units::{Rate, Time};
+use accord::Catalogue;
+use accord::language::File;
+use accord::record::{Quiet, Run};
+use accord::report::{Point, RunDir, Style, checks, checks_table, page, table, write_run_dir};
+use accord::scenario::{Change, Entity, Event, Metric, Scenario};
+use accord::units::{Rate, Time};
 use std::path::Path;
 
 const CATALOGUE: Catalogue = Catalogue {
-    controllers: accord_control::FAMILIES,
-    disciplines: accord_aqm::FAMILIES,
+    controllers: accord::control::FAMILIES,
+    disciplines: accord::aqm::FAMILIES,
 };
 
 /// Each expectation is of a quantity that has the rate in it, or what arrived.
@@ -97,8 +97,8 @@ fn an_outage_makes_no_odd_numbers() {
     // From before the first sample to after the last, and over whole samples in the middle.
     for (from, to) in [(0.0, 7.0), (1.95, 3.05)] {
         let scenario = scenario(from, to);
-        let packet = accord_sim::run(&scenario, &mut Quiet).expect("it runs");
-        let fluid = accord_fluid::run(&scenario, &mut Quiet).expect("it runs");
+        let packet = accord::sim::run(&scenario, &mut Quiet).expect("it runs");
+        let fluid = accord::fluid::run(&scenario, &mut Quiet).expect("it runs");
         let link = Entity::Link(bottleneck(&scenario));
         let runs = [packet, fluid];
         for run in &runs {

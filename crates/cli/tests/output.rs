@@ -397,7 +397,7 @@ fn a_full_disk_is_an_error() {
 /// The page about the output says which engines have a metric: these, and no others.
 #[test]
 fn each_engine_records_what_the_page_says() {
-    use accord_scenario::{Engine, Metric, Of};
+    use accord::scenario::{Engine, Metric, Of};
     use std::collections::BTreeSet;
 
     let red = SMALL.replace("discipline = \"droptail\"", "discipline = \"red\"");

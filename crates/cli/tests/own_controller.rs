@@ -1,7 +1,8 @@
 //! A controller and a queue discipline of another program, `examples/own-controller`: it has all
 //! of Accord with them.
 //!
-//! That program's source is compiled here as it stands, and what it uses is the library `accord`.
+//! That program's source is compiled here as it stands, and what it uses is the library `accord`, and
+//! the program as a library.
 //! This test starts itself as that program, so it has no harness.
 
 #![expect(
@@ -76,8 +77,8 @@ fn it_knows_nothing_but_the_library() {
         "it is no member of ours"
     );
     let known = manifest["dependencies"].as_table().expect("a table");
-    assert_eq!(known.keys().collect::<Vec<_>>(), ["accord"]);
-    let there = example(known["accord"]["path"].as_str().expect("a path"));
+    assert_eq!(known.keys().collect::<Vec<_>>(), ["accord", "accord-cli"]);
+    let there = example(known["accord-cli"]["path"].as_str().expect("a path"));
     let here = Path::new(env!("CARGO_MANIFEST_DIR")).canonicalize();
     assert_eq!(Path::new(&there), here.expect("this crate"));
     for file in ["src/main.rs", "src/keeper.rs", "src/step.rs"] {

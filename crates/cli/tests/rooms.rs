@@ -68,13 +68,30 @@ const MAY_KNOW: &[(&str, &[&str])] = &[
         "explain",
         &["units", "family", "traffic", "scenario", "record", "report"],
     ),
+    // The library knows everybody, and the program only the library.
     (
-        "cli",
+        "accord",
         &[
-            "units", "family", "control", "aqm", "language", "scenario", "record", "solver",
-            "theory", "fluid", "sim", "live", "report", "explain",
+            "units",
+            "family",
+            "control",
+            "aqm",
+            "port",
+            "transport",
+            "traffic",
+            "scenario",
+            "record",
+            "language",
+            "solver",
+            "theory",
+            "fluid",
+            "sim",
+            "live",
+            "report",
+            "explain",
         ],
     ),
+    ("cli", &[]),
 ];
 
 /// Who may touch files, sockets, clocks, threads, processes or the environment: nobody but the
@@ -205,8 +222,8 @@ fn decides_by(line: &str, name: &str) -> bool {
     })
 }
 
-fn families() -> Vec<&'static accord_family::Family> {
-    [accord_control::FAMILIES, accord_aqm::FAMILIES].concat()
+fn families() -> Vec<&'static accord::family::Family> {
+    [accord::control::FAMILIES, accord::aqm::FAMILIES].concat()
 }
 
 /// As the engines once did.

@@ -1,13 +1,13 @@
 //! The product's own scenario files.
 
-use accord_family::Catalogue;
-use accord_language::File;
-use accord_scenario::{Scenario, print};
+use accord::Catalogue;
+use accord::language::File;
+use accord::scenario::{Scenario, print};
 use std::path::{Path, PathBuf};
 
 const CATALOGUE: Catalogue = Catalogue {
-    controllers: accord_control::FAMILIES,
-    disciplines: accord_aqm::FAMILIES,
+    controllers: accord::control::FAMILIES,
+    disciplines: accord::aqm::FAMILIES,
 };
 
 /// The scenario files at the root of the repository, by name.
@@ -35,8 +35,8 @@ fn the_page_on_traffic_shows_its_example_and_that_is_met() {
     let (page, example) = (read("src/traffic.md"), read("examples/web.toml"));
     assert!(page.contains(&example), "the page shows another example");
     let scenario = &points(&docs.join("examples/web.toml"))[0];
-    let run = accord_sim::run(scenario, &mut accord_record::Quiet).expect("it runs");
-    for check in accord_report::checks(scenario, &[&run]) {
+    let run = accord::sim::run(scenario, &mut accord::record::Quiet).expect("it runs");
+    for check in accord::report::checks(scenario, &[&run]) {
         assert!(check.pass, "{}: {}", check.name, check.reason);
     }
 }

@@ -5,12 +5,19 @@ use std::ops::Range;
 use std::sync::Arc;
 
 /// A text with a name, that an error can point into.
-#[derive(Debug, PartialEq, Eq)]
+#[derive(PartialEq, Eq)]
 pub struct Source {
     /// The file's name, or how else the text was given.
     pub name: String,
     /// The text.
     pub text: String,
+}
+
+/// The name: texts are long.
+impl fmt::Debug for Source {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Source({:?})", self.name)
+    }
 }
 
 /// Something is wrong at one place of a scenario file.

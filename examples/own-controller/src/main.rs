@@ -6,5 +6,5 @@ mod step;
 use std::process::ExitCode;
 
 pub fn main() -> ExitCode {
-    accord::main_with(&[&keeper::FAMILY], &[&step::FAMILY])
+    accord_cli::main_with(&[&keeper::FAMILY], &[&step::FAMILY])
 }

@@ -7,15 +7,15 @@
 
 use super::Trial;
 use crate::fail::Failure;
-use crate::live;
 use crate::output::{self, note};
 use crate::progress::Progress;
-use accord_family::Catalogue;
-use accord_language::File;
-use accord_live::{Cost, Mode, announcement};
-use accord_record::Run;
-use accord_scenario::{Entity, Metric, NodeId, Scenario, Window};
-use accord_units::Time;
+use accord::Catalogue;
+use accord::language::File;
+use accord::live::{Cost, Mode, announcement};
+use accord::live_mode;
+use accord::record::Run;
+use accord::scenario::{Entity, Metric, NodeId, Scenario, Window};
+use accord::units::Time;
 
 const SCENARIO: &str = include_str!("../../../../benches/live.toml");
 /// The first rate, and the last, in Mbps.
@@ -28,7 +28,7 @@ const USED: f64 = 0.95;
 
 /// Searches, and prints what was found.
 pub fn run(mode: Option<Mode>, catalogue: &Catalogue, json: bool) -> Result<bool, Failure> {
-    let mode = live::mode(mode);
+    let mode = live_mode(mode);
     let mut trials: Vec<Trial> = Vec::new();
     let mut sustained = |mbps: f64| -> Result<bool, Failure> {
         for _ in 0..2 {
@@ -76,8 +76,8 @@ fn trial(mode: Mode, catalogue: &Catalogue, mbps: f64, announced: bool) -> Resul
         note(format_args!("live: {}", announcement(&scenario, mode)));
     }
     let progress = Progress::new(scenario.duration, true);
-    let done = accord_live::measure(&scenario, mode, &mut progress.observe(None));
-    let (run, cost) = done.map_err(live::failure)?;
+    let done = accord::live::measure(&scenario, mode, &mut progress.observe(None));
+    let (run, cost) = done.map_err(accord::Error::from)?;
     let id = scenario.links.iter().position(|l| l.name == "bottleneck");
     let id = id.ok_or_else(|| Failure::new("the scenario has no bottleneck"))?;
     let link = &scenario.links[id];
@@ -124,7 +124,7 @@ fn problem(run: &Run, used: f64) -> Option<String> {
 
 /// The share of CPU time that was spent in the kernel.
 fn system(cost: &Cost) -> f64 {
-    let sum = |of: fn(&accord_live::Effort) -> f64| cost.threads.iter().map(of).sum::<f64>();
+    let sum = |of: fn(&accord::live::Effort) -> f64| cost.threads.iter().map(of).sum::<f64>();
     sum(|t| t.system.as_secs_f64()) / sum(|t| t.cpu.as_secs_f64()).max(1e-9)
 }
 

@@ -1,7 +1,7 @@
 //! The solution of a network, in one form for both kinds of fairness.
 
 use super::network::Network;
-use accord_solver::{
+use accord::solver::{
     Bottleneck, Certificate, MaxMin, MaxMinCertificate, Problem, Solution, Status,
 };
 use rayon::prelude::*;

@@ -10,7 +10,7 @@ use crate::args::Solve;
 use crate::fail::Failure;
 use crate::output;
 use crate::progress::{Convergence, interrupted};
-use accord_solver::{Settings, Status, max_min, solve_watched};
+use accord::solver::{Settings, Status, max_min, solve_watched};
 use answer::Answer;
 use network::Network;
 use std::ops::ControlFlow;
@@ -56,8 +56,8 @@ pub fn run(args: Solve) -> Result<bool, Failure> {
 }
 
 enum Found {
-    Utility(accord_solver::Solution),
-    MaxMin(accord_solver::MaxMin),
+    Utility(accord::solver::Solution),
+    MaxMin(accord::solver::MaxMin),
 }
 
 #[allow(

@@ -2,7 +2,7 @@
 
 use super::table::{Format, Table};
 use crate::fail::Failure;
-use accord_solver::{Demand, Problem, ProblemError, Routes};
+use accord::solver::{Demand, Problem, ProblemError, Routes};
 use std::collections::BTreeMap;
 use std::path::Path;
 

@@ -3,9 +3,9 @@
 use super::answer::{Answer, Proof};
 use super::network::Network;
 use super::write::{Column, Values, prices, rates};
-use accord_report::show::{clean, quantity};
-use accord_scenario::MetricUnit;
-use accord_solver::Bottleneck;
+use accord::report::show::{clean, quantity};
+use accord::scenario::MetricUnit;
+use accord::solver::Bottleneck;
 use serde_json::{Map, Value, json};
 
 /// Letters of a name at most.

@@ -1,7 +1,7 @@
 //! Tables of text and numbers from CSV and Parquet files, with the place of each row.
 
 use crate::fail::Failure;
-use accord_report::contained;
+use accord::report::contained;
 use parquet::file::reader::{FileReader, SerializedFileReader};
 use parquet::record::Field;
 use std::fs::File;

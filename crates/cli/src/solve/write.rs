@@ -4,7 +4,7 @@ use super::answer::{Answer, Proof};
 use super::network::Network;
 use super::table::Format;
 use crate::fail::Failure;
-use accord_solver::Bottleneck;
+use accord::solver::Bottleneck;
 use parquet::basic::{Compression, ConvertedType, Repetition, Type as Physical};
 use parquet::data_type::{ByteArray, ByteArrayType, DoubleType};
 use parquet::file::metadata::KeyValue;

@@ -5,10 +5,10 @@ use super::{record, steady};
 use crate::args::Stability as Args;
 use crate::fail::Failure;
 use crate::output::{data, json, note};
-use crate::source::load;
-use accord_family::Catalogue;
-use accord_record::{Quiet, Run};
-use accord_scenario::{Entity, Metric, Scenario};
+use accord::Catalogue;
+use accord::record::{Quiet, Run};
+use accord::scenario::{Entity, Metric, Scenario};
+use accord::{load, set};
 use html_escape::encode_text as escape;
 use rayon::prelude::*;
 use std::fmt::Write;
@@ -172,10 +172,10 @@ pub fn run(args: &Args, catalogue: &Catalogue) -> Result<bool, Failure> {
 }
 
 /// The scenario with what the map sets. A sweep of the file would go over that.
-fn single(args: &Args, catalogue: &Catalogue, set: &[String]) -> Result<Scenario, Failure> {
-    let scenario = load(&args.scenario, set)?
-        .points(catalogue, args.seed)?
-        .swap_remove(0);
+fn single(args: &Args, catalogue: &Catalogue, settings: &[String]) -> Result<Scenario, Failure> {
+    let mut file = load(&args.scenario)?;
+    set(&mut file, settings)?;
+    let scenario = file.points(catalogue, args.seed)?.swap_remove(0);
     let names: Vec<&str> = scenario.point.iter().map(|(name, _)| &name[..]).collect();
     if names.is_empty() {
         return Ok(scenario);
@@ -200,7 +200,7 @@ fn cell(scenario: &Scenario, x: usize, y: usize, packets: bool) -> Cell {
         swing: None,
         error: String::new(),
     };
-    match accord_fluid::stability(scenario, steady(scenario)) {
+    match accord::fluid::stability(scenario, steady(scenario)) {
         Ok(found) => {
             cell.gain = found.margins.gain;
             cell.delay = found.margins.delay;
@@ -208,7 +208,7 @@ fn cell(scenario: &Scenario, x: usize, y: usize, packets: bool) -> Cell {
         }
         Err(e) => cell.error = e.to_string(),
     }
-    if packets && let Ok(run) = accord_sim::run(scenario, &mut Quiet) {
+    if packets && let Ok(run) = accord::sim::run(scenario, &mut Quiet) {
         cell.swing = swing(scenario, &run);
     }
     cell

@@ -3,9 +3,9 @@
 
 use super::Found;
 use super::map::{Axis, Cell};
-use accord_fluid::Stability;
-use accord_report::Point;
-use accord_scenario::Scenario;
+use accord::fluid::Stability;
+use accord::report::Point;
+use accord::scenario::Scenario;
 use serde::Serialize;
 
 /// The equilibria of one point of a sweep.

@@ -1,0 +1,49 @@
+//! The controllers and queue disciplines that there are.
+
+use accord_family::{Catalogue, Family, Role};
+
+/// The controllers and queue disciplines that come with Accord.
+pub fn catalogue() -> Catalogue {
+    Catalogue {
+        controllers: accord_control::FAMILIES,
+        disciplines: accord_aqm::FAMILIES,
+    }
+}
+
+/// The controllers and queue disciplines that come with Accord, and these. They are kept until
+/// the program ends.
+///
+/// # Panics
+/// When two have one name, or one has no maker of its kind, or defaults that its own table
+/// refuses: errors of its author, found before anything runs.
+pub fn catalogue_with(
+    controllers: &[&'static Family],
+    disciplines: &[&'static Family],
+) -> Catalogue {
+    let all = |own: &[&'static Family], more: &[&'static Family]| {
+        let all: &'static [_] = [own, more].concat().leak();
+        for (i, family) in all.iter().enumerate() {
+            let twin = all[..i].iter().any(|other| other.name == family.name);
+            assert!(!twin, "there are two families called {}", family.name);
+            let sound = (family.check)(&family.defaults());
+            assert!(sound.is_ok(), "the defaults of {}: {sound:?}", family.name);
+        }
+        all
+    };
+    let own = catalogue();
+    let catalogue = Catalogue {
+        controllers: all(own.controllers, controllers),
+        disciplines: all(own.disciplines, disciplines),
+    };
+    for family in catalogue.controllers {
+        let role = matches!(family.role, Role::Controller(_) | Role::Tunnel(_));
+        assert!(role, "{} is no controller", family.name);
+        accord_control::Maker::of(family);
+    }
+    for family in catalogue.disciplines {
+        let role = matches!(family.role, Role::Queue(_));
+        assert!(role, "{} is no queue discipline", family.name);
+        accord_aqm::Maker::of(family);
+    }
+    catalogue
+}

@@ -1,0 +1,90 @@
+//! Runs scenarios in engines, one or many.
+
+use crate::Error;
+use accord_live::Mode;
+use accord_record::{Observer, Run};
+use accord_scenario::{Engine, Scenario};
+use rayon::prelude::*;
+use std::cmp::Reverse;
+
+/// How engines run.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Options {
+    /// The medium of live runs; by default the best that is possible here.
+    pub live: Option<Mode>,
+}
+
+/// The medium that was asked for, or the best that is possible here.
+pub fn live_mode(asked_for: Option<Mode>) -> Mode {
+    asked_for.unwrap_or_else(|| match accord_live::obstacle(Mode::Namespaces, &[]) {
+        None => Mode::Namespaces,
+        Some(_) => Mode::Loopback,
+    })
+}
+
+/// Runs a scenario in an engine.
+///
+/// # Errors
+/// When the observer stops it, the scenario has no result in that engine, or the machine does not
+/// allow it.
+pub fn run(
+    scenario: &Scenario,
+    engine: Engine,
+    options: &Options,
+    observer: &mut dyn Observer,
+) -> Result<Run, Error> {
+    Ok(match engine {
+        Engine::Theory => accord_theory::run(scenario, observer)?,
+        Engine::Fluid => accord_fluid::run(scenario, observer)?,
+        Engine::Packet => accord_sim::run(scenario, observer)?,
+        Engine::Live => accord_live::run(scenario, live_mode(options.live), observer)?,
+    })
+}
+
+/// A run that is to be made.
+#[derive(Clone, Copy, Debug)]
+pub struct Job<'a> {
+    /// What is run.
+    pub scenario: &'a Scenario,
+    /// In which engine.
+    pub engine: Engine,
+}
+
+impl Job<'_> {
+    /// How long it takes, relative to others: a run takes as long as it has packets to move.
+    fn work(&self) -> u64 {
+        let packets = self.scenario.flows.iter().map(|f| f.packet.get());
+        self.scenario.duration.as_ps() / packets.min().unwrap_or(1).max(1)
+    }
+}
+
+/// Makes runs on all cores and calls `done` for each as it is done. A live run has the machine for
+/// itself. The runs come back in the order of their jobs, and do not depend on how many cores
+/// there are.
+///
+/// # Errors
+/// The first error of a run; `done` has been called for those before.
+pub fn run_all<O: Observer>(
+    jobs: &[Job],
+    options: &Options,
+    observe: impl Fn(&Job) -> O + Sync,
+    done: impl Fn(usize, &Run) + Sync,
+) -> Result<Vec<Run>, Error> {
+    let make = |i: usize| -> Result<(usize, Run), Error> {
+        let job = &jobs[i];
+        let run = run(job.scenario, job.engine, options, &mut observe(job))?;
+        done(i, &run);
+        Ok((i, run))
+    };
+    let is_live = |i: &usize| jobs[*i].engine == Engine::Live;
+    let (live, mut others): (Vec<usize>, Vec<usize>) = (0..jobs.len()).partition(is_live);
+    // The longest first, so that none is alone at the end.
+    others.sort_by_key(|i| Reverse(jobs[*i].work()));
+    let made: Result<Vec<_>, Error> = (others.into_par_iter().with_max_len(1)).map(make).collect();
+    let mut made = made?;
+    for i in live {
+        made.push(make(i)?);
+    }
+    made.sort_by_key(|(i, _)| *i);
+    Ok(made.into_iter().map(|(_, run)| run).collect())
+}

@@ -1,0 +1,93 @@
+//! Errors.
+
+use accord_fluid::FluidError;
+use accord_language::{Errors, ScenarioError};
+use accord_live::LiveError;
+use accord_sim::SimError;
+use accord_theory::EquilibriumError;
+
+/// Why there is no result.
+#[derive(Debug, thiserror::Error)]
+pub enum Error {
+    /// The scenario is wrong; each error has its place.
+    #[error(transparent)]
+    Scenario(#[from] Errors),
+    /// There is neither a file nor a scenario of that name.
+    #[error("there is no file and no scenario \"{0}\"")]
+    Unknown(String),
+    /// A text is not of the form PATH=VALUE.
+    #[error("\"{0}\" is not a setting")]
+    Setting(String),
+    /// There is no equilibrium.
+    #[error("theory: {0}")]
+    Theory(#[source] EquilibriumError),
+    /// There is no trajectory.
+    #[error("fluid: {0}")]
+    Fluid(#[source] FluidError),
+    /// The scenario has something that no live run can have.
+    #[error("live: {0}")]
+    Live(String),
+    /// This machine, or this user on it, cannot do it.
+    #[error("live: {0}")]
+    Unable(String),
+    /// The observer stopped it.
+    #[error("interrupted")]
+    Interrupted,
+}
+
+impl Error {
+    /// A hint how to mend it.
+    pub fn hint(&self) -> Option<&'static str> {
+        match self {
+            Error::Unknown(_) => {
+                Some("accord reproduce --list shows the scenarios that come with the program")
+            }
+            Error::Setting(_) => {
+                Some("write PATH=VALUE, for example link.bottleneck.rate=\"5 Mbps\"")
+            }
+            _ => None,
+        }
+    }
+}
+
+impl From<ScenarioError> for Error {
+    fn from(e: ScenarioError) -> Error {
+        Error::Scenario(e.into())
+    }
+}
+
+impl From<EquilibriumError> for Error {
+    fn from(e: EquilibriumError) -> Error {
+        match e {
+            EquilibriumError::Interrupted => Error::Interrupted,
+            e => Error::Theory(e),
+        }
+    }
+}
+
+impl From<FluidError> for Error {
+    fn from(e: FluidError) -> Error {
+        match e {
+            FluidError::Interrupted => Error::Interrupted,
+            e => Error::Fluid(e),
+        }
+    }
+}
+
+impl From<SimError> for Error {
+    fn from(e: SimError) -> Error {
+        match e {
+            SimError::Interrupted => Error::Interrupted,
+        }
+    }
+}
+
+impl From<LiveError> for Error {
+    fn from(e: LiveError) -> Error {
+        match e {
+            LiveError::Interrupted => Error::Interrupted,
+            LiveError::Unable(why) => Error::Unable(why),
+            LiveError::Scenario(why) => Error::Live(why),
+        }
+    }
+}

@@ -1,0 +1,63 @@
+//! Accord as a library: one scenario, four engines, and the results as plain data.
+//!
+//! [`load`] reads a scenario, [`run`] runs it in an engine, and [`report`] compares and shows what
+//! came out. The program `accord` is a thin user of this crate.
+//!
+//! ```
+//! use accord::{Catalogue, Engine, Options, load, run};
+//! use accord::record::Quiet;
+//! use accord::scenario::{Entity, Metric};
+//!
+//! let catalogue = accord::catalogue();
+//! let mut file = load("xia05-fig6")?;
+//! file.set("seed", "2")?;
+//! let scenario = &file.points(&catalogue, None)?[0];
+//! let run = run(scenario, Engine::Theory, &Options::default(), &mut Quiet)?;
+//! let rate = run.mean(Metric::Throughput, Entity::Flow(0), scenario.steady);
+//! assert!(rate.is_some_and(|bps| bps > 0.0));
+//! # Ok::<(), accord::Error>(())
+//! ```
+//!
+//! Everything else is in the rooms below, each a crate of its own that can be used alone.
+//!
+//! | room | what is in it |
+//! |---|---|
+//! | [`units`], [`family`] | quantities; what a controller or discipline says of itself |
+//! | [`control`], [`aqm`] | controllers; queue disciplines |
+//! | [`traffic`], [`scenario`], [`language`] | what applications send; the network model; scenario files |
+//! | [`port`], [`transport`] | output ports; endpoints and the wire format |
+//! | [`record`] | the record of a run |
+//! | [`solver`], [`theory`], [`fluid`], [`sim`], [`live`] | fair shares; the engines |
+//! | [`report`], [`explain`] | checks, tables, pages; why engines differ |
+
+mod catalogue;
+mod engine;
+mod error;
+mod source;
+
+pub use accord_aqm as aqm;
+pub use accord_control as control;
+pub use accord_explain as explain;
+pub use accord_family as family;
+pub use accord_fluid as fluid;
+pub use accord_language as language;
+pub use accord_live as live;
+pub use accord_port as port;
+pub use accord_record as record;
+pub use accord_report as report;
+pub use accord_scenario as scenario;
+pub use accord_sim as sim;
+pub use accord_solver as solver;
+pub use accord_theory as theory;
+pub use accord_traffic as traffic;
+pub use accord_transport as transport;
+pub use accord_units as units;
+
+pub use accord_family::Catalogue;
+pub use accord_language::File;
+pub use accord_record::Run;
+pub use accord_scenario::{Engine, Scenario};
+pub use catalogue::{catalogue, catalogue_with};
+pub use engine::{Job, Options, live_mode, run, run_all};
+pub use error::Error;
+pub use source::{BUILT_IN, load, set};

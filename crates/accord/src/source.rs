@@ -1,0 +1,35 @@
+//! Sources of scenarios: files, and the scenarios that come with Accord.
+
+use crate::Error;
+use accord_language::File;
+use std::path::Path;
+
+/// Id and text of the scenarios that come with Accord.
+pub const BUILT_IN: &[(&str, &str)] = include!(concat!(env!("OUT_DIR"), "/scenarios.rs"));
+
+/// Reads the scenario of that file name, or else of that id.
+///
+/// # Errors
+/// When there is none, or its text is not TOML.
+pub fn load(name: &str) -> Result<File, Error> {
+    let path = Path::new(name);
+    let built_in = BUILT_IN.iter().find(|(id, _)| *id == name);
+    match built_in.filter(|_| !path.is_file()) {
+        Some((id, text)) => Ok(File::parse(&format!("{id}.toml"), text)?),
+        None if path.exists() => Ok(File::open(path)?),
+        None => Err(Error::Unknown(name.to_string())),
+    }
+}
+
+/// Applies settings of the form PATH=VALUE.
+///
+/// # Errors
+/// When one has another form, or leads nowhere.
+pub fn set(file: &mut File, settings: &[impl AsRef<str>]) -> Result<(), Error> {
+    for setting in settings.iter().map(AsRef::as_ref) {
+        let split = setting.split_once('=');
+        let (path, value) = split.ok_or_else(|| Error::Setting(setting.to_string()))?;
+        file.set(path.trim(), value.trim())?;
+    }
+    Ok(())
+}
