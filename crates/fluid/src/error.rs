@@ -1,12 +1,15 @@
 use accord_record::Interrupted;
 
+/// Updates of flows and queues that a run may take; some minutes of one core.
+pub(crate) const MOST_WORK: f64 = 2e10;
+
 /// Why a scenario has no fluid run, or no stability analysis.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 pub enum FluidError {
     /// The shortest delay asks for more work than is reasonable.
     #[error(
         "steps of {step:.3e} s make {work:.1e} updates, more than {limit:.0e}; {hint}",
-        limit = crate::run::MOST_WORK
+        limit = MOST_WORK
     )]
     TooFine {
         /// The step in seconds.

@@ -1,6 +1,6 @@
 //! A scenario's run: its phases, its steps, how far to trust them.
 
-use crate::error::FluidError;
+use crate::error::{FluidError, MOST_WORK};
 use crate::integrate::Integration;
 use crate::law::Control;
 use crate::model::Model;
@@ -9,8 +9,6 @@ use accord_record::{Manifest, Observer, Quiet, Run, Statistics};
 use accord_scenario::{Engine, LinkModel, Metric, Scenario};
 use accord_units::{Duration, Time};
 
-/// Updates of flows and queues that a run may take; some minutes of one core.
-pub(crate) const MOST_WORK: f64 = 2e10;
 /// Values of all series together (128 MiB), and samples of one.
 const BUDGET: u64 = 1 << 24;
 const LONGEST: u64 = 1 << 14;

@@ -73,6 +73,16 @@ pub struct Driver<'a> {
     books: Books,
 }
 
+/// What came to a station, and what it sent, with the times of both.
+#[cfg(test)]
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Tape {
+    /// What came, at which node.
+    pub inputs: Vec<(Time, NodeId, Packet)>,
+    /// What came out of its links, and when it was to.
+    pub outputs: Vec<Departure>,
+}
+
 /// The books of a driver at the end.
 #[derive(Debug, Default)]
 pub struct Books {
@@ -98,7 +108,7 @@ pub struct Books {
     pub nodes: Arc<[(NodeId, Socket)]>,
     /// What came and went.
     #[cfg(test)]
-    pub tape: crate::parity::Tape,
+    pub tape: Tape,
 }
 
 /// A packet that came, before it is looked at.
@@ -225,6 +235,15 @@ impl<'a> Driver<'a> {
             // Nobody listens any more when the run was stopped.
             let _ = self.parts.send(part);
         }
+    }
+
+    /// Lets connections of the kernel do what they have to.
+    fn serve_kernel(&mut self, buffer: &mut [u8]) -> Result<()> {
+        if let Some(kernel) = &mut self.kernel {
+            self.books.refused += kernel.obey(&mut self.station);
+            kernel.serve(&mut self.station, buffer)?;
+        }
+        Ok(())
     }
 
     /// Takes what has come from the sockets that are ready, in the order in which it came.

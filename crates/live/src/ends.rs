@@ -11,7 +11,17 @@ use std::collections::VecDeque;
 
 use crate::arrived::Arrived;
 use crate::packet::Packet;
-use crate::station::Order;
+
+/// What a connection of the kernel is to do.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Order {
+    /// The application of a flow has so many packets more to send; `u64::MAX` for always.
+    Supply(usize, u64),
+    /// A flow stops.
+    Stop(usize),
+    /// A packet is at the node of its end.
+    Deliver(Packet),
+}
 
 /// The sending end.
 #[derive(Debug)]

@@ -3,7 +3,7 @@
 //! gets into them but the times at which packets came.
 
 use crate::clock::Clock;
-use crate::driver::{Driver, Medium};
+use crate::driver::{Driver, Medium, Tape};
 use crate::fabric::Fabric;
 use crate::packet::Packet;
 use crate::run::crews;
@@ -13,15 +13,6 @@ use accord_scenario::{NodeId, Scenario};
 use accord_units::Time;
 use std::net::SocketAddrV4;
 use std::sync::mpsc;
-
-/// What came to a station, and what it sent, with the times of both.
-#[derive(Clone, Debug, Default, PartialEq)]
-pub struct Tape {
-    /// What came, at which node.
-    pub inputs: Vec<(Time, NodeId, Packet)>,
-    /// What came out of its links, and when it was to.
-    pub outputs: Vec<Departure>,
-}
 
 fn sockets(s: &Scenario) -> (Vec<Option<Socket>>, Vec<SocketAddrV4>) {
     let fabric = Fabric::loopback(s).expect("loopback is there");

@@ -10,7 +10,7 @@
 
 use crate::agenda::{Agenda, Due};
 use crate::collect::Part;
-use crate::ends::{Sink, Source, base_rtt, packet};
+use crate::ends::{Order, Sink, Source, base_rtt, packet};
 use crate::link::{Achieved, Link};
 use crate::packet::Packet;
 use accord_aqm::Aqm;
@@ -61,17 +61,6 @@ impl<'a> Plan<'a> {
             routes,
         }
     }
-}
-
-/// What a connection of the kernel is to do.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Order {
-    /// The application of a flow has so many packets more to send; `u64::MAX` for always.
-    Supply(usize, u64),
-    /// A flow stops.
-    Stop(usize),
-    /// A packet is at the node of its end.
-    Deliver(Packet),
 }
 
 /// A packet that has come out of a wire.

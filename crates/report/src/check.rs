@@ -1,9 +1,10 @@
 //! Holds runs against what their scenario expects.
 
+use crate::class::Class;
+use crate::engines::by_engine;
 use crate::estimate::Estimate;
 use crate::measure::Figure;
 use crate::show;
-use crate::verdict::Class;
 use accord_record::Run;
 use accord_scenario::{
     Across, Claim, Engine, Entity, Expectation, KnownFailure, Metric, MetricUnit, Of, Over,
@@ -131,18 +132,6 @@ pub(crate) fn worst(checks: &[Check]) -> &Check {
 /// Rounded to four significant digits.
 fn four_digits(value: f64) -> f64 {
     format!("{value:.3e}").parse().unwrap_or(value)
-}
-
-/// Runs with their engine, in the engines' order.
-pub(crate) fn by_engine<'a>(runs: &[&'a Run]) -> Vec<(Engine, Vec<&'a Run>)> {
-    Engine::ALL
-        .into_iter()
-        .map(|engine| {
-            let own = runs.iter().filter(|run| run.manifest.engine == engine);
-            (engine, own.copied().collect::<Vec<_>>())
-        })
-        .filter(|(_, runs)| !runs.is_empty())
-        .collect()
 }
 
 /// The figures of a run that expectations are about, by expectation: one for each flow or link

@@ -1,8 +1,9 @@
 //! Puts runs side by side: a row for each quantity, a column for each engine or directory.
 
-use crate::check::by_engine;
+use crate::engines::by_engine;
 use crate::estimate::Estimate;
 use crate::measure::Figure;
+use crate::show::clean;
 use accord_record::Run;
 use accord_scenario::{
     Across, Change, Entity, Metric, MetricUnit, Of, Over, Recorded, Scenario, Window,
@@ -43,6 +44,18 @@ pub struct GroupOutline {
     pub flows: Vec<String>,
     /// Its series are sums over its flows.
     pub as_one: bool,
+}
+
+impl GroupOutline {
+    /// Its name with the number of its flows: "web (500 flows)".
+    pub fn title(&self, limit: usize) -> String {
+        let name = clean(&self.name, limit);
+        match (self.flows.len(), self.as_one) {
+            (0..=1, _) => name,
+            (n, false) => format!("{name} ({n} flows)"),
+            (n, true) => format!("{name} ({n} flows in all)"),
+        }
+    }
 }
 
 /// A directed link by name.

@@ -1,9 +1,10 @@
 //! Results for programs.
 
 use crate::check::Check;
+use crate::class::Class;
 use crate::compare::{Column, Row, Subject};
 use crate::estimate::Estimate;
-use crate::verdict::{Class, Tally};
+use crate::verdict::Tally;
 use accord_record::Run;
 use accord_scenario::{Engine, Scenario};
 use serde::Serialize;

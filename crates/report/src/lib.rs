@@ -11,8 +11,10 @@
 //! - [`page()`] draws it.
 
 mod check;
+mod class;
 mod compare;
 mod contain;
+mod engines;
 mod estimate;
 mod files;
 mod json;
@@ -21,11 +23,13 @@ mod measure;
 mod page;
 mod results;
 pub mod show;
+mod style;
 mod table;
 mod transfers;
 mod verdict;
 
 pub use check::{Check, checks, figure_values};
+pub use class::Class;
 pub use compare::{Column, GroupOutline, LinkOutline, Outline, Row, Subject, columns, rows};
 pub use contain::contained;
 pub use estimate::Estimate;
@@ -37,6 +41,7 @@ pub use json::{CheckRecord, Experiment, Point, RowRecord, ValueRecord};
 pub use markdown::{ExperimentRow, rewrite};
 pub use page::page;
 pub use results::Results;
-pub use table::{Style, checks_table, comparison, remarks, table};
+pub use style::Style;
+pub use table::{checks_table, comparison, remarks, table};
 pub use transfers::TransferRow;
-pub use verdict::{Class, Kind, Tally, kinds, totals};
+pub use verdict::{Kind, Tally, kinds, totals};

@@ -7,9 +7,10 @@
 //!
 //! `experiments` is a table with a row for each, `counts` the counts over all of them.
 
+use crate::class::Class;
 use crate::json::Point;
 use crate::show;
-use crate::verdict::{Class, Kind, Tally, kinds, totals};
+use crate::verdict::{Kind, Tally, kinds, totals};
 use accord_scenario::{Engine, Expectation};
 
 const MARKER: &str = "<!-- results: ";

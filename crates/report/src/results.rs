@@ -9,9 +9,9 @@
 //!   met | packet | 9.14200e-1 | utilisation of the forward link
 //! ```
 
+use crate::class::Class;
 use crate::json::Point;
 use crate::show;
-use crate::verdict::Class;
 use accord_scenario::Engine;
 use std::fmt::Write;
 

@@ -1,6 +1,5 @@
 //! Quantities, times and names as people read them.
 
-use crate::compare::GroupOutline;
 use crate::estimate::Estimate;
 use accord_record::Certificate;
 use accord_scenario::{MetricUnit, Target, Window};
@@ -170,16 +169,6 @@ pub fn clean(text: &str, limit: usize) -> String {
         out.push('…');
     }
     out
-}
-
-/// A group with the number of its flows: "web (500 flows)".
-pub fn group(group: &GroupOutline, limit: usize) -> String {
-    let name = clean(&group.name, limit);
-    match (group.flows.len(), group.as_one) {
-        (0..=1, _) => name,
-        (n, false) => format!("{name} ({n} flows)"),
-        (n, true) => format!("{name} ({n} flows in all)"),
-    }
 }
 
 /// A text of many lines, made safe for a terminal in the same way. Each character keeps its

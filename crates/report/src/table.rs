@@ -1,46 +1,17 @@
 //! Tables that a person reads in a terminal.
 
 use crate::check::{Check, by_expectation, engines, figure, worst};
+use crate::class::Class;
 use crate::compare::{Column, Outline, Row, Subject, columns, rows};
 use crate::show;
+use crate::style::Style;
 use crate::transfers::{HEADINGS, TransferRow, transfer_rows};
-use crate::verdict::{Class, Tally};
+use crate::verdict::Tally;
 use accord_record::Run;
 use accord_scenario::{Engine, Scenario, Target};
 use comfy_table::{
     CellAlignment, ColumnConstraint, ContentArrangement, LineStyle, Table, TableStyle, Width,
 };
-
-/// The style of a table.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Style {
-    /// The widest line, in characters; names are shortened and wrapped to fit.
-    pub width: u16,
-    /// Whether verdicts are coloured with terminal codes.
-    pub colour: bool,
-    /// Whether verdicts are words in place of signs.
-    pub words: bool,
-}
-
-impl Style {
-    /// The mark of a verdict.
-    pub const fn mark(self, class: Class) -> &'static str {
-        match self.words {
-            true => class.word(),
-            false => class.sign(),
-        }
-    }
-}
-
-impl Default for Style {
-    fn default() -> Style {
-        Style {
-            width: 100,
-            colour: false,
-            words: false,
-        }
-    }
-}
 
 /// Engines this close agree: the papers' "≈".
 const AGREE: f64 = 0.05;
@@ -255,7 +226,7 @@ fn subject(columns: &[Column], subject: &Subject) -> String {
         Subject::Group(name) => {
             let groups = columns.iter().flat_map(|c| &c.outline.groups);
             let group = (groups.filter(|g| g.name == *name)).max_by_key(|g| g.flows.len());
-            group.map_or(show::clean(name, limit), |g| show::group(g, limit))
+            group.map_or(show::clean(name, limit), |g| g.title(limit))
         }
     }
 }

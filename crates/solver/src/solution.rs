@@ -1,6 +1,6 @@
 //! The solver's options and its result.
 
-use crate::Certificate;
+use crate::{Certificate, Status};
 
 /// Tolerance and limits of the solver.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -29,29 +29,6 @@ pub struct Progress {
     /// The relative residual over all links: from about 1 at the start to the tolerance, ever
     /// faster.
     pub residual: f64,
-}
-
-/// The outcome of the solver.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub enum Status {
-    /// Every residual is within the tolerance.
-    Solved,
-    /// No rates fit: on one link the flows insist on more than there is `[Har02 eq. 15]`, or on
-    /// all there is while another flow needs some of it.
-    ///
-    /// The rates are then those that the flows insist on, and the prices zero.
-    Infeasible {
-        /// The link that is oversubscribed by the largest factor.
-        link: usize,
-        /// Rates that its flows insist on: contracted rates without accumulation limit, fixed
-        /// rates.
-        insisted: f64,
-        /// Its capacity.
-        capacity: f64,
-    },
-    /// The residuals did not come within the tolerance; rates and prices are the best that were
-    /// found, and the certificate says how good they are.
-    NotConverged,
 }
 
 /// The rates and prices of an equilibrium.

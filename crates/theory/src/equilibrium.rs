@@ -17,7 +17,7 @@
 //! size counts as if it had no end. Web users are left out of the equilibrium, or are a
 //! fixed load where the scenario gives one; a note says which.
 
-use crate::services::{Outcome, Shortfall};
+use crate::shortfall::{Outcome, Shortfall};
 use accord_family::Price;
 use accord_record::{
     Certificate, Interrupted, Manifest, Observer, Run, Series, Statistics, complete,

@@ -15,7 +15,9 @@ pub mod bat;
 pub mod duality;
 mod equilibrium;
 mod services;
+mod shortfall;
 mod signals;
 
 pub use equilibrium::{EquilibriumError, run};
-pub use services::{Held, Outcome, Oversubscribed, Shortfall, unmet_contracts};
+pub use services::unmet_contracts;
+pub use shortfall::{Held, Outcome, Oversubscribed, Shortfall};

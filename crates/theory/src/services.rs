@@ -11,81 +11,15 @@
 
 use crate::EquilibriumError;
 use crate::equilibrium::{State, solve_phase};
+use crate::shortfall::{Held, NEAR, Oversubscribed, Shortfall};
 use accord_family::Price;
 use accord_record::Observer;
 use accord_scenario::{Limit, LinkId, Phase, Scenario};
 use accord_solver::{Problem, Solution, Status};
-use accord_units::{Bytes, Rate, Time};
+use accord_units::{Bytes, Rate};
 
-/// Rates this near to each other are equal, as a fraction.
-const NEAR: f64 = 1e-6;
 /// The links that overflow, and the flows whose contracts do not get through.
 type Overflow = (Vec<LinkId>, Vec<Held>);
-
-/// How many flows, links or clusters of flows are named before the others are counted.
-const NAMED: usize = 4;
-
-/// A phase in which flows do not get all that their services say.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Shortfall {
-    /// Start of the phase.
-    pub start: Time,
-    /// End of the phase.
-    pub end: Time,
-    /// The links whose contracts add up to more than they have, the worst first
-    /// [Har02 eq. 15].
-    pub oversubscribed: Vec<Oversubscribed>,
-    /// The flows that get less than they are due, alike ones together, those with the largest
-    /// part missing first.
-    pub held: Vec<Held>,
-    /// The outcome.
-    pub outcome: Outcome,
-}
-
-/// A link whose contracts are more than its capacity.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Oversubscribed {
-    /// The link.
-    pub link: LinkId,
-    /// Sum of the contracts, as far as the applications use them, in bit/s.
-    pub contracts: f64,
-    /// Capacity of the link, in bit/s.
-    pub capacity: f64,
-}
-
-/// Flows that get less than they are due.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Held {
-    /// Indices of the flows.
-    pub flows: Vec<usize>,
-    /// Rate of each, in bit/s; with full buffers the rate that gets through buffers that are
-    /// always full.
-    pub rate: f64,
-    /// Its contract and its share at the price of its path, in bit/s.
-    pub due: f64,
-    /// Its contract, as far as its application uses it, in bit/s.
-    pub contract: f64,
-    /// The accumulation limit that it is held at [Har02 eq. 16]; with full buffers nothing.
-    pub limit: Option<Bytes>,
-}
-
-/// The outcome of a phase with a shortfall.
-#[derive(Clone, Debug, PartialEq)]
-pub enum Outcome {
-    /// In an equilibrium, by accumulation limits.
-    Equilibrium,
-    /// At full buffers, those of these links [Har02 eq. 17], and in no equilibrium.
-    FullBuffers(Vec<LinkId>),
-    /// Theory has no equilibrium, for another reason or because queues grow without end.
-    None,
-}
-
-impl Held {
-    /// Whether the contract is not met.
-    pub fn breaks_contract(&self) -> bool {
-        self.rate < self.contract * (1.0 - NEAR)
-    }
-}
 
 /// The phases in which contracts are not met, or oversubscribed.
 ///
@@ -258,75 +192,4 @@ impl State<'_> {
         }
         through
     }
-}
-
-impl Shortfall {
-    /// Says which constraint binds for which flows, in a line.
-    pub fn text(&self, scenario: &Scenario) -> String {
-        let mut text = String::new();
-        if let Some((worst, others)) = self.oversubscribed.split_first() {
-            let name = &scenario.links[worst.link].name;
-            let (contracts, capacity) = (rate(worst.contracts), rate(worst.capacity));
-            let others = match others.len() {
-                0 => String::new(),
-                1 => ", one more link is oversubscribed".into(),
-                n => format!(", {n} more links are oversubscribed"),
-            };
-            text += &format!(
-                "contracts on {name} add up to {contracts} of {capacity}{others}; floors are not met"
-            );
-        }
-        let then = match &self.outcome {
-            Outcome::None => return text,
-            Outcome::Equilibrium if text.is_empty() => String::new(),
-            Outcome::Equilibrium => ": equilibrium would be: ".into(),
-            Outcome::FullBuffers(links) => {
-                let names = listed(links, "links", |&l| scenario.links[l].name.clone());
-                format!(
-                    ": no accumulation limit holds the flows; the buffer of {names} fills, windows halve at losses and never settle; were it always full: "
-                )
-            }
-        };
-        let flows = listed(&self.held, "kinds of flows", |h| {
-            let names = listed(&h.flows, "flows", |&f| scenario.flows[f].name.clone());
-            let (gets, contract) = (rate(h.rate), rate(h.contract));
-            let Some(limit) = h.limit else {
-                return format!("{names} {gets} of a contract of {contract}");
-            };
-            let (is, its, gets_verb) = match h.flows.len() {
-                1 => ("is", "its", "gets"),
-                _ => ("are each", "the", "get"),
-            };
-            let broken = match h.breaks_contract() {
-                true => format!(", less than {its} contract of {contract}"),
-                false => String::new(),
-            };
-            let due = rate(h.due);
-            format!(
-                "{names} {is} held at {its} accumulation limit of {limit} and {gets_verb} {gets} of {due}{broken}"
-            )
-        });
-        text + &then + &flows
-    }
-}
-
-/// Some of the items in words, separated by semicolons or, where short, commas.
-fn listed<T>(items: &[T], kind: &str, word: impl Fn(&T) -> String) -> String {
-    let words: Vec<String> = items.iter().take(NAMED).map(word).collect();
-    let comma = if words.iter().any(|w| w.contains(", ")) {
-        "; "
-    } else {
-        ", "
-    };
-    let mut text = words.join(comma);
-    if items.len() > NAMED {
-        text += &format!(" and {} more {kind}", items.len() - NAMED);
-    }
-    text
-}
-
-/// A rate in bit/s to four digits.
-fn rate(bps: f64) -> String {
-    let digit = 10f64.powf((bps.max(1.0).log10().floor() - 3.0).max(0.0));
-    Rate::from_bps_f64((bps / digit).round() * digit).to_string()
 }

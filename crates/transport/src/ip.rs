@@ -1,6 +1,6 @@
 //! Headers of IPv4 and TCP, as far as packets of other programs are looked into.
 
-use crate::wire::{ECN, MARKED};
+use crate::tos::{ECN, MARKED};
 
 /// An IPv4 packet that is as long as it says.
 #[derive(Clone, Copy, Debug)]

@@ -16,6 +16,7 @@ pub mod pcapng;
 mod rtt;
 mod segment;
 pub mod stream;
+mod tos;
 pub mod tunnel;
 pub mod wire;
 

@@ -9,6 +9,7 @@
 //! A packet of another program's making, such as of the kernel's TCP, travels whole, behind the
 //! first fields of a header ([`wrap`], [`unwrap`]).
 
+pub use crate::tos::{CAPABLE, ECN, EXPEDITED, MARKED};
 use crate::{Segment, ip};
 use accord_units::{Bytes, Duration, Time};
 
@@ -24,16 +25,6 @@ pub const LEAST: usize = 20;
 pub const MOST: u64 = u16::MAX as u64;
 /// Headers of IP and UDP, which count as part of a packet's size.
 pub const UDP_HEADERS: usize = 28;
-
-/// DSCP of out-of-band packets and reports: expedited forwarding [RFC 3246], where IP has it, in
-/// the octet that it shares with ECN.
-pub const EXPEDITED: u8 = 46 << 2;
-/// The bits of that octet that are the ECN codepoint [RFC 3168 §5].
-pub const ECN: u8 = 0b11;
-/// The codepoint ECT(0): it may be marked.
-pub const CAPABLE: u8 = 0b10;
-/// The codepoint CE: it is marked.
-pub const MARKED: u8 = 0b11;
 
 /// What a sender writes into the octet for packets of this kind; that of a whole IP packet
 /// follows from its own [`ip::entry`].

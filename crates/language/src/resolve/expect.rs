@@ -1,12 +1,13 @@
 //! What should come out.
 
-use super::super::error::{Problem, Problems, Span, quote};
+use super::super::error::{Problem, Problems, quote};
 use super::super::figure;
 use super::super::keys;
 use super::super::limits;
 use super::super::read::{self, Reader};
 use super::super::shape::Shape;
 use super::super::tree::{Data, Value};
+use super::applies::{engines, listed, no_sweep};
 use super::fails::{self, Failures};
 use super::network::Network;
 use super::{Context, event, window};
@@ -147,34 +148,6 @@ fn applies(reader: &Reader<'_>, context: &Context<'_>) -> Result<bool, Problem> 
     listed(reader.given("when"), context)
 }
 
-/// Whether this point is one that `points` lists: values of sweeps. All are, where nothing is
-/// given.
-pub(super) fn listed(points: Option<&Value>, context: &Context<'_>) -> Result<bool, Problem> {
-    let Some(table) = points.and_then(Value::table) else {
-        return Ok(true);
-    };
-    let mut applies = true;
-    for entry in &table.entries {
-        let Some((axis, here)) = context.label(&entry.key) else {
-            return Err(no_sweep(entry.span, &entry.key, context));
-        };
-        let labels = labels(&entry.value);
-        for value in &labels {
-            axis.find(&value.label(), value.span)?;
-        }
-        applies &= labels.iter().any(|v| v.label() == here);
-    }
-    Ok(applies)
-}
-
-/// One label of a sweep, or a list of them.
-pub(super) fn labels(value: &Value) -> Vec<&Value> {
-    match &value.data {
-        Data::List(list) => list.iter().collect(),
-        _ => vec![value],
-    }
-}
-
 /// Whose claim it is: as the file says, or as it follows from what is compared.
 fn claim(reader: &Reader<'_>, paper: &str, target: Target) -> Result<Claim, Problem> {
     if let Some(value) = reader.given("claim") {
@@ -185,11 +158,6 @@ fn claim(reader: &Reader<'_>, paper: &str, target: Target) -> Result<Claim, Prob
         Target::Engine { .. } => Claim::Theory,
         Target::Value { .. } | Target::Beyond { .. } | Target::Range { .. } => Claim::Ours,
     })
-}
-
-pub(super) fn no_sweep(span: Span, name: &str, context: &Context<'_>) -> Problem {
-    Problem::new(span, format!("there is no sweep {}", quote(name)))
-        .known(name, context.axes.iter().map(|a| a.name.as_str()))
 }
 
 fn subject(
@@ -273,19 +241,6 @@ fn aggregate(
         refuse(format!("there is no aggregate {}", quote(aggregate))).known(aggregate, known)
     })?;
     Ok(Subject::Aggregate { link, aggregate })
-}
-
-/// One engine, or a list of them.
-pub(super) fn engines(value: &Value) -> Result<Vec<Engine>, Problem> {
-    match &value.data {
-        Data::List(list) => list.iter().map(engine).collect(),
-        _ => Ok(vec![engine(value)?]),
-    }
-}
-
-fn engine(value: &Value) -> Result<Engine, Problem> {
-    let engine: Result<Engine, String> = read::text(value, &Shape::Text)?.parse();
-    engine.map_err(|e| Problem::new(value.span, e))
 }
 
 fn target(

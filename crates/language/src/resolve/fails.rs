@@ -7,7 +7,7 @@ use super::super::read::{self, Reader};
 use super::super::shape::Shape;
 use super::super::tree::{Data, Table, Value};
 use super::Context;
-use super::expect::{engines, labels, listed, no_sweep};
+use super::applies::{engines, labels, listed, no_sweep};
 use accord_scenario::{Cause, KnownFailure, Measured};
 use accord_scenario::{Engine, Metric};
 

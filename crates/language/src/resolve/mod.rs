@@ -1,6 +1,7 @@
 //! From a checked tree to the network model: names become indices, defaults are filled
 //! in, chances are drawn.
 
+mod applies;
 mod event;
 mod expect;
 mod fails;

@@ -1,10 +1,10 @@
 //! The flows of a station that are connections of the kernel.
 
-use super::Driver;
 use crate::collect::Part;
 use crate::connection::{Connection, Drain, Ends};
+use crate::ends::Order;
 use crate::packet::Packet;
-use crate::station::{Order, Station};
+use crate::station::Station;
 use crate::tun::Tun;
 use accord_scenario::{NodeId, Scenario};
 use accord_transport::ip;
@@ -159,7 +159,7 @@ impl Kernel {
     }
 
     /// Does what the station orders. Gives how many packets the kernel refused.
-    fn obey(&mut self, station: &mut Station) -> u64 {
+    pub fn obey(&mut self, station: &mut Station) -> u64 {
         let mut refused = 0;
         for order in station.orders() {
             match order {
@@ -204,7 +204,7 @@ impl Kernel {
 
     /// Lets the applications of connections write and read, and puts what the kernel has for the
     /// other ends into the ports of the station.
-    fn serve(&mut self, station: &mut Station, buffer: &mut [u8]) -> Result<()> {
+    pub fn serve(&mut self, station: &mut Station, buffer: &mut [u8]) -> Result<()> {
         for ready in self.ear.ready()? {
             match ready {
                 Ready::SourceSocket(flow) => {
@@ -255,17 +255,6 @@ fn send_on(
         }
     }
     Ok(())
-}
-
-impl Driver<'_> {
-    /// Lets connections of the kernel do what they have to.
-    pub(super) fn serve_kernel(&mut self, buffer: &mut [u8]) -> Result<()> {
-        if let Some(kernel) = &mut self.kernel {
-            self.books.refused += kernel.obey(&mut self.station);
-            kernel.serve(&mut self.station, buffer)?;
-        }
-        Ok(())
-    }
 }
 
 #[cfg(test)]

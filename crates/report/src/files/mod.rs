@@ -31,10 +31,11 @@ pub use kept::Kept;
 pub use manifest::{CertificateRecord, RunRecord, StoredManifest};
 pub use read::{LoadedRun, load_run_dir};
 
+use crate::class::Class;
 use crate::compare::{Outline, columns, rows};
 use crate::json::{CheckRecord, Point, RowRecord};
 use crate::transfers::{TransferRow, transfer_rows};
-use crate::verdict::{Class, Tally};
+use crate::verdict::Tally;
 use accord_record::Run;
 use place::Place;
 use serde::Serialize;

@@ -2,9 +2,9 @@
 
 use super::html::escape;
 use crate::check::Check;
+use crate::class::Class;
 use crate::json::Point;
 use crate::show;
-use crate::verdict::Class;
 use std::fmt::Write;
 
 /// Values of a variable below which a map shows less than lines do.

@@ -1,12 +1,14 @@
 //! The parts of the page that are there without scripts.
 
 use crate::check::{Check, by_expectation, engines, figure, worst};
+use crate::class::Class;
 use crate::compare::Outline;
 use crate::json::Point;
 use crate::show;
-use crate::table::{Style, error, verdict};
+use crate::style::Style;
+use crate::table::{error, verdict};
 use crate::transfers::{HEADINGS, transfer_rows};
-use crate::verdict::{Class, Tally};
+use crate::verdict::Tally;
 use accord_record::Run;
 use accord_scenario::{Engine, Window};
 use std::fmt::Write;

@@ -1,8 +1,8 @@
 //! Plots over time: which lines there are, and their data.
 
 use super::thin::{Line, Thinning};
-use crate::check::by_engine;
 use crate::compare::Outline;
+use crate::engines::by_engine;
 use crate::json::Point;
 use crate::show;
 use accord_record::Run;
@@ -312,7 +312,7 @@ impl<'a> Plan<'a> {
             let named = groups.map(|(i, g)| (show::clean(&g.name, 60), vec![Entity::Group(i)]));
             return named.take(MOST_SUBJECTS).collect();
         }
-        let named = groups.map(|(i, g)| (show::group(g, 60), self.outline.series_of(i)));
+        let named = groups.map(|(i, g)| (g.title(60), self.outline.series_of(i)));
         named.take(MOST_SUBJECTS).collect()
     }
 }

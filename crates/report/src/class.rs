@@ -1,0 +1,83 @@
+//! The classes of verdicts: whether a claim holds, and if it does not, the cause.
+
+use accord_scenario::Cause;
+use serde::{Serialize, Serializer};
+
+/// The class of a verdict. The worst comes last.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Class {
+    /// The claim holds.
+    Met,
+    /// The claim does not hold, and that is known as a finding on the paper.
+    Finding,
+    /// The claim does not hold, and that is known to depend on a setting that the paper leaves open.
+    Open,
+    /// The claim does not hold, and that is known to be a fault of ours.
+    Ours,
+    /// The claim does not hold and no reason is given, or the reason that is given does not hold.
+    Unknown,
+}
+
+impl Class {
+    /// All of them, the worst last.
+    pub const ALL: [Class; 5] = [
+        Class::Met,
+        Class::Finding,
+        Class::Open,
+        Class::Ours,
+        Class::Unknown,
+    ];
+
+    /// The class of a known failure.
+    pub const fn of(cause: Cause) -> Class {
+        match cause {
+            Cause::Paper => Class::Finding,
+            Cause::Setting => Class::Open,
+            Cause::Ours => Class::Ours,
+        }
+    }
+
+    /// One character.
+    pub const fn sign(self) -> &'static str {
+        match self {
+            Class::Met => "✓",
+            Class::Finding => "◇",
+            Class::Open => "–",
+            Class::Ours => "✗",
+            Class::Unknown => "!",
+        }
+    }
+
+    /// One word.
+    pub const fn word(self) -> &'static str {
+        match self {
+            Class::Met => "met",
+            Class::Finding => "finding",
+            Class::Open => "open",
+            Class::Ours => "ours",
+            Class::Unknown => "unknown",
+        }
+    }
+
+    /// The meaning of the sign.
+    pub const fn meaning(self) -> &'static str {
+        match self {
+            Class::Met => "as the claim says",
+            Class::Finding => "not so: a finding on the paper",
+            Class::Open => "not so: the paper leaves the setting open",
+            Class::Ours => "not so, and that is ours",
+            Class::Unknown => "not so, and not known",
+        }
+    }
+
+    /// The class of that word.
+    pub fn named(word: &str) -> Option<Class> {
+        Class::ALL.into_iter().find(|c| c.word() == word)
+    }
+}
+
+impl Serialize for Class {
+    fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
+        to.serialize_str(self.word())
+    }
+}
