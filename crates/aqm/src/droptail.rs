@@ -27,6 +27,11 @@ pub struct DropTail;
 
 impl Aqm for DropTail {
     #[inline]
+    fn passes_all(&self) -> bool {
+        true
+    }
+
+    #[inline]
     fn on_arrival(
         &mut self,
         _: &PacketMeta,

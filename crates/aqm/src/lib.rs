@@ -180,6 +180,13 @@ pub trait Aqm {
         entropy: &mut dyn Entropy,
     ) -> Verdict;
 
+    /// Returns whether it passes everything and learns nothing from arrivals, so that nobody needs
+    /// to ask; the same always.
+    #[inline]
+    fn passes_all(&self) -> bool {
+        false
+    }
+
     /// A packet arrived that does not fit, and is dropped.
     fn on_overflow(&mut self, _packet: &PacketMeta) {}
     /// The first packet of the queue would be sent now, `sojourn` after it came; asked only

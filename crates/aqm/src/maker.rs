@@ -32,12 +32,6 @@ impl AnyAqm {
     pub fn foreign(discipline: impl Foreign + 'static) -> AnyAqm {
         AnyAqm::Foreign(Box::new(discipline))
     }
-
-    /// Whether it lets everything pass, unmarked, whatever it is told: it need not be asked.
-    #[inline]
-    pub fn passes_all(&self) -> bool {
-        matches!(self, AnyAqm::DropTail(_))
-    }
 }
 
 /// What a discipline of another crate has to be: an [`Aqm`] that can be copied and printed,

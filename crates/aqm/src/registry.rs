@@ -29,6 +29,14 @@ macro_rules! any_aqm {
                 }
             }
             #[inline]
+            fn passes_all(&self) -> bool {
+                match self {
+                    $(AnyAqm::$variant(a) => a.passes_all(),)*
+                    // Asking it costs as much as telling it.
+                    AnyAqm::Foreign(_) => false,
+                }
+            }
+            #[inline]
             fn on_departure(
                 &mut self,
                 packet: &PacketMeta,

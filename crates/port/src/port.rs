@@ -14,11 +14,13 @@ use std::collections::VecDeque;
 /// The discipline and the limit govern what is not out-of-band control; the high-priority
 /// queue has the same limit, and drops only what does not fit. [`Port::without_priority`] has
 /// one queue only, for all.
+///
+/// `A` is the discipline; by default any of the registry, or of another crate.
 #[derive(Clone, Debug)]
-pub struct Port<P> {
+pub struct Port<P, A = AnyAqm> {
     service: Service,
     limit: Limit,
-    aqm: AnyAqm,
+    aqm: A,
     priority: bool,
     high: VecDeque<P>,
     low: Waiting<P>,
@@ -40,9 +42,9 @@ pub struct Port<P> {
 const HIGH: usize = 0;
 const LOW: usize = 1;
 
-impl<P: Packet> Port<P> {
+impl<P: Packet, A: Aqm> Port<P, A> {
     /// An empty port. `secret` decides ties of arrivals with departures; see the crate.
-    pub fn new(rate: Rate, limit: Limit, aqm: AnyAqm, secret: u64) -> Port<P> {
+    pub fn new(rate: Rate, limit: Limit, aqm: A, secret: u64) -> Port<P, A> {
         Port {
             service: Service::new(rate),
             limit,
@@ -62,7 +64,7 @@ impl<P: Packet> Port<P> {
     }
 
     /// The same port with one FIFO queue for all, control packets among them.
-    pub fn without_priority(self) -> Port<P> {
+    pub fn without_priority(self) -> Port<P, A> {
         Port {
             priority: false,
             ..self
@@ -316,7 +318,7 @@ impl<P: Packet> Port<P> {
     }
 
     /// Its queue discipline.
-    pub fn aqm(&self) -> &AnyAqm {
+    pub fn aqm(&self) -> &A {
         &self.aqm
     }
 

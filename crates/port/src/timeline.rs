@@ -13,10 +13,10 @@ use std::collections::VecDeque;
 /// same port as [`Port`](crate::Port), 16 bytes for each queued packet, and one event
 /// less for the engine.
 #[derive(Clone, Debug)]
-pub struct Timeline {
+pub struct Timeline<A = AnyAqm> {
     service: Service,
     limit: Limit,
-    aqm: AnyAqm,
+    aqm: A,
     /// Departure and size of each packet that has not left yet.
     ahead: VecDeque<(Time, u32)>,
     bytes: u64,
@@ -28,12 +28,12 @@ pub struct Timeline {
     longest: Count,
 }
 
-impl Timeline {
+impl<A: Aqm> Timeline<A> {
     /// An empty port. `secret` decides ties of arrivals with departures; see the crate.
     ///
     /// # Panics
     /// When the discipline wants more than one FIFO queue whose arrivals it judges.
-    pub fn new(rate: Rate, limit: Limit, aqm: AnyAqm, secret: u64) -> Timeline {
+    pub fn new(rate: Rate, limit: Limit, aqm: A, secret: u64) -> Timeline<A> {
         assert!(
             matches!(aqm.structure(), Structure::Fifo),
             "departures are not known at arrival"
@@ -173,7 +173,7 @@ impl Timeline {
     }
 
     /// Its queue discipline.
-    pub fn aqm(&self) -> &AnyAqm {
+    pub fn aqm(&self) -> &A {
         &self.aqm
     }
 

@@ -2,7 +2,7 @@
 
 use crate::Packet;
 use crate::flow_queues::FlowQueues;
-use accord_aqm::{AnyAqm, Aqm, Entropy, QueueView, Structure, Verdict};
+use accord_aqm::{Aqm, Entropy, QueueView, Structure, Verdict};
 use accord_units::Time;
 use std::collections::VecDeque;
 
@@ -17,7 +17,7 @@ pub(crate) enum Waiting<P> {
 
 impl<P: Packet> Waiting<P> {
     /// No packets, in the structure that `aqm` wants.
-    pub fn new(aqm: &AnyAqm) -> Waiting<P> {
+    pub fn new(aqm: &impl Aqm) -> Waiting<P> {
         match aqm.structure() {
             Structure::Fifo => Waiting::Fifo(VecDeque::new()),
             Structure::Stamped => Waiting::Stamped(VecDeque::new()),
@@ -36,7 +36,7 @@ impl<P: Packet> Waiting<P> {
 
     /// Takes the packet whose turn it is, with what is to become of it. `all` is what waits,
     /// this packet included; `aqm` judges it, unless its queue has a discipline of its own.
-    pub fn pop(&mut self, now: Time, aqm: &mut AnyAqm, all: &QueueView) -> Option<(P, Verdict)> {
+    pub fn pop(&mut self, now: Time, aqm: &mut impl Aqm, all: &QueueView) -> Option<(P, Verdict)> {
         match self {
             Waiting::Fifo(queue) => Some((queue.pop_front()?, Verdict::Pass)),
             Waiting::Stamped(queue) => {
