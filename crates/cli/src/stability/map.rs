@@ -1,25 +1,23 @@
-//! A map of stability over one or two parameters: a table (CSV), a page, and packet
-//! simulations on top.
+//! Maps of stability over one or two parameters, with packet simulations on top.
 
-use super::{record, steady};
+use super::steady;
 use crate::args::Stability as Args;
 use crate::fail::Failure;
 use crate::output::{data, json, note};
 use accord::Catalogue;
 use accord::record::{Quiet, Run};
+use accord::report::{Cell, Parameter, StabilityMap};
 use accord::scenario::{Entity, Metric, Scenario};
 use accord::{load, set};
-use html_escape::encode_text as escape;
 use rayon::prelude::*;
-use std::fmt::Write;
 use std::path::Path;
 
 /// One axis: PATH=FROM..TO.
-pub struct Axis {
-    pub path: String,
+struct Axis {
+    path: String,
     from: f64,
     to: f64,
-    pub unit: String,
+    unit: String,
     count: usize,
 }
 
@@ -54,7 +52,7 @@ impl Axis {
     }
 
     /// The value of a step.
-    pub fn value(&self, i: usize) -> f64 {
+    fn value(&self, i: usize) -> f64 {
         let part = i as f64 / (self.count - 1).max(1) as f64;
         self.from + part * (self.to - self.from)
     }
@@ -72,10 +70,13 @@ impl Axis {
         }
     }
 
-    fn label(&self) -> String {
-        match self.unit.is_empty() {
-            true => self.path.clone(),
-            false => format!("{} in {}", self.path, self.unit),
+    /// The axis in the form that the report takes.
+    fn parameter(&self) -> Parameter {
+        let values = (0..self.count).map(|i| self.value(i));
+        Parameter {
+            path: self.path.clone(),
+            unit: self.unit.clone(),
+            values: values.collect(),
         }
     }
 }
@@ -88,19 +89,6 @@ fn number(text: &str) -> Option<(f64, String)> {
         .unwrap_or(text.len());
     let value = text[..end].trim().parse().ok()?;
     Some((value, text[end..].trim().to_string()))
-}
-
-/// The result of one point.
-pub struct Cell {
-    pub x: usize,
-    pub y: usize,
-    pub gain: f64,
-    pub growth: f64,
-    pub delay: f64,
-    /// Coefficient of variation of the longest queue, in packets.
-    pub swing: Option<f64>,
-    /// Why there is no result, or "".
-    pub error: String,
 }
 
 /// Computes the map, writes it, and prints where it is.
@@ -130,12 +118,11 @@ pub fn run(args: &Args, catalogue: &Catalogue) -> Result<bool, Failure> {
             set.extend(y.as_ref().map(|y| format!("{}={}", y.path, y.text(j))));
             let scenario = single(args, catalogue, &set)?;
             let packets = i % every == every / 2 && (y.is_none() || j % every == every / 2);
-            Ok(cell(
-                &scenario,
-                i,
-                j,
-                args.packets > 0 && (packets || every == 1),
-            ))
+            let packets = args.packets > 0 && (packets || every == 1);
+            let mut cell = cell(&scenario, [i, j], packets);
+            cell.at.push(x.value(i));
+            cell.at.extend(y.as_ref().map(|y| y.value(j)));
+            Ok(cell)
         })
         .collect::<Result<_, Failure>>()?;
     let id = single(args, catalogue, &args.set)?.id;
@@ -144,21 +131,24 @@ pub fn run(args: &Args, catalogue: &Catalogue) -> Result<bool, Failure> {
         None => Path::new("runs").join(format!("{id}-stability")),
     };
     std::fs::create_dir_all(&dir).map_err(Failure::new)?;
-    let table = csv(&x, y.as_ref(), &cells);
+    let axes = [Some(&x), y.as_ref()];
+    let axes = axes.into_iter().flatten().map(Axis::parameter).collect();
+    let map = StabilityMap { id, axes, cells };
+    let table = map.csv();
     std::fs::write(dir.join("map.csv"), &table).map_err(Failure::new)?;
-    let map = page(&id, &x, y.as_ref(), &cells);
-    std::fs::write(dir.join("map.html"), map).map_err(Failure::new)?;
-    let stable = cells.iter().filter(|c| c.growth < 0.0).count();
+    std::fs::write(dir.join("map.html"), map.page()).map_err(Failure::new)?;
     if args.json {
-        json(&record::map(&id, &x, y.as_ref(), &cells))?;
+        json(&map)?;
         return Ok(true);
     }
+    let stable = map.cells.iter().filter(|c| c.growth_per_s < 0.0).count();
     data(format_args!(
-        "{id}: {stable} of {} points stable",
-        cells.len()
+        "{}: {stable} of {} points stable",
+        map.id,
+        map.cells.len()
     ))?;
-    if let Some(e) = cells.iter().find(|c| !c.error.is_empty()) {
-        data(format_args!("without a result, for example: {}", e.error))?;
+    if let Some(error) = map.cells.iter().find_map(|c| c.error.as_ref()) {
+        data(format_args!("without a result, for example: {error}"))?;
     }
     if y.is_none() || args.csv {
         data(table.trim_end())?;
@@ -190,26 +180,26 @@ fn single(args: &Args, catalogue: &Catalogue, settings: &[String]) -> Result<Sce
     ))
 }
 
-fn cell(scenario: &Scenario, x: usize, y: usize, packets: bool) -> Cell {
+fn cell(scenario: &Scenario, place: [usize; 2], packets: bool) -> Cell {
     let mut cell = Cell {
-        x,
-        y,
-        gain: f64::NAN,
-        growth: f64::NAN,
-        delay: f64::NAN,
-        swing: None,
-        error: String::new(),
+        at: Vec::new(),
+        place,
+        gain_margin: f64::NAN,
+        delay_margin_s: f64::NAN,
+        growth_per_s: f64::NAN,
+        packet_queue_variation: None,
+        error: None,
     };
     match accord::fluid::stability(scenario, steady(scenario)) {
         Ok(found) => {
-            cell.gain = found.margins.gain;
-            cell.delay = found.margins.delay;
-            cell.growth = found.roots.first().map_or(f64::NEG_INFINITY, |r| r.re);
+            cell.gain_margin = found.margins.gain;
+            cell.delay_margin_s = found.margins.delay;
+            cell.growth_per_s = found.roots.first().map_or(f64::NEG_INFINITY, |r| r.re);
         }
-        Err(e) => cell.error = e.to_string(),
+        Err(e) => cell.error = Some(e.to_string()),
     }
     if packets && let Ok(run) = accord::sim::run(scenario, &mut Quiet) {
-        cell.swing = swing(scenario, &run);
+        cell.packet_queue_variation = swing(scenario, &run);
     }
     cell
 }
@@ -227,131 +217,4 @@ fn swing(scenario: &Scenario, run: &Run) -> Option<f64> {
     let part = &series.values[run.within(scenario.steady)];
     let variance = part.iter().map(|v| (v - longest.1).powi(2)).sum::<f64>() / part.len() as f64;
     Some(variance.sqrt() / longest.1)
-}
-
-fn csv(x: &Axis, y: Option<&Axis>, cells: &[Cell]) -> String {
-    let mut out = format!("\"{}\",", x.label());
-    if let Some(y) = y {
-        _ = write!(out, "\"{}\",", y.label());
-    }
-    out += "gain_margin,delay_margin_s,growth_per_s,packet_queue_variation\n";
-    for c in cells {
-        _ = write!(out, "{},", x.value(c.x));
-        if let Some(y) = y {
-            _ = write!(out, "{},", y.value(c.y));
-        }
-        let swing = c.swing.map_or(String::new(), |s| format!("{s:.4}"));
-        _ = writeln!(
-            out,
-            "{},{},{},{swing}",
-            known(c.gain, |v| format!("{v:.6}")),
-            known(c.delay, |v| format!("{v:.6e}")),
-            known(c.growth, |v| format!("{v:.6e}"))
-        );
-    }
-    out
-}
-
-/// Returns an empty text if there is no value.
-fn known(value: f64, text: impl Fn(f64) -> String) -> String {
-    match value.is_nan() {
-        true => String::new(),
-        false => text(value),
-    }
-}
-
-/// Blue where it is stable, red where not, white at the limit.
-fn colour(gain: f64) -> String {
-    if gain.is_nan() {
-        return "#cccccc".into();
-    }
-    let part = (gain.clamp(1e-3, 1e3).log10() / 0.6).clamp(-1.0, 1.0);
-    let fade = |to: f64| (255.0 - (255.0 - to) * part.abs()) as u8;
-    match part > 0.0 {
-        true => format!("#{:02x}{:02x}{:02x}", fade(40.0), fade(100.0), fade(190.0)),
-        false => format!("#{:02x}{:02x}{:02x}", fade(190.0), fade(50.0), fade(40.0)),
-    }
-}
-
-fn page(id: &str, x: &Axis, y: Option<&Axis>, cells: &[Cell]) -> String {
-    let (width, height, left, top) = (720.0, 480.0, 90.0, 20.0);
-    let rows = y.map_or(1, |y| y.count);
-    let (w, h) = (width / x.count as f64, height / rows as f64);
-    let mut svg = String::new();
-    let place = |c: &Cell| (left + c.x as f64 * w, top + (rows - 1 - c.y) as f64 * h);
-    for c in cells {
-        let (px, py) = place(c);
-        let at = y.map_or(String::new(), |y| {
-            format!(", {} = {:.4}", y.path, y.value(c.y))
-        });
-        _ = writeln!(
-            svg,
-            "<rect x=\"{px:.2}\" y=\"{py:.2}\" width=\"{:.2}\" height=\"{:.2}\" fill=\"{}\"><title>{}</title></rect>",
-            w + 0.3,
-            h + 0.3,
-            colour(c.gain),
-            escape(&match &c.error[..] {
-                "" => format!(
-                    "{} = {:.4}{at}: gain margin {:.3}, growth {:.3} 1/s",
-                    x.path,
-                    x.value(c.x),
-                    c.gain,
-                    c.growth
-                ),
-                why => format!("{} = {:.4}{at}: {why}", x.path, x.value(c.x)),
-            })
-        );
-    }
-    for c in cells {
-        if let Some(swing) = c.swing {
-            let (px, py) = place(c);
-            let radius = 2.0 + 0.4 * w.min(h) * swing.clamp(0.0, 1.0);
-            _ = writeln!(
-                svg,
-                "<circle cx=\"{:.2}\" cy=\"{:.2}\" r=\"{radius:.2}\" fill=\"black\" fill-opacity=\"0.75\"><title>packets: variation of the queue {swing:.3}</title></circle>",
-                px + w / 2.0,
-                py + h / 2.0
-            );
-        }
-    }
-    let mut text = |at: (f64, f64), anchor: &str, t: &str| {
-        _ = writeln!(
-            svg,
-            "<text x=\"{:.1}\" y=\"{:.1}\" text-anchor=\"{anchor}\">{}</text>",
-            at.0,
-            at.1,
-            escape(t)
-        );
-    };
-    for i in 0..=4 {
-        let part = f64::from(i) / 4.0;
-        let value = |a: &Axis| format!("{:.4}", a.from + part * (a.to - a.from));
-        let trim = |t: String| t.trim_end_matches('0').trim_end_matches('.').to_string();
-        text(
-            (left + part * width, top + height + 18.0),
-            "middle",
-            &trim(value(x)),
-        );
-        if let Some(y) = y {
-            text(
-                (left - 8.0, top + (1.0 - part) * height + 4.0),
-                "end",
-                &trim(value(y)),
-            );
-        }
-    }
-    text(
-        (left + width / 2.0, top + height + 40.0),
-        "middle",
-        &x.label(),
-    );
-    if let Some(y) = y {
-        text((left, top - 6.0), "start", &y.label());
-    }
-    format!(
-        "<!doctype html>\n<html lang=\"en\"><head><meta charset=\"utf-8\"><title>Stability of {id}</title>\n<style>body{{font:14px system-ui,sans-serif;margin:2em;max-width:60em}}svg text{{font:12px system-ui,sans-serif}}</style></head><body>\n<h1>Stability of {id}</h1>\n<p>Colour: by what all gains can be multiplied before small deviations grow (blue: more than one, stable; white: at the limit; red: less; grey: no linearisation). Black dots: packet simulations; the larger, the more the longest queue varies.</p>\n<svg viewBox=\"0 0 {:.0} {:.0}\" role=\"img\" aria-label=\"map of gain margins\">\n{svg}</svg>\n</body></html>\n",
-        left + width + 30.0,
-        top + height + 50.0,
-        id = escape(id)
-    )
 }

@@ -2,7 +2,6 @@
 //! unknown is null.
 
 use super::Found;
-use super::map::{Axis, Cell};
 use accord::fluid::Stability;
 use accord::report::Point;
 use accord::scenario::Scenario;
@@ -95,57 +94,5 @@ fn equilibrium(scenario: &Scenario, found: &Stability) -> Equilibrium {
         phase_margin_degrees: m.phase_degrees(),
         roots_per_s: found.roots.iter().map(|r| [r.re, r.im]).collect(),
         flows: flows.collect(),
-    }
-}
-
-/// A map.
-#[derive(Serialize)]
-pub struct Map {
-    id: String,
-    axes: Vec<Parameter>,
-    cells: Vec<Place>,
-}
-
-#[derive(Serialize)]
-struct Parameter {
-    path: String,
-    /// The unit of its values, or "".
-    unit: String,
-}
-
-/// One place of a map.
-#[derive(Serialize)]
-struct Place {
-    /// The value on each axis.
-    at: Vec<f64>,
-    gain_margin: f64,
-    delay_margin_s: f64,
-    growth_per_s: f64,
-    packet_queue_variation: Option<f64>,
-    /// Why there is no result.
-    error: Option<String>,
-}
-
-/// Returns the record of a map.
-pub fn map(id: &str, x: &Axis, y: Option<&Axis>, cells: &[Cell]) -> Map {
-    let axes = [x].into_iter().chain(y).map(|axis| Parameter {
-        path: axis.path.clone(),
-        unit: axis.unit.clone(),
-    });
-    let cells = cells.iter().map(|c| Place {
-        at: [x.value(c.x)]
-            .into_iter()
-            .chain(y.map(|y| y.value(c.y)))
-            .collect(),
-        gain_margin: c.gain,
-        delay_margin_s: c.delay,
-        growth_per_s: c.growth,
-        packet_queue_variation: c.swing,
-        error: (!c.error.is_empty()).then(|| c.error.clone()),
-    });
-    Map {
-        id: id.into(),
-        axes: axes.collect(),
-        cells: cells.collect(),
     }
 }

@@ -11,7 +11,7 @@ mod sweep;
 mod thin;
 
 use crate::json::Point;
-use html::escape;
+pub(crate) use html::escape;
 use serde::Serialize;
 
 const SCRIPT: &str = include_str!("../../web/dist/page.js");
@@ -51,6 +51,23 @@ pub fn page(points: &[Point]) -> String {
         .replace('<', "\\u003c")
         .replace('\u{2028}', "\\u2028")
         .replace('\u{2029}', "\\u2029");
+    let body = format!(
+        "{header}\n<main>\n{maps}\n<section id=\"plots\" aria-label=\"Plots\"><noscript><p>The plots need \
+         JavaScript; the figures are below.</p></noscript></section>\n{checks}\n{transfers}\n\
+         {remarks}\n{runs}\n</main>\n<script type=\"application/json\" \
+         id=\"data\">{json}</script>\n<script>{SCRIPT}</script>\n",
+        header = html::header(points),
+        maps = heat::maps(points),
+        checks = html::checks(points),
+        transfers = html::transfers(points),
+        remarks = html::remarks(points, &remarks),
+        runs = html::runs(points),
+    );
+    shell(&title, &body)
+}
+
+/// Returns a page with this title and body, in the style that all pages have. It loads nothing.
+pub(crate) fn shell(title: &str, body: &str) -> String {
     format!(
         r#"<!doctype html>
 <html lang="en">
@@ -64,28 +81,11 @@ pub fn page(points: &[Point]) -> String {
 <style>{STYLE}</style>
 </head>
 <body>
-{header}
-<main>
-{maps}
-<section id="plots" aria-label="Plots"><noscript><p>The plots need JavaScript; the figures are below.</p></noscript></section>
-{checks}
-{transfers}
-{remarks}
-{runs}
-</main>
-<script type="application/json" id="data">{json}</script>
-<script>{SCRIPT}</script>
-</body>
+{body}</body>
 </html>
 "#,
         version = env!("CARGO_PKG_VERSION"),
-        title = escape(&title, 200),
-        header = html::header(points),
-        maps = heat::maps(points),
-        checks = html::checks(points),
-        transfers = html::transfers(points),
-        remarks = html::remarks(points, &remarks),
-        runs = html::runs(points),
+        title = escape(title, 200),
     )
 }
 
