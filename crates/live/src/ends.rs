@@ -1,6 +1,7 @@
 //! The two ends of a flow, each at its node, with what is counted there.
 
 use accord_scenario::{Application, Delays, Scenario, Sizer, State};
+use accord_transport::stream::Settings;
 use accord_transport::wire::{self, Header, Kind, tos};
 use accord_transport::{Receiver, Segment, Sender, View, endpoints};
 use accord_units::{Bytes, Duration, Time};
@@ -56,7 +57,11 @@ impl Source {
     pub fn new(scenario: &Scenario, flow: usize) -> Source {
         let f = &scenario.flows[flow];
         let base_rtt = base_rtt(&scenario.at(Time::ZERO), flow);
-        let (sender, _) = endpoints(&f.controller, &f.service, f.packet, base_rtt);
+        let settings = Settings {
+            min_rto: f.min_rto,
+            pacing: f.pacing,
+        };
+        let (sender, _) = endpoints(&f.controller, &f.service, f.packet, base_rtt, settings);
         Source {
             flow,
             sender,
@@ -182,8 +187,14 @@ impl Sink {
     /// The receiving end of a flow.
     pub fn new(scenario: &Scenario, flow: usize) -> Sink {
         let f = &scenario.flows[flow];
-        // The receiver does not depend on the path.
-        let (_, receiver) = endpoints(&f.controller, &f.service, f.packet, Duration::ZERO);
+        // The receiver depends neither on the path nor on how the sender sends.
+        let (_, receiver) = endpoints(
+            &f.controller,
+            &f.service,
+            f.packet,
+            Duration::ZERO,
+            Settings::LINUX,
+        );
         Sink {
             flow,
             receiver,

@@ -11,6 +11,7 @@ use accord_scenario::{
     Engine, Interrupted, Manifest, NodeId, Observer, Run, Scenario, Statistics, Transfers,
 };
 use accord_transport::endpoints;
+use accord_transport::stream::Settings;
 use accord_transport::wire::header;
 use accord_units::Duration;
 use std::collections::BTreeSet;
@@ -173,7 +174,13 @@ fn check(scenario: &Scenario, mode: Mode) -> Result<(), LiveError> {
             (Some(_), Mode::Namespaces) => continue,
             (Some(_), Mode::Loopback) => return Err(crate::not_on_loopback(flow)),
         }
-        let (_, receiver) = endpoints(&flow.controller, &flow.service, flow.packet, Duration::ZERO);
+        let (_, receiver) = endpoints(
+            &flow.controller,
+            &flow.service,
+            flow.packet,
+            Duration::ZERO,
+            Settings::LINUX,
+        );
         if receiver.wants_truth() {
             return Err(LiveError::Scenario(format!(
                 "flow {} has the ideal estimator, which only a simulator can have",

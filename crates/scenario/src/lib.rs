@@ -36,8 +36,8 @@ pub use language::{
 };
 pub use metric::{Entity, Fold, Metric, MetricUnit, Of};
 pub use network::{
-    Change, Demand, Draw, Event, Flow, Fluid, Group, Limit, Link, LinkId, LinkModel, Node, NodeId,
-    Phase, Queue, Recorded, Scenario,
+    Change, Demand, Draw, Event, Flow, Fluid, Group, Limit, Link, LinkId, LinkModel, MIN_RTO, Node,
+    NodeId, Phase, Queue, Recorded, Scenario,
 };
 pub use random::{Dice, Purpose, secret, stream};
 pub use reading::{AggregateReading, Delays, FlowReading, LinkReading};

@@ -5,6 +5,7 @@ use crate::packet::Packet;
 use accord_aqm::Ecn;
 use accord_port::Count;
 use accord_scenario::{self as scenario, Application, Delays, Scenario};
+use accord_transport::stream::Settings;
 use accord_transport::{Receipt, Receiver, Segment, Sender, endpoints};
 use accord_units::{Bytes, Duration, Time};
 use std::collections::VecDeque;
@@ -96,8 +97,12 @@ struct Coming {
 impl Flow {
     /// Flow `id`, not started yet; its paths are to be set.
     pub fn new(f: &scenario::Flow, id: usize, scenario: &Scenario) -> Flow {
-        let (sender, receiver) =
-            endpoints(&f.controller, &f.service, f.packet, scenario.base_rtt(id));
+        let settings = Settings {
+            min_rto: f.min_rto,
+            pacing: f.pacing,
+        };
+        let base_rtt = scenario.base_rtt(id);
+        let (sender, receiver) = endpoints(&f.controller, &f.service, f.packet, base_rtt, settings);
         Flow {
             ecn: match sender.is_ecn_capable() {
                 true => Ecn::Capable,

@@ -1,6 +1,7 @@
 //! Groups of flows, with the hosts that they bring along.
 
 mod path;
+mod stream;
 
 use super::super::error::{Problem, Problems, Span};
 use super::super::family::{CONTROLLER, Catalogue};
@@ -18,6 +19,7 @@ use crate::network::{Demand, Flow, Group, NodeId, Recorded, Scenario};
 use crate::sizes::PacketSizes;
 use accord_family::{Objective, Service, Values};
 use accord_units::{Bytes, Duration, Rate, Time};
+use stream::Stream;
 
 /// What flows of a group have in common.
 struct Spec {
@@ -38,6 +40,7 @@ struct Spec {
     /// As it is given, and where; `None` for "auto".
     processing: Option<Duration>,
     processing_span: Span,
+    stream: Stream,
     access: Option<Attachment>,
     egress: Option<Attachment>,
 }
@@ -313,6 +316,7 @@ impl Flows<'_> {
             control: reader.get("control", read::packet)?,
             processing: reader.get("processing", read::processing)?,
             processing_span: reader.given("processing").map_or(reader.span, |v| v.span),
+            stream: Stream::read(reader)?,
             access: attachment("access")?,
             egress: attachment("egress")?,
         };
@@ -355,6 +359,7 @@ impl Flows<'_> {
             let hint = "leave out `processing`";
             return Err(Problem::new(spec.processing_span, message).hint(hint));
         }
+        (spec.stream).check(&spec.controller, spec.kernel.as_deref(), reader)?;
         if spec.kernel.is_some() {
             return kernel::check(reader, spec.demand, spec.packet);
         }
