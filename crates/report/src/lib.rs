@@ -14,6 +14,7 @@ mod check;
 mod compare;
 mod contain;
 mod estimate;
+mod failing;
 mod files;
 mod json;
 mod markdown;

@@ -5,8 +5,10 @@
 //! <!-- end of results -->
 //! ```
 //!
-//! `experiments` is a table with a row for each, `counts` the counts over all of them.
+//! `experiments` is a table with a row for each, `counts` the counts over all of them. Counts within
+//! a text are in [`crate::failing`].
 
+use crate::failing::{self, Judged};
 use crate::json::Point;
 use crate::show;
 use crate::verdict::{Class, Kind, Tally, kinds, totals};
@@ -22,6 +24,8 @@ pub struct ExperimentRow {
     checks: Vec<(Kind, Class)>,
     /// The known failures, engine by engine and point by point: class, reason, whether live.
     known: Vec<(Class, String, bool)>,
+    /// Its checks of packets.
+    packets: Vec<Judged>,
 }
 
 impl ExperimentRow {
@@ -42,6 +46,7 @@ impl ExperimentRow {
             id: id.to_string(),
             checks: kinds(&checks).collect(),
             known: expectations.filter_map(known).collect(),
+            packets: failing::judged(points),
         }
     }
 
@@ -121,7 +126,11 @@ pub fn rewrite(page: &str, rows: &[ExperimentRow]) -> Result<String, String> {
     if out.is_empty() {
         return Err(format!("there is no \"{MARKER}... -->\""));
     }
-    Ok(out + rest)
+    let of = |id: &str| {
+        let row = rows.iter().find(|row| row.id == id);
+        row.map(|row| &row.packets[..])
+    };
+    failing::rewrite(&(out + rest), of, rows.is_empty())
 }
 
 fn experiments(rows: &[ExperimentRow]) -> String {
