@@ -49,7 +49,14 @@ pub struct Run {
     /// Writes the series as CSV, too.
     #[arg(long)]
     pub csv: bool,
+    /// Says then why engines differ, as `accord explain` does with as many seeds: packets from
+    /// theory, or the engines that --engine names.
+    #[arg(long, conflicts_with_all = ["json", "record"])]
+    pub explain: bool,
 }
+
+/// How many times smaller packets are made, and longer phases, to explain a gap.
+pub const FINER: u64 = 4;
 
 /// How to run, for all commands that do.
 #[derive(Group, Clone)]
@@ -144,7 +151,7 @@ pub struct Explain {
     #[arg(long, default_value_t = 5, value_parser = clap::value_parser!(u64).range(1..=1000))]
     pub reps: u64,
     /// How many times smaller packets are made, and how many times longer phases.
-    #[arg(long, default_value_t = 4, value_parser = clap::value_parser!(u64).range(2..=100))]
+    #[arg(long, default_value_t = FINER, value_parser = clap::value_parser!(u64).range(2..=100))]
     pub finer: u64,
     /// Explains means over the steady part of groups and links, not what the scenario expects.
     #[arg(long)]

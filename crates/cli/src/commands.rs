@@ -67,6 +67,9 @@ fn run_one(args: Run, catalogue: &Catalogue) -> Result<bool, Failure> {
         }
     }
     captured?;
+    if args.explain {
+        explain::after_run(&file, catalogue, &args.how)?;
+    }
     live::fit(outcomes.iter().flat_map(|o| &o.runs))?;
     Ok(experiment.class != Class::Unknown)
 }

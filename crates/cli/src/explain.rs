@@ -1,40 +1,24 @@
 //! `accord explain`: why engines differ.
 
-use crate::args::{Explain, How};
+use crate::args::{Explain, FINER, How};
 use crate::fail::Failure;
 use crate::live;
 use crate::output::{data, json};
 use crate::progress::Progress;
-use accord::explain::{Job, Pair, Reading, Which, attribute, text};
+use accord::explain::{Attribution, Job, Pair, Reading, Which, attribute, text};
 use accord::scenario::{Engine, Scenario};
 use accord::units::Duration;
-use accord::{Catalogue, Run, run_all};
+use accord::{Catalogue, File, Run, run_all};
 use accord::{load, set};
 
 /// Explains every point of a scenario. `Ok(false)` where something is left unexplained.
 pub fn run(args: Explain, catalogue: &Catalogue) -> Result<bool, Failure> {
-    let pair = Pair {
-        reference: match args.engine {
-            Engine::Live => Engine::Packet,
-            Engine::Fluid | Engine::Packet => Engine::Theory,
-            Engine::Theory => {
-                let why = "theory is what the others are held against";
-                return Err(Failure::new(why).hint("name packet, fluid or live"));
-            }
-        },
-        measured: args.engine,
-    };
     let which = match args.standard {
         true => Which::Standard,
         false => Which::Expected,
     };
     let mut file = load(&args.scenario)?;
     set(&mut file, &args.set)?;
-    let mut by_seed = vec![file.points(catalogue, args.seed)?];
-    for k in 1..args.reps {
-        let seed = by_seed[0][0].seed.wrapping_add(k);
-        by_seed.push(file.points(catalogue, Some(seed))?);
-    }
     let how = How {
         engine: vec![args.engine],
         live: args.live,
@@ -47,18 +31,7 @@ pub fn run(args: Explain, catalogue: &Catalogue) -> Result<bool, Failure> {
         quiet: args.quiet,
         record: false,
     };
-    live::possible(how.engine.clone(), &how, false, &by_seed[0])?;
-    let mut all = Vec::new();
-    for point in 0..by_seed[0].len() {
-        let seeds: Vec<Scenario> = by_seed.iter().map(|s| s[point].clone()).collect();
-        let found = attribute(&seeds, pair, which, args.finer, &mut |jobs| {
-            runs(jobs, &how)
-        })?;
-        if !args.json {
-            data(text(&found))?;
-        }
-        all.push(found);
-    }
+    let all = explain(&file, catalogue, &how, args.engine, (which, args.finer))?;
     if args.json {
         json(&all)?;
     }
@@ -67,6 +40,56 @@ pub fn run(args: Explain, catalogue: &Catalogue) -> Result<bool, Failure> {
         return Err(Failure::new(why).hint("accord run tells what theory says of it"));
     }
     Ok(all.iter().all(|a| a.pass()))
+}
+
+/// Explains, after a run, what it had to compare: the engines that it names, or packets.
+pub fn after_run(file: &File, catalogue: &Catalogue, how: &How) -> Result<(), Failure> {
+    let named: Vec<Engine> = match how.engine.is_empty() {
+        true => vec![Engine::Packet],
+        false => how.engine.clone(),
+    };
+    // Theory is what the others are held against.
+    for engine in named.into_iter().filter(|e| *e != Engine::Theory) {
+        explain(file, catalogue, how, engine, (Which::Expected, FINER))?;
+    }
+    Ok(())
+}
+
+/// Explains every point and, unless all is to be JSON, prints each as it is found.
+fn explain(
+    file: &File,
+    catalogue: &Catalogue,
+    how: &How,
+    engine: Engine,
+    (which, finer): (Which, u64),
+) -> Result<Vec<Attribution>, Failure> {
+    let pair = Pair {
+        reference: match engine {
+            Engine::Live => Engine::Packet,
+            Engine::Fluid | Engine::Packet => Engine::Theory,
+            Engine::Theory => {
+                let why = "theory is what the others are held against";
+                return Err(Failure::new(why).hint("name packet, fluid or live"));
+            }
+        },
+        measured: engine,
+    };
+    let mut by_seed = vec![file.points(catalogue, how.seed)?];
+    for k in 1..how.reps {
+        let seed = by_seed[0][0].seed.wrapping_add(k);
+        by_seed.push(file.points(catalogue, Some(seed))?);
+    }
+    live::possible(vec![engine], how, false, &by_seed[0])?;
+    let mut all = Vec::new();
+    for point in 0..by_seed[0].len() {
+        let seeds: Vec<Scenario> = by_seed.iter().map(|s| s[point].clone()).collect();
+        let found = attribute(&seeds, pair, which, finer, &mut |jobs| runs(jobs, how))?;
+        if !how.json {
+            data(text(&found))?;
+        }
+        all.push(found);
+    }
+    Ok(all)
 }
 
 /// Makes runs, on all cores.

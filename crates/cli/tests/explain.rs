@@ -120,6 +120,77 @@ fn coarse_packets_on_a_slow_link_are_found() {
     verdict(&all, "f: rtt", "EXPLAINED", &["packets"]);
 }
 
+/// The part of a figure's gap that an effect explains, if that is claimed.
+fn part(all: &Value, name: &str, effect: &str) -> Option<f64> {
+    let f = finding(all, name);
+    let effects = f["effects"].as_array().expect("effects");
+    let of = effects.iter().find(|e| e["effect"] == effect)?;
+    let gap = f["gap"]["mean"].as_f64().expect("a gap");
+    let part = of["part"]["mean"].as_f64().expect("a part");
+    (of["claimed"] == true).then_some(part / gap)
+}
+
+#[test]
+fn waits_for_a_long_timer_are_found() {
+    // Without loss there would be no time-outs, so that explains all by itself. Most of it is the
+    // wait of 2 s for each, where the path is 50 ms long.
+    let flow = VEGAS.replace(" }", ", base_rtt = \"known\" }");
+    let lossy = |flow: &str| {
+        let text = dumbbell("10 Mbps", "5 ms", "40 pkt", 4, flow);
+        text.replace("delay = \"5 ms\"", "delay = \"5 ms\"\nloss = 0.05")
+    };
+    let (_, all) = explain(
+        &lossy(&format!("{flow}\nmin_rto = \"2 s\"")),
+        &["--reps", "2"],
+    );
+    verdict(&all, "f: throughput", "EXPLAINED", &["loss"]);
+    let timers = part(&all, "f: throughput", "timers").expect("claimed");
+    assert!(timers > 0.5, "{timers}");
+    let (_, all) = explain(
+        &lossy(&format!("{flow}\nmin_rto = \"20 ms\"")),
+        &["--reps", "2"],
+    );
+    let skipped = all["skipped"].as_array().expect("a list");
+    let timers = skipped.iter().find(|s| s["effect"] == "timers");
+    assert!(timers.is_some(), "{skipped:?}");
+}
+
+#[test]
+fn bursts_of_a_window_before_a_queue_that_has_to_be_short_are_found() {
+    // REM wants an empty queue; a window of 80 packets on an access link 33 times as fast does not
+    // leave it empty, and its own packets meet the marks of the burst.
+    let hosts = |name: &str, count: usize, delay: &str| {
+        format!(
+            r#"
+            [flow.{name}]
+            count = {count}
+            from = "left"
+            to = "right"
+            access = {{ rate = "1600 Mbps", delay = "{delay}" }}
+            egress = {{ rate = "1600 Mbps", delay = "1 ms" }}
+            controller = {{ name = "vegas-rem", alpha_rate = "2 MB/s", base_rtt = "known" }}
+            "#
+        )
+    };
+    let text = format!(
+        r#"
+        title = "bursts"
+        duration = "40 s"
+        steady = ["20 s", "40 s"]
+        [topology.dumbbell]
+        rate = "48 Mbps"
+        delay = "1 ms"
+        queue = {{ discipline = "rem", limit = "unlimited" }}
+        {}{}
+        "#,
+        hosts("long", 1, "13 ms"),
+        hosts("short", 8, "3 ms")
+    );
+    let (_, all) = explain(&text, &["--reps", "3", "--standard"]);
+    let bursts = part(&all, "long: throughput", "bursts").expect("claimed");
+    assert!(bursts > 0.2, "{bursts}");
+}
+
 #[test]
 fn a_load_that_theory_leaves_out_is_explained_by_nothing() {
     let web = r#"
@@ -143,6 +214,33 @@ fn the_answer_is_the_same_each_time() {
     let text = dumbbell("20 Mbps", "10 ms", "8 pkt", 5, VEGAS);
     let args = ["--reps", "1", "--finer", "2"];
     assert_eq!(explain(&text, &args), explain(&text, &args));
+}
+
+/// What `command` prints of a scenario file in a directory of its own.
+fn printed(text: &str, command: &[&str]) -> (i32, String) {
+    let dir = tempfile::tempdir().expect("a directory");
+    std::fs::write(dir.path().join("s.toml"), text).expect("a file");
+    let child = program(dir.path(), command).spawn().expect("it starts");
+    let ended = end(child);
+    (ended.code.expect("an end of its own"), ended.stdout)
+}
+
+#[test]
+fn a_run_that_explains_ends_with_the_same_words() {
+    let text = dumbbell("20 Mbps", "10 ms", "8 pkt", 5, VEGAS);
+    let (_, explained) = printed(&text, &["explain", "s.toml", "--reps", "2", "--quiet"]);
+    assert!(explained.contains("EXPLAINED by buffers"), "{explained}");
+    let run = ["run", "s.toml", "--reps", "2", "--quiet"];
+    let (code, plain) = printed(&text, &run);
+    let (same, both) = printed(&text, &[&run[..], &["--explain"]].concat());
+    assert_eq!((code, both), (same, plain + &explained));
+    // Theory alone is held against nothing.
+    let theory = ["run", "s.toml", "--quiet", "--engine", "theory"];
+    let (_, alone) = printed(&text, &theory);
+    assert_eq!(
+        printed(&text, &[&theory[..], &["--explain"]].concat()).1,
+        alone
+    );
 }
 
 #[test]

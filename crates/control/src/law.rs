@@ -6,7 +6,7 @@
 
 use crate::Policy;
 use accord_family::Values;
-use accord_units::Bytes;
+use accord_units::{Bytes, Duration};
 
 /// The source of the sending rate [Har02 algorithm 1, step 8].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -111,6 +111,8 @@ pub struct Sending {
     pub stops: bool,
     /// Its handling of control pairs.
     pub pairs: Pairs,
+    /// Least time-out of a control pair, where it is given.
+    pub min_rto: Option<Duration>,
 }
 
 /// The word of a switch: as it is given, or else as the law has it.
@@ -174,6 +176,7 @@ impl Sending {
                 true => Pairs::Printed,
                 false => Pairs::Patient,
             },
+            min_rto: values.duration_opt("min_rto"),
         }
     }
 }

@@ -10,6 +10,7 @@
 //! | – | `estimator` | – | monaco | monaco, ideal | Xia05 eq. 1 |
 //! | – | `egress_weight` | – | 0.25 | 0.01 - 1 | the papers give none |
 //! | – | `law` | – | accord | accord, printed | [`crate::law`] |
+//! | – | `min_rto` | s | as `law` has it | > 0 | RFC 6298 §2.4 |
 //! | – | `clocking`, `window`, `rtt`, `mu`, `meter`, `increase`, `low_rate`, `recovery` | – | as `law` has them | two each | [`crate::law`] |
 
 use crate::acc::Acc;
@@ -152,6 +153,14 @@ pub(crate) static FAMILY: Family = Family {
             default: "",
             doc: "Below its contract with little queued: a quarter of the way to the window that the contract needs (accord), or a packet (printed), for each round trip.",
             source: "departure; packet is [Har02 §II]",
+        },
+        Param {
+            name: "min_rto",
+            symbol: "",
+            kind: Kind::Duration,
+            default: "",
+            doc: "Least time-out of a control pair: none but 1 ms (accord), or 1 s (printed).",
+            source: "departure; 1 s is [RFC 6298 §2.4], by [Xia05 §IV-B.1]",
         },
     ],
     check: law::check,

@@ -4,10 +4,12 @@
 //! What a link does with a packet ([`port`], [`Loss`], [`InOrder`]), what an application does with
 //! its sender ([`Session`]), and what is read of both for the record is the same, and is here.
 
+mod ends;
 mod link;
 mod reading;
 mod session;
 
+pub use ends::ends;
 pub use link::{InOrder, Loss, dice, port, timeline};
 pub use reading::{read_flow, read_link};
 pub use session::Session;

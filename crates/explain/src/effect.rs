@@ -2,6 +2,7 @@
 
 use crate::resize::{resize, smaller_packets};
 use crate::stretch::stretch;
+use crate::timers::shorten_timers;
 use accord_family::{Objective, Param, Raw, Role, Value, Values};
 use accord_scenario::{Change, Engine, Limit, Scenario};
 use accord_traffic::Demand;
@@ -86,7 +87,10 @@ impl Effect {
             Effect::Buffers => "buffers without limit".into(),
             Effect::Loss => "no loss on wires".into(),
             Effect::StartUp => format!("phases and the parts that count {finer} times longer"),
-            Effect::Bursts | Effect::Timers => "there is no switch".into(),
+            Effect::Bursts => "packets of a window spaced over the round trip".into(),
+            Effect::Timers => {
+                "least time-outs as long as the longest round trip, if that is shorter".into()
+            }
         }
     }
 
@@ -103,6 +107,7 @@ impl Effect {
     ) -> Result<Scenario, &'static str> {
         let mut s = scenario.clone();
         let live = measured == Engine::Live;
+        let fluid = measured == Engine::Fluid;
         match self {
             Effect::Control => {
                 resize(&mut s, |f| {
@@ -163,10 +168,22 @@ impl Effect {
                 changed(s, scenario, "no wire loses packets")
             }
             Effect::StartUp => stretch(scenario, finer),
-            Effect::Bursts => Err("no switch: no sender of a window can pace"),
-            Effect::Timers => Err(
-                "no switch: the least time-out of streams and the patience of tunnels are fixed",
-            ),
+            Effect::Bursts if fluid => Err("a fluid has no packets"),
+            Effect::Bursts => {
+                for f in s.flows.iter_mut().filter(|f| is_stream(f)) {
+                    f.pacing = true;
+                }
+                changed(s, scenario, "no flow sends a window in bursts, or all pace")
+            }
+            Effect::Timers if fluid => Err("a fluid has no timers"),
+            Effect::Timers => {
+                shorten_timers(&mut s);
+                changed(
+                    s,
+                    scenario,
+                    "no least time-out is longer than the longest round trip of its path",
+                )
+            }
         }
     }
 }
@@ -184,6 +201,11 @@ fn changed(
 
 pub(crate) fn is_tunnel(controller: &Values) -> bool {
     matches!(controller.family().role, Role::Tunnel(_))
+}
+
+/// Whether it sends by a window, and the engines set its timers: the kernel has its own.
+pub(crate) fn is_stream(flow: &accord_scenario::Flow) -> bool {
+    responds(flow) && !is_tunnel(&flow.controller) && flow.kernel.is_none()
 }
 
 /// Whether anything comes back to the sender.

@@ -49,6 +49,7 @@ mod figure;
 mod resize;
 mod show;
 mod stretch;
+mod timers;
 
 pub use attribution::{
     Attribution, Explained, Finding, Job, MATERIAL, Reading, Seeds, Shift, Skipped, Verdict,

@@ -114,6 +114,8 @@ fn theory_stays_as_effects_go() {
         Effect::Acks,
         Effect::Packets,
         Effect::Buffers,
+        Effect::Bursts,
+        Effect::Timers,
     ];
     assert!(expected.iter().all(|e| seen.contains(e)), "{seen:?}");
     assert!(seen.contains(&Effect::StartUp), "{seen:?}");

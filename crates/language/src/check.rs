@@ -62,6 +62,7 @@ impl Checker<'_> {
             Shape::Amount => read::amount(value).map(drop),
             Shape::Packet => read::packet(value).map(drop),
             Shape::Limit => read::limit(value).map(drop),
+            Shape::Timeout => read::timeout(value).map(drop),
             Shape::Processing => read::processing(value).map(drop),
             Shape::Choice(words) => read::choice(value, &words()).map(drop),
             Shape::Over => read::over(value).map(drop),

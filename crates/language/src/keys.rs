@@ -152,6 +152,8 @@ const SHARE: Key = key("share", Shape::Number(1e-6, 1e9), Words("the weight of i
 const PACKET: Key = key("packet", Shape::Either(&[Shape::Packet, Shape::Table(&PACKET_SIZES)]), Value("1000 B"), "Size of a data packet, headers included; of senders without a controller, it may be random.");
 const ACK: Key = key("ack", Shape::Packet, Value("40 B"), "Size of an acknowledgement, headers included.");
 const PROCESSING: Key = key("processing", Shape::Processing, Value("auto"), "Before each data packet of a stream its host takes a time drawn anew, uniform between zero and this; see [processing times](#processing-times).");
+const MIN_RTO: Key = key("min_rto", Shape::Timeout, Value("200 ms"), "Least retransmission time-out of a stream, 60 s at most; 200 ms is that of Linux, RFC 6298 asks for 1 s.");
+const PACING: Key = key("pacing", Shape::Flag, Value("false"), "Spaces the packets of a stream's window over the round trip, as Linux does with `fq`; see [pacing](#pacing).");
 const CONTROL: Key = key("control", Shape::Packet, Value("64 B"), "Size of a control packet, headers included.");
 
 pub(crate) const FLOW: Section = Section {
@@ -164,6 +166,7 @@ pub(crate) const FLOW: Section = Section {
         FROM, TO, PATH, REVERSE_PATH, ACCESS, EGRESS,
         Key { default: Words("required, here or in `each`; with `kernel` the model of it, where there is one"), ..CONTROLLER },
         KERNEL, SERVICE, DEMAND, START, STOP, AGGREGATE, SHARE, PACKET, ACK, CONTROL, PROCESSING,
+        MIN_RTO, PACING,
         key("record", Shape::Choice(recorded), Words("`group` for web users, else `flows`"), "Whose series are recorded: each flow's, or sums over the group."),
         key("each", Shape::List(&Shape::Table(&EACH)), Nothing, "One table for each flow of the group, with what is different from the group."),
     ],
@@ -177,7 +180,7 @@ pub(crate) const EACH: Section = Section {
         inherited(FROM), inherited(TO), inherited(PATH), inherited(REVERSE_PATH), inherited(ACCESS),
         inherited(EGRESS), inherited(CONTROLLER), inherited(KERNEL), inherited(SERVICE),
         inherited(DEMAND), inherited(START), inherited(STOP), inherited(AGGREGATE), inherited(SHARE), inherited(PACKET),
-        inherited(ACK), inherited(CONTROL), inherited(PROCESSING),
+        inherited(ACK), inherited(CONTROL), inherited(PROCESSING), inherited(MIN_RTO), inherited(PACING),
     ],
 };
 

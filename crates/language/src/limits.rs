@@ -27,6 +27,8 @@ pub(crate) const SAMPLES: u64 = 10_000_000;
 pub(crate) const SPAN: Duration = Duration::from_secs(30 * 24 * 3600);
 /// Propagation delay: an hour.
 pub(crate) const DELAY: Duration = Duration::from_secs(3600);
+/// Least retransmission time-out: the longest time-out there is [RFC 6298 §2.5].
+pub(crate) const MIN_RTO: Duration = Duration::from_secs(60);
 /// Rate: 100 Tbps.
 pub(crate) const RATE: Rate = Rate::from_bps(100_000_000_000_000);
 /// Sizes of a mix of packets.

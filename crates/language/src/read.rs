@@ -96,6 +96,11 @@ pub(crate) fn processing(value: &Value) -> Result<Option<Duration>, Problem> {
     bounded(value, x, None, limits::SPAN, "a time").map(Some)
 }
 
+pub(crate) fn timeout(value: &Value) -> Result<Duration, Problem> {
+    let x = quantity(value, &Shape::Timeout)?;
+    bounded(value, x, None, limits::MIN_RTO, "a least time-out")
+}
+
 pub(crate) fn flag(value: &Value) -> Result<bool, Problem> {
     match value.data {
         Data::Flag(flag) => Ok(flag),

@@ -71,7 +71,7 @@ impl Shape {
             Shape::Number(min, max) => format!("number, {min} to {max}"),
             Shape::Probability => "probability".into(),
             Shape::Tolerance => "tolerance".into(),
-            Shape::Instant | Shape::Span | Shape::Delay => "time".into(),
+            Shape::Instant | Shape::Span | Shape::Delay | Shape::Timeout => "time".into(),
             Shape::Rate | Shape::AnyRate => "rate".into(),
             Shape::Amount | Shape::Packet => "size".into(),
             Shape::Limit => "limit".into(),

@@ -102,7 +102,7 @@ fn shape(of: &Shape) -> Value {
         Shape::Number(min, max) => json!({ "type": "number", "minimum": min, "maximum": max }),
         Shape::Probability => share(1.0),
         Shape::Tolerance => share(10.0),
-        Shape::Instant | Shape::Span | Shape::Delay => quantity(Duration::units()),
+        Shape::Instant | Shape::Span | Shape::Delay | Shape::Timeout => quantity(Duration::units()),
         Shape::Rate | Shape::AnyRate => quantity(Rate::units()),
         Shape::Amount | Shape::Packet => quantity(Bytes::units()),
         Shape::Limit => limit(),

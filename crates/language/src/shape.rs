@@ -75,6 +75,8 @@ pub(crate) enum Shape {
     Limit,
     /// The longest time that a host takes for a packet, which may be zero, or "auto".
     Processing,
+    /// A least time-out.
+    Timeout,
     /// One of these words.
     Choice(fn() -> Vec<&'static str>),
     /// How samples over time become one number.
@@ -143,6 +145,7 @@ impl Shape {
             Shape::Tolerance => "a relative tolerance such as \"5 %\" or 0.05".into(),
             Shape::Instant | Shape::Span => "a time such as \"20 s\"".into(),
             Shape::Delay => "a time such as \"2 ms\"".into(),
+            Shape::Timeout => "a time such as \"200 ms\"".into(),
             Shape::Rate | Shape::AnyRate => "a rate such as \"30 Mbps\"".into(),
             Shape::Amount => "a size such as \"1 MB\"".into(),
             Shape::Packet => "a size such as \"1000 B\"".into(),

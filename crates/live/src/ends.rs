@@ -1,11 +1,11 @@
 //! The two ends of a flow, each at its node, with what is counted there.
 
-use accord_elements::Session;
+use accord_elements::{Session, ends};
 use accord_record::Delays;
 use accord_scenario::{Scenario, State};
 use accord_traffic::Sizer;
 use accord_transport::wire::{self, Header, Kind, tos};
-use accord_transport::{Receiver, Segment, Sender, View, endpoints};
+use accord_transport::{Receiver, Segment, Sender, View};
 use accord_units::{Bytes, Duration, Time};
 use std::collections::VecDeque;
 
@@ -64,7 +64,7 @@ impl Source {
     pub fn new(scenario: &Scenario, flow: usize) -> Source {
         let f = &scenario.flows[flow];
         let base_rtt = base_rtt(&scenario.at(Time::ZERO), flow);
-        let (sender, _) = endpoints(&f.controller, &f.service, f.packet, base_rtt);
+        let (sender, _) = ends(f, base_rtt);
         Source {
             flow,
             sender,
@@ -160,8 +160,8 @@ impl Sink {
     /// The receiving end of a flow.
     pub fn new(scenario: &Scenario, flow: usize) -> Sink {
         let f = &scenario.flows[flow];
-        // The receiver does not depend on the path.
-        let (_, receiver) = endpoints(&f.controller, &f.service, f.packet, Duration::ZERO);
+        // The receiver depends neither on the path nor on how the sender sends.
+        let (_, receiver) = ends(f, Duration::ZERO);
         Sink {
             flow,
             receiver,

@@ -8,9 +8,9 @@ use crate::quality::quality;
 use crate::socket::{BATCH, Exchange};
 use crate::station::Plan;
 use crate::{Cost, Effort, LiveError, Mode};
+use accord_elements::ends;
 use accord_record::{Interrupted, Manifest, Observer, Run, Statistics, Transfers};
 use accord_scenario::{Engine, NodeId, Scenario};
-use accord_transport::endpoints;
 use accord_transport::wire::header;
 use accord_units::Duration;
 use std::collections::BTreeSet;
@@ -173,7 +173,7 @@ fn check(scenario: &Scenario, mode: Mode) -> Result<(), LiveError> {
             (Some(_), Mode::Namespaces) => continue,
             (Some(_), Mode::Loopback) => return Err(crate::not_on_loopback(flow)),
         }
-        let (_, receiver) = endpoints(&flow.controller, &flow.service, flow.packet, Duration::ZERO);
+        let (_, receiver) = ends(flow, Duration::ZERO);
         if receiver.wants_truth() {
             return Err(LiveError::Scenario(format!(
                 "flow {} has the ideal estimator, which only a simulator can have",

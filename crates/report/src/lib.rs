@@ -16,6 +16,7 @@ mod compare;
 mod contain;
 mod engines;
 mod estimate;
+mod failing;
 mod files;
 mod json;
 mod markdown;

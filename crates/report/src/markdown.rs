@@ -5,9 +5,11 @@
 //! <!-- end of results -->
 //! ```
 //!
-//! `experiments` is a table with a row for each, `counts` the counts over all of them.
+//! `experiments` is a table with a row for each, `counts` the counts over all of them. Counts within
+//! a text are in [`crate::failing`].
 
 use crate::class::Class;
+use crate::failing::{self, Judged};
 use crate::json::Point;
 use crate::show;
 use crate::verdict::{Kind, Tally, kinds, totals};
@@ -23,6 +25,8 @@ pub struct ExperimentRow {
     checks: Vec<(Kind, Class)>,
     /// The known failures, engine by engine and point by point: class, reason, whether live.
     known: Vec<(Class, String, bool)>,
+    /// Its checks of packets.
+    packets: Vec<Judged>,
 }
 
 impl ExperimentRow {
@@ -43,6 +47,7 @@ impl ExperimentRow {
             id: id.to_string(),
             checks: kinds(&checks).collect(),
             known: expectations.filter_map(known).collect(),
+            packets: failing::judged(points),
         }
     }
 
@@ -122,7 +127,11 @@ pub fn rewrite(page: &str, rows: &[ExperimentRow]) -> Result<String, String> {
     if out.is_empty() {
         return Err(format!("there is no \"{MARKER}... -->\""));
     }
-    Ok(out + rest)
+    let of = |id: &str| {
+        let row = rows.iter().find(|row| row.id == id);
+        row.map(|row| &row.packets[..])
+    };
+    failing::rewrite(&(out + rest), of, rows.is_empty())
 }
 
 fn experiments(rows: &[ExperimentRow]) -> String {

@@ -268,3 +268,35 @@ fn pages_get_their_tables() {
     assert!(rewrite("<!-- results: counts -->\n", &[]).is_err());
     assert!(rewrite("<!-- results: x -->\n<!-- end of results -->\n", &[]).is_err());
 }
+
+#[test]
+fn counts_stand_in_sentences() {
+    let mut world = world(known(Cause::Paper, 3.0, 0.1));
+    world.point = vec![("n".into(), "1".into())];
+    let name = world.expectations[0].name.clone();
+    let (_, row) = results(&world, &[packets(3.0)]);
+    let rows = std::slice::from_ref(&row);
+    let page = |query: &str, count: &str| {
+        let counts = "<!-- results: counts -->\n<!-- end of results -->\n";
+        format!("{counts}| chosen <!-- failing: {query} -->{count}<!-- end -->, other |\n")
+    };
+    let tail = |text: String| text.lines().last().unwrap_or_default().to_string();
+    let (key, value) = &world.point[0];
+    for (query, count) in [
+        ("e".to_string(), "1 of 1"),
+        (format!("e; check {name}"), "1 of 1"),
+        (format!("e; {key} = {value}; check {name}"), "1 of 1"),
+    ] {
+        let new = rewrite(&page(&query, "7 of 9"), rows).unwrap_or_else(|e| panic!("{e}"));
+        assert_eq!(tail(new), tail(page(&query, count)));
+    }
+    // What is not there is told, and nothing becomes zero of zero.
+    for query in ["f", "e; check no such", "e; n = 77", "e; n"] {
+        let error = rewrite(&page(query, "0"), rows).expect_err(query);
+        assert!(error.contains(query), "{error}");
+    }
+    // Before there are results, markers are looked at alone.
+    let stays = rewrite(&page("f", "7 of 9"), &[]).expect("its form is right");
+    assert_eq!(tail(stays), tail(page("f", "7 of 9")));
+    assert!(rewrite(&page("e", "7 of 9").replace("<!-- end -->", ""), &[]).is_err());
+}

@@ -20,8 +20,8 @@ pub use expectation::{
 pub use figure::{percent, percentile, print_figure};
 pub use metric::{Entity, Fold, Metric, MetricUnit, Of};
 pub use network::{
-    Change, Event, Flow, Fluid, Group, Limit, Link, LinkId, LinkModel, Node, NodeId, Phase, Queue,
-    Recorded, Scenario,
+    Change, Event, Flow, Fluid, Group, Limit, Link, LinkId, LinkModel, MIN_RTO, Node, NodeId,
+    Phase, Queue, Recorded, Scenario,
 };
 pub use print::{print, text as print_text};
 pub use state::State;

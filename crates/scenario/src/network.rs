@@ -172,6 +172,9 @@ impl Recorded {
     }
 }
 
+/// Least retransmission time-out of streams that are not given one: that of Linux.
+pub const MIN_RTO: Duration = Duration::from_ms(200);
+
 /// One flow.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Flow {
@@ -210,6 +213,10 @@ pub struct Flow {
     pub control: Bytes,
     /// Before each data packet the host of a stream takes a time uniform between zero and this.
     pub processing: Duration,
+    /// Least retransmission time-out, of a stream.
+    pub min_rto: Duration,
+    /// Whether a stream spaces the packets of its window over the round trip.
+    pub pacing: bool,
 }
 
 impl Link {

@@ -274,6 +274,8 @@ fn flow(s: &Scenario, flow: &Flow) -> Vec<(&'static str, String)> {
         ("ack", quoted(flow.ack)),
         ("control", quoted(flow.control)),
         ("processing", quoted(flow.processing)),
+        ("min_rto", quoted(flow.min_rto)),
+        ("pacing", flow.pacing.to_string()),
     ]);
     keys
 }

@@ -3,11 +3,11 @@
 use crate::host::Host;
 use crate::packet::Packet;
 use accord_aqm::Ecn;
-use accord_elements::Session;
+use accord_elements::{Session, ends};
 use accord_port::Count;
 use accord_record::Delays;
 use accord_scenario::State;
-use accord_transport::{Receipt, Receiver, Segment, Sender, endpoints};
+use accord_transport::{Receipt, Receiver, Segment, Sender};
 use accord_units::{Bytes, Duration, Time};
 use std::collections::VecDeque;
 
@@ -94,8 +94,7 @@ impl Flow {
     pub fn new(id: usize, network: &State) -> Flow {
         let scenario = network.scenario;
         let f = &scenario.flows[id];
-        let (sender, receiver) =
-            endpoints(&f.controller, &f.service, f.packet, network.base_rtt(id));
+        let (sender, receiver) = ends(f, network.base_rtt(id));
         Flow {
             ecn: match sender.is_ecn_capable() {
                 true => Ecn::Capable,

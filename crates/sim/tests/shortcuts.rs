@@ -69,6 +69,31 @@ fn dumbbell(name: &str, params: &[(&str, Raw)], queue: &str, limit: Limit) -> Sc
 }
 
 #[test]
+fn streams_that_space_their_packets() {
+    for name in ["newreno", "vegas", "cubic"] {
+        let mut s = dumbbell(name, &[], "droptail", Limit::Packets(30));
+        let plain = see(&s, Shortcuts::All).0.1;
+        for f in &mut s.flows {
+            f.pacing = true;
+        }
+        same(name, &s);
+        assert!(
+            see(&s, Shortcuts::All).0.1 != plain,
+            "{name}: nothing is spaced"
+        );
+    }
+}
+
+/// The language's default is the transport's.
+#[test]
+fn flows_that_are_told_nothing_have_the_settings_of_linux() {
+    let linux = accord_transport::stream::Settings::LINUX;
+    assert_eq!((linux.min_rto, linux.pacing), (MIN_RTO, false));
+    let default: Duration = "200 ms".parse().expect("the default in the reference");
+    assert_eq!(MIN_RTO, default);
+}
+
+#[test]
 fn streams_with_losses_at_a_droptail_queue() {
     for name in ["reno", "newreno", "vegas"] {
         let s = dumbbell(name, &[], "droptail", Limit::Packets(30));

@@ -113,6 +113,8 @@ fn scenario(
             control: Bytes::new(1),
             sizes: None,
             processing: Duration::ZERO,
+            min_rto: Duration::from_ms(200),
+            pacing: false,
         });
     }
     Scenario {

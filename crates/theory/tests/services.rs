@@ -91,6 +91,8 @@ fn scenario(queues: &[&'static Family], flows: &[Wish<'_>]) -> Scenario {
             control: Bytes::new(64),
             sizes: None,
             processing: Duration::ZERO,
+            min_rto: Duration::from_ms(200),
+            pacing: false,
         })
         .collect();
     let ends = flows.iter().filter_map(|f| f.stop);

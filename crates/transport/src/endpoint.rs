@@ -61,12 +61,14 @@ pub struct Receipt {
 }
 
 /// Both ends of a flow with packets of `packet` bytes and a path whose base round-trip time is
-/// `base_rtt`; `values` says which controller it has, and `service` what it is to get.
+/// `base_rtt`; `values` says which controller it has, `service` what it is to get, and `settings`
+/// how it sends if it is a stream.
 pub fn endpoints(
     values: &Values,
     service: &Service,
     packet: Bytes,
     base_rtt: Duration,
+    settings: stream::Settings,
 ) -> (Sender, Receiver) {
     let controller = controller(values, service, packet, base_rtt);
     match Maker::of(values.family()).transport {
@@ -76,7 +78,7 @@ pub fn endpoints(
             Receiver::Tunnel(tunnel::Egress::new(meter(values))),
         ),
         Transport::Stream => (
-            Sender::Stream(stream::Sender::new(controller, packet)),
+            Sender::Stream(stream::Sender::new(controller, packet, settings)),
             Receiver::Stream(stream::Receiver::new()),
         ),
     }

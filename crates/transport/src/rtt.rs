@@ -89,6 +89,11 @@ impl RoundTrip {
         (rto * (1 << self.backoff.min(self.max_backoff))).min(MAX_RTO)
     }
 
+    /// The least time-out.
+    pub fn min_rto(&self) -> Duration {
+        self.min_rto
+    }
+
     /// The fine-grained time-out that Vegas looks at on a duplicate acknowledgement: the
     /// same without a floor [Low02 §1.1].
     pub fn fine_timeout(&self) -> Duration {

@@ -5,7 +5,7 @@ mod ingress;
 use accord_control::{AnyController, Report};
 use accord_transport::{Segment, tunnel};
 use accord_units::{Duration, Rate, Time};
-use ingress::{at, ingress};
+use ingress::{at, ingress, ingress_with};
 
 /// What it sends from `now` until it asks for a time after `until`: numbers of pairs, and how
 /// much data.
@@ -79,6 +79,25 @@ fn a_pair_that_is_not_answered_is_followed_by_another_after_1_2_and_4_s() {
         pair += 1;
         let later = now + Duration::from_ms(900);
         assert_eq!(sends(&mut i, now, later), (vec![pair], 2));
+    }
+}
+
+/// The least time-out of a pair is a parameter, under both laws.
+#[test]
+fn pairs_wait_for_the_least_time_out_that_is_given() {
+    for (law, given, wait) in [
+        ("printed", "300 ms", 300),
+        ("printed", "2 s", 2000),
+        ("accord", "300 ms", 300),
+    ] {
+        let mut i = ingress_with(law, &[("min_rto", given)]);
+        sends(&mut i, at(0), at(9));
+        report(&mut i, 1, 0.0, at(10));
+        // The pair goes at once, or at its place among data within an eighth of a round trip.
+        sends(&mut i, at(10), at(12));
+        let due = i.next_wake().since(at(10));
+        let (least, most) = (Duration::from_ms(wait), Duration::from_ms(wait + 2));
+        assert!((least..=most).contains(&due), "{law}, {given}: {due}");
     }
 }
 

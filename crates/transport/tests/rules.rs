@@ -37,7 +37,8 @@ impl Hand {
     fn with(name: &str, window: u64, packets: u64, changes: &[(&str, Raw)]) -> Hand {
         let mut changes = changes.to_vec();
         changes.push(("initial_window", Raw::Text(format!("{window} pkt"))));
-        let mut sender = stream::Sender::new(build(name, &changes), PACKET);
+        let mut sender =
+            stream::Sender::new(build(name, &changes), PACKET, stream::Settings::LINUX);
         sender.supply(packets);
         let mut hand = Hand {
             sender,

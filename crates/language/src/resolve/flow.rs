@@ -1,6 +1,7 @@
 //! Groups of flows, with the hosts that they bring along.
 
 mod path;
+mod stream;
 
 use super::super::error::{Problem, Problems, Span};
 use super::super::family::CONTROLLER;
@@ -20,6 +21,7 @@ use accord_scenario::{Flow, Group, NodeId, Recorded, Scenario};
 use accord_traffic::Demand;
 use accord_traffic::PacketSizes;
 use accord_units::{Bytes, Duration, Rate, Time};
+use stream::Stream;
 
 /// What flows of a group have in common.
 struct Spec {
@@ -40,6 +42,7 @@ struct Spec {
     /// As it is given, and where; `None` for "auto".
     processing: Option<Duration>,
     processing_span: Span,
+    stream: Stream,
     access: Option<Attachment>,
     egress: Option<Attachment>,
 }
@@ -315,6 +318,7 @@ impl Flows<'_> {
             control: reader.get("control", read::packet)?,
             processing: reader.get("processing", read::processing)?,
             processing_span: reader.given("processing").map_or(reader.span, |v| v.span),
+            stream: Stream::read(reader)?,
             access: attachment("access")?,
             egress: attachment("egress")?,
         };
@@ -357,6 +361,7 @@ impl Flows<'_> {
             let hint = "leave out `processing`";
             return Err(Problem::new(spec.processing_span, message).hint(hint));
         }
+        (spec.stream).check(&spec.controller, spec.kernel.as_deref(), reader)?;
         if spec.kernel.is_some() {
             return kernel::check(reader, spec.demand, spec.packet);
         }

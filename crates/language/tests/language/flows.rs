@@ -307,3 +307,18 @@ fn processing_times_are_resolved() {
     let less = now.base_rtt(0) - now.base_rtt(2);
     assert_eq!(less, Duration::from_ps(slowest.as_ps() / 2));
 }
+
+#[test]
+fn settings_of_streams_are_read() {
+    let flows = one_group(
+        r#"
+        controller = "newreno"
+        each = [{}, { min_rto = "1 s", pacing = true }, { min_rto = "0 s" }, { min_rto = "60 s" }]
+        "#,
+    );
+    assert_prints_to_itself(&flows);
+    let ms = Duration::from_ms;
+    let settings: Vec<_> = flows.flows.iter().map(|f| (f.min_rto, f.pacing)).collect();
+    let expected = [(200, false), (1000, true), (0, false), (60_000, false)];
+    assert_eq!(settings, expected.map(|(rto, pacing)| (ms(rto), pacing)));
+}

@@ -53,6 +53,8 @@ pub fn scenario(groups: &[(&str, usize)], links: &[&str], seconds: u64) -> Scena
             control: Bytes::new(40),
             sizes: None,
             processing: Duration::ZERO,
+            min_rto: Duration::from_ms(200),
+            pacing: false,
         }));
     }
     Scenario {

@@ -190,6 +190,8 @@ impl Dumbbell {
                 control: Bytes::new(40),
                 sizes: None,
                 processing: Duration::ZERO,
+                min_rto: Duration::from_ms(200),
+                pacing: false,
             });
         }
         self.0.groups.push(Group {

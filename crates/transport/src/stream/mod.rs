@@ -5,4 +5,4 @@ mod scoreboard;
 mod sender;
 
 pub use receiver::Receiver;
-pub use sender::Sender;
+pub use sender::{Sender, Settings};

@@ -1,5 +1,6 @@
 //! The sending half of a stream.
 
+mod pace;
 mod repair;
 
 use super::scoreboard::Scoreboard;
@@ -30,8 +31,8 @@ use std::collections::VecDeque;
 /// each mark, and of congestion once per round trip [RFC 3168 §6.1.2]: marks and losses of
 /// packets sent before it was last told are the same congestion.
 ///
-/// Departures. The least time-out is 200 ms, not 1 s [RFC 6298 §2.4]. Every acknowledgement of
-/// new data gives a sample of the round-trip time. The timer starts anew when the first packet
+/// Departures. The least time-out is a setting, by default below the 1 s of RFC 6298 §2.4. Every
+/// acknowledgement of new data gives a sample of the round-trip time. The timer starts anew when the first packet
 /// is sent again, which RFC 6675 §6 allows and RFC 6298 does not ask for. After a recovery (not
 /// after a time-out) three duplicates begin another one as soon as all that was sent before it is
 /// acknowledged; RFC 6582 §3.2 waits for one packet more. An acknowledgement tells one SACK
@@ -73,6 +74,8 @@ pub struct Sender {
     timeouts: u64,
     /// The window stopped the sender when it last could send.
     window_limited: bool,
+    /// Packets of a window are spaced in time.
+    pacing: bool,
     /// While nothing is in flight: when the last packet was sent.
     idle_since: Time,
     /// When each packet in flight was sent last, for a controller that looks at the age of the
@@ -106,17 +109,32 @@ struct Trouble {
     timed_out: u64,
 }
 
-/// Least retransmission time-out: that of common systems, below RFC 6298's 1 s.
-const MIN_RTO: Duration = Duration::from_ms(200);
+/// The settings of a stream that are not its controller's.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Settings {
+    /// Least retransmission time-out [RFC 6298 §2.4].
+    pub min_rto: Duration,
+    /// Spaces the packets of a window in time: see `pace`. Without it they go as the window has
+    /// room.
+    pub pacing: bool,
+}
+
+impl Settings {
+    /// Those of Linux without the queue discipline `fq`.
+    pub const LINUX: Settings = Settings {
+        min_rto: Duration::from_ms(200),
+        pacing: false,
+    };
+}
 
 impl Sender {
     /// A sender of packets of `packet` bytes, with nothing to send yet.
-    pub fn new(controller: AnyController, packet: Bytes) -> Sender {
+    pub fn new(controller: AnyController, packet: Bytes, settings: Settings) -> Sender {
         let capabilities = controller.capabilities();
         Sender {
             capabilities,
             packet,
-            rtt: RoundTrip::new(MIN_RTO, 16),
+            rtt: RoundTrip::new(settings.min_rto, 16),
             pacer: Pacer::default(),
             una: 0,
             next: 0,
@@ -133,6 +151,7 @@ impl Sender {
             retransmissions: 0,
             timeouts: 0,
             window_limited: false,
+            pacing: settings.pacing,
             idle_since: Time::ZERO,
             sent: (capabilities.early_retransmission).then(Box::default),
             opened: Time::ZERO,
@@ -164,8 +183,15 @@ impl Sender {
             timeouts: self.timeouts,
             opened: now,
             idle_since: now,
-            ..Sender::new(controller, self.packet)
+            ..Sender::new(controller, self.packet, self.settings())
         };
+    }
+
+    fn settings(&self) -> Settings {
+        Settings {
+            min_rto: self.rtt.min_rto(),
+            pacing: self.pacing,
+        }
     }
 
     /// The application has `packets` more to send; `u64::MAX` for as much as ever fits.
@@ -305,7 +331,8 @@ impl Sender {
         if !fits && !self.repair_now {
             return Err(Time::MAX);
         }
-        if allowance.pacing.is_some() && self.pacer.next() > now {
+        if (allowance.pacing.is_some() || self.pacing) && self.pacer.next() > now {
+            self.window_limited |= self.pacing && self.next < self.available;
             return Err(self.pacer.next());
         }
         let number = match self.board.take_lost() {
@@ -332,6 +359,8 @@ impl Sender {
         }
         if let Some(rate) = allowance.pacing {
             self.pacer.sent(now, self.packet, rate);
+        } else if self.pacing {
+            self.pace(window, now);
         }
         Ok(Segment::Data { number, sent: now })
     }

@@ -87,7 +87,7 @@ const PATIENCE: Duration = Duration::from_ms(20);
 /// slowed two hundredfold never settles.
 const PLACING: f64 = 0.125;
 
-/// Least time-out of a pair as printed [RFC 6298 §2.4].
+/// Least time-out of a pair as printed, unless it is given [RFC 6298 §2.4].
 const LEAST_PRINTED: Duration = Duration::from_secs(1);
 
 /// The time-out doubles this often at most: pairs are tiny, data stops by itself when none is
@@ -119,8 +119,12 @@ impl Ingress {
             packet,
             sending,
             rtt: match sending.pairs {
-                Pairs::Printed => RoundTrip::new(LEAST_PRINTED, u32::MAX),
-                Pairs::Patient => RoundTrip::new(Duration::ZERO, MAX_BACKOFF),
+                Pairs::Printed => {
+                    RoundTrip::new(sending.min_rto.unwrap_or(LEAST_PRINTED), u32::MAX)
+                }
+                Pairs::Patient => {
+                    RoundTrip::new(sending.min_rto.unwrap_or(Duration::ZERO), MAX_BACKOFF)
+                }
             },
             pacer: Pacer::default(),
             pair: 0,

@@ -8,9 +8,17 @@ use accord_units::{Bytes, Duration, Time};
 pub const PACKET: Bytes = Bytes::new(1000);
 
 pub fn ingress(law: &str) -> tunnel::Ingress {
+    ingress_with(law, &[])
+}
+
+/// The same with parameters of its own.
+pub fn ingress_with(law: &str, params: &[(&str, &str)]) -> tunnel::Ingress {
     let family = FAMILIES.iter().find(|f| f.name == "monaco").expect("known");
     let mut values = family.defaults();
-    values.set("law", &Raw::Text(law.into())).expect("a law");
+    for (param, text) in [("law", law)].iter().chain(params) {
+        let set = values.set(param, &Raw::Text((*text).into()));
+        set.expect("in range");
+    }
     let Transport::Tunnel { sending, .. } = Maker::of(family).transport else {
         panic!("it runs on a tunnel")
     };

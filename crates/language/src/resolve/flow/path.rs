@@ -98,6 +98,8 @@ impl Flows<'_> {
             ack: spec.ack,
             control: spec.control,
             processing,
+            min_rto: spec.stream.min_rto,
+            pacing: spec.stream.pacing,
         });
         Ok(())
     }

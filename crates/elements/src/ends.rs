@@ -1,0 +1,21 @@
+//! The two ends of a flow.
+
+use accord_scenario::Flow;
+use accord_transport::stream::Settings;
+use accord_transport::{Receiver, Sender, endpoints};
+use accord_units::Duration;
+
+/// Makes both ends of a flow whose path has this base round-trip time.
+pub fn ends(flow: &Flow, base_rtt: Duration) -> (Sender, Receiver) {
+    let settings = Settings {
+        min_rto: flow.min_rto,
+        pacing: flow.pacing,
+    };
+    endpoints(
+        &flow.controller,
+        &flow.service,
+        flow.packet,
+        base_rtt,
+        settings,
+    )
+}

@@ -1,0 +1,121 @@
+//! Timers without a least value of their own.
+
+use crate::effect::{is_stream, is_tunnel, param};
+use accord_family::{Raw, Value};
+use accord_scenario::{Change, Limit, LinkId, Scenario};
+use accord_units::{Bytes, Duration, Rate};
+
+/// The least time-out of a control pair as printed, where none is given [RFC 6298 §2.4].
+const PRINTED: Duration = Duration::from_secs(1);
+
+/// Lowers the least time-out of each flow to the longest round trip of its path: any lower, and
+/// timers would run out for what is queued and not lost. Flows behind a buffer without limit keep
+/// theirs: they have no longest round trip, and lose nothing there.
+pub(crate) fn shorten_timers(s: &mut Scenario) {
+    let worst = worst(s);
+    for flow in 0..s.flows.len() {
+        let Some(longest) = longest_round_trip(s, &worst, flow) else {
+            continue;
+        };
+        let f = &mut s.flows[flow];
+        if is_stream(f) {
+            f.min_rto = f.min_rto.min(longest);
+        } else if is_tunnel(&f.controller) {
+            let of = |name| param(&f.controller, name).map(|(_, value)| value);
+            let least = match (of("min_rto"), of("law")) {
+                (Some(Value::Duration(least)), _) => least,
+                (Some(Value::Absent), Some(Value::Choice("printed"))) => PRINTED,
+                // Pairs of Accord's law have no least time-out.
+                _ => continue,
+            };
+            if longest < least {
+                let set = (f.controller).set("min_rto", &Raw::Text(longest.to_string()));
+                set.expect("a time more than zero");
+            }
+        }
+    }
+}
+
+/// A link at its worst.
+struct Worst {
+    rate: Rate,
+    delay: Duration,
+    /// What waits in a full buffer; `None` without limit.
+    full: Option<Bytes>,
+}
+
+fn worst(s: &Scenario) -> Vec<Worst> {
+    let mut largest = vec![Bytes::ZERO; s.links.len()];
+    let mut carries = |path: &[LinkId], size: Bytes| {
+        for &l in path {
+            largest[l] = largest[l].max(size);
+        }
+    };
+    for (i, f) in s.flows.iter().enumerate() {
+        for (there, back) in routes(s, i) {
+            carries(there, f.packet.max(f.control));
+            carries(back, f.ack.max(f.control));
+        }
+    }
+    let each = s.links.iter().zip(largest);
+    let mut worst: Vec<Worst> = each
+        .map(|(link, largest)| Worst {
+            rate: link.rate,
+            delay: link.delay,
+            full: match link.queue.limit {
+                Limit::Packets(n) => Some(Bytes::new(largest.get().saturating_mul(n))),
+                Limit::Bytes(bytes) => Some(bytes),
+                Limit::Unlimited => None,
+            },
+        })
+        .collect();
+    for e in &s.events {
+        match e.change {
+            Change::Delay(l, delay) => worst[l].delay = worst[l].delay.max(delay),
+            // An outage is no round trip.
+            Change::Rate(l, rate) if rate > Rate::ZERO => {
+                worst[l].rate = worst[l].rate.min(rate);
+            }
+            _ => {}
+        }
+    }
+    worst
+}
+
+/// The flow's ways there and back, all that it ever has.
+fn routes(s: &Scenario, flow: usize) -> impl Iterator<Item = (&[LinkId], &[LinkId])> {
+    let f = &s.flows[flow];
+    let changed = s.events.iter().filter_map(move |e| match &e.change {
+        Change::Route {
+            flow: of,
+            path,
+            reverse_path,
+        } if *of == flow => Some((&path[..], &reverse_path[..])),
+        _ => None,
+    });
+    changed.chain([(&f.path[..], &f.reverse_path[..])])
+}
+
+/// The flow's longest round trip: all buffers on its way are full.
+fn longest_round_trip(s: &Scenario, worst: &[Worst], flow: usize) -> Option<Duration> {
+    let f = &s.flows[flow];
+    let mut longest = Duration::ZERO;
+    for (there, back) in routes(s, flow) {
+        let links = there.iter().map(|&l| (l, f.packet));
+        let links = links.chain(back.iter().map(|&l| (l, f.ack.max(f.control))));
+        let slowest = there.iter().map(|&l| worst[l].rate).min()?;
+        let mut sum = f.processing;
+        for (l, size) in links {
+            let Worst { rate, delay, full } = worst[l];
+            let full = match full {
+                Some(bytes) => bytes,
+                // In front of a host's own fast link nothing waits but its own bursts.
+                None if s.links[l].attachment && rate > slowest => Bytes::ZERO,
+                None => return None,
+            };
+            sum += delay + rate.transmission(size) + rate.transmission(full);
+        }
+        longest = longest.max(sum);
+    }
+    Some(longest)
+}

@@ -1,0 +1,117 @@
+//! What taking timers and bursts away does to flows.
+
+use accord_control::FAMILIES as CONTROLLERS;
+use accord_explain::Effect;
+use accord_family::Catalogue;
+use accord_family::Value;
+use accord_language::File;
+use accord_scenario::{Engine, Scenario};
+use accord_units::Duration;
+
+const CATALOGUE: Catalogue = Catalogue {
+    controllers: CONTROLLERS,
+    disciplines: accord_aqm::FAMILIES,
+};
+
+/// One link of 8 Mbps and 10 ms that holds `limit`, behind a host's own of 80 Mbps and 1 ms.
+fn scenario(limit: &str, flow: &str) -> Scenario {
+    let text = format!(
+        r#"
+        duration = "10 s"
+        [topology.dumbbell]
+        rate = "8 Mbps"
+        delay = "10 ms"
+        queue = {{ discipline = "droptail", limit = "{limit}" }}
+        [flow.f]
+        from = "left"
+        to = "right"
+        access = {{ rate = "80 Mbps", delay = "1 ms" }}
+        {flow}
+        "#
+    );
+    let file = File::parse("s.toml", &text).unwrap_or_else(|e| panic!("{e}"));
+    let mut points = file.points(&CATALOGUE, None);
+    points.as_mut().unwrap_or_else(|e| panic!("{e}")).remove(0)
+}
+
+fn without(effect: Effect, s: &Scenario) -> Result<Scenario, &'static str> {
+    effect.without(s, 4, Engine::Packet)
+}
+
+fn least(limit: &str, flow: &str) -> Result<Duration, &'static str> {
+    let s = without(Effect::Timers, &scenario(limit, flow))?;
+    Ok(s.flows[0].min_rto)
+}
+
+#[test]
+fn the_least_time_out_becomes_the_longest_round_trip() {
+    // There: 11 ms, 1 ms for a packet on the link, 0.1 ms before it, 20 ms of buffer. Back: 11 ms,
+    // 0.064 ms for the largest packet that may come back (a control packet), 0.0064 ms at the
+    // end, and 20 of them, which are 1.28 ms.
+    let flow = "controller = \"newreno\"";
+    let us = Duration::from_us;
+    let longest = us(22_000 + 1000 + 100 + 20_000) + Duration::from_ns(70_400) + us(1280);
+    assert_eq!(least("20 pkt", flow), Ok(longest));
+    // Twice the buffer.
+    assert_eq!(least("40 pkt", flow), Ok(longest + us(20_000 + 1280)));
+    // The link at half the rate from some time on, there and back.
+    let slower =
+        format!("{flow}\n[[event]]\nat = \"5 s\"\nlink = \"bottleneck\"\nrate = \"4 Mbps\"\n");
+    assert_eq!(least("20 pkt", &slower), Ok(longest + us(21_000 + 1344)));
+}
+
+#[test]
+fn timers_stay_where_no_round_trip_is_longest() {
+    let none = "no least time-out is longer than the longest round trip of its path";
+    let flow = "controller = \"newreno\"";
+    assert_eq!(least("unlimited", flow), Err(none));
+    assert_eq!(least("500 pkt", flow), Err(none));
+    assert_eq!(
+        least("20 pkt", &format!("{flow}\nmin_rto = \"30 ms\"")),
+        Err(none)
+    );
+    assert_eq!(least("20 pkt", "kernel = \"reno\""), Err(none));
+    assert_eq!(least("20 pkt", "controller = \"monaco\""), Err(none));
+    let s = scenario("20 pkt", flow);
+    let fluid = Effect::Timers.without(&s, 4, Engine::Fluid);
+    assert_eq!(fluid, Err("a fluid has no timers"));
+}
+
+#[test]
+fn control_pairs_as_printed_have_a_least_time_out_too() {
+    let of = |s: &Scenario| s.flows[0].controller.get("min_rto");
+    let flow =
+        |more: &str| format!("controller = {{ name = \"monaco\", law = \"printed\"{more} }}");
+    let before = scenario("20 pkt", &flow(""));
+    assert_eq!(of(&before), Value::Absent);
+    let after = without(Effect::Timers, &before).expect("1 s is longer than 50 ms");
+    let Value::Duration(least) = of(&after) else {
+        panic!("{:?}", of(&after));
+    };
+    assert!(
+        (Duration::from_ms(44)..Duration::from_ms(46)).contains(&least),
+        "{least}"
+    );
+    let short = scenario("20 pkt", &flow(", min_rto = \"10 ms\""));
+    assert!(without(Effect::Timers, &short).is_err());
+}
+
+#[test]
+fn streams_pace_and_nothing_else_does() {
+    let paced = |flow: &str| {
+        let s = without(Effect::Bursts, &scenario("20 pkt", flow))?;
+        Ok::<bool, &'static str>(s.flows[0].pacing)
+    };
+    let none = Err("no flow sends a window in bursts, or all pace");
+    assert_eq!(paced("controller = \"vegas\""), Ok(true));
+    assert_eq!(paced("controller = \"vegas\"\npacing = true"), none);
+    assert_eq!(paced("controller = \"monaco\""), none);
+    assert_eq!(paced("kernel = \"reno\""), none);
+    assert_eq!(
+        paced("controller = \"none\"\ndemand = { constant = \"1 Mbps\" }"),
+        none
+    );
+    let s = scenario("20 pkt", "controller = \"vegas\"");
+    let fluid = Effect::Bursts.without(&s, 4, Engine::Fluid);
+    assert_eq!(fluid, Err("a fluid has no packets"));
+}

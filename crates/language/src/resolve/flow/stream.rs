@@ -1,0 +1,55 @@
+//! The settings of streams.
+
+use super::super::super::error::Problem;
+use super::super::super::read::{self, Reader};
+use super::path::is_stream;
+use accord_family::Values;
+use accord_scenario::MIN_RTO;
+use accord_units::Duration;
+
+/// What a flow's transport is told if it is a stream.
+#[derive(Clone, Copy, PartialEq)]
+pub(super) struct Stream {
+    pub min_rto: Duration,
+    pub pacing: bool,
+}
+
+impl Stream {
+    pub fn read(reader: &Reader<'_>) -> Result<Stream, Problem> {
+        Ok(Stream {
+            min_rto: reader.get("min_rto", read::timeout)?,
+            pacing: reader.get("pacing", read::flag)?,
+        })
+    }
+
+    /// Refuses what no stream of ours would heed. What is so anyway is no request.
+    pub fn check(
+        &self,
+        controller: &Values,
+        kernel: Option<&str>,
+        reader: &Reader<'_>,
+    ) -> Result<(), Problem> {
+        let (message, hint) = match kernel {
+            Some(name) => (
+                format!("the kernel's {name} does not take this from us"),
+                "leave it out, or leave out `kernel`",
+            ),
+            None if is_stream(controller) => return Ok(()),
+            None => (
+                format!("{} does not run on a stream", controller.family().name),
+                "leave it out; the least time-out of a tunnel's control pairs is `min_rto` of its controller",
+            ),
+        };
+        let asked = [
+            ("min_rto", self.min_rto != MIN_RTO),
+            ("pacing", self.pacing),
+        ];
+        match asked.into_iter().find(|(_, asked)| *asked) {
+            Some((key, _)) => {
+                let at = reader.given(key).map_or(reader.span, |v| v.span);
+                Err(Problem::new(at, message).hint(hint))
+            }
+            None => Ok(()),
+        }
+    }
+}

@@ -1,0 +1,87 @@
+//! Counts of checks of packets that fail, within a sentence or a cell of a Markdown page:
+//!
+//! ```text
+//! <!-- failing: xia05-fig9; law = printed -->15 of 31<!-- end -->
+//! <!-- failing: xia05-fig6; law = printed; check queue in bytes -->5 of 5<!-- end -->
+//! ```
+//!
+//! The experiment comes first. `parameter = value` takes those points of its sweep, and `check`
+//! those checks whose name begins so.
+
+use crate::class::Class;
+use crate::json::Point;
+use accord_scenario::Engine;
+
+const MARKER: &str = "<!-- failing: ";
+const END: &str = "<!-- end -->";
+
+/// A check of packets.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Judged {
+    point: Vec<(String, String)>,
+    name: String,
+    met: bool,
+}
+
+/// Those of an experiment.
+pub(crate) fn judged(points: &[Point]) -> Vec<Judged> {
+    let of = |p: &Point| {
+        let packets = p.checks.iter().filter(|c| c.engine == Engine::Packet);
+        let judged = packets.map(|c| Judged {
+            point: p.scenario.point.clone(),
+            name: c.name.clone(),
+            met: c.class == Class::Met,
+        });
+        judged.collect::<Vec<_>>()
+    };
+    points.iter().flat_map(of).collect()
+}
+
+/// Puts the counts in; `of` gives the checks of an experiment. Without any experiment only the
+/// markers are looked at.
+pub(crate) fn rewrite<'a>(
+    page: &str,
+    of: impl Fn(&str) -> Option<&'a [Judged]>,
+    none: bool,
+) -> Result<String, String> {
+    let mut out = String::new();
+    let mut rest = page;
+    while let Some(at) = rest.find(MARKER) {
+        let (before, marked) = rest.split_at(at);
+        let open = || format!("\"{}\" has no end", marked.lines().next().unwrap_or(marked));
+        let (query, after) = marked[MARKER.len()..].split_once(" -->").ok_or_else(open)?;
+        let (old, after) = after.split_once(END).ok_or_else(open)?;
+        if old.contains('\n') {
+            return Err(open());
+        }
+        let new = match none {
+            true => old.to_string(),
+            false => count(query, &of)?,
+        };
+        out += &format!("{before}{MARKER}{query} -->{new}{END}");
+        rest = after;
+    }
+    Ok(out + rest)
+}
+
+fn count<'a>(query: &str, of: impl Fn(&str) -> Option<&'a [Judged]>) -> Result<String, String> {
+    let wrong = |what: &str| format!("\"{MARKER}{query} -->\": {what}");
+    let mut terms = query.split("; ");
+    let id = terms.next().unwrap_or_default();
+    let judged = of(id).ok_or_else(|| wrong("there is no such experiment"))?;
+    let mut judged: Vec<&Judged> = judged.iter().collect();
+    for term in terms {
+        match (term.strip_prefix("check "), term.split_once(" = ")) {
+            (Some(name), _) => judged.retain(|j| j.name.starts_with(name)),
+            (None, Some((key, value))) => {
+                judged.retain(|j| j.point.iter().any(|(k, v)| k == key && v == value));
+            }
+            (None, None) => return Err(wrong("a term is `parameter = value` or `check NAME`")),
+        }
+    }
+    if judged.is_empty() {
+        return Err(wrong("no check of packets is so"));
+    }
+    let failing = judged.iter().filter(|j| !j.met).count();
+    Ok(format!("{failing} of {}", judged.len()))
+}

@@ -1,0 +1,44 @@
+//! Spacing the packets of a window in time, as Linux does.
+//!
+//! ```text
+//! rate  = gain · max(cwnd, in flight) / srtt
+//! gain  = 2 where cwnd < ssthresh / 2, else 1.2
+//! ```
+//!
+//! The gains are those of `net.ipv4.tcp_pacing_ss_ratio` and `tcp_pacing_ca_ratio`. Above 1, so that
+//! the window still decides how much is sent: its packets go within 1/1.2 of a round trip. Since the
+//! window is a packet at least, no packet waits longer than that.
+//!
+//! Departures: Linux sends the first ten packets unspaced. Here it is those that go before the first
+//! sample of the round-trip time, since there is no rate before it: the initial window. Repairs are
+//! spaced as any packet. While packets wait for their time alone, the window counts as used up, since
+//! it says the rate.
+
+use super::Sender;
+use accord_control::Controller;
+use accord_units::{Rate, Time};
+
+/// Part of the smoothed round-trip time over which the packets of a window go.
+const SPREAD: f64 = 1.0 / 1.2;
+/// The same below half of the slow-start threshold.
+const SPREAD_SLOW_START: f64 = 1.0 / 2.0;
+
+impl Sender {
+    /// A packet goes now; says when the next one may, with a window of so many bytes.
+    #[cold]
+    pub(super) fn pace(&mut self, window: u64, now: Time) {
+        let srtt = self.rtt.smoothed();
+        if srtt.is_zero() {
+            return;
+        }
+        let ssthresh = (self.controller.ssthresh()).map_or(u64::MAX, |bytes| bytes.get());
+        let spread = match window < ssthresh / 2 {
+            true => SPREAD_SLOW_START,
+            false => SPREAD,
+        };
+        let window = window.max(self.in_flight() * self.packet.get());
+        let seconds = srtt.as_secs_f64() * spread;
+        let rate = Rate::from_bps_f64(window as f64 * 8.0 / seconds);
+        self.pacer.sent(now, self.packet, rate);
+    }
+}
