@@ -1,6 +1,6 @@
 //! The commands.
 
-use crate::args::{Args, Command, Compare, How, Run};
+use crate::args::{Args, Command, Compare, Run};
 use crate::bench;
 use crate::capture::CaptureFile;
 use crate::check;
@@ -12,16 +12,14 @@ use crate::output::{data, json, note, style};
 use crate::progress::watch_interrupts;
 use crate::record;
 use crate::reproduce;
+use crate::results::{build, experiment, keep, write};
 use crate::solve;
 use crate::stability;
 use accord::Catalogue;
 use accord::report::{
-    Class, Column, Experiment, Kept, Point, RowRecord, RunDir, check_place, checks_table,
-    comparison, load_run_dir, page, rows, table, write_run_dir, write_sweep_dir,
+    Class, Column, RowRecord, check_place, checks_table, comparison, load_run_dir, rows, table,
 };
-use accord::scenario::print;
 use accord::{load, set};
-use std::fs::File;
 use std::path::Path;
 
 /// Carries out a command. `Ok(false)` means that an expectation failed, and not as it is known to.
@@ -74,33 +72,6 @@ fn run_one(args: Run, catalogue: &Catalogue) -> Result<bool, Failure> {
     Ok(experiment.class != Class::Unknown)
 }
 
-/// The runs that an interrupted command has left beside `dir`.
-pub fn keep(dir: &Path, how: &How, build: &str) -> Result<Kept, Failure> {
-    let kept = Kept::beside(dir, build)?;
-    if how.fresh {
-        kept.discard();
-    }
-    Ok(kept)
-}
-
-/// Tells this program from others with its version, as there are between releases. Where it
-/// cannot read itself, the version has to do.
-pub fn build() -> String {
-    let read = std::env::current_exe().and_then(File::open);
-    let hash = read.and_then(|program| {
-        let mut hash = blake3::Hasher::new();
-        hash.update_reader(program)?;
-        Ok(hash.finalize().to_hex())
-    });
-    hash.map_or("unknown".into(), |hash| hash[..16].into())
-}
-
-/// The results, for programs.
-pub fn experiment(id: &str, outcomes: &[Outcome]) -> Experiment {
-    let points: Vec<Point> = outcomes.iter().map(Outcome::point).collect();
-    Experiment::of(id, &points)
-}
-
 /// Tables for people.
 fn show(outcomes: &[Outcome]) -> Result<(), Failure> {
     for outcome in outcomes {
@@ -114,26 +85,6 @@ fn show(outcomes: &[Outcome]) -> Result<(), Failure> {
         data(checks_table(&outcome.checks, style()))?;
     }
     Ok(())
-}
-
-/// Writes run directories and the page; gives where the page is.
-pub fn write(dir: &Path, outcomes: &[Outcome], csv: bool) -> Result<String, Failure> {
-    let points: Vec<Point> = outcomes.iter().map(Outcome::point).collect();
-    let html = page(&points);
-    let texts: Vec<String> = outcomes.iter().map(|o| print(&o.scenario)).collect();
-    let contents: Vec<RunDir> = (points.iter().zip(&texts))
-        .map(|(point, text)| RunDir {
-            scenario_toml: text,
-            point: *point,
-            page: (points.len() == 1).then_some(&html),
-            csv,
-        })
-        .collect();
-    match &contents[..] {
-        [contents] => write_run_dir(dir, contents)?,
-        contents => write_sweep_dir(dir, contents, &html)?,
-    }
-    Ok(dir.join("page.html").display().to_string())
 }
 
 fn compare(args: Compare) -> Result<bool, Failure> {

@@ -1,6 +1,6 @@
 //! Errors as people see them.
 
-use crate::output::note;
+use crate::output::{NoOutput, note};
 use accord::Error;
 use accord::language::{Errors, ScenarioError};
 use accord::report::show::visible;
@@ -79,6 +79,12 @@ fn diagnostic(e: &ScenarioError) -> Report {
     Report::from(d).with_source_code(
         NamedSource::new(visible(&e.origin.name), visible(&e.origin.text)).with_language("toml"),
     )
+}
+
+impl From<NoOutput> for Failure {
+    fn from(NoOutput(e): NoOutput) -> Failure {
+        Failure::new(format!("cannot write to stdout: {e}"))
+    }
 }
 
 impl From<Error> for Failure {

@@ -21,6 +21,7 @@ mod output;
 mod progress;
 mod record;
 mod reproduce;
+mod results;
 mod solve;
 mod stability;
 

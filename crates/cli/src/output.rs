@@ -2,24 +2,25 @@
 //! a pipe is closed.
 #![expect(clippy::disallowed_methods, reason = "here is where printing is done")]
 
-use crate::fail::Failure;
 use accord::report::Style;
 use std::fmt::Display;
 use std::io::{ErrorKind, IsTerminal, Write};
 
+/// Stdout takes no more.
+#[derive(Debug)]
+pub struct NoOutput(pub std::io::Error);
+
 /// Writes data to stdout, and a line's end. A reader that has seen enough is no error.
-pub fn data(text: impl Display) -> Result<(), Failure> {
+pub fn data(text: impl Display) -> Result<(), NoOutput> {
     let mut out = std::io::stdout().lock();
     match writeln!(out, "{text}").and_then(|()| out.flush()) {
-        Err(e) if e.kind() != ErrorKind::BrokenPipe => {
-            Err(Failure::new(format!("cannot write to stdout: {e}")))
-        }
+        Err(e) if e.kind() != ErrorKind::BrokenPipe => Err(NoOutput(e)),
         _ => Ok(()),
     }
 }
 
 /// Writes data as JSON.
-pub fn json(value: &impl serde::Serialize) -> Result<(), Failure> {
+pub fn json(value: &impl serde::Serialize) -> Result<(), NoOutput> {
     data(serde_json::to_string_pretty(value).expect("plain data"))
 }
 

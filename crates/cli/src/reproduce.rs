@@ -3,12 +3,12 @@
 
 use crate::args::Reproduce;
 use crate::capture::CaptureFile;
-use crate::commands::{build, experiment, keep, write};
 use crate::execute::{Executed, execute};
 use crate::fail::Failure;
 use crate::live;
 use crate::output::{data, json, note, style};
 use crate::record;
+use crate::results::{build, experiment, keep, write};
 use accord::Catalogue;
 use accord::report::{
     Class, Experiment, ExperimentRow, Kept, Point, Results, Tally, check_place, checks_table,

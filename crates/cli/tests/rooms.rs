@@ -202,6 +202,184 @@ fn only_the_shell_touches_the_system() {
     assert!(looked_at > 100, "{looked_at} files");
 }
 
+/// Modules that may know each other: registries and what they list, and a family with its values.
+const CIRCLES: &[(&str, &str)] = &[
+    ("control", "registry"),
+    ("aqm", "registry"),
+    ("family", "family"),
+];
+
+/// A module of a crate, as the names on its path; that of the crate itself is empty.
+type Module = Vec<String>;
+
+fn module_of(file: &Path, src: &Path) -> Module {
+    let relative = file
+        .strip_prefix(src)
+        .expect("below src")
+        .with_extension("");
+    let names = relative.iter().map(|n| n.to_string_lossy().into_owned());
+    let mut names: Module = names.collect();
+    if matches!(
+        names.last().map(String::as_str),
+        Some("mod" | "lib" | "main")
+    ) {
+        names.pop();
+    }
+    names
+}
+
+/// The code of a file, without comments and unit tests.
+fn code(path: &Path) -> String {
+    let text = std::fs::read_to_string(path).expect("text");
+    let code = text
+        .split("#[cfg(test)]\nmod ")
+        .next()
+        .expect("a first part");
+    let lines = code
+        .lines()
+        .map(|l| l.split("//").next().expect("a first part"));
+    lines.collect::<Vec<_>>().join("\n")
+}
+
+/// The paths that begin with `crate`, `super` or `self` in a text, each as its names; lists in
+/// braces are taken apart, one level deep.
+fn paths(code: &str) -> Vec<Vec<String>> {
+    let is_name = |c: char| c.is_alphanumeric() || c == '_';
+    let mut found = Vec::new();
+    for root in ["crate::", "super::", "self::"] {
+        for (at, _) in code.match_indices(root) {
+            if code[..at].ends_with(|c: char| is_name(c) || c == ':') {
+                continue;
+            }
+            let mut names = Vec::new();
+            let mut rest = &code[at..];
+            loop {
+                let end = rest.find(|c| !is_name(c)).unwrap_or(rest.len());
+                names.push(rest[..end].to_string());
+                rest = &rest[end..];
+                let Some(next) = rest.strip_prefix("::") else {
+                    found.push(names);
+                    break;
+                };
+                rest = next;
+                if let Some(list) = rest.strip_prefix('{') {
+                    let list = list.split('}').next().expect("a first part");
+                    found.extend(list.split(',').map(|item| {
+                        let item = item.trim().split([' ', ':']).next().expect("a first part");
+                        names.iter().cloned().chain([item.to_string()]).collect()
+                    }));
+                    break;
+                }
+            }
+        }
+    }
+    found
+}
+
+/// The modules of a crate that each of them uses.
+fn uses(src: &Path) -> BTreeMap<Module, BTreeSet<Module>> {
+    let files: Vec<_> = sources(src)
+        .into_iter()
+        .map(|f| (module_of(&f, src), code(&f)))
+        .collect();
+    let modules: BTreeSet<Module> = files.iter().map(|(m, _)| m.clone()).collect();
+    let deepest = |base: &[String], names: &[String]| {
+        let mut module = base.to_vec();
+        for name in names {
+            module.push(name.clone());
+            if !modules.contains(&module) {
+                module.pop();
+                break;
+            }
+        }
+        module
+    };
+    // What the crate's own module re-exports is where it comes from.
+    let root = files
+        .iter()
+        .find(|(m, _)| m.is_empty())
+        .map(|(_, code)| code.as_str());
+    let exports: Vec<(String, String)> = (root.unwrap_or_default().split(';'))
+        .filter_map(|s| s.split_once("pub use ").or(s.split_once("pub(crate) use ")))
+        .filter_map(|(_, path)| path.split_once("::"))
+        .flat_map(|(module, items)| {
+            let items = items.split(|c: char| !(c.is_alphanumeric() || c == '_'));
+            items
+                .map(|i| (i.to_string(), module.to_string()))
+                .collect::<Vec<_>>()
+        })
+        .collect();
+    let mut graph = BTreeMap::new();
+    for (module, code) in &files {
+        let mut known = BTreeSet::new();
+        for path in paths(code) {
+            let up = path.iter().take_while(|n| *n == "super").count();
+            let base = match path[0].as_str() {
+                "crate" => &[][..],
+                "super" => &module[..module.len().saturating_sub(up)],
+                _ => module,
+            };
+            let names = &path[up.max(1)..];
+            let mut other = deepest(base, names);
+            if let ([], Some(first)) = (&other[..], names.first())
+                && let Some((_, home)) = exports.iter().find(|(item, _)| item == first)
+            {
+                other = deepest(&[], std::slice::from_ref(home));
+            }
+            if !other.is_empty() && other != *module {
+                known.insert(other);
+            }
+        }
+        graph.insert(module.clone(), known);
+    }
+    graph
+}
+
+/// Whether `to` can be reached from `from`.
+fn reaches(graph: &BTreeMap<Module, BTreeSet<Module>>, from: &Module, to: &Module) -> bool {
+    let mut seen = BTreeSet::from([from]);
+    let mut next = vec![from];
+    while let Some(module) = next.pop() {
+        for other in graph.get(module).into_iter().flatten() {
+            if other == to {
+                return true;
+            }
+            if seen.insert(other) {
+                next.push(other);
+            }
+        }
+    }
+    false
+}
+
+#[test]
+fn modules_form_no_circles() {
+    let mut looked_at = 0;
+    let mut excused = BTreeSet::new();
+    for name in folders() {
+        let graph = uses(&crates().join(&name).join("src"));
+        let exempt = CIRCLES.iter().find(|(of, _)| *of == name);
+        for (module, others) in graph.iter().filter(|(m, _)| !m.is_empty()) {
+            looked_at += others.len();
+            for other in others.iter().filter(|other| reaches(&graph, other, module)) {
+                let registry = exempt.map(|(_, m)| vec![m.to_string()]);
+                let by_registry = registry.is_some_and(|m| {
+                    (reaches(&graph, module, &m) || *module == m) && reaches(&graph, &m, module)
+                });
+                let (a, b) = (module.join("/"), other.join("/"));
+                assert!(by_registry, "{name}: {a} uses {b}, which uses {a} in turn");
+                excused.insert(name.clone());
+            }
+        }
+    }
+    assert!(looked_at > 300, "{looked_at} uses");
+    assert_eq!(
+        excused.len(),
+        CIRCLES.len(),
+        "an exception that nobody needs"
+    );
+}
+
 /// Where a name of a controller or a discipline means something else: a file, and why.
 const OTHER_NAMES: &[(&str, &str)] = &[(
     "cli/src/solve/network.rs",

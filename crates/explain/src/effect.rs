@@ -1,9 +1,10 @@
 //! The effects that a model leaves out, one at a time.
 
+use crate::flows::{is_stream, is_tunnel, param, responds};
 use crate::resize::{resize, smaller_packets};
 use crate::stretch::stretch;
 use crate::timers::shorten_timers;
-use accord_family::{Objective, Param, Raw, Role, Value, Values};
+use accord_family::{Raw, Values};
 use accord_scenario::{Change, Engine, Limit, Scenario};
 use accord_traffic::Demand;
 use accord_units::{Bytes, Rate};
@@ -197,26 +198,6 @@ fn changed(
         true => Err(otherwise),
         false => Ok(s),
     }
-}
-
-pub(crate) fn is_tunnel(controller: &Values) -> bool {
-    matches!(controller.family().role, Role::Tunnel(_))
-}
-
-/// Whether it sends by a window, and the engines set its timers: the kernel has its own.
-pub(crate) fn is_stream(flow: &accord_scenario::Flow) -> bool {
-    responds(flow) && !is_tunnel(&flow.controller) && flow.kernel.is_none()
-}
-
-/// Whether anything comes back to the sender.
-pub(crate) fn responds(flow: &accord_scenario::Flow) -> bool {
-    let values = &flow.controller;
-    values.family().role.objective(values) != Some(Objective::Unresponsive)
-}
-
-/// The parameter of a family, if it has it.
-pub(crate) fn param(values: &Values, name: &str) -> Option<(&'static Param, Value)> {
-    values.iter().find(|(p, _)| p.name == name)
 }
 
 /// Sets a choice where there is one.

@@ -46,6 +46,7 @@
 mod attribution;
 mod effect;
 mod figure;
+mod flows;
 mod resize;
 mod show;
 mod stretch;

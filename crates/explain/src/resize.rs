@@ -1,6 +1,6 @@
 //! Packets of another size on the same network.
 
-use crate::effect::{is_tunnel, param, responds};
+use crate::flows::{is_tunnel, param, responds};
 use accord_family::{Kind, Raw, Value, Values};
 use accord_scenario::{Change, Flow, Limit, Scenario};
 use accord_units::{Bytes, Duration, Size};

@@ -1,6 +1,6 @@
 //! Timers without a least value of their own.
 
-use crate::effect::{is_stream, is_tunnel, param};
+use crate::flows::{is_stream, is_tunnel, param};
 use accord_family::{Raw, Value};
 use accord_scenario::{Change, Limit, LinkId, Scenario};
 use accord_units::{Bytes, Duration, Rate};

@@ -159,7 +159,8 @@ fn table(mode: Mode, trials: &[Trial], highest: f64) -> Result<(), Failure> {
         ))?;
     }
     match highest > 0.0 {
-        true => output::data(format_args!("highest rate sustained: {highest:.0} Mbps")),
-        false => output::data("no rate was sustained"),
+        true => output::data(format_args!("highest rate sustained: {highest:.0} Mbps"))?,
+        false => output::data("no rate was sustained")?,
     }
+    Ok(())
 }

@@ -18,6 +18,7 @@
 //! A directory is written under another name and then renamed, so that it is either complete
 //! or not there.
 
+mod column;
 mod error;
 mod kept;
 mod manifest;

@@ -1,5 +1,6 @@
 //! Reads a run directory back.
 
+use super::column::column;
 use super::manifest::{CertificateRecord, RunRecord, StoredManifest};
 use super::series::COLUMNS;
 use super::{FileError, PARQUET, TRANSFERS};
@@ -7,8 +8,7 @@ use crate::compare::{Column, Outline};
 use crate::contain::contained;
 use accord_record::{Manifest, Run, Series, Statistics};
 use accord_scenario::{Engine, Entity, Metric};
-use parquet::column::reader::{ColumnReaderImpl, get_typed_column_reader};
-use parquet::data_type::{ByteArray, ByteArrayType, DataType, DoubleType, Int32Type};
+use parquet::data_type::{ByteArray, ByteArrayType, DoubleType, Int32Type};
 use parquet::file::reader::{FileReader, RowGroupReader, SerializedFileReader};
 use std::collections::BTreeMap;
 use std::fs::File;
@@ -231,23 +231,4 @@ impl Rows {
         }
         Ok(())
     }
-}
-
-/// The `i`-th column's values that are there, and for each row whether (1) it is there.
-pub(super) fn column<T: DataType>(
-    group: &dyn RowGroupReader,
-    i: usize,
-) -> parquet::errors::Result<(Vec<T::T>, Vec<i16>)> {
-    let reader = group.get_column_reader(i)?;
-    let mut reader: ColumnReaderImpl<T> = get_typed_column_reader(reader);
-    let rows = usize::try_from(group.metadata().num_rows()).unwrap_or(0);
-    let (mut values, mut there) = (Vec::new(), Vec::new());
-    while there.len() < rows || values.len() < rows {
-        let left = rows - there.len().max(values.len());
-        let (read, _, _) = reader.read_records(left, Some(&mut there), None, &mut values)?;
-        if read == 0 {
-            break;
-        }
-    }
-    Ok((values, there))
 }

@@ -1,6 +1,7 @@
 //! Writes and reads `transfers.parquet`: a row for each transfer.
 
 use super::LoadedRun;
+use super::column::column;
 use crate::compare::Outline;
 use accord_record::{Run, Transfer};
 use accord_units::Bytes;
@@ -182,21 +183,22 @@ fn rows(
     places: &BTreeMap<String, (usize, usize)>,
     runs: &mut [Run],
 ) -> Result<(), String> {
-    let place = |name| COLUMNS.iter().position(|(column, _)| *column == name);
-    let column = |name| place(name).expect("one of COLUMNS");
+    let place = |name| {
+        let found = COLUMNS.iter().position(|(column, _)| *column == name);
+        found.expect("one of COLUMNS")
+    };
     let failed = |e: parquet::errors::ParquetError| e.to_string();
-    use super::read::column as read;
-    let numbers = read::<Int32Type>(group, column("run")).map_err(failed)?.0;
-    let flows = read::<ByteArrayType>(group, column("flow"))
+    let numbers = column::<Int32Type>(group, place("run")).map_err(failed)?.0;
+    let flows = column::<ByteArrayType>(group, place("flow"))
         .map_err(failed)?
         .0;
-    let starts = read::<DoubleType>(group, column("start_s"))
+    let starts = column::<DoubleType>(group, place("start_s"))
         .map_err(failed)?
         .0;
-    let sizes = read::<Int64Type>(group, column("size_bytes"))
+    let sizes = column::<Int64Type>(group, place("size_bytes"))
         .map_err(failed)?
         .0;
-    let (times, there) = read::<DoubleType>(group, column("duration_s")).map_err(failed)?;
+    let (times, there) = column::<DoubleType>(group, place("duration_s")).map_err(failed)?;
     let n = numbers.len();
     if [flows.len(), starts.len(), sizes.len(), there.len()] != [n; 4] {
         return Err("its columns differ in length".into());

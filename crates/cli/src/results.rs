@@ -1,0 +1,56 @@
+//! Results of commands: run directories, what is kept of interrupted ones, and records for programs.
+
+use crate::args::How;
+use crate::execute::Outcome;
+use crate::fail::Failure;
+use accord::report::{Experiment, Kept, Point, RunDir, page, write_run_dir, write_sweep_dir};
+use accord::scenario::print;
+use std::fs::File;
+use std::path::Path;
+
+/// The runs that an interrupted command has left beside `dir`.
+pub fn keep(dir: &Path, how: &How, build: &str) -> Result<Kept, Failure> {
+    let kept = Kept::beside(dir, build)?;
+    if how.fresh {
+        kept.discard();
+    }
+    Ok(kept)
+}
+
+/// Tells this program from others with its version, as there are between releases. Where it
+/// cannot read itself, the version has to do.
+pub fn build() -> String {
+    let read = std::env::current_exe().and_then(File::open);
+    let hash = read.and_then(|program| {
+        let mut hash = blake3::Hasher::new();
+        hash.update_reader(program)?;
+        Ok(hash.finalize().to_hex())
+    });
+    hash.map_or("unknown".into(), |hash| hash[..16].into())
+}
+
+/// The results, for programs.
+pub fn experiment(id: &str, outcomes: &[Outcome]) -> Experiment {
+    let points: Vec<Point> = outcomes.iter().map(Outcome::point).collect();
+    Experiment::of(id, &points)
+}
+
+/// Writes run directories and the page; gives where the page is.
+pub fn write(dir: &Path, outcomes: &[Outcome], csv: bool) -> Result<String, Failure> {
+    let points: Vec<Point> = outcomes.iter().map(Outcome::point).collect();
+    let html = page(&points);
+    let texts: Vec<String> = outcomes.iter().map(|o| print(&o.scenario)).collect();
+    let contents: Vec<RunDir> = (points.iter().zip(&texts))
+        .map(|(point, text)| RunDir {
+            scenario_toml: text,
+            point: *point,
+            page: (points.len() == 1).then_some(&html),
+            csv,
+        })
+        .collect();
+    match &contents[..] {
+        [contents] => write_run_dir(dir, contents)?,
+        contents => write_sweep_dir(dir, contents, &html)?,
+    }
+    Ok(dir.join("page.html").display().to_string())
+}

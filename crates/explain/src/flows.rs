@@ -1,0 +1,25 @@
+//! What the effects ask of flows and of the parameters of families.
+
+use accord_family::{Objective, Param, Role, Value, Values};
+use accord_scenario::Flow;
+
+/// Returns whether control pairs feed the controller.
+pub(crate) fn is_tunnel(controller: &Values) -> bool {
+    matches!(controller.family().role, Role::Tunnel(_))
+}
+
+/// Whether it sends by a window, and the engines set its timers: the kernel has its own.
+pub(crate) fn is_stream(flow: &Flow) -> bool {
+    responds(flow) && !is_tunnel(&flow.controller) && flow.kernel.is_none()
+}
+
+/// Whether anything comes back to the sender.
+pub(crate) fn responds(flow: &Flow) -> bool {
+    let values = &flow.controller;
+    values.family().role.objective(values) != Some(Objective::Unresponsive)
+}
+
+/// The parameter of a family, if it has it.
+pub(crate) fn param(values: &Values, name: &str) -> Option<(&'static Param, Value)> {
+    values.iter().find(|(p, _)| p.name == name)
+}
