@@ -40,8 +40,8 @@ use std::collections::VecDeque;
 /// There is no latch (ECE) to be reset by CWR, since the count of marks does not need one;
 /// retransmissions may be marked, too.
 #[derive(Clone, Debug)]
-pub struct Sender {
-    controller: AnyController,
+pub struct Sender<C = AnyController> {
+    controller: C,
     capabilities: Capabilities,
     packet: Bytes,
     rtt: RoundTrip,
@@ -127,9 +127,9 @@ impl Settings {
     };
 }
 
-impl Sender {
+impl<C: Controller> Sender<C> {
     /// A sender of packets of `packet` bytes, with nothing to send yet.
-    pub fn new(controller: AnyController, packet: Bytes, settings: Settings) -> Sender {
+    pub fn new(controller: C, packet: Bytes, settings: Settings) -> Sender<C> {
         let capabilities = controller.capabilities();
         Sender {
             capabilities,
@@ -173,7 +173,7 @@ impl Sender {
     /// Packets go on being numbered, so that the receiver needs no telling; it has all that
     /// came before in order. What is still on its way of the connection before is ignored, as
     /// packets to a port that is closed would be. There is no handshake.
-    pub fn reconnect(&mut self, controller: AnyController, now: Time) {
+    pub fn reconnect(&mut self, controller: C, now: Time) {
         *self = Sender {
             una: self.next,
             next: self.next,
@@ -390,7 +390,7 @@ impl Sender {
     }
 
     /// Its controller.
-    pub fn controller(&self) -> &AnyController {
+    pub fn controller(&self) -> &C {
         &self.controller
     }
 

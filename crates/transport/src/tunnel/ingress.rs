@@ -25,8 +25,8 @@ use std::collections::VecDeque;
 /// the queue, which lengthens it by a packet. By turns the two cancel. As printed a pair goes when
 /// the last is answered. That is a fixed time after a data packet, so the error is fixed, too.
 #[derive(Clone, Debug)]
-pub struct Ingress {
-    controller: AnyController,
+pub struct Ingress<C = AnyController> {
+    controller: C,
     packet: Bytes,
     sending: Sending,
     rtt: RoundTrip,
@@ -111,9 +111,9 @@ struct Pair {
     sent: u64,
 }
 
-impl Ingress {
+impl<C: Controller> Ingress<C> {
     /// An ingress of packets of `packet` bytes, with nothing to send yet.
-    pub fn new(controller: AnyController, packet: Bytes, sending: Sending) -> Ingress {
+    pub fn new(controller: C, packet: Bytes, sending: Sending) -> Ingress<C> {
         Ingress {
             controller,
             packet,
@@ -377,7 +377,7 @@ impl Ingress {
     }
 
     /// Its controller.
-    pub fn controller(&self) -> &AnyController {
+    pub fn controller(&self) -> &C {
         &self.controller
     }
 

@@ -23,7 +23,7 @@ const SPREAD: f64 = 1.0 / 1.2;
 /// The same below half of the slow-start threshold.
 const SPREAD_SLOW_START: f64 = 1.0 / 2.0;
 
-impl Sender {
+impl<C: Controller> Sender<C> {
     /// A packet goes now; says when the next one may, with a window of so many bytes.
     #[cold]
     pub(super) fn pace(&mut self, window: u64, now: Time) {

@@ -4,7 +4,7 @@ use super::Sender;
 use accord_control::{Acked, Congestion, Controller, PathView, Recovery};
 use accord_units::{Bytes, Duration, Time};
 
-impl Sender {
+impl<C: Controller> Sender<C> {
     /// The path as it was before a loss was found: all that is sent and not acknowledged
     /// counts as in flight, which is FlightSize of RFC 5681, but for what was sent beyond the
     /// window because packets arrived out of order (limited transmit, which eq. 4 must not
