@@ -46,7 +46,7 @@ impl Clock {
     #[allow(clippy::disallowed_methods, reason = "here is where time comes in")]
     pub fn now(&self) -> Time {
         let since = Instant::now().saturating_duration_since(self.start);
-        Time::ZERO + from_std(since)
+        Time::ZERO + Duration::from(since)
     }
 
     /// The calendar clock, on which the kernel stamps packets, against this one.
@@ -100,18 +100,14 @@ impl Calendar {
     pub fn time(&self, stamp: TimeSpec, limit: Time) -> Time {
         let (stamp, reads) = (stamp.into(), self.reads.into());
         let at = match std::time::Duration::checked_sub(stamp, reads) {
-            Some(after) => self.now + from_std(after),
+            Some(after) => self.now + Duration::from(after),
             None => {
-                let age = from_std(std::time::Duration::saturating_sub(reads, stamp));
+                let age = Duration::from(std::time::Duration::saturating_sub(reads, stamp));
                 Time::from_ps(self.now.as_ps().saturating_sub(age.as_ps()))
             }
         };
         at.min(limit)
     }
-}
-
-fn from_std(d: std::time::Duration) -> Duration {
-    Duration::from_ns(u64::try_from(d.as_nanos()).unwrap_or(u64::MAX))
 }
 
 /// CPU time that this thread has used, in all and in the kernel.

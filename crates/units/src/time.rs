@@ -188,6 +188,21 @@ impl Mul<u64> for Duration {
     }
 }
 
+/// Saturates at 213 days, the most that there is.
+impl From<std::time::Duration> for Duration {
+    fn from(d: std::time::Duration) -> Duration {
+        let ps = d.as_nanos().saturating_mul(u128::from(PS_PER_NS));
+        Duration(u64::try_from(ps).unwrap_or(u64::MAX))
+    }
+}
+
+/// Cuts off what is less than a nanosecond.
+impl From<Duration> for std::time::Duration {
+    fn from(d: Duration) -> std::time::Duration {
+        std::time::Duration::from_nanos(d.0 / PS_PER_NS)
+    }
+}
+
 /// The units of time, shortest first.
 pub(crate) const UNITS: &[Unit] = &[
     Unit::new("ps", 1.0),
@@ -228,5 +243,20 @@ impl fmt::Display for Duration {
 impl fmt::Display for Time {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         self.since_start().fmt(f)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::time::Duration as Std;
+
+    #[test]
+    fn the_time_of_the_standard_library_goes_in_and_out() {
+        let there = Duration::from(Std::new(2, 3));
+        assert_eq!(there, Duration::from_secs(2) + Duration::from_ns(3));
+        assert_eq!(Std::from(there), Std::new(2, 3));
+        assert_eq!(Std::from(Duration::from_ps(1999)), Std::from_nanos(1));
+        assert_eq!(Duration::from(Std::MAX), Duration::MAX);
     }
 }
