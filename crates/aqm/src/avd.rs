@@ -143,3 +143,26 @@ impl Aqm for Avd {
         }
     }
 }
+
+accord_family::config! {
+    /// The parameters of AVD.
+    pub struct Config of FAMILY {
+        /// The utilisation that the link settles at.
+        pub utilisation: f64,
+        /// How fast the virtual capacity adapts, in 1/s; its product with the longest round-trip time should stay well below 1.
+        pub gain: f64,
+        /// The most that the virtual queue may hold, as a delay.
+        pub max_delay: Duration,
+    }
+}
+
+impl Config {
+    /// Makes the queue discipline.
+    ///
+    /// # Errors
+    /// As [`Config::values`].
+    pub fn build(&self) -> Result<Avd, String> {
+        let values = self.values()?;
+        Ok(Avd::new(&values))
+    }
+}

@@ -182,3 +182,28 @@ impl Aqm for Avq {
         verdict
     }
 }
+
+accord_family::config! {
+    /// The parameters of AVQ.
+    pub struct Config of FAMILY {
+        /// The utilisation that the link settles at.
+        pub utilisation: f64,
+        /// How fast the virtual capacity adapts, in 1/s; its product with the longest round-trip time should stay well below 1.
+        pub gain: f64,
+        /// Size of the virtual buffer, in bytes; the port's own limit if not given, and 100 KB where that has no end.
+        pub buffer: Option<Size>,
+        /// Marks packets that can be marked instead of dropping them.
+        pub ecn: bool,
+    }
+}
+
+impl Config {
+    /// Makes the queue discipline.
+    ///
+    /// # Errors
+    /// As [`Config::values`].
+    pub fn build(&self) -> Result<Avq, String> {
+        let values = self.values()?;
+        Ok(Avq::new(&values))
+    }
+}

@@ -40,8 +40,8 @@
 
 use crate::{Aggregate, Aimd, Aqm, Class, Entropy, PacketMeta, QueueView, Verdict};
 use crate::{AnyAqm, Maker};
-use accord_family::{Dynamics, Family, Kind, Param, Price, Role, Values};
-use accord_units::{Duration, Size, Time};
+use accord_family::{Dynamics, Family, Kind, Param, Price, Role, Values, set};
+use accord_units::{Duration, Rate, Size, Time};
 
 /// BAT as the scenario language sees it.
 pub static FAMILY: Family = Family {
@@ -393,5 +393,78 @@ impl Aimd for Bat {
 
     fn set_decrease(&mut self, index: usize, decrease: f64) {
         self.aggregates[index].decrease = decrease;
+    }
+}
+
+accord_family::config! {
+    /// The parameters of BAT.
+    pub struct Config of FAMILY {
+        /// Time from one update of the transmit probabilities to the next.
+        pub period: Duration,
+        /// Change of a transmit probability in a period while a rate is out of its bounds.
+        pub step: f64,
+        /// Increase of a transmit probability in a period while bandwidth is left.
+        pub increase: f64,
+        /// Share that a transmit probability loses in a period while none is left, of an aggregate that offers the link's rate c.
+        pub decrease: f64,
+        /// Weight of the latest value in the average of the excess-bandwidth signal.
+        pub memory: f64,
+        /// Weight of the latest period in the average of the offered rate.
+        pub offered_memory: f64,
+        /// The queue below which bandwidth may be left; a quarter of the buffer if not given (of 20 ms, where the buffer has no limit in bytes).
+        pub threshold: Option<Size>,
+        /// The part of the link's rate below which bandwidth is left, whatever is queued.
+        pub busy: f64,
+    }
+}
+
+/// The parameters of an aggregate.
+#[derive(Clone, Debug, PartialEq)]
+pub struct AggregateConfig {
+    /// The rate that the aggregate has for sure; none if not given.
+    pub min: Option<Rate>,
+    /// The rate that it never has more than; no bound if not given.
+    pub max: Option<Rate>,
+    /// Its increase against that of the others, and so its rate.
+    pub weight: f64,
+    /// Its own decrease, instead of that of all.
+    pub decrease: Option<f64>,
+}
+
+impl Default for AggregateConfig {
+    fn default() -> AggregateConfig {
+        AggregateConfig {
+            min: None,
+            max: None,
+            weight: 1.0,
+            decrease: None,
+        }
+    }
+}
+
+impl AggregateConfig {
+    fn set(&self, of: &mut Values) -> Result<(), String> {
+        set(of, "min", &self.min)?;
+        set(of, "max", &self.max)?;
+        set(of, "weight", &self.weight)?;
+        set(of, "decrease", &self.decrease)?;
+        Ok(())
+    }
+}
+
+impl Config {
+    /// Makes the queue discipline for these aggregates, by name, in the order in which packets
+    /// count them.
+    ///
+    /// # Errors
+    /// As [`Config::values`], and when a parameter of an aggregate is out of its range.
+    pub fn build(&self, aggregates: &[(&str, AggregateConfig)]) -> Result<Bat, String> {
+        let mut values = self.values()?;
+        for (name, aggregate) in aggregates {
+            let set = aggregate.set(values.aggregate_mut(name));
+            set.map_err(|why| format!("{name}: {why}"))?;
+        }
+        (FAMILY.check)(&values)?;
+        Ok(Bat::new(&values))
     }
 }

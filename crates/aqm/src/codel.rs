@@ -202,3 +202,26 @@ impl Aqm for Codel {
         self.signal(packet)
     }
 }
+
+accord_family::config! {
+    /// The parameters of CoDel.
+    pub struct Config of FAMILY {
+        /// The delay that a queue may keep.
+        pub target: Duration,
+        /// How long all packets must have waited longer than the target before one is dropped: about the longest round-trip time.
+        pub interval: Duration,
+        /// Marks packets that can be marked instead of dropping them.
+        pub ecn: bool,
+    }
+}
+
+impl Config {
+    /// Makes the queue discipline.
+    ///
+    /// # Errors
+    /// As [`Config::values`].
+    pub fn build(&self) -> Result<Codel, String> {
+        let values = self.values()?;
+        Ok(Codel::new(&values))
+    }
+}

@@ -27,7 +27,7 @@ use crate::codel::{ECN, INTERVAL, TARGET};
 use crate::{AnyAqm, Maker};
 use crate::{Aqm, Codel, Entropy, PacketMeta, QueueView, Structure, Verdict};
 use accord_family::{Dynamics, Family, Kind, Param, Price, Role, Values};
-use accord_units::{Bytes, Size, Time};
+use accord_units::{Bytes, Duration, Size, Time};
 
 /// FQ-CoDel as the scenario language sees it.
 pub static FAMILY: Family = Family {
@@ -130,5 +130,34 @@ impl Aqm for FqCodel {
         _: &mut dyn Entropy,
     ) -> Verdict {
         Verdict::Pass
+    }
+}
+
+accord_family::config! {
+    /// The parameters of FQ-CoDel.
+    pub struct Config of FAMILY {
+        /// Queues that flows are spread over.
+        pub queues: u64,
+        /// What a queue may send in its turn, in bytes.
+        pub quantum: Size,
+        /// The most packets that are dropped at once where a packet does not fit; never more than half of what their queue holds.
+        pub batch: u64,
+        /// The delay that a queue may keep.
+        pub target: Duration,
+        /// How long all packets must have waited longer than the target before one is dropped: about the longest round-trip time.
+        pub interval: Duration,
+        /// Marks packets that can be marked instead of dropping them.
+        pub ecn: bool,
+    }
+}
+
+impl Config {
+    /// Makes the queue discipline.
+    ///
+    /// # Errors
+    /// As [`Config::values`].
+    pub fn build(&self) -> Result<FqCodel, String> {
+        let values = self.values()?;
+        Ok(FqCodel::new(&values))
     }
 }

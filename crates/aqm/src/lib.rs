@@ -6,18 +6,18 @@
 //! scenario language then have it. A discipline of another crate needs none of this, see
 //! [`AnyAqm::foreign`].
 
-mod avd;
-mod avq;
-mod bat;
-mod clcc;
-mod codel;
+pub mod avd;
+pub mod avq;
+pub mod bat;
+pub mod clcc;
+pub mod codel;
 mod droptail;
-mod fq_codel;
+pub mod fq_codel;
 mod maker;
-mod pie;
-mod red;
+pub mod pie;
+pub mod red;
 mod registry;
-mod rem;
+pub mod rem;
 mod virtual_queue;
 
 pub use avd::Avd;

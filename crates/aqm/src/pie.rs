@@ -261,3 +261,36 @@ impl Aqm for Pie {
         self.updated = now;
     }
 }
+
+accord_family::config! {
+    /// The parameters of PIE.
+    pub struct Config of FAMILY {
+        /// The delay to hold.
+        pub target: Duration,
+        /// Time from one update of the probability to the next.
+        pub period: Duration,
+        /// Change of the probability a period for each second above the target, in 1/s.
+        pub alpha: f64,
+        /// Change of the probability for each second that the delay has grown in a period, in 1/s.
+        pub beta: f64,
+        /// How long a queue may build up after a calm before anything is dropped.
+        pub max_burst: Duration,
+        /// Nothing is dropped while no more than two of these are queued, in bytes.
+        pub mean_packet: Size,
+        /// Marks packets that can be marked instead of dropping them, up to the threshold.
+        pub ecn: bool,
+        /// Probability from which on packets are dropped that could be marked.
+        pub mark_threshold: f64,
+    }
+}
+
+impl Config {
+    /// Makes the queue discipline.
+    ///
+    /// # Errors
+    /// As [`Config::values`].
+    pub fn build(&self) -> Result<Pie, String> {
+        let values = self.values()?;
+        Ok(Pie::new(&values))
+    }
+}

@@ -306,3 +306,36 @@ impl Aqm for Red {
         Verdict::Pass
     }
 }
+
+accord_family::config! {
+    /// The parameters of RED.
+    pub struct Config of FAMILY {
+        /// Average queue below which every packet passes.
+        pub min_threshold: Size,
+        /// Average queue at which the probability reaches its maximum.
+        pub max_threshold: Size,
+        /// Weight of each arrival in the average queue.
+        pub weight: f64,
+        /// Probability at the upper threshold.
+        pub max_probability: f64,
+        /// Lets the probability rise to 1 at twice the upper threshold, instead of jumping there.
+        pub gentle: bool,
+        /// Marks packets that can be marked instead of dropping them.
+        pub ecn: bool,
+        /// Lets a packet pass that finds at most one packet waiting behind the one in service, whatever the average, and the first one after it, as ns-2 does.
+        pub spare_short: bool,
+        /// With thresholds in bytes, the size of a packet to which the probability belongs; a smaller one is dropped or marked less often in proportion.
+        pub packet: Size,
+    }
+}
+
+impl Config {
+    /// Makes the queue discipline.
+    ///
+    /// # Errors
+    /// As [`Config::values`].
+    pub fn build(&self) -> Result<Red, String> {
+        let values = self.values()?;
+        Ok(Red::new(&values))
+    }
+}

@@ -212,3 +212,32 @@ impl Aqm for Rem {
         self.updated = now;
     }
 }
+
+accord_family::config! {
+    /// The parameters of REM.
+    pub struct Config of FAMILY {
+        /// Base of the exponential: a packet passes unmarked with probability φ to the minus price in milliseconds.
+        pub phi: f64,
+        /// Change of the price, in milliseconds, for each packet too many.
+        pub gain: f64,
+        /// What a queued packet counts against one that arrived too many.
+        pub backlog_weight: f64,
+        /// Time from one update of the price to the next.
+        pub period: Duration,
+        /// What counts as one packet, in bytes.
+        pub packet: Size,
+        /// Marks packets that can be marked instead of dropping them.
+        pub ecn: bool,
+    }
+}
+
+impl Config {
+    /// Makes the queue discipline.
+    ///
+    /// # Errors
+    /// As [`Config::values`].
+    pub fn build(&self) -> Result<Rem, String> {
+        let values = self.values()?;
+        Ok(Rem::new(&values))
+    }
+}

@@ -41,7 +41,7 @@ use crate::tcp_window::{ECN, INITIAL_WINDOW, SACK, TcpWindow, marks, recovery};
 use crate::{Acked, Allowance, Capabilities, Congestion, Controller, PathView};
 use crate::{AnyController, Maker, Transport};
 use accord_family::{Dynamics, Family, Kind, Objective, Param, Role, Values};
-use accord_units::{Bytes, Duration, Time};
+use accord_units::{Bytes, Duration, Size, Time};
 
 /// CUBIC as the scenario language sees it.
 pub static FAMILY: Family = Family {
@@ -299,5 +299,36 @@ impl Controller for Cubic {
 
     fn capabilities(&self) -> Capabilities {
         self.capabilities
+    }
+}
+
+accord_family::config! {
+    /// The parameters of CUBIC.
+    pub struct Config of FAMILY {
+        /// Steepness of the cubic function, in packets per cubic second.
+        pub c: f64,
+        /// What a loss leaves of the window.
+        pub beta: f64,
+        /// Leaves room for newcomers: remembers less than the window that a loss ended, where windows fall.
+        pub fast_convergence: bool,
+        /// Ends slow start when the round-trip time rises, by HyStart++.
+        pub hystart: bool,
+        /// Window at the start; at least one packet.
+        pub initial_window: Size,
+        /// Repairs losses by selective acknowledgements.
+        pub sack: bool,
+        /// Lets its packets be marked instead of dropped, and takes marks for losses.
+        pub ecn: bool,
+    }
+}
+
+impl Config {
+    /// Makes the controller for packets of this size.
+    ///
+    /// # Errors
+    /// As [`Config::values`].
+    pub fn build(&self, packet: Bytes) -> Result<Cubic, String> {
+        let values = self.values()?;
+        Ok(Cubic::new(&values, packet))
     }
 }

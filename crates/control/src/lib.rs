@@ -9,22 +9,22 @@
 //! crate needs none of this, see [`AnyController::foreign`].
 
 mod acc;
-mod cubic;
+pub mod cubic;
 pub mod estimator;
 mod hystart;
 mod law;
 mod maker;
 mod meter;
 mod monaco;
-mod multcp;
+pub mod multcp;
 mod policy;
 mod registry;
-mod reno;
+pub mod reno;
 mod service;
 mod tcp_window;
 mod unresponsive;
-mod vegas;
-mod vegas_rem;
+pub mod vegas;
+pub mod vegas_rem;
 
 pub use acc::Acc;
 pub use cubic::Cubic;

@@ -32,7 +32,7 @@ use crate::tcp_window::{ECN, INITIAL_WINDOW, SACK, TcpWindow, marks, recovery};
 use crate::{Acked, Allowance, Capabilities, Congestion, Controller, PathView};
 use crate::{AnyController, Maker, Transport};
 use accord_family::{Dynamics, Family, Objective, Param, Role, Service, Values};
-use accord_units::{Bytes, Time};
+use accord_units::{Bytes, Size, Time};
 
 /// MulTCP as the scenario language sees it.
 pub static FAMILY: Family = Family {
@@ -149,5 +149,28 @@ impl Controller for MulTcp {
 
     fn capabilities(&self) -> Capabilities {
         self.capabilities
+    }
+}
+
+accord_family::config! {
+    /// The parameters of MulTCP.
+    pub struct Config of FAMILY {
+        /// Window at the start; at least one packet.
+        pub initial_window: Size,
+        /// Repairs losses by selective acknowledgements.
+        pub sack: bool,
+        /// Lets its packets be marked instead of dropped, and takes marks for losses.
+        pub ecn: bool,
+    }
+}
+
+impl Config {
+    /// Makes the controller for packets of this size.
+    ///
+    /// # Errors
+    /// As [`Config::values`].
+    pub fn build(&self, packet: Bytes) -> Result<MulTcp, String> {
+        let values = self.values()?;
+        Ok(MulTcp::new(&values, packet))
     }
 }

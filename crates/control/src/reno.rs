@@ -33,7 +33,7 @@ use crate::{AnyController, Maker, Transport};
 use accord_family::{
     Dynamics, Family, FlowFacts, Objective, Role, Values, WindowDynamics, WindowLaw,
 };
-use accord_units::{Bytes, Time};
+use accord_units::{Bytes, Size, Time};
 
 /// Reno as the scenario language sees it.
 pub static RENO: Family = Family {
@@ -160,5 +160,51 @@ impl Controller for Reno {
 
     fn capabilities(&self) -> Capabilities {
         self.capabilities
+    }
+}
+
+accord_family::config! {
+    /// The parameters of Reno.
+    pub struct RenoConfig of RENO {
+        /// Window at the start; at least one packet.
+        pub initial_window: Size,
+        /// Lets its packets be marked instead of dropped, and takes marks for losses.
+        pub ecn: bool,
+    }
+}
+
+impl RenoConfig {
+    /// Makes the controller for packets of this size.
+    ///
+    /// # Errors
+    /// As [`RenoConfig::values`].
+    pub fn build(&self, packet: Bytes) -> Result<Reno, String> {
+        let values = self.values()?;
+        Ok(Reno::new(&values, packet, Recovery::Reno))
+    }
+}
+
+accord_family::config! {
+    /// The parameters of NewReno.
+    pub struct NewRenoConfig of NEWRENO {
+        /// Window at the start; at least one packet.
+        pub initial_window: Size,
+        /// Without sack: only the first partial acknowledgement of a recovery sets the retransmission timer again, so that many losses of a window end in slow start; if false each does, and a loss is repaired in each round trip (slow but steady).
+        pub impatient: bool,
+        /// Repairs losses by selective acknowledgements.
+        pub sack: bool,
+        /// Lets its packets be marked instead of dropped, and takes marks for losses.
+        pub ecn: bool,
+    }
+}
+
+impl NewRenoConfig {
+    /// Makes the controller for packets of this size.
+    ///
+    /// # Errors
+    /// As [`NewRenoConfig::values`].
+    pub fn build(&self, packet: Bytes) -> Result<Reno, String> {
+        let values = self.values()?;
+        Ok(Reno::new(&values, packet, recovery(&values)))
     }
 }

@@ -53,7 +53,7 @@ use accord_family::{
     BaseRtt, Dynamics, Family, FlowFacts, Kind, Objective, Param, Reads, Role, Service, Target,
     Values, WindowDynamics,
 };
-use accord_units::{Bytes, Duration, Time};
+use accord_units::{Bytes, Duration, Rate, Size, Time};
 use std::f64::consts::LN_2;
 use thresholds::{check, target};
 
@@ -105,7 +105,7 @@ pub(crate) const GAMMA: Param = Param {
 pub(crate) const BASE_RTT: Param = Param {
     name: "base_rtt",
     symbol: "d",
-    kind: Kind::Choice(&["measured", "known"]),
+    kind: Kind::Choice(BaseRttSource::WORDS),
     default: "measured",
     doc: "Whether the base round-trip time is the smallest sample, or the true one of the \
           network, which no real sender is told.",
@@ -411,5 +411,85 @@ impl Controller for Vegas {
 
     fn set_base_rtt(&mut self, base_rtt: Duration) {
         self.estimator.tell(base_rtt);
+    }
+}
+
+accord_family::choice! {
+    /// The source of the base round-trip time.
+    pub enum BaseRttSource {
+        /// The smallest sample.
+        Measured = "measured",
+        /// The network, which tells no real sender.
+        Known = "known",
+    }
+}
+
+accord_family::config! {
+    /// The parameters of Vegas.
+    pub struct Config of VEGAS {
+        /// The window grows while fewer are queued; 1 pkt where no rates are given.
+        pub alpha: Option<Size>,
+        /// The window shrinks while more are queued; 3 pkt where no rates are given.
+        pub beta: Option<Size>,
+        /// Instead of alpha: the amount per base round-trip time.
+        pub alpha_rate: Option<Rate>,
+        /// Instead of beta: the amount per base round-trip time.
+        pub beta_rate: Option<Rate>,
+        /// Slow start ends when more are queued.
+        pub gamma: Size,
+        /// Whether the base round-trip time is the smallest sample, or the true one of the network, which no real sender is told.
+        pub base_rtt: BaseRttSource,
+        /// Window at the start; at least one packet.
+        pub initial_window: Size,
+        /// Repairs losses by selective acknowledgements.
+        pub sack: bool,
+        /// Lets its packets be marked instead of dropped, and takes marks for losses.
+        pub ecn: bool,
+    }
+}
+
+impl Config {
+    /// Makes the controller for packets of this size.
+    ///
+    /// # Errors
+    /// As [`Config::values`].
+    pub fn build(&self, packet: Bytes) -> Result<Vegas, String> {
+        let values = self.values()?;
+        Ok(Vegas::new(&values, packet, base_rtt(&values)))
+    }
+}
+
+accord_family::config! {
+    /// The parameters of Vegas-k.
+    pub struct ConfigK of VEGAS_K {
+        /// How many round-trip time samples the base is the smallest of.
+        pub k: u64,
+        /// The window grows while fewer are queued; 1 pkt where no rates are given.
+        pub alpha: Option<Size>,
+        /// The window shrinks while more are queued; 3 pkt where no rates are given.
+        pub beta: Option<Size>,
+        /// Instead of alpha: the amount per base round-trip time.
+        pub alpha_rate: Option<Rate>,
+        /// Instead of beta: the amount per base round-trip time.
+        pub beta_rate: Option<Rate>,
+        /// Slow start ends when more are queued.
+        pub gamma: Size,
+        /// Window at the start; at least one packet.
+        pub initial_window: Size,
+        /// Repairs losses by selective acknowledgements.
+        pub sack: bool,
+        /// Lets its packets be marked instead of dropped, and takes marks for losses.
+        pub ecn: bool,
+    }
+}
+
+impl ConfigK {
+    /// Makes the controller for packets of this size.
+    ///
+    /// # Errors
+    /// As [`ConfigK::values`].
+    pub fn build(&self, packet: Bytes) -> Result<Vegas, String> {
+        let values = self.values()?;
+        Ok(Vegas::new(&values, packet, last(&values)))
     }
 }

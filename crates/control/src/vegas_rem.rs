@@ -39,7 +39,7 @@ use accord_family::{
     Dynamics, Family, FlowFacts, Kind, Objective, Param, Reads, Role, Target, Values,
     WindowDynamics,
 };
-use accord_units::{Bytes, Duration, Size, Time};
+use accord_units::{Bytes, Duration, Rate, Size, Time};
 
 /// Vegas with REM as the scenario language sees it.
 pub static FAMILY: Family = Family {
@@ -203,5 +203,38 @@ impl Controller for VegasRem {
 
     fn set_base_rtt(&mut self, base_rtt: Duration) {
         self.vegas.set_base_rtt(base_rtt);
+    }
+}
+
+accord_family::config! {
+    /// The parameters of Vegas/REM.
+    pub struct Config of FAMILY {
+        /// Rate times price that the flow keeps to; 2 pkt where no rate is given.
+        pub alpha: Option<Size>,
+        /// Instead of alpha: the amount per base round-trip time.
+        pub alpha_rate: Option<Rate>,
+        /// Base of the marking; has to be that of the links.
+        pub phi: f64,
+        /// How many packets the share of marks is averaged over.
+        pub memory: u64,
+        /// Slow start ends when more are queued.
+        pub gamma: Size,
+        /// Whether the base round-trip time is the smallest sample, or the true one of the network, which no real sender is told.
+        pub base_rtt: vegas::BaseRttSource,
+        /// Window at the start; at least one packet.
+        pub initial_window: Size,
+        /// Repairs losses by selective acknowledgements.
+        pub sack: bool,
+    }
+}
+
+impl Config {
+    /// Makes the controller for packets of this size.
+    ///
+    /// # Errors
+    /// As [`Config::values`].
+    pub fn build(&self, packet: Bytes) -> Result<VegasRem, String> {
+        let values = self.values()?;
+        Ok(VegasRem::new(&values, packet))
     }
 }

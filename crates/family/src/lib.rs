@@ -6,6 +6,7 @@
 //! its [`Dynamics`], and the packet engines what makes one.
 
 mod catalogue;
+mod config;
 mod dynamics;
 mod family;
 mod markdown;
@@ -15,6 +16,7 @@ mod service;
 mod values;
 
 pub use catalogue::Catalogue;
+pub use config::{Field, differences, set};
 pub use dynamics::{
     BaseRtt, Dynamics, FlowFacts, QueueDynamics, QueueFacts, QueueLaw, Reads, WindowDynamics,
     WindowLaw,
