@@ -1,8 +1,8 @@
-//! The controllers and queue disciplines that there are.
+//! The catalogue of the controllers and queue disciplines that come with Accord.
 
 use accord_family::{Catalogue, Family, Role};
 
-/// The controllers and queue disciplines that come with Accord.
+/// Returns the controllers and queue disciplines that come with Accord.
 pub fn catalogue() -> Catalogue {
     Catalogue {
         controllers: accord_control::FAMILIES,
@@ -10,12 +10,12 @@ pub fn catalogue() -> Catalogue {
     }
 }
 
-/// The controllers and queue disciplines that come with Accord, and these. They are kept until
-/// the program ends.
+/// Returns the controllers and queue disciplines that come with Accord together with these. They
+/// are kept until the program ends.
 ///
 /// # Panics
-/// When two have one name, or one has no maker of its kind, or defaults that its own table
-/// refuses: errors of its author, found before anything runs.
+/// Panics if two have one name, or if one has no maker of its kind, or if one has defaults that its
+/// own table refuses. These are errors of its author, and they are found before anything runs.
 pub fn catalogue_with(
     controllers: &[&'static Family],
     disciplines: &[&'static Family],

@@ -1,4 +1,4 @@
-//! Runs scenarios in engines, one or many.
+//! Runs of scenarios in engines, one or many.
 
 use crate::Error;
 use accord_live::Mode;
@@ -7,14 +7,14 @@ use accord_scenario::{Engine, Scenario};
 use rayon::prelude::*;
 use std::cmp::Reverse;
 
-/// How engines run.
+/// The options of engines.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Options {
-    /// The medium of live runs; by default the best that is possible here.
+    /// The medium of live runs. The default is the best one that is possible here.
     pub live: Option<Mode>,
 }
 
-/// The medium that was asked for, or the best that is possible here.
+/// Returns the medium that was asked for, or the best one that is possible here.
 pub fn live_mode(asked_for: Option<Mode>) -> Mode {
     asked_for.unwrap_or_else(|| match accord_live::obstacle(Mode::Namespaces, &[]) {
         None => Mode::Namespaces,
@@ -25,8 +25,8 @@ pub fn live_mode(asked_for: Option<Mode>) -> Mode {
 /// Runs a scenario in an engine.
 ///
 /// # Errors
-/// When the observer stops it, the scenario has no result in that engine, or the machine does not
-/// allow it.
+/// Fails if the observer stops the run, the scenario has no result in that engine, or the machine
+/// does not allow it.
 pub fn run(
     scenario: &Scenario,
     engine: Engine,
@@ -44,14 +44,15 @@ pub fn run(
 /// A run that is to be made.
 #[derive(Clone, Copy, Debug)]
 pub struct Job<'a> {
-    /// What is run.
+    /// The scenario to run.
     pub scenario: &'a Scenario,
-    /// In which engine.
+    /// The engine that runs it.
     pub engine: Engine,
 }
 
 impl Job<'_> {
-    /// How long it takes, relative to others: a run takes as long as it has packets to move.
+    /// Returns the work of the run, relative to others. A run takes as long as it has packets to
+    /// move.
     fn work(&self) -> u64 {
         let packets = self.scenario.flows.iter().map(|f| f.packet.get());
         self.scenario.duration.as_ps() / packets.min().unwrap_or(1).max(1)
@@ -59,11 +60,10 @@ impl Job<'_> {
 }
 
 /// Makes runs on all cores and calls `done` for each as it is done. A live run has the machine for
-/// itself. The runs come back in the order of their jobs, and do not depend on how many cores
-/// there are.
+/// itself. The runs come back in the order of their jobs, and do not depend on the number of cores.
 ///
 /// # Errors
-/// The first error of a run; `done` has been called for those before.
+/// Returns the first error of a run. `done` has been called for the runs before it.
 pub fn run_all<O: Observer>(
     jobs: &[Job],
     options: &Options,
@@ -78,7 +78,7 @@ pub fn run_all<O: Observer>(
     };
     let is_live = |i: &usize| jobs[*i].engine == Engine::Live;
     let (live, mut others): (Vec<usize>, Vec<usize>) = (0..jobs.len()).partition(is_live);
-    // The longest first, so that none is alone at the end.
+    // The longest run begins first, so that none is alone at the end.
     others.sort_by_key(|i| Reverse(jobs[*i].work()));
     let made: Result<Vec<_>, Error> = (others.into_par_iter().with_max_len(1)).map(make).collect();
     let mut made = made?;

@@ -1,4 +1,4 @@
-//! Errors.
+//! The error type of the library.
 
 use accord_fluid::FluidError;
 use accord_language::{Errors, ScenarioError};
@@ -6,13 +6,13 @@ use accord_live::LiveError;
 use accord_sim::SimError;
 use accord_theory::EquilibriumError;
 
-/// Why there is no result.
+/// The reason why there is no result.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
-    /// The scenario is wrong; each error has its place.
+    /// The scenario is wrong. Each error has its place.
     #[error(transparent)]
     Scenario(#[from] Errors),
-    /// There is neither a file nor a scenario of that name.
+    /// There is neither a file nor a built-in scenario of that name.
     #[error("there is no file and no scenario \"{0}\"")]
     Unknown(String),
     /// A text is not of the form PATH=VALUE.
@@ -27,16 +27,16 @@ pub enum Error {
     /// The scenario has something that no live run can have.
     #[error("live: {0}")]
     Live(String),
-    /// This machine, or this user on it, cannot do it.
+    /// This machine, or this user on it, cannot run it.
     #[error("live: {0}")]
     Unable(String),
-    /// The observer stopped it.
+    /// The observer stopped the run.
     #[error("interrupted")]
     Interrupted,
 }
 
 impl Error {
-    /// A hint how to mend it.
+    /// Returns a hint on how to mend it.
     pub fn hint(&self) -> Option<&'static str> {
         match self {
             Error::Unknown(_) => {

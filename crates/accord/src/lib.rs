@@ -1,7 +1,7 @@
 //! Accord as a library: one scenario, four engines, and the results as plain data.
 //!
-//! [`load`] reads a scenario, [`run`] runs it in an engine, and [`report`] compares and shows what
-//! came out. The program `accord` is a thin user of this crate.
+//! [`load`] reads a scenario, [`run`] runs it in an engine, and [`report`] compares and shows the
+//! results. The program `accord` is a thin user of this crate.
 //!
 //! ```
 //! use accord::{Catalogue, Engine, Options, load, run};
@@ -18,13 +18,13 @@
 //! # Ok::<(), accord::Error>(())
 //! ```
 //!
-//! Everything else is in the rooms below, each a crate of its own that can be used alone.
+//! The rest is in the modules below. Each is a crate of its own that can be used alone.
 //!
-//! | room | what is in it |
+//! | module | content |
 //! |---|---|
-//! | [`units`], [`family`] | quantities; what a controller or discipline says of itself |
+//! | [`units`], [`family`] | quantities; the declarations of controllers and disciplines |
 //! | [`control`], [`aqm`] | controllers; queue disciplines |
-//! | [`traffic`], [`scenario`], [`language`] | what applications send; the network model; scenario files |
+//! | [`traffic`], [`scenario`], [`language`] | applications; the network model; scenario files |
 //! | [`port`], [`transport`] | output ports; endpoints and the wire format |
 //! | [`record`] | the record of a run |
 //! | [`solver`], [`theory`], [`fluid`], [`sim`], [`live`] | fair shares; the engines |

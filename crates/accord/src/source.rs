@@ -4,13 +4,13 @@ use crate::Error;
 use accord_language::File;
 use std::path::Path;
 
-/// Id and text of the scenarios that come with Accord.
+/// The ids and texts of the scenarios that come with Accord.
 pub const BUILT_IN: &[(&str, &str)] = include!(concat!(env!("OUT_DIR"), "/scenarios.rs"));
 
-/// Reads the scenario of that file name, or else of that id.
+/// Reads the scenario in the file of that name, or else the built-in one of that id.
 ///
 /// # Errors
-/// When there is none, or its text is not TOML.
+/// Fails if there is none, or if its text is not TOML.
 pub fn load(name: &str) -> Result<File, Error> {
     let path = Path::new(name);
     let built_in = BUILT_IN.iter().find(|(id, _)| *id == name);
@@ -24,7 +24,7 @@ pub fn load(name: &str) -> Result<File, Error> {
 /// Applies settings of the form PATH=VALUE.
 ///
 /// # Errors
-/// When one has another form, or leads nowhere.
+/// Fails if a setting has another form or its path leads nowhere.
 pub fn set(file: &mut File, settings: &[impl AsRef<str>]) -> Result<(), Error> {
     for setting in settings.iter().map(AsRef::as_ref) {
         let split = setting.split_once('=');

@@ -1,9 +1,9 @@
-//! Adaptive virtual delay: a queuing delay to react to, without the queue.
+//! Adaptive virtual delay: a queuing delay for flows to react to, without the queue.
 //!
-//! A virtual queue sees every arrival and is served at a virtual capacity C̃ that adapts
-//! as in AVQ. The delay it would cause is added to each in-band control packet that
-//! passes. Accumulation-based flows read it as if it were real and settle at utilisation
-//! γ while the real queue stays near empty. Nothing is dropped or marked.
+//! A virtual queue sees every arrival and is served at a virtual capacity C̃ that adapts as in AVQ.
+//! Each in-band control packet that passes collects the delay of the virtual queue.
+//! Accumulation-based flows read that delay as a real one. They settle at utilisation γ while the
+//! real queue stays almost empty. Nothing is dropped or marked.
 //!
 //! On each arrival of b bytes, s seconds after the previous one [Xia05 §IV-D, KS01]:
 //!
@@ -21,18 +21,18 @@
 //! | α      | `gain`        | 1/s  | 0.15    | 1e-6..1e3 | KS01   |
 //! | D      | `max_delay`   | s    | 1       | > 0       | –      |
 //!
-//! What the gain means: C̃ moves by α·(γ·C − λ) each second, λ being the arrival rate; so
-//! 1/α, 6.7 s by default, is how long the utilisation takes to settle. Take sources that
-//! hold a constant accumulation a, λ = a/t with t = VQ/C̃. Around the equilibrium
-//! (λ = C̃ = γ·C, t₀ = a/(γ·C)) the queue follows with rate 1/t₀ and the capacity with
-//! rate α, and the second does not drive the first: any α is stable as long as sources
-//! answer at once. They answer a round-trip time T late; the slow loop keeps its phase
-//! while α·T ≪ 1. The default leaves 60° and more up to T = 3.5 s; α·T beyond π/2 swings.
+//! The meaning of the gain: C̃ moves by α·(γ·C − λ) per second, where λ is the arrival rate. So the
+//! utilisation settles in about 1/α, which is 6.7 s by default. Take sources that hold a constant
+//! accumulation a, with λ = a/t and t = VQ/C̃. Around the equilibrium (λ = C̃ = γ·C, t₀ = a/(γ·C))
+//! the queue follows with rate 1/t₀ and the capacity with rate α. The capacity does not drive the
+//! queue. So any α is stable as long as sources answer at once. Sources answer a round-trip time T
+//! late, and the slow loop keeps its phase while α·T ≪ 1. The default leaves a phase margin of 60°
+//! and more up to T = 3.5 s. The loop oscillates if α·T is above π/2.
 //!
-//! Departures from the source: C̃ starts at γ·C (the source does not say); the delay does
-//! not count the transmission of the packet that collects it, as the physical queuing
-//! delay does not; VQ is bounded by D, the delay that also stands for a virtual capacity
-//! of zero (a link that is flooded by what does not respond).
+//! Departures from the source. C̃ starts at γ·C, because the source does not say where. The delay
+//! does not include the transmission time of the packet that collects it, as the physical queuing
+//! delay does not. VQ is bounded by the delay D. D is also the delay shown while the virtual
+//! capacity is zero, which is so when traffic that does not respond floods the link.
 
 use crate::avq::{GAIN, UTILISATION};
 use crate::virtual_queue::VirtualQueue;
@@ -41,7 +41,7 @@ use crate::{Aqm, Entropy, PacketMeta, QueueView, Verdict};
 use accord_family::{Dynamics, Family, Kind, Param, Price, QueueDynamics, QueueLaw, Role, Values};
 use accord_units::{Duration, Rate, Time};
 
-/// AVD as the scenario language sees it.
+/// The declaration of AVD.
 pub static FAMILY: Family = Family {
     name: "avd",
     doc: "Adaptive virtual delay: tells in-band control packets the delay of a virtual \
@@ -78,11 +78,11 @@ pub static FAMILY: Family = Family {
     },
 };
 
-/// The adaptive virtual delay.
+/// Adaptive virtual delay.
 #[derive(Clone, Debug)]
 pub struct Avd {
     queue: VirtualQueue,
-    /// The backlog that the last arrival found.
+    /// The virtual backlog that the last arrival found, in bytes.
     found: f64,
     utilisation: f64,
     gain: f64,
@@ -90,7 +90,7 @@ pub struct Avd {
 }
 
 impl Avd {
-    /// Builds it from its parameters.
+    /// Creates an AVD from its parameters.
     pub fn new(values: &Values) -> Avd {
         Avd {
             queue: VirtualQueue::default(),
@@ -101,7 +101,7 @@ impl Avd {
         }
     }
 
-    /// C̃: the virtual capacity; zero before the first arrival.
+    /// The virtual capacity C̃. It is zero before the first arrival.
     pub fn virtual_capacity(&self) -> Rate {
         Rate::from_bps_f64(self.queue.capacity * 8.0)
     }
@@ -135,7 +135,7 @@ impl Aqm for Avd {
         };
         let capacity = self.queue.capacity;
         let ahead = (self.found - capacity * now.since(last).as_secs_f64()).max(0.0);
-        // Compared as bytes, so that nothing is divided by a vanished capacity.
+        // The comparison is of bytes, so that nothing is divided by a capacity of zero.
         if ahead >= self.max_delay * capacity {
             Duration::from_secs_f64(self.max_delay)
         } else {

@@ -1,8 +1,8 @@
-//! Adaptive virtual queue: marks or drops what would overflow a virtual queue.
+//! Adaptive virtual queue: marks or drops packets that would overflow a virtual queue.
 //!
-//! The virtual queue sees every arrival but is served at a virtual capacity C̃ below the
-//! link's C. C̃ falls while more than γ·C arrives and rises while less does, so flows that
-//! back off on marks or losses settle at utilisation γ with hardly any real queue.
+//! The virtual queue sees every arrival but is served at a virtual capacity C̃ below the link's C.
+//! C̃ falls while more than γ·C arrives and rises while less arrives. So flows that back off on
+//! marks or losses settle at utilisation γ with hardly any real queue.
 //!
 //! On each arrival of b bytes, s seconds after the previous one [KS01 fig. 1]:
 //!
@@ -22,8 +22,8 @@
 //! | B      | `buffer`      | bytes | the port's limit   | > 0       | KS01   |
 //! | –      | `ecn`         | –     | false              | –         | RFC 3168 |
 //!
-//! Departures from the source: C̃ starts at γ·C (the source does not say). Control packets
-//! of the high-priority queue load the virtual queue but pass always.
+//! Departures from the source. C̃ starts at γ·C, because the source does not say where. Control
+//! packets of the high-priority queue load the virtual queue but always pass.
 
 use crate::virtual_queue::VirtualQueue;
 use crate::{AnyAqm, Maker};
@@ -33,7 +33,7 @@ use accord_family::{
 };
 use accord_units::{Bytes, Rate, Size, Time};
 
-/// γ, shared with AVD.
+/// The desired utilisation γ, shared with AVD.
 pub(crate) const UTILISATION: Param = Param {
     name: "utilisation",
     symbol: "γ",
@@ -46,7 +46,7 @@ pub(crate) const UTILISATION: Param = Param {
     source: "[KS01]",
 };
 
-/// α, shared with AVD.
+/// The gain α, shared with AVD.
 pub(crate) const GAIN: Param = Param {
     name: "gain",
     symbol: "α",
@@ -60,7 +60,7 @@ pub(crate) const GAIN: Param = Param {
     source: "[KS01]",
 };
 
-/// AVQ as the scenario language sees it.
+/// The declaration of AVQ.
 pub static FAMILY: Family = Family {
     name: "avq",
     doc: "Adaptive virtual queue: marks or drops what would overflow a virtual queue \
@@ -114,21 +114,23 @@ pub static FAMILY: Family = Family {
     },
 };
 
-/// The 100 packets of 1000 bytes of the simulations in KS01.
+/// The default of the virtual buffer in bytes: the 100 packets of 1000 bytes of the simulations in
+/// KS01.
 const DEFAULT_BUFFER: f64 = 100e3;
 
-/// The virtual buffer in bytes, where one is given.
+/// Returns the virtual buffer in bytes if one is given.
 fn own_buffer(values: &Values) -> Option<f64> {
     let size = values.size_opt("buffer");
     size.map(|size| size.bytes_f64(Bytes::new(1)))
 }
 
-/// The virtual buffer in bytes: what is given, or else what fits into the queue.
+/// Returns the virtual buffer in bytes: the one given, else the room of the queue, else the
+/// default.
 fn buffer(own: Option<f64>, fits: Option<f64>) -> f64 {
     own.or(fits).unwrap_or(DEFAULT_BUFFER)
 }
 
-/// The adaptive virtual queue.
+/// Adaptive virtual queue.
 #[derive(Clone, Debug)]
 pub struct Avq {
     queue: VirtualQueue,
@@ -139,7 +141,7 @@ pub struct Avq {
 }
 
 impl Avq {
-    /// Builds it from its parameters.
+    /// Creates an AVQ from its parameters.
     pub fn new(values: &Values) -> Avq {
         Avq {
             queue: VirtualQueue::default(),
@@ -150,7 +152,7 @@ impl Avq {
         }
     }
 
-    /// C̃: the virtual capacity; zero before the first arrival.
+    /// The virtual capacity C̃. It is zero before the first arrival.
     pub fn virtual_capacity(&self) -> Rate {
         Rate::from_bps_f64(self.queue.capacity * 8.0)
     }

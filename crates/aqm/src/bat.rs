@@ -1,8 +1,9 @@
-//! BAT: a transmit probability for each aggregate of traffic, steered by rates and by whether
-//! the link has bandwidth left.
+//! BAT: a transmit probability per aggregate of traffic, steered by rates and by whether the link
+//! has bandwidth left.
 //!
-//! A packet of aggregate i joins the queue with probability T_i, else it is dropped. Once a
-//! period Δt, with O_i the rate that the aggregate offered and f_i = T_i·O_i [Ple03 eq. 1],
+//! A packet of aggregate i joins the queue with probability T_i, else it is dropped. T_i is updated
+//! once per period Δt. Here O_i is the rate that the aggregate offered and f_i = T_i·O_i
+//! [Ple03 eq. 1]:
 //!
 //! ```text
 //!           min(1, T_i + w)         if f_i ≤ f_i,min      coarse: into the bounds
@@ -11,13 +12,13 @@
 //!           T_i·(1 − D_i·O_i)       otherwise             multiplicative decrease
 //! ```
 //!
-//! B is 1 while there is bandwidth to be had: the queue is short and does not grow, or the link
-//! serves less than it could. B̄ is its exponential average.
+//! B is 1 while the link has bandwidth left: the queue is short and does not grow, or the link
+//! serves less than it could. B̄ is the exponential average of B.
 //!
-//! The increase is a step of T, so of C_i·O_i in rate, and the decrease a share D_i·O_i of f_i:
-//! between them f_i ∝ C_i/D_i whatever is offered, weighted max-min fairness with the weights
-//! C_i/D_i (`theory::bat`). That is so for aggregates that do not respond. TCP gives way to each
-//! drop and gets less; [`crate::Clcc`] closes the loop around D_i.
+//! The increase is a step of T, so a step C_i·O_i of the rate. The decrease is the share D_i·O_i of
+//! f_i. Together they give f_i ∝ C_i/D_i whatever is offered. This is weighted max-min fairness
+//! with the weights C_i/D_i (`theory::bat`). It holds for aggregates that do not respond. TCP gives
+//! way to each drop and gets less. [`crate::Clcc`] closes the loop around D_i.
 //!
 //! | symbol | field       | unit   | default            | range   | source |
 //! |--------|-------------|--------|--------------------|---------|--------|
@@ -30,20 +31,20 @@
 //! | –      | `threshold` | –      | a quarter of the buffer | > 0 | not in Ple03 |
 //! | –      | `busy`      | –      | 0.95               | 0..1    | not in Ple03 |
 //!
-//! and for each aggregate f_min, f_max, a weight (C_i = weight·C) and its own D_i·c.
+//! Each aggregate also has f_min, f_max, a weight (C_i = weight·C) and its own D_i·c.
 //!
-//! Departures from the source. The constants are not in it, nor in what B is made of. C and D were
-//! fitted to its figures (`tools/ple03/constants`, docs: CLCC), the others chosen; the experiment
-//! ple03-sensitivity shows how far conclusions depend on them. D is written times
-//! the rate c of the link, so that it has no unit and fits links of any speed. What the buffer has
-//! no room for is offered, too.
+//! Departures from the source. The source does not give the constants, nor the definition of B. C
+//! and D were fitted to its figures (`tools/ple03/constants`, docs: CLCC), and the others were
+//! chosen. The experiment ple03-sensitivity shows how far conclusions depend on them. D is written
+//! times the rate c of the link, so that it has no unit and fits links of any speed. Traffic for
+//! which the buffer has no room counts as offered, too.
 
 use crate::{Aggregate, Aimd, Aqm, Class, Entropy, PacketMeta, QueueView, Verdict};
 use crate::{AnyAqm, Maker};
 use accord_family::{Dynamics, Family, Kind, Param, Price, Role, Values, set};
 use accord_units::{Duration, Rate, Size, Time};
 
-/// BAT as the scenario language sees it.
+/// The declaration of BAT.
 pub static FAMILY: Family = Family {
     name: "bat",
     doc: "Bandwidth allocation: a transmit probability for each aggregate, by rates and by \
@@ -200,19 +201,20 @@ pub(crate) fn check(values: &Values) -> Result<(), String> {
     Ok(())
 }
 
-/// Shortest period: a shorter one has a simulator do nothing else.
+/// The shortest period. With a shorter one a simulator would do little else.
 pub(crate) const SHORTEST: Duration = Duration::from_us(10);
 
-/// Where the buffer's size in bytes is not known, it is taken for what the link sends in this.
+/// The time whose traffic at the link's rate stands for the size of the buffer, if that is not
+/// known in bytes.
 const UNKNOWN_BUFFER: Duration = Duration::from_ms(20);
 
 /// Bandwidth allocation.
 #[derive(Clone, Debug)]
 pub struct Bat {
     aggregates: Vec<State>,
-    /// B̄.
+    /// The averaged signal B̄.
     excess: f64,
-    /// Bytes queued at the last update.
+    /// The bytes queued at the last update.
     queued: u64,
     updated: Time,
     period: Duration,
@@ -223,29 +225,29 @@ pub struct Bat {
     busy: f64,
 }
 
-/// An aggregate's state and parameters.
+/// The state and the parameters of an aggregate.
 #[derive(Clone, Debug)]
 struct State {
-    /// T.
+    /// The transmit probability T.
     transmit: f64,
-    /// Bytes since the start: all that came, and what joined the queue.
+    /// The bytes since the start: all that arrived, and those that joined the queue.
     offered: u64,
     admitted: u64,
-    /// The same at the last update.
+    /// The same two at the last update.
     offered_then: u64,
     admitted_then: u64,
-    /// O, averaged, in bit/s.
+    /// The averaged offered rate O, in bit/s.
     rate: f64,
-    /// f_min and f_max, in bit/s.
+    /// The bounds f_min and f_max, in bit/s.
     floor: f64,
     ceiling: f64,
-    /// C_i and D_i·c.
+    /// The factors C_i and D_i·c.
     increase: f64,
     decrease: f64,
 }
 
 impl Bat {
-    /// Builds it from its parameters.
+    /// Creates a BAT from its parameters.
     pub fn new(values: &Values) -> Bat {
         let own: Vec<&Values> = values.aggregates().map(|(_, of)| of).collect();
         let state = |of: Option<&&Values>| {
@@ -265,7 +267,7 @@ impl Bat {
             }
         };
         Bat {
-            // All traffic is one aggregate where nothing tells of others.
+            // All traffic is one aggregate if none is configured.
             aggregates: match own.is_empty() {
                 true => vec![state(None)],
                 false => own.iter().map(|of| state(Some(of))).collect(),
@@ -282,14 +284,15 @@ impl Bat {
         }
     }
 
-    /// The aggregate of a packet; one that it was not told of counts as the last.
+    /// Returns the aggregate of a packet. An aggregate that is not configured counts as the last
+    /// one.
     #[inline]
     fn of(&mut self, packet: &PacketMeta) -> &mut State {
         let i = usize::from(packet.aggregate).min(self.aggregates.len() - 1);
         &mut self.aggregates[i]
     }
 
-    /// B: bandwidth is available, or soon will be.
+    /// Returns the signal B: bandwidth is available, or soon will be.
     fn has_room(&self, queue: &QueueView, seconds: f64) -> bool {
         let below = match self.threshold {
             Some(Size::Packets(n)) => (queue.packets as f64) < n,

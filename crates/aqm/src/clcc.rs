@@ -1,24 +1,27 @@
 //! CLCC: a slow loop on top of a discipline that increases additively and decreases
-//! multiplicatively, which steers each aggregate's decrease factor until rates are as wanted.
+//! multiplicatively. The loop steers each aggregate's decrease factor until the ratio of rates is
+//! as wanted.
 //!
-//! For each steered aggregate i, with r the ratio of its served rate to that of the aggregates
-//! that are not steered, and r_ref the same of what max-min fairness gives them by their
-//! shares [Ple03 eqs. 5, 6],
+//! The loop runs for each steered aggregate i. Here r is the ratio of its served rate to that of
+//! the aggregates that are not steered. r_ref is the same ratio of the rates that max-min fairness
+//! gives them by their shares [Ple03 eqs. 5, 6].
 //!
 //! ```text
 //!     x = (r_ref − r) / r_ref
 //!     D_i ← D_i + β·D_i·x,      β < 0, one of three by |x|
 //! ```
 //!
-//! within [floor, 1/ΣO] [Ple03 eq. 7]. Rates are sampled every 100 ms and averaged over 1 s; the
-//! loop runs every 1 s. An aggregate whose offered load is below what it should get, or below its
-//! floor, cannot be steered: then D_i falls by a tenth a step [Ple03 §IV-B, control preemption].
+//! D_i stays within [floor, 1/ΣO] [Ple03 eq. 7]. Rates are sampled every 100 ms and averaged over 1
+//! s. The loop runs every 1 s. An aggregate whose offered load is below its fair rate, or below its
+//! floor, cannot be steered. Its D_i then falls by a tenth per step
+//! [Ple03 §IV-B, control preemption].
 //!
-//! Two aggregates, one of them steered, are the paper's scheme. With more, each loop sees one
-//! ratio to the same reference, so that none disturbs another: to first order every error shrinks
-//! by 1 − |β| a step, whatever their number (`theory::bat`). What an aggregate with little to send
-//! leaves over is shared by the others, again by their shares. Where no aggregate is left alone,
-//! or none of those has traffic, the first one with traffic is the reference.
+//! The paper's scheme is two aggregates, one of them steered. With more aggregates each loop sees
+//! one ratio to the same reference, so that no loop disturbs another. To first order every error
+//! shrinks by the factor 1 − |β| per step, whatever the number of aggregates (`theory::bat`). The
+//! bandwidth that an aggregate with little traffic leaves over is shared by the others, again by
+//! their shares. The first aggregate with traffic is the reference if every aggregate is steered,
+//! or if none of the others has traffic.
 //!
 //! | symbol | field          | unit | default      | range       | source |
 //! |--------|----------------|------|--------------|-------------|--------|
@@ -32,10 +35,10 @@
 //! | –      | `preemption`   | –    | true         | –           | Ple03 §IV-B |
 //! | –      | `relief`       | –    | 0.1          | 0..0.9      | Ple03 §IV-B |
 //!
-//! Departures from the source. Its equation 6 has r_ref − r − 1 where equation 5 has r_ref − r,
-//! which would rest at r = r_ref − 1: equation 5 is meant. r is the ratio of averages, not the
-//! average of ratios, which one empty sample would make infinite. The lower bound is not 0,
-//! which a bilinear law could never leave.
+//! Departures from the source. Its equation 6 has r_ref − r − 1 where equation 5 has r_ref − r.
+//! Equation 6 would have its equilibrium at r = r_ref − 1, so equation 5 is meant. r is the ratio
+//! of averages, not the average of ratios, which one empty sample would make infinite. The lower
+//! bound is not 0, which a bilinear law could never leave.
 
 use crate::{Aggregate, Aqm, Bat, Entropy, PacketMeta, QueueView, Verdict, bat};
 use crate::{AnyAqm, Maker};
@@ -47,7 +50,7 @@ use std::collections::VecDeque;
 pub trait Aimd: Aqm {
     /// The number of aggregates.
     fn aggregates(&self) -> usize;
-    /// The rates that an aggregate has for sure and never has more than, in bit/s.
+    /// Returns the floor and the ceiling of an aggregate's rate, in bit/s.
     fn bounds(&self, index: usize) -> (f64, f64);
     /// Sets an aggregate's decrease factor, times the rate of the link.
     fn set_decrease(&mut self, index: usize, decrease: f64);
@@ -213,9 +216,9 @@ const fn error(name: &'static str, default: &'static str, doc: &'static str) -> 
     }
 }
 
-/// Most samples in an average.
+/// The most samples of an average.
 const MOST_SAMPLES: u64 = 1000;
-/// Decrease factors never grow beyond this, bound or not: it is a drop of everything.
+/// The largest decrease factor, with or without the bound. It drops every packet.
 const LARGEST: f64 = 1e9;
 
 fn check(values: &Values) -> Result<(), String> {
@@ -248,7 +251,7 @@ pub struct Clcc<A> {
     sample: Duration,
     average: Duration,
     control: Duration,
-    /// |β| for errors below the second, for ascending errors.
+    /// The gains |β|, each with the error below which it applies, in the order of the errors.
     gains: [(f64, f64); 3],
     decrease_min: f64,
     bound: bool,
@@ -256,25 +259,25 @@ pub struct Clcc<A> {
     relief: f64,
 }
 
-/// The share that an aggregate should have.
+/// The state of one loop and the share that its aggregate should have.
 #[derive(Clone, Debug)]
 struct Target {
     share: f64,
     steered: bool,
-    /// Its decrease factor as configured.
+    /// The decrease factor as configured.
     decrease: f64,
-    /// r, as last measured.
+    /// The ratio r as last measured.
     ratio: Option<f64>,
 }
 
-/// Bytes of an aggregate.
+/// The bytes of an aggregate.
 #[derive(Clone, Copy, Debug)]
 struct Counts {
     offered: u64,
     admitted: u64,
 }
 
-/// Rates of an aggregate over the averaging window, in bit/s, and its bounds.
+/// The rates of an aggregate over the averaging window, in bit/s, and its bounds.
 #[derive(Clone, Copy, Debug)]
 struct Rates {
     offered: f64,
@@ -284,14 +287,14 @@ struct Rates {
 }
 
 impl Clcc<Bat> {
-    /// Builds it and the BAT below from their parameters.
+    /// Creates the loop, and the BAT below it, from their parameters.
     pub fn new(values: &Values) -> Clcc<Bat> {
         Clcc::over(Bat::new(values), values)
     }
 }
 
 impl<A: Aimd> Clcc<A> {
-    /// Puts the loop with CLCC's parameters on a discipline with the same aggregates.
+    /// Creates the loop with CLCC's parameters on a discipline with the same aggregates.
     pub fn over(below: A, values: &Values) -> Clcc<A> {
         let told: Vec<&Values> = values.aggregates().map(|(_, of)| of).collect();
         let target = |i: usize| Target {
@@ -324,7 +327,7 @@ impl<A: Aimd> Clcc<A> {
         clcc
     }
 
-    /// The discipline that it steers.
+    /// The discipline that the loop steers.
     pub fn below(&self) -> &A {
         &self.below
     }
@@ -371,7 +374,7 @@ impl<A: Aimd> Clcc<A> {
         rates
     }
 
-    /// The aggregates that the others are measured against.
+    /// Returns the aggregates that the others are measured against.
     fn reference(&self, rates: &[Rates]) -> Vec<usize> {
         let active = |i: &usize| rates[*i].offered > 0.0;
         let all = 0..rates.len();
@@ -383,7 +386,7 @@ impl<A: Aimd> Clcc<A> {
         }
     }
 
-    /// A step of the loop.
+    /// Makes a step of the loop.
     fn steer(&mut self, rates: &[Rates], capacity: f64) {
         let reference = self.reference(rates);
         let fair = self.fair(rates, &reference, capacity);
@@ -405,12 +408,12 @@ impl<A: Aimd> Clcc<A> {
                 false => fair[i] <= 0.0 || fair_there <= 0.0,
             };
             let next = if reference.contains(&i) {
-                // What is measured against keeps its own factor, or returns to it.
+                // An aggregate of the reference keeps its own factor, or returns to it.
                 now + self.relief * (target.decrease - now)
             } else if suspended {
                 now * (1.0 - self.relief)
             } else {
-                // Below 1; minus infinity where the reference gets nothing.
+                // The error is below 1. It is minus infinity if the reference gets nothing.
                 let error = 1.0 - rates[i].served / served_there * (fair_there / fair[i]);
                 let below = |(_, limit): &&(f64, f64)| error.abs() < *limit;
                 let gain = self
@@ -428,9 +431,10 @@ impl<A: Aimd> Clcc<A> {
         }
     }
 
-    /// The max-min fair rates by shares, within bounds and what is offered: min(λ·share, cap),
-    /// but at least the floor, with λ such that the link is full. What the reference could
-    /// offer is not known, as it responds; a loop that is never suspended does not ask.
+    /// Returns the max-min fair rates by shares, within the bounds and the offered rates. The rate
+    /// is min(λ·share, cap), but at least the floor, with the λ that fills the link. The offered
+    /// rate of the reference is not known, because the reference responds. A loop that is never
+    /// suspended does not use it.
     fn fair(&self, rates: &[Rates], reference: &[usize], capacity: f64) -> Vec<f64> {
         let cap = |i: usize| match reference.contains(&i) || !self.preemption {
             true => rates[i].ceiling,
@@ -446,7 +450,7 @@ impl<A: Aimd> Clcc<A> {
         };
         let least = self.targets.iter().map(|t| t.share).fold(1e6, f64::min);
         let (mut low, mut high) = (0.0, capacity / least);
-        // Each halves the interval: 60 are all the digits.
+        // Each step halves the interval. 60 of them give all digits.
         for _ in 0..60 {
             let level = (low + high) / 2.0;
             match at(level).iter().sum::<f64>() < capacity {

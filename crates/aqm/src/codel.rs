@@ -1,18 +1,18 @@
-//! CoDel: controlled delay. Drops from the head of the queue while packets have waited too
-//! long for too long.
+//! CoDel: controlled delay. Drops from the head of the queue while packets have had a long sojourn
+//! time for an interval or more.
 //!
-//! What a packet has waited is known when it leaves. While every packet of the last interval
-//! has waited longer than the target, one packet is dropped; if that does not help, the next
-//! one after interval/√2, then interval/√3, and so on [RFC 8289 §3.3]:
+//! The sojourn time of a packet is known when the packet leaves. CoDel drops one packet if every
+//! packet of the last interval has waited longer than the target. If that does not help, it drops
+//! the next one after interval/√2, then after interval/√3, and so on [RFC 8289 §3.3]:
 //!
 //! ```text
 //! next drop ← next drop + interval/√count
 //! ```
 //!
-//! until a packet has waited less than the target, or no more than one packet is left. The
-//! rate of drops thus grows linearly in time, which is what slows TCP down in the end: its
-//! rate goes as the inverse square root of its loss. Drops that begin again soon after they
-//! have ended (within 16 intervals) begin at the rate that they had reached, not at one.
+//! Dropping ends when a packet has waited less than the target, or when no more than one packet is
+//! left. The rate of drops grows linearly in time. That slows TCP down in the end, because the rate
+//! of TCP goes as the inverse square root of its loss. Dropping that begins again within 16
+//! intervals of its end begins at the rate that it had reached.
 //!
 //! Source: RFC 8289, Nichols, Jacobson, McGregor, Iyengar, "Controlled Delay Active Queue
 //! Management", 2018; pseudocode in §5.
@@ -23,17 +23,17 @@
 //! | INTERVAL | `interval` | s    | 100 ms  | > 0   | RFC 8289 §4.3 |
 //! | –        | `ecn`      | –    | true    | –     | RFC 8289 §3.3, RFC 3168 |
 //!
-//! Departures from the source. It is asked packet by packet, where the pseudocode loops inside
-//! one dequeue, since the port holds the packets; a test compares the two. A mark counts as a
-//! drop after which the packet goes on, as in Linux; the pseudocode has no marks. Out-of-band
-//! control packets pass, where there is no high-priority queue for them.
+//! Departures from the source. CoDel is asked packet by packet, because the port holds the packets.
+//! The pseudocode loops inside one dequeue. A test compares the two. A mark counts as a drop after
+//! which the packet goes on, as in Linux. The pseudocode has no marks. Out-of-band control packets
+//! pass if there is no high-priority queue for them.
 
 use crate::{AnyAqm, Maker};
 use crate::{Aqm, Class, Entropy, PacketMeta, QueueView, Structure, Verdict};
 use accord_family::{Dynamics, Family, Kind, Param, Price, Role, Values};
 use accord_units::{Bytes, Duration, Time};
 
-/// The parameters of CoDel, alone or in each queue of FQ-CoDel.
+/// The longest sojourn time that is not too long, for CoDel alone or in each queue of FQ-CoDel.
 pub(crate) const TARGET: Param = Param {
     name: "target",
     symbol: "TARGET",
@@ -43,7 +43,7 @@ pub(crate) const TARGET: Param = Param {
     source: "[RFC 8289 §4.4]",
 };
 
-/// See [`TARGET`].
+/// The time for which packets have to wait too long before one is dropped, as for [`TARGET`].
 pub(crate) const INTERVAL: Param = Param {
     name: "interval",
     symbol: "INTERVAL",
@@ -54,7 +54,7 @@ pub(crate) const INTERVAL: Param = Param {
     source: "[RFC 8289 §4.3]",
 };
 
-/// See [`TARGET`].
+/// The choice between marks and drops, as for [`TARGET`].
 pub(crate) const ECN: Param = Param {
     name: "ecn",
     symbol: "",
@@ -64,7 +64,7 @@ pub(crate) const ECN: Param = Param {
     source: "[RFC 3168]",
 };
 
-/// CoDel as the scenario language sees it.
+/// The declaration of CoDel.
 pub static FAMILY: Family = Family {
     name: "codel",
     doc: "Controlled delay: drops from the head of the queue, ever more often, while packets \
@@ -89,27 +89,28 @@ pub struct Codel {
     target: Duration,
     interval: Duration,
     ecn: bool,
-    /// If the delay stays above the target until then, dropping begins; `None` while it is
-    /// below.
+    /// The time at which dropping begins if the delay stays above the target until then. It is
+    /// `None` while the delay is below the target.
     above_until: Option<Time>,
     dropping: bool,
-    /// When the next packet is to be dropped, while dropping.
+    /// The time of the next drop, while dropping.
     next: Time,
-    /// A packet was dropped at `next`, which moves on if the one behind it is late, too.
+    /// True if a packet was dropped at `next`. `next` moves on if the packet behind it is late,
+    /// too.
     used: bool,
-    /// Packets dropped since dropping began, more or less: it sets the pace.
+    /// The number of packets dropped since dropping began, more or less. It sets the pace of drops.
     count: u32,
-    /// `count` when dropping began last.
+    /// The value of `count` when dropping began last.
     begun_at: u32,
-    /// The largest packet seen.
+    /// The size of the largest packet seen.
     largest: Bytes,
 }
 
-/// Dropping that begins again within so many intervals goes on at its pace.
+/// The most intervals after which dropping that begins again goes on at its pace.
 const MEMORY: u64 = 16;
 
 impl Codel {
-    /// Builds it from its parameters, or from those of FQ-CoDel.
+    /// Creates a CoDel from its parameters, or from those of FQ-CoDel.
     pub fn new(values: &Values) -> Codel {
         Codel {
             target: values.duration("target"),
@@ -125,10 +126,10 @@ impl Codel {
         }
     }
 
-    /// Whether packets have waited too long for an interval [RFC 8289 §5.6, `dodequeue`].
+    /// Returns whether packets have waited too long for an interval [RFC 8289 §5.6, `dodequeue`].
     fn is_late(&mut self, sojourn: Duration, behind: Bytes, now: Time) -> bool {
-        // A link slower than a packet in a target always has a delay above it, so a packet's
-        // worth of backlog is never too much.
+        // On a link slower than a packet per target the delay is always above the target. So a
+        // backlog of one packet is never too much.
         if sojourn < self.target || behind <= self.largest {
             self.above_until = None;
             return false;
@@ -136,12 +137,12 @@ impl Codel {
         now >= *self.above_until.get_or_insert(now + self.interval)
     }
 
-    /// The time of the drop after one that was due at `due`: the control law.
+    /// Returns the time of the drop after one that was due at `due`. This is the control law.
     fn after(&self, due: Time) -> Time {
         due + self.interval.mul_f64(1.0 / f64::from(self.count).sqrt())
     }
 
-    /// Drops a packet, or marks it.
+    /// Returns the verdict that drops or marks a packet.
     fn signal(&self, packet: &PacketMeta) -> Verdict {
         if self.ecn && packet.ecn.is_capable() {
             Verdict::Mark

@@ -1,11 +1,11 @@
-//! Droptail: everything that fits passes. The limit is the port's.
+//! Droptail: every packet that fits passes. The limit is the port's.
 
 use crate::{AnyAqm, Maker};
 use crate::{Aqm, Entropy, PacketMeta, QueueView, Verdict};
 use accord_family::{Dynamics, Family, Price, QueueDynamics, QueueLaw, Role};
 use accord_units::Time;
 
-/// Droptail as the scenario language sees it.
+/// The declaration of droptail.
 pub static FAMILY: Family = Family {
     name: "droptail",
     doc: "First in, first out; what does not fit is dropped.",
@@ -21,7 +21,7 @@ pub static FAMILY: Family = Family {
     },
 };
 
-/// Drops nothing that fits.
+/// Drops no packet that fits.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct DropTail;
 

@@ -1,13 +1,13 @@
-//! FQ-CoDel: a queue for each flow, served in turns, each with a CoDel of its own.
+//! FQ-CoDel: a queue per flow, served in turns, each with a CoDel of its own.
 //!
-//! Flows are spread over a number of queues by a hash. The queues that hold packets take turns
-//! by deficit round robin: a queue whose credit is positive sends and pays by the byte; one
-//! whose credit is used up gets a quantum more and goes to the end of the list. Queues that
-//! just began to hold packets are served before the others, until their first quantum is used
-//! up: a flow that sends less than its share hardly waits [RFC 8290 §4]. What does not fit
-//! costs packets of the queue that holds most bytes, not the packet that came.
+//! A hash spreads the flows over a number of queues. The queues that hold packets take turns by
+//! deficit round robin. A queue with positive credit sends, and each byte sent costs a byte of
+//! credit. A queue without credit gets another quantum and goes to the end of the list. A queue
+//! that just began to hold packets is served before the others until its first quantum is used up.
+//! So a flow that sends less than its share hardly waits [RFC 8290 §4]. A packet that does not fit
+//! costs packets of the queue that holds most bytes. It is not dropped itself.
 //!
-//! The queues are the port's (`port/src/flow_queues.rs`); here is what they are told.
+//! The port holds the queues (`port/src/flow_queues.rs`). This file has their parameters.
 //!
 //! Source: RFC 8290, Høiland-Jørgensen, McKenney, Täht, Gettys, Dumazet, "The Flow Queue CoDel
 //! Packet Scheduler and Active Queue Management Algorithm", 2018.
@@ -19,8 +19,8 @@
 //! | –      | `batch`    | packets | 64      | 1..65536 | Linux |
 //! | TARGET, INTERVAL, – | `target`, `interval`, `ecn` | | as CoDel | | RFC 8290 §5.2 |
 //!
-//! Departures from the source. The limit of the buffer is the port's, with the packet in
-//! service; the RFC's default is 10240 packets. The hash is of the flow's number and of a
+//! Departures from the source. The limit of the buffer is the port's and includes the packet in
+//! service. The RFC's default is 10240 packets. The hash is computed from the flow's number and a
 //! secret that the link draws from its own random numbers.
 
 use crate::codel::{ECN, INTERVAL, TARGET};
@@ -29,7 +29,7 @@ use crate::{Aqm, Codel, Entropy, PacketMeta, QueueView, Structure, Verdict};
 use accord_family::{Dynamics, Family, Kind, Param, Price, Role, Values};
 use accord_units::{Bytes, Duration, Size, Time};
 
-/// FQ-CoDel as the scenario language sees it.
+/// The declaration of FQ-CoDel.
 pub static FAMILY: Family = Family {
     name: "fq-codel",
     doc: "Flow queue CoDel: a queue for each flow, served by deficit round robin, new flows \
@@ -90,21 +90,21 @@ pub static FAMILY: Family = Family {
     },
 };
 
-/// The parameters of the queues for flows.
+/// The parameters of the queues per flow.
 #[derive(Clone, Debug)]
 pub struct FqCodel {
     /// The number of queues.
     pub queues: u32,
-    /// The bytes that one may send in its turn.
+    /// The bytes that a queue may send in its turn.
     pub quantum: Bytes,
     /// The most packets that are dropped at once.
     pub batch: u64,
-    /// The discipline of a queue that has not held anything yet.
+    /// The discipline of a queue that has not held a packet yet.
     pub codel: Codel,
 }
 
 impl FqCodel {
-    /// Builds it from its parameters.
+    /// Creates the parameters of the queues from those of the family.
     pub fn new(values: &Values) -> FqCodel {
         let quantum = values.size("quantum").bytes_f64(Bytes::new(1)) as u64;
         FqCodel {

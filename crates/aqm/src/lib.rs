@@ -1,10 +1,35 @@
 //! Decisions of queue disciplines, without queues, I/O or a clock.
 //!
-//! A discipline says of each packet whether it passes, is marked or is dropped; the
-//! `port` crate holds the packets. Add a discipline: one file here with its
-//! [`accord_family::Family`], its `mod` line, one line in `registry.rs`. The engines and the
-//! scenario language then have it. A discipline of another crate needs none of this, see
-//! [`AnyAqm::foreign`].
+//! A discipline decides about each packet whether it passes, is marked or is dropped. The `port`
+//! crate holds the packets. A new discipline is one file here with its [`accord_family::Family`],
+//! its `mod` line, and one line in `registry.rs`. The engines and the scenario language then have
+//! it. A discipline of another crate needs none of this: see [`AnyAqm::foreign`].
+//!
+//! ```
+//! use accord_aqm::{Aqm, AnyAqm, Class, Ecn, FAMILIES, PacketMeta, QueueView, Verdict};
+//! use accord_units::{Bytes, Rate, Time};
+//!
+//! // RED, with its defaults and marks instead of drops.
+//! let family = FAMILIES.iter().find(|f| f.name == "red").expect("RED is registered");
+//! let mut values = family.defaults();
+//! values.set("ecn", &accord_family::Raw::Flag(true))?;
+//! let mut red = AnyAqm::build(&values);
+//!
+//! // 20 packets of 1000 bytes are queued on a link of 10 Mbps, far above both thresholds.
+//! let size = Bytes::new(1000);
+//! let queue = QueueView {
+//!     packets: 20,
+//!     bytes: Bytes::new(20_000),
+//!     rate: Rate::from_bps(10_000_000),
+//!     capacity: None,
+//! };
+//! let packet = PacketMeta { size, class: Class::Data, ecn: Ecn::Capable, aggregate: 0, flow: 1 };
+//! let mut random = || 0.5;
+//! let verdict = red.on_arrival(&packet, &queue, Time::ZERO, &mut random);
+//! // The average queue, which RED judges by, has only begun to grow.
+//! assert_eq!(verdict, Verdict::Pass);
+//! # Ok::<(), String>(())
+//! ```
 
 pub mod avd;
 pub mod avq;
@@ -38,71 +63,70 @@ use accord_units::{Bytes, Duration, Rate, Time};
 /// A discipline's view of a packet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct PacketMeta {
-    /// Size on the wire.
+    /// The size on the wire.
     pub size: Bytes,
-    /// Its contents.
+    /// The class of the contents.
     pub class: Class,
-    /// Its ECN codepoint.
+    /// The ECN codepoint.
     pub ecn: Ecn,
-    /// The kind of traffic that it belongs to: an index into the aggregates that its
-    /// discipline was told of.
+    /// The aggregate of traffic that the packet belongs to: an index into the aggregates that the
+    /// discipline has.
     pub aggregate: u8,
-    /// Which flow it belongs to, and in which direction it goes: what stands for addresses
-    /// and ports. Equal for no two flows.
+    /// The flow and the direction of the packet, in place of addresses and ports. Two flows never
+    /// have the same number.
     pub flow: u32,
 }
 
-/// Explicit congestion notification [RFC 3168 §5]: what a packet's header says of it.
+/// The ECN codepoint of a packet's header [RFC 3168 §5].
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Ecn {
-    /// Not-ECT: it cannot be marked, only dropped.
+    /// Not-ECT: the packet cannot be marked, only dropped.
     #[default]
     NotCapable,
-    /// ECT: it may be marked instead of dropped.
+    /// ECT: the packet may be marked instead of dropped.
     Capable,
-    /// CE: a link on its way has marked it.
+    /// CE: a link on the way has marked the packet.
     Marked,
 }
 
 impl Ecn {
-    /// A mark instead of a drop means something to its receiver.
+    /// Returns whether the receiver understands a mark instead of a drop.
     #[inline]
     pub fn is_capable(self) -> bool {
         self != Ecn::NotCapable
     }
 }
 
-/// The contents of a packet, as far as ports care.
+/// The class of a packet's contents, as far as ports distinguish it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Class {
     /// Data or acknowledgements.
     Data,
-    /// A control packet that travels with the data and collects virtual delay
-    /// [Xia05 §IV-B.1]: IB.
+    /// A control packet that travels with the data and collects virtual delay [Xia05 §IV-B.1]: IB.
     InBand,
     /// A control packet of the high-priority queue: OB, and reports.
     OutOfBand,
 }
 
-/// What a discipline may see of its queue, without the packet in question: before that one
-/// joins it, or after it has left. The packet in service counts; the high-priority queue does
-/// not.
+/// The state of the queue that a discipline may see. The packet in question is not in it: the view
+/// is that before the packet joins the queue, or after it has left. The packet in service is
+/// included. The high-priority queue is not.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct QueueView {
-    /// Packets queued.
+    /// The packets queued.
     pub packets: u64,
-    /// Bytes queued.
+    /// The bytes queued.
     pub bytes: Bytes,
-    /// Service rate of the port.
+    /// The service rate of the port.
     pub rate: Rate,
-    /// The most that fits, in bytes, as far as it is known: for disciplines whose
-    /// defaults are fractions of the buffer.
+    /// The capacity of the queue in bytes, if it is known, for disciplines whose defaults are
+    /// fractions of the buffer.
     pub capacity: Option<Bytes>,
 }
 
 impl QueueView {
-    /// Bytes that wait, without the packet in service, which is taken for one of mean size.
-    /// It is no backlog: it is what a link without a queue looks like.
+    /// Returns the bytes that wait, without the packet in service, whose size is taken to be the
+    /// mean. It is zero for a link without a queue.
     pub fn waiting(&self) -> f64 {
         match self.packets {
             0 => 0.0,
@@ -111,47 +135,47 @@ impl QueueView {
     }
 }
 
-/// The queues that a discipline wants its packets to wait in.
+/// The structure of queues that a discipline wants its packets to wait in.
 #[derive(Clone, Debug)]
 pub enum Structure {
-    /// One, first in, first out; the discipline judges arrivals only.
+    /// One FIFO queue. The discipline judges arrivals only.
     Fifo,
-    /// The same, and the discipline judges departures, too: the port remembers when each
-    /// packet came.
+    /// One FIFO queue. The discipline judges departures, too, so the port remembers when each
+    /// packet arrived.
     Stamped,
-    /// One for each flow, served in turns.
+    /// One queue per flow, served in turns.
     Flows(FqCodel),
 }
 
 /// The fate of a packet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Verdict {
-    /// It goes on as it is.
+    /// The packet goes on as it is.
     Pass,
-    /// It goes on with a congestion mark.
+    /// The packet goes on with a congestion mark.
     Mark,
-    /// It is dropped.
+    /// The packet is dropped.
     Drop,
 }
 
-/// The state of one aggregate, in a discipline that tells aggregates apart.
+/// The state of one aggregate, in a discipline that distinguishes aggregates.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Aggregate {
-    /// Probability that its next packet joins the queue.
+    /// The probability that the next packet joins the queue.
     pub transmit_probability: f64,
-    /// Bytes that came so far.
+    /// The bytes that have arrived so far.
     pub offered: u64,
-    /// Bytes that joined the queue so far.
+    /// The bytes that have joined the queue so far.
     pub admitted: u64,
-    /// The decrease factor that is in force, times the rate of the link.
+    /// The decrease factor in force, times the rate of the link.
     pub decrease: f64,
-    /// Its rate over that of those it is measured against, where something measures it.
+    /// The ratio of its rate to that of the reference, if the discipline measures it.
     pub ratio: Option<f64>,
 }
 
 /// A source of randomness.
 pub trait Entropy {
-    /// A number uniform in [0, 1).
+    /// Returns a number uniform in [0, 1).
     fn uniform(&mut self) -> f64;
 }
 
@@ -161,17 +185,17 @@ impl<F: FnMut() -> f64> Entropy for F {
     }
 }
 
-/// A queue discipline. Parameters are checked when it is built; after that nothing fails.
+/// A queue discipline. Parameters are checked when it is built, and after that nothing fails.
 ///
-/// The limit of the buffer is the port's: what does not fit is dropped there before the
-/// discipline is asked.
+/// The port has the limit of the buffer. It drops a packet that does not fit and does not ask the
+/// discipline about it.
 pub trait Aqm {
-    /// The queues that it governs; the same ones always.
+    /// Returns the structure of queues that the discipline governs. It is always the same.
     fn structure(&self) -> Structure {
         Structure::Fifo
     }
 
-    /// A packet arrives that would fit.
+    /// Decides about a packet that arrives and would fit.
     fn on_arrival(
         &mut self,
         packet: &PacketMeta,
@@ -187,10 +211,11 @@ pub trait Aqm {
         false
     }
 
-    /// A packet arrived that does not fit, and is dropped.
+    /// Notifies the discipline of a packet that arrives, does not fit and is dropped.
     fn on_overflow(&mut self, _packet: &PacketMeta) {}
-    /// The first packet of the queue would be sent now, `sojourn` after it came; asked only
-    /// where [`Aqm::structure`] says so. If it is dropped, the port asks about the next one.
+    /// Decides about the first packet of the queue, which would be sent now, `sojourn` after it
+    /// arrived. The port asks only if [`Aqm::structure`] says so. If the packet is dropped, the
+    /// port asks about the next one.
     fn on_departure(
         &mut self,
         _packet: &PacketMeta,
@@ -201,34 +226,35 @@ pub trait Aqm {
         Verdict::Pass
     }
 
-    /// The virtual delay that an in-band control packet collects if it arrives now
-    /// [Xia05 §IV-D]; asked after [`Aqm::on_arrival`].
+    /// Returns the virtual delay that an in-band control packet collects if it arrives now
+    /// [Xia05 §IV-D]. The port asks after [`Aqm::on_arrival`].
     fn virtual_delay(&self, _now: Time) -> Duration {
         Duration::ZERO
     }
 
-    /// The price that the link shows to flows, in seconds, where it is neither queuing
-    /// delay nor virtual delay.
+    /// Returns the price that the link shows to flows, in seconds, if that is neither queuing delay
+    /// nor virtual delay.
     fn price(&self) -> Option<f64> {
         None
     }
 
-    /// The state of an aggregate, if the discipline tells aggregates apart.
+    /// Returns the state of an aggregate if the discipline distinguishes aggregates.
     fn aggregate(&self, _index: usize) -> Option<Aggregate> {
         None
     }
 
-    /// The average of the signal that bandwidth is left, from 0 to 1, where it has one.
+    /// Returns the average of the signal that bandwidth is left, from 0 to 1, if the discipline has
+    /// one.
     fn excess_bandwidth(&self) -> Option<f64> {
         None
     }
 
-    /// When [`Aqm::on_timer`] wants to be called, also on an idle link. A discipline that has
-    /// timers has one from the start.
+    /// Returns the time at which [`Aqm::on_timer`] is to be called, also on an idle link. A
+    /// discipline that has timers returns one from the start.
     fn next_timer(&self) -> Option<Time> {
         None
     }
 
-    /// The time asked for has come.
+    /// Notifies the discipline that the time of [`Aqm::next_timer`] has come.
     fn on_timer(&mut self, _queue: &QueueView, _now: Time) {}
 }

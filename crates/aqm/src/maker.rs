@@ -7,7 +7,7 @@ use std::fmt;
 /// The [`Family::maker`] of a family of disciplines.
 #[derive(Clone, Copy, Debug)]
 pub struct Maker {
-    /// Makes the discipline that the parameters describe.
+    /// The function that makes the discipline that the parameters describe.
     pub build: fn(&Values) -> AnyAqm,
 }
 
@@ -15,7 +15,7 @@ impl Maker {
     /// Returns the maker of a family of disciplines.
     ///
     /// # Panics
-    /// When the family has none.
+    /// Panics if the family has none.
     pub fn of(family: &Family) -> &'static Maker {
         let maker = family.maker.downcast_ref();
         maker.unwrap_or_else(|| panic!("{} has no maker of disciplines", family.name))
@@ -28,16 +28,16 @@ impl AnyAqm {
         (Maker::of(values.family()).build)(values)
     }
 
-    /// A discipline of another crate. Each of its calls is one by pointer.
+    /// Wraps a discipline of another crate. Each call of it is a call by pointer.
     pub fn foreign(discipline: impl Foreign + 'static) -> AnyAqm {
         AnyAqm::Foreign(Box::new(discipline))
     }
 }
 
-/// What a discipline of another crate has to be: an [`Aqm`] that can be copied and printed,
-/// and that threads can share. Whatever is so, is this.
+/// A discipline of another crate: an [`Aqm`] that can be copied and printed, and that threads can
+/// share. Every such type implements it.
 pub trait Foreign: Aqm + fmt::Debug + Send + Sync {
-    /// A copy.
+    /// Returns a copy.
     fn copy(&self) -> Box<dyn Foreign>;
 }
 

@@ -1,20 +1,21 @@
 //! PIE: proportional integral controller enhanced. Drops arrivals with a probability that a
 //! controller sets by the delay of the queue.
 //!
-//! Once a period, with d the delay of the queue and d' that of a period before [RFC 8033 §4.2]:
+//! The probability is updated once per period. Here d is the delay of the queue and d' that of the
+//! period before [RFC 8033 §4.2]:
 //!
 //! ```text
 //! p ← p + scale·(α·(d − target) + β·(d − d'))
 //! ```
 //!
-//! within 0 and 1. The scale makes steps small where p is small: 1/2048, 1/512, 1/128, 1/32,
-//! 1/8, 1/2, 1 below 10^-6, 10^-5, ..., 10^-1 and above. Above 10^-1 no step is larger than
-//! 0.02 [§5.5]. While the queue stays empty p decays by a 50th a period.
+//! p stays within 0 and 1. The scale makes steps small while p is small: it is 1/2048, 1/512,
+//! 1/128, 1/32, 1/8, 1/2 and 1 for p below 10^-6, 10^-5, ..., 10^-1 and above. Above 10^-1 no step
+//! is larger than 0.02 [§5.5]. While the queue stays empty p decays by a 50th per period.
 //!
-//! A packet that arrives is dropped with probability p, unless [§4.1, §4.4]
+//! A packet that arrives is dropped with probability p, except in three cases [§4.1, §4.4]:
 //! - no more than two packets of mean size are queued,
 //! - the delay was less than half the target and p is less than 0.2,
-//! - a burst is allowed: `max_burst` from when p was 0 and the delay low last.
+//! - a burst is allowed, for `max_burst` after p was 0 and the delay was low.
 //!
 //! Source: RFC 8033, Pan, Natarajan, Baker, White, "Proportional Integral Controller Enhanced
 //! (PIE): A Lightweight Control Scheme to Address the Bufferbloat Problem", 2017.
@@ -30,11 +31,11 @@
 //! | –            | `ecn`            | –     | true    | –         | RFC 8033 §5.1 |
 //! | mark_ecnth   | `mark_threshold` | –     | 0.1     | 0..1      | RFC 8033 §5.1 |
 //!
-//! Departures from the source. The delay is what waits over the port's own rate [Little's law,
-//! §4.3]: a port knows its rate, and the RFC's estimate of it (§5.2) is for those that do not.
-//! Control packets of the high-priority queue take a part of the rate that is not taken off.
-//! They pass always. Of the other optional parts (§5) derandomisation and switching off are
-//! left out.
+//! Departures from the source. The delay is the waiting bytes over the port's own rate
+//! [Little's law, §4.3]. A port knows its rate, so it does not need the RFC's estimate of it (§5.2). The part
+//! of the rate that control packets of the high-priority queue take is not subtracted. Those
+//! packets always pass. Of the other optional parts (§5) derandomisation and switching off are left
+//! out.
 
 use crate::{AnyAqm, Maker};
 use crate::{Aqm, Class, Entropy, PacketMeta, QueueView, Verdict};
@@ -47,7 +48,7 @@ const GAIN: Kind = Kind::Number {
     max: 100.0,
 };
 
-/// PIE as the scenario language sees it.
+/// The declaration of PIE.
 pub static FAMILY: Family = Family {
     name: "pie",
     doc: "Proportional integral controller enhanced: drops arrivals with a probability that \
@@ -138,19 +139,19 @@ pub static FAMILY: Family = Family {
     },
 };
 
-/// Shortest period: a shorter one has a simulator do nothing else.
+/// The shortest period. With a shorter one a simulator would do little else.
 const SHORTEST: Duration = Duration::from_us(10);
 
 /// The part of the probability that is left after a period with an empty queue.
 const DECAY: f64 = 0.98;
 
-/// Up to which probability a low delay lets packets pass.
+/// The probability up to which a low delay lets packets pass.
 const LOW: f64 = 0.2;
 
-/// From which probability on steps are bounded, and to what.
+/// The probability from which steps are bounded, and the largest step.
 const BOUNDED: (f64, f64) = (0.1, 0.02);
 
-/// Below which probability a step is divided by what [RFC 8033 §4.2].
+/// The divisors of a step, each with the probability below which it applies [RFC 8033 §4.2].
 const SCALES: [(f64, f64); 6] = [
     (1e-6, 2048.0),
     (1e-5, 512.0),
@@ -168,13 +169,13 @@ pub struct Pie {
     alpha: f64,
     beta: f64,
     max_burst: Duration,
-    /// Bytes below which nothing is dropped.
+    /// The backlog in bytes below which nothing is dropped.
     few: f64,
     ecn: bool,
     mark_threshold: f64,
-    /// p.
+    /// The drop probability p.
     probability: f64,
-    /// d, in seconds.
+    /// The delay d, in seconds.
     delay: f64,
     /// The rest of an allowed burst.
     burst: Duration,
@@ -182,7 +183,7 @@ pub struct Pie {
 }
 
 impl Pie {
-    /// Builds it from its parameters.
+    /// Creates a PIE from its parameters.
     pub fn new(values: &Values) -> Pie {
         Pie {
             target: values.duration("target").as_secs_f64(),
@@ -200,12 +201,12 @@ impl Pie {
         }
     }
 
-    /// p: the probability that an arrival is dropped, where nothing exempts it.
+    /// The probability p that an arrival is dropped if nothing exempts it.
     pub fn probability(&self) -> f64 {
         self.probability
     }
 
-    /// The factor of a step at the present probability.
+    /// Returns the factor of a step at the present probability.
     fn scale(&self) -> f64 {
         let below = |(bound, _): &&(f64, f64)| self.probability < *bound;
         SCALES.iter().find(below).map_or(1.0, |(_, by)| 1.0 / by)

@@ -1,7 +1,7 @@
-//! Random early detection: drops or marks with a probability that grows with the average
+//! Random early detection: drops or marks packets with a probability that grows with the average
 //! queue.
 //!
-//! The average follows the queue found by each arrival, [FJ93 §IV]:
+//! The average follows the queue that each arrival finds [FJ93 §IV]:
 //!
 //! ```text
 //! avg ← (1 − w)·avg + w·q              an arrival finds q > 0
@@ -11,9 +11,9 @@
 //! p_a = p_b/(1 − count·p_b)            count: packets passed since the last mark
 //! ```
 //!
-//! so that the packets between two marks are uniform on 1, 2, ..., 1/p_b [FJ93 eq. 2].
-//! Above max every packet is dropped, or, with the gentle option, from max to 2·max p_b
-//! rises from max_p to 1 first.
+//! So the number of packets from one mark to the next is uniform on 1, 2, ..., 1/p_b [FJ93 eq. 2].
+//! Above max every packet is dropped. With the gentle option p_b first rises from max_p to 1
+//! between max and 2·max.
 //!
 //! Source: FJ93, Floyd and Jacobson, "Random Early Detection Gateways for Congestion
 //! Avoidance", IEEE/ACM Transactions on Networking 1(4), 1993; the gentle option is
@@ -30,19 +30,21 @@
 //! | –      | `spare_short`     | –              | false   | –        | ns-2   |
 //! | –      | `packet`          | bytes          | 1000 B  | > 0      | FJ93 §IV |
 //!
-//! With thresholds in bytes p_b is scaled by the arriving packet's size over `packet`, so that
-//! a flow's share of the marks is its share of the bytes [FJ93 §IV]. The paper has no rule for
-//! short queues, ns-2 does (`red.cc`), which `spare_short` selects: a packet passes that finds at
-//! most one packet waiting beside the one in service (none, with thresholds in bytes, where ns-2
-//! compares with one byte), and so does the first one that finds more after it, or after an
-//! average below the lower threshold, unless every packet is dropped.
+//! With thresholds in bytes p_b is scaled by the size of the arriving packet over `packet`. So a
+//! flow's share of the marks is its share of the bytes [FJ93 §IV].
 //!
-//! Departures from the source. The discipline does not see departures: the link became
-//! idle when it could have sent what the last arrival left behind, at the link's rate.
-//! m counts packets of the size of the arriving one. A packet that can be marked is
-//! still dropped where every packet is dropped [RFC 3168 §7]. Count starts from zero
-//! after a mark, which makes the analysis of the paper exact (its pseudocode counts one
-//! more). The queue includes the packet in service.
+//! The paper has no rule for short queues. ns-2 has one (`red.cc`), which `spare_short` selects. A
+//! packet passes if it finds at most one packet waiting besides the one in service. With thresholds
+//! in bytes it passes if it finds none waiting, because ns-2 compares with one byte. The first
+//! packet that finds more after that also passes, and so does the first one after an average below
+//! the lower threshold, unless every packet is dropped.
+//!
+//! Departures from the source. The discipline does not see departures. The link is taken to become
+//! idle when it could have sent the backlog that the last arrival left, at the link's rate. m
+//! counts packets of the size of the arriving one. A packet that can be marked is still dropped
+//! while every packet is dropped [RFC 3168 §7]. Count starts from zero after a mark, which makes
+//! the analysis of the paper exact. The paper's pseudocode counts one more. The queue includes the
+//! packet in service.
 
 use crate::{AnyAqm, Maker};
 use crate::{Aqm, Class, Entropy, PacketMeta, QueueView, Verdict};
@@ -51,7 +53,7 @@ use accord_family::{
 };
 use accord_units::{Bytes, Size, Time};
 
-/// RED as the scenario language sees it.
+/// The declaration of RED.
 pub static FAMILY: Family = Family {
     name: "red",
     doc: "Random early detection: drops or marks at random, the more the longer the \
@@ -153,7 +155,7 @@ pub static FAMILY: Family = Family {
     },
 };
 
-/// Both thresholds, and whether they count bytes; `None` where their units differ.
+/// Returns both thresholds and whether they count bytes, or `None` if their units differ.
 fn thresholds(values: &Values) -> Option<(f64, f64, bool)> {
     match (values.size("min_threshold"), values.size("max_threshold")) {
         (Size::Packets(min), Size::Packets(max)) => Some((min, max, false)),
@@ -183,26 +185,26 @@ fn dynamics(values: &Values, facts: &QueueFacts) -> QueueDynamics {
 #[derive(Clone, Debug)]
 pub struct Red {
     average: f64,
-    /// Packets passed since the last mark while the average was above the lower threshold.
+    /// The packets passed since the last mark while the average was above the lower threshold.
     count: f64,
-    /// When the last packet arrived, and the bytes queued with it.
+    /// The time at which the last packet arrived, and the bytes queued with it.
     last: (Time, Bytes),
     weight: f64,
     min: f64,
     max: f64,
     max_probability: f64,
     in_bytes: bool,
-    /// Bytes of the packet to which the probability belongs.
+    /// The size in bytes of the packet that the probability is about.
     packet: f64,
     gentle: bool,
     ecn: bool,
     spare_short: bool,
-    /// The last packet was spared, or came below the lower threshold.
+    /// True if the last packet was spared or found an average below the lower threshold.
     spared: bool,
 }
 
 impl Red {
-    /// Builds it from its parameters.
+    /// Creates a RED from its parameters.
     pub fn new(values: &Values) -> Red {
         let (min, max, in_bytes) = thresholds(values).expect("the family's check has passed");
         Red {
@@ -230,19 +232,21 @@ impl Red {
         self.average
     }
 
-    /// Packets of `size` that could have been sent since the link became idle.
+    /// Returns the number of packets of `size` that could have been sent since the link became
+    /// idle.
     fn idle_packets(&self, size: Bytes, queue: &QueueView, now: Time) -> f64 {
         let (last, left) = self.last;
         let served = now.since(last).as_secs_f64() * queue.rate.as_bps_f64();
         ((served - left.bits_f64()) / size.bits_f64().max(1.0)).max(0.0)
     }
 
-    /// Few enough packets are there to let another one pass, if such are spared.
+    /// Returns whether the queue is short enough to let another packet pass, if short queues are
+    /// spared.
     fn is_short(&self, queue: &QueueView) -> bool {
         self.spare_short && queue.packets <= if self.in_bytes { 1 } else { 2 }
     }
 
-    /// p_b for the present average; 1 where every packet is dropped.
+    /// Returns p_b for the present average. It is 1 while every packet is dropped.
     fn probability(&self) -> f64 {
         if self.average < self.max {
             self.max_probability * (self.average - self.min) / (self.max - self.min)

@@ -1,4 +1,4 @@
-//! All queue disciplines of this crate.
+//! The registry of the queue disciplines of this crate.
 
 use crate::{Aggregate, Aqm, Entropy, Foreign, PacketMeta, QueueView, Structure, Verdict};
 use crate::{Avd, Avq, Bat, Clcc, Codel, DropTail, FqCodel, Pie, Red, Rem};
@@ -12,12 +12,12 @@ macro_rules! any_aqm {
         /// The disciplines that a scenario can name.
         pub static FAMILIES: &[&Family] = &[$(&$family),*];
 
-        /// Any discipline: those of the registry are dispatched without indirection.
+        /// Any queue discipline. Those of the registry are dispatched without indirection.
         #[derive(Clone, Debug)]
         #[non_exhaustive]
         pub enum AnyAqm {
             $($(#[$doc])* $variant($type),)*
-            /// One of another crate.
+            /// A discipline of another crate.
             Foreign(Box<dyn Foreign>),
         }
 
@@ -47,7 +47,8 @@ macro_rules! any_aqm {
                 match self {
                     $(AnyAqm::$variant(a) => a.on_departure(packet, sojourn, queue, now),)*
                     AnyAqm::Foreign(a) => {
-                        // Rare, so that it takes no registers from the others.
+                        // Foreign disciplines are rare. So their branch takes no registers from the
+                        // others.
                         cold_path();
                         a.on_departure(packet, sojourn, queue, now)
                     }
@@ -64,7 +65,8 @@ macro_rules! any_aqm {
                 match self {
                     $(AnyAqm::$variant(a) => a.on_arrival(packet, queue, now, entropy),)*
                     AnyAqm::Foreign(a) => {
-                        // Rare, so that it takes no registers from the others.
+                        // Foreign disciplines are rare. So their branch takes no registers from the
+                        // others.
                         cold_path();
                         a.on_arrival(packet, queue, now, entropy)
                     }
@@ -93,7 +95,8 @@ macro_rules! any_aqm {
                 match self {
                     $(AnyAqm::$variant(a) => a.virtual_delay(now),)*
                     AnyAqm::Foreign(a) => {
-                        // Rare, so that it takes no registers from the others.
+                        // Foreign disciplines are rare. So their branch takes no registers from the
+                        // others.
                         cold_path();
                         a.virtual_delay(now)
                     }
@@ -122,24 +125,24 @@ macro_rules! any_aqm {
 }
 
 any_aqm! {
-    droptail::FAMILY => /// See [`DropTail`].
+    droptail::FAMILY => /// Droptail.
         DropTail(DropTail),
-    red::FAMILY => /// See [`Red`].
+    red::FAMILY => /// Random early detection.
         Red(Red),
-    avq::FAMILY => /// See [`Avq`].
+    avq::FAMILY => /// Adaptive virtual queue.
         Avq(Avq),
-    avd::FAMILY => /// See [`Avd`].
+    avd::FAMILY => /// Adaptive virtual delay.
         Avd(Avd),
-    rem::FAMILY => /// See [`Rem`].
+    rem::FAMILY => /// Random exponential marking.
         Rem(Rem),
-    bat::FAMILY => /// See [`Bat`].
+    bat::FAMILY => /// Bandwidth allocation.
         Bat(Bat),
-    clcc::FAMILY => /// See [`Clcc`], here over [`Bat`].
+    clcc::FAMILY => /// CLCC over [`Bat`].
         BatClcc(Clcc<Bat>),
-    codel::FAMILY => /// See [`Codel`].
+    codel::FAMILY => /// Controlled delay.
         Codel(Codel),
-    pie::FAMILY => /// See [`Pie`].
+    pie::FAMILY => /// Proportional integral controller enhanced.
         Pie(Pie),
-    fq_codel::FAMILY => /// See [`FqCodel`].
+    fq_codel::FAMILY => /// A queue per flow, each with a CoDel.
         FqCodel(FqCodel),
 }

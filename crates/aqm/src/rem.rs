@@ -1,16 +1,16 @@
-//! Random exponential marking: a price that matches rate and clears the buffer, told to
-//! sources by the share of marked packets.
+//! Random exponential marking: a price that matches the rate and clears the buffer. The share of
+//! marked packets tells it to the sources.
 //!
-//! Once a period, with b the packets waiting and x − c what arrived less what could have been sent,
-//! all in packets, the price follows [Low02 eq. 30]
+//! The price is updated once per period. Here b is the number of packets waiting, and x − c the
+//! number of packets that arrived less those that could have been sent [Low02 eq. 30]:
 //!
 //! ```text
 //! p ← max(p + γ·(μ·b + x − c), 0)
 //! ```
 //!
-//! and a packet that no link before has marked is marked with probability 1 − φ^(−p)
-//! [Low02 eq. 31], so that over a path 1 − φ^(−Σp) of the packets carry a mark [eq. 32].
-//! At rest x = c and b = 0: the price stands without a queue to carry it.
+//! A packet that no link before has marked is marked with probability 1 − φ^(−p) [Low02 eq. 31]. So
+//! over a path a share 1 − φ^(−Σp) of the packets carries a mark [eq. 32]. In equilibrium x = c and
+//! b = 0: the price needs no queue.
 //!
 //! | symbol | field            | unit           | default | range     | source |
 //! |--------|------------------|----------------|---------|-----------|--------|
@@ -21,21 +21,21 @@
 //! | –      | `packet`         | packets, bytes | 1000 B  | > 0       | Low02 §6   |
 //! | –      | `ecn`            | –              | true    | –         | RFC 3168 |
 //!
-//! The unit of the price is the millisecond: a flow of x packets/ms at price p pays x·p
-//! packets, which is what Vegas would keep queued. Both ends need the same φ, no more.
+//! The unit of the price is the millisecond. A flow of x packets/ms at price p pays x·p packets,
+//! which is the amount that Vegas would keep queued. Both ends need the same φ and nothing else.
 //!
-//! Departures from the source. The queue is without the packet in service, which a fluid
-//! does not have: with it, a link without any queue would be told to slow down. Packets count by size, `packet` to one, so that
-//! acknowledgements weigh what they are. A packet that cannot be marked is dropped with
-//! the same probability; the source has none such. The price is a millisecond whatever
-//! the period, where the source ties one to the other.
+//! Departures from the source. The queue does not include the packet in service, which a fluid does
+//! not have. With it, a link without any queue would be told to slow down. Packets count by size,
+//! with `packet` as one, so that acknowledgements weigh what they are. A packet that cannot be
+//! marked is dropped with the same probability. The source has no such packets. The unit of the
+//! price is a millisecond whatever the period is. The source ties the one to the other.
 
 use crate::{AnyAqm, Maker};
 use crate::{Aqm, Class, Ecn, Entropy, PacketMeta, QueueView, Verdict};
 use accord_family::{Dynamics, Family, Kind, Param, Price, QueueDynamics, QueueLaw, Role, Values};
 use accord_units::{Bytes, Duration, Size, Time};
 
-/// REM as the scenario language sees it.
+/// The declaration of REM.
 pub static FAMILY: Family = Family {
     name: "rem",
     doc: "Random exponential marking: a price that matches rate and clears the buffer, \
@@ -123,16 +123,16 @@ pub static FAMILY: Family = Family {
     },
 };
 
-/// Shortest period: a shorter one has a simulator do nothing else.
+/// The shortest period. With a shorter one a simulator would do little else.
 const SHORTEST: Duration = Duration::from_us(10);
 
-/// The price's unit, in seconds.
+/// The unit of the price, in seconds.
 const UNIT: f64 = 1e-3;
 
-/// Prices beyond this mark every packet, whatever φ is.
+/// The highest price. It marks every packet, whatever φ is.
 const HIGHEST: f64 = 1e9;
 
-/// Bytes that count as one packet.
+/// Returns the bytes that count as one packet.
 fn packet(values: &Values) -> f64 {
     values.size("packet").bytes_f64(Bytes::new(1)).max(1.0)
 }
@@ -140,24 +140,24 @@ fn packet(values: &Values) -> f64 {
 /// Random exponential marking.
 #[derive(Clone, Debug)]
 pub struct Rem {
-    /// p, in milliseconds.
+    /// The price p, in milliseconds.
     price: f64,
-    /// φ^(−p): the probability that a packet passes without a mark.
+    /// The probability φ^(−p) that a packet passes without a mark.
     unmarked: f64,
-    /// Bytes that arrived since the last update.
+    /// The bytes that arrived since the last update.
     arrived: u64,
     updated: Time,
     phi: f64,
     gain: f64,
     backlog_weight: f64,
     period: Duration,
-    /// Bytes that count as one packet.
+    /// The bytes that count as one packet.
     packet: f64,
     ecn: bool,
 }
 
 impl Rem {
-    /// Builds it from its parameters.
+    /// Creates a REM from its parameters.
     pub fn new(values: &Values) -> Rem {
         Rem {
             price: 0.0,

@@ -1,32 +1,32 @@
-//! A queue that exists in arithmetic only: real arrivals, virtual capacity.
+//! A virtual queue: real arrivals, served in arithmetic at a virtual capacity.
 //!
-//! Shared by [`Avq`](crate::Avq) and [`Avd`](crate::Avd), which adapt the capacity and
-//! use the queue each in its own way.
+//! [`Avq`](crate::Avq) and [`Avd`](crate::Avd) share it. They adapt the capacity and use the queue
+//! each in its own way.
 
 use accord_units::{Rate, Time};
 
 /// The virtual queue VQ with its capacity C̃.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct VirtualQueue {
-    /// VQ: bytes queued at the instant of the last arrival.
+    /// VQ: the bytes queued at the instant of the last arrival.
     pub backlog: f64,
-    /// C̃: service rate in bytes/s.
+    /// C̃: the service rate in bytes/s.
     pub capacity: f64,
-    /// The last arrival.
+    /// The time of the last arrival.
     pub last: Option<Time>,
 }
 
-/// The events between two arrivals.
+/// The interval between two arrivals.
 pub(crate) struct Interval {
-    /// Seconds since the previous arrival.
+    /// The seconds since the previous arrival.
     pub seconds: f64,
-    /// C: capacity of the real link in bytes/s.
+    /// C: the capacity of the real link in bytes/s.
     pub link: f64,
 }
 
 impl VirtualQueue {
-    /// Serves the queue until `now`. The first call sets the capacity to
-    /// `utilisation` × C, where a saturated link settles.
+    /// Serves the queue until `now`. The first call sets the capacity to `utilisation` × C, at
+    /// which a saturated link settles.
     #[inline]
     pub fn advance(&mut self, now: Time, rate: Rate, utilisation: f64) -> Interval {
         let link = rate.as_bps_f64() / 8.0;

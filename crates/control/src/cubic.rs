@@ -18,8 +18,8 @@
 //! timeout of the same, idle time   as Reno
 //! ```
 //!
-//! The first slow start is HyStart++ [RFC 9406], others and those without `hystart` are that of
-//! RFC 5681.
+//! The first slow start is HyStart++ [RFC 9406]. The later ones, and the first one without
+//! `hystart`, are that of RFC 5681.
 //!
 //! | symbol | field              | unit           | default | range      | source |
 //! |--------|--------------------|----------------|---------|------------|--------|
@@ -31,10 +31,10 @@
 //! | –      | `sack`             | –              | true    | –          | RFC 6675 |
 //! | –      | `ecn`              | –              | false   | –          | RFC 3168 |
 //!
-//! Departures from the source: a loss is never found to have been spurious [RFC 9438 §4.9].
-//! Where Reno's window is the larger one, cwnd is set to it but not lowered to it. An
-//! acknowledgement counts for one packet at most. Time during which the application, not the
-//! window, is the limit does not count in t [RFC 9438 §5.8]: the epoch moves by it.
+//! Departures from the source. A loss is never found to have been spurious [RFC 9438 §4.9]. If
+//! Reno's window is the larger one, cwnd is raised to it but not lowered to it. An acknowledgement
+//! counts for one packet at most. Time during which the application, not the window, is the limit
+//! does not count in t [RFC 9438 §5.8]: the epoch moves by it.
 
 use crate::hystart::HyStart;
 use crate::tcp_window::{ECN, INITIAL_WINDOW, SACK, TcpWindow, marks, recovery};
@@ -43,7 +43,7 @@ use crate::{AnyController, Maker, Transport};
 use accord_family::{Dynamics, Family, Kind, Objective, Param, Role, Values};
 use accord_units::{Bytes, Duration, Size, Time};
 
-/// CUBIC as the scenario language sees it.
+/// The declaration of CUBIC.
 pub static FAMILY: Family = Family {
     name: "cubic",
     doc: "TCP CUBIC: a cubic function of the time since the last loss, Reno's window where larger.",
@@ -108,19 +108,19 @@ pub static FAMILY: Family = Family {
     },
 };
 
-/// Reno's increase after W_est has come back to the window before the loss.
+/// Reno's increase α after W_est has come back to the window before the loss.
 const RENO: f64 = 1.0;
-/// The target is at most so many windows.
+/// The largest target in windows.
 const STEEPEST: f64 = 1.5;
 
 /// TCP CUBIC.
 #[derive(Clone, Debug)]
 pub struct Cubic {
     cwnd: TcpWindow,
-    /// Bytes that the window has grown by and that are not whole yet.
+    /// The growth of the window that is less than a whole byte so far, in bytes.
     fraction: f64,
     capabilities: Capabilities,
-    /// Boxed, so that controllers of other kinds do not pay for it.
+    /// The state of CUBIC. It is boxed, so that controllers of other kinds stay small.
     state: Box<State>,
 }
 
@@ -129,14 +129,14 @@ struct State {
     c: f64,
     beta: f64,
     fast_convergence: bool,
-    /// Until the first slow start is over.
+    /// The state of the first slow start, until that is over.
     hystart: Option<HyStart>,
-    /// W_max in packets; zero when the last congestion avoidance did not end by a loss.
+    /// W_max in packets. It is zero if the last congestion avoidance did not end by a loss.
     w_max: f64,
     /// The window before the last reduction, in packets.
     prior: f64,
     epoch: Option<Epoch>,
-    /// When the last acknowledgement came.
+    /// The time at which the last acknowledgement arrived.
     heard: Time,
 }
 
@@ -144,7 +144,7 @@ struct State {
 #[derive(Clone, Copy, Debug)]
 struct Epoch {
     began: Time,
-    /// K in seconds.
+    /// The time K, in seconds.
     k: f64,
     /// W_max of this stage, in packets.
     w_max: f64,
@@ -153,7 +153,7 @@ struct Epoch {
 }
 
 impl Cubic {
-    /// Builds it for packets of `packet` bytes.
+    /// Creates a controller for packets of `packet` bytes.
     pub fn new(values: &Values, packet: Bytes) -> Cubic {
         Cubic {
             cwnd: TcpWindow::new(values, packet),
@@ -228,7 +228,7 @@ impl Cubic {
         self.fraction = (bytes - self.cwnd.window as f64).max(0.0);
     }
 
-    /// The time since the last acknowledgement did not count: the application was the limit.
+    /// Leaves out the time since the last acknowledgement, because the application was the limit.
     fn pause(&mut self, gap: Duration) {
         if let Some(epoch) = &mut self.state.epoch {
             epoch.began += gap;
@@ -239,7 +239,7 @@ impl Cubic {
 impl Controller for Cubic {
     fn on_ack(&mut self, ack: &Acked, path: &PathView, now: Time) {
         let gap = now.since(std::mem::replace(&mut self.state.heard, now));
-        // Acknowledgements come at least once in a round trip while anything is in flight.
+        // Acknowledgements arrive at least once per round trip while anything is in flight.
         if !ack.window_limited || gap > path.srtt * 2 {
             self.pause(gap);
         }

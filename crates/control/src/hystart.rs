@@ -1,37 +1,38 @@
-//! HyStart++: slow start that ends when the round-trip time begins to rise, before anything
-//! is lost [RFC 9406].
+//! HyStart++: slow start that ends when the round-trip time begins to rise, before a packet is lost
+//! [RFC 9406].
 //!
-//! Each round the smallest round-trip time is compared with that of the round before. Where
-//! it rose by a threshold, slow start goes on at a quarter of its growth (conservative slow
-//! start); five such rounds later it is over, unless the round-trip time falls again, which
+//! Each round the smallest round-trip time is compared with that of the round before. If it rose by
+//! a threshold, slow start goes on at a quarter of its growth (conservative slow start). Five such
+//! rounds later it ends. If the round-trip time falls again before that, the rise was none, and
+//! slow start goes on.
 //! says that the rise was none.
 
 use crate::Acked;
 use accord_units::Duration;
 
-/// MIN_RTT_THRESH and MAX_RTT_THRESH [RFC 9406 §4.3].
+/// MIN_RTT_THRESH, the least rise that counts, and MAX_RTT_THRESH [RFC 9406 §4.3].
 const LEAST: Duration = Duration::from_ms(4);
 const MOST: Duration = Duration::from_ms(16);
-/// MIN_RTT_DIVISOR.
+/// MIN_RTT_DIVISOR: the part of the round-trip time that the threshold is.
 const PART: u64 = 8;
-/// N_RTT_SAMPLE: samples of a round before it is judged.
+/// N_RTT_SAMPLE: the samples of a round before it is judged.
 const SAMPLES: u32 = 8;
-/// CSS_GROWTH_DIVISOR.
+/// CSS_GROWTH_DIVISOR: the divisor of the growth in conservative slow start.
 const SLOWER: u64 = 4;
-/// CSS_ROUNDS.
+/// CSS_ROUNDS: the rounds of conservative slow start.
 const ROUNDS: u32 = 5;
-/// L: packets that an acknowledgement grows the window by at most, of a sender without pacing.
+/// L: the most packets that an acknowledgement grows the window by, for a sender without pacing.
 const LIMIT: u64 = 8;
 
-/// The state of the first slow start; later ones end at the threshold that a loss gave them
+/// The state of the first slow start. Later ones end at the threshold that a loss set
 /// [RFC 9406 §4.3].
 #[derive(Clone, Debug)]
 pub(crate) struct HyStart {
-    /// Smallest round-trip times of the last round and of this one; `MAX` for none.
+    /// The smallest round-trip times of the last round and of this one, `MAX` for none.
     last: Duration,
     current: Duration,
     samples: u32,
-    /// In conservative slow start: the round-trip time that began it, and the rounds so far.
+    /// The round-trip time that began conservative slow start, and the rounds of it so far.
     conservative: Option<(Duration, u32)>,
 }
 
@@ -45,8 +46,8 @@ impl HyStart {
         }
     }
 
-    /// By how many bytes the window grows for an acknowledgement; `None` when slow start is
-    /// over.
+    /// Returns the bytes that the window grows by for an acknowledgement, or `None` when slow start
+    /// is over.
     pub fn on_ack(&mut self, ack: &Acked, packet: u64) -> Option<u64> {
         if ack.round_ended {
             self.last = self.current;

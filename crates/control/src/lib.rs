@@ -1,12 +1,50 @@
 //! Congestion control without I/O and without a clock.
 //!
-//! A controller is an estimator of congestion, a policy that says how to move, and a
-//! target to move to. It is told what happened and answers how much may be in flight and
-//! how fast it may be sent. What is simulated is, line for line, what sends packets.
+//! A controller is an estimator of congestion, a policy that says how to move the window, and a
+//! target. The transport tells it of events. The controller answers how much may be in flight and
+//! how fast it may be sent. The simulator and the live engine run the same lines of code.
 //!
-//! Add a controller: one file here with its [`accord_family::Family`], its `mod` line, one line in
-//! `registry.rs`. The engines and the scenario language then have it. A controller of another
-//! crate needs none of this, see [`AnyController::foreign`].
+//! A new controller is one file here with its [`accord_family::Family`], its `mod` line, and one
+//! line in `registry.rs`. The engines and the scenario language then have it. A controller of
+//! another crate needs none of this: see [`AnyController::foreign`].
+//!
+//! ```
+//! use accord_control::{Acked, AnyController, Congestion, Controller, FAMILIES, PathView};
+//! use accord_units::{Bytes, Duration, Rate, Time};
+//!
+//! let reno = FAMILIES.iter().find(|f| f.name == "reno").expect("Reno is registered");
+//! let packet = Bytes::new(1000);
+//! let mut reno = AnyController::build(&reno.defaults(), packet);
+//! assert_eq!(reno.cwnd(), Bytes::new(2000));
+//!
+//! let rtt = Duration::from_ms(50);
+//! let path = PathView {
+//!     packet,
+//!     srtt: rtt,
+//!     rtt,
+//!     min_rtt: rtt,
+//!     in_flight: Bytes::new(4000),
+//!     sent_in_round: Bytes::ZERO,
+//!     had_too_little: false,
+//!     delivery_rate: Rate::ZERO,
+//! };
+//! let ack = Acked {
+//!     bytes: packet,
+//!     rtt: Some(rtt),
+//!     round_ended: false,
+//!     window_limited: true,
+//!     in_recovery: false,
+//!     marked: 0,
+//! };
+//! let now = Time::ZERO + rtt;
+//! // Slow start adds a packet per acknowledgement. A loss halves the flight.
+//! for _ in 0..4 {
+//!     reno.on_ack(&ack, &path, now);
+//! }
+//! assert_eq!(reno.allowance().window, Bytes::new(6000));
+//! reno.on_congestion(Congestion::Loss, &path, now);
+//! assert_eq!(reno.ssthresh(), Some(Bytes::new(2000)));
+//! ```
 
 mod acc;
 pub mod cubic;
@@ -42,127 +80,127 @@ pub use vegas_rem::VegasRem;
 use accord_family::Service;
 use accord_units::{Bytes, Duration, Rate, Time};
 
-/// The transport's knowledge of the path; the same view for every controller.
+/// The transport's knowledge of the path. Every controller has the same view.
 #[derive(Clone, Copy, Debug)]
 pub struct PathView {
-    /// Size of a data packet on the wire: the unit in which windows of the literature are
-    /// counted.
+    /// The size of a data packet on the wire, which is the literature's unit of windows.
     pub packet: Bytes,
-    /// Smoothed round-trip time [RFC 6298]; zero before the first sample.
+    /// The smoothed round-trip time [RFC 6298]. It is zero before the first sample.
     pub srtt: Duration,
-    /// Latest round-trip time; zero before the first sample.
+    /// The latest round-trip time. It is zero before the first sample.
     pub rtt: Duration,
-    /// Smallest round-trip time measured so far; `Duration::MAX` before the first.
+    /// The smallest round-trip time measured so far. It is `Duration::MAX` before the first sample.
     pub min_rtt: Duration,
-    /// Bytes sent and neither acknowledged nor taken for lost. Where congestion is told of, as it
-    /// was before: FlightSize of RFC 5681, of which no more counts than the window. Where the
-    /// timer finds losses of a window that an earlier one was answered for, the flight before
-    /// that answer, so that together they cost one cut.
+    /// The bytes sent that are neither acknowledged nor taken for lost.
+    ///
+    /// In a notification of congestion this is the value before the congestion was found:
+    /// FlightSize of RFC 5681, of which no more counts than the window. The timer may find losses
+    /// of a window for which an earlier notification was answered. Then it is the flight before
+    /// that answer, so that both together cost one cut.
     pub in_flight: Bytes,
-    /// Bytes sent during the round trip that the report in hand ends; zero on a stream.
+    /// The bytes sent during the round trip that the present report ends. It is zero on a stream.
     pub sent_in_round: Bytes,
-    /// In that round trip there was not always something to send; `false` on a stream, where
-    /// [`Acked::window_limited`] tells.
+    /// True if there was not always data to send in that round trip. It is `false` on a stream,
+    /// which has [`Acked::window_limited`] instead.
     pub had_too_little: bool,
-    /// Rate at which data arrived between the last two reports; zero before the second
+    /// The rate at which data arrived between the last two reports. It is zero before the second
     /// report, and on a stream.
     pub delivery_rate: Rate,
 }
 
-/// Data was acknowledged.
+/// The content of an acknowledgement of data.
 #[derive(Clone, Copy, Debug)]
 pub struct Acked {
-    /// Bytes that this acknowledgement says arrived and no earlier one did.
+    /// The bytes that this acknowledgement reports as arrived and no earlier one did.
     pub bytes: Bytes,
-    /// A round-trip time sample, where the acknowledgement gives one.
+    /// The round-trip time sample, if the acknowledgement gives one.
     pub rtt: Option<Duration>,
-    /// A round trip has passed: this is the first acknowledgement of data sent after the
+    /// True if a round trip has passed: this is the first acknowledgement of data sent after the
     /// previous round trip ended.
     pub round_ended: bool,
-    /// The sender used all of its window: growth is meaningful [RFC 7661].
+    /// True if the sender used all of its window, so that it may grow [RFC 7661].
     pub window_limited: bool,
-    /// A loss is being repaired, or the round trip of a mark that was answered goes on; the
-    /// window stays where that put it.
+    /// True while a loss is being repaired, or during the rest of the round trip of a mark that was
+    /// answered. The window then stays where that answer put it.
     pub in_recovery: bool,
-    /// Packets that arrived with a congestion mark, told by this acknowledgement and no
-    /// earlier one.
+    /// The packets that arrived with a congestion mark, as far as no earlier acknowledgement
+    /// reported them.
     pub marked: u64,
 }
 
-/// Something went wrong; told once for each round trip's worth of losses.
+/// The kind of congestion. A controller is notified once per round trip's worth of losses.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Congestion {
     /// A packet was lost, and later ones arrived.
     Loss,
     /// A packet was found lost by a fine-grained timer on a first or second duplicate
-    /// acknowledgement, before three of them came [Low02 §1.1].
+    /// acknowledgement, before three of them arrived [Low02 §1.1].
     EarlyLoss,
-    /// Packets were marked [RFC 3168 §6.1.2]; told once for each round trip's worth of
-    /// marks and losses, to controllers with [`Marks::Loss`].
+    /// Packets were marked [RFC 3168 §6.1.2]. Controllers with [`Marks::Loss`] are notified once
+    /// per round trip's worth of marks and losses.
     Ecn,
     /// The retransmission timer ran out.
     Timeout,
-    /// The retransmission timer ran out again, for a packet that it had sent again already:
-    /// only the window starts again, the threshold stays [RFC 5681 §3.1].
+    /// The retransmission timer ran out again for a packet that it had already sent again. Only the
+    /// window starts again, and the threshold stays [RFC 5681 §3.1].
     RepeatedTimeout,
 }
 
 /// The meaning of congestion marks to a controller [RFC 3168].
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Marks {
-    /// Nothing: its packets cannot be marked, only dropped.
+    /// No meaning: the packets of the flow cannot be marked, only dropped.
     #[default]
     Nothing,
-    /// The same as a loss: [`Congestion::Ecn`].
+    /// The meaning of a loss: [`Congestion::Ecn`].
     Loss,
-    /// A price, told by the share of packets that carry one: [`Acked::marked`].
+    /// A price, told by the share of packets that carry a mark: [`Acked::marked`].
     Price,
 }
 
 /// The way in which a stream repairs losses.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Recovery {
-    /// One retransmission, then on with the next acknowledgement [RFC 5681 §3.2].
+    /// One retransmission. Recovery ends with the next acknowledgement [RFC 5681 §3.2].
     Reno,
-    /// A retransmission for each partial acknowledgement [RFC 6582]. Only the first of these
-    /// sets the retransmission timer again, so that a recovery of many losses ends in slow
-    /// start ("impatient").
+    /// A retransmission per partial acknowledgement [RFC 6582]. Only the first of these restarts
+    /// the retransmission timer, so that a recovery of many losses ends in slow start
+    /// ("impatient").
     #[default]
     NewReno,
-    /// The same, but each partial acknowledgement sets the timer again: one loss is repaired in
-    /// each round trip, however many there are ("slow but steady" [RFC 6582 §4]).
+    /// A retransmission per partial acknowledgement, each of which restarts the timer. One loss is
+    /// repaired per round trip, however many there are ("slow but steady" [RFC 6582 §4]).
     SteadyNewReno,
     /// Repair by selective acknowledgements [RFC 6675].
     Sack,
 }
 
-/// The demands of a controller on its stream; read once, when a connection begins.
+/// The demands of a controller on its stream. They are read once, when a connection begins.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Capabilities {
     /// The repair of losses.
     pub recovery: Recovery,
-    /// The meaning of congestion marks to it.
+    /// The meaning of congestion marks to the controller.
     pub marks: Marks,
-    /// A duplicate acknowledgement should be followed by a look at the fine-grained timer of the
-    /// first unacknowledged packet [Low02 §1.1].
+    /// True if the transport is to check the fine-grained timer of the first unacknowledged packet
+    /// on a duplicate acknowledgement [Low02 §1.1].
     pub early_retransmission: bool,
 }
 
-/// What the receiver of control packets reports, once a pair is complete
-/// [Xia05 §IV-B.1].
+/// The report of the receiver of control packets on a complete pair [Xia05 §IV-B.1].
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Report {
-    /// Number of the control pair.
+    /// The number of the control pair.
     pub number: u64,
-    /// Estimated accumulation in bytes.
+    /// The estimated accumulation in bytes.
     pub accumulation: f64,
-    /// Rate at which data leaves the network, smoothed.
+    /// The smoothed rate at which data leaves the network.
     pub egress_rate: Rate,
     /// The part of the queuing delay that is virtual [Xia05 §IV-D].
     pub virtual_delay: Duration,
-    /// Data sent since the previous pair did not all arrive.
+    /// True if data sent since the previous pair was lost.
     pub lost: bool,
-    /// All data bytes that ever arrived.
+    /// The data bytes that have arrived since the start.
     pub received: u64,
 }
 
@@ -171,28 +209,28 @@ pub struct Report {
 pub struct Allowance {
     /// The most that may be in flight.
     pub window: Bytes,
-    /// The fastest it may be sent; `None` as fast as the link takes it.
+    /// The highest rate at which it may be sent, or `None` if the link is the only limit.
     pub pacing: Option<Rate>,
 }
 
-/// The sender's half of congestion control. Parameters are checked when it is built;
-/// after that nothing fails.
+/// The sender's half of congestion control. Parameters are checked when it is built, and after that
+/// nothing fails.
 pub trait Controller {
-    /// Data was acknowledged.
+    /// Notifies the controller that data was acknowledged.
     fn on_ack(&mut self, ack: &Acked, path: &PathView, now: Time);
 
-    /// Data was lost or marked. What the path has in flight is as it was before that was found:
-    /// the FlightSize of RFC 5681.
+    /// Notifies the controller that data was lost or marked. [`PathView::in_flight`] is the value
+    /// before that was found: the FlightSize of RFC 5681.
     fn on_congestion(&mut self, what: Congestion, path: &PathView, now: Time);
 
-    /// Something is sent after nothing was for longer than the retransmission time-out, and
-    /// nothing is in flight [RFC 5681 §4.1].
+    /// Notifies the controller that a packet is sent after an idle time longer than the
+    /// retransmission time-out, with nothing in flight [RFC 5681 §4.1].
     fn on_idle(&mut self) {}
 
-    /// A report of the receiver came back.
+    /// Notifies the controller of a report of the receiver.
     fn on_report(&mut self, _report: &Report, _path: &PathView, _now: Time) {}
 
-    /// The amount that may be sent now.
+    /// Returns the amount that may be sent now.
     fn allowance(&self) -> Allowance;
 
     /// The congestion window.
@@ -200,11 +238,10 @@ pub trait Controller {
         self.allowance().window
     }
 
-    /// Slow-start threshold in bytes; `None` while it is not set.
+    /// The slow-start threshold in bytes, or `None` while it is not set.
     fn ssthresh(&self) -> Option<Bytes>;
 
-    /// The accumulation in bytes that the controller believes its flow has, where it
-    /// estimates one.
+    /// The controller's estimate of its flow's accumulation in bytes, if it makes one.
     fn accumulation_estimate(&self) -> Option<f64> {
         None
     }
@@ -214,15 +251,15 @@ pub trait Controller {
         None
     }
 
-    /// Its demands on the stream below; always the same.
+    /// Returns the demands on the stream below, which are always the same.
     fn capabilities(&self) -> Capabilities {
         Capabilities::default()
     }
 
-    /// Tells the true base round-trip time, for controllers that are to know it.
+    /// Sets the true base round-trip time, for controllers that are to know it.
     fn set_base_rtt(&mut self, _base_rtt: Duration) {}
 
-    /// What the flow is to get from now on. A controller that does not steer an
-    /// accumulation cannot hold a contract; the scenario language refuses it one.
+    /// Sets the service of the flow from now on. A controller that does not steer an accumulation
+    /// cannot hold a contract. The scenario language refuses it one.
     fn set_service(&mut self, _service: &Service) {}
 }

@@ -8,25 +8,26 @@ use std::fmt;
 /// The [`Family::maker`] of a family of controllers.
 #[derive(Clone, Copy, Debug)]
 pub struct Maker {
-    /// Makes the controller that the parameters describe, for packets of so many bytes.
+    /// The function that makes the controller that the parameters describe, for packets of so many
+    /// bytes.
     pub build: fn(&Values, Bytes) -> AnyController,
-    /// The transport below it.
+    /// The transport below the controller.
     pub transport: Transport,
 }
 
 /// The transport below a controller.
 #[derive(Clone, Copy, Debug)]
 pub enum Transport {
-    /// A stream: packets are acknowledged, and losses repaired.
+    /// A stream, which acknowledges packets and repairs losses.
     Stream,
-    /// A tunnel: control pairs, which the receiver's meter answers by reports.
+    /// A tunnel, which sends control pairs. The receiver's meter answers them by reports.
     Tunnel {
         /// The sender's use of its window.
         sending: fn(&Values) -> Sending,
-        /// The receiver's meter.
+        /// The constructor of the receiver's meter.
         meter: fn(&Values) -> Meter,
     },
-    /// Neither: packets leave as the application makes them, and nothing comes back.
+    /// Neither: packets leave as the application makes them, and no answer comes back.
     Open,
 }
 
@@ -34,7 +35,7 @@ impl Maker {
     /// Returns the maker of a family of controllers.
     ///
     /// # Panics
-    /// When the family has none.
+    /// Panics if the family has none.
     pub fn of(family: &Family) -> &'static Maker {
         let maker = family.maker.downcast_ref();
         maker.unwrap_or_else(|| panic!("{} has no maker of controllers", family.name))
@@ -47,16 +48,16 @@ impl AnyController {
         (Maker::of(values.family()).build)(values, packet)
     }
 
-    /// A controller of another crate. Each of its calls is one by pointer.
+    /// Wraps a controller of another crate. Each call of it is a call by pointer.
     pub fn foreign(controller: impl Foreign + 'static) -> AnyController {
         AnyController::Foreign(Box::new(controller))
     }
 }
 
-/// What a controller of another crate has to be: a [`Controller`] that can be copied and
-/// printed, and that threads can share. Whatever is so, is this.
+/// A controller of another crate: a [`Controller`] that can be copied and printed, and that threads
+/// can share. Every such type implements it.
 pub trait Foreign: Controller + fmt::Debug + Send + Sync {
-    /// A copy.
+    /// Returns a copy.
     fn copy(&self) -> Box<dyn Foreign>;
 }
 

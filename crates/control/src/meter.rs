@@ -1,29 +1,30 @@
-//! Accumulation as the receiver measures it [Xia05 §IV-B.1].
+//! The measurement of accumulation by the receiver [Xia05 §IV-B.1].
 //!
-//! The out-of-band packet of a pair overtakes all queues, the in-band packet waits in them.
-//! Their distance at the receiver is the forward queuing delay ftt_q; by Little's law,
+//! The out-of-band packet of a pair overtakes all queues, and the in-band packet waits in them.
+//! Their distance at the receiver is the forward queuing delay ftt_q. By Little's law
 //!
 //! ```text
 //! a = ftt_q · egress rate + egress rate · virtual delay       [Xia05 §IV-D]
 //! ```
 //!
-//! Nothing of the reverse path and no estimate of a propagation delay enters.
+//! The result does not depend on the reverse path, nor on an estimate of a propagation delay.
 //!
-//! Departures from the source: the number of bytes sent travels as a running sum, so that a
-//! lost pair does not hide or invent a loss; the gap that the pair has with empty queues
-//! (one control packet's transmission) is not subtracted, because the receiver does not know
-//! the rates: 64 bytes are 2 % of the default target on a single flow, and less when shared.
+//! Departures from the source. The number of bytes sent travels as a running sum, so that a lost
+//! pair does not hide or invent a loss. With empty queues the halves of a pair are one transmission
+//! time of a control packet apart. This gap is not subtracted, because the receiver does not know
+//! the rates. It is 64 bytes: 2 % of the default target for a single flow, and less on a shared
+//! link.
 
 use crate::Report;
 use accord_units::{Bytes, Duration, Rate, Time};
 use std::collections::VecDeque;
 
-/// The packets that arrive at a tunnel's egress, counted.
+/// A packet that arrives at a tunnel's egress.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Arrival {
     /// A data packet.
     Data {
-        /// Its size.
+        /// The size of the packet.
         size: Bytes,
     },
     /// The out-of-band half of a pair.
@@ -35,50 +36,51 @@ pub enum Arrival {
     InBand {
         /// The pair's number.
         pair: u64,
-        /// All data bytes sent before it.
+        /// The data bytes sent before it since the start.
         sent_bytes: u64,
-        /// Virtual delay collected on its way.
+        /// The virtual delay collected on the way.
         virtual_delay: Duration,
-        /// The accumulation by its definition [Xia05 eq. 1], where the engine knows it.
+        /// The accumulation by its definition [Xia05 eq. 1], if the engine knows it.
         truth: Option<f64>,
     },
 }
 
-/// As many halves of pairs are remembered; more wait only when none arrives whole.
+/// The most out-of-band halves that are remembered. More of them wait only if no pair arrives
+/// whole.
 const MOST_OUT: usize = 64;
 
-/// Estimates accumulation and egress rate, and notices loss, pair by pair.
+/// The estimator of accumulation and egress rate, which also detects loss, pair by pair.
 #[derive(Clone, Debug)]
 pub struct Meter {
     ideal: bool,
-    /// The egress rate as printed.
+    /// True if the egress rate is measured as printed.
     plain: bool,
-    /// Weight of a new sample of the egress rate.
+    /// The weight of a new sample of the egress rate.
     weight: f64,
-    /// Out-of-band packets whose in-band half has not come, with their arrivals, in order:
-    /// behind a long queue they overtake more than one.
+    /// The out-of-band packets whose in-band half has not arrived, with their arrival times, in
+    /// order. Behind a long queue more than one of them overtakes it.
     out_of_band: VecDeque<(u64, Time)>,
-    /// The latest pair that was complete.
+    /// The number of the latest complete pair.
     answered: u64,
-    /// Start of the period over which the egress rate is measured.
+    /// The start of the period over which the egress rate is measured.
     since: Option<Time>,
     bytes_since: u64,
-    /// Size of the latest data packet.
+    /// The size of the latest data packet.
     packet: u64,
-    /// Moving averages of what arrived in a period, and of its length: the egress rate is
-    /// their quotient. The mean of quotients would be too large where periods differ: a
-    /// packet after one pair or after two is 3/4 of a packet for each, not 2/3.
+    /// The moving averages of the bytes that arrived in a period, and of its length. The egress
+    /// rate is their quotient. The mean of quotients would be too large if periods differ: a packet
+    /// after one pair or after two is 3/4 of a packet per pair, not 2/3.
     bytes: f64,
     seconds: f64,
     received: u64,
-    /// Bytes sent and not received, as of the last complete pair.
+    /// The bytes sent and not received, as of the last complete pair.
     deficit: u64,
 }
 
 impl Meter {
-    /// Nothing measured. `weight` in (0, 1] is that of a new egress rate sample; an `ideal`
-    /// meter reports the engine's truth in place of its own estimate, and a `plain` one
-    /// measures the egress rate as printed.
+    /// Creates a meter that has measured nothing. `weight` in (0, 1] is the weight of a new sample
+    /// of the egress rate. An `ideal` meter reports the engine's truth in place of its own
+    /// estimate. A `plain` one measures the egress rate as printed.
     pub fn new(weight: f64, ideal: bool, plain: bool) -> Meter {
         Meter {
             ideal,
@@ -96,7 +98,7 @@ impl Meter {
         }
     }
 
-    /// Something arrived. A complete pair gives a report.
+    /// Takes an arrival. Returns a report if it completes a pair.
     #[inline]
     pub fn on_arrival(&mut self, arrival: Arrival, now: Time) -> Option<Report> {
         match arrival {
@@ -162,12 +164,12 @@ impl Meter {
         })
     }
 
-    /// The egress rate, at a pair that left the network at `now`, virtual delay included: the
-    /// rate at which data leaves the virtual queues, as it would leave physical ones.
+    /// Returns the egress rate at a pair that left the network at `now`, virtual delay included.
+    /// This is the rate at which data leaves the virtual queues, as it would leave physical ones.
     ///
-    /// A flow of less than a packet per round trip has pairs without data between them: its
-    /// rate is that over the whole time from packet to packet, and while a packet is overdue
-    /// what it would be if it came now.
+    /// A flow of less than a packet per round trip has pairs without data between them. Its rate is
+    /// then the one over the whole time from packet to packet. While a packet is overdue, it is the
+    /// rate for the case that the packet arrived now.
     fn sample_rate(&mut self, now: Time) -> f64 {
         let period = self.since.map_or(0.0, |t| now.since(t).as_secs_f64());
         if period > 0.0 {
@@ -191,9 +193,9 @@ impl Meter {
         }
     }
 
-    /// The egress rate as printed: an average of samples, each of the data that arrived
-    /// between the in-band packets of two pairs [Xia05 §IV-B.2]. The first sample begins with
-    /// the first data.
+    /// Returns the egress rate as printed: an average of samples. Each sample is the rate of the
+    /// data that arrived between the in-band packets of two pairs [Xia05 §IV-B.2]. The first sample
+    /// begins with the first data.
     fn plain_rate(&mut self, now: Time) -> f64 {
         let period = self.since.map_or(0.0, |t| now.since(t).as_secs_f64());
         if period > 0.0 {
@@ -202,7 +204,7 @@ impl Meter {
                 0.0 => 1.0,
                 _ => self.weight,
             };
-            // Averages of a second: the quotient is the average of samples.
+            // The averages are of one second, so the quotient is the average of samples.
             self.bytes += weight * (sample - self.bytes);
             self.seconds = 1.0;
             self.since = Some(now);
@@ -211,7 +213,7 @@ impl Meter {
         self.bytes
     }
 
-    /// Whether it reports the engine's truth.
+    /// Returns whether the meter reports the engine's truth.
     pub fn wants_truth(&self) -> bool {
         self.ideal
     }

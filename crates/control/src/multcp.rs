@@ -1,6 +1,6 @@
-//! MulTCP: one flow that takes what N Reno flows would, by their sum of steps
-//! [CO98: Crowcroft and Oechslin, Differentiated end-to-end Internet services using a
-//! weighted proportional fair sharing TCP, 1998].
+//! MulTCP: one flow that takes the share of N Reno flows, with the sum of their steps [CO98:
+//! Crowcroft and Oechslin, Differentiated end-to-end Internet services using a weighted
+//! proportional fair sharing TCP, 1998].
 //!
 //! ```text
 //! slow start            cwnd ← cwnd + 2·acked until cwnd is 3^k, with k = ln N / ln 1.5 the
@@ -21,12 +21,12 @@
 //! | –      | `sack`           | –              | true    | –      | RFC 6675 |
 //! | –      | `ecn`            | –              | false   | –      | RFC 3168 |
 //!
-//! N is the weight of the flow's [`Service`], 1 where it has none.
+//! N is the weight of the flow's [`Service`]. It is 1 for a flow without one.
 //!
-//! Departures from the source: in congestion avoidance the window grows no faster than in
-//! slow start, which matters below N packets. A loss in slow start and a timeout halve, as
-//! they hit all of the N; what the source does there we do not know. Losses are repaired by
-//! selective acknowledgements, since a window of N flows loses many packets at once.
+//! Departures from the source. In congestion avoidance the window grows no faster than in slow
+//! start, which matters below N packets. A loss in slow start and a timeout halve the window,
+//! because they concern all N flows. The source does not say what it does there. Losses are
+//! repaired by selective acknowledgements, because a window of N flows loses many packets at once.
 
 use crate::tcp_window::{ECN, INITIAL_WINDOW, SACK, TcpWindow, marks, recovery};
 use crate::{Acked, Allowance, Capabilities, Congestion, Controller, PathView};
@@ -34,7 +34,7 @@ use crate::{AnyController, Maker, Transport};
 use accord_family::{Dynamics, Family, Objective, Param, Role, Service, Values};
 use accord_units::{Bytes, Size, Time};
 
-/// MulTCP as the scenario language sees it.
+/// The declaration of MulTCP.
 pub static FAMILY: Family = Family {
     name: "multcp",
     doc: "MulTCP: one flow that increases and decreases as N Reno flows do together.",
@@ -65,17 +65,17 @@ pub static FAMILY: Family = Family {
 #[derive(Clone, Debug)]
 pub struct MulTcp {
     cwnd: TcpWindow,
-    /// N.
+    /// The weight N.
     weight: f64,
-    /// 3^k in bytes: slow start is threefold below it.
+    /// The window 3^k in bytes. Below it slow start is threefold.
     caught_up: f64,
-    /// Bytes that the window has grown by and that are not whole yet.
+    /// The growth of the window that is less than a whole byte so far, in bytes.
     fraction: f64,
     capabilities: Capabilities,
 }
 
 impl MulTcp {
-    /// Builds it for packets of `packet` bytes.
+    /// Creates a controller for packets of `packet` bytes.
     pub fn new(values: &Values, packet: Bytes) -> MulTcp {
         MulTcp {
             cwnd: TcpWindow::new(values, packet),

@@ -1,34 +1,33 @@
-//! Policies: how far to move the window, given the accumulation and its target
-//! [Xia05 eqs. 2-6].
+//! Policies: how far to move the window, given the accumulation and its target [Xia05 eqs. 2-6].
 //!
-//! All have the general form dw/dt = -η·g(t)·f(a − a*) with f of the sign of its argument
-//! and zero only at zero [eq. 2], so they share their equilibrium and differ in how they
-//! get there. Here each is the change for one round trip: the equation times rtt.
+//! All have the general form dw/dt = -η·g(t)·f(a − a*), where f has the sign of its argument and is
+//! zero only at zero [eq. 2]. So they share their equilibrium and differ in how they get there.
+//! Here each is the change per round trip: the equation times rtt.
 
 use accord_units::Duration;
 
 /// A policy with its gain κ.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Policy {
-    /// Additive increase, additive decrease: −κ·sgn(a − a*) [Xia05 eq. 3]; κ in bytes.
+    /// Additive increase, additive decrease: −κ·sgn(a − a*) [Xia05 eq. 3].
     Aiad {
-        /// κ: bytes for each round trip.
+        /// κ in bytes per round trip.
         gain: f64,
     },
-    /// Mo and Walrand: −κ·rtt_p·(a − a*)/w [Xia05 eq. 5]; κ in bytes per second.
+    /// Mo and Walrand: −κ·rtt_p·(a − a*)/w [Xia05 eq. 5].
     MoWalrand {
-        /// κ: bytes per second.
+        /// κ in bytes per second.
         gain: f64,
     },
-    /// Proportional: −κ·(a − a*) [Xia05 eq. 6]; κ a number.
+    /// Proportional: −κ·(a − a*) [Xia05 eq. 6].
     Proportional {
-        /// κ.
+        /// κ, a number.
         gain: f64,
     },
 }
 
 impl Policy {
-    /// The change of the window `w` for one round trip, where a − a* is `excess`; all in
+    /// Returns the change of the window `w` per round trip. `excess` is a − a*. All of them are in
     /// bytes.
     pub fn step(&self, excess: f64, w: f64, base_rtt: Duration) -> f64 {
         match *self {

@@ -1,4 +1,4 @@
-//! All controllers of this crate.
+//! The registry of the controllers of this crate.
 
 use crate::{Acc, Cubic, MulTcp, Reno, Unresponsive, Vegas, VegasRem};
 use crate::{Acked, Allowance, Capabilities, Congestion, Controller, Foreign, PathView, Report};
@@ -7,9 +7,9 @@ use accord_family::{Family, Service};
 use accord_units::{Bytes, Duration, Rate, Time};
 use std::hint::cold_path;
 
-/// The allowance of a controller of another crate: its window, and its pace in bit/s or
-/// `u64::MAX`. A call by pointer returns it in memory, and the others would have to put theirs
-/// there, too.
+/// Returns the allowance of a controller of another crate: its window, and its pace in bit/s or
+/// `u64::MAX`. A call by pointer returns the allowance in memory. Without this function the other
+/// controllers would have to put theirs there, too.
 #[cold]
 #[inline(never)]
 fn in_registers(controller: &dyn Foreign) -> (u64, u64) {
@@ -22,11 +22,11 @@ macro_rules! any_controller {
         /// The controllers that a scenario can name.
         pub static FAMILIES: &[&Family] = &[$(&$family),*];
 
-        /// Any controller: those of the registry are dispatched without indirection.
+        /// Any controller. Those of the registry are dispatched without indirection.
         #[derive(Clone, Debug)]
         pub enum AnyController {
             $($(#[$doc])* $variant($type),)*
-            /// One of another crate.
+            /// A controller of another crate.
             Foreign(Box<dyn Foreign>),
         }
 
@@ -36,7 +36,8 @@ macro_rules! any_controller {
                 match self {
                     $(AnyController::$variant(c) => c.on_ack(ack, path, now),)*
                     AnyController::Foreign(c) => {
-                        // Rare, so that it takes no registers from the others.
+                        // Foreign controllers are rare. So their branch takes no registers from the
+                        // others.
                         cold_path();
                         c.on_ack(ack, path, now)
                     }
@@ -120,22 +121,22 @@ macro_rules! any_controller {
 }
 
 any_controller! {
-    monaco::FAMILY => /// See [`Acc`].
+    monaco::FAMILY => /// Monaco.
         Monaco(Acc),
-    vegas::VEGAS => /// See [`Vegas`].
+    vegas::VEGAS => /// TCP Vegas.
         Vegas(Vegas),
-    vegas::VEGAS_K => /// See [`Vegas`].
+    vegas::VEGAS_K => /// Vegas-k.
         VegasK(Vegas),
-    vegas_rem::FAMILY => /// See [`VegasRem`].
+    vegas_rem::FAMILY => /// Vegas with REM.
         VegasRem(VegasRem),
-    reno::RENO => /// See [`Reno`].
+    reno::RENO => /// TCP Reno.
         Reno(Reno),
-    reno::NEWRENO => /// See [`Reno`].
+    reno::NEWRENO => /// TCP NewReno.
         NewReno(Reno),
-    cubic::FAMILY => /// See [`Cubic`].
+    cubic::FAMILY => /// TCP CUBIC.
         Cubic(Cubic),
-    multcp::FAMILY => /// See [`MulTcp`].
+    multcp::FAMILY => /// MulTCP.
         MulTcp(MulTcp),
-    unresponsive::FAMILY => /// See [`Unresponsive`].
+    unresponsive::FAMILY => /// The absence of control.
         Unresponsive(Unresponsive),
 }

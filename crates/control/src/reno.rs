@@ -1,4 +1,4 @@
-//! TCP Reno and NewReno: fill the buffer, halve on loss.
+//! TCP Reno and NewReno: fill the buffer and halve the window on loss.
 //!
 //! ```text
 //! slow start            cwnd ← cwnd + min(acked, packet)     [RFC 5681 eq. 2]
@@ -12,9 +12,9 @@
 //! after an idle time    cwnd ← min(cwnd, IW)                 [RFC 5681 §4.1]
 //! ```
 //!
-//! Both have the same window; they differ in how the transport repairs losses: Reno's
-//! fast recovery ends with the first new acknowledgement [RFC 5681 §3.2], NewReno's goes
-//! on through partial ones [RFC 6582].
+//! Both have the same window. They differ in how the transport repairs losses. Reno's fast recovery
+//! ends with the first new acknowledgement [RFC 5681 §3.2]. NewReno's goes on through partial
+//! acknowledgements [RFC 6582].
 //!
 //! | symbol | field            | unit           | default | range | source |
 //! |--------|------------------|----------------|---------|-------|--------|
@@ -23,8 +23,8 @@
 //! | –      | `sack`           | –              | false   | –     | RFC 6675, NewReno only |
 //! | –      | `ecn`            | –              | false   | –     | RFC 3168 |
 //!
-//! Departures from the source: a halved window is rounded down to whole packets. What is in
-//! flight counts up to the window. The window does not grow while the sender leaves it unused
+//! Departures from the source. A halved window is rounded down to whole packets. The bytes in
+//! flight count only up to the window. The window does not grow while the sender leaves it unused
 //! [RFC 7661].
 
 use crate::tcp_window::{ECN, IMPATIENT, INITIAL_WINDOW, SACK, TcpWindow, marks};
@@ -35,7 +35,7 @@ use accord_family::{
 };
 use accord_units::{Bytes, Size, Time};
 
-/// Reno as the scenario language sees it.
+/// The declaration of Reno.
 pub static RENO: Family = Family {
     name: "reno",
     doc: "TCP Reno: additive increase, halving on loss, fast recovery of one loss a window.",
@@ -52,7 +52,7 @@ pub static RENO: Family = Family {
     },
 };
 
-/// NewReno as the scenario language sees it.
+/// The declaration of NewReno.
 pub static NEWRENO: Family = Family {
     name: "newreno",
     doc: "TCP NewReno: as Reno, with fast recovery of many losses a window.",
@@ -69,7 +69,7 @@ pub static NEWRENO: Family = Family {
     },
 };
 
-/// The way in which NewReno repairs losses.
+/// Returns the way in which NewReno repairs losses.
 fn recovery(values: &Values) -> Recovery {
     if values.flag("sack") {
         Recovery::Sack
@@ -80,7 +80,7 @@ fn recovery(values: &Values) -> Recovery {
     }
 }
 
-/// Both move alike: how they repair losses does not show in a fluid.
+/// Returns the dynamics of both. A fluid does not show how they repair losses.
 fn dynamics(values: &Values, facts: &FlowFacts) -> WindowDynamics {
     WindowDynamics {
         law: WindowLaw::Reno,
@@ -95,13 +95,13 @@ fn dynamics(values: &Values, facts: &FlowFacts) -> WindowDynamics {
 #[derive(Clone, Debug)]
 pub struct Reno {
     cwnd: TcpWindow,
-    /// Bytes acknowledged in congestion avoidance that have not grown the window yet.
+    /// The bytes acknowledged in congestion avoidance that have not grown the window yet.
     counted: u64,
     capabilities: Capabilities,
 }
 
 impl Reno {
-    /// Builds it for packets of `packet` bytes.
+    /// Creates a controller for packets of `packet` bytes.
     fn new(values: &Values, packet: Bytes, recovery: Recovery) -> Reno {
         Reno {
             cwnd: TcpWindow::new(values, packet),

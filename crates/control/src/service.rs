@@ -1,28 +1,28 @@
-//! Services by accumulation: a contracted rate and a weighted share of the rest, over FIFO
-//! queues [Har02 §IV, §V].
+//! Services by accumulation: a contracted rate and a weighted share of the rest, over FIFO queues
+//! [Har02 §IV, §V].
 //!
-//! A flow of rate μ whose packets wait t_q has a = μ·t_q queued. Of that, x̂·t_q carries the
-//! contracted rate x̂ and does not count; what is left carries its share of what nobody
-//! contracted, and is held at φ·ā:
+//! A flow of rate μ whose packets wait t_q has a = μ·t_q queued. The part x̂·t_q carries the
+//! contracted rate x̂ and does not count. The rest carries the flow's share of the rate that nobody
+//! contracted. It is held at φ·ā:
 //!
 //! ```text
 //! a_s = a·(1 − x̂/μ)                 [Har02 eq. 8]
 //! excess = max(a_s − φ·ā, a − A)    [Har02 algorithm 1, step 5]
 //! ```
 //!
-//! The second part bounds what the flow queues in all by A, whatever was contracted. Any
-//! controller that steers an accumulation to a target holds a service when it steers the
-//! excess to zero instead.
+//! The second part bounds the whole backlog of the flow by A, whatever was contracted. A controller
+//! that steers an accumulation to a target holds a service if it steers this excess to zero
+//! instead.
 
 use accord_family::Service;
 
 /// A service as a controller holds it.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Held {
-    /// x̂ in bytes per second.
+    /// The contracted rate x̂ in bytes per second.
     contract: f64,
     weight: f64,
-    /// A in bytes.
+    /// The limit A in bytes.
     limit: f64,
 }
 
@@ -35,9 +35,9 @@ impl Held {
         }
     }
 
-    /// How much more is queued than should be, in bytes: `a` is the accumulation, `target`
-    /// that of a flow of weight 1, `rate` that at which data leaves, in bytes per second.
-    /// Below the contracted rate all that is queued carries it [Har02 algorithm 1, step 3].
+    /// Returns the bytes that are queued in excess of the service. `a` is the accumulation,
+    /// `target` that of a flow of weight 1, and `rate` the egress rate in bytes per second. Below
+    /// the contracted rate the whole backlog carries it [Har02 algorithm 1, step 3].
     pub fn excess(&self, a: f64, target: f64, rate: f64) -> f64 {
         let shared = if self.contract < rate {
             a * (1.0 - self.contract / rate)
@@ -49,20 +49,21 @@ impl Held {
         (shared - self.weight * target).max(a - self.limit)
     }
 
-    /// Whether a flow of this `rate` gets less than its contract, and not because of what it
-    /// queues, `crest` at most: at its limit it would come back only to be cut again.
+    /// Returns whether a flow of this `rate` gets less than its contract for another reason than
+    /// its own backlog, which is `crest` at most. A flow at its limit would return only to be cut
+    /// again.
     pub fn below_contract(&self, crest: f64, rate: f64) -> bool {
         rate < self.contract && crest < self.limit / 2.0
     }
 
-    /// The window in bytes that carries the contracted rate over a round trip of so many
-    /// seconds without queue.
+    /// Returns the window in bytes that carries the contracted rate over a round trip of so many
+    /// seconds without a queue.
     pub fn window(&self, base_rtt: f64) -> f64 {
         self.contract * base_rtt
     }
 
-    /// The rate in bytes per second that is without excess while packets wait `delay`
-    /// seconds; bounded by the limit only while what is `delivered` is less than contracted.
+    /// Returns the rate in bytes per second that has no excess while packets wait `delay` seconds.
+    /// The limit bounds it only while `delivered` is less than the contract.
     pub fn rate(&self, target: f64, delay: f64, delivered: f64) -> f64 {
         let limited = self.limit / delay;
         if delivered < self.contract {

@@ -1,10 +1,10 @@
-//! The congestion window of the TCP-like controllers: what Reno and Vegas share.
+//! The congestion window of the TCP-like controllers.
 
 use crate::{Allowance, Marks, PathView, Recovery};
 use accord_family::{Kind, Param, Values};
 use accord_units::Bytes;
 
-/// Initial window, shared by the TCP-like controllers.
+/// The initial window, shared by the TCP-like controllers.
 pub(crate) const INITIAL_WINDOW: Param = Param {
     name: "initial_window",
     symbol: "IW",
@@ -14,7 +14,7 @@ pub(crate) const INITIAL_WINDOW: Param = Param {
     source: "[RFC 5681 §3.1]",
 };
 
-/// Selective acknowledgement, shared by the TCP-like controllers.
+/// The choice of selective acknowledgements, shared by the TCP-like controllers.
 pub(crate) const SACK: Param = Param {
     name: "sack",
     symbol: "",
@@ -24,7 +24,7 @@ pub(crate) const SACK: Param = Param {
     source: "[RFC 6675]",
 };
 
-/// The variant of NewReno, for repair without selective acknowledgements.
+/// The choice of the variant of NewReno, for repair without selective acknowledgements.
 pub(crate) const IMPATIENT: Param = Param {
     name: "impatient",
     symbol: "",
@@ -36,7 +36,7 @@ pub(crate) const IMPATIENT: Param = Param {
     source: "[RFC 6582 §3.2, §4]",
 };
 
-/// Explicit congestion notification, shared by the TCP-like controllers.
+/// The choice of explicit congestion notification, shared by the TCP-like controllers.
 pub(crate) const ECN: Param = Param {
     name: "ecn",
     symbol: "",
@@ -46,7 +46,7 @@ pub(crate) const ECN: Param = Param {
     source: "[RFC 3168]",
 };
 
-/// The meaning of marks to a controller with [`ECN`].
+/// Returns the meaning of marks to a controller with [`ECN`].
 pub(crate) fn marks(values: &Values) -> Marks {
     match values.flag("ecn") {
         true => Marks::Loss,
@@ -54,7 +54,7 @@ pub(crate) fn marks(values: &Values) -> Marks {
     }
 }
 
-/// The repair of losses for a controller with [`SACK`].
+/// Returns the repair of losses for a controller with [`SACK`].
 pub(crate) fn recovery(values: &Values) -> Recovery {
     match values.flag("sack") {
         true => Recovery::Sack,
@@ -62,16 +62,16 @@ pub(crate) fn recovery(values: &Values) -> Recovery {
     }
 }
 
-/// A window in bytes and the threshold below which it grows fast.
+/// A window in bytes, and the threshold below which it grows fast.
 #[derive(Clone, Debug)]
 pub(crate) struct TcpWindow {
-    /// cwnd in bytes, never less than a packet.
+    /// The congestion window `cwnd` in bytes, at least one packet.
     pub window: u64,
-    /// ssthresh in bytes; `u64::MAX` while it is not set.
+    /// The slow-start threshold `ssthresh` in bytes. It is `u64::MAX` while it is not set.
     pub ssthresh: u64,
     /// The unit of windows, in bytes.
     pub packet: u64,
-    /// The window at the start, and the most after an idle time [RFC 5681 §4.1].
+    /// The window at the start, and the largest one after an idle time [RFC 5681 §4.1].
     initial: u64,
 }
 
@@ -96,59 +96,61 @@ impl TcpWindow {
         self.window < self.ssthresh
     }
 
-    /// Slow start: as much as was acknowledged, at most a packet [RFC 5681 eq. 2].
+    /// Grows the window in slow start: by the acknowledged bytes, at most a packet
+    /// [RFC 5681 eq. 2].
     #[inline]
     pub fn grow_slow_start(&mut self, acked: Bytes) {
         self.grow(acked.get().min(self.packet));
     }
 
-    /// So many bytes more, at most up to the threshold.
+    /// Grows the window by so many bytes, at most up to the threshold.
     #[inline]
     pub fn grow(&mut self, step: u64) {
         self.window = self.window.saturating_add(step).min(self.ssthresh);
     }
 
-    /// A packet more.
+    /// Grows the window by a packet.
     #[inline]
     pub fn increment(&mut self) {
         self.window = self.window.saturating_add(self.packet);
     }
 
-    /// A packet less, two packets at least. This is no way back into slow start.
+    /// Shrinks the window by a packet, to two packets at least. This is no way back into slow
+    /// start.
     pub fn decrement(&mut self) {
         let less = self.window.saturating_sub(self.packet);
         self.window = less.max(2 * self.packet);
         self.ssthresh = self.ssthresh.min(self.window);
     }
 
-    /// Goes on from `window` in congestion avoidance: in whole packets, which are all that
-    /// can be sent, and two at least.
+    /// Goes on from `window` in congestion avoidance. The window becomes a number of whole packets,
+    /// because only those can be sent, and two at least.
     pub fn continue_from(&mut self, window: u64) {
         self.window = (window - window % self.packet).max(2 * self.packet);
         self.ssthresh = self.window;
     }
 
-    /// A loss: half of what was in flight [RFC 5681 eq. 4].
+    /// Reacts to a loss: keeps half of the bytes in flight [RFC 5681 eq. 4].
     pub fn halve(&mut self, path: &PathView) {
         self.continue_from(path.in_flight.get() / 2);
     }
 
-    /// A loss: this part of what was in flight, two packets at least. Not in whole packets,
-    /// for laws whose steps may be much smaller than one.
+    /// Reacts to a loss: keeps this part of the bytes in flight, and two packets at least. The
+    /// result is not rounded to whole packets, for laws whose steps may be much smaller than one.
     pub fn keep(&mut self, part: f64, path: &PathView) {
         let kept = (part * path.in_flight.as_f64()).round() as u64;
         self.window = kept.max(2 * self.packet);
         self.ssthresh = self.window;
     }
 
-    /// A timeout: slow start from one packet, up to the threshold, which a loss has put where
-    /// it belongs [RFC 5681 §3.1].
+    /// Reacts to a timeout: slow start from one packet up to the threshold. A loss has set the
+    /// threshold before [RFC 5681 §3.1].
     pub fn restart(&mut self) {
         self.window = self.packet;
     }
 
-    /// After an idle time the restart window is the initial one at most; the threshold stays
-    /// [RFC 5681 §4.1].
+    /// Shrinks the window to the initial one after an idle time, if it is larger. The threshold
+    /// stays [RFC 5681 §4.1].
     pub fn restart_idle(&mut self) {
         self.window = self.window.min(self.initial);
     }

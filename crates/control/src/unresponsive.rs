@@ -1,11 +1,11 @@
-//! The absence of control, for flows that send what their demand says.
+//! The absence of control, for flows whose rate is their demand.
 
 use crate::{Acked, Allowance, Congestion, Controller, PathView};
 use crate::{AnyController, Maker, Transport};
 use accord_family::{Dynamics, Family, Objective, Role, WindowDynamics};
 use accord_units::{Bytes, Time};
 
-/// The absence of control as the scenario language sees it.
+/// The declaration of flows without control.
 pub static FAMILY: Family = Family {
     name: "none",
     doc: "No control: sends what its demand says, whatever happens.",

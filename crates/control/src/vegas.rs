@@ -1,6 +1,6 @@
 //! TCP Vegas: keeps a few packets of its own queued on the path.
 //!
-//! Once per round trip, with the backlog a of [`VegasEstimator`], a real number:
+//! Once per round trip, with the backlog a of [`VegasEstimator`], which is a real number:
 //!
 //! ```text
 //! slow start            cwnd doubles every second round trip [Low02 §1.1]; once a > γ,
@@ -11,10 +11,10 @@
 //! loss, mark, timeout, idle time   as Reno
 //! ```
 //!
-//! Thresholds are amounts (proportional fairness), or rates times the base round-trip
-//! time (fairness weighted by propagation delay, Low02's α_s·d_s). With α = β, as in
-//! Low02, only equality holds the window still. Early retransmission asks the transport
-//! to look at a fine-grained timer on the first duplicate acknowledgements [Low02 §1.1].
+//! Thresholds are amounts (proportional fairness), or rates times the base round-trip time
+//! (fairness weighted by propagation delay, Low02's α_s·d_s). With α = β, as in Low02, the window
+//! is still only if the backlog equals both. With early retransmission the transport checks a
+//! fine-grained timer on the first duplicate acknowledgements [Low02 §1.1].
 //!
 //! | symbol | field            | unit           | default | range | source |
 //! |--------|------------------|----------------|---------|-------|--------|
@@ -29,16 +29,16 @@
 //! | –      | `sack`           | –              | false   | –     | RFC 6675 |
 //! | –      | `ecn`            | –              | false   | –     | RFC 3168 |
 //!
-//! With a [`Service`], α and β bound what is queued beyond the contracted rate's part, times
-//! the weight; and the window shrinks while more is queued than the limit [Har02 eq. 8].
+//! With a [`Service`], α and β times the weight bound the backlog beyond the contracted rate's
+//! part. The window also shrinks while more is queued than the limit [Har02 eq. 8].
 //!
-//! Departures from the source. Low02 compares window and round-trip time of one instant;
-//! here they are of the same packets (see the estimator). The cut by 1/8 at the end of
-//! slow start and by 1/4 on an early loss are those of the ns-2 implementation that the
-//! papers used; unlike there, the backlog is not rounded to whole packets, which holds
-//! still any flow within half a packet of its target. The window is at least two packets
-//! but for a timeout, so that a duplicate acknowledgement can follow a loss. A window that
-//! shrinks takes ssthresh down with it.
+//! Departures from the source. Low02 compares the window and the round-trip time of one instant.
+//! Here they belong to the same packets (see the estimator). The cut by 1/8 at the end of slow
+//! start and the cut by 1/4 on an early loss are those of the ns-2 implementation that the papers
+//! used. Unlike there, the backlog is not rounded to whole packets. Rounding would hold any flow
+//! within half a packet of its target still. The window is at least two packets except after a
+//! timeout, so that a duplicate acknowledgement can follow a loss. A window that shrinks takes
+//! ssthresh down with it.
 
 mod thresholds;
 
@@ -124,7 +124,7 @@ const K: Param = Param {
     source: "[Xia05 §IV-A]",
 };
 
-/// Vegas as the scenario language sees it.
+/// The declaration of Vegas.
 pub static VEGAS: Family = Family {
     name: "vegas",
     doc: "TCP Vegas: keeps between alpha and beta of its own data queued on the path, \
@@ -152,7 +152,7 @@ pub static VEGAS: Family = Family {
     },
 };
 
-/// Vegas-k as the scenario language sees it.
+/// The declaration of Vegas-k.
 pub static VEGAS_K: Family = Family {
     name: "vegas-k",
     doc: "TCP Vegas that forgets: its base round-trip time is the smallest of the last k \
@@ -184,7 +184,8 @@ pub static VEGAS_K: Family = Family {
     },
 };
 
-/// Judged by the smallest round-trip time of all, unless the true one is known.
+/// Returns the objective by the smallest of all round-trip times, unless the true base round-trip
+/// time is known.
 fn objective(values: &Values) -> Objective {
     match values.choice("base_rtt") {
         "measured" => Objective::MeasuredAccumulation {
@@ -194,7 +195,7 @@ fn objective(values: &Values) -> Objective {
     }
 }
 
-/// Judged by a base round-trip time that is the true one, or becomes it.
+/// Returns the objective by a base round-trip time that is the true one, or becomes it.
 fn true_objective(values: &Values) -> Objective {
     match target(values) {
         Target::Amount(target) => Objective::Accumulation { target },
@@ -202,7 +203,7 @@ fn true_objective(values: &Values) -> Objective {
     }
 }
 
-/// The base round-trip time in the fluid engine, of families that have the choice.
+/// Returns the base round-trip time in the fluid engine, for families that have the choice.
 pub(crate) fn known_or_smallest(values: &Values) -> BaseRtt {
     match values.choice("base_rtt") {
         "known" => BaseRtt::Known,
@@ -219,7 +220,7 @@ fn dynamics(values: &Values, facts: &FlowFacts, base: BaseRtt) -> WindowDynamics
     }
 }
 
-/// The part of the dynamics that all controllers that move as Vegas have in common.
+/// Returns the part of the dynamics that all controllers with Vegas's window share.
 pub(crate) fn window_dynamics(values: &Values, facts: &FlowFacts) -> WindowDynamics {
     let size = |name| values.size(name).bytes_f64(facts.packet);
     WindowDynamics {
@@ -239,18 +240,19 @@ pub struct Vegas {
     cwnd: TcpWindow,
     estimator: VegasEstimator,
     thresholds: Thresholds,
-    /// Boxed, to be small: it is needed once per round trip.
+    /// The service of the flow. It is boxed to be small, because it is needed only once per round
+    /// trip.
     service: Box<Held>,
     gamma: f64,
-    /// In slow start: this is a round in which the window grows, not one in which the
-    /// growth is measured.
+    /// True if the window grows in this round of slow start. In the other rounds the growth is
+    /// measured.
     growing: bool,
-    /// Until when a further early loss is one of the round trip already answered.
+    /// The time until which a further early loss belongs to the round trip already answered.
     answered_until: Time,
     capabilities: Capabilities,
 }
 
-/// The estimator with the base round-trip time that `values` asks for.
+/// Creates the estimator with the base round-trip time that `values` asks for.
 pub(crate) fn base_rtt(values: &Values) -> VegasEstimator {
     match values.choice("base_rtt") {
         "known" => VegasEstimator::told(),
@@ -258,13 +260,13 @@ pub(crate) fn base_rtt(values: &Values) -> VegasEstimator {
     }
 }
 
-/// The estimator of Vegas-k.
+/// Creates the estimator of Vegas-k.
 fn last(values: &Values) -> VegasEstimator {
     VegasEstimator::last(usize::try_from(values.integer("k")).unwrap_or(usize::MAX))
 }
 
 impl Vegas {
-    /// Builds it for packets of `packet` bytes.
+    /// Creates a controller for packets of `packet` bytes.
     fn new(values: &Values, packet: Bytes, estimator: VegasEstimator) -> Vegas {
         let marks = marks(values);
         Vegas::with(
@@ -310,8 +312,8 @@ impl Vegas {
         }
     }
 
-    /// Takes an acknowledgement, and moves the window while in slow start. Gives the
-    /// backlog when it is time for a step of congestion avoidance.
+    /// Takes an acknowledgement, and moves the window while in slow start. Returns the backlog when
+    /// a step of congestion avoidance is due.
     #[inline]
     pub(crate) fn listen(&mut self, ack: &Acked) -> Option<f64> {
         let backlog = self.estimator.on_ack(ack, self.cwnd.window);
@@ -330,7 +332,7 @@ impl Vegas {
         None
     }
 
-    /// A step of congestion avoidance for a backlog in bytes, or for what stands for it.
+    /// Makes a step of congestion avoidance for a backlog in bytes, or for a substitute of it.
     pub(crate) fn avoid_congestion(&mut self, backlog: f64, may_grow: bool) {
         let base_rtt = self.estimator.base_rtt().unwrap_or(Duration::ZERO);
         let (alpha, beta) = self.thresholds.in_bytes(base_rtt);
@@ -344,7 +346,7 @@ impl Vegas {
         }
     }
 
-    /// The rate of the last round in bytes per second; see [`VegasEstimator::rate`].
+    /// The rate of the last round in bytes per second, as [`VegasEstimator::rate`].
     pub(crate) fn rate(&self) -> f64 {
         self.estimator.rate()
     }

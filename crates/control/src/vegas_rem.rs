@@ -1,8 +1,8 @@
-//! Vegas with REM: Vegas's window, moved by the price that links tell by marks instead of
-//! by queuing delay.
+//! Vegas with REM: Vegas's window, moved by the price that links tell by marks instead of by
+//! queuing delay.
 //!
-//! Once per round trip, with x the rate of the round that ended and p̂ the price that the
-//! share of marks tells (see [`MarkEstimator`]):
+//! Once per round trip, with x the rate of the round that ended and p̂ the price that follows from
+//! the share of marks (see [`MarkEstimator`]):
 //!
 //! ```text
 //! slow start            as Vegas
@@ -11,9 +11,9 @@
 //! loss, timeout, idle   as Vegas
 //! ```
 //!
-//! so that at rest x = α·d / p [Low02 eq. 33]: the allocation of Vegas, without the queue
-//! that Vegas needs to feel the price. With queues short, the smallest round-trip time is
-//! the base whenever the flow begins.
+//! In equilibrium x = α·d / p [Low02 eq. 33]. This is the allocation of Vegas, without the queue
+//! that Vegas needs to measure the price. Because queues are short, the smallest round-trip time is
+//! the true base whenever the flow begins.
 //!
 //! | symbol | field            | unit           | default | range | source |
 //! |--------|------------------|----------------|---------|-------|--------|
@@ -26,9 +26,9 @@
 //! | IW     | `initial_window` | packets, bytes | 2 pkt   | > 0   | RFC 5681 §3.1 |
 //! | –      | `sack`           | –              | false   | –     | RFC 6675 |
 //!
-//! The source leaves open over how many packets the share of marks is taken; N is ours.
-//! The price needs to know each mark, so the receiver's echo has to be accurate, not the
-//! latch of RFC 3168. Its packets are always capable of ECN.
+//! The source does not say over how many packets the share of marks is taken. N is ours. The price
+//! needs every mark, so the receiver's echo has to be accurate, unlike the latch of RFC 3168. The
+//! packets of the flow are always ECN-capable.
 
 use crate::estimator::MarkEstimator;
 use crate::tcp_window::{INITIAL_WINDOW, SACK};
@@ -41,7 +41,7 @@ use accord_family::{
 };
 use accord_units::{Bytes, Duration, Rate, Size, Time};
 
-/// Vegas with REM as the scenario language sees it.
+/// The declaration of Vegas with REM.
 pub static FAMILY: Family = Family {
     name: "vegas-rem",
     doc: "Vegas with the price of its path told by REM's marks instead of by queuing delay.",
@@ -144,12 +144,12 @@ fn dynamics(values: &Values, facts: &FlowFacts) -> WindowDynamics {
 #[derive(Clone, Debug)]
 pub struct VegasRem {
     vegas: Vegas,
-    /// Boxed, so that controllers of other kinds do not pay for it.
+    /// The estimator of the price. It is boxed, so that controllers of other kinds stay small.
     marks: Box<MarkEstimator>,
 }
 
 impl VegasRem {
-    /// Builds it for packets of `packet` bytes.
+    /// Creates a controller for packets of `packet` bytes.
     pub fn new(values: &Values, packet: Bytes) -> VegasRem {
         let thresholds = thresholds(values, packet);
         let estimator = vegas::base_rtt(values);

@@ -1,8 +1,9 @@
 //! Links and ends of flows, made from a scenario, for every engine that moves packets.
 //!
 //! The simulator and the live engine have clocks of their own and keep packets in their own ways.
-//! What a link does with a packet ([`port`], [`Loss`], [`InOrder`]), what an application does with
-//! its sender ([`Session`]), and what is read of both for the record is the same, and is here.
+//! They share the rest, which is here: the treatment of a packet by a link ([`port`], [`Loss`],
+//! [`InOrder`]), the use of a sender by an application ([`Session`]), and the readings of both for
+//! the record.
 
 mod ends;
 mod link;

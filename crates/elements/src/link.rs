@@ -1,4 +1,4 @@
-//! Directed links: their ports, the loss on their wires, and the order of what they carry.
+//! Directed links: their ports, the loss on their wires, and the order of their packets.
 
 use accord_aqm::AnyAqm;
 use accord_port::{Limit, Packet, Port, Timeline};
@@ -6,7 +6,7 @@ use accord_scenario::{self as scenario, Link, LinkId};
 use accord_traffic::{Dice, Purpose, secret};
 use accord_units::{Duration, Time};
 
-/// The port of a link, which holds packets.
+/// Creates the port of a link in the form that holds packets.
 pub fn port<P: Packet>(link: &Link, id: LinkId, seed: u64) -> Port<P> {
     let port = Port::new(link.rate, limit(link), aqm(link), tie(id, seed));
     match link.control_priority {
@@ -15,12 +15,12 @@ pub fn port<P: Packet>(link: &Link, id: LinkId, seed: u64) -> Port<P> {
     }
 }
 
-/// The port of a link as a timeline, where that can do all that the link needs.
+/// Creates the port of a link as a timeline, which has to be able to do all that the link needs.
 pub fn timeline(link: &Link, id: LinkId, seed: u64) -> Timeline {
     Timeline::new(link.rate, limit(link), aqm(link), tie(id, seed))
 }
 
-/// The randomness of a link's queue discipline.
+/// Creates the random stream of a link's queue discipline.
 pub fn dice(id: LinkId, seed: u64) -> Dice {
     Dice::new(seed, id, Purpose::Queue)
 }
@@ -41,7 +41,7 @@ fn tie(id: LinkId, seed: u64) -> u64 {
     secret(seed, id, Purpose::Tie)
 }
 
-/// Loss on a wire.
+/// The loss on a wire.
 #[derive(Clone, Debug)]
 pub struct Loss {
     data: f64,
@@ -50,7 +50,7 @@ pub struct Loss {
 }
 
 impl Loss {
-    /// That of a link, if it loses anything.
+    /// Creates the loss of a link if it loses packets.
     pub fn of(link: &Link, id: LinkId, seed: u64) -> Option<Loss> {
         link.is_lossy().then(|| Loss {
             data: link.loss,
@@ -59,8 +59,8 @@ impl Loss {
         })
     }
 
-    /// Whether the next packet is lost; the control packets of tunnels have a probability of
-    /// their own.
+    /// Returns whether the next packet is lost. The control packets of tunnels have a probability
+    /// of their own.
     pub fn takes(&mut self, is_control: bool) -> bool {
         let p = match is_control {
             true => self.control,
@@ -73,14 +73,15 @@ impl Loss {
 /// Keeps a wire's packets in order when its delay changes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct InOrder {
-    /// When what was sent last comes out.
+    /// The time at which the packet sent last comes out.
     last: Time,
 }
 
 impl InOrder {
-    /// When a packet comes out of a wire of this delay whose service began at `begun` and ended at
-    /// `sent`. It does not overtake what was sent before it, and follows it in no less time than
-    /// it took to be sent, even if the delay has become shorter.
+    /// Returns the time at which a packet comes out of a wire of this delay. Its service began at
+    /// `begun` and ended at `sent`. It does not overtake the packet sent before it, even if the
+    /// delay has become shorter. It follows that packet by no less than the time that its
+    /// transmission took.
     pub fn arrival(&mut self, begun: Time, sent: Time, delay: Duration) -> Time {
         let follows = self.last + sent.since(begun);
         self.last = (sent + delay).max(follows);
@@ -98,7 +99,7 @@ mod tests {
         let ms = Duration::from_ms;
         let mut wire = InOrder::default();
         assert_eq!(wire.arrival(at(0), at(1), ms(50)), at(51));
-        // It would come out at 12.
+        // With the new delay alone it would come out at 12.
         assert_eq!(wire.arrival(at(1), at(2), ms(10)), at(52));
         assert_eq!(wire.arrival(at(100), at(101), ms(10)), at(111));
     }

@@ -1,4 +1,4 @@
-//! What is read of links and flows, for the record.
+//! The readings of links and flows for the record.
 
 use accord_aqm::{Aggregate, AnyAqm, Aqm};
 use accord_port::{Area, Count, Counters};
@@ -6,9 +6,9 @@ use accord_record::{AggregateReading, FlowReading, LinkReading};
 use accord_transport::View;
 use accord_units::{Duration, Time};
 
-/// The reading of a link whose port counted this: `sent` bytes by now, an `area` under its queue
-/// and the `longest` queue since the reading before. `aqm` is its discipline, if anybody can ask
-/// it.
+/// Returns the reading of a link whose port has `counters`. `sent` is the bytes sent by now, `area`
+/// the integrated backlog and `longest` the largest backlog since the reading before. `aqm` is the
+/// queue discipline, if it can be asked.
 pub fn read_link(
     counters: &Counters,
     sent: f64,
@@ -45,7 +45,7 @@ fn read_aggregates(aqm: &AnyAqm) -> Vec<AggregateReading> {
     known.map(read).collect()
 }
 
-/// The reading of a flow of which an engine counted this, with the state of its sender.
+/// Returns the reading of a flow from the counts of an engine and the state of the flow's sender.
 pub fn read_flow(counted: FlowReading, view: View) -> FlowReading {
     let View {
         cwnd,

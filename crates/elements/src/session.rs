@@ -1,21 +1,21 @@
-//! The application of a flow, and what it is doing.
+//! The application of a flow and its state.
 
 use accord_scenario::Flow;
 use accord_traffic::{Application, Step, UnderWay};
 use accord_units::{Rate, Time};
 
-/// An application with its start, its stop, and the transfer that it waits for.
+/// An application with its start, its stop and the transfer that it waits for.
 #[derive(Clone, Debug)]
 pub struct Session {
     application: Box<Application>,
     started: bool,
     stopped: bool,
-    /// It waits for all that it supplied to be delivered.
+    /// True while the application waits for the delivery of all that it supplied.
     transferring: bool,
 }
 
 impl Session {
-    /// That of a flow, flow `id` of its scenario, which has not started.
+    /// Creates the session of a flow, which is flow `id` of its scenario. It has not started.
     pub fn new(flow: &Flow, id: usize, seed: u64) -> Session {
         Session {
             application: Box::new(flow.application(id, seed)),
@@ -25,36 +25,36 @@ impl Session {
         }
     }
 
-    /// It starts.
+    /// Starts the application.
     pub fn start(&mut self) {
         self.started = true;
     }
 
-    /// It stops: what is left of a transfer is never sent.
+    /// Stops the application. The rest of a transfer is never sent.
     pub fn stop(&mut self) {
         self.stopped = true;
         self.transferring = false;
     }
 
-    /// Whether it has started.
+    /// Returns whether the application has started.
     #[inline]
     pub fn is_started(&self) -> bool {
         self.started
     }
 
-    /// Whether it has stopped.
+    /// Returns whether the application has stopped.
     #[inline]
     pub fn is_stopped(&self) -> bool {
         self.stopped
     }
 
-    /// Whether it waits for a transfer to be done.
+    /// Returns whether the application waits for a transfer to be done.
     #[inline]
     pub fn is_transferring(&self) -> bool {
         self.transferring
     }
 
-    /// It acts, unless it has stopped.
+    /// Returns the next step of the application, unless it has stopped.
     pub fn act(&mut self, now: Time) -> Option<Step> {
         if self.stopped {
             return None;
@@ -64,13 +64,13 @@ impl Session {
         Some(step)
     }
 
-    /// The transfer under way, if there is one, is over: it is done, or so is the run.
+    /// Ends the transfer under way, if there is one, because it is done or because the run is over.
     pub fn end(&mut self) -> Option<UnderWay> {
         self.transferring = false;
         self.application.end()
     }
 
-    /// Its demand has this rate from the next packet on, if it has one at all.
+    /// Sets the rate of the demand from the next packet on, if the demand has a rate.
     pub fn set_rate(&mut self, rate: Rate) {
         self.application.set_rate(rate);
     }

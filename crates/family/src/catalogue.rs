@@ -1,4 +1,4 @@
-//! The families that there are.
+//! The catalogue of families.
 
 use crate::Family;
 

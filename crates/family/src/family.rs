@@ -1,4 +1,4 @@
-//! A controller or a queue discipline as everybody else sees it.
+//! The declaration of a controller or a queue discipline.
 
 use crate::{
     Dynamics, FlowFacts, Kind, Objective, Param, Price, QueueDynamics, QueueFacts, Values,
@@ -6,29 +6,30 @@ use crate::{
 };
 use std::any::Any;
 
-/// Everything that others need to know of a controller or a queue discipline.
+/// The facts about a controller or a queue discipline that the other crates need.
 #[derive(Clone, Copy, Debug)]
 pub struct Family {
-    /// Its name in a scenario file.
+    /// The name in a scenario file.
     pub name: &'static str,
-    /// A description, in a sentence.
+    /// The description, one sentence.
     pub doc: &'static str,
     /// The source.
     pub source: &'static str,
-    /// Its parameters.
+    /// The parameters.
     pub params: &'static [Param],
-    /// Checks relations between parameters; the message says what is wrong and how to mend it.
+    /// The check of relations between parameters. Its message says what is wrong and how to mend
+    /// it.
     pub check: fn(&Values) -> Result<(), String>,
-    /// The part of it that theory uses.
+    /// The objective of a controller or the price of a discipline, for theory.
     pub role: Role,
-    /// Its dynamics in a fluid, or the reason why it has none.
+    /// The dynamics in a fluid, or the reason why there are none.
     pub dynamics: Dynamics,
-    /// The congestion control of the kernel that it is a model of, if it is.
+    /// The congestion control of the kernel that the family is a model of, if there is one.
     pub kernel: Option<&'static str>,
-    /// Its page of the book, below `docs/src`; "" for a family that the book does not know.
+    /// The page of the book, below `docs/src`. It is "" for a family that the book does not know.
     pub page: &'static str,
-    /// What makes one for the engines that move packets: a `Maker` of the crate that has the
-    /// controllers, or of the one that has the disciplines. Other crates have no use for it.
+    /// The constructor for the engines that move packets: a `Maker` of the crate of controllers or
+    /// of the crate of disciplines. Other crates have no use for it.
     pub maker: &'static (dyn Any + Send + Sync),
 }
 
@@ -37,14 +38,14 @@ pub struct Family {
 pub enum Role {
     /// A controller fed by acknowledgements, with its objective for given parameters.
     Controller(fn(&Values) -> Objective),
-    /// A controller fed by pairs of control packets, once a round trip; its objective.
+    /// A controller fed by pairs of control packets, once per round trip, with its objective.
     Tunnel(fn(&Values) -> Objective),
     /// A queue discipline, with its price for given parameters.
     Queue(fn(&Values) -> Price),
 }
 
 impl Role {
-    /// A controller's objective for given parameters; `None` for a queue discipline.
+    /// Returns a controller's objective for given parameters, or `None` for a queue discipline.
     pub fn objective(&self, values: &Values) -> Option<Objective> {
         match self {
             Role::Controller(objective) | Role::Tunnel(objective) => Some(objective(values)),
@@ -54,7 +55,7 @@ impl Role {
 }
 
 impl Family {
-    /// A family without parameters, of which nothing more is known.
+    /// Creates a family that has no parameters, no dynamics and no page.
     pub const fn new(name: &'static str, role: Role) -> Family {
         Family {
             name,
@@ -70,7 +71,7 @@ impl Family {
         }
     }
 
-    /// The dynamics of a controller's window in a fluid, or the reason why it has none.
+    /// Returns the dynamics of a controller's window in a fluid, or the reason why it has none.
     pub fn window_dynamics(
         &self,
     ) -> Result<fn(&Values, &FlowFacts) -> WindowDynamics, &'static str> {
@@ -81,7 +82,7 @@ impl Family {
         }
     }
 
-    /// The dynamics of a discipline's queue in a fluid, or the reason why it has none.
+    /// Returns the dynamics of a discipline's queue in a fluid, or the reason why it has none.
     pub fn queue_dynamics(
         &self,
     ) -> Result<fn(&Values, &QueueFacts) -> QueueDynamics, &'static str> {
@@ -92,12 +93,12 @@ impl Family {
         }
     }
 
-    /// The parameters at their defaults.
+    /// Returns the parameters at their defaults.
     pub fn defaults(&'static self) -> Values {
         Values::defaults(self, self.params)
     }
 
-    /// The parameters that each aggregate has; none for most families.
+    /// Returns the parameters that each aggregate has. Most families have none.
     pub fn aggregate_params(&self) -> &'static [Param] {
         let of = |p: &Param| match p.kind {
             Kind::Aggregates(params) => Some(params),

@@ -1,9 +1,9 @@
-//! Controllers and queue disciplines, as all other parts see them.
+//! Controllers and queue disciplines, as the other crates see them.
 //!
-//! Each one declares itself once, as a [`Family`]. The scenario language reads, checks and
-//! documents its parameters from that table, and the constructor gets them as [`Values`],
-//! already in range. Theory takes its [`Objective`] or its [`Price`] from there, the fluid engine
-//! its [`Dynamics`], and the packet engines what makes one.
+//! Each controller and each discipline declares itself once, as a [`Family`]. The scenario language
+//! reads, checks and documents its parameters from that table. The constructor gets them as
+//! [`Values`], already in range. Theory takes the [`Objective`] or the [`Price`] from the family.
+//! The fluid engine takes its [`Dynamics`], and the packet engines take its maker.
 
 mod catalogue;
 mod config;

@@ -3,7 +3,7 @@
 use crate::{Family, Kind, Param};
 use std::fmt::Write;
 
-/// The parameters of a family as a Markdown table.
+/// Returns the parameters of a family as a Markdown table.
 pub fn markdown_table(family: &Family) -> String {
     if family.params.is_empty() {
         return format!("`{}` has no parameters.\n", family.name);
@@ -40,12 +40,12 @@ fn row(table: &mut String, prefix: &str, p: &Param) {
 
 const END: &str = "<!-- end of parameters -->";
 
-/// A page with its tables of parameters made anew. A table stands between
-/// `<!-- parameters of NAME -->` and `<!-- end of parameters -->`; those of other families
-/// stay as they are.
+/// Returns the page with its tables of parameters made anew. A table stands between `<!--
+/// parameters of NAME -->` and `<!-- end of parameters -->`. Tables of other families stay as they
+/// are.
 ///
 /// # Panics
-/// When a table has no end.
+/// Panics if a table has no end.
 pub fn fill_tables(page: &str, families: &[&Family]) -> String {
     let mut page = page.to_string();
     for family in families {

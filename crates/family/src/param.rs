@@ -1,9 +1,9 @@
-//! Parameters, and how their values are read.
+//! Parameters, and the reading of their values.
 
 use accord_units::{Bytes, Duration, ParseError, Rate, Size};
 use std::fmt;
 
-/// The kind of quantity that a parameter is.
+/// The kind of quantity that a parameter holds.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Kind {
     /// A plain number within `min..=max`.
@@ -22,16 +22,16 @@ pub enum Kind {
     },
     /// `true` or `false`.
     Flag,
-    /// Bytes or packets, more than zero.
+    /// An amount in bytes or packets, more than zero.
     Size,
     /// A span of time, more than zero.
     Duration,
     /// A rate, more than zero.
     Rate,
-    /// One of these words.
+    /// One of the given words.
     Choice(&'static [&'static str]),
-    /// A table from names of aggregates to tables of these parameters: what a queue
-    /// discipline is told of each kind of traffic. None of them is of this kind itself.
+    /// A table from names of aggregates to tables of these parameters, by which a queue discipline
+    /// treats each kind of traffic. None of the inner parameters is of this kind.
     Aggregates(&'static [Param]),
 }
 
@@ -40,36 +40,36 @@ pub enum Kind {
 pub struct Param {
     /// The key in a scenario file.
     pub name: &'static str,
-    /// The symbol in the papers, or "".
+    /// The symbol in the papers, or "" without one.
     pub symbol: &'static str,
     /// The kind of quantity.
     pub kind: Kind,
-    /// The default, written as in a scenario file; "" for a parameter without one, which
-    /// is then absent unless given.
+    /// The default, written as in a scenario file. A parameter with the default "" is absent unless
+    /// it is given.
     pub default: &'static str,
-    /// The meaning, in a sentence.
+    /// The meaning, one sentence.
     pub doc: &'static str,
     /// The source, such as "[Xia05 table I]".
     pub source: &'static str,
 }
 
-/// A value as it stands in a file, before it has a meaning.
+/// A value as it stands in a file, before a parameter gives it a meaning.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Raw {
     /// A string.
     Text(String),
     /// An integer.
     Integer(i64),
-    /// A float, perhaps not finite.
+    /// A float. It may be infinite or NaN.
     Number(f64),
     /// A boolean.
     Flag(bool),
 }
 
-/// A value with a meaning.
+/// A value with the meaning of its parameter.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Value {
-    /// Not given, and there is no default.
+    /// No value: it was not given, and there is no default.
     Absent,
     /// A number.
     Number(f64),
@@ -77,18 +77,18 @@ pub enum Value {
     Integer(u64),
     /// A boolean.
     Flag(bool),
-    /// Bytes or packets.
+    /// An amount in bytes or packets.
     Size(Size),
     /// A span of time.
     Duration(Duration),
     /// A rate.
     Rate(Rate),
-    /// A word of the parameter's choice.
+    /// One of the words of the parameter's choice.
     Choice(&'static str),
 }
 
 impl Kind {
-    /// A description of the values of this kind.
+    /// Returns a description of the values of this kind.
     pub fn expected(&self) -> String {
         match self {
             Kind::Number { min, max } if *max >= f64::MAX => format!("a number of at least {min}"),
@@ -107,6 +107,9 @@ impl Kind {
     }
 
     /// Reads a raw value as this kind, in range.
+    ///
+    /// # Errors
+    /// Returns a message that says what was expected.
     pub fn read(&self, raw: &Raw) -> Result<Value, String> {
         let expected = || format!("expected {}", self.expected());
         let positive = |zero: bool, value: Value| {
@@ -161,10 +164,11 @@ impl Kind {
 }
 
 impl Param {
-    /// The default, read by the same reader as a file's values.
+    /// Returns the default. It is read by the same code as the values of a file.
     ///
     /// # Panics
-    /// When the table itself is wrong; [`Family::defaults`](crate::Family::defaults) on every family is a test.
+    /// Panics if the table itself is wrong. A test calls
+    /// [`Family::defaults`](crate::Family::defaults) on every family.
     pub fn default_value(&self) -> Value {
         if self.default.is_empty() {
             return Value::Absent;

@@ -9,7 +9,7 @@ pub struct Values {
     family: &'static Family,
     params: &'static [Param],
     values: Vec<Value>,
-    /// Names of aggregates with their own parameters.
+    /// The names of aggregates with their own parameters.
     aggregates: Vec<(String, Values)>,
 }
 
@@ -26,15 +26,16 @@ macro_rules! getter {
         $(#[$doc])*
         ///
         /// # Panics
-        /// When the family has no such parameter, or it is absent: both are errors of
-        /// the family's own table.
+        /// Panics if the family has no such parameter, or if the parameter is absent. Both are
+        /// errors of the family's own table.
         pub fn $name(&self, name: &str) -> $type {
             self.$option(name).unwrap_or_else(|| {
                 panic!("{} has no value for parameter {name}", self.family.name)
             })
         }
 
-        /// The same, `None` where it was not given and has no default.
+        /// Returns the same as a `Some`, or `None` if the parameter was not given and has no
+        /// default.
         pub fn $option(&self, name: &str) -> Option<$type> {
             match self.get(name) {
                 Value::$variant(v) => Some(v),
@@ -55,7 +56,7 @@ impl Values {
         }
     }
 
-    /// The parameters of an aggregate, to be set: at their defaults if it is new.
+    /// Returns the parameters of an aggregate, to be set. A new aggregate starts with the defaults.
     pub fn aggregate_mut(&mut self, name: &str) -> &mut Values {
         let known = self.aggregates.iter().position(|(n, _)| n == name);
         let i = known.unwrap_or_else(|| {
@@ -67,9 +68,11 @@ impl Values {
         &mut self.aggregates[i].1
     }
 
-    /// Has exactly these aggregates, in this order, from now on: those that it was told
-    /// nothing of have their defaults. Gives the name of one that it was told of and that
-    /// is not among them, if there is one. A family without such parameters stays as it is.
+    /// Makes `names` the aggregates, in this order. An aggregate without values so far gets the
+    /// defaults. A family without such parameters stays as it is.
+    ///
+    /// # Errors
+    /// Returns the name of an aggregate that has values and is not among `names`.
     pub fn arrange_aggregates(&mut self, names: &[String]) -> Result<(), String> {
         if self.family.aggregate_params().is_empty() {
             return Ok(());
@@ -86,18 +89,21 @@ impl Values {
         Ok(())
     }
 
-    /// The aggregates with their parameters.
+    /// Returns the names of the aggregates with their parameters.
     pub fn aggregates(&self) -> impl ExactSizeIterator<Item = (&str, &Values)> {
         self.aggregates.iter().map(|(name, of)| (name.as_str(), of))
     }
 
-    /// The family that these are parameters of.
+    /// The family that these parameters belong to.
     pub fn family(&self) -> &'static Family {
         self.family
     }
 
-    /// Sets one parameter from a file's value. Fails where the name is unknown or the
-    /// value is not of the parameter's kind or range.
+    /// Sets one parameter from a value of a file.
+    ///
+    /// # Errors
+    /// Fails if the name is unknown, or if the value is not of the parameter's kind or not in its
+    /// range.
     pub fn set(&mut self, name: &str, raw: &Raw) -> Result<(), String> {
         let i = self
             .params
@@ -115,47 +121,47 @@ impl Values {
         Ok(())
     }
 
-    /// The value of a parameter.
+    /// Returns the value of a parameter.
     ///
     /// # Panics
-    /// When the family has no such parameter.
+    /// Panics if the family has no such parameter.
     pub fn get(&self, name: &str) -> Value {
         let i = self.params.iter().position(|p| p.name == name);
         let i = i.unwrap_or_else(|| panic!("{} has no parameter {name}", self.family.name));
         self.values[i]
     }
 
-    /// Parameters with their values, in the order of the table.
+    /// Returns the parameters with their values, in the order of the table.
     pub fn iter(&self) -> impl Iterator<Item = (&'static Param, Value)> + '_ {
         self.params.iter().zip(self.values.iter().copied())
     }
 
     getter!(
-        /// A number.
+        /// Returns a number.
         number, number_opt, Number, f64
     );
     getter!(
-        /// A whole number.
+        /// Returns a whole number.
         integer, integer_opt, Integer, u64
     );
     getter!(
-        /// A flag.
+        /// Returns a flag.
         flag, flag_opt, Flag, bool
     );
     getter!(
-        /// Bytes or packets.
+        /// Returns an amount in bytes or packets.
         size, size_opt, Size, Size
     );
     getter!(
-        /// A span of time.
+        /// Returns a span of time.
         duration, duration_opt, Duration, Duration
     );
     getter!(
-        /// A rate.
+        /// Returns a rate.
         rate, rate_opt, Rate, Rate
     );
     getter!(
-        /// A word.
+        /// Returns a word of the parameter's choice.
         choice, choice_opt, Choice, &'static str
     );
 }

@@ -1,13 +1,13 @@
-//! Counters of a port. At any time: offered = served + dropped + queued.
+//! The counters of a port. At any time: offered = served + dropped + queued.
 
 use accord_units::{Bytes, Time};
 
-/// Packets and their bytes.
+/// A number of packets and their bytes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Count {
     /// The number of packets.
     pub packets: u64,
-    /// Their sizes together.
+    /// The sum of their sizes.
     pub bytes: u64,
 }
 
@@ -19,14 +19,14 @@ impl Count {
         self.bytes += size.get();
     }
 
-    /// Each is at least as much as in `other`.
+    /// Raises each number to at least that of `other`.
     #[inline]
     pub fn raise(&mut self, other: Count) {
         self.packets = self.packets.max(other.packets);
         self.bytes = self.bytes.max(other.bytes);
     }
 
-    /// Takes one packet back.
+    /// Removes one packet.
     #[inline]
     pub fn remove(&mut self, size: Bytes) {
         self.packets -= 1;
@@ -44,32 +44,32 @@ impl std::ops::Add for Count {
     }
 }
 
-/// Why a packet was dropped.
+/// The reason why a packet was dropped.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum DropReason {
-    /// It did not fit.
+    /// The packet did not fit.
     Overflow,
-    /// The queue discipline decided so.
+    /// The queue discipline dropped the packet.
     Discipline,
 }
 
 /// The counters of a port.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Counters {
-    /// Packets that came.
+    /// The packets that arrived.
     pub offered: Count,
-    /// Packets wholly served.
+    /// The packets wholly served.
     pub served: Count,
-    /// Packets that did not fit.
+    /// The packets that did not fit.
     pub overflowed: Count,
-    /// Packets dropped by the discipline.
+    /// The packets that the discipline dropped.
     pub refused: Count,
-    /// Packets marked (they count as served, too).
+    /// The packets marked. They count as served, too.
     pub marked: Count,
 }
 
 impl Counters {
-    /// All packets dropped.
+    /// Returns all dropped packets.
     pub fn dropped(&self) -> Count {
         self.overflowed + self.refused
     }
@@ -83,8 +83,8 @@ impl Counters {
     }
 }
 
-/// What is queued, integrated over time: its mean over a span is the difference of two of
-/// these over the length of the span, exactly.
+/// The backlog integrated over time. The mean backlog over a span is exactly the difference of two
+/// of these over the length of the span.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Area {
     /// Packets times picoseconds.
@@ -94,7 +94,7 @@ pub struct Area {
 }
 
 impl Area {
-    /// A packet is there from `from` to `to`.
+    /// Adds the stay of a packet from `from` to `to`.
     #[inline]
     pub(crate) fn stay(&mut self, from: Time, to: Time, size: u64) {
         let span = to.since(from).as_ps();
@@ -102,7 +102,7 @@ impl Area {
         self.bytes += u128::from(span) * u128::from(size);
     }
 
-    /// It is there no longer than to `from`, after all.
+    /// Removes the part of a stay from `from` to `to`, because the packet leaves at `from`.
     pub(crate) fn cut(&mut self, from: Time, to: Time, size: u64) {
         let span = to.since(from).as_ps();
         self.packets -= u128::from(span);

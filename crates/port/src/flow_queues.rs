@@ -1,6 +1,6 @@
-//! A queue for each flow, served by deficit round robin [RFC 8290].
+//! A queue per flow, served by deficit round robin [RFC 8290].
 //!
-//! What the queues are told, and what for, is in `aqm/src/fq_codel.rs`.
+//! The parameters and their meaning are in `aqm/src/fq_codel.rs`.
 
 use crate::Packet;
 use accord_aqm::{Aqm, Codel, Entropy, FqCodel, QueueView, Verdict};
@@ -12,32 +12,33 @@ use std::collections::VecDeque;
 struct FlowQueue<P> {
     packets: VecDeque<(Time, P)>,
     bytes: u64,
-    /// Bytes that it may still send in this turn; negative after a packet larger than that.
+    /// The bytes that the queue may still send in this turn. They are negative after a larger
+    /// packet.
     credit: i64,
     codel: Codel,
-    /// It is in one of the lists.
+    /// True if the queue is in one of the lists.
     listed: bool,
 }
 
-/// Queues for flows, and whose turn it is.
+/// The queues per flow, and the order of their turns.
 #[derive(Clone, Debug)]
 pub(crate) struct FlowQueues<P> {
     config: FqCodel,
-    /// Secret of the hash; drawn when the first packet comes.
+    /// The secret of the hash. It is drawn when the first packet arrives.
     secret: Option<u64>,
-    /// For each hash the place of its queue; `NONE` until a packet has come for it.
+    /// The place of the queue for each hash, or `NONE` until a packet has arrived for it.
     places: Box<[u32]>,
     queues: Vec<FlowQueue<P>>,
-    /// Queues that just began to hold packets: served first [RFC 8290 §4.2].
+    /// The queues that just began to hold packets. They are served first [RFC 8290 §4.2].
     new: VecDeque<u32>,
-    /// The others that hold packets, or did in their last turn.
+    /// The other queues that hold packets, or did in their last turn.
     old: VecDeque<u32>,
 }
 
 const NONE: u32 = u32::MAX;
 
 impl<P: Packet> FlowQueues<P> {
-    /// No packets.
+    /// Creates queues without packets.
     pub fn new(config: FqCodel) -> FlowQueues<P> {
         FlowQueues {
             secret: None,
@@ -63,7 +64,7 @@ impl<P: Packet> FlowQueues<P> {
         }
     }
 
-    /// The place of the queue for a flow.
+    /// Returns the place of the queue for a flow.
     fn place(&mut self, flow: u32, entropy: &mut dyn Entropy) -> u32 {
         let secret = self
             .secret
@@ -84,8 +85,8 @@ impl<P: Packet> FlowQueues<P> {
         *place
     }
 
-    /// Takes the packet whose turn it is, with what is to become of it [RFC 8290 §4.2]. A
-    /// packet that is dropped costs its queue nothing.
+    /// Takes the packet whose turn it is, with the verdict on it [RFC 8290 §4.2]. A packet that is
+    /// dropped costs its queue no credit.
     pub fn pop(&mut self, now: Time, rate: Rate) -> Option<(P, Verdict)> {
         loop {
             let is_new = !self.new.is_empty();
@@ -100,8 +101,8 @@ impl<P: Packet> FlowQueues<P> {
             }
             let Some((came, packet)) = queue.packets.pop_front() else {
                 list.pop_front();
-                // A new queue that is empty waits for a turn among the old ones before it is
-                // new again, or a flow could always be first.
+                // A new queue that is empty waits for a turn among the old ones before it is new
+                // again. Otherwise a flow could always be first.
                 if is_new {
                     self.old.push_back(place);
                 } else {
@@ -125,8 +126,8 @@ impl<P: Packet> FlowQueues<P> {
         }
     }
 
-    /// Makes room [RFC 8290 §4.1]: takes packets from the head of the queue that holds most
-    /// bytes, until half of them are gone or a batch of packets is.
+    /// Makes room [RFC 8290 §4.1]: takes packets from the head of the queue that holds most bytes,
+    /// until half of its bytes are gone or a batch of packets is.
     pub fn make_room(&mut self, mut dropped: impl FnMut(P)) {
         let most = |queue: &&mut FlowQueue<P>| (queue.bytes, queue.packets.len());
         let Some(queue) = self.queues.iter_mut().max_by_key(most) else {
@@ -145,14 +146,14 @@ impl<P: Packet> FlowQueues<P> {
         }
     }
 
-    /// All packets, queue by queue.
+    /// Returns all packets, queue by queue.
     pub fn iter(&self) -> impl Iterator<Item = &P> {
         let queues = self.queues.iter().flat_map(|queue| &queue.packets);
         queues.map(|(_, packet)| packet)
     }
 }
 
-/// A number that looks random (the finaliser of splitmix64).
+/// Returns a hash of `x` (the finaliser of splitmix64).
 fn hash(x: u64) -> u64 {
     let x = x.wrapping_add(0x9e37_79b9_7f4a_7c15);
     let x = (x ^ (x >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);

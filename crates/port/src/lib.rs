@@ -1,15 +1,48 @@
-//! An output port: two strict-priority FIFO queues, a queue discipline, exact service,
-//! and counters that add up.
+//! An output port: two strict-priority FIFO queues, a queue discipline, exact service, and counters
+//! that add up.
 //!
-//! There are two forms of the same port. [`Port`] holds packets and is stepped: a packet
-//! is offered, service begins, service ends. It can do all that a port can do. [`Timeline`]
-//! holds no packets: where only one FIFO queue is used, its discipline judges arrivals only
-//! and the rate never changes, the departure of a packet is known the moment it arrives, and
-//! that is all it computes.
-//! Tests hold the two against each other.
+//! There are two forms of the same port. [`Port`] holds packets and is stepped: a packet is
+//! offered, its service begins, its service ends. It can do all that a port can do. [`Timeline`]
+//! holds no packets. It computes the departure of a packet at the moment when the packet arrives.
+//! This is possible with one FIFO queue, a discipline that judges arrivals only and a rate that
+//! never changes. Tests compare the two.
 //!
-//! A packet that arrives at the very instant at which another has left may find that one's place
-//! free, or still taken: a coin says which, thrown by the port's secret and the time (`ties.rs`).
+//! A packet may arrive at the very instant at which another one has left. The place of the other
+//! one is then free or still taken. A coin decides, which depends on the port's secret and the time
+//! (`ties.rs`).
+//!
+//! ```
+//! use accord_aqm::{AnyAqm, Class, DropTail, Ecn, PacketMeta};
+//! use accord_port::{Limit, Packet, Port};
+//! use accord_units::{Bytes, Duration, Rate, Time};
+//!
+//! struct Data(u64);
+//!
+//! impl Packet for Data {
+//!     fn meta(&self) -> PacketMeta {
+//!         let size = Bytes::new(self.0);
+//!         PacketMeta { size, class: Class::Data, ecn: Ecn::NotCapable, aggregate: 0, flow: 1 }
+//!     }
+//!     fn mark(&mut self) {}
+//!     fn add_virtual_delay(&mut self, _: Duration) {}
+//! }
+//!
+//! // A link of 8 Mbps with room for two packets sends 1000 bytes per millisecond.
+//! let droptail = AnyAqm::DropTail(DropTail);
+//! let mut port = Port::new(Rate::from_bps(8_000_000), Limit::packets(2), droptail, 1);
+//! let mut random = || 0.5;
+//! for _ in 0..3 {
+//!     port.offer(Time::ZERO, Data(1000), &mut random, |_, why| println!("dropped: {why:?}"));
+//! }
+//! let (_packet, sent) = port.begin(Time::ZERO, |_, _| ()).expect("a packet waits");
+//! assert_eq!(sent, Time::ZERO + Duration::from_ms(1));
+//! port.complete();
+//!
+//! let counters = port.counters();
+//! assert_eq!(counters.served.packets, 1);
+//! assert_eq!(counters.overflowed.packets, 1);
+//! assert_eq!(port.backlog(), (1, Bytes::new(1000)));
+//! ```
 
 mod counters;
 mod flow_queues;
@@ -38,13 +71,13 @@ pub struct Limit {
 }
 
 impl Limit {
-    /// Everything fits.
+    /// The limit that everything fits in.
     pub const UNLIMITED: Limit = Limit {
         packets: u64::MAX,
         bytes: Bytes::new(u64::MAX),
     };
 
-    /// Room for `n` packets of any size.
+    /// Creates a limit of `n` packets of any size.
     pub const fn packets(n: u64) -> Limit {
         Limit {
             packets: n,
@@ -52,7 +85,7 @@ impl Limit {
         }
     }
 
-    /// Room for so many bytes.
+    /// Creates a limit of so many bytes.
     pub const fn bytes(bytes: Bytes) -> Limit {
         Limit {
             bytes,
@@ -60,18 +93,19 @@ impl Limit {
         }
     }
 
-    /// Whether a packet of `size` fits beside `packets` packets of `bytes` together.
+    /// Returns whether a packet of `size` fits in addition to `packets` packets of `bytes`
+    /// together.
     #[inline]
     fn fits(&self, packets: u64, bytes: u64, size: Bytes) -> bool {
         packets < self.packets && bytes + size.get() <= self.bytes.get()
     }
 
-    /// Whether so much fits.
+    /// Returns whether the queued packets are within the limit.
     fn holds(&self, queued: Count) -> bool {
         queued.packets <= self.packets && queued.bytes <= self.bytes.get()
     }
 
-    /// The capacity in bytes, where there is one.
+    /// Returns the capacity in bytes if there is one.
     fn capacity(&self) -> Option<Bytes> {
         (self.bytes.get() != u64::MAX).then_some(self.bytes)
     }

@@ -1,14 +1,15 @@
-//! The packet as a port needs it.
+//! The packet, as ports need it.
 
 use accord_aqm::PacketMeta;
 use accord_units::Duration;
 
-/// A packet as ports see it: the simulator's by value, a live router's with its buffer.
+/// A packet as ports see it. The simulator passes it by value, and a live router with its buffer.
 pub trait Packet {
-    /// Size, class and ECN capability.
+    /// Returns the size, the class and the ECN capability.
     fn meta(&self) -> PacketMeta;
-    /// Sets its congestion mark.
+    /// Sets the congestion mark.
     fn mark(&mut self);
-    /// Adds to the virtual delay that it collects; only in-band control packets are asked.
+    /// Adds to the virtual delay that the packet collects. It is called for in-band control packets
+    /// only.
     fn add_virtual_delay(&mut self, delay: Duration);
 }

@@ -7,15 +7,12 @@ use accord_aqm::{AnyAqm, Aqm, Class, Entropy, PacketMeta, QueueView, Verdict};
 use accord_units::{Bytes, Rate, Time};
 use std::collections::VecDeque;
 
-/// A port with a FIFO queue for out-of-band control packets, served first, and one for
-/// everything else, or as many as the discipline wants. A packet in service is never
-/// interrupted.
+/// A port with a FIFO queue for out-of-band control packets, which is served first, and one for the
+/// other packets, or as many as the discipline wants. A packet in service is never interrupted.
 ///
-/// The discipline and the limit govern what is not out-of-band control; the high-priority
-/// queue has the same limit, and drops only what does not fit. [`Port::without_priority`] has
-/// one queue only, for all.
-///
-/// `A` is the discipline; by default any of the registry, or of another crate.
+/// The discipline governs all packets but out-of-band control. The limit applies to them and,
+/// separately, to the high-priority queue, which drops only packets that do not fit.
+/// [`Port::without_priority`] has one queue for all packets.
 #[derive(Clone, Debug)]
 pub struct Port<P, A = AnyAqm> {
     service: Service,
@@ -24,18 +21,18 @@ pub struct Port<P, A = AnyAqm> {
     priority: bool,
     high: VecDeque<P>,
     low: Waiting<P>,
-    /// Waiting and in service, high-priority packets and others.
+    /// The packets waiting and in service: high-priority ones, and others.
     queued: [Count; 2],
-    /// Size and class (0 high, 1 other) of the packet in service.
+    /// The size and the class (0 high, 1 other) of the packet in service.
     serving: Option<(Bytes, usize)>,
-    /// The queue that the packet which left last was in, and the tie with it.
+    /// The class of the packet that left last, and the tie with it.
     left: usize,
     ties: Ties,
     counters: Counters,
-    /// Of the queue for everything but out-of-band control packets, up to `since`.
+    /// The integrated backlog of the packets other than out-of-band control, up to `since`.
     area: Area,
     since: Time,
-    /// The most that it was since it was last asked for, but for what is there now.
+    /// The largest backlog since it was last taken. The present backlog is not in it yet.
     longest: Count,
 }
 
@@ -43,7 +40,8 @@ const HIGH: usize = 0;
 const LOW: usize = 1;
 
 impl<P: Packet, A: Aqm> Port<P, A> {
-    /// An empty port. `secret` decides ties of arrivals with departures; see the crate.
+    /// Creates an empty port. `secret` decides ties of arrivals with departures, as the
+    /// documentation of the crate says.
     pub fn new(rate: Rate, limit: Limit, aqm: A, secret: u64) -> Port<P, A> {
         Port {
             service: Service::new(rate),
@@ -63,7 +61,7 @@ impl<P: Packet, A: Aqm> Port<P, A> {
         }
     }
 
-    /// The same port with one FIFO queue for all, control packets among them.
+    /// Returns the same port with one FIFO queue for all packets, including control packets.
     pub fn without_priority(self) -> Port<P, A> {
         Port {
             priority: false,
@@ -71,9 +69,9 @@ impl<P: Packet, A: Aqm> Port<P, A> {
         }
     }
 
-    /// A packet arrives. It is queued or dropped; others may be dropped to make room for it.
-    /// All that is dropped goes to `dropped`, with the reason. The caller then tries
-    /// [`Port::begin`].
+    /// Offers a packet that arrives at `now`. It is queued or dropped, and others may be dropped to
+    /// make room for it. Each dropped packet goes to `dropped`, with the reason. The caller then
+    /// tries [`Port::begin`].
     pub fn offer(
         &mut self,
         now: Time,
@@ -91,9 +89,9 @@ impl<P: Packet, A: Aqm> Port<P, A> {
         }
     }
 
-    /// A packet arrives at a port that may be idle. If it is, and its discipline judges
-    /// arrivals only, this is [`Port::offer`] and [`Port::begin`] in one, and the packet need
-    /// not be held: gives when its last bit is on the wire, or why it is dropped. `None` if it
+    /// Passes a packet through an idle port without holding it, if the discipline judges arrivals
+    /// only. This is [`Port::offer`] and [`Port::begin`] in one. Returns the time when the last bit
+    /// of the packet is on the wire, or the reason why it is dropped. Returns `None` if the packet
     /// has to be offered.
     #[inline]
     pub fn pass(
@@ -112,7 +110,7 @@ impl<P: Packet, A: Aqm> Port<P, A> {
         }))
     }
 
-    /// Lets a packet in, or not. Gives its size and its queue.
+    /// Decides whether a packet gets in. Returns its size and its class.
     #[inline]
     fn admit(
         &mut self,
@@ -127,7 +125,7 @@ impl<P: Packet, A: Aqm> Port<P, A> {
         } else {
             LOW
         };
-        // Where flows have queues, what is there makes room for what comes.
+        // With queues per flow, packets that are there make room for the one that arrives.
         let there = match &self.low {
             Waiting::Flows(_) if queue == LOW => Count::default(),
             _ => self.queued[queue],
@@ -148,7 +146,7 @@ impl<P: Packet, A: Aqm> Port<P, A> {
         Ok((meta.size, queue))
     }
 
-    /// Asks the discipline, which sees all load, but judges only the queue that it governs.
+    /// Asks the discipline. It sees all load, but judges only the queue that it governs.
     fn judge(
         &mut self,
         now: Time,
@@ -175,7 +173,7 @@ impl<P: Packet, A: Aqm> Port<P, A> {
         Ok(())
     }
 
-    /// Where flows have queues: drops until all fits, or only the packet in service is left.
+    /// Drops packets from queues per flow until all fits, or only the packet in service is left.
     fn make_room(&mut self, dropped: &mut dyn FnMut(P, DropReason)) {
         let Waiting::Flows(queues) = &mut self.low else {
             return;
@@ -191,9 +189,9 @@ impl<P: Packet, A: Aqm> Port<P, A> {
         }
     }
 
-    /// If the line is free and a packet waits that the discipline lets go, its service
-    /// begins: gives the packet and the time when its last bit is on the wire. The caller
-    /// calls [`Port::complete`] then. What the discipline drops goes to `dropped`.
+    /// Begins the service of a packet if the line is free and the discipline lets a waiting packet
+    /// go. Returns the packet and the time when its last bit is on the wire. The caller calls
+    /// [`Port::complete`] at that time. Packets that the discipline drops go to `dropped`.
     pub fn begin(
         &mut self,
         now: Time,
@@ -211,7 +209,7 @@ impl<P: Packet, A: Aqm> Port<P, A> {
         Some((packet, self.service.send(now, size)))
     }
 
-    /// The next packet that is no out-of-band control, and that the discipline lets go.
+    /// Takes the next packet other than out-of-band control that the discipline lets go.
     fn next_low(&mut self, now: Time, dropped: &mut dyn FnMut(P, DropReason)) -> Option<P> {
         loop {
             let view = self.view();
@@ -232,10 +230,10 @@ impl<P: Packet, A: Aqm> Port<P, A> {
         }
     }
 
-    /// The packet in service is on the wire.
+    /// Ends the service of the packet in service: it is on the wire.
     ///
     /// # Panics
-    /// When none is in service.
+    /// Panics if no packet is in service.
     pub fn complete(&mut self) {
         let (size, queue) = self.serving.take().expect("a packet is in service");
         self.integrate(self.service.busy_until());
@@ -245,8 +243,8 @@ impl<P: Packet, A: Aqm> Port<P, A> {
         self.ties.leave(self.service.busy_until(), size);
     }
 
-    /// For who does not call [`Port::complete`] at its time, but this before all else: the packet
-    /// in service is on the wire, if it is by `now`.
+    /// Ends the service of the packet in service if it is on the wire by `now`. It is for a caller
+    /// that does not call [`Port::complete`] at its time, but this before every other call.
     #[inline]
     pub fn advance(&mut self, now: Time) {
         if self.serving.is_some() && self.service.busy_until() <= now {
@@ -254,20 +252,21 @@ impl<P: Packet, A: Aqm> Port<P, A> {
         }
     }
 
-    /// When the packet in service, behind which others wait, is on the wire; `None` if none do.
+    /// Returns the time when the packet in service is on the wire, if others wait behind it.
+    /// Returns `None` if none do.
     #[inline]
     pub fn next(&self) -> Option<Time> {
         let waiting = self.held().packets > u64::from(self.serving.is_some());
         waiting.then(|| self.service.busy_until())
     }
 
-    /// Packets and bytes of the queue for everything but out-of-band control packets, the
-    /// packet in service included.
+    /// The packets and bytes of the queue for packets other than out-of-band control. The packet in
+    /// service is included.
     pub fn backlog(&self) -> (u64, Bytes) {
         (self.queued[LOW].packets, Bytes::new(self.queued[LOW].bytes))
     }
 
-    /// Brings the area up to `now`, before what is queued changes.
+    /// Brings the integrated backlog up to `now`, before the backlog changes.
     #[inline]
     fn integrate(&mut self, now: Time) {
         self.area = self.area(now);
@@ -275,15 +274,14 @@ impl<P: Packet, A: Aqm> Port<P, A> {
         self.longest.raise(self.queued[LOW]);
     }
 
-    /// The most packets, and the most bytes, of the backlog at any time since this was last
-    /// called.
+    /// Returns the largest backlog in packets and in bytes since the last call.
     pub fn take_longest(&mut self) -> Count {
         let mut longest = std::mem::take(&mut self.longest);
         longest.raise(self.queued[LOW]);
         longest
     }
 
-    /// The backlog as [`Port::backlog`] has it, integrated up to `now`.
+    /// Returns the backlog, as [`Port::backlog`] defines it, integrated up to `now`.
     #[inline]
     pub fn area(&self, now: Time) -> Area {
         let Count { packets, bytes } = self.queued[LOW];
@@ -294,7 +292,7 @@ impl<P: Packet, A: Aqm> Port<P, A> {
         }
     }
 
-    /// Bytes sent by `now`, those of the packet in service included.
+    /// Returns the bytes sent by `now`. They include those of the packet in service.
     pub fn sent(&self, now: Time) -> f64 {
         let served = self.counters.served.bytes as f64;
         self.serving.map_or(served, |(size, _)| {
@@ -302,12 +300,12 @@ impl<P: Packet, A: Aqm> Port<P, A> {
         })
     }
 
-    /// All packets and bytes in the port.
+    /// Returns the packets and bytes in the port, of both classes.
     pub fn held(&self) -> Count {
         self.queued[HIGH] + self.queued[LOW]
     }
 
-    /// The packets waiting, not the one in service.
+    /// Returns the packets that wait, without the one in service.
     pub fn waiting(&self) -> impl Iterator<Item = &P> {
         self.high.iter().chain(self.low.iter())
     }
@@ -317,7 +315,7 @@ impl<P: Packet, A: Aqm> Port<P, A> {
         &self.counters
     }
 
-    /// Its queue discipline.
+    /// The queue discipline.
     pub fn aqm(&self) -> &A {
         &self.aqm
     }
@@ -333,21 +331,22 @@ impl<P: Packet, A: Aqm> Port<P, A> {
         self.service.rate()
     }
 
-    /// The service rate, or while that is zero the last one that was not.
+    /// The service rate, or while that is zero the last one above zero.
     pub fn nominal_rate(&self) -> Rate {
         self.service.nominal_rate()
     }
 
-    /// Changes the service rate at `now`, for the packet in service as for those behind it.
-    /// Gives when the packet in service is on the wire now, if there is one:
-    /// [`Port::complete`] is called then, not when [`Port::begin`] said.
+    /// Changes the service rate at `now`, for the packet in service and for those behind it.
+    /// Returns the new time when the packet in service is on the wire, if there is one.
+    /// [`Port::complete`] has to be called at that time, not at the time that [`Port::begin`]
+    /// returned.
     pub fn set_rate(&mut self, now: Time, rate: Rate) -> Option<Time> {
         self.service.set_rate(now, rate);
         self.serving.map(|_| self.service.busy_until())
     }
 
-    /// Whether a packet in service is on the wire by `now`. After a change of the rate it may
-    /// not be when [`Port::begin`] said.
+    /// Returns whether the packet in service is on the wire by `now`. After a change of the rate
+    /// this may differ from the time that [`Port::begin`] returned.
     pub fn is_sent(&self, now: Time) -> bool {
         self.serving.is_some() && self.service.busy_until() <= now
     }

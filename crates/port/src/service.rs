@@ -1,4 +1,4 @@
-//! Exact service: the time a line needs for packets, without losing a fraction.
+//! Exact service: the time that a line needs for packets, without losing a fraction.
 
 use accord_units::{Bytes, Duration, Rate, Time};
 
@@ -7,23 +7,24 @@ const PS_BITS: u64 = 8_000_000_000_000;
 
 /// A line that sends one packet after the other.
 ///
-/// Back-to-back packets end at the exact multiples of size / rate, rounded down each by
-/// less than a picosecond: the fraction is carried on, so that a busy line never runs
-/// fast or slow. A change of its rate reaches the packet that it is sending.
+/// Back-to-back packets end at the exact multiples of size / rate, each rounded down by less than a
+/// picosecond. The fraction is carried over, so that a busy line never runs fast or slow. A change
+/// of the rate applies to the packet that the line is sending, too.
 #[derive(Clone, Debug)]
 pub struct Service {
-    /// In bit/s; while the line is at rest, the last rate that was not zero.
+    /// The rate in bit/s. While the line is at rest, it is the last rate above zero.
     rate: u64,
-    /// When it is free; [`Time::MAX`] while it is at rest in the middle of a packet.
+    /// The time at which the line is free. It is [`Time::MAX`] while the line rests in the middle
+    /// of a packet.
     busy_until: Time,
-    /// Fraction of a picosecond owed, as a numerator over `rate`.
+    /// The fraction of a picosecond owed, as a numerator over `rate`.
     fraction: u64,
-    /// The size served last: most ports see one size over and over.
+    /// The size served last. Most ports see one size over and over.
     size: Bytes,
-    /// Time that it takes in whole picoseconds, and the rest as a numerator over `rate`.
+    /// The time that this size takes in whole picoseconds, and the rest as a numerator over `rate`.
     whole: Duration,
     rest: u64,
-    /// At rest: the rate is zero.
+    /// The state of a line at rest, whose rate is zero.
     rests: Option<Box<Rest>>,
 }
 
@@ -35,10 +36,10 @@ struct Rest {
 }
 
 impl Service {
-    /// An idle line.
+    /// Creates an idle line.
     ///
     /// # Panics
-    /// At rate zero: it would have no rate to return to.
+    /// Panics if the rate is zero, because the line would have no rate to return to.
     pub fn new(rate: Rate) -> Service {
         assert!(rate > Rate::ZERO, "a line begins with a rate above zero");
         Service {
@@ -60,13 +61,13 @@ impl Service {
         }
     }
 
-    /// The rate, or while that is zero the last one that was not.
+    /// The rate, or while that is zero the last one above zero.
     pub fn nominal_rate(&self) -> Rate {
         Rate::from_bps(self.rate)
     }
 
-    /// Changes the rate at `now`: what is left of the packet in service is sent at the new one.
-    /// At rate zero nothing is sent until the rate is another.
+    /// Changes the rate at `now`. The rest of the packet in service is sent at the new rate. At
+    /// rate zero nothing is sent until the rate changes again.
     pub fn set_rate(&mut self, now: Time, rate: Rate) {
         let left = match &self.rests {
             Some(rest) => rest.left,
@@ -78,7 +79,7 @@ impl Service {
         };
         if rate == Rate::ZERO {
             self.rests = Some(Box::new(Rest { left }));
-            // No packet has this size, so each sees that the line rests.
+            // No packet has this size, so every packet sees that the line rests.
             self.size = Bytes::ZERO;
             if left > 0 {
                 self.busy_until = Time::MAX;
@@ -98,13 +99,14 @@ impl Service {
         };
     }
 
-    /// When the line is free; [`Time::MAX`] if that is not known, as its rate is zero.
+    /// The time at which the line is free. It is [`Time::MAX`] while that is not known, because the
+    /// rate is zero.
     #[inline]
     pub fn busy_until(&self) -> Time {
         self.busy_until
     }
 
-    /// Bytes that the line still has to send at `now` of what it was given.
+    /// Returns the bytes that the line has been given and still has to send at `now`.
     pub fn unsent(&self, now: Time) -> f64 {
         match &self.rests {
             Some(rest) => rest.left as f64 / PS_BITS as f64,
@@ -113,8 +115,8 @@ impl Service {
         }
     }
 
-    /// Sends a packet that is ready at `now` as soon as the line is free; gives the time
-    /// when its last bit is out, which is [`Time::MAX`] at rate zero.
+    /// Sends a packet that is ready at `now` as soon as the line is free. Returns the time when its
+    /// last bit is out, which is [`Time::MAX`] at rate zero.
     #[inline]
     pub fn send(&mut self, now: Time, size: Bytes) -> Time {
         if size != self.size {
@@ -140,7 +142,7 @@ impl Service {
         self.busy_until
     }
 
-    /// The transmission time of a packet of another size.
+    /// Stores the transmission time of a packet of another size.
     fn measure(&mut self, size: Bytes) {
         let total = size.get() * PS_BITS;
         self.size = size;

@@ -1,11 +1,12 @@
-//! Whether a place counts as free at the very instant at which it becomes so.
+//! Ties between an arrival and a departure at the same instant.
 //!
-//! Where packets of one size come over lines as fast as the port's, arrivals and departures fall
-//! on the same instants, and the order of the two decides who is dropped from a full queue. If
-//! departures always came first, a sender at the rate of the line would always find the place
-//! just left, and nobody else ever one: a phase effect [Floyd and Jacobson 1991]. So a coin
-//! decides. It is a function of the port's secret and the time, so that a port in all its forms
-//! and with all its shortcuts throws the same.
+//! If packets of one size arrive over lines as fast as the port's, arrivals and departures fall on
+//! the same instants. The order of the two then decides which packet a full queue drops. If
+//! departures always came first, a sender at the rate of the line would always find the place that
+//! just became free, and other senders would never find one. This is a phase effect
+//! [Floyd and Jacobson 1991]. So a coin decides whether the place counts as free. The coin is a function of
+//! the port's secret and the time. So a port throws the same in all its forms and with all its
+//! shortcuts.
 
 use crate::{Count, Limit};
 use accord_units::{Bytes, Time};
@@ -19,7 +20,7 @@ pub(crate) struct Ties {
 }
 
 impl Ties {
-    /// Nothing has left.
+    /// Creates the state in which nothing has left.
     pub fn new(secret: u64) -> Ties {
         Ties {
             secret,
@@ -28,14 +29,15 @@ impl Ties {
         }
     }
 
-    /// A packet leaves.
+    /// Records that a packet leaves.
     #[inline]
     pub fn leave(&mut self, at: Time, size: Bytes) {
         (self.left_at, self.size) = (at, size);
     }
 
-    /// Whether a packet of `size` that arrives at `now` fits beside what is `there`, and beside
-    /// what has left at this instant if that matters (`concerns`) and the coin says so.
+    /// Returns whether a packet of `size` that arrives at `now` fits in addition to what is
+    /// `there`. The packet that left at this very instant counts, too, if it matters (`concerns`)
+    /// and the coin says so.
     #[inline]
     pub fn admits(
         &self,
@@ -45,7 +47,7 @@ impl Ties {
         now: Time,
         concerns: impl Fn() -> bool,
     ) -> bool {
-        // Most packets fit beside both.
+        // Most packets fit in addition to both.
         if limit.fits(there.packets + 1, there.bytes + self.size.get(), size) {
             return true;
         }
@@ -57,7 +59,7 @@ impl Ties {
     }
 }
 
-/// The coin of an instant (the finaliser of splitmix64).
+/// Returns the coin of an instant (the finaliser of splitmix64).
 #[cold]
 fn is_taken(secret: u64, now: Time) -> bool {
     let x = secret ^ now.as_ps().wrapping_mul(0x9e37_79b9_7f4a_7c15);
@@ -71,7 +73,8 @@ mod tests {
     use super::*;
 
     /// The coin of a port with this secret at the first 32 multiples of a microsecond, computed
-    /// apart from the finaliser's definition: it may not change from version to version unnoticed.
+    /// from the finaliser's definition by other means. It must not change unnoticed between
+    /// versions.
     #[test]
     fn the_coin_is_fixed_and_fair() {
         let coin = |secret, n: u64| is_taken(secret, Time::from_ps(n * 1_000_000));
@@ -86,7 +89,7 @@ mod tests {
         }
     }
 
-    /// A place is free of doubt before and after the instant at which it becomes so.
+    /// There is no tie before and after the instant at which a place becomes free.
     #[test]
     fn only_the_instant_itself_is_a_tie() {
         let size = Bytes::new(1000);

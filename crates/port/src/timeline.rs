@@ -8,31 +8,32 @@ use std::collections::VecDeque;
 
 /// A port with one FIFO queue and a fixed rate, as the sequence of its departures.
 ///
-/// Packets are offered in the order of their arrival; each gets its departure time at
-/// once, and the queue's length is known by counting the departures to come. It is the
-/// same port as [`Port`](crate::Port), 16 bytes for each queued packet, and one event
-/// less for the engine.
+/// Packets are offered in the order of their arrival. Each gets its departure time at once. The
+/// length of the queue is the number of departures to come. It computes the same as
+/// [`Port`](crate::Port). It holds 16 bytes per queued packet and saves the engine one event.
 #[derive(Clone, Debug)]
 pub struct Timeline<A = AnyAqm> {
     service: Service,
     limit: Limit,
     aqm: A,
-    /// Departure and size of each packet that has not left yet.
+    /// The departure and the size of each packet that has not left yet.
     ahead: VecDeque<(Time, u32)>,
     bytes: u64,
     ties: Ties,
     counters: Counters,
-    /// With the whole stay of the packets that are there.
+    /// The integrated backlog. It includes the whole stay of the packets that are there.
     area: Area,
-    /// The most that was there since it was last asked for.
+    /// The largest backlog since it was last taken.
     longest: Count,
 }
 
 impl<A: Aqm> Timeline<A> {
-    /// An empty port. `secret` decides ties of arrivals with departures; see the crate.
+    /// Creates an empty port. `secret` decides ties of arrivals with departures, as the
+    /// documentation of the crate says.
     ///
     /// # Panics
-    /// When the discipline wants more than one FIFO queue whose arrivals it judges.
+    /// Panics if the discipline wants another structure than one FIFO queue whose arrivals it
+    /// judges.
     pub fn new(rate: Rate, limit: Limit, aqm: A, secret: u64) -> Timeline<A> {
         assert!(
             matches!(aqm.structure(), Structure::Fifo),
@@ -51,8 +52,8 @@ impl<A: Aqm> Timeline<A> {
         }
     }
 
-    /// A packet arrives at `now`, not before any packet offered earlier. Gives its
-    /// departure: the time when its last bit is on the wire.
+    /// Offers a packet that arrives at `now`, which is not before the arrival of any packet offered
+    /// earlier. Returns its departure: the time when its last bit is on the wire.
     #[inline]
     pub fn offer(
         &mut self,
@@ -82,7 +83,7 @@ impl<A: Aqm> Timeline<A> {
         Ok(departure)
     }
 
-    /// Asks the discipline.
+    /// Asks the discipline for its verdict.
     fn judge(
         &mut self,
         now: Time,
@@ -114,7 +115,7 @@ impl<A: Aqm> Timeline<A> {
         }
     }
 
-    /// Lets leave what has left by `now`.
+    /// Removes the packets that have left by `now`.
     #[inline]
     pub fn advance(&mut self, now: Time) {
         while let Some(&(departure, size)) = self.ahead.front() {
@@ -136,19 +137,19 @@ impl<A: Aqm> Timeline<A> {
         }
     }
 
-    /// The most packets, and the most bytes, of the backlog at any time since this was last
-    /// called, till the last [`Timeline::advance`].
+    /// Returns the largest backlog in packets and in bytes since the last call. It is known up to
+    /// the last [`Timeline::advance`].
     pub fn take_longest(&mut self) -> Count {
         let there = self.there();
         std::mem::replace(&mut self.longest, there)
     }
 
-    /// Packets and bytes queued, as of the last [`Timeline::advance`] or offer.
+    /// The packets and bytes queued, as of the last [`Timeline::advance`] or offer.
     pub fn backlog(&self) -> (u64, Bytes) {
         (self.ahead.len() as u64, Bytes::new(self.bytes))
     }
 
-    /// The backlog, integrated up to `now`, the time of the last [`Timeline::advance`].
+    /// Returns the backlog integrated up to `now`, the time of the last [`Timeline::advance`].
     pub fn area(&self, now: Time) -> Area {
         let mut area = self.area;
         for &(departure, size) in &self.ahead {
@@ -157,8 +158,8 @@ impl<A: Aqm> Timeline<A> {
         area
     }
 
-    /// Bytes sent by `now`, the time of the last [`Timeline::advance`], those of the packet in
-    /// service included.
+    /// Returns the bytes sent by `now`, the time of the last [`Timeline::advance`]. They include
+    /// those of the packet in service.
     pub fn sent(&self, now: Time) -> f64 {
         let served = self.counters.served.bytes as f64;
         self.ahead.front().map_or(served, |&(departure, size)| {
@@ -172,7 +173,7 @@ impl<A: Aqm> Timeline<A> {
         &self.counters
     }
 
-    /// Its queue discipline.
+    /// The queue discipline.
     pub fn aqm(&self) -> &A {
         &self.aqm
     }

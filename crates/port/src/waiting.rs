@@ -1,4 +1,4 @@
-//! Packets that wait in the structure that their discipline wants.
+//! The packets that wait, in the structure that their discipline wants.
 
 use crate::Packet;
 use crate::flow_queues::FlowQueues;
@@ -6,17 +6,17 @@ use accord_aqm::{Aqm, Entropy, QueueView, Structure, Verdict};
 use accord_units::Time;
 use std::collections::VecDeque;
 
-/// See [`Structure`].
+/// The packets that wait, in one form per [`Structure`].
 #[derive(Clone, Debug)]
 pub(crate) enum Waiting<P> {
     Fifo(VecDeque<P>),
-    /// Each with the time when it came.
+    /// A FIFO queue with the arrival time of each packet.
     Stamped(VecDeque<(Time, P)>),
     Flows(Box<FlowQueues<P>>),
 }
 
 impl<P: Packet> Waiting<P> {
-    /// No packets, in the structure that `aqm` wants.
+    /// Creates the structure that `aqm` wants, without packets.
     pub fn new(aqm: &impl Aqm) -> Waiting<P> {
         match aqm.structure() {
             Structure::Fifo => Waiting::Fifo(VecDeque::new()),
@@ -34,8 +34,8 @@ impl<P: Packet> Waiting<P> {
         }
     }
 
-    /// Takes the packet whose turn it is, with what is to become of it. `all` is what waits,
-    /// this packet included; `aqm` judges it, unless its queue has a discipline of its own.
+    /// Takes the packet whose turn it is, with the verdict on it. `all` is the waiting packets,
+    /// including this one. `aqm` judges it, unless its queue has a discipline of its own.
     pub fn pop(&mut self, now: Time, aqm: &mut impl Aqm, all: &QueueView) -> Option<(P, Verdict)> {
         match self {
             Waiting::Fifo(queue) => Some((queue.pop_front()?, Verdict::Pass)),
@@ -52,7 +52,7 @@ impl<P: Packet> Waiting<P> {
         }
     }
 
-    /// All packets; those of one flow in their order.
+    /// Returns all packets. Those of one flow are in their order.
     pub fn iter(&self) -> impl Iterator<Item = &P> {
         let (fifo, stamped, flows) = match self {
             Waiting::Fifo(queue) => (Some(queue), None, None),

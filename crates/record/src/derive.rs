@@ -1,4 +1,4 @@
-//! What follows from the series of an engine and from the scenario: the rates of links, and
+//! Series that follow from those of an engine and from the scenario: the rates of links, and
 //! ratios.
 
 use crate::run::Series;
@@ -8,7 +8,7 @@ use accord_scenario::{Entity, Fold, Metric};
 /// The rate of a link over time, which the events of the scenario set.
 #[derive(Clone, Debug)]
 pub(crate) struct RateCurve {
-    /// From when on, in seconds, and bits per second; in order.
+    /// The steps in order: the time of each in seconds, and the rate from then on in bit/s.
     steps: Vec<(f64, f64)>,
 }
 
@@ -25,7 +25,7 @@ impl RateCurve {
         RateCurve { steps }
     }
 
-    /// Its mean from `from` to `to`, in bit/s.
+    /// Returns the mean rate from `from` to `to`, in bit/s.
     pub fn mean(&self, from: f64, to: f64) -> f64 {
         let first = self.steps.partition_point(|&(at, _)| at <= from).max(1) - 1;
         let last = self.steps.partition_point(|&(at, _)| at < to).max(1) - 1;
@@ -41,9 +41,9 @@ impl RateCurve {
     }
 }
 
-/// Adds to the series of an engine what follows from them and from the scenario:
-/// [`Metric::LinkRate`] of each link that is recorded, and each ratio whose two metrics are
-/// there. `time` holds the ends of the sampling periods. Gives them in order.
+/// Adds the series that follow from those of an engine and from the scenario: [`Metric::LinkRate`]
+/// of each link that is recorded, and each ratio whose two metrics are there. `time` holds the ends
+/// of the sampling periods. Returns all series in order.
 pub fn complete(scenario: &Scenario, time: &[f64], mut series: Vec<Series>) -> Vec<Series> {
     let starts = || std::iter::once(0.0).chain(time.iter().copied());
     let mut links: Vec<LinkId> = (series.iter())
@@ -72,7 +72,7 @@ pub fn complete(scenario: &Scenario, time: &[f64], mut series: Vec<Series>) -> V
     series
 }
 
-/// The ratios of an entity, of its other series.
+/// Returns the ratios of an entity, from its other series.
 fn ratios(of_one: &[Series]) -> impl Iterator<Item = Series> {
     let find = |metric| of_one.iter().find(move |s: &&Series| s.metric == metric);
     Metric::ALL.iter().filter_map(move |&metric| {

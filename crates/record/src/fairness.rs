@@ -1,13 +1,13 @@
-//! How fair rates are, from sample to sample: of the flows of a group, and of the aggregates on a
-//! link [Ple03 eq. 2].
+//! The fairness of rates, from sample to sample: of the flows of a group, and of the aggregates on
+//! a link [Ple03 eq. 2].
 
 use accord_scenario::{Change, LinkId, Scenario};
 use accord_units::Time;
 use std::ops::Range;
 
-/// The weighted fairness index [Ple03 eq. 2] of rates with their shares: with n rates x and
-/// shares w, (Σ x/w)² / (n·Σ (x/w)²). It is 1 if all x/w are equal and 1/n if one has all; no
-/// number without rates, or if all are zero.
+/// Returns the weighted fairness index [Ple03 eq. 2] of rates with their shares. With n rates x and
+/// shares w it is (Σ x/w)² / (n·Σ (x/w)²). It is 1 if all x/w are equal and 1/n if one has all. It
+/// is NaN without rates, or if all are zero.
 pub fn fairness_index(rates: impl IntoIterator<Item = (f64, f64)>) -> f64 {
     let (mut n, mut sum, mut squares) = (0.0, 0.0, 0.0);
     for (rate, share) in rates {
@@ -19,28 +19,28 @@ pub fn fairness_index(rates: impl IntoIterator<Item = (f64, f64)>) -> f64 {
     sum * sum / (n * squares)
 }
 
-/// Links times aggregates beyond which nobody looks at each link.
+/// The product of links and aggregates beyond which links have no index.
 const MOST: usize = 1 << 20;
 
-/// The groups and links of which an index is recorded.
+/// The groups and links for which an index is recorded.
 #[derive(Clone, Debug)]
 pub(crate) struct Fairness {
-    /// Groups of two flows or more.
+    /// The groups of two flows or more.
     groups: Vec<(usize, Range<usize>)>,
     shares: Vec<f64>,
     aggregate_of: Vec<usize>,
     aggregates: usize,
-    /// Recorded links by their number in the scenario, if their aggregates are looked at.
+    /// The places of recorded links by their number in the scenario, if links have an index.
     places: Vec<Option<usize>>,
-    /// The paths of the flows, and how they will change.
+    /// The paths of the flows, and their changes to come.
     paths: Vec<Vec<LinkId>>,
     changes: Vec<(Time, usize, Vec<LinkId>)>,
-    /// Rate and share of each aggregate on each recorded link.
+    /// The rate and the share of each aggregate on each recorded link.
     loads: Vec<(f64, f64)>,
 }
 
 impl Fairness {
-    /// For the links that are recorded.
+    /// Creates the indices for the links that are recorded.
     pub fn new(scenario: &Scenario, recorded: &[LinkId]) -> Fairness {
         let aggregates = scenario.aggregates.len();
         let looks = aggregates > 1 && recorded.len() * aggregates <= MOST;
@@ -52,7 +52,7 @@ impl Fairness {
                 places[link] = Some(place);
             }
             paths = scenario.flows.iter().map(|f| f.path.clone()).collect();
-            // The latest first, so that the next is at the end.
+            // The latest change comes first, so that the next one is at the end.
             let routes = scenario.events.iter().rev();
             changes.extend(routes.filter_map(|e| match &e.change {
                 Change::Route { flow, path, .. } => Some((e.at, *flow, path.clone())),
@@ -78,18 +78,18 @@ impl Fairness {
         }
     }
 
-    /// The groups that have an index.
+    /// Returns the groups that have an index.
     pub fn groups(&self) -> impl Iterator<Item = usize> {
         self.groups.iter().map(|(group, _)| *group)
     }
 
-    /// Whether links have one.
+    /// Returns whether links have an index.
     pub fn is_of_links(&self) -> bool {
         !self.loads.is_empty()
     }
 
-    /// Takes the flows' rates since the last sample; no number for a flow that is not active.
-    /// Gives the indices of the groups.
+    /// Takes the flows' rates since the last sample, which are NaN for flows that are not active.
+    /// Returns the indices of the groups.
     pub fn sample(&mut self, now: Time, rates: &[f64]) -> impl Iterator<Item = f64> {
         while self.changes.last().is_some_and(|(at, ..)| *at < now)
             && let Some((_, flow, path)) = self.changes.pop()
@@ -113,7 +113,7 @@ impl Fairness {
         })
     }
 
-    /// The index of the aggregates that have flows on the recorded link in this place.
+    /// Returns the index of the aggregates that have flows on the recorded link in this place.
     pub fn of_link(&self, place: usize) -> f64 {
         let loads = &self.loads[place * self.aggregates..][..self.aggregates];
         let there = loads.iter().copied().filter(|(_, share)| *share > 0.0);
@@ -133,7 +133,7 @@ mod tests {
         let of = |rates: &[f64]| fairness_index(rates.iter().map(|&x| (x, 3.0)));
         assert_eq!(of(&[5.0, 5.0, 5.0]), 1.0);
         assert!((of(&[1.0, 0.0, 0.0, 0.0]) - 0.25).abs() < 1e-12);
-        // The example of 1 : 2 : 3 : 4.
+        // The rates 1 : 2 : 3 : 4 are Jain's example.
         assert!((of(&[1.0, 2.0, 3.0, 4.0]) - 100.0 / 120.0).abs() < 1e-12);
         assert!(of(&[0.0, 0.0]).is_nan() && of(&[]).is_nan());
     }
@@ -142,7 +142,7 @@ mod tests {
     fn shares_say_what_is_fair() {
         let index = fairness_index([(30.0, 0.3), (70.0, 0.7)]);
         assert!((index - 1.0).abs() < 1e-12);
-        // x/w of 3 and 1: 16/20.
+        // The x/w are 3 and 1, so the index is 16/20.
         let index = fairness_index([(90.0, 30.0), (70.0, 70.0)]);
         assert!((index - 0.8).abs() < 1e-12, "{index}");
     }

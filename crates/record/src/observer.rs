@@ -1,4 +1,4 @@
-//! Listeners to a run that goes on.
+//! Observers of a run in progress.
 
 use accord_units::Time;
 
@@ -6,21 +6,22 @@ use accord_units::Time;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Interrupted;
 
-/// Listens to a run while it goes on. It can stop the run, and change nothing else.
+/// An observer of a run in progress. It can stop the run, and change nothing else.
 pub trait Observer {
-    /// The run has reached `now`; called often, so it has to be quick. `Err` stops it.
+    /// Notifies the observer that the run has reached `now`. It is called often, so it has to be
+    /// quick. `Err` stops the run.
     fn progress(&mut self, now: Time) -> Result<(), Interrupted>;
 
-    /// It wants all packets that leave a port, as bytes of a pcapng file.
+    /// Returns whether the observer wants all packets that leave a port, as bytes of a pcapng file.
     fn wants_packets(&self) -> bool {
         false
     }
 
-    /// The next bytes of that file.
+    /// Takes the next bytes of that file.
     fn packets(&mut self, _bytes: &[u8]) {}
 }
 
-/// Listens to nothing.
+/// An observer that ignores everything.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Quiet;
 

@@ -1,56 +1,57 @@
-//! What engines that run packets know of flows and links at the instant of a sample, and the
-//! values that are recorded of it.
+//! The readings of flows and links at the instant of a sample, from engines that run packets, and
+//! the values that are recorded of them.
 
 use accord_scenario::{Metric, Of};
 use accord_units::{Bytes, Duration};
 
-/// A flow at the instant of a sample: sums since the start of the run, and its state.
+/// The reading of a flow at the instant of a sample: sums since the start of the run, and its
+/// state.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct FlowReading {
-    /// It has started, and has not both stopped and left the network: none of its data is on
-    /// the way.
+    /// True if the flow has started, and has not both stopped and left the network. A flow that has
+    /// left has no data on the way.
     pub active: bool,
-    /// Data bytes sent.
+    /// The data bytes sent.
     pub sent: u64,
-    /// Data bytes delivered.
+    /// The data bytes delivered.
     pub delivered: u64,
-    /// Data bytes delivered for the first time.
+    /// The data bytes delivered for the first time.
     pub fresh: u64,
-    /// Delays of the data delivered, where they are known.
+    /// The delays of the data delivered, if they are known.
     pub delays: Option<Delays>,
-    /// Packets sent again.
+    /// The packets sent again.
     pub retransmissions: u64,
-    /// Packets of any kind that were dropped or lost on the way.
+    /// The packets of any kind that were dropped or lost on the way.
     pub losses: u64,
-    /// Data bytes that were dropped or lost on the way.
+    /// The data bytes that were dropped or lost on the way.
     pub lost: u64,
-    /// Bytes queued on its path [Xia05 eq. 1].
+    /// The bytes queued on its path [Xia05 eq. 1].
     pub accumulation: u64,
-    /// Congestion window.
+    /// The congestion window.
     pub cwnd: Option<Bytes>,
-    /// Slow-start threshold.
+    /// The slow-start threshold.
     pub ssthresh: Option<Bytes>,
-    /// Smoothed round-trip time.
+    /// The smoothed round-trip time.
     pub rtt: Option<Duration>,
-    /// Base round-trip time as estimated.
+    /// The estimated base round-trip time.
     pub min_rtt: Option<Duration>,
-    /// Accumulation as estimated, in bytes.
+    /// The estimated accumulation, in bytes.
     pub accumulation_estimate: Option<f64>,
 }
 
-/// Delays of data packets that were delivered; sums since the start of the run.
+/// The delays of data packets that were delivered, as sums since the start of the run.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Delays {
     /// The number of packets.
     pub packets: u64,
-    /// Picoseconds from the sender to the receiver.
+    /// The time from the sender to the receiver, in picoseconds.
     pub total: f64,
-    /// Picoseconds more than the path takes with empty queues.
+    /// The time beyond that over the path with empty queues, in picoseconds.
     pub queuing: f64,
 }
 
 impl Delays {
-    /// A packet is delivered that was on its way for `delay`; with empty queues it takes
+    /// Adds a packet that was delivered after `delay`. With empty queues it would have taken
     /// `one_way`.
     #[inline]
     pub fn add(&mut self, delay: Duration, one_way: Duration) {
@@ -60,54 +61,54 @@ impl Delays {
     }
 }
 
-/// A directed link at the instant of a sample: sums since the start of the run, and its state.
+/// The reading of a directed link at the instant of a sample: sums since the start of the run, and
+/// its state.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct LinkReading {
-    /// Bytes sent, with the sent part of the packet in service.
+    /// The bytes sent, with the sent part of the packet in service.
     pub served: f64,
-    /// Packets offered.
+    /// The packets offered.
     pub offered: u64,
-    /// Packets dropped, by the discipline or for want of room.
+    /// The packets dropped, by the discipline or because they did not fit.
     pub drops: u64,
-    /// Packets marked.
+    /// The packets marked.
     pub marks: u64,
-    /// Packets marked or dropped by the discipline.
+    /// The packets marked or dropped by the discipline.
     pub judged: u64,
-    /// The most packets, and the most bytes, that were queued at any time since the reading
-    /// before.
+    /// The largest backlog in packets and in bytes since the reading before.
     pub longest: (u64, u64),
-    /// Packets queued, integrated over time: packets times picoseconds.
+    /// The backlog integrated over time: packets times picoseconds.
     pub packet_area: u128,
-    /// Bytes queued, integrated over time: bytes times picoseconds.
+    /// The backlog integrated over time: bytes times picoseconds.
     pub area: u128,
-    /// Price in seconds, where the discipline has one of its own.
+    /// The price in seconds, if the discipline has one of its own.
     pub price: Option<f64>,
-    /// Virtual delay.
+    /// The virtual delay.
     pub virtual_delay: Duration,
-    /// The discipline's average of the signal that bandwidth is left, where it has one.
+    /// The discipline's average of the signal that bandwidth is left, if it has one.
     pub excess_bandwidth: Option<f64>,
-    /// The discipline's state of each aggregate, if it tells them apart.
+    /// The discipline's state of each aggregate, if it distinguishes them.
     pub aggregates: Vec<AggregateReading>,
 }
 
-/// An aggregate at a link at the instant of a sample.
+/// The reading of an aggregate at a link at the instant of a sample.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct AggregateReading {
-    /// Probability that its next packet joins the queue.
+    /// The probability that the next packet joins the queue.
     pub transmit_probability: f64,
-    /// Bytes that came since the start of the run.
+    /// The bytes that arrived since the start of the run.
     pub offered: u64,
-    /// Bytes that joined the queue.
+    /// The bytes that joined the queue.
     pub admitted: u64,
     /// The decrease factor in force, times the rate of the link.
     pub decrease_factor: f64,
-    /// Its rate over that of those it is measured against, where something measures it.
+    /// The ratio of its rate to that of the reference, if the discipline measures it.
     pub rate_ratio: Option<f64>,
 }
 
 impl AggregateReading {
-    /// The values of all metrics of aggregates, in their order, for the `period` seconds since
-    /// the reading `last`.
+    /// Appends the values of all metrics of aggregates, in their order, for the `period` seconds
+    /// since the reading `last`.
     pub(crate) fn record(&self, last: &AggregateReading, period: f64, row: &mut Vec<f64>) {
         let rate = |now: u64, then: u64| (now - then) as f64 * 8.0 / period;
         use Metric::*;
@@ -118,7 +119,7 @@ impl AggregateReading {
                 AdmittedRate => rate(self.admitted, last.admitted),
                 DecreaseFactor => self.decrease_factor,
                 RateRatio => self.rate_ratio.unwrap_or(f64::NAN),
-                // Of something else, or derived from others.
+                // These are of other entities, or derived from other metrics.
                 Throughput | Goodput | SendingRate | Cwnd | Ssthresh | Rtt | MinRtt
                 | Accumulation | AccumulationEstimate | Retransmissions | Losses | LostRate
                 | PathLossRatio | Deliveries | DelaySum | QueuingSum | OneWayDelay
@@ -134,9 +135,9 @@ impl AggregateReading {
 }
 
 impl LinkReading {
-    /// The values of `metrics`, in their order, for the `period` seconds since the reading
-    /// `last`, in which the link's rate was `rate` bit/s in the mean. How fair its aggregates'
-    /// rates are, it is told.
+    /// Appends the values of `metrics`, in their order, for the `period` seconds since the reading
+    /// `last`. The link's mean rate in them was `rate` bit/s. The fairness of its aggregates' rates
+    /// is an argument.
     pub(crate) fn record(
         &self,
         last: &LinkReading,
@@ -168,7 +169,7 @@ impl LinkReading {
                 Price => price(),
                 AggregateFairness => fairness(),
                 ExcessBandwidth => self.excess_bandwidth.unwrap_or(f64::NAN),
-                // Of something else, or derived from others.
+                // These are of other entities, or derived from other metrics.
                 Throughput | Goodput | SendingRate | Cwnd | Ssthresh | Rtt | MinRtt
                 | Accumulation | AccumulationEstimate | Retransmissions | Losses | LostRate
                 | PathLossRatio | Deliveries | DelaySum | QueuingSum | OneWayDelay
@@ -183,7 +184,7 @@ impl LinkReading {
 }
 
 impl FlowReading {
-    /// The sum of two flows, of what makes sense as one.
+    /// Returns the sum of two flows, for the fields that have one.
     pub(crate) fn plus(&self, other: &FlowReading) -> FlowReading {
         FlowReading {
             active: self.active || other.active,
@@ -206,15 +207,15 @@ impl FlowReading {
         }
     }
 
-    /// Whether it had a share in what happened since the reading `last`: it is active, or was
-    /// and did something.
+    /// Returns whether the flow took part in the period since the reading `last`: it is active, or
+    /// it was and its counts changed.
     fn was_active(&self, last: &FlowReading) -> bool {
         let done = |r: &FlowReading| (r.sent, r.delivered, r.losses);
         self.active || done(self) != done(last)
     }
 
-    /// Its rate of delivery for the `period` seconds since the reading `last`, in bit/s; no number
-    /// for a flow that was not active.
+    /// Returns the rate of delivery for the `period` seconds since the reading `last`, in bit/s. It
+    /// is NaN for a flow that was not active.
     pub(crate) fn throughput(&self, last: &FlowReading, period: f64) -> f64 {
         match self.was_active(last) {
             true => (self.delivered - last.delivered) as f64 * 8.0 / period,
@@ -222,7 +223,7 @@ impl FlowReading {
         }
     }
 
-    /// The values of `metrics`, in their order, for the `period` seconds since the reading
+    /// Appends the values of `metrics`, in their order, for the `period` seconds since the reading
     /// `last`.
     pub(crate) fn record(
         &self,
@@ -260,7 +261,7 @@ impl FlowReading {
                 Rtt => seconds(self.rtt),
                 MinRtt => seconds(self.min_rtt),
                 AccumulationEstimate => self.accumulation_estimate.unwrap_or(f64::NAN),
-                // Of something else, or derived from others.
+                // These are of other entities, or derived from other metrics.
                 OneWayDelay | PathQueuingDelay | PathLossRatio | CompletionTime | TransferSize
                 | Backlog | BacklogMax | BacklogPacketsMax | BacklogPackets | LinkRate
                 | ServedRate | QueuingDelay | Utilisation | Arrivals | Drops | Marks | Judged
@@ -281,7 +282,8 @@ mod tests {
         all.filter(|m| m.of() == of && !m.is_ratio()).collect()
     }
 
-    /// A metric without an arm in `record` would be recorded as no value, without a word.
+    /// A metric without an arm in `record` would be recorded without a value, and no error would
+    /// say so.
     #[test]
     fn every_metric_is_recorded() {
         let nothing = FlowReading::default();
@@ -304,7 +306,7 @@ mod tests {
             ..AggregateReading::default()
         };
         let mut of_links = metrics(Of::Link);
-        // From the scenario.
+        // The recorder takes it from the scenario.
         of_links.retain(|m| *m != Metric::LinkRate);
         let (mut flows, mut links, mut aggregates) = (vec![], vec![], vec![]);
         flow.record(&metrics(Of::Flow), &nothing, 1.0, &mut flows);

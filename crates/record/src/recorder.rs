@@ -1,5 +1,5 @@
-//! Series, sampled at a period, bounded in memory: when the columns are full, pairs of
-//! samples are merged and the period doubles.
+//! The recorder of series. It samples at a period and is bounded in memory: when the columns are
+//! full, pairs of samples are merged and the period doubles.
 
 use crate::derive::{RateCurve, complete};
 use crate::fairness::Fairness;
@@ -10,53 +10,53 @@ use accord_scenario::{LinkId, Recorded, Scenario};
 use accord_units::{Duration, Time};
 use std::ops::Range;
 
-/// All columns together hold no more values than this (128 MiB).
+/// The most values of all columns together (128 MiB).
 const BUDGET: usize = 1 << 24;
-/// A column holds no more and, budget or not, no fewer values than this.
+/// The most values of a column, and with any budget the fewest.
 const LONGEST: usize = 1 << 16;
 const SHORTEST: usize = 64;
-/// So many samples are taken as rows before they are put into the columns, which are many
-/// and far apart. `SHORTEST` and, as it is clamped, every capacity is a multiple of it.
+/// The number of samples taken as rows before they are put into the columns, which are many and far
+/// apart. `SHORTEST` and, because it is clamped, every capacity is a multiple of it.
 const BLOCK: usize = 32;
 
 /// A group that has series of its own.
 #[derive(Clone, Debug)]
 struct Group {
-    /// Its flows, where their sum is recorded.
+    /// The flows of the group, if their sum is recorded.
     sum: Option<Range<usize>>,
-    /// It has a fairness index.
+    /// True if the group has a fairness index.
     index: bool,
 }
 
-/// The series of a run in the making.
+/// The series of a run in progress.
 #[derive(Clone, Debug)]
 pub struct Recorder {
     period: Duration,
     time: Vec<f64>,
     columns: Vec<Series>,
-    /// Samples that are not in the columns yet, one after the other.
+    /// The samples that are not in the columns yet, one after the other.
     rows: Vec<f64>,
     capacity: usize,
-    /// The recorded links, and what was read last.
+    /// The recorded links, with their last readings.
     links: Vec<(LinkId, LinkReading)>,
     /// The rates of these links.
     rates_of_links: Vec<RateCurve>,
-    /// What was read last of all flows, and which are recorded one by one.
+    /// The last readings of all flows, each with whether the flow is recorded by itself.
     flows: Vec<(FlowReading, bool)>,
     of_flows: Vec<Metric>,
-    /// Groups of which the sum over their flows is recorded, a fairness index, or both.
+    /// The groups for which a sum over their flows, a fairness index or both are recorded.
     groups: Vec<Group>,
     sums: Vec<Metric>,
-    /// The metrics that links have here.
+    /// The metrics that links have in this scenario.
     of_links: Vec<Metric>,
     fairness: Fairness,
-    /// Rates of the flows, for the fairness.
+    /// The rates of the flows, for the fairness indices.
     rates: Vec<f64>,
     last: Time,
 }
 
 impl Recorder {
-    /// Columns for every flow or group and every link that is not an attachment.
+    /// Creates columns for every flow or group and for every link that is not an attachment.
     pub fn new(scenario: &Scenario) -> Recorder {
         let mut columns = Vec::new();
         let mut add = |entity, metrics: &[Metric]| {
@@ -76,7 +76,7 @@ impl Recorder {
         of_links.retain(|metric| match metric {
             Metric::AggregateFairness => fairness.is_of_links(),
             Metric::ExcessBandwidth => tells_apart,
-            // From the scenario, when all is recorded.
+            // The rate is taken from the scenario when the recording is complete.
             Metric::LinkRate => false,
             _ => true,
         });
@@ -144,7 +144,7 @@ impl Recorder {
         self.period
     }
 
-    /// The links that are recorded, in the order of their readings.
+    /// Returns the links that are recorded, in the order of their readings.
     pub fn links(&self) -> impl Iterator<Item = LinkId> {
         self.links.iter().map(|(link, _)| *link)
     }
@@ -161,7 +161,7 @@ impl Recorder {
         self.last = now;
         self.time.push(now.as_secs_f64());
         let rows = &mut self.rows;
-        // A group has sums at any time, of no flows if none is active.
+        // A group always has sums. If no flow is active, they are of no flows.
         let nothing = FlowReading {
             active: true,
             ..FlowReading::default()
@@ -217,7 +217,7 @@ impl Recorder {
         }
     }
 
-    /// Puts the rows into the columns.
+    /// Moves the rows into the columns.
     fn flush(&mut self) {
         let width = self.columns.len();
         for (i, column) in self.columns.iter_mut().enumerate() {
@@ -243,7 +243,7 @@ impl Recorder {
         }
     }
 
-    /// The series, and the times that they share.
+    /// Returns the times of the samples and the series.
     pub fn finish(mut self, scenario: &Scenario) -> (Vec<f64>, Vec<Series>) {
         self.flush();
         let series = complete(scenario, &self.time, self.columns);

@@ -9,45 +9,47 @@ use accord_units::Time;
 /// The result of an engine.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Run {
-    /// The manifest, by which it can be run again.
+    /// The manifest, by which the run can be repeated.
     pub manifest: Manifest,
-    /// End of each sampling period, in seconds; evenly spaced, increasing.
+    /// The end of each sampling period, in seconds. The periods are evenly spaced, and times
+    /// increase.
     pub time: Vec<f64>,
-    /// The recorded series, each as long as `time`, ordered by entity, then metric.
+    /// The recorded series, each as long as `time`, ordered by entity and then metric.
     pub series: Vec<Series>,
-    /// The finished transfers, by flow and start; from engines that see transfers.
+    /// The finished transfers, by flow and start, from engines that see transfers.
     pub transfers: Vec<Transfer>,
-    /// The work that it took.
+    /// The work that the run took.
     pub statistics: Statistics,
-    /// How exact the equilibria are, phase by phase, for an engine that computes some. A phase
-    /// without one is not here; a note says why.
+    /// The precision of the equilibria, phase by phase, from an engine that computes them. A phase
+    /// without an equilibrium has no certificate, and a note says why.
     pub certificates: Vec<Certificate>,
-    /// Notes for readers: a phase without equilibrium, a coarser sampling.
+    /// Notes for readers, such as on a phase without equilibrium or a coarser sampling.
     pub notes: Vec<String>,
-    /// Why no verdict may be drawn from it, if so: the machine did not keep up.
+    /// The reason why the run allows no verdict, if there is one: the machine did not keep up.
     pub unfit: Option<String>,
 }
 
-/// How far the equilibrium of a phase is from the optimum: the residuals of the
-/// Karush-Kuhn-Tucker conditions, as fractions, zero at the optimum.
+/// The distance of a phase's equilibrium from the optimum: the residuals of the Karush-Kuhn-Tucker
+/// conditions, as fractions. They are zero at the optimum.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Certificate {
-    /// Start of the phase.
+    /// The start of the phase.
     pub start: Time,
-    /// End of the phase.
+    /// The end of the phase.
     pub end: Time,
-    /// The largest difference of a flow's rate from what it sends at the price of its path.
+    /// The largest difference of a flow's rate from the rate that it sends at the price of its
+    /// path.
     pub stationarity: f64,
     /// The largest excess of a link's load over its capacity.
     pub feasibility: f64,
-    /// The largest price of unused capacity, of what the flows of the link pay.
+    /// The largest price of unused capacity, as a fraction of what the flows of the link pay.
     pub complementarity: f64,
-    /// Bound on the utility that is missing, of what all flows pay.
+    /// The bound on the missing utility, as a fraction of what all flows pay.
     pub gap: f64,
 }
 
 impl Certificate {
-    /// The residuals with their names.
+    /// Returns the residuals with their names.
     pub fn residuals(&self) -> [(&'static str, f64); 4] {
         [
             ("stationarity", self.stationarity),
@@ -58,24 +60,24 @@ impl Certificate {
     }
 }
 
-/// The facts that repeat a run, and show that it was repeated.
+/// The facts by which a run is repeated and the repetition is verified.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Manifest {
     /// The engine.
     pub engine: Engine,
-    /// Version of Accord.
+    /// The version of Accord.
     pub version: &'static str,
-    /// Hash of the resolved scenario, in hexadecimal.
+    /// The hash of the resolved scenario, in hexadecimal.
     pub scenario_hash: String,
     /// The seed.
     pub seed: u64,
-    /// Digest of all that happened, in hexadecimal: equal digests, equal runs.
+    /// The digest of all that happened, in hexadecimal. Runs with equal digests are equal.
     pub digest: String,
 }
 
 impl Manifest {
-    /// The digest of an engine whose series are all that happens in it: as FNV-1a, but of
-    /// whole values, and turned so that every bit reaches all others.
+    /// Returns the digest for an engine whose series are all that happens in it. It is FNV-1a, but
+    /// of whole values, and rotated so that every bit reaches all others.
     pub fn digest(series: &[Series]) -> String {
         let values = series.iter().flat_map(|s| &s.values);
         let hash = values.fold(0xcbf2_9ce4_8422_2325u64, |h, v| {
@@ -87,29 +89,29 @@ impl Manifest {
     }
 }
 
-/// One metric of one flow or link over time.
+/// The values of one metric of one flow or link over time.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Series {
-    /// The quantity; its unit is [`Metric::unit`].
+    /// The quantity. Its unit is [`Metric::unit`].
     pub metric: Metric,
-    /// Whose it is.
+    /// The entity that the values are of.
     pub entity: Entity,
-    /// One value for each sampling period; NaN where there is none (the flow is not
-    /// active, nothing was measured).
+    /// The values, one per sampling period. A value is NaN if there is none, because the flow is
+    /// not active or nothing was measured.
     pub values: Vec<f64>,
 }
 
 /// The work that a run took.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Statistics {
-    /// Packets crossing a link, summed over links (packet engine).
+    /// The packets that crossed a link, summed over links (packet engine).
     pub packet_hops: u64,
-    /// Events handled (packet engine) or iterations (theory).
+    /// The events handled (packet engine) or the iterations (theory).
     pub steps: u64,
 }
 
 impl Run {
-    /// The series of a metric of a flow or link, if the engine has it.
+    /// Returns the series of a metric of a flow or link, if the engine has it.
     pub fn series(&self, metric: Metric, entity: Entity) -> Option<&Series> {
         let key = |s: &Series| (s.entity, s.metric);
         let i = self
@@ -119,7 +121,7 @@ impl Run {
         Some(&self.series[i])
     }
 
-    /// Indices of the sampling periods that lie within `window`.
+    /// Returns the indices of the sampling periods that lie within `window`.
     pub fn within(&self, window: Window) -> std::ops::Range<usize> {
         let (start, end) = (window.start.as_secs_f64(), window.end.as_secs_f64());
         let period = self.time.first().copied().unwrap_or(0.0);
@@ -129,8 +131,9 @@ impl Run {
         from..to.max(from)
     }
 
-    /// Mean over `window`, the sum for a metric that counts, the greatest of greatest values, the
-    /// ratio of two of these for a ratio; `None` where there is no value in it.
+    /// Returns the mean over `window`, the sum for a metric that counts, the greatest of greatest
+    /// values, or for a ratio that of its two metrics. Returns `None` if there is no value in the
+    /// window.
     pub fn mean(&self, metric: Metric, entity: Entity, window: Window) -> Option<f64> {
         if let Fold::Ratio(over, under) = metric.fold() {
             let within = self.within(window);
@@ -157,8 +160,7 @@ impl Run {
         })
     }
 
-    /// The values that there are in `window`: samples of a series, or one for each transfer
-    /// that ended in it.
+    /// Returns the values in `window`: samples of a series, or one per transfer that ended in it.
     pub fn samples(
         &self,
         metric: Metric,

@@ -1,38 +1,38 @@
-//! Transfers: amounts of data that somebody waits for as a whole, with the time they took.
+//! Transfers: amounts of data that are waited for as a whole, with the time they took.
 
 use accord_scenario::Scenario;
 use accord_scenario::Window;
 use accord_scenario::{Entity, Metric};
 use accord_units::{Bytes, Duration, Time};
 
-/// No more transfers than this are recorded of a run (200 MB).
+/// The most transfers of a run that are recorded (200 MB).
 const MOST: usize = 1 << 22;
 
-/// A file that an application sent: all of a `size` demand, a burst of an on-off source
-/// without a rate, or a file that a web user fetched.
+/// A file that an application sent: all of a `size` demand, a burst of an on-off source without a
+/// rate, or a file that a web user fetched.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Transfer {
-    /// Index of the flow that carried it.
+    /// The index of the flow that carried it.
     pub flow: usize,
-    /// Index of that flow's group.
+    /// The index of that flow's group.
     pub group: usize,
-    /// When the application handed it to the sender, in seconds.
+    /// The time at which the application handed it to the sender, in seconds.
     pub start: f64,
-    /// The amount; it is carried in whole packets.
+    /// The amount. It is carried in whole packets.
     pub size: Bytes,
-    /// Until the sender knew that all had arrived, in seconds; NaN if that was not before the
-    /// end of the run.
+    /// The time until the sender knew that all had arrived, in seconds. It is NaN if that was not
+    /// before the end of the run.
     pub duration: f64,
 }
 
 impl Transfer {
-    /// It was done within the window.
+    /// Returns whether the transfer was done within the window.
     pub fn ended_in(&self, window: Window) -> bool {
         let end = self.start + self.duration;
         end >= window.start.as_secs_f64() && end < window.end.as_secs_f64()
     }
 
-    /// Its value of a metric of transfers.
+    /// Returns its value of a metric of transfers.
     pub(crate) fn value(&self, metric: Metric) -> f64 {
         match metric {
             Metric::CompletionTime => self.duration,
@@ -41,7 +41,7 @@ impl Transfer {
     }
 }
 
-/// The transfers of a flow or group, out of all of a run, which are in the order of flows.
+/// Returns the transfers of a flow or group, out of all transfers of a run in the order of flows.
 pub(crate) fn of_entity(transfers: &[Transfer], entity: Entity) -> &[Transfer] {
     let key = |t: &Transfer| match entity {
         Entity::Flow(_) => t.flow,
@@ -55,16 +55,16 @@ pub(crate) fn of_entity(transfers: &[Transfer], entity: Entity) -> &[Transfer] {
     &transfers[from..to]
 }
 
-/// The transfers of a run in the making.
+/// The transfers of a run in progress.
 #[derive(Clone, Debug, Default)]
 pub struct Transfers {
     all: Vec<Transfer>,
-    /// Those for which there was no room.
+    /// The number of transfers for which there was no room.
     left_out: u64,
 }
 
 impl Transfers {
-    /// A transfer of `flow` began at `start`; it took `duration`, unless it is not done.
+    /// Adds a transfer of `flow` that began at `start` and took `duration`, unless it is not done.
     pub fn add(
         &mut self,
         scenario: &Scenario,
@@ -86,9 +86,9 @@ impl Transfers {
         });
     }
 
-    /// The transfers, by flow and start; and what a reader should know of them.
+    /// Returns the transfers, by flow and start, and a note if some were left out.
     pub fn finish(mut self) -> (Vec<Transfer>, Option<String>) {
-        // Those of a flow come one after the other, so in order.
+        // The transfers of a flow are added one after the other, so they are in order.
         self.all.sort_by_key(|t| t.flow);
         let note = (self.left_out > 0).then(|| {
             format!(

@@ -1,18 +1,18 @@
-//! The engines, by name.
+//! The engines that run a scenario, with their names.
 
 use std::fmt;
 use std::str::FromStr;
 
-/// The engines that run a scenario.
+/// An engine that runs a scenario.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Engine {
-    /// The equilibrium, phase by phase.
+    /// Computes the equilibrium, phase by phase.
     Theory,
-    /// Trajectories, as delay-differential equations.
+    /// Computes trajectories, as delay-differential equations.
     Fluid,
-    /// Every packet, on a virtual clock.
+    /// Simulates every packet, on a virtual clock.
     Packet,
-    /// Real packets through a real kernel.
+    /// Sends real packets through a real kernel.
     Live,
 }
 
@@ -20,7 +20,7 @@ impl Engine {
     /// All engines, in the order in which tables show them.
     pub const ALL: [Engine; 4] = [Engine::Theory, Engine::Fluid, Engine::Packet, Engine::Live];
 
-    /// The name in scenario files and on the command line.
+    /// Returns the name in scenario files and on the command line.
     pub const fn name(self) -> &'static str {
         match self {
             Engine::Theory => "theory",

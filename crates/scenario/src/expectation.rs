@@ -7,22 +7,22 @@ use accord_units::Time;
 /// A part of the run, from `start` up to `end`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Window {
-    /// From here ...
+    /// The start of the window.
     pub start: Time,
-    /// ... to here.
+    /// The end of the window.
     pub end: Time,
 }
 
-/// One figure, and what it should be.
+/// A figure and its target.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Expectation {
-    /// One line for people; unique in the scenario.
+    /// The name for people, one line. It is unique in the scenario.
     pub name: String,
     /// The engine whose run is judged.
     pub engine: Engine,
-    /// The quantity.
+    /// The quantity that is judged.
     pub metric: Metric,
-    /// Of what.
+    /// The subject of the figure.
     pub of: Subject,
     /// The way in which the samples in the window become one number, per flow or link.
     pub over: Over,
@@ -30,19 +30,19 @@ pub struct Expectation {
     pub across: Across,
     /// The part of the run that counts.
     pub during: Window,
-    /// What it should be, in the metric's unit (a ratio for `Over::Variation`,
-    /// `Across::Variation` and `Across::Jain`).
+    /// The target, in the metric's unit. It is a ratio for `Over::Variation`, `Across::Variation`
+    /// and `Across::Jain`.
     pub target: Target,
     /// The paper's claim, as text, or "".
     pub paper: String,
-    /// Whose claim it is.
+    /// The author of the claim.
     pub claim: Claim,
     /// The record of a known failure.
     pub fails: Option<KnownFailure>,
 }
 
 impl Expectation {
-    /// The unit of its target: the metric's own, or a ratio.
+    /// Returns the unit of the target: the metric's own, or a ratio.
     pub fn unit(&self) -> MetricUnit {
         let index = matches!(self.across, Across::Variation | Across::Jain);
         match self.over == Over::Variation || index {
@@ -52,27 +52,27 @@ impl Expectation {
     }
 }
 
-/// Whose claim an [`Expectation`] is.
+/// The author of the claim of an [`Expectation`].
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Claim {
-    /// A paper says so.
+    /// A paper makes the claim.
     Paper,
-    /// A model says so.
+    /// A model makes the claim.
     Theory,
-    /// Whoever wrote the file says so.
+    /// The author of the scenario file makes the claim.
     #[default]
     Ours,
 }
 
 impl Claim {
-    /// All of them with their words in files.
+    /// The authors of claims, with their words in files.
     pub const NAMES: [(&'static str, Claim); 3] = [
         ("paper", Claim::Paper),
         ("theory", Claim::Theory),
         ("ours", Claim::Ours),
     ];
 
-    /// The word in files.
+    /// Returns the word in files.
     pub const fn name(self) -> &'static str {
         Self::NAMES[self as usize].0
     }
@@ -81,23 +81,23 @@ impl Claim {
 /// The cause of a known failure.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Cause {
-    /// The paper: its claim does not hold, or not as it stands there.
+    /// The paper: its claim does not hold, or not in the form that it has there.
     Paper,
     /// A setting that the paper leaves open.
     Setting,
-    /// This program falls short, or the law that it runs.
+    /// This program, or the law that it runs, falls short.
     Ours,
 }
 
 impl Cause {
-    /// All of them with their words in files.
+    /// The causes, with their words in files.
     pub const NAMES: [(&'static str, Cause); 3] = [
         ("paper", Cause::Paper),
         ("setting", Cause::Setting),
         ("ours", Cause::Ours),
     ];
 
-    /// The word in files.
+    /// Returns the word in files.
     pub const fn name(self) -> &'static str {
         Self::NAMES[self as usize].0
     }
@@ -110,12 +110,12 @@ pub struct KnownFailure {
     pub why: Cause,
     /// The cause in words, and how it is known.
     pub because: String,
-    /// What was measured. `None` where that was of other runs, such as of another seed: then
-    /// the failure is known whatever comes out, and may be gone.
+    /// The figure that was measured. It is `None` if that figure is of other runs, such as of
+    /// another seed. Then the failure is known whatever the figure is, and may be gone.
     pub record: Option<Measured>,
 }
 
-/// A figure that was measured, and how far it may move.
+/// A figure that was measured, and the band in which it may move.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Measured {
     /// The figure, in the unit of the expectation's target.
@@ -125,7 +125,7 @@ pub struct Measured {
 }
 
 impl Measured {
-    /// Whether `value` is the recorded figure, give or take the band.
+    /// Returns whether `value` is within the band of the recorded figure.
     pub fn holds(&self, value: f64) -> bool {
         (value - self.value).abs() <= self.band * self.value.abs()
     }
@@ -149,38 +149,38 @@ pub enum Subject {
     },
 }
 
-/// The way in which samples over time become one number.
+/// The statistic of samples over time.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub enum Over {
-    /// Their mean, or sum for a metric that counts.
+    /// The mean, or the sum for a metric that counts.
     #[default]
     Mean,
-    /// The smallest.
+    /// The smallest sample.
     Min,
-    /// The largest.
+    /// The largest sample.
     Max,
-    /// Their standard deviation divided by their mean.
+    /// The standard deviation divided by the mean.
     Variation,
     /// The quantile at this fraction.
     Quantile(f64),
 }
 
-/// The way in which the numbers of several flows become one.
+/// The statistic of the numbers of several flows.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Across {
-    /// Their mean.
+    /// The mean.
     Mean,
-    /// The flows taken as one: their sum at each sample, of which those that are not active are
-    /// no part, then over time. So a mean is over the window, not over a flow's active time.
+    /// The flows taken as one: their sum at each sample, without the flows that are not active, and
+    /// then the statistic over time. So a mean is over the window, not over a flow's active time.
     Sum,
-    /// The smallest.
+    /// The smallest number.
     Min,
-    /// The largest.
+    /// The largest number.
     Max,
-    /// Each must meet the target; the one farthest off is shown.
+    /// Every number has to meet the target. The one farthest off is shown.
     #[default]
     Each,
-    /// Their standard deviation divided by their mean.
+    /// The standard deviation divided by the mean.
     Variation,
     /// Jain's fairness index.
     Jain,
@@ -189,33 +189,33 @@ pub enum Across {
 /// The target of a figure.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Target {
-    /// This value, give or take `tolerance` (relative).
+    /// This value within `tolerance` (relative).
     Value {
         /// The value, in the metric's unit.
         value: f64,
-        /// Relative tolerance.
+        /// The relative tolerance.
         tolerance: f64,
     },
-    /// Farther from this value than `tolerance` (relative): a claim that something does not
-    /// come out.
+    /// Farther from this value than `tolerance` (relative). It is a claim that a result does not
+    /// occur.
     Beyond {
         /// The value, in the metric's unit.
         value: f64,
-        /// Relative tolerance.
+        /// The relative tolerance.
         tolerance: f64,
     },
-    /// Another engine's figure, give or take `tolerance` (relative).
+    /// Another engine's figure within `tolerance` (relative).
     Engine {
         /// The engine to agree with.
         engine: Engine,
-        /// Relative tolerance.
+        /// The relative tolerance.
         tolerance: f64,
     },
-    /// Within these bounds, either of which may be infinite.
+    /// A range. Either bound may be infinite.
     Range {
-        /// At least this.
+        /// The lower bound.
         min: f64,
-        /// At most this.
+        /// The upper bound.
         max: f64,
     },
 }

@@ -1,12 +1,12 @@
-//! Values of expectations, as text.
+//! The text of values of expectations.
 
 use crate::expectation::{Across, Over};
 use crate::metric::{Metric, MetricUnit};
 use accord_units::{Bytes, Duration, Rate};
 use std::fmt;
 
-/// Writes a value in `metric`'s unit, or as a plain ratio, as scenario files have it: reading
-/// that gives it back.
+/// Writes a value in `metric`'s unit, or as a plain ratio, as scenario files have it. Reading the
+/// text gives the value back.
 pub fn print_figure(x: f64, metric: Metric, plain: bool) -> String {
     let unit = if plain {
         MetricUnit::Ratio
@@ -21,7 +21,7 @@ pub fn print_figure(x: f64, metric: Metric, plain: bool) -> String {
     }
 }
 
-/// "p95" for 0.95, with as many digits as it takes to give the same quantile again.
+/// Returns "p95" for 0.95, with as many digits as it takes to give the same quantile again.
 pub fn percentile(quantile: f64) -> String {
     let hundredths = quantile * 100.0;
     (0..20)
@@ -30,7 +30,8 @@ pub fn percentile(quantile: f64) -> String {
         .map_or_else(|| format!("p{hundredths:?}"), |text| format!("p{text}"))
 }
 
-/// A hundredth of a number: the float next to the decimal, which a division would miss.
+/// Returns a hundredth of a number. It is the float next to the decimal, which a division would
+/// miss.
 pub fn percent(number: &str) -> Option<f64> {
     let number = number.trim();
     let percent: f64 = number.parse().ok()?;
@@ -39,7 +40,7 @@ pub fn percent(number: &str) -> Option<f64> {
 }
 
 impl Across {
-    /// All of them, by name.
+    /// The statistics over time, with their names.
     pub const NAMES: [(&'static str, Across); 7] = [
         ("each", Across::Each),
         ("mean", Across::Mean),
@@ -50,19 +51,19 @@ impl Across {
         ("jain", Across::Jain),
     ];
 
-    /// The name in scenario files.
+    /// Returns the name in scenario files.
     pub fn name(self) -> &'static str {
         let found = Across::NAMES.iter().find(|(_, a)| *a == self);
         found.expect("all are listed").0
     }
 
-    /// Whether the figure is a plain ratio, whatever the metric.
+    /// Returns whether the figure is a plain ratio, whatever the metric.
     pub fn is_plain(self, over: Over) -> bool {
         over == Over::Variation || matches!(self, Across::Variation | Across::Jain)
     }
 }
 
-/// As in scenario files.
+/// The text is that of scenario files.
 impl fmt::Display for Over {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {

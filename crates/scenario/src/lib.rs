@@ -1,9 +1,10 @@
-//! What is run: a network, its flows, what happens to them, and what is expected.
+//! Scenarios: a network, its flows, its events and its expectations.
 //!
-//! A [`Scenario`] is what every engine runs: each name is resolved, each quantity has its unit and
-//! each default is filled in. `accord-language` reads one from a file, and a program can make one
-//! by itself. [`print`] writes one out, and its hash stands for it. [`State`] is the network
-//! between two events. A [`Metric`] is what engines record and expectations speak of.
+//! A [`Scenario`] is what every engine runs. Each name in it is resolved, each quantity has its
+//! unit and each default is filled in. `accord-language` reads one from a file, and a program can
+//! make one by itself. [`print`] writes a scenario as text, and the hash of that text identifies
+//! the scenario. [`State`] is the network between two events. A [`Metric`] is a quantity that
+//! engines record and that expectations are about.
 
 mod engine;
 mod expectation;

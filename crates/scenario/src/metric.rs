@@ -1,5 +1,4 @@
-//! The quantities that runs record and expectations speak of: one name each, for all
-//! engines.
+//! The quantities that runs record and expectations are about. Each has one name for all engines.
 
 use crate::engine::Engine;
 use std::fmt;
@@ -21,7 +20,7 @@ pub enum MetricUnit {
 }
 
 impl MetricUnit {
-    /// The unit's symbol, as in column documentation.
+    /// Returns the unit's symbol, as in column documentation.
     pub const fn symbol(self) -> &'static str {
         match self {
             MetricUnit::BitPerSecond => "bit/s",
@@ -38,12 +37,12 @@ impl MetricUnit {
 pub enum Fold {
     /// The mean of the samples.
     Mean,
-    /// The sum: the metric counts what happened during each sampling period.
+    /// The sum. The metric counts events during each sampling period.
     Sum,
-    /// The greatest: the metric is the greatest value within each sampling period.
+    /// The greatest value. The metric is the greatest value within each sampling period.
     Max,
-    /// The first metric over the second, each folded by itself: a ratio of sums, not a mean of
-    /// ratios. No engine records such a metric; the recorder derives it.
+    /// The first metric over the second, each folded by its own rule. This is a ratio of sums, not
+    /// a mean of ratios. No engine records such a metric. The recorder derives it.
     Ratio(Metric, Metric),
 }
 
@@ -56,26 +55,26 @@ macro_rules! metrics {
         impl Metric {
             /// All metrics.
             pub const ALL: &'static [Metric] = &[$(Metric::$variant,)*];
-            /// The name in files and tables.
+            /// Returns the name in files and tables.
             pub const fn name(self) -> &'static str {
                 match self { $(Metric::$variant => $name,)* }
             }
-            /// The unit of its values.
+            /// Returns the unit of the values.
             pub const fn unit(self) -> MetricUnit {
                 match self { $(Metric::$variant => MetricUnit::$unit,)* }
             }
-            /// The way in which its samples combine over time.
+            /// Returns the way in which samples combine over time.
             #[allow(unused_parens, reason = "one token for the macro")]
             pub const fn fold(self) -> Fold {
                 use Fold::{Max, Mean, Ratio, Sum};
                 use Metric::*;
                 match self { $(Metric::$variant => $fold,)* }
             }
-            /// The kind of entity that has it.
+            /// Returns the kind of entity that has the metric.
             pub const fn of(self) -> Of {
                 match self { $(Metric::$variant => Of::$entity,)* }
             }
-            /// The meaning, in a sentence.
+            /// Returns the meaning, one sentence.
             pub const fn doc(self) -> &'static str {
                 match self { $(Metric::$variant => $doc,)* }
             }
@@ -92,9 +91,9 @@ pub enum Of {
     Group,
     /// Directed links.
     Link,
-    /// Aggregates at the links whose queue disciplines tell them apart.
+    /// Aggregates at the links whose queue disciplines distinguish them.
     Aggregate,
-    /// Single transfers, so no series.
+    /// Single transfers, which have no series.
     Transfer,
 }
 
@@ -176,7 +175,7 @@ metrics! {
 }
 
 impl Metric {
-    /// Whether a group has it as the sum over its flows.
+    /// Returns whether the value of a group is the sum over its flows.
     pub const fn adds(self) -> bool {
         matches!(
             self,
@@ -193,7 +192,7 @@ impl Metric {
         )
     }
 
-    /// The engines that have it, wherever there is something that can have it.
+    /// Returns the engines that record the metric, for every entity that can have it.
     pub const fn engines(self) -> &'static [Engine] {
         use Metric::*;
         match self {
@@ -211,12 +210,13 @@ impl Metric {
         }
     }
 
-    /// Whether it is a ratio of two other metrics, which are recorded in its place.
+    /// Returns whether the metric is a ratio of two other metrics, which are recorded in its place.
     pub const fn is_ratio(self) -> bool {
         matches!(self.fold(), Fold::Ratio(..))
     }
 
-    /// The value of a ratio of sums or means of its two metrics, in its unit; `None` over zero.
+    /// Returns the value of a ratio from the sums or means of its two metrics, in its unit, or
+    /// `None` over zero.
     pub fn ratio(over: Metric, over_sum: f64, under: Metric, under_sum: f64) -> Option<f64> {
         let bits = |metric: Metric| match metric.unit() {
             MetricUnit::Bytes => 8.0,
@@ -245,7 +245,7 @@ impl FromStr for Metric {
     }
 }
 
-/// The entity of a series; the number is the index in the scenario.
+/// The entity of a series. Numbers are indices in the scenario.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Entity {
     /// A flow.

@@ -1,4 +1,4 @@
-//! Writes a resolved scenario in the scenario language, with everything filled in.
+//! The printer of resolved scenarios in the scenario language, with everything filled in.
 
 use crate::expectation::{Subject, Target, Window};
 use crate::figure;
@@ -9,8 +9,8 @@ use accord_traffic::{Demand, Draw};
 use std::fmt::Write;
 use toml_writer::{ToTomlValue, TomlStringBuilder};
 
-/// The scenario as a file: nothing varies, nothing is left to a default or to chance.
-/// Parsed again it gives an equal [`Scenario`], so its hash stands for the scenario.
+/// Returns the scenario as a file in which nothing varies and nothing is left to a default or to
+/// chance. Parsed again it gives an equal [`Scenario`], so its hash identifies the scenario.
 /// `scenario` must come from a file.
 pub fn print(scenario: &Scenario) -> String {
     let mut out = String::new();
@@ -48,7 +48,7 @@ pub fn print(scenario: &Scenario) -> String {
 }
 
 impl Scenario {
-    /// BLAKE3 of the printed scenario, in hexadecimal.
+    /// Returns the BLAKE3 hash of the printed scenario, in hexadecimal.
     pub fn hash(&self) -> String {
         blake3::hash(print(self).as_bytes()).to_hex().to_string()
     }
@@ -64,7 +64,7 @@ fn line(out: &mut String, key: &str, value: &str) {
     writeln!(out, "{key} = {value}").expect("a string takes all");
 }
 
-/// A text as a TOML string.
+/// Returns a text as a TOML string.
 pub fn text(s: &str) -> String {
     TomlStringBuilder::new(s).as_basic().to_toml_value()
 }
@@ -87,7 +87,7 @@ fn window(w: Window) -> String {
     list([quoted(w.start), quoted(w.end)])
 }
 
-/// Parameters of a controller or queue discipline.
+/// Returns the parameters of a controller or queue discipline.
 fn params(values: &Values) -> Vec<(&'static str, String)> {
     let write = |value: Value| match value {
         Value::Absent => None,
@@ -106,7 +106,7 @@ fn params(values: &Values) -> Vec<(&'static str, String)> {
     values.iter().filter_map(given).collect()
 }
 
-/// The parameters of each aggregate.
+/// Returns the parameters of each aggregate.
 fn aggregates(values: &Values) -> Option<String> {
     let named: Vec<_> = (values.aggregates())
         .map(|(name, of)| (text(name), table(&params(of))))
@@ -118,7 +118,7 @@ fn aggregates(values: &Values) -> Option<String> {
     (!named.is_empty()).then(|| table(&named))
 }
 
-/// What is said of one direction of a link.
+/// Returns the keys of one direction of a link.
 fn port(link: &Link) -> [(&'static str, String); 6] {
     let limit = match link.queue.limit {
         Limit::Packets(n) => quoted(format_args!("{n} pkt")),
@@ -156,7 +156,7 @@ fn link(out: &mut String, s: &Scenario, forward: &Link, reverse: &Link) {
     }
 }
 
-/// The nodes of a path.
+/// Returns the nodes of a path.
 fn path(s: &Scenario, links: &[LinkId]) -> String {
     let first = links.first().map(|&l| s.links[l].from);
     let nodes = first
@@ -165,7 +165,8 @@ fn path(s: &Scenario, links: &[LinkId]) -> String {
     list(nodes.map(|n| text(&s.nodes[n].name)))
 }
 
-/// The keys of a path and of its reverse, which is left out where it is the path backwards.
+/// Returns the keys of a path and of its reverse. The reverse is left out if it is the path
+/// backwards.
 fn paths(s: &Scenario, forward: &[LinkId], reverse: &[LinkId]) -> Vec<(&'static str, String)> {
     let mut keys = vec![("path", path(s, forward))];
     // The directions of a duplex link are neighbours: 2n and 2n + 1.
@@ -242,7 +243,7 @@ fn packet(flow: &Flow) -> String {
     }
 }
 
-/// Only where it says something: not every controller takes a service.
+/// Returns the key of a service other than the default. Not every controller takes a service.
 fn service(service: &Service) -> Option<(&'static str, String)> {
     if *service == Service::default() {
         return None;
@@ -280,7 +281,7 @@ fn flow(s: &Scenario, flow: &Flow) -> Vec<(&'static str, String)> {
     keys
 }
 
-/// What all flows share is said of the group, the rest of each flow.
+/// Prints a group. Keys that all flows share are the group's, and the others are each flow's.
 fn group(out: &mut String, s: &Scenario, group: &Group) {
     section(out, &format!("[flow.{}]", group.name));
     let flows = &s.flows[group.flows.clone()];
@@ -344,7 +345,7 @@ fn event(out: &mut String, s: &Scenario, event: &Event) {
     }
 }
 
-/// A flow's name that tells it from its group even where it is alone in it.
+/// Returns the name that distinguishes a flow from its group, even if it is alone in the group.
 fn member(s: &Scenario, flow: usize) -> String {
     let group = &s.groups[s.flows[flow].group];
     format!("{}.{}", group.name, flow - group.flows.start + 1)

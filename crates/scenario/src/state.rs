@@ -1,32 +1,32 @@
-//! The network between two events.
+//! The state of the network between two events.
 
 use crate::network::{Change, LinkId, Scenario};
 use accord_family::Role;
 use accord_traffic::Demand;
 use accord_units::{Bytes, Duration, Rate, Time};
 
-/// The links and routes of a scenario as they are at some time; see [`Scenario::at`].
+/// The links and routes of a scenario at some time, from [`Scenario::at`].
 #[derive(Clone, Debug)]
 pub struct State<'a> {
-    /// What it is a state of.
+    /// The scenario that this is a state of.
     pub scenario: &'a Scenario,
-    /// Rates, by link; zero in an outage.
+    /// The rates, by link. A rate is zero in an outage.
     pub rate: Vec<Rate>,
-    /// The same, but in an outage the last rate that was not zero: what a packet takes over an
-    /// empty queue is that of a line that works.
+    /// The rates, by link, with the last one above zero in an outage. The time that a packet takes
+    /// over an empty queue is that of a working line.
     pub nominal_rate: Vec<Rate>,
-    /// Propagation delays, by link.
+    /// The propagation delays, by link.
     pub delay: Vec<Duration>,
-    /// Ways of data, by flow.
+    /// The paths of data, by flow.
     pub path: Vec<&'a [LinkId]>,
-    /// Ways of acknowledgements and reports, by flow.
+    /// The paths of acknowledgements and reports, by flow.
     pub reverse_path: Vec<&'a [LinkId]>,
-    /// What applications want to send, by flow.
+    /// The demands of applications, by flow.
     pub demand: Vec<Demand>,
 }
 
 impl Scenario {
-    /// The network at `time`, the events of that instant included.
+    /// Returns the state at `time`, after the events of that instant.
     pub fn at(&self, time: Time) -> State<'_> {
         let rates: Vec<Rate> = self.links.iter().map(|l| l.rate).collect();
         let mut state = State {
@@ -46,7 +46,7 @@ impl Scenario {
 }
 
 impl<'a> State<'a> {
-    /// The network after a change, an event of its scenario.
+    /// Applies a change, which is an event of the scenario.
     pub fn apply(&mut self, change: &'a Change) {
         match change {
             Change::Delay(link, delay) => self.delay[*link] = *delay,
@@ -71,20 +71,20 @@ impl<'a> State<'a> {
         }
     }
 
-    /// Propagation and transmission over a link; in an outage, at the last rate
-    /// that was not zero.
+    /// Returns the propagation and transmission time over a link. In an outage it is the one at the
+    /// last rate above zero.
     pub fn crossing(&self, link: LinkId, size: Bytes) -> Duration {
         self.delay[link] + self.nominal_rate[link].transmission(size)
     }
 
-    /// Propagation and transmission over a path.
+    /// Returns the propagation and transmission time over a path.
     pub fn one_way(&self, path: &[LinkId], size: Bytes) -> Duration {
         let crossings = path.iter().map(|&l| self.crossing(l, size));
         crossings.fold(Duration::ZERO, |sum, d| sum + d)
     }
 
-    /// The sizes of the packets, there and back, by which a flow measures its round trip: a
-    /// data packet and its acknowledgement, or the control packet and report of a tunnel.
+    /// Returns the sizes of the packets, there and back, by which a flow measures its round trip: a
+    /// data packet and its acknowledgement, or the control packet and the report of a tunnel.
     pub fn probe(&self, flow: usize) -> (Bytes, Bytes) {
         let f = &self.scenario.flows[flow];
         match f.controller.family().role {
@@ -93,13 +93,14 @@ impl<'a> State<'a> {
         }
     }
 
-    /// Time that a packet of a flow takes over its path with empty queues, its host's included.
+    /// Returns the time that a packet of a flow takes over its path with empty queues. The mean
+    /// processing time of its host is included.
     pub fn one_way_of(&self, flow: usize, size: Bytes) -> Duration {
         let processing = self.scenario.flows[flow].mean_processing();
         processing + self.one_way(self.path[flow], size)
     }
 
-    /// The round trip that a flow measures over empty queues.
+    /// Returns the round-trip time that a flow measures over empty queues.
     pub fn base_rtt(&self, flow: usize) -> Duration {
         let (there, back) = self.probe(flow);
         self.one_way_of(flow, there) + self.one_way(self.reverse_path[flow], back)

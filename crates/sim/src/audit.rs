@@ -1,4 +1,4 @@
-//! The books: of every port, and of every flow's data.
+//! The audit of every port and of every flow's data.
 
 use crate::engine::Simulation;
 use accord_port::Count;
@@ -7,21 +7,22 @@ use accord_scenario::Engine;
 use accord_transport::Segment;
 use accord_units::Duration;
 
-/// What came in, went out, was dropped and is there, of one flow's data or one port.
+/// The packets that came in, went out, were dropped and are there, of one flow's data or of one
+/// port.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Audit {
-    /// What came in.
+    /// The packets that came in.
     pub entered: Count,
-    /// What went out.
+    /// The packets that went out.
     pub left: Count,
-    /// What was dropped.
+    /// The packets that were dropped.
     pub dropped: Count,
-    /// What is there.
+    /// The packets that are there.
     pub held: Count,
 }
 
 impl Simulation<'_> {
-    /// Closes the books: the run, and the audits of ports (by link) and of flows.
+    /// Ends the simulation. Returns the run, and the audits of ports (by link) and of flows.
     pub fn finish(mut self) -> (Run, Vec<Audit>, Vec<Audit>) {
         for flow in &mut self.flows {
             flow.deliver_until(self.end + Duration::from_ps(1));

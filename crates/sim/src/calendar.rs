@@ -1,50 +1,51 @@
-//! The calendar: pending events in order, in O(1) each, O(log n) where many fall on one slot.
+//! The calendar of pending events in order, in O(1) per event, or O(log n) if many fall on one
+//! slot.
 //!
-//! Time is cut into slots; a wheel of slots holds the near future, a heap the far one. Only
-//! the slot that is due is ever sorted, and a bitmap finds the next one that holds anything.
-//! A slot is about half as wide as the mean gap between events, which is measured as the run goes
-//! on: no choice of it changes their order.
+//! Time is cut into slots. A wheel of slots holds the near future, and a heap the far one. Only the
+//! slot that is due is ever sorted, and a bitmap finds the next slot that holds an event. A slot is
+//! about half as wide as the mean gap between events, which is measured during the run. No choice
+//! of the width changes the order of events.
 //!
-//! Events hold no packets (those wait in a ring at their link), so one takes 16 bytes and
-//! the calendar of a thousand links stays in the first-level cache.
+//! Events hold no packets, which wait in a ring at their link. So an event takes 16 bytes, and the
+//! calendar of a thousand links stays in the first-level cache.
 //!
-//! The order is a property of the events, not of when they were added: by time, then by
-//! [`Kind`], then by index, and the last of these is permuted by the time, so that nobody
-//! wins all ties. A run is thus the same whichever of its events the engine can do without.
+//! The order is a property of the events, not of when they were added. It is by time, then by
+//! [`Kind`], then by index. The time permutes the indices, so that no link or flow wins all ties.
+//! So a run is the same whichever of its events the engine can do without.
 
 use accord_units::Time;
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
-/// What is due. Among events of the same time, what is first here comes first: a packet that
-/// leaves a port makes room for one that arrives; a sample is taken of the time before it, so
-/// that a flow which starts with it has no part in it.
+/// The kind of an event. Among events of the same time, the first kind here comes first. A packet
+/// that leaves a port makes room for one that arrives. A sample is of the time before it, so that a
+/// flow which starts with it has no part in it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 #[repr(u8)]
 pub enum Kind {
     /// The port of link `index` has sent its packet.
     Sent,
-    /// It is time to record.
+    /// A sample is due.
     Sample,
     /// The scenario's event `index`.
     Change,
-    /// The queue discipline of link `index` has a timer.
+    /// The timer of link `index`'s queue discipline is due.
     Discipline,
     /// Flow `index` starts.
     Start,
     /// Flow `index` stops.
     Stop,
-    /// The application of flow `index` has something to do.
+    /// The application of flow `index` acts.
     Application,
-    /// The sender of flow `index` asked to be woken.
+    /// The sender of flow `index` is woken, as it asked.
     Wake,
-    /// The host of flow `index` has done with a packet.
+    /// The host of flow `index` is done with a packet.
     Processed,
     /// The first packet on the wire of link `index` comes out.
     Arrive,
 }
 
-/// By number; the last one is repeated to fill the table up.
+/// The kinds by number. The last one is repeated to fill the table up.
 const KINDS: [Kind; 16] = [
     Kind::Sent,
     Kind::Sample,
@@ -64,14 +65,14 @@ const KINDS: [Kind; 16] = [
     Kind::Arrive,
 ];
 
-/// A key is a kind above so many bits of index.
+/// The number of bits of index in a key. The kind is above them.
 const INDEX_BITS: u32 = 28;
 const INDEX: u32 = (1 << INDEX_BITS) - 1;
 
-/// More links or flows than this do not fit.
+/// The largest index of a link or flow.
 pub const MAX_INDEX: usize = INDEX as usize;
 
-/// The permutation of indices at `time`: exclusive or with bits that look random.
+/// Returns the permutation of indices at `time`: exclusive or with bits that look random.
 #[inline]
 fn shuffle(time: u64) -> u32 {
     (time.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> (64 - INDEX_BITS)) as u32
@@ -82,55 +83,56 @@ fn shuffle(time: u64) -> u32 {
 struct Node {
     time: u64,
     key: u32,
-    /// The next one of the slot, or of the free nodes.
+    /// The next node of the slot, or of the free nodes.
     next: u32,
 }
 
 const NIL: u32 = u32::MAX;
-/// Slots of the wheel.
+/// The number of slots of the wheel.
 const SLOTS: usize = 1 << 13;
 const WORDS: usize = SLOTS / 64;
-/// An event is put in order among no more than this.
+/// The most events among which an event is put in order.
 const MOST_DUE: usize = 64;
-/// The width is reconsidered after so many events.
+/// The number of events after which the width is reconsidered.
 const REVIEW: u32 = 1 << 14;
-/// The width to begin with: 2^21 ps, about 2 µs.
+/// The first width: 2^21 ps, about 2 µs.
 const FIRST_SHIFT: u32 = 21;
 
-/// Pending events.
+/// The pending events.
 pub struct Calendar {
-    /// Nothing after this is kept.
+    /// The end of the run. Later events are not kept.
     end: u64,
     nodes: Vec<Node>,
     free: u32,
-    /// First node of each slot.
+    /// The first node of each slot.
     heads: Box<[u32; SLOTS]>,
-    /// One bit for each slot that holds anything.
+    /// A bit per slot, set if the slot holds an event.
     occupied: Box<[u64; WORDS]>,
-    /// A slot is 2^shift picoseconds wide.
+    /// The logarithm of a slot's width: it is 2^shift picoseconds.
     shift: u32,
-    /// The slot that is due, counted from time zero; `due` holds what was in it.
+    /// The number of the slot that is due, counted from time zero. `due` holds what was in it.
     slot: u64,
-    /// (time, key), latest first.
+    /// The events that are due as (time, key), latest first.
     due: Vec<(u64, u32)>,
-    /// What is due after all of these: of a slot that was given more than `MOST_DUE` events
-    /// while it was due. Empty where `due` is, but before the first of them is taken.
+    /// The events that are due after all of these, of a slot that was given more than `MOST_DUE`
+    /// events while it was due. It is empty if `due` is, except before the first of them is taken.
     rest: BinaryHeap<Reverse<(u64, u32)>>,
-    /// Beyond the wheel.
+    /// The events beyond the wheel.
     far: BinaryHeap<Reverse<(u64, u32)>>,
-    /// Time of the first of them, or the end of time.
+    /// The time of the first of them, or the end of time.
     far_first: u64,
     in_wheel: u32,
-    /// Events taken and events put beyond the wheel since the last review, and when it was.
+    /// The events taken and the events put beyond the wheel since the last review, and the time of
+    /// that review.
     taken: u32,
     beyond: u32,
     reviewed: u64,
-    /// The width is so many powers of two above the mean gap, to cover what is pending.
+    /// The powers of two by which the width is above the mean gap, to cover what is pending.
     margin: u32,
 }
 
 impl Calendar {
-    /// Nothing pending. Events after `end` will be forgotten at once.
+    /// Creates an empty calendar. Events after `end` are forgotten at once.
     pub fn new(end: Time) -> Calendar {
         Calendar {
             end: end.as_ps(),
@@ -152,8 +154,8 @@ impl Calendar {
         }
     }
 
-    /// Adds an event, not before the one taken last; `index` at most [`MAX_INDEX`]. After
-    /// the end, in particular at `Time::MAX`, it is never due.
+    /// Adds an event, not before the one taken last. `index` is at most [`MAX_INDEX`]. An event
+    /// after the end, in particular at `Time::MAX`, is never due.
     #[inline]
     pub fn push(&mut self, time: Time, kind: Kind, index: usize) {
         let time = time.as_ps();
@@ -191,7 +193,7 @@ impl Calendar {
         }
     }
 
-    /// Into the slot that is due, or beyond the wheel.
+    /// Puts an event into the slot that is due, or beyond the wheel.
     #[cold]
     fn place_outside(&mut self, time: u64, key: u32, slot: u64) {
         if slot <= self.slot {
@@ -203,8 +205,8 @@ impl Calendar {
         }
     }
 
-    /// Into the slot that is due. At most `MOST_DUE` events are moved for it, or go to the heap,
-    /// where each of them goes once.
+    /// Puts an event into the slot that is due. At most `MOST_DUE` events are moved for it, or they
+    /// go to the heap. Each event goes there at most once.
     fn place_due(&mut self, event: (u64, u32)) {
         if let Some(&Reverse(first)) = self.rest.peek()
             && event > first
@@ -232,8 +234,8 @@ impl Calendar {
         Some((Time::from_ps(time), kind, index as usize))
     }
 
-    /// An event that is due soon, most likely the next one. It may not be: another of its slot
-    /// may be earlier, or be added before it is taken.
+    /// Returns an event that is due soon, most likely the next one. Another event of its slot may
+    /// be earlier, or may be added before it is taken.
     #[inline]
     pub fn peek(&self) -> Option<(Kind, usize)> {
         let (time, key) = match self.due.last() {
@@ -249,8 +251,8 @@ impl Calendar {
         Some((kind, index as usize))
     }
 
-    /// Goes on to the next slot that holds anything. Takes its first event; the others, if
-    /// any, are due. Only called while nothing is due.
+    /// Goes on to the next slot that holds an event. Takes the first event of the slot, and makes
+    /// its other events due. It is only called while nothing is due.
     #[inline]
     fn turn(&mut self) -> Option<(u64, u32)> {
         if !self.rest.is_empty() {
@@ -284,7 +286,7 @@ impl Calendar {
         Some(event)
     }
 
-    /// What is left of a slot becomes due, but for the first event of all, which is given.
+    /// Makes the rest of a slot due, except for the first event of all, which it returns.
     fn sort(&mut self, event: (u64, u32), mut others: u32) -> (u64, u32) {
         let mut first = event;
         while let Some(node) = self.nodes.get_mut(others as usize) {
@@ -306,7 +308,7 @@ impl Calendar {
         first
     }
 
-    /// Nothing is in the wheel: goes on to the first event beyond it.
+    /// Goes on to the first event beyond the wheel, because the wheel is empty.
     #[cold]
     fn jump(&mut self) -> Option<(u64, u32)> {
         let &Reverse((time, _)) = self.far.peek()?;
@@ -315,7 +317,7 @@ impl Calendar {
         self.due.pop()
     }
 
-    /// What was far may be near now.
+    /// Moves events that have become near into the wheel.
     #[cold]
     fn bring_near(&mut self) {
         while let Some(&Reverse((time, key))) = self.far.peek() {
@@ -329,7 +331,7 @@ impl Calendar {
         self.far_first = u64::MAX;
     }
 
-    /// The place in the wheel of the next slot that holds anything; there is one.
+    /// Returns the place in the wheel of the next slot that holds an event. There has to be one.
     #[inline]
     fn next_occupied(&self) -> usize {
         let start = (self.slot + 1) as usize % SLOTS;
@@ -351,14 +353,15 @@ impl Calendar {
             self.margin = (self.margin + 1).min(6);
         }
         (self.taken, self.beyond, self.reviewed) = (0, 0, now);
-        // Half the gap, so that few slots hold two; from 1 ns to 1 ms, whatever was measured.
+        // The width is half the gap, so that few slots hold two events. It is from 1 ns to 1 ms,
+        // whatever was measured.
         let shift = (gap.max(2).ilog2() - 1 + self.margin).clamp(10, 30);
         if shift != self.shift {
             self.resize(shift, now);
         }
     }
 
-    /// Only called while nothing is due.
+    /// Changes the width. It is only called while nothing is due.
     fn resize(&mut self, shift: u32, now: u64) {
         let mut pending: Vec<(u64, u32)> = Vec::with_capacity(self.in_wheel as usize);
         for head in self.heads.iter_mut() {
@@ -387,8 +390,8 @@ impl Calendar {
 mod tests {
     use super::*;
 
-    /// However many events fall on one instant, in whatever order they are added, few are moved
-    /// for each.
+    /// However many events fall on one instant, in whatever order they are added, few are moved per
+    /// event.
     #[test]
     fn simultaneous_events_are_not_moved_about() {
         const N: usize = 100_000;
@@ -404,7 +407,7 @@ mod tests {
         }
         expected.sort_unstable();
         for (i, key) in expected.iter().enumerate() {
-            // While they are taken others come, which are later.
+            // While they are taken, later ones are added.
             if i % 10 == 0 {
                 calendar.push(Time::ZERO, Kind::Wake, i);
                 assert!(calendar.due.len() <= MOST_DUE);

@@ -1,21 +1,21 @@
-//! A digest of all that happened.
+//! The digest of a run.
 
 use crate::packet::Packet;
 use accord_transport::Segment;
 use accord_units::Time;
 
-/// Sums up where each packet ended and when: delivered or lost. The sum does not depend on
-/// the order in which it is told of them.
+/// The sum over packets of the place and time of their end: delivered or lost. It does not depend
+/// on the order in which packets are added.
 #[derive(Clone, Copy, Debug)]
 pub struct Digest(u64);
 
 impl Digest {
-    /// Nothing happened yet.
+    /// Creates the digest of a run in which nothing has happened yet.
     pub fn new(seed: u64) -> Digest {
         Digest(seed)
     }
 
-    /// A packet was delivered.
+    /// Adds a packet that was delivered.
     #[inline]
     pub fn delivered(&mut self, at: Time, packet: &Packet) {
         let (kind, content) = match packet.segment {
@@ -28,7 +28,7 @@ impl Digest {
         self.add(at, packet.flow, kind, content);
     }
 
-    /// A packet was lost.
+    /// Adds a packet that was lost.
     pub fn lost(&mut self, at: Time, packet: &Packet) {
         self.add(at, packet.flow, 5, u64::from(packet.size));
     }

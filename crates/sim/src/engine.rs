@@ -1,9 +1,10 @@
-//! The engine: takes the next event from the calendar and does what it says.
+//! The engine: it takes the next event from the calendar and carries it out.
 //!
-//! What keeps a packet-hop cheap:
-//! - Few events: `wiring.rs` says which ones a run can do without.
-//! - A link has one event pending, for the first packet on it; the others wait in a ring
-//!   behind, as values. Nothing is allocated for a packet.
+//! Three things keep a packet-hop cheap:
+//! - There are few events: `wiring.rs` says which ones a run can do without.
+//! - A link has one event pending, for the first packet on it. The other packets wait in a ring
+//!   behind,
+//! as values. Nothing is allocated for a packet.
 //! - A flow has one timer, moved lazily: it is set again only when it runs out early.
 
 use crate::SimError;
@@ -21,10 +22,10 @@ use accord_transport::pcapng::Capture;
 use accord_transport::{Receiver, Segment};
 use accord_units::{Bytes, Time};
 
-/// A run in the making.
+/// A run in progress.
 pub(crate) struct Simulation<'a> {
     pub scenario: &'a Scenario,
-    /// The network as it is.
+    /// The present state of the network.
     pub state: State<'a>,
     pub now: Time,
     pub end: Time,
@@ -35,15 +36,15 @@ pub(crate) struct Simulation<'a> {
     pub wiring: Wiring,
     pub recorder: Recorder,
     pub transfers: Transfers,
-    /// Bytes of each flow that are queued on its path, which are those sent by the time beside;
-    /// kept to be filled again.
+    /// The bytes of each flow that are queued on its path. They are those sent by the time beside
+    /// them. The vector is kept to be filled again.
     pub queued: Vec<(u64, Option<Time>)>,
     pub digest: Digest,
     pub events: u64,
     tap: Option<Box<Capture>>,
 }
 
-/// The observer is asked once in so many events.
+/// The number of events after which the observer is asked again.
 const PROGRESS: u64 = 1 << 18;
 
 impl<'a> Simulation<'a> {
@@ -78,7 +79,7 @@ impl<'a> Simulation<'a> {
         simulation
     }
 
-    /// What the scenario itself makes happen.
+    /// Schedules the starts, stops and changes of the scenario.
     fn schedule_all(&mut self) {
         for (id, e) in self.scenario.events.iter().enumerate() {
             self.calendar.push(e.at, Kind::Change, id);
@@ -107,8 +108,8 @@ impl<'a> Simulation<'a> {
             debug_assert!(time >= self.now, "time never goes back");
             self.now = time;
             self.events += 1;
-            // The packet of the next event was touched milliseconds ago: this event is the time
-            // to fetch it.
+            // The packet of the next event was touched milliseconds ago. It is fetched during this
+            // event.
             if self.pool.is_large()
                 && let Some((Kind::Arrive, link)) = self.calendar.peek()
             {
@@ -154,7 +155,7 @@ impl<'a> Simulation<'a> {
         }
     }
 
-    /// The first packet on a wire comes out of it.
+    /// Takes the first packet on a wire out of it.
     #[inline]
     fn arrive(&mut self, link: usize) {
         let flying = &mut self.wires[link].flying;
@@ -170,7 +171,7 @@ impl<'a> Simulation<'a> {
         }
     }
 
-    /// A new packet is at the first port of its path.
+    /// Puts a new packet at the first port of its path.
     #[inline]
     fn send(&mut self, packet: Packet) {
         let hop = self.wiring.hops[packet.hop as usize];
@@ -178,7 +179,7 @@ impl<'a> Simulation<'a> {
         self.go(place, hop, self.now);
     }
 
-    /// A packet is at the port of `hop`. It goes as far as it can without an event.
+    /// Moves a packet from the port of `hop` as far as it can go without an event.
     fn go(&mut self, mut place: Place, mut hop: Hop, mut at: Time) {
         loop {
             let link = hop.link();
@@ -195,7 +196,7 @@ impl<'a> Simulation<'a> {
                 }
                 Line::Port(..) => return self.enter(link, place),
             };
-            // Nothing is lost on the wires of these two, nor held up.
+            // The wires of these two lose no packets and hold none up.
             at = sent + wire.delay;
             hop = match self.wiring.early(packet, at, self.end) {
                 None => return fly(wire, link, place, at, &mut self.pool, &mut self.calendar),
@@ -211,8 +212,8 @@ impl<'a> Simulation<'a> {
         }
     }
 
-    /// The packet that a port held will be on the wire of `link` at `sent`, and comes out of it not
-    /// before `earliest`.
+    /// Schedules the arrival of a packet that its port held. The packet will be on the wire of
+    /// `link` at `sent`, and comes out of it not before `earliest`.
     fn leave(&mut self, link: usize, place: Place, sent: Time, earliest: Time) {
         let wire = &mut self.wires[link];
         let packet = self.pool.packet(place);
@@ -231,7 +232,7 @@ impl<'a> Simulation<'a> {
         }
     }
 
-    /// A packet arrives at a port that holds packets. It goes on if nothing is before it.
+    /// Puts a packet into a port that holds packets. It goes on if no packet is before it.
     fn enter(&mut self, link: usize, place: Place) {
         let Line::Port(held) = &mut self.wires[link].line else {
             return;
@@ -255,7 +256,7 @@ impl<'a> Simulation<'a> {
         self.begin(link);
     }
 
-    /// Starts service at a port that holds packets, if it is free and something waits.
+    /// Starts service at a port that holds packets, if it is free and a packet waits.
     fn begin(&mut self, link: usize) {
         let Line::Port(held) = &mut self.wires[link].line else {
             return;
@@ -283,7 +284,8 @@ impl<'a> Simulation<'a> {
         }
     }
 
-    /// A service ends; at a port that is stepped only if its rate has not changed meanwhile.
+    /// Ends a service. At a port that is stepped it does so only if the rate has not changed
+    /// meanwhile.
     fn sent(&mut self, link: usize) {
         let wire = &mut self.wires[link];
         let Line::Port(held) = &mut wire.line else {
@@ -316,7 +318,8 @@ impl<'a> Simulation<'a> {
         lose(&mut self.flows, &mut self.digest, self.now, &packet);
     }
 
-    /// A data packet will be at its receiver at `at`, which is told now. Gives its answer.
+    /// Delivers a data packet ahead of time: the receiver is told now that it arrives at `at`.
+    /// Returns the receiver's answer.
     #[inline]
     fn deliver_ahead(&mut self, place: Place, at: Time) -> Option<(Place, Hop)> {
         let packet = self.pool.packet(place);
@@ -339,7 +342,7 @@ impl<'a> Simulation<'a> {
         }
     }
 
-    /// A packet is at its endpoint.
+    /// Delivers a packet to its endpoint.
     #[inline]
     fn deliver(&mut self, place: Place) {
         let packet = self.pool.remove(place);
@@ -411,12 +414,12 @@ impl<'a> Simulation<'a> {
         }
     }
 
-    /// A new data packet is at its host, which will have done with it at `at`.
+    /// Gives a new data packet to its host, which will be done with it at `at`.
     #[inline]
     fn process(&mut self, packet: Packet, at: Time) {
         let hop = self.wiring.hops[packet.hop as usize];
         let place = self.pool.insert(packet);
-        // Nothing happens after the end.
+        // Nothing happens after the end of the run.
         if hop.is_shortcut() && at <= self.end {
             return self.go(place, hop, at);
         }
@@ -428,7 +431,7 @@ impl<'a> Simulation<'a> {
         }
     }
 
-    /// A host has done with a packet: it is at the first port of its path.
+    /// Puts a packet that its host is done with at the first port of its path.
     fn processed(&mut self, id: usize) {
         let host = self.flows[id].host.as_deref_mut();
         let Some((place, next)) = host.and_then(|host| host.done(&mut self.pool)) else {
@@ -467,7 +470,7 @@ impl<'a> Simulation<'a> {
         self.pump(id);
     }
 
-    /// All that the application supplied is delivered.
+    /// Ends a transfer: all that the application supplied is delivered.
     fn transferred(&mut self, id: usize) {
         let Some(done) = self.flows[id].session.end() else {
             return;
@@ -525,8 +528,8 @@ impl<'a> Simulation<'a> {
         }
     }
 
-    /// Base round-trip times are others now. What is sent meets them, and so does what is on its
-    /// way and has not passed `link` yet.
+    /// Updates base round-trip times. New packets have the new ones, and so do packets on the way
+    /// that have not passed `link` yet.
     fn path_changed(&mut self, link: Option<LinkId>) {
         let mut changed = false;
         for id in 0..self.flows.len() {
@@ -557,7 +560,7 @@ impl<'a> Simulation<'a> {
     }
 }
 
-/// A packet comes out of the wire of `link` at `at`, which is an event.
+/// Schedules the event that a packet comes out of the wire of `link` at `at`.
 #[inline(always)]
 fn fly(
     wire: &mut Wire,
@@ -572,7 +575,7 @@ fn fly(
     }
 }
 
-/// A packet is no more.
+/// Counts a packet that is lost.
 fn lose(flows: &mut [Flow], digest: &mut Digest, now: Time, packet: &Packet) {
     digest.lost(now, packet);
     let flow = &mut flows[packet.flow as usize];

@@ -1,4 +1,4 @@
-//! A flow in the simulation: its two ends, its application, and what is counted of it.
+//! A flow in the simulation: its two ends, its application, and its counts.
 
 use crate::host::Host;
 use crate::packet::Packet;
@@ -11,78 +11,78 @@ use accord_transport::{Receipt, Receiver, Segment, Sender};
 use accord_units::{Bytes, Duration, Time};
 use std::collections::VecDeque;
 
-/// One flow.
+/// A flow with its ends, its application and its counts.
 pub struct Flow {
-    /// Its sending end.
+    /// The sending end.
     pub sender: Sender,
-    /// A `Wake` event is pending for this time.
+    /// The time for which a `Wake` event is pending.
     pub wake: Time,
-    /// First hops of the paths there and back.
+    /// The first hop of the path there.
     pub path: u32,
-    /// See `path`.
+    /// The first hop of the path back.
     pub reverse_path: u32,
-    /// Size of a data packet; in the mean, where its host draws sizes.
+    /// The size of a data packet in bytes, or the mean size if the host draws sizes.
     pub packet: u16,
-    /// Size of an acknowledgement.
+    /// The size of an acknowledgement, in bytes.
     pub ack: u16,
-    /// Size of a control packet.
+    /// The size of a control packet, in bytes.
     pub control: u16,
-    /// Codepoint of its data packets.
+    /// The ECN codepoint of its data packets.
     pub ecn: Ecn,
-    /// Index of its aggregate in the scenario.
+    /// The index of its aggregate in the scenario.
     pub aggregate: u8,
-    /// Its receiving end.
+    /// The receiving end.
     pub receiver: Receiver,
-    /// In the order of their delivery.
+    /// The data packets that the receiver knows of ahead of time, in the order of their delivery.
     coming: VecDeque<Coming>,
-    /// Data sent.
+    /// The data sent.
     pub sent: Count,
-    /// Data delivered.
+    /// The data delivered.
     pub delivered: Count,
-    /// Of the data delivered.
+    /// The delays of the data delivered.
     pub delays: Delays,
-    /// Bytes delivered for the first time.
+    /// The bytes delivered for the first time.
     pub fresh_bytes: u64,
-    /// Packets of any kind that were dropped or lost on the way.
+    /// The packets of any kind that were dropped or lost on the way.
     pub losses: u64,
-    /// Data that was dropped or lost on the way.
+    /// The data that was dropped or lost on the way.
     pub data_lost: Count,
-    /// Time over the path with empty queues, for a data packet, the host's included.
+    /// The time of a data packet over the path with empty queues, the host's included.
     pub one_way: Duration,
-    /// The same for a packet without a bit.
+    /// The same time for a packet of size zero.
     pub propagation: Duration,
-    /// What it sends is remembered where its estimator asks for the true accumulation, or its
-    /// path changes.
+    /// The data sent recently. It is remembered if the estimator asks for the true accumulation, or
+    /// if the path changes.
     pub outgoing: Option<Box<Outgoing>>,
-    /// Its host, where that draws sizes or takes a time for packets.
+    /// The host, if it draws sizes or takes time for packets.
     pub host: Option<Box<Host>>,
-    /// Its application.
+    /// The application.
     pub session: Session,
 }
 
 const _: () = assert!(size_of::<Flow>() <= 768);
 
-/// Data that would not have arrived yet, had all queues been empty.
+/// The data that would not have arrived yet over empty queues.
 #[derive(Default)]
 pub struct Outgoing {
-    /// In the order in which it was sent.
+    /// The packets in the order in which they were sent.
     sent: VecDeque<Due>,
     /// The latest packet that would have arrived.
     due: Due,
 }
 
-/// When a data packet would have arrived over empty queues.
+/// The time at which a data packet would have arrived over empty queues.
 #[derive(Clone, Copy, Default)]
 struct Due {
     sent: Time,
     at: Time,
-    /// Bytes sent up to it.
+    /// The bytes sent up to it.
     bytes: u64,
 }
 
-/// A data packet on its way of which the receiver knows already.
+/// A data packet on its way that the receiver knows of already.
 struct Coming {
-    /// When it is delivered.
+    /// The time of its delivery.
     at: Time,
     sent: Time,
     size: u16,
@@ -90,7 +90,8 @@ struct Coming {
 }
 
 impl Flow {
-    /// Flow `id`, not started yet, in the network as it is; its hops are to be set.
+    /// Creates flow `id`, which has not started, in the present state of the network. Its hops are
+    /// to be set.
     pub fn new(id: usize, network: &State) -> Flow {
         let scenario = network.scenario;
         let f = &scenario.flows[id];
@@ -124,7 +125,7 @@ impl Flow {
         }
     }
 
-    /// A packet is at the receiver.
+    /// Gives a packet to the receiver.
     #[inline]
     pub fn receive(&mut self, packet: &Packet, now: Time) -> Receipt {
         let truth = match packet.segment {
@@ -135,7 +136,7 @@ impl Flow {
         (self.receiver).on_segment(&packet.segment, packet.bytes(), marked, truth, now)
     }
 
-    /// A data packet is delivered that was on its way for so long.
+    /// Counts the delivery of a data packet that was on its way for `delay`.
     #[inline]
     pub fn deliver(&mut self, fresh: bool, size: u16, delay: Duration) {
         self.delivered.add(Bytes::new(u64::from(size)));
@@ -145,7 +146,7 @@ impl Flow {
         }
     }
 
-    /// Time over the path with empty queues for a data packet of `size`.
+    /// Returns the time of a data packet of `size` over the path with empty queues.
     #[inline]
     fn one_way_of(&self, size: u16) -> Duration {
         match size == self.packet {
@@ -161,12 +162,12 @@ impl Flow {
         self.propagation + Duration::from_ps((transmission * share) as u64)
     }
 
-    /// Bytes of data that were sent, and neither arrived nor were lost.
+    /// The bytes of data that were sent and have neither arrived nor been lost.
     pub fn in_network(&self) -> u64 {
         self.sent.bytes - self.delivered.bytes - self.data_lost.bytes
     }
 
-    /// What the receiver sends back; it is flow `id`.
+    /// Returns the packet that carries the receiver's answer. The flow is flow `id`.
     #[inline]
     pub fn answer(&self, id: u32, segment: Segment) -> Packet {
         let size = match segment {
@@ -183,7 +184,7 @@ impl Flow {
         }
     }
 
-    /// Counts what is delivered before `now`.
+    /// Counts the deliveries before `now`.
     #[inline(never)]
     pub fn deliver_until(&mut self, now: Time) {
         while let Some(c) = self.coming.pop_front_if(|c| c.at < now) {
@@ -191,8 +192,8 @@ impl Flow {
         }
     }
 
-    /// Data will be delivered at `at`, not before any told of earlier. What has been delivered
-    /// meanwhile is counted when there is no more room, or somebody asks.
+    /// Adds data that will be delivered at `at`, not before any added earlier. Deliveries that have
+    /// happened meanwhile are counted when there is no more room, or when the counts are read.
     #[inline]
     pub fn deliver_later(&mut self, now: Time, at: Time, sent: Time, size: u16, fresh: bool) {
         if self.coming.len() == self.coming.capacity() {
@@ -206,20 +207,20 @@ impl Flow {
         });
     }
 
-    /// Data of which the receiver knows already and which would have arrived by `now` over
-    /// empty queues, in bytes; that is what was sent by `late`.
+    /// Returns the bytes of data that the receiver knows of already and that would have arrived by
+    /// `now` over empty queues. They are those sent by `late`.
     pub fn coming_late(&mut self, late: Option<Time>) -> u64 {
         // A ring that once was long is passed through in full, which takes many cache lines.
         if self.coming.capacity() > 16 + 2 * self.coming.len() {
             self.coming.shrink_to(self.coming.len() * 3 / 2);
         }
-        // They are in the order in which they were sent, too.
+        // They are also in the order in which they were sent.
         let late = |c: &&Coming| Some(c.sent) <= late;
         let sizes = self.coming.iter().take_while(late);
         sizes.map(|c| u64::from(c.size)).sum()
     }
 
-    /// Notes what was sent, if anybody wants to know.
+    /// Remembers what was sent, if that is needed.
     #[inline]
     pub fn remember(&mut self, now: Time) {
         if let Some(outgoing) = &mut self.outgoing {
@@ -231,8 +232,8 @@ impl Flow {
         }
     }
 
-    /// Data sent by the time that this gives would have arrived by `now` over empty queues, with
-    /// the delays that it really meets. `None` if none would.
+    /// Returns the time by which data has to be sent to have arrived by `now` over empty queues,
+    /// with the delays that it really meets. Returns `None` if no data would have.
     pub fn late(&mut self, now: Time) -> Option<Time> {
         match &mut self.outgoing {
             Some(outgoing) => {
@@ -246,7 +247,8 @@ impl Flow {
         }
     }
 
-    /// What was sent from `first` on meets the path as it is now.
+    /// Recomputes the due times of the data sent from `first` on, which meets the path as it is
+    /// now.
     pub fn path_changed(&mut self, first: Time) {
         let one_way = self.one_way;
         if let Some(outgoing) = &mut self.outgoing {
@@ -257,8 +259,8 @@ impl Flow {
         }
     }
 
-    /// What was sent at `sent` waits on a wire for what came out of the port before it, so much
-    /// longer than the wire's delay.
+    /// Adds to the delay of the data sent at `sent`. It waits on a wire for the packets that left
+    /// the port before it, `span` longer than the wire's delay.
     pub fn hold_up(&mut self, sent: Time, span: Duration) {
         let Some(outgoing) = &mut self.outgoing else {
             return;
@@ -269,16 +271,16 @@ impl Flow {
         }
     }
 
-    /// Accumulation by its definition: what would have arrived by now over empty queues,
-    /// less what has arrived and what was lost [Xia05 eq. 1, Xia03 eqs. 1-6]. Only for flows
-    /// whose estimator asks for it.
+    /// Returns the accumulation by its definition: the bytes that would have arrived by now over
+    /// empty queues, less those that have arrived and those that were lost
+    /// [Xia05 eq. 1, Xia03 eqs. 1-6]. It is known only for flows whose estimator asks for it.
     pub fn true_accumulation(&mut self, now: Time) -> Option<f64> {
         if !self.receiver.wants_truth() {
             return None;
         }
         let outgoing = self.outgoing.as_mut()?;
         outgoing.settle(now);
-        // The definition is of a fluid: the packet that is due next has come in part.
+        // The definition is of a fluid: a part of the packet that is due next has arrived.
         let Due { at, bytes, .. } = outgoing.due;
         let part = outgoing.sent.front().map_or(0.0, |next| {
             let gap = next.at.since(at).as_secs_f64();
@@ -290,13 +292,13 @@ impl Flow {
 }
 
 impl Outgoing {
-    /// Forgets what would have arrived by `now`.
+    /// Forgets the data that would have arrived by `now`.
     fn settle(&mut self, now: Time) {
         while let Some(&next) = self.sent.front() {
             if next.at > now {
                 break;
             }
-            // Nothing overtakes.
+            // Packets do not overtake each other.
             let at = next.at.max(self.due.at);
             self.due = Due { at, ..next };
             self.sent.pop_front();

@@ -1,28 +1,28 @@
-//! The host of a flow, where it does more than to hand packets over.
+//! The host of a flow that does more than hand packets over.
 
 use crate::pool::{Place, Pool, Queue};
 use accord_scenario::{Flow, Scenario};
 use accord_traffic::{Dice, Purpose, Sizer};
 use accord_units::{Duration, Time};
 
-/// Draws the sizes of packets, or takes a time for each before it sends it.
+/// A host that draws the sizes of packets, or takes time for each packet before it sends it.
 ///
-/// A host takes one packet after the other. Its time for one is random and uniform, which breaks
+/// A host takes one packet after the other. Its time per packet is random and uniform, which breaks
 /// the phase effects of lines of equal rates [Floyd and Jacobson 1991; RFC 5166 §2.9].
 pub struct Host {
-    /// Of the packets, where they are random.
+    /// The sizes of the packets, if they are random.
     sizes: Option<Sizer>,
-    /// The time for a packet is less than this, in picoseconds.
+    /// The upper bound of the time per packet, in picoseconds.
     longest: f64,
     dice: Dice,
-    /// When it has done with the last packet.
+    /// The time at which the host is done with the last packet.
     free: Time,
-    /// Packets that it has not done with, by when it will have.
+    /// The packets that the host is not done with, by the time when it will be.
     waiting: Queue,
 }
 
 impl Host {
-    /// That of flow `id`, if it does anything at all.
+    /// Creates the host of flow `id` if it does more than hand packets over.
     pub fn new(flow: &Flow, id: usize, scenario: &Scenario) -> Option<Box<Host>> {
         let seed = scenario.seed;
         let sizes = flow.sizes.as_ref().map(|law| Sizer::new(law, id, seed));
@@ -37,30 +37,32 @@ impl Host {
         })
     }
 
-    /// The size of the next packet, where it is random.
+    /// Returns the size of the next packet if sizes are random.
     pub fn size(&mut self) -> Option<u16> {
         let size = self.sizes.as_mut()?.draw();
         Some(size.get() as u16)
     }
 
-    /// Takes a packet at `now`. Gives when it has done with it, if it takes a time for packets.
+    /// Takes a packet at `now`. Returns the time at which the host is done with it, if the host
+    /// takes time for packets.
     #[inline]
     pub fn take(&mut self, now: Time) -> Option<Time> {
         if self.longest == 0.0 {
             return None;
         }
         let time = self.dice.uniform() * self.longest;
-        // By way of a signed integer, which is one instruction.
+        // The conversion by way of a signed integer is one instruction.
         self.free = self.free.max(now) + Duration::from_ps(time as i64 as u64);
         Some(self.free)
     }
 
-    /// Keeps a packet until it has done with it. Gives whether none is before it.
+    /// Keeps a packet until the host is done with it. Returns whether no packet is before it.
     pub fn hold(&mut self, pool: &mut Pool, place: Place, until: Time) -> bool {
         pool.push(&mut self.waiting, place, until)
     }
 
-    /// The packet that it has done with, and when it will have done with the next.
+    /// Returns the packet that the host is done with, and the time at which it is done with the
+    /// next.
     pub fn done(&mut self, pool: &mut Pool) -> Option<(Place, Time)> {
         let place = pool.pop(&mut self.waiting)?;
         Some((place, self.waiting.time()))

@@ -1,8 +1,8 @@
 //! The packet engine: discrete-event simulation of every packet.
 //!
 //! Endpoints, controllers, ports and queue disciplines are those of the crates `transport`,
-//! `control`, `port` and `aqm`; this crate adds a virtual clock and wires. How a
-//! packet-hop stays cheap is told in `engine.rs`, `wiring.rs` and `calendar.rs`.
+//! `control`, `port` and `aqm`. This crate adds a virtual clock and wires. `engine.rs`, `wiring.rs`
+//! and `calendar.rs` say how a packet-hop stays cheap.
 
 mod audit;
 mod calendar;
@@ -29,15 +29,16 @@ use accord_scenario::Scenario;
 /// Runs a scenario, packet by packet.
 ///
 /// # Errors
-/// When the observer stops it.
+/// Fails if the observer stops the run.
 pub fn run(scenario: &Scenario, observer: &mut dyn Observer) -> Result<Run, SimError> {
     run_audited(scenario, observer).map(|(run, _, _)| run)
 }
 
-/// Like [`run`]; gives the books of all ports (by link) and of all flows' data as well.
+/// Runs a scenario as [`run`] does. Also returns the audits of all ports (by link) and of all
+/// flows' data.
 ///
 /// # Errors
-/// When the observer stops it.
+/// Fails if the observer stops the run.
 pub fn run_audited(
     scenario: &Scenario,
     observer: &mut dyn Observer,
@@ -45,17 +46,18 @@ pub fn run_audited(
     run_with(scenario, observer, Shortcuts::All)
 }
 
-/// Like [`run_audited`], with fewer shortcuts: for tests that they change nothing.
+/// Runs a scenario as [`run_audited`] does, with fewer shortcuts. Tests use it to show that
+/// shortcuts change nothing.
 ///
 /// # Errors
-/// When the observer stops it.
+/// Fails if the observer stops the run.
 #[doc(hidden)]
 pub fn run_with(
     scenario: &Scenario,
     observer: &mut dyn Observer,
     shortcuts: Shortcuts,
 ) -> Result<(Run, Vec<Audit>, Vec<Audit>), SimError> {
-    // A packet is seen where it has an event, and the result is the same.
+    // A packet is observed at its event. The result is the same with fewer shortcuts.
     let shortcuts = match observer.wants_packets() {
         true => Shortcuts::None,
         false => shortcuts,
@@ -65,10 +67,10 @@ pub fn run_with(
     Ok(simulation.finish())
 }
 
-/// Why a simulation gave no run.
+/// The reason why a simulation has no run.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum SimError {
-    /// The observer stopped it.
+    /// The observer stopped the run.
     #[error("interrupted")]
     Interrupted,
 }

@@ -10,30 +10,30 @@ use accord_units::{Bytes, Duration, Time};
 /// A packet: 48 bytes, no allocation.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Packet {
-    /// What it carries.
+    /// The contents.
     pub segment: Segment,
-    /// Whose it is.
+    /// The flow that the packet belongs to.
     pub flow: u32,
-    /// Where it is: index into the engine's list of hops.
+    /// The place of the packet: an index into the engine's list of hops.
     pub hop: u32,
-    /// Size on the wire.
+    /// The size on the wire, in bytes.
     pub size: u16,
-    /// Its ECN codepoint.
+    /// The ECN codepoint.
     pub ecn: Ecn,
-    /// Its aggregate: an index into the scenario's.
+    /// The aggregate: an index into the scenario's.
     pub aggregate: u8,
 }
 
 const _: () = assert!(size_of::<Packet>() <= 48);
 
 impl Packet {
-    /// Size on the wire.
+    /// Returns the size on the wire.
     #[inline]
     pub fn bytes(&self) -> Bytes {
         Bytes::new(u64::from(self.size))
     }
 
-    /// Writes it down as it leaves the port of `link`.
+    /// Writes the packet to a capture as it leaves the port of `link`.
     #[cold]
     pub fn capture(&self, tap: &mut Capture, scenario: &Scenario, link: usize, at: Time) {
         let kind = Kind::of(&self.segment);
@@ -55,7 +55,7 @@ impl Packet {
         tap.segment(link, at, envelope, &header, &self.segment);
     }
 
-    /// It belongs to the control of a tunnel.
+    /// Returns whether the packet belongs to the control of a tunnel.
     pub fn is_control(&self) -> bool {
         !matches!(self.segment, Segment::Data { .. } | Segment::Ack { .. })
     }
@@ -69,7 +69,7 @@ impl accord_port::Packet for Packet {
             Segment::InBand { .. } => Class::InBand,
             Segment::OutOfBand { .. } | Segment::Report { .. } => Class::OutOfBand,
         };
-        // Of a receiver.
+        // These packets are sent by a receiver.
         let back = matches!(self.segment, Segment::Ack { .. } | Segment::Report { .. });
         PacketMeta {
             size: self.bytes(),

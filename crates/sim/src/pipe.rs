@@ -1,22 +1,22 @@
-//! A port whose queue nobody looks at.
+//! A port whose backlog is never read.
 
 use accord_port::{Count, Service};
 use accord_units::{Bytes, Rate, Time};
 
-/// A droptail port without a limit, at a fixed rate, of which no series is recorded: all that
-/// matters of it is when each packet leaves. It is the same port as
-/// [`Timeline`](accord_port::Timeline), which remembers departures to know its backlog; this
-/// one only needs to know, for the books, what has left by the end of the run.
+/// A droptail port without a limit, at a fixed rate, of which no series is recorded. All that
+/// matters is when each packet leaves. It is the same port as [`Timeline`](accord_port::Timeline),
+/// which remembers departures to know its backlog. A pipe only has to know what has left by the end
+/// of the run, for the audit.
 pub struct Pipe {
     service: Service,
-    /// What leaves by the end.
+    /// The packets that leave by the end of the run.
     pub served: Count,
-    /// What does not; most pipes have no such thing, and should stay small.
+    /// The packets that do not. Most pipes have none and should stay small.
     late: Option<Box<Count>>,
 }
 
 impl Pipe {
-    /// An idle port.
+    /// Creates an idle port.
     pub fn new(rate: Rate) -> Pipe {
         Pipe {
             service: Service::new(rate),
@@ -25,8 +25,8 @@ impl Pipe {
         }
     }
 
-    /// A packet arrives at `now`, not before any packet offered earlier, in a run that ends
-    /// at `end`. Gives its departure.
+    /// Offers a packet that arrives at `now`, not before any packet offered earlier, in a run that
+    /// ends at `end`. Returns its departure.
     #[inline]
     pub fn offer(&mut self, now: Time, size: Bytes, end: Time) -> Time {
         let departure = self.service.send(now, size);
@@ -38,7 +38,7 @@ impl Pipe {
         departure
     }
 
-    /// What is still there at the end.
+    /// Returns the packets that are still in the port at the end.
     pub fn held(&self) -> Count {
         self.late.as_deref().copied().unwrap_or_default()
     }

@@ -1,41 +1,42 @@
-//! Packets on their way.
+//! The packets on their way.
 
 use crate::packet::Packet;
 use accord_units::Time;
 
-/// A packet, and what is behind it: one cache line.
+/// A packet and its links in a queue: one cache line.
 #[repr(align(64))]
 struct Node {
     packet: Packet,
-    /// The time that the next one of its queue waits for: to know it, nobody needs to look
-    /// at that one, which is likely not in a near cache.
+    /// The time that the next node of the queue waits for. It is here because the next node itself
+    /// is likely not in a near cache.
     next_time: Time,
-    /// The next one of its queue, or of the free nodes.
+    /// The next node of the queue, or of the free nodes.
     next: u32,
 }
 
-/// The flow of a packet that is none.
+/// The flow number of a node without a packet.
 const FREE: u32 = u32::MAX;
 
 const _: () = assert!(size_of::<Node>() == 64);
 
 const NIL: u32 = u32::MAX;
 
-/// Packets of 256 KiB, a part of a second-level cache.
+/// The number of packets above which a pool is large. They take 256 KiB, a part of a second-level
+/// cache.
 const LARGE: usize = 1 << 12;
 
-/// The place of a packet in a [`Pool`]. It keeps it on all its way.
+/// The place of a packet in a [`Pool`]. A packet keeps its place on its whole way.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Place(u32);
 
-/// All packets. The place that was left last is taken first, so that no more memory is
+/// The pool of all packets. The place that was freed last is taken first, so that no more memory is
 /// touched than there are packets, however many there once were.
 pub struct Pool {
     nodes: Vec<Node>,
     free: u32,
 }
 
-/// Packets of a [`Pool`] in the order of the times that they wait for, first in, first out.
+/// A FIFO queue of packets of a [`Pool`], in the order of the times that they wait for.
 pub struct Queue {
     first: u32,
     last: u32,
@@ -43,14 +44,14 @@ pub struct Queue {
 }
 
 impl Queue {
-    /// No packets.
+    /// A queue without packets.
     pub const EMPTY: Queue = Queue {
         first: NIL,
         last: NIL,
         time: Time::MAX,
     };
 
-    /// The time that the first packet waits for; never, if there is none.
+    /// The time that the first packet waits for, or `Time::MAX` if there is none.
     #[inline]
     pub fn time(&self) -> Time {
         self.time
@@ -58,7 +59,7 @@ impl Queue {
 }
 
 impl Pool {
-    /// No packets.
+    /// Creates a pool without packets.
     pub fn new() -> Pool {
         Pool {
             nodes: Vec::new(),
@@ -66,7 +67,7 @@ impl Pool {
         }
     }
 
-    /// A new packet.
+    /// Adds a new packet.
     #[inline]
     pub fn insert(&mut self, packet: Packet) -> Place {
         let id = self.free;
@@ -83,7 +84,7 @@ impl Pool {
         Place((self.nodes.len() - 1) as u32)
     }
 
-    /// Takes a packet out for good; it is in no queue.
+    /// Removes a packet, which is in no queue.
     #[inline]
     pub fn remove(&mut self, place: Place) -> Packet {
         let node = &mut self.nodes[place.0 as usize];
@@ -94,13 +95,13 @@ impl Pool {
         packet
     }
 
-    /// A packet.
+    /// Returns a packet.
     #[inline]
     pub fn packet(&mut self, place: Place) -> &mut Packet {
         &mut self.nodes[place.0 as usize].packet
     }
 
-    /// Adds a packet to a queue. Gives whether it is the first one.
+    /// Adds a packet to a queue. Returns whether it is the first one.
     #[inline]
     pub fn push(&mut self, queue: &mut Queue, place: Place, time: Time) -> bool {
         let node = &mut self.nodes[place.0 as usize];
@@ -129,19 +130,19 @@ impl Pool {
         Some(Place(first))
     }
 
-    /// There are, or were, more packets than near caches hold.
+    /// Returns whether the pool holds, or held, more packets than near caches do.
     #[inline]
     pub fn is_large(&self) -> bool {
         self.nodes.len() > LARGE
     }
 
-    /// The first packet of a queue is wanted soon.
+    /// Has the processor fetch the first packet of a queue, which is wanted soon.
     #[inline]
     pub fn prepare(&self, queue: &Queue) {
         self.prefetch(queue.first);
     }
 
-    /// Has the processor fetch a node that is wanted some events later. It was last touched
+    /// Has the processor fetch a node that is wanted some events later. The node was last touched
     /// milliseconds ago and is in no near cache.
     #[inline]
     #[allow(unsafe_code)]
@@ -155,7 +156,7 @@ impl Pool {
         }
     }
 
-    /// All packets, in no order that means anything.
+    /// Returns all packets, in an arbitrary order.
     pub fn iter(&self) -> impl Iterator<Item = &Packet> {
         let packets = self.nodes.iter().map(|node| &node.packet);
         packets.filter(|packet| packet.flow != FREE)

@@ -1,4 +1,4 @@
-//! What is recorded of flows and links at each sample.
+//! The samples of flows and links.
 
 use crate::engine::Simulation;
 use crate::flow::Flow;
@@ -10,14 +10,14 @@ use accord_transport::Segment;
 use accord_units::Time;
 
 impl Simulation<'_> {
-    /// All packets on their way, but for those that are delivered for sure.
+    /// Returns all packets on their way, except those that are certain to be delivered.
     pub fn packets(&self) -> impl Iterator<Item = &Packet> {
         let held = self.wires.iter().flat_map(Wire::packets);
         self.pool.iter().chain(held)
     }
 
-    /// Finds what is queued: data that is on its way and would have arrived by now over
-    /// empty queues [Xia05 eq. 1].
+    /// Finds the queued bytes of each flow: data that is on its way and would have arrived by now
+    /// over empty queues [Xia05 eq. 1].
     fn find_queued(&mut self) {
         let mut queued = std::mem::take(&mut self.queued);
         for ((queued, late), flow) in queued.iter_mut().zip(&mut self.flows) {

@@ -10,29 +10,29 @@ use accord_scenario::Link;
 use accord_traffic::Dice;
 use accord_units::{Duration, Time};
 
-/// The forms of a port, from the one that can do everything to the cheapest. Where two can
-/// be used, they give the same departures.
+/// The forms of a port, from the one that can do everything to the cheapest. If two of them can be
+/// used, they give the same departures.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Form {
-    /// Holds its packets; an event for each departure.
+    /// Holds its packets. Each departure has an event.
     Stepped,
-    /// Holds the packets that wait: when a service begins, its end is known. An event for each
-    /// departure that another packet waits for.
+    /// Holds the packets that wait. The end of a service is known when it begins. A departure has
+    /// an event only if another packet waits for it.
     Port,
-    /// One FIFO queue at a fixed rate: a departure is known at arrival.
+    /// Has one FIFO queue at a fixed rate. A departure is known at arrival.
     Timeline,
-    /// The same without a limit, and nobody asks how long the queue is.
+    /// Has one FIFO queue at a fixed rate, without a limit, whose length is never read.
     Pipe,
 }
 
-/// A port in one of its forms. The larger ones are boxed: of most links there are many, and
-/// they are pipes.
+/// A port in one of its forms. The larger ones are boxed, because a network may have very many
+/// links, and most of those are pipes.
 pub enum Line {
-    /// See [`Form::Stepped`] and [`Form::Port`].
+    /// A port of [`Form::Stepped`] or [`Form::Port`].
     Port(Box<Held>),
-    /// See [`Form::Timeline`]; with the randomness of its discipline.
+    /// A port of [`Form::Timeline`], with the random stream of its discipline.
     Timeline(Box<(Timeline, Dice)>),
-    /// See [`Form::Pipe`].
+    /// A port of [`Form::Pipe`].
     Pipe(Pipe),
 }
 
@@ -40,29 +40,30 @@ pub enum Line {
 pub struct Held {
     /// The port.
     pub port: Port<Packet>,
-    /// A packet leaves it by an event of its own; if not, when its service begins.
+    /// True if a packet leaves the port by an event of its own. If not, it leaves when its service
+    /// begins.
     pub stepped: bool,
-    /// The packet in service, where it is stepped.
+    /// The packet in service, if the port is stepped.
     pub serving: Option<Packet>,
-    /// When its service began.
+    /// The time at which its service began.
     pub begun: Time,
-    /// Keeps the packets on the wire in order.
+    /// The order of the packets on the wire.
     pub order: InOrder,
-    /// The end of the service is an event.
+    /// True if the end of the service has an event.
     pub pending: bool,
-    /// Randomness of its discipline.
+    /// The random stream of the discipline.
     pub dice: Dice,
 }
 
 /// A directed link: two cache lines.
 #[repr(align(64))]
 pub struct Wire {
-    /// Its port.
+    /// The port.
     pub line: Line,
-    /// Propagation delay.
+    /// The propagation delay.
     pub delay: Duration,
-    /// Packets in the port and on the wire whose arrival at the far end is known, with that
-    /// time, in order. An event is pending for the first.
+    /// The packets in the port and on the wire whose arrival at the far end is known, with that
+    /// time, in order. An event is pending for the first one.
     pub flying: Queue,
     loss: Option<Box<Loss>>,
 }
@@ -70,8 +71,8 @@ pub struct Wire {
 const _: () = assert!(size_of::<Wire>() == 128);
 
 impl Wire {
-    /// An idle link with its port in the given form, which must be able to do what the link
-    /// wants.
+    /// Creates an idle link with its port in the given form, which must be able to do what the link
+    /// needs.
     pub fn new(link: &Link, id: usize, seed: u64, form: Form) -> Wire {
         let dice = dice(id, seed);
         let line = match form {
@@ -95,7 +96,7 @@ impl Wire {
         }
     }
 
-    /// The wire takes a packet, or loses it.
+    /// Returns whether the wire carries the packet. If not, the packet is lost.
     #[inline]
     pub fn takes(&mut self, packet: &Packet) -> bool {
         match &mut self.loss {
@@ -113,7 +114,7 @@ impl Wire {
         }
     }
 
-    /// What happened at the port so far; of a pipe, what will have happened by the end.
+    /// Returns the counters of the port so far. Those of a pipe are as of the end of the run.
     pub fn counters(&self) -> Counters {
         match &self.line {
             Line::Port(p) => *p.port.counters(),
@@ -126,8 +127,8 @@ impl Wire {
         }
     }
 
-    /// What is queued, as the queue discipline sees it, integrated up to `now`, the time of the
-    /// last [`Wire::advance`]. A pipe does not know.
+    /// Returns the backlog, as the queue discipline sees it, integrated up to `now`, the time of
+    /// the last [`Wire::advance`]. For a pipe it is not known.
     pub fn area(&self, now: Time) -> Area {
         match &self.line {
             Line::Port(p) => p.port.area(now),
@@ -136,8 +137,8 @@ impl Wire {
         }
     }
 
-    /// The most packets and bytes that were queued at any time since this was last called. A pipe
-    /// does not know.
+    /// Returns the largest backlog in packets and in bytes since the last call. For a pipe it is
+    /// not known.
     pub fn take_longest(&mut self) -> Count {
         match &mut self.line {
             Line::Port(p) => p.port.take_longest(),
@@ -146,7 +147,8 @@ impl Wire {
         }
     }
 
-    /// Bytes sent by `now`, the time of the last [`Wire::advance`]; of a pipe, by the end.
+    /// Returns the bytes sent by `now`, the time of the last [`Wire::advance`]. Those of a pipe are
+    /// as of the end of the run.
     pub fn sent(&self, now: Time) -> f64 {
         match &self.line {
             Line::Port(p) => p.port.sent(now),
@@ -155,7 +157,8 @@ impl Wire {
         }
     }
 
-    /// Packets and bytes in the port, control packets included; of a pipe, at the end.
+    /// Returns the packets and bytes in the port, control packets included. Those of a pipe are as
+    /// of the end of the run.
     pub fn held(&self) -> Count {
         match &self.line {
             Line::Port(p) => p.port.held(),
@@ -168,7 +171,7 @@ impl Wire {
         }
     }
 
-    /// The packets that its port holds; all others are in the pool.
+    /// Returns the packets that the port holds. All others are in the pool.
     pub fn packets(&self) -> impl Iterator<Item = &Packet> {
         let held = match &self.line {
             Line::Port(held) => Some(held),
@@ -178,7 +181,7 @@ impl Wire {
         held.flat_map(|held| held.port.waiting().chain(&held.serving))
     }
 
-    /// The queue discipline, unless it is known to be droptail.
+    /// Returns the queue discipline, unless it is known to be droptail.
     pub fn aqm(&self) -> Option<&AnyAqm> {
         match &self.line {
             Line::Port(p) => Some(p.port.aqm()),
@@ -187,14 +190,15 @@ impl Wire {
         }
     }
 
-    /// When the queue discipline wants its timer.
+    /// Returns the time at which the queue discipline wants its timer.
     pub fn next_timer(&self) -> Option<Time> {
         self.aqm().and_then(Aqm::next_timer)
     }
 }
 
 impl Held {
-    /// When the packet in service, which is on the wire at `now`, comes out of it.
+    /// Returns the time at which the packet in service, which is on the wire at `now`, comes out of
+    /// it.
     pub fn arrival(&mut self, now: Time, delay: Duration) -> Time {
         self.order.arrival(self.begun, now, delay)
     }

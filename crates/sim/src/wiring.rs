@@ -1,20 +1,23 @@
-//! Which events a run can do without.
+//! The events that a run can do without.
 //!
-//! - When a service begins, its end is known, and the packet can be sent on at once, unless it may
-//!   be lost on the wire or the link's rate or delay changes ([`Form::Port`]): a departure needs an event
-//!   only while another packet waits for it.
-//! - A port with one FIFO queue, whose discipline judges arrivals only, and a fixed rate knows a
-//!   packet's departure the moment it arrives ([`Form::Timeline`], [`Form::Pipe`]): one event a
-//!   hop, not two.
-//! - A pipe that is fed by one other link only needs no event at all: its packets come in the
-//!   order in which the other link sends them, and nobody sees its state before the end, so
-//!   they are sent through it at once ([`Hop::is_shortcut`]). The same holds for a pipe that only
-//!   one sender's host feeds, which knows when it will have done with a packet.
-//! - A receiver behind a pipe, which answers into a pipe that only it feeds, can be told of a
-//!   packet before its time, too ([`Hop::is_shortcut`]): nobody but the sender learns what it
-//!   does. What is recorded of it is counted when its time comes.
+//! - The end of a service is known when it begins, and the packet can be sent on at once
+//! ([`Form::Port`]). This needs a link that cannot lose the packet on its wire and whose rate and
+//! delay do not change. A departure then needs an event only while another packet waits for it.
+//! - A port with one FIFO queue, a discipline that judges arrivals only, and a fixed rate knows a
+//!   packet's
+//! departure at the moment when the packet arrives ([`Form::Timeline`], [`Form::Pipe`]). There is
+//! one event per hop, not two.
+//! - A pipe that is fed by one other link only needs no event at all. Its packets arrive in the
+//!   order in
+//! which the other link sends them, and its state is not read before the end. So they are sent
+//! through it at once ([`Hop::is_shortcut`]). The same holds for a pipe that is fed by one sender's
+//! host only, which knows when it will be done with a packet.
+//! - A receiver behind a pipe, which answers into a pipe that only it feeds, can also be told of a
+//!   packet
+//! ahead of time ([`Hop::is_shortcut`]), because only the sender sees what the receiver does. What
+//! is recorded of the packet is counted when its time comes.
 //!
-//! All of this is exact; `tests/shortcuts.rs` runs scenarios with and without it.
+//! All of this is exact. `tests/shortcuts.rs` runs scenarios with and without it.
 
 use crate::flow::Flow;
 use crate::packet::Packet;
@@ -24,12 +27,12 @@ use accord_scenario::{Change, Limit, Link, LinkId, Scenario};
 use accord_transport::{Receiver, Sender};
 use accord_units::Time;
 
-/// How many events a run may do without. Its result is the same.
+/// The shortcuts that a run may take. Its result is the same with any of them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Shortcuts {
-    /// All that this crate knows how to.
+    /// All shortcuts are taken.
     All,
-    /// Departures are computed where they can be; each hop has its event.
+    /// Departures are computed if they can be. Each hop has its event.
     Departures,
     /// Each departure and each arrival has its event.
     None,
@@ -40,32 +43,32 @@ pub enum Shortcuts {
 pub struct Hop(u32);
 
 impl Hop {
-    /// Set in what takes packets before their time.
+    /// The bit of a hop that takes packets before their time.
     const EARLY: u32 = 1 << 31;
-    /// Endpoints are above all links.
+    /// The hop of all endpoints, above all links.
     const END: Hop = Hop(Hop::EARLY - 1);
     const END_EARLY: Hop = Hop(u32::MAX);
 
-    /// The link, unless it is the end.
+    /// Returns the link, unless the hop is the end.
     #[inline]
     pub fn link(self) -> usize {
         (self.0 & !Hop::EARLY) as usize
     }
 
-    /// The packet is at its endpoint.
+    /// Returns whether the packet is at its endpoint.
     #[inline]
     pub fn is_end(self) -> bool {
         self.0 & !Hop::EARLY == Hop::END.0
     }
 
-    /// A link or an endpoint that takes packets before their time.
+    /// Returns whether the hop is a link or an endpoint that takes packets before their time.
     #[inline]
     pub fn is_shortcut(self) -> bool {
         self.0 >= Hop::EARLY
     }
 }
 
-/// What feeds a link.
+/// The source of a link's packets.
 #[derive(Clone, Copy, PartialEq)]
 enum Feed {
     Nothing,
@@ -75,18 +78,18 @@ enum Feed {
     Several,
 }
 
-/// The paths of all flows, and what is known of the links on them.
+/// The paths of all flows, and the facts about the links on them.
 pub struct Wiring {
     /// The form of each link's port.
     pub forms: Vec<Form>,
-    /// Lists of hops, each closed by an end; packets carry their place in it.
+    /// The lists of hops, each closed by an end. Packets carry their place in it.
     pub hops: Vec<Hop>,
-    /// Links that take packets before their time.
+    /// The links that take packets before their time.
     fused: Vec<bool>,
 }
 
 impl Wiring {
-    /// Looks at all paths that the scenario ever uses.
+    /// Examines all paths that the scenario ever uses.
     pub fn new(scenario: &Scenario, flows: &mut [Flow], shortcuts: Shortcuts) -> Wiring {
         let mut feeds = vec![Feed::Nothing; scenario.links.len()];
         let mut forms: Vec<Form> = scenario.links.iter().map(form).collect();
@@ -113,7 +116,7 @@ impl Wiring {
         }
         for e in &scenario.events {
             match &e.change {
-                // The packet in service feels the change, and those behind it.
+                // The change applies to the packet in service and to those behind it.
                 Change::Rate(link, _) | Change::Delay(link, _) => {
                     forms[*link] = Form::Stepped;
                     changing[*link] = true;
@@ -171,8 +174,8 @@ impl Wiring {
         wiring
     }
 
-    /// A packet comes out of the link of its hop at `at`, and is at the next. Gives that if it
-    /// takes the packet before its time. Nothing happens after the end.
+    /// Moves a packet that comes out of the link of its hop at `at` to the next hop. Returns that
+    /// hop if it takes the packet before its time. Nothing happens after the end.
     #[inline]
     pub fn early(&self, packet: &mut Packet, at: Time, end: Time) -> Option<Hop> {
         packet.hop += 1;
@@ -180,7 +183,7 @@ impl Wiring {
         (hop.is_shortcut() && at <= end).then_some(hop)
     }
 
-    /// Adds a path of a flow that changes its route. Gives its first hop.
+    /// Adds a path of a flow that changes its route. Returns its first hop.
     pub fn add_path(&mut self, path: &[LinkId]) -> u32 {
         self.add(path, Hop::END)
     }
@@ -194,11 +197,11 @@ impl Wiring {
     }
 }
 
-/// The cheapest form of the link's port, as far as the link alone decides.
+/// Returns the cheapest form of the link's port, as far as the link alone decides.
 fn form(link: &Link) -> Form {
     let aqm = AnyAqm::build(&link.queue.discipline);
-    // A packet that is lost on the wire is lost when it has left the port, not before; and where
-    // flows have queues, these take turns whenever the line is free, even if nothing waits.
+    // A packet that is lost on the wire is lost when it has left the port, not before. Queues per
+    // flow take turns whenever the line is free, even if no packet waits.
     if link.is_lossy() || matches!(aqm.structure(), Structure::Flows(_)) {
         return Form::Stepped;
     }

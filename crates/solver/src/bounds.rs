@@ -1,41 +1,41 @@
 //! An interval that contains each flow's optimal rate, given prices and their gap.
 //!
-//! D(p) − U(x*) is a sum of parts that are not negative: p·(c − y*) of each link, and of each flow
-//! with price q and marginal utility q* = U′(x*) at the optimum the area between its demand curve
-//! and its optimal rate,
+//! D(p) − U(x*) is a sum of parts that are not negative: p·(c − y*) per link, and per flow an area.
+//! With price q and marginal utility q* = U′(x*) at the optimum, it is the area between the demand
+//! curve of the flow and its optimal rate,
 //!
 //! E(q*) = ∫ (x(s) − x*) ds from q to q*, which grows on either side of q.
 //!
-//! No part exceeds the whole, so E(q*) ≤ gap: an interval of prices, hence of rates. For `Log`,
-//! with r = x*/x, it reads w·(r − 1 − ln r) ≤ gap. A gap of 1e-6 of all weights thus says nothing
-//! of a flow among a million; 1e-12 says 0.14 %.
+//! No part exceeds the whole, so E(q*) ≤ gap. This gives an interval of prices, and hence of rates.
+//! For `Log`, with r = x*/x, it reads w·(r − 1 − ln r) ≤ gap. A gap of 1e-6 of all weights thus
+//! says nothing about one flow among a million. A gap of 1e-12 bounds its rate to 0.14 %.
 //!
-//! The interval is searched for until the area exceeds the gap by [`SURPLUS`]; that covers the
-//! rounding of E. As the gap is at least its own rounding (4e-15 of the flow's own spending), an
-//! interval is never narrower than 5e-8 of a price, and the area is then good to 1e-7 of itself.
+//! The interval is widened until the area exceeds the gap by [`SURPLUS`], which covers the rounding
+//! of E. As the gap is at least its own rounding (4e-15 of the flow's own spending), an interval is
+//! never narrower than 5e-8 of a price. The area is then good to 1e-7 of itself.
 
 use crate::certificate::{Enclosed, path_price};
 use crate::{Certificate, Demand, Problem};
 
-/// Relative excess of an area over the gap at which it counts as greater.
+/// The relative excess of an area over the gap at which it counts as greater.
 const SURPLUS: f64 = 1e-6;
-/// Precision to which the ends of an interval of rates are searched for, relative to its width.
+/// The precision of the ends of an interval of rates, relative to its width.
 const PRECISION: f64 = 1e-3;
 
 impl Certificate {
-    /// The interval in which the optimal rate of `flow` lies, whatever the rates that were
-    /// checked: a proof, as far as the [`gap`](Self::gap) is one.
+    /// Returns the interval in which the optimal rate of `flow` lies, whatever the rates that were
+    /// checked. It is a proof as far as the [`gap`](Self::gap) is one.
     ///
     /// `prices` must be those that the certificate was made for. Without a finite gap the interval
-    /// is everything that the flow can send.
+    /// is the whole range of the flow's rates.
     ///
     /// # Panics
     ///
-    /// If there is no such flow.
+    /// Panics if there is no such flow.
     pub fn rate_bounds(&self, problem: &Problem, prices: &[f64], flow: usize) -> (f64, f64) {
         let q = path_price(problem.routes().path(flow), prices);
         let (low, high) = bounds(&problem.demands()[flow], q, self.gap);
-        // No optimum overloads a link that may not lose anything.
+        // No optimum overloads a link that must not lose data.
         let links = problem
             .routes()
             .path(flow)
@@ -55,7 +55,8 @@ fn bounds(demand: &Demand, q: f64, gap: f64) -> (f64, f64) {
         return (demand.least(), demand.rate(0.0).max(0.0));
     }
     let most = gap * (1.0 + SURPLUS);
-    // The distance as it is after rounding, or the two parts of the area do not belong together.
+    // The distance is taken after rounding. Otherwise the two parts of the area do not belong
+    // together.
     let dearer = |by: f64| {
         let to = q + by;
         demand.integral(q, to) - demand.rate(to) * (to - q) > most
@@ -82,8 +83,9 @@ fn bounds(demand: &Demand, q: f64, gap: f64) -> (f64, f64) {
     )
 }
 
-/// The least distance up to `limit` at which `beyond` holds, or a little more: what is the `same`
-/// as one where it does not. Nothing if it does not hold up to there.
+/// Returns the least distance up to `limit` at which `beyond` holds, or a little more: one that is
+/// not the `same` as a distance at which it does not hold. Returns `None` if it does not hold up to
+/// `limit`.
 fn reach(
     start: f64,
     limit: f64,

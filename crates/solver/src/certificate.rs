@@ -1,26 +1,26 @@
-//! The distance of given rates and prices from the optimum: a check that needs no trust in a
+//! The distance of given rates and prices from the optimum: a check that does not have to trust a
 //! solver.
 //!
-//! The residuals are those of the Karush-Kuhn-Tucker conditions `[Xia05 prop. 2]`. The gap rests
-//! on duality alone: with x = x(q), the utility of any feasible rates is at most the dual value
-//! D(p) `[Low02 eq. 8]`, and D(p) − U(x) = Σ p·(c − y). If x overloads a link it is no candidate,
-//! but with f the rates that the flows insist on and k the largest (y − f)/(c − f), the rates
-//! x′ = f + (x − f)/k are one, and U is concave, so
+//! The residuals are those of the Karush-Kuhn-Tucker conditions `[Xia05 prop. 2]`. The gap rests on
+//! duality alone. With x = x(q), the utility of any feasible rates is at most the dual value D(p)
+//! `[Low02 eq. 8]`, and D(p) − U(x) = Σ p·(c − y). If x overloads a link it is not feasible. But
+//! with f the rates that the flows insist on and k the largest (y − f)/(c − f), the rates x′ = f +
+//! (x − f)/k are feasible, and U is concave. So
 //!
 //! U(x*) − U(x′) ≤ Σ p·(c − y) + Σ loss, where U(x) − U(x′) ≤ loss = U′(x′)·(x − x′).
 //!
-//! A link with a highest price P may lose what does not fit: it needs no scaling, and P·(y − c)⁺
-//! is added to the bound instead.
+//! A link with a highest price P may lose what does not fit. It needs no scaling, and P·(y − c)⁺ is
+//! added to the bound instead.
 //!
-//! For `Log` the loss is w·ln k exactly, and with W = Σ w the whole is the closed form
-//! W·(c·p/W − 1 + ln k). It is divided by Σ q·x (that is W if all demands are `Log`).
+//! For `Log` the loss is w·ln k exactly. With W = Σ w the whole is the closed form W·(c·p/W − 1 +
+//! ln k). It is divided by Σ q·x (which is W if all demands are `Log`).
 //!
 //! **Rounding.** The residuals are plain floating point, good to about 1e-15. The gap is rounded
-//! outward, so that it is a proof: of q only that it is within [`PRICE`] is used, of x(q) that
-//! demands fall with the price, so that x at either end of that interval encloses it
-//! ([`Enclosed`]); loads are summed without loss ([`Sum`]), and every inequality is taken at the
-//! end of the intervals where it says less. It rests on IEEE 754 arithmetic and on `ln_1p` and
-//! `powf` being within 4 units in the last place; the common libraries are within 1. On the whole
+//! outward, so that it is a proof. It uses of q only that it is within [`PRICE`]. It uses of x(q)
+//! only that demands fall with the price, so that x at either end of that interval encloses it
+//! ([`Enclosed`]). Loads are summed without loss ([`Sum`]). Every inequality is taken at the end of
+//! the intervals at which it says less. The proof rests on IEEE 754 arithmetic and on `ln_1p` and
+//! `powf` being within 4 units in the last place. The common libraries are within 1. On the whole
 //! this adds some 4e-15 to the relative gap.
 
 use crate::parallel::{part_count, scatter};
@@ -30,12 +30,14 @@ use std::ops::AddAssign;
 
 /// Half the distance of two floating-point numbers, relative.
 const ROUNDING: f64 = f64::EPSILON / 2.0;
-/// Relative error of a computed path price: a sum of numbers that are not negative, without loss.
+/// The relative error of a computed path price, which is a sum without loss of numbers that are not
+/// negative.
 const PRICE: f64 = 4.0 * ROUNDING;
-/// Relative error of a demand at a given price, or of a few operations here.
+/// The relative error of a demand at a given price, or of a few operations here.
 const OPERATIONS: f64 = 16.0 * ROUNDING;
 
-/// Residuals of rates and prices: zero at the optimum, infinite where not even a number.
+/// The residuals of rates and prices. They are zero at the optimum, and infinite if they are not
+/// even numbers.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Certificate {
     /// Stationarity: the largest |x − x(q)| / max(x, x(q)).
@@ -46,19 +48,19 @@ pub struct Certificate {
     pub dual: f64,
     /// Complementary slackness: the largest p·(c − y)⁺ of a link relative to Σ q·x of its flows.
     pub complementarity: f64,
-    /// Bound on the utility that is missing, in the unit of the weights, rounded outward. A
+    /// The bound on the missing utility, in the unit of the weights, rounded outward. It is a
     /// statement on the prices, whatever the rates.
     pub gap: f64,
-    /// The same relative to Σ q·x(q).
+    /// The same bound relative to Σ q·x(q).
     pub relative_gap: f64,
 }
 
 impl Certificate {
-    /// Checks `rates` (one for each flow) and `prices` (one for each link) against the problem.
+    /// Checks `rates` (one per flow) and `prices` (one per link) against the problem.
     ///
     /// # Panics
     ///
-    /// If there are not as many rates as flows, or prices as links.
+    /// Panics if there are not as many rates as flows, or not as many prices as links.
     pub fn new(problem: &Problem, rates: &[f64], prices: &[f64]) -> Self {
         assert_eq!(
             rates.len(),
@@ -92,7 +94,8 @@ impl Certificate {
         };
         let complementarity = largest(links().map(slack));
 
-        // A link may be scaled, unless it is at its highest price or insisted on; then it loses.
+        // A link may be scaled, unless it is at its highest price or insisted on. Then it loses
+        // data.
         let parts = || {
             links().zip(limits).map(|(((link, &c), &p), &limit)| {
                 let overload = link.overload(c);
@@ -134,7 +137,7 @@ impl Certificate {
     }
 }
 
-/// The rate of a flow at a price that is known to [`PRICE`]: between two rates.
+/// The rate of a flow at a price that is known to [`PRICE`], enclosed between two rates.
 #[derive(Clone, Copy)]
 pub(crate) struct Enclosed {
     pub least: f64,
@@ -144,7 +147,7 @@ pub(crate) struct Enclosed {
 impl Enclosed {
     pub fn new(demand: &Demand, q: f64) -> Self {
         let rate = match demand {
-            // The usual case, without a second division.
+            // This is the usual case, without a second division.
             Demand::Log { .. } => demand.rate(q),
             Demand::Fixed { rate } => {
                 return Self {
@@ -171,7 +174,7 @@ impl Enclosed {
 }
 
 impl Demand {
-    /// Relative error of a computed rate at an exact price.
+    /// Returns the relative error of a computed rate at an exact price.
     fn rounding(&self, rate: f64) -> f64 {
         match self {
             // The rounding of 1/α is that of the exponent.
@@ -180,7 +183,7 @@ impl Demand {
         }
     }
 
-    /// U′(x) at most, and not less than zero.
+    /// Returns an upper bound of U′(x) that is not less than zero.
     fn most_price(&self, x: f64) -> f64 {
         let price = self.price(x);
         let cancelled = match *self {
@@ -191,50 +194,51 @@ impl Demand {
     }
 }
 
-/// Sums over the flows of one link.
+/// The sums over the flows of one link.
 #[derive(Clone, Copy, Default)]
 struct Link {
-    /// Of the rates given.
+    /// The sum of the given rates.
     load: f64,
-    /// Of the least that x(q) may be.
+    /// The sum of the least values of x(q).
     demanded: Sum,
-    /// Of the rates insisted on.
+    /// The sum of the rates insisted on.
     insisted: Sum,
-    /// Of what x(q) may be more than the least.
+    /// The sum of the excesses of the largest values of x(q) over the least.
     width: f64,
-    /// Of q·x(q).
+    /// The sum of q·x(q).
     spending: f64,
-    /// Number of flows, and whether the price has influence on one of them.
+    /// The number of flows, and whether the price has influence on one of them.
     flows: u32,
     elastic: bool,
 }
 
 impl Link {
-    /// How much larger a plain sum over the flows may be.
+    /// Returns the factor by which a plain sum over the flows may be larger.
     fn rounding(&self) -> f64 {
         1.0 + OPERATIONS + 2.0 * ROUNDING * f64::from(self.flows)
     }
 
-    /// What [`Sum`] loses of the capacity.
+    /// Returns what [`Sum`] loses of the capacity.
     fn lost(&self) -> f64 {
         let n = f64::from(self.flows);
         n * n * ROUNDING * ROUNDING
     }
 
-    /// c − y at most.
+    /// Returns an upper bound of c − y.
     fn most_spare(&self, capacity: f64) -> f64 {
         let spare = self.demanded.taken_from(capacity);
         spare + OPERATIONS * spare.abs() + self.lost() * capacity
     }
 
-    /// (y − c)⁺ at most.
+    /// Returns an upper bound of (y − c)⁺.
     fn most_excess(&self, capacity: f64) -> f64 {
         let spare = self.demanded.taken_from(capacity);
         let rounding = OPERATIONS * spare.abs() + self.lost() * capacity;
         largest([self.width * self.rounding() + rounding - spare])
     }
 
-    /// By how much the elastic part of the demand may exceed what is left for it, as k − 1.
+    /// Returns the factor by which the elastic part of the demand may exceed the capacity left for
+    /// it, as k − 1.
     fn overload(&self, capacity: f64) -> f64 {
         let left = self.insisted.taken_from(capacity);
         if !self.elastic {
@@ -249,12 +253,12 @@ impl Link {
     }
 }
 
-/// Sums over all flows.
+/// The sums over all flows.
 #[derive(Clone, Copy, Default)]
 struct Totals {
     stationarity: f64,
     spending: f64,
-    /// Σ w of the demands whose loss has a closed form.
+    /// The sum Σ w of the demands whose loss has a closed form.
     log_weight: Sum,
 }
 
@@ -348,7 +352,7 @@ impl Flows {
         }
     }
 
-    /// Σ loss at most, for rates scaled down by 1 + `overload`.
+    /// Returns an upper bound of Σ loss, for rates scaled down by 1 + `overload`.
     fn loss(&self, problem: &Problem, prices: &[f64], overload: f64) -> f64 {
         if overload == 0.0 || !overload.is_finite() {
             return overload;
@@ -368,7 +372,7 @@ impl Flows {
     }
 }
 
-/// A plain sum of `count` terms, at most.
+/// Returns an upper bound of a plain sum of `count` terms.
 fn add_up(terms: impl Iterator<Item = f64>, count: usize) -> f64 {
     let (sum, size) = terms.fold((0.0, 0.0), |(sum, size), term| {
         (sum + term, size + f64::abs(term))
@@ -376,7 +380,7 @@ fn add_up(terms: impl Iterator<Item = f64>, count: usize) -> f64 {
     sum + 2.0 * ROUNDING * (count as f64 + 8.0) * size
 }
 
-/// The sum of the prices of a path, within [`PRICE`] if none is negative.
+/// Returns the sum of the prices of a path, within [`PRICE`] if none is negative.
 pub(crate) fn path_price(path: &[u32], prices: &[f64]) -> f64 {
     let of_path = path.iter().map(|&link| prices[link as usize]);
     if path.len() <= 4 {
@@ -387,7 +391,8 @@ pub(crate) fn path_price(path: &[u32], prices: &[f64]) -> f64 {
     sum.value()
 }
 
-/// a/b for residuals: 0/0 is fine, anything else that is no number is infinitely bad.
+/// Returns a/b for residuals. 0/0 is fine, and any other result that is no number is infinitely
+/// bad.
 fn ratio(a: f64, b: f64) -> f64 {
     if a == 0.0 { 0.0 } else { number(a / b) }
 }
@@ -400,7 +405,7 @@ fn number(residual: f64) -> f64 {
     }
 }
 
-/// The largest residual, not less than zero; infinite if one is no number.
+/// Returns the largest residual, which is not less than zero. It is infinite if one is no number.
 fn largest(residuals: impl IntoIterator<Item = f64>) -> f64 {
     residuals.into_iter().map(number).fold(0.0, f64::max)
 }

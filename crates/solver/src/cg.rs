@@ -1,6 +1,6 @@
 //! Conjugate gradients with a diagonal (Jacobi) preconditioner.
 
-/// Scratch space, kept between solves.
+/// The scratch space of conjugate gradients, kept between solves.
 #[derive(Default)]
 pub(crate) struct ConjugateGradients {
     residual: Vec<f64>,
@@ -10,10 +10,10 @@ pub(crate) struct ConjugateGradients {
 }
 
 impl ConjugateGradients {
-    /// Solves A·x ≈ `rhs` from x = 0 until the preconditioned residual has shrunk to `tolerance`
-    /// of itself, curvature runs out, or `max_steps` are done. Returns how many were.
+    /// Solves A·x ≈ `rhs` from x = 0 until the preconditioned residual has shrunk to `tolerance` of
+    /// itself, curvature runs out, or `max_steps` are done. Returns the number of steps.
     ///
-    /// `multiply(v, out)` sets out = A·v; `inverse_diagonal` is the preconditioner.
+    /// `multiply(v, out)` sets out = A·v. `inverse_diagonal` is the preconditioner.
     pub fn solve(
         &mut self,
         mut multiply: impl FnMut(&[f64], &mut [f64]),
@@ -36,7 +36,7 @@ impl ConjugateGradients {
             }
             multiply(&self.direction, &mut self.product);
             let curvature = dot(&self.direction, &self.product);
-            // Rounding (or not a number) has eaten what there was.
+            // Rounding has removed the curvature, or it is not a number.
             if !(curvature > 0.0 && curvature.is_finite()) {
                 return step;
             }
@@ -53,7 +53,7 @@ impl ConjugateGradients {
         max_steps
     }
 
-    /// scaled = residual / diagonal; their product.
+    /// Sets scaled = residual / diagonal, and returns their product.
     fn precondition(&mut self, inverse_diagonal: &[f64]) -> f64 {
         let pairs = self.residual.iter().zip(inverse_diagonal);
         self.scaled.clear();
@@ -63,7 +63,7 @@ impl ConjugateGradients {
     }
 }
 
-/// to += factor·v.
+/// Adds factor·v to `to`.
 fn add(to: &mut [f64], factor: f64, v: &[f64]) {
     for (to, v) in to.iter_mut().zip(v) {
         *to += factor * v;

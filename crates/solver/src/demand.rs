@@ -1,8 +1,8 @@
 //! The rate of a flow at a given price of its path: the demand function x(q).
 //!
-//! A demand is a non-increasing function of the path price q; the utility behind it is the
-//! concave U with U′(x) = q. The solver needs five things of it and knows nothing else, so a new
-//! kind of demand is one variant and one arm in each of these:
+//! A demand is a non-increasing function of the path price q. The utility behind it is the concave
+//! U with U′(x) = q. The solver needs the following five functions and knows nothing else of a
+//! demand. So a new kind of demand is one variant and one arm in each of these:
 //!
 //! | method | meaning |
 //! |---|---|
@@ -12,15 +12,17 @@
 //! | [`integral`](Demand::integral) | ∫ x dq between two prices: a difference of `[Low02 eq. 9]` |
 //! | [`least`](Demand::least) | the limit of x(q) at an infinite price |
 //!
-//! Sources: `Log` is `[Xia05 eq. 13]` and `[Low02 eq. 3]`. `Vegas` is Theorem 3 `[Low02 eqs.
-//! 24-25]`. `Contract` is `[Har02 eqs. 12-16]`: the part above the contracted rate is shared in
-//! proportion to its target accumulation ā, and the accumulation x·q stays below A. `Capped` (and
-//! the cap of `Contract`) is a flow whose application has no more to send, `Fixed` one that does not respond. `Reno` has
-//! the utility (√2/D)·arctan(x·D/√2), with the loss probability for its price `[Low02 §3.2]`.
+//! Sources. `Log` is `[Xia05 eq. 13]` and `[Low02 eq. 3]`. `Vegas` is Theorem 3
+//! `[Low02 eqs. 24-25]`. `Contract` is `[Har02 eqs. 12-16]`: the part above the contracted rate is
+//! shared in proportion to its target accumulation ā, and the accumulation x·q stays below A.
+//! `Capped` (and the cap of `Contract`) is a flow whose application has no more to send. `Fixed` is
+//! a flow that does not respond. `Reno` has the utility (√2/D)·arctan(x·D/√2), with the loss
+//! probability as its price `[Low02 §3.2]`.
 
 use crate::ProblemError;
 
-/// The demand of one flow. `q` is the price of its path; units as in [`Problem`](crate::Problem).
+/// The demand of one flow. `q` is the price of its path. Units are those of
+/// [`Problem`](crate::Problem).
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[non_exhaustive]
 pub enum Demand {
@@ -29,9 +31,10 @@ pub enum Demand {
         /// w: the accumulation that the flow keeps in the network.
         weight: f64,
     },
-    /// x = min(cap, w/q): a flow that cannot use more than `cap`.
+    /// x = min(cap, w/q): weighted proportional fairness for a flow that cannot use more than
+    /// `cap`.
     Capped {
-        /// w.
+        /// w: the accumulation that the flow keeps in the network.
         weight: f64,
         /// The largest rate.
         cap: f64,
@@ -42,12 +45,12 @@ pub enum Demand {
         weight: f64,
         /// x̂: the contracted rate, zero or more.
         floor: f64,
-        /// A: the accumulation limit; may be infinite.
+        /// A: the accumulation limit. It may be infinite.
         limit: f64,
-        /// The largest rate; may be infinite.
+        /// The largest rate. It may be infinite.
         cap: f64,
     },
-    /// x = (w/q)^(1/α): α-fairness. α = 1 is `Log`; a large α comes near max-min fairness.
+    /// x = (w/q)^(1/α): α-fairness. α = 1 is `Log`, and a large α comes near max-min fairness.
     AlphaFair {
         /// w, in the unit of the price times that of rate^α.
         weight: f64,
@@ -60,10 +63,10 @@ pub enum Demand {
     Vegas {
         /// w = (1 + ε)·α·d.
         weight: f64,
-        /// b = ε·d, in the unit of the price. Negative where the delay is underestimated.
+        /// b = ε·d, in the unit of the price. It is negative if the delay is underestimated.
         bias: f64,
     },
-    /// x = √(2·(1 − q)/q)/D below the price 1, nothing above: Reno, whose price is the
+    /// x = √(2·(1 − q)/q)/D below the price 1, and zero above it: Reno, whose price is the
     /// probability that a packet is lost.
     Reno {
         /// D, in packets over the unit of the rate: a round-trip time.
@@ -79,8 +82,9 @@ pub enum Demand {
 use Demand::{AlphaFair, Capped, Contract, Fixed, Log, Reno, Vegas};
 
 impl Demand {
-    /// Vegas with target `alpha` (packets per unit of time), propagation delay `delay` and relative
-    /// error `error` in it: the flow takes (1 + `error`)·`delay` for its delay `[Low02 eq. 24]`.
+    /// Returns the demand of Vegas with target `alpha` (packets per unit of time), propagation
+    /// delay `delay` and relative error `error` in it. The flow takes (1 + `error`)·`delay` for its
+    /// delay `[Low02 eq. 24]`.
     pub fn vegas(alpha: f64, delay: f64, error: f64) -> Self {
         let weight = (1.0 + error) * alpha * delay;
         if error == 0.0 {
@@ -90,12 +94,12 @@ impl Demand {
         Vegas { weight, bias }
     }
 
-    /// Whether the price has any influence on the flow.
+    /// Returns whether the price has any influence on the flow.
     pub fn is_elastic(&self) -> bool {
         !matches!(self, Fixed { .. })
     }
 
-    /// x(q) for a price q ≥ 0. Infinite where a demand has no bound.
+    /// Returns x(q) for a price q ≥ 0. It is infinite if the demand has no bound there.
     pub fn rate(&self, q: f64) -> f64 {
         match *self {
             Log { weight } => weight / q,
@@ -114,7 +118,7 @@ impl Demand {
         }
     }
 
-    /// −dx/dq ≥ 0 at a price q > 0 where the demand is finite.
+    /// Returns −dx/dq ≥ 0 at a price q > 0 at which the demand is finite.
     pub fn slope(&self, q: f64) -> f64 {
         match *self {
             Log { weight } => weight / (q * q),
@@ -132,7 +136,8 @@ impl Demand {
             },
             AlphaFair { alpha, .. } => self.rate(q) / (alpha * q),
             Vegas { weight, bias } => weight / ((q - bias) * (q - bias)),
-            // It has a pole at 1, where the rate ends: cut off, as Newton needs a number.
+            // The slope has a pole at 1, where the rate ends. It is cut off there, because Newton
+            // needs a number.
             Reno { round_trip } if q < 1.0 => {
                 let left = (1.0 - q).max(1e-8);
                 (q / (2.0 * left)).sqrt() / (q * q * round_trip)
@@ -141,8 +146,9 @@ impl Demand {
         }
     }
 
-    /// U′(x): the highest price at which the flow still sends at least x > 0. Zero beyond what it
-    /// can ever send, infinite below its [`least`](Self::least) rate, negative only for `Vegas`.
+    /// Returns U′(x): the highest price at which the flow still sends at least x > 0. It is zero
+    /// beyond the largest rate of the flow, infinite below its [`least`](Self::least) rate, and
+    /// negative only for `Vegas`.
     pub fn price(&self, x: f64) -> f64 {
         match *self {
             Log { weight } => weight / x,
@@ -167,10 +173,11 @@ impl Demand {
         }
     }
 
-    /// ∫ x(s) ds from `from` to `to`, where the demand is finite; negative if `to < from`.
+    /// Returns ∫ x(s) ds from `from` to `to`, where the demand is finite. It is negative if
+    /// `to < from`.
     ///
-    /// Exact to rounding relative to itself, however near the two prices are: the solver's line
-    /// search depends on this.
+    /// The result is exact to rounding relative to itself, however near the two prices are. The
+    /// solver's line search depends on this.
     pub fn integral(&self, from: f64, to: f64) -> f64 {
         match *self {
             Log { weight } => weight * log_ratio(from, to),
@@ -184,7 +191,7 @@ impl Demand {
                 limit,
                 cap,
             } => {
-                // Cheap enough, the cap rules. Below the knee the share is on top of the floor,
+                // At low prices the cap rules. Below the knee the share is on top of the floor, and
                 // above it the limit rules.
                 let (capped, (from, to)) = split(from, to, self.price(cap));
                 let (below, above) = split(from, to, knee(weight, floor, limit));
@@ -219,7 +226,7 @@ impl Demand {
         }
     }
 
-    /// The rate that the flow takes at any price: lim x(q) for q → ∞.
+    /// Returns the rate that the flow takes at any price: lim x(q) for q → ∞.
     pub fn least(&self) -> f64 {
         match *self {
             Contract {
@@ -230,7 +237,7 @@ impl Demand {
         }
     }
 
-    /// The weight w of a demand x = w/q, nothing for any other.
+    /// Returns the weight w of a demand x = w/q, or `None` for any other.
     pub fn log_weight(&self) -> Option<f64> {
         match *self {
             Log { weight } => Some(weight),
@@ -238,7 +245,7 @@ impl Demand {
         }
     }
 
-    /// Every parameter in its range.
+    /// Checks that every parameter is in its range.
     pub(crate) fn check(&self, flow: usize) -> Result<(), ProblemError> {
         let positive =
             |what, value: f64| range(flow, what, "positive and finite", value, value > 0.0);
@@ -296,7 +303,8 @@ fn range(
     })
 }
 
-/// The price at which A/q = x̂ + ā/q; zero where the limit always rules, else maybe infinite.
+/// Returns the price at which A/q = x̂ + ā/q. It is zero if the limit always rules, and may be
+/// infinite.
 fn knee(weight: f64, floor: f64, limit: f64) -> f64 {
     if limit <= weight {
         0.0
@@ -305,8 +313,8 @@ fn knee(weight: f64, floor: f64, limit: f64) -> f64 {
     }
 }
 
-/// ∫ √((1 − q)/q) dq for prices up to 1. With q = sin²θ it is Δ + cos(θ + θ′)·sin Δ, Δ = θ′ − θ,
-/// taken apart so that no part cancels, neither for near prices nor near 1.
+/// Returns ∫ √((1 − q)/q) dq for prices up to 1. With q = sin²θ it is Δ + cos(θ + θ′)·sin Δ, where
+/// Δ = θ′ − θ. The parts are separated so that none cancels, neither for near prices nor near 1.
 fn cotangents(from: f64, to: f64) -> f64 {
     let (sin, cos) = (
         (from.sqrt(), to.sqrt()),
@@ -325,12 +333,12 @@ fn cotangents(from: f64, to: f64) -> f64 {
     beyond_sine + sin_delta * (cos.0 * cos.1 + one_less_sines)
 }
 
-/// ln(to/from) without cancellation.
+/// Returns ln(to/from) without cancellation.
 fn log_ratio(from: f64, to: f64) -> f64 {
     ((to - from) / from).ln_1p()
 }
 
-/// The parts of the way from `from` to `to` that lie below and above `at`.
+/// Returns the parts of the way from `from` to `to` that lie below and above `at`.
 fn split(from: f64, to: f64, at: f64) -> ((f64, f64), (f64, f64)) {
     ((from.min(at), to.min(at)), (from.max(at), to.max(at)))
 }

@@ -1,21 +1,21 @@
 //! The dual function of a merged problem, its gradient and its curvature.
 //!
-//! With path prices q = Rᵀ·p, rates x(q) and loads y = R·x, the dual function is
-//! D(p) = Σ B(q) + c·p `[Low02 eq. 8]`. Its gradient is c − y, its generalised Hessian
-//! R·diag(−dx/dq)·Rᵀ. D itself is never computed: near the solution two of its values agree to
-//! all digits. [`Dual::evaluate`] gives the *difference* from another point,
-//! c·(p′ − p) − Σ ∫ x dq from q to q′, piece by piece in closed form.
+//! With path prices q = Rᵀ·p, rates x(q) and loads y = R·x, the dual function is D(p) = Σ B(q) +
+//! c·p `[Low02 eq. 8]`. Its gradient is c − y, and its generalised Hessian is R·diag(−dx/dq)·Rᵀ. D
+//! itself is never computed, because near the solution two of its values agree to all digits.
+//! [`Dual::evaluate`] returns the *difference* from another point, c·(p′ − p) − Σ ∫ x dq from q to
+//! q′, piece by piece in closed form.
 
 use crate::merge::{Bounded, Merged, Part, Rows, Visit};
 use crate::parallel::{cut, parts, scatter};
 use std::ops::AddAssign;
 
-/// Load and curvature of a link, together because every row touches both.
+/// The load and the curvature of a link. They are together because every row touches both.
 #[derive(Clone, Copy, Default)]
 pub(crate) struct Link {
-    /// y, what the flows want to send.
+    /// The load y, at the rates that the flows want to send.
     pub load: f64,
-    /// Diagonal of the Hessian.
+    /// The diagonal of the Hessian.
     pub curvature: f64,
 }
 
@@ -26,16 +26,16 @@ impl AddAssign for Link {
     }
 }
 
-/// A point at which the dual function was looked at.
+/// A point at which the dual function was evaluated.
 #[derive(Clone, Default)]
 pub(crate) struct Point {
-    /// p, for each link.
+    /// The prices p, per link.
     pub prices: Vec<f64>,
-    /// q, for each row.
+    /// The path prices q, per row.
     pub path_prices: Vec<f64>,
-    /// −dx/dq, for each row.
+    /// The slopes −dx/dq, per row.
     pub slopes: Vec<f64>,
-    /// Load and curvature, for each link.
+    /// The load and the curvature, per link.
     pub links: Vec<Link>,
 }
 
@@ -66,7 +66,7 @@ impl<'a> Dual<'a> {
         }
     }
 
-    /// Fills `at` from its prices, and gives D there less D at `from`.
+    /// Fills `at` from its prices, and returns D there less D at `from`.
     pub fn evaluate(&mut self, at: &mut Point, from: Option<&Point>) -> f64 {
         let merged = self.merged;
         let Point {
@@ -121,7 +121,7 @@ impl<'a> Dual<'a> {
         }
     }
 
-    /// c·(p′ − p).
+    /// Returns c·(p′ − p).
     fn change_without_rows(&self, to: &[f64], from: &[f64]) -> f64 {
         let capacities = &self.merged.capacities;
         capacities
@@ -131,7 +131,7 @@ impl<'a> Dual<'a> {
             .sum()
     }
 
-    /// out = R·diag(slopes)·Rᵀ·v.
+    /// Sets out = R·diag(slopes)·Rᵀ·v.
     pub fn multiply(&self, slopes: &[f64], v: &[f64], out: &mut [f64]) {
         out.fill(0.0);
         self.merged.rows.visit(&mut Multiply { slopes, v, out });
@@ -142,7 +142,7 @@ impl<'a> Dual<'a> {
         &self.merged.capacities
     }
 
-    /// Highest price of each link.
+    /// The highest price of each link.
     pub fn price_limits(&self) -> &[f64] {
         &self.merged.price_limits
     }
@@ -157,7 +157,7 @@ impl<'a> Dual<'a> {
     }
 }
 
-/// Adds R·diag(slopes)·Rᵀ·v to out.
+/// Adds R·diag(slopes)·Rᵀ·v to `out`.
 pub(crate) struct Multiply<'a> {
     pub slopes: &'a [f64],
     pub v: &'a [f64],
@@ -179,20 +179,20 @@ impl Visit for Multiply<'_> {
 struct Evaluate<'a> {
     weights: &'a [f64],
     knees: &'a [f64],
-    /// Other demands of these rows, each with the number of its row among all.
+    /// The other demands of these rows, each with the number of its row among all.
     others: &'a [(u32, Bounded)],
     first_row: usize,
     prices: &'a [f64],
     path_prices: &'a mut [f64],
     slopes: &'a mut [f64],
     links: &'a mut [Link],
-    /// Path prices of another point.
+    /// The path prices of the other point.
     from: &'a [f64],
-    /// Σ ∫ x dq from there.
+    /// The sum Σ ∫ x dq from there.
     gain: f64,
 }
 
-/// Adds up the gain, too.
+/// Fills a point and also adds up the gain.
 struct Differing<'a>(Evaluate<'a>);
 
 impl Visit for Evaluate<'_> {

@@ -4,9 +4,8 @@ use thiserror::Error;
 
 /// A problem that has no meaning. Every variant names the flow or link to look at.
 ///
-/// Flows and links are numbered from 0 in the order in which they were given.
-/// A problem that has a meaning but no solution is not an error: see
-/// [`Status::Infeasible`](crate::Status::Infeasible).
+/// Flows and links are numbered from 0 in the order in which they were given. A problem that has a
+/// meaning but no solution is not an error, but [`Status::Infeasible`](crate::Status::Infeasible).
 #[derive(Clone, Debug, PartialEq, Error)]
 #[non_exhaustive]
 pub enum ProblemError {
@@ -21,10 +20,10 @@ pub enum ProblemError {
     TooLarge {
         /// The kind of item of which there are too many.
         what: &'static str,
-        /// Their number.
+        /// The number of these items.
         count: usize,
     },
-    /// A flow that crosses no link would have no bound on its rate.
+    /// A flow crosses no link, so its rate would have no bound.
     #[error("flow {flow} crosses no link")]
     EmptyRoute {
         /// The flow.
@@ -57,7 +56,7 @@ pub enum ProblemError {
     /// The number of highest prices is not the number of links.
     #[error("{limits} highest prices for {links} links")]
     PriceLimitCount {
-        /// Their number.
+        /// The number of highest prices.
         limits: usize,
         /// The number of links.
         links: usize,
@@ -67,7 +66,7 @@ pub enum ProblemError {
     BadPriceLimit {
         /// The link.
         link: usize,
-        /// What it has.
+        /// The highest price of the link.
         value: f64,
     },
     /// The number of capacities is not the number of links.
@@ -106,7 +105,7 @@ pub enum ProblemError {
         /// Its value.
         value: f64,
     },
-    /// A demand of a kind that does not fit what is asked.
+    /// A demand is of a kind that does not fit the question.
     #[error("flow {flow}: {expected}")]
     WrongDemand {
         /// The flow.

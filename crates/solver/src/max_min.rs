@@ -1,63 +1,64 @@
-//! Weighted max-min fairness: no flow can have more unless one that has no more loses.
+//! Weighted max-min fairness: no flow can have a larger rate unless a flow that has no more loses.
 //!
-//! Exact, by progressive filling (Bertsekas and Gallager, *Data Networks*, §6.5): all flows grow
-//! together, each in proportion to its weight, and a flow stops when a link of its path is full or
-//! at its cap. Links wait in a heap by the level x/w at which they will be full. As that only rises
-//! when flows stop elsewhere, a link is looked at again when its turn comes, not each time a flow
-//! of it stops. Time is that of sorting the links, and a pass over the hops.
+//! The result is exact, by progressive filling (Bertsekas and Gallager, *Data Networks*, §6.5). All
+//! flows grow together, each in proportion to its weight. A flow stops at its cap, or when a link
+//! of its path is full. Links wait in a heap by the level x/w at which they will be full. That
+//! level only rises when flows stop elsewhere. So a link is evaluated again when its turn comes,
+//! not each time one of its flows stops. The time is that of sorting the links, and a pass over the
+//! hops.
 //!
-//! There are no prices, so of the certificate's parts two remain: feasibility, and that each flow
-//! has a bottleneck, which together say that the rates are the max-min fair ones. α-fair rates
-//! tend to them as α → ∞ (with weights w^α).
+//! There are no prices, so two of the certificate's parts remain: feasibility, and a bottleneck for
+//! each flow. Together they say that the rates are the max-min fair ones. α-fair rates tend to them
+//! as α → ∞ (with weights w^α).
 
 use crate::sum::Sum;
 use crate::{Demand, Problem, ProblemError, Status};
 use std::cmp::{Ordering, Reverse};
 use std::collections::BinaryHeap;
 
-/// The reason why a flow has no more.
+/// The reason why a flow has no larger rate.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Bottleneck {
-    /// This link is full, and no other flow on it has more for its weight.
+    /// This link is full, and no other flow on it has more per weight.
     Link(u32),
-    /// The flow's own cap, or that it does not respond at all.
+    /// The flow is at its own cap, or does not respond at all.
     Own,
 }
 
 /// Max-min fair rates.
 #[derive(Clone, Debug, PartialEq)]
 pub struct MaxMin {
-    /// x, for each flow.
+    /// The rate x of each flow.
     pub rates: Vec<f64>,
-    /// The reason why each flow has no more.
+    /// The reason why each flow has no larger rate.
     pub bottlenecks: Vec<Bottleneck>,
-    /// [`Solved`](Status::Solved), or [`Infeasible`](Status::Infeasible) if the `Fixed` flows
-    /// take more than there is: then the others have nothing.
+    /// The outcome: [`Solved`](Status::Solved), or [`Infeasible`](Status::Infeasible) if the
+    /// `Fixed` flows take more than there is. Then the other flows have nothing.
     pub status: Status,
     /// The distance of the rates from max-min fairness, computed from the problem alone.
     pub certificate: MaxMinCertificate,
 }
 
-/// Residuals of rates that are meant to be max-min fair: zero if they are.
+/// The residuals of rates that are meant to be max-min fair. They are zero if the rates are.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct MaxMinCertificate {
     /// Primal feasibility: the largest (y − c)⁺ / c.
     pub primal: f64,
-    /// The largest over the flows of what its best bottleneck lacks: the free part of the link,
-    /// or the part by which another flow there has more for its weight, whichever is larger.
+    /// The largest shortfall of a flow's best bottleneck. The shortfall is the free part of the
+    /// link, or the part by which another flow there has more per weight, whichever is larger.
     pub bottleneck: f64,
 }
 
 impl MaxMinCertificate {
-    /// Checks `rates` (one for each flow) against the problem.
+    /// Checks `rates` (one per flow) against the problem.
     ///
     /// # Errors
     ///
-    /// A demand that has no place in max-min fairness; see [`max_min`].
+    /// Fails for a demand that has no place in max-min fairness, as [`max_min`] does.
     ///
     /// # Panics
     ///
-    /// If there are not as many rates as flows.
+    /// Panics if there are not as many rates as flows.
     pub fn new(problem: &Problem, rates: &[f64]) -> Result<Self, ProblemError> {
         let shares = shares(problem)?;
         assert_eq!(rates.len(), shares.len(), "one rate for each flow");
@@ -96,12 +97,12 @@ impl MaxMinCertificate {
     }
 }
 
-/// The larger; infinite if the second is no number.
+/// Returns the larger residual, which is infinite if the second is no number.
 fn worse(a: f64, b: f64) -> f64 {
     if b.is_nan() { f64::INFINITY } else { a.max(b) }
 }
 
-/// A flow's weight and cap; a `Fixed` flow is at its cap from the start.
+/// The weight and the cap of a flow. A `Fixed` flow is at its cap from the start.
 #[derive(Clone, Copy)]
 struct Share {
     weight: f64,
@@ -138,9 +139,10 @@ fn shares(problem: &Problem) -> Result<Vec<Share>, ProblemError> {
 /// # Ok::<(), accord_solver::ProblemError>(())
 /// ```
 ///
+///
 /// # Errors
 ///
-/// A demand of another kind: its price response has no meaning here.
+/// Fails for a demand of another kind, because its price response has no meaning here.
 pub fn max_min(problem: &Problem) -> Result<MaxMin, ProblemError> {
     let shares = shares(problem)?;
     let mut filling = Filling::new(problem, &shares);
@@ -191,9 +193,9 @@ impl PartialOrd for Stop {
 /// The capacity of a link that is left for flows that still grow.
 #[derive(Clone, Copy, Default)]
 struct Room {
-    /// Rates of those that stopped.
+    /// The rates of the flows that stopped.
     taken: Sum,
-    /// Weights of those that grow, and how many they are.
+    /// The weights of the flows that grow, and their number.
     weight: Sum,
     growing: u32,
 }
@@ -252,7 +254,7 @@ impl<'a> Filling<'a> {
         }
     }
 
-    /// The level at which a link is full, if all its growing flows grow on.
+    /// Returns the level at which a link is full if all its growing flows grow on.
     fn level(&self, link: u32) -> f64 {
         let room = &self.rooms[link as usize];
         let capacity = self.problem.capacities()[link as usize];

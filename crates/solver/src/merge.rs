@@ -1,35 +1,35 @@
-//! The problem as the solver sees it: one row for each route, in an order that is kind to caches.
+//! The problem as the solver sees it: one row per route, in an order that is kind to caches.
 //!
-//! Flows of the same route see the same price, so their demands add exactly; weights of `Log`
-//! demands add to one number `[Har02 §V]`. Rows come in order of length, then of links:
-//! loops over rows of equal length have no branch to mispredict, and rows near each other touch
-//! links near each other. `Fixed` flows are gone, and their rates off the capacities.
+//! Flows of the same route see the same price, so their demands add exactly. Weights of `Log`
+//! demands add to one number `[Har02 §V]`. Rows are ordered by length, then by links. Loops over
+//! rows of equal length have no branch to mispredict, and rows near each other touch links near
+//! each other. `Fixed` flows are removed, and their rates are subtracted from the capacities.
 
 use crate::{Demand, Problem};
 use rayon::prelude::*;
 
-/// Rates above this multiple of the narrowest link of the route (of the largest possible rate,
-/// where links have highest prices) are cut off. No solution has them, and they make bad models.
-/// At 1 the cut would be at the solution of a flow alone on its link.
+/// The multiple of the narrowest link of a route (of the largest possible rate, if links have
+/// highest prices) above which its rates are cut off. No solution has such rates, and they make bad
+/// models. At 1 the cut would be at the solution of a flow alone on its link.
 const HEADROOM: f64 = 2.0;
 
-/// No price starts above this, so that those of a path have a sum.
+/// The highest price to start from, so that the prices of a path have a sum.
 const DEAREST: f64 = 1e300;
 
 pub(crate) struct Merged {
     pub rows: Rows,
-    /// Capacity left over by the `Fixed` flows, for each link.
+    /// The capacity left over by the `Fixed` flows, per link.
     pub capacities: Vec<f64>,
-    /// Σ w of the `Log` flows, for each row.
+    /// The sum Σ w of the `Log` flows, per row.
     pub weights: Vec<f64>,
     /// The price below which the `Log` flows of a row are cut off.
     pub knees: Vec<f64>,
-    /// Demands of the other flows with their row, in order of rows.
+    /// The demands of the other flows with their row, in order of rows.
     pub others: Vec<(u32, Bounded)>,
-    /// Highest price of each link.
+    /// The highest price of each link.
     pub price_limits: Vec<f64>,
-    /// The power of y/c in the update of a link's price when it moves alone: the smallest α of its
-    /// elastic flows, 1 for those that are not α-fair.
+    /// The power of y/c in the update of a link's price when it moves alone. It is the smallest α
+    /// of its elastic flows, with 1 for those that are not α-fair.
     pub stiffness: Vec<f64>,
 }
 
@@ -49,7 +49,8 @@ impl Merged {
         let left = routes.loads(&fixed).into_iter().zip(problem.capacities());
         let capacities = left
             .map(|(fixed, &capacity)| match capacity - fixed {
-                // No elastic flow crosses a full link, or the problem would be infeasible.
+                // No elastic flow crosses a full link, because the problem would then be
+                // infeasible.
                 left if left <= 0.0 => capacity,
                 left => left,
             })
@@ -70,7 +71,8 @@ impl Merged {
         for flow in order {
             let path = routes.path(flow as usize);
             if path != last {
-                // The same links in another order make another row: right, if not merged.
+                // The same links in another order make another row. This is right, although not
+                // merged.
                 merged.rows.push(path);
                 merged.weights.push(0.0);
                 last = path;
@@ -105,7 +107,7 @@ impl Merged {
         merged
     }
 
-    /// Prices to start from: what each row would spend if it had half of its narrowest link,
+    /// Returns prices to start from: the spending of each row if it had half of its narrowest link,
     /// spread evenly over its links. If all demands are `Log`, this meets c·p = Σ w.
     pub fn starting_prices(&self) -> Vec<f64> {
         struct Spread<'a>(&'a [f64], Vec<f64>);
@@ -150,7 +152,7 @@ fn stiffness(problem: &Problem) -> Vec<f64> {
             *stiffness = stiffness.min(alpha);
         }
     }
-    // Links of no elastic flow have no price to move.
+    // Links of no elastic flow have no price that moves.
     stiffness
         .iter_mut()
         .filter(|s| s.is_infinite())
@@ -158,7 +160,7 @@ fn stiffness(problem: &Problem) -> Vec<f64> {
     stiffness
 }
 
-/// The elastic flows by length of route, then by route.
+/// Returns the elastic flows by length of route, then by route.
 fn order(problem: &Problem) -> Vec<u32> {
     let routes = problem.routes();
     let mut keyed: Vec<(u64, u32)> = routes
@@ -167,7 +169,7 @@ fn order(problem: &Problem) -> Vec<u32> {
         .enumerate()
         .filter(|(_, (_, demand))| demand.is_elastic())
         .map(|(flow, (path, _))| {
-            // Enough of the order in one word to decide nearly every comparison.
+            // One word holds enough of the order to decide nearly every comparison.
             let length = path.len().min(0xffff) as u64;
             (length << 48 | u64::from(path[0]) << 16, flow as u32)
         })
@@ -205,8 +207,9 @@ impl Bounded {
         self.demand.rate(q).min(self.ceiling)
     }
 
-    /// The slope. At the ceiling there is none, which would leave Newton's model without
-    /// curvature: there it is that of the chord to where the flow fills its narrowest link.
+    /// Returns the slope. At the ceiling there is none, which would leave Newton's model without
+    /// curvature. There it is the slope of the chord to the point at which the flow fills its
+    /// narrowest link.
     pub fn slope(&self, q: f64) -> f64 {
         if q >= self.knee {
             return self.demand.slope(q);
@@ -215,7 +218,7 @@ impl Bounded {
         (self.ceiling - narrowest) / (self.demand.price(narrowest) - q)
     }
 
-    /// q·x half way between the least and the largest rate.
+    /// Returns q·x half way between the least and the largest rate.
     fn usual_spending(&self) -> f64 {
         let rate = 0.5 * (self.demand.least() + self.rate(0.0).min(self.ceiling / HEADROOM));
         rate * self.demand.price(rate)
@@ -227,17 +230,17 @@ impl Bounded {
     }
 }
 
-/// The links of each row, rows of equal length side by side.
+/// The links of each row, with rows of equal length side by side.
 #[derive(Default)]
 pub(crate) struct Rows {
     pub hops: Vec<u32>,
-    /// (length of the rows, how many), in order.
+    /// The blocks of rows in order: the length of the rows, and their number.
     pub blocks: Vec<(usize, usize)>,
 }
 
-/// Something to do with each row.
+/// A visitor of rows.
 pub(crate) trait Visit {
-    /// `row` is the number of the row, `links` are its links.
+    /// Visits row `row`, whose links are `links`.
     fn visit(&mut self, row: usize, links: &[u32]);
 }
 
@@ -291,7 +294,7 @@ impl Rows {
         parts
     }
 
-    /// The bounds on the rates of each row.
+    /// Returns the bounds on the rates of each row.
     fn most(&self, capacities: &[f64], price_limits: &[f64]) -> Vec<Most> {
         struct Visitor<'a>(&'a [f64], &'a [f64], Vec<Most>);
         impl Visit for Visitor<'_> {
@@ -320,13 +323,14 @@ impl Rows {
 /// The bounds on the rates of a row.
 struct Most {
     narrowest: f64,
-    /// Capacities and highest prices of the links, the narrowest first, if some may be overloaded.
+    /// The capacities and highest prices of the links, the narrowest first, if some may be
+    /// overloaded.
     overloadable: Vec<(f64, f64)>,
 }
 
 impl Most {
-    /// The largest rate that a solution can have, of a flow with this demand: all links that are
-    /// narrower than it are overloaded, and so at their highest price.
+    /// Returns the largest rate that a solution can have for a flow with this demand. All links
+    /// that are narrower than this rate are overloaded, and so at their highest price.
     fn rate(&self, demand: impl Fn(f64) -> f64) -> f64 {
         let (mut most, mut price) = (self.narrowest, 0.0);
         for (capacity, limit) in &self.overloadable {
@@ -346,7 +350,7 @@ impl Most {
     }
 }
 
-/// Some of the rows, one after the other.
+/// A part of the rows, one after the other.
 pub(crate) struct Part<'a> {
     pub first_row: usize,
     pub rows: usize,
@@ -355,8 +359,8 @@ pub(crate) struct Part<'a> {
 }
 
 impl Part<'_> {
-    /// Visits the rows in order, numbered from 0 in each part. For the usual lengths the compiler
-    /// knows the length.
+    /// Visits the rows in order, numbered from 0 in each part. For the usual lengths the length is
+    /// a constant for the compiler.
     #[inline(always)]
     pub fn visit(&self, visitor: &mut impl Visit) {
         let (mut rest, mut row) = (self.hops, 0);

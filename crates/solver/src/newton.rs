@@ -1,28 +1,27 @@
 //! The solver: Newton's method on the dual, with an active set on p ≥ 0.
 //!
-//! Minimises D(p) over p ≥ 0 `[Low02 eq. 8]`, which shares the capacities out as
-//! `[Xia05 eq. 13]`. The gradient projection of `[Low02 eqs. 11-12]` has the same solution and is
-//! the model of what the network does; it needs too many steps to be the method.
+//! Minimises D(p) over p ≥ 0 `[Low02 eq. 8]`, which shares the capacities as in `[Xia05 eq. 13]`.
+//! The gradient projection of `[Low02 eqs. 11-12]` has the same solution and models what the
+//! network does. It needs too many steps to be the method here.
 //!
-//! 1. *Warm-up*: p ← p·(y/c)^α, some times, α the smallest of the link's flows (1 if not α-fair):
-//!    what meets c at once on a link alone. If all demands are `Log` this is the EM iteration of
-//!    a mixture (it keeps c·p = W and never raises D); otherwise just a good guess.
-//! 2. *Active set* (Bertsekas' two-metric projection): a link with capacity to spare whose price
-//!    a scaled gradient step would take to zero is pinned to zero, likewise an overloaded one to
-//!    its highest price; the rest moves by Newton.
-//! 3. *Direction*: (R·X·Rᵀ + λ·diag)·d = y − c on the other links, X = diag(−dx/dq), that is
-//!    diag(x²/w) for `Log`; by conjugate gradients, as exactly as the residual deserves.
-//!    At the kinks of a demand X takes one of the slopes beside it (semismooth Newton).
-//! 4. *Line search* along the projection of p + α·d on the bounds of p, on the difference of D. If the full
-//!    step fails, those links are pinned too that it would take outside, and the others are told
-//!    to make up for them; nearly redundant links need this. Only then is the step shortened.
-//! 5. *Polish*: two steps of the warm-up while some link is overloaded by more than 1 %. They
-//!    mend at once the few short routes whose price the quadratic model has got badly wrong.
+//! 1. *Warm-up*: p ← p·(y/c)^α, some times, where α is the smallest of the link's flows (1 if not
+//!    α-fair). On a link alone this meets c at once. If all demands are `Log` this is the EM iteration
+//!    of a mixture, which keeps c·p = W and never raises D. Otherwise it is just a good guess.
+//! 2. *Active set* (Bertsekas' two-metric projection): a link with capacity to spare is pinned to price
+//!    zero if a scaled gradient step would take its price there. Likewise an overloaded link is pinned
+//!    to its highest price. The other links move by Newton.
+//! 3. *Direction*: (R·X·Rᵀ + λ·diag)·d = y − c on the other links, with X = diag(−dx/dq), which is
+//!    diag(x²/w) for `Log`. Conjugate gradients solve it as exactly as the residual deserves. At the
+//!    kinks of a demand X takes one of the slopes beside it (semismooth Newton).
+//! 4. *Line search* along the projection of p + α·d on the bounds of p, on the difference of D. If the
+//!    full step fails, the links that it would take outside are pinned, too, and the direction of the
+//!    others is corrected for them. Nearly redundant links need this. Only then is the step shortened.
+//! 5. *Polish*: two steps of the warm-up while some link is overloaded by more than 1 %. They mend at
+//!    once the few short routes whose price the quadratic model has very wrong.
+//! 6. *Single links*: [`sweep`], if that ends without a solution and a demand is stiff (α > 1).
 //!
-//! 6. Where that ends without a solution and a demand is stiff (α > 1): single links, [`sweep`].
-//!
-//! It stops when [`Certificate::worst`] of the problem as it was given is within the tolerance.
-//! The constants below were tuned on random networks of 10³ to 10⁶ flows, and are not critical:
+//! The solver stops when [`Certificate::worst`] of the original problem is within the tolerance.
+//! The constants below were tuned on random networks of 10³ to 10⁶ flows. They are not critical:
 //! three times more or less of warm-up, damping or looseness changed the time by a third at most.
 
 use crate::dual::{Dual, Link, Point};
@@ -32,39 +31,40 @@ use crate::system::System;
 use crate::{Certificate, Demand, Problem, Progress, Settings, Solution, Status};
 use std::ops::ControlFlow;
 
-/// Multiplicative steps before the first Newton step.
+/// The multiplicative steps before the first Newton step.
 const WARM_UP: usize = 12;
-/// Multiplicative steps after a Newton step, and the relative overload that calls for them.
+/// The multiplicative steps after a Newton step, and the relative overload that calls for them.
 const POLISH: usize = 2;
 const POLISH_ABOVE: f64 = 0.01;
-/// Levenberg's λ is this part of the residual, within bounds.
+/// The part of the residual that Levenberg's λ is, within bounds.
 const DAMPING: f64 = 0.1;
 const DAMPING_BOUNDS: (f64, f64) = (1e-13, 0.05);
-/// λ is also multiplied by a boost that falls with each full step and rises with each other one,
-/// so that directions of little curvature are not damped for good. Above the upper bound the
-/// solver gives up.
+/// The bounds of the boost that also multiplies λ. The boost falls with each full step and rises
+/// with each other one, so that directions of little curvature are not damped for good. Above the
+/// upper bound the solver gives up.
 const LEAST_BOOST: f64 = 1e-6;
 const LARGEST_BOOST: f64 = 1e8;
-/// Conjugate gradients stop at residual^¾, at most this...
+/// The largest tolerance of conjugate gradients, which stop at residual^¾ ...
 const LOOSEST: f64 = 0.1;
-/// ...and never below what takes the residual to this part of the tolerance.
+/// ... and the part of the solver's tolerance below which they never take the residual.
 const LAST_STEP: f64 = 0.1;
-/// Part of the predicted decrease that a step must achieve (Armijo).
+/// The part of the predicted decrease that a step must achieve (Armijo).
 const SUFFICIENT: f64 = 1e-4;
 const HALVINGS: usize = 30;
-/// How often a step that fails at full length is tried with more links pinned before it is
-/// shortened.
+/// The number of times that a step which fails at full length is tried with more links pinned
+/// before it is shortened.
 const PINNINGS: usize = 8;
-/// Relative changes of D below this are rounding, and prove nothing.
+/// The relative change of D below which it is rounding and proves nothing.
 const ROUNDING: f64 = 1e-15;
-/// Newton steps allowed after the residuals over all links are within the tolerance, for those of
-/// single links to follow; and rounds over single links that make nothing better.
+/// The Newton steps allowed after the residuals over all links are within the tolerance, for those
+/// of single links to follow. It is also the number of rounds over single links that may improve
+/// nothing.
 const PATIENCE: usize = 8;
 
 /// Finds the rates and prices of the equilibrium.
 ///
-/// The result depends on the problem and the settings only. Time grows with the hops of all
-/// routes times some hundred passes; memory is about 50 bytes a route, 4 a hop, 140 a link.
+/// The result depends on the problem and the settings only. Time grows with the hops of all routes
+/// times some hundred passes. Memory is about 50 bytes per route, 4 per hop and 140 per link.
 ///
 /// ```
 /// use accord_theory::{Demand, Problem, Routes, Settings, Status, solve};
@@ -85,8 +85,9 @@ pub fn solve(problem: &Problem, settings: &Settings) -> Solution {
     solve_watched(problem, settings, &mut |_| ControlFlow::Continue(()))
 }
 
-/// As [`solve`], and tells `watch` before each Newton step how far it is. On `Break` it ends with
-/// what it has, as [`Status::NotConverged`] unless that happens to do.
+/// Does the same as [`solve`], and tells `watch` before each Newton step how far it is. On `Break`
+/// it returns what it has. The status is then [`Status::NotConverged`] unless that happens to be a
+/// solution.
 pub fn solve_watched(
     problem: &Problem,
     settings: &Settings,
@@ -119,7 +120,7 @@ fn finish(
     }
 }
 
-/// Residuals over all links.
+/// The residuals over all links.
 struct Residuals {
     /// Σ |p·(c − y)| / Σ p·y, plus the overload.
     total: f64,
@@ -129,7 +130,8 @@ struct Residuals {
     spending: f64,
 }
 
-/// The price of a link after a multiplicative step; the same where that would be no number.
+/// Returns the price of a link after a multiplicative step, or the old price if the new one would
+/// be no number.
 fn multiplied(merged: &Merged, links: &[Link], link: usize, price: f64) -> f64 {
     let overload = links[link].load / merged.capacities[link];
     let factor = match merged.stiffness[link] {
@@ -147,12 +149,12 @@ struct Solver<'a> {
     settings: &'a Settings,
     merged: &'a Merged,
     dual: Dual<'a>,
-    /// Where the solver is, and where it might go.
+    /// The present point, and the one that a step may lead to.
     at: Point,
     trial: Point,
     start: Vec<f64>,
     system: System,
-    /// Newton's, and those of conjugate gradients.
+    /// The numbers of Newton steps and of conjugate gradient steps.
     steps: (usize, usize),
 }
 
@@ -211,8 +213,8 @@ impl<'a> Solver<'a> {
         }
     }
 
-    /// `found`, which Newton's method could not solve, with its prices mended link by link as long
-    /// as that makes it better.
+    /// Mends the prices of `found`, which Newton's method could not solve, link by link as long as
+    /// that improves them.
     fn swept(
         mut self,
         found: Solution,
@@ -253,7 +255,8 @@ impl<'a> Solver<'a> {
         self.dual.evaluate(&mut self.at, None);
     }
 
-    /// (p, c, y) of each link; at its highest price one that is overloaded counts as full.
+    /// Returns (p, c, y) of each link. A link that is overloaded at its highest price counts as
+    /// full.
     fn links<'b>(&'b self, at: &'b Point) -> impl Iterator<Item = (f64, f64, f64)> + 'b {
         let loads = at.links.iter().map(|link| link.load);
         let priced = at.prices.iter().zip(&self.merged.capacities);
@@ -284,7 +287,8 @@ impl<'a> Solver<'a> {
         }
     }
 
-    /// One Newton step; how many lengths of it were tried, nothing if none was any good.
+    /// Makes one Newton step. Returns the number of lengths that were tried, or `None` if none was
+    /// any good.
     fn step(&mut self, residuals: &Residuals, boost: f64) -> Option<usize> {
         let (least, most) = DAMPING_BOUNDS;
         let lambda = boost * (DAMPING * residuals.total).clamp(least, most);
@@ -326,7 +330,7 @@ impl<'a> Solver<'a> {
         }
         let change = self.dual.evaluate(&mut self.trial, Some(&self.at));
         let falls = predicted < 0.0 && change <= SUFFICIENT * predicted;
-        // D cannot tell of links that have next to nothing of all spending; their loads can.
+        // D does not show links that have next to nothing of all spending. Their loads do.
         let moved = falls
             || predicted.abs() <= ROUNDING * residuals.spending
                 && self.residuals(&self.trial).overload <= residuals.total.max(POLISH_ABOVE);
@@ -353,7 +357,7 @@ impl<'a> Solver<'a> {
         }
     }
 
-    /// The solution as it stands.
+    /// Returns the solution as it stands.
     fn solution(&self) -> Solution {
         let prices = self.at.prices.clone();
         let path_prices = self.problem.routes().path_prices(&prices);

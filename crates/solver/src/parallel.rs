@@ -1,21 +1,21 @@
-//! Sums over rows, on all cores. The result does not depend on how many there are: rows are cut
-//! into parts by the size of the problem alone, and the parts' sums are added in order.
+//! Sums over rows, on all cores. The result does not depend on the number of cores. Rows are cut
+//! into parts by the size of the problem alone, and the sums of the parts are added in order.
 
 use crate::merge::{Part, Rows};
 use rayon::prelude::*;
 use std::ops::AddAssign;
 
-/// Fewer hops than this are not worth the handing over.
+/// The fewest hops that are worth handing over to other cores.
 const LEAST_HOPS: usize = 1 << 17;
-/// Each part has sums of its own for all links, to be cleared and added: worth it if it has so
-/// many hops for each link.
+/// The fewest hops per link that are worth a part. Each part has sums of its own for all links,
+/// which have to be cleared and added.
 const HOPS_PER_LINK: usize = 2;
-/// Parts at most.
+/// The most parts.
 const MOST_PARTS: usize = 16;
-/// Links whose sums are added at a time.
+/// The number of links whose sums are added at a time.
 const CHUNK: usize = 1 << 13;
 
-/// The number of parts to cut `hops` hops over `links` links into.
+/// Returns the number of parts to cut `hops` hops over `links` links into.
 pub(crate) fn part_count(hops: usize, links: usize) -> usize {
     if hops < LEAST_HOPS {
         return 1;
@@ -23,13 +23,13 @@ pub(crate) fn part_count(hops: usize, links: usize) -> usize {
     (hops / (HOPS_PER_LINK * links.max(1))).clamp(1, MOST_PARTS)
 }
 
-/// The parts of `rows` over `links` links.
+/// Returns the parts of `rows` over `links` links.
 pub(crate) fn parts(rows: &Rows, links: usize) -> Vec<Part<'_>> {
     rows.parts(part_count(rows.hops.len(), links))
 }
 
-/// Lets `work` add each of `parts` to sums for all links that start at zero; leaves their sum in
-/// `out`, and gives what `work` gave, in order. `scratch` is kept between calls.
+/// Lets `work` add each of `parts` to sums for all links that start at zero. Leaves the total in
+/// `out`, and returns the results of `work`, in order. `scratch` is kept between calls.
 pub(crate) fn scatter<P, T, R>(
     parts: Vec<P>,
     out: &mut [T],
@@ -68,7 +68,7 @@ where
     results
 }
 
-/// Cuts a slice with one value for each row as `parts` are cut.
+/// Cuts a slice with one value per row as `parts` are cut.
 pub(crate) fn cut<'a, T>(parts: &[Part], mut values: &'a mut [T]) -> Vec<&'a mut [T]> {
     let mut pieces = Vec::with_capacity(parts.len());
     for part in parts {

@@ -2,10 +2,10 @@
 
 use crate::{Demand, ProblemError, Routes, Status};
 
-/// A network whose capacity is shared out by prices `[Xia05 eq. 13]`, `[Low02 eqs. 4-5]`.
+/// A network whose capacity is shared by prices `[Xia05 eq. 13]`, `[Low02 eqs. 4-5]`.
 ///
-/// Units are the caller's, as long as they agree: capacities and rates in one unit (say bit/s),
-/// weights in that unit times the unit of the price. With weights in bits of accumulation and
+/// Units are the caller's, as long as they agree: capacities and rates have one unit (say bit/s),
+/// and weights have that unit times the unit of the price. With weights in bits of accumulation and
 /// rates in bit/s, prices are queuing delays in seconds `[Low02 eq. 21]`.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Problem {
@@ -16,12 +16,12 @@ pub struct Problem {
 }
 
 impl Problem {
-    /// A problem with one capacity for each link and one demand for each flow of `routes`.
+    /// Creates a problem with one capacity per link and one demand per flow of `routes`.
     ///
     /// # Errors
     ///
-    /// A count that does not match, a capacity that is not positive and finite, or a parameter
-    /// of a demand that is out of range.
+    /// Fails for a count that does not match, a capacity that is not positive and finite, or a
+    /// parameter of a demand that is out of range.
     pub fn new(
         routes: Routes,
         capacities: Vec<f64>,
@@ -52,16 +52,17 @@ impl Problem {
         })
     }
 
-    /// The same with a highest price P for each link; infinite where there is none.
+    /// Returns the same problem with a highest price P per link, which is infinite for a link
+    /// without one.
     ///
-    /// With delays for prices, P = B/c is the delay of a full buffer `[Har02 eq. 17]`. A link at
-    /// its limit may be overloaded, and loses what does not fit: the problem is then
-    /// max Σ U(x) − Σ P·z subject to R·x ≤ c + z, z ≥ 0, with z what is lost. Its dual is the
-    /// one without limits on 0 ≤ p ≤ P, so rates are as unique as they were.
+    /// With delays as prices, P = B/c is the delay of a full buffer `[Har02 eq. 17]`. A link at its
+    /// limit may be overloaded, and loses what does not fit. The problem is then max Σ U(x) − Σ P·z
+    /// subject to R·x ≤ c + z, z ≥ 0, where z is what is lost. Its dual is the one without limits
+    /// on 0 ≤ p ≤ P, so rates are as unique as they were.
     ///
     /// # Errors
     ///
-    /// A count that does not match, or a limit that is not positive.
+    /// Fails for a count that does not match, or a limit that is not positive.
     pub fn with_price_limits(mut self, limits: Vec<f64>) -> Result<Self, ProblemError> {
         let links = self.routes.links();
         if limits.len() != links {
@@ -77,7 +78,7 @@ impl Problem {
         Ok(self)
     }
 
-    /// Highest price of each link.
+    /// The highest price of each link.
     pub fn price_limits(&self) -> &[f64] {
         &self.price_limits
     }
@@ -87,19 +88,19 @@ impl Problem {
         &self.routes
     }
 
-    /// Capacity of each link.
+    /// The capacity of each link.
     pub fn capacities(&self) -> &[f64] {
         &self.capacities
     }
 
-    /// Demand of each flow.
+    /// The demand of each flow.
     pub fn demands(&self) -> &[Demand] {
         &self.demands
     }
 
-    /// What the flows of each link insist on whatever the price: Σ over the link of
-    /// [`Demand::least`], and whether any of them needs more than that. On a link with a highest
-    /// price only those insist that do not respond at all.
+    /// Returns the rate that the flows of each link insist on whatever the price, which is the sum
+    /// of [`Demand::least`] over the link, and whether any of them needs more than that. On a link
+    /// with a highest price only flows that do not respond at all insist.
     pub(crate) fn insisted(&self) -> (Vec<f64>, Vec<bool>) {
         let mut load = vec![0.0; self.routes.links()];
         let mut elastic = vec![false; self.routes.links()];
@@ -116,9 +117,9 @@ impl Problem {
         (load, elastic)
     }
 
-    /// The link that cannot give what is insisted on, if there is one `[Har02 eq. 15]`.
+    /// Returns the link that cannot give what is insisted on, if there is one `[Har02 eq. 15]`.
     ///
-    /// This is the only way to be infeasible: if every link has something left over for the flows
+    /// This is the only way to be infeasible. If every link has something left over for the flows
     /// that want more than they insist on, then there are rates strictly within all capacities.
     pub(crate) fn oversubscribed(&self) -> Option<Status> {
         let (insisted, elastic) = self.insisted();

@@ -1,7 +1,7 @@
 //! The rows of R restricted to the links that are free to move.
 //!
-//! Conjugate gradients pass over them some dozen times, so it pays to leave the pinned links out
-//! once: fewer hops, fewer links, and rows of equal length side by side again.
+//! Conjugate gradients pass over these rows some dozen times. So it pays to leave the pinned links
+//! out once: there are fewer hops and fewer links, and rows of equal length are side by side again.
 
 use crate::dual::Multiply;
 use crate::merge::{Rows, Visit};
@@ -11,7 +11,7 @@ use rayon::prelude::*;
 /// The number of a link that is not free.
 const PINNED: u32 = u32::MAX;
 
-/// Rows of free links, renumbered from 0 in order, with their slopes.
+/// The rows of free links, renumbered from 0 in order, with their slopes.
 #[derive(Default)]
 pub(crate) struct Reduced {
     rows: Rows,
@@ -95,7 +95,7 @@ impl Reduced {
         });
     }
 
-    /// out = R·diag(slopes)·Rᵀ·v, on the free links.
+    /// Sets out = R·diag(slopes)·Rᵀ·v, on the free links.
     pub fn multiply(&mut self, v: &[f64], out: &mut [f64]) {
         let parts = parts(&self.rows, self.free.len());
         let slopes = &self.slopes;
@@ -106,7 +106,7 @@ impl Reduced {
     }
 }
 
-/// Counts rows by how many free links they have.
+/// Counts rows by their number of free links.
 struct Count<'a> {
     number: &'a [u32],
     rows: Vec<usize>,
@@ -126,7 +126,7 @@ impl Visit for Count<'_> {
     }
 }
 
-/// Where the next rows of one length go.
+/// The places for the next rows of one length.
 #[derive(Default)]
 struct Places<'a> {
     slopes: &'a mut [f64],
@@ -136,7 +136,7 @@ struct Places<'a> {
 /// Puts rows and slopes in their places.
 struct Place<'a> {
     number: &'a [u32],
-    /// For each length.
+    /// The places, per length.
     places: Vec<Places<'a>>,
     slopes: &'a [f64],
 }

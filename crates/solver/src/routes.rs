@@ -1,8 +1,8 @@
-//! Which flow crosses which links: the routing matrix R of `[Low02 eq. 5]` and
-//! `[Xia05 eq. 13]`, compressed.
+//! The links that each flow crosses: the routing matrix R of `[Low02 eq. 5]` and `[Xia05 eq. 13]`,
+//! compressed.
 //!
-//! R has one row for each flow and only ones for values, so a row is the list of its links.
-//! Indices are 32 bits wide: the solver is bound by memory, and this is half of the traffic.
+//! R has one row per flow and only ones for values, so a row is the list of its links. Indices are
+//! 32 bits wide, because the solver is bound by memory, and this is half of the traffic.
 
 use crate::ProblemError;
 
@@ -17,12 +17,12 @@ pub struct Routes {
 }
 
 impl Routes {
-    /// One path for each flow, over links `0..links`.
+    /// Creates a table with one path per flow, over links `0..links`.
     ///
     /// # Errors
     ///
-    /// No flow, no link, a path without a link, a link that does not exist or comes twice in a
-    /// path, or more than 2³² − 1 flows, links or hops.
+    /// Fails for no flow, no link, a path without a link, a link that does not exist or comes twice
+    /// in a path, or more than 2³² − 1 flows, links or hops.
     pub fn new<I>(links: usize, paths: I) -> Result<Self, ProblemError>
     where
         I: IntoIterator,
@@ -37,12 +37,12 @@ impl Routes {
         Self::from_compressed(links, offsets, hops)
     }
 
-    /// The table as it is stored: flow `i` crosses `hops[offsets[i]..offsets[i + 1]]`.
+    /// Creates a table from its stored form: flow `i` crosses `hops[offsets[i]..offsets[i + 1]]`.
     ///
     /// # Errors
     ///
-    /// Those of [`Routes::new`], and offsets that do not start at 0, decrease, or do not end at
-    /// the number of hops.
+    /// Fails as [`Routes::new`] does, and for offsets that do not start at 0, that decrease, or
+    /// that do not end at the number of hops.
     pub fn from_compressed(
         links: usize,
         offsets: Vec<u32>,
@@ -68,7 +68,7 @@ impl Routes {
         Ok(routes)
     }
 
-    /// Every path has a link, every link exists, none comes twice.
+    /// Checks that every path has a link, that every link exists and that none comes twice.
     fn check(&self) -> Result<(), ProblemError> {
         let mut last_flow = vec![u32::MAX; self.links()];
         for (flow, path) in self.iter().enumerate() {
@@ -104,23 +104,24 @@ impl Routes {
         self.hops.len()
     }
 
-    /// The links that `flow` crosses.
+    /// Returns the links that `flow` crosses.
     ///
     /// # Panics
     ///
-    /// If there is no such flow.
+    /// Panics if there is no such flow.
     pub fn path(&self, flow: usize) -> &[u32] {
         &self.hops[self.offsets[flow] as usize..self.offsets[flow + 1] as usize]
     }
 
-    /// The path of each flow, in order.
+    /// Returns the path of each flow, in order.
     pub fn iter(&self) -> impl ExactSizeIterator<Item = &[u32]> {
         self.offsets
             .windows(2)
             .map(|pair| &self.hops[pair[0] as usize..pair[1] as usize])
     }
 
-    /// Load of each link, y = R·x `[Low02 eq. 5]`, in the unit of `rates` (one for each flow).
+    /// Returns the load of each link, y = R·x `[Low02 eq. 5]`, in the unit of `rates` (one per
+    /// flow).
     pub fn loads(&self, rates: &[f64]) -> Vec<f64> {
         let mut loads = vec![0.0; self.links()];
         for (path, rate) in self.iter().zip(rates) {
@@ -131,7 +132,8 @@ impl Routes {
         loads
     }
 
-    /// Price of each path, q = Rᵀ·p `[Low02 eq. 10]`, in the unit of `prices` (one for each link).
+    /// Returns the price of each path, q = Rᵀ·p `[Low02 eq. 10]`, in the unit of `prices` (one per
+    /// link).
     pub fn path_prices(&self, prices: &[f64]) -> Vec<f64> {
         self.iter()
             .map(|path| path.iter().map(|&link| prices[link as usize]).sum())
@@ -139,7 +141,7 @@ impl Routes {
     }
 }
 
-/// A count that fits 32 bits, the largest value being kept free as a marker.
+/// Returns a count that fits 32 bits. The largest value is kept free as a marker.
 fn index(count: usize, what: &'static str) -> Result<u32, ProblemError> {
     match u32::try_from(count) {
         Ok(small) if small < u32::MAX => Ok(small),

@@ -2,13 +2,13 @@
 
 use crate::{Certificate, Status};
 
-/// Tolerance and limits of the solver.
+/// The tolerance and the limits of the solver.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Settings {
     /// The largest residual ([`Certificate::worst`]) with which a solution counts as solved, as a
-    /// fraction; default 1e-12. Rounding alone makes about 1e-15.
+    /// fraction. The default is 1e-12. Rounding alone makes about 1e-15.
     pub tolerance: f64,
-    /// The largest number of Newton steps; default 100. Ten to twenty are usual.
+    /// The largest number of Newton steps. The default is 100, and ten to twenty are usual.
     pub max_iterations: usize,
 }
 
@@ -24,26 +24,26 @@ impl Default for Settings {
 /// The progress of the solver.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Progress {
-    /// Newton steps done.
+    /// The number of Newton steps done.
     pub iterations: usize,
-    /// The relative residual over all links: from about 1 at the start to the tolerance, ever
-    /// faster.
+    /// The relative residual over all links. It falls from about 1 at the start to the tolerance,
+    /// ever faster.
     pub residual: f64,
 }
 
 /// The rates and prices of an equilibrium.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Solution {
-    /// x, for each flow: its demand at the price of its path.
+    /// The rate x of each flow: its demand at the price of its path.
     pub rates: Vec<f64>,
-    /// p ≥ 0, for each link.
+    /// The price p ≥ 0 of each link.
     pub prices: Vec<f64>,
     /// The outcome.
     pub status: Status,
     /// The distance of rates and prices from the optimum, computed from the problem alone.
     pub certificate: Certificate,
-    /// Newton steps done.
+    /// The number of Newton steps done.
     pub iterations: usize,
-    /// Conjugate gradient steps done within them.
+    /// The number of conjugate gradient steps done within them.
     pub inner_iterations: usize,
 }

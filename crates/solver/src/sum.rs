@@ -1,7 +1,7 @@
-//! Sums that do not lose what they round off: the certificate's loads of a million flows.
+//! Sums without rounding loss, for the certificate's loads of a million flows.
 
-/// A sum as a value and what was rounded off it (Knuth, Neumaier): after n additions the two
-/// together are within n²·2⁻¹⁰⁶ of the sum of the magnitudes.
+/// A sum as a value and the part that was rounded off it (Knuth, Neumaier). After n additions the
+/// two together are within n²·2⁻¹⁰⁶ of the sum of the magnitudes.
 #[derive(Clone, Copy, Default)]
 pub(crate) struct Sum {
     value: f64,
@@ -21,7 +21,7 @@ impl Sum {
         self.value + self.rest
     }
 
-    /// `from` − the sum, to a relative 2⁻⁵² of the difference (and n²·2⁻¹⁰⁶ of the sum).
+    /// Returns `from` less the sum, to a relative 2⁻⁵² of the difference (and n²·2⁻¹⁰⁶ of the sum).
     pub fn taken_from(&self, from: f64) -> f64 {
         let difference = from - self.value;
         let part = difference - from;

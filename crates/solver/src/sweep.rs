@@ -1,21 +1,21 @@
-//! Finds prices link by link, where prices differ by more orders of magnitude than numbers have
-//! digits.
+//! Finds prices link by link, for problems whose prices differ by more orders of magnitude than
+//! numbers have digits.
 //!
-//! With large α a cheap link may have 10⁻²² of all spending, so the dual function cannot tell
-//! whether its price is right, and Newton's line search uses that function. Its load can
-//! tell. Every link in turn, the dearest first, gets the price at which its load is its capacity,
-//! the others being as they are (Gauss and Seidel's method on R·x(p) = c). Its price moves the
-//! loads of dearer links by next to nothing, so that the equations are nearly triangular in
-//! this order, and few rounds do.
+//! With large α a cheap link may have 10⁻²² of all spending. The dual function then cannot tell
+//! whether the price of that link is right, and Newton's line search uses that function. The load
+//! of the link can tell. Each link in turn, the dearest first, gets the price at which its load is
+//! its capacity, while the other prices stay (Gauss and Seidel's method on R·x(p) = c). The price
+//! of a link moves the loads of dearer links by next to nothing. So the equations are nearly
+//! triangular in this order, and few rounds suffice.
 
 use crate::Problem;
 
-/// Relative error of a load that is good enough to go on.
+/// The relative error at which a load is exact enough to go on.
 const EXACT: f64 = 1e-15;
-/// Evaluations for one link.
+/// The most evaluations for one link.
 const TRIES: usize = 80;
 
-/// One round over all links.
+/// Makes one round over all links.
 pub(crate) fn sweep(problem: &Problem, users: &[Vec<u32>], prices: &mut [f64]) {
     let mut order: Vec<usize> = (0..prices.len()).collect();
     order.sort_by(|&a, &b| prices[b].total_cmp(&prices[a]));
@@ -24,7 +24,7 @@ pub(crate) fn sweep(problem: &Problem, users: &[Vec<u32>], prices: &mut [f64]) {
     }
 }
 
-/// The flows of each link.
+/// Returns the flows of each link.
 pub(crate) fn users(problem: &Problem) -> Vec<Vec<u32>> {
     let mut users = vec![Vec::new(); problem.routes().links()];
     for (flow, path) in problem.routes().iter().enumerate() {
@@ -35,7 +35,7 @@ pub(crate) fn users(problem: &Problem) -> Vec<Vec<u32>> {
     users
 }
 
-/// The price at which the flows of a link load it fully, or zero if they never do.
+/// Returns the price at which the flows of a link load it fully, or zero if they never do.
 fn settled(problem: &Problem, users: &[u32], prices: &[f64], link: usize) -> f64 {
     let (capacity, limit) = (problem.capacities()[link], problem.price_limits()[link]);
     let others: Vec<f64> = (users.iter())
@@ -47,7 +47,7 @@ fn settled(problem: &Problem, users: &[u32], prices: &[f64], link: usize) -> f64
         })
         .collect();
     let demands = problem.demands();
-    // The logarithm of the overload at a price; it falls.
+    // The logarithm of the overload falls with the price.
     let over = |price: f64| {
         let loads = users.iter().zip(&others);
         let load: f64 = loads
@@ -87,7 +87,7 @@ fn settled(problem: &Problem, users: &[u32], prices: &[f64], link: usize) -> f64
         }
         below = at(high);
     }
-    // Regula falsi, of which an end that stays has its value halved (Illinois).
+    // The root is found by regula falsi. An end that stays has its value halved (Illinois).
     let mut u = low;
     for _ in 0..TRIES {
         u = match (above - below).is_finite() {

@@ -4,17 +4,18 @@ use crate::cg::ConjugateGradients;
 use crate::dual::{Dual, Point};
 use crate::reduced::Reduced;
 
-/// Conjugate gradient steps at most; the direction is then good enough to go on from.
+/// The most conjugate gradient steps. The direction is then good enough to go on from.
 const INNER_STEPS: usize = 500;
 
-/// (R·X·Rᵀ + damping)·d = y − c on the free links; the pinned ones go to their bound.
+/// The system (R·X·Rᵀ + damping)·d = y − c on the free links. The prices of the pinned links go to
+/// their bound.
 #[derive(Default)]
 pub(crate) struct System {
-    /// d, for each link.
+    /// The direction d, per link.
     pub direction: Vec<f64>,
-    /// For each link.
+    /// The equations, per link.
     equations: Vec<Equation>,
-    /// The matrix, and the rest for each of the free links.
+    /// The matrix, and the other vectors per free link.
     matrix: Reduced,
     damping: Vec<f64>,
     inverse_diagonal: Vec<f64>,
@@ -24,7 +25,7 @@ pub(crate) struct System {
 
 #[derive(Clone, Copy, Default)]
 struct Equation {
-    /// Where the price goes if it is not free: to zero or to its limit.
+    /// The price that a pinned link goes to: zero or its limit. It is `None` for a free link.
     pinned: Option<f64>,
     rhs: f64,
     damping: f64,
@@ -33,8 +34,9 @@ struct Equation {
 impl System {
     /// Sets the system up at a point, with Levenberg's `lambda`.
     ///
-    /// Pins the links with capacity to spare whose price a scaled gradient step would take to
-    /// zero, and the overloaded ones whose price it would take to its limit. `usual_prices` say what a price is like where there is no curvature to say so.
+    /// Pins the links with capacity to spare whose price a scaled gradient step would take to zero,
+    /// and the overloaded ones whose price it would take to its limit. `usual_prices` are the sizes
+    /// of prices for links without curvature.
     pub fn set_up(&mut self, dual: &Dual, at: &Point, usual_prices: &[f64], lambda: f64) {
         self.equations.clear();
         self.equations
@@ -42,11 +44,12 @@ impl System {
                 let (price, curvature) = (at.prices[l], at.links[l].curvature);
                 let capacity = dual.capacities()[l];
                 let spare = capacity - at.links[l].load;
-                // Where all flows of a link are at a cap there is no curvature; a demand w/q that
-                // fills the link would have c/p.
+                // If all flows of a link are at a cap there is no curvature. A demand w/q that
+                // fills the link would have the curvature c/p.
                 let usual = capacity / price.max(*usual_price);
                 let limit = dual.price_limits()[l];
-                // What moves by a power of y/c has its slope times that power for a scale.
+                // For a price that moves by a power of y/c, the scale is the slope times that
+                // power.
                 let likely = dual.stiffness()[l] * curvature;
                 let pinned = if spare > 0.0 && price * likely <= spare {
                     Some(0.0)
@@ -63,8 +66,9 @@ impl System {
             }));
     }
 
-    /// Pins all free links whose price the direction would take out of its bounds as well, and
-    /// lets the others know where the prices of all pinned links will be. False if there is none.
+    /// Also pins all free links whose price the direction would take out of its bounds, and
+    /// corrects the equations of the other links for the prices of all pinned links. Returns false
+    /// if there is none.
     pub fn pin_outside(&mut self, dual: &Dual, at: &Point) -> bool {
         let mut any = false;
         for (l, equation) in self.equations.iter_mut().enumerate() {
@@ -86,7 +90,7 @@ impl System {
         any
     }
 
-    /// Solves for the direction, to a part of the residual; how many inner steps it took.
+    /// Solves for the direction, to a part of the residual. Returns the number of inner steps.
     pub fn solve(&mut self, dual: &Dual, at: &Point, tolerance: f64) -> usize {
         let Self {
             direction,

@@ -1,41 +1,43 @@
 //! BAT and CLCC in equilibrium: the rates of aggregates for given decrease factors, the rates that
 //! they should get, and the gains for which the closed loop converges.
 //!
-//! **Rates for given factors.** In Δt without bandwidth left BAT takes D_i·O_i·f_i from the rate of
-//! an aggregate, with bandwidth left it adds C_i·B̄·O_i [Ple03 eq. 1]. Where both balance,
-//! f_i ∝ C_i/D_i with the same factor for all, whatever they offer: the rates are weighted max-min
-//! fair with weights C_i/D_i, what is offered (and f_max) as caps and f_min as floors.
-//! That is to first order in the steps, and for aggregates whose offered rate does not answer
-//! to drops.
+//! **Rates for given factors.** In a Δt without bandwidth left BAT takes D_i·O_i·f_i from the rate
+//! of an aggregate. With bandwidth left it adds C_i·B̄·O_i [Ple03 eq. 1]. If both balance, f_i ∝
+//! C_i/D_i with the same factor for all, whatever they offer. So the rates are weighted max-min
+//! fair with weights C_i/D_i. The offered rates (and f_max) are the caps, and the f_min are the
+//! floors. This is to first order in the steps, and for aggregates whose offered rate does not
+//! respond to drops.
 //!
-//! **The loop.** With f ∝ 1/D, eqs. 5 and 6 of Ple03 with b_0 = β·D become, with D* where r = r_ref,
-//! D ← D − |β|·(D − D*): the bilinear law is linear in D, and converges from anywhere if and only
-//! if |β| < 2, without overshoot if |β| ≤ 1. For traffic that answers, ε = −d ln r / d ln D takes
-//! the place of the 1, to first order around D*; and if a part m of what is measured was
-//! still sent under the factor of the step before, the loop has memory: see [`step_is_stable`].
+//! **The loop.** With f ∝ 1/D, eqs. 5 and 6 of Ple03 with b_0 = β·D become D ← D − |β|·(D − D*),
+//! where D* is the factor with r = r_ref. The bilinear law is linear in D. It converges from
+//! anywhere if and only if |β| < 2, without overshoot if |β| ≤ 1. For traffic that responds, ε = −d
+//! ln r / d ln D takes the place of the 1, to first order around D*. If a part m of the measured
+//! traffic was still sent under the factor of the step before, the loop has memory: see
+//! [`step_is_stable`].
 
 use accord_solver::{Demand, MaxMin, Problem, ProblemError, Routes, max_min};
 
-/// An aggregate at a link; rates in any one unit.
+/// An aggregate at a link. Rates are in any one unit.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Aggregate {
-    /// Its rate relative to the others: its share, or C_i/D_i for the rate that BAT gives it.
+    /// The rate relative to the others: the share, or C_i/D_i for the rate that BAT gives.
     pub weight: f64,
-    /// f_min.
+    /// The floor f_min.
     pub floor: f64,
-    /// f_max, or what it offers if that is less; infinite for one that takes what it gets.
+    /// The cap: f_max, or the offered rate if that is less. It is infinite for an aggregate that
+    /// takes what it gets.
     pub cap: f64,
 }
 
-/// Max-min fair rates at a link with floors: max(floor, min(weight·λ, cap)) with λ such that the
-/// link is full, or all have their caps.
+/// Returns max-min fair rates at a link with floors: max(floor, min(weight·λ, cap)), with λ such
+/// that the link is full or all have their caps.
 ///
-/// An aggregate whose cap is below its floor gets its cap. Where the floors alone are too much for
-/// the link the status says so, and those below have nothing.
+/// An aggregate whose cap is below its floor gets its cap. If the floors alone are too much for the
+/// link, the status says so, and the aggregates that are not at their floors have nothing.
 ///
 /// # Errors
 ///
-/// What [`Problem`] refuses: rates and weights that are not positive and finite (caps may be
+/// Fails as [`Problem`] does: for rates and weights that are not positive and finite (caps may be
 /// infinite).
 ///
 /// ```
@@ -50,9 +52,9 @@ pub struct Aggregate {
 /// # Ok::<(), accord_theory::ProblemError>(())
 /// ```
 pub fn fair_rates(capacity: f64, aggregates: &[Aggregate]) -> Result<MaxMin, ProblemError> {
-    // Those that would get less than their floor have it, and the others share what is left; that
-    // is less for each, so the ones that have their floors keep them: at most as many rounds as
-    // there are aggregates.
+    // Aggregates that would get less than their floor have it, and the others share what is left.
+    // That is less for each, so aggregates at their floors keep them. So there are at most as many
+    // rounds as aggregates.
     let mut at_floor = vec![false; aggregates.len()];
     loop {
         let demand = |(a, fixed): (&Aggregate, &bool)| match *fixed {
@@ -81,13 +83,13 @@ pub fn fair_rates(capacity: f64, aggregates: &[Aggregate]) -> Result<MaxMin, Pro
     }
 }
 
-/// Whether a step of CLCC with gain |β| brings a small error down: ε is the elasticity of the ratio,
-/// −d ln r / d ln D (1 for traffic that does not respond), m the part of the measured rates that
-/// still follows the factor of the step before.
+/// Returns whether a step of CLCC with gain |β| brings a small error down. ε is the elasticity of
+/// the ratio, −d ln r / d ln D (1 for traffic that does not respond). m is the part of the measured
+/// rates that still follows the factor of the step before.
 ///
-/// With δ = ln D − ln D*, a step is δ ← δ − |β|·ε·((1 − m)·δ + m·δ_before). Both roots of
-/// z² − (1 − |β|ε(1 − m))·z + |β|ε·m lie within the unit circle if and only if |β|ε·m < 1 and
-/// |β|ε·(1 − 2m) < 2 (Jury).
+/// With δ = ln D − ln D*, a step is δ ← δ − |β|·ε·((1 − m)·δ + m·δ_before). Both roots of z² − (1 −
+/// |β|ε(1 − m))·z + |β|ε·m lie within the unit circle if and only if |β|ε·m < 1 and |β|ε·(1 − 2m) <
+/// 2 (Jury).
 pub fn step_is_stable(gain: f64, elasticity: f64, memory: f64) -> bool {
     let loop_gain = gain * elasticity;
     loop_gain > 0.0 && loop_gain * memory < 1.0 && loop_gain * (1.0 - 2.0 * memory) < 2.0

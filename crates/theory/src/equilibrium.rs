@@ -1,21 +1,21 @@
-//! From a scenario to its equilibrium, phase by phase, and back to a run.
+//! The equilibrium of a scenario, phase by phase, and the run that records it.
 //!
 //! In each phase (between starts, stops and changes) every controlled flow keeps its target
-//! accumulation a on its path; with x the rates and p the queuing delays this is the problem
-//! `max Σ a ln x` within the capacities [Xia05 propositions 1 and 2, Low02 theorem 1]. Rates
-//! are in bytes per second here and prices in seconds, so weights are accumulations in bytes.
+//! accumulation a on its path. With x the rates and p the queuing delays this is the problem
+//! `max Σ a ln x` within the capacities [Xia05 propositions 1 and 2, Low02 theorem 1]. Rates are in
+//! bytes per second here and prices in seconds, so weights are accumulations in bytes.
 //!
 //! Flows that measure their base round-trip time take the queue that they find for a part of it
-//! [Low02 theorem 3]: each phase begins with the queues of the one before, if that was long
-//! enough for them to form. So flows that start one after the other give the recursion of
+//! [Low02 theorem 3]. Each phase begins with the queues of the one before, if that was long enough
+//! for them to form. So flows that start one after the other give the recursion of
 //! [Low02 eqs. 27-29]. A REM link has a price and no queue [Low02 §5].
 //!
 //! A flow over a link that serves nothing has the rate 0, and the others share the other links. A
 //! delay over such a link has no value. While no flow is active all loads, queues and prices are 0.
 //!
-//! Departures: control packets and acknowledgements are not counted as load; a flow of finite
-//! size counts as if it had no end. Web users are left out of the equilibrium, or are a
-//! fixed load where the scenario gives one; a note says which.
+//! Departures. Control packets and acknowledgements are not counted as load. A flow of finite size
+//! counts as if it had no end. Web users are left out of the equilibrium, or they are a fixed load
+//! if the scenario gives one. A note says which.
 
 use crate::shortfall::{Outcome, Shortfall};
 use accord_family::Price;
@@ -27,26 +27,26 @@ use accord_solver::{Problem, ProblemError, Routes, Settings, Solution, Status, s
 use accord_units::{Bytes, Rate, Time};
 use std::ops::ControlFlow;
 
-/// Why a scenario has no theory run.
+/// The reason why a scenario has no theory run.
 #[derive(Debug, thiserror::Error)]
 pub enum EquilibriumError {
-    /// The scenario does not make a problem.
+    /// A phase of the scenario is not a valid problem.
     #[error("phase {start}-{end}: {source}")]
     Problem {
-        /// Start of the phase.
+        /// The start of the phase.
         start: Time,
-        /// End of the phase.
+        /// The end of the phase.
         end: Time,
-        /// What is wrong.
+        /// The error of the problem.
         source: ProblemError,
     },
-    /// The observer stopped it.
+    /// The observer stopped the run.
     #[error("interrupted")]
     Interrupted,
 }
 
 impl EquilibriumError {
-    /// What is wrong with a phase.
+    /// Returns a function that turns the error of a problem into that of this phase.
     pub(crate) fn of(phase: &Phase) -> impl Fn(ProblemError) -> EquilibriumError + use<> {
         let (start, end) = (phase.start, phase.end);
         move |source| EquilibriumError::Problem { start, end, source }
@@ -59,16 +59,16 @@ impl From<Interrupted> for EquilibriumError {
     }
 }
 
-/// The series of a theory run have no more samples than this.
+/// The most samples of the series of a theory run.
 const LONGEST: u64 = 4096;
-/// Nor, as long as that leaves [`FEWEST`], more values in all (128 MiB).
+/// The most values in all (128 MiB), as long as that leaves [`FEWEST`] samples.
 const BUDGET: u64 = 1 << 24;
 const FEWEST: u64 = 16;
 
 /// Computes the equilibrium of each phase of a scenario.
 ///
 /// # Errors
-/// When a phase is not a valid problem, or the observer stops it. A phase without an
+/// Fails if a phase is not a valid problem, or if the observer stops the run. A phase without an
 /// equilibrium is not an error: its values are absent and a note says why.
 pub fn run(scenario: &Scenario, observer: &mut dyn Observer) -> Result<Run, EquilibriumError> {
     let Phases {
@@ -106,7 +106,7 @@ pub fn run(scenario: &Scenario, observer: &mut dyn Observer) -> Result<Run, Equi
     })
 }
 
-/// The equilibria of a scenario, and what there is to say of them.
+/// The equilibria of a scenario, with the notes on them.
 #[derive(Default)]
 pub(crate) struct Phases {
     phases: Vec<(Phase, Option<Equilibrium>)>,
@@ -115,7 +115,7 @@ pub(crate) struct Phases {
     pub(crate) shortfalls: Vec<Shortfall>,
 }
 
-/// Goes through the phases in order.
+/// Computes the phases in order.
 pub(crate) fn phases(
     scenario: &Scenario,
     observer: &mut dyn Observer,
@@ -137,7 +137,7 @@ pub(crate) fn phases(
     Ok(found)
 }
 
-/// Solves for a phase. Asks the observer before each step, since a large problem takes long.
+/// Solves for a phase. Asks the observer before each step, because a large problem takes long.
 pub(crate) fn solve_phase(
     problem: &Problem,
     phase: &Phase,
@@ -154,19 +154,20 @@ pub(crate) fn solve_phase(
     listening.map(|()| solution)
 }
 
-/// The network as it is at some time.
+/// The network at some time.
 pub(crate) struct State<'a> {
     pub(crate) scenario: &'a Scenario,
     pub(crate) network: accord_scenario::State<'a>,
-    /// Rates of links in bytes per second.
+    /// The rates of links, in bytes per second.
     pub(crate) rate: Vec<f64>,
-    /// By how much each flow takes its base round-trip time for longer than it is, in seconds.
+    /// The excess of each flow's estimate of its base round-trip time over the true one, in
+    /// seconds.
     pub(crate) bias: Vec<f64>,
 }
 
 /// The values of a phase, by flow and by link.
 pub(crate) struct Equilibrium {
-    /// Bytes per second.
+    /// The rates of flows, in bytes per second.
     pub(crate) rate: Vec<f64>,
     pub(crate) rtt: Vec<f64>,
     pub(crate) base_rtt: Vec<f64>,
@@ -176,7 +177,7 @@ pub(crate) struct Equilibrium {
     pub(crate) marking: Vec<f64>,
     pub(crate) queuing_delay: Vec<f64>,
     pub(crate) load: Vec<f64>,
-    /// Packets that come to each link, per second.
+    /// The packets that arrive at each link, per second.
     pub(crate) arrivals: Vec<f64>,
     pub(crate) backlog_packets: Vec<f64>,
     pub(crate) rate_of_link: Vec<f64>,
@@ -194,12 +195,12 @@ impl<'a> State<'a> {
         }
     }
 
-    /// The round-trip time that the flow measures over empty queues, in seconds.
+    /// Returns the round-trip time that the flow measures over empty queues, in seconds.
     pub(crate) fn base_rtt(&self, flow: usize) -> f64 {
         self.network.base_rtt(flow).as_secs_f64()
     }
 
-    /// The equilibrium of a phase, or `None` with a note.
+    /// Returns the equilibrium of a phase, or `None` and adds a note.
     fn equilibrium(
         &self,
         phase: &Phase,
@@ -258,7 +259,7 @@ impl<'a> State<'a> {
             };
             demands.push(demand);
         }
-        // No flow that is left crosses a link that serves nothing.
+        // None of the flows that are left crosses a link that serves nothing.
         let capacity = |l: LinkId| match self.rate[l] > 0.0 {
             true => self.capacity(l),
             false => 1.0,
@@ -330,7 +331,7 @@ impl<'a> State<'a> {
         Ok(Some(e))
     }
 
-    /// The equilibrium while nothing is sent.
+    /// Returns the equilibrium while nothing is sent.
     fn idle(&self) -> Equilibrium {
         let s = self.scenario;
         let no_flow = || vec![f64::NAN; s.flows.len()];
@@ -389,7 +390,8 @@ impl<'a> State<'a> {
         e
     }
 
-    /// An equilibrium whose queues do not fit is not reached [Har02 eq. 17].
+    /// Adds a note if the queues of an equilibrium do not fit, because it is then not reached
+    /// [Har02 eq. 17].
     fn check_buffers(&self, e: &Equilibrium, span: &str, notes: &mut Vec<String>) {
         for (l, link) in self.scenario.links.iter().enumerate() {
             let backlog = e.queuing_delay[l] * self.rate[l];
@@ -411,7 +413,7 @@ impl<'a> State<'a> {
     }
 }
 
-/// The series, on the scenario's sampling grid or a coarser one.
+/// Returns the series, on the scenario's sampling grid or a coarser one.
 fn series(scenario: &Scenario, phases: &[(Phase, Option<Equilibrium>)]) -> (Vec<f64>, Vec<Series>) {
     let mut period = scenario.sample;
     let columns = 8 * scenario.flows.len() as u64 + 9 * scenario.links.len() as u64;
@@ -421,7 +423,7 @@ fn series(scenario: &Scenario, phases: &[(Phase, Option<Equilibrium>)]) -> (Vec<
     }
     let samples = scenario.duration.as_ps() / period.as_ps().max(1);
     let time: Vec<f64> = (1..=samples).map(|k| (period * k).as_secs_f64()).collect();
-    // The phase that a sampling period lies in, by its middle.
+    // The middle of a sampling period says which phase it lies in.
     let phase_of: Vec<usize> = (time.iter())
         .map(|t| {
             let middle = t - period.as_secs_f64() / 2.0;
@@ -457,7 +459,7 @@ fn series(scenario: &Scenario, phases: &[(Phase, Option<Equilibrium>)]) -> (Vec<
     for g in scenario.recorded_groups() {
         let id = Entity::Group(g);
         let flows = || scenario.groups[g].flows.clone();
-        // Of flows that are there.
+        // The sum is over the flows that are active.
         let sum = |of: &[f64]| {
             let there = flows().map(|f| of[f]).filter(|v| !v.is_nan());
             there.sum::<f64>()
@@ -474,7 +476,7 @@ fn series(scenario: &Scenario, phases: &[(Phase, Option<Equilibrium>)]) -> (Vec<
         .filter(|(_, link)| !link.attachment)
     {
         let id = Entity::Link(l);
-        // A link that serves nothing has whatever queue it was left with, and no delay.
+        // A link that serves nothing keeps the queue that it was left with, and has no delay.
         let alive = |e: &Equilibrium, value: f64| match e.rate_of_link[l] > 0.0 {
             true => value,
             false => f64::NAN,

@@ -1,10 +1,11 @@
-//! Equilibria of scenarios: the rates, queues and prices at which congestion-controlled flows rest.
+//! Equilibria of scenarios: the rates, queues and prices at which congestion-controlled flows
+//! settle.
 //!
 //! - [`run`]: the theory engine. It finds the equilibrium of each phase of a scenario, by
-//!   `accord-solver`, and records it as a run.
+//! `accord-solver`, and records it as a run.
 //! - [`unmet_contracts`]: contracted rates that the network cannot hold.
-//! - [`bat`]: what a BAT queue gives to aggregates, and when CLCC converges.
-//! - [`duality`]: the model behind it, Vegas step by step, and what its equilibrium is like.
+//! - [`bat`]: the rates that a BAT queue gives to aggregates, and the convergence of CLCC.
+//! - [`duality`]: the model behind it, Vegas step by step, and the properties of its equilibrium.
 //!
 //! Keys of the sources: `[Xia05]` Xia, Harrison, Kalyanaraman, Ramachandran, Venkatesan,
 //! *Accumulation-based Congestion Control*; `[Low02]` Low, Peterson, Wang, *Understanding TCP

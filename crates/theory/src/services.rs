@@ -1,13 +1,14 @@
-//! Reasons why flows miss their services: the boundary conditions of [Har02 eqs. 15-17], in
-//! numbers and in words.
+//! Reasons why flows miss their services: the boundary conditions of [Har02 eqs. 15-17], in numbers
+//! and in words.
 //!
-//! Without admission control contracts may add up to more than a link has (15). Accumulation
-//! limits bind first: a flow that is held at its limit A has the share of a flow of weight A
-//! without a contract (16), and the equilibrium is the optimum of the same convex problem. Where
-//! flows without limits are oversubscribed, queues grow until a buffer is full (17). That is a
-//! bound on the price ([`Problem::with_price_limits`]), and again there is one optimum: what
-//! flows would send into full buffers. But what does not fit is lost, windows halve at losses,
-//! and rates never settle: theory says which flow asks for how much, and has no equilibrium.
+//! Without admission control contracts may add up to more than a link has (15). Accumulation limits
+//! bind first. A flow that is held at its limit A has the share of a flow of weight A without a
+//! contract (16). The equilibrium is then the optimum of the same convex problem.
+//!
+//! If flows without limits are oversubscribed, queues grow until a buffer is full (17). That is a
+//! bound on the price ([`Problem::with_price_limits`]). Again there is one optimum: the rates that
+//! flows would send into full buffers. But data that does not fit is lost, windows halve at losses,
+//! and rates never settle. So theory says which flow asks for how much, and has no equilibrium.
 
 use crate::EquilibriumError;
 use crate::equilibrium::{State, solve_phase};
@@ -21,9 +22,10 @@ use accord_units::{Bytes, Rate};
 /// The links that overflow, and the flows whose contracts do not get through.
 type Overflow = (Vec<LinkId>, Vec<Held>);
 
-/// The phases in which contracts are not met, or oversubscribed.
+/// Returns the phases in which contracts are not met, or are oversubscribed.
 ///
 /// # Errors
+/// Fails as [`run`](crate::run) does.
 /// As [`run`](crate::run).
 pub fn unmet_contracts(
     scenario: &Scenario,
@@ -39,13 +41,13 @@ pub fn unmet_contracts(
 }
 
 impl State<'_> {
-    /// The contract of a flow as far as its application uses it, in bytes per second.
+    /// Returns the contract of a flow as far as its application uses it, in bytes per second.
     fn used_contract(&self, flow: usize) -> f64 {
         let contract = self.scenario.flows[flow].service.contract.as_bps_f64() / 8.0;
         contract.min(self.offered(flow).unwrap_or(f64::INFINITY))
     }
 
-    /// The links that contracts oversubscribe, the worst first.
+    /// Returns the links that contracts oversubscribe, the worst first.
     pub(crate) fn oversubscribed(&self, phase: &Phase) -> Vec<Oversubscribed> {
         let mut contracts = vec![0.0; self.rate.len()];
         for &flow in &phase.active {
@@ -67,7 +69,7 @@ impl State<'_> {
         links
     }
 
-    /// The shortfall in an equilibrium: the flows at their accumulation limits.
+    /// Returns the flows that their accumulation limits hold in an equilibrium.
     pub(crate) fn held_at_limits(
         &self,
         phase: &Phase,
@@ -95,7 +97,7 @@ impl State<'_> {
         }
     }
 
-    /// Flows of a group that are alike become one entry.
+    /// Joins flows of a group that are alike into one entry.
     fn gathered(&self, all: Vec<Held>) -> Vec<Held> {
         let near = |a: f64, b: f64| (a - b).abs() <= NEAR * a.max(b);
         let mut gathered: Vec<Held> = Vec::new();
@@ -106,21 +108,21 @@ impl State<'_> {
                     && (h.contract == held.contract && near(h.rate, held.rate))
                     && near(h.due, held.due)
             };
-            // Only the latest few are compared, so that flows that all differ take no
-            // quadratic time.
+            // Only the latest few are compared, so that flows that all differ do not take quadratic
+            // time.
             match gathered.iter_mut().rev().take(64).find(same) {
                 Some(other) => other.flows.extend(held.flows),
                 None => gathered.push(held),
             }
         }
-        // Equal parts stay in order, whatever rounding makes of them.
+        // Equal parts stay in order, whatever rounding does to them.
         let part = |h: &Held| (h.rate / h.due / NEAR).round();
         gathered.sort_by(|a, b| part(a).total_cmp(&part(b)));
         gathered
     }
 
-    /// What flows would send into full buffers, where contracts without limits leave no
-    /// equilibrium, and what of it would get through.
+    /// Returns the flows' rates into full buffers, for contracts without limits that leave no
+    /// equilibrium, and the part of them that would get through.
     pub(crate) fn full_buffers(
         &self,
         phase: &Phase,
@@ -146,7 +148,7 @@ impl State<'_> {
         Ok(Some((full, self.gathered(held.collect()))))
     }
 
-    /// The queuing delay of each link with a full buffer, in seconds.
+    /// Returns the queuing delay of each link with a full buffer, in seconds.
     fn longest_delays(&self, phase: &Phase) -> Vec<f64> {
         let s = self.scenario;
         let mut packets = vec![(0.0, 0.0); s.links.len()];
@@ -161,7 +163,7 @@ impl State<'_> {
                 f64::INFINITY
             }
             (_, Limit::Bytes(bytes)) => bytes.as_f64(),
-            // Packets of the mean size of the flows'.
+            // Packets are of the mean size of the flows'.
             (_, Limit::Packets(n)) if packets[l].1 > 0.0 => n as f64 * packets[l].0 / packets[l].1,
             (_, Limit::Packets(_)) => f64::INFINITY,
         };
@@ -170,12 +172,12 @@ impl State<'_> {
             .collect()
     }
 
-    /// What gets through of what is sent, where an overloaded link loses of each flow the same
-    /// part.
+    /// Returns the rates that get through of those that are sent. An overloaded link loses the same
+    /// part of each flow.
     fn getting_through(&self, phase: &Phase, rates: &[f64]) -> Vec<f64> {
         let mut passes = vec![1.0f64; self.rate.len()];
         let mut through = rates.to_vec();
-        // The first pass loses nothing; each other one is right for one more hop.
+        // The first pass has no losses. Each other one is right for one more hop.
         let longest = phase.active.iter().map(|&f| self.network.path[f].len());
         for _ in 0..=longest.max().unwrap_or(0) {
             let mut arriving = vec![0.0; self.rate.len()];

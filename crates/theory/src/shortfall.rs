@@ -1,25 +1,25 @@
-//! Contracts that are not met, and what is said of them.
+//! Contracts that are not met, and the text about them.
 
 use accord_scenario::{LinkId, Scenario};
 use accord_units::{Bytes, Rate, Time};
 
-/// Rates this near to each other are equal, as a fraction.
+/// The relative difference up to which rates count as equal.
 pub(crate) const NEAR: f64 = 1e-6;
-/// How many flows, links or clusters of flows are named before the others are counted.
+/// The number of flows, links or clusters of flows that are named. The others are counted.
 const NAMED: usize = 4;
 
-/// A phase in which flows do not get all that their services say.
+/// A phase in which flows do not get all of their services.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Shortfall {
-    /// Start of the phase.
+    /// The start of the phase.
     pub start: Time,
-    /// End of the phase.
+    /// The end of the phase.
     pub end: Time,
-    /// The links whose contracts add up to more than they have, the worst first
+    /// The links whose contracts add up to more than their capacity, the worst first
     /// [Har02 eq. 15].
     pub oversubscribed: Vec<Oversubscribed>,
-    /// The flows that get less than they are due, alike ones together, those with the largest
-    /// part missing first.
+    /// The flows that get less than they are due. Flows that are alike are together, and those with
+    /// the largest part missing come first.
     pub held: Vec<Held>,
     /// The outcome.
     pub outcome: Outcome,
@@ -30,48 +30,49 @@ pub struct Shortfall {
 pub struct Oversubscribed {
     /// The link.
     pub link: LinkId,
-    /// Sum of the contracts, as far as the applications use them, in bit/s.
+    /// The sum of the contracts, as far as the applications use them, in bit/s.
     pub contracts: f64,
-    /// Capacity of the link, in bit/s.
+    /// The capacity of the link, in bit/s.
     pub capacity: f64,
 }
 
 /// Flows that get less than they are due.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Held {
-    /// Indices of the flows.
+    /// The indices of the flows.
     pub flows: Vec<usize>,
-    /// Rate of each, in bit/s; with full buffers the rate that gets through buffers that are
-    /// always full.
+    /// The rate of each flow, in bit/s. With full buffers it is the rate that gets through buffers
+    /// that are always full.
     pub rate: f64,
-    /// Its contract and its share at the price of its path, in bit/s.
+    /// The contract of each flow and its share at the price of its path, in bit/s.
     pub due: f64,
-    /// Its contract, as far as its application uses it, in bit/s.
+    /// The contract of each flow, as far as its application uses it, in bit/s.
     pub contract: f64,
-    /// The accumulation limit that it is held at [Har02 eq. 16]; with full buffers nothing.
+    /// The accumulation limit that each flow is held at [Har02 eq. 16]. It is `None` with full
+    /// buffers.
     pub limit: Option<Bytes>,
 }
 
 /// The outcome of a phase with a shortfall.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Outcome {
-    /// In an equilibrium, by accumulation limits.
+    /// The phase has an equilibrium, by accumulation limits.
     Equilibrium,
-    /// At full buffers, those of these links [Har02 eq. 17], and in no equilibrium.
+    /// The buffers of these links are full [Har02 eq. 17], and there is no equilibrium.
     FullBuffers(Vec<LinkId>),
     /// Theory has no equilibrium, for another reason or because queues grow without end.
     None,
 }
 
 impl Held {
-    /// Whether the contract is not met.
+    /// Returns whether the contract is not met.
     pub fn breaks_contract(&self) -> bool {
         self.rate < self.contract * (1.0 - NEAR)
     }
 }
 
 impl Shortfall {
-    /// Says which constraint binds for which flows, in a line.
+    /// Returns a line that says which constraint binds for which flows.
     pub fn text(&self, scenario: &Scenario) -> String {
         let mut text = String::new();
         if let Some((worst, others)) = self.oversubscribed.split_first() {
@@ -120,7 +121,7 @@ impl Shortfall {
     }
 }
 
-/// Some of the items in words, separated by semicolons or, where short, commas.
+/// Returns some of the items in words, separated by semicolons or, if short, by commas.
 fn listed<T>(items: &[T], kind: &str, word: impl Fn(&T) -> String) -> String {
     let words: Vec<String> = items.iter().take(NAMED).map(word).collect();
     let comma = if words.iter().any(|w| w.contains(", ")) {
@@ -135,7 +136,7 @@ fn listed<T>(items: &[T], kind: &str, word: impl Fn(&T) -> String) -> String {
     text
 }
 
-/// A rate in bit/s to four digits.
+/// Returns a rate in bit/s to four digits.
 fn rate(bps: f64) -> String {
     let digit = 10f64.powf((bps.max(1.0).log10().floor() - 3.0).max(0.0));
     Rate::from_bps_f64((bps / digit).round() * digit).to_string()

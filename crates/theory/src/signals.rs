@@ -1,5 +1,5 @@
-//! Signals between flows and links: the prices that links show, how flows react to them,
-//! and the base round-trip times that flows measure.
+//! Signals between flows and links: the prices that links show, the reactions of flows to them, and
+//! the base round-trip times that flows measure.
 
 use crate::equilibrium::{Equilibrium, State};
 use accord_family::{Objective, Price, Role, Target, Values};
@@ -7,10 +7,11 @@ use accord_scenario::{LinkId, Phase};
 use accord_solver::Demand;
 use accord_traffic::Demand as Wants;
 
-/// Prices below a picosecond are none: no time is counted finer.
+/// The least price, in seconds. Time is not counted finer than a picosecond, so a lower price is
+/// none.
 const LEAST_PRICE: f64 = 1e-12;
 
-/// Queues form within so many round trips; a shorter phase leaves none behind.
+/// The round trips in which queues form. A shorter phase leaves no queues behind.
 const SETTLED: f64 = 20.0;
 
 fn objective(controller: &Values) -> Option<Objective> {
@@ -18,9 +19,9 @@ fn objective(controller: &Values) -> Option<Objective> {
 }
 
 impl State<'_> {
-    /// The smallest round-trip time that each flow has measured so far, in seconds, in
-    /// `measured`: what it finds at the start of `phase`, where the queues are still those of
-    /// the phase before. What that is more than the base is its bias.
+    /// Updates `measured`, the smallest round-trip time that each flow has measured so far, in
+    /// seconds. At the start of `phase` a flow finds the queues of the phase before. The excess
+    /// over the base is the flow's bias.
     pub(crate) fn measure(
         &mut self,
         phase: &Phase,
@@ -51,9 +52,9 @@ impl State<'_> {
         }
     }
 
-    /// Leaves flows out of `phase` that are a disturbance, not a part of the equilibrium: web
-    /// users of whom the scenario gives no mean load. Says so in `notes`, as of a load that
-    /// is given.
+    /// Removes flows from `phase` that are a disturbance, not a part of the equilibrium: web users
+    /// for which the scenario gives no mean load. `notes` says so, and also says which load is
+    /// given.
     pub(crate) fn leave_out(&self, phase: &mut Phase, notes: &mut Vec<String>) {
         let s = self.scenario;
         let mut note = |text: String| {
@@ -79,7 +80,7 @@ impl State<'_> {
         });
     }
 
-    /// The rate that the flows of a link may share in equilibrium, in bytes per second.
+    /// Returns the rate that the flows of a link may share in equilibrium, in bytes per second.
     pub(crate) fn capacity(&self, link: LinkId) -> f64 {
         match self.price_of(link) {
             Price::VirtualDelay { utilisation } => self.rate[link] * utilisation,
@@ -87,19 +88,19 @@ impl State<'_> {
         }
     }
 
-    /// The mean rate of a flow's application, in bytes per second, unless it is greedy.
+    /// Returns the mean rate of a flow's application, in bytes per second, unless it is greedy.
     pub(crate) fn offered(&self, flow: usize) -> Option<f64> {
         self.network.demand[flow].mean_rate().map(|bps| bps / 8.0)
     }
 
-    /// Whether a flow can send nothing: a link of its way serves nothing, or its application
-    /// has stopped.
+    /// Returns whether a flow can send nothing, because a link of its path serves nothing or its
+    /// application has stopped.
     pub(crate) fn is_still(&self, flow: usize) -> bool {
         let dead = |&l: &LinkId| self.rate[l] == 0.0;
         self.network.path[flow].iter().any(dead) || self.offered(flow) == Some(0.0)
     }
 
-    /// The demand of a flow; `None` for a flow that theory has no model of.
+    /// Returns the demand of a flow, or `None` for a flow that theory has no model of.
     pub(crate) fn demand(&self, flow: usize) -> Option<Demand> {
         let demand = self.unlimited(flow)?;
         let limit = self.scenario.flows[flow].service.limit;
@@ -125,7 +126,7 @@ impl State<'_> {
         })
     }
 
-    /// The same without its accumulation limit.
+    /// Returns the demand of a flow without its accumulation limit.
     pub(crate) fn unlimited(&self, flow: usize) -> Option<Demand> {
         let f = &self.scenario.flows[flow];
         let objective = objective(&f.controller)?;
@@ -170,8 +171,8 @@ impl State<'_> {
         })
     }
 
-    /// Whether a flow reads the price that a link shows. Loss counts as a queuing delay: what
-    /// the flow keeps queued is queued there, too.
+    /// Returns whether a flow reads the price that a link shows. Loss counts as a queuing delay,
+    /// because the flow's accumulation is queued there, too.
     fn reads(&self, flow: usize, link: LinkId) -> bool {
         let f = &self.scenario.flows[flow];
         let Some(objective) = objective(&f.controller) else {
@@ -187,15 +188,16 @@ impl State<'_> {
         }
     }
 
-    /// A flow measures by pairs of control packets, and both wait in the queue of the link: its
-    /// delay does not show in their distance.
+    /// Returns whether the delay of a link is hidden from a flow. The flow measures by pairs of
+    /// control packets, and both halves wait in the queue of the link, so the delay does not show
+    /// in their distance.
     pub(crate) fn hidden(&self, flow: usize, link: LinkId) -> bool {
         let controller = &self.scenario.flows[flow].controller;
         let pairs = matches!(controller.family().role, Role::Tunnel(_));
         pairs && !self.scenario.links[link].control_priority
     }
 
-    /// A flow and a link that limits it by a price that the flow does not read.
+    /// Returns a flow and a link that limits it by a price that the flow does not read.
     pub(crate) fn misread(&self, phase: &Phase, prices: &[f64]) -> Option<(usize, LinkId)> {
         let hops = (phase.active.iter()).flat_map(|&flow| {
             self.network.path[flow]
@@ -206,7 +208,7 @@ impl State<'_> {
             .find(|&(flow, link)| prices[link] > LEAST_PRICE && !self.reads(flow, link))
     }
 
-    /// The bias of a flow that measures its base round-trip time; zero for others.
+    /// Returns the bias of a flow that measures its base round-trip time, and zero for others.
     pub(crate) fn believed_bias(&self, flow: usize) -> f64 {
         let controller = &self.scenario.flows[flow].controller;
         match objective(controller) {
@@ -215,8 +217,8 @@ impl State<'_> {
         }
     }
 
-    /// Shares of marked packets [Low02 eq. 31]: each link marks of what no link before it has
-    /// marked.
+    /// Fills in the shares of marked packets [Low02 eq. 31]. Each link marks a part of the packets
+    /// that no link before it has marked.
     pub(crate) fn mark(&self, active: &[usize], e: &mut Equilibrium) {
         let mut marked = vec![0.0; e.load.len()];
         for &flow in active {

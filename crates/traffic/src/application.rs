@@ -1,4 +1,4 @@
-//! Applications: what gives a sender something to send, and when.
+//! Applications: they supply a sender with packets to send.
 
 use crate::browsing::{Act, Browsing};
 use crate::demand::{Demand, Draw};
@@ -12,10 +12,10 @@ use accord_units::{Bytes, Duration, Rate, Time};
 pub struct Application {
     demand: Demand,
     packet: Bytes,
-    /// Mean size of its packets in bytes, where they are random.
+    /// The mean size of the packets in bytes, if sizes are random.
     mean: Option<f64>,
     dice: Dice,
-    /// Packets left of the burst (on-off with a rate).
+    /// The packets left of the burst (on-off with a rate).
     left: u64,
     /// The state of a web user.
     browsing: Browsing,
@@ -26,30 +26,32 @@ pub struct Application {
 /// The next action of an application.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Step {
-    /// Packets that it hands to the sender now.
+    /// The packets that the application hands to the sender now.
     pub supply: u64,
-    /// These packets are all of a transfer, of which it wants to know when it is done.
+    /// True if these packets are a transfer, of whose end the application wants to be notified.
     pub is_transfer: bool,
-    /// They go over a new connection, not over the one that is there.
+    /// True if the packets go over a new connection.
     pub new_connection: bool,
-    /// When it acts again on its own: after this span. `None` is after a transfer, or never.
+    /// The span after which the application acts again on its own. It is `None` if that is after a
+    /// transfer, or never.
     pub again: Option<Duration>,
 }
 
 /// A transfer that is not done yet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct UnderWay {
-    /// When the application handed it to the sender.
+    /// The time at which the application handed the transfer to the sender.
     pub start: Time,
-    /// The amount; it is carried in whole packets.
+    /// The amount. It is carried in whole packets.
     pub size: Bytes,
-    /// The application acts again so long after it is done; never, where it is `None`.
+    /// The span after the end of the transfer after which the application acts again. It is `None`
+    /// for never.
     pub pause: Option<Duration>,
 }
 
 impl Application {
-    /// The application of flow `id`, which sends packets of this size in the mean; by a law where
-    /// they are random.
+    /// Creates the application of flow `id`. Its packets have this mean size. They follow a law if
+    /// sizes are random.
     pub fn new(
         demand: Demand,
         packet: Bytes,
@@ -68,7 +70,7 @@ impl Application {
         }
     }
 
-    /// It is started, or its time has come.
+    /// Acts: the application is started, or its time has come.
     pub fn act(&mut self, now: Time) -> Step {
         match self.demand {
             Demand::Greedy => Step {
@@ -123,12 +125,12 @@ impl Application {
         }
     }
 
-    /// Its demand has this rate from the next packet on, if it has one at all.
+    /// Sets the rate of the demand from the next packet on, if the demand has a rate.
     pub fn set_rate(&mut self, rate: Rate) {
         self.demand = self.demand.at_rate(rate);
     }
 
-    /// The transfer under way, if there is one, is over: it is done, or so is the run.
+    /// Ends the transfer under way, if there is one, because it is done or because the run is over.
     pub fn end(&mut self) -> Option<UnderWay> {
         self.transfer.take()
     }
@@ -147,7 +149,7 @@ impl Application {
         }
     }
 
-    /// From packet to packet at this rate, in the mean.
+    /// Returns the mean time from packet to packet at this rate.
     fn gap(&self, rate: Rate) -> Duration {
         match self.mean {
             None => rate.transmission(self.packet),
@@ -155,7 +157,7 @@ impl Application {
         }
     }
 
-    /// Whole packets that carry `bytes`; at least one.
+    /// Returns the number of whole packets that carry `bytes`, which is at least one.
     fn packets(&self, bytes: Bytes) -> u64 {
         bytes.get().div_ceil(self.packet.get()).max(1)
     }
@@ -187,7 +189,7 @@ impl Application {
     }
 }
 
-/// The least value of a Pareto law with this mean.
+/// Returns the least value of a Pareto law with this mean.
 fn pareto_least(mean: f64, shape: f64) -> f64 {
     mean * (shape - 1.0) / shape
 }

@@ -1,30 +1,29 @@
-//! A user of the web: what it fetches next, and how long it waits. The laws are in
-//! [`Web`].
+//! A user of the web: the next file and the next pause. The laws are in [`Web`].
 
 use crate::draw::{lognormal, pareto, weibull};
 use crate::random::Dice;
 use crate::web::Web;
 use accord_units::{Bytes, Duration};
 
-/// Where a user is.
+/// The state of a user.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Browsing {
-    /// It has looked at its first page.
+    /// True after the user has begun its first page.
     begun: bool,
-    /// Objects of the page that are still to be fetched.
+    /// The objects of the page that are still to be fetched.
     objects: u64,
 }
 
-/// What a user does next.
+/// The next act of a user.
 pub enum Act {
-    /// Nothing, for so long.
+    /// Waits for this time.
     Wait(Duration),
-    /// Fetches a file, and waits after it has come.
+    /// Fetches a file of this size, and then waits for this time.
     Fetch(Bytes, Duration),
 }
 
 impl Browsing {
-    /// The next act of a user that draws from `dice`.
+    /// Returns the next act of a user that draws from `dice`.
     pub fn act(&mut self, web: &Web, dice: &mut Dice) -> Act {
         if !self.begun {
             self.begun = true;
@@ -44,7 +43,7 @@ impl Browsing {
     }
 }
 
-/// The size of a file.
+/// Draws the size of a file.
 pub fn file(web: &Web, dice: &mut Dice) -> Bytes {
     let size = match dice.uniform() < web.tail_share {
         true => pareto(dice, web.tail_least.as_f64(), web.tail_shape),
@@ -53,12 +52,12 @@ pub fn file(web: &Web, dice: &mut Dice) -> Bytes {
     Bytes::new(size.clamp(1.0, web.largest.as_f64().max(1.0)).round() as u64)
 }
 
-/// The objects embedded in a page.
+/// Draws the number of objects embedded in a page.
 pub fn objects(web: &Web, dice: &mut Dice) -> u64 {
     pareto(dice, 1.0, web.objects_shape) as u64
 }
 
-/// The pause before an embedded object.
+/// Draws the pause before an embedded object.
 pub fn off(web: &Web, dice: &mut Dice) -> Duration {
     bounded(
         web,
@@ -66,7 +65,7 @@ pub fn off(web: &Web, dice: &mut Dice) -> Duration {
     )
 }
 
-/// The pause before the next page.
+/// Draws the pause before the next page.
 pub fn think(web: &Web, dice: &mut Dice) -> Duration {
     bounded(
         web,

@@ -1,4 +1,4 @@
-//! Demands: what an application wants to send.
+//! Demands: the data that applications want to send.
 
 use crate::web::Web;
 use accord_units::{Bytes, Duration, Rate};
@@ -6,9 +6,9 @@ use accord_units::{Bytes, Duration, Rate};
 /// The demand of an application.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Demand {
-    /// Always more.
+    /// An endless supply.
     Greedy,
-    /// So much, then it is done.
+    /// An amount, after which the application is done.
     Size(Bytes),
     /// A constant rate, headers included.
     Constant(Rate),
@@ -16,19 +16,19 @@ pub enum Demand {
     Poisson(Rate),
     /// Bursts and pauses, over one connection that lasts.
     OnOff {
-        /// The rate in a burst; as fast as the controller allows where there is none.
+        /// The rate in a burst. Without one the burst is as fast as the controller allows.
         rate: Option<Rate>,
-        /// Size of a burst.
+        /// The size of a burst.
         burst: Draw<Bytes>,
-        /// Length of a pause.
+        /// The length of a pause.
         pause: Draw<Duration>,
     },
-    /// The pages of a web user, a new connection for each file.
+    /// The pages of a web user, with a new connection per file.
     Web(Web),
 }
 
 impl Demand {
-    /// The same at another rate; as it is if it has none.
+    /// Returns the demand at another rate, or unchanged if it has no rate.
     pub fn at_rate(self, rate: Rate) -> Demand {
         match self {
             Demand::Constant(_) => Demand::Constant(rate),
@@ -49,9 +49,9 @@ impl Demand {
         }
     }
 
-    /// What it comes to in the mean, in bit/s, if the network takes all of it; `None` for one that
-    /// takes whatever it gets, and for web users of whom no load is given. A burst without a rate
-    /// counts as if it took no time, so that this is the most that it comes to.
+    /// Returns the mean rate in bit/s if the network takes all of it. Returns `None` for a demand
+    /// that takes whatever it gets, and for web users without a load. A burst without a rate counts
+    /// as if it took no time, so that the result is an upper bound.
     pub fn mean_rate(&self) -> Option<f64> {
         match self {
             Demand::Constant(rate) | Demand::Poisson(rate) => Some(rate.as_bps_f64()),
@@ -65,7 +65,7 @@ impl Demand {
         }
     }
 
-    /// Whether it has a rate of its own.
+    /// Returns whether the demand has a rate of its own.
     pub fn is_rated(&self) -> bool {
         match self {
             Demand::Constant(_) | Demand::Poisson(_) => true,
@@ -78,7 +78,7 @@ impl Demand {
 /// A quantity that an application draws anew each time.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Draw<T> {
-    /// Always this.
+    /// A constant value.
     Constant(T),
     /// Exponentially distributed with this mean.
     Exponential(T),
@@ -86,13 +86,13 @@ pub enum Draw<T> {
     Pareto {
         /// The mean.
         mean: T,
-        /// Of the tail; more than 1.
+        /// The shape of the tail, more than 1.
         shape: f64,
     },
 }
 
 impl<T: Copy> Draw<T> {
-    /// The mean.
+    /// Returns the mean.
     pub fn mean(&self) -> T {
         match *self {
             Draw::Constant(x) | Draw::Exponential(x) | Draw::Pareto { mean: x, .. } => x,

@@ -1,34 +1,35 @@
 //! Random quantities by inverse transforms.
 //!
-//! Logarithms and powers are those of `libm`, in software: those of the machine's library
-//! differ in the last bit from one to the next, and a run has to be the same on all.
+//! Logarithms and powers are those of `libm`, in software. Those of the machine's own library
+//! differ in the last bit between machines, and a run has to be the same on all.
 
 use crate::random::Dice;
 use libm::{cos, exp, log, pow, sqrt};
 
-/// Uniform, never zero.
+/// Draws a uniform number that is never zero.
 fn positive(dice: &mut Dice) -> f64 {
     1.0 - dice.uniform()
 }
 
-/// Exponential with this mean.
+/// Draws an exponential variable with this mean.
 pub fn exponential(dice: &mut Dice, mean: f64) -> f64 {
     -mean * log(positive(dice))
 }
 
-/// P(more than x) = (least/x)^shape from `least` on.
+/// Draws a Pareto variable: P(more than x) = (least/x)^shape from `least` on.
 pub fn pareto(dice: &mut Dice, least: f64, shape: f64) -> f64 {
     least * pow(positive(dice), -1.0 / shape)
 }
 
-/// P(more than x) = exp(−(x/scale)^shape).
+/// Draws a Weibull variable: P(more than x) = exp(−(x/scale)^shape).
 pub fn weibull(dice: &mut Dice, scale: f64, shape: f64) -> f64 {
     scale * pow(-log(positive(dice)), 1.0 / shape)
 }
 
-/// Its logarithm is normal with mean `mu` and standard deviation `sigma`.
+/// Draws a variable whose logarithm is normal with mean `mu` and standard deviation `sigma`.
 pub fn lognormal(dice: &mut Dice, mu: f64, sigma: f64) -> f64 {
-    // Box and Muller; the second of the pair is left, so that a draw takes two numbers always.
+    // The method is that of Box and Muller. The second number of the pair is not used, so that
+    // every draw takes two uniform numbers.
     let radius = sqrt(-2.0 * log(positive(dice)));
     let angle = std::f64::consts::TAU * dice.uniform();
     exp(mu + sigma * radius * cos(angle))

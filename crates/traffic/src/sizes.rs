@@ -5,28 +5,29 @@ use crate::random::{Dice, Purpose};
 use accord_units::Bytes;
 use libm::exp;
 
-/// No random packet is smaller: the headers of TCP and IP.
+/// The smallest random packet, in bytes: the headers of TCP and IP.
 pub const LEAST: u64 = 40;
-/// No packet is larger: what IP can tell.
+/// The largest packet, in bytes: the most that a header of IP can state.
 pub const MOST: u64 = 65_535;
 
 /// The law by which sizes of packets are drawn.
 #[derive(Clone, Debug, PartialEq)]
 pub enum PacketSizes {
-    /// Exponentially distributed, in whole bytes, and held within `LEAST` and `MOST`.
+    /// Exponentially distributed sizes in whole bytes, held within `LEAST` and `MOST`.
     Exponential(Bytes),
-    /// Any whole number of bytes from the first to the second alike.
+    /// Uniform sizes in whole bytes, from the first to the second.
     Uniform(Bytes, Bytes),
-    /// One of these sizes, each as often as the number beside it says.
+    /// A choice of these sizes, each with its relative frequency.
     Mix(Vec<(Bytes, u64)>),
 }
 
 impl PacketSizes {
-    /// The mean of what is drawn, in bytes.
+    /// Returns the mean size, in bytes.
     pub fn mean(&self) -> f64 {
         match self {
             PacketSizes::Exponential(mean) => {
-                // The sum of P(size > k); a size is above k if the draw is k + 1/2 or more.
+                // The mean is the sum of P(size > k). A size is above k if the draw is k + 1/2 or
+                // more.
                 let above = |k: u64| exp(-(k as f64 + 0.5) / mean.as_f64());
                 let ratio = exp(-1.0 / mean.as_f64());
                 LEAST as f64 + (above(LEAST) - above(MOST)) / (1.0 - ratio)
@@ -43,7 +44,7 @@ impl PacketSizes {
         }
     }
 
-    /// The law whose sizes are these, each put through `f`.
+    /// Returns the law with each of its sizes put through `f`.
     pub fn map(&self, f: impl Fn(Bytes) -> Bytes) -> PacketSizes {
         match self {
             PacketSizes::Exponential(mean) => PacketSizes::Exponential(f(*mean)),
@@ -55,7 +56,7 @@ impl PacketSizes {
     }
 }
 
-/// Draws the sizes of a flow's packets.
+/// The sizes of a flow's packets, drawn one by one.
 #[derive(Clone, Debug)]
 pub struct Sizer {
     law: PacketSizes,
@@ -63,7 +64,7 @@ pub struct Sizer {
 }
 
 impl Sizer {
-    /// The random stream of flow `id`.
+    /// Creates the sizes of flow `id`, with a random stream of their own.
     pub fn new(law: &PacketSizes, id: usize, seed: u64) -> Sizer {
         Sizer {
             law: law.clone(),
@@ -71,7 +72,7 @@ impl Sizer {
         }
     }
 
-    /// The size of the next packet.
+    /// Draws the size of the next packet.
     pub fn draw(&mut self) -> Bytes {
         let dice = &mut self.dice;
         Bytes::new(match &self.law {

@@ -1,7 +1,7 @@
 //! Users of the web, after Barford and Crovella's SURGE.
 //!
-//! A user fetches a page and reads it, for ever. A page is a main file and the objects
-//! embedded in it, one after the other, each a transfer over a new connection.
+//! A user fetches a page and reads it, for ever. A page is a main file and the objects embedded in
+//! it, which are fetched one after the other. Each is a transfer over a new connection.
 //!
 //! | what | law | defaults |
 //! |---|---|---|
@@ -11,9 +11,9 @@
 //! | pause between files of a page | Weibull: P(longer than t) = exp(−(t/λ)^s) | λ = 1.46 s, s = 0.382 |
 //! | pause between pages | Pareto | k = 1 s, α = 1.5 |
 //!
-//! Departures: sizes and pauses are bounded, as an infinite one would not fit a clock; what
-//! is drawn beyond the bound becomes the bound. With the defaults that is one file in 260 000
-//! and one pause in 200 000.
+//! Departures. Sizes and pauses are bounded, because an infinite one would not fit a clock. A draw
+//! beyond the bound becomes the bound. With the defaults that is one file in 260 000 and one pause
+//! in 200 000.
 
 use accord_units::{Bytes, Duration, Rate};
 use libm::{erfc, exp, log, pow, tgamma};
@@ -21,36 +21,36 @@ use libm::{erfc, exp, log, pow, tgamma};
 /// The law of the transfers and pauses of a web user.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Web {
-    /// Mean of the logarithm of a file's size in bytes, μ.
+    /// The mean of the logarithm of a file's size in bytes, μ.
     pub body_mu: f64,
-    /// Standard deviation of that logarithm, σ.
+    /// The standard deviation of that logarithm, σ.
     pub body_sigma: f64,
-    /// Share of files that come from the tail instead.
+    /// The share of files that are drawn from the tail instead.
     pub tail_share: f64,
     /// The smallest file of the tail, k.
     pub tail_least: Bytes,
     /// The tail's exponent, α.
     pub tail_shape: f64,
-    /// No file is larger.
+    /// The largest file.
     pub largest: Bytes,
-    /// Exponent of the number of embedded objects; more than 1.
+    /// The exponent of the number of embedded objects, more than 1.
     pub objects_shape: f64,
-    /// Scale of the pause between the files of a page, λ.
+    /// The scale of the pause between the files of a page, λ.
     pub off_scale: Duration,
-    /// Shape of that pause, s.
+    /// The shape of that pause, s.
     pub off_shape: f64,
     /// The shortest pause between pages, k.
     pub think_least: Duration,
-    /// Exponent of that pause, α.
+    /// The exponent of that pause, α.
     pub think_shape: f64,
-    /// No pause is longer.
+    /// The longest pause.
     pub longest: Duration,
     /// The rate of a user, for engines that see no transfers.
     pub load: Option<Rate>,
 }
 
 impl Web {
-    /// Mean size of a file in bytes.
+    /// Returns the mean size of a file in bytes.
     pub fn mean_file(&self) -> f64 {
         let most = self.largest.as_f64();
         let (mu, sigma) = (self.body_mu, self.body_sigma);
@@ -72,10 +72,10 @@ impl Web {
         (1.0 - self.tail_share) * body.min(most) + self.tail_share * tail
     }
 
-    /// Mean number of files of a page, the main file included.
+    /// Returns the mean number of files of a page, the main file included.
     pub fn mean_files(&self) -> f64 {
-        // The objects' mean is the sum of P(at least m) = m^-α over m, Riemann's ζ(α): the
-        // first terms, and the rest by Euler and Maclaurin.
+        // The mean of the objects is the sum of P(at least m) = m^-α over m, Riemann's ζ(α). It is
+        // computed from the first terms, and the rest by Euler and Maclaurin.
         const TERMS: u32 = 1000;
         let shape = self.objects_shape;
         let first: f64 = (1..TERMS).map(|m| pow(f64::from(m), -shape)).sum();
@@ -83,8 +83,8 @@ impl Web {
         1.0 + first + pow(n, 1.0 - shape) / (shape - 1.0) + pow(n, -shape) / 2.0
     }
 
-    /// The rate of a user whose transfers take no time, in bytes per second: what a user
-    /// comes to on average, over a time so long that the tails are seen, is less.
+    /// Returns the rate of a user whose transfers take no time, in bytes per second. This is an
+    /// upper bound of a user's mean rate over a time so long that the tails are sampled.
     pub fn most(&self) -> f64 {
         let longest = self.longest.as_secs_f64();
         let off = self.off_scale.as_secs_f64() * tgamma(1.0 + 1.0 / self.off_shape);
@@ -94,7 +94,7 @@ impl Web {
     }
 }
 
-/// Mean of a Pareto variable from `least`, bounded by `most`.
+/// Returns the mean of a Pareto variable from `least`, bounded by `most`.
 fn mean_of_pareto(least: f64, shape: f64, most: f64) -> f64 {
     if least >= most {
         return most;

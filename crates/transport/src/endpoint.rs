@@ -1,4 +1,4 @@
-//! The two ends of a flow, of whichever transport its controller runs on.
+//! The two ends of a flow, on the transport of its controller.
 
 use crate::{Segment, stream, tunnel};
 use accord_control::{AnyController, Controller, Maker, Marks, Report, Transport};
@@ -8,26 +8,26 @@ use accord_units::{Bytes, Duration, Rate, Time};
 /// The sending end.
 #[derive(Clone, Debug)]
 pub enum Sender {
-    /// Acknowledged and repaired.
+    /// A stream: packets are acknowledged, and losses repaired.
     Stream(stream::Sender),
-    /// Steered by control pairs.
+    /// A tunnel: packets are steered by control pairs.
     Tunnel(tunnel::Ingress),
-    /// Neither: packets as the application makes them.
+    /// Neither: packets leave as the application makes them.
     Datagrams(Datagrams),
 }
 
 /// The receiving end.
 #[derive(Clone, Debug)]
 pub enum Receiver {
-    /// See [`Sender::Stream`].
+    /// The receiving end of [`Sender::Stream`].
     Stream(stream::Receiver),
-    /// See [`Sender::Tunnel`].
+    /// The receiving end of [`Sender::Tunnel`].
     Tunnel(tunnel::Egress),
-    /// See [`Sender::Datagrams`].
+    /// The receiving end of [`Sender::Datagrams`].
     Datagrams,
 }
 
-/// Sends what it is given, at once.
+/// A sender that sends at once what it is given.
 #[derive(Clone, Debug, Default)]
 pub struct Datagrams {
     available: u64,
@@ -37,32 +37,32 @@ pub struct Datagrams {
 /// The state of a sender, as the recorder reads it.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct View {
-    /// Congestion window in bytes.
+    /// The congestion window in bytes.
     pub cwnd: Option<Bytes>,
-    /// Slow-start threshold in bytes.
+    /// The slow-start threshold in bytes.
     pub ssthresh: Option<Bytes>,
-    /// Smoothed round-trip time.
+    /// The smoothed round-trip time.
     pub rtt: Option<Duration>,
-    /// Base round-trip time as estimated.
+    /// The estimated base round-trip time.
     pub min_rtt: Option<Duration>,
-    /// Accumulation as estimated, in bytes.
+    /// The estimated accumulation, in bytes.
     pub accumulation: Option<f64>,
-    /// Packets sent again so far.
+    /// The packets sent again so far.
     pub retransmissions: u64,
 }
 
 /// A receiver's answer to a packet.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Receipt {
-    /// For data: whether it arrived for the first time.
+    /// For a data packet: true if it arrived for the first time.
     pub data: Option<bool>,
     /// The packet to send back.
     pub reply: Option<Segment>,
 }
 
-/// Both ends of a flow with packets of `packet` bytes and a path whose base round-trip time is
-/// `base_rtt`; `values` says which controller it has, `service` what it is to get, and `settings`
-/// how it sends if it is a stream.
+/// Creates both ends of a flow with packets of `packet` bytes and a path whose base round-trip time
+/// is `base_rtt`. `values` are the parameters of its controller, and `service` is what it is to
+/// get.
 pub fn endpoints(
     values: &Values,
     service: &Service,
@@ -97,7 +97,7 @@ fn controller(
 }
 
 impl Sender {
-    /// The application has more packets to send.
+    /// Adds packets of the application to send.
     pub fn supply(&mut self, packets: u64) {
         match self {
             Sender::Stream(s) => s.supply(packets),
@@ -106,7 +106,7 @@ impl Sender {
         }
     }
 
-    /// The application sends no more.
+    /// Ends the supply: the application sends no more.
     pub fn stop(&mut self) {
         match self {
             Sender::Stream(s) => s.stop(),
@@ -115,16 +115,16 @@ impl Sender {
         }
     }
 
-    /// What is supplied next goes over a new connection, with the controller that `values`
-    /// says on a path of this base round-trip time. A tunnel lasts, whatever connections go
-    /// through it, and datagrams have none.
+    /// Starts a new connection for what is supplied next, with the controller of `values` on a path
+    /// of this base round-trip time. A tunnel stays, whatever connections go through it. Datagrams
+    /// have no connections.
     pub fn reconnect(&mut self, values: &Values, service: &Service, base_rtt: Duration, now: Time) {
         if let Sender::Stream(s) = self {
             s.reconnect(controller(values, service, s.packet(), base_rtt), now);
         }
     }
 
-    /// A packet to send, or when to ask again.
+    /// Returns a packet to send, or the time at which to ask again.
     #[inline]
     pub fn poll(&mut self, now: Time) -> Result<Segment, Time> {
         match self {
@@ -141,7 +141,7 @@ impl Sender {
         }
     }
 
-    /// When it wants to be woken.
+    /// The time at which the endpoint wants to be woken.
     #[inline]
     pub fn next_wake(&self) -> Time {
         match self {
@@ -151,7 +151,7 @@ impl Sender {
         }
     }
 
-    /// Notifies the endpoint that this time may have come.
+    /// Notifies the endpoint that its wake time may have come.
     pub fn on_wake(&mut self, now: Time) {
         match self {
             Sender::Stream(s) => s.on_wake(now),
@@ -160,7 +160,7 @@ impl Sender {
         }
     }
 
-    /// All that it had to send has arrived.
+    /// Returns whether all that the endpoint had to send has arrived.
     pub fn is_done(&self) -> bool {
         match self {
             Sender::Stream(s) => s.is_done(),
@@ -169,8 +169,8 @@ impl Sender {
         }
     }
 
-    /// What came back from the receiver: an acknowledgement or a report. Anything else is
-    /// ignored.
+    /// Takes an answer of the receiver: an acknowledgement or a report. It ignores any other
+    /// packet.
     #[inline]
     pub fn on_reply(&mut self, reply: &Segment, now: Time) {
         match (self, *reply) {
@@ -209,19 +209,20 @@ impl Sender {
         }
     }
 
-    /// A mark on its data packets means something to it: they are sent as ECN-capable.
+    /// Returns whether marks mean something to the controller, so that its data packets are sent as
+    /// ECN-capable.
     pub fn is_ecn_capable(&self) -> bool {
         matches!(self, Sender::Stream(s) if s.controller().capabilities().marks != Marks::Nothing)
     }
 
-    /// The base round-trip time of the network is now this.
+    /// Sets the base round-trip time of the network.
     pub fn set_base_rtt(&mut self, base_rtt: Duration) {
         if let Sender::Stream(s) = self {
             s.set_base_rtt(base_rtt);
         }
     }
 
-    /// Its state for the recorder.
+    /// Returns the state for the recorder.
     pub fn view(&self) -> View {
         let (controller, rtt, retransmissions) = match self {
             Sender::Stream(s) => (s.controller(), s.round_trip(), s.retransmissions()),
@@ -240,8 +241,9 @@ impl Sender {
 }
 
 impl Receiver {
-    /// A packet arrived, with a congestion mark or without. `truth` gives the accumulation by
-    /// its definition, for the ideal estimator; it matters for in-band packets only.
+    /// Takes a packet that arrived, with a congestion mark or without one. `truth` returns the
+    /// accumulation by its definition, for the ideal estimator. It matters for in-band packets
+    /// only.
     #[inline]
     pub fn on_segment(
         &mut self,
@@ -289,7 +291,7 @@ impl Receiver {
         }
     }
 
-    /// Its estimator asks for the truth.
+    /// Returns whether the estimator needs the truth.
     pub fn wants_truth(&self) -> bool {
         matches!(self, Receiver::Tunnel(r) if r.wants_truth())
     }

@@ -1,12 +1,12 @@
-//! Headers of IPv4 and TCP, as far as packets of other programs are looked into.
+//! The headers of IPv4 and TCP, as far as packets of other programs are inspected.
 
 use crate::tos::{ECN, MARKED};
 
-/// An IPv4 packet that is as long as it says.
+/// An IPv4 packet that is as long as its header says.
 #[derive(Clone, Copy, Debug)]
 pub struct Packet<'a> {
     bytes: &'a [u8],
-    /// Length of its header.
+    /// The length of the header, in bytes.
     header: usize,
 }
 
@@ -14,7 +14,7 @@ pub struct Packet<'a> {
 const TCP: u8 = 6;
 
 impl<'a> Packet<'a> {
-    /// The bytes as a packet, if they are one.
+    /// Returns the bytes as a packet, if they are one.
     pub fn new(bytes: &'a [u8]) -> Option<Packet<'a>> {
         let first = *bytes.first()?;
         let header = usize::from(first & 0xf) * 4;
@@ -23,19 +23,19 @@ impl<'a> Packet<'a> {
         sound.then_some(Packet { bytes, header })
     }
 
-    /// DSCP and ECN.
+    /// The octet of DSCP and ECN.
     pub fn tos(&self) -> u8 {
         self.bytes[1]
     }
 
-    /// The addresses that it is from and for.
+    /// The addresses of the source and the destination.
     pub fn ends(&self) -> ([u8; 4], [u8; 4]) {
         let b = self.bytes;
         ([b[12], b[13], b[14], b[15]], [b[16], b[17], b[18], b[19]])
     }
 
-    /// The sequence numbers that it takes if it is of TCP: the first, and how many. The flags SYN
-    /// and FIN take one each [RFC 9293 §3.4].
+    /// Returns the sequence numbers that a packet of TCP takes: the first, and how many. The flags
+    /// SYN and FIN take one each [RFC 9293 §3.4].
     pub fn sequence(&self) -> Option<(u32, u32)> {
         let tcp = self.bytes.get(self.header..)?;
         let offset = usize::from(tcp.get(12)? >> 4) * 4;
@@ -49,14 +49,16 @@ impl<'a> Packet<'a> {
     }
 }
 
-/// The ECN of the datagram in which a packet travels: its own [RFC 6040 §4.1, normal mode].
+/// Returns the ECN codepoint of the datagram in which a packet travels. It is the packet's own
+/// [RFC 6040 §4.1, normal mode].
 pub fn entry(inner: u8) -> u8 {
     inner & ECN
 }
 
-/// Puts the mark that a router has set on the datagram on the packet that travelled in it, with
-/// the checksum. It is dropped, and the answer is `false`, if the packet's ends do not understand
-/// marks: then the router should have dropped it [RFC 6040 §4.2]. What is no packet stays as it is.
+/// Copies the mark that a router has set on the datagram to the packet that travelled in it, and
+/// corrects the checksum. Returns `false` if the packet is to be dropped, because its ends do not
+/// understand marks and the router should have dropped it [RFC 6040 §4.2]. Bytes that are no packet
+/// stay as they are.
 pub fn exit(packet: &mut [u8], outer: u8) -> bool {
     let Some(tos) = Packet::new(packet).map(|p| p.tos()) else {
         return true;
@@ -66,7 +68,7 @@ pub fn exit(packet: &mut [u8], outer: u8) -> bool {
         (0, _) | (MARKED, _) => {}
         (_, MARKED) => {
             packet[1] = tos | MARKED;
-            // One word of the sum has changed: this one [RFC 1624 eq. 3].
+            // One word of the sum has changed, which is this one [RFC 1624 eq. 3].
             let word = |tos: u8| u32::from(u16::from_be_bytes([packet[0], tos]));
             let old = u32::from(u16::from_be_bytes([packet[10], packet[11]]));
             let sum = (!old & 0xffff) + (!word(tos) & 0xffff) + word(packet[1]);

@@ -2,26 +2,26 @@
 
 use accord_units::{Bytes, Rate, Time};
 
-/// Says when the next packet may go.
+/// The pacer of a sender, which says when the next packet may be sent.
 #[derive(Clone, Debug, Default)]
 pub struct Pacer {
     next: Time,
 }
 
 impl Pacer {
-    /// When the next packet may go.
+    /// The time at which the next packet may be sent.
     #[inline]
     pub fn next(&self) -> Time {
         self.next
     }
 
-    /// A packet of `size` goes at `now`, to be followed at `rate`.
+    /// Records that a packet of `size` is sent at `now`. The next one follows at `rate`.
     #[inline]
     pub fn sent(&mut self, now: Time, size: Bytes, rate: Rate) {
         self.next = self.next.max(now) + rate.transmission(size);
     }
 
-    /// A new rate applies at once: what was planned at a lower rate does not hold back.
+    /// Applies a new rate at once. A time planned at a lower rate does not hold packets back.
     pub fn speed_up(&mut self, now: Time, size: Bytes, rate: Rate) {
         self.next = self.next.min(now + rate.transmission(size));
     }

@@ -1,43 +1,43 @@
-//! Packets as capture files have them: pcapng [draft-ietf-opsawg-pcapng], readable by Wireshark
-//! and tshark.
+//! Capture files in the format pcapng [draft-ietf-opsawg-pcapng], which Wireshark and tshark read.
 //!
-//! Each link is an interface, and a packet is there when it has left the link's port. It has the
-//! headers of IPv4 and UDP that it has on the wire, with the addresses of its two ends: node `n`
-//! of the scenario is 10.0.0.0 + 1 + n. A whole IP packet has its own headers. The first [`SNAP`] bytes of each are kept.
+//! Each link is an interface. A packet is captured when it has left the link's port. It has the
+//! headers of IPv4 and UDP that it has on the wire, with the addresses of its two ends: node `n` of
+//! the scenario is 10.0.0.0 + 1 + n. A whole IP packet has its own headers. The first [`SNAP`]
+//! bytes of each packet are kept.
 
 use crate::wire::{self, Header, Kind};
 use crate::{Segment, ip};
 use accord_units::Time;
 
-/// So many bytes of a packet are kept.
+/// The number of bytes of a packet that are kept.
 pub const SNAP: usize = 128;
 
-/// IP, without a header of the link.
+/// The link type of IP without a header of the link.
 const LINKTYPE_RAW: u16 = 101;
-/// The port of both ends.
+/// The UDP port of both ends.
 const PORT: u16 = 7_471;
 
-/// A capture in the making, as bytes of the file; the default one is a continuation, without the
-/// file's beginning.
+/// A capture in progress, as bytes of the file. The default value is a continuation, without the
+/// beginning of the file.
 #[derive(Clone, Debug, Default)]
 pub struct Capture {
     bytes: Vec<u8>,
     datagram: Vec<u8>,
 }
 
-/// The source and destination of a packet, as numbers of nodes, and its DSCP and ECN.
+/// The source and the destination of a packet, as numbers of nodes, and its DSCP and ECN.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Envelope {
-    /// The node that sent it first.
+    /// The node that sent the packet first.
     pub from: usize,
-    /// The node that it is for.
+    /// The node that the packet is for.
     pub to: usize,
-    /// DSCP and ECN.
+    /// The octet of DSCP and ECN.
     pub tos: u8,
 }
 
 impl Envelope {
-    /// Of a packet of this kind of a flow between these ends, its source and its sink.
+    /// Creates the envelope of a packet of this kind. Its flow goes from the source to the sink.
     pub fn new((source, sink): (usize, usize), kind: Kind, tos: u8) -> Envelope {
         let (from, to) = match kind.is_reply() {
             false => (source, sink),
@@ -48,13 +48,13 @@ impl Envelope {
 }
 
 impl Capture {
-    /// A capture of the links of these names.
+    /// Creates a capture of the links of these names.
     pub fn new<'a>(links: impl Iterator<Item = &'a str>) -> Capture {
         let mut capture = Capture::default();
         capture.block(0x0a0d_0d0a, |b| {
             b.extend(0x1a2b_3c4d_u32.to_le_bytes());
             b.extend([1, 0, 0, 0]);
-            // The section's length is not said.
+            // The length of the section is left open.
             b.extend(u64::MAX.to_le_bytes());
         });
         for name in links {
@@ -71,7 +71,7 @@ impl Capture {
         capture
     }
 
-    /// A packet has left the port of link `link`.
+    /// Adds a packet that has left the port of link `link`.
     pub fn segment(
         &mut self,
         link: usize,
@@ -86,9 +86,9 @@ impl Capture {
         self.datagram = datagram;
     }
 
-    /// The same of a packet that is written already.
+    /// Adds a packet that has left the port of link `link` and is written already.
     pub fn datagram(&mut self, link: usize, at: Time, envelope: Envelope, datagram: &[u8]) {
-        // A whole IP packet is there as it is, but for the mark that it has by now.
+        // A whole IP packet is captured as it is, except for the mark that it has by now.
         if let Ok((_, packet)) = wire::unwrap(datagram) {
             let mut packet = packet.to_vec();
             ip::exit(&mut packet, envelope.tos);
@@ -99,7 +99,7 @@ impl Capture {
         self.packet(link, at, &headers, datagram);
     }
 
-    /// An IP packet of two parts.
+    /// Adds an IP packet of two parts.
     fn packet(&mut self, link: usize, at: Time, headers: &[u8], rest: &[u8]) {
         let nanos = at.as_ps() / 1_000;
         let kept = &rest[..rest.len().min(SNAP - headers.len())];
@@ -115,12 +115,12 @@ impl Capture {
         });
     }
 
-    /// The bytes so far; what comes is their continuation.
+    /// Takes the bytes so far. Later bytes are their continuation.
     pub fn take(&mut self) -> Vec<u8> {
         std::mem::take(&mut self.bytes)
     }
 
-    /// A block of this type, with its length before and after.
+    /// Adds a block of this type, with its length before and after.
     fn block(&mut self, kind: u32, content: impl FnOnce(&mut Vec<u8>)) {
         let bytes = &mut self.bytes;
         let start = bytes.len();
@@ -133,7 +133,7 @@ impl Capture {
     }
 }
 
-/// An option of a block.
+/// Adds an option of a block.
 fn option(bytes: &mut Vec<u8>, code: u16, value: &[u8]) {
     let value = &value[..value.len().min(usize::from(u16::MAX))];
     bytes.extend(code.to_le_bytes());
@@ -142,12 +142,12 @@ fn option(bytes: &mut Vec<u8>, code: u16, value: &[u8]) {
     pad(bytes);
 }
 
-/// Everything is a multiple of 4 bytes long, blocks too, so that the sum is.
+/// Pads to a multiple of 4 bytes. Blocks are multiples of 4 bytes, too, so that the whole file is.
 fn pad(bytes: &mut Vec<u8>) {
     bytes.resize(bytes.len().next_multiple_of(4), 0);
 }
 
-/// The headers of IPv4 and UDP of a packet of so many bytes in all.
+/// Returns the headers of IPv4 and UDP of a packet of so many bytes in all.
 fn headers(envelope: Envelope, length: u16) -> [u8; wire::UDP_HEADERS] {
     let address = |node: usize| (0x0a00_0001_u32).wrapping_add(node as u32).to_be_bytes();
     let mut h = [0; wire::UDP_HEADERS];
@@ -164,7 +164,7 @@ fn headers(envelope: Envelope, length: u16) -> [u8; wire::UDP_HEADERS] {
     h[10..12].copy_from_slice(&checksum.to_be_bytes());
     h[20..22].copy_from_slice(&PORT.to_be_bytes());
     h[22..24].copy_from_slice(&PORT.to_be_bytes());
-    // No checksum of UDP: zero says so.
+    // A checksum of zero says that UDP has none.
     h[24..26].copy_from_slice(&(length - 20).to_be_bytes());
     h
 }

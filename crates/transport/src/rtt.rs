@@ -1,28 +1,28 @@
-//! Round-trip time and retransmission timer [RFC 6298].
+//! The round-trip time and the retransmission timer [RFC 6298].
 
 use accord_units::Duration;
 
-/// Smoothed round-trip time, its variation, and the time-out that follows from them.
+/// The smoothed round-trip time, its variation, and the time-out that follows from them.
 #[derive(Clone, Debug)]
 pub struct RoundTrip {
     srtt: u64,
     variation: u64,
     min: Duration,
     latest: Duration,
-    /// Number of times that the timer ran out in a row.
+    /// The number of times in a row that the timer ran out.
     backoff: u32,
     min_rto: Duration,
     max_backoff: u32,
 }
 
-/// Longest time-out [RFC 6298 §2.5].
+/// The longest time-out [RFC 6298 §2.5].
 const MAX_RTO: Duration = Duration::from_secs(60);
-/// Time-out before the first sample [RFC 6298 §2.1].
+/// The time-out before the first sample [RFC 6298 §2.1].
 const FIRST_RTO: Duration = Duration::from_secs(1);
 
 impl RoundTrip {
-    /// Nothing measured yet; time-outs will be `min_rto` at least, and double `max_backoff`
-    /// times at most.
+    /// Creates a timer without samples. Time-outs will be `min_rto` at least, and double
+    /// `max_backoff` times at most.
     pub fn new(min_rto: Duration, max_backoff: u32) -> RoundTrip {
         RoundTrip {
             srtt: 0,
@@ -35,7 +35,7 @@ impl RoundTrip {
         }
     }
 
-    /// A sample.
+    /// Takes a sample.
     #[inline]
     pub fn sample(&mut self, rtt: Duration) {
         let r = rtt.as_ps();
@@ -52,24 +52,24 @@ impl RoundTrip {
         self.backoff = 0;
     }
 
-    /// Smoothed; zero before the first sample.
+    /// The smoothed round-trip time. It is zero before the first sample.
     #[inline]
     pub fn smoothed(&self) -> Duration {
         Duration::from_ps(self.srtt)
     }
 
-    /// Smallest so far; `Duration::MAX` before the first sample.
+    /// The smallest round-trip time so far. It is `Duration::MAX` before the first sample.
     #[inline]
     pub fn min(&self) -> Duration {
         self.min
     }
 
-    /// Latest; zero before the first sample.
+    /// The latest round-trip time. It is zero before the first sample.
     pub fn latest(&self) -> Duration {
         self.latest
     }
 
-    /// The timer ran out: the next time-out is twice as long [RFC 6298 §5.5].
+    /// Doubles the next time-out, because the timer ran out [RFC 6298 §5.5].
     pub fn back_off(&mut self) {
         self.backoff = self.backoff.saturating_add(1);
     }
@@ -94,8 +94,8 @@ impl RoundTrip {
         self.min_rto
     }
 
-    /// The fine-grained time-out that Vegas looks at on a duplicate acknowledgement: the
-    /// same without a floor [Low02 §1.1].
+    /// The fine-grained time-out that Vegas checks on a duplicate acknowledgement. It has no floor
+    /// [Low02 §1.1].
     pub fn fine_timeout(&self) -> Duration {
         if self.srtt == 0 {
             return FIRST_RTO;

@@ -2,63 +2,63 @@
 
 use accord_units::{Duration, Time};
 
-/// The content of a packet, as endpoints see it. Data packets of a flow all have the same
-/// size and are counted, not measured in bytes; the wire format of the live engine says how
-/// each is written.
+/// The content of a packet, as endpoints see it. All data packets of a flow have the same size.
+/// They are counted in packets, not in bytes. The wire format of the live engine says how each kind
+/// is written.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Segment {
     /// A data packet.
     Data {
-        /// Its number, from 0.
+        /// The number of the packet, from 0.
         number: u64,
-        /// When this transmission of it was sent.
+        /// The time at which this transmission of the packet was sent.
         sent: Time,
     },
     /// An acknowledgement of a stream.
     Ack {
-        /// All data packets with smaller numbers have arrived.
+        /// The number below which all data packets have arrived.
         next: u64,
-        /// First packet of the block, beyond `next`, that holds the packet which caused
-        /// this acknowledgement: an offset from `next`; zero if that packet is below it.
+        /// The first packet of the block, beyond `next`, that holds the packet which caused this
+        /// acknowledgement, as an offset from `next`. It is zero if that packet is below `next`.
         block: u32,
-        /// Length of that block; zero if there is none.
+        /// The length of that block. It is zero if there is none.
         block_len: u32,
-        /// When the packet that caused it was sent.
+        /// The time at which the packet that caused the acknowledgement was sent.
         echo: Time,
-        /// Data packets that arrived with a congestion mark so far, modulo 2³²: the
-        /// accurate echo of RFC 9768, which survives lost acknowledgements.
+        /// The data packets that have arrived with a congestion mark so far, modulo 2³². This is
+        /// the accurate echo of RFC 9768, which survives lost acknowledgements.
         marked: u32,
     },
-    /// OB: out-of-band half of a control pair; it overtakes queues.
+    /// OB: the out-of-band half of a control pair. It overtakes queues.
     OutOfBand {
-        /// Number of the pair.
+        /// The number of the pair.
         pair: u64,
-        /// When the pair was sent.
+        /// The time at which the pair was sent.
         sent: Time,
     },
-    /// IB: in-band half of a control pair; it waits like data.
+    /// IB: the in-band half of a control pair. It waits like data.
     InBand {
-        /// Number of the pair.
+        /// The number of the pair.
         pair: u64,
-        /// All data bytes sent before it. The difference to the previous pair is what the
-        /// paper puts here; the sum says the same and survives the loss of pairs.
+        /// The data bytes sent before it since the start. The paper has here the difference to the
+        /// previous pair. The sum gives the same and survives the loss of pairs.
         sent_bytes: u64,
-        /// Sum of the virtual delays on its way.
+        /// The sum of the virtual delays on its way.
         virtual_delay: Duration,
     },
-    /// The receiver's answer to a complete pair; it travels out of band.
+    /// The receiver's answer to a complete pair. It travels out of band.
     Report {
-        /// Number of the pair.
+        /// The number of the pair.
         pair: u64,
-        /// Estimated accumulation in bytes.
+        /// The estimated accumulation in bytes.
         accumulation: f32,
-        /// Data of the pair's period was lost.
+        /// True if data of the pair's period was lost.
         lost: bool,
-        /// Smoothed egress rate in bit/s.
+        /// The smoothed egress rate in bit/s.
         egress_bps: f32,
-        /// Virtual part of the queuing delay, in seconds.
+        /// The virtual part of the queuing delay, in seconds.
         virtual_s: f32,
-        /// All data bytes that arrived.
+        /// The data bytes that have arrived since the start.
         received: u64,
     },
 }

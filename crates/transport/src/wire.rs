@@ -1,33 +1,34 @@
 //! The wire format: how packets of Accord are written into UDP datagrams.
 //!
-//! Everything is in network byte order, and everything but the virtual delay is as its sender
-//! wrote it: a router that builds up virtual delay adds to one field, at a fixed place, with
-//! [`add_virtual_delay`], and touches nothing else. Congestion marks and the class of a packet
-//! are in the IP header (ECN and DSCP), where any router looks for them. The page "The wire
-//! format" of the book has the tables.
+//! Everything is in network byte order. Everything but the virtual delay is as its sender wrote it.
+//! A router that builds up virtual delay adds to one field at a fixed place, with
+//! [`add_virtual_delay`], and changes nothing else. Congestion marks and the class of a packet are
+//! in the IP header (ECN and DSCP), where any router looks for them. The page "The wire format" of
+//! the book has the tables.
 //!
-//! A packet of another program's making, such as of the kernel's TCP, travels whole, behind the
-//! first fields of a header ([`wrap`], [`unwrap`]).
+//! A packet of another program, such as the kernel's TCP, travels whole, behind the first fields of
+//! a header ([`wrap`], [`unwrap`]).
 
 pub use crate::tos::{CAPABLE, ECN, EXPEDITED, MARKED};
 use crate::{Segment, ip};
 use accord_units::{Bytes, Duration, Time};
 
-/// Version of the format.
+/// The version of the format.
 pub const VERSION: u8 = 1;
-/// Length of the longest header.
+/// The length of the longest header, in bytes.
 pub const LONG: usize = 52;
-/// Length of the headers of data and in-band packets.
+/// The length of the headers of data and in-band packets, in bytes.
 pub const SHORT: usize = 40;
-/// Length of the shortest header, that of whole IP packets: what routers read and write.
+/// The length of the shortest header, in bytes: that of whole IP packets, which routers read and
+/// write.
 pub const LEAST: usize = 20;
-/// Longest packet: what the field for its size can say.
+/// The size of the longest packet, in bytes: the largest value of its field.
 pub const MOST: u64 = u16::MAX as u64;
-/// Headers of IP and UDP, which count as part of a packet's size.
+/// The length of the headers of IP and UDP, in bytes. They count as part of a packet's size.
 pub const UDP_HEADERS: usize = 28;
 
-/// What a sender writes into the octet for packets of this kind; that of a whole IP packet
-/// follows from its own [`ip::entry`].
+/// Returns the octet of the IP header for packets of this kind. That of a whole IP packet follows
+/// from its own octet by [`ip::entry`].
 pub fn tos(kind: Kind, ecn_capable: bool) -> u8 {
     match kind {
         Kind::OutOfBand | Kind::Report => EXPEDITED,
@@ -36,48 +37,48 @@ pub fn tos(kind: Kind, ecn_capable: bool) -> u8 {
     }
 }
 
-/// The place of the virtual delay: 32 bits, in microseconds.
+/// The place of the virtual delay, which has 32 bits and is in microseconds.
 const VIRTUAL_DELAY: usize = 16;
 
-/// The part of a packet that a router reads; all kinds have it.
+/// The part of a packet that a router reads. All kinds have it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Header {
-    /// Its contents.
+    /// The kind of the contents.
     pub kind: Kind,
-    /// Size of the packet, headers included, as links count it. The datagram is padded to it; one
-    /// that is smaller than its header is sent longer than it counts, and so is a whole IP packet,
-    /// which counts as if it travelled on its own.
+    /// The size of the packet in bytes, headers included, as links count it. The datagram is padded
+    /// to it. A packet smaller than its header is sent longer than it counts. So is a whole IP
+    /// packet, which counts as if it travelled on its own.
     pub size: Bytes,
-    /// Whose it is.
+    /// The flow that the packet belongs to.
     pub flow: u32,
-    /// Tells runs apart that use the same addresses.
+    /// The number of the run. It distinguishes runs that use the same addresses.
     pub run: u32,
-    /// The index of its route, among the routes that the flow has had.
+    /// The index of the route, among the routes that the flow has had.
     pub route: u16,
 }
 
-/// Kinds of packets.
+/// The kind of a packet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u8)]
 pub enum Kind {
-    /// See [`Segment::Data`].
+    /// A data packet: [`Segment::Data`].
     Data = 1,
-    /// See [`Segment::Ack`].
+    /// An acknowledgement: [`Segment::Ack`].
     Ack = 2,
-    /// See [`Segment::OutOfBand`].
+    /// The out-of-band half of a control pair: [`Segment::OutOfBand`].
     OutOfBand = 3,
-    /// See [`Segment::InBand`].
+    /// The in-band half of a control pair: [`Segment::InBand`].
     InBand = 4,
-    /// See [`Segment::Report`].
+    /// A report: [`Segment::Report`].
     Report = 5,
     /// A whole IP packet from the flow's source.
     Ip = 6,
-    /// A whole IP packet from its sink.
+    /// A whole IP packet from the flow's sink.
     IpReply = 7,
 }
 
 impl Kind {
-    /// The kind of a segment.
+    /// Returns the kind of a segment.
     pub fn of(segment: &Segment) -> Kind {
         match segment {
             Segment::Data { .. } => Kind::Data,
@@ -88,17 +89,18 @@ impl Kind {
         }
     }
 
-    /// It travels from the receiver to the sender.
+    /// Returns whether packets of this kind travel from the receiver to the sender.
     pub fn is_reply(self) -> bool {
         matches!(self, Kind::Ack | Kind::Report | Kind::IpReply)
     }
 
-    /// It is a whole IP packet.
+    /// Returns whether packets of this kind are whole IP packets.
     pub fn is_ip(self) -> bool {
         matches!(self, Kind::Ip | Kind::IpReply)
     }
 
-    /// It carries a flow's data: what else there is answers or controls.
+    /// Returns whether packets of this kind carry a flow's data. The others are answers or control
+    /// packets.
     pub fn is_data(self) -> bool {
         matches!(self, Kind::Data | Kind::Ip)
     }
@@ -112,12 +114,12 @@ impl Kind {
     }
 }
 
-/// Why bytes are no packet.
+/// The reason why bytes are no packet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Malformed {
-    /// There are too few of them.
+    /// There are too few bytes.
     Short,
-    /// It is another version, or something else altogether.
+    /// The version is another one, or the bytes are no packet of Accord at all.
     Version(u8),
     /// There is no such kind.
     Kind(u8),
@@ -138,8 +140,8 @@ impl std::fmt::Display for Malformed {
 
 impl std::error::Error for Malformed {}
 
-/// Writes a packet over what `datagram` holds. The header's size says how long it gets; its
-/// kind is that of the segment.
+/// Writes a packet in place of the content of `datagram`. The header's size gives the length of the
+/// datagram. The kind is that of the segment.
 pub fn encode(header: &Header, segment: &Segment, datagram: &mut Vec<u8>) {
     let kind = Kind::of(segment);
     let lost = matches!(segment, Segment::Report { lost: true, .. });
@@ -189,7 +191,7 @@ pub fn encode(header: &Header, segment: &Segment, datagram: &mut Vec<u8>) {
     datagram.resize(padded.max(datagram.len()), 0);
 }
 
-/// Writes what all kinds begin with.
+/// Writes the fields that all kinds begin with.
 fn begin(header: &Header, kind: Kind, flags: u16, virtual_delay: u32, datagram: &mut Vec<u8>) {
     let size = header.size.get().min(MOST) as u16;
     datagram.clear();
@@ -203,15 +205,16 @@ fn begin(header: &Header, kind: Kind, flags: u16, virtual_delay: u32, datagram: 
     debug_assert_eq!(datagram.len(), LEAST);
 }
 
-/// Writes a whole IP packet over what `datagram` holds. The header's kind is one of those for it,
-/// and its size is the packet's.
+/// Writes a whole IP packet in place of the content of `datagram`. The header's kind is one of
+/// those for whole IP packets, and its size is the packet's.
 pub fn wrap(header: &Header, packet: &[u8], datagram: &mut Vec<u8>) {
     debug_assert!(header.kind.is_ip() && header.size.get() == packet.len() as u64);
     begin(header, header.kind, 0, 0, datagram);
     datagram.extend(packet);
 }
 
-/// Reads a whole IP packet: one of IPv4 that is as long as it says, and as its header says.
+/// Reads a whole IP packet. It has to be of IPv4 and as long as its own header and the header
+/// before it say.
 pub fn unwrap(datagram: &[u8]) -> Result<(Header, &[u8]), Malformed> {
     let header = header(datagram)?;
     if !header.kind.is_ip() {
@@ -224,7 +227,7 @@ pub fn unwrap(datagram: &[u8]) -> Result<(Header, &[u8]), Malformed> {
     }
 }
 
-/// Reads what routers need. What is behind the header is not looked at.
+/// Reads the fields that routers need. The bytes behind the header are not checked.
 pub fn header(datagram: &[u8]) -> Result<Header, Malformed> {
     let version = *datagram.first().ok_or(Malformed::Short)?;
     if version != VERSION {
@@ -256,8 +259,8 @@ pub fn header(datagram: &[u8]) -> Result<Header, Malformed> {
     })
 }
 
-/// Reads a packet; what a report tells are numbers that a receiver can have measured. Whole IP
-/// packets are no segments, and refused.
+/// Reads a packet. The numbers of a report have to be ones that a receiver can have measured. Whole
+/// IP packets are no segments, so they are refused.
 pub fn decode(datagram: &[u8]) -> Result<(Header, Segment), Malformed> {
     let header = header(datagram)?;
     let small = u32::from_be_bytes(at(datagram, 20)?);
@@ -301,14 +304,14 @@ pub fn decode(datagram: &[u8]) -> Result<(Header, Segment), Malformed> {
     Ok((header, segment))
 }
 
-/// The virtual delay that a packet has collected.
+/// Returns the virtual delay that a packet has collected.
 pub fn virtual_delay(datagram: &[u8]) -> Result<Duration, Malformed> {
     let micros = u32::from_be_bytes(at(datagram, VIRTUAL_DELAY)?);
     Ok(Duration::from_us(u64::from(micros)))
 }
 
-/// Adds to the virtual delay that a packet has collected; what does not fit into the field is
-/// cut off. Bytes that are no packet stay as they are.
+/// Adds to the virtual delay that a packet has collected, up to the largest value of the field.
+/// Bytes that are no packet stay as they are.
 pub fn add_virtual_delay(datagram: &mut [u8], more: Duration) {
     if let Some(field) = datagram.get_mut(VIRTUAL_DELAY..VIRTUAL_DELAY + 4)
         && let Ok(bytes) = <[u8; 4]>::try_from(&*field)
@@ -318,7 +321,7 @@ pub fn add_virtual_delay(datagram: &mut [u8], more: Duration) {
     }
 }
 
-/// Microseconds, rounded; at most what the field holds.
+/// Returns the delay in microseconds, rounded, and at most the largest value of the field.
 fn micros(delay: Duration) -> u32 {
     const PS_PER_US: u64 = 1_000_000;
     let rounded =
@@ -326,7 +329,7 @@ fn micros(delay: Duration) -> u32 {
     u32::try_from(rounded).unwrap_or(u32::MAX)
 }
 
-/// A number that can have been measured: finite, and not negative.
+/// Reads a number that can have been measured: finite and not negative.
 fn measured(bits: u32) -> Result<f32, Malformed> {
     let value = f32::from_bits(bits);
     match value.is_finite() && value >= 0.0 {
@@ -335,7 +338,7 @@ fn measured(bits: u32) -> Result<f32, Malformed> {
     }
 }
 
-/// The bytes of a field.
+/// Returns the bytes of a field.
 fn at<const N: usize>(datagram: &[u8], offset: usize) -> Result<[u8; N], Malformed> {
     let field = datagram.get(offset..offset + N).ok_or(Malformed::Short)?;
     field.try_into().map_err(|_| Malformed::Short)

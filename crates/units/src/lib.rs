@@ -1,15 +1,23 @@
 //! Quantities with units, and their text form.
 //!
-//! Every boundary of Accord speaks in these types; the unit is in the name of each
-//! constructor and getter. Time is counted in whole picoseconds, so that one byte at
-//! 1 Tbit/s (8 ps) is still exact and a run of 200 days still fits.
+//! Every interface of Accord uses these types. The name of each constructor and getter says its
+//! unit. Time is counted in whole picoseconds. So one byte at 1 Tbit/s (8 ps) is exact, and a run
+//! of 200 days fits.
 //!
 //! ```
-//! use accord_units::{Bytes, Duration, Rate};
+//! use accord_units::{Bytes, Duration, Rate, Time};
+//!
 //! let rate: Rate = "30 Mbps".parse()?;
-//! assert_eq!(rate.transmission(Bytes::new(1000)), Duration::from_ps(266_666_666));
-//! assert_eq!("2 ms".parse::<Duration>()?, Duration::from_ms(2));
+//! let service = rate.transmission(Bytes::new(1000));
+//! assert_eq!(service, Duration::from_ps(266_666_666));
+//!
+//! // A packet that is put on this link at 2 ms leaves it one service later.
+//! let start = Time::ZERO + "2 ms".parse::<Duration>()?;
+//! assert_eq!((start + service).as_ps(), 2_266_666_666);
+//!
+//! // Texts are printed without loss, and a unit is mandatory.
 //! assert_eq!(rate.to_string(), "30 Mbps");
+//! assert!("30".parse::<Rate>().is_err());
 //! # Ok::<(), accord_units::ParseError>(())
 //! ```
 

@@ -7,7 +7,7 @@ use std::iter::Sum;
 use std::ops::{Add, AddAssign, Sub, SubAssign};
 use std::str::FromStr;
 
-/// A number of bytes. 1 KB is 1000 bytes, 1 KiB is 1024.
+/// An amount of data in whole bytes. 1 KB is 1000 bytes, 1 KiB is 1024 bytes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Bytes(u64);
 
@@ -15,7 +15,7 @@ impl Bytes {
     /// Zero bytes.
     pub const ZERO: Bytes = Bytes(0);
 
-    /// `n` bytes.
+    /// Creates an amount of `n` bytes.
     #[inline]
     pub const fn new(n: u64) -> Bytes {
         Bytes(n)
@@ -27,13 +27,14 @@ impl Bytes {
         self.0
     }
 
-    /// The number of bytes, for arithmetic.
+    /// The number of bytes as a float, for arithmetic.
     #[inline]
     pub fn as_f64(self) -> f64 {
         self.0 as f64
     }
 
-    /// `n` bytes rounded to a whole number; negative and NaN give zero.
+    /// Creates an amount of `n` bytes, rounded to a whole number. A negative number and NaN give
+    /// zero.
     #[inline]
     pub fn from_f64(n: f64) -> Bytes {
         Bytes(n.round() as u64)
@@ -45,7 +46,7 @@ impl Bytes {
         self.0 as f64 * 8.0
     }
 
-    /// The difference to `other`, zero if `other` is more.
+    /// Returns this amount less `other`, or zero if `other` is more.
     #[inline]
     pub const fn saturating_sub(self, other: Bytes) -> Bytes {
         Bytes(self.0.saturating_sub(other.0))
@@ -96,32 +97,34 @@ impl Rate {
     /// Zero bits per second.
     pub const ZERO: Rate = Rate(0);
 
-    /// `bps` bits per second.
+    /// Creates a rate of `bps` bits per second.
     #[inline]
     pub const fn from_bps(bps: u64) -> Rate {
         Rate(bps)
     }
 
-    /// `bps` bits per second, rounded; negative and NaN give zero.
+    /// Creates a rate of `bps` bits per second, rounded to a whole number. A negative number and
+    /// NaN give zero.
     #[inline]
     pub fn from_bps_f64(bps: f64) -> Rate {
         Rate(bps.round() as u64)
     }
 
-    /// Bits per second.
+    /// The rate in bits per second.
     #[inline]
     pub const fn as_bps(self) -> u64 {
         self.0
     }
 
-    /// Bits per second, for arithmetic.
+    /// The rate in bits per second as a float, for arithmetic.
     #[inline]
     pub fn as_bps_f64(self) -> f64 {
         self.0 as f64
     }
 
-    /// The time that `size` takes at this rate, rounded down to the picosecond; forever at
-    /// rate zero. A port that must not lose the fraction carries it over itself.
+    /// Returns the time that `size` takes at this rate, rounded down to the picosecond. Returns
+    /// [`Duration::MAX`] for rate zero. A port that must not lose the fraction carries it over
+    /// itself.
     #[inline]
     pub fn transmission(self, size: Bytes) -> Duration {
         if self.0 == 0 {
@@ -131,7 +134,7 @@ impl Rate {
         Duration::from_ps(u64::try_from(ps).unwrap_or(u64::MAX))
     }
 
-    /// The bytes that this rate moves in `d`, rounded down.
+    /// Returns the bytes that this rate moves in `d`, rounded down.
     #[inline]
     pub fn bytes_in(self, d: Duration) -> Bytes {
         let bytes = self.0 as u128 * d.as_ps() as u128 / 8_000_000_000_000;
@@ -169,7 +172,7 @@ const RATE_UNITS: &[Unit] = &[
 ];
 
 impl Bytes {
-    /// The units that a text may have, as in "2 KB".
+    /// Returns the names of the units that a text may have, as in "2 KB".
     pub fn units() -> impl Iterator<Item = &'static str> {
         text::names(BYTE_UNITS)
     }
@@ -178,7 +181,7 @@ impl Bytes {
 impl FromStr for Bytes {
     type Err = ParseError;
 
-    /// Reads "1500 B", "64 KB", "1 MiB". The unit is mandatory.
+    /// Parses texts such as "1500 B", "64 KB" and "1 MiB". The unit is mandatory.
     fn from_str(s: &str) -> Result<Self, ParseError> {
         text::parse(s, BYTE_UNITS, "a size such as \"64 KB\"").map(Bytes)
     }
@@ -191,7 +194,7 @@ impl fmt::Display for Bytes {
 }
 
 impl Rate {
-    /// The units that a text may have, as in "2 Mbps".
+    /// Returns the names of the units that a text may have, as in "2 Mbps".
     pub fn units() -> impl Iterator<Item = &'static str> {
         text::names(RATE_UNITS)
     }
@@ -200,7 +203,7 @@ impl Rate {
 impl FromStr for Rate {
     type Err = ParseError;
 
-    /// Reads "30 Mbps", "2.4 Gbit/s", "1200 KB/s". The unit is mandatory.
+    /// Parses texts such as "30 Mbps", "2.4 Gbit/s" and "1200 KB/s". The unit is mandatory.
     fn from_str(s: &str) -> Result<Self, ParseError> {
         text::parse(s, RATE_UNITS, "a rate such as \"30 Mbps\"").map(Rate)
     }

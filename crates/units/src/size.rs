@@ -5,17 +5,17 @@ use crate::text::{self, ParseError, Unit};
 use std::fmt;
 use std::str::FromStr;
 
-/// An amount of data, in bytes or in packets of the flow that it concerns.
+/// An amount of data, in bytes or in packets of the flow that the amount is about.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Size {
     /// A number of bytes.
     Bytes(Bytes),
-    /// A number of packets; a fraction is meaningful, for targets.
+    /// A number of packets. A fraction has a meaning for a target.
     Packets(f64),
 }
 
 impl Size {
-    /// The amount in bytes, for packets of `packet` bytes.
+    /// Returns the amount in bytes for packets of `packet` bytes.
     pub fn bytes_f64(self, packet: Bytes) -> f64 {
         match self {
             Size::Bytes(b) => b.as_f64(),
@@ -24,7 +24,8 @@ impl Size {
     }
 }
 
-/// Packets are stored in millionths while parsing, to share the number parser.
+/// The units of packets. While a text is parsed, packets are counted in millionths, so that the
+/// number parser can be shared.
 const PACKET_UNITS: &[Unit] = &[
     Unit::new("pkt", 1e6),
     Unit::new("pkts", 1e6).alias(),
@@ -35,7 +36,7 @@ const PACKET_UNITS: &[Unit] = &[
 const EXPECTED: &str = "an amount such as \"90 pkt\" or \"64 KB\"";
 
 impl Size {
-    /// The units that a text may have, as in "2 pkt".
+    /// Returns the names of the units that a text may have, as in "2 pkt".
     pub fn units() -> impl Iterator<Item = &'static str> {
         text::names(PACKET_UNITS).chain(Bytes::units())
     }
@@ -44,7 +45,7 @@ impl Size {
 impl FromStr for Size {
     type Err = ParseError;
 
-    /// Reads "90 pkt" or "64 KB". The unit is mandatory.
+    /// Parses texts such as "90 pkt" and "64 KB". The unit is mandatory.
     fn from_str(s: &str) -> Result<Self, ParseError> {
         match text::parse(s, PACKET_UNITS, EXPECTED) {
             Ok(millionths) => return Ok(Size::Packets(millionths as f64 / 1e6)),

@@ -1,12 +1,12 @@
-//! One number parser and printer for all quantities.
+//! The parser and the printer of numbers with units, shared by all quantities.
 
 use std::fmt;
 
-/// A unit: its name and how many base units it is.
+/// A unit: its name and the number of base units that it is worth.
 pub(crate) struct Unit {
     name: &'static str,
     scale: f64,
-    /// Understood, but not used for printing.
+    /// True for a name that is parsed and never printed.
     alias: bool,
 }
 
@@ -27,17 +27,17 @@ impl Unit {
     }
 }
 
-/// The names of `units`, the understood ones included.
+/// Returns the names of `units`, including those that are never printed.
 pub(crate) fn names(units: &'static [Unit]) -> impl Iterator<Item = &'static str> {
     units.iter().map(|u| u.name)
 }
 
-/// Why a text is not a quantity.
+/// The reason why a text is not a quantity.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ParseError {
-    /// What is wrong.
+    /// The problem, with the text that has it.
     pub problem: String,
-    /// What was expected, with an example.
+    /// The form that was expected, with an example.
     pub expected: &'static str,
 }
 
@@ -55,8 +55,8 @@ impl fmt::Display for ParseError {
 
 impl std::error::Error for ParseError {}
 
-/// Reads `number unit` into whole base units. Refuses a missing or unknown unit, what is
-/// not a finite non-negative number, and what does not fit 64 bits.
+/// Parses `number unit` into whole base units. Refuses a missing or unknown unit, a number that is
+/// negative or not finite, and a number that does not fit 63 bits.
 pub(crate) fn parse(s: &str, units: &[Unit], expected: &'static str) -> Result<u64, ParseError> {
     let fail = |problem: String| Err(ParseError { problem, expected });
     let s = s.trim();
@@ -93,7 +93,7 @@ pub(crate) fn parse(s: &str, units: &[Unit], expected: &'static str) -> Result<u
         return Ok(base);
     }
     let base = (value * unit.scale).round();
-    // 2^63 leaves room for sums of two, everywhere.
+    // Values below 2^63 leave room for the sum of two of them.
     if !base.is_finite() || base >= 9.2e18 {
         return fail(format!("\"{}\" is too large", clip(s)));
     }
@@ -103,9 +103,9 @@ pub(crate) fn parse(s: &str, units: &[Unit], expected: &'static str) -> Result<u
     Ok(base as u64)
 }
 
-/// The value of a plain decimal of up to 19 digits, if it is a whole number of base units
-/// below 2^62: what [`print`] writes is read back to the last digit, where a float has 53
-/// bits only.
+/// Returns the value of a plain decimal of up to 19 digits if it is a whole number of base units
+/// below 2^62. So the text that [`print`] writes is parsed to the last digit. A float has only 53
+/// bits.
 fn exact(number: &str, unit: &Unit) -> Option<u64> {
     let (whole, fraction) = number.split_once('.').unwrap_or((number, ""));
     let digits = format!("{whole}{fraction}");
@@ -118,8 +118,8 @@ fn exact(number: &str, unit: &Unit) -> Option<u64> {
     (scaled.is_multiple_of(divisor) && base < 1 << 62).then_some(base)
 }
 
-/// Prints in the largest unit that keeps the number at or above one, without loss. Units
-/// for printing are powers of ten.
+/// Prints without loss, in the largest unit that keeps the number at or above one. Units for
+/// printing are powers of ten.
 pub(crate) fn print(base: u64, units: &[Unit]) -> String {
     let unit = units
         .iter()
@@ -137,7 +137,7 @@ pub(crate) fn print(base: u64, units: &[Unit]) -> String {
     }
 }
 
-/// Keeps hostile input from filling the screen.
+/// Shortens a text for a message, so that hostile input cannot fill the screen.
 fn clip(s: &str) -> String {
     match s.char_indices().nth(40) {
         Some((i, _)) => format!("{}…", &s[..i]),

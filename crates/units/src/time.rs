@@ -21,40 +21,40 @@ pub struct Duration(u64);
 impl Time {
     /// The start of the run.
     pub const ZERO: Time = Time(0);
-    /// Later than any event: "never".
+    /// An instant later than any event, for "never".
     pub const MAX: Time = Time(u64::MAX);
 
-    /// The instant `ps` picoseconds after the start.
+    /// Creates the instant `ps` picoseconds after the start.
     #[inline]
     pub const fn from_ps(ps: u64) -> Time {
         Time(ps)
     }
 
-    /// Picoseconds since the start.
+    /// The picoseconds since the start.
     #[inline]
     pub const fn as_ps(self) -> u64 {
         self.0
     }
 
-    /// Seconds since the start.
+    /// The seconds since the start.
     #[inline]
     pub fn as_secs_f64(self) -> f64 {
         self.0 as f64 / PS_PER_S as f64
     }
 
-    /// The instant `s` seconds after the start, rounded to the picosecond; negative and
-    /// NaN give the start, too large gives [`Time::MAX`].
+    /// Creates the instant `s` seconds after the start, rounded to the picosecond. A negative
+    /// number and NaN give the start. A number that is too large gives [`Time::MAX`].
     pub fn from_secs_f64(s: f64) -> Time {
         Time((s * PS_PER_S as f64).round() as u64)
     }
 
-    /// The span since `earlier`, zero where `earlier` is later.
+    /// Returns the span since `earlier`, or zero if `earlier` is later.
     #[inline]
     pub const fn since(self, earlier: Time) -> Duration {
         Duration(self.0.saturating_sub(earlier.0))
     }
 
-    /// The span since the start.
+    /// Returns the span since the start.
     #[inline]
     pub const fn since_start(self) -> Duration {
         Duration(self.0)
@@ -62,79 +62,79 @@ impl Time {
 }
 
 impl Duration {
-    /// No time at all.
+    /// A span of zero.
     pub const ZERO: Duration = Duration(0);
     /// The longest span, some 213 days.
     pub const MAX: Duration = Duration(u64::MAX);
 
-    /// `ps` picoseconds.
+    /// Creates a span of `ps` picoseconds.
     #[inline]
     pub const fn from_ps(ps: u64) -> Duration {
         Duration(ps)
     }
 
-    /// `ns` nanoseconds.
+    /// Creates a span of `ns` nanoseconds.
     #[inline]
     pub const fn from_ns(ns: u64) -> Duration {
         Duration(ns.saturating_mul(PS_PER_NS))
     }
 
-    /// `us` microseconds.
+    /// Creates a span of `us` microseconds.
     #[inline]
     pub const fn from_us(us: u64) -> Duration {
         Duration(us.saturating_mul(PS_PER_US))
     }
 
-    /// `ms` milliseconds.
+    /// Creates a span of `ms` milliseconds.
     #[inline]
     pub const fn from_ms(ms: u64) -> Duration {
         Duration(ms.saturating_mul(PS_PER_MS))
     }
 
-    /// `s` seconds.
+    /// Creates a span of `s` seconds.
     #[inline]
     pub const fn from_secs(s: u64) -> Duration {
         Duration(s.saturating_mul(PS_PER_S))
     }
 
-    /// `s` seconds, rounded to the picosecond; negative and NaN give zero, too large
-    /// gives [`Duration::MAX`].
+    /// Creates a span of `s` seconds, rounded to the picosecond. A negative number and NaN give
+    /// zero. A number that is too large gives [`Duration::MAX`].
     #[inline]
     pub fn from_secs_f64(s: f64) -> Duration {
         Duration((s * PS_PER_S as f64).round() as u64)
     }
 
-    /// Picoseconds.
+    /// The span in picoseconds.
     #[inline]
     pub const fn as_ps(self) -> u64 {
         self.0
     }
 
-    /// Seconds.
+    /// The span in seconds.
     #[inline]
     pub fn as_secs_f64(self) -> f64 {
         self.0 as f64 / PS_PER_S as f64
     }
 
-    /// Milliseconds.
+    /// The span in milliseconds.
     #[inline]
     pub fn as_ms_f64(self) -> f64 {
         self.0 as f64 / PS_PER_MS as f64
     }
 
-    /// The span less `other`, zero where `other` is longer.
+    /// Returns this span less `other`, or zero if `other` is longer.
     #[inline]
     pub const fn saturating_sub(self, other: Duration) -> Duration {
         Duration(self.0.saturating_sub(other.0))
     }
 
-    /// `true` for no time at all.
+    /// Returns `true` for a span of zero.
     #[inline]
     pub const fn is_zero(self) -> bool {
         self.0 == 0
     }
 
-    /// The span times `factor`, rounded; negative and NaN give zero.
+    /// Returns the span times `factor`, rounded. A negative factor and NaN give zero.
     #[inline]
     pub fn mul_f64(self, factor: f64) -> Duration {
         Duration((self.0 as f64 * factor).round() as u64)
@@ -216,7 +216,7 @@ pub(crate) const UNITS: &[Unit] = &[
 ];
 
 impl Duration {
-    /// The units that a text may have, as in "2 ms".
+    /// Returns the names of the units that a text may have, as in "2 ms".
     pub fn units() -> impl Iterator<Item = &'static str> {
         text::names(UNITS)
     }
@@ -225,7 +225,7 @@ impl Duration {
 impl FromStr for Duration {
     type Err = ParseError;
 
-    /// Reads "2 ms", "0.5 s", "10us". The unit is mandatory.
+    /// Parses texts such as "2 ms", "0.5 s" and "10us". The unit is mandatory.
     fn from_str(s: &str) -> Result<Self, ParseError> {
         text::parse(s, UNITS, "a time such as \"2 ms\" or \"0.5 s\"").map(Duration)
     }

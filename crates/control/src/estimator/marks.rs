@@ -1,28 +1,27 @@
-//! The price of a path, estimated by the sender from the share of its packets marked.
+//! The price of a path, which the sender estimates from the share of its packets that are marked.
 //!
 //! ```text
 //! p̂ = −log_φ(1 − m̂)     [Low02 §5, the inverse of eq. 32]
 //! ```
 //!
-//! m̂ is the mean over the packets acknowledged, the older the less: each counts 1/N, and
-//! the first N packets count alike. The logarithm exaggerates what m̂ is too high and
-//! plays down what it is too low, by about m / (4·N·(1 − m)·ln φ) in the mean; N has to
-//! be large against m / (1 − m).
+//! m̂ is the mean over the packets acknowledged. Older packets count less: each new one counts 1/N.
+//! The first N packets count alike. The logarithm is convex, so p̂ is too high in the mean, by
+//! about m / (4·N·(1 − m)·ln φ). N has to be large against m / (1 − m).
 
-/// The share of marked packets and the price that it tells.
+/// The share of marked packets, and the price that follows from it.
 #[derive(Clone, Debug)]
 pub struct MarkEstimator {
     share: f64,
-    /// Marks told by duplicate acknowledgements, which do not say of which packets.
+    /// The marks told by duplicate acknowledgements, which do not say which packets carried them.
     early: f64,
-    /// Packets seen, up to `memory`.
+    /// The number of packets seen, up to `memory`.
     seen: f64,
     memory: f64,
     ln_phi: f64,
 }
 
 impl MarkEstimator {
-    /// For marks with base `phi`, averaged over about `memory` packets.
+    /// Creates an estimator for marks with base `phi`, averaged over about `memory` packets.
     pub fn new(phi: f64, memory: u64) -> MarkEstimator {
         MarkEstimator {
             share: 0.0,
@@ -33,7 +32,7 @@ impl MarkEstimator {
         }
     }
 
-    /// Of `packets` packets acknowledged, `marked` were marked.
+    /// Takes `packets` acknowledged packets, of which `marked` were marked.
     #[inline]
     pub fn on_ack(&mut self, packets: f64, marked: f64) {
         let marked = self.early + marked;
@@ -45,12 +44,12 @@ impl MarkEstimator {
         }
     }
 
-    /// m̂.
+    /// The share of marked packets m̂.
     pub fn share(&self) -> f64 {
         self.share
     }
 
-    /// p̂ in milliseconds; infinite while every packet is marked.
+    /// The price p̂ in milliseconds. It is infinite while every packet is marked.
     pub fn price(&self) -> f64 {
         -(-self.share).ln_1p() / self.ln_phi
     }

@@ -2,23 +2,23 @@
 
 use accord_units::Duration;
 
-/// The minimum of the last k samples, in constant time per sample (amortised) and 8·k
-/// bytes.
+/// The minimum of the last k samples. It takes constant time per sample (amortised) and 8·k bytes.
 ///
-/// Samples fill a block of k. When it is full, each is replaced by the minimum from it to
-/// the end of the block; the next block then overwrites it sample by sample. So the first
-/// entry not yet overwritten is the minimum of what the window still has of the old block.
+/// Samples fill a block of k. When the block is full, each sample is replaced by the minimum from
+/// it to the end of the block. The next block then overwrites it sample by sample. So the first
+/// entry that is not overwritten yet is the minimum of the old block's samples that are still in
+/// the window.
 #[derive(Clone, Debug)]
 pub(crate) struct SlidingMin {
-    /// Below `filled`: samples of this block. From there: minima of the previous one.
+    /// The samples of this block below `filled`, and from there the minima of the previous block.
     block: Box<[Duration]>,
     filled: usize,
-    /// Minimum of the samples of this block.
+    /// The minimum of the samples of this block.
     newest: Duration,
 }
 
 impl SlidingMin {
-    /// For the last `k` samples; one at least.
+    /// Creates the minimum of the last `k` samples, or of the last one if `k` is zero.
     pub fn new(k: usize) -> SlidingMin {
         SlidingMin {
             block: vec![Duration::MAX; k.max(1)].into(),
@@ -44,7 +44,7 @@ impl SlidingMin {
         self.newest = self.newest.min(sample);
     }
 
-    /// The minimum; `Duration::MAX` before the first sample.
+    /// The minimum. It is `Duration::MAX` before the first sample.
     #[inline]
     pub fn min(&self) -> Duration {
         match self.block.get(self.filled) {

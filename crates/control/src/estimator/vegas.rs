@@ -4,17 +4,17 @@
 //! a = (cwnd / base_rtt − cwnd / rtt) · base_rtt = cwnd · (1 − base_rtt / rtt)
 //! ```
 //!
-//! [Xia05 eqs. 7, 8; Low02 eq. 1]. The base round-trip time is the smallest of all samples
-//! (Vegas), of the last k (Vegas-k [Xia05 §IV-A]), or what the estimator is told.
+//! [Xia05 eqs. 7, 8; Low02 eq. 1]. The base round-trip time is the smallest of all samples (Vegas),
+//! the smallest of the last k (Vegas-k [Xia05 §IV-A]), or the true one if the estimator is told.
 //!
-//! Which cwnd and which rtt: acknowledgements that arrive in one round trip answer packets
-//! sent in the round trip before. So the mean rtt of the round goes with the window at the
-//! end of the round before: what that window did has been felt by now, what the present
-//! one does has not. The mean, not the last sample, because one sample carries the bursts
-//! of other flows, several packets on a target of two.
+//! The choice of cwnd and rtt: acknowledgements that arrive in one round trip answer packets sent
+//! in the round trip before. So the mean rtt of the round goes with the window at the end of the
+//! round before. The effect of that window has been measured by now. The effect of the present
+//! window has not. The estimator takes the mean and not the last sample, because one sample carries
+//! the bursts of other flows, which are several packets on a target of two.
 //!
-//! Known biases [Xia05 §IV-A]: queuing on the reverse path counts; a longer route, or a
-//! queue that stood when the flow began, spoils the base.
+//! Known biases [Xia05 §IV-A]: queuing on the reverse path counts. The base is wrong after a change
+//! to a longer route, or if there was a queue when the flow began.
 
 use crate::Acked;
 use crate::estimator::sliding_min::SlidingMin;
@@ -25,7 +25,7 @@ use accord_units::Duration;
 enum History {
     All(Duration),
     Last(SlidingMin),
-    /// None: it has been told, or will be.
+    /// No samples: the base round-trip time has been told, or will be.
     Told(Duration),
 }
 
@@ -33,32 +33,32 @@ enum History {
 #[derive(Clone, Debug)]
 pub struct VegasEstimator {
     history: History,
-    /// Sum of this round's samples in picoseconds, and their number.
+    /// The sum of this round's samples in picoseconds, and their number.
     sum: u64,
     samples: u32,
-    /// Window in bytes at the end of the previous round; zero before there was one.
+    /// The window in bytes at the end of the previous round. It is zero before there was one.
     felt_window: u64,
     backlog: Option<f64>,
     rate: f64,
 }
 
 impl VegasEstimator {
-    /// With the smallest of all samples for a base.
+    /// Creates an estimator whose base is the smallest of all samples.
     pub fn new() -> VegasEstimator {
         VegasEstimator::with(History::All(Duration::MAX))
     }
 
-    /// With the smallest of the last `k` samples for a base.
+    /// Creates an estimator whose base is the smallest of the last `k` samples.
     pub fn last(k: usize) -> VegasEstimator {
         VegasEstimator::with(History::Last(SlidingMin::new(k)))
     }
 
-    /// With a base that [`VegasEstimator::tell`] tells.
+    /// Creates an estimator whose base is told by [`VegasEstimator::tell`].
     pub fn told() -> VegasEstimator {
         VegasEstimator::with(History::Told(Duration::MAX))
     }
 
-    /// Tells the base, to an estimator that is to be told.
+    /// Sets the base of an estimator that is to be told.
     pub fn tell(&mut self, base_rtt: Duration) {
         if let History::Told(base) = &mut self.history {
             *base = base_rtt;
@@ -76,9 +76,9 @@ impl VegasEstimator {
         }
     }
 
-    /// Takes an acknowledgement, with the window in bytes as it was when it arrived. Gives
-    /// an estimate of the accumulation in bytes, a real number, when a round ends for
-    /// which there is one.
+    /// Takes an acknowledgement, with the window in bytes as it was when the acknowledgement
+    /// arrived. Returns an estimate of the accumulation in bytes, a real number, at the end of a
+    /// round that gives one.
     #[inline]
     pub fn on_ack(&mut self, ack: &Acked, window: u64) -> Option<f64> {
         let estimate = if ack.round_ended {
@@ -110,13 +110,14 @@ impl VegasEstimator {
         }
         self.rate = felt * samples / sum * 1e12;
         let base = self.base_rtt()?.as_ps() as f64;
-        // The round may have smaller samples than the last k, which then are the base.
+        // The base can be larger than samples of the round, if those are no longer among the last
+        // k.
         let backlog = felt * (1.0 - base * samples / sum).max(0.0);
         self.backlog = Some(backlog);
         self.backlog
     }
 
-    /// The base round-trip time; `None` before the first sample.
+    /// The base round-trip time, or `None` before the first sample.
     #[inline]
     pub fn base_rtt(&self) -> Option<Duration> {
         let base = match &self.history {
@@ -126,13 +127,13 @@ impl VegasEstimator {
         (base != Duration::MAX).then_some(base)
     }
 
-    /// The rate of the round that ended last, in bytes per second: its window for each of
-    /// its mean round-trip times. Zero before there was one.
+    /// The rate of the round that ended last, in bytes per second: its window over its mean
+    /// round-trip time. It is zero before there was one.
     pub fn rate(&self) -> f64 {
         self.rate
     }
 
-    /// The latest estimate of the accumulation in bytes.
+    /// The latest estimate of the accumulation, in bytes.
     pub fn accumulation(&self) -> Option<f64> {
         self.backlog
     }

@@ -1,9 +1,9 @@
-//! α and β: as they are given, what they aim at, and ready to compare with.
+//! The thresholds α and β: as given, as a target, and ready for comparison.
 
 use accord_family::{Target, Values, WindowLaw};
 use accord_units::{Bytes, Duration, Rate, Size};
 
-/// α and β as they are given.
+/// The thresholds α and β as they are given.
 #[derive(Clone, Copy)]
 enum Given {
     Amounts(Size, Size),
@@ -56,8 +56,8 @@ pub(super) fn check(values: &Values) -> Result<(), String> {
     }
 }
 
-/// The middle of the thresholds: the flow may come to rest anywhere between them, each
-/// from the side it comes from.
+/// Returns the middle of the thresholds. A flow may settle anywhere between them, depending on the
+/// side from which it comes.
 pub(super) fn target(values: &Values) -> Target {
     match Given::read(values) {
         Ok(Given::Rates(a, b)) => {
@@ -73,12 +73,12 @@ pub(super) fn target(values: &Values) -> Target {
     }
 }
 
-/// α and β, ready to compare with a backlog in bytes.
+/// The thresholds α and β, ready to compare with a backlog in bytes.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Thresholds {
-    /// In bytes.
+    /// Thresholds in bytes.
     Amounts(f64, f64),
-    /// In bytes per second of base round-trip time.
+    /// Thresholds in bytes per second of base round-trip time.
     Rates(f64, f64),
 }
 
@@ -90,7 +90,7 @@ impl Thresholds {
         }
     }
 
-    /// The law of a fluid between them.
+    /// Returns the law of a fluid with these thresholds.
     pub(crate) fn law(self, weight: f64) -> WindowLaw {
         let (low, high, per_second) = match self {
             Thresholds::Amounts(a, b) => (a, b, false),

@@ -1,8 +1,8 @@
 //! Gradient projection on the dual `[Low02 eqs. 11-12]`: the algorithm that Vegas approximates.
 //!
-//! Links raise their prices with demand beyond the capacity, sources send what the price of their
-//! path calls for. It converges if the step is small enough (theorem 2), and slowly: it is the
-//! model, not the method of [`solve`](accord_solver::solve).
+//! Links raise their prices if the demand is above the capacity. Sources send the rate that the
+//! price of their path calls for. The algorithm converges if the step is small enough (theorem 2),
+//! and slowly. It is the model, not the method of [`solve`](accord_solver::solve).
 
 use accord_solver::{Demand, Problem, ProblemError};
 
@@ -15,12 +15,12 @@ pub struct GradientProjection<'a> {
 }
 
 impl<'a> GradientProjection<'a> {
-    /// The algorithm on `problem`, with rates held at or below `largest_rate` (x̄), as the bound on
-    /// the step supposes. The equilibrium is that of the problem if x̄ is above its rates.
+    /// Creates the algorithm on `problem`, with rates held at or below `largest_rate` (x̄), as the
+    /// bound on the step supposes. The equilibrium is that of the problem if x̄ is above its rates.
     ///
     /// # Errors
     ///
-    /// A demand other than `Log`.
+    /// Fails for a demand other than `Log`.
     pub fn new(problem: &'a Problem, largest_rate: f64) -> Result<Self, ProblemError> {
         let mut least_weight = f64::INFINITY;
         for (flow, demand) in problem.demands().iter().enumerate() {
@@ -46,13 +46,14 @@ impl<'a> GradientProjection<'a> {
         })
     }
 
-    /// The step γ up to which it provably converges: 2·αd·c/(L̄·S̄·x̄²), with the least target and
-    /// capacity, the longest path, the most flows of a link `[Low02 theorem 2]`.
+    /// Returns the largest step γ for which the algorithm provably converges: 2·αd·c/(L̄·S̄·x̄²),
+    /// with the least target and capacity, the longest path, and the most flows of a link
+    /// `[Low02 theorem 2]`.
     pub fn largest_step(&self) -> f64 {
         self.largest_step
     }
 
-    /// Rates at given link prices `[Low02 eq. 12]`.
+    /// Returns the rates at given link prices `[Low02 eq. 12]`.
     pub fn rates(&self, prices: &[f64]) -> Vec<f64> {
         let path_prices = self.problem.routes().path_prices(prices);
         let demands = self.problem.demands().iter();
@@ -62,7 +63,7 @@ impl<'a> GradientProjection<'a> {
             .collect()
     }
 
-    /// One step of size γ for all prices `[Low02 eq. 11]`.
+    /// Makes one step of size γ for all prices `[Low02 eq. 11]`.
     pub fn step(&self, gamma: f64, prices: &mut [f64]) {
         let loads = self.problem.routes().loads(&self.rates(prices));
         let links = prices.iter_mut().zip(self.problem.capacities()).zip(loads);

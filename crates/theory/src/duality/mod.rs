@@ -1,8 +1,9 @@
-//! The duality model of Vegas `[Low02 §2-5]`: what sources and links do, step by step, and what
-//! their equilibrium has for delays, queues, losses and fairness.
+//! The duality model of Vegas `[Low02 §2-5]`: the steps of sources and links, and the delays,
+//! queues, losses and fairness of their equilibrium.
 //!
-//! [`solve`](accord_solver::solve) finds the equilibrium by other means; here is the model itself.
-//! Units are Low02's if the caller wants: packets and milliseconds. Prices are queuing delays.
+//! [`solve`](accord_solver::solve) finds the equilibrium by other means. This module is the model
+//! itself. Units are the caller's, for example Low02's packets and milliseconds. Prices are queuing
+//! delays.
 //!
 //! | part | source |
 //! |---|---|

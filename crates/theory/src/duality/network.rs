@@ -2,10 +2,10 @@
 
 use accord_solver::{Problem, ProblemError, Routes};
 
-/// Windows and prices of Vegas sources on links that queue.
+/// The windows and prices of Vegas sources on links that queue.
 ///
-/// Prices are γ times the queuing delays `[Low02 eq. 20]`, so a smaller γ makes the sources answer
-/// more calmly to a queue, and the queues 1/γ times as long.
+/// Prices are γ times the queuing delays `[Low02 eq. 20]`. So with a smaller γ the sources respond
+/// more calmly to a queue, and the queues are 1/γ times as long.
 #[derive(Clone, Debug)]
 pub struct VegasNetwork {
     routes: Routes,
@@ -13,19 +13,20 @@ pub struct VegasNetwork {
     targets: Vec<f64>,
     delays: Vec<f64>,
     gamma: f64,
-    /// p, for each link, in units of time.
+    /// The price p of each link, in units of time.
     pub prices: Vec<f64>,
-    /// w, for each source, in packets.
+    /// The window w of each source, in packets.
     pub windows: Vec<f64>,
 }
 
 impl VegasNetwork {
-    /// Sources with the `Log` weights α_s·d_s of `problem` and propagation delays `delays`, empty
-    /// queues, and windows of one packet.
+    /// Creates sources with the `Log` weights α_s·d_s of `problem` and propagation delays `delays`,
+    /// empty queues, and windows of one packet.
     ///
     /// # Errors
     ///
-    /// A demand other than `Log`, a delay that is not positive, or not one for each flow.
+    /// Fails for a demand other than `Log`, a delay that is not positive, or a number of delays
+    /// that is not the number of flows.
     pub fn new(problem: &Problem, delays: Vec<f64>, gamma: f64) -> Result<Self, ProblemError> {
         let flows = problem.routes().flows();
         if delays.len() != flows {
@@ -59,20 +60,20 @@ impl VegasNetwork {
         })
     }
 
-    /// Round-trip times D, with queuing `[Low02 eq. 19]`.
+    /// Returns the round-trip times D, with queuing `[Low02 eq. 19]`.
     pub fn round_trips(&self) -> Vec<f64> {
         let path_prices = self.routes.path_prices(&self.prices);
         let delays = self.delays.iter().zip(path_prices);
         delays.map(|(d, p)| d + p / self.gamma).collect()
     }
 
-    /// Rates x = w/D `[Low02 eq. 19]`.
+    /// Returns the rates x = w/D `[Low02 eq. 19]`.
     pub fn rates(&self) -> Vec<f64> {
         let windows = self.windows.iter().zip(self.round_trips());
         windows.map(|(w, d)| w / d).collect()
     }
 
-    /// One unit of time `[Low02 eqs. 16-18]`.
+    /// Advances the model by one unit of time `[Low02 eqs. 16-18]`.
     pub fn step(&mut self) {
         let round_trips = self.round_trips();
         let rates = self.rates();

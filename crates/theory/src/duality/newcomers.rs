@@ -1,4 +1,4 @@
-//! Persistent congestion: sources that take the queue they find for propagation
+//! Persistent congestion: sources that take the queue which they find for propagation
 //! `[Low02 §4.2, theorem 3 and example 1]`.
 
 use accord_solver::{Demand, Problem, ProblemError, Routes, Settings, Solution, solve};
@@ -6,28 +6,28 @@ use accord_solver::{Demand, Problem, ProblemError, Routes, Settings, Solution, s
 /// The state of example 1 after a source has started.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Period {
-    /// p(t): the queuing delay.
+    /// The queuing delay p(t).
     pub queuing_delay: f64,
-    /// x_n(t), for each source up to now.
+    /// The rate x_n(t) of each source up to now.
     pub rates: Vec<f64>,
 }
 
-/// Example 1: `sources` sources with target rate `alpha` and propagation delay `delay` start one
-/// after the other on a link of `capacity`, each when those before it have settled; by its
-/// recursion `[Low02 eqs. 27-29]`. All arguments are positive.
+/// Returns the periods of example 1: `sources` sources with target rate `alpha` and propagation
+/// delay `delay` start one after the other on a link of `capacity`, each when those before it have
+/// settled. The recursion is that of `[Low02 eqs. 27-29]`. All arguments are positive.
 ///
-/// Each period is one equation in one unknown, whose left side falls with p(t); it is solved by
+/// Each period is one equation in one unknown, whose left side falls with p(t). It is solved by
 /// bisection.
 pub fn persistent_congestion(capacity: f64, alpha: f64, delay: f64, sources: usize) -> Vec<Period> {
     let mut periods: Vec<Period> = Vec::with_capacity(sources);
-    // p(n − 1) as source n found it.
+    // These are the values of p(n − 1) as source n found them.
     let mut found = Vec::with_capacity(sources);
     for _ in 0..sources {
         let last = periods.last().map_or(0.0, |period| period.queuing_delay);
         found.push(last);
         let rate = |p: f64, found: f64| alpha * (delay + found) / (p - found);
         let total = |p: f64| found.iter().map(|&found| rate(p, found)).sum::<f64>();
-        // The newcomer alone does not fill the link at the upper end; nor do the others.
+        // At the upper end neither the newcomer alone nor the others fill the link.
         let room = alpha * (delay + last) / capacity * found.len() as f64;
         let (mut low, mut high) = (last, last + room);
         while let middle = 0.5 * (low + high)
@@ -48,15 +48,15 @@ pub fn persistent_congestion(capacity: f64, alpha: f64, delay: f64, sources: usi
     periods
 }
 
-/// The same on any network, by theorem 3: flows start in order, each when those before it have
-/// settled, and each takes the queuing delay of its path at its start for propagation. One
-/// solution for each start.
+/// Does the same on any network, by theorem 3. Flows start in order, each when those before it have
+/// settled. Each takes the queuing delay of its path at its start for propagation. Returns one
+/// solution per start.
 ///
-/// `alpha` and `delays` are those of each flow; capacities and rates in the unit of α.
+/// `alpha` and `delays` are those of each flow. Capacities and rates are in the unit of α.
 ///
 /// # Errors
 ///
-/// A count that does not match, or a value that is out of range.
+/// Fails for a count that does not match, or a value that is out of range.
 pub fn newcomers(
     routes: &Routes,
     capacities: &[f64],

@@ -16,7 +16,7 @@ pub enum Thresholds {
 }
 
 impl Thresholds {
-    /// α·d: what a source of propagation delay `delay` keeps queued, its weight.
+    /// Returns the target α·d of a source of propagation delay `delay`, which is its weight.
     pub fn weight(&self, delay: f64) -> f64 {
         match *self {
             Self::PerRoundTrip { packets } => packets,
@@ -25,13 +25,13 @@ impl Thresholds {
     }
 }
 
-/// b = c·p: what is queued at each link `[Low02 eq. 21]`.
+/// Returns the backlog b = c·p of each link `[Low02 eq. 21]`.
 pub fn backlogs(capacities: &[f64], prices: &[f64]) -> Vec<f64> {
     capacities.iter().zip(prices).map(|(c, p)| c * p).collect()
 }
 
-/// The links whose buffer does not hold the backlog of the equilibrium: there is loss, and Vegas
-/// behaves as Reno does `[Low02 §3.3]`. `buffers` are in the unit of the backlogs.
+/// Returns the links whose buffer does not hold the backlog of the equilibrium. There is loss on
+/// them, and Vegas behaves as Reno does `[Low02 §3.3]`. `buffers` are in the unit of the backlogs.
 pub fn overflowing(capacities: &[f64], prices: &[f64], buffers: &[f64]) -> Vec<usize> {
     let backlogs = backlogs(capacities, prices).into_iter().zip(buffers);
     backlogs
@@ -41,8 +41,8 @@ pub fn overflowing(capacities: &[f64], prices: &[f64], buffers: &[f64]) -> Vec<u
         .collect()
 }
 
-/// Σ w·(x − x*)/x*: not above zero for any feasible `rates` x if `fair` x* are the rates of weighted
-/// proportional fairness `[Low02 §3.2]`.
+/// Returns Σ w·(x − x*)/x*. It is not above zero for any feasible `rates` x if `fair` x* are the
+/// rates of weighted proportional fairness `[Low02 §3.2]`.
 pub fn fairness_inequality(weights: &[f64], fair: &[f64], rates: &[f64]) -> f64 {
     let flows = weights.iter().zip(fair).zip(rates);
     flows
@@ -50,10 +50,11 @@ pub fn fairness_inequality(weights: &[f64], fair: &[f64], rates: &[f64]) -> f64 
         .sum()
 }
 
-/// Jain's index (Σx)²/(n·Σx²): 1 if all have the same, 1/n if one has everything. Divide rates by
-/// weights before for a weighted one. Not a number without rates, or if all are zero.
+/// Returns Jain's index (Σx)²/(n·Σx²). It is 1 if all rates are equal, and 1/n if one flow has
+/// everything. For a weighted index, divide rates by weights first. It is NaN without rates, or if
+/// all are zero.
 pub fn jain_index(rates: &[f64]) -> f64 {
-    // Relative to the largest, so that squares neither overflow nor vanish.
+    // The rates are taken relative to the largest, so that squares neither overflow nor vanish.
     let largest = rates.iter().copied().fold(0.0, f64::max);
     let (sum, squares) = rates.iter().fold((0.0, 0.0), |(sum, squares), rate| {
         let part = rate / largest;

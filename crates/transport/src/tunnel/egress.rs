@@ -12,7 +12,7 @@ pub struct Egress {
 }
 
 impl Egress {
-    /// Nothing received.
+    /// Creates an egress that has received nothing.
     pub fn new(meter: Meter) -> Egress {
         Egress {
             meter,
@@ -20,20 +20,20 @@ impl Egress {
         }
     }
 
-    /// A data packet arrived.
+    /// Takes a data packet that arrived.
     #[inline]
     pub fn on_data(&mut self, size: Bytes, now: Time) {
         self.received += size;
         self.meter.on_arrival(Arrival::Data { size }, now);
     }
 
-    /// The out-of-band half of a pair arrived.
+    /// Takes the out-of-band half of a pair that arrived.
     pub fn on_out_of_band(&mut self, pair: u64, now: Time) {
         self.meter.on_arrival(Arrival::OutOfBand { pair }, now);
     }
 
-    /// The in-band half of a pair arrived. Gives the report to send back, if the pair is
-    /// complete. `truth` is the accumulation by its definition, for the ideal estimator.
+    /// Takes the in-band half of a pair that arrived. Returns the report to send back if the pair
+    /// is complete. `truth` is the accumulation by its definition, for the ideal estimator.
     pub fn on_in_band(
         &mut self,
         pair: u64,
@@ -59,12 +59,12 @@ impl Egress {
         })
     }
 
-    /// All data that arrived.
+    /// The data that has arrived since the start.
     pub fn received(&self) -> Bytes {
         self.received
     }
 
-    /// The estimator asks for the truth.
+    /// Returns whether the estimator needs the truth.
     pub fn wants_truth(&self) -> bool {
         self.meter.wants_truth()
     }

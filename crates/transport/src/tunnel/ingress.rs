@@ -5,24 +5,27 @@ use accord_control::{AnyController, Controller, Pairs, PathView, Report, Sending
 use accord_units::{Bytes, Duration, Rate, Time};
 use std::collections::VecDeque;
 
-/// Sends datagrams at the controller's rate, and a pair of control packets each round trip:
-/// the next when the answer to the last arrives, or when it is overdue.
+/// Sends datagrams at the controller's rate, and a pair of control packets per round trip. The next
+/// pair is sent when the answer to the last one arrives, or when that answer is overdue.
 ///
-/// As printed the controller's window is what may be sent from one pair to the next
-/// [Har02 algorithm 1, step 4]. In our law it does not open and shut: a sender that stops does
-/// so always at the same place of the round trip, before the control pair, which so never sees
-/// the queue that its data makes. There the controller makes a rate of its window and of what
-/// is in flight, and only when reports stay out does data stop, `UNACCOUNTED` windows later.
+/// As printed the controller's window is the amount that may be sent from one pair to the next
+/// [Har02 algorithm 1, step 4]. In our law the window does not open and shut. A sender that stops
+/// always does so at the same place of the round trip, before the control pair. That pair then
+/// never sees the queue that the sender's data makes. So in our law the controller makes a rate of
+/// its window and of the bytes in flight. Data stops only if no reports arrive, `UNACCOUNTED`
+/// windows later.
 ///
-/// In our law an answer counts while no later pair was answered, however overdue: after the
-/// round trip grew, all are. It ends the wait for all other pairs that are out, so that the controller
-/// acts once per round trip. A pair that is not answered is followed by another and by `QUICK` more at
-/// short distances, and then by one in each time-out.
+/// In our law an answer counts, however overdue, while no later pair was answered. All answers are
+/// overdue after the round trip grew. The answer ends the wait for all other pairs that are out, so
+/// that the controller acts once per round trip. A pair that is not answered is followed by another
+/// and by `QUICK` more at short distances, and then by one per time-out.
 ///
-/// In our law a pair goes out right ahead of a data packet and right behind one by turns. The
-/// out-of-band half waits at each hop for half a packet in the mean, the packet in service, which
-/// shortens the distance of the two; an in-band half behind data of its own meets that packet in
-/// the queue, which lengthens it by a packet. By turns the two cancel. As printed a pair goes when
+/// In our law a pair is sent right ahead of a data packet and right behind one by turns. The
+/// out-of-band half waits at each hop for the packet in service, half a packet in the mean. This
+/// shortens the distance of the two halves. An in-band half behind data of its own meets that data
+/// in the queue, which lengthens the distance by a packet. By turns the two effects cancel. As
+/// printed a pair is sent when the last one is answered. That is a fixed time after a data packet,
+/// so the error is fixed, too.
 /// the last is answered. That is a fixed time after a data packet, so the error is fixed, too.
 #[derive(Clone, Debug)]
 pub struct Ingress<C = AnyController> {
@@ -31,75 +34,77 @@ pub struct Ingress<C = AnyController> {
     sending: Sending,
     rtt: RoundTrip,
     pacer: Pacer,
-    /// Number of the current pair.
+    /// The number of the current pair.
     pair: u64,
-    /// Pairs sent since the last answer, the current one last.
+    /// The pairs sent since the last answer, the current one last.
     out: VecDeque<Pair>,
-    /// Halves of the current pair that are still to be handed out.
+    /// The halves of the current pair that have not been handed out yet.
     to_send: u8,
-    /// The current pair waits for its place among data packets at most until then.
+    /// The time until which the current pair waits for its place among data packets.
     place_by: Time,
-    /// Data packets that were sent when it became due.
+    /// The data packets that had been sent when the pair became due.
     placed_from: u64,
-    /// Pairs in a row that were not answered in time.
+    /// The number of pairs in a row that were not answered in time.
     unanswered: u32,
     deadline: Time,
     started: bool,
-    /// Bytes sent.
+    /// The bytes sent.
     sent: u64,
-    /// Bytes known to have arrived, when that became known, and how fast they came.
+    /// The bytes known to have arrived, the time when that became known, and the rate of their
+    /// arrival.
     received: u64,
     received_at: Time,
     delivery_rate: Rate,
-    /// Bytes known to be lost: neither in flight nor received.
+    /// The bytes known to be lost. They are neither in flight nor received.
     lost: u64,
     numbers: u64,
     available: u64,
-    /// There was nothing to send at some time since the last report.
+    /// True if there was nothing to send at some time since the last report.
     ran_dry: bool,
     timeouts: u64,
 }
 
-/// A pair that is not answered in time is followed by another and so many more at [`REPEAT`], a few round
-/// trips in all. What is lost among control packets costs little time then, and a path that
-/// breaks carries as many bytes of pairs as of two data packets.
+/// The number of pairs at distances of [`REPEAT`] that follow the second one that is not answered
+/// in time. They span a few round trips in all. So a loss among control packets costs little time.
+/// On a path that breaks, the pairs have as many bytes as two data packets.
 const QUICK: u32 = 16;
 
-/// Part of a round trip between pairs that repeat one that was not answered.
+/// The part of a round trip between pairs that repeat one that was not answered.
 const REPEAT: f64 = 0.25;
 
-/// Least part of a round trip more than it that an answer is waited for. On a steady path the
-/// variation of the round trip goes to zero, and the time-out to the round trip itself.
+/// The least part of a round trip by which the wait for an answer exceeds the round trip. On a
+/// steady path the variation of the round trip goes to zero, and the time-out to the round trip
+/// itself.
 const SLACK: f64 = 0.25;
 
-/// Wait for the answer to each of the first pairs, until a round trip is known.
+/// The wait for the answer to each of the first pairs, until a round trip is known.
 const FIRST: Duration = Duration::from_ms(100);
 
-/// No pair is followed by another in less.
+/// The least time from one pair to the next.
 const LEAST: Duration = Duration::from_ms(1);
 
-/// After `QUICK` pairs, how much longer than the time-out of RFC 6298 one is waited for.
+/// The time beyond the time-out of RFC 6298 for which a pair after the `QUICK` ones is waited for.
 const PATIENCE: Duration = Duration::from_ms(20);
 
-/// Part of a round trip that a pair waits for its place among data packets at most. A flow of
-/// fewer packets per round trip than its inverse has the pair at once: for it the wait and the
-/// two places by turns are a large part of the loop. With a half, a flow of four packets that was
-/// slowed two hundredfold never settles.
+/// The largest part of a round trip that a pair waits for its place among data packets. A flow of
+/// fewer packets per round trip than its inverse sends the pair at once. For such a flow the wait
+/// and the two places by turns are a large part of the loop. With a half, a flow of four packets
+/// that was slowed two hundredfold never settles.
 const PLACING: f64 = 0.125;
 
-/// Least time-out of a pair as printed, unless it is given [RFC 6298 §2.4].
+/// The least time-out of a pair as printed [RFC 6298 §2.4].
 const LEAST_PRINTED: Duration = Duration::from_secs(1);
 
-/// The time-out doubles this often at most: pairs are tiny, data stops by itself when none is
-/// answered, and a tunnel that loses most of them depends on the next.
+/// The most times that the time-out doubles. Pairs are tiny, and data stops by itself if none is
+/// answered. A tunnel that loses most pairs depends on the next one.
 const MAX_BACKOFF: u32 = 1;
 
-/// The sender stops when so many windows are neither reported nor lost. Two are what is in
-/// flight and what goes out until the next report, the others are for pairs that get lost: with
-/// fewer, a tunnel that loses a third of them stands still most of the time.
+/// The windows that may be neither reported nor lost before the sender stops. Two of them are in
+/// flight or sent until the next report. The others are for pairs that get lost: with fewer, a
+/// tunnel that loses a third of its pairs stands still most of the time.
 const UNACCOUNTED: u64 = 8;
 
-/// As many pairs are remembered; more are out only on a path that answers none.
+/// The most pairs that are remembered. More are out only on a path that answers none.
 const MOST_OUT: usize = 64;
 
 /// A control pair that is not answered.
@@ -107,12 +112,12 @@ const MOST_OUT: usize = 64;
 struct Pair {
     number: u64,
     at: Time,
-    /// Bytes sent before it.
+    /// The bytes sent before it.
     sent: u64,
 }
 
 impl<C: Controller> Ingress<C> {
-    /// An ingress of packets of `packet` bytes, with nothing to send yet.
+    /// Creates an ingress for packets of `packet` bytes, with nothing to send yet.
     pub fn new(controller: C, packet: Bytes, sending: Sending) -> Ingress<C> {
         Ingress {
             controller,
@@ -147,23 +152,23 @@ impl<C: Controller> Ingress<C> {
         }
     }
 
-    /// The application has `packets` more to send; `u64::MAX` for as much as ever fits.
+    /// Adds `packets` packets of the application to send, or with `u64::MAX` as many as ever fit.
     pub fn supply(&mut self, packets: u64) {
         self.available = self.available.saturating_add(packets);
     }
 
-    /// The application sends no more.
+    /// Ends the supply: the application sends no more.
     pub fn stop(&mut self) {
         self.available = self.numbers;
     }
 
-    /// The first pair goes out with the first data.
+    /// Starts the pairs. The first one is sent with the first data.
     fn start(&mut self, now: Time) {
         self.started = true;
         self.new_pair(now);
     }
 
-    /// A pair is due. As printed it goes at once, in our law at its place among data.
+    /// Makes a new pair due. As printed it is sent at once, and in our law at its place among data.
     fn new_pair(&mut self, now: Time) {
         if self.to_send < 2 {
             self.pair += 1;
@@ -177,7 +182,7 @@ impl<C: Controller> Ingress<C> {
         self.deadline = now + self.patience();
     }
 
-    /// The time-out of the current pair.
+    /// Returns the time-out of the current pair.
     fn patience(&self) -> Duration {
         if self.sending.pairs == Pairs::Printed {
             return self.rtt.timeout();
@@ -192,7 +197,8 @@ impl<C: Controller> Ingress<C> {
         wait.max(LEAST)
     }
 
-    /// The pair in hand waits for the next data packet, to go ahead of it, or behind it.
+    /// Returns whether the current pair waits for the next data packet, to be sent ahead of it or
+    /// behind it.
     fn awaits_data(&self, now: Time) -> bool {
         let next = self.pacer.next();
         let in_place = match self.pair % 2 {
@@ -202,7 +208,7 @@ impl<C: Controller> Ingress<C> {
         !in_place && next.max(now) < self.place_by && self.has_data() && !self.is_full()
     }
 
-    /// The first half of the pair in hand.
+    /// Returns the first half of the current pair.
     fn out_of_band(&mut self, now: Time) -> Segment {
         self.to_send = 1;
         if self.out.len() == MOST_OUT {
@@ -220,13 +226,13 @@ impl<C: Controller> Ingress<C> {
         }
     }
 
-    /// Bytes sent since the last pair.
+    /// The bytes sent since the last pair.
     fn sent_in_period(&self) -> u64 {
         self.sent - self.out.back().map_or(0, |pair| pair.sent)
     }
 
-    /// Bytes in flight as far as known: what was sent less what is known to have arrived or
-    /// to be lost.
+    /// The bytes in flight as far as known: those sent less those known to have arrived or to be
+    /// lost.
     fn in_flight(&self) -> u64 {
         self.sent.saturating_sub(self.lost + self.received)
     }
@@ -244,8 +250,8 @@ impl<C: Controller> Ingress<C> {
         }
     }
 
-    /// A report arrived. One whose pair, or a later one, was answered is ignored; as printed
-    /// one of any but the latest pair.
+    /// Takes a report that arrived. In our law it ignores a report if its pair or a later one was
+    /// answered. As printed it ignores a report of any pair but the latest.
     pub fn on_report(&mut self, report: &Report, now: Time) {
         if self.sending.pairs == Pairs::Printed && report.number != self.pair {
             return;
@@ -256,9 +262,9 @@ impl<C: Controller> Ingress<C> {
         self.out.clear();
         self.unanswered = 0;
         self.rtt.sample(now.since(answered.at));
-        // Data that the network doubled counts as received twice.
+        // Data that the network duplicated counts as received twice.
         let received = report.received.min(self.sent);
-        // What was sent before the pair and has not arrived with it is lost.
+        // Bytes sent before the pair that have not arrived with it are lost.
         let lost = answered.sent.saturating_sub(received);
         let more_lost = lost > self.lost;
         self.lost = lost;
@@ -271,14 +277,14 @@ impl<C: Controller> Ingress<C> {
         self.received_at = now;
         let report = Report {
             received,
-            // The report that told of a loss may be lost, or came after a later one.
+            // The report of a loss may itself be lost, or arrive after a later one.
             lost: match self.sending.pairs {
                 Pairs::Printed => report.lost,
                 Pairs::Patient => more_lost,
             },
             ..*report
         };
-        // What was sent during the round trip that this report ends.
+        // The bytes sent during the round trip that this report ends.
         let path = self.path(self.sent - answered.sent);
         self.controller.on_report(&report, &path, now);
         self.ran_dry = !self.has_data();
@@ -294,7 +300,7 @@ impl<C: Controller> Ingress<C> {
         }
     }
 
-    /// The window lets no data go before the next report.
+    /// Returns whether the window lets no data go before the next report.
     fn is_full(&self) -> bool {
         let window = self.controller.allowance().window.get();
         match self.sending.stops {
@@ -307,18 +313,19 @@ impl<C: Controller> Ingress<C> {
         self.numbers < self.available
     }
 
-    /// When to call [`Ingress::on_wake`]; `Time::MAX` for never.
+    /// The time at which to call [`Ingress::on_wake`], or `Time::MAX` for never.
     pub fn next_wake(&self) -> Time {
         self.deadline
     }
 
-    /// The time of [`Ingress::next_wake`] may have come: no answer to the current pair.
+    /// Notifies the ingress that the time of [`Ingress::next_wake`] may have come without an answer
+    /// to the current pair.
     pub fn on_wake(&mut self, now: Time) {
         if now < self.deadline {
             return;
         }
         if self.to_send == 2 {
-            // It waited for its place long enough.
+            // The pair has waited for its place long enough.
             self.place_by = now;
             self.deadline = now + self.patience();
             return;
@@ -331,8 +338,8 @@ impl<C: Controller> Ingress<C> {
         self.new_pair(now);
     }
 
-    /// A packet to send now, or when to ask again; `Err(Time::MAX)` means after the next
-    /// report or time-out.
+    /// Returns a packet to send now, or the time at which to ask again. `Err(Time::MAX)` means
+    /// after the next report or time-out.
     pub fn poll(&mut self, now: Time) -> Result<Segment, Time> {
         if !self.started && self.has_data() {
             self.start(now);
@@ -371,27 +378,27 @@ impl<C: Controller> Ingress<C> {
         })
     }
 
-    /// All that the application had to send has arrived or is lost.
+    /// Returns whether all that the application had to send has arrived or is lost.
     pub fn is_done(&self) -> bool {
         !self.has_data() && self.received + self.lost >= self.sent
     }
 
-    /// Its controller.
+    /// The controller.
     pub fn controller(&self) -> &C {
         &self.controller
     }
 
-    /// Its round-trip times.
+    /// The round-trip times.
     pub fn round_trip(&self) -> &RoundTrip {
         &self.rtt
     }
 
-    /// Control pairs that were not answered in time.
+    /// The number of control pairs that were not answered in time.
     pub fn timeouts(&self) -> u64 {
         self.timeouts
     }
 
-    /// Data bytes sent.
+    /// The data bytes sent.
     pub fn sent(&self) -> u64 {
         self.sent
     }

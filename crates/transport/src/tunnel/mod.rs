@@ -1,5 +1,5 @@
-//! Tunnels: datagrams from an ingress to an egress, with a pair of control packets each
-//! round trip [Xia05 §IV-B].
+//! Tunnels: datagrams from an ingress to an egress, with a pair of control packets per round trip
+//! [Xia05 §IV-B].
 
 mod egress;
 mod ingress;
