@@ -32,10 +32,10 @@
 //! | mark_ecnth   | `mark_threshold` | –     | 0.1     | 0..1      | RFC 8033 §5.1 |
 //!
 //! Departures from the source. The delay is the waiting bytes over the port's own rate
-//! [Little's law, §4.3]. A port knows its rate, so it does not need the RFC's estimate of it (§5.2). The part
-//! of the rate that control packets of the high-priority queue take is not subtracted. Those
-//! packets always pass. Of the other optional parts (§5) derandomisation and switching off are left
-//! out.
+//! [Little's law, §4.3]. A port knows its rate, so it does not need the RFC's estimate of it (§5.2).
+//! The part of the rate that control packets of the high-priority queue take is not subtracted.
+//! Those packets always pass. Of the other optional parts (§5) derandomisation and switching off are
+//! left out.
 
 use crate::{AnyAqm, Maker};
 use crate::{Aqm, Class, Entropy, PacketMeta, QueueView, Verdict};

@@ -5,7 +5,6 @@
 //! a threshold, slow start goes on at a quarter of its growth (conservative slow start). Five such
 //! rounds later it ends. If the round-trip time falls again before that, the rise was none, and
 //! slow start goes on.
-//! says that the rise was none.
 
 use crate::Acked;
 use accord_units::Duration;

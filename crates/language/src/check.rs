@@ -1,5 +1,5 @@
-//! Checks a tree against the key tables: unknown keys, wrong types, wrong units, values
-//! beyond sense. What passes can be read without another look at its form.
+//! The check of a tree against the key tables. It finds unknown keys, wrong types, wrong units and
+//! values beyond sensible bounds. A tree that passes can be read without another check of its form.
 
 use super::error::{Problem, Problems, Span, quote};
 use super::family::{CONTROLLER, DISCIPLINE};
@@ -9,7 +9,7 @@ use super::shape::{Default, Section, Shape};
 use super::tree::{Data, Table, Value};
 use accord_family::Catalogue;
 
-/// Collects what is wrong with a tree's form.
+/// Collects the problems of a tree's form.
 pub(crate) struct Checker<'a> {
     pub catalogue: &'a Catalogue,
     pub problems: &'a mut Problems,
@@ -66,7 +66,7 @@ impl Checker<'_> {
             Shape::Processing => read::processing(value).map(drop),
             Shape::Choice(words) => read::choice(value, &words()).map(drop),
             Shape::Over => read::over(value).map(drop),
-            // Its unit depends on the metric, which is looked at when it is resolved.
+            // The unit depends on the metric, so it is checked when the expectation is resolved.
             Shape::Figure | Shape::Any => Ok(()),
             Shape::Controller => {
                 CONTROLLER.read(value, self.catalogue.controllers, self.problems);
@@ -173,7 +173,7 @@ impl Checker<'_> {
     }
 }
 
-/// Whether `shape` is the one of several that a value of this type is meant for.
+/// Returns whether `shape` is the one of several that a value of this type is meant for.
 fn takes(shape: &Shape, value: &Value) -> bool {
     match shape {
         Shape::List(_) | Shape::Pair(_) => matches!(value.data, Data::List(_)),

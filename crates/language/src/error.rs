@@ -1,19 +1,19 @@
-//! Errors of scenario files: where, what, and how to mend it.
+//! Errors of scenario files: the place, what is wrong, and how to mend it.
 
 use std::fmt;
 use std::ops::Range;
 use std::sync::Arc;
 
-/// A text with a name, that an error can point into.
+/// A text with a name, for errors to point into.
 #[derive(PartialEq, Eq)]
 pub struct Source {
-    /// The file's name, or how else the text was given.
+    /// The name of the file, or of another origin of the text.
     pub name: String,
     /// The text.
     pub text: String,
 }
 
-/// The name: texts are long.
+/// Prints the name only, because texts are long.
 impl fmt::Debug for Source {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "Source({:?})", self.name)
@@ -23,17 +23,17 @@ impl fmt::Debug for Source {
 /// Something is wrong at one place of a scenario file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ScenarioError {
-    /// The fault, and what was expected.
+    /// What is wrong, and what was expected.
     pub message: String,
-    /// A hint how to mend it, where one is known.
+    /// A hint on how to mend it, if one is known.
     pub hint: Option<String>,
-    /// The text that it is in.
+    /// The text that the error is in.
     pub origin: Arc<Source>,
     /// The place in the text, in bytes.
     pub span: Range<usize>,
-    /// Line of the start of `span`, from one.
+    /// The line of the start of `span`, from one.
     pub line: usize,
-    /// Character of that line at the start of `span`, from one.
+    /// The character of that line at the start of `span`, from one.
     pub column: usize,
 }
 
@@ -50,7 +50,7 @@ impl fmt::Display for ScenarioError {
 
 impl std::error::Error for ScenarioError {}
 
-/// Everything found wrong with a scenario, in the order of the file. Never empty.
+/// The errors of a scenario, in the order of the file. There is at least one.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Errors(Vec<ScenarioError>);
 
@@ -91,7 +91,7 @@ impl std::error::Error for Errors {}
 /// A place in one of a file's sources, in bytes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct Span {
-    /// Index of the source: the file itself is 0.
+    /// The index of the source. The file itself is 0.
     pub source: u32,
     pub start: u32,
     pub end: u32,
@@ -108,7 +108,7 @@ impl Span {
     }
 }
 
-/// An error that does not yet know the text around it.
+/// An error that does not know the text around it yet.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Problem {
     pub span: Span,
@@ -132,8 +132,8 @@ impl Problem {
         }
     }
 
-    /// Adds "did you mean" where `word` is close to something known, else the list of
-    /// what is known where that is short enough to read.
+    /// Adds "did you mean" if `word` is close to a known word. Otherwise adds the list of known
+    /// words if it is short enough to read.
     pub fn known<'a>(self, word: &str, known: impl IntoIterator<Item = &'a str>) -> Problem {
         match suggest(word, known) {
             Some(hint) => self.hint(hint),
@@ -141,7 +141,7 @@ impl Problem {
         }
     }
 
-    /// Becomes an error that stands for itself.
+    /// Turns the problem into an error that includes its text.
     pub fn locate(self, sources: &[Arc<Source>]) -> ScenarioError {
         let origin = Arc::clone(&sources[self.span.source as usize]);
         let mut start = (self.span.start as usize).min(origin.text.len());
@@ -164,12 +164,12 @@ impl Problem {
 /// The number of errors that are kept; a file with more has one cause for most of them.
 const MOST: usize = 20;
 
-/// Problems found so far.
+/// The problems found so far.
 #[derive(Debug, Default)]
 pub(crate) struct Problems(Vec<Problem>);
 
 impl Problems {
-    /// More would not be kept, so need not be looked for.
+    /// Returns whether no further problem would be kept, so that none has to be looked for.
     pub fn is_full(&self) -> bool {
         self.0.len() >= MOST
     }
@@ -180,12 +180,12 @@ impl Problems {
         }
     }
 
-    /// The value of a success; keeps the problem of a failure.
+    /// Returns the value of a success, and keeps the problem of a failure.
     pub fn keep<T>(&mut self, result: Result<T, Problem>) -> Option<T> {
         result.map_err(|problem| self.push(problem)).ok()
     }
 
-    /// The first problem, where one is known to be there; blames `span` if it is not.
+    /// Returns the first problem, if there is known to be one. Otherwise the problem is at `span`.
     pub fn first(self, span: Span) -> Problem {
         let mut found = self.0.into_iter();
         found
@@ -197,7 +197,7 @@ impl Problems {
         self.0.is_empty()
     }
 
-    /// `Err` if anything was found.
+    /// Returns `Err` if a problem was found.
     pub fn check(self, sources: &[Arc<Source>]) -> Result<(), Errors> {
         if self.0.is_empty() {
             return Ok(());
@@ -209,7 +209,7 @@ impl Problems {
     }
 }
 
-/// Quotes what a file says for use in a message, clipped.
+/// Quotes a text of a file for use in a message, clipped.
 pub(crate) fn quote(text: &str) -> String {
     let clipped: String = text.chars().take(60).collect();
     let more = if clipped.len() < text.len() {
@@ -221,8 +221,8 @@ pub(crate) fn quote(text: &str) -> String {
 }
 
 fn suggest<'a>(word: &str, known: impl IntoIterator<Item = &'a str>) -> Option<String> {
-    // Comparing takes the product of the lengths, so hostile words are not compared, nor
-    // are words with more than any person would have declared.
+    // A comparison takes the product of the lengths. So hostile words are not compared, nor is a
+    // word compared with more words than a person would have declared.
     const LONGEST: usize = 100;
     const COMPARED: usize = 2_000;
     const LISTED: usize = 24;

@@ -1,19 +1,19 @@
-//! Controllers and queue disciplines: their names and parameters come from the families
-//! that the caller knows.
+//! The reader of controllers and queue disciplines. Their names and parameters come from the
+//! families that the caller knows.
 
 use super::error::{Problem, Problems, quote};
 use super::tree::{Data, Entry, Value};
 use super::{limits, read};
 use accord_family::{Family, Kind as ParamKind, Param, Raw, Values};
 
-/// How a kind of family is written: in a file as bare name or as a table.
+/// A kind of family, with the form that it has in a file: a bare name or a table.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Kind {
-    /// What it is, for people.
+    /// The name of the kind, for people.
     pub what: &'static str,
-    /// The key of the name in the table.
+    /// The key of the family's name in the table.
     pub tag: &'static str,
-    /// Keys of the table that are not parameters.
+    /// The keys of the table that are not parameters.
     pub others: &'static [&'static str],
 }
 
@@ -30,7 +30,7 @@ pub(crate) const DISCIPLINE: Kind = Kind {
 };
 
 impl Kind {
-    /// Reads the family's name and parameters; all that is wrong goes to `problems`.
+    /// Reads the family's name and parameters. Problems go to `problems`.
     pub fn read(
         self,
         value: &Value,
@@ -147,7 +147,7 @@ fn unknown(family: &Family, params: &[Param], others: &[&'static str], entry: &E
     Problem::new(entry.span, message).known(&entry.key, known)
 }
 
-/// Sets a parameter that the family has, or one of an aggregate.
+/// Sets a parameter of the family, or one of an aggregate.
 fn set(values: &mut Values, entry: &Entry) -> Result<(), Problem> {
     let raw = match &entry.value.data {
         Data::Text(text) => Raw::Text(text.clone()),

@@ -1,4 +1,4 @@
-//! Values of expectations, read in the unit of their metric.
+//! The reader of values of expectations, in the unit of their metric.
 
 use super::error::Problem;
 use super::limits;

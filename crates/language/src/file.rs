@@ -14,20 +14,20 @@ use std::io::Read;
 use std::path::Path;
 use std::sync::Arc;
 
-/// The text of a scenario, parsed; perhaps with some values set anew.
+/// The parsed text of a scenario. Some values may have been set anew.
 #[derive(Clone, Debug)]
 pub struct File {
-    /// The file itself and what was set, for errors to point at.
+    /// The file itself and the settings, for errors to point at.
     sources: Vec<Arc<Source>>,
     tree: Table,
 }
 
 impl File {
-    /// Reads the file at `path`. Refuses what is larger than 8 MiB before reading it.
+    /// Reads the file at `path`. Refuses a file larger than 8 MiB before reading it.
     pub fn open(path: &Path) -> Result<File, ScenarioError> {
         let name = path.display().to_string();
         let mut bytes = Vec::new();
-        // One byte more than allowed tells a file that is too large, even where the file
+        // Reading one byte more than allowed detects a file that is too large, even if the file
         // system does not know its size.
         let result = std::fs::File::open(path)
             .and_then(|file| file.take(limits::TEXT as u64 + 1).read_to_end(&mut bytes));
@@ -41,8 +41,8 @@ impl File {
         }
     }
 
-    /// Parses TOML. `name` is what errors call the text; its stem is the scenario's `id`
-    /// where the text has none.
+    /// Parses TOML. `name` is the name of the text in errors. Its stem is the scenario's `id` if
+    /// the text has none.
     pub fn parse(name: &str, text: &str) -> Result<File, ScenarioError> {
         if text.len() > limits::TEXT {
             return Err(too_large(name));
@@ -57,8 +57,8 @@ impl File {
         }
     }
 
-    /// Sets the value at a dotted path, such as "link.bottleneck.rate". `value` is TOML or
-    /// plain text; whether it fits is seen when the points are resolved.
+    /// Sets the value at a dotted path, such as "link.bottleneck.rate". `value` is TOML or plain
+    /// text. It is checked when the points are resolved.
     pub fn set(&mut self, path: &str, value: &str) -> Result<(), ScenarioError> {
         let source = self.sources.len();
         self.sources.push(Arc::new(Source {
@@ -71,8 +71,8 @@ impl File {
         set.map_err(|problem| problem.locate(&self.sources))
     }
 
-    /// The scenarios that the file describes, one for each combination of its sweeps'
-    /// values; the last sweep varies fastest. `seed` stands in for the file's own.
+    /// Returns the scenarios that the file describes, one per combination of its sweeps' values.
+    /// The last sweep varies fastest. `seed` replaces the file's own.
     pub fn points(
         &self,
         catalogue: &Catalogue,
@@ -114,7 +114,7 @@ impl File {
                 chosen: &chosen,
             };
             let Some(scenario) = self.point(&context, problems) else {
-                // The other points would mostly repeat the same.
+                // The other points would mostly repeat the same problems.
                 break;
             };
             size += scenario.flows.len() + scenario.links.len();
@@ -145,7 +145,7 @@ impl File {
         resolve::resolve(&tree, context, problems)
     }
 
-    /// The stem of the file's name, made a name of the language.
+    /// Returns the stem of the file's name, turned into a name of the language.
     fn id(&self) -> String {
         let stem = Path::new(&self.sources[0].name).file_stem();
         let stem = stem.map(|s| s.to_string_lossy().into_owned());
@@ -169,7 +169,7 @@ impl File {
     }
 }
 
-/// Which value of each sweep makes the `point`-th combination.
+/// Returns the index of each sweep's value in the `point`-th combination.
 fn chosen(axes: &[Axis], mut point: usize) -> Vec<usize> {
     let mut chosen = vec![0; axes.len()];
     for (i, axis) in axes.iter().enumerate().rev() {

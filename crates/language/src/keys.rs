@@ -7,7 +7,7 @@ use Default::{Nothing, Required, Value, Words};
 
 pub(crate) const SEED: Shape = Shape::Whole(0, i64::MAX as u64);
 
-/// The whole file.
+/// The top level of a file.
 pub(crate) const FILE: Section = Section {
     title: "The file",
     doc: "What runs, for how long, and what a reader should know of it.",

@@ -1,8 +1,8 @@
-//! The scenario language: reads a file into [`Scenario`](accord_scenario::Scenario)s.
+//! The scenario language: from the text of a file to [`Scenario`](accord_scenario::Scenario)s.
 //!
-//! A text becomes a tree in which each value knows its place (`tree`); `--set` and sweeps
-//! put other values into it; the tree's form is checked against the key tables (`shape`,
-//! `keys`, `check`); then names and defaults are resolved (`resolve`).
+//! A text becomes a tree in which each value knows its place (`tree`). `--set` and sweeps put other
+//! values into the tree. The form of the tree is checked against the key tables (`shape`, `keys`,
+//! `check`). Then names and defaults are resolved (`resolve`).
 
 mod check;
 mod error;

@@ -1,4 +1,4 @@
-//! From values of the tree to quantities, each within the bounds of sense.
+//! Readers from values of the tree to quantities, each within sensible bounds.
 
 use super::error::{Problem, Span, quote};
 use super::limits;
@@ -8,12 +8,12 @@ use accord_scenario::{Over, percent};
 use accord_units::{Bytes, Duration, ParseError, Rate, Size, Time};
 use std::str::FromStr;
 
-/// The size of a buffer as written, before rate and round-trip times are known.
+/// The size of a buffer as written, before rates and round-trip times are known.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) enum RawLimit {
     Size(Size),
     Time(Duration),
-    /// Multiples of the bandwidth-delay product.
+    /// A multiple of the bandwidth-delay product.
     Product(f64),
     Unlimited,
 }
@@ -53,7 +53,7 @@ pub(crate) fn rate(value: &Value) -> Result<Rate, Problem> {
     bounded(value, x, Some(Rate::ZERO), limits::RATE, "a rate")
 }
 
-/// A rate, which may be zero.
+/// Reads a rate, which may be zero.
 pub(crate) fn any_rate(value: &Value) -> Result<Rate, Problem> {
     let x = quantity(value, &Shape::AnyRate)?;
     bounded(value, x, None, limits::RATE, "a rate")
@@ -87,7 +87,7 @@ pub(crate) fn packet(value: &Value) -> Result<Bytes, Problem> {
     bounded(value, x, zero, limits::PACKET, "the size of a packet")
 }
 
-/// The longest time that a host takes for a packet; `None` for "auto".
+/// Reads the longest time that a host takes for a packet. Returns `None` for "auto".
 pub(crate) fn processing(value: &Value) -> Result<Option<Duration>, Problem> {
     if value.text() == Some("auto") {
         return Ok(None);
@@ -144,8 +144,8 @@ pub(crate) fn text<'a>(value: &'a Value, shape: &Shape) -> Result<&'a str, Probl
     value.text().ok_or_else(|| wrong(value, shape))
 }
 
-/// A name that the file declares or uses; `dots` allows those that the program made, such
-/// as "bottleneck.reverse".
+/// Reads a name that the file declares or uses. `dots` allows names that the program made, such as
+/// "bottleneck.reverse".
 pub(crate) fn name(value: &Value, dots: bool) -> Result<&str, Problem> {
     let shape = if dots { Shape::Dotted } else { Shape::Name };
     let name = text(value, &shape)?;
@@ -179,7 +179,7 @@ pub(crate) fn choice(value: &Value, words: &[&'static str]) -> Result<&'static s
     })
 }
 
-/// A share of one: "5 %" or 0.05. Never negative, always finite.
+/// Reads a share of one: "5 %" or 0.05. It is never negative and always finite.
 pub(crate) fn ratio(value: &Value, shape: &Shape) -> Result<f64, Problem> {
     let x = match &value.data {
         Data::Whole(n) => *n as f64,
@@ -269,7 +269,7 @@ pub(crate) fn limit(value: &Value) -> Result<RawLimit, Problem> {
     }
 }
 
-/// A pair of instants in order; the second may equal the first where `empty` says so.
+/// Reads a pair of instants in order. The second may equal the first if `empty` is set.
 pub(crate) fn interval(value: &Value, empty: bool) -> Result<(Time, Time), Problem> {
     let shape = Shape::Pair(&Shape::Instant);
     let Some([first, second]) = value.list() else {
@@ -283,7 +283,7 @@ pub(crate) fn interval(value: &Value, empty: bool) -> Result<(Time, Time), Probl
     Ok((from, to))
 }
 
-/// The value of a default, which the key tables hold as text.
+/// Returns the value of a default, which the key tables hold as text.
 fn written(text: &str, span: Span) -> Value {
     let data = if let Ok(n) = text.parse() {
         Data::Whole(n)
@@ -297,12 +297,12 @@ fn written(text: &str, span: Span) -> Value {
     Value { span, data }
 }
 
-/// Reads the keys of a section from one or several tables, the first that has a key first.
+/// Reads the keys of a section from one or several tables. The first table that has a key decides.
 #[derive(Clone, Debug)]
 pub(crate) struct Reader<'a> {
     section: &'static Section,
     layers: Vec<&'a Table>,
-    /// The place to blame for what is missing.
+    /// The place that problems about missing keys point at.
     pub span: Span,
 }
 
@@ -315,13 +315,13 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// Looks into `base` for what is not found here.
+    /// Adds `base` as the tables for keys that are not found in these.
     pub fn or(mut self, base: &Reader<'a>) -> Reader<'a> {
         self.layers.extend(&base.layers);
         self
     }
 
-    /// What is given for `key`, if anything is.
+    /// Returns the value given for `key`, if there is one.
     pub fn given(&self, key: &str) -> Option<&'a Value> {
         debug_assert!(
             self.section.key(key).is_some(),
@@ -331,7 +331,7 @@ impl<'a> Reader<'a> {
         self.layers.iter().find_map(|table| table.get(key))
     }
 
-    /// A given table, with its layers.
+    /// Returns the reader of a given table, with its layers.
     pub fn table(&self, key: &str, section: &'static Section) -> Option<Reader<'a>> {
         let value = self.given(key)?;
         let layers = self.layers.iter().filter_map(|t| t.get(key)?.table());
@@ -342,27 +342,29 @@ impl<'a> Reader<'a> {
         })
     }
 
-    /// The same keys for the reverse direction: what `reverse` gives, then what is given
-    /// for forward. `None` if no layer has a `reverse`.
+    /// Returns the reader of the same keys for the reverse direction. It finds first the keys in
+    /// `reverse`, and then those of the forward direction. Returns `None` if no layer has a
+    /// `reverse`.
     pub fn reverse(&self) -> Option<Reader<'a>> {
         let own = self.table("reverse", self.section)?;
         Some(own.or(self))
     }
 
-    /// Whether the first layer to have either `key` or one of `others` has `key`.
+    /// Returns whether the first layer that has either `key` or one of `others` has `key`.
     pub fn prefers(&self, key: &str, others: &[&str]) -> bool {
         let has = |t: &&&Table| t.get(key).is_some() || others.iter().any(|k| t.get(k).is_some());
         let first = self.layers.iter().find(has);
         first.is_some_and(|table| table.get(key).is_some())
     }
 
-    /// One of `others` that stands in the same table as `key`.
+    /// Returns one of `others` that is in the same table as `key`.
     pub fn beside(&self, key: &str, others: &[&str]) -> Option<&'a Value> {
         let table = self.layers.iter().find(|t| t.get(key).is_some())?;
         others.iter().find_map(|k| table.get(k))
     }
 
-    /// Reads `key` by `read`, at its default where it is not given; `None` if there is none.
+    /// Reads `key` by `read`, with its default if it is not given. Returns `None` if there is no
+    /// default.
     pub fn opt<T>(
         &self,
         key: &str,
@@ -377,7 +379,7 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// The same for a key that has to be there.
+    /// Reads a key that has to be given or have a default.
     pub fn get<T>(
         &self,
         key: &str,
@@ -386,7 +388,7 @@ impl<'a> Reader<'a> {
         self.opt(key, read)?.ok_or_else(|| self.missing(key))
     }
 
-    /// `key` is not given and there is no default.
+    /// Returns the problem that `key` is not given and has no default.
     pub fn missing(&self, key: &str) -> Problem {
         missing(self.section, key, self.span)
     }

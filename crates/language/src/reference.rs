@@ -1,19 +1,19 @@
-//! The reference of the language as Markdown, out of the key tables.
+//! The reference of the language as Markdown, made from the key tables.
 
 use super::keys;
 use super::shape::{Default, Section, Shape};
 use std::fmt::Write;
 
-/// A table of the reference.
+/// A table of the reference, which describes one kind of table of scenario files.
 #[derive(Clone, Debug)]
 pub struct KeyTable {
-    /// What it is about, such as "[link.NAME]".
+    /// The table that it describes, such as "[link.NAME]".
     pub title: &'static str,
-    /// Markdown: a sentence and a table of the keys.
+    /// The Markdown: a sentence and a table of the keys.
     pub markdown: String,
 }
 
-/// Every kind of table that a scenario file may have, with its keys.
+/// Returns every kind of table that a scenario file may have, with its keys.
 pub fn reference() -> Vec<KeyTable> {
     let mut sections: Vec<&'static Section> = vec![&keys::FILE];
     let mut i = 0;
@@ -60,7 +60,7 @@ fn bare(text: &str) -> bool {
 }
 
 impl Shape {
-    /// What it is, for a column of a table.
+    /// Returns a short description of the shape, for a column of a table.
     fn brief(&self) -> String {
         match self {
             Shape::Text => "text".into(),

@@ -1,4 +1,4 @@
-//! A JSON Schema of the language, for editors, out of the key tables.
+//! The JSON Schema of the language, for editors, made from the key tables.
 
 use super::family::{CONTROLLER, DISCIPLINE, Kind};
 use super::keys;
@@ -9,11 +9,11 @@ use accord_family::{Family, Kind as ParamKind, Param, Value as ParamValue};
 use accord_units::{Bytes, Duration, Rate, Size};
 use serde_json::{Map, Value, json};
 
-/// The JSON Schema (2020-12) of scenario files that use `catalogue`.
+/// Returns the JSON Schema (2020-12) of scenario files that use `catalogue`.
 ///
-/// It knows form only. What needs the whole file (names that must exist, flows that must
-/// reach their sink) is checked by [`File::points`](super::File::points); and it cannot
-/// see that a sweep fills in a key that is otherwise missing.
+/// The schema knows form only. Checks that need the whole file (names that must exist, flows that
+/// must reach their sink) are those of [`File::points`](super::File::points). The schema also
+/// cannot see that a sweep fills in a key that is otherwise missing.
 pub fn schema(catalogue: &Catalogue) -> Value {
     let mut definitions = Map::new();
     define(&keys::FILE, &mut definitions);
@@ -133,7 +133,7 @@ fn shape(of: &Shape) -> Value {
     }
 }
 
-/// A number and one of these units.
+/// Returns the schema of a number with one of these units.
 fn quantity(units: impl Iterator<Item = &'static str>) -> Value {
     let units: Vec<_> = units.collect();
     let pattern = format!("^ *[0-9][0-9_.eE+-]* *({}) *$", units.join("|"));
@@ -146,13 +146,13 @@ fn limit() -> Value {
     json!({ "anyOf": [{ "const": "unlimited" }, product, quantity(units)] })
 }
 
-/// The ways to write one of several families.
+/// Returns the schemas of the ways to write one of several families.
 fn family(kind: Kind, families: &[&Family]) -> Vec<Value> {
     let names: Vec<_> = families.iter().map(|f| f.name).collect();
     let mut all = vec![json!({ "enum": names })];
     for family in families {
         let mut keys = vec![(kind.tag, json!({ "const": family.name }))];
-        // The only key that is not a parameter is the limit of a queue.
+        // The limit of a queue is the only key that is not a parameter.
         keys.extend(kind.others.iter().map(|key| (*key, limit())));
         keys.extend(family.params.iter().map(|p| (p.name, parameter(p))));
         let mut table = required(object(&keys), &[kind.tag]);

@@ -1,44 +1,43 @@
-//! What the keys of the language are and what they may hold, as data. The checker, the
-//! reader's defaults, the JSON Schema and the reference all come from these tables, so
-//! none of them can say something else than another.
+//! The keys of the language and the values that they may hold, as data. The checker, the reader's
+//! defaults, the JSON Schema and the reference all come from these tables. So they always agree.
 
-/// A kind of table: which keys it may have.
+/// A kind of table, with the keys that it may have.
 #[derive(Debug)]
 pub(crate) struct Section {
-    /// How the reference calls it, such as "[link.NAME]".
+    /// The name in the reference, such as "[link.NAME]".
     pub title: &'static str,
-    /// What it is for, in a sentence.
+    /// The purpose, one sentence.
     pub doc: &'static str,
-    /// Its keys.
+    /// The keys.
     pub keys: &'static [Key],
-    /// Exactly one of its keys is given.
+    /// True if exactly one of the keys has to be given.
     pub one_of: bool,
 }
 
-/// One key of a [`Section`].
+/// A key of a [`Section`].
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Key {
     pub name: &'static str,
     pub shape: Shape,
     pub default: Default,
-    /// What it means, in a sentence.
+    /// The meaning, one sentence.
     pub doc: &'static str,
 }
 
-/// What holds where a key is not given.
+/// The value of a key that is not given.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Default {
-    /// It has to be given.
+    /// There is none: the key has to be given.
     Required,
-    /// Nothing: the thing is not there.
+    /// There is none: the thing is then absent.
     Nothing,
-    /// This value: a number, or text without its quotes.
+    /// The value is this one: a number, or text without its quotes.
     Value(&'static str),
-    /// What these words say.
+    /// The value is described by these words.
     Words(&'static str),
 }
 
-/// What a value looks like.
+/// The form of a value.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Shape {
     /// Any text.
@@ -65,7 +64,7 @@ pub(crate) enum Shape {
     Delay,
     /// A rate, more than zero.
     Rate,
-    /// A rate, which may be zero: a contract that promises nothing, an outage.
+    /// A rate, which may be zero for a contract that promises nothing or for an outage.
     AnyRate,
     /// A number of bytes, more than zero.
     Amount,
@@ -79,7 +78,7 @@ pub(crate) enum Shape {
     Timeout,
     /// One of these words.
     Choice(fn() -> Vec<&'static str>),
-    /// How samples over time become one number.
+    /// The statistic of samples over time.
     Over,
     /// A value in the unit of the expectation's metric.
     Figure,
@@ -100,7 +99,7 @@ pub(crate) enum Shape {
     Named(&'static Section),
     /// A table from any names to these.
     Map(&'static Shape),
-    /// One of these, told apart by being text, number, list or table.
+    /// One of these, distinguished by being text, number, list or table.
     Either(&'static [Shape]),
 }
 
@@ -114,7 +113,7 @@ impl Section {
         keys.iter().map(|k| k.name)
     }
 
-    /// The title as one word.
+    /// Returns the title as one word.
     pub fn slug(&self) -> String {
         let words = self.title.split(|c: char| !c.is_alphanumeric());
         let words: Vec<_> = words.filter(|w| !w.is_empty()).collect();
@@ -123,7 +122,7 @@ impl Section {
 }
 
 impl Shape {
-    /// The kinds of tables that may be in it.
+    /// Returns the kinds of tables that may be in it.
     pub fn sections(&self) -> Vec<&'static Section> {
         match self {
             Shape::Table(section) | Shape::Named(section) => vec![section],
@@ -133,7 +132,7 @@ impl Shape {
         }
     }
 
-    /// What was expected, for people.
+    /// Returns a description of the expected values, for people.
     pub fn expected(&self) -> String {
         match self {
             Shape::Text => "text in quotes".into(),

@@ -1,4 +1,4 @@
-//! Sweeps: values that vary from run to run.
+//! Sweeps: values that vary from point to point.
 
 use super::error::{Problem, Problems, Span, quote};
 use super::limits;
@@ -11,15 +11,15 @@ use std::collections::BTreeMap;
 pub(crate) struct Axis {
     pub name: String,
     pub span: Span,
-    /// Where its value goes.
+    /// The paths that its value is put at.
     paths: Vec<(String, Span)>,
-    /// Its values with their labels.
+    /// The values with their labels.
     pub values: Vec<(String, Value)>,
     index: BTreeMap<String, usize>,
 }
 
 impl Axis {
-    /// The index of a value by its label.
+    /// Returns the index of a value by its label.
     pub fn find(&self, label: &str, span: Span) -> Result<usize, Problem> {
         self.index.get(label).copied().ok_or_else(|| {
             let message = format!("the sweep {} has no value {}", self.name, quote(label));
@@ -27,8 +27,8 @@ impl Axis {
         })
     }
 
-    /// Puts the `i`-th value into a file's tree: at the sweep's paths, or, where it has
-    /// none, each part of a table at the path that is its key.
+    /// Puts the `i`-th value into a file's tree at the sweep's paths. If the sweep has no paths,
+    /// the value is a table, and each part of it is put at the path that is its key.
     pub fn apply(&self, i: usize, tree: &mut Table) -> Result<(), Problem> {
         let value = &self.values[i].1;
         for (path, span) in &self.paths {
@@ -43,7 +43,7 @@ impl Axis {
     }
 }
 
-/// The sweeps of a file whose form has been checked, and the number of their points.
+/// Returns the sweeps of a file whose form has been checked, and the number of their points.
 pub(crate) fn axes(tree: &Table, problems: &mut Problems) -> Option<(Vec<Axis>, usize)> {
     let mut axes = Vec::new();
     let table = tree.get("sweep").and_then(Value::table);

@@ -5,7 +5,7 @@ use super::limits;
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
-/// A value and where it stands.
+/// A value and its place.
 #[derive(Clone, Debug)]
 pub(crate) struct Value {
     pub span: Span,
@@ -18,7 +18,8 @@ pub(crate) enum Data {
     Whole(i64),
     Number(f64),
     Flag(bool),
-    /// What TOML knows and the language does not: dates, integers beyond 64 bits.
+    /// A value of TOML that the language does not have, such as a date or an integer beyond 64
+    /// bits.
     Foreign(&'static str),
     List(Vec<Value>),
     Table(Table),
@@ -59,7 +60,7 @@ impl Value {
         }
     }
 
-    /// What it is, for a message.
+    /// Returns a description of the value, for a message.
     pub fn describe(&self) -> String {
         match &self.data {
             Data::Text(text) => quote(text),
@@ -72,7 +73,7 @@ impl Value {
         }
     }
 
-    /// As written in a file, on one line; the label of a sweep's value.
+    /// Returns the value as written in a file, on one line. This is the label of a sweep's value.
     pub fn label(&self) -> String {
         match &self.data {
             Data::Text(text) => text.clone(),
@@ -89,7 +90,7 @@ impl Value {
         }
     }
 
-    /// The number of values in it, itself included.
+    /// Returns the number of values in this one, itself included.
     pub fn weight(&self) -> usize {
         1 + match &self.data {
             Data::List(list) => list.iter().map(Value::weight).sum(),
@@ -98,7 +99,7 @@ impl Value {
         }
     }
 
-    /// The value at `key` inside of this one, which is the value of `name`.
+    /// Returns the value at `key` inside of this one, which is the value of `name`.
     fn inner(&mut self, name: &str, key: &str, at: Span) -> Result<&mut Value, Problem> {
         let shorthand = match name {
             "controller" => Some("name"),
@@ -153,8 +154,8 @@ impl Value {
         Value { span, data }
     }
 
-    /// Reads what stands for a value on a command line: TOML where it is TOML, else text,
-    /// so that `5 Mbps` needs no quotes.
+    /// Reads a value of a command line as TOML if it is TOML, and else as text. So `5 Mbps` needs
+    /// no quotes.
     pub fn from_argument(text: &str, source: usize, offset: usize) -> Value {
         let span = Span::new(source, offset..offset + text.len());
         let data = match DeValue::parse(text) {
@@ -169,7 +170,7 @@ impl Value {
         value
     }
 
-    /// Gives one place to all parts of the value.
+    /// Sets the place of all parts of the value.
     fn place(&mut self, span: Span) {
         self.span = span;
         match &mut self.data {
@@ -186,8 +187,8 @@ impl Value {
 }
 
 impl Table {
-    /// Reads a TOML document. The parser bounds the depth of nesting, so that recursion
-    /// over the tree is safe.
+    /// Parses a TOML document. The parser bounds the depth of nesting, so that recursion over the
+    /// tree is safe.
     pub fn parse(text: &str, source: usize) -> Result<Table, Problem> {
         match DeTable::parse(text) {
             Ok(table) => Ok(Table::from_toml(table.get_ref(), source)),
@@ -220,8 +221,8 @@ impl Table {
         self.entries.iter().map(|e| e.value.weight()).sum()
     }
 
-    /// Puts `value` at `path`, making tables on the way where there are none. A controller
-    /// or queue given by its bare name becomes the table that it stands for.
+    /// Puts `value` at `path`, and makes missing tables on the way. A controller or queue given by
+    /// its bare name becomes the table that it stands for.
     pub fn set(&mut self, path: &str, at: Span, value: Value) -> Result<(), Problem> {
         let keys = split(path).filter(|keys| keys.len() <= limits::PATH);
         let keys = keys.ok_or_else(|| {
@@ -236,7 +237,7 @@ impl Table {
         Ok(())
     }
 
-    /// The value at `key`; an empty table is put there if there is nothing.
+    /// Returns the value at `key`. An empty table is put there first if there is none.
     fn slot(&mut self, key: &str, at: Span) -> &mut Value {
         let found = self.entries.iter().position(|e| e.key == key);
         let i = found.unwrap_or_else(|| {
@@ -254,7 +255,7 @@ impl Table {
     }
 }
 
-/// Splits a dotted path; a key that has dots itself is put in double quotes.
+/// Splits a dotted path. A key that has dots itself is in double quotes.
 fn split(path: &str) -> Option<Vec<String>> {
     let mut keys = Vec::new();
     let mut rest = path;

@@ -1,31 +1,31 @@
-//! What a station has to do, and when: one deadline for each thing that can be due.
+//! The agenda of a station: one deadline per thing that can be due.
 
 use accord_units::{Duration, Time};
 
-/// A thing that can be due; the number is the station's own, of its links and its flows' ends.
-/// Among those of the same time, what is first here comes first, as in the packet engine.
+/// A thing that can be due. The number is the station's own, of its links and of its flows' ends.
+/// Among things of the same time, the first kind here comes first, as in the packet engine.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Due {
     /// A port has sent its packet.
     Sent(usize),
-    /// It is time to record.
+    /// A sample is due.
     Sample,
     /// The next event of the scenario.
     Change,
-    /// A queue discipline has a timer.
+    /// The timer of a queue discipline is due.
     Discipline(usize),
     /// A flow starts.
     Start(usize),
     /// A flow stops.
     Stop(usize),
-    /// An application has something to do.
+    /// An application acts.
     Application(usize),
-    /// A sender asked to be woken.
+    /// A sender is woken, as it asked.
     Wake(usize),
 }
 
-/// The deadlines. There are a few for each link and flow, and finding the first among hundreds
-/// takes less time than reading the clock.
+/// The deadlines. There are a few per link and flow. Finding the first among hundreds takes less
+/// time than reading the clock.
 #[derive(Clone, Debug)]
 pub struct Agenda {
     at: Vec<Time>,
@@ -35,7 +35,7 @@ pub struct Agenda {
 }
 
 impl Agenda {
-    /// Nothing is due for so many links and sending flows.
+    /// Creates an agenda for so many links and sending flows, with nothing due.
     pub fn new(links: usize, flows: usize) -> Agenda {
         let mut due: Vec<Due> = (0..links).map(Due::Sent).collect();
         due.extend([Due::Sample, Due::Change]);
@@ -52,7 +52,7 @@ impl Agenda {
         }
     }
 
-    /// The thing is due then, and not when it was due before; `Time::MAX` for never.
+    /// Sets the deadline of a thing, in place of its old one. `Time::MAX` is never.
     pub fn set(&mut self, due: Due, at: Time) {
         let (l, f) = (self.links, self.flows);
         let place = match due {
@@ -68,7 +68,8 @@ impl Agenda {
         self.at[place] = at;
     }
 
-    /// When the first thing is of consequence outside: each is `ahead` after it is due.
+    /// Returns the time at which the first thing has an effect outside. Each has its effect `ahead`
+    /// after it is due.
     pub fn first_effect(&self, ahead: impl Fn(Due) -> Duration) -> Time {
         let all = self.at.iter().zip(&self.due);
         let planned = all.filter(|(at, _)| **at < Time::MAX);
@@ -76,7 +77,7 @@ impl Agenda {
         effects.min().unwrap_or(Time::MAX)
     }
 
-    /// What is due first, and when.
+    /// Returns the first thing that is due, and its deadline.
     pub fn first(&self) -> (Time, Due) {
         let mut first = 0;
         for (place, at) in self.at.iter().enumerate() {

@@ -1,19 +1,20 @@
-//! Which data of a connection of the kernel has arrived.
+//! The data of a kernel connection that has arrived.
 
-/// Tells data that comes for the first time from copies, by sequence numbers.
+/// Distinguishes data that arrives for the first time from copies, by sequence numbers.
 #[derive(Clone, Debug, Default)]
 pub struct Arrived {
-    /// The next number that is not there, without the wrap at 2^32; `None` before any came.
+    /// The next number that has not arrived, without the wrap at 2^32. It is `None` before any
+    /// arrived.
     next: Option<u64>,
-    /// What is there beyond it: from, to; disjoint, in order.
+    /// The ranges beyond it that have arrived: from, to. They are disjoint and in order.
     beyond: Vec<(u64, u64)>,
 }
 
 impl Arrived {
-    /// So many numbers from this one have come; gives whether one of them is new. A packet without
-    /// any is never a copy.
+    /// Adds so many numbers from this one. Returns whether one of them is new. A packet without any
+    /// number is never a copy.
     pub fn add(&mut self, first: u32, count: u32) -> bool {
-        // Far enough up that what is a little below the first packet is no negative number.
+        // The offset of 2^32 keeps numbers a little below the first packet's from being negative.
         let next = self.next.unwrap_or((1 << 32) + u64::from(first));
         self.next = Some(next);
         if count == 0 {

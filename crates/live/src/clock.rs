@@ -12,17 +12,17 @@ use thread_priority::{
     set_thread_priority_and_policy, thread_native_id,
 };
 
-/// Longest wait without a look around.
+/// The longest wait without another look.
 const PATIENCE: Duration = Duration::from_ms(100);
 
-/// Shows the time since the start of the run, which may be ahead.
+/// The clock of a run. It shows the time since the start, which may be in the future.
 #[derive(Clone, Copy, Debug)]
 pub struct Clock {
     start: Instant,
 }
 
 impl Clock {
-    /// A clock of a run that starts in `delay`.
+    /// Creates the clock of a run that starts in `delay`.
     #[allow(clippy::disallowed_methods, reason = "here is where time comes in")]
     pub fn starting_in(delay: std::time::Duration) -> Clock {
         Clock {
@@ -42,14 +42,14 @@ impl Clock {
         }
     }
 
-    /// The time; zero before the start.
+    /// The time since the start. It is zero before the start.
     #[allow(clippy::disallowed_methods, reason = "here is where time comes in")]
     pub fn now(&self) -> Time {
         let since = Instant::now().saturating_duration_since(self.start);
         Time::ZERO + Duration::from(since)
     }
 
-    /// The calendar clock, on which the kernel stamps packets, against this one.
+    /// Reads the calendar clock, on which the kernel stamps packets, together with this one.
     pub fn calendar(&self) -> Calendar {
         let mut best = Calendar {
             now: self.now(),
@@ -70,15 +70,15 @@ impl Clock {
         best
     }
 
-    /// Waits until there is something to read, until `deadline`, or for a tenth of a second; gives
-    /// whether there is. Before the start there is nothing to read.
+    /// Waits until there is something to read, until `deadline`, or for a tenth of a second.
+    /// Returns whether there is something to read. Before the start there is nothing.
     pub fn wait(&self, deadline: Time, sockets: &mut [PollFd]) -> bool {
         let left = deadline.since(self.now()).min(PATIENCE);
         let left = TimeSpec::new(0, (left.as_ps() / 1_000) as i64);
         match ppoll(sockets, Some(left), None) {
             Ok(ready) => ready > 0,
             Err(Errno::EINTR) => false,
-            // It cannot fail otherwise with what it is given; a loop that spins would be worse
+            // With these arguments it cannot fail in another way. A loop that spins would be worse
             // than one that is late.
             Err(_) => {
                 std::thread::yield_now();
@@ -96,7 +96,8 @@ pub struct Calendar {
 }
 
 impl Calendar {
-    /// The time of a stamp that was taken lately; up to `limit`, in case that clock was set.
+    /// Returns the time of a recent stamp. It is `limit` at most, in case the calendar clock was
+    /// set.
     pub fn time(&self, stamp: TimeSpec, limit: Time) -> Time {
         let (stamp, reads) = (stamp.into(), self.reads.into());
         let at = match std::time::Duration::checked_sub(stamp, reads) {
@@ -110,7 +111,7 @@ impl Calendar {
     }
 }
 
-/// CPU time that this thread has used, in all and in the kernel.
+/// Returns the CPU time that this thread has used, in all and in the kernel.
 pub fn used() -> (Duration, Duration) {
     let Ok(usage) = getrusage(UsageWho::RUSAGE_THREAD) else {
         return (Duration::ZERO, Duration::ZERO);
@@ -120,9 +121,9 @@ pub fn used() -> (Duration, Duration) {
     (user + system, system)
 }
 
-/// Asks the kernel to wake this thread when it asked for, not up to 50 µs later, and before all
-/// ordinary threads. Gives whether the second was granted, which takes privileges (CAP_SYS_NICE);
-/// without, lateness says what it costs.
+/// Asks the kernel to wake this thread at the time asked for, not up to 50 µs later, and before all
+/// ordinary threads. Returns whether the priority was granted, which takes privileges
+/// (CAP_SYS_NICE). Without them, the lateness of packets shows the cost.
 pub fn sharpen() -> bool {
     let _ = nix::sys::prctl::set_timerslack(1);
     let fifo = ThreadSchedulePolicy::Realtime(RealtimeThreadSchedulePolicy::Fifo);

@@ -1,4 +1,4 @@
-//! Puts together what the stations tell at each sample.
+//! The collector, which puts the parts of all stations at each sample together.
 
 use crate::ends::{SinkReading, SourceReading};
 use accord_elements::read_flow;
@@ -10,20 +10,20 @@ use accord_units::Time;
 use std::collections::BTreeMap;
 use std::sync::mpsc::{Receiver, RecvTimeoutError};
 
-/// What one station knows at a sample.
+/// The part of a sample that one station knows.
 #[derive(Clone, Debug)]
 pub struct Part {
-    /// Number of the sample, from 1.
+    /// The number of the sample, from 1.
     pub number: u64,
-    /// The flows that it sends.
+    /// The flows that the station sends.
     pub sources: Vec<(usize, SourceReading)>,
-    /// The flows that it receives.
+    /// The flows that the station receives.
     pub sinks: Vec<(usize, SinkReading)>,
-    /// Its links, as far as they are recorded.
+    /// The links of the station that are recorded.
     pub links: Vec<(LinkId, LinkReading)>,
-    /// What it has lost, by flow: packets of any kind, and bytes of data.
+    /// The losses of the station, by flow: packets of any kind, and bytes of data.
     pub lost: Vec<Count>,
-    /// The packets that came out of its links since the sample before, as in a capture.
+    /// The packets that came out of its links since the sample before, in the form of a capture.
     pub packets: Vec<u8>,
 }
 
@@ -33,15 +33,15 @@ pub struct Collector<'a> {
     recorder: Recorder,
     stations: usize,
     waiting: BTreeMap<u64, Vec<Part>>,
-    /// The longest queues of the samples that the recorder has passed over since its last.
+    /// The longest queues of the samples that the recorder has skipped since its last one.
     longest: BTreeMap<LinkId, (u64, u64)>,
 }
 
-/// Nothing said for so long: time to show that we live.
+/// The longest silence of the stations before the observer is called again.
 const SILENCE: std::time::Duration = std::time::Duration::from_millis(100);
 
 impl<'a> Collector<'a> {
-    /// A collector of samples with a part of each of so many stations.
+    /// Creates a collector of samples with a part from each of so many stations.
     pub fn new(scenario: &'a Scenario, stations: usize) -> Collector<'a> {
         Collector {
             scenario,
@@ -55,7 +55,7 @@ impl<'a> Collector<'a> {
     /// Listens until all stations are done.
     ///
     /// # Errors
-    /// When the observer stops it.
+    /// Fails if the observer stops the run.
     pub fn listen(
         &mut self,
         parts: &Receiver<Part>,
@@ -77,7 +77,7 @@ impl<'a> Collector<'a> {
         }
     }
 
-    /// Takes a part; gives the time of the sample that it completes.
+    /// Adds a part. Returns the time of the sample that it completes.
     fn add(&mut self, part: Part) -> Option<Time> {
         let number = part.number;
         let parts = self.waiting.entry(number).or_default();
@@ -92,7 +92,7 @@ impl<'a> Collector<'a> {
             *packets = reading.longest.0.max(*packets);
             *bytes = reading.longest.1.max(*bytes);
         }
-        // The recorder may have become coarser than the stations are.
+        // The recorder's period may have become longer than the stations'.
         let coarser = self.recorder.period().as_ps() / self.scenario.sample.as_ps().max(1);
         if number.is_multiple_of(coarser) {
             let flows = readings(self.scenario.flows.len(), &parts);
@@ -108,13 +108,13 @@ impl<'a> Collector<'a> {
         Some(now)
     }
 
-    /// The series, and the times that they share.
+    /// Returns the times of the samples and the series.
     pub fn finish(self) -> (Vec<f64>, Vec<Series>) {
         self.recorder.finish(self.scenario)
     }
 }
 
-/// Readings of all flows, from all stations.
+/// Returns the readings of all flows, from all stations.
 fn readings(flows: usize, parts: &[Part]) -> Vec<FlowReading> {
     let mut all = vec![FlowReading::default(); flows];
     let mut ends: Vec<(Option<SourceReading>, SinkReading)> = vec![Default::default(); flows];
@@ -132,8 +132,8 @@ fn readings(flows: usize, parts: &[Part]) -> Vec<FlowReading> {
     }
     for ((reading, (source, sink)), lost) in all.iter_mut().zip(ends).zip(lost) {
         let Some(source) = source else { continue };
-        // What would be there over empty queues, less what is there and what never will be
-        // [Xia05 eq. 1].
+        // The queued bytes are those that would have arrived over empty queues, less those that
+        // have arrived and those that never will [Xia05 eq. 1].
         let queued = source.due.saturating_sub(sink.delivered + lost.bytes);
         let counted = FlowReading {
             active: source.started
@@ -152,10 +152,10 @@ fn readings(flows: usize, parts: &[Part]) -> Vec<FlowReading> {
     all
 }
 
-/// A sum over what was recorded: runs with the same sum recorded the same.
+/// Returns a digest of what was recorded. Runs with the same digest recorded the same.
 pub fn digest(seed: u64, time: &[f64], series: &[Series]) -> String {
     let all = series.iter().flat_map(|s| &s.values).chain(time);
-    // FNV-1a, a value at a time.
+    // The sum is FNV-1a, a value at a time.
     let hash = all.fold(0xcbf2_9ce4_8422_2325 ^ seed, |hash, value| {
         (hash ^ value.to_bits()).wrapping_mul(0x0000_0100_0000_01b3)
     });

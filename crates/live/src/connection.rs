@@ -1,9 +1,10 @@
-//! Connections of the kernel's TCP: the flows of a scenario that are not ours.
+//! Connections of the kernel's TCP, for flows of a scenario that name the kernel's congestion
+//! control.
 //!
-//! Each end is a socket in the namespace of its node, and a TUN device through which the kernel
-//! sends and is sent the connection's packets; between the devices they go through our ports like
-//! any packet. The applications are here, too: one end writes what the scenario's demand says, the
-//! other reads and forgets.
+//! Each end is a socket in the namespace of its node, and a TUN device. The kernel sends and
+//! receives the connection's packets through the device. Between the devices they go through our
+//! ports as any packet does. The applications are here, too. One end writes the data of the
+//! scenario's demand, and the other reads and discards it.
 
 use crate::LiveError;
 use crate::namespace::Namespace;
@@ -24,48 +25,49 @@ use std::io::{ErrorKind, Read, Write};
 use std::net::{Ipv4Addr, SocketAddrV4, TcpListener, TcpStream};
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd};
 
-/// Headers of IP and TCP, and its timestamps, in every packet with data.
+/// The headers of IP and TCP, with its timestamps, of every packet with data, in bytes.
 const HEADERS: u64 = 20 + 20 + 12;
-/// The port of all receivers.
+/// The TCP port of all receivers.
 const PORT: u16 = 7_471;
-/// What applications write and read at a time.
+/// The bytes that applications write and read at a time.
 const CHUNK: usize = 1 << 16;
-/// The most that the buffers of a connection may grow to; they grow as windows do. It is twice
-/// the bandwidth-delay product of 1 Gbps and 200 ms with as much again for the queues.
+/// The most bytes that the buffers of a connection may grow to. They grow as windows do. The value
+/// is twice the bandwidth-delay product of 1 Gbps and 200 ms, with as much again for the queues.
 const BUFFER: u64 = 64 << 20;
 
-/// The sending end.
+/// The sending end of a connection.
 #[derive(Debug)]
 pub struct Connection {
-    /// Where its packets come out, and acknowledgements go in.
+    /// The device from which its packets come, and into which acknowledgements go.
     pub tun: Tun,
-    /// Addresses of both ends.
+    /// The addresses of both ends.
     pub ends: (Ipv4Addr, Ipv4Addr),
     stream: Option<TcpStream>,
-    /// Size of its packets.
+    /// The size of its packets.
     packet: Bytes,
-    /// It has called the other end.
+    /// True after the end has begun to connect.
     called: bool,
-    /// Bytes that the application has supplied and the socket has not; `u64::MAX` without end.
+    /// The bytes that the application has supplied and the socket has not taken. `u64::MAX` is
+    /// without end.
     unsent: u64,
-    /// Its state, when it was last looked at.
+    /// The state when it was last read.
     view: View,
-    /// Why it broke, if it did.
+    /// The reason why the connection broke, if it did.
     pub broken: Option<String>,
 }
 
-/// The receiving end.
+/// The receiving end of a connection.
 #[derive(Debug)]
 pub struct Drain {
-    /// Where its packets come out, and data goes in.
+    /// The device from which its packets come, and into which data goes.
     pub tun: Tun,
-    /// Addresses of both ends.
+    /// The addresses of both ends.
     pub ends: (Ipv4Addr, Ipv4Addr),
     listener: TcpListener,
     stream: Option<TcpStream>,
 }
 
-/// Both ends of a flow of the kernel; each finds its way to its node's station.
+/// Both ends of a flow of the kernel. Each is passed to the station of its node.
 #[derive(Debug, Default)]
 pub struct Ends {
     /// The sending end.
@@ -74,7 +76,7 @@ pub struct Ends {
     pub sink: Option<Drain>,
 }
 
-/// Makes the ends of all flows, by flow; those that are ours have none.
+/// Creates the ends of all flows, by flow. Flows that are not of the kernel have none.
 pub fn ends(scenario: &Scenario, namespaces: &[Namespace]) -> Result<Vec<Ends>, LiveError> {
     let flows = scenario.flows.iter().enumerate();
     flows
@@ -89,7 +91,8 @@ pub fn ends(scenario: &Scenario, namespaces: &[Namespace]) -> Result<Vec<Ends>, 
         .collect()
 }
 
-/// Why there can be no connections with these congestion controls here, if so; tries it.
+/// Returns the reason why connections with these congestion controls are not possible here, if
+/// there is one. It tries to open them.
 pub fn obstacle(congestions: &BTreeSet<&str>) -> Option<LiveError> {
     let attempt = || -> Result<(), LiveError> {
         let ends = (Ipv4Addr::new(198, 18, 0, 0), Ipv4Addr::new(198, 18, 0, 1));
@@ -106,14 +109,14 @@ pub fn obstacle(congestions: &BTreeSet<&str>) -> Option<LiveError> {
     attempt().err()
 }
 
-/// Makes the ends of a flow.
+/// Creates the ends of a flow.
 fn open(
     id: usize,
     flow: &Flow,
     congestion: &str,
     (source, sink): (&Namespace, &Namespace),
 ) -> Result<Ends, LiveError> {
-    // Two addresses for each, of the network for benchmarks [RFC 2544].
+    // Each flow has two addresses, of the network for benchmarks [RFC 2544].
     let first = u32::from(Ipv4Addr::new(198, 18, 0, 0)) + 2 * id as u32;
     let (here, there) = (Ipv4Addr::from(first), Ipv4Addr::from(first + 1));
     let name = format!("k{id}");
@@ -154,21 +157,21 @@ fn open(
     })
 }
 
-/// Nothing that a connection learns is for the next; and buffers are no limit.
+/// Prevents that connections learn from earlier ones, and that buffers limit them.
 fn prepare(namespace: &Namespace) -> Result<(), LiveError> {
     namespace.set("net/ipv4/tcp_no_metrics_save", "1")?;
     namespace.set("net/ipv4/tcp_wmem", &format!("4096 16384 {BUFFER}"))?;
     namespace.set("net/ipv4/tcp_rmem", &format!("4096 131072 {BUFFER}"))
 }
 
-/// A socket that is to connect, with this congestion control.
+/// Creates a socket that is to connect, with this congestion control.
 fn caller(namespace: &Namespace, congestion: &str, here: Ipv4Addr) -> Result<TcpStream, LiveError> {
     let made = namespace.within(|| {
         let flags = SockFlag::SOCK_NONBLOCK | SockFlag::SOCK_CLOEXEC;
         let socket = socket(AddressFamily::Inet, SockType::Stream, flags, None)?;
         let stream = TcpStream::from(socket);
         stream.set_nodelay(true)?;
-        // Where the flow stops, what was not sent never is.
+        // When the flow stops, data that was not sent is discarded.
         let now = linger {
             l_onoff: 1,
             l_linger: 0,
@@ -191,7 +194,7 @@ fn caller(namespace: &Namespace, congestion: &str, here: Ipv4Addr) -> Result<Tcp
     }
 }
 
-/// The congestion controls that the kernel has at the moment.
+/// Returns the congestion controls that the kernel has at the moment.
 fn available() -> Vec<String> {
     let names = std::fs::read_to_string("/proc/sys/net/ipv4/tcp_available_congestion_control");
     let names = names.unwrap_or_default();
@@ -199,7 +202,7 @@ fn available() -> Vec<String> {
 }
 
 impl Connection {
-    /// The application has so many packets more to send; `u64::MAX` for always.
+    /// Adds so many packets of the application to send, or packets without end for `u64::MAX`.
     pub fn supply(&mut self, packets: u64) {
         let payload = self.packet.get() - HEADERS;
         self.unsent = self.unsent.saturating_add(packets.saturating_mul(payload));
@@ -233,7 +236,7 @@ impl Connection {
         }
     }
 
-    /// All that was supplied has been acknowledged.
+    /// Returns whether all that was supplied has been acknowledged.
     pub fn is_done(&self) -> bool {
         let info = self.stream.as_ref().and_then(|s| TcpInfo::read(s).ok());
         self.unsent == 0
@@ -242,14 +245,14 @@ impl Connection {
             })
     }
 
-    /// The connection ends at once: it is reset.
+    /// Ends the connection at once by a reset.
     pub fn stop(&mut self) {
         self.view();
         self.stream = None;
         self.unsent = 0;
     }
 
-    /// Its state; the last one after its end.
+    /// Returns the state, or the last state after the end of the connection.
     pub fn view(&mut self) -> View {
         if self.called
             && let Some(Ok(info)) = self.stream.as_ref().map(TcpInfo::read)
@@ -258,7 +261,7 @@ impl Connection {
             let time = |us: u32| Duration::from_us(u64::from(us));
             self.view = View {
                 cwnd: Some(bytes(info.cwnd)),
-                // The kernel writes TCP_INFINITE_SSTHRESH, 2^31 - 1, for none.
+                // The kernel writes TCP_INFINITE_SSTHRESH, 2^31 - 1, for no threshold.
                 ssthresh: (info.ssthresh < i32::MAX as u32).then(|| bytes(info.ssthresh)),
                 rtt: (info.rtt > 0).then(|| time(info.rtt)),
                 min_rtt: (info.min_rtt < u32::MAX).then(|| time(info.min_rtt)),
@@ -269,7 +272,7 @@ impl Connection {
         self.view
     }
 
-    /// What there is to listen to beside the device.
+    /// Returns the socket to listen to in addition to the device.
     pub fn socket(&self) -> Option<BorrowedFd<'_>> {
         self.stream.as_ref().map(AsFd::as_fd)
     }
@@ -281,8 +284,8 @@ impl Connection {
 }
 
 impl Drain {
-    /// Takes the connection when it comes, and what comes over it. Gives the socket that is new,
-    /// to be listened to.
+    /// Accepts the connection when it comes, and reads its data. Returns a new socket, which is to
+    /// be listened to.
     pub fn read(&mut self) -> Option<BorrowedFd<'_>> {
         let new = match (&self.stream, self.listener.accept()) {
             (None, Ok((stream, _))) if stream.set_nonblocking(true).is_ok() => {
@@ -304,7 +307,7 @@ impl Drain {
         self.stream.as_ref().filter(|_| new).map(AsFd::as_fd)
     }
 
-    /// What there is to listen to beside the device, before there is a connection.
+    /// Returns the socket to listen to in addition to the device, before there is a connection.
     pub fn listener(&self) -> BorrowedFd<'_> {
         self.listener.as_fd()
     }

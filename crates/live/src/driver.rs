@@ -1,12 +1,14 @@
-//! What drives a station: the clock, the sockets of its nodes, and the kernel's connections.
+//! The driver of a station: the clock, the sockets of its nodes, and the kernel's connections.
 //!
-//! A wake costs more than anything that is done in it, and only for what is due outside does it
-//! matter when it is. What arrives or happens at a port of delay `d` is of no consequence outside
-//! for `d` (simulators call it lookahead). So while packets keep coming a station wakes for those
-//! that come out of its wires, hands them over, and only now and then looks at what has arrived,
-//! which the kernel has stamped: then it does all that happened since, as of its time. Only two
-//! things depend on the machine: when a packet that comes out of a wire is handed to the kernel,
-//! which is measured, and how long the kernel takes.
+//! A wake costs more than anything that is done in it. The time of a wake matters only for what is
+//! due outside. An arrival or an event at a port of delay `d` has no effect outside for `d`, which
+//! simulators call lookahead. So while packets keep coming, a station wakes to hand over the
+//! packets that come out of its wires. Only now and then does it look at what has arrived. The
+//! kernel has stamped each arrival, and the station then does all that happened since, as of its
+//! time.
+//!
+//! Only two things depend on the machine. One is when a packet that comes out of a wire is handed
+//! to the kernel, which is measured. The other is how long the kernel takes.
 
 mod kernel;
 
@@ -28,24 +30,25 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::Sender;
 
-/// So many batches are taken from a socket before time is looked at again.
+/// The most batches that are taken from a socket before the clock is read again.
 const BATCHES: usize = 4;
-/// A station does not look at its sockets for so long at most: less than what fits into one.
+/// The longest time for which a station does not look at its sockets. Less than fits into a socket
+/// arrives in it.
 const PATIENCE: Duration = Duration::from_ms(1);
 
-/// What all drivers share.
+/// The parts that all drivers share.
 #[derive(Debug)]
 pub struct Medium {
     /// The clock.
     pub clock: Clock,
-    /// Where packets go that come out of a link.
+    /// The addresses to which the packets that come out of each link are sent.
     pub next: Vec<SocketAddrV4>,
-    /// The run is to end at once.
+    /// True if the run is to end at once.
     pub stop: AtomicBool,
 }
 
 impl Medium {
-    /// A medium of links with these far ends.
+    /// Creates a medium of links with these far ends.
     pub fn new(clock: Clock, next: Vec<SocketAddrV4>) -> Medium {
         Medium {
             clock,
@@ -65,53 +68,53 @@ pub struct Driver<'a> {
     medium: &'a Medium,
     station: Station<'a>,
     nodes: Arc<[(NodeId, Socket)]>,
-    /// Places in the above, by the scenario's index.
+    /// The places in `nodes`, by the scenario's index.
     socket_of: Vec<Option<usize>>,
-    /// Its connections of the kernel, where it has any.
+    /// The connections of the kernel, if the station has any.
     kernel: Option<Kernel>,
     parts: Sender<Part>,
     books: Books,
 }
 
-/// What came to a station, and what it sent, with the times of both.
+/// The packets that arrived at a station and those that it sent, with the times of both.
 #[cfg(test)]
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Tape {
-    /// What came, at which node.
+    /// The packets that arrived, with the nodes at which they did.
     pub inputs: Vec<(Time, NodeId, Packet)>,
-    /// What came out of its links, and when it was to.
+    /// The packets that came out of the station's links, with the times at which they were due.
     pub outputs: Vec<Departure>,
 }
 
-/// The books of a driver at the end.
+/// The counts of a driver at the end.
 #[derive(Debug, Default)]
 pub struct Books {
-    /// What its station counted.
+    /// The counts of the station.
     pub tally: Tally,
-    /// Connections of the kernel that broke: the flow, and why.
+    /// The connections of the kernel that broke: the flow, and the reason.
     pub broken: Vec<(usize, String)>,
-    /// Packets given to the kernel, taken from it, and refused by it.
+    /// The packets given to the kernel.
     pub handed: u64,
-    /// See `handed`.
+    /// The packets taken from the kernel.
     pub taken: u64,
-    /// See `handed`.
+    /// The packets that the kernel refused.
     pub refused: u64,
-    /// Datagrams that are not of this run.
+    /// The datagrams that are not of this run.
     pub foreign: u64,
-    /// The thread ran before all ordinary ones.
+    /// True if the thread ran before all ordinary ones.
     pub first: bool,
-    /// CPU time of the thread, and the part of it that it spent in the kernel.
+    /// The CPU time of the thread.
     pub cpu: Duration,
-    /// See `cpu`.
+    /// The part of the CPU time that was spent in the kernel.
     pub system: Duration,
-    /// Its sockets, with what came too late.
+    /// The sockets, with the packets that arrived too late.
     pub nodes: Arc<[(NodeId, Socket)]>,
-    /// What came and went.
+    /// The packets that arrived and those that were sent.
     #[cfg(test)]
     pub tape: Tape,
 }
 
-/// A packet that came, before it is looked at.
+/// A packet that arrived, before it is examined.
 struct Arrival {
     at: Time,
     node: NodeId,
@@ -119,11 +122,11 @@ struct Arrival {
 }
 
 impl<'a> Driver<'a> {
-    /// A driver of the station with these nodes, and with the ends of connections that are at
-    /// them; it takes these out of `ends`, which are by flow.
+    /// Creates a driver of the station with these nodes, and with the ends of connections that are
+    /// at them. It takes those out of `ends`, which are by flow.
     ///
     /// # Errors
-    /// When the system does not let it listen to the connections.
+    /// Fails if the system does not let it listen to the connections.
     pub fn new(
         plan: &'a Plan<'a>,
         medium: &'a Medium,
@@ -151,7 +154,7 @@ impl<'a> Driver<'a> {
     /// Works until the run ends or is stopped.
     ///
     /// # Errors
-    /// When the system does not move packets.
+    /// Fails if the system does not move packets.
     pub fn run(mut self) -> Result<Books> {
         self.books.first = sharpen();
         let nodes = self.nodes.clone();
@@ -168,17 +171,18 @@ impl<'a> Driver<'a> {
         let mut packet = vec![0; LONGEST];
         let clock = self.medium.clock;
         let end = self.plan.scenario.end();
-        // When the sockets were looked at, and when there was something in them.
+        // The times at which the sockets were last examined, and at which there was last something
+        // in them.
         let (mut looked, mut heard) = (Time::ZERO, Time::ZERO);
         clock.wait_for_start(|| self.medium.is_stopped());
         while self.station.now() < end && !self.medium.is_stopped() {
             let ahead = self.station.lookahead().min(PATIENCE);
-            // From then on it matters outside what has arrived since.
+            // From this time on, arrivals since the last look have an effect outside.
             let horizon = looked + ahead;
             let due = self.station.next_effect();
             let deadline = due.min(self.station.next_release()).min(end);
             let listens = clock.now() >= heard + ahead;
-            // What connections of the kernel do has no stamp: it is heard at once.
+            // Events of the kernel's connections have no stamp, so they are handled at once.
             let something = match listens {
                 true => clock.wait(deadline, &mut polls),
                 false => clock.wait(deadline.min(horizon), &mut polls[nodes.len()..]),
@@ -216,7 +220,7 @@ impl<'a> Driver<'a> {
         Ok(self.close())
     }
 
-    /// The books at the end.
+    /// Returns the counts at the end.
     fn close(mut self) -> Books {
         if let Some(kernel) = &mut self.kernel {
             self.books.broken = kernel.broken();
@@ -232,12 +236,12 @@ impl<'a> Driver<'a> {
             if let Some(kernel) = &mut self.kernel {
                 kernel.fill_in(&mut part);
             }
-            // Nobody listens any more when the run was stopped.
+            // The receiver is gone after the run was stopped.
             let _ = self.parts.send(part);
         }
     }
 
-    /// Lets connections of the kernel do what they have to.
+    /// Lets connections of the kernel do what is due.
     fn serve_kernel(&mut self, buffer: &mut [u8]) -> Result<()> {
         if let Some(kernel) = &mut self.kernel {
             self.books.refused += kernel.obey(&mut self.station);
@@ -246,7 +250,7 @@ impl<'a> Driver<'a> {
         Ok(())
     }
 
-    /// Takes what has come from the sockets that are ready, in the order in which it came.
+    /// Takes the arrivals from the sockets that are ready, in the order in which they arrived.
     fn take_in(&mut self, ready: &[bool], exchange: &mut Exchange) -> Result<Vec<Arrival>> {
         let mut arrivals = Vec::new();
         let (plan, books) = (self.plan, &mut self.books);
@@ -267,7 +271,7 @@ impl<'a> Driver<'a> {
                                 aggregate: aggregate(header.flow),
                             },
                         }),
-                        // Anybody may send to our sockets, on loopback.
+                        // On loopback any program may send to our sockets.
                         _ => books.foreign += 1,
                     }
                 })?;
@@ -281,7 +285,7 @@ impl<'a> Driver<'a> {
         Ok(arrivals)
     }
 
-    /// What comes out of the wires up to `to` goes to the kernel.
+    /// Gives the packets that come out of the wires up to `to` to the kernel.
     fn release(&mut self, to: Time, exchange: &mut Exchange) -> Result<()> {
         let departures: Vec<_> = std::iter::from_fn(|| self.station.release(to)).collect();
         #[cfg(test)]
@@ -303,7 +307,7 @@ impl<'a> Driver<'a> {
                 let taken = socket.send(exchange, run[0].packet.tos, left)?;
                 self.books.handed += taken as u64;
                 left = &left[taken..];
-                // There is no room for the next.
+                // The kernel has no room for the next packet.
                 if let [_, rest @ ..] = left {
                     self.books.refused += 1;
                     left = rest;

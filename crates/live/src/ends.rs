@@ -1,4 +1,4 @@
-//! The two ends of a flow, each at its node, with what is counted there.
+//! The two ends of a flow, each at its node, with the counts there.
 
 use accord_elements::{Session, ends};
 use accord_record::Delays;
@@ -12,55 +12,56 @@ use std::collections::VecDeque;
 use crate::arrived::Arrived;
 use crate::packet::Packet;
 
-/// What a connection of the kernel is to do.
+/// An order to a connection of the kernel.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Order {
-    /// The application of a flow has so many packets more to send; `u64::MAX` for always.
+    /// Supply: the application of a flow has so many packets more to send, or packets without end
+    /// for `u64::MAX`.
     Supply(usize, u64),
-    /// A flow stops.
+    /// Stop: a flow stops.
     Stop(usize),
-    /// A packet is at the node of its end.
+    /// Deliver: a packet is at the node of its end.
     Deliver(Packet),
 }
 
-/// The sending end.
+/// The sending end of a flow.
 #[derive(Debug)]
 pub struct Source {
     /// The flow.
     pub flow: usize,
-    /// The machine; idle where the flow is a connection of the kernel.
+    /// The endpoint. It is idle if the flow is a connection of the kernel.
     pub sender: Sender,
-    /// The flow is a connection of the kernel.
+    /// True if the flow is a connection of the kernel.
     pub is_kernel: bool,
-    /// What gives it something to send.
+    /// The application.
     pub session: Session,
-    /// Draws the sizes of its packets, where they are random.
+    /// The sizes of the packets, if they are random.
     pub sizes: Option<Sizer>,
-    /// Data sent, in bytes.
+    /// The data sent, in bytes.
     sent: u64,
-    /// (time, bytes sent by then), as far back as matters.
+    /// The times of sending and the bytes sent by then, as far back as needed.
     history: VecDeque<(Time, u64)>,
-    /// Bytes that would have arrived by now over empty queues.
+    /// The bytes that would have arrived by now over empty queues.
     due: u64,
 }
 
-/// What is known at the sending end at a sample; sums since the start.
+/// The reading of a sending end at a sample. Sums are since the start.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct SourceReading {
-    /// The flow is on.
+    /// True if the flow has started.
     pub started: bool,
-    /// It has stopped.
+    /// True if the flow has stopped.
     pub stopped: bool,
-    /// Data bytes sent.
+    /// The data bytes sent.
     pub sent: u64,
-    /// Data bytes that would have arrived by now over empty queues.
+    /// The data bytes that would have arrived by now over empty queues.
     pub due: u64,
-    /// The sender's state; of a connection of the kernel, whoever has it tells.
+    /// The sender's state. For a connection of the kernel, the owner of the connection fills it in.
     pub view: View,
 }
 
 impl Source {
-    /// The sending end of a flow that has not started.
+    /// Creates the sending end of a flow that has not started.
     pub fn new(scenario: &Scenario, flow: usize) -> Source {
         let f = &scenario.flows[flow];
         let base_rtt = base_rtt(&scenario.at(Time::ZERO), flow);
@@ -77,7 +78,8 @@ impl Source {
         }
     }
 
-    /// The application acts, in the network as it is; gives when it does so again.
+    /// Lets the application act, in the present state of the network. Returns the time at which it
+    /// acts again.
     pub fn act(&mut self, now: Time, network: &State, orders: &mut Vec<Order>) -> Time {
         let Some(step) = self.session.act(now) else {
             return Time::MAX;
@@ -94,7 +96,7 @@ impl Source {
         step.again.map_or(Time::MAX, |span| now + span)
     }
 
-    /// The flow stops: what is left of a transfer is never sent.
+    /// Stops the flow. The rest of a transfer is never sent.
     pub fn stop(&mut self, orders: &mut Vec<Order>) {
         self.session.stop();
         match self.is_kernel {
@@ -103,13 +105,13 @@ impl Source {
         }
     }
 
-    /// Data is sent.
+    /// Counts data that is sent.
     pub fn count(&mut self, now: Time, size: Bytes) {
         self.sent += size.get();
         self.history.push_back((now, self.sent));
     }
 
-    /// Its state, where data takes `one_way` over empty queues.
+    /// Returns the reading, if data takes `one_way` over empty queues.
     pub fn read(&mut self, now: Time, one_way: Duration) -> SourceReading {
         while let Some(&(sent, bytes)) = self.history.front()
             && sent + one_way <= now
@@ -127,37 +129,37 @@ impl Source {
     }
 }
 
-/// The round trip that a flow measures over empty queues. Hosts take the time that they take; none
-/// is added.
+/// Returns the round-trip time that a flow measures over empty queues. Real hosts take their own
+/// time, so no processing time is added.
 pub fn base_rtt(network: &State, flow: usize) -> Duration {
     network.base_rtt(flow) - network.scenario.flows[flow].mean_processing()
 }
 
-/// The receiving end.
+/// The receiving end of a flow.
 #[derive(Debug)]
 pub struct Sink {
     /// The flow.
     pub flow: usize,
     receiver: Receiver,
-    /// What has arrived, of a connection of the kernel.
+    /// The data that has arrived, for a connection of the kernel.
     arrived: Arrived,
-    /// What is known at a sample.
+    /// The reading for a sample.
     pub reading: SinkReading,
 }
 
-/// What is known at the receiving end; sums since the start.
+/// The reading of a receiving end. Sums are since the start.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct SinkReading {
-    /// Data bytes that arrived.
+    /// The data bytes that arrived.
     pub delivered: u64,
-    /// Those that arrived for the first time.
+    /// The data bytes that arrived for the first time.
     pub fresh: u64,
-    /// Delays of data, of flows whose packets carry the time when they were sent.
+    /// The delays of data, for flows whose packets carry the time at which they were sent.
     pub delays: Option<Delays>,
 }
 
 impl Sink {
-    /// The receiving end of a flow.
+    /// Creates the receiving end of a flow.
     pub fn new(scenario: &Scenario, flow: usize) -> Sink {
         let f = &scenario.flows[flow];
         // The receiver depends neither on the path nor on how the sender sends.
@@ -170,14 +172,15 @@ impl Sink {
         }
     }
 
-    /// A packet of a connection arrived, with these sequence numbers.
+    /// Counts a packet of a connection that arrived, with these sequence numbers.
     pub fn arrived(&mut self, size: Bytes, numbers: Option<(u32, u32)>) {
         let fresh = numbers.is_none_or(|(first, count)| self.arrived.add(first, count));
         self.reading.delivered += size.get();
         self.reading.fresh += if fresh { size.get() } else { 0 };
     }
 
-    /// A packet arrived, which takes `one_way` over empty queues; gives what to send back.
+    /// Takes a packet that arrived and that takes `one_way` over empty queues. Returns the packet
+    /// to send back.
     pub fn receive(
         &mut self,
         packet: &Packet,
@@ -200,7 +203,8 @@ impl Sink {
     }
 }
 
-/// Writes the packet of a flow that carries a segment; `size` is that of data, where it is random.
+/// Writes the packet of a flow that carries a segment. `size` is that of a data packet, if it is
+/// random.
 pub fn packet(
     scenario: &Scenario,
     flow: usize,
@@ -218,7 +222,7 @@ pub fn packet(
             Kind::Data => size.unwrap_or(f.packet),
             Kind::Ack => f.ack,
             Kind::OutOfBand | Kind::InBand | Kind::Report => f.control,
-            // No segment is one.
+            // No segment is of this kind.
             Kind::Ip | Kind::IpReply => f.packet,
         },
         flow: flow as u32,

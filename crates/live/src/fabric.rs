@@ -1,4 +1,4 @@
-//! What joins the nodes: a socket for each, and where the packets of each link go.
+//! The fabric that joins the nodes: a socket per node, and the addresses of the links' far ends.
 
 use crate::LiveError;
 use crate::connection::{self, Ends};
@@ -9,30 +9,31 @@ use nix::sys::resource::{Resource, getrlimit, setrlimit};
 use std::collections::BTreeMap;
 use std::net::{Ipv4Addr, SocketAddrV4};
 
-/// Sockets and addresses.
+/// The sockets and addresses of a run.
 pub struct Fabric {
-    /// A socket for each node.
+    /// The socket of each node.
     pub sockets: Vec<Socket>,
-    /// By link: the address of its far end.
+    /// The address of each link's far end, by link.
     pub next: Vec<SocketAddrV4>,
-    /// By flow: the ends of connections of the kernel.
+    /// The ends of connections of the kernel, by flow.
     pub ends: Vec<Ends>,
-    /// What the network is made of; it is there as long as these are.
+    /// The namespaces of the network. It exists as long as they are held.
     pub namespaces: Vec<Namespace>,
 }
 
-/// The port of all nodes in namespaces; on loopback the kernel chooses.
+/// The port of all nodes in namespaces. On loopback the kernel chooses.
 const PORT: u16 = 7_471;
 
-/// Files of a connection of the kernel: two devices, and sockets that call, listen and are called.
+/// The files of a connection of the kernel: two devices, and sockets that connect, listen and are
+/// accepted.
 const FILES: usize = 5;
 
-/// Sees to it that all nodes can be: each takes a file or two, of which a process may open a
+/// Makes sure that all nodes can be created. Each takes a file or two. A process may open a
 /// thousand by default, and more if it asks for them.
 fn make_room(scenario: &Scenario, files_each: usize) -> Result<(), LiveError> {
     let nodes = scenario.nodes.len();
     let kernels = scenario.flows.iter().filter(|f| f.kernel.is_some());
-    // Beside these there are a few of the program.
+    // The program has a few other files.
     let needed = (nodes * files_each + kernels.count() * FILES) as u64 + 64;
     let Ok((soft, hard)) = getrlimit(Resource::RLIMIT_NOFILE) else {
         return Ok(());
@@ -49,7 +50,7 @@ fn make_room(scenario: &Scenario, files_each: usize) -> Result<(), LiveError> {
 }
 
 impl Fabric {
-    /// All nodes on the loopback interface.
+    /// Creates all nodes on the loopback interface.
     pub fn loopback(scenario: &Scenario) -> Result<Fabric, LiveError> {
         make_room(scenario, 1)?;
         let sockets: Vec<Socket> = (scenario.nodes.iter())
@@ -69,8 +70,8 @@ impl Fabric {
         })
     }
 
-    /// A namespace for each node, and a pair of virtual Ethernet devices for each two nodes that
-    /// have a link between them.
+    /// Creates a namespace per node, and a pair of virtual Ethernet devices per two nodes that have
+    /// a link between them.
     pub fn namespaces(scenario: &Scenario) -> Result<Fabric, LiveError> {
         make_room(scenario, 2)?;
         let namespaces: Vec<Namespace> = (scenario.nodes.iter())
@@ -99,7 +100,7 @@ impl Fabric {
     }
 }
 
-/// The pairs of nodes that have a link between them, and the addresses of the two ends.
+/// Returns the pairs of nodes that have a link between them, and the addresses of the two ends.
 pub fn wires(scenario: &Scenario) -> BTreeMap<(NodeId, NodeId), [Ipv4Addr; 2]> {
     let pairs = scenario.links.iter();
     let pairs: BTreeMap<_, ()> = pairs
@@ -107,7 +108,7 @@ pub fn wires(scenario: &Scenario) -> BTreeMap<(NodeId, NodeId), [Ipv4Addr; 2]> {
         .collect();
     (pairs.into_keys().enumerate())
         .map(|(i, pair)| {
-            // Networks of four addresses each, from 10.0.0.0 up.
+            // The networks have four addresses each, from 10.0.0.0 up.
             let first = u32::from(Ipv4Addr::new(10, 0, 0, 0)) + 4 * i as u32;
             (pair, [1, 2].map(|host| Ipv4Addr::from(first + host)))
         })

@@ -1,20 +1,20 @@
-//! How late things are done: a histogram whose buckets are at most 1 % wide.
+//! The lateness of packets: a histogram whose buckets are at most 1 % wide.
 
 use accord_units::Duration;
 use hdrhistogram::Histogram;
 
-/// The finest that is told apart, in nanoseconds.
+/// The finest difference in lateness, in nanoseconds.
 const FINEST_NS: u64 = 1;
-/// What is later counts as this late: a minute, in nanoseconds.
+/// The largest lateness, in nanoseconds: a minute. Anything later counts as this late.
 const LATEST_NS: u64 = 60_000_000_000;
-/// Two digits: a bucket is 1 % wide.
+/// The significant digits. With two, a bucket is 1 % wide.
 const DIGITS: u8 = 2;
 
-/// How late how many things were.
+/// A histogram of lateness.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Lateness {
     histogram: Histogram<u64>,
-    /// The histogram has it to within a bucket only.
+    /// The largest lateness. The histogram has it only to within a bucket.
     max: Duration,
 }
 
@@ -29,38 +29,38 @@ impl Default for Lateness {
 }
 
 impl Lateness {
-    /// Something was done so late.
+    /// Adds something that was done so late.
     pub fn add(&mut self, late: Duration) {
         self.histogram.saturating_record(nanoseconds(late));
         self.max = self.max.max(late);
     }
 
-    /// What was counted elsewhere counts here, too.
+    /// Adds the counts of another histogram.
     pub fn merge(&mut self, other: &Lateness) {
         (self.histogram.add(&other.histogram)).expect("all have the same bounds");
         self.max = self.max.max(other.max);
     }
 
-    /// How many things were done.
+    /// Returns the number of things that were done.
     pub fn count(&self) -> u64 {
         self.histogram.len()
     }
 
-    /// The latest.
+    /// Returns the largest lateness.
     pub fn max(&self) -> Duration {
         self.max
     }
 
-    /// The share of things that were later than `limit`, which is taken up to the end of its
-    /// bucket.
+    /// Returns the share of things that were later than `limit`, which is taken up to the end of
+    /// its bucket.
     pub fn share_above(&self, limit: Duration) -> f64 {
         let next = self.histogram.next_non_equivalent(nanoseconds(limit));
         let above = self.histogram.count_between(next, u64::MAX);
         above as f64 / self.count().max(1) as f64
     }
 
-    /// The lateness that the fraction `q` of things did not exceed: the end of a bucket, so up
-    /// to 1 % too long.
+    /// Returns the lateness that the fraction `q` of things did not exceed. It is the end of a
+    /// bucket, so it is up to 1 % too long.
     pub fn quantile(&self, q: f64) -> Duration {
         let found = self.histogram.value_at_quantile(q);
         Duration::from_ns(found).min(self.max)

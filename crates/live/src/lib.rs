@@ -1,14 +1,15 @@
 //! The live engine: the endpoints, ports and queue disciplines of the packet engine, moving real
 //! packets through a real kernel on a real clock.
 //!
-//! Every node of the scenario has a UDP socket, and every packet that crosses a link crosses the
-//! kernel, from the socket of one node to that of the next. A node that feeds links of the
-//! network is a router and has a thread of its own; hosts share one (`station.rs`). Nodes are
-//! joined by the loopback device, or each has a network namespace and they are joined by pairs of
-//! virtual Ethernet devices ([`Mode`]); everything else is the same in both, but that connections
-//! of the kernel's own TCP (`connection.rs`) need namespaces.
+//! Every node of the scenario has a UDP socket. Every packet that crosses a link crosses the
+//! kernel, from the socket of one node to that of the next. A node that feeds links of the network
+//! is a router and has a thread of its own. Hosts share one (`station.rs`).
 //!
-//! This crate needs Linux. Elsewhere [`run`] says so.
+//! Nodes are joined by the loopback device. Or each has a network namespace, and they are joined by
+//! pairs of virtual Ethernet devices ([`Mode`]). Everything else is the same in both modes, except
+//! that connections of the kernel's own TCP (`connection.rs`) need namespaces.
+//!
+//! This crate needs Linux. On other systems [`run`] returns an error that says so.
 
 #[cfg(target_os = "linux")]
 mod agenda;
@@ -58,21 +59,21 @@ use std::str::FromStr;
 /// The medium that joins the nodes of a network.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Mode {
-    /// The loopback device. Needs no privileges, and makes nothing but sockets.
+    /// The loopback device. It needs no privileges and makes nothing but sockets.
     Loopback,
-    /// A network namespace for each node and virtual Ethernet devices between them. Needs the
+    /// A network namespace per node, and virtual Ethernet devices between them. It needs the
     /// capabilities CAP_SYS_ADMIN and CAP_NET_ADMIN, and iproute2.
     Namespaces,
 }
 
 impl Mode {
-    /// All of them, by name.
+    /// The modes, with their names.
     pub const NAMES: [(&'static str, Mode); 2] = [
         ("loopback", Mode::Loopback),
         ("namespaces", Mode::Namespaces),
     ];
 
-    /// The name on the command line.
+    /// Returns the name on the command line.
     pub fn name(self) -> &'static str {
         match self {
             Mode::Loopback => "loopback",
@@ -101,9 +102,9 @@ impl FromStr for Mode {
 /// The resources that a live run took.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Cost {
-    /// By thread.
+    /// The resources of each thread.
     pub threads: Vec<Effort>,
-    /// The share of packets that were late by more than a run may be judged with.
+    /// The share of packets that were later than allowed for a run that is judged.
     pub late: f64,
     /// The lateness that 99 % of packets did not exceed.
     pub late_p99: Duration,
@@ -112,21 +113,21 @@ pub struct Cost {
 /// The resources that one thread took.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Effort {
-    /// The nodes that it looked after.
+    /// The nodes of the thread's station.
     pub nodes: Vec<NodeId>,
-    /// CPU time.
+    /// The CPU time.
     pub cpu: Duration,
-    /// The part of it that was spent in the kernel.
+    /// The part of the CPU time that was spent in the kernel.
     pub system: Duration,
 }
 
-/// Why there is no live run.
+/// The reason why there is no live run.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum LiveError {
-    /// The observer stopped it.
+    /// The observer stopped the run.
     #[error("interrupted")]
     Interrupted,
-    /// This machine, or this user on it, cannot.
+    /// This machine, or this user on it, cannot run it.
     #[error("{0}")]
     Unable(String),
     /// The scenario has something that no live run can have.
@@ -136,25 +137,25 @@ pub enum LiveError {
 
 #[cfg(target_os = "linux")]
 impl LiveError {
-    /// A call of the system failed.
+    /// Returns the error of a system call that failed.
     fn system(what: &str, e: std::io::Error) -> LiveError {
         LiveError::Unable(format!("cannot {what}: {e}"))
     }
 }
 
-/// Runs a scenario, which takes as long as it says.
+/// Runs a scenario, which takes as long as the scenario says.
 ///
 /// # Errors
-/// When the observer stops it, and where the machine or the scenario does not allow it.
+/// Fails if the observer stops the run, or if the machine or the scenario does not allow it.
 #[cfg(target_os = "linux")]
 pub fn run(scenario: &Scenario, mode: Mode, observer: &mut dyn Observer) -> Result<Run, LiveError> {
     run::run(scenario, mode, observer).map(|(run, _)| run)
 }
 
-/// Runs a scenario, and tells what it took of the machine.
+/// Runs a scenario, and also returns the resources that it took.
 ///
 /// # Errors
-/// As [`run`].
+/// Fails as [`run`] does.
 #[cfg(target_os = "linux")]
 pub fn measure(
     scenario: &Scenario,
@@ -167,7 +168,7 @@ pub fn measure(
 /// Runs a scenario.
 ///
 /// # Errors
-/// Always: it needs Linux.
+/// Always fails, because live runs need Linux.
 #[cfg(not(target_os = "linux"))]
 pub fn run(_: &Scenario, _: Mode, _: &mut dyn Observer) -> Result<Run, LiveError> {
     Err(LiveError::Unable("the live engine needs Linux".into()))
@@ -176,13 +177,14 @@ pub fn run(_: &Scenario, _: Mode, _: &mut dyn Observer) -> Result<Run, LiveError
 /// Runs a scenario.
 ///
 /// # Errors
-/// Always: it needs Linux.
+/// Always fails, because live runs need Linux.
 #[cfg(not(target_os = "linux"))]
 pub fn measure(_: &Scenario, _: Mode, _: &mut dyn Observer) -> Result<(Run, Cost), LiveError> {
     Err(LiveError::Unable("the live engine needs Linux".into()))
 }
 
-/// Why live runs of these scenarios in this mode are not possible here, if so; tries it.
+/// Returns the reason why live runs of these scenarios in this mode are not possible here, if there
+/// is one. It tries the mode.
 #[cfg(target_os = "linux")]
 pub fn obstacle(mode: Mode, scenarios: &[Scenario]) -> Option<LiveError> {
     let flows = scenarios.iter().flat_map(|s| &s.flows);
@@ -199,7 +201,7 @@ pub fn obstacle(mode: Mode, scenarios: &[Scenario]) -> Option<LiveError> {
     }
 }
 
-/// Why a flow of the kernel's TCP cannot run on the loopback device.
+/// Returns the error that a flow of the kernel's TCP cannot run on the loopback device.
 #[cfg(target_os = "linux")]
 fn not_on_loopback(flow: &accord_scenario::Flow) -> LiveError {
     let here = match namespace::obstacle() {
@@ -214,13 +216,13 @@ fn not_on_loopback(flow: &accord_scenario::Flow) -> LiveError {
     ))
 }
 
-/// Why live runs are not possible here.
+/// Returns the reason why live runs are not possible here.
 #[cfg(not(target_os = "linux"))]
 pub fn obstacle(_: Mode, _: &[Scenario]) -> Option<LiveError> {
     Some(LiveError::Unable("the live engine needs Linux".into()))
 }
 
-/// Describes in a sentence what a run of this scenario will create.
+/// Returns a sentence that says what a run of this scenario will create.
 pub fn announcement(scenario: &Scenario, mode: Mode) -> String {
     let nodes = scenario.nodes.len();
     match mode {
@@ -261,7 +263,7 @@ mod tests {
     use accord_language::File;
     use accord_scenario::Scenario;
 
-    /// A bottleneck of 1 Mbps and 20 ms.
+    /// Returns a scenario with a bottleneck of 1 Mbps and 20 ms.
     pub fn dumbbell() -> Scenario {
         read(
             r#"
@@ -278,7 +280,7 @@ mod tests {
         )
     }
 
-    /// The scenario of this text.
+    /// Returns the scenario of this text.
     pub fn read(text: &str) -> Scenario {
         let catalogue = Catalogue {
             controllers: accord_control::FAMILIES,

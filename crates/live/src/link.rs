@@ -1,4 +1,4 @@
-//! A directed link at the node that feeds it: its port, its wire, and what it really achieves.
+//! A directed link at the node that feeds it: its port, its wire, and the rate and delay achieved.
 
 use crate::lateness::Lateness;
 use crate::packet::Packet;
@@ -13,26 +13,26 @@ use std::collections::VecDeque;
 /// A directed link.
 #[derive(Debug)]
 pub struct Link {
-    /// Its index in the scenario.
+    /// The index in the scenario.
     pub id: LinkId,
-    /// Its port.
+    /// The port.
     pub port: Port<Packet>,
-    /// The packet in service, and when its service began.
+    /// The packet in service, and the time at which its service began.
     pub serving: Option<(Packet, Time)>,
-    /// Randomness of its discipline.
+    /// The random stream of the discipline.
     pub dice: Dice,
-    /// Propagation delay.
+    /// The propagation delay.
     pub delay: Duration,
     loss: Option<Loss>,
-    /// What is on the wire, and when it comes out.
+    /// The packets on the wire, with the times at which they come out.
     wire: VecDeque<(Time, Packet)>,
     order: InOrder,
-    /// How it does.
+    /// The rate and delay that the link achieves.
     pub achieved: Achieved,
 }
 
 impl Link {
-    /// An idle link.
+    /// Creates an idle link.
     pub fn new(scenario: &Scenario, id: LinkId) -> Link {
         let (link, seed) = (&scenario.links[id], scenario.seed);
         Link {
@@ -48,8 +48,8 @@ impl Link {
         }
     }
 
-    /// A packet whose service began at `begun` is on the wire at `sent`, unless it is lost there:
-    /// then it comes back.
+    /// Puts a packet on the wire at `sent`, whose service began at `begun`. Returns the packet if
+    /// it is lost there.
     pub fn propagate(&mut self, packet: Packet, begun: Time, sent: Time) -> Result<(), Packet> {
         let arrival = self.order.arrival(begun, sent, self.delay);
         if let Some(loss) = &mut self.loss
@@ -61,17 +61,17 @@ impl Link {
         Ok(())
     }
 
-    /// When the first packet on the wire comes out; `Time::MAX` where there is none.
+    /// The time at which the first packet on the wire comes out, or `Time::MAX` if there is none.
     pub fn release_at(&self) -> Time {
         self.wire.front().map_or(Time::MAX, |(at, _)| *at)
     }
 
-    /// The first packet on the wire, and when it was to come out.
+    /// Takes the first packet on the wire, with the time at which it is due to come out.
     pub fn release(&mut self) -> Option<(Time, Packet)> {
         self.wire.pop_front()
     }
 
-    /// For the recorder.
+    /// Returns the reading for the recorder.
     pub fn read(&mut self, now: Time) -> LinkReading {
         let longest = self.port.take_longest();
         let (port, aqm) = (&self.port, Some(self.port.aqm()));
@@ -86,29 +86,29 @@ impl Link {
     }
 }
 
-/// What a link really does, by the clock: how late packets come out of it, and how fast they do
-/// while it is busy.
+/// The rate and delay that a link achieves by the clock: the lateness of packets that come out of
+/// it, and their rate while the link is busy.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Achieved {
-    /// How late packets were handed to the kernel.
+    /// The lateness of packets when they were handed to the kernel.
     pub lateness: Lateness,
-    /// The sum of that.
+    /// The sum of the lateness.
     late: Duration,
-    /// Real time between packets that left the port back to back, and their bytes.
+    /// The real time between packets that left the port back to back, and their bytes.
     busy: Duration,
     busy_bytes: u64,
-    /// Nominal and real time of the last packet.
+    /// The nominal and the real time of the last packet.
     last: Option<(Time, Time)>,
 }
 
 impl Achieved {
-    /// A packet that was to come out at `nominal` did at `real`; the link has this rate.
+    /// Records a packet that was due at `nominal` and came out at `real`. The link has this rate.
     pub fn released(&mut self, nominal: Time, real: Time, size: Bytes, rate: Rate) {
         let late = real.since(nominal);
         self.lateness.add(late);
         self.late += late;
         if let Some((last_nominal, last_real)) = self.last
-            // A rounding of the service may be in between.
+            // The difference may include a rounding of the service.
             && nominal.since(last_nominal) <= rate.transmission(size) + Duration::from_ns(1)
         {
             self.busy += real.since(last_real);
@@ -117,13 +117,13 @@ impl Achieved {
         self.last = Some((nominal, real));
     }
 
-    /// The rate while it was busy, if that was for `least` in all.
+    /// Returns the rate while the link was busy, if that was for `least` in all.
     pub fn rate(&self, least: Duration) -> Option<Rate> {
         let rate = self.busy_bytes as f64 * 8.0 / self.busy.as_secs_f64();
         (self.busy >= least).then(|| Rate::from_bps_f64(rate))
     }
 
-    /// How late a packet was on average; `None` where there was none.
+    /// Returns the mean lateness of packets, or `None` if there were none.
     pub fn late(&self) -> Option<Duration> {
         let n = self.lateness.count();
         (n > 0).then(|| self.late.mul_f64(1.0 / n as f64))

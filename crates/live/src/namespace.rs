@@ -1,9 +1,9 @@
 //! Network namespaces without names.
 //!
-//! A namespace is there as long as something holds it: here, an open file of this process. So
-//! there is nothing to tidy up: however the process ends, `kill -9` included, the kernel removes
+//! A namespace exists as long as something holds it, which here is an open file of this process. So
+//! there is nothing to clean up. However the process ends, `kill -9` included, the kernel removes
 //! its namespaces, and with them their devices and addresses. Nothing is made or changed in the
-//! namespace where the program was started, and runs beside each other do not meet.
+//! namespace in which the program was started. Runs at the same time do not affect each other.
 
 use crate::LiveError;
 use nix::errno::Errno;
@@ -15,15 +15,15 @@ use std::os::fd::AsRawFd;
 use std::path::Path;
 use std::process::{Command, Stdio};
 
-/// A network namespace of its own, with nothing in it but a loopback device that is down.
+/// A network namespace of its own, with only a loopback device that is down.
 #[derive(Debug)]
 pub struct Namespace(File);
 
-/// The thread's own namespace.
+/// The file of the thread's own namespace.
 const OWN: &str = "/proc/thread-self/ns/net";
 
 impl Namespace {
-    /// A new one.
+    /// Creates a namespace.
     pub fn new() -> Result<Namespace, LiveError> {
         let made = std::thread::scope(|scope| {
             let thread = scope.spawn(|| {
@@ -42,7 +42,7 @@ impl Namespace {
         })
     }
 
-    /// Does something inside, on another thread; what it opens stays inside.
+    /// Runs `work` inside, on another thread. Files that it opens stay inside.
     pub fn within<T: Send>(&self, work: impl FnOnce() -> T + Send) -> Result<T, LiveError> {
         let done = std::thread::scope(|scope| {
             let thread = scope.spawn(|| {
@@ -56,25 +56,25 @@ impl Namespace {
         done.map_err(|e| LiveError::system("enter a network namespace", e))
     }
 
-    /// Sets a variable of the kernel inside, such as `net/ipv4/tcp_ecn`.
+    /// Sets a kernel variable inside, such as `net/ipv4/tcp_ecn`.
     pub fn set(&self, variable: &str, value: &str) -> Result<(), LiveError> {
         let set = || std::fs::write(Path::new("/proc/sys").join(variable), value);
         self.within(set)?
             .map_err(|e| LiveError::system(&format!("set {variable} to \"{value}\""), e))
     }
 
-    /// Where others find it.
+    /// Returns the path at which other processes find the namespace.
     fn path(&self) -> String {
         format!("/proc/{}/fd/{}", std::process::id(), self.0.as_raw_fd())
     }
 }
 
-/// No datagram of ours is cut into fragments.
+/// The MTU of the devices in bytes, so large that no datagram of ours is cut into fragments.
 const MTU: u32 = 65_535;
 
 /// Joins two namespaces by a pair of virtual Ethernet devices with these addresses.
 pub fn join(a: (&Namespace, Ipv4Addr), b: (&Namespace, Ipv4Addr)) -> Result<(), LiveError> {
-    // Each has a name of its own in its namespace: that of its address.
+    // The name of a device in its namespace is that of its address.
     let name = |address: Ipv4Addr| format!("v{:x}", u32::from(address));
     let (here, there) = (name(a.1), name(b.1));
     let path = b.0.path();
@@ -116,7 +116,7 @@ pub fn ip(namespace: &Namespace, commands: &str) -> Result<(), LiveError> {
     }
 }
 
-/// Why namespaces cannot be used here; tries it.
+/// Returns the reason why namespaces cannot be used here, if there is one. It tries to use them.
 pub fn obstacle() -> Option<LiveError> {
     let attempt = || {
         let (a, b) = (Namespace::new()?, Namespace::new()?);

@@ -1,4 +1,4 @@
-//! A packet on its way, as it is on the wire.
+//! A packet on its way, in its form on the wire.
 
 use accord_aqm::{Class, Ecn, PacketMeta};
 use accord_transport::wire::{self, ECN, EXPEDITED, Header, Kind, MARKED};
@@ -9,16 +9,16 @@ use accord_units::{Bytes, Duration};
 pub struct Packet {
     /// The datagram.
     pub datagram: Vec<u8>,
-    /// Its header.
+    /// The header.
     pub header: Header,
-    /// DSCP and ECN.
+    /// The octet of DSCP and ECN.
     pub tos: u8,
-    /// Index of its flow's aggregate, by which a router may tell kinds of traffic apart.
+    /// The index of its flow's aggregate, by which a router may distinguish kinds of traffic.
     pub aggregate: u8,
 }
 
 impl Packet {
-    /// It carries a tunnel's control.
+    /// Returns whether the packet belongs to a tunnel's control.
     pub fn is_control(&self) -> bool {
         matches!(
             self.header.kind,
@@ -26,15 +26,15 @@ impl Packet {
         )
     }
 
-    /// A router on its way has marked it.
+    /// Returns whether a router on the way has marked the packet.
     pub fn is_marked(&self) -> bool {
         self.tos & ECN == MARKED
     }
 }
 
 impl accord_port::Packet for Packet {
-    /// The class is what the IP header says; that a packet collects virtual delay, only its own
-    /// header can say.
+    /// The class follows from the IP header. Only the packet's own header says whether it collects
+    /// virtual delay.
     fn meta(&self) -> PacketMeta {
         let class = match self.header.kind {
             _ if self.tos & !ECN == EXPEDITED => Class::OutOfBand,

@@ -1,6 +1,6 @@
-//! What a station has sent live, it sends again when what came is put before it again, on no
-//! clock at all: the machines are those of the packet engine, and nothing of the machine's mood
-//! gets into them but the times at which packets came.
+//! A station that has run live sends the same packets again when its inputs are replayed without a
+//! clock. The machines are those of the packet engine. Only the times at which packets arrived
+//! depend on the computer.
 
 use crate::clock::Clock;
 use crate::driver::{Driver, Medium, Tape};
@@ -19,7 +19,7 @@ fn sockets(s: &Scenario) -> (Vec<Option<Socket>>, Vec<SocketAddrV4>) {
     (fabric.sockets.into_iter().map(Some).collect(), fabric.next)
 }
 
-/// The tapes of a live run, by crew.
+/// Returns the tapes of a live run, by crew.
 fn live(s: &Scenario) -> Vec<Tape> {
     let (mut sockets, next) = sockets(s);
     let clock = Clock::starting_in(std::time::Duration::from_millis(50));
@@ -27,7 +27,7 @@ fn live(s: &Scenario) -> Vec<Tape> {
     let drivers: Vec<_> = (crews(s).iter())
         .map(|crew| {
             let own = crew.iter().filter_map(|&n| Some((n, sockets[n].take()?)));
-            // Nobody listens.
+            // The samples are not received.
             let parts = mpsc::channel().0;
             let driver = Driver::new(&plan, &medium, own.collect(), &mut [], parts);
             driver.expect("no connections")
@@ -43,7 +43,7 @@ fn live(s: &Scenario) -> Vec<Tape> {
     })
 }
 
-/// What the station of this crew sends when this comes.
+/// Returns the packets that the station of this crew sends for these inputs.
 fn replayed(s: &Scenario, crew: &[NodeId], inputs: &[(Time, NodeId, Packet)]) -> Vec<Departure> {
     let plan = Plan::new(s, 1, false);
     let mut station = Station::new(&plan, crew);
@@ -95,7 +95,7 @@ fn a_live_run_replayed_is_the_same() {
         let again = replayed(&s, crew, &tape.inputs);
         assert_eq!(again, tape.outputs, "crew {crew:?}");
     }
-    // It is not that inputs do not matter.
+    // This shows that inputs matter.
     let hosts = crews.len() - 1;
     let mut fewer = tapes[hosts].inputs.clone();
     fewer.remove(fewer.len() / 2);

@@ -1,4 +1,4 @@
-//! Whether the machine kept up: what a run may be used for.
+//! The quality of a live run: whether the machine kept up, and so whether the run may be judged.
 
 use crate::driver::Books;
 use crate::lateness::Lateness;
@@ -6,25 +6,26 @@ use crate::link::Achieved;
 use accord_scenario::Scenario;
 use accord_units::Duration;
 
-/// A packet is late if it is handed to the kernel so long after it should.
+/// The lateness from which a packet counts as late: the time of handing it to the kernel after it
+/// was due.
 const LATE: Duration = Duration::from_ms(1);
-/// A run with a larger share of late packets is not judged.
+/// The largest share of late packets of a run that is judged.
 const MOST_LATE: f64 = 0.01;
-/// A run in which the kernel lost a larger share of packets is not judged.
+/// The largest share of packets lost by the kernel of a run that is judged.
 const MOST_LOST: f64 = 0.001;
 
-/// What is to be said of a run beside its series.
+/// The notes on a run, in addition to its series.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Quality {
-    /// What was asked for and what was achieved.
+    /// The rates and delays that were configured and those that were achieved.
     pub notes: Vec<String>,
-    /// Why no verdict may be drawn from it, if so.
+    /// The reason why no verdict may be drawn from the run, if there is one.
     pub unfit: Option<String>,
-    /// The share of packets that were late, and what 99 % of them did not exceed.
+    /// The share of packets that were late, and the lateness that 99 % of them did not exceed.
     pub late: (f64, Duration),
 }
 
-/// Looks at the books of all stations.
+/// Returns the quality of a run from the counts of all stations.
 pub fn quality(scenario: &Scenario, stations: &[Books]) -> Quality {
     let mut all = Lateness::default();
     let mut notes = Vec::new();
@@ -84,7 +85,7 @@ pub fn quality(scenario: &Scenario, stations: &[Books]) -> Quality {
     }
 }
 
-/// What it took of the machine.
+/// Returns a note on the resources that the run took.
 fn work(scenario: &Scenario, stations: &[Books]) -> Option<String> {
     let cpu = stations.iter().fold(Duration::ZERO, |sum, b| sum + b.cpu);
     let hops: u64 = stations.iter().map(|b| b.tally.hops).sum();
@@ -98,13 +99,13 @@ fn work(scenario: &Scenario, stations: &[Books]) -> Option<String> {
     })
 }
 
-/// What a link was to do, and what it did.
+/// Returns a note on what a link was configured to do and what it did.
 fn link_note(scenario: &Scenario, id: usize, achieved: &Achieved) -> Option<String> {
     let link = &scenario.links[id];
     let late = achieved.late()?;
-    // Where only a few packets leave back to back, their lateness is all that there is to see.
+    // If only a few packets leave back to back, their lateness is all that can be measured.
     let rate = achieved.rate(scenario.duration.mul_f64(0.5));
-    // A new rate or delay is another thing to hold the figures against.
+    // After a change of rate or delay there is no single value to compare with.
     let changes = scenario.events.iter().any(|e| {
         use accord_scenario::Change;
         matches!(e.change, Change::Delay(l, _) | Change::Rate(l, _) if l == id)
@@ -127,7 +128,7 @@ fn link_note(scenario: &Scenario, id: usize, achieved: &Achieved) -> Option<Stri
     ))
 }
 
-/// With three digits.
+/// Returns a duration with three digits.
 fn short(d: Duration) -> String {
     match d.as_secs_f64() {
         s if s >= 1.0 => format!("{s:.2} s"),

@@ -1,4 +1,4 @@
-//! Runs a scenario: sets up the network, starts the stations, listens, sums up.
+//! A live run: it sets up the network, starts the stations, listens to them, and sums up.
 
 use crate::clock::Clock;
 use crate::collect::{Collector, digest};
@@ -17,10 +17,10 @@ use std::collections::BTreeSet;
 use std::sync::atomic::Ordering;
 use std::sync::mpsc;
 
-/// From the setting up to the start.
+/// The time from the end of the set-up to the start.
 const NOTICE: std::time::Duration = std::time::Duration::from_millis(50);
 
-/// See [`crate::run`].
+/// Runs a scenario for [`crate::run`].
 pub fn run(
     scenario: &Scenario,
     mode: Mode,
@@ -83,7 +83,8 @@ pub fn run(
     Ok(record(scenario, mode, collector, &all))
 }
 
-/// Takes what was on its way when the stations ended. What is missing then, the kernel has lost.
+/// Takes the packets that were on their way when the stations ended. The kernel has lost those that
+/// are missing then.
 fn drain(plan: &Plan, medium: &Medium, books: &mut [Books]) -> std::io::Result<()> {
     let mut exchange = Exchange::new();
     for station in books {
@@ -155,7 +156,8 @@ fn record(scenario: &Scenario, mode: Mode, collector: Collector, books: &[Books]
     (run, cost)
 }
 
-/// Whose connections those of the kernel are: another kernel may have another CUBIC.
+/// Returns a note on the kernel whose connections the run used. Another kernel may have another
+/// CUBIC.
 fn kernels(scenario: &Scenario) -> Option<String> {
     let flows = scenario.flows.iter();
     let names: BTreeSet<&str> = flows.filter_map(|f| f.kernel.as_deref()).collect();
@@ -165,7 +167,7 @@ fn kernels(scenario: &Scenario) -> Option<String> {
     (!names.is_empty()).then(|| format!("connections of Linux {release}: {}", names.join(", ")))
 }
 
-/// Refuses what only a simulator can do.
+/// Refuses scenarios that only a simulator can run.
 fn check(scenario: &Scenario, mode: Mode) -> Result<(), LiveError> {
     for flow in &scenario.flows {
         match (&flow.kernel, mode) {
@@ -184,8 +186,8 @@ fn check(scenario: &Scenario, mode: Mode) -> Result<(), LiveError> {
     Ok(())
 }
 
-/// The nodes of each thread: a router has one of its own, hosts share one. A router is a node
-/// that feeds a link of the network.
+/// Returns the nodes of each thread. A router has one of its own, and hosts share one. A router is
+/// a node that feeds a link of the network.
 pub fn crews(scenario: &Scenario) -> Vec<Vec<NodeId>> {
     let feeds = |node: NodeId| {
         let mut links = scenario.links.iter();
@@ -200,7 +202,7 @@ pub fn crews(scenario: &Scenario) -> Vec<Vec<NodeId>> {
         .collect()
 }
 
-/// Differs from one run to the next.
+/// Returns a number that differs from one run to the next.
 #[allow(clippy::disallowed_methods, reason = "it is not to be repeatable")]
 fn run_number() -> u32 {
     let now = std::time::SystemTime::now();

@@ -1,5 +1,5 @@
-//! A UDP socket that tells and is told the DSCP and ECN of each packet, and when it came. As many
-//! packets as are there cross the border to the kernel at once.
+//! A UDP socket with the DSCP and ECN of each packet, in both directions, and the time at which
+//! each packet arrived. Packets go to and from the kernel in batches.
 
 use crate::clock::Clock;
 use accord_units::Time;
@@ -13,33 +13,33 @@ use std::io::{IoSlice, IoSliceMut, Result};
 use std::net::{SocketAddrV4, UdpSocket};
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd};
 
-/// Room for what comes while the thread is busy or not scheduled. The kernel gives less if it
-/// has to, and what is lost for it is noticed.
+/// The size of a socket's buffer in bytes, for packets that arrive while the thread is busy or not
+/// scheduled. The kernel may give less. Losses because of that are detected.
 const BUFFER: usize = 4 << 20;
 
-/// A socket of a node.
+/// The socket of a node.
 #[derive(Debug)]
 pub struct Socket {
     udp: UdpSocket,
 }
 
-/// What came.
+/// A datagram that arrived.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Received<'a> {
-    /// When, by the kernel's stamp.
+    /// The time at which it arrived, by the kernel's stamp.
     pub at: Time,
-    /// DSCP and ECN.
+    /// The octet of DSCP and ECN.
     pub tos: u8,
     /// The bytes.
     pub datagram: &'a [u8],
 }
 
-/// So many packets at most cross the border at once.
+/// The most packets that go to or from the kernel at once.
 pub const BATCH: usize = 64;
-/// The longest datagram.
+/// The longest datagram, in bytes.
 pub const LONGEST: usize = 1 << 16;
 
-/// What a thread needs to pass packets to the kernel and to take them from it.
+/// The buffers of a thread for passing packets to the kernel and taking them from it.
 #[derive(Debug)]
 pub struct Exchange {
     incoming: MultiHeaders<SockaddrIn>,
@@ -48,7 +48,7 @@ pub struct Exchange {
 }
 
 impl Exchange {
-    /// Room for a batch each way.
+    /// Creates room for a batch in each direction.
     pub fn new() -> Exchange {
         let told = nix::cmsg_space!(u8, TimeSpec);
         Exchange {
@@ -60,7 +60,7 @@ impl Exchange {
 }
 
 impl Socket {
-    /// A socket with this address; port 0 for any.
+    /// Creates a socket with this address. Port 0 is any port.
     pub fn bind(address: SocketAddrV4) -> Result<Socket> {
         let udp = UdpSocket::bind(address)?;
         udp.set_nonblocking(true)?;
@@ -71,13 +71,13 @@ impl Socket {
         Ok(Socket { udp })
     }
 
-    /// Its port.
+    /// Returns the port of the socket.
     pub fn port(&self) -> Result<u16> {
         Ok(self.udp.local_addr()?.port())
     }
 
-    /// Sends datagrams with the same DSCP and ECN, up to [`BATCH`]. Gives how many of the first
-    /// of them the kernel took: fewer than all where it had no room for the next.
+    /// Sends datagrams with the same DSCP and ECN, up to [`BATCH`]. Returns how many of the first
+    /// of them the kernel took, which is fewer than all if it had no room for the next one.
     pub fn send(
         &self,
         exchange: &mut Exchange,
@@ -103,7 +103,7 @@ impl Socket {
         }
     }
 
-    /// Takes up to [`BATCH`] datagrams that have come, and gives how many.
+    /// Takes up to [`BATCH`] datagrams that have arrived, and returns their number.
     pub fn receive(
         &self,
         exchange: &mut Exchange,

@@ -1,12 +1,12 @@
-//! A station: the links and the ends of flows at the nodes that one thread looks after, as a
-//! machine without a clock and without sockets.
+//! A station: the links and the ends of flows at the nodes of one thread, as a machine without a
+//! clock and without sockets.
 //!
-//! It is a small simulator: it is told what arrived and when ([`Station::arrive`]) and what time
-//! it is ([`Station::advance`]), and does whatever is due as of the time when it was due. So a port
-//! that is looked at late loses nothing of its rate. Then it is asked for what it hands over:
-//! packets that come out of its wires ([`Station::release`]), samples ([`Station::parts`]) and what
-//! connections of the kernel are to do ([`Station::orders`]). `driver.rs` is where the clock and
-//! the sockets are, and `parity.rs` shows that nothing else gets in.
+//! A station is a small simulator. Its driver tells it what arrived and when ([`Station::arrive`]),
+//! and what time it is ([`Station::advance`]). The station does whatever is due as of the time when
+//! it was due. So a port that is served late loses nothing of its rate. The driver then asks for
+//! the results: packets that come out of its wires ([`Station::release`]), samples
+//! ([`Station::parts`]) and orders to connections of the kernel ([`Station::orders`]). `driver.rs`
+//! has the clock and the sockets, and `parity.rs` shows that nothing else has an influence.
 
 use crate::agenda::{Agenda, Due};
 use crate::collect::Part;
@@ -22,23 +22,23 @@ use accord_transport::pcapng::{Capture, Envelope};
 use accord_transport::wire::{self, Header, Kind};
 use accord_units::{Bytes, Duration, Time};
 
-/// What all stations know.
+/// The facts that all stations know.
 #[derive(Debug)]
 pub struct Plan<'a> {
-    /// What is run.
+    /// The scenario of the run.
     pub scenario: &'a Scenario,
-    /// Tells this run's packets from others.
+    /// The number of the run, which distinguishes its packets from others.
     pub run: u32,
-    /// All packets are to be told of.
+    /// True if all packets are to be captured.
     pub capture: bool,
     routes: Vec<Vec<Route<'a>>>,
 }
 
-/// The ways of a flow, there and back.
+/// The paths of a flow, there and back.
 type Route<'a> = [&'a [LinkId]; 2];
 
 impl<'a> Plan<'a> {
-    /// A plan to run `scenario`.
+    /// Creates a plan to run `scenario`.
     pub fn new(scenario: &'a Scenario, run: u32, capture: bool) -> Plan<'a> {
         let flows = scenario.flows.iter();
         let mut routes: Vec<Vec<Route>> = flows
@@ -66,62 +66,62 @@ impl<'a> Plan<'a> {
 /// A packet that has come out of a wire.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Departure {
-    /// The link that it came out of.
+    /// The link.
     pub link: LinkId,
-    /// When it was to come out.
+    /// The time at which it was due to come out.
     pub nominal: Time,
     /// The packet.
     pub packet: Packet,
 }
 
-/// A station in the making or at work.
+/// A station that is being set up or at work.
 pub struct Station<'a> {
     plan: &'a Plan<'a>,
     links: Vec<Link>,
     sources: Vec<Source>,
     sinks: Vec<Sink>,
-    /// Places in the above, by the scenario's index.
+    /// The places in `links`, by the scenario's index.
     link_of: Vec<Option<usize>>,
     source_of: Vec<Option<usize>>,
     sink_of: Vec<Option<usize>>,
     now: Time,
     agenda: Agenda,
-    /// What is done now is of no consequence outside for so long: the shortest delay of its links;
-    /// none where it has connections of the kernel, which has its own clock.
+    /// The time for which an action has no effect outside: the shortest delay of the station's
+    /// links. It is zero if the station has connections of the kernel, which has its own clock.
     lookahead: Duration,
-    /// The network as it is, the events that are over, and the current routes by flow.
+    /// The present state of the network, the events that are over, and the current routes by flow.
     state: State<'a>,
     events: usize,
     route: Vec<u16>,
     samples: u64,
     capture: Capture,
-    /// Samples that nobody has taken yet.
+    /// The samples that have not been taken yet.
     parts: Vec<Part>,
-    /// Orders that nobody has taken yet.
+    /// The orders that have not been taken yet.
     orders: Vec<Order>,
     tally: Tally,
 }
 
-/// What a station counts, for the end.
+/// The counts of a station, for the end.
 #[derive(Debug, Default)]
 pub struct Tally {
-    /// What its links achieved.
+    /// The results of its links.
     pub links: Vec<(LinkId, Achieved)>,
-    /// Dropped or lost by flow: packets of any kind, and bytes of data.
+    /// The packets dropped or lost, by flow: packets of any kind, and bytes of data.
     pub lost: Vec<Count>,
-    /// Transfers: the flow, when they began, how much they were, and how long they took if they
-    /// are done.
+    /// The transfers: the flow, the time at which they began, their size, and the time that they
+    /// took if they are done.
     pub transfers: Vec<(usize, Time, Bytes, Option<Duration>)>,
-    /// Packets that are not of this run, or not of this station.
+    /// The packets that are not of this run, or not of this station.
     pub foreign: u64,
-    /// Packets that its ports have served.
+    /// The packets that its ports have served.
     pub hops: u64,
-    /// Things done.
+    /// The number of things done.
     pub steps: u64,
 }
 
 impl<'a> Station<'a> {
-    /// A station with these nodes.
+    /// Creates a station with these nodes.
     pub fn new(plan: &'a Plan<'a>, nodes: &[NodeId]) -> Station<'a> {
         let s = plan.scenario;
         let mine = |node: NodeId| nodes.contains(&node);
@@ -171,7 +171,7 @@ impl<'a> Station<'a> {
         station
     }
 
-    /// What the scenario itself makes happen.
+    /// Schedules the starts, stops and changes of the scenario.
     fn schedule_all(&mut self) {
         let s = self.plan.scenario;
         let first = s.events.first().map_or(Time::MAX, |e| e.at);
@@ -188,7 +188,7 @@ impl<'a> Station<'a> {
         self.agenda.set(Due::Sample, Time::ZERO + s.sample);
     }
 
-    /// The tally at the end.
+    /// Returns the tally at the end.
     pub fn close(mut self) -> Tally {
         for source in &mut self.sources {
             let left = source.session.end();
@@ -202,7 +202,7 @@ impl<'a> Station<'a> {
         self.tally
     }
 
-    /// Does what is due up to `to`.
+    /// Does everything that is due up to `to`.
     pub fn advance(&mut self, to: Time) {
         loop {
             let (at, due) = self.agenda.first();
@@ -292,7 +292,7 @@ impl<'a> Station<'a> {
     fn pump(&mut self, i: usize) {
         loop {
             let source = &mut self.sources[i];
-            // The kernel sends what is its own by itself.
+            // The kernel sends the packets of its connections by itself.
             let next = match source.is_kernel {
                 false => source.sender.poll(self.now),
                 true => Err(Time::MAX),
@@ -321,7 +321,7 @@ impl<'a> Station<'a> {
         }
     }
 
-    /// All that the application of a source supplied is delivered.
+    /// Ends a transfer: all that the application of a source supplied is delivered.
     fn transferred(&mut self, i: usize) {
         let source = &mut self.sources[i];
         if !source.session.is_transferring() {
@@ -336,7 +336,7 @@ impl<'a> Station<'a> {
         }
     }
 
-    /// Puts a new packet of a flow into its first port; `way` 0 is there, 1 back.
+    /// Puts a new packet of a flow into its first port. `way` is 0 there and 1 back.
     fn send(
         &mut self,
         flow: usize,
@@ -353,7 +353,7 @@ impl<'a> Station<'a> {
         size
     }
 
-    /// A packet has come to a node: it goes on, or is at its end.
+    /// Takes a packet that has arrived at a node. It goes on, or it is at its end.
     pub fn arrive(&mut self, node: NodeId, packet: Packet) {
         let (links, header) = (&self.plan.scenario.links, packet.header);
         let flow = header.flow as usize;
@@ -370,7 +370,7 @@ impl<'a> Station<'a> {
         }
     }
 
-    /// A packet is at a port.
+    /// Offers a packet to a port.
     fn offer(&mut self, link: LinkId, packet: Packet) {
         let Some(i) = self.link_of[link] else {
             self.tally.foreign += 1;
@@ -389,7 +389,7 @@ impl<'a> Station<'a> {
         self.begin(i);
     }
 
-    /// Starts service at a port, if it is free and something waits.
+    /// Starts service at a port, if it is free and a packet waits.
     fn begin(&mut self, i: usize) {
         let link = &mut self.links[i];
         let lost = &mut self.tally.lost;
@@ -400,7 +400,7 @@ impl<'a> Station<'a> {
         }
     }
 
-    /// A port has sent its packet.
+    /// Ends a service: a port has sent its packet.
     fn sent(&mut self, i: usize) {
         let link = &mut self.links[i];
         if let Some((packet, begun)) = link.serving.take() {
@@ -413,7 +413,7 @@ impl<'a> Station<'a> {
         self.begin(i);
     }
 
-    /// A packet is at its endpoint.
+    /// Delivers a packet to its endpoint.
     fn deliver(&mut self, flow: usize, packet: Packet) {
         let Ok((header, segment)) = wire::decode(&packet.datagram) else {
             self.tally.foreign += 1;
@@ -433,7 +433,7 @@ impl<'a> Station<'a> {
         }
     }
 
-    /// Tells of all that is recorded.
+    /// Takes a sample of everything that is recorded.
     fn sample(&mut self) {
         let (now, scenario) = (self.now, self.plan.scenario);
         self.samples += 1;
@@ -461,13 +461,13 @@ impl<'a> Station<'a> {
         self.now
     }
 
-    /// What is done now is of no consequence outside for so long.
+    /// The time for which an action has no effect outside.
     pub fn lookahead(&self) -> Duration {
         self.lookahead
     }
 
-    /// Before this time nothing that is due is of consequence outside, but for what is on its
-    /// wires already.
+    /// The time before which nothing that is due has an effect outside, except for the packets that
+    /// are already on the wires.
     pub fn next_effect(&self) -> Time {
         let ahead = |due| match due {
             Due::Sent(i) | Due::Discipline(i) => self.links[i].delay,
@@ -477,13 +477,13 @@ impl<'a> Station<'a> {
         self.agenda.first_effect(ahead)
     }
 
-    /// When the first packet comes out of a wire.
+    /// The time at which the first packet comes out of a wire.
     pub fn next_release(&self) -> Time {
         let all = self.links.iter().map(|l| l.release_at());
         all.min().unwrap_or(Time::MAX)
     }
 
-    /// The next packet that comes out of a wire by `to`.
+    /// Takes the next packet that comes out of a wire by `to`.
     pub fn release(&mut self, to: Time) -> Option<Departure> {
         let first = self.links.iter_mut().min_by_key(|link| link.release_at())?;
         if first.release_at() > to {
@@ -497,7 +497,7 @@ impl<'a> Station<'a> {
         })
     }
 
-    /// A packet that came out of a wire was handed over at `real`.
+    /// Records that a packet which came out of a wire was handed over at `real`.
     pub fn handed_over(&mut self, departure: &Departure, real: Time) {
         let Departure {
             link,
@@ -515,31 +515,31 @@ impl<'a> Station<'a> {
         link.achieved.released(*nominal, real, size, rate);
     }
 
-    /// The samples since this was last called.
+    /// Takes the samples since the last call.
     pub fn parts(&mut self) -> std::vec::Drain<'_, Part> {
         self.parts.drain(..)
     }
 
-    /// What connections of the kernel are to do since this was last called, in order.
+    /// Takes the orders to connections of the kernel since the last call, in order.
     pub fn orders(&mut self) -> Vec<Order> {
         std::mem::take(&mut self.orders)
     }
 
-    /// Whether a flow waits for its connection of the kernel to have delivered everything.
+    /// Returns whether a flow waits for its connection of the kernel to have delivered everything.
     pub fn awaits_kernel(&self, flow: usize) -> bool {
         let source = self.source_of[flow].map(|i| &self.sources[i]);
         source.is_some_and(|s| s.is_kernel && s.session.is_transferring())
     }
 
-    /// The connection of a flow has delivered everything.
+    /// Notifies the station that the connection of a flow has delivered everything.
     pub fn kernel_is_done(&mut self, flow: usize) {
         if let Some(i) = self.source_of[flow] {
             self.transferred(i);
         }
     }
 
-    /// The kernel sends an IP packet of a flow's connection, which goes into the flow's first
-    /// port; `way` 0 is there, 1 back.
+    /// Puts an IP packet of a flow's connection, which the kernel sends, into the flow's first
+    /// port. `way` is 0 there and 1 back.
     pub fn send_for_kernel(&mut self, flow: usize, way: usize, tos: u8, inner: &[u8]) {
         let (plan, route) = (self.plan, self.route[flow]);
         let size = Bytes::new(inner.len() as u64);
@@ -566,7 +566,8 @@ impl<'a> Station<'a> {
         }
     }
 
-    /// The kernel has taken a data packet of a flow, with these sequence numbers.
+    /// Notifies the station that the kernel has taken a data packet of a flow, with these sequence
+    /// numbers.
     pub fn kernel_received(&mut self, flow: usize, size: Bytes, numbers: Option<(u32, u32)>) {
         if let Some(i) = self.sink_of[flow] {
             self.sinks[i].arrived(size, numbers);
@@ -574,13 +575,13 @@ impl<'a> Station<'a> {
     }
 }
 
-/// The shortest delay of a link.
+/// Returns the shortest delay of a link.
 fn lookahead(links: &[Link]) -> Duration {
     let delays = links.iter().map(|l| l.delay);
     delays.min().unwrap_or(Duration::MAX)
 }
 
-/// A packet of the flow is no more.
+/// Counts a packet that is lost.
 fn lose(lost: &mut [Count], packet: &Packet) {
     if let Some(lost) = lost.get_mut(packet.header.flow as usize) {
         lost.packets += 1;

@@ -1,8 +1,8 @@
-//! TUN devices: where the kernel's TCP gives us its packets, and is given them.
+//! TUN devices, through which the kernel's TCP gives us its packets and takes packets from us.
 //!
-//! A connection of the kernel has a device of its own at each end, in the namespace of its node,
-//! and the route to the other end leads there. The devices have no offloads, so what comes is
-//! packets as they would be on a wire, not super-packets.
+//! A connection of the kernel has a device of its own at each end, in the namespace of its node.
+//! The route to the other end leads through that device. The devices have no offloads. So packets
+//! arrive as they would be on a wire, not joined into larger ones.
 
 use crate::LiveError;
 use crate::namespace::{Namespace, ip};
@@ -12,16 +12,16 @@ use std::net::Ipv4Addr;
 use std::os::fd::{AsFd, BorrowedFd};
 use tun_rs::{DeviceBuilder, SyncDevice};
 
-/// Packets that a device holds for us. The kernel drops what does not fit, and never before that
-/// tells a connection to wait; with a packet of 1000 bytes this is 80 ms at 1 Gbps.
+/// The most packets that a device holds for us. The kernel drops packets that do not fit, and never
+/// tells a connection to wait before that. With packets of 1000 bytes this is 80 ms at 1 Gbps.
 const QUEUE: usize = 10_000;
 
-/// A device.
+/// A TUN device.
 pub struct Tun(SyncDevice);
 
 impl Tun {
-    /// A device in a namespace, of this name and for packets of up to `mtu` bytes, with an address
-    /// of its own, `here`, and the route to `there`; `ecn` makes connections to there ask for ECN.
+    /// Creates a device in a namespace, with this name and for packets of up to `mtu` bytes. It has
+    /// the address `here` and the route to `there`. `ecn` makes connections to `there` ask for ECN.
     pub fn open(
         namespace: &Namespace,
         name: &str,
@@ -32,7 +32,8 @@ impl Tun {
         let device = namespace.within(|| {
             let device = DeviceBuilder::new().name(name).build_sync()?;
             device.set_nonblocking(true)?;
-            // Nobody is to ask for a router of IPv6, which some kernels do not have at all.
+            // This prevents the kernel from looking for IPv6 routers. Some kernels have no IPv6 at
+            // all.
             let _ = std::fs::write(format!("/proc/sys/net/ipv6/conf/{name}/disable_ipv6"), "1");
             Ok(device)
         })?;
@@ -57,7 +58,7 @@ impl Tun {
         }
     }
 
-    /// Gives the kernel a packet; `false` if it did not take it.
+    /// Gives a packet to the kernel. Returns `false` if the kernel did not take it.
     pub fn send(&self, packet: &[u8]) -> Result<bool> {
         match self.0.send(packet) {
             Ok(_) => Ok(true),

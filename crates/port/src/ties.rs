@@ -4,9 +4,9 @@
 //! the same instants. The order of the two then decides which packet a full queue drops. If
 //! departures always came first, a sender at the rate of the line would always find the place that
 //! just became free, and other senders would never find one. This is a phase effect
-//! [Floyd and Jacobson 1991]. So a coin decides whether the place counts as free. The coin is a function of
-//! the port's secret and the time. So a port throws the same in all its forms and with all its
-//! shortcuts.
+//! [Floyd and Jacobson 1991]. So a coin decides whether the place counts as free. The coin is a
+//! function of the port's secret and the time. So a port throws the same in all its forms and with
+//! all its shortcuts.
 
 use crate::{Count, Limit};
 use accord_units::{Bytes, Time};

@@ -1,4 +1,4 @@
-//! Holds runs against what their scenario expects.
+//! Checks: the comparison of runs with the expectations of their scenario.
 
 use crate::class::Class;
 use crate::engines::by_engine;
@@ -11,10 +11,10 @@ use accord_scenario::{
     Recorded, Scenario, Subject, Target, Window, print_figure,
 };
 
-/// Rounding may not decide a verdict: a figure exactly at its bound passes.
+/// The relative rounding that does not decide a verdict. A figure exactly at its bound passes.
 const ROUNDING: f64 = 1e-12;
 
-/// An expectation with what came out.
+/// An expectation with its result.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Check {
     /// The expectation's name.
@@ -25,8 +25,8 @@ pub struct Check {
     pub metric: Metric,
     /// The unit of all values here: the metric's own, or a ratio.
     pub unit: MetricUnit,
-    /// Of what: "link b1", "3 flows of short", and for [`Across::Each`] the flow farthest
-    /// off: "flow short.2".
+    /// The subject: "link b1", "3 flows of short", and for [`Across::Each`] the flow farthest off:
+    /// "flow short.2".
     pub of: String,
     /// The part of the run that counts.
     pub during: Window,
@@ -36,35 +36,35 @@ pub struct Check {
     pub target: Target,
     /// The same figure from each engine that has it, in the engines' order.
     pub values: Vec<(Engine, Estimate)>,
-    /// How far off the measured value is, relative to the target: signed; 0 within a
-    /// range, else the distance to its nearest bound. `None` where either is missing or
-    /// the target is zero.
+    /// The error of the measured value, relative to the target, with its sign. It is 0 within a
+    /// range, and else the distance to the nearest bound. It is `None` if either is missing or the
+    /// target is zero.
     pub error: Option<f64>,
-    /// Whether the expectation is met.
+    /// True if the expectation is met.
     pub pass: bool,
-    /// Why, in words; and what to write where the file's record of a failure does not hold.
+    /// The reason in words, and the text to write if the file's record of a failure does not hold.
     pub reason: String,
     /// The origin of the claim.
     pub claim: Claim,
-    /// The record of a failure in the file.
+    /// The known failure that the file records.
     pub known: Option<KnownFailure>,
-    /// The class of the verdict: the claim, the setting, or us.
+    /// The class of the verdict.
     pub class: Class,
 }
 
 impl Check {
-    /// The figure that is judged, if there is one.
+    /// Returns the figure that is judged, if there is one.
     pub fn measured(&self) -> Option<Estimate> {
         self.value(self.engine)
     }
 
-    /// The figure as one engine has it.
+    /// Returns the figure of one engine.
     pub fn value(&self, engine: Engine) -> Option<Estimate> {
         let found = self.values.iter().find(|(e, _)| *e == engine);
         found.map(|(_, estimate)| *estimate)
     }
 
-    /// The measured figure as a scenario file has it, four digits of it.
+    /// Returns four digits of the measured figure, as a scenario file has it.
     pub fn measured_text(&self) -> Option<String> {
         let value = self.measured()?.mean;
         value.is_finite().then(|| {
@@ -73,7 +73,7 @@ impl Check {
         })
     }
 
-    /// The relative tolerance; a range has none.
+    /// Returns the relative tolerance. A range has none.
     pub fn tolerance(&self) -> Option<f64> {
         match self.target {
             Target::Value { tolerance, .. }
@@ -84,9 +84,9 @@ impl Check {
     }
 }
 
-/// Judges every expectation of `scenario` by its runs: one run for each engine, or several
-/// of an engine that differ in their seed, which are judged by their mean. What is missing
-/// fails, and says so.
+/// Judges every expectation of `scenario` by its runs. There is one run per engine, or several of
+/// an engine that differ in their seed, which are judged by their mean. A missing figure fails,
+/// with a reason that says so.
 pub fn checks(scenario: &Scenario, runs: &[&Run]) -> Vec<Check> {
     let by_engine = by_engine(runs);
     let expectations = scenario.expectations.iter();
@@ -95,7 +95,7 @@ pub fn checks(scenario: &Scenario, runs: &[&Run]) -> Vec<Check> {
         .collect()
 }
 
-/// Checks of one expectation by several engines, together: they come in a row.
+/// Returns the checks of one expectation by several engines together. They are adjacent.
 pub(crate) fn by_expectation(checks: &[Check]) -> impl Iterator<Item = &[Check]> {
     let same = |a: &Check, b: &Check| {
         a.name == b.name && a.metric == b.metric && a.during == b.during && a.engine != b.engine
@@ -103,7 +103,7 @@ pub(crate) fn by_expectation(checks: &[Check]) -> impl Iterator<Item = &[Check]>
     checks.chunk_by(same)
 }
 
-/// The engines that have a figure in any of the checks, in their order.
+/// Returns the engines that have a figure in any of the checks, in their order.
 pub(crate) fn engines<'a>(checks: impl IntoIterator<Item = &'a Check>) -> Vec<Engine> {
     let checks: Vec<&Check> = checks.into_iter().collect();
     let has = |engine: &Engine| {
@@ -115,7 +115,8 @@ pub(crate) fn engines<'a>(checks: impl IntoIterator<Item = &'a Check>) -> Vec<En
     Engine::ALL.into_iter().filter(has).collect()
 }
 
-/// An expectation's figure of one engine: as judged, or else beside the engine that was.
+/// Returns an expectation's figure of one engine: the one that was judged, or else the one beside
+/// it.
 pub(crate) fn figure(checks: &[Check], engine: Engine) -> Option<Estimate> {
     match checks.iter().find(|c| c.engine == engine) {
         Some(judged) => judged.measured(),
@@ -123,19 +124,20 @@ pub(crate) fn figure(checks: &[Check], engine: Engine) -> Option<Estimate> {
     }
 }
 
-/// The check with the worst verdict, the last of those alike.
+/// Returns the check with the worst verdict, which is the last one among equals.
 pub(crate) fn worst(checks: &[Check]) -> &Check {
     let worst = checks.iter().max_by_key(|c| c.class);
     worst.expect("an expectation has an engine")
 }
 
-/// Rounded to four significant digits.
+/// Returns the value rounded to four significant digits.
 fn four_digits(value: f64) -> f64 {
     format!("{value:.3e}").parse().unwrap_or(value)
 }
 
-/// The figures of a run that expectations are about, by expectation: one for each flow or link
-/// that is judged by itself, otherwise a single one. `None` where the run lacks it.
+/// Returns the figures of a run that expectations are about, by expectation. There is one per flow
+/// or link that is judged by itself, and otherwise a single one. A figure is `None` if the run
+/// lacks it.
 pub fn figure_values(scenario: &Scenario, run: &Run) -> Vec<Vec<Option<f64>>> {
     let expectations = scenario.expectations.iter();
     expectations
@@ -147,7 +149,7 @@ pub fn figure_values(scenario: &Scenario, run: &Run) -> Vec<Vec<Option<f64>>> {
         .collect()
 }
 
-/// The subject of an expectation.
+/// Returns the subject of an expectation.
 fn subject_of(scenario: &Scenario, expectation: &Expectation) -> (Figure, Vec<Entity>) {
     let across = match expectation.of {
         Subject::Group(_) if matches!(expectation.metric.of(), Of::Flow | Of::Transfer) => {
@@ -209,7 +211,7 @@ fn check(scenario: &Scenario, runs: &[(Engine, Vec<&Run>)], expectation: &Expect
             };
             (i, verdict)
         })
-        // The first of those equally far off.
+        // The result is the first of those equally far off.
         .reduce(|a, b| if b.1.off > a.1.off { b } else { a });
     let (shown, verdict) =
         worst.unwrap_or_else(|| (0, Verdict::missing("the group has no flows".into())));
@@ -238,7 +240,7 @@ fn check(scenario: &Scenario, runs: &[(Engine, Vec<&Run>)], expectation: &Expect
     check
 }
 
-/// Tells what the verdict is of, and what to write where the record of a failure does not hold.
+/// Sets the class of the verdict, and says what to write if the record of a failure does not hold.
 fn classify(check: &mut Check) {
     let Some(known) = &check.known else {
         check.class = match check.pass {
@@ -273,14 +275,14 @@ fn classify(check: &mut Check) {
 /// The verdict on one figure.
 struct Verdict {
     error: Option<f64>,
-    /// Orders figures with the same target by how far off they are.
+    /// The order of figures with the same target, by how far off they are.
     off: f64,
     pass: bool,
     reason: String,
 }
 
 impl Verdict {
-    /// Farther off than any value.
+    /// The verdict on a missing figure, which is farther off than any value.
     fn missing(reason: String) -> Verdict {
         Verdict {
             error: None,
@@ -366,8 +368,8 @@ fn inside(measured: f64, min: f64, max: f64, unit: MetricUnit) -> Verdict {
     }
 }
 
-/// Why no verdict may be drawn from the runs of the engine that is judged, or of the one that
-/// it is held against.
+/// Returns the reason why no verdict may be drawn from the runs of the engine that is judged, or of
+/// the one that it is compared with.
 fn unfit<'a>(runs: &'a [(Engine, Vec<&Run>)], expectation: &Expectation) -> Option<&'a str> {
     let other = match expectation.target {
         Target::Engine { engine, .. } => Some(engine),
@@ -378,7 +380,7 @@ fn unfit<'a>(runs: &'a [(Engine, Vec<&Run>)], expectation: &Expectation) -> Opti
     runs.find_map(|(_, runs)| runs.iter().find_map(|run| run.unfit.as_deref()))
 }
 
-/// Why an engine has no figure, as exactly as the runs tell.
+/// Returns the reason why an engine has no figure, as exactly as the runs tell.
 fn missing(runs: &[(Engine, Vec<&Run>)], expectation: &Expectation, engine: Engine) -> String {
     let Some((_, runs)) = runs.iter().find(|(e, _)| *e == engine) else {
         return format!("the {engine} engine was not run");

@@ -19,7 +19,7 @@ pub enum Class {
 }
 
 impl Class {
-    /// All of them, the worst last.
+    /// All classes, the worst last.
     pub const ALL: [Class; 5] = [
         Class::Met,
         Class::Finding,
@@ -28,7 +28,7 @@ impl Class {
         Class::Unknown,
     ];
 
-    /// The class of a known failure.
+    /// Returns the class of a known failure.
     pub const fn of(cause: Cause) -> Class {
         match cause {
             Cause::Paper => Class::Finding,
@@ -37,7 +37,7 @@ impl Class {
         }
     }
 
-    /// One character.
+    /// Returns the sign, one character.
     pub const fn sign(self) -> &'static str {
         match self {
             Class::Met => "✓",
@@ -48,7 +48,7 @@ impl Class {
         }
     }
 
-    /// One word.
+    /// Returns the word.
     pub const fn word(self) -> &'static str {
         match self {
             Class::Met => "met",
@@ -59,7 +59,7 @@ impl Class {
         }
     }
 
-    /// The meaning of the sign.
+    /// Returns the meaning of the sign.
     pub const fn meaning(self) -> &'static str {
         match self {
             Class::Met => "as the claim says",
@@ -70,7 +70,7 @@ impl Class {
         }
     }
 
-    /// The class of that word.
+    /// Returns the class of that word.
     pub fn named(word: &str) -> Option<Class> {
         Class::ALL.into_iter().find(|c| c.word() == word)
     }

@@ -1,4 +1,4 @@
-//! Puts runs side by side: a row for each quantity, a column for each engine or directory.
+//! Comparison of runs: a row per quantity, and a column per engine or directory.
 
 use crate::engines::by_engine;
 use crate::estimate::Estimate;
@@ -11,43 +11,43 @@ use accord_scenario::{
 use accord_units::Time;
 use serde::{Deserialize, Serialize};
 
-/// The part of a scenario that a comparison uses: enough to be kept beside the series and
-/// to compare runs of different scenarios by name.
+/// The part of a scenario that a comparison uses. It is enough to be kept beside the series and to
+/// compare runs of different scenarios by name.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Outline {
     /// The scenario's id.
     pub id: String,
-    /// One line for people.
+    /// The title for people, one line.
     pub title: String,
     /// The source of the experiment, or "".
     pub source: String,
     /// Notes for reading the result, or "".
     pub notes: String,
-    /// The point of the sweep: what was set to what.
+    /// The point of the sweep: the keys that were set and their values.
     pub point: Vec<(String, String)>,
-    /// Start and end of the steady part, in seconds.
+    /// The start and the end of the steady part, in seconds.
     pub steady_s: (f64, f64),
-    /// Groups with the names of their flows; flows count on from group to group.
+    /// The groups with the names of their flows. Flows are numbered on from group to group.
     pub groups: Vec<GroupOutline>,
     /// All directed links, in the scenario's order.
     pub links: Vec<LinkOutline>,
-    /// Names of the aggregates, in the scenario's order.
+    /// The names of the aggregates, in the scenario's order.
     pub aggregates: Vec<String>,
 }
 
 /// A group of flows by name.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct GroupOutline {
-    /// Its name.
+    /// The name.
     pub name: String,
     /// The names of its flows.
     pub flows: Vec<String>,
-    /// Its series are sums over its flows.
+    /// True if the series of the group are sums over its flows.
     pub as_one: bool,
 }
 
 impl GroupOutline {
-    /// Its name with the number of its flows: "web (500 flows)".
+    /// Returns the name with the number of flows: "web (500 flows)".
     pub fn title(&self, limit: usize) -> String {
         let name = clean(&self.name, limit);
         match (self.flows.len(), self.as_one) {
@@ -61,17 +61,17 @@ impl GroupOutline {
 /// A directed link by name.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct LinkOutline {
-    /// Its name.
+    /// The name.
     pub name: String,
-    /// Whether tables and plots show it: a link of the network that data crosses, neither
-    /// an attachment of a host nor a way for acknowledgements only.
+    /// True if tables and plots show the link. Such a link is one of the network that data crosses:
+    /// neither an attachment of a host nor a path of acknowledgements only.
     pub shown: bool,
-    /// Its queue discipline tells aggregates apart.
+    /// True if the queue discipline distinguishes aggregates.
     pub aggregates: bool,
 }
 
 impl Outline {
-    /// The outline of `scenario`.
+    /// Returns the outline of `scenario`.
     pub fn of(scenario: &Scenario) -> Outline {
         let mut data = vec![false; scenario.links.len()];
         let routes = scenario.events.iter().filter_map(|e| match &e.change {
@@ -119,7 +119,7 @@ impl Outline {
         }
     }
 
-    /// The part of the run over which tables average.
+    /// Returns the part of the run over which tables average.
     pub fn steady(&self) -> Window {
         Window {
             start: Time::from_secs_f64(self.steady_s.0),
@@ -127,7 +127,7 @@ impl Outline {
         }
     }
 
-    /// The entities that have a group's series: its flows, or the group.
+    /// Returns the entities that have a group's series: its flows, or the group.
     pub(crate) fn series_of(&self, group: usize) -> Vec<Entity> {
         if self.groups[group].as_one {
             return vec![Entity::Group(group)];
@@ -137,7 +137,7 @@ impl Outline {
         flows.map(Entity::Flow).collect()
     }
 
-    /// The entities of a row's subject, by name: the flows of a group, or a link.
+    /// Returns the entities of a row's subject, by name: the flows of a group, or a link.
     fn find(&self, subject: &Subject) -> Option<Vec<Entity>> {
         Some(match subject {
             Subject::Group(name) => {
@@ -155,7 +155,7 @@ impl Outline {
         })
     }
 
-    /// The aggregates at some of the links that tell them apart, by name: "bottleneck.udp".
+    /// Returns the aggregates at the links that distinguish them, by name: "bottleneck.udp".
     pub(crate) fn aggregates(
         &self,
         which: impl Fn(&LinkOutline) -> bool,
@@ -171,8 +171,8 @@ impl Outline {
         })
     }
 
-    /// What a metric of a row's subject is a metric of: the index of a group is its own, not its
-    /// flows'.
+    /// Returns the entities of a row's subject that have a metric. The index of a group is its own,
+    /// not its flows'.
     fn entities(&self, subject: &Subject, metric: Metric) -> Option<Vec<Entity>> {
         match (subject, metric.of()) {
             (Subject::Group(name), Of::Group) => {
@@ -199,32 +199,31 @@ pub enum Subject {
 /// Runs that share a column: repetitions of one engine's run.
 #[derive(Clone, Debug)]
 pub struct Column<'a> {
-    /// The column's heading.
+    /// The heading of the column.
     pub label: String,
-    /// Names of the runs' flows and links.
+    /// The names of the runs' flows and links.
     pub outline: &'a Outline,
     /// One run, or several with different seeds.
     pub runs: Vec<&'a Run>,
 }
 
-/// A quantity of a group or link over the steady window, as each column has it.
+/// A quantity of a group or link over the steady window, with a value per column.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Row {
     /// The subject.
     pub of: Subject,
-    /// Which quantity: a metric's name, "throughput_spread" (standard deviation over mean
-    /// across the group's flows) or "estimator_bias" (estimated over true accumulation,
-    /// less one).
+    /// The quantity: a metric's name, "throughput_spread" (standard deviation over mean across the
+    /// group's flows) or "estimator_bias" (estimated over true accumulation, less one).
     pub quantity: &'static str,
     /// The unit of the values.
     pub unit: MetricUnit,
-    /// One for each column.
+    /// The values, one per column.
     pub values: Vec<Option<Estimate>>,
 }
 
 impl Row {
-    /// The largest relative difference of any column from the first, signed. `None` where
-    /// there is no such ratio: a value is missing, the first is zero, or the quantity is
+    /// Returns the largest relative difference of any column from the first, signed. Returns `None`
+    /// if there is no such ratio: a value is missing, the first value is zero, or the quantity is
     /// itself a relative difference.
     pub fn error(&self) -> Option<f64> {
         let errors = self.against_first().filter_map(|(first, v)| match first {
@@ -234,15 +233,15 @@ impl Row {
         errors.reduce(|a, b| if b.abs() > a.abs() { b } else { a })
     }
 
-    /// Whether all columns are within a relative `tolerance` of the first; `None` where
-    /// there is nothing to compare. Something differs from nothing, at any tolerance.
+    /// Returns whether all columns are within a relative `tolerance` of the first, or `None` if
+    /// there is nothing to compare. A value differs from a missing one, at any tolerance.
     pub fn agrees(&self, tolerance: f64) -> Option<bool> {
         self.against_first()
             .map(|(first, v)| (v - first).abs() <= tolerance * first.abs())
             .reduce(|a, b| a && b)
     }
 
-    /// The first column's mean with that of each other column that has one.
+    /// Returns the first column's mean with that of each other column that has one.
     fn against_first(&self) -> impl Iterator<Item = (f64, f64)> {
         let comparable = !matches!(self.quantity, SPREAD | BIAS);
         let first = self.values.first().copied().flatten();
@@ -279,7 +278,7 @@ const OF_AGGREGATES: [Metric; 5] = [
     Metric::RateRatio,
 ];
 
-/// The columns of one scenario's runs: one for each engine.
+/// Returns the columns of one scenario's runs: one per engine.
 pub fn columns<'a>(outline: &'a Outline, runs: &[&'a Run]) -> Vec<Column<'a>> {
     by_engine(runs)
         .into_iter()
@@ -291,8 +290,8 @@ pub fn columns<'a>(outline: &'a Outline, runs: &[&'a Run]) -> Vec<Column<'a>> {
         .collect()
 }
 
-/// The rows of a comparison: for each group and shown link of any column the key metrics
-/// that some column has. Every group and link has at least one row, with or without value.
+/// Returns the rows of a comparison: the key metrics that any column has, for each group and shown
+/// link of any column. Every group and link has at least one row, with or without a value.
 pub fn rows(columns: &[Column]) -> Vec<Row> {
     let mut rows = Vec::new();
     for subject in subjects(columns) {
@@ -315,7 +314,8 @@ pub fn rows(columns: &[Column]) -> Vec<Row> {
 }
 
 impl Row {
-    /// That nothing was marked or sent again is what most networks are like, and no row.
+    /// Returns whether a row is worth showing. In most networks nothing is marked or sent again,
+    /// which needs no row.
     fn says_something(&self) -> bool {
         let usual = [Metric::MarkingProbability, Metric::Retransmissions];
         let quiet = usual.iter().any(|m| m.to_string() == self.quantity);
@@ -323,7 +323,7 @@ impl Row {
     }
 }
 
-/// Groups, then links, each in the order of the first column that has it.
+/// Returns groups and then links, each in the order of the first column that has it.
 fn subjects(columns: &[Column]) -> Vec<Subject> {
     let mut subjects: Vec<Subject> = Vec::new();
     let groups = |o: &Outline| -> Vec<Subject> {
@@ -416,8 +416,8 @@ fn mean(
     figure.of(runs, &column.outline.entities(subject, metric)?)[0]
 }
 
-/// How far a group's estimator is off, as a whole: a mean of the flows' own ratios would
-/// be ruled by the flow with the least accumulation.
+/// Returns the error of a group's estimator as a whole. A mean of the flows' own ratios would be
+/// dominated by the flow with the least accumulation.
 fn bias(column: &Column, run: &Run, group: &Subject) -> Option<f64> {
     let mean = |metric| Some(mean(column, &[run], group, metric, Across::Mean)?.mean);
     let truth = mean(Metric::Accumulation)?;

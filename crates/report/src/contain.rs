@@ -1,4 +1,5 @@
-//! The reader of Parquet files panics on some that are damaged; here that is an error like others.
+//! Containment of panics. The reader of Parquet files panics on some damaged files, and that
+//! becomes an error.
 
 use std::cell::Cell;
 use std::panic::{AssertUnwindSafe, catch_unwind, set_hook, take_hook};

@@ -3,7 +3,7 @@
 use accord_record::Run;
 use accord_scenario::Engine;
 
-/// Runs with their engine, in the engines' order.
+/// Returns the runs by engine, in the engines' order.
 pub(crate) fn by_engine<'a>(runs: &[&'a Run]) -> Vec<(Engine, Vec<&'a Run>)> {
     Engine::ALL
         .into_iter()

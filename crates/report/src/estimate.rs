@@ -8,16 +8,16 @@ use serde::{Deserialize, Serialize};
 pub struct Estimate {
     /// The mean, in the metric's unit.
     pub mean: f64,
-    /// Half-width of the 95 % confidence interval of the mean, in the metric's unit;
-    /// none for a single run.
+    /// The half-width of the 95 % confidence interval of the mean, in the metric's unit. It is
+    /// `None` for a single run.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub half_width: Option<f64>,
-    /// The number of runs that it is the mean of; at least one.
+    /// The number of runs that the mean is of, at least one.
     pub runs: usize,
 }
 
 impl Estimate {
-    /// The estimate from one value for each run; `None` without values.
+    /// Returns the estimate from one value per run, or `None` without values.
     pub fn of(values: &[f64]) -> Option<Estimate> {
         let runs = values.len();
         if runs == 0 {
@@ -26,9 +26,9 @@ impl Estimate {
         let n = runs as f64;
         let mean = values.iter().sum::<f64>() / n;
         let half_width = (runs > 1).then(|| {
-            // The sample's variance: the runs stand for all runs there could be.
+            // The variance is that of a sample, because the runs stand for all possible runs.
             let squares: f64 = values.iter().map(|v| (v - mean).powi(2)).sum();
-            // Half of what a two-sided interval leaves out is above it.
+            // Half of the probability outside a two-sided interval is above it.
             let quantile = StudentsT::ppf(1.0 - 0.05 / 2.0, n - 1.0);
             quantile * (squares / (n - 1.0) / n).sqrt()
         });

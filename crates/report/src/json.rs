@@ -9,20 +9,20 @@ use accord_record::Run;
 use accord_scenario::{Engine, Scenario};
 use serde::Serialize;
 
-/// One point of a scenario file with what came out. A scenario without a sweep has one
-/// point.
+/// One point of a scenario file with its results. A scenario without a sweep has one point.
 #[derive(Clone, Copy, Debug)]
 pub struct Point<'a> {
     /// The scenario.
     pub scenario: &'a Scenario,
-    /// A run for each engine, or several with different seeds.
+    /// The runs: one per engine, or several with different seeds.
     pub runs: &'a [Run],
     /// The checks.
     pub checks: &'a [Check],
 }
 
 impl<'a> Point<'a> {
-    /// The values that distinguish the point from the others of its sweep: "reverse = 5 Mbps".
+    /// Returns the values that distinguish the point from the others of its sweep: "reverse = 5
+    /// Mbps".
     pub fn label(&self) -> String {
         let settings = self.scenario.point.iter();
         let texts: Vec<String> = settings.map(|(k, v)| format!("{k} = {v}")).collect();
@@ -39,16 +39,16 @@ impl<'a> Point<'a> {
 pub struct Experiment {
     /// The scenario's id.
     pub id: String,
-    /// Whether every expectation is met.
+    /// True if every expectation is met.
     pub pass: bool,
     /// The worst class of its checks.
     pub class: Class,
-    /// All expectations, point by point.
+    /// The records of all expectations, point by point.
     pub checks: Vec<CheckRecord>,
 }
 
 impl Experiment {
-    /// The result of the experiment `id`. In a sweep, the names of checks are followed by
+    /// Returns the result of the experiment `id`. In a sweep, the names of checks are followed by
     /// their point in brackets.
     pub fn of(id: &str, points: &[Point]) -> Experiment {
         let records = |point: &Point| -> Vec<CheckRecord> {
@@ -82,25 +82,25 @@ pub struct CheckRecord {
     pub theory: Option<f64>,
     /// The measured figure: the mean over repetitions.
     pub measured: Option<f64>,
-    /// Half-width of the 95 % confidence interval of `measured`, for repetitions.
+    /// The half-width of the 95 % confidence interval of `measured`, for repetitions.
     pub half_width: Option<f64>,
-    /// Difference from the target, relative to it.
+    /// The difference from the target, relative to the target.
     pub error: Option<f64>,
-    /// The relative error that is allowed; null for a range.
+    /// The relative error that is allowed. It is null for a range.
     pub tolerance: Option<f64>,
     /// The target, as text: "3 Mbps ± 5 %".
     pub allowed: String,
-    /// Whether it is met.
+    /// True if the expectation is met.
     pub pass: bool,
-    /// Why, in words.
+    /// The reason of the verdict, in words.
     pub reason: String,
     /// The class of the verdict.
     pub class: Class,
-    /// Whose claim it is: "paper", "theory" or "ours".
+    /// The author of the claim: "paper", "theory" or "ours".
     pub claim: &'static str,
     /// The cause of a known failure: "paper", "setting" or "ours".
     pub why: Option<&'static str>,
-    /// The same in words.
+    /// The cause of a known failure in words.
     pub because: Option<String>,
     /// The recorded figure of a known failure.
     pub recorded: Option<f64>,
@@ -110,12 +110,12 @@ pub struct CheckRecord {
     pub of: String,
     /// The unit of `theory`, `measured` and `half_width`.
     pub unit: &'static str,
-    /// Start and end of the part of the run that counts, in seconds.
+    /// The start and the end of the part of the run that counts, in seconds.
     pub during_s: (f64, f64),
 }
 
 impl CheckRecord {
-    /// The record of `check`.
+    /// Returns the record of `check`.
     pub fn of(check: &Check) -> CheckRecord {
         let measured = check.measured();
         CheckRecord {
@@ -146,7 +146,7 @@ impl CheckRecord {
     }
 }
 
-/// A [`Row`] with its columns' labels.
+/// The record of a [`Row`], with the labels of its columns.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct RowRecord {
     /// The group or link.
@@ -167,13 +167,13 @@ pub struct RowRecord {
 pub struct ValueRecord {
     /// The engine, or the run directory.
     pub column: String,
-    /// The value; null where there is none.
+    /// The value. It is null if there is none.
     #[serde(flatten)]
     pub estimate: Option<Estimate>,
 }
 
 impl RowRecord {
-    /// The records of `rows`, made from `columns`.
+    /// Returns the records of `rows`, made from `columns`.
     pub fn of(columns: &[Column], rows: &[Row]) -> Vec<RowRecord> {
         let value = |(column, estimate): (&Column, &Option<Estimate>)| ValueRecord {
             column: column.label.clone(),

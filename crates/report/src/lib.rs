@@ -1,14 +1,14 @@
 //! Comparison, tables, files and the page of a run.
 //!
-//! Runs of one scenario come in as a slice: one run for each engine, or several of an
-//! engine that differ in their seed (repetitions), of which means and confidence
-//! intervals are shown and judged.
+//! Functions take the runs of one scenario as a slice. It holds one run per engine, or several runs
+//! of an engine that differ in their seed (repetitions). Means and confidence intervals of
+//! repetitions are shown and judged.
 //!
-//! - [`checks`] holds runs against what the scenario expects;
-//! - [`table`] and [`checks_table`] print for people, [`Experiment`] for programs;
-//! - [`write_run_dir`] and [`load_run_dir`] keep a run on disk;
-//! - [`Kept`] holds the runs of a command that is not at its end yet;
-//! - [`page()`] draws it.
+//! - [`checks`] compares runs with the expectations of the scenario.
+//! - [`table`] and [`checks_table`] print for people, and [`Experiment`] for programs.
+//! - [`write_run_dir`] and [`load_run_dir`] keep a run on disk.
+//! - [`Kept`] holds the runs of a command that has not ended yet.
+//! - [`page()`] draws a run.
 
 mod check;
 mod class;

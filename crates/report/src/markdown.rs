@@ -5,8 +5,8 @@
 //! <!-- end of results -->
 //! ```
 //!
-//! `experiments` is a table with a row for each, `counts` the counts over all of them. Counts within
-//! a text are in [`crate::failing`].
+//! The table `experiments` has a row per experiment. The table `counts` has the counts over all of
+//! them. Counts within a text are in [`crate::failing`].
 
 use crate::class::Class;
 use crate::failing::{self, Judged};
@@ -18,19 +18,20 @@ use accord_scenario::{Engine, Expectation};
 const MARKER: &str = "<!-- results: ";
 const END: &str = "<!-- end of results -->";
 
-/// One experiment, as tables of results show it.
+/// One experiment in the tables of results.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ExperimentRow {
     id: String,
     checks: Vec<(Kind, Class)>,
-    /// The known failures, engine by engine and point by point: class, reason, whether live.
+    /// The known failures, engine by engine and point by point: the class, the reason, and whether
+    /// the run is live.
     known: Vec<(Class, String, bool)>,
     /// Its checks of packets.
     packets: Vec<Judged>,
 }
 
 impl ExperimentRow {
-    /// The experiment `id`. Live runs are left out, but for what is known of them.
+    /// Returns the row of the experiment `id`. Of live runs it includes only the known failures.
     pub fn of(id: &str, points: &[Point]) -> ExperimentRow {
         let known = |e: &Expectation| {
             let known = e.fails.as_ref()?;
@@ -51,7 +52,7 @@ impl ExperimentRow {
         }
     }
 
-    /// The kinds and classes of its checks, as [`totals`] wants them.
+    /// Returns the kinds and classes of its checks, for [`totals`].
     pub fn checks(&self) -> &[(Kind, Class)] {
         &self.checks
     }
@@ -77,7 +78,7 @@ impl ExperimentRow {
         )
     }
 
-    /// Each reason once, with the number of checks that it explains.
+    /// Returns each reason once, with the number of checks that it explains.
     fn reasons(&self) -> String {
         let mut texts = Vec::new();
         let mut seen: Vec<&(Class, String, bool)> = Vec::new();
@@ -101,7 +102,7 @@ impl ExperimentRow {
     }
 }
 
-/// Puts new tables into a page; `Err` says what is wrong with its markers.
+/// Puts new tables into a page. `Err` says what is wrong with its markers.
 pub fn rewrite(page: &str, rows: &[ExperimentRow]) -> Result<String, String> {
     let mut out = String::new();
     let mut rest = page;
@@ -154,7 +155,7 @@ fn counts(rows: &[ExperimentRow]) -> String {
     lines.iter().map(|line| format!("- {line}\n")).collect()
 }
 
-/// A text that stays in its cell.
+/// Returns a text that stays in its cell.
 fn cell(text: &str) -> String {
     let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
     text.replace('|', "\\|")

@@ -1,4 +1,4 @@
-//! From series to single figures: over time, across flows, over repetitions.
+//! Measurement: from series to single figures, over time, across flows and over repetitions.
 
 use crate::estimate::Estimate;
 use accord_record::Run;
@@ -14,8 +14,8 @@ pub(crate) struct Figure {
 }
 
 impl Figure {
-    /// The figure over `runs` of one engine: one for each entity for [`Across::Each`],
-    /// otherwise a single one. `None` where a run lacks it.
+    /// Returns the figure over `runs` of one engine: one per entity for [`Across::Each`], and
+    /// otherwise a single one. A figure is `None` if a run lacks it.
     pub fn of(&self, runs: &[&Run], entities: &[Entity]) -> Vec<Option<Estimate>> {
         let per_run: Vec<Vec<Option<f64>>> = runs
             .iter()
@@ -26,8 +26,8 @@ impl Figure {
                 let each: Vec<_> = entities.iter().map(|&e| self.over_time(run, e)).collect();
                 match self.across {
                     Across::Each => each,
-                    // A flow without a value was not active, and is none of the flows
-                    // whose mean or fairness is asked for.
+                    // A flow without a value was not active. It is not one of the flows whose mean
+                    // or fairness is asked for.
                     _ => vec![combine(self.across, each.iter().flatten().copied())],
                 }
             })
@@ -44,9 +44,9 @@ impl Figure {
             .collect()
     }
 
-    /// One number for all flows taken as one: their sum at each sample, then over time. A flow
-    /// that is not active adds nothing, and the window counts in full; only theory can have no
-    /// value for a sample, where it has no equilibrium.
+    /// Returns one number for all flows taken as one: their sum at each sample, and then the
+    /// statistic over time. A flow that is not active adds nothing, and the window counts in full.
+    /// Only theory can lack a value for a sample, if it has no equilibrium.
     fn sum(&self, run: &Run, entities: &[Entity]) -> Option<f64> {
         let within = run.within(self.during);
         let series = entities.iter().map(|&e| run.series(self.metric, e));
@@ -65,7 +65,7 @@ impl Figure {
         reduce(self.over, self.metric.fold(), sums.collect())
     }
 
-    /// One number for one flow or link of one run.
+    /// Returns one number for one flow or link of one run.
     fn over_time(&self, run: &Run, entity: Entity) -> Option<f64> {
         if self.over == Over::Mean {
             return run.mean(self.metric, entity, self.during);
@@ -95,8 +95,8 @@ fn reduce(over: Over, fold: Fold, mut samples: Vec<f64>) -> Option<f64> {
     }
 }
 
-/// The quantile of values in order, of which there is one at least: linear between the two
-/// nearest ranks, the common definition.
+/// Returns the quantile of values in order, of which there is at least one. It is linear between
+/// the two nearest ranks, which is the common definition.
 pub(crate) fn quantile(sorted: &[f64], fraction: f64) -> f64 {
     let rank = fraction.clamp(0.0, 1.0) * (sorted.len() - 1) as f64;
     let below = sorted[rank.floor() as usize];
@@ -121,7 +121,7 @@ fn combine(across: Across, values: impl Iterator<Item = f64>) -> Option<f64> {
         Across::Jain => {
             let sum: f64 = values.iter().sum();
             let squares: f64 = values.iter().map(|v| v * v).sum();
-            // Undefined where all are zero.
+            // The index is undefined if all values are zero.
             (squares > 0.0).then(|| sum * sum / (values.len() as f64 * squares))
         }
     }
@@ -131,8 +131,8 @@ fn mean(values: &[f64]) -> f64 {
     values.iter().sum::<f64>() / values.len() as f64
 }
 
-/// Standard deviation over mean. The values are all there are, not a sample of more, so
-/// the sum of squares is divided by their number. Undefined for a mean of zero.
+/// Returns the standard deviation over the mean. The values are the whole population, not a sample,
+/// so the sum of squares is divided by their number. The result is undefined for a mean of zero.
 fn variation(values: &[f64]) -> Option<f64> {
     let mean = mean(values);
     let squares: f64 = values.iter().map(|v| (v - mean).powi(2)).sum();
@@ -149,7 +149,7 @@ mod tests {
             (Over::Mean, 5.0),
             (Over::Min, 2.0),
             (Over::Max, 9.0),
-            // The textbook set with standard deviation 2 and mean 5.
+            // This is the textbook set with standard deviation 2 and mean 5.
             (Over::Variation, 0.4),
             (Over::Quantile(0.0), 2.0),
             (Over::Quantile(0.5), 4.5),

@@ -1,7 +1,7 @@
-//! The recorded results of experiments: what each packet run was, to the bit, and what came out.
+//! The recorded results of experiments: the digest of each packet run, and the figures.
 //!
-//! A text with a block for each experiment and point of its sweep, so that a difference between
-//! two versions is read line by line:
+//! The results are a text with a block per experiment and point of its sweep. So a difference
+//! between two versions can be read line by line:
 //!
 //! ```text
 //! xia05-fig4 | reverse = 5 Mbps
@@ -15,11 +15,11 @@ use crate::show;
 use accord_scenario::Engine;
 use std::fmt::Write;
 
-/// Models iterate to a tolerance, on machines whose last bits may differ: their figures count as
-/// the same up to this, relative. Those of packets are the same to the digit.
+/// The relative difference up to which figures of models count as the same. Models iterate to a
+/// tolerance, on machines whose last bits may differ. Figures of packets are the same to the digit.
 const SAME: f64 = 1e-3;
 
-/// No name and no label has a line's end or is longer than this.
+/// The longest name or label, in characters. None has a line's end.
 const LONGEST: usize = 200;
 
 /// The results of some experiments.
@@ -34,7 +34,7 @@ struct PointResults {
     id: String,
     /// The point of its sweep, or "".
     label: String,
-    /// "seed 1" with the digest of the packet run.
+    /// The digest of the packet run of each seed, such as "seed 1".
     digests: Vec<(String, String)>,
     figures: Vec<Figure>,
 }
@@ -43,13 +43,13 @@ struct PointResults {
 struct Figure {
     class: Class,
     engine: Engine,
-    /// In the metric's unit; "-" where there is none.
+    /// The figure in the metric's unit, or "-" if there is none.
     measured: String,
     name: String,
 }
 
 impl Results {
-    /// Adds the experiment `id`. Live runs are left out: no two of them are the same.
+    /// Adds the experiment `id`. Live runs are left out, because no two of them are the same.
     pub fn add(&mut self, id: &str, points: &[Point]) {
         for point in points {
             let runs = point.runs.iter().map(|run| &run.manifest);
@@ -75,7 +75,7 @@ impl Results {
         }
     }
 
-    /// These results with those of `now` in the place of what they have of the same experiments.
+    /// Returns these results, with the experiments of `now` in the place of their own.
     pub fn with(mut self, now: &Results) -> Results {
         let again = |p: &PointResults| now.points.iter().any(|n| n.id == p.id);
         let first = self.points.iter().position(again);
@@ -85,7 +85,7 @@ impl Results {
         self
     }
 
-    /// As a text that [`Results::parse`] reads; `command` is the one that writes it.
+    /// Returns a text that [`Results::parse`] reads. `command` is the command that writes it.
     pub fn print(&self, command: &str) -> String {
         let mut out =
             format!("# Digests of all packet runs, and what came out. Written by\n# {command}\n");
@@ -106,7 +106,7 @@ impl Results {
         out
     }
 
-    /// Reads what [`Results::print`] has written; says which line is none of it.
+    /// Parses the text that [`Results::print`] has written. The error names the line that is wrong.
     pub fn parse(text: &str) -> Result<Results, String> {
         let mut results = Results::default();
         for (i, line) in text.lines().enumerate() {
@@ -142,8 +142,8 @@ impl Results {
         Ok(results)
     }
 
-    /// How `now` differs from these recorded results, in lines. Experiments that are recorded
-    /// and were not run count only `of_all`.
+    /// Returns the differences of `now` from these recorded results, in lines. Experiments that are
+    /// recorded and were not run count only if `of_all` is set.
     pub fn differences(&self, now: &Results, of_all: bool) -> Vec<String> {
         let mut lines = Vec::new();
         for point in &now.points {

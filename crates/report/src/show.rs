@@ -1,17 +1,17 @@
-//! Quantities, times and names as people read them.
+//! The text of quantities, times and names, for people.
 
 use crate::estimate::Estimate;
 use accord_record::Certificate;
 use accord_scenario::{MetricUnit, Target, Window};
 
-/// A number's place-holder where there is none.
+/// The text for a missing number.
 pub const NONE: &str = "–";
 
-/// Ratios below this are what rounding leaves of zero.
+/// The ratio below which a value is what rounding leaves of zero.
 const NOISE: f64 = 1e-11;
 
-/// The unit in which to print values as large as `size`: what one printed unit is in the
-/// metric's own unit, and its symbol. 2e6 bit/s gives (1e6, "Mbps").
+/// Returns the unit in which to print values as large as `size`, as its size in the metric's own
+/// unit and its symbol. 2e6 bit/s gives (1e6, "Mbps").
 pub fn scale(size: f64, unit: MetricUnit) -> (f64, &'static str) {
     let steps: &[(f64, &'static str)] = match unit {
         MetricUnit::BitPerSecond => &[
@@ -33,13 +33,13 @@ pub fn scale(size: f64, unit: MetricUnit) -> (f64, &'static str) {
         MetricUnit::Packets => &[(1.0, "pkt")],
         MetricUnit::Ratio => &[(0.01, "%")],
     };
-    // 0.9995 already prints as 1.000 of the next unit.
+    // 0.9995 is already printed as 1.000 of the next unit.
     let fits = |step: &&(f64, &str)| step.0 * 0.9995 <= size.abs();
     *steps.iter().rev().find(fits).unwrap_or(&steps[0])
 }
 
-/// A value with its unit, three significant digits, or four where the first is a 1:
-/// "2.01 Mbps", "12.34 ms", "98.4 %".
+/// Returns a value with its unit, with three significant digits, or four if the first is a 1: "2.01
+/// Mbps", "12.34 ms", "98.4 %".
 pub fn quantity(value: f64, unit: MetricUnit) -> String {
     if !value.is_finite() {
         return format!("{value}");
@@ -54,7 +54,7 @@ pub fn quantity(value: f64, unit: MetricUnit) -> String {
     format!("{} {symbol}", number(value / one))
 }
 
-/// A target or a bound: like [`quantity`], without the zeros at the end.
+/// Returns a target or a bound as [`quantity`] does, without the zeros at the end.
 pub fn round_quantity(value: f64, unit: MetricUnit) -> String {
     let text = quantity(value, unit);
     let Some((number, symbol)) = text.split_once(' ') else {
@@ -67,8 +67,8 @@ pub fn round_quantity(value: f64, unit: MetricUnit) -> String {
     format!("{trimmed} {symbol}")
 }
 
-/// A mean with the half-width of its confidence interval, where there is one:
-/// "2.01 ± 0.02 Mbps".
+/// Returns a mean with the half-width of its confidence interval, if there is one: "2.01 ± 0.02
+/// Mbps".
 pub fn estimate(estimate: Estimate, unit: MetricUnit) -> String {
     let Some(half) = estimate.half_width else {
         return quantity(estimate.mean, unit);
@@ -82,7 +82,7 @@ pub fn estimate(estimate: Estimate, unit: MetricUnit) -> String {
     format!("{mean} ± {:.decimals$} {symbol}", half / one)
 }
 
-/// A relative difference with its sign: "+1.2 %".
+/// Returns a relative difference with its sign: "+1.2 %".
 pub fn error(relative: f64) -> String {
     let percent = relative * 100.0;
     match percent.abs() {
@@ -95,7 +95,7 @@ pub fn error(relative: f64) -> String {
     }
 }
 
-/// The range of a target: "3 Mbps ± 5 %", "theory ± 5 %", "≥ 97 %", "10–60 %".
+/// Returns the range of a target: "3 Mbps ± 5 %", "theory ± 5 %", "≥ 97 %", "10–60 %".
 pub fn allowed(target: Target, unit: MetricUnit) -> String {
     let percent = |t: f64| round_quantity(t, MetricUnit::Ratio);
     match target {
@@ -121,7 +121,8 @@ pub fn allowed(target: Target, unit: MetricUnit) -> String {
     }
 }
 
-/// How exact equilibria are, with the largest of each residual: "optimal in 3 phases; ...".
+/// Returns the precision of equilibria, with the largest of each residual: "optimal in 3 phases;
+/// ...".
 pub fn certificates(certificates: &[Certificate]) -> String {
     let phases = match certificates.len() {
         1 => "optimal".to_string(),
@@ -137,7 +138,7 @@ pub fn certificates(certificates: &[Certificate]) -> String {
     format!("{phases}, to within {}", residuals.join(", "))
 }
 
-/// A residual: "2e-14".
+/// Returns a residual: "2e-14".
 pub fn residual(residual: f64) -> String {
     match residual {
         0.0 => "0".into(),
@@ -145,7 +146,7 @@ pub fn residual(residual: f64) -> String {
     }
 }
 
-/// A part of a run: "20–30 s".
+/// Returns a part of a run: "20–30 s".
 pub fn window(window: Window) -> String {
     let seconds = |t: accord_units::Time| {
         let text = format!("{:.3}", t.as_secs_f64());
@@ -154,8 +155,8 @@ pub fn window(window: Window) -> String {
     format!("{}–{} s", seconds(window.start), seconds(window.end))
 }
 
-/// A name or title from a file, made safe for a terminal or a page: one line, no control
-/// or direction-changing characters, at most `limit` characters.
+/// Returns a name or title from a file, made safe for a terminal or a page. It is one line without
+/// control or direction-changing characters, of at most `limit` characters.
 pub fn clean(text: &str, limit: usize) -> String {
     let safe = |c: char| match c {
         '\n' | '\t' | '\r' => ' ',
@@ -171,8 +172,8 @@ pub fn clean(text: &str, limit: usize) -> String {
     out
 }
 
-/// A text of many lines, made safe for a terminal in the same way. Each character keeps its
-/// place, in bytes, so that spans of the text still fit.
+/// Returns a text of many lines, made safe for a terminal in the same way. Each character keeps its
+/// place in bytes, so that spans of the text still fit.
 pub fn visible(text: &str) -> String {
     let safe = |c: char| match c {
         '\n' | '\t' | '\r' => c,
@@ -192,8 +193,8 @@ fn is_hidden(c: char) -> bool {
         || matches!(c, '\u{2060}'..='\u{206f}' | '\u{feff}')
 }
 
-/// Three significant digits, or four where the first is a 1: each printed step is then
-/// between 0.05 % and 0.5 % of the value.
+/// Returns three significant digits, or four if the first is a 1. So each printed step is between
+/// 0.05 % and 0.5 % of the value.
 fn number(value: f64) -> String {
     if value == 0.0 {
         return "0".into();

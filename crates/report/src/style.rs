@@ -5,16 +5,16 @@ use crate::class::Class;
 /// The style of a table.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Style {
-    /// The widest line, in characters; names are shortened and wrapped to fit.
+    /// The widest line, in characters. Names are shortened and wrapped to fit.
     pub width: u16,
-    /// Whether verdicts are coloured with terminal codes.
+    /// True if verdicts are coloured with terminal codes.
     pub colour: bool,
-    /// Whether verdicts are words in place of signs.
+    /// True if verdicts are words instead of signs.
     pub words: bool,
 }
 
 impl Style {
-    /// The mark of a verdict.
+    /// Returns the mark of a verdict.
     pub const fn mark(self, class: Class) -> &'static str {
         match self.words {
             true => class.word(),

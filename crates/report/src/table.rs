@@ -1,4 +1,4 @@
-//! Tables that a person reads in a terminal.
+//! Tables for people who read them in a terminal.
 
 use crate::check::{Check, by_expectation, engines, figure, worst};
 use crate::class::Class;
@@ -13,15 +13,15 @@ use comfy_table::{
     CellAlignment, ColumnConstraint, ContentArrangement, LineStyle, Table, TableStyle, Width,
 };
 
-/// Engines this close agree: the papers' "≈".
+/// The relative difference up to which engines agree: the papers' "≈".
 const AGREE: f64 = 0.05;
 
-/// Spaces after a column, and where room is short.
+/// The number of spaces after a column, and the number if there is little room.
 const PADDING: [u16; 2] = [2, 1];
 
 const DIFFERS: &str = "differs";
 
-/// The engines' runs of one scenario side by side, over its steady window.
+/// Returns the engines' runs of one scenario side by side, over its steady window.
 pub fn table(scenario: &Scenario, runs: &[&Run], style: Style) -> String {
     let outline = Outline::of(scenario);
     let mut text = comparison(&columns(&outline, runs), style);
@@ -33,7 +33,7 @@ pub fn table(scenario: &Scenario, runs: &[&Run], style: Style) -> String {
     text + &remarks(runs)
 }
 
-/// The notes of theory on its equilibria, one per line, each once.
+/// Returns the notes of theory on its equilibria, one per line, each once.
 pub fn remarks(runs: &[&Run]) -> String {
     let theory = runs.iter().filter(|r| r.manifest.engine == Engine::Theory);
     let mut lines: Vec<&str> = Vec::new();
@@ -45,7 +45,7 @@ pub fn remarks(runs: &[&Run]) -> String {
     lines.iter().map(|line| format!("{line}\n")).collect()
 }
 
-/// Completion times; nothing where there are no transfers.
+/// Returns the completion times, or nothing if there are no transfers.
 fn transfers_table(rows: &[TransferRow], style: Style) -> String {
     if rows.is_empty() {
         return String::new();
@@ -60,8 +60,8 @@ fn transfers_table(rows: &[TransferRow], style: Style) -> String {
     finish(table) + "\n"
 }
 
-/// Rows for any columns, matched by name, such as run directories. The first column is
-/// the reference.
+/// Returns rows for any columns, such as run directories, matched by name. The first column is the
+/// reference.
 pub fn comparison(columns: &[Column], style: Style) -> String {
     let rows = rows(columns);
     if columns.is_empty() || rows.is_empty() {
@@ -71,7 +71,7 @@ pub fn comparison(columns: &[Column], style: Style) -> String {
     let mut table = new_table(style);
     let mut header = vec!["flow or link".to_string(), "metric".into()];
     header.extend(columns.iter().map(|c| match c.label.rsplit_once(": ") {
-        // Directory over engine.
+        // The directory is over the engine.
         Some((of, engine)) => format!("{}\n{}", show::clean(of, 24), show::clean(engine, 24)),
         None => show::clean(&c.label, 24),
     }));
@@ -115,7 +115,7 @@ pub fn comparison(columns: &[Column], style: Style) -> String {
     paint(text, style)
 }
 
-/// The expectations and the measured figures, with a verdict in one line at the end.
+/// Returns the expectations and the measured figures, with a verdict in one line at the end.
 pub fn checks_table(checks: &[Check], style: Style) -> String {
     if checks.is_empty() {
         return "The scenario expects nothing of these engines.\n".into();
@@ -159,7 +159,7 @@ pub fn checks_table(checks: &[Check], style: Style) -> String {
     paint(text, style)
 }
 
-/// What the marks mean that stand in a table, where they are not all the same good news.
+/// Returns the meaning of the marks in a table, unless all of them are "met".
 fn signs(checks: &[Check], style: Style) -> String {
     let tally = Tally::of(checks.iter().map(|c| c.class));
     if tally.worst() == Class::Met {
@@ -171,7 +171,8 @@ fn signs(checks: &[Check], style: Style) -> String {
     format!("{}\n", meanings.join("; "))
 }
 
-/// Each check that is not met or not as recorded, and each reason once, after those that have it.
+/// Returns each check that is not met or not as recorded, and each reason once, after the checks
+/// that have it.
 fn failures(checks: &[Check], style: Style) -> String {
     let mut text = String::new();
     let because = |check: &Check| check.known.as_ref().map(|k| k.because.clone());
@@ -189,7 +190,7 @@ fn failures(checks: &[Check], style: Style) -> String {
     text
 }
 
-/// The verdict in one line: "✓ 12 of 12 expectations met".
+/// Returns the verdict in one line: "✓ 12 of 12 expectations met".
 pub(crate) fn verdict<'a>(expectations: impl Iterator<Item = &'a [Check]>, style: Style) -> String {
     let tally = Tally::of(expectations.map(|e| worst(e).class));
     let (mark, met) = (style.mark(tally.worst()), tally.count(Class::Met));
@@ -202,7 +203,7 @@ pub(crate) fn verdict<'a>(expectations: impl Iterator<Item = &'a [Check]>, style
     text
 }
 
-/// The deviation of a check, as text.
+/// Returns the deviation of a check, as text.
 pub(crate) fn error(check: &Check) -> String {
     match (check.target, check.error) {
         (Target::Range { .. }, Some(0.0)) => "within".into(),
@@ -263,9 +264,9 @@ fn align_right(table: &mut Table, range: std::ops::Range<usize>) {
     }
 }
 
-/// No column becomes narrower than its longest word, so that none is broken. Where there is no
-/// room for that, columns stand closer, words of the header may be broken, and then figures and
-/// their units part.
+/// Keeps every column at least as wide as its longest word, so that none is broken. If there is no
+/// room for that, columns stand closer, then words of the header may be broken, and then figures
+/// and their units may be separated.
 fn keep_words_whole(table: &mut Table) {
     let longest = |text: &str, figures: bool| {
         let figure = text.starts_with(|c: char| c.is_ascii_digit() || "+-".contains(c));
@@ -287,7 +288,7 @@ fn keep_words_whole(table: &mut Table) {
     let all = wider(widths(header, true), figures.clone());
     let [wide, close] = PADDING;
     let fits = |(widths, padding): &(Vec<u16>, u16)| {
-        // A space stands between columns beside the padding.
+        // There is a space between columns in addition to the padding.
         let all: u32 = widths.iter().map(|w| u32::from(w + padding + 1)).sum();
         table
             .width()
@@ -310,20 +311,20 @@ fn keep_words_whole(table: &mut Table) {
     }
 }
 
-/// The table as text, without the padding at the ends of lines.
+/// Returns the table as text, without the padding at the ends of lines.
 fn finish(mut table: Table) -> String {
     keep_words_whole(&mut table);
     let lines = table.lines().map(|l| l.trim_end().to_string());
     lines.collect::<Vec<_>>().join("\n")
 }
 
-/// Colours after the layout, so that codes take no room in it.
+/// Colours a table after the layout, so that codes take no room in it.
 fn paint(text: String, style: Style) -> String {
     if !style.colour {
         return text;
     }
     let mut text = text;
-    // "–" and "!" are ordinary characters, too, and stay as they are.
+    // "–" and "!" are ordinary characters, too, so they stay as they are.
     let marks = [
         (Class::Met.sign(), 32),
         (Class::Finding.sign(), 36),

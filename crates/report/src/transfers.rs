@@ -1,4 +1,4 @@
-//! Completion times, by group and size.
+//! Completion times of transfers, by group and size.
 
 use crate::compare::Outline;
 use crate::show;
@@ -6,7 +6,7 @@ use accord_record::{Run, Transfer};
 use accord_scenario::{Metric, MetricUnit, Window};
 use serde::Serialize;
 
-/// Upper bounds of the classes of sizes, in bytes.
+/// The upper bounds of the classes of sizes, in bytes, with their names.
 const CLASSES: [(f64, &str); 4] = [
     (10e3, "< 10 KB"),
     (100e3, "10–100 KB"),
@@ -25,23 +25,23 @@ pub struct TransferRow {
     pub sizes: &'static str,
     /// The number of transfers.
     pub count: usize,
-    /// Mean size in bytes.
+    /// The mean size in bytes.
     pub mean_size_bytes: f64,
-    /// Mean completion time in seconds.
+    /// The mean completion time in seconds.
     pub mean_s: f64,
-    /// Median completion time in seconds.
+    /// The median completion time in seconds.
     pub median_s: f64,
-    /// 95th percentile.
+    /// The 95th percentile of completion times in seconds.
     pub p95_s: f64,
-    /// 99th percentile.
+    /// The 99th percentile of completion times in seconds.
     pub p99_s: f64,
-    /// Of all sizes: transfers that had begun before the end of the window and were not done
-    /// at the end of the run.
+    /// The transfers that had begun before the end of the window and were not done at the end of
+    /// the run. It is in the row of all sizes only.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub unfinished: Option<usize>,
 }
 
-/// A row for each group and class of sizes that has transfers. Repetitions count together.
+/// Returns a row per group and class of sizes that has transfers. Repetitions count together.
 pub(crate) fn transfer_rows(outline: &Outline, runs: &[&Run]) -> Vec<TransferRow> {
     let window = outline.steady();
     let mut rows = Vec::new();
@@ -77,7 +77,7 @@ pub(crate) fn transfer_rows(outline: &Outline, runs: &[&Run]) -> Vec<TransferRow
             let classes: Vec<_> = (CLASSES.into_iter())
                 .filter_map(|(below, name)| row(name, std::mem::replace(&mut least, below), below))
                 .collect();
-            // One class is all there is.
+            // A single class needs no row of its own.
             rows.extend(classes.into_iter().filter(|_| own.len() > 1));
         }
     }
@@ -120,7 +120,7 @@ pub(crate) const HEADINGS: [&str; 8] = [
 ];
 
 impl TransferRow {
-    /// As text; the group's name is shown with the first of its rows only.
+    /// Returns the row as text. The group's name is shown in the first of its rows only.
     pub(crate) fn cells(&self, engines: bool) -> [String; 8] {
         let time = |t| show::quantity(t, MetricUnit::Seconds);
         let of = match (self.unfinished, engines) {

@@ -1,4 +1,4 @@
-//! Counts of verdicts, by class and by what is compared.
+//! Counts of verdicts, by class and by the two sides that are compared.
 
 use crate::check::Check;
 use crate::class::Class;
@@ -27,13 +27,14 @@ impl Tally {
         self.0.iter().sum()
     }
 
-    /// The worst class that there is.
+    /// Returns the worst class that occurs.
     pub fn worst(&self) -> Class {
         let found = Class::ALL.into_iter().rfind(|c| self.count(*c) > 0);
         found.unwrap_or(Class::Met)
     }
 
-    /// The verdicts that are not met, each with its mark: "◇ 2, ✗ 1"; empty without any.
+    /// Returns the verdicts that are not met, each with its mark: "◇ 2, ✗ 1". It is empty without
+    /// any.
     pub fn failures(&self, style: Style) -> String {
         let failures = Class::ALL
             .into_iter()
@@ -47,21 +48,21 @@ impl Tally {
 /// The two sides of a check.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Kind {
-    /// Packets, simulated or live, against what a paper says.
+    /// Packets, simulated or live, against a claim of a paper.
     Paper,
     /// Packets against a model.
     Theory,
-    /// Packets against what we expect.
+    /// Packets against our expectation.
     Ours,
-    /// Theory or the fluid against a model, ours or the paper's.
+    /// Theory or the fluid against a model, whether ours or the paper's.
     Models,
 }
 
 impl Kind {
-    /// All of them.
+    /// All kinds.
     pub const ALL: [Kind; 4] = [Kind::Paper, Kind::Theory, Kind::Ours, Kind::Models];
 
-    /// The two sides that a check of `engine` and `claim` compares.
+    /// Returns the two sides that a check of `engine` and `claim` compares.
     pub const fn of(engine: Engine, claim: Claim) -> Kind {
         match (engine, claim) {
             (Engine::Theory | Engine::Fluid, _) => Kind::Models,
@@ -71,7 +72,7 @@ impl Kind {
         }
     }
 
-    /// In words.
+    /// Returns the kind in words.
     pub const fn text(self) -> &'static str {
         match self {
             Kind::Paper => "compare packets with a paper",
@@ -82,8 +83,8 @@ impl Kind {
     }
 }
 
-/// The counts of several experiments, in lines. Each is given by its checks: their kinds and
-/// classes.
+/// Returns the counts of several experiments, in lines. Each experiment is given by the kinds and
+/// classes of its checks.
 pub fn totals<'a>(experiments: impl IntoIterator<Item = &'a [(Kind, Class)]>) -> Vec<String> {
     let experiments: Vec<_> = experiments.into_iter().collect();
     let of = |e: &&[(Kind, Class)]| Tally::of(e.iter().map(|(_, class)| *class)).worst();
@@ -119,7 +120,7 @@ pub fn totals<'a>(experiments: impl IntoIterator<Item = &'a [(Kind, Class)]>) ->
     ]
 }
 
-/// The kinds and classes of checks, for [`totals`].
+/// Returns the kinds and classes of checks, for [`totals`].
 pub fn kinds(checks: &[Check]) -> impl Iterator<Item = (Kind, Class)> {
     let of = |c: &Check| (Kind::of(c.engine, c.claim), c.class);
     checks.iter().map(of)

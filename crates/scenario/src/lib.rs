@@ -2,7 +2,7 @@
 //!
 //! A [`Scenario`] is what every engine runs. Each name in it is resolved, each quantity has its
 //! unit and each default is filled in. `accord-language` reads one from a file, and a program can
-//! make one by itself. [`print`] writes a scenario as text, and the hash of that text identifies
+//! make one by itself. [`print()`] writes a scenario as text, and the hash of that text identifies
 //! the scenario. [`State`] is the network between two events. A [`Metric`] is a quantity that
 //! engines record and that expectations are about.
 

@@ -5,19 +5,21 @@
 //! network does. It needs too many steps to be the method here.
 //!
 //! 1. *Warm-up*: p ← p·(y/c)^α, some times, where α is the smallest of the link's flows (1 if not
-//!    α-fair). On a link alone this meets c at once. If all demands are `Log` this is the EM iteration
-//!    of a mixture, which keeps c·p = W and never raises D. Otherwise it is just a good guess.
-//! 2. *Active set* (Bertsekas' two-metric projection): a link with capacity to spare is pinned to price
-//!    zero if a scaled gradient step would take its price there. Likewise an overloaded link is pinned
-//!    to its highest price. The other links move by Newton.
+//!    α-fair). On a link alone this meets c at once. If all demands are `Log` this is the EM
+//!    iteration of a mixture, which keeps c·p = W and never raises D. Otherwise it is just a good
+//!    guess.
+//! 2. *Active set* (Bertsekas' two-metric projection): a link with capacity to spare is pinned to
+//!    price zero if a scaled gradient step would take its price there. Likewise an overloaded link
+//!    is pinned to its highest price. The other links move by Newton.
 //! 3. *Direction*: (R·X·Rᵀ + λ·diag)·d = y − c on the other links, with X = diag(−dx/dq), which is
-//!    diag(x²/w) for `Log`. Conjugate gradients solve it as exactly as the residual deserves. At the
-//!    kinks of a demand X takes one of the slopes beside it (semismooth Newton).
-//! 4. *Line search* along the projection of p + α·d on the bounds of p, on the difference of D. If the
-//!    full step fails, the links that it would take outside are pinned, too, and the direction of the
-//!    others is corrected for them. Nearly redundant links need this. Only then is the step shortened.
-//! 5. *Polish*: two steps of the warm-up while some link is overloaded by more than 1 %. They mend at
-//!    once the few short routes whose price the quadratic model has very wrong.
+//!    diag(x²/w) for `Log`. Conjugate gradients solve it as exactly as the residual deserves. At
+//!    the kinks of a demand X takes one of the slopes beside it (semismooth Newton).
+//! 4. *Line search* along the projection of p + α·d on the bounds of p, on the difference of D. If
+//!    the full step fails, the links that it would take outside are pinned, too, and the direction
+//!    of the others is corrected for them. Nearly redundant links need this. Only then is the step
+//!    shortened.
+//! 5. *Polish*: two steps of the warm-up while some link is overloaded by more than 1 %. They mend
+//!    at once the few short routes whose price the quadratic model has very wrong.
 //! 6. *Single links*: [`sweep`], if that ends without a solution and a demand is stiff (α > 1).
 //!
 //! The solver stops when [`Certificate::worst`] of the original problem is within the tolerance.

@@ -9,7 +9,6 @@ pub enum Status {
     /// there is while another flow needs some of it.
     ///
     /// The rates are then those that the flows insist on, and the prices are zero.
-    /// The rates are then those that the flows insist on, and the prices zero.
     Infeasible {
         /// The link that is oversubscribed by the largest factor.
         link: usize,

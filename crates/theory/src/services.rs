@@ -26,7 +26,6 @@ type Overflow = (Vec<LinkId>, Vec<Held>);
 ///
 /// # Errors
 /// Fails as [`run`](crate::run) does.
-/// As [`run`](crate::run).
 pub fn unmet_contracts(
     scenario: &Scenario,
     observer: &mut dyn Observer,

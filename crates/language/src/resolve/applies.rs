@@ -1,4 +1,4 @@
-//! To which engines and points of a sweep something applies.
+//! The engines and points of a sweep that something applies to.
 
 use super::super::error::{Problem, Span, quote};
 use super::super::read;
@@ -7,8 +7,8 @@ use super::super::tree::{Data, Value};
 use super::Context;
 use accord_scenario::Engine;
 
-/// Whether this point is one that `points` lists: values of sweeps. All are, where nothing is
-/// given.
+/// Returns whether `points`, a table of values of sweeps, lists this point. Every point is listed
+/// if nothing is given.
 pub(super) fn listed(points: Option<&Value>, context: &Context<'_>) -> Result<bool, Problem> {
     let Some(table) = points.and_then(Value::table) else {
         return Ok(true);
@@ -27,7 +27,7 @@ pub(super) fn listed(points: Option<&Value>, context: &Context<'_>) -> Result<bo
     Ok(applies)
 }
 
-/// One label of a sweep, or a list of them.
+/// Returns one label of a sweep, or a list of them, as a list.
 pub(super) fn labels(value: &Value) -> Vec<&Value> {
     match &value.data {
         Data::List(list) => list.iter().collect(),
@@ -35,13 +35,13 @@ pub(super) fn labels(value: &Value) -> Vec<&Value> {
     }
 }
 
-/// The complaint that there is no such sweep.
+/// Returns the problem that there is no such sweep.
 pub(super) fn no_sweep(span: Span, name: &str, context: &Context<'_>) -> Problem {
     Problem::new(span, format!("there is no sweep {}", quote(name)))
         .known(name, context.axes.iter().map(|a| a.name.as_str()))
 }
 
-/// One engine, or a list of them.
+/// Reads one engine, or a list of them.
 pub(super) fn engines(value: &Value) -> Result<Vec<Engine>, Problem> {
     match &value.data {
         Data::List(list) => list.iter().map(engine).collect(),

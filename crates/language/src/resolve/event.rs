@@ -1,4 +1,4 @@
-//! What changes during the run.
+//! Events: changes during the run.
 
 use super::super::error::{Problem, Problems, quote};
 use super::super::keys;
@@ -134,7 +134,7 @@ fn change_link(
     Ok(())
 }
 
-/// The flows that `value` names: a group or one flow.
+/// Returns the flows that `value` names: those of a group, or one flow.
 pub(super) fn flows(
     value: &Value,
     network: &Network,

@@ -1,4 +1,4 @@
-//! What should come out.
+//! Expectations.
 
 use super::super::error::{Problem, Problems, quote};
 use super::super::figure;
@@ -40,7 +40,7 @@ pub(super) fn resolve(
         let reader = Reader::new(&keys::EXPECT, table, value.span);
         let expectations = expectations(&reader, context, network, scenario);
         for mut expectation in problems.keep(expectations).unwrap_or_default() {
-            // One name for the same expectation of several engines.
+            // The same expectation of several engines has one name.
             let engine = expectation.engine;
             let taken = |name: &str| names.contains(&(name.to_string(), engine));
             if taken(&expectation.name) {
@@ -58,7 +58,7 @@ pub(super) fn resolve(
     }
 }
 
-/// One for each engine; none if it is not expected at this point.
+/// Returns one expectation per engine, or none if nothing is expected at this point.
 fn expectations(
     reader: &Reader<'_>,
     context: &Context<'_>,
@@ -143,12 +143,13 @@ fn expectations(
         .collect()
 }
 
-/// Whether this point is one that `when` lists.
+/// Returns whether `when` lists this point.
 fn applies(reader: &Reader<'_>, context: &Context<'_>) -> Result<bool, Problem> {
     listed(reader.given("when"), context)
 }
 
-/// Whose claim it is: as the file says, or as it follows from what is compared.
+/// Returns the author of the claim: the one that the file names, or the one that follows from what
+/// is compared.
 fn claim(reader: &Reader<'_>, paper: &str, target: Target) -> Result<Claim, Problem> {
     if let Some(value) = reader.given("claim") {
         return fails::word(value, &Claim::NAMES);
@@ -210,7 +211,7 @@ fn subject(
     })
 }
 
-/// An aggregate at a link: "bottleneck.udp".
+/// Reads an aggregate at a link: "bottleneck.udp".
 fn aggregate(
     of: &Value,
     metric: Metric,
@@ -324,7 +325,7 @@ fn target(
     }
 }
 
-/// The value that holds at this point, out of a table of them by the values of a sweep.
+/// Returns the value that applies at this point, out of a table of values by the labels of a sweep.
 fn at_point<'a>(
     reader: &Reader<'_>,
     value: &'a Value,

@@ -1,4 +1,4 @@
-//! What is known to fail.
+//! Known failures of expectations.
 
 use super::super::error::{Problem, Span, quote};
 use super::super::figure;
@@ -11,12 +11,12 @@ use super::applies::{engines, labels, listed, no_sweep};
 use accord_scenario::{Cause, KnownFailure, Measured};
 use accord_scenario::{Engine, Metric};
 
-/// The known failures of an expectation that hold at this point.
+/// The known failures of an expectation that apply at this point.
 #[derive(Default)]
 pub(super) struct Failures(Vec<(Engine, KnownFailure)>);
 
 impl Failures {
-    /// What `fails` of the expectation `reader` says, which `judged` engines evaluate.
+    /// Reads `fails` of the expectation `reader`, which `judged` engines evaluate.
     pub fn read(
         reader: &Reader<'_>,
         context: &Context<'_>,
@@ -61,14 +61,14 @@ impl Failures {
         Ok(found)
     }
 
-    /// The one of `engine`.
+    /// Returns the known failure of `engine`.
     pub fn of(&self, engine: Engine) -> Option<KnownFailure> {
         let found = self.0.iter().find(|(e, _)| *e == engine);
         found.map(|(_, known)| known.clone())
     }
 }
 
-/// What is given for one of `names`.
+/// Returns the item of `names` that the value names.
 pub(super) fn word<T: Copy>(value: &Value, names: &[(&'static str, T)]) -> Result<T, Problem> {
     let words: Vec<_> = names.iter().map(|(word, _)| *word).collect();
     let word = read::choice(value, &words)?;
@@ -76,7 +76,7 @@ pub(super) fn word<T: Copy>(value: &Value, names: &[(&'static str, T)]) -> Resul
     Ok(found.expect("it is one of the words").1)
 }
 
-/// The known failure that `entry` tells of, if this point is one of those where it holds.
+/// Reads the known failure in `entry`. Returns `None` if it does not apply at this point.
 fn known(
     expectation: &Reader<'_>,
     entry: &Reader<'_>,
@@ -115,7 +115,8 @@ fn known(
         _ => Some(measured),
     };
     let band = entry.get("band", read::tolerance)?;
-    // Read even where it does not hold, so that a mistake is told at whatever point.
+    // The value is read even if the failure does not apply here, so that a mistake is found at any
+    // point.
     let value = value.map(|v| figure::read(v, metric, plain)).transpose()?;
     Ok(value.filter(|_| here).map(|value| KnownFailure {
         why,
@@ -124,7 +125,7 @@ fn known(
     }))
 }
 
-/// The value that holds at this point, out of a table of those that were measured.
+/// Returns the value that applies at this point, out of a table of those that were measured.
 fn by<'a>(
     expectation: &Reader<'_>,
     entry: &Reader<'_>,
@@ -158,7 +159,7 @@ fn by<'a>(
     Ok(values.get(here))
 }
 
-/// Refuses a label of a sweep that `when` leaves out: nothing is expected there.
+/// Refuses a label of a sweep that `when` leaves out, because nothing is expected there.
 fn within(when: Option<&Table>, sweep: &str, label: &str, span: Span) -> Result<(), Problem> {
     let Some(expected) = when.and_then(|t| t.get(sweep)) else {
         return Ok(());
@@ -171,7 +172,7 @@ fn within(when: Option<&Table>, sweep: &str, label: &str, span: Span) -> Result<
     Err(Problem::new(span, message).hint(format!("`when` has: {}", expected.join(", "))))
 }
 
-/// The engines whose failure it is.
+/// Returns the engines that the failure is of.
 fn failing(entry: &Reader<'_>, judged: &[Engine]) -> Result<Vec<Engine>, Problem> {
     let Some(given) = entry.given("engine") else {
         return Ok(judged.to_vec());

@@ -1,4 +1,4 @@
-//! Groups of flows, with the hosts that they bring along.
+//! Groups of flows, with the hosts that they attach.
 
 mod path;
 mod stream;
@@ -23,7 +23,7 @@ use accord_traffic::PacketSizes;
 use accord_units::{Bytes, Duration, Rate, Time};
 use stream::Stream;
 
-/// What flows of a group have in common.
+/// The properties that flows of a group share.
 struct Spec {
     span: Span,
     controller: Values,
@@ -39,7 +39,7 @@ struct Spec {
     sizes: Option<PacketSizes>,
     ack: Bytes,
     control: Bytes,
-    /// As it is given, and where; `None` for "auto".
+    /// The processing time as given. It is `None` for "auto".
     processing: Option<Duration>,
     processing_span: Span,
     stream: Stream,
@@ -47,10 +47,10 @@ struct Spec {
     egress: Option<Attachment>,
 }
 
-/// Hosts for a group's flows.
+/// The hosts for a group's flows.
 struct Attachment {
     ports: Duplex,
-    /// How many hosts the flows share; `None` where each has its own.
+    /// The number of hosts that the flows share. It is `None` if each flow has its own.
     hosts: Option<usize>,
 }
 
@@ -61,7 +61,7 @@ enum End {
     Sink,
 }
 
-/// The nodes of a flow's path, without the hosts that it brings along.
+/// The nodes of a flow's path, without the hosts that it attaches.
 struct Way {
     forward: Vec<NodeId>,
     reverse: Option<Vec<NodeId>>,
@@ -72,9 +72,9 @@ struct Flows<'a> {
     network: &'a mut Network,
     scenario: &'a mut Scenario,
     routes: Routes,
-    /// Hosts that the flows of the latest group share, by [`End`].
+    /// The hosts that the flows of the latest group share, by [`End`].
     shared: [Vec<NodeId>; 2],
-    /// Links on all paths so far.
+    /// The number of links on all paths so far.
     hops: usize,
 }
 
@@ -135,7 +135,7 @@ impl Flows<'_> {
         Ok(())
     }
 
-    /// The flows of a group.
+    /// Adds the flows of a group.
     fn members(
         &mut self,
         entry: &Entry,
@@ -148,7 +148,7 @@ impl Flows<'_> {
             _ => format!("{}.{}", entry.key, i + 1),
         };
         if let Some(each) = reader.given("each") {
-            // What the group says is read again for each of them.
+            // The keys of the group are read again for each flow.
             let shared = table.entries.iter().filter(|e| e.key != "each");
             let weight: usize = shared.map(|e| e.value.weight()).sum();
             if count.saturating_mul(weight) > limits::READS {
@@ -184,7 +184,7 @@ impl Flows<'_> {
         }
     }
 
-    /// The number of flows in a group.
+    /// Returns the number of flows in a group.
     fn size(&self, reader: &Reader<'_>, hops: Option<usize>) -> Result<usize, Problem> {
         let count = reader.opt("count", |v| read::whole(v, 1, limits::FLOWS as u64))?;
         let size = match (count, reader.given("each")) {
@@ -208,7 +208,7 @@ impl Flows<'_> {
         Ok(size)
     }
 
-    /// Refuses what would not fit before it is made: `count` flows over so many nodes.
+    /// Refuses flows that would not fit before they are made: `count` flows over so many nodes.
     fn room(&self, spec: &Spec, count: usize, nodes: usize) -> Result<(), Problem> {
         let both = || spec.access.iter().chain(&spec.egress);
         let hosts = both().count();
@@ -229,7 +229,7 @@ impl Flows<'_> {
         Ok(())
     }
 
-    /// The number of links that `each_hop` means, where it is set.
+    /// Returns the number of links that `each_hop` means, if it is set.
     fn hops_of(&self, reader: &Reader<'_>) -> Result<Option<usize>, Problem> {
         if !reader.get("each_hop", read::flag)? {
             return Ok(None);
@@ -258,7 +258,7 @@ impl Flows<'_> {
         }
     }
 
-    /// The index of the aggregate that `value` names.
+    /// Returns the index of the aggregate that `value` names.
     fn aggregate(&mut self, reader: &Reader<'_>) -> Result<usize, Problem> {
         let name = reader.get("aggregate", |v| read::name(v, false).map(str::to_string))?;
         let names = &mut self.scenario.aggregates;
@@ -407,7 +407,7 @@ impl Flows<'_> {
     }
 }
 
-/// What a group says of a service and what its flow says are one.
+/// Reads the service of a flow, of which parts may be the group's and parts the flow's.
 fn service(reader: &Reader<'_>) -> Result<Service, Problem> {
     let Some(reader) = reader.table("service", &keys::SERVICES) else {
         return Ok(Service::default());

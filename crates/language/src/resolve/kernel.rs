@@ -1,4 +1,4 @@
-//! Flows that are the operating system's TCP where packets are real.
+//! Flows that run on the operating system's TCP in the live engine.
 
 use super::super::error::{Problem, quote};
 use super::super::read::{self, Reader};
@@ -7,13 +7,13 @@ use accord_family::Values;
 use accord_traffic::Demand;
 use accord_units::Bytes;
 
-/// Length of a name that the kernel can have (TCP_CA_NAME_MAX, with a zero at the end).
+/// The longest name that the kernel allows (TCP_CA_NAME_MAX less the final zero), in bytes.
 const NAME: usize = 15;
-/// Sizes of packets that a connection can have: from what every host takes [RFC 791 §3.2] to what
-/// fits into a UDP datagram with the header of the wire format.
+/// The least and the largest size of a connection's packets: the size that every host takes
+/// [RFC 791 §3.2], and the size that fits into a UDP datagram with the header of the wire format.
 const PACKET: [Bytes; 2] = [Bytes::new(576), Bytes::new(65_000)];
 
-/// The congestion control that is asked for.
+/// Reads the congestion control that is asked for.
 pub(super) fn name(reader: &Reader<'_>) -> Result<Option<String>, Problem> {
     reader.opt("kernel", |value| match read::name(value, false)? {
         name if name.len() > NAME || !name.is_ascii() => {
@@ -25,8 +25,8 @@ pub(super) fn name(reader: &Reader<'_>) -> Result<Option<String>, Problem> {
     })
 }
 
-/// The model of a congestion control of the kernel, which stands in for it where nothing else is
-/// said.
+/// Returns the model of a congestion control of the kernel. It stands in for the kernel's if no
+/// other controller is given.
 pub(super) fn model(
     name: &str,
     reader: &Reader<'_>,
@@ -44,7 +44,7 @@ pub(super) fn model(
     })
 }
 
-/// Refuses what a connection of the kernel cannot be asked.
+/// Refuses requests that a connection of the kernel cannot fulfil.
 pub(super) fn check(reader: &Reader<'_>, demand: Demand, packet: Bytes) -> Result<(), Problem> {
     let at = |key| reader.given(key).map_or(reader.span, |v| v.span);
     if reader.given("service").is_some() {

@@ -1,5 +1,5 @@
-//! From a checked tree to the network model: names become indices, defaults are filled
-//! in, chances are drawn.
+//! From a checked tree to the network model: names become indices, defaults are filled in, and
+//! random choices are made.
 
 mod applies;
 mod event;
@@ -24,21 +24,21 @@ use accord_scenario::{Fluid, LinkModel, Scenario};
 use accord_units::{Duration, Time};
 use network::Network;
 
-/// What a point of a file is resolved with, besides the file.
+/// The context in which a point of a file is resolved.
 pub(crate) struct Context<'a> {
     pub catalogue: &'a Catalogue,
-    /// The name that the file's name suggests.
+    /// The id that the file's name suggests.
     pub id: &'a str,
-    /// Instead of the file's own.
+    /// The seed to use instead of the file's own.
     pub seed: Option<u64>,
-    /// The sweeps ...
+    /// The sweeps of the file.
     pub axes: &'a [Axis],
-    /// ... and which value each has here.
+    /// The index of the value that each sweep has at this point.
     pub chosen: &'a [usize],
 }
 
 impl Context<'_> {
-    /// The label that a sweep has at this point, with the sweep.
+    /// Returns a sweep and the label that it has at this point.
     fn label(&self, sweep: &str) -> Option<(&Axis, &str)> {
         let i = self.axes.iter().position(|a| a.name == sweep)?;
         let axis = &self.axes[i];
@@ -46,7 +46,7 @@ impl Context<'_> {
     }
 }
 
-/// Resolves a tree whose form has been checked. `None` if there are problems.
+/// Resolves a tree whose form has been checked. Returns `None` if there are problems.
 pub(crate) fn resolve(
     tree: &Table,
     context: &Context<'_>,
@@ -89,7 +89,7 @@ fn list(value: Option<&Value>) -> &[Value] {
     value.and_then(Value::list).unwrap_or_default()
 }
 
-/// All that does not concern the network.
+/// Reads the keys that are not about the network.
 fn head(file: &Reader<'_>, context: &Context<'_>) -> Result<Scenario, Problem> {
     let duration = file.get("duration", read::span)?;
     let text = |key| {
@@ -165,7 +165,7 @@ fn sample(file: &Reader<'_>, duration: Duration) -> Result<Duration, Problem> {
     Ok(sample)
 }
 
-/// The largest of 1, 2, 5 × 10^n that gives a thousand samples or more.
+/// Returns the largest of 1, 2, 5 × 10^n that gives a thousand samples or more.
 fn default_sample(duration: Duration) -> Duration {
     let most = (duration.as_ps() / 1000).max(1);
     let decade = 10u64.pow(most.ilog10());
@@ -177,7 +177,7 @@ fn default_sample(duration: Duration) -> Duration {
     Duration::from_ps(step * decade)
 }
 
-/// A window of a run that ends at `end`.
+/// Reads a window of a run that ends at `end`.
 fn window(value: &Value, end: Time) -> Result<Window, Problem> {
     let (start, stop) = read::interval(value, false)?;
     if stop > end {

@@ -13,28 +13,28 @@ use accord_scenario::{Limit, Link, LinkId, Node, NodeId, Queue, Scenario};
 use accord_units::{Bytes, Duration, Size, Time};
 use std::collections::BTreeMap;
 
-/// The network while it is made. Each duplex link is two directed ones, forward at an
-/// even index and reverse at the next.
+/// The network while it is made. Each duplex link is two directed ones: forward at an even index,
+/// and reverse at the next.
 #[derive(Debug, Default)]
 pub(super) struct Network {
     pub nodes: Vec<Node>,
     pub links: Vec<Link>,
-    /// The limits of the links' queues, resolved when the flows are known, and the places of
-    /// the queues.
+    /// The limits of the links' queues, with the places of the queues. They are resolved when the
+    /// flows are known.
     limits: Vec<(RawLimit, Span)>,
-    /// Aggregates that all queues together tell apart.
+    /// The number of aggregates that all queues together distinguish.
     aggregates: usize,
     node_index: BTreeMap<String, NodeId>,
     link_index: BTreeMap<String, LinkId>,
     pairs: BTreeMap<(NodeId, NodeId), LinkId>,
-    /// Forward links of the parking lot, in order.
+    /// The forward links of the parking lot, in order.
     pub hops: Vec<LinkId>,
-    /// Indices of groups of flows, by name.
+    /// The indices of groups of flows, by name.
     pub groups: BTreeMap<String, usize>,
 }
 
 impl Network {
-    /// Makes all that the file declares: nodes, then templates, then links.
+    /// Makes the network that the file declares: nodes, then templates, then links.
     pub fn declare(
         &mut self,
         file: &Reader<'_>,
@@ -159,7 +159,7 @@ impl Network {
         Ok(id)
     }
 
-    /// Adds both directions of a link: the `i`-th of those that `ports` describes.
+    /// Adds both directions of a link, which is the `i`-th of those that `ports` describes.
     pub fn duplex(
         &mut self,
         name: &str,
@@ -237,7 +237,7 @@ impl Network {
         Err(Problem::new(span, message))
     }
 
-    /// The node that `value` names.
+    /// Returns the node that `value` names.
     pub fn find_node(&self, value: &Value) -> Result<NodeId, Problem> {
         let name = read::name(value, true)?;
         self.node_index.get(name).copied().ok_or_else(|| {
@@ -246,7 +246,7 @@ impl Network {
         })
     }
 
-    /// The directed link that `value` names.
+    /// Returns the directed link that `value` names.
     pub fn find_link(&self, value: &Value) -> Result<LinkId, Problem> {
         let name = read::name(value, true)?;
         self.link_index.get(name).copied().ok_or_else(|| {
@@ -256,13 +256,13 @@ impl Network {
         })
     }
 
-    /// The directed link between two nodes, if they are neighbours.
+    /// Returns the directed link between two nodes, if they are neighbours.
     pub fn between(&self, from: NodeId, to: NodeId) -> Option<LinkId> {
         self.pairs.get(&(from, to)).copied()
     }
 
-    /// Hands nodes and links over to the scenario, which has its flows, and resolves the
-    /// limits of the queues and the aggregates that their disciplines tell apart.
+    /// Gives nodes and links to the scenario, which has its flows. Resolves the limits of the
+    /// queues and the aggregates that their disciplines distinguish.
     pub fn finish(&mut self, scenario: &mut Scenario, problems: &mut Problems) {
         scenario.nodes = std::mem::take(&mut self.nodes);
         scenario.links = std::mem::take(&mut self.links);
@@ -318,7 +318,7 @@ fn arrange_aggregates(
         let known = names.iter().map(String::as_str);
         return Err(Problem::new(span, message).hint(hint).known(&name, known));
     }
-    // What must hold between them can only be seen now.
+    // Relations between aggregates can be checked only now.
     (discipline.family().check)(discipline).map_err(|message| Problem::new(span, message))
 }
 
@@ -337,7 +337,7 @@ fn keeps_its_ends(entry: &Entry) -> Result<(), Problem> {
     }
 }
 
-/// The ports of a template's link that has a table of its own.
+/// Reads the ports of a template's link that has a table of its own.
 fn own(
     table: &Table,
     span: Span,

@@ -1,4 +1,4 @@
-//! Ports: what feeds one direction of a link.
+//! Ports of links, one for each direction.
 
 use super::super::error::{Problem, Problems, Span};
 use super::super::family::DISCIPLINE;
@@ -10,27 +10,27 @@ use accord_traffic::{Purpose, stream};
 use accord_units::{Duration, Rate};
 use rand_xoshiro::rand_core::Rng;
 
-/// Where a link of the network has no limit of its own.
+/// The limit of the queue of a network link without a limit of its own.
 pub(super) const LINK_LIMIT: RawLimit = RawLimit::Product(1.0);
-/// Where a link that attaches a host has no limit of its own.
+/// The limit of the queue of an attachment without a limit of its own.
 pub(super) const ATTACHMENT_LIMIT: RawLimit = RawLimit::Unlimited;
 
-/// What a file says of the ports of some links.
+/// The ports of one or more links, as a file describes them.
 #[derive(Clone, Debug)]
 pub(super) struct Ports {
     rate: Varied<Rate>,
     delay: Varied<Duration>,
-    /// One queue, or several to draw from.
+    /// The queue, or several to draw from.
     queues: Vec<RawQueue>,
-    /// Draws by this seed instead of the scenario's, so that the network stays the same
-    /// when a run is repeated with other seeds.
+    /// The seed of the draw, instead of the scenario's. With it the network stays the same when a
+    /// run is repeated with other seeds.
     draw: Option<u64>,
     loss: f64,
     control_loss: f64,
     control_priority: bool,
 }
 
-/// Both directions.
+/// The ports of both directions.
 #[derive(Clone, Debug)]
 pub(super) struct Duplex {
     pub forward: Ports,
@@ -56,7 +56,7 @@ pub(super) struct Port {
 }
 
 impl Duplex {
-    /// Reads both directions; `count` links share them.
+    /// Reads the ports of both directions, which `count` links share.
     pub fn read(
         reader: &Reader<'_>,
         default: RawLimit,
@@ -103,7 +103,7 @@ impl Ports {
         })
     }
 
-    /// The port of the `i`-th link, which has the index `link` in the scenario.
+    /// Returns the port of the `i`-th link, which has the index `link` in the scenario.
     pub fn port(&self, i: usize, link: usize, seed: u64) -> Port {
         let seed = self.draw.unwrap_or(seed);
         let drawn = match self.queues.len() {
@@ -129,15 +129,15 @@ pub(super) fn seed(value: &Value) -> Result<u64, Problem> {
 /// A quantity that may differ from flow to flow.
 #[derive(Clone, Debug)]
 enum Varied<T> {
-    /// These go round.
+    /// Values that are used in turn.
     List(Vec<T>),
-    /// So many at even steps from the first to the last.
+    /// A number of values at even steps from the first to the last.
     Spread(T, T, usize),
 }
 
 /// A quantity that has values between two others.
 trait Between: Copy {
-    /// The value at `share`, from 0 to 1, of the way.
+    /// Returns the value at `share`, from 0 to 1, of the way.
     fn between(from: Self, to: Self, share: f64) -> Self;
 }
 

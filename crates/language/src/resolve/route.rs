@@ -8,18 +8,18 @@ use accord_scenario::{LinkId, NodeId};
 use std::cmp::Reverse;
 use std::collections::{BTreeSet, BinaryHeap};
 
-/// Total propagation delay in picoseconds, then number of links.
+/// The total propagation delay in picoseconds, and then the number of links.
 type Cost = (u64, u32);
 
-/// Finds shortest paths: least propagation delay, then fewest links, then the nodes whose
-/// names come first.
+/// Finds shortest paths: those of least propagation delay, then of fewest links, then those whose
+/// nodes have the first names.
 #[derive(Debug)]
 pub(super) struct Routes {
     out: Vec<Vec<LinkId>>,
     into: Vec<Vec<LinkId>>,
-    /// Costs to the last destination asked for; groups often share theirs.
+    /// The costs to the last destination asked for. Groups often share theirs.
     last: Option<(NodeId, Vec<Option<Cost>>)>,
-    /// Links looked at so far.
+    /// The number of links examined so far.
     searched: usize,
 }
 
@@ -39,7 +39,7 @@ impl Routes {
         }
     }
 
-    /// The nodes of the shortest path.
+    /// Returns the nodes of the shortest path.
     pub fn shortest(
         &mut self,
         network: &Network,
@@ -80,7 +80,7 @@ impl Routes {
         Ok(path)
     }
 
-    /// The cost from every node to `to`, by Dijkstra's algorithm.
+    /// Returns the cost from every node to `to`, by Dijkstra's algorithm.
     fn costs(&mut self, network: &Network, to: NodeId) -> Vec<Option<Cost>> {
         let mut costs = vec![None; network.nodes.len()];
         let mut open = BinaryHeap::from([(Reverse((0u64, 0u32)), to)]);
@@ -103,7 +103,7 @@ impl Routes {
     }
 }
 
-/// The nodes that a file lists as a path.
+/// Returns the nodes that a file lists as a path.
 pub(super) fn listed(value: &Value, network: &Network) -> Result<Vec<NodeId>, Problem> {
     let list = value.list().unwrap_or_default();
     if list.is_empty() {
@@ -127,7 +127,7 @@ pub(super) fn listed(value: &Value, network: &Network) -> Result<Vec<NodeId>, Pr
     Ok(nodes)
 }
 
-/// The links between consecutive nodes, all of them neighbours.
+/// Returns the links between consecutive nodes, which have to be neighbours.
 pub(super) fn links(
     network: &Network,
     nodes: &[NodeId],

@@ -1,4 +1,4 @@
-//! What flows send, and when: starts, demands and sizes of packets, as a file gives them.
+//! The traffic of flows as a file gives it: starts, demands and sizes of packets.
 
 use super::super::error::{Problem, Span};
 use super::super::keys;
@@ -10,7 +10,7 @@ use accord_traffic::{Demand, Draw, LEAST_PACKET, PacketSizes, Purpose, Web, stre
 use accord_units::{Bytes, Time};
 use rand_xoshiro::rand_core::Rng;
 
-/// The size of a flow's packets, and the law of it where it is random.
+/// Reads the size of a flow's packets, and the law of the size if it is random.
 pub(super) fn packet(value: &Value) -> Result<(Bytes, Option<PacketSizes>), Problem> {
     let Data::Table(table) = &value.data else {
         return read::packet(value).map(|size| (size, None));
@@ -60,7 +60,7 @@ pub(super) fn packet(value: &Value) -> Result<(Bytes, Option<PacketSizes>), Prob
     Ok((Bytes::from_f64(law.mean()), Some(law)))
 }
 
-/// A start between the earliest and the latest.
+/// Draws a start between the earliest and the latest.
 pub(super) fn draw((earliest, latest): (Time, Time), seed: u64, flow: usize) -> Time {
     if earliest == latest {
         return earliest;
@@ -71,7 +71,7 @@ pub(super) fn draw((earliest, latest): (Time, Time), seed: u64, flow: usize) -> 
     earliest + accord_units::Duration::from_ps(offset as u64)
 }
 
-/// The earliest and the latest start.
+/// Reads the earliest and the latest start.
 pub(super) fn start(value: &Value) -> Result<(Time, Time), Problem> {
     match value.table() {
         Some(table) => match table.get("uniform") {
@@ -85,7 +85,7 @@ pub(super) fn start(value: &Value) -> Result<(Time, Time), Problem> {
     }
 }
 
-/// What a flow has to send.
+/// Reads the demand of a flow.
 pub(super) fn demand(value: &Value) -> Result<Demand, Problem> {
     let Data::Table(table) = &value.data else {
         return read::choice(value, &["greedy"]).map(|_| Demand::Greedy);
@@ -119,7 +119,7 @@ pub(super) fn demand(value: &Value) -> Result<Demand, Problem> {
 }
 
 fn web_user(reader: &Reader<'_>) -> Result<Web, Problem> {
-    // The table of keys has the bounds, and was checked against.
+    // The table of keys has the bounds, which have been checked.
     let number = |key| reader.get(key, |v| read::number(v, 0.0, f64::MAX));
     Ok(Web {
         body_mu: number("body_mu")?,
@@ -138,7 +138,7 @@ fn web_user(reader: &Reader<'_>) -> Result<Web, Problem> {
     })
 }
 
-/// A quantity, or a table with the law that it is drawn by.
+/// Reads a quantity, or a table with the law that it is drawn by.
 fn law<T>(
     value: &Value,
     (section, pareto): (&'static Section, &'static Section),

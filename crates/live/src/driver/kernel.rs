@@ -17,21 +17,21 @@ use std::net::Ipv4Addr;
 use std::os::fd::{AsFd, BorrowedFd};
 use std::sync::Arc;
 
-/// So many packets are taken from a device before others have their turn.
+/// The most packets that are taken from a device before other devices have their turn.
 const BATCH: usize = 256;
-/// So many things that are ready are looked at at a time.
+/// The most events that are taken at a time.
 const EVENTS: usize = 64;
 
-/// What can be ready, by flow.
+/// An event of a connection, with the index of its flow.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Ready {
-    /// The device of a source, or its socket has room.
+    /// The device of a source has a packet.
     SourceDevice(usize),
-    /// See above.
+    /// The socket of a source has room.
     SourceSocket(usize),
-    /// The device of a sink, or its socket has something to read.
+    /// The device of a sink has a packet.
     SinkDevice(usize),
-    /// See above.
+    /// The socket of a sink has something to read.
     SinkSocket(usize),
 }
 
@@ -57,7 +57,7 @@ impl Ready {
     }
 }
 
-/// Listens to all devices and sockets of a station's connections.
+/// The listener to all devices and sockets of a station's connections.
 #[derive(Clone, Debug)]
 pub struct Ear(Arc<Epoll>);
 
@@ -70,7 +70,7 @@ impl Ear {
         Ok(self.0.add(fd, EpollEvent::new(flags, ready.token()))?)
     }
 
-    /// What is ready now.
+    /// Returns the events that are ready now.
     fn ready(&self) -> Result<Vec<Ready>> {
         let mut events = [EpollEvent::empty(); EVENTS];
         let n = match self.0.wait(&mut events, EpollTimeout::ZERO) {
@@ -97,7 +97,7 @@ pub struct Kernel {
 }
 
 impl Kernel {
-    /// Takes the ends that are at these nodes; `None` where there are none.
+    /// Takes the ends that are at these nodes. Returns `None` if there are none.
     pub fn of(scenario: &Scenario, nodes: &[NodeId], ends: &mut [Ends]) -> Result<Option<Kernel>> {
         let mut kernel = Kernel {
             ear: Ear::new()?,
@@ -114,7 +114,8 @@ impl Kernel {
                     Ready::SourceDevice(flow),
                 )?;
                 if let Some(socket) = connection.socket() {
-                    // Once for each time that room comes to be: most of the time there is some.
+                    // The event is once per time that room becomes free. Most of the time there is
+                    // room.
                     let flags = EpollFlags::EPOLLOUT | EpollFlags::EPOLLET;
                     kernel
                         .ear
@@ -137,19 +138,19 @@ impl Kernel {
         Ok(any.then_some(kernel))
     }
 
-    /// What there is to listen to.
+    /// Returns the listener to these connections.
     pub fn ear(&self) -> Ear {
         self.ear.clone()
     }
 
-    /// The connections that broke, and why.
+    /// Returns the connections that broke, and the reasons.
     pub fn broken(&mut self) -> Vec<(usize, String)> {
         let sources = self.sources.iter_mut();
         let broken = sources.filter_map(|(flow, c)| Some((*flow, c.broken.take()?)));
         broken.collect()
     }
 
-    /// Tells the state of its connections in a sample of its station.
+    /// Fills the state of the connections into a sample of the station.
     pub fn fill_in(&mut self, part: &mut Part) {
         for (flow, reading) in &mut part.sources {
             if let Some(connection) = self.sources.get_mut(flow) {
@@ -158,7 +159,7 @@ impl Kernel {
         }
     }
 
-    /// Does what the station orders. Gives how many packets the kernel refused.
+    /// Carries out the station's orders. Returns the number of packets that the kernel refused.
     pub fn obey(&mut self, station: &mut Station) -> u64 {
         let mut refused = 0;
         for order in station.orders() {
@@ -182,7 +183,7 @@ impl Kernel {
         refused
     }
 
-    /// Gives a packet to the kernel at its end. Tells whether the kernel has taken it.
+    /// Gives a packet to the kernel at its end. Returns whether the kernel has taken it.
     fn deliver(&mut self, packet: &Packet, station: &mut Station) -> bool {
         let Ok((header, inner)) = wire::unwrap(&packet.datagram) else {
             return false;
@@ -202,8 +203,8 @@ impl Kernel {
         taken
     }
 
-    /// Lets the applications of connections write and read, and puts what the kernel has for the
-    /// other ends into the ports of the station.
+    /// Lets the applications of connections write and read. Puts the packets that the kernel has
+    /// for the other ends into the ports of the station.
     pub fn serve(&mut self, station: &mut Station, buffer: &mut [u8]) -> Result<()> {
         for ready in self.ear.ready()? {
             match ready {
@@ -234,7 +235,8 @@ impl Kernel {
     }
 }
 
-/// Puts what comes out of a device into the first port of its flow's way; 0 is there, 1 back.
+/// Puts the packets of a device into the first port of its flow's path. `way` is 0 there and 1
+/// back.
 fn send_on(
     station: &mut Station,
     (flow, way): (usize, usize),
@@ -246,7 +248,7 @@ fn send_on(
         let Some(length) = tun.receive(buffer)? else {
             break;
         };
-        // Whatever else the kernel may want to say is not of the connection.
+        // Other packets of the kernel do not belong to the connection.
         let of_it = ip::Packet::new(&buffer[..length])
             .filter(|p| p.sequence().is_some() && p.ends() == (ends.0.octets(), ends.1.octets()));
         if let Some(inner) = of_it {

@@ -3,20 +3,20 @@
 use std::path::{Path, PathBuf};
 use thiserror::Error;
 
-/// A run directory could not be written or read.
+/// The reason why a run directory could not be written or read.
 #[derive(Debug, Error)]
 pub enum FileError {
-    /// The operating system refused.
+    /// The operating system refused an operation.
     #[error("cannot {action} {}: {source}", path.display())]
     Io {
-        /// The operation that failed: "read", "write", ...
+        /// The operation: "read", "write", ...
         action: &'static str,
-        /// On what.
+        /// The path of the operation.
         path: PathBuf,
-        /// Why not.
+        /// The reason.
         source: std::io::Error,
     },
-    /// There is something else where a run directory should go.
+    /// The place of a run directory holds something else.
     #[error("{} exists and is not a run directory ({why}); choose another place", path.display())]
     Occupied {
         /// The place.
@@ -29,7 +29,7 @@ pub enum FileError {
     Broken {
         /// The file.
         path: PathBuf,
-        /// The fault.
+        /// The fault of the file.
         why: String,
     },
 }

@@ -1,7 +1,7 @@
 //! Runs that are kept as they are done, so that a command that was interrupted can go on.
 //!
-//! Beside the result directory `NAME` they are in `.NAME.resume`, one directory for each run:
-//! a manifest, the series, and a checksum. Each is written under another name and then renamed.
+//! They are in `.NAME.resume` beside the result directory `NAME`. There is one directory per run: a
+//! manifest, the series, and a checksum. Each is written under another name and then renamed.
 
 use super::place::{Partial, hidden, remove, resolved};
 use super::{FileError, MANIFEST, PARQUET, TRANSFERS, load_run_dir, record, write};
@@ -15,7 +15,7 @@ use std::path::{Path, PathBuf};
 const VERSION: &str = env!("CARGO_PKG_VERSION");
 const CHECKSUM: &str = "checksum";
 
-/// The runs of one result directory that are done.
+/// The finished runs of one result directory.
 #[derive(Clone, Debug)]
 pub struct Kept {
     dir: PathBuf,
@@ -23,8 +23,8 @@ pub struct Kept {
 }
 
 impl Kept {
-    /// Those of the result directory `target`. `build` tells programs of one version apart:
-    /// a run is given to the program only that it came from.
+    /// Returns the kept runs of the result directory `target`. `build` distinguishes programs of
+    /// one version. A run is returned only to the program that made it.
     pub fn beside(target: &Path, build: &str) -> Result<Kept, FileError> {
         Ok(Kept {
             dir: hidden(&resolved(target), "resume")?,
@@ -32,7 +32,7 @@ impl Kept {
         })
     }
 
-    /// The run of this scenario, if it is there and whole.
+    /// Returns the run of this scenario, if it is there and complete.
     pub fn load(&self, scenario: &Scenario, engine: Engine) -> Option<Run> {
         let (hash, seed) = (scenario.hash(), scenario.seed);
         let name = self.name(engine, &hash, seed);
@@ -45,11 +45,11 @@ impl Kept {
         let m = &run.manifest;
         let same =
             (m.engine, &m.scenario_hash, m.seed, m.version) == (engine, &hash, seed, VERSION);
-        // Without series it has no time axis on disk, and is not what it was.
+        // A run without series has no time axis on disk, so it is not the same as before.
         (same && !run.series.is_empty()).then_some(run)
     }
 
-    /// Keeps a run of this scenario; replaces what has its name.
+    /// Keeps a run of this scenario. A run with the same name is replaced.
     pub fn keep(&self, scenario: &Scenario, run: &Run) -> Result<(), FileError> {
         let m = &run.manifest;
         let name = self.name(m.engine, &m.scenario_hash, m.seed);
@@ -67,8 +67,8 @@ impl Kept {
         }
     }
 
-    /// Removes the runs, those of other scenarios too, and their directory unless somebody
-    /// has put something else in it.
+    /// Removes the runs, including those of other scenarios. Removes their directory, too, unless
+    /// it holds anything else.
     pub fn discard(&self) {
         let entries = fs::read_dir(&self.dir).into_iter().flatten().flatten();
         for entry in entries.filter(|e| is_run(&e.file_name())) {
@@ -82,7 +82,7 @@ impl Kept {
     }
 }
 
-/// Whether this is the name of a run, or of one that was being written.
+/// Returns whether this is the name of a run, or of one that was being written.
 fn is_run(name: &std::ffi::OsStr) -> bool {
     let name = name.to_string_lossy();
     let name = name.strip_prefix('.').unwrap_or(&name);
@@ -92,7 +92,7 @@ fn is_run(name: &std::ffi::OsStr) -> bool {
     })
 }
 
-/// Of the name and all bytes of the run `dir`, in hexadecimal.
+/// Returns the checksum of the name and all bytes of the run `dir`, in hexadecimal.
 fn checksum(dir: &Path, name: &str) -> io::Result<String> {
     let mut all = blake3::Hasher::new();
     all.update(blake3::hash(name.as_bytes()).as_bytes());
@@ -100,7 +100,7 @@ fn checksum(dir: &Path, name: &str) -> io::Result<String> {
         let mut hash = blake3::Hasher::new();
         match File::open(dir.join(file)) {
             Ok(opened) => drop(hash.update_reader(opened)?),
-            // There were none.
+            // The run had no transfers.
             Err(e) if file == TRANSFERS && e.kind() == io::ErrorKind::NotFound => {}
             Err(e) => return Err(e),
         }

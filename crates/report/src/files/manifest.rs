@@ -1,4 +1,4 @@
-//! `manifest.json`.
+//! The manifest of a run directory, `manifest.json`.
 
 use super::{FileError, MANIFEST};
 use crate::compare::Outline;
@@ -8,17 +8,18 @@ use serde::{Deserialize, Serialize};
 use std::path::Path;
 
 const FORMAT: &str = "accord-run";
-/// Raised when a reader of the last version would misread the directory.
+/// The version of the layout. It is raised when a reader of the last version would misread the
+/// directory.
 const VERSION: u32 = 1;
 
 /// The runs, and the names of their parts.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct StoredManifest {
-    /// Tells a run directory from others: "accord-run".
+    /// The mark of a run directory: "accord-run".
     pub format: String,
-    /// Version of the directory's layout.
+    /// The version of the directory's layout.
     pub format_version: u32,
-    /// Names of the scenario's parts.
+    /// The names of the scenario's parts.
     pub scenario: Outline,
     /// The runs, as the series' column `run` numbers them.
     pub runs: Vec<RunRecord>,
@@ -29,39 +30,39 @@ pub struct StoredManifest {
 pub struct RunRecord {
     /// The engine.
     pub engine: String,
-    /// Version of Accord.
+    /// The version of Accord.
     pub version: String,
-    /// Hash of the resolved scenario, in hexadecimal.
+    /// The hash of the resolved scenario, in hexadecimal.
     pub scenario_hash: String,
     /// The seed.
     pub seed: u64,
-    /// Digest of all that happened, in hexadecimal.
+    /// The digest of all that happened, in hexadecimal.
     pub digest: String,
-    /// Packets crossing a link, summed over links.
+    /// The packets that crossed a link, summed over links.
     pub packet_hops: u64,
-    /// Events or iterations.
+    /// The number of events or iterations.
     pub steps: u64,
     /// The residuals of its equilibria, phase by phase.
     pub certificates: Vec<CertificateRecord>,
     /// Notes for the reader.
     pub notes: Vec<String>,
-    /// Why no verdict may be drawn from it, if so.
+    /// The reason why no verdict may be drawn from the run, if there is one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub unfit: Option<String>,
 }
 
-/// A [`Certificate`] as numbers; there it is said what they are.
+/// A [`Certificate`] as numbers, whose meaning is described there.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct CertificateRecord {
-    /// Start and end of the phase, in picoseconds.
+    /// The start and the end of the phase, in picoseconds.
     pub phase_ps: (u64, u64),
-    /// Residual of the rates.
+    /// The residual of the rates.
     pub stationarity: f64,
-    /// Residual of the capacities.
+    /// The residual of the capacities.
     pub feasibility: f64,
-    /// Residual of the prices.
+    /// The residual of the prices.
     pub complementarity: f64,
-    /// Gap of the utility.
+    /// The gap of the utility.
     pub gap: f64,
 }
 
@@ -120,7 +121,8 @@ impl StoredManifest {
         }
         let path = dir.join(MANIFEST);
         let text = std::fs::read(&path).map_err(|e| FileError::io("read", &path, e))?;
-        // The head first: a newer version is a clearer message than a missing field.
+        // The head is read first, because "a newer version" is a clearer message than a missing
+        // field.
         let head: Head = serde_json::from_slice(&text).map_err(|e| FileError::broken(&path, e))?;
         if head.format != FORMAT {
             return Err(FileError::broken(&path, "it is not the manifest of a run"));

@@ -1,22 +1,21 @@
-//! A run directory: everything of a run, and enough to run it again.
+//! A run directory: everything of a run, and enough to repeat it.
 //!
-//! | file | what |
+//! | file | content |
 //! |---|---|
 //! | `scenario.toml` | the scenario |
 //! | `manifest.json` | what ran, with which version and seed, and the names of its parts |
 //! | `summary.json` | comparison and checks |
-//! | `series.parquet` | all series, one row for each sample |
-//! | `transfers.parquet` | completion times, where there are transfers |
+//! | `series.parquet` | all series, one row per sample |
+//! | `transfers.parquet` | completion times, if there are transfers |
 //! | `series.csv`, `transfers.csv` | the same, on request |
 //! | `page.html` | the plots, on request |
 //!
 //! The runs of a sweep are run directories `001`, `002`, ... in one directory, with the page
 //! beside them.
 //!
-//! While a command goes on, the runs that are done are [`Kept`] beside the directory.
+//! While a command is running, the runs that are done are [`Kept`] beside the directory.
 //!
-//! A directory is written under another name and then renamed, so that it is either complete
-//! or not there.
+//! A directory is written under another name and then renamed. So it is either complete or absent.
 
 mod column;
 mod error;
@@ -58,24 +57,24 @@ const PAGE: &str = "page.html";
 pub struct RunDir<'a> {
     /// The text of the scenario file.
     pub scenario_toml: &'a str,
-    /// Scenario, runs and checks.
+    /// The scenario, the runs and the checks.
     pub point: Point<'a>,
-    /// The page, if it belongs into the directory.
+    /// The page, if the directory is to have one.
     pub page: Option<&'a str>,
-    /// Whether the series are written as CSV too.
+    /// True if the series are also written as CSV.
     pub csv: bool,
 }
 
-/// Writes a run directory. An earlier run directory or sweep at `dir` is replaced; anything
-/// else there is left alone, and is an error.
+/// Writes a run directory. An earlier run directory or sweep at `dir` is replaced. Anything else
+/// there is left alone, and is an error.
 pub fn write_run_dir(dir: &Path, contents: &RunDir) -> Result<(), FileError> {
     let place = Place::claim(dir)?;
     fill(place.path(), contents)?;
     place.publish()
 }
 
-/// Writes the run directories of a sweep into `dir`, and the page of all of them; replaces
-/// what [`write_run_dir`] would.
+/// Writes the run directories of a sweep into `dir`, with the page of all of them. Replaces what
+/// [`write_run_dir`] would.
 pub fn write_sweep_dir(dir: &Path, points: &[RunDir], page: &str) -> Result<(), FileError> {
     let place = Place::claim(dir)?;
     for (i, contents) in points.iter().enumerate() {
@@ -88,8 +87,8 @@ pub fn write_sweep_dir(dir: &Path, points: &[RunDir], page: &str) -> Result<(), 
     place.publish()
 }
 
-/// Whether [`write_run_dir`] and [`write_sweep_dir`] could write at `dir`: to be asked before
-/// the work of hours.
+/// Checks whether [`write_run_dir`] and [`write_sweep_dir`] could write at `dir`. Call it before
+/// hours of work.
 pub fn check_place(dir: &Path) -> Result<(), FileError> {
     Place::claim(dir).map(drop)
 }
@@ -153,7 +152,7 @@ fn write(
         .map_err(|source| FileError::io("write", &path, source))
 }
 
-/// The text of `summary.json`: what the tables show, as numbers.
+/// The text of `summary.json`: the content of the tables, as numbers.
 #[derive(Serialize)]
 struct Summary<'a> {
     id: &'a str,
@@ -164,10 +163,10 @@ struct Summary<'a> {
     checks: Vec<CheckRecord>,
     steady_s: (f64, f64),
     comparison: Vec<RowRecord>,
-    /// Completion times of the transfers that ended in the steady part.
+    /// The completion times of the transfers that ended in the steady part.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     transfers: Vec<TransferRow>,
-    /// Those of the first run that has some: how exact theory is, phase by phase.
+    /// The certificates of the first run that has some: the precision of theory, phase by phase.
     certificates: Vec<CertificateRecord>,
 }
 

@@ -6,8 +6,8 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// Everything that a run directory may hold, but for the run directories of a sweep. Whoever
-/// adds another file of their own keeps it: such a directory is not replaced.
+/// The names of everything that a run directory may hold, except for the run directories of a
+/// sweep. A directory with another file is not replaced, so nobody's own files are lost.
 const OWN: [&str; 8] = [
     SCENARIO,
     MANIFEST,
@@ -19,15 +19,15 @@ const OWN: [&str; 8] = [
     PAGE,
 ];
 
-/// A directory in the making.
+/// A directory that is being written.
 pub(super) struct Place {
     target: PathBuf,
     partial: Partial,
 }
 
 impl Place {
-    /// Makes an empty directory beside `target`, if `target` is free or holds a run that
-    /// can be replaced.
+    /// Makes an empty directory beside `target`, if `target` is free or holds a run that can be
+    /// replaced.
     pub fn claim(target: &Path) -> Result<Place, FileError> {
         let target = resolved(target);
         if fs::symlink_metadata(&target).is_ok() {
@@ -43,7 +43,7 @@ impl Place {
         &self.partial.0
     }
 
-    /// Puts the directory in its place.
+    /// Moves the directory to its place.
     pub fn publish(self) -> Result<(), FileError> {
         let failed = |e| FileError::io("replace", &self.target, e);
         let old = Partial::named(&self.target, "old")?;
@@ -56,7 +56,7 @@ impl Place {
     }
 }
 
-/// Where a link points: that is replaced, not the link.
+/// Returns the place that a link points to. That place is replaced, not the link.
 pub(super) fn resolved(target: &Path) -> PathBuf {
     target.canonicalize().unwrap_or_else(|_| target.into())
 }
@@ -88,13 +88,13 @@ fn replaceable(target: &Path) -> Result<(), FileError> {
     }
 }
 
-/// The name of a point in the directory of a sweep: "001".
+/// Returns whether this is the name of a point in the directory of a sweep: "001".
 fn is_point(name: &std::ffi::OsStr) -> bool {
     let name = name.as_encoded_bytes();
     name.len() >= 3 && name.iter().all(u8::is_ascii_digit)
 }
 
-/// A path with a temporary name; what is there at the end is removed.
+/// A path with a temporary name. Whatever is there at the end is removed.
 pub(super) struct Partial(pub PathBuf);
 
 impl Partial {
@@ -102,7 +102,7 @@ impl Partial {
         Partial::named(target, "partial")
     }
 
-    /// Beside the target, because a rename cannot leave its file system.
+    /// The path is beside the target, because a rename cannot leave its file system.
     fn named(target: &Path, what: &str) -> Result<Partial, FileError> {
         static COUNT: AtomicU64 = AtomicU64::new(0);
         let n = COUNT.fetch_add(1, Ordering::Relaxed);
@@ -111,7 +111,7 @@ impl Partial {
     }
 }
 
-/// ".NAME.what" beside the target NAME.
+/// Returns the path ".NAME.what" beside the target NAME.
 pub(super) fn hidden(target: &Path, what: &str) -> Result<PathBuf, FileError> {
     let name = target.file_name().ok_or_else(|| FileError::Occupied {
         path: target.into(),
@@ -125,13 +125,13 @@ pub(super) fn hidden(target: &Path, what: &str) -> Result<PathBuf, FileError> {
 
 impl Drop for Partial {
     fn drop(&mut self) {
-        // It is there only after an error, or as the old run.
+        // The path exists only after an error, or as the old run.
         remove(&self.0);
     }
 }
 
-/// Removes what is there, if anything is; nothing can be done about a file system that does
-/// not let go of it.
+/// Removes the file or directory at a path, if there is one. A failure is ignored, because nothing
+/// can be done about a file system that refuses.
 pub(super) fn remove(path: &Path) {
     let _ = match path.is_dir() {
         true => fs::remove_dir_all(path),

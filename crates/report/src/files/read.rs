@@ -1,4 +1,4 @@
-//! Reads a run directory back.
+//! The reader of run directories.
 
 use super::column::column;
 use super::manifest::{CertificateRecord, RunRecord, StoredManifest};
@@ -17,17 +17,16 @@ use std::path::{Path, PathBuf};
 /// A run directory in memory.
 #[derive(Clone, Debug, PartialEq)]
 pub struct LoadedRun {
-    /// Where it was.
+    /// The path that it was read from.
     pub path: PathBuf,
-    /// What ran.
+    /// The manifest.
     pub manifest: StoredManifest,
-    /// The runs, in the manifest's order. The time axis of a run without any series is
-    /// not kept.
+    /// The runs, in the manifest's order. The time axis of a run without any series is not kept.
     pub runs: Vec<Run>,
 }
 
 impl LoadedRun {
-    /// Columns to compare, one for each engine: "directory: engine".
+    /// Returns columns to compare, one per engine: "directory: engine".
     pub fn columns(&self) -> Vec<Column<'_>> {
         let runs: Vec<&Run> = self.runs.iter().collect();
         let mut columns = crate::compare::columns(&self.manifest.scenario, &runs);
@@ -83,7 +82,7 @@ fn load(path: &Path) -> Result<LoadedRun, FileError> {
             let read = super::transfers::read(opened, &mut loaded);
             read.map_err(|why| FileError::broken(&file, why))?;
         }
-        // There were none.
+        // The run had no transfers.
         Err(e) if e.kind() == std::io::ErrorKind::NotFound => {}
         Err(e) => return Err(FileError::io("read", &file, e)),
     }
@@ -94,8 +93,8 @@ fn empty_run(record: &RunRecord) -> Result<Run, String> {
     Ok(Run {
         manifest: Manifest {
             engine: record.engine.parse::<Engine>()?,
-            // Engines name their version by a literal, so that is the field's type. A
-            // program reads few directories of others, and each leaves a few bytes behind.
+            // Engines give their version as a literal, so the field has that type. A program reads
+            // few directories of other versions, and each leaks a few bytes.
             version: match record.version == env!("CARGO_PKG_VERSION") {
                 true => env!("CARGO_PKG_VERSION"),
                 false => String::leak(record.version.clone()),
@@ -119,7 +118,7 @@ fn empty_run(record: &RunRecord) -> Result<Run, String> {
     })
 }
 
-/// All that has series, by kind and name.
+/// The entities that have series, by kind and name.
 struct Names(BTreeMap<(&'static str, String), Entity>);
 
 impl Names {
@@ -198,7 +197,7 @@ impl Rows {
         })
     }
 
-    /// Adds the rows to the runs' series; samples of a series follow each other.
+    /// Adds the rows to the runs' series. Samples of a series follow each other.
     fn append_to(&self, runs: &mut [Run], names: &Names) -> Result<(), String> {
         let n = self.run.len();
         let lengths = [self.kind.len(), self.entity.len(), self.metric.len()];

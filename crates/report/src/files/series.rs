@@ -1,4 +1,4 @@
-//! Writes all series of a run directory as one long table: a row for each sample.
+//! The writer of all series of a run directory as one long table: a row per sample.
 
 use crate::compare::Outline;
 use accord_record::{Run, Series};
@@ -14,7 +14,7 @@ use std::borrow::Cow;
 use std::io::{self, Write};
 use std::sync::Arc;
 
-/// The columns, with what each one means.
+/// The columns, with their meanings.
 pub(super) const COLUMNS: [(&str, &str); 8] = [
     ("run", "index of the run in manifest.json"),
     ("engine", "the engine that ran"),
@@ -38,7 +38,7 @@ pub(super) const COLUMNS: [(&str, &str); 8] = [
     ),
 ];
 
-/// Rows that are held in memory at a time.
+/// The number of rows that are held in memory at a time.
 const ROW_GROUP: usize = 1 << 18;
 
 /// A series with the names that its rows carry.
@@ -142,7 +142,7 @@ fn write_group<W: Write + Send>(
     mut group: SerializedRowGroupWriter<'_, W>,
     series: &[Named],
 ) -> parquet::errors::Result<()> {
-    /// Something of each series, once for each of its samples.
+    /// Returns a property of each series, once per sample of the series.
     fn repeated<T: Clone>(series: &[Named], of: impl Fn(&Named) -> T) -> Vec<T> {
         let rows = series.iter().map(|n| n.time.len()).sum();
         let mut all = Vec::with_capacity(rows);
@@ -222,7 +222,7 @@ pub(super) fn schema() -> parquet::errors::Result<TypePtr> {
     Ok(Arc::new(schema))
 }
 
-/// The meaning of the columns and metrics, kept with the data.
+/// Returns the meaning of the columns and metrics, which is kept with the data.
 fn documentation() -> Vec<KeyValue> {
     let columns = COLUMNS.map(|(name, doc)| (format!("accord.column.{name}"), doc.to_string()));
     let metrics = Metric::ALL.iter().map(|m| {

@@ -1,4 +1,4 @@
-//! Writes and reads `transfers.parquet`: a row for each transfer.
+//! The writer and the reader of `transfers.parquet`: a row per transfer.
 
 use super::LoadedRun;
 use super::column::column;
@@ -18,7 +18,7 @@ use std::fs::File;
 use std::io::{self, Write};
 use std::sync::Arc;
 
-/// The columns, with what each one means.
+/// The columns, with their meanings.
 const COLUMNS: [(&str, &str); 7] = [
     ("run", "index of the run in manifest.json"),
     ("engine", "the engine that ran"),
@@ -35,7 +35,7 @@ const COLUMNS: [(&str, &str); 7] = [
     ),
 ];
 
-/// Each transfer with the number of its run.
+/// Returns each transfer with the number of its run.
 fn all<'a>(runs: &'a [&Run]) -> impl Iterator<Item = (usize, &'a Transfer)> {
     (runs.iter().enumerate()).flat_map(|(i, run)| run.transfers.iter().map(move |t| (i, t)))
 }

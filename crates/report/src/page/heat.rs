@@ -7,12 +7,13 @@ use crate::json::Point;
 use crate::show;
 use std::fmt::Write;
 
-/// Values of a variable below which a map shows less than lines do.
+/// The fewest values of a variable for a map. With fewer, a map shows less than lines do.
 const LEAST: usize = 3;
-/// The largest number of maps; more would not be read.
+/// The most maps. More would not be read.
 const MOST: usize = 4;
 
-/// A map for each expectation that all points share; none unless two variables make a full grid.
+/// Returns a map for each expectation that all points share, or nothing unless two variables make a
+/// full grid.
 pub fn maps(points: &[Point]) -> String {
     let Some(grid) = Grid::of(points) else {
         return String::new();
@@ -75,7 +76,7 @@ impl<'a> Grid<'a> {
     }
 }
 
-/// The same expectation at another point.
+/// Returns the same expectation at another point.
 fn find<'a>(point: &Point<'a>, check: &Check) -> Option<&'a Check> {
     let same = |c: &&Check| c.name == check.name && c.engine == check.engine;
     point.checks.iter().find(same)

@@ -1,4 +1,4 @@
-//! The parts of the page that are there without scripts.
+//! The parts of the page that are readable without scripts.
 
 use crate::check::{Check, by_expectation, engines, figure, worst};
 use crate::class::Class;
@@ -13,12 +13,12 @@ use accord_record::Run;
 use accord_scenario::{Engine, Window};
 use std::fmt::Write;
 
-/// Text from a file as HTML text or attribute value, at most `limit` characters.
+/// Returns text from a file as HTML text or attribute value, with at most `limit` characters.
 pub fn escape(text: &str, limit: usize) -> String {
     html_escape::encode_quoted_attribute(&show::clean(text, limit)).into_owned()
 }
 
-/// Title, source and verdict.
+/// Returns the title, the source and the verdict.
 pub fn header(points: &[Point]) -> String {
     let Some(first) = points.first() else {
         return "<header><h1>No runs</h1></header>".into();
@@ -45,7 +45,7 @@ pub fn header(points: &[Point]) -> String {
     out + "</header>"
 }
 
-/// The style of a verdict.
+/// Returns the style of a verdict.
 const fn style_of(class: Class) -> &'static str {
     match class {
         Class::Met => "pass",
@@ -54,7 +54,7 @@ const fn style_of(class: Class) -> &'static str {
     }
 }
 
-/// The table of checks, of all points. Buttons are wired up by the script.
+/// Returns the table of checks, of all points. The script makes its buttons work.
 pub fn checks(points: &[Point]) -> String {
     if points.iter().all(|p| p.checks.is_empty()) {
         return String::new();
@@ -97,7 +97,7 @@ pub fn checks(points: &[Point]) -> String {
     out + "</section>"
 }
 
-/// Completion times of transfers, of all points; nothing where there are none.
+/// Returns the completion times of transfers, of all points, or nothing if there are none.
 pub fn transfers(points: &[Point]) -> String {
     let of_points = points.iter().map(|point| {
         let outline = Outline::of(point.scenario);
@@ -201,7 +201,7 @@ fn row(
     );
 }
 
-/// The notes of the scenario's author and of the page.
+/// Returns the notes of the scenario's author and of the page.
 pub fn remarks(points: &[Point], remarks: &[String]) -> String {
     let mut items: Vec<String> = Vec::new();
     let mut add = |text: &str| {
@@ -214,7 +214,7 @@ pub fn remarks(points: &[Point], remarks: &[String]) -> String {
         add(&point.scenario.notes);
         for run in point.runs.iter().filter(|r| !r.notes.is_empty()) {
             match run.manifest.engine {
-                // How the machine did, which is different from run to run.
+                // The performance of the machine differs from run to run.
                 engine @ Engine::Live => {
                     let at = point.label();
                     let at = if at.is_empty() { at } else { format!(", {at}") };
@@ -237,7 +237,7 @@ pub fn remarks(points: &[Point], remarks: &[String]) -> String {
     )
 }
 
-/// The runs, so that they can be run again.
+/// Returns the table of runs, by which they can be repeated.
 pub fn runs(points: &[Point]) -> String {
     let sweep = points.len() > 1;
     let mut out = String::from(
@@ -274,7 +274,8 @@ pub fn runs(points: &[Point]) -> String {
     out + &certificates(points) + "</section>"
 }
 
-/// The residuals of the equilibria, phase by phase, of the first run of each point that has some.
+/// Returns the residuals of the equilibria, phase by phase, of the first run of each point that has
+/// some.
 fn certificates(points: &[Point]) -> String {
     let mut rows = String::new();
     for point in points {

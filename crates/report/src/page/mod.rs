@@ -1,8 +1,8 @@
 //! One self-contained HTML page with interactive plots.
 //!
-//! The head, the checks and the manifests are plain HTML, readable without scripts. The
-//! plots are drawn by `web/dist/page.js` (sources and build in `web/`) from JSON in the
-//! page. Nothing is loaded from anywhere, so the page works from a file, for ever.
+//! The head, the checks and the manifests are plain HTML, readable without scripts. The plots are
+//! drawn by `web/dist/page.js` (sources and build in `web/`) from JSON in the page. The page loads
+//! nothing, so it works from a file, for ever.
 
 mod heat;
 mod html;
@@ -17,35 +17,35 @@ use serde::Serialize;
 const SCRIPT: &str = include_str!("../../web/dist/page.js");
 const STYLE: &str = include_str!("../../web/dist/page.css");
 
-/// The largest number of values in the page; some 3 MB.
+/// The most values in the page, which are some 3 MB.
 const BUDGET: usize = 400_000;
-/// Fewer samples than this make no plot worth looking at.
+/// The fewest samples of a plot that is worth looking at.
 const FEWEST_SAMPLES: usize = 250;
-/// More than this no screen can show.
+/// The most samples of a plot that a screen can show.
 const MOST_SAMPLES: usize = 2000;
 
 /// The data that the script draws.
 #[derive(Serialize)]
 struct Data {
-    /// Points with plots over time.
+    /// The points with plots over time.
     points: Vec<panels::PointPlots>,
-    /// Quantities across the points, for a sweep.
+    /// The quantities across the points, for a sweep.
     sweep: Option<sweep::Sweep>,
 }
 
-/// The page of a scenario: one point, or all points of a sweep.
+/// Returns the page of a scenario: one point, or all points of a sweep.
 ///
-/// Series are thinned to what the page can hold, keeping the extremes, and of large groups
-/// a few flows are drawn; the page says so. Repetitions beyond an engine's first run are
-/// in its figures and not in its plots.
+/// Series are thinned to what the page can hold, keeping the extremes. Of large groups a few flows
+/// are drawn. The page says so. Repetitions beyond an engine's first run are in its figures and not
+/// in its plots.
 pub fn page(points: &[Point]) -> String {
     let (data, remarks) = data(points);
     let title = match points.first() {
         Some(point) => format!("{} · {}", point.scenario.title, point.scenario.id),
         None => "No runs".into(),
     };
-    // In a script element only "</script" and "<!--" mean something: without any "<"
-    // there is neither. Line separators end strings in old scripts.
+    // In a script element only "</script" and "<!--" have a meaning. Without any "<" there is
+    // neither. Line separators end strings in old scripts.
     let json = serde_json::to_string(&data)
         .expect("numbers, strings and lists always have a JSON form")
         .replace('<', "\\u003c")
@@ -89,11 +89,12 @@ pub(crate) fn shell(title: &str, body: &str) -> String {
     )
 }
 
-/// The plots' data, and what the reader should know about it.
+/// Returns the data of the plots, and remarks on it for the reader.
 fn data(points: &[Point]) -> (Data, Vec<String>) {
     let mut remarks = Vec::new();
     let plans: Vec<panels::Plan> = points.iter().map(panels::Plan::of).collect();
-    // As many points as fit at the coarsest sampling, then the finest that fits them.
+    // First as many points as fit at the coarsest sampling, and then the finest sampling that fits
+    // them.
     let mut lines = 0;
     let drawn = plans
         .iter()

@@ -1,4 +1,4 @@
-//! Plots over time: which lines there are, and their data.
+//! Plots over time: the choice of lines, and their data.
 
 use super::thin::{Line, Thinning};
 use crate::compare::Outline;
@@ -9,22 +9,22 @@ use accord_record::Run;
 use accord_scenario::{Engine, Entity, Fold, Metric, Of, Window};
 use serde::Serialize;
 
-/// Groups or links that a plot shows.
+/// The most groups or links that a plot shows.
 const MOST_SUBJECTS: usize = 24;
-/// Flows of a group that are drawn one by one.
+/// The most flows of a group that are drawn one by one.
 const MOST_FLOWS: usize = 4;
 
 /// The plots of one point of a sweep, in the form that the script reads.
 #[derive(Serialize)]
 pub struct PointPlots {
     label: String,
-    /// End of the run, in seconds.
+    /// The end of the run, in seconds.
     end: f64,
-    /// Start and end of the steady window, in seconds.
+    /// The start and the end of the steady window, in seconds.
     steady: (f64, f64),
     /// The times at which flows start or stop or the network changes, in seconds.
     phases: Vec<f64>,
-    /// For each engine the first time, the step and the number of samples.
+    /// The first time, the step and the number of samples, per engine.
     axes: Vec<(f64, f64, usize)>,
     engines: Vec<&'static str>,
     panels: Vec<Panel>,
@@ -33,11 +33,11 @@ pub struct PointPlots {
 #[derive(Serialize)]
 struct Panel {
     title: &'static str,
-    /// A description of the quantity, in a sentence.
+    /// The description of the quantity, one sentence.
     about: String,
     /// The unit of all values in the panel.
     unit: &'static str,
-    /// Whether the axis starts at zero.
+    /// True if the axis starts at zero.
     zero: bool,
     /// The groups or links of the lines.
     subjects: Vec<String>,
@@ -46,12 +46,12 @@ struct Panel {
 
 #[derive(Serialize)]
 struct PanelLine {
-    /// Index in the panel's subjects.
+    /// The index in the panel's subjects.
     of: usize,
-    /// Index in the point's engines and axes.
+    /// The index in the point's engines and axes.
     engine: usize,
     kind: Kind,
-    /// The flow's name, for a single flow.
+    /// The name of the flow, if the line is of a single flow.
     #[serde(skip_serializing_if = "Option::is_none")]
     flow: Option<String>,
     v: Line,
@@ -60,19 +60,19 @@ struct PanelLine {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 enum Kind {
-    /// A link's value, or the mean over a group's flows.
+    /// The value of a link, or the mean over a group's flows.
     Main,
-    /// The controllers' estimates, as a mean over a group's flows.
+    /// The mean of the controllers' estimates over a group's flows.
     Estimate,
-    /// The smallest of a group's flows ...
+    /// The smallest value of a group's flows.
     Low,
-    /// ... and the largest.
+    /// The largest value of a group's flows.
     High,
     /// A single flow.
     Flow,
 }
 
-/// A panel before its data: the metric and how to show it.
+/// A panel before its data: the metric and the form in which it is shown.
 struct Template {
     title: &'static str,
     metric: Metric,
@@ -120,7 +120,7 @@ pub struct Plan<'a> {
 }
 
 impl<'a> Plan<'a> {
-    /// The plan for `point`.
+    /// Returns the plan for `point`.
     pub fn of(point: &Point<'a>) -> Plan<'a> {
         let by_engine = by_engine(&point.runs());
         Plan {
@@ -134,8 +134,8 @@ impl<'a> Plan<'a> {
         }
     }
 
-    /// At most so many lines the plots have; theory's hardly count, being constant from
-    /// phase to phase.
+    /// Returns an upper bound of the number of lines. Theory's lines hardly count, because they are
+    /// constant from phase to phase.
     pub fn lines(&self) -> usize {
         let groups = self.outline.groups.iter().take(MOST_SUBJECTS);
         let of_groups: usize = groups
@@ -154,7 +154,7 @@ impl<'a> Plan<'a> {
                 false => 0,
                 true if metric.of() == Of::Link => of_links,
                 true if metric.of() == Of::Aggregate => of_aggregates,
-                // Beside the accumulations there are their estimates.
+                // The panel of accumulations also has their estimates.
                 true if metric == Metric::Accumulation => of_groups + self.outline.groups.len(),
                 true => of_groups,
             }
@@ -169,13 +169,13 @@ impl<'a> Plan<'a> {
         packets.map(|(_, run)| of_run(*run)).sum()
     }
 
-    /// The largest number of samples of any run.
+    /// Returns the largest number of samples of any run.
     pub fn samples(&self) -> usize {
         let samples = self.runs.iter().map(|(_, run)| run.time.len());
         samples.max().unwrap_or(0)
     }
 
-    /// The series that the plots leave out.
+    /// Returns remarks on the series that the plots leave out.
     pub fn remarks(&self) -> Vec<String> {
         let mut remarks = Vec::new();
         let groups = &self.outline.groups;
@@ -213,7 +213,7 @@ impl<'a> Plan<'a> {
         remarks
     }
 
-    /// The plots, with at most `most` samples a line.
+    /// Returns the plots, with at most `most` samples per line.
     pub fn plots(&self, most: usize) -> PointPlots {
         let scenario = self.point.scenario;
         let thin = |run: &Run| Thinning::to(most, run.time.len());
@@ -224,7 +224,7 @@ impl<'a> Plan<'a> {
             label: show::clean(&self.point.label(), 120),
             end: scenario.end().as_secs_f64(),
             steady: seconds(scenario.steady),
-            // Flows that come and go all the time make no phases worth a line each.
+            // If flows start and stop all the time, phases are not worth a line each.
             phases: match inner.len() {
                 0..40 => inner.map(|cut| cut.as_secs_f64()).collect(),
                 _ => vec![],
@@ -289,7 +289,7 @@ impl<'a> Plan<'a> {
         })
     }
 
-    /// The groups, links or aggregates of a panel, with what has the series.
+    /// Returns the groups, links or aggregates of a panel, with the entities that have the series.
     fn subjects(&self, metric: Metric) -> Vec<(String, Vec<Entity>)> {
         if metric.of() == Of::Aggregate {
             let aggregates = self.outline.aggregates(|l| l.shown).take(MOST_SUBJECTS);
@@ -317,14 +317,14 @@ impl<'a> Plan<'a> {
     }
 }
 
-/// A line in the metric's own unit, not yet thinned.
+/// A line in the metric's own unit, before it is thinned.
 struct Raw {
     kind: Kind,
     flow: Option<usize>,
     values: Vec<f64>,
 }
 
-/// The lines of one metric of a group or link in one run.
+/// Returns the lines of one metric of a group or link in one run.
 fn lines(run: &Run, metric: Metric, entities: &[Entity]) -> Vec<Raw> {
     let line = |kind, values| Raw {
         kind,
@@ -343,7 +343,7 @@ fn lines(run: &Run, metric: Metric, entities: &[Entity]) -> Vec<Raw> {
     if metric.fold() == Fold::Sum {
         lines[0].values = so_far(&lines[0].values);
     }
-    // Theory's controllers are never wrong.
+    // The estimates of theory's controllers are exact.
     let theory = run.manifest.engine == Engine::Theory;
     if metric == Metric::Accumulation && !theory {
         let estimates = all(run, Metric::AccumulationEstimate, entities);
@@ -352,7 +352,7 @@ fn lines(run: &Run, metric: Metric, entities: &[Entity]) -> Vec<Raw> {
             lines.push(line(Kind::Estimate, means));
         }
     }
-    // Theory's flows of a group hardly differ, and where they do, packets show it.
+    // In theory the flows of a group hardly differ. If they do, the packet engine shows it.
     if series.len() > 1 && !theory {
         let low = across(run, &series, |a, v| if v < a { v } else { a });
         let high = across(run, &series, |a, v| if v > a { v } else { a });
@@ -369,7 +369,7 @@ fn lines(run: &Run, metric: Metric, entities: &[Entity]) -> Vec<Raw> {
     lines
 }
 
-/// The series of those entities that have it, with the entity's index.
+/// Returns the series of those entities that have it, with the entity's index.
 fn all<'r>(run: &'r Run, metric: Metric, entities: &[Entity]) -> Vec<(usize, &'r [f64])> {
     let found = entities.iter().filter_map(|&entity| {
         let i = match entity {
@@ -381,7 +381,7 @@ fn all<'r>(run: &'r Run, metric: Metric, entities: &[Entity]) -> Vec<(usize, &'r
     found.collect()
 }
 
-/// Folds the values of several series at each sample; NaN where none has one.
+/// Folds the values of several series at each sample. The result is NaN if none has a value.
 fn across(run: &Run, series: &[(usize, &[f64])], fold: impl Fn(f64, f64) -> f64) -> Vec<f64> {
     let mut out = vec![f64::NAN; run.time.len()];
     for (_, values) in series {
@@ -403,7 +403,7 @@ fn mean(run: &Run, series: &[(usize, &[f64])]) -> Vec<f64> {
     sums.iter().zip(counts).map(|(sum, n)| sum / n).collect()
 }
 
-/// Running sum; NaN counts as nothing.
+/// Returns the running sum, in which NaN counts as zero.
 fn so_far(values: &[f64]) -> Vec<f64> {
     let mut sum = 0.0;
     let add = |v: &f64| {
@@ -413,7 +413,7 @@ fn so_far(values: &[f64]) -> Vec<f64> {
     values.iter().map(add).collect()
 }
 
-/// Some of `n` flows, from the first to the last.
+/// Returns some of `n` flows, from the first to the last.
 fn chosen(n: usize) -> Vec<usize> {
     match n <= MOST_FLOWS {
         true => (0..n).collect(),

@@ -8,23 +8,23 @@ use accord_scenario::{MetricUnit, Scenario};
 use accord_units::{Duration, Rate, Size};
 use serde::Serialize;
 
-/// Quantities that are shown before the reader chooses.
+/// The number of quantities that are shown before the reader chooses.
 const MOST_FIRST: usize = 4;
 const LEAST_FIRST: usize = 2;
 
-/// Figures of the steady window against the swept variable.
+/// The figures of the steady window against the swept variable.
 #[derive(Serialize)]
 pub struct Sweep {
     /// The swept variable.
     name: String,
-    /// Its unit, or "".
+    /// The unit of the variable, or "".
     unit: &'static str,
-    /// Its values; positions 0, 1, ... where they are not numbers.
+    /// The values of the variable, or the positions 0, 1, ... if they are not numbers.
     x: Vec<Number>,
     /// The labels at the positions, for values that are not numbers.
     ticks: Option<Vec<String>>,
     quantities: Vec<Quantity>,
-    /// The indices of the quantities to show first.
+    /// The indices of the quantities that are shown first.
     first: Vec<usize>,
 }
 
@@ -37,15 +37,15 @@ struct Quantity {
 
 #[derive(Serialize)]
 struct SweepLine {
-    /// The other variables' values, or "".
+    /// The values of the other variables, or "".
     of: String,
     engine: String,
     v: Line,
-    /// Half-widths of the confidence intervals.
+    /// The half-widths of the confidence intervals.
     h: Line,
 }
 
-/// A value of a variable, in a legend: words speak for themselves, quantities do not.
+/// Returns the text of a variable's value in a legend. A word needs no name, and a quantity does.
 fn told(name: &str, value: &str) -> String {
     match value.starts_with(|c: char| c.is_ascii_digit()) {
         true => format!("{name} {value}"),
@@ -53,19 +53,19 @@ fn told(name: &str, value: &str) -> String {
     }
 }
 
-/// The horizontal axis: which variable, and where each point lies.
+/// The horizontal axis: the variable, and the place of each point on it.
 struct Axis {
     variable: Option<usize>,
     name: String,
     unit: &'static str,
     x: Vec<f64>,
     ticks: Option<Vec<String>>,
-    /// For each point its index in `x`.
+    /// The index in `x` of each point.
     at: Vec<usize>,
 }
 
 impl Sweep {
-    /// The sweep over `points`; `None` for fewer than two.
+    /// Returns the sweep over `points`, or `None` for fewer than two.
     pub fn of(points: &[Point]) -> Option<Sweep> {
         if points.len() < 2 {
             return None;
@@ -102,8 +102,8 @@ impl Sweep {
 }
 
 impl Axis {
-    /// The variable with the most distinct values, numbers before words; the point's
-    /// number where the points have no variables in common.
+    /// Returns the axis of the variable with the most distinct values, with numbers preferred to
+    /// words. If the points have no variables in common, it is the number of the point.
     fn of(points: &[Point]) -> Axis {
         let names: Vec<&String> = points[0]
             .scenario
@@ -175,7 +175,7 @@ impl Axis {
     }
 }
 
-/// The texts as numbers in one unit for people, if all are quantities of one kind.
+/// Returns the texts as numbers in one unit for people, if all are quantities of one kind.
 fn numbers(texts: &[&str]) -> Option<(Vec<f64>, &'static str)> {
     fn all(texts: &[&str], read: impl Fn(&str) -> Option<f64>) -> Option<Vec<f64>> {
         texts.iter().map(|t| read(t)).collect()
@@ -227,7 +227,8 @@ struct Figures {
 }
 
 impl Table {
-    /// The line of a row for the other variables' values and an engine, made if new.
+    /// Returns the line of a row for an engine and the values of the other variables. It is made if
+    /// it is new.
     fn line(&mut self, row: &Row, of: String, engine: String, n: usize) -> &mut Figures {
         let known = |g: &Gathered| g.of == row.of && g.quantity == row.quantity;
         let i = self.0.iter().position(known).unwrap_or_else(|| {
@@ -253,7 +254,8 @@ impl Table {
         &mut lines[i]
     }
 
-    /// The quantities of the scenario's expectations; without any, utilisation and throughput.
+    /// Returns the quantities of the scenario's expectations, or utilisation and throughput if it
+    /// has none.
     fn first(&self, scenario: &Scenario) -> Vec<usize> {
         let mut first: Vec<usize> = Vec::new();
         for expectation in &scenario.expectations {

@@ -1,15 +1,16 @@
-//! Lines small enough for a page.
+//! Thinning, which makes lines small enough for a page.
 
 use serde::ser::{Serialize, Serializer};
 
-/// How a line is thinned: stretches of `factor` samples become two, or one stays one.
+/// The thinning of a line: stretches of `factor` samples become two, and a stretch of one stays
+/// one.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Thinning {
     factor: usize,
 }
 
 impl Thinning {
-    /// Thins lines of `samples` to at most `most`.
+    /// Creates the thinning of lines of `samples` to at most `most`.
     pub fn to(most: usize, samples: usize) -> Thinning {
         Thinning {
             factor: match samples <= most {
@@ -19,9 +20,9 @@ impl Thinning {
         }
     }
 
-    /// The thinned line. Of each stretch the smallest and the largest value remain, in
-    /// the order in which they came, so that no peak is lost; NaN only where a stretch
-    /// has nothing else.
+    /// Returns the thinned line. The smallest and the largest value of each stretch remain, in the
+    /// order in which they came, so that no peak is lost. A stretch becomes NaN only if it has no
+    /// other value.
     pub fn line(self, values: &[f64]) -> Vec<f64> {
         if self.factor == 1 {
             return values.to_vec();
@@ -40,8 +41,8 @@ impl Thinning {
         out
     }
 
-    /// The times of the thinned samples, for evenly spaced times: the first, the step
-    /// between them, and their number. Right to within a stretch.
+    /// Returns the times of the thinned samples, for evenly spaced times: the first, the step
+    /// between them, and their number. They are right to within a stretch.
     pub fn axis(self, time: &[f64]) -> (f64, f64, usize) {
         let Some(&first) = time.first() else {
             return (0.0, 1.0, 0);
@@ -60,8 +61,8 @@ impl Thinning {
     }
 }
 
-/// A line in the page's JSON: numbers of five significant digits, null for NaN. Where
-/// values repeat, `{"n": [..], "v": [..]}` says how often each comes.
+/// A line in the page's JSON: numbers of five significant digits, and null for NaN. If values
+/// repeat, `{"n": [..], "v": [..]}` says how often each comes.
 #[derive(Clone, Debug)]
 pub struct Line(pub Vec<f64>);
 
@@ -96,7 +97,8 @@ impl Number {
     /// Rounds to five significant digits.
     pub fn rounded(value: f64) -> Number {
         let places = 4.0 - value.abs().log10().floor();
-        // Powers of ten up to this are exact, so the quotient is the number nearest to the decimal.
+        // Powers of ten up to this one are exact, so the quotient is the number nearest to the
+        // decimal.
         if (0.0..=22.0).contains(&places) {
             let one = 10f64.powi(places as i32);
             return Number((value * one).round() / one);
@@ -114,7 +116,7 @@ impl Serialize for Number {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         match self.0 {
             v if !v.is_finite() => serializer.serialize_none(),
-            // Without ".0".
+            // A whole number is written without ".0".
             v if v.fract() == 0.0 && v.abs() < 1e15 => serializer.serialize_i64(v as i64),
             v => serializer.serialize_f64(v),
         }

@@ -26,7 +26,6 @@ use std::collections::VecDeque;
 /// in the queue, which lengthens the distance by a packet. By turns the two effects cancel. As
 /// printed a pair is sent when the last one is answered. That is a fixed time after a data packet,
 /// so the error is fixed, too.
-/// the last is answered. That is a fixed time after a data packet, so the error is fixed, too.
 #[derive(Clone, Debug)]
 pub struct Ingress<C = AnyController> {
     controller: C,

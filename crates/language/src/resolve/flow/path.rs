@@ -9,10 +9,10 @@ use accord_scenario::{Flow, LinkId, NodeId};
 use accord_units::{Duration, Rate};
 
 impl Flows<'_> {
-    /// The way that a file gives to a flow.
+    /// Returns the path that a file gives to a flow.
     pub(super) fn way(&mut self, reader: &Reader<'_>) -> Result<Way, Problem> {
         let ends = ["from", "to"];
-        // Of `path` and its ends, a flow's own come before those of its group.
+        // The flow's own `path` or ends come before those of its group.
         let forward = if reader.prefers("path", &ends) {
             if let Some(end) = reader.beside("path", &ends) {
                 let message = "`path` says where the flow begins and ends";
@@ -104,9 +104,9 @@ impl Flows<'_> {
         Ok(())
     }
 
-    /// The longest processing time of a stream's host. By default it is there where the host's
-    /// link is exactly as fast as the slowest link behind it that others may share: then packets
-    /// come as places become free, and one host can hold that link for itself.
+    /// Returns the longest processing time of a stream's host. By default it is above zero if the
+    /// host's link is exactly as fast as the slowest shared link behind it. Packets would then
+    /// arrive as places become free, and one host could hold that link for itself.
     fn processing(&self, spec: &Spec, path: &[LinkId]) -> Result<Duration, Problem> {
         let rate = |&link: &LinkId| self.network.links[link].rate;
         let slowest = path.iter().map(rate).min().unwrap_or(Rate::ZERO);
@@ -133,8 +133,8 @@ impl Flows<'_> {
         }
     }
 
-    /// The host of the `i`-th flow of the latest group, at `router`; made with its link where
-    /// no flow before shares it.
+    /// Returns the host of the `i`-th flow of the latest group, at `router`. The host is made with
+    /// its link unless a flow before shares it.
     fn host(
         &mut self,
         flow: &str,
@@ -176,7 +176,8 @@ impl Flows<'_> {
     }
 }
 
-/// Its packets are acknowledged one by one: it is neither a tunnel nor without a controller.
+/// Returns whether the controller runs on a stream, whose packets are acknowledged one by one.
+/// Tunnels and flows without a controller do not.
 pub(super) fn is_stream(controller: &Values) -> bool {
     let role = &controller.family().role;
     matches!(role, Role::Controller(_))
