@@ -13,7 +13,7 @@
 //! ```
 //!
 //! Source: KS01, Kunniyur and Srikant, "Analysis and Design of an Adaptive Virtual Queue
-//! (AVQ) Algorithm for Active Queue Management", SIGCOMM 2001 ([Xia05] reference 23).
+//! (AVQ) Algorithm for Active Queue Management", SIGCOMM 2001 ([Xia05 reference 23]).
 //!
 //! | symbol | field         | unit  | default            | range     | source |
 //! |--------|---------------|-------|--------------------|-----------|--------|

@@ -40,10 +40,14 @@
 //! of averages, not the average of ratios, which one empty sample would make infinite. The lower
 //! bound is not 0, which a bilinear law could never leave.
 
+mod config;
+
+pub use config::{AggregateConfig, Config};
+
 use crate::{Aggregate, Aqm, Bat, Entropy, PacketMeta, QueueView, Verdict, bat};
 use crate::{AnyAqm, Maker};
-use accord_family::{Dynamics, Family, Kind, Param, Price, Role, Values, set};
-use accord_units::{Duration, Rate, Size, Time};
+use accord_family::{Dynamics, Family, Kind, Param, Price, Role, Values};
+use accord_units::{Duration, Time};
 use std::collections::VecDeque;
 
 /// The interface of a discipline that CLCC can steer, in addition to [`Aqm::aggregate`].
@@ -514,110 +518,5 @@ impl<A: Aimd> Aqm for Clcc<A> {
                 self.steer(&rates, queue.rate.as_bps_f64());
             }
         }
-    }
-}
-
-accord_family::config! {
-    /// The parameters of CLCC over BAT.
-    pub struct Config of FAMILY {
-        /// Time from one update of the transmit probabilities to the next.
-        pub period: Duration,
-        /// Change of a transmit probability in a period while a rate is out of its bounds.
-        pub step: f64,
-        /// Increase of a transmit probability in a period while bandwidth is left.
-        pub increase: f64,
-        /// Share that a transmit probability loses in a period while none is left, of an aggregate that offers the link's rate c.
-        pub decrease: f64,
-        /// Weight of the latest value in the average of the excess-bandwidth signal.
-        pub memory: f64,
-        /// Weight of the latest period in the average of the offered rate.
-        pub offered_memory: f64,
-        /// The queue below which bandwidth may be left; a quarter of the buffer if not given (of 20 ms, where the buffer has no limit in bytes).
-        pub threshold: Option<Size>,
-        /// The part of the link's rate below which bandwidth is left, whatever is queued.
-        pub busy: f64,
-        /// Time from one measurement of the rates to the next.
-        pub sample: Duration,
-        /// Time over which rates are averaged.
-        pub average: Duration,
-        /// Time from one step of the loop to the next.
-        pub control: Duration,
-        /// Gain while the error is small.
-        pub gain_fine: f64,
-        /// Gain while the error is neither small nor large.
-        pub gain: f64,
-        /// Gain while the error is large.
-        pub gain_coarse: f64,
-        /// An error below this is small.
-        pub error_fine: f64,
-        /// An error from this on is large.
-        pub error_coarse: f64,
-        /// The least decrease factor (times the link's rate).
-        pub decrease_min: f64,
-        /// Keeps decrease factors below one over the sum of the offered rates.
-        pub bound: bool,
-        /// Suspends the loop for an aggregate that offers less than it should get.
-        pub preemption: bool,
-        /// Part that a decrease factor loses in each step while the loop is suspended.
-        pub relief: f64,
-    }
-}
-
-/// The parameters of an aggregate.
-#[derive(Clone, Debug, PartialEq)]
-pub struct AggregateConfig {
-    /// The rate that the aggregate has for sure; none if not given.
-    pub min: Option<Rate>,
-    /// The rate that it never has more than; no bound if not given.
-    pub max: Option<Rate>,
-    /// Its increase against that of the others, and so its rate.
-    pub weight: f64,
-    /// Its own decrease, instead of that of all.
-    pub decrease: Option<f64>,
-    /// Its rate against that of the others, as it should be: r_ref is the ratio of two.
-    pub share: f64,
-    /// Whether the loop steers its decrease factor; not that of traffic that responds by itself.
-    pub steered: bool,
-}
-
-impl Default for AggregateConfig {
-    fn default() -> AggregateConfig {
-        AggregateConfig {
-            min: None,
-            max: None,
-            weight: 1.0,
-            decrease: None,
-            share: 1.0,
-            steered: true,
-        }
-    }
-}
-
-impl AggregateConfig {
-    fn set(&self, of: &mut Values) -> Result<(), String> {
-        set(of, "min", &self.min)?;
-        set(of, "max", &self.max)?;
-        set(of, "weight", &self.weight)?;
-        set(of, "decrease", &self.decrease)?;
-        set(of, "share", &self.share)?;
-        set(of, "steered", &self.steered)?;
-        Ok(())
-    }
-}
-
-impl Config {
-    /// Makes the queue discipline for these aggregates, by name, in the order in which packets
-    /// count them.
-    ///
-    /// # Errors
-    /// As [`Config::values`], and when a parameter of an aggregate is out of its range.
-    pub fn build(&self, aggregates: &[(&str, AggregateConfig)]) -> Result<Clcc<Bat>, String> {
-        let mut values = self.values()?;
-        for (name, aggregate) in aggregates {
-            let set = aggregate.set(values.aggregate_mut(name));
-            set.map_err(|why| format!("{name}: {why}"))?;
-        }
-        (FAMILY.check)(&values)?;
-        Ok(Clcc::<Bat>::new(&values))
     }
 }

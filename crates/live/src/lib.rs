@@ -38,6 +38,8 @@ mod packet;
 #[cfg(all(test, target_os = "linux"))]
 mod parity;
 #[cfg(target_os = "linux")]
+mod plan;
+#[cfg(target_os = "linux")]
 mod quality;
 #[cfg(target_os = "linux")]
 mod run;

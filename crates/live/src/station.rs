@@ -8,60 +8,22 @@
 //! ([`Station::parts`]) and orders to connections of the kernel ([`Station::orders`]). `driver.rs`
 //! has the clock and the sockets, and `parity.rs` shows that nothing else has an influence.
 
+mod kernel;
+
 use crate::agenda::{Agenda, Due};
 use crate::collect::Part;
 use crate::ends::{Order, Sink, Source, base_rtt, packet};
 use crate::link::{Achieved, Link};
 use crate::packet::Packet;
+use crate::plan::Plan;
 use accord_aqm::Aqm;
 use accord_port::Count;
-use accord_scenario::{Change, LinkId, NodeId, Scenario, State};
+use accord_scenario::{Change, LinkId, NodeId, State};
 use accord_traffic::Sizer;
 use accord_transport::Segment;
 use accord_transport::pcapng::{Capture, Envelope};
-use accord_transport::wire::{self, Header, Kind};
+use accord_transport::wire;
 use accord_units::{Bytes, Duration, Time};
-
-/// The facts that all stations know.
-#[derive(Debug)]
-pub struct Plan<'a> {
-    /// The scenario of the run.
-    pub scenario: &'a Scenario,
-    /// The number of the run, which distinguishes its packets from others.
-    pub run: u32,
-    /// True if all packets are to be captured.
-    pub capture: bool,
-    routes: Vec<Vec<Route<'a>>>,
-}
-
-/// The paths of a flow, there and back.
-type Route<'a> = [&'a [LinkId]; 2];
-
-impl<'a> Plan<'a> {
-    /// Creates a plan to run `scenario`.
-    pub fn new(scenario: &'a Scenario, run: u32, capture: bool) -> Plan<'a> {
-        let flows = scenario.flows.iter();
-        let mut routes: Vec<Vec<Route>> = flows
-            .map(|f| vec![[&f.path[..], &f.reverse_path[..]]])
-            .collect();
-        for event in &scenario.events {
-            if let Change::Route {
-                flow,
-                path,
-                reverse_path,
-            } = &event.change
-            {
-                routes[*flow].push([path, reverse_path]);
-            }
-        }
-        Plan {
-            scenario,
-            run,
-            capture,
-            routes,
-        }
-    }
-}
 
 /// A packet that has come out of a wire.
 #[derive(Clone, Debug, PartialEq)]
@@ -523,55 +485,6 @@ impl<'a> Station<'a> {
     /// Takes the orders to connections of the kernel since the last call, in order.
     pub fn orders(&mut self) -> Vec<Order> {
         std::mem::take(&mut self.orders)
-    }
-
-    /// Returns whether a flow waits for its connection of the kernel to have delivered everything.
-    pub fn awaits_kernel(&self, flow: usize) -> bool {
-        let source = self.source_of[flow].map(|i| &self.sources[i]);
-        source.is_some_and(|s| s.is_kernel && s.session.is_transferring())
-    }
-
-    /// Notifies the station that the connection of a flow has delivered everything.
-    pub fn kernel_is_done(&mut self, flow: usize) {
-        if let Some(i) = self.source_of[flow] {
-            self.transferred(i);
-        }
-    }
-
-    /// Puts an IP packet of a flow's connection, which the kernel sends, into the flow's first
-    /// port. `way` is 0 there and 1 back.
-    pub fn send_for_kernel(&mut self, flow: usize, way: usize, tos: u8, inner: &[u8]) {
-        let (plan, route) = (self.plan, self.route[flow]);
-        let size = Bytes::new(inner.len() as u64);
-        let header = Header {
-            kind: [Kind::Ip, Kind::IpReply][way],
-            size,
-            flow: flow as u32,
-            run: plan.run,
-            route,
-        };
-        let mut datagram = Vec::with_capacity(wire::LEAST + inner.len());
-        wire::wrap(&header, inner, &mut datagram);
-        let packet = Packet {
-            datagram,
-            header,
-            tos,
-            aggregate: plan.scenario.flows[flow].aggregate as u8,
-        };
-        self.offer(plan.routes[flow][usize::from(route)][way][0], packet);
-        if way == 0
-            && let Some(i) = self.source_of[flow]
-        {
-            self.sources[i].count(self.now, size);
-        }
-    }
-
-    /// Notifies the station that the kernel has taken a data packet of a flow, with these sequence
-    /// numbers.
-    pub fn kernel_received(&mut self, flow: usize, size: Bytes, numbers: Option<(u32, u32)>) {
-        if let Some(i) = self.sink_of[flow] {
-            self.sinks[i].arrived(size, numbers);
-        }
     }
 }
 

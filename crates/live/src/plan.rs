@@ -1,0 +1,45 @@
+//! The plan of a run.
+
+use accord_scenario::{Change, LinkId, Scenario};
+
+/// The facts that all stations know.
+#[derive(Debug)]
+pub struct Plan<'a> {
+    /// The scenario of the run.
+    pub scenario: &'a Scenario,
+    /// The number of the run, which distinguishes its packets from others.
+    pub run: u32,
+    /// True if all packets are to be captured.
+    pub capture: bool,
+    /// The ways of each flow, in the order in which it takes them.
+    pub routes: Vec<Vec<Route<'a>>>,
+}
+
+/// The paths of a flow, there and back.
+pub type Route<'a> = [&'a [LinkId]; 2];
+
+impl<'a> Plan<'a> {
+    /// Creates a plan to run `scenario`.
+    pub fn new(scenario: &'a Scenario, run: u32, capture: bool) -> Plan<'a> {
+        let flows = scenario.flows.iter();
+        let mut routes: Vec<Vec<Route>> = flows
+            .map(|f| vec![[&f.path[..], &f.reverse_path[..]]])
+            .collect();
+        for event in &scenario.events {
+            if let Change::Route {
+                flow,
+                path,
+                reverse_path,
+            } = &event.change
+            {
+                routes[*flow].push([path, reverse_path]);
+            }
+        }
+        Plan {
+            scenario,
+            run,
+            capture,
+            routes,
+        }
+    }
+}
