@@ -110,7 +110,7 @@ fn without_ecn_it_drops_what_could_be_marked() {
 }
 
 /// The dequeue of RFC 8289 §5.5 and §5.6 with its loops, over a queue of its own: (arrival,
-/// size) in nanoseconds and bytes.
+/// size) in picoseconds and bytes.
 #[derive(Default)]
 struct Pseudocode {
     queue: VecDeque<(u64, u64)>,
@@ -123,8 +123,8 @@ struct Pseudocode {
     dropping: bool,
 }
 
-const TARGET: u64 = 5_000_000;
-const INTERVAL: u64 = 100_000_000;
+const TARGET: u64 = 5_000_000_000;
+const INTERVAL: u64 = 100_000_000_000;
 
 impl Pseudocode {
     fn take(&mut self, now: u64) -> (Option<u64>, bool) {
@@ -179,7 +179,7 @@ proptest! {
     /// Bursts come and packets leave at random times: the same ones are dropped.
     #[test]
     fn it_drops_what_the_pseudocode_drops(
-        steps in prop::collection::vec((0..40_000_000u64, 0..9usize, 0..4usize), 1..600),
+        steps in prop::collection::vec((0..40_000_000_000u64, 0..9usize, 0..4usize), 1..600),
     ) {
         let mut rfc = Pseudocode::default();
         let mut codel = codel();
@@ -208,8 +208,8 @@ proptest! {
                         rate: Rate::from_bps(10_000_000),
                         capacity: None,
                     };
-                    let sojourn = Duration::from_ns(now - came);
-                    let at = Time::ZERO + Duration::from_ns(now);
+                    let sojourn = Duration::from_ps(now - came);
+                    let at = Time::from_ps(now);
                     if codel.on_departure(&packet, sojourn, &behind, at) == Verdict::Pass {
                         break Some(came);
                     }
