@@ -3,8 +3,7 @@
 //! Three things keep a packet-hop cheap:
 //! - There are few events: `wiring.rs` says which ones a run can do without.
 //! - A link has one event pending, for the first packet on it. The other packets wait in a ring
-//!   behind,
-//! as values. Nothing is allocated for a packet.
+//!   behind, as values. Nothing is allocated for a packet.
 //! - A flow has one timer, moved lazily: it is set again only when it runs out early.
 
 use crate::SimError;

@@ -1,21 +1,18 @@
 //! The events that a run can do without.
 //!
 //! - The end of a service is known when it begins, and the packet can be sent on at once
-//! ([`Form::Port`]). This needs a link that cannot lose the packet on its wire and whose rate and
-//! delay do not change. A departure then needs an event only while another packet waits for it.
+//!   ([`Form::Port`]). This needs a link that cannot lose the packet on its wire and whose rate and
+//!   delay do not change. A departure then needs an event only while another packet waits for it.
 //! - A port with one FIFO queue, a discipline that judges arrivals only, and a fixed rate knows a
-//!   packet's
-//! departure at the moment when the packet arrives ([`Form::Timeline`], [`Form::Pipe`]). There is
-//! one event per hop, not two.
+//!   packet's departure at the moment when the packet arrives ([`Form::Timeline`], [`Form::Pipe`]).
+//!   There is one event per hop, not two.
 //! - A pipe that is fed by one other link only needs no event at all. Its packets arrive in the
-//!   order in
-//! which the other link sends them, and its state is not read before the end. So they are sent
-//! through it at once ([`Hop::is_shortcut`]). The same holds for a pipe that is fed by one sender's
-//! host only, which knows when it will be done with a packet.
+//!   order in which the other link sends them, and its state is not read before the end. So they
+//!   are sent through it at once ([`Hop::is_shortcut`]). The same holds for a pipe that is fed by
+//!   one sender's host only, which knows when it will be done with a packet.
 //! - A receiver behind a pipe, which answers into a pipe that only it feeds, can also be told of a
-//!   packet
-//! ahead of time ([`Hop::is_shortcut`]), because only the sender sees what the receiver does. What
-//! is recorded of the packet is counted when its time comes.
+//!   packet ahead of time ([`Hop::is_shortcut`]), because only the sender sees what the receiver
+//!   does. What is recorded of the packet is counted when its time comes.
 //!
 //! All of this is exact. `tests/shortcuts.rs` runs scenarios with and without it.
 

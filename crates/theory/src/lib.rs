@@ -2,7 +2,7 @@
 //! settle.
 //!
 //! - [`run`]: the theory engine. It finds the equilibrium of each phase of a scenario, by
-//! `accord-solver`, and records it as a run.
+//!   `accord-solver`, and records it as a run.
 //! - [`unmet_contracts`]: contracted rates that the network cannot hold.
 //! - [`bat`]: the rates that a BAT queue gives to aggregates, and the convergence of CLCC.
 //! - [`duality`]: the model behind it, Vegas step by step, and the properties of its equilibrium.
