@@ -15,19 +15,20 @@
 //! values.set("ecn", &accord_family::Raw::Flag(true))?;
 //! let mut red = AnyAqm::build(&values);
 //!
-//! // 20 packets of 1000 bytes are queued on a link of 10 Mbps, far above both thresholds.
+//! // Each packet finds 10 packets of 1000 bytes queued on a link of 10 Mbps.
 //! let size = Bytes::new(1000);
 //! let queue = QueueView {
-//!     packets: 20,
-//!     bytes: Bytes::new(20_000),
+//!     packets: 10,
+//!     bytes: Bytes::new(10_000),
 //!     rate: Rate::from_bps(10_000_000),
 //!     capacity: None,
 //! };
 //! let packet = PacketMeta { size, class: Class::Data, ecn: Ecn::Capable, aggregate: 0, flow: 1 };
 //! let mut random = || 0.5;
-//! let verdict = red.on_arrival(&packet, &queue, Time::ZERO, &mut random);
-//! // The average queue, which RED judges by, has only begun to grow.
-//! assert_eq!(verdict, Verdict::Pass);
+//! let mut verdict = || red.on_arrival(&packet, &queue, Time::ZERO, &mut random);
+//! // RED judges by the average queue. So it lets a burst pass, and marks a standing queue.
+//! assert!((0..100).all(|_| verdict() == Verdict::Pass));
+//! assert!((0..1000).any(|_| verdict() == Verdict::Mark));
 //! # Ok::<(), String>(())
 //! ```
 

@@ -114,6 +114,30 @@ const RENO: f64 = 1.0;
 const STEEPEST: f64 = 1.5;
 
 /// TCP CUBIC.
+///
+/// ```
+/// use accord_control::{Congestion, Controller, Cubic, FAMILIES, PathView};
+/// use accord_units::{Bytes, Duration, Rate, Time};
+///
+/// let family = FAMILIES.iter().find(|f| f.name == "cubic").expect("CUBIC is registered");
+/// let packet = Bytes::new(1000);
+/// let mut cubic = Cubic::new(&family.defaults(), packet);
+///
+/// let rtt = Duration::from_ms(50);
+/// let path = PathView {
+///     packet,
+///     srtt: rtt,
+///     rtt,
+///     min_rtt: rtt,
+///     in_flight: Bytes::new(100_000),
+///     sent_in_round: Bytes::ZERO,
+///     had_too_little: false,
+///     delivery_rate: Rate::ZERO,
+/// };
+/// // A loss keeps β = 0.7 of the bytes in flight.
+/// cubic.on_congestion(Congestion::Loss, &path, Time::ZERO + rtt);
+/// assert_eq!(cubic.ssthresh(), Some(Bytes::new(70_000)));
+/// ```
 #[derive(Clone, Debug)]
 pub struct Cubic {
     cwnd: TcpWindow,

@@ -50,6 +50,36 @@ pub enum Arrival {
 const MOST_OUT: usize = 64;
 
 /// The estimator of accumulation and egress rate, which also detects loss, pair by pair.
+///
+/// ```
+/// use accord_control::{Arrival, Meter};
+/// use accord_units::{Bytes, Duration, Time};
+///
+/// // 1000 bytes arrive per millisecond. The halves of each pair arrive 5 ms apart.
+/// let mut meter = Meter::new(1.0, false, false);
+/// let mut report = None;
+/// for ms in 1..=200 {
+///     let now = Time::ZERO + Duration::from_ms(ms);
+///     meter.on_arrival(Arrival::Data { size: Bytes::new(1000) }, now);
+///     let pair = ms / 20;
+///     match ms % 20 {
+///         10 => {
+///             meter.on_arrival(Arrival::OutOfBand { pair }, now);
+///         }
+///         15 => {
+///             let sent_bytes = 1000 * ms;
+///             let virtual_delay = Duration::ZERO;
+///             let half = Arrival::InBand { pair, sent_bytes, virtual_delay, truth: None };
+///             report = meter.on_arrival(half, now);
+///         }
+///         _ => {}
+///     }
+/// }
+/// let report = report.expect("pairs were complete");
+/// // Little's law: 5 ms of queue at 1 MB/s are 5000 bytes.
+/// assert!((report.accumulation - 5000.0).abs() < 1.0);
+/// assert!(!report.lost);
+/// ```
 #[derive(Clone, Debug)]
 pub struct Meter {
     ideal: bool,

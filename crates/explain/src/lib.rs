@@ -42,6 +42,44 @@
 //! an effect in it is claimed because the gap opens with it, by more than noise.
 //!
 //! The crate makes no runs: who calls [`attribute`] does, as many at once as it likes.
+//!
+//! An effect is taken away from a scenario, and the equilibrium of the model stays what it was:
+//!
+//! ```
+//! use accord_explain::Effect;
+//! use accord_family::Catalogue;
+//! use accord_language::File;
+//! use accord_record::Quiet;
+//! use accord_scenario::{Engine, Entity, Limit, Metric};
+//!
+//! let catalogue = Catalogue {
+//!     controllers: accord_control::FAMILIES,
+//!     disciplines: accord_aqm::FAMILIES,
+//! };
+//! let text = r#"
+//!     duration = "10 s"
+//!     [topology.dumbbell]
+//!     rate = "8 Mbps"
+//!     delay = "20 ms"
+//!     [flow.a]
+//!     count = 2
+//!     from = "left"
+//!     to = "right"
+//!     controller = "vegas"
+//! "#;
+//! let scenario = File::parse("small.toml", text)?.points(&catalogue, None)?.remove(0);
+//!
+//! let endless = Effect::Buffers.without(&scenario, 4, Engine::Packet)?;
+//! assert!(endless.links.iter().all(|l| l.queue.limit == Limit::Unlimited));
+//! let rate = |s| {
+//!     let run = accord_theory::run(s, &mut Quiet).expect("it is a valid problem");
+//!     run.mean(Metric::Throughput, Entity::Flow(0), s.steady)
+//! };
+//! assert_eq!(rate(&scenario), rate(&endless));
+//! // There is no loss on wires here that could be taken away.
+//! assert!(Effect::Loss.without(&scenario, 4, Engine::Packet).is_err());
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
 
 mod attribution;
 mod effect;

@@ -3,6 +3,40 @@
 //! A text becomes a tree in which each value knows its place (`tree`). `--set` and sweeps put other
 //! values into the tree. The form of the tree is checked against the key tables (`shape`, `keys`,
 //! `check`). Then names and defaults are resolved (`resolve`).
+//!
+//! ```
+//! use accord_family::Catalogue;
+//! use accord_language::File;
+//!
+//! let catalogue = Catalogue {
+//!     controllers: accord_control::FAMILIES,
+//!     disciplines: accord_aqm::FAMILIES,
+//! };
+//! let text = r#"
+//!     duration = "10 s"
+//!     [sweep.rate]
+//!     set = ["topology.dumbbell.rate"]
+//!     values = ["8 Mbps", "16 Mbps"]
+//!     [topology.dumbbell]
+//!     rate = "8 Mbps"
+//!     delay = "20 ms"
+//!     [flow.a]
+//!     from = "left"
+//!     to = "right"
+//!     controller = "vegas"
+//! "#;
+//! let points = File::parse("small.toml", text)?.points(&catalogue, None)?;
+//! assert_eq!(points.len(), 2);
+//! assert_eq!(points[1].point, [("rate".to_string(), "16 Mbps".to_string())]);
+//!
+//! // An error says where it is, what is wrong and how to mend it.
+//! let wrong = text.replace("vegas", "vega");
+//! let errors = File::parse("small.toml", &wrong)?.points(&catalogue, None).unwrap_err();
+//! let error = errors.iter().next().expect("there is one");
+//! assert_eq!(error.line, 12);
+//! println!("{}; {:?}", error.message, error.hint);
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
 
 mod check;
 mod error;

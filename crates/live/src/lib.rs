@@ -10,6 +10,41 @@
 //! that connections of the kernel's own TCP (`connection.rs`) need namespaces.
 //!
 //! This crate needs Linux. On other systems [`run`] returns an error that says so.
+//!
+//! A run of a tenth of a second over the loopback device, which needs no privileges:
+//!
+//! ```
+//! use accord_family::Catalogue;
+//! use accord_language::File;
+//! use accord_live::Mode;
+//! use accord_record::Quiet;
+//! use accord_scenario::Engine;
+//!
+//! let catalogue = Catalogue {
+//!     controllers: accord_control::FAMILIES,
+//!     disciplines: accord_aqm::FAMILIES,
+//! };
+//! let text = r#"
+//!     duration = "100 ms"
+//!     [topology.dumbbell]
+//!     rate = "8 Mbps"
+//!     delay = "20 ms"
+//!     [flow.a]
+//!     count = 2
+//!     from = "left"
+//!     to = "right"
+//!     controller = "vegas"
+//! "#;
+//! let scenario = File::parse("small.toml", text)?.points(&catalogue, None)?.remove(0);
+//!
+//! let mode = Mode::Loopback;
+//! assert!(accord_live::announcement(&scenario, mode).contains("needs no privileges"));
+//! let run = accord_live::run(&scenario, mode, &mut Quiet)?;
+//! assert_eq!(run.manifest.engine, Engine::Live);
+//! // A run that the machine could not keep up with says so, and is not judged.
+//! println!("{:?}", run.unfit);
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
 
 #[cfg(target_os = "linux")]
 mod agenda;

@@ -32,9 +32,11 @@
 //! let mut port = Port::new(Rate::from_bps(8_000_000), Limit::packets(2), droptail, 1);
 //! let mut random = || 0.5;
 //! for _ in 0..3 {
-//!     port.offer(Time::ZERO, Data(1000), &mut random, |_, why| println!("dropped: {why:?}"));
+//!     port.offer(Time::ZERO, Data(1000), &mut random, &mut |_, why| {
+//!         println!("dropped: {why:?}")
+//!     });
 //! }
-//! let (_packet, sent) = port.begin(Time::ZERO, |_, _| ()).expect("a packet waits");
+//! let (_packet, sent) = port.begin(Time::ZERO, &mut |_, _| ()).expect("a packet waits");
 //! assert_eq!(sent, Time::ZERO + Duration::from_ms(1));
 //! port.complete();
 //!

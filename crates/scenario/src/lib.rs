@@ -5,6 +5,38 @@
 //! make one by itself. [`print()`] writes a scenario as text, and the hash of that text identifies
 //! the scenario. [`State`] is the network between two events. A [`Metric`] is a quantity that
 //! engines record and that expectations are about.
+//!
+//! ```
+//! use accord_family::Catalogue;
+//! use accord_language::File;
+//! use accord_scenario::{Change, Event};
+//! use accord_units::{Duration, Rate, Time};
+//!
+//! let catalogue = Catalogue {
+//!     controllers: accord_control::FAMILIES,
+//!     disciplines: accord_aqm::FAMILIES,
+//! };
+//! let text = r#"
+//!     duration = "10 s"
+//!     [topology.dumbbell]
+//!     rate = "8 Mbps"
+//!     delay = "20 ms"
+//!     [flow.a]
+//!     from = "left"
+//!     to = "right"
+//!     controller = "vegas"
+//! "#;
+//! let mut scenario = File::parse("small.toml", text)?.points(&catalogue, None)?.remove(0);
+//!
+//! // The bottleneck fails after 4 s.
+//! let bottleneck = scenario.links.iter().position(|l| l.name == "bottleneck").expect("it is there");
+//! let at = Time::ZERO + Duration::from_secs(4);
+//! scenario.events.push(Event { at, change: Change::Rate(bottleneck, Rate::ZERO) });
+//! assert_eq!(scenario.phases().count(), 2);
+//! assert_eq!(scenario.at(Time::ZERO).rate[bottleneck], Rate::from_bps(8_000_000));
+//! assert_eq!(scenario.at(at).rate[bottleneck], Rate::ZERO);
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
 
 mod engine;
 mod expectation;

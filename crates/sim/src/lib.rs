@@ -3,6 +3,38 @@
 //! Endpoints, controllers, ports and queue disciplines are those of the crates `transport`,
 //! `control`, `port` and `aqm`. This crate adds a virtual clock and wires. `engine.rs`, `wiring.rs`
 //! and `calendar.rs` say how a packet-hop stays cheap.
+//!
+//! ```
+//! use accord_family::Catalogue;
+//! use accord_language::File;
+//! use accord_record::Quiet;
+//! use accord_scenario::{Entity, Metric};
+//!
+//! let catalogue = Catalogue {
+//!     controllers: accord_control::FAMILIES,
+//!     disciplines: accord_aqm::FAMILIES,
+//! };
+//! let text = r#"
+//!     duration = "10 s"
+//!     [topology.dumbbell]
+//!     rate = "8 Mbps"
+//!     delay = "20 ms"
+//!     [flow.a]
+//!     count = 2
+//!     from = "left"
+//!     to = "right"
+//!     controller = "vegas"
+//! "#;
+//! let scenario = File::parse("small.toml", text)?.points(&catalogue, None)?.remove(0);
+//!
+//! let run = accord_sim::run(&scenario, &mut Quiet)?;
+//! let rates = [0, 1].map(|f| run.mean(Metric::Throughput, Entity::Flow(f), scenario.steady));
+//! assert!(rates.iter().flatten().sum::<f64>() > 7e6);
+//! // The same scenario, seed and version give the same run.
+//! let again = accord_sim::run(&scenario, &mut Quiet)?;
+//! assert_eq!(run.manifest.digest, again.manifest.digest);
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
 
 mod audit;
 mod calendar;

@@ -21,7 +21,7 @@
 //!
 //! let routes = Routes::new(2, &[vec![0], vec![0, 1]])?;
 //! let demands = vec![Demand::Log { weight: 1.0 }; 2];
-//! let problem = Problem::new(routes, demands, vec![10.0, 3.0])?;
+//! let problem = Problem::new(routes, vec![10.0, 3.0], demands)?;
 //! let solution = solve(&problem, &Settings::default());
 //! assert!((solution.rates[0] - 7.0).abs() < 1e-9);
 //! assert!((solution.rates[1] - 3.0).abs() < 1e-9);

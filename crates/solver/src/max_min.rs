@@ -130,7 +130,7 @@ fn shares(problem: &Problem) -> Result<Vec<Share>, ProblemError> {
 /// Finds the max-min fair rates of `Log` (by weight), `Capped` and `Fixed` flows.
 ///
 /// ```
-/// use accord_theory::{Demand, Problem, Routes, max_min};
+/// use accord_solver::{Demand, Problem, Routes, max_min};
 ///
 /// // One flow over two links, and one on each: the narrow link halves, the wide one is used up.
 /// let routes = Routes::new(2, [vec![0, 1], vec![0], vec![1]])?;
@@ -138,7 +138,6 @@ fn shares(problem: &Problem) -> Result<Vec<Share>, ProblemError> {
 /// assert_eq!(max_min(&problem)?.rates, [1.0, 1.0, 4.0]);
 /// # Ok::<(), accord_solver::ProblemError>(())
 /// ```
-///
 ///
 /// # Errors
 ///

@@ -69,7 +69,7 @@ const PATIENCE: usize = 8;
 /// times some hundred passes. Memory is about 50 bytes per route, 4 per hop and 140 per link.
 ///
 /// ```
-/// use accord_theory::{Demand, Problem, Routes, Settings, Status, solve};
+/// use accord_solver::{Demand, Problem, Routes, Settings, Status, solve};
 ///
 /// // A long flow over two links of 9 Mbit/s, and a short one on each: the parking lot
 /// // [Xia05 §III]. Each wants to keep 24 kbit in the network; the prices are delays.

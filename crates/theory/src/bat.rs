@@ -49,7 +49,7 @@ pub struct Aggregate {
 ///     of(1.0, 0.0, f64::INFINITY), of(1.0, 50.0, 90.0), of(1.0, 0.0, 10.0),
 /// ])?;
 /// assert_eq!(rates.rates, [40.0, 50.0, 10.0]);
-/// # Ok::<(), accord_theory::ProblemError>(())
+/// # Ok::<(), accord_solver::ProblemError>(())
 /// ```
 pub fn fair_rates(capacity: f64, aggregates: &[Aggregate]) -> Result<MaxMin, ProblemError> {
     // Aggregates that would get less than their floor have it, and the others share what is left.

@@ -8,6 +8,41 @@
 //!
 //! Every endpoint is a state machine. Its driver tells it what arrived and what time it is. The
 //! driver then polls it for packets to send, and asks when to wake it.
+//!
+//! A stream without a clock, on a path of 50 ms that loses the fifth packet:
+//!
+//! ```
+//! use accord_control::FAMILIES;
+//! use accord_family::Service;
+//! use accord_transport::{Segment, endpoints};
+//! use accord_units::{Bytes, Duration, Time};
+//!
+//! let newreno = FAMILIES.iter().find(|f| f.name == "newreno").expect("NewReno is registered");
+//! let rtt = Duration::from_ms(50);
+//! let (mut sender, mut receiver) =
+//!     endpoints(&newreno.defaults(), &Service::default(), Bytes::new(1000), rtt);
+//! sender.supply(20);
+//!
+//! let (mut now, mut sent, mut delivered) = (Time::ZERO, 0, 0);
+//! while !sender.is_done() {
+//!     let mut replies = Vec::new();
+//!     while let Ok(segment) = sender.poll(now) {
+//!         sent += 1;
+//!         if sent != 5 {
+//!             let receipt = receiver.on_segment(&segment, Bytes::new(1000), false, None, now);
+//!             delivered += u64::from(receipt.data == Some(true));
+//!             replies.extend(receipt.reply);
+//!         }
+//!     }
+//!     now += rtt;
+//!     for reply in &replies {
+//!         sender.on_reply(reply, now);
+//!     }
+//!     sender.on_wake(now);
+//! }
+//! assert_eq!((sent, delivered), (21, 20));
+//! assert_eq!(sender.view().retransmissions, 1);
+//! ```
 
 mod endpoint;
 pub mod ip;

@@ -30,6 +30,29 @@ enum History {
 }
 
 /// The Vegas estimator of a flow's accumulation.
+///
+/// ```
+/// use accord_control::Acked;
+/// use accord_control::estimator::VegasEstimator;
+/// use accord_units::{Bytes, Duration};
+///
+/// let ack = |ms| Acked {
+///     bytes: Bytes::new(10_000),
+///     rtt: Some(Duration::from_ms(ms)),
+///     round_ended: true,
+///     window_limited: true,
+///     in_recovery: false,
+///     marked: 0,
+/// };
+/// // A window of 10 kB over 100 ms, and then a queue that adds 25 ms: a fifth of it is queued.
+/// let mut estimator = VegasEstimator::new();
+/// for ms in [100, 125, 125] {
+///     estimator.on_ack(&ack(ms), 10_000);
+/// }
+/// assert_eq!(estimator.base_rtt(), Some(Duration::from_ms(100)));
+/// let accumulation = estimator.accumulation().expect("a round has ended");
+/// assert!((accumulation - 2000.0).abs() < 1e-6);
+/// ```
 #[derive(Clone, Debug)]
 pub struct VegasEstimator {
     history: History,
