@@ -1,4 +1,4 @@
-//! What must hold of every discipline, whatever happens to it.
+//! Properties of every discipline, whatever happens to it.
 
 mod common;
 #[path = "common/any_values.rs"]

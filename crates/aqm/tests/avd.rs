@@ -135,7 +135,7 @@ fn sources_that_hold_an_accumulation_settle_at_the_desired_utilisation() {
     assert!((delay / expected - 1.0).abs() < 0.03, "delay {delay}");
 }
 
-/// What the docs say of the gain: with T = 0.1 s, α·T = 0.015 is steady and α·T = 3 swings.
+/// The claim of the docs on the gain: with T = 0.1 s, α·T = 0.015 is steady and α·T = 3 oscillates.
 #[test]
 fn a_gain_beyond_the_feedback_delay_swings() {
     let (load, steady, _) = closed_loop(0.15, 250e3, 0.1);

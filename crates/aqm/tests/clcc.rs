@@ -195,7 +195,7 @@ fn the_loop_is_suspended_while_too_little_is_offered() {
     near(clcc.aggregate(1).expect("there").decrease, 0.001);
 }
 
-/// What one leaves over, the others share: with 10 taken by the third, 90 are left, by 2 : 1.
+/// The other aggregates share the rest: with 10 taken by the third, 90 are left, by 2 : 1.
 #[test]
 fn more_than_two_share_by_max_min_fairness() {
     let three = [(2.0, false), (1.0, true), (1.0, true)];

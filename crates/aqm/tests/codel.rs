@@ -83,8 +83,8 @@ fn what_begins_again_soon_goes_on_at_its_pace() {
     }
 }
 
-/// Where a packet leaves only every 300 ms, drops are overdue: they come at once, until the
-/// next is due later. A mark can only be one of those.
+/// If a packet leaves only every 300 ms, drops are overdue. They come at once, until the next one
+/// is due later. A mark can only be one of those.
 #[test]
 fn overdue_drops_come_together_and_marks_do_not() {
     let late = |codel: &mut Codel, packet, t| codel.on_departure(packet, LATE, &queue(50), ms(t));

@@ -9,7 +9,7 @@
 use crate::Acked;
 use accord_units::Duration;
 
-/// MIN_RTT_THRESH, the least rise that counts, and MAX_RTT_THRESH [RFC 9406 §4.3].
+/// MIN_RTT_THRESH and MAX_RTT_THRESH, the bounds of the rise that counts [RFC 9406 §4.3].
 const LEAST: Duration = Duration::from_ms(4);
 const MOST: Duration = Duration::from_ms(16);
 /// MIN_RTT_DIVISOR: the part of the round-trip time that the threshold is.

@@ -1,4 +1,4 @@
-//! What must hold of every controller, whatever happens to it.
+//! Properties of every controller, whatever happens to it.
 
 mod common;
 #[path = "../../aqm/tests/common/any_values.rs"]

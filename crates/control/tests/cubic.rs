@@ -145,7 +145,7 @@ fn slow_start_resumes_when_the_round_trip_falls_again() {
     run.standing = Duration::ZERO;
     let fast = run.rounds(3);
     assert!(slow[2] < 129.0 * 1.3, "{slow:?}");
-    // What was in flight tells of the rise for one round more.
+    // Packets that were in flight show the rise for one round more.
     assert!(fast[2] > 1.95 * fast[1], "{fast:?}");
 }
 

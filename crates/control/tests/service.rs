@@ -70,7 +70,7 @@ impl Tunnel {
         t
     }
 
-    /// How the window answers so much queued at so high a rate.
+    /// Returns the response of the window to so large an accumulation at so high a rate.
     fn step(&mut self, accumulation: f64, egress_kbps: u64) -> f64 {
         let before = self.window();
         self.hear(accumulation, egress_kbps, None);
@@ -150,7 +150,7 @@ fn a_window_that_holds_its_contract_down_comes_back_soon() {
         let step = t.step(a, kbps);
         assert!((step - 1000.0).abs() < 1.0, "{a} {kbps} {recovery}: {step}");
     }
-    // So much was queued a few round trips ago: the queue goes up and down.
+    // This much was queued a few round trips ago. So the queue oscillates.
     let mut t = Tunnel::settled(held(), &[]);
     t.step(39_000.0, 5000);
     for _ in 0..4 {

@@ -47,8 +47,8 @@ fn slow_start_ends_once_more_than_gamma_is_queued_and_before_the_path_overflows(
     assert!(path.controller.accumulation_estimate().expect("measured") > 1000.0);
 }
 
-/// What the docs say of slow start: pairs sent in a doubling round queue briefly, so that
-/// it ends at a few √N packets, far from N, on a path that fits N.
+/// The claim of the docs on slow start: pairs sent in a doubling round queue briefly. So it ends at
+/// a few √N packets, far from N, on a path that fits N.
 #[test]
 fn slow_start_ends_early_on_a_long_path() {
     let mut path = Fifo::new(build("vegas", &[]), Duration::from_ms(899));

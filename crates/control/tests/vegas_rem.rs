@@ -79,8 +79,8 @@ fn the_price_is_the_logarithm_of_the_unmarked_share() {
     assert!((marks.price() - 7.272_54).abs() < 1e-5);
 }
 
-/// What changes is felt after as many packets as the memory has: (1 − 1/64)^64 = 0.365 of
-/// the old share is left.
+/// A change shows after as many packets as the memory has: (1 − 1/64)^64 = 0.365 of the old share
+/// is left.
 #[test]
 fn the_share_forgets() {
     let mut marks = MarkEstimator::new(1.1, 64);

@@ -1,4 +1,4 @@
-//! What holds for every text and every scenario.
+//! Properties that hold for every text and every scenario.
 
 mod common;
 

@@ -1,4 +1,4 @@
-//! What web users draw, against the distribution functions of Barford and Crovella.
+//! The draws of web users, against the distribution functions of Barford and Crovella.
 
 mod common;
 
@@ -25,7 +25,8 @@ fn web(flow: &Flow) -> Web {
     }
 }
 
-/// What a user does: sizes of files in bytes, and seconds waited after each.
+/// Returns the first pause of a user, and then sizes of files in bytes with the seconds waited
+/// after each.
 fn browse(flow: &Flow, seed: u64, files: usize) -> (Duration, Vec<(f64, f64)>) {
     let mut user = flow.application(0, seed);
     let first = user.act(Time::ZERO);

@@ -6,8 +6,7 @@ use crate::link::Achieved;
 use accord_scenario::Scenario;
 use accord_units::Duration;
 
-/// The lateness from which a packet counts as late: the time of handing it to the kernel after it
-/// was due.
+/// The delay of handing a packet to the kernel above which the packet counts as late.
 const LATE: Duration = Duration::from_ms(1);
 /// The largest share of late packets of a run that is judged.
 const MOST_LATE: f64 = 0.01;

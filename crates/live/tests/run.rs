@@ -136,7 +136,7 @@ fn events_happen_when_they_should() {
         used.iter().sum::<f64>()
     };
     assert!(served(0.0, 1.8) > 0.0);
-    // What was under way before the change still comes; then nothing does.
+    // Packets that were on their way before the change still arrive. After them there are none.
     assert!(served(2.2, 2.4) == 0.0, "the route has changed");
     let on = link(&s, "on");
     let late = values(&run, Metric::Utilisation, Entity::Link(on), 1.8, 2.4);

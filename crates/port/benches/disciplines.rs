@@ -1,4 +1,4 @@
-//! What a packet costs in a port, by queue discipline: `cargo bench -p accord-port`.
+//! The cost of a packet in a port, by queue discipline: `cargo bench -p accord-port`.
 //!
 //! The port sends as much as comes, with 50 packets of 1000 bytes queued from 100 flows, at 100
 //! Mbps: 4 ms of delay, so that nothing is dropped for long. A packet is offered, its service

@@ -12,7 +12,7 @@ use std::ops::Range;
 
 /// The most values of all columns together (128 MiB).
 const BUDGET: usize = 1 << 24;
-/// The most values of a column, and with any budget the fewest.
+/// The most values of a column, and the fewest, whatever the budget.
 const LONGEST: usize = 1 << 16;
 const SHORTEST: usize = 64;
 /// The number of samples taken as rows before they are put into the columns, which are many and far

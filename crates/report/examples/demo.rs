@@ -105,7 +105,7 @@ fn dynamics_run(s: &Scenario, engine: Engine, noise: f64) -> Run {
         t > flow.start.as_secs_f64() && flow.stop.is_none_or(|stop| t <= stop.as_secs_f64())
     };
     let sending = |t: f64| (0..20).filter(|&f| active(f, t)).count() as f64;
-    // How much of a change is still to come, a moment after it.
+    // The part of a change that is still to come a moment after it.
     let settling = |t: f64| noise * (-(t % 10.0) / 0.35).exp();
     let queue = |t: f64| {
         let n = sending(t);

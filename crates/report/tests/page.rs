@@ -68,7 +68,7 @@ fn hostile_text_stays_text() {
     assert_eq!(page.matches("</script").count(), 2);
     assert!(!page.contains("<!--") && !page.contains('\x1b') && !page.contains('\u{2028}'));
     assert!(page.len() < MIB, "long texts are cut: {}", page.len());
-    // What the script sees is the text itself.
+    // The script sees the text itself.
     let group = data(&page)["points"][0]["panels"][0]["subjects"][0].clone();
     assert!(
         group

@@ -1,4 +1,4 @@
-//! What verdicts tell of, recorded results, and tables of them.
+//! The texts of verdicts, recorded results, and tables of them.
 
 mod support;
 

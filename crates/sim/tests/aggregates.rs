@@ -82,7 +82,7 @@ fn bat_shares_by_weight_and_says_how() {
     assert!(admitted(0) + admitted(1) < 10.1e6);
     let ratio = admitted(1) / admitted(0);
     assert!((ratio / 3.0 - 1.0).abs() < 0.15, "{ratio}");
-    // What is admitted is what arrives.
+    // The admitted bytes are those that arrive.
     let throughput = |f| mean(&run, Metric::Throughput, Entity::Flow(f), 8, 20);
     let received = throughput(1) + throughput(2);
     assert!((received / admitted(1) - 1.0).abs() < 0.02, "{received}");

@@ -11,7 +11,7 @@ use common::*;
 
 const STEADY: (f64, f64) = (10.0, 40.0);
 
-/// So many NewReno flows over 20 Mbps with a round trip of 60 ms.
+/// Returns a scenario of so many NewReno flows over 20 Mbps with a round trip of 60 ms.
 fn flows(queue: &str, count: usize, ecn: bool) -> Scenario {
     let sender = controller(
         "newreno",
@@ -126,7 +126,7 @@ fn fair_queues_share_and_spare_the_sparse() {
     assert!(queued > 1000.0, "{queued} bytes");
 }
 
-/// What comes to a port leaves it, is dropped at either end, or is there.
+/// A packet that arrives at a port leaves it, is dropped at either end, or is there.
 #[test]
 fn the_books_balance_with_drops_at_the_head() {
     for queue in ["codel", "pie", "fq-codel"] {

@@ -6,7 +6,7 @@ use proptest::prelude::*;
 
 const KINDS: [Kind; 4] = [Kind::Sent, Kind::Sample, Kind::Change, Kind::Arrive];
 
-/// What a test does next.
+/// The next action of a test.
 #[derive(Clone, Debug)]
 enum Act {
     /// Adds an event so long after the last one taken.

@@ -1,4 +1,4 @@
-//! What Monaco's receivers believe to be queued, against what is.
+//! The estimates of Monaco's receivers, against the true accumulation.
 //!
 //! The truth is counted by the engine from the packets themselves: what would have arrived over
 //! empty queues, less what did [Xia05 eq. 1].

@@ -52,7 +52,7 @@ fn an_outage_delays_and_ends_when_it_ends() {
     let events = rate("1.0001 s", "0 bps") + &rate("1.5 s", "10 Mbps");
     let (run, flows) = run(&scenario("20 ms", CONSTANT, &events));
     let got = series(&run, Metric::Throughput);
-    // What was on the wire arrives; then nothing, until 20 ms and a bit after the end.
+    // Packets on the wire arrive. After that there are none, until 20 ms and a bit after the end.
     assert!(
         got[104..151].iter().all(|x| *x == 0.0),
         "{:?}",

@@ -91,7 +91,7 @@ controller = { name = "newreno", sack = true, ecn = true }
     dumbbell("duration = \"6 s\"", queue, rest)
 }
 
-/// What follows a dumbbell: one flow without a controller.
+/// The part of a scenario that follows a dumbbell: one flow without a controller.
 fn uncontrolled(demand: &str) -> String {
     format!("[flow.a]\npath = [\"left\", \"right\"]\ncontroller = \"none\"\ndemand = {demand}\n")
 }
@@ -204,7 +204,7 @@ fn marks_and_drops_are_over_what_came() {
     assert!(of(Metric::LossRatio) > of(Metric::MarkingProbability));
 }
 
-/// What is stopped is there until its last packet has arrived.
+/// A flow that is stopped is there until its last packet has arrived.
 #[test]
 fn a_stopped_flow_is_there_until_its_data_has_arrived() {
     let s = scenario(

@@ -1,4 +1,4 @@
-//! What a sample covers: the time since the one before, and nothing that starts with it.
+//! The period of a sample: the time since the sample before, without anything that starts with it.
 mod common;
 
 use accord_record::*;

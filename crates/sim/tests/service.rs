@@ -144,8 +144,8 @@ fn a_limit_holds_a_contract_down() {
     );
 }
 
-/// What a flow does not use of its contract is shared by the others, and its window does not
-/// grow meanwhile.
+/// The other flows share the part of a contract that its flow does not use. The window of that flow
+/// does not grow meanwhile.
 #[test]
 fn what_a_contract_leaves_unused_is_shared() {
     let each = [

@@ -1,4 +1,4 @@
-//! What the engine leaves out changes nothing: the same runs with all events.
+//! Events that the engine leaves out change nothing: the same runs with all events.
 mod common;
 
 use accord_family::Raw;
@@ -199,7 +199,7 @@ fn tunnels_over_two_queues() {
     }
 }
 
-/// Where control packets have no queue of their own, a tunnel's port can be computed, too.
+/// If control packets have no queue of their own, a tunnel's port can be computed, too.
 #[test]
 fn tunnels_over_one_queue() {
     for (queue, limit) in [("droptail", 60), ("avd", 300), ("red", 60)] {

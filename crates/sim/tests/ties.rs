@@ -1,6 +1,6 @@
-//! Where all lines have one rate, arrivals and departures fall on the same instants, and a flow
-//! keeps its place among them: the phase effect of Floyd and Jacobson (1991). Nobody may be locked
-//! out by it.
+//! If all lines have one rate, arrivals and departures fall on the same instants, and a flow keeps
+//! its place among them: the phase effect of Floyd and Jacobson (1991). It must not lock a flow
+//! out.
 
 use accord_family::Catalogue;
 use accord_language::File;
@@ -109,7 +109,7 @@ fn cubic_over_spread_round_trips() {
     nobody_is_locked_out("cubic", "500 pkt", SPREAD);
 }
 
-/// What the default is for: without processing times a flow holds the bottleneck for itself.
+/// The reason for the default: without processing times a flow holds the bottleneck for itself.
 #[test]
 fn without_processing_times_one_flow_locks_the_others_out() {
     let without = ten("newreno", "500 pkt", SPREAD, "processing = \"0 s\"", 1);

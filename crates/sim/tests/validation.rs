@@ -21,7 +21,7 @@ const SEEDS: u64 = 5;
 /// Two means may differ by so many standard errors of their difference.
 const ERRORS: f64 = 4.0;
 
-/// What counting whole packets at the ends of the window, and sampling the queue, may come to.
+/// The largest error from counting whole packets at the ends of the window and sampling the queue.
 const RESOLUTION: f64 = 0.002;
 
 fn root() -> PathBuf {

@@ -71,7 +71,7 @@ fn largest() {
     );
 }
 
-/// How good both answers are: the relative gaps that they are certified.
+/// The quality of both answers: the relative gaps of their certificates.
 fn gaps(problem: &Problem) -> String {
     let solution = solve(problem, &Settings::default());
     assert_eq!(solution.status, Status::Solved);

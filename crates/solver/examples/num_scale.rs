@@ -1,4 +1,5 @@
-//! How the solver scales: sizes, steps, time of a cold start on one core and on two, certified gap.
+//! The scaling of the solver: sizes, steps, time of a cold start on one core and on two, certified
+//! gap.
 //!
 //! `cargo run --release -p accord-theory --example num_scale [largest number of flows]`
 //!
@@ -107,7 +108,7 @@ fn on_threads(threads: usize, problem: &Problem) -> (Solution, Times) {
     }
 }
 
-/// What each thread of this program has computed so far, in ms. Linux tells; elsewhere nothing.
+/// Returns the CPU time of each thread of this program so far, in ms. It is known on Linux only.
 fn cpu_of_threads() -> BTreeMap<PathBuf, f64> {
     let Ok(threads) = std::fs::read_dir("/proc/self/task") else {
         return BTreeMap::new();

@@ -185,7 +185,7 @@ fn a_full_buffer_loses_what_oversubscribed_contracts_want_beyond_it() {
         let rates = [60.0 + 3.0 / q, 70.0 + 1.0 / q, 2.0 / q];
         assert!(Certificate::new(&with, &rates, &[price]).worst() > 0.05);
     }
-    // What the best rates lack is known exactly: D(p) − D(P) = ∫ (y − c) dp from p to P.
+    // The shortfall of the best rates is known exactly: D(p) − D(P) = ∫ (y − c) dp from p to P.
     let q: f64 = 0.09;
     let rates = [60.0 + 3.0 / q, 70.0 + 1.0 / q, 2.0 / q];
     let gap = Certificate::new(&with, &rates, &[q]).gap;

@@ -39,7 +39,7 @@ fn problem() -> impl Strategy<Value = Problem> {
     })
 }
 
-/// What the flows of each link insist on, written out again [Har02 eq. 15].
+/// Returns the rate that the flows of each link insist on, written out again [Har02 eq. 15].
 fn insisted(problem: &Problem) -> Vec<f64> {
     let rate = |demand: &Demand| match *demand {
         Demand::Contract {

@@ -171,7 +171,7 @@ fn flows_that_start_one_after_the_other_misjudge_their_base() {
         near(got.expect("solved") * 1e3, ms);
     }
     let rates = [288.662, 404.336, 674.706, 1298.831, 3333.466];
-    // What each found at its start is on top of its 10 ms.
+    // The queue that each flow found at its start comes on top of its 10 ms.
     let bases = [10.0, 13.33333, 20.0, 31.21649, 49.55393];
     for (flow, (rate, base)) in rates.into_iter().zip(bases).enumerate() {
         let of = |metric| value(&run, metric, Entity::Flow(flow), 20.0, 4).expect("active");
@@ -276,8 +276,8 @@ fn a_window_is_the_rate_times_what_the_flow_measures() {
     }
 }
 
-/// Where both packets of a pair wait in one queue, its delay is a price that the flow does not
-/// read; at a link that is not full there is none to read.
+/// If both packets of a pair wait in one queue, its delay is a price that the flow does not read.
+/// At a link that is not full there is no price to read.
 #[test]
 fn a_queue_that_control_packets_wait_in_is_not_read() {
     for (sender, limits, read) in [
@@ -315,7 +315,7 @@ fn a_phase_can_be_interrupted() {
     ));
 }
 
-/// What is known of a link that nobody uses is 0, not nothing.
+/// The load, queue and price of a link that nobody uses are 0, not missing.
 #[test]
 fn an_idle_link_has_no_load_no_queue_and_no_price() {
     for queue in [&DROPTAIL, &REM] {

@@ -203,7 +203,7 @@ fn har02_figure_6_says_who_is_held_at_which_limit() {
     let begins = "theory, 50 s-75 s: contracts on hop1 add up to 125 Mbps of 100 Mbps, 2 more links are oversubscribed; floors are not met: equilibrium would be: long.2 is held at its accumulation limit of 60 KB and gets 23.81 Mbps of 51.19 Mbps, less than its contract of 50 Mbps; ";
     assert!(notes[1].starts_with(begins), "{}", notes[1]);
 
-    // Where the link with a virtual queue is to be used by 98 %, it has less to promise.
+    // The link with a virtual queue is to be used by 98 % only, so it has less to promise.
     let shortfalls = unmet_contracts(&s, &mut Quiet).expect("a problem");
     assert_eq!(shortfalls.len(), 2);
     let worst = shortfalls[1].oversubscribed[0];
@@ -260,7 +260,7 @@ fn oversubscription_without_limits_ends_at_the_buffer() {
     assert_eq!(shortfalls[0].outcome, Outcome::None);
 }
 
-/// What an application does not use of its contract is shared by the others.
+/// The other flows share the part of a contract that its application does not use.
 #[test]
 fn an_application_that_wants_less_than_its_contract_is_not_short_of_it() {
     let flows = [

@@ -1,4 +1,4 @@
-//! What demands come to in the mean.
+//! The mean rates of demands.
 
 use accord_traffic::{Demand, Draw};
 use accord_units::{Bytes, Duration, Rate};

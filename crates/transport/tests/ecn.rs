@@ -21,7 +21,7 @@ fn controller(name: &str) -> AnyController {
     AnyController::build(&values, Bytes::new(1000))
 }
 
-/// What happens to the n-th packet sent.
+/// The fate of the n-th packet sent.
 #[derive(Clone, Copy, PartialEq)]
 enum Fate {
     Arrives,

@@ -7,14 +7,14 @@ use accord_transport::{Segment, tunnel};
 use accord_units::{Bytes, Duration, Rate, Time};
 use ingress::{at, ingress};
 
-/// What was sent: data, or a pair with its number and the bytes sent before it.
+/// A packet that was sent: data, or a pair with its number and the bytes sent before it.
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Sent {
     Data,
     Pair(u64, u64),
 }
 
-/// What it sends until `until`, with times.
+/// Returns the packets that the ingress sends until `until`, with times.
 fn sends(i: &mut tunnel::Ingress, from: Time, until: Time) -> Vec<(Time, Sent)> {
     let (mut sent, mut now) = (Vec::new(), from);
     loop {
@@ -116,7 +116,7 @@ fn a_path_that_answers_nothing_is_not_flooded() {
     // From then on at least twice the round trip apart: 160 ms.
     let later = pairs(&sends(&mut i, soon, soon + Duration::from_secs(9)));
     assert!((20..=9000 / 160).contains(&later.len()), "{}", later.len());
-    // What was in flight counts as sent, too.
+    // Bytes in flight count as sent, too.
     let data = i.sent() - before;
     assert!(data <= 8 * window, "{data} bytes of windows of {window}");
 }

@@ -7,8 +7,8 @@ use accord_transport::{Segment, tunnel};
 use accord_units::{Duration, Rate, Time};
 use ingress::{at, ingress, ingress_with};
 
-/// What it sends from `now` until it asks for a time after `until`: numbers of pairs, and how
-/// much data.
+/// Returns what the ingress sends from `now` until it asks for a time after `until`: the numbers of
+/// pairs, and the number of data packets.
 fn sends(ingress: &mut tunnel::Ingress, now: Time, until: Time) -> (Vec<u64>, u64) {
     let (mut pairs, mut data, mut now) = (Vec::new(), 0, now);
     loop {

@@ -11,7 +11,7 @@ use accord_transport::{Segment, stream};
 use accord_units::{Duration, Time};
 use common::*;
 
-/// What is sent arrives when the test says so; acknowledgements take no time.
+/// A path by hand. Packets arrive when the test says so, and acknowledgements take no time.
 struct Hand {
     sender: stream::Sender,
     receiver: stream::Receiver,

@@ -16,7 +16,7 @@ use std::cell::Cell;
 #[derive(Clone, Copy)]
 struct Flying {
     segment: Segment,
-    /// How many time-outs there were before it, or the data that caused it, was sent.
+    /// The number of time-outs before it, or the data that caused it, was sent.
     epoch: u64,
     /// The data are new to the receiver, as far as can be told.
     new: bool,
@@ -31,13 +31,13 @@ struct World {
     data: Weather,
     acks: Weather,
     dice: Dice,
-    /// How often each packet was new to the receiver.
+    /// The number of times that each packet was new to the receiver.
     delivered: Vec<u32>,
     transmissions: u64,
     /// The packet sent last is the first one that the sender knows nothing of: it goes at once,
     /// whatever the window, where a recovery begins or goes on [RFC 5681 §3.2, RFC 6582 §3.2].
     first: bool,
-    /// What the sender was told: all before this one arrived.
+    /// The number that the sender was told: all packets before it have arrived.
     told: u64,
     /// Acknowledgements since the last time-out of what was sent before it, or in vain: a sender
     /// without SACK takes each for a sign that something of use arrived.
@@ -218,8 +218,8 @@ fn sack() -> [(&'static str, Raw); 1] {
     [("sack", Raw::Flag(true))]
 }
 
-/// Where packets keep their order, what a sender concludes from acknowledgements is true:
-/// it never has more on the way than its window, but for a repair of the first packet.
+/// If packets keep their order, the sender's conclusions from acknowledgements are true: it never
+/// has more on the way than its window, except for a repair of the first packet.
 fn keeps_its_window(controller: AnyController, w: (u64, Weather, Weather, u64)) {
     let (packets, data, acks, seed) = w;
     let mut world = World::new(controller, packets, data, acks, seed);
@@ -401,7 +401,8 @@ fn a_new_connection_starts_slowly_and_ignores_the_one_before() {
     let mut receiver = stream::Receiver::new();
     let rtt = Duration::from_ms(100);
     let mut now = Time::ZERO;
-    // What may be sent at once, acknowledged a round trip later; the last acknowledgement.
+    // A round sends what may be sent at once, acknowledges it a round trip later, and returns the
+    // number sent and the last acknowledgement.
     let mut round = |sender: &mut stream::Sender, now: &mut Time| {
         let mut sent = Vec::new();
         while let Ok(Segment::Data { number, sent: at }) = sender.poll(*now) {

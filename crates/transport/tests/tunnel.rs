@@ -27,7 +27,7 @@ struct World {
     copies: Option<Duration>,
     sent: Vec<Time>,
     arrived: u64,
-    /// How many reports came back.
+    /// The number of reports that came back.
     reports: u64,
 }
 
@@ -178,7 +178,7 @@ impl World {
         copy
     }
 
-    /// What was on its way when all was done.
+    /// Delivers the packets that were on their way when all was done.
     fn late(&mut self) {
         while let Some((at, way)) = (0..3)
             .filter_map(|way| Some((self.air[way].next()?, way)))

@@ -1,4 +1,4 @@
-//! What the tests of disciplines share.
+//! Shared by the tests of disciplines.
 #![allow(dead_code, reason = "each test file uses its own part")]
 
 use accord_aqm::{Aqm, Class, Ecn, Entropy, FAMILIES, PacketMeta, QueueView, Verdict};

@@ -1,4 +1,4 @@
-//! What the tests of controllers share.
+//! Shared by the tests of controllers.
 #![allow(dead_code, reason = "each test file uses its own part")]
 
 use accord_control::{Acked, AnyController, Congestion, Controller, FAMILIES, PathView};

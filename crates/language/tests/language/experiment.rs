@@ -1,4 +1,4 @@
-//! What happens in a run, and what is expected of it.
+//! Events of a run, and expectations.
 
 use super::*;
 

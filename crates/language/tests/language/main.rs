@@ -1,4 +1,4 @@
-//! What the scenario language means: a module for each part of it.
+//! The meaning of the scenario language: a module for each part of it.
 
 #[path = "../common/mod.rs"]
 mod common;

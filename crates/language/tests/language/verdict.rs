@@ -1,4 +1,4 @@
-//! Whose claim an expectation is, and what is known to fail.
+//! The author of a claim, and known failures.
 
 use super::*;
 use accord_scenario::{Cause, Claim, Measured};

@@ -1,4 +1,4 @@
-//! What the tests of ports share: packets, dice, and a port driven by a clock.
+//! Shared by the tests of ports: packets, dice, and a port driven by a clock.
 #![allow(dead_code, reason = "each test file uses its own part")]
 
 use accord_aqm::{AnyAqm, Class, Ecn, Entropy, FAMILIES, PacketMeta};
@@ -41,7 +41,7 @@ impl Packet for Pkt {
     }
 }
 
-/// What comes to a port: an instant and a packet, in the order of time.
+/// The arrivals at a port: an instant and a packet each, in the order of time.
 pub type Arrival = (Time, Pkt);
 
 /// Rates of all magnitudes, those that divide nothing evenly included.
@@ -114,7 +114,7 @@ pub fn any_arrivals(rate: Rate, classes: &'static [Class]) -> impl Strategy<Valu
     })
 }
 
-/// What became of a packet.
+/// The fate of a packet.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Fate {
     /// It left, at that time.

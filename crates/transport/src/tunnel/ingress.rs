@@ -63,9 +63,9 @@ pub struct Ingress<C = AnyController> {
     timeouts: u64,
 }
 
-/// The number of pairs at distances of [`REPEAT`] that follow the second one that is not answered
-/// in time. They span a few round trips in all. So a loss among control packets costs little time.
-/// On a path that breaks, the pairs have as many bytes as two data packets.
+/// The number of pairs, at distances of [`REPEAT`], after the pair that follows one that is not
+/// answered in time. They span a few round trips in all. So a loss among control packets costs
+/// little time. On a path that breaks, the pairs have as many bytes as two data packets.
 const QUICK: u32 = 16;
 
 /// The part of a round trip between pairs that repeat one that was not answered.

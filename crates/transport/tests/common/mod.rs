@@ -29,7 +29,7 @@ impl Dice {
     }
 }
 
-/// What a wire does to packets.
+/// The effect of a wire on packets.
 #[derive(Clone, Copy, Debug)]
 pub struct Weather {
     pub delay: Duration,
@@ -69,7 +69,7 @@ pub fn lossy() -> impl Strategy<Value = Weather> {
     })
 }
 
-/// What is on its way, by arrival and sequence.
+/// The packets on their way, by arrival and sequence.
 #[derive(Default)]
 pub struct Air<T> {
     flying: BTreeMap<(Time, u64), T>,
