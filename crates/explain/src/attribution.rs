@@ -20,7 +20,7 @@ pub struct Job {
     pub engine: Engine,
 }
 
-/// What is kept of a run.
+/// The figures of a run.
 #[derive(Clone, Debug)]
 pub struct Reading {
     values: Values,
@@ -46,13 +46,13 @@ pub struct Attribution {
     pub reference: &'static str,
     /// The engine in question.
     pub measured: &'static str,
-    /// How much smaller packets are made, and how much longer phases.
+    /// The factor by which packets are made smaller, and phases longer.
     pub finer: u64,
     /// The seeds.
     pub seeds: Seeds,
     /// The effects that could not be taken away, with reasons.
     pub skipped: Vec<Skipped>,
-    /// How far the reference moved where an effect was taken away.
+    /// The changes of the reference where an effect was taken away.
     pub shifts: Vec<Shift>,
     /// The figures, in the order of the scenario.
     pub findings: Vec<Finding>,
@@ -63,7 +63,7 @@ pub struct Attribution {
 pub struct Seeds {
     /// The first.
     pub first: u64,
-    /// How many, one after the other.
+    /// The number of seeds, one after the other.
     pub count: usize,
     /// Whether runs differ by their seed. If not, nothing is known of noise.
     pub differ: bool,
@@ -72,18 +72,18 @@ pub struct Seeds {
 /// An effect that could not be taken away.
 #[derive(Clone, Debug, Serialize)]
 pub struct Skipped {
-    /// Which.
+    /// The effect.
     pub effect: Effect,
-    /// Why.
+    /// The reason.
     pub why: &'static str,
 }
 
-/// What became of the reference without an effect.
+/// The change of the reference without an effect.
 #[derive(Clone, Debug, Serialize)]
 pub struct Shift {
-    /// Which.
+    /// The effect.
     pub effect: Effect,
-    /// What was done.
+    /// The change of the scenario that takes it away.
     pub how: String,
     /// The largest relative change of a figure of the reference; figures in packets are not
     /// counted where the packets changed.
@@ -113,9 +113,9 @@ pub struct Finding {
     pub gap: Estimate,
     /// The tolerance, relative.
     pub tolerance: f64,
-    /// What each effect explains; empty where nothing was to be explained in all the scenario.
+    /// The part that each effect explains; empty if nothing was to be explained in all the scenario.
     pub effects: Vec<Explained>,
-    /// What the effects explain together more or less than one by one.
+    /// The part that the effects explain together, beyond the sum of what they explain one by one.
     pub interaction: Option<f64>,
     /// The gap without all effects.
     pub left: Option<Estimate>,
@@ -130,16 +130,16 @@ pub struct Finding {
 /// The part of a gap that an effect explains.
 #[derive(Clone, Debug, Serialize)]
 pub struct Explained {
-    /// Which.
+    /// The effect.
     pub effect: Effect,
-    /// How much of the gap goes with it, with the sign of the gap if it explains; in the gap's
-    /// unit. `None` where the figure has no value without it.
+    /// The part of the gap that goes with it, in the unit of the gap, and with its sign if the
+    /// effect explains. `None` if the figure has no value without the effect.
     pub part: Option<Estimate>,
     /// Whether it is claimed to explain a part of the gap.
     pub claimed: bool,
 }
 
-/// What comes out.
+/// The verdict on a gap.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "UPPERCASE")]
 pub enum Verdict {
@@ -169,7 +169,7 @@ fn bit(effect: Effect) -> Set {
     1 << place.expect("all are listed")
 }
 
-/// What is known so far: by set of effects and seed, what the reference says and the engine.
+/// The figures so far of the reference and the engine, by set of effects and seed.
 struct Study<'a, E> {
     /// With the figures in place of the expectations; by seed.
     seeds: Vec<Scenario>,
@@ -431,7 +431,7 @@ impl<E> Study<'_, E> {
         (gap.mean.abs() <= f.tolerance).then_some(gap)
     }
 
-    /// See [`Shift`].
+    /// Returns the [`Shift`] of the reference.
     fn shift(&self, effect: Effect, figures: &[usize]) -> f64 {
         let with = self.close(bit(effect)) & !bit(effect);
         let sets = self

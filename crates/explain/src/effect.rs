@@ -74,7 +74,8 @@ impl Effect {
         }
     }
 
-    /// What is done to be without it, where things are made `finer` times smaller or longer.
+    /// Describes the change of the scenario that takes the effect away, where things are made `finer`
+    /// times smaller or longer.
     pub fn doc(self, finer: u64) -> String {
         match self {
             Effect::Control => "control packets of 1 B".into(),
@@ -99,7 +100,7 @@ impl Effect {
     /// to run it.
     ///
     /// # Errors
-    /// Where the scenario has nothing of it, or nothing can switch it.
+    /// If the scenario has nothing of it, or nothing can switch it.
     pub fn without(
         self,
         scenario: &Scenario,

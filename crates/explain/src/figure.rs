@@ -12,7 +12,7 @@ pub const DEFAULT_TOLERANCE: f64 = 0.05;
 pub struct Pair {
     /// The model.
     pub reference: Engine,
-    /// What differs from it.
+    /// The engine that differs from it.
     pub measured: Engine,
 }
 

@@ -1,4 +1,4 @@
-//! What the effects ask of flows and of the parameters of families.
+//! Questions of the effects about flows and about the parameters of families.
 
 use accord_family::{Objective, Param, Role, Value, Values};
 use accord_scenario::Flow;

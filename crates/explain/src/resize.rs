@@ -82,7 +82,7 @@ pub(crate) fn smaller_packets(s: &mut Scenario, finer: u64) {
 
 /// Parameters that are whole numbers of packets or of their samples.
 const COUNTS: [&str; 2] = ["memory", "k"];
-/// What Vegas takes for its thresholds where none are given.
+/// The thresholds of Vegas if none are given, in packets.
 const VEGAS: [(&str, f64); 2] = [("alpha", 1.0), ("beta", 3.0)];
 
 fn count_more(values: &mut Values, finer: u64) {

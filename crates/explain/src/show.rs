@@ -7,7 +7,7 @@ use std::fmt::Write;
 
 /// Names longer than this are cut.
 const NAME: usize = 34;
-/// What rounds to nothing in a column.
+/// The smallest value that does not round to nothing in a column.
 const SEEN: f64 = 5e-5;
 /// A change of the reference below this is none.
 const STILL: f64 = 1e-6;

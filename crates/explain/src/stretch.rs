@@ -1,4 +1,4 @@
-//! The same phases, longer.
+//! Longer phases.
 
 use accord_scenario::{Scenario, Window};
 use accord_traffic::Demand;

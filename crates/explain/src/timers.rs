@@ -40,7 +40,7 @@ pub(crate) fn shorten_timers(s: &mut Scenario) {
 struct Worst {
     rate: Rate,
     delay: Duration,
-    /// What waits in a full buffer; `None` without limit.
+    /// The bytes that wait in a full buffer; `None` without limit.
     full: Option<Bytes>,
 }
 
