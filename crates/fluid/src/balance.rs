@@ -1,5 +1,5 @@
-//! Where flows rest that go by marks and losses: the equilibrium that theory does not have, as
-//! it lies in queues and disciplines, not in utilities alone.
+//! Equilibria of flows that react to marks and losses. Theory does not have them, since they depend
+//! on queues and disciplines, not on utilities alone.
 //!
 //! A window of Reno rests at w = packet·√(2(1 − m)/m), m the share of its packets that is marked
 //! or lost on the way [Low02 §3.2]. Each queue has one number, its *level*, from which follow
@@ -12,7 +12,7 @@
 //! others       p up to the buffer; beyond it the share, the buffer being full
 //! ```
 //!
-//! What enters falls as the level rises; the level at which it is what the link serves is
+//! The rate that enters falls as the level rises. The level at which it is what the link serves is
 //! found queue by queue, by bisection, until no queue changes any more.
 
 use crate::discipline::Discipline;
@@ -26,7 +26,7 @@ const ROUNDS: usize = 2000;
 /// Residual, of the capacity.
 const GOOD: f64 = 1e-9;
 
-/// What a queue at rest does.
+/// The state of a queue at rest.
 #[derive(Clone, Copy)]
 struct Shown {
     delay: f64,
@@ -44,7 +44,7 @@ struct Balance<'a, 'b> {
 /// The equilibrium of Reno flows and of flows that do not answer, `kinds` of the model.
 ///
 /// # Errors
-/// When there is none.
+/// If there is none.
 pub(crate) fn balance(
     model: &Model<'_>,
     network: &Network,
@@ -129,12 +129,12 @@ impl Balance<'_, '_> {
         Ok(())
     }
 
-    /// What a kind sends at most.
+    /// Returns the most that a kind sends.
     fn most(&self, k: usize) -> f64 {
         self.network.paths[k].peak.min(self.model.kinds[k].offered)
     }
 
-    /// What a flow of a kind sends.
+    /// Returns the rate of a flow of a kind.
     fn rate(&self, k: usize) -> f64 {
         let (kind, path) = (&self.model.kinds[k], &self.network.paths[k]);
         if kind.control.dynamics.law == WindowLaw::Unresponsive {
@@ -147,7 +147,7 @@ impl Balance<'_, '_> {
         (window / (path.base_rtt + queued)).min(self.most(k))
     }
 
-    /// How much more enters a queue than is served, of its capacity.
+    /// Returns the excess of what enters a queue over what is served, as a part of its capacity.
     fn excess(&self, q: usize) -> f64 {
         let mut arrives = 0.0;
         for &k in self.kinds {
@@ -172,7 +172,7 @@ impl Balance<'_, '_> {
         enters / self.network.rate[self.model.queues[q]] - serves
     }
 
-    /// What follows from a level.
+    /// Returns the state of a queue at a level.
     fn at(&self, q: usize, level: f64) -> Shown {
         let capacity = self.network.rate[self.model.queues[q]];
         let rule = &self.rules[q];

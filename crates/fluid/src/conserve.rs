@@ -139,7 +139,7 @@ impl Problem<'_> {
         self.base_rtt[kind] + queuing
     }
 
-    /// What arrives at each queue, and the largest violation over the capacity.
+    /// Computes the rate that arrives at each queue, and the largest violation over the capacity.
     pub fn evaluate(&self, delay: &[f64], rate: &mut [f64]) -> f64 {
         let mut worst = 0.0f64;
         for (l, loads) in self.loads.iter().enumerate() {

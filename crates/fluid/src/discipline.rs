@@ -1,5 +1,4 @@
-//! What queue disciplines add to a queue: their state, and which part of the arrivals they
-//! mark or drop.
+//! Queue disciplines: their state, and the part of the arrivals that they mark or drop.
 //!
 //! With y what arrives and b the backlog, both in packets, c the capacity:
 //!
@@ -29,7 +28,7 @@ pub(crate) struct Discipline {
     virtual_capacity: f64,
 }
 
-/// What a discipline does to the bytes that arrive.
+/// The effect of a discipline on the bytes that arrive.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Refused {
     pub dropped: f64,
@@ -67,7 +66,7 @@ impl Discipline {
         self.virtual_capacity *= factor;
     }
 
-    /// What it shows beside the queue, in seconds.
+    /// Returns the delay that it shows beside the queue, in seconds.
     pub fn virtual_delay(&self) -> f64 {
         match self.law {
             QueueLaw::Avd { longest, .. } => {

@@ -32,9 +32,9 @@ pub enum FluidError {
         "{group}: the fluid engine has no law for {controller}: {why}; run it with the packet engine"
     )]
     NoLaw {
-        /// Whose controller it is.
+        /// The group of flows.
         group: String,
-        /// Its name.
+        /// The name of its controller.
         controller: &'static str,
         /// Why, as its family says.
         why: &'static str,
@@ -44,9 +44,9 @@ pub enum FluidError {
         "{link}: the fluid engine has no law for {discipline}: {why}; run it with the packet engine"
     )]
     NoDiscipline {
-        /// Whose discipline it is.
+        /// The link.
         link: String,
-        /// Its name.
+        /// The name of its discipline.
         discipline: &'static str,
         /// Why, as its family says.
         why: &'static str,
@@ -59,7 +59,7 @@ pub enum FluidError {
         "{group}: {law} moves its window by the sign of its error only, so it has no linearisation and no margins: it goes on cycling, or stops, whatever its gain; run it (accord run FILE --engine fluid)"
     )]
     Sign {
-        /// Whose law it is.
+        /// The group of flows.
         group: String,
         /// The law.
         law: &'static str,
@@ -69,9 +69,9 @@ pub enum FluidError {
         "{link}: {discipline} marks and rests with its queue just empty, a corner: it answers to more by a queue and to less by the price alone, so it has no linearisation; run it"
     )]
     Corner {
-        /// Where.
+        /// The link.
         link: String,
-        /// Its discipline.
+        /// The name of its discipline.
         discipline: &'static str,
     },
     /// Too large for dense eigenvalues.

@@ -1,11 +1,11 @@
-//! What arrives at a queue: kinds of flows, each after a delay.
+//! Arrivals at a queue: those of kinds of flows, each after a delay.
 //!
 //! Kinds side by side whose delays end in the same step are read as they lie in the histories:
 //! of the interpolation only the fraction is their own.
 
 use crate::history::{Clock, Histories, Tap};
 
-/// So many quantities are summed side by side, two by an instruction.
+/// The number of quantities that are summed side by side, two by an instruction.
 pub(crate) const WIDTH: usize = 4;
 
 /// The total of such sums. Not inlined: the compiler would choose which two sums share a register
@@ -19,7 +19,7 @@ pub(crate) fn total(sums: &[f64; WIDTH]) -> f64 {
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Feeds {
     pub kinds: Vec<u32>,
-    /// How many flows: those of the kind, or one at a private queue.
+    /// The number of flows: those of the kind, or one at a private queue.
     many: Vec<f64>,
     taps: Vec<Tap>,
     fraction: Vec<f64>,
@@ -124,7 +124,7 @@ impl Feeds {
         total(&sums)
     }
 
-    /// How many flows there are of each kind of a span, and its fraction of a step.
+    /// Returns the number of flows of each kind of a span, and its fraction of a step.
     #[inline]
     fn weights(&self, s: &Span) -> (Wide<'_>, Wide<'_>) {
         let range = s.first..s.first + s.len;
@@ -145,7 +145,7 @@ impl Span {
     }
 }
 
-/// So many flows each, a part of the way from `a` to `b`.
+/// Returns `many` times the value a part of the way from `a` to `b`.
 #[inline]
 fn weigh(
     many: &[f64; WIDTH],

@@ -1,5 +1,4 @@
-//! What a kind of flows has beside [`crate::motion::Motion`]: its signals, and what it
-//! remembers.
+//! The part of a kind of flows beside [`crate::motion::Motion`]: its signals and its memory.
 
 use crate::history::Tap;
 use crate::law::{Control, Seen};
@@ -12,7 +11,7 @@ use std::collections::VecDeque;
 pub(crate) struct Flow {
     pub active: bool,
     pub slow_start: bool,
-    /// What was seen last; its queuing delay is in the motion.
+    /// The latest signals; their queuing delay is in the motion.
     pub seen: Seen,
     /// Bytes lost on the way.
     pub lost: f64,
@@ -83,15 +82,15 @@ impl Flow {
         }
     }
 
-    /// It starts, and knows nothing.
+    /// Starts the kind, which knows nothing.
     pub fn start(&mut self) {
         self.slow_start = true;
         self.marks = Marks::default();
         self.recent = Recent::default();
     }
 
-    /// What the source makes of the share of `marks` on the `bytes` that it hears of: a price
-    /// in seconds, or a loss.
+    /// Returns the signal that the source makes of the share of `marks` on the `bytes` that it hears
+    /// of: a price in seconds, or a loss.
     pub fn heed(&mut self, control: &Control, seen: &mut Seen, marks: f64, bytes: f64) {
         if let Reads::Marks { ln_phi, memory } = control.dynamics.reads {
             let m = &mut self.marks;
@@ -106,7 +105,7 @@ impl Flow {
         }
     }
 
-    /// What the source takes for its round trip over empty queues.
+    /// Returns the base round-trip time as the source knows it.
     pub fn base(
         &mut self,
         control: &Control,

@@ -7,7 +7,7 @@
 /// Index of the first step end; a multiple of all depths, so that the past has indices, too.
 const FIRST: usize = 1 << 26;
 
-/// When the steps ended.
+/// The ends of steps.
 #[derive(Clone, Debug)]
 pub(crate) struct Clock {
     times: Vec<f64>,
@@ -15,7 +15,7 @@ pub(crate) struct Clock {
     /// Index of the latest step end.
     pub now: usize,
     step: f64,
-    /// How many of the latest steps are alike.
+    /// The number of the latest steps that are alike.
     alike: usize,
     /// Taps need no work: everything that they span is alike, and has been before.
     pub regular: bool,
@@ -57,7 +57,7 @@ impl Clock {
         self.step
     }
 
-    /// How many step ends are kept.
+    /// Returns the number of step ends that are kept.
     pub fn depth(&self) -> usize {
         self.times.len()
     }

@@ -33,15 +33,15 @@ pub(crate) struct Integration<'a, 'b> {
     views: Vec<View>,
     others: Vec<u32>,
     still: Vec<u32>,
-    /// Which they are has changed.
+    /// True after a change of the set.
     stale: bool,
     pub queues: Vec<Queue>,
     taps: Vec<See>,
     feeds: Vec<Feeds>,
     /// Bytes that had arrived at each queue at the last step, but for changes of delays.
     arrived: Vec<f64>,
-    /// What changes of delays and routes have moved on the wires to each queue, in bytes, and how
-    /// fast the links before it bring them.
+    /// The bytes that changes of delays and routes have moved on the wires to each queue, and the rate
+    /// at which the links before it bring them.
     moved: Vec<f64>,
     lines: Vec<f64>,
     /// The books of each queue, side by side.
@@ -73,19 +73,19 @@ pub(crate) struct Integration<'a, 'b> {
     pub residual: f64,
 }
 
-/// What is kept of a queue: bytes since the start of the run. What came is what sources had sent,
-/// and in the ACK-clocked model not always all, or only, that the queue then has to do with.
+/// The books of a queue: bytes since the start of the run. Arrivals are what sources had sent. In
+/// the ACK-clocked model that is not always all, or only, what the queue has to do with then.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Book {
     Came,
     Entered,
     Served,
-    /// What could have been served.
+    /// The bytes that could have been served.
     Could,
     Lost,
 }
 
-/// So many books are kept of a queue.
+/// The number of books per queue.
 const BOOKS: usize = 5;
 
 /// A history holds no more.
@@ -196,7 +196,7 @@ impl<'a, 'b> Integration<'a, 'b> {
         }
     }
 
-    /// What a queue's books say of a place of the clock, by [`Book`].
+    /// Returns the books of a queue at a place of the clock, by [`Book`].
     #[inline(always)]
     pub fn books(&self, queue: usize, (at, part): (usize, f64)) -> [f64; BOOKS] {
         let row = |at| &self.books.of(at)[queue * BOOKS..][..BOOKS];
@@ -204,8 +204,8 @@ impl<'a, 'b> Integration<'a, 'b> {
         std::array::from_fn(|i| a[i] + part * (b[i] - a[i]))
     }
 
-    /// When the byte entered a queue that leaves it at a place of the clock, and the place of that:
-    /// the latest by which no more had entered than is served then.
+    /// Returns the time at which the byte entered a queue that leaves it at a place of the clock, and
+    /// the place of that time: the latest by which no more had entered than is served then.
     pub fn entered(&self, queue: usize, left: (usize, f64)) -> (f64, (usize, f64)) {
         let clock = &self.clock;
         let time = |(at, part): (usize, f64)| {
@@ -336,7 +336,7 @@ impl<'a, 'b> Integration<'a, 'b> {
         self.stale = true;
     }
 
-    /// What a source sees now of its queues, and the share of marks.
+    /// Returns the signals of its queues that a source sees now, and the share of marks.
     #[inline]
     fn look(&self, kind: usize) -> (Seen, f64) {
         let flow = &self.flows[kind];
@@ -359,7 +359,7 @@ impl<'a, 'b> Integration<'a, 'b> {
         (seen, 1.0 - unmarked)
     }
 
-    /// What a source has seen last.
+    /// Returns the latest signals of a source.
     pub fn seen(&self, kind: usize) -> Seen {
         Seen {
             queue: self.motion.queue(kind),
@@ -537,8 +537,9 @@ impl<'a, 'b> Integration<'a, 'b> {
         }
     }
 
-    /// What comes to a queue in a step, in bytes, where `total` has been sent to it. What a shorter delay has moved comes beside it,
-    /// no faster than the links before bring it; what a longer one has held back is waited for.
+    /// Returns the bytes that arrive at a queue in a step, if `total` has been sent to it. Bytes that a
+    /// shorter delay has moved arrive too, no faster than the links before bring them. Bytes that a
+    /// longer delay has held back are waited for.
     #[inline]
     fn comes(&mut self, q: usize, total: f64, h: f64) -> f64 {
         let mut arrived = (total - self.arrived[q]).max(0.0);

@@ -47,7 +47,7 @@ impl Service {
         limit: f64::INFINITY,
     };
 
-    /// How much more is queued than should be, for an accumulation `a` that waits `delay`.
+    /// Returns the excess over the target, for an accumulation `a` that waits `delay`.
     #[inline]
     pub fn excess(&self, a: f64, delay: f64, target: f64) -> f64 {
         // With a = x·delay this is a·(1 − x̂/x)⁺.
@@ -64,7 +64,7 @@ impl Service {
 /// The part of a flow that does not change while it runs.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Control {
-    /// As its controller's family says.
+    /// The dynamics of its controller's family.
     pub dynamics: WindowDynamics,
     pub service: Service,
     pub packet: f64,
@@ -108,8 +108,8 @@ impl Control {
 pub(crate) struct Seen {
     /// Queuing delay, that of acknowledgements included where it matters.
     pub queue: f64,
-    /// What it takes for the price beside the queue, in seconds: the virtual delay, less the
-    /// queuing delay that does not show in what is measured; or what marks tell.
+    /// The price beside the queue as it knows it, in seconds: the virtual delay, less the queuing
+    /// delay that does not show in what is measured; or the price that marks tell.
     pub price: f64,
     /// Fraction of what was sent by which it backs off.
     pub loss: f64,
@@ -120,7 +120,7 @@ pub(crate) struct Seen {
 pub(crate) struct Window {
     pub window: f64,
     pub slow_start: bool,
-    /// What it takes for its round trip over empty queues.
+    /// The base round-trip time as it knows it.
     pub min_rtt: f64,
 }
 
@@ -136,7 +136,7 @@ impl Control {
         }
     }
 
-    /// The same for slow start, which heeds no marks.
+    /// Returns the same for slow start, which ignores marks.
     fn first_share(&self, base_rtt: f64, min_rtt: f64, seen: &Seen) -> f64 {
         let reads = match self.dynamics.reads {
             Reads::Marks { .. } => Reads::RoundTrip,

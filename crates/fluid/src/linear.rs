@@ -5,7 +5,7 @@ use nalgebra::{Complex, DMatrix};
 /// z′(t) = Σ coefficient · z_column(t − delay), row by row.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Term {
-    /// Which unknown changes.
+    /// The unknown that changes.
     pub row: usize,
     /// By which.
     pub column: usize,
@@ -13,17 +13,18 @@ pub struct Term {
     pub delay: f64,
     /// Per second, in the units of the unknowns.
     pub coefficient: f64,
-    /// How often the signal of the queues comes back to a source on the way: what an
-    /// additional feedback delay is counted by.
+    /// The number of times that the signal of the queues comes back to a source on the way. An
+    /// additional feedback delay counts once for each.
     pub feedbacks: u32,
 }
 
 /// A linear system with delays. Unknowns 0 to `windows` are windows.
 #[derive(Clone, Debug)]
 pub struct Linear {
-    /// How many unknowns are windows.
+    /// The number of unknowns that are windows.
     pub windows: usize,
-    /// What windows do by themselves is no gain: a gain multiplies only what comes back to them.
+    /// True if windows also move by themselves. That is no gain: a gain multiplies only what comes
+    /// back to them.
     pub open: bool,
     /// All unknowns.
     pub size: usize,

@@ -14,7 +14,7 @@
 //!     reno:  δdw/dt = −packet/(D·m)·δm(t − b) − x·m/packet·δw
 //! ```
 //!
-//! How the share m of marks and losses answers: [`crate::signal`]. What a discipline drops does
+//! The response of the share m of marks and losses is in [`crate::signal`]. What a discipline drops does
 //! not enter the queue: then (1 − m)·y takes the place of y above.
 //!
 //! Flows of a kind move together here; how they move against each other is left out, and
@@ -37,7 +37,7 @@ const LARGEST: usize = 60;
 /// Linearises a scenario at the equilibrium of the phase at `at`.
 ///
 /// # Errors
-/// When there is no equilibrium, a law is one of the sign, or the network is too large.
+/// If there is no equilibrium, a law is one of the sign, or the network is too large.
 pub fn linearise(scenario: &Scenario, at: Time) -> Result<(Linear, Vec<Rest>), FluidError> {
     let model = Model::new(scenario)?;
     let phase = scenario.phase_at(at);
@@ -126,11 +126,10 @@ struct Builder<'a, 'b> {
     signals: Vec<Signal>,
 }
 
-/// What a deviation at a queue is made of, as seen there: (unknown, delay, coefficient,
-/// feedbacks).
+/// The terms of a deviation as seen at a queue: (unknown, delay, coefficient, feedbacks).
 pub(crate) type Mix = Vec<(usize, f64, f64, u32)>;
 
-/// How delays and shares of queues deviate.
+/// The deviations of delays and shares of queues.
 struct Near {
     delay: Vec<Mix>,
     share: Vec<Mix>,
@@ -278,7 +277,7 @@ impl Builder<'_, '_> {
         Some((hop.after, hop.private))
     }
 
-    /// What a window's derivative is made of.
+    /// Returns the terms of the derivative of a window.
     fn law(
         &self,
         i: usize,
@@ -331,7 +330,7 @@ impl Builder<'_, '_> {
         row
     }
 
-    /// What arrives at a queue.
+    /// Returns the terms of the rate that arrives at a queue.
     fn arriving(&self, queue: usize, link_model: LinkModel, near: &Near) -> Mix {
         let mut mix = Mix::new();
         for i in 0..self.moving.len() {

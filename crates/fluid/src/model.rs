@@ -32,7 +32,7 @@ pub(crate) struct Kind {
 #[derive(Debug)]
 pub(crate) struct Model<'a> {
     pub scenario: &'a Scenario,
-    /// Of each flow.
+    /// The control of each flow.
     controls: Vec<Control>,
     pub kinds: Vec<Kind>,
     /// The links that can have a queue.
@@ -65,7 +65,7 @@ pub(crate) struct Path {
     pub propagation: f64,
     /// The queues on the way there, then those on the way back that the source feels.
     pub hops: Vec<Hop>,
-    /// How many of `hops` are on the way there.
+    /// The number of `hops` on the way there.
     pub forward: usize,
     /// The most that links without queues let pass, in bytes/s.
     pub peak: f64,
@@ -86,7 +86,7 @@ pub(crate) struct Hop {
 
 impl<'a> Model<'a> {
     /// # Errors
-    /// When there is no law for a controller, or for the discipline of a queue.
+    /// If there is no law for a controller, or for the discipline of a queue.
     pub fn new(scenario: &'a Scenario) -> Result<Model<'a>, FluidError> {
         let (queued, private) = queued(scenario);
         for (link, _) in scenario.links.iter().zip(&queued).filter(|(_, q)| **q) {
@@ -311,7 +311,7 @@ impl<'a> Model<'a> {
         path
     }
 
-    /// How many links there are like this one, for `many` flows.
+    /// Returns the number of links like this one, for `many` flows.
     pub fn lines(&self, link: LinkId, many: f64) -> f64 {
         match self.private[link] {
             true => many,
@@ -375,7 +375,7 @@ impl<'a> Model<'a> {
         users.all(|(flow, _)| self.controls[flow].dynamics.ecn)
     }
 
-    /// What fits into a queue, in bytes.
+    /// Returns the size of the buffer of a queue, in bytes.
     pub fn buffer(&self, queue: usize) -> f64 {
         match self.scenario.links[self.queues[queue]].queue.limit {
             Limit::Packets(n) => n as f64 * self.packets[queue],
@@ -390,7 +390,7 @@ fn is_left_out(flow: &Flow) -> bool {
     matches!(flow.demand, Demand::Web(Web { load: None, .. }))
 }
 
-/// When the network changes.
+/// Returns the times at which the network changes.
 fn cuts(s: &Scenario) -> Vec<Time> {
     let mut cuts = vec![Time::ZERO];
     cuts.extend(s.events.iter().map(|e| e.at));

@@ -1,5 +1,5 @@
-//! What moves in every step, for all kinds of flows, quantity by quantity; and the common
-//! case, which a compiler can make a few instructions for several kinds at once.
+//! The quantities that move in every step, for all kinds of flows, and the common case, which a
+//! compiler can turn into a few instructions for several kinds at once.
 
 use crate::queue::is_never;
 
@@ -7,7 +7,7 @@ use crate::queue::is_never;
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Motion {
     pub window: Vec<f64>,
-    /// What the source takes for its round trip over empty queues.
+    /// The base round-trip time as the source knows it.
     pub min_rtt: Vec<f64>,
     /// Bytes per second, and all bytes sent.
     pub rate: Vec<f64>,
@@ -17,7 +17,8 @@ pub(crate) struct Motion {
     pub most: Vec<f64>,
     /// One over the round-trip time.
     inverse: Vec<f64>,
-    /// What the source sees its only queue by: a fraction of a step; and what it sees.
+    /// The place in the history at which the source sees its only queue, as a fraction of a step, and
+    /// the values there.
     fraction: Vec<f64>,
     seen: Vec<f64>,
 }
@@ -49,7 +50,7 @@ pub(crate) struct Proportional {
     pub most: f64,
 }
 
-/// As `a.min(b)`, in one instruction: neither is NaN.
+/// Returns `a.min(b)` in one instruction: neither is NaN.
 #[inline]
 fn least(a: f64, b: f64) -> f64 {
     if a < b { a } else { b }
@@ -87,7 +88,7 @@ impl Motion {
         (1.0 / self.inverse[kind] - self.base_rtt[kind]).max(0.0)
     }
 
-    /// What follows from the window, the queuing delay seen, and whether the kind runs.
+    /// Sets the rate that follows from the window, the queuing delay seen, and whether the kind runs.
     pub fn set_rate(&mut self, kind: usize, queue: f64, active: bool) {
         let rtt = self.base_rtt[kind] + queue;
         self.inverse[kind] = 1.0 / rtt;
@@ -97,8 +98,8 @@ impl Motion {
         };
     }
 
-    /// What a kind has in flight: the window, unless less is offered. What is offered to a link
-    /// that serves nothing counts for the time of the wires.
+    /// Returns the bytes that a kind has in flight: the window, unless less is offered. Bytes that are
+    /// offered to a link that serves nothing count for the time of the wires.
     pub fn flight(&self, kind: usize) -> f64 {
         if is_never(1.0 / self.inverse[kind]) {
             return self.window[kind].min(self.most[kind] * self.base_rtt[kind]);

@@ -28,7 +28,7 @@ pub(crate) fn is_never(delay: f64) -> bool {
     delay > 1e-3 * NEVER
 }
 
-/// Of a queue that fills by what arrives: how near to the equation's it is taken for it.
+/// The distance from the equation's queue at which a queue that fills by what arrives counts as it.
 const NEAR: f64 = 1e-3;
 
 /// A queue's state and what it counts.
@@ -37,7 +37,7 @@ pub(crate) struct Queue {
     pub discipline: Discipline,
     /// Bytes per second.
     pub capacity: f64,
-    /// The same, or the last that was not 0.
+    /// The capacity, or the last one that was not 0.
     alive: f64,
     buffer: f64,
     /// Longest queuing delay that fits.
@@ -47,7 +47,7 @@ pub(crate) struct Queue {
     /// Queuing delay and how it changes, for the prediction.
     pub delay: f64,
     pub slope: f64,
-    /// It fills by what arrives, until it holds what the windows say.
+    /// True while it fills by what arrives, until it holds what the windows say.
     pub fills: bool,
     /// No window bounds what comes: it always does.
     pub open: bool,
@@ -68,7 +68,7 @@ pub(crate) struct Queue {
 pub(crate) struct Sums {
     pub arrived: f64,
     pub served: f64,
-    /// What could have been served.
+    /// The bytes that could have been served.
     pub could: f64,
     pub lost: f64,
     pub marked: f64,
@@ -135,7 +135,7 @@ impl Queue {
         }
     }
 
-    /// Where the delay will be after `h`, as far as can be told.
+    /// Predicts the delay after `h`.
     pub fn predicted(&self, h: f64) -> f64 {
         (self.delay + h * self.slope).clamp(0.0, self.longest)
     }
@@ -163,7 +163,7 @@ impl Queue {
         }
     }
 
-    /// What may arrive so that as much enters as is served.
+    /// Returns the rate that may arrive so that as much enters as is served.
     pub fn admits(&self) -> f64 {
         // Of which no more than this is dropped, so that it is a number.
         self.capacity / (1.0 - self.drops).max(1e-6)

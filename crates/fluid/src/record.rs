@@ -1,7 +1,7 @@
 //! Samples: the quantities of every engine, from what the integration has.
 //!
-//! What leaves the network is found as the papers define accumulation, by arrival and service
-//! curves [Xia03 eqs. 1-6]: a FIFO queue has served, at t, the bytes that had entered it by u,
+//! The bytes that leave the network are found as the papers define accumulation, by arrival and
+//! service curves [Xia03 eqs. 1-6]: a FIFO queue has served, at t, the bytes that had entered it by u,
 //! where what had entered by u is what is served by t. Both are kept, so this holds however rates
 //! change. Walked back from the sink to the source, it gives the instant at which the byte was
 //! sent that arrives now, so the service curve of the path.
@@ -60,11 +60,11 @@ pub(crate) struct Recorder {
     since: f64,
 }
 
-/// What was at the last sample.
+/// The state at the last sample.
 #[derive(Clone, Default)]
 struct Last {
     sent: f64,
-    /// When the byte was sent that arrived last, and how much had been sent then.
+    /// The time at which the byte was sent that arrived last, and the bytes sent by then.
     until: f64,
     due: f64,
     /// Bytes that would have arrived if links had room for them, and bytes sent that no queue
@@ -86,12 +86,12 @@ struct Passed {
     entered: f64,
     wait: f64,
     wire: Wire,
-    /// When the byte came out of the wire, and when into it, that did so last.
+    /// The times at which the latest byte came out of the wire, and into it.
     out: f64,
     left: f64,
     /// The queue's books at these times; none yet of a new way.
     books: Option<Books>,
-    /// What the wire had room for since the last sample.
+    /// The bytes that the wire had room for since the last sample.
     room: f64,
 }
 
@@ -192,7 +192,7 @@ impl Recorder {
         }
     }
 
-    /// What arrived at the sink since the last sample, for a flow of each kind, in bytes.
+    /// Returns the bytes that arrived at the sink since the last sample, for a flow of each kind.
     fn arrivals(&mut self, run: &Integration<'_, '_>, time: f64) -> Vec<f64> {
         let mut pending = vec![0.0; run.queues.len()];
         let mut room = vec![0.0f64; run.queues.len()];
@@ -297,8 +297,8 @@ impl Recorder {
         last.due = last.due.max(due);
     }
 
-    /// What a flow of a kind has in the queues of its way, in bytes, each at the time at which
-    /// what passed it without waiting arrives now.
+    /// Returns the bytes that a flow of a kind has in the queues of its way, each at the time at which
+    /// a byte passed it that arrives now if it does not wait.
     fn accumulation(&self, k: usize, run: &Integration<'_, '_>, time: f64) -> f64 {
         let path = &run.network.paths[k];
         let of = |hop: &Hop| {

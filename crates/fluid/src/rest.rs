@@ -1,4 +1,4 @@
-//! Where a scenario rests, by theory: what it is linearised about.
+//! Equilibria by theory, about which a scenario is linearised.
 
 use crate::error::FluidError;
 use crate::model::{Hop, Model, Network};
@@ -22,7 +22,7 @@ pub struct Rest {
     pub queue: f64,
     /// Virtual delay on the path.
     pub virtual_delay: f64,
-    /// What of the rate is held whatever the delay, in bytes/s: its contract, unless its
+    /// The part of the rate that is held whatever the delay, in bytes/s: its contract, unless its
     /// accumulation limit holds the flow.
     pub contract: f64,
     /// The share of its packets that is marked or lost, of a flow that goes by that.
@@ -80,7 +80,7 @@ impl Rest {
 
 /// The equilibrium of a phase.
 pub(crate) struct Equilibrium {
-    /// Of flows, in bytes/s.
+    /// The rates of flows, in bytes/s.
     pub rates: Vec<f64>,
     /// Queuing delays and prices of links, in seconds.
     pub delays: Vec<f64>,
@@ -93,7 +93,7 @@ impl Equilibrium {
     /// From theory, for a scenario that is for ever as this one is at the start of the phase.
     ///
     /// # Errors
-    /// When there is none, or a queue loses packets there, which theory leaves out.
+    /// If there is none, or a queue loses packets there, which theory leaves out.
     pub fn of(model: &Model<'_>, phase: &Phase) -> Result<Equilibrium, FluidError> {
         let scenario = model.scenario;
         let mut whole = scenario.clone();

@@ -20,7 +20,7 @@ const SIGN_STEPS: f64 = 30.0;
 /// matters; a note says it.
 ///
 /// # Errors
-/// When delays ask for more steps than is reasonable, or the observer stops it.
+/// If delays need more steps than is reasonable, or the observer stops it.
 pub fn run(scenario: &Scenario, observer: &mut dyn Observer) -> Result<Run, FluidError> {
     let step = step(scenario)?;
     let (mut run, residual) = integrate(scenario, step, observer)?;
@@ -50,7 +50,7 @@ pub fn run_with_step(
 /// thirtieth where a law moves by a sign.
 ///
 /// # Errors
-/// When there is no law for a controller.
+/// If there is no law for a controller.
 pub fn step(scenario: &Scenario) -> Result<f64, FluidError> {
     if let Some(step) = scenario.fluid.step {
         return Ok(step.as_secs_f64());
@@ -171,7 +171,7 @@ fn sampling(scenario: &Scenario, step: f64) -> Duration {
     period
 }
 
-/// How much the step matters, as a note.
+/// Returns a note on the influence of the step.
 fn difference(scenario: &Scenario, step: f64, fine: &Run, coarse: &Run) -> String {
     let order = if scenario
         .flows

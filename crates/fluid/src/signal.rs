@@ -1,5 +1,5 @@
-//! How the share m that a queue marks or drops answers to small deviations, for flows that go
-//! by it. With y what arrives, p the queuing delay, c the capacity:
+//! The response of the share m that a queue marks or drops to small deviations, for flows that react
+//! to it. With y the arrivals, p the queuing delay and c the capacity:
 //!
 //! ```text
 //! red          δm = m′·δa,    δda/dt = g·(δp − δa), a the average over c, g = −ln(1 − w)·y/packet
@@ -23,14 +23,14 @@ pub(crate) struct Signal {
     pub queue: usize,
     /// The share at rest.
     pub share: f64,
-    /// Of this only the rest arrives in the queue.
+    /// The share of the arrivals that is dropped; only the rest enters the queue.
     pub dropped: f64,
-    /// What arrives at rest, in bytes/s.
+    /// The arrivals at rest, in bytes/s.
     pub arrives: f64,
     pub answer: Answer,
 }
 
-/// What a share follows.
+/// The quantity that a share follows.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) enum Answer {
     /// The average of the queuing delay: m′ per second, and how fast the average moves.
@@ -53,7 +53,7 @@ impl Answer {
 /// The queues of a network that mark or drop at rest.
 ///
 /// # Errors
-/// When one rests at a corner.
+/// If one rests at a corner.
 pub(crate) fn signals(
     model: &Model<'_>,
     network: &Network,

@@ -44,7 +44,7 @@ impl Rest {
 /// Linearises a scenario at the equilibrium of the phase at `at`, and finds how stable it is.
 ///
 /// # Errors
-/// When there is no equilibrium to speak of: see [`FluidError`].
+/// If there is no equilibrium: see [`FluidError`].
 pub fn stability(scenario: &Scenario, at: Time) -> Result<Stability, FluidError> {
     let (linear, rest) = linearise(scenario, at)?;
     let roots = rightmost_roots(&linear, 1.0);

@@ -1,4 +1,4 @@
-//! What is on a wire when its delay changes.
+//! The bytes on a wire when its delay changes.
 //!
 //! A byte arrives by the delay that the wire had when it left, and nothing is overtaken: after a
 //! fall from d to d′ at t, what leaves from t on waits until what left before has arrived, at t + d.
@@ -13,16 +13,16 @@ pub(crate) struct Wire {
     /// Until when it had which delay, as long as it matters.
     past: VecDeque<(f64, f64)>,
     delay: f64,
-    /// What left before has arrived.
+    /// The time of departure before which everything has arrived.
     since: f64,
-    /// How long a packet takes to be sent, now: no packet is held by a rate that has passed.
+    /// The time that a packet takes to be sent now: no packet is held by a rate that has passed.
     sending: f64,
     /// The latest time that was asked of, less that.
     latest: f64,
 }
 
 impl Wire {
-    /// It has always had this delay, beside `sending`.
+    /// Creates a wire that has always had this delay, beside `sending`.
     pub fn new(delay: f64, sending: f64) -> Wire {
         Wire {
             past: VecDeque::new(),
@@ -42,8 +42,8 @@ impl Wire {
         }
     }
 
-    /// When the byte left that arrives at `time`; never asked of an earlier time
-    /// than before.
+    /// Returns the time at which the byte left that arrives at `time`, which is never earlier than the
+    /// time before.
     pub fn left(&mut self, time: f64) -> f64 {
         self.latest = self.latest.max(time - self.sending);
         let time = self.latest;
