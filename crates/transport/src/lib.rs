@@ -14,13 +14,15 @@
 //! ```
 //! use accord_control::FAMILIES;
 //! use accord_family::Service;
+//! use accord_transport::stream::Settings;
 //! use accord_transport::{Segment, endpoints};
 //! use accord_units::{Bytes, Duration, Time};
 //!
 //! let newreno = FAMILIES.iter().find(|f| f.name == "newreno").expect("NewReno is registered");
 //! let rtt = Duration::from_ms(50);
+//! let (values, service) = (newreno.defaults(), Service::default());
 //! let (mut sender, mut receiver) =
-//!     endpoints(&newreno.defaults(), &Service::default(), Bytes::new(1000), rtt);
+//!     endpoints(&values, &service, Bytes::new(1000), rtt, Settings::LINUX);
 //! sender.supply(20);
 //!
 //! let (mut now, mut sent, mut delivered) = (Time::ZERO, 0, 0);
