@@ -276,3 +276,107 @@ fn a_grid_is_a_map() {
         assert!(!page_of(&few).contains("id=\"maps\""));
     }
 }
+
+/// A run in which one flow has `mbps` at all times.
+fn steady(engine: Engine, mbps: f64) -> Run {
+    let values = vec![mbps * 1e6; 4];
+    run(
+        engine,
+        1,
+        vec![(Metric::Throughput, Entity::Flow(0), values)],
+    )
+}
+
+fn part<'a>(page: &'a str, from: &str, to: &str) -> &'a str {
+    let (_, rest) = page.split_once(from).unwrap_or_else(|| panic!("{from}"));
+    rest.split_once(to).unwrap_or_else(|| panic!("{to}")).0
+}
+
+/// The page begins with the engines' means, and says where they differ.
+#[test]
+fn means_stand_at_the_top() {
+    let s = scenario(&[("g", 1)], &["b"], 4);
+    let runs = vec![steady(Engine::Theory, 2.0), steady(Engine::Packet, 2.5)];
+    let page = page_of(&[(s.clone(), runs)]);
+    let means = part(&page, "<section id=\"means\"", "</section>");
+    assert!(page.find("id=\"means\"") < page.find("id=\"plots\""));
+    let row = part(means, "<td>throughput</td>", "</tr>");
+    for cell in [">2.00 Mbps<", ">2.50 Mbps<", ">+25.0 %<", ">differs<"] {
+        assert!(row.contains(cell), "{cell}: {row}");
+    }
+    assert!(means.contains("error: relative to theory"));
+    // One engine has nothing to be compared with.
+    let alone = page_of(&[(s, vec![steady(Engine::Packet, 2.0)])]);
+    let means = part(&alone, "<section id=\"means\"", "</section>");
+    assert!(!means.contains("verdict") && means.contains("2.00 Mbps"));
+}
+
+/// What fails comes first; what is met is folded where there is much.
+#[test]
+fn failing_expectations_come_first() {
+    let mut s = scenario(&[("g", 1)], &["b"], 4);
+    for i in 0..30 {
+        let least = if i % 3 == 2 { 3e6 } else { 1e6 };
+        s.expectations.push(accord_scenario::Expectation {
+            name: format!("number {i}."),
+            ..expectation(Target::Range {
+                min: least,
+                max: 1e9,
+            })
+        });
+    }
+    let all = page_of(&[(s.clone(), vec![steady(Engine::Packet, 2.0)])]);
+    let checks = part(&all, "<section id=\"checks\"", "</section>");
+    let (shown, folded) = checks.split_once("<details>").expect("much is folded");
+    assert!(shown.contains("number 2.") && !shown.contains("number 0."));
+    assert_eq!(shown.matches("<tr class=\"fail\"").count(), 8);
+    assert!(folded.contains("2 more that are not met") && folded.contains("20 that are met"));
+    assert_eq!(checks.matches("<tr class=").count(), 30, "none is lost");
+    s.expectations.truncate(3);
+    let few = page_of(&[(s, vec![steady(Engine::Packet, 2.0)])]);
+    let checks = part(&few, "<section id=\"checks\"", "</section>");
+    assert!(checks.contains("<details open>") && checks.contains("2 that are met"));
+    assert!(checks.find("number 2.") < checks.find("number 0."));
+}
+
+#[test]
+fn one_is_not_many() {
+    let s = scenario(&[("g", 1)], &["b"], 4);
+    let page = page_of(&[(s, vec![steady(Engine::Packet, 2.0)])]);
+    assert!(page.contains("1 flow in 1 group, 1 link that data crosses"));
+    let s = scenario(&[("g", 2), ("h", 1)], &["b", "c"], 4);
+    let page = page_of(&[(s, vec![steady(Engine::Packet, 2.0)])]);
+    assert!(page.contains("3 flows in 2 groups, 2 links that data crosses"));
+}
+
+/// Two thousand phases make neither two thousand rows nor two thousand notes.
+#[test]
+fn many_phases_are_folded() {
+    let point = |phases: usize| {
+        let mut theory = steady(Engine::Theory, 2.0);
+        theory.notes = (0..phases).map(|i| format!("phase {i} is so")).collect();
+        theory.certificates = (0..phases)
+            .map(|i| accord_record::Certificate {
+                start: accord_units::Time::from_secs_f64(i as f64),
+                end: accord_units::Time::from_secs_f64(i as f64 + 1.0),
+                stationarity: 1e-9 * (i + 1) as f64,
+                feasibility: 0.0,
+                complementarity: 0.0,
+                gap: 0.0,
+            })
+            .collect();
+        (scenario(&[("g", 1)], &["b"], 4), vec![theory])
+    };
+    let page = page_of(&[point(2000)]);
+    assert!(page.contains("2000 phases: ") && page.contains("stationarity 2e-6"));
+    assert!(page.matches("<tr").count() < 20);
+    let notes = part(&page, "<section id=\"notes\"", "</section>");
+    let (shown, _) = notes.split_once("<details>").unwrap();
+    assert_eq!(shown.matches("<li>").count(), 10);
+    assert_eq!(notes.matches("<li>").count(), 210);
+    assert!(notes.contains("1990 more notes") && notes.contains("and 1790 that"));
+    let few = page_of(&[point(3)]);
+    let rows = part(&few, "<table id=\"certificates\"", "</table>");
+    assert_eq!(rows.matches("<tr>").count(), 4, "a head and three phases");
+    assert!(!part(&few, "<section id=\"notes\"", "</section>").contains("<details"));
+}

@@ -4,8 +4,10 @@
 //! plots are drawn by `web/dist/page.js` (sources and build in `web/`) from JSON in the
 //! page. Nothing is loaded from anywhere, so the page works from a file, for ever.
 
+mod checks;
 mod heat;
 mod html;
+mod means;
 mod panels;
 mod sweep;
 mod thin;
@@ -52,13 +54,14 @@ pub fn page(points: &[Point]) -> String {
         .replace('\u{2028}', "\\u2028")
         .replace('\u{2029}', "\\u2029");
     let body = format!(
-        "{header}\n<main>\n{maps}\n<section id=\"plots\" aria-label=\"Plots\"><noscript><p>The plots need \
-         JavaScript; the figures are below.</p></noscript></section>\n{checks}\n{transfers}\n\
+        "{header}\n<main id=\"main\">\n{means}\n{checks}\n{maps}\n<section id=\"plots\" aria-label=\"Plots\"><noscript><p>The plots need \
+         JavaScript; the figures are in the tables.</p></noscript></section>\n{transfers}\n\
          {remarks}\n{runs}\n</main>\n<script type=\"application/json\" \
          id=\"data\">{json}</script>\n<script>{SCRIPT}</script>\n",
         header = html::header(points),
+        means = means::means(points),
         maps = heat::maps(points),
-        checks = html::checks(points),
+        checks = checks::checks(points),
         transfers = html::transfers(points),
         remarks = html::remarks(points, &remarks),
         runs = html::runs(points),
