@@ -121,7 +121,7 @@ impl Columns {
         out.push_str("</tbody></table></div>\n");
     }
 
-    /// A row. A cause that several rows share is told with the first of them.
+    /// A row, and one below it with the reasons why it is not met.
     fn row<'a>(&self, out: &mut String, judged: &Judged<'a>, told: &mut Vec<&'a str>) {
         let (checks, point) = (judged.checks, judged.point);
         let check = worst(checks);
@@ -133,19 +133,6 @@ impl Columns {
             "<tr class=\"{class}\"><td><span class=\"mark\" role=\"img\" aria-label=\"{word}\">{mark}</span></td><th scope=\"row\">{}",
             escape(&check.name, 200)
         );
-        for failed in checks.iter().filter(|c| c.class != Class::Met) {
-            let (engine, reason) = (failed.engine, escape(&failed.reason, 300));
-            _ = write!(out, "<p class=\"reason\">{engine}: {reason}</p>");
-            let Some(known) = &failed.known else { continue };
-            let because = match told.iter().position(|t| *t == known.because) {
-                Some(i) => format!("cause {} above", i + 1),
-                None => {
-                    told.push(&known.because);
-                    format!("cause {}: {}", told.len(), escape(&known.because, 1000))
-                }
-            };
-            _ = write!(out, "<p class=\"because\">{because}</p>");
-        }
         out.push_str("</th>");
         if let Some(label) = &judged.label {
             let label = escape(label, 100);
@@ -175,5 +162,33 @@ impl Columns {
             error(check),
             show::allowed(check.target, check.unit)
         );
+        if checks.iter().any(|c| c.class != Class::Met) {
+            let across =
+                6 + usize::from(self.sweep) + usize::from(self.papers) + self.engines.len() - 1;
+            _ = write!(
+                out,
+                "<tr class=\"why {class}\"><td></td><td colspan=\"{across}\">"
+            );
+            reasons(out, checks, told);
+            out.push_str("</td></tr>\n");
+        }
+    }
+}
+
+/// Why an expectation is not met, by engine. A cause that several rows share is told with the
+/// first of them.
+fn reasons<'a>(out: &mut String, checks: &'a [Check], told: &mut Vec<&'a str>) {
+    for failed in checks.iter().filter(|c| c.class != Class::Met) {
+        let (engine, reason) = (failed.engine, escape(&failed.reason, 300));
+        _ = write!(out, "<p class=\"reason\">{engine}: {reason}</p>");
+        let Some(known) = &failed.known else { continue };
+        let because = match told.iter().position(|t| *t == known.because) {
+            Some(i) => format!("cause {} above", i + 1),
+            None => {
+                told.push(&known.because);
+                format!("cause {}: {}", told.len(), escape(&known.because, 1000))
+            }
+        };
+        _ = write!(out, "<p class=\"because\">{because}</p>");
     }
 }
