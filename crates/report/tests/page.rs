@@ -396,7 +396,7 @@ fn ranges_of_the_script() {
     };
     let text = String::from_utf8_lossy(&done.stdout);
     assert!(done.status.success(), "{text}");
-    assert!(text.contains("pass 15"), "they are all run: {text}");
+    assert!(text.contains("pass 16"), "they are all run: {text}");
 }
 
 fn panel<'a>(data: &'a Value, title: &str) -> &'a Value {

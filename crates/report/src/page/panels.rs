@@ -210,7 +210,11 @@ impl<'a> Plan<'a> {
             .filter(|v| !v.is_nan())
             .collect();
         if !known.is_empty() && known.iter().all(|v| *v == 0.0) {
-            remarks.push("No packet was dropped.".into());
+            let at = show::clean(&self.point.label(), 120);
+            remarks.push(match at.is_empty() {
+                true => "No packet was dropped.".into(),
+                false => format!("No packet was dropped with {at}."),
+            });
         }
         remarks
     }

@@ -55,7 +55,8 @@ export class Key {
   draw() {
     const { soft } = theme();
     const rows = [];
-    const engines = this.point.engines.map((engine) => this.button(`engine ${engine}`, engine, lineSample(look(engine), soft)));
+    const drawn = new Set(this.point.panels.flatMap((panel) => panel.lines.map((line) => line.engine)));
+    const engines = this.point.engines.filter((_, i) => drawn.has(i)).map((engine) => this.button(`engine ${engine}`, engine, lineSample(look(engine), soft)));
     if (this.estimates) engines.push(this.button("estimate", "controllers' estimate", lineSample(estimateLook, soft)));
     rows.push(row("engines", engines));
     for (const [kind, names] of this.kinds) {

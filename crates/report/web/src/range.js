@@ -12,6 +12,9 @@ export function quantile(sorted, share) {
 const TRIMMED = { line: 0.01, span: 0.05, model: 0.1 };
 /** Samples that may be cut off at each end of a line, however short it is: at most a tenth of it. */
 const FEW = 2.5;
+/** What a spike may last, as a share of a line, and how far it has to stand out to be one. */
+const TAIL = 0.05;
+const SPIKE = 3;
 /** What is shown anyway where it costs less than this share of the height. */
 const CHEAP = 1.25;
 
@@ -45,7 +48,14 @@ export function robust(lines, from, to, steady) {
     // One spike of a short line is more than its hundredth part.
     const least = Math.min(FEW / values.length, TRIMMED.model);
     const trim = Math.max(TRIMMED[role === "model" && !measured ? "line" : role], least);
-    take(quantile(values, trim), quantile(values, 1 - trim));
+    const at = (share) => [quantile(values, share), quantile(values, 1 - share)];
+    let [low, high] = at(trim);
+    // A longer spike: a few per cent are several times as far from zero as all others.
+    const inner = at(Math.max(TAIL, trim));
+    const base = Math.min(0, inner[0]);
+    if (high - base > SPIKE * (inner[1] - base)) high = inner[1];
+    if (inner[0] - low > SPIKE * (high - inner[0])) low = inner[0];
+    take(low, high);
     const positive = values.filter((v) => v > 0);
     if (positive.length > 0) shown.positive = Math.min(shown.positive, quantile(positive, trim));
     all[0] = Math.min(all[0], values[0]);

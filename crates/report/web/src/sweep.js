@@ -136,7 +136,7 @@ class SweepPanel {
   }
 
   name(x) {
-    return this.sweep.ticks ? (this.sweep.ticks[x] ?? "") : number(x);
+    return this.sweep.ticks ? (this.sweep.ticks[x] ?? "") : String(x);
   }
 
   options(colours) {

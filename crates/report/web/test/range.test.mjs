@@ -18,6 +18,15 @@ test("a spike at the start does not scale the plot, and is told", () => {
   assert.deepEqual(found.all, [10, 900]);
 });
 
+test("a spike of some per cent is cut if it stands far out, a phase is not", () => {
+  const x = times(1000);
+  const of = (n, v) => robust([{ x, y: x.map((t) => (t <= n ? v : 10 + (t % 3))), role: "line" }], 0, 1000, [500, 1000]);
+  assert.equal(of(40, 900).high, 12);
+  assert.equal(of(40, 20).high, 20, "not far");
+  assert.equal(of(200, 900).high, 900, "not short");
+  assert.equal(of(40, -900).low, 10);
+});
+
 test("the steady part is never cut", () => {
   const x = times(1000);
   const y = x.map((t) => (t === 700 ? 500 : t === 701 ? -7 : 1));
