@@ -5,7 +5,7 @@ use crate::fail::Failure;
 use crate::output::{data, json, note};
 use accord::Catalogue;
 use accord::record::Quiet;
-use accord::report::Point;
+use accord::report::{Point, show::count};
 use accord::scenario::{Scenario, print};
 use accord::theory::{Outcome, Shortfall, unmet_contracts};
 use accord::{load, set};
@@ -45,12 +45,12 @@ pub fn run(args: Check, catalogue: &Catalogue) -> Result<bool, Failure> {
         n => format!(", {n} points"),
     };
     data(format_args!(
-        "{}: valid; {} nodes, {} links, {} flows, {} expectations, {} simulated{runs}",
+        "{}: valid; {}, {}, {}, {}, {} simulated{runs}",
         s.id,
-        s.nodes.len(),
-        s.links.len(),
-        s.flows.len(),
-        s.expectations.len(),
+        count(s.nodes.len(), "node"),
+        count(s.links.len(), "link"),
+        count(s.flows.len(), "flow"),
+        count(s.expectations.len(), "expectation"),
         s.duration
     ))?;
     for w in warnings.iter().take(SHOWN) {

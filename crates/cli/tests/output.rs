@@ -28,7 +28,7 @@ fn a_run_prints_data_on_stdout_and_the_rest_on_stderr() {
     let dir = folder(&[("small.toml", SMALL)]);
     let ended = accord(dir.path(), &["run", "small.toml"]).with(0);
     assert!(ended.stdout.starts_with("small: Two flows\n"), "{ended:#?}");
-    assert!(ended.stdout.contains("1 of 1 expectations met"));
+    assert!(ended.stdout.contains("1 of 1 expectation met"));
     assert!(
         ended
             .stdout
@@ -57,7 +57,7 @@ fn the_exit_code_tells_of_a_failed_expectation() {
     let dir = folder(&[("small.toml", &strict)]);
     let ended = accord(dir.path(), &["run", "small.toml"]).with(1);
     assert!(
-        ended.stdout.contains("0 of 1 expectations met"),
+        ended.stdout.contains("0 of 1 expectation met"),
         "{ended:#?}"
     );
     // A judgement on an engine that did not run is none.

@@ -146,7 +146,36 @@ pub fn residual(residual: f64) -> String {
     }
 }
 
-/// Returns a part of a run: "20–30 s".
+/// A number of things: "1 link", "2 links".
+pub fn count(n: usize, what: &str) -> String {
+    match n {
+        1 => format!("1 {what}"),
+        n => format!("{n} {what}s"),
+    }
+}
+
+/// The texts in their order, each once.
+pub fn once<'a>(texts: impl Iterator<Item = &'a str>) -> Vec<&'a str> {
+    let mut seen = std::collections::BTreeSet::new();
+    texts.filter(|text| seen.insert(*text)).collect()
+}
+
+/// The first `most` notes, and the number of the others as a note of its own. A single one more
+/// takes no more room than its number would.
+pub fn few(notes: &[&str], most: usize) -> Vec<String> {
+    let shown = if notes.len() <= most + 1 {
+        notes.len()
+    } else {
+        most
+    };
+    let mut few: Vec<String> = notes[..shown].iter().map(|n| n.to_string()).collect();
+    if notes.len() > shown {
+        few.push(format!("... and {} more notes", notes.len() - shown));
+    }
+    few
+}
+
+/// A part of a run: "20–30 s".
 pub fn window(window: Window) -> String {
     let seconds = |t: accord_units::Time| {
         let text = format!("{:.3}", t.as_secs_f64());

@@ -19,7 +19,8 @@ const AGREE: f64 = 0.05;
 /// The number of spaces after a column, and the number if there is little room.
 const PADDING: [u16; 2] = [2, 1];
 
-const DIFFERS: &str = "differs";
+/// The verdict of engines that do not agree.
+pub(crate) const DIFFERS: &str = "differs";
 
 /// Returns the engines' runs of one scenario side by side, over its steady window.
 pub fn table(scenario: &Scenario, runs: &[&Run], style: Style) -> String {
@@ -33,16 +34,19 @@ pub fn table(scenario: &Scenario, runs: &[&Run], style: Style) -> String {
     text + &remarks(runs)
 }
 
-/// Returns the notes of theory on its equilibria, one per line, each once.
+/// Notes that a terminal shows; the page has the others.
+const MOST_NOTES: usize = 5;
+
+/// The notes of theory on its equilibria, one per line, each once; of many the first few.
 pub fn remarks(runs: &[&Run]) -> String {
     let theory = runs.iter().filter(|r| r.manifest.engine == Engine::Theory);
-    let mut lines: Vec<&str> = Vec::new();
-    for note in theory.flat_map(|run| &run.notes) {
-        if !lines.contains(&note.as_str()) {
-            lines.push(note);
-        }
+    let notes = show::once(theory.flat_map(|run| &run.notes).map(String::as_str));
+    let mut text = String::new();
+    for note in show::few(&notes, MOST_NOTES) {
+        text += &note;
+        text.push('\n');
     }
-    lines.iter().map(|line| format!("{line}\n")).collect()
+    text
 }
 
 /// Returns the completion times, or nothing if there are no transfers.
@@ -194,7 +198,10 @@ fn failures(checks: &[Check], style: Style) -> String {
 pub(crate) fn verdict<'a>(expectations: impl Iterator<Item = &'a [Check]>, style: Style) -> String {
     let tally = Tally::of(expectations.map(|e| worst(e).class));
     let (mark, met) = (style.mark(tally.worst()), tally.count(Class::Met));
-    let mut text = format!("{mark} {met} of {} expectations met", tally.total());
+    let mut text = format!(
+        "{mark} {met} of {} met",
+        show::count(tally.total(), "expectation")
+    );
     for class in Class::ALL.into_iter().skip(1) {
         if tally.count(class) > 0 {
             text += &format!(", {} {}", tally.count(class), class.word());
@@ -212,7 +219,8 @@ pub(crate) fn error(check: &Check) -> String {
     }
 }
 
-fn agreement(row: &Row) -> &'static str {
+/// The verdict of a row, as text; "" where there is nothing to compare.
+pub(crate) fn agreement(row: &Row) -> &'static str {
     match row.agrees(AGREE) {
         Some(true) => "≈",
         Some(false) => DIFFERS,
@@ -220,7 +228,8 @@ fn agreement(row: &Row) -> &'static str {
     }
 }
 
-fn subject(columns: &[Column], subject: &Subject) -> String {
+/// The name of a row's subject, with the number of its flows.
+pub(crate) fn subject(columns: &[Column], subject: &Subject) -> String {
     let limit = 26;
     match subject {
         Subject::Link(name) | Subject::Aggregate(name) => show::clean(name, limit),

@@ -81,6 +81,8 @@ fn hostile_text_stays_text() {
 #[test]
 fn nothing_is_loaded_from_anywhere() {
     let page = page_of(&[(scenario(&[("g", 1)], &["b"], 4), vec![throughput(1, 4)])]);
+    // What points into the page itself loads nothing.
+    let page = page.replace("href=\"#", "").replace("url(#", "");
     for loading in [
         "src=",
         "href=",
@@ -275,4 +277,223 @@ fn a_grid_is_a_map() {
     for few in [grid(2, 4), grid(3, 4)[..11].to_vec(), grid(1, 1)] {
         assert!(!page_of(&few).contains("id=\"maps\""));
     }
+}
+
+/// A run in which one flow has `mbps` at all times.
+fn steady(engine: Engine, mbps: f64) -> Run {
+    let values = vec![mbps * 1e6; 4];
+    run(
+        engine,
+        1,
+        vec![(Metric::Throughput, Entity::Flow(0), values)],
+    )
+}
+
+fn part<'a>(page: &'a str, from: &str, to: &str) -> &'a str {
+    let (_, rest) = page.split_once(from).unwrap_or_else(|| panic!("{from}"));
+    rest.split_once(to).unwrap_or_else(|| panic!("{to}")).0
+}
+
+/// The page begins with the engines' means, and says where they differ.
+#[test]
+fn means_stand_at_the_top() {
+    let s = scenario(&[("g", 1)], &["b"], 4);
+    let runs = vec![steady(Engine::Theory, 2.0), steady(Engine::Packet, 2.5)];
+    let page = page_of(&[(s.clone(), runs)]);
+    let means = part(&page, "<section id=\"means\"", "</section>");
+    assert!(page.find("id=\"means\"") < page.find("id=\"plots\""));
+    let row = part(means, "<td>throughput</td>", "</tr>");
+    for cell in [">2.00 Mbps<", ">2.50 Mbps<", ">+25.0 %<", ">differs<"] {
+        assert!(row.contains(cell), "{cell}: {row}");
+    }
+    assert!(means.contains("error: relative to theory"));
+    // One engine has nothing to be compared with.
+    let alone = page_of(&[(s, vec![steady(Engine::Packet, 2.0)])]);
+    let means = part(&alone, "<section id=\"means\"", "</section>");
+    assert!(!means.contains("verdict") && means.contains("2.00 Mbps"));
+}
+
+/// What fails comes first; what is met is folded where there is much.
+#[test]
+fn failing_expectations_come_first() {
+    let mut s = scenario(&[("g", 1)], &["b"], 4);
+    for i in 0..30 {
+        let least = if i % 3 == 2 { 3e6 } else { 1e6 };
+        s.expectations.push(accord_scenario::Expectation {
+            name: format!("number {i}."),
+            ..expectation(Target::Range {
+                min: least,
+                max: 1e9,
+            })
+        });
+    }
+    let all = page_of(&[(s.clone(), vec![steady(Engine::Packet, 2.0)])]);
+    let checks = part(&all, "<section id=\"checks\"", "</section>");
+    let (shown, folded) = checks.split_once("<details>").expect("much is folded");
+    assert!(shown.contains("number 2.") && !shown.contains("number 0."));
+    assert_eq!(shown.matches("class=\"mark\"").count(), 8);
+    assert!(folded.contains("2 more that are not met") && folded.contains("20 that are met"));
+    assert_eq!(checks.matches("class=\"mark\"").count(), 30, "none is lost");
+    s.expectations.truncate(3);
+    let few = page_of(&[(s, vec![steady(Engine::Packet, 2.0)])]);
+    let checks = part(&few, "<section id=\"checks\"", "</section>");
+    assert!(checks.contains("<details open>") && checks.contains("2 that are met"));
+    assert!(checks.find("number 2.") < checks.find("number 0."));
+}
+
+#[test]
+fn one_is_not_many() {
+    let s = scenario(&[("g", 1)], &["b"], 4);
+    let page = page_of(&[(s, vec![steady(Engine::Packet, 2.0)])]);
+    assert!(page.contains("1 flow in 1 group, 1 link that data crosses"));
+    let s = scenario(&[("g", 2), ("h", 1)], &["b", "c"], 4);
+    let page = page_of(&[(s, vec![steady(Engine::Packet, 2.0)])]);
+    assert!(page.contains("3 flows in 2 groups, 2 links that data crosses"));
+}
+
+/// Two thousand phases make neither two thousand rows nor two thousand notes.
+#[test]
+fn many_phases_are_folded() {
+    let point = |phases: usize| {
+        let mut theory = steady(Engine::Theory, 2.0);
+        theory.notes = (0..phases).map(|i| format!("phase {i} is so")).collect();
+        theory.certificates = (0..phases)
+            .map(|i| accord_record::Certificate {
+                start: accord_units::Time::from_secs_f64(i as f64),
+                end: accord_units::Time::from_secs_f64(i as f64 + 1.0),
+                stationarity: 1e-9 * (i + 1) as f64,
+                feasibility: 0.0,
+                complementarity: 0.0,
+                gap: 0.0,
+            })
+            .collect();
+        (scenario(&[("g", 1)], &["b"], 4), vec![theory])
+    };
+    let page = page_of(&[point(2000)]);
+    assert!(page.contains("2000 phases: ") && page.contains("stationarity 2e-6"));
+    assert!(page.matches("<tr").count() < 20);
+    let notes = part(&page, "<section id=\"notes\"", "</section>");
+    let (shown, _) = notes.split_once("<details>").unwrap();
+    assert_eq!(shown.matches("<li>").count(), 10);
+    assert_eq!(notes.matches("<li>").count(), 210);
+    assert!(notes.contains("1990 more notes") && notes.contains("and 1790 that"));
+    let few = page_of(&[point(3)]);
+    let rows = part(&few, "<table id=\"certificates\"", "</table>");
+    assert_eq!(rows.matches("<tr>").count(), 4, "a head and three phases");
+    assert!(!part(&few, "<section id=\"notes\"", "</section>").contains("<details"));
+}
+
+/// The script's ranges, ticks and tables, where there is node.
+#[test]
+fn ranges_of_the_script() {
+    let web = format!("{}/web", env!("CARGO_MANIFEST_DIR"));
+    let mut node = std::process::Command::new("node");
+    let tests = node
+        .args(["--test", "test/range.test.mjs"])
+        .current_dir(web);
+    let Ok(done) = tests.output() else {
+        return; // No node; `page.js` is in the repository.
+    };
+    let text = String::from_utf8_lossy(&done.stdout);
+    assert!(done.status.success(), "{text}");
+    assert!(text.contains("pass 16"), "they are all run: {text}");
+}
+
+fn panel<'a>(data: &'a Value, title: &str) -> &'a Value {
+    let panels = data["points"][0]["panels"].as_array().unwrap();
+    let found = panels.iter().find(|p| p["title"] == title);
+    found.unwrap_or_else(|| panic!("{title}"))
+}
+
+/// Samples of a packet or two are drawn as means over a time that the page says; figures are of
+/// the samples, and fast lines stay as they are.
+#[test]
+fn teeth_of_single_packets_are_smoothed_and_said() {
+    // 8 kbit packets: every second of 1000 samples of 1 s has one.
+    let teeth: Vec<f64> = (0..1000).map(|i| 8e3 * f64::from(i % 2)).collect();
+    let of = |factor: f64| {
+        let values = teeth.iter().map(|v| v * factor).collect();
+        let s = scenario(&[("g", 1)], &["b"], 1000);
+        let series = vec![(Metric::Throughput, Entity::Flow(0), values)];
+        data(&page_of(&[(s, vec![run(Engine::Packet, 1, series)])]))
+    };
+    let slow = of(1.0);
+    let slow = panel(&slow, "Throughput of a flow");
+    // At most a hundredth of the run, and an odd number of samples.
+    assert_eq!(slow["smooth"], 9.0);
+    let figures = &slow["lines"][0]["f"];
+    assert_eq!(figures, &serde_json::json!([0, 4, 4, 8, 8, 8]));
+    let line = slow["lines"][0]["v"].as_array().unwrap();
+    let values: Vec<f64> = line.iter().filter_map(Value::as_f64).collect();
+    assert!(values[4..996].iter().all(|v| (v - 4.0).abs() < 0.5));
+    let fast = of(100.0);
+    let fast = panel(&fast, "Throughput of a flow");
+    assert_eq!(fast["smooth"], Value::Null);
+    assert_eq!(fast["lines"][0]["v"][1], 800);
+}
+
+#[test]
+fn shares_say_what_all_is_and_fairness_shows_unasked() {
+    let s = scenario(&[("g", 2)], &["b"], 4);
+    let series = vec![
+        (Metric::Utilisation, Entity::Link(0), vec![0.9; 4]),
+        (Metric::FairnessIndex, Entity::Group(0), vec![0.7; 4]),
+        (Metric::Throughput, Entity::Flow(0), vec![1e6; 4]),
+    ];
+    let data = data(&page_of(&[(s, vec![run(Engine::Packet, 1, series)])]));
+    let used = panel(&data, "Utilisation");
+    assert_eq!(
+        (&used["most"], &used["kind"]),
+        (&100.0.into(), &"link".into())
+    );
+    let fair = panel(&data, "Fairness within a group");
+    assert_eq!(fair["most"], 100.0);
+    // The same name as in the other plots, so that it has the same colour.
+    let rates = panel(&data, "Throughput of a flow");
+    assert_eq!(fair["subjects"], rates["subjects"]);
+    assert_eq!(rates["most"], Value::Null);
+}
+
+/// Distributions are those of the steady part, of all flows, and of transfers that ended in it.
+#[test]
+fn distributions_are_of_the_steady_part() {
+    let s = scenario(&[("g", 2)], &["b"], 100);
+    let delay = |one: f64| (0..100).map(|i| if i < 2 { 9.0 } else { one }).collect();
+    let series = vec![
+        (Metric::Rtt, Entity::Flow(0), delay(0.1)),
+        (Metric::Rtt, Entity::Flow(1), delay(0.3)),
+        (Metric::BacklogPackets, Entity::Link(0), vec![5.0; 100]),
+    ];
+    let mut packet = run(Engine::Packet, 1, series);
+    let transfer = |end: f64, duration: f64| accord_record::Transfer {
+        group: 0,
+        flow: 0,
+        start: end - duration,
+        size: accord_units::Bytes::new(1000),
+        duration,
+    };
+    packet.transfers = vec![
+        transfer(1.9, 1.0),
+        transfer(50.0, 2.0),
+        transfer(60.0, 4.0),
+        transfer(70.0, f64::NAN),
+    ];
+    let data = data(&page_of(&[(s, vec![packet])]));
+    let spreads = data["points"][0]["spreads"].as_array().unwrap();
+    let titles: Vec<&str> = spreads.iter().filter_map(|s| s["title"].as_str()).collect();
+    assert_eq!(
+        titles,
+        ["Round-trip time", "Completion time"],
+        "a constant has none"
+    );
+    let rtt = &spreads[0]["lines"][0];
+    assert_eq!(
+        (&spreads[0]["unit"], &rtt["n"], &rtt["mean"]),
+        (&"ms".into(), &196.into(), &200.into())
+    );
+    let quantiles = serde_json::to_string(&rtt["q"]).unwrap();
+    assert_eq!(quantiles, r#"{"n":[50,1,50],"v":[100,200,300]}"#);
+    let done = &spreads[1]["lines"][0];
+    assert_eq!((&done["n"], &done["mean"]), (&2.into(), &3.into()));
+    assert_eq!(done["q"][50], 3);
 }

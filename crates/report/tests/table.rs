@@ -181,3 +181,20 @@ fn nothing_to_show() {
     assert!(text.contains("short (2 flows)") && text.contains("utilisation"));
     assert!(!text.contains("verdict"));
 }
+
+/// A terminal shows the first notes of theory and how many more there are.
+#[test]
+fn many_notes_are_counted() {
+    let with = |n: usize| {
+        let mut theory = run(Engine::Theory, 0, vec![]);
+        theory.notes = (0..n).map(|i| format!("note {i}")).collect();
+        // The same again says nothing new.
+        theory.notes.push("note 0".into());
+        accord_report::remarks(&[&theory])
+    };
+    assert_eq!(with(2), "note 0\nnote 1\n");
+    assert_eq!(with(6).lines().count(), 6, "a count would not be shorter");
+    let many = with(1584);
+    assert_eq!(many.lines().count(), 6);
+    assert!(many.starts_with("note 0\n") && many.ends_with("... and 1579 more notes\n"));
+}

@@ -3,7 +3,7 @@
 use super::answer::{Answer, Proof};
 use super::network::Network;
 use super::write::{Column, Values, prices, rates};
-use accord::report::show::{clean, quantity};
+use accord::report::show::{clean, count, quantity};
 use accord::scenario::MetricUnit;
 use accord::solver::Bottleneck;
 use serde_json::{Map, Value, json};
@@ -17,10 +17,10 @@ const NAMED: usize = 5;
 pub fn text(network: &Network, answer: &Answer, top: usize) -> String {
     let routes = network.problem.routes();
     let mut out = format!(
-        "{} flows, {} links, {} hops: {}",
-        routes.flows(),
-        routes.links(),
-        routes.hops(),
+        "{}, {}, {}: {}",
+        count(routes.flows(), "flow"),
+        count(routes.links(), "link"),
+        count(routes.hops(), "hop"),
         answer.status_word()
     );
     if let Proof::Utility { iterations, .. } = answer.proof {

@@ -1,16 +1,17 @@
 //! The parts of the page that are readable without scripts.
 
-use crate::check::{Check, by_expectation, engines, figure, worst};
-use crate::class::Class;
+use super::checks::style_of;
+use crate::check::by_expectation;
 use crate::compare::Outline;
 use crate::json::Point;
 use crate::show;
 use crate::style::Style;
-use crate::table::{error, verdict};
+use crate::table::verdict;
 use crate::transfers::{HEADINGS, transfer_rows};
 use crate::verdict::Tally;
 use accord_record::Run;
 use accord_scenario::{Engine, Window};
+use std::collections::BTreeSet;
 use std::fmt::Write;
 
 /// Returns text from a file as HTML text or attribute value, with at most `limit` characters.
@@ -33,7 +34,7 @@ pub fn header(points: &[Point]) -> String {
     _ = match points.len() {
         1 if scenario.point.is_empty() => Ok(()),
         1 => write!(out, " · {}", escape(&first.label(), 200)),
-        n => write!(out, " · {n} points"),
+        n => write!(out, " · {}", show::count(n, "point")),
     };
     out.push_str("</p>\n");
     if checks.total() > 0 {
@@ -45,59 +46,7 @@ pub fn header(points: &[Point]) -> String {
     out + "</header>"
 }
 
-/// Returns the style of a verdict.
-const fn style_of(class: Class) -> &'static str {
-    match class {
-        Class::Met => "pass",
-        Class::Finding | Class::Open => "known",
-        Class::Ours | Class::Unknown => "fail",
-    }
-}
-
-/// Returns the table of checks, of all points. The script makes its buttons work.
-pub fn checks(points: &[Point]) -> String {
-    if points.iter().all(|p| p.checks.is_empty()) {
-        return String::new();
-    }
-    let sweep = points.len() > 1;
-    let papers = points
-        .iter()
-        .flat_map(|p| p.checks)
-        .any(|c| !c.paper.is_empty());
-    let mut out = String::from(
-        "<section id=\"checks\" aria-label=\"Expectations\">\n<h2>Expectations</h2>\n<div class=\"scroll\"><table>\n<thead><tr><th><span class=\"hidden\">met</span></th><th>expectation</th>",
-    );
-    if sweep {
-        out.push_str("<th>point</th>");
-    }
-    out.push_str("<th>of</th><th>during</th>");
-    if papers {
-        out.push_str("<th>paper</th>");
-    }
-    out.push_str("");
-    let engines = engines(points.iter().flat_map(|p| p.checks));
-    for engine in &engines {
-        _ = write!(out, "<th class=\"n\">{engine}</th>");
-    }
-    out.push_str("<th class=\"n\">error</th><th>allowed</th></tr></thead>\n<tbody>\n");
-    for (i, point) in points.iter().enumerate() {
-        for judged in by_expectation(point.checks) {
-            let label = sweep.then(|| point.label());
-            row(&mut out, judged, &engines, i, label, papers);
-        }
-    }
-    out.push_str("</tbody></table></div>\n");
-    let tally = Tally::of(points.iter().flat_map(|p| p.checks).map(|c| c.class));
-    if tally.worst() != Class::Met {
-        let there = Class::ALL.into_iter().filter(|c| tally.count(*c) > 0);
-        let meanings = there.map(|c| format!("{} {}", c.sign(), c.meaning()));
-        let meanings: Vec<String> = meanings.collect();
-        _ = writeln!(out, "<p class=\"signs\">{}</p>", meanings.join("; "));
-    }
-    out + "</section>"
-}
-
-/// Returns the completion times of transfers, of all points, or nothing if there are none.
+/// Completion times of transfers, of all points; nothing where there are none.
 pub fn transfers(points: &[Point]) -> String {
     let of_points = points.iter().map(|point| {
         let outline = Outline::of(point.scenario);
@@ -135,83 +84,20 @@ pub fn transfers(points: &[Point]) -> String {
     out + "</tbody></table></div>\n</section>"
 }
 
-fn row(
-    out: &mut String,
-    judged: &[Check],
-    engines: &[Engine],
-    point: usize,
-    label: Option<String>,
-    papers: bool,
-) {
-    let check = worst(judged);
-    let (class, mark) = (style_of(check.class), check.class.sign());
-    let word = check.class.meaning();
-    let value = |v: Option<_>| v.map_or(show::NONE.into(), |v| show::estimate(v, check.unit));
-    _ = write!(
-        out,
-        "<tr class=\"{class}\"><td><span class=\"mark\" role=\"img\" aria-label=\"{word}\">{mark}</span></td><th scope=\"row\">{}",
-        escape(&check.name, 200)
-    );
-    for failed in judged.iter().filter(|c| c.class != Class::Met) {
-        _ = write!(
-            out,
-            "<p class=\"reason\">{}: {}</p>",
-            failed.engine,
-            escape(&failed.reason, 300)
-        );
-        if let Some(known) = &failed.known {
-            _ = write!(
-                out,
-                "<p class=\"because\">{}</p>",
-                escape(&known.because, 1000)
-            );
-        }
-    }
-    out.push_str("</th>");
-    if let Some(label) = label {
-        let label = escape(&label, 100);
-        _ = write!(
-            out,
-            "<td><button type=\"button\" data-point=\"{point}\">{label}</button></td>"
-        );
-    }
-    _ = write!(
-        out,
-        "<td>{}</td><td><button type=\"button\" data-point=\"{point}\" data-window=\"{},{}\">{}</button></td>",
-        escape(&check.of, 80),
-        check.during.start.as_secs_f64(),
-        check.during.end.as_secs_f64(),
-        show::window(check.during)
-    );
-    if papers {
-        _ = write!(out, "<td>{}</td>", escape(&check.paper, 100));
-    }
-    for engine in engines {
-        _ = write!(
-            out,
-            "<td class=\"n\">{}</td>",
-            value(figure(judged, *engine))
-        );
-    }
-    _ = writeln!(
-        out,
-        "<td class=\"n\">{}</td><td>{}</td></tr>",
-        error(check),
-        show::allowed(check.target, check.unit)
-    );
-}
-
-/// Returns the notes of the scenario's author and of the page.
+/// The notes of the scenario's author and of the page.
 pub fn remarks(points: &[Point], remarks: &[String]) -> String {
     let mut items: Vec<String> = Vec::new();
+    let mut seen = BTreeSet::new();
     let mut add = |text: &str| {
         let text = text.trim();
-        if !text.is_empty() && !items.iter().any(|i| i == text) {
+        if !text.is_empty() && seen.insert(text.to_string()) {
             items.push(text.into());
         }
     };
+    // What engines say may be long, so it comes last.
+    points.iter().for_each(|p| add(&p.scenario.notes));
+    remarks.iter().for_each(|r| add(r));
     for point in points {
-        add(&point.scenario.notes);
         for run in point.runs.iter().filter(|r| !r.notes.is_empty()) {
             match run.manifest.engine {
                 // The performance of the machine differs from run to run.
@@ -224,16 +110,35 @@ pub fn remarks(points: &[Point], remarks: &[String]) -> String {
             }
         }
     }
-    remarks.iter().for_each(|r| add(r));
     if items.is_empty() {
         return String::new();
     }
-    let items = items
-        .iter()
-        .map(|i| format!("<li>{}</li>\n", escape(i, 4000)));
-    let items: String = items.collect();
+    let list = |items: &[String]| {
+        let items = items
+            .iter()
+            .map(|i| format!("<li>{}</li>\n", escape(i, 4000)));
+        format!("<ul>\n{}</ul>\n", items.collect::<String>())
+    };
+    let (first, rest) = items.split_at(match items.len() <= MOST_NOTES + 1 {
+        true => items.len(),
+        false => MOST_NOTES,
+    });
+    let kept = &rest[..rest.len().min(MOST_FOLDED)];
+    let mut rest_html = String::new();
+    if !rest.is_empty() {
+        let n = show::count(rest.len(), "more note");
+        let left = match rest.len() - kept.len() {
+            0 => String::new(),
+            left => format!("<p>... and {left} that the page leaves out</p>\n"),
+        };
+        rest_html = format!(
+            "<details><summary>{n}</summary>{}{left}</details>\n",
+            list(kept)
+        );
+    }
     format!(
-        "<section id=\"notes\" aria-label=\"Notes\">\n<h2>Notes</h2>\n<ul>\n{items}</ul>\n</section>"
+        "<section id=\"notes\" aria-label=\"Notes\">\n<h2>Notes</h2>\n{}{rest_html}</section>",
+        list(first)
     )
 }
 
@@ -267,16 +172,37 @@ pub fn runs(points: &[Point]) -> String {
         let steady = show::window(outline.steady());
         _ = writeln!(
             out,
-            "<p>{flows} flows in {} groups, {shown} links that data crosses, {seconds} s; steady part: {steady}.</p>",
-            outline.groups.len()
+            "<p>{} in {}, {} that data crosses, {seconds} s; steady part: {steady}.</p>",
+            show::count(flows, "flow"),
+            show::count(outline.groups.len(), "group"),
+            show::count(shown, "link"),
         );
     }
     out + &certificates(points) + "</section>"
 }
 
-/// Returns the residuals of the equilibria, phase by phase, of the first run of each point that has
-/// some.
+/// Notes that show before the reader asks for more.
+const MOST_NOTES: usize = 10;
+/// Notes beyond these that can be asked for.
+const MOST_FOLDED: usize = 200;
+
+/// Phases whose residuals are all shown; of more, the worst of each kind are.
+const MOST_PHASES: usize = 12;
+
+/// The residuals of the equilibria, phase by phase, of the first run of each point that has some.
 fn certificates(points: &[Point]) -> String {
+    let of = |point: &Point| {
+        let run = point.runs.iter().find(|run| !run.certificates.is_empty());
+        run.map(|run| run.certificates.clone()).unwrap_or_default()
+    };
+    let phases: usize = points.iter().map(|p| of(p).len()).sum();
+    if phases > MOST_PHASES {
+        let all: Vec<_> = points.iter().flat_map(of).collect();
+        return format!(
+            "<h3>Residuals of the equilibria</h3>\n<p id=\"certificates\">{phases} phases: {}. Relative; zero at the optimum. Each phase is in <code>manifest.json</code>.</p>\n",
+            escape(&show::certificates(&all), 400)
+        );
+    }
     let mut rows = String::new();
     for point in points {
         let run = point.runs.iter().find(|run| !run.certificates.is_empty());

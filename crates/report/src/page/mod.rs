@@ -4,13 +4,18 @@
 //! drawn by `web/dist/page.js` (sources and build in `web/`) from JSON in the page. The page loads
 //! nothing, so it works from a file, for ever.
 
+mod checks;
 mod heat;
 mod html;
+mod lines;
+mod means;
 mod panels;
+mod spread;
 mod sweep;
 mod thin;
 
 use crate::json::Point;
+use crate::show;
 pub(crate) use html::escape;
 use serde::Serialize;
 
@@ -24,10 +29,15 @@ const FEWEST_SAMPLES: usize = 250;
 /// The most samples of a plot that a screen can show.
 const MOST_SAMPLES: usize = 2000;
 
+/// Lines of distributions in the page, at least; some 0.5 MB.
+const MOST_SPREADS: usize = 600;
+
 /// The data that the script draws.
 #[derive(Serialize)]
 struct Data {
-    /// The points with plots over time.
+    /// The scenario's id, for the names of files.
+    id: String,
+    /// Points with plots over time.
     points: Vec<panels::PointPlots>,
     /// The quantities across the points, for a sweep.
     sweep: Option<sweep::Sweep>,
@@ -52,13 +62,14 @@ pub fn page(points: &[Point]) -> String {
         .replace('\u{2028}', "\\u2028")
         .replace('\u{2029}', "\\u2029");
     let body = format!(
-        "{header}\n<main>\n{maps}\n<section id=\"plots\" aria-label=\"Plots\"><noscript><p>The plots need \
-         JavaScript; the figures are below.</p></noscript></section>\n{checks}\n{transfers}\n\
+        "<a class=\"skip\" href=\"#plots\">To the plots</a>\n{header}\n<main id=\"main\">\n{means}\n{checks}\n{maps}\n<section id=\"plots\" tabindex=\"-1\" aria-label=\"Plots\"><noscript><p>The plots need \
+         JavaScript; the figures are in the tables.</p></noscript></section>\n{transfers}\n\
          {remarks}\n{runs}\n</main>\n<script type=\"application/json\" \
          id=\"data\">{json}</script>\n<script>{SCRIPT}</script>\n",
         header = html::header(points),
+        means = means::means(points),
         maps = heat::maps(points),
-        checks = html::checks(points),
+        checks = checks::checks(points),
         transfers = html::transfers(points),
         remarks = html::remarks(points, &remarks),
         runs = html::runs(points),
@@ -114,13 +125,22 @@ fn data(points: &[Point]) -> (Data, Vec<String>) {
     let lines: usize = plans[..drawn].iter().map(panels::Plan::lines).sum();
     let samples = (BUDGET / lines.max(1)).clamp(FEWEST_SAMPLES, MOST_SAMPLES);
     let mut longest = 0;
+    let mut spreads = 0;
     let points_data = plans[..drawn]
         .iter()
         .map(|plan| {
             longest = longest.max(plan.samples());
-            plan.plots(samples)
+            let mut plots = plan.plots(samples);
+            if spreads < MOST_SPREADS {
+                plots.spreads = spread::spreads(plan);
+                spreads += plots.spreads.iter().map(|s| s.lines.len()).sum::<usize>();
+            }
+            plots
         })
         .collect();
+    if spreads >= MOST_SPREADS {
+        remarks.push("Only the first points have distributions here.".into());
+    }
     if longest > samples {
         remarks.push(format!(
             "The plots show at most {samples} of {longest} samples a line: the smallest and the largest of each stretch. All samples are in the series file."
@@ -134,6 +154,7 @@ fn data(points: &[Point]) -> (Data, Vec<String>) {
         }
     }
     let data = Data {
+        id: (points.first()).map_or(String::new(), |p| show::clean(&p.scenario.id, 60)),
         points: points_data,
         sweep: sweep::Sweep::of(points),
     };

@@ -1,18 +1,22 @@
 //! Plots over time: the choice of lines, and their data.
 
-use super::thin::{Line, Thinning};
+use super::lines::{Kind, MOST_FLOWS, lines};
+use super::spread::Spread;
+use super::thin::{Line, Number, Thinning};
 use crate::compare::Outline;
 use crate::engines::by_engine;
 use crate::json::Point;
 use crate::show;
 use accord_record::Run;
-use accord_scenario::{Engine, Entity, Fold, Metric, Of, Window};
+use accord_scenario::{Engine, Entity, Metric, Of, Window};
 use serde::Serialize;
 
 /// The most groups or links that a plot shows.
 const MOST_SUBJECTS: usize = 24;
-/// The most flows of a group that are drawn one by one.
-const MOST_FLOWS: usize = 4;
+/// Packets of a sample below which single packets show as teeth.
+const FEW_PACKETS: f64 = 20.0;
+/// The longest window of smoothing, as a share of the run: what one can hardly see.
+const LONGEST_WINDOW: f64 = 0.01;
 
 /// The plots of one point of a sweep, in the form that the script reads.
 #[derive(Serialize)]
@@ -28,6 +32,8 @@ pub struct PointPlots {
     axes: Vec<(f64, f64, usize)>,
     engines: Vec<&'static str>,
     panels: Vec<Panel>,
+    /// How delays, queues and completion times are distributed in the steady part.
+    pub spreads: Vec<Spread>,
 }
 
 #[derive(Serialize)]
@@ -39,6 +45,14 @@ struct Panel {
     unit: &'static str,
     /// True if the axis starts at zero.
     zero: bool,
+    /// The largest value that there can be.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    most: Option<f64>,
+    /// The seconds over which each value of a line is a mean, where samples show single packets.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    smooth: Option<f64>,
+    /// What the subjects are: "group", "link" or "aggregate".
+    kind: &'static str,
     /// The groups or links of the lines.
     subjects: Vec<String>,
     lines: Vec<PanelLine>,
@@ -55,21 +69,9 @@ struct PanelLine {
     #[serde(skip_serializing_if = "Option::is_none")]
     flow: Option<String>,
     v: Line,
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "snake_case")]
-enum Kind {
-    /// The value of a link, or the mean over a group's flows.
-    Main,
-    /// The mean of the controllers' estimates over a group's flows.
-    Estimate,
-    /// The smallest value of a group's flows.
-    Low,
-    /// The largest value of a group's flows.
-    High,
-    /// A single flow.
-    Flow,
+    /// Least, mean, median, 95th and 99th percentile and largest sample of the steady part.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    f: Option<[Number; 6]>,
 }
 
 /// A panel before its data: the metric and the form in which it is shown.
@@ -112,10 +114,10 @@ const TEMPLATES: [Template; 16] = [
 
 /// The panels of a point.
 pub struct Plan<'a> {
-    point: Point<'a>,
-    outline: Outline,
+    pub point: Point<'a>,
+    pub outline: Outline,
     /// The first run of each engine.
-    runs: Vec<(Engine, &'a Run)>,
+    pub runs: Vec<(Engine, &'a Run)>,
     repetitions: usize,
 }
 
@@ -208,7 +210,11 @@ impl<'a> Plan<'a> {
             .filter(|v| !v.is_nan())
             .collect();
         if !known.is_empty() && known.iter().all(|v| *v == 0.0) {
-            remarks.push("No packet was dropped.".into());
+            let at = show::clean(&self.point.label(), 120);
+            remarks.push(match at.is_empty() {
+                true => "No packet was dropped.".into(),
+                false => format!("No packet was dropped with {at}."),
+            });
         }
         remarks
     }
@@ -236,21 +242,22 @@ impl<'a> Plan<'a> {
                 .collect(),
             engines: self.runs.iter().map(|(engine, _)| engine.name()).collect(),
             panels: panels.collect(),
+            spreads: vec![],
         }
     }
 
     fn panel(&self, template: &Template, most: usize) -> Option<Panel> {
-        let expected = &self.point.scenario.expectations;
-        if template.metric == Metric::FairnessIndex
-            && expected.iter().all(|e| e.metric != Metric::FairnessIndex)
-        {
-            return None; // The band of the throughputs shows as much.
-        }
         let subjects = self.subjects(template.metric);
+        let steady = self.point.scenario.steady;
+        let windows: Vec<usize> = self
+            .runs
+            .iter()
+            .map(|(engine, run)| self.window(*engine, run, template.metric, &subjects))
+            .collect();
         let mut raw = Vec::new();
         for (of, (_, entities)) in subjects.iter().enumerate() {
             for (engine, (_, run)) in self.runs.iter().enumerate() {
-                let lines = lines(run, template.metric, entities);
+                let lines = lines(run, template.metric, entities, windows[engine], steady);
                 raw.extend(lines.into_iter().map(|line| (of, engine, line)));
             }
         }
@@ -272,6 +279,7 @@ impl<'a> Plan<'a> {
                 engine,
                 kind: line.kind,
                 flow,
+                f: line.figures.map(|f| f.0.map(|v| Number::rounded(v / one))),
                 v: Line(Thinning::to(most, run.time.len()).line(&line.values)),
             }
         });
@@ -284,13 +292,74 @@ impl<'a> Plan<'a> {
             about,
             unit,
             zero: template.zero,
+            most: bounded(template.metric).then_some(1.0 / one),
+            smooth: (self.runs.iter().zip(&windows))
+                .filter(|(_, window)| **window > 1)
+                .map(|((_, run), window)| period(run) * *window as f64)
+                .reduce(f64::max)
+                .map(|s| (s * 1e4).round() / 1e4),
+            kind: match template.metric.of() {
+                Of::Link => "link",
+                Of::Aggregate => "aggregate",
+                _ => "group",
+            },
             lines: lines.collect(),
             subjects: subjects.into_iter().map(|(name, _)| name).collect(),
         })
     }
 
-    /// Returns the groups, links or aggregates of a panel, with the entities that have the series.
-    fn subjects(&self, metric: Metric) -> Vec<(String, Vec<Entity>)> {
+    /// The samples over which the lines of a run are smoothed, an odd number: so many that they hold
+    /// some packets, where a sample holds so few that each shows.
+    fn window(
+        &self,
+        engine: Engine,
+        run: &Run,
+        metric: Metric,
+        subjects: &[(String, Vec<Entity>)],
+    ) -> usize {
+        let rates = [
+            Metric::Throughput,
+            Metric::AdmittedRate,
+            Metric::OfferedRate,
+            Metric::Utilisation,
+        ];
+        if !matches!(engine, Engine::Packet | Engine::Live) || !rates.contains(&metric) {
+            return 1;
+        }
+        let scenario = self.point.scenario;
+        let packets = scenario.flows.iter().map(|f| f.packet.as_f64() * 8.0);
+        let packet = packets.fold(0.0, f64::max);
+        let known = |entity: &Entity| {
+            let values = run.series(metric, *entity)?.values.iter().copied();
+            let values: Vec<f64> = values.filter(|v| v.is_finite() && *v > 0.0).collect();
+            let one = match (metric, entity) {
+                (Metric::Utilisation, Entity::Link(l)) => scenario.links[*l].rate.as_bps_f64(),
+                _ => 1.0,
+            };
+            (!values.is_empty()).then(|| one * values.iter().sum::<f64>() / values.len() as f64)
+        };
+        // The slowest subject; a few flows speak for a large group.
+        let slowest = subjects.iter().filter_map(|(_, entities)| {
+            let some: Vec<f64> = entities.iter().take(16).filter_map(known).collect();
+            (!some.is_empty()).then(|| some.iter().sum::<f64>() / some.len() as f64)
+        });
+        let Some(rate) = slowest.reduce(f64::min) else {
+            return 1;
+        };
+        let held = rate * period(run) / packet;
+        if held >= FEW_PACKETS {
+            return 1;
+        }
+        let longest = (run.time.len() as f64 * LONGEST_WINDOW) as usize;
+        let wanted = (FEW_PACKETS / held).ceil() as usize;
+        match wanted.min(longest) {
+            0..=2 => 1,
+            n => n - (n + 1) % 2,
+        }
+    }
+
+    /// The groups, links or aggregates of a panel, with what has the series.
+    pub fn subjects(&self, metric: Metric) -> Vec<(String, Vec<Entity>)> {
         if metric.of() == Of::Aggregate {
             let aggregates = self.outline.aggregates(|l| l.shown).take(MOST_SUBJECTS);
             let named = aggregates.map(|(name, entity)| (show::clean(&name, 60), vec![entity]));
@@ -309,7 +378,7 @@ impl<'a> Plan<'a> {
         let groups = self.outline.groups.iter().enumerate();
         if metric.of() == Of::Group {
             let groups = groups.filter(|(_, g)| g.flows.len() > 1);
-            let named = groups.map(|(i, g)| (show::clean(&g.name, 60), vec![Entity::Group(i)]));
+            let named = groups.map(|(i, g)| (g.title(60), vec![Entity::Group(i)]));
             return named.take(MOST_SUBJECTS).collect();
         }
         let named = groups.map(|(i, g)| (g.title(60), self.outline.series_of(i)));
@@ -317,110 +386,25 @@ impl<'a> Plan<'a> {
     }
 }
 
-/// A line in the metric's own unit, before it is thinned.
-struct Raw {
-    kind: Kind,
-    flow: Option<usize>,
-    values: Vec<f64>,
-}
-
-/// Returns the lines of one metric of a group or link in one run.
-fn lines(run: &Run, metric: Metric, entities: &[Entity]) -> Vec<Raw> {
-    let line = |kind, values| Raw {
-        kind,
-        flow: None,
-        values,
-    };
-    let series = all(run, metric, entities);
-    if series.is_empty() {
-        return vec![];
-    }
-    let means = mean(run, &series);
-    if means.iter().all(|v| v.is_nan()) {
-        return vec![];
-    }
-    let mut lines = vec![line(Kind::Main, means)];
-    if metric.fold() == Fold::Sum {
-        lines[0].values = so_far(&lines[0].values);
-    }
-    // The estimates of theory's controllers are exact.
-    let theory = run.manifest.engine == Engine::Theory;
-    if metric == Metric::Accumulation && !theory {
-        let estimates = all(run, Metric::AccumulationEstimate, entities);
-        let means = mean(run, &estimates);
-        if means.iter().any(|v| !v.is_nan()) {
-            lines.push(line(Kind::Estimate, means));
+/// The time between samples, in seconds.
+fn period(run: &Run) -> f64 {
+    match (run.time.first(), run.time.last()) {
+        (Some(first), Some(last)) if run.time.len() > 1 => {
+            (last - first) / (run.time.len() - 1) as f64
         }
+        (first, _) => first.copied().unwrap_or(0.0),
     }
-    // In theory the flows of a group hardly differ. If they do, the packet engine shows it.
-    if series.len() > 1 && !theory {
-        let low = across(run, &series, |a, v| if v < a { v } else { a });
-        let high = across(run, &series, |a, v| if v > a { v } else { a });
-        lines.push(line(Kind::Low, low));
-        lines.push(line(Kind::High, high));
-        for i in chosen(series.len()) {
-            lines.push(Raw {
-                kind: Kind::Flow,
-                flow: Some(series[i].0),
-                values: series[i].1.to_vec(),
-            });
-        }
-    }
-    lines
 }
 
-/// Returns the series of those entities that have it, with the entity's index.
-fn all<'r>(run: &'r Run, metric: Metric, entities: &[Entity]) -> Vec<(usize, &'r [f64])> {
-    let found = entities.iter().filter_map(|&entity| {
-        let i = match entity {
-            Entity::Flow(i) | Entity::Group(i) | Entity::Link(i) => i,
-            Entity::Aggregate { aggregate, .. } => aggregate,
-        };
-        Some((i, run.series(metric, entity)?.values.as_slice()))
-    });
-    found.collect()
-}
-
-/// Folds the values of several series at each sample. The result is NaN if none has a value.
-fn across(run: &Run, series: &[(usize, &[f64])], fold: impl Fn(f64, f64) -> f64) -> Vec<f64> {
-    let mut out = vec![f64::NAN; run.time.len()];
-    for (_, values) in series {
-        for (out, &v) in out.iter_mut().zip(*values).filter(|(_, v)| !v.is_nan()) {
-            *out = if out.is_nan() { v } else { fold(*out, v) };
-        }
-    }
-    out
-}
-
-fn mean(run: &Run, series: &[(usize, &[f64])]) -> Vec<f64> {
-    let mut counts = vec![0.0; run.time.len()];
-    for (_, values) in series {
-        for (n, _) in counts.iter_mut().zip(*values).filter(|(_, v)| !v.is_nan()) {
-            *n += 1.0;
-        }
-    }
-    let sums = across(run, series, |sum, v| sum + v);
-    sums.iter().zip(counts).map(|(sum, n)| sum / n).collect()
-}
-
-/// Returns the running sum, in which NaN counts as zero.
-fn so_far(values: &[f64]) -> Vec<f64> {
-    let mut sum = 0.0;
-    let add = |v: &f64| {
-        sum += if v.is_nan() { 0.0 } else { *v };
-        sum
-    };
-    values.iter().map(add).collect()
-}
-
-/// Returns some of `n` flows, from the first to the last.
-fn chosen(n: usize) -> Vec<usize> {
-    match n <= MOST_FLOWS {
-        true => (0..n).collect(),
-        false => (0..MOST_FLOWS)
-            .map(|i| i * (n - 1) / (MOST_FLOWS - 1))
-            .collect(),
-    }
+/// Whether a metric is a share, which is never more than all.
+const fn bounded(metric: Metric) -> bool {
+    matches!(
+        metric,
+        Metric::Utilisation
+            | Metric::FairnessIndex
+            | Metric::AggregateFairness
+            | Metric::TransmitProbability
+    )
 }
 
 fn seconds(window: Window) -> (f64, f64) {

@@ -2,6 +2,7 @@
 import { readPoints } from "./data.js";
 import { SweepSection } from "./sweep.js";
 import { TimeSection } from "./time.js";
+import { rove } from "./roving.js";
 import { onThemeChange } from "./theme.js";
 
 const data = JSON.parse(document.getElementById("data").textContent);
@@ -9,13 +10,31 @@ const root = document.getElementById("plots");
 root.replaceChildren();
 
 const points = readPoints(data.points);
-const sweep = data.sweep && new SweepSection(root, data.sweep);
-const time = points.length > 0 && new TimeSection(root, points);
+const sweep = data.sweep && new SweepSection(root, data.sweep, data.id);
+const time = points.length > 0 && new TimeSection(root, points, data.id);
 
 onThemeChange(() => {
   sweep?.redraw();
   time && time.redraw();
 });
+
+// Paper has figures of its own size in its own colours, drawn when it is needed.
+const page = document.documentElement;
+function print() {
+  page.classList.add("print");
+  sweep?.print();
+  if (time) {
+    time.print();
+    time.spread.print();
+  }
+}
+addEventListener("beforeprint", print);
+addEventListener("afterprint", () => page.classList.remove("print"));
+
+// Tables that are wider than the page scroll, by keyboard, too.
+for (const box of document.querySelectorAll(".scroll")) {
+  if (box.scrollWidth > box.clientWidth) Object.assign(box, { tabIndex: 0, role: "region", ariaLabel: "Table" });
+}
 
 // Checks lead to their window and their point.
 for (const button of document.querySelectorAll("#checks button[data-point]")) {
@@ -27,4 +46,7 @@ for (const button of document.querySelectorAll("#checks button[data-point]")) {
   const window = button.dataset.window?.split(",").map(Number);
   button.title = window ? "Show this part in the plots" : "Show this point in the plots";
   button.addEventListener("click", () => time.show(point, window));
+}
+for (const table of document.querySelectorAll("#checks table")) {
+  if (table.querySelector("button")) rove(table, null);
 }

@@ -1,98 +1,123 @@
 // One plot over time.
 import uPlot from "uplot";
-import { quantity, sameAxis } from "./data.js";
+import { number, quantity, sameAxis } from "./data.js";
 import { element } from "./dom.js";
-import { legend } from "./legend.js";
+import { SPACING } from "./figure.js";
+import { CanvasPen, marker } from "./pen.js";
+import { decades, ends, marked, quantile, robust, zoomed } from "./range.js";
+import { rove, toolbar } from "./roving.js";
+import { fileName, paperSvg, saving } from "./save.js";
 import { shade } from "./shade.js";
-import { engines, estimateDash, faded, lineColour, theme } from "./theme.js";
+import { estimateLook, faded, lineColour, look, theme } from "./theme.js";
+import { tell } from "./tip.js";
 
 const HEIGHT = 250;
-/** Lines that show before the reader asks for more. */
-const FIRST_SUBJECTS = 8;
+const HEADINGS = ["least", "mean", "median", "p95", "p99", "largest"];
 
 /** A panel of `point`; `section` synchronises it with the others. */
 export class Panel {
   constructor(point, panel, section) {
     Object.assign(this, { point, panel, section });
+    Object.assign(this, { all: false, log: false, range: null });
     const id = `panel-${section.next++}`;
+    this.tip = element("output", { class: "tip", hidden: true });
     this.body = element("div", {
       class: "plot",
       tabindex: "0",
       role: "group",
-      "aria-label": `${panel.title}, ${panel.unit}, over time. Arrow keys move the reading, plus and minus zoom, shift with arrows moves along, 0 shows all.`,
+      "aria-label": `${panel.title}, ${panel.unit}, over time. Arrow keys move the reading, plus and minus zoom, shift with arrows left and right moves along, shift with arrows up and down zooms the values, 0 shows all. Page up and page down go to the plots before and after.`,
       onkeydown: (event) => section.key(event, this),
+      onmouseenter: () => section.reads(this, false),
+      onmouseleave: () => section.reads(null),
+      onfocus: () => section.reads(this, true),
+      onblur: () => section.reads(null),
     });
     this.focus = element("span", { class: "focus", "aria-hidden": "true" });
-    this.legend = element("div");
+    this.remark = element("p", { class: "remark" });
+    this.figures = element("div", { class: "scroll figures", hidden: true });
+    this.paper = element("div", { class: "paper", "aria-hidden": "true" });
+    const name = () => fileName(section.id, point.label, panel.title);
+    const redraw = () => this.draw();
+    this.tools = toolbar(`${panel.title}: view and files`, [
+      ["all values", "Show all values, also what lies far from the others", (on) => this.setRange({ all: on }), false],
+      ["log", "Logarithmic axis of values", (on) => (this.setRange({ log: on }, false), redraw()), false],
+      ["y +", "Zoom in on the values", () => this.zoomValues(0.5)],
+      ["y −", "Zoom out of the values", () => this.zoomValues(2)],
+      ["figures", "Table of the figures of the steady part", (on) => this.showFigures(on), false],
+      ...saving(name, () => this.figure(), () => this.csv()),
+    ]);
     this.node = element(
       "article",
       { class: "panel", "aria-labelledby": id },
       element("h3", { id, title: panel.about }, panel.title, element("span", { class: "unit" }, panel.unit), this.focus),
-      this.body,
-      this.legend,
+      element("div", { class: "frame" }, this.body, this.tip),
+      this.paper,
+      this.remark,
+      this.tools,
+      this.figures,
     );
+    this.node.addEventListener("focusin", () => section.reach(this));
     this.items = this.makeItems();
   }
 
-  /** The legend's items; the colour says which group or link, the dash which engine. */
+  /** Whether the tab key comes here: to the plot and its buttons. Page up and down go from plot to plot. */
+  reachable(yes) {
+    this.body.tabIndex = yes ? 0 : -1;
+    if (yes) rove(this.tools);
+    else for (const button of this.tools.children) button.tabIndex = -1;
+  }
+
+  /** The lines that have a reading: means and estimates. */
   makeItems() {
     const { panel, point } = this;
-    const believers = new Set(panel.lines.filter((line) => line.kind === "estimate").map((line) => line.engine));
     return panel.lines
       .filter((line) => line.kind === "main" || line.kind === "estimate")
       .sort((a, b) => a.of - b.of || a.engine - b.engine)
       .map((line) => {
         const engine = point.engines[line.engine];
-        const look = engines[engine] ?? engines.packet;
         const estimate = line.kind === "estimate";
-        return {
-          line,
-          subject: panel.subjects[line.of],
-          label: !estimate ? engine : believers.size > 1 ? `${engine}'s estimate` : "estimate",
-          dash: estimate ? estimateDash : look.dash,
-          width: look.width,
-          shown: line.of < FIRST_SUBJECTS,
-        };
+        const subject = panel.subjects[line.of];
+        return { line, engine, subject, estimate, label: `${subject}, ${engine}${estimate ? "'s estimate" : ""}` };
       });
   }
 
-  /** Draws anew: at first, for other colours, for another width. */
+  colour(line) {
+    return lineColour(this.point.engines[line.engine], this.section.keys.index(this.panel.kind, this.panel.subjects[line.of]));
+  }
+
+  lookOf(line) {
+    return line.kind === "estimate" ? estimateLook : look(this.point.engines[line.engine]);
+  }
+
+  /** Draws anew: at first, for other colours, for another axis. */
   draw() {
-    const { point } = this;
     const keep = this.plot && { min: this.plot.scales.x.min, max: this.plot.scales.x.max };
     this.plot?.destroy();
-    const colours = theme();
-    for (const item of this.items) item.colour = lineColour(point.engines[item.line.engine], item.line.of);
     const { series, data, bands } = this.series();
-    this.plot = new uPlot(this.options(colours, series, bands), data, this.body);
+    this.plot = new uPlot(this.options(theme(), series, bands), data, this.body);
     if (keep) this.plot.setScale("x", keep);
-    const { node, read } = legend(this.items, this.panel.unit, () => this.applyVisibility());
-    this.legend.replaceWith(node);
-    this.legend = node;
-    this.read = read;
   }
 
   /** Lines in the order of drawing: bands and flows below, then means, theory on top. */
   series() {
-    const order = { low: 0, high: 1, flow: 2, main: 3, estimate: 3 };
+    const order = (line) => ({ low: -3, high: -2, flow: -1 })[line.kind] ?? this.lookOf(line).order;
     // The plot copies what it is given, so lines are known by their place.
-    this.lines = [...this.panel.lines].sort((a, b) => order[a.kind] - order[b.kind] || b.engine - a.engine);
+    this.lines = [...this.panel.lines].sort((a, b) => order(a) - order(b));
     const bands = [];
     const series = this.lines.map((line, i) => {
       const engine = this.point.engines[line.engine];
-      const look = engines[engine] ?? engines.packet;
-      const colour = lineColour(engine, line.of);
+      const { dash, width, opacity } = this.lookOf(line);
+      const colour = this.colour(line);
       const one = {
-        stroke: colour,
-        width: look.width,
-        dash: look.dash,
+        stroke: faded(colour, opacity),
+        width,
+        dash,
         points: { show: false },
         spanGaps: false,
         show: this.visible(line),
         paths: engine === "theory" ? uPlot.paths.stepped({ align: -1 }) : undefined,
       };
-      if (line.kind === "estimate") Object.assign(one, { dash: estimateDash, width: 2 });
-      if (line.kind === "flow") Object.assign(one, { width: 1, stroke: faded(colour, 0.45) });
+      if (line.kind === "flow") Object.assign(one, { width: 1, dash: [], stroke: faded(colour, 0.45) });
       if (line.kind === "low" || line.kind === "high") Object.assign(one, { width: 0, stroke: "transparent" });
       if (line.kind === "high") {
         const low = this.lines.findIndex((l) => l.kind === "low" && l.of === line.of && l.engine === line.engine);
@@ -100,7 +125,9 @@ export class Panel {
       }
       return one;
     });
-    return { series: [{}, ...series], bands, data: this.table(this.lines) };
+    const data = this.table(this.lines);
+    const positive = (values) => values.map((v) => (v > 0 ? v : null));
+    return { series: [{}, ...series], bands, data: this.log ? [data[0], ...data.slice(1).map(positive)] : data };
   }
 
   /** All lines over one time axis. Engines mostly share theirs. */
@@ -118,6 +145,9 @@ export class Panel {
       ticks: { stroke: colours.grid, width: 1, size: 5 },
       font: "12px system-ui, sans-serif",
     };
+    const { most } = this.panel;
+    const sensible = most == null ? {} : { filter: (_, at) => at.map((v) => (v <= most * 1.0001 ? v : null)) };
+    const levels = this.log ? { splits: (_, i, min, max) => decades(min, max), values: (_, at) => at.map((v) => (v == null ? "" : number(v))), filter: (_, at) => at } : sensible;
     return {
       width: this.body.clientWidth,
       height: HEIGHT,
@@ -127,11 +157,11 @@ export class Panel {
       plugins: [shade(() => this.section.marks(this.point))],
       scales: {
         x: { time: false, range: (_, min, max) => [min, max] },
-        y: { range: (_, min, max) => this.range(min, max) },
+        y: { ...(this.log ? { distr: 3, log: 10 } : {}), range: () => this.values() },
       },
       axes: [
         { ...axis, size: 34, values: (_, ticks) => ticks.map((t) => `${t}\u2009s`), space: 60 },
-        { ...axis, size: 52, space: 34 },
+        { ...axis, ...levels, size: 52, space: 34 },
       ],
       cursor: {
         y: false,
@@ -146,25 +176,93 @@ export class Panel {
         setScale: [(u, key) => key === "x" && this.section.zoomed(this, u.scales.x)],
         setCursor: [(u) => this.readAt(u)],
         setSeries: [(u, i) => this.showFocus(u, i)],
+        draw: [(u) => this.markers(u)],
       },
     };
   }
 
-  range(min, max) {
-    if (min == null) return [0, 1];
-    if (this.panel.zero) return [Math.min(0, min), max > 0 ? max * 1.06 : 1];
-    const pad = (max - min) * 0.08 || Math.abs(max) * 0.1 || 1;
-    return [Math.max(0, min - pad), max + pad];
+  /** The ends of the axis of values: what the reader chose, or what most of the lines need. */
+  values() {
+    const { zero, most } = this.panel;
+    const [from, to] = this.section.range;
+    const roles = { low: "span", high: "span", flow: "span", main: "line", estimate: "line" };
+    const role = (line) => (this.point.engines[line.engine] === "theory" ? "model" : roles[line.kind]);
+    const lines = this.lines.filter((line) => this.visible(line)).map((line) => ({ x: this.point.axes[line.engine], y: line.v, role: role(line) }));
+    const found = robust(lines, from, to, this.point.steady);
+    this.say(found);
+    if (!found) return this.log ? [0.1, 1] : [0, 1];
+    const [low, high] = this.all ? found.all : [found.low, found.high];
+    const least = this.all ? Math.min(...lines.flatMap((l) => l.y.filter((v) => v > 0))) : found.positive;
+    this.middle = this.median(lines, from, to) ?? (low + high) / 2;
+    return this.range ?? ends(low, high, { zero, most, log: this.log, positive: least });
+  }
+
+  median(lines, from, to) {
+    const means = lines.filter((line) => line.role === "line");
+    const values = means.flatMap(({ x, y }) => y.filter((v, i) => v != null && x[i] >= from && x[i] <= to));
+    return values.length ? quantile(values.sort((a, b) => a - b), 0.5) : null;
+  }
+
+  /** Says what the plot leaves out or smooths. */
+  say(found) {
+    const { unit, smooth } = this.panel;
+    const remarks = [];
+    if (smooth) remarks.push(`each value a mean over ${quantity(smooth, "s")}, as samples show single packets`);
+    if (this.range) remarks.push("zoomed values; 0 shows all");
+    else if (found && !this.all) {
+      if (found.all[1] > found.high) remarks.push(`cut off: up to ${quantity(found.all[1], unit)}`);
+      if (found.all[0] < found.low && !this.log && !(this.panel.zero && found.all[0] >= 0)) remarks.push(`cut off: down to ${quantity(found.all[0], unit)}`);
+    }
+    const text = remarks.join("; ");
+    if (this.remark.textContent !== text) this.remark.textContent = text;
+  }
+
+  setRange(change, redraw = true) {
+    Object.assign(this, change, { range: null });
+    if (redraw) this.refit();
+  }
+
+  zoomValues(factor) {
+    const { min, max } = this.plot.scales.y;
+    if (this.log) this.range = zoomed([Math.log10(min), Math.log10(max)], factor, Math.log10(Math.max(this.middle, min))).map((v) => 10 ** v);
+    else this.range = zoomed([min, max], factor, this.middle);
+    this.refit();
+  }
+
+  /** Asks anew for the range of values. */
+  refit() {
+    const { min, max } = this.plot.scales.x;
+    this.section.quietly(() => this.plot.setScale("x", { min, max }));
+  }
+
+  /** Markers tell engines apart where lines are thin or there is no colour. */
+  markers(u) {
+    const { ctx } = u;
+    const ratio = devicePixelRatio;
+    const { back } = theme();
+    ctx.save();
+    const pen = new CanvasPen(ctx, ratio);
+    const [left, top, width, height] = [u.bbox.left, u.bbox.top, u.bbox.width, u.bbox.height].map((v) => v / ratio);
+    pen.clipped(left, top, width, height, () => {
+      this.lines.forEach((line, i) => {
+        const shape = line.kind === "main" && this.lookOf(line).marker;
+        if (!shape || !u.series[i + 1].show) return;
+        const colour = this.colour(line);
+        const xs = Array.from(u.data[0], (t) => left + u.valToPos(t, "x"));
+        const within = u.data[i + 1].map((v, k) => (xs[k] >= left && xs[k] <= left + width ? v : null));
+        for (const k of marked(xs, within, SPACING, line.of * 17)) marker(pen, shape, xs[k], top + u.valToPos(within[k], "y"), colour, back);
+      });
+    });
+    ctx.restore();
   }
 
   readAt(u) {
     const i = u.cursor.idx;
-    const at = (item) => {
-      const s = this.lines.indexOf(item.line) + 1;
-      return i == null || !item.shown ? undefined : u.data[s][i] ?? null;
-    };
-    this.read?.(at);
     this.section.time(i == null ? null : u.data[0][i]);
+    const read = this.section.reader === this && i != null;
+    const value = (item) => u.data[this.lines.indexOf(item.line) + 1][i];
+    const rows = read ? this.items.filter((item) => this.visible(item.line) && value(item) != null).map((item) => ({ ...item, look: this.lookOf(item.line), colour: this.colour(item.line), text: quantity(value(item), this.panel.unit) })) : [];
+    tell(this.tip, read && `t = ${number(u.data[0][i])} s`, rows, u.cursor.left / u.over.clientWidth);
   }
 
   /** Names the single flow under the pointer. */
@@ -175,16 +273,11 @@ export class Panel {
   }
 
   visible(line) {
-    const main = this.items.find((item) => item.line.of === line.of && item.line.engine === line.engine && item.line.kind === "main");
-    switch (line.kind) {
-      case "flow":
-        return main.shown && this.section.flows;
-      case "low":
-      case "high":
-        return main.shown && !this.section.flows;
-      default:
-        return this.items.find((item) => item.line === line).shown;
-    }
+    const { panel, point, section } = this;
+    if (!section.keys.shows(panel.kind, panel.subjects[line.of], point.engines[line.engine], line.kind === "estimate")) return false;
+    if (line.kind === "flow") return section.flows;
+    if (line.kind === "low" || line.kind === "high") return !section.flows;
+    return true;
   }
 
   applyVisibility() {
@@ -193,6 +286,69 @@ export class Panel {
         if (i > 0 && s.show !== this.visible(this.lines[i - 1])) this.plot.setSeries(i, { show: !s.show });
       });
     });
+    this.refit();
     this.plot.redraw();
+    if (!this.figures.hidden) this.showFigures(true);
+  }
+
+  /** Figures of the steady part, before any smoothing. */
+  showFigures(on) {
+    this.figures.hidden = !on;
+    if (!on) return;
+    const cell = (v) => element("td", { class: "n" }, number(v));
+    const rows = this.items.filter((item) => item.line.f && this.visible(item.line));
+    const head = element("tr", {}, element("th", {}, this.panel.unit), ...HEADINGS.map((h) => element("th", { class: "n" }, h)));
+    const body = rows.map((item) => element("tr", {}, element("th", { scope: "row" }, item.label), ...item.line.f.map(cell)));
+    const caption = rows.length ? "Samples of the steady part, before smoothing; of a group, the mean over its flows" : "No figures: nothing is measured in the steady part, or the quantity is a count so far";
+    this.figures.replaceChildren(element("table", {}, element("caption", {}, caption), element("thead", {}, head), element("tbody", {}, ...body)));
+  }
+
+  /** The plot as it is shown, for print and files. */
+  figure() {
+    const { panel, point } = this;
+    const colours = theme();
+    const { x, y } = this.plot.scales;
+    const shown = this.lines.filter((line) => this.visible(line));
+    const { steady, phases, picked } = this.section.marks(point);
+    const axis = (line) => point.axes[line.engine];
+    const main = shown.filter((line) => line.kind === "main" || line.kind === "estimate");
+    const bands = shown
+      .filter((line) => line.kind === "high")
+      .map((line) => {
+        const low = this.lines.find((l) => l.kind === "low" && l.of === line.of && l.engine === line.engine);
+        return { x: axis(line), low: low.v, high: line.v, colour: this.colour(line), opacity: 0.18 };
+      });
+    const thin = { width: 0.8, dash: [], opacity: 0.45 };
+    const items = this.items.filter((item) => main.includes(item.line));
+    return {
+      name: `${panel.title} (${panel.unit})`,
+      title: `${panel.title} (${panel.unit})`,
+      back: colours.back,
+      colours,
+      x: { min: x.min, max: x.max, label: "time (s)" },
+      y: { min: y.min, max: y.max, log: this.log, ...(panel.most && !this.log ? { top: panel.most } : {}) },
+      under: [
+        { from: steady[0], to: steady[1], colour: colours.shade },
+        ...(picked ? [{ from: picked[0], to: picked[1], colour: colours.picked }] : []),
+        ...phases.map((at) => ({ at, colour: colours.faint })),
+      ],
+      bands,
+      lines: shown
+        .filter((line) => line.kind !== "low" && line.kind !== "high")
+        .map((line) => ({ x: axis(line), y: line.v, colour: this.colour(line), look: line.kind === "flow" ? thin : this.lookOf(line), step: point.engines[line.engine] === "theory", nth: line.of })),
+      key: this.section.keys.items(items),
+    };
+  }
+
+  csv() {
+    const lines = this.panel.lines;
+    const kinds = { main: "", estimate: " estimate", low: " smallest", high: " largest" };
+    const name = (line) => `${line.flow ?? this.panel.subjects[line.of]} ${this.point.engines[line.engine]}${kinds[line.kind] ?? ""} (${this.panel.unit})`;
+    const table = this.table(lines);
+    return { header: ["time (s)", ...lines.map(name)], rows: Array.from(table[0], (_, i) => table.map((column) => column[i])) };
+  }
+
+  print() {
+    this.paper.innerHTML = paperSvg(() => ({ ...this.figure(), title: null }));
   }
 }

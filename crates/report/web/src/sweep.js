@@ -1,28 +1,24 @@
 // Figures of the steady part across the points of a sweep.
 import uPlot from "uplot";
-import { unpack } from "./data.js";
+import { number, quantity, unpack } from "./data.js";
 import { element } from "./dom.js";
-import { legend } from "./legend.js";
-import { engines, lineColour, theme } from "./theme.js";
+import { lineSample } from "./key.js";
+import { CanvasPen, marker } from "./pen.js";
+import { beside, decades, ends, extent, suits } from "./range.js";
+import { rove, toolbar } from "./roving.js";
+import { fileName, paperSvg, saving } from "./save.js";
+import { faded, lineColour, look, theme } from "./theme.js";
+import { tell } from "./tip.js";
 
 const HEIGHT = 300;
 /** Up to so many values are each labelled on the axis. */
 const MOST_TICKS = 12;
-/** An axis whose values are all positive and so many times apart is logarithmic at first. */
-const WIDE = 300;
-
-/** Whether lines can have a logarithmic axis, and whether they should. */
-function suits(lines) {
-  const known = lines.map((line) => line.filter((v) => v != null));
-  // What is zero throughout has no place on it, and is not missed.
-  const values = known.filter((line) => line.some((v) => v !== 0)).flat();
-  const [min, max] = [Math.min(...values), Math.max(...values)];
-  return { possible: min >= 0 && max > 0, wide: min > 0 && max >= WIDE * min };
-}
+/** Up to so many points of a plot have their values beside them. */
+const MOST_LABELS = 40;
 
 export class SweepSection {
-  constructor(root, sweep) {
-    this.panels = sweep.first.map((i) => new SweepPanel(sweep, i));
+  constructor(root, sweep, id) {
+    this.panels = sweep.first.map((i) => new SweepPanel(sweep, i, id));
     this.grid = element("div", { class: "grid" }, ...this.panels.map((panel) => panel.node));
     root.append(element("h2", {}, "Across the sweep"), this.grid);
     this.redraw();
@@ -32,20 +28,15 @@ export class SweepSection {
   redraw() {
     this.panels.forEach((panel) => panel.draw());
   }
-}
 
-/** Where a logarithmic axis has its lines: powers of ten, and 2 and 5 times them if few fit. */
-function decades(u, axis, min, max) {
-  const powers = [];
-  // Written out: the power of a negative exponent is not always the nearest number.
-  for (let e = Math.floor(Math.log10(min)); e <= Math.log10(max); e++) powers.push(Number(`1e${e}`));
-  const steps = powers.length > 4 ? [1] : [1, 2, 5];
-  return powers.flatMap((p) => steps.map((step) => step * p)).filter((v) => v >= min && v <= max);
+  print() {
+    this.panels.forEach((panel) => panel.print());
+  }
 }
 
 /** A plot of one quantity, which the reader can change. */
 class SweepPanel {
-  constructor(sweep, chosen) {
+  constructor(sweep, chosen, id) {
     this.sweep = sweep;
     this.select = element(
       "select",
@@ -54,18 +45,24 @@ class SweepPanel {
     );
     this.select.value = chosen;
     this.unit = element("span", { class: "unit" });
-    this.log = element("input", { type: "checkbox", onchange: () => this.draw() });
-    this.scale = element("label", { class: "unit" }, this.log, "log");
     this.body = element("div", {
       class: "plot",
       tabindex: "0",
       role: "group",
       "aria-label": `A quantity against ${sweep.name}. Arrow keys move the reading.`,
       onkeydown: (event) => this.key(event),
+      onblur: () => (this.tip.hidden = true),
     });
-    this.legend = element("div");
-    this.at = element("span", { class: "focus" });
-    this.node = element("article", { class: "panel" }, element("h3", {}, this.select, this.unit, this.scale, this.at), this.body, this.legend);
+    this.tip = element("output", { class: "tip", hidden: true });
+    this.legend = element("div", { class: "key", "aria-label": "Key: which lines are shown" });
+    this.paper = element("div", { class: "paper", "aria-hidden": "true" });
+    const name = () => fileName(id, this.quantity.label, "over", sweep.name);
+    const tools = toolbar("View and files", [
+      ["log", "Logarithmic axis of values", (on) => ((this.log = on), this.draw()), false],
+      ...saving(name, () => this.figure(), () => this.csv()),
+    ]);
+    this.logButton = tools.querySelector("button");
+    this.node = element("article", { class: "panel" }, element("h3", {}, this.select, this.unit), element("div", { class: "frame" }, this.body, this.tip), this.paper, this.legend, tools);
     this.choose(chosen, false);
   }
 
@@ -74,32 +71,72 @@ class SweepPanel {
     this.unit.textContent = this.quantity.unit;
     const others = [...new Set(this.quantity.lines.map((line) => line.of))];
     this.items = this.quantity.lines
-      .map((line) => {
-        const look = engines[line.engine] ?? engines.packet;
-        return { line, colourIndex: others.indexOf(line.of), subject: line.of, label: line.engine, dash: look.dash, width: 2, marker: true, shown: true };
-      })
+      .map((line) => ({ line, v: unpack(line.v), half: unpack(line.h), colourIndex: others.indexOf(line.of), label: line.of ? `${line.of}, ${line.engine}` : line.engine, look: look(line.engine), shown: true }))
       .sort((a, b) => a.colourIndex - b.colourIndex);
-    const { possible, wide } = suits(this.quantity.lines.map((line) => unpack(line.v)));
-    this.log.checked = wide;
-    this.log.disabled = !possible;
+    const { possible, wide } = suits(this.items.map((item) => item.v));
+    this.log = wide;
+    this.logButton.disabled = !possible;
+    this.logButton.setAttribute("aria-pressed", String(wide));
     if (draw) this.draw();
   }
 
   draw() {
     this.plot?.destroy();
-    const colours = theme();
     for (const item of this.items) item.colour = lineColour(item.line.engine, item.colourIndex);
-    this.half = this.items.map((item) => unpack(item.line.h));
-    const place = (v) => (this.log.checked && v === 0 ? null : v);
-    for (const item of this.items) item.empty = unpack(item.line.v).every((v) => place(v) == null);
-    const data = [this.sweep.x, ...this.items.map((item) => unpack(item.line.v).map(place))];
-    this.plot = new uPlot(this.options(colours), data, this.body);
-    const { node, read } = legend(this.items, this.quantity.unit, (item, show) => {
-      this.plot.setSeries(this.items.indexOf(item) + 1, { show: show && !item.empty });
-    });
-    this.legend.replaceWith(node);
-    this.legend = node;
-    this.read = read;
+    const { sweep, items } = this;
+    const n = items.length;
+    // Categories stand side by side and are not joined: there is nothing between them.
+    this.x = sweep.ticks ? beside(sweep.x.length, n) : sweep.x;
+    const place = (v) => (this.log && v <= 0 ? null : v);
+    const spread = (values, k) => (sweep.ticks ? this.x.map((_, j) => (j % n === k ? values[Math.floor(j / n)] : null)) : values);
+    for (const [k, item] of items.entries()) {
+      item.at = spread(item.v.map(place), k);
+      item.halfAt = spread(item.half, k);
+      item.empty = item.at.every((v) => v == null);
+    }
+    this.plot = new uPlot(this.options(theme()), [this.x, ...items.map((item) => item.at)], this.body);
+    this.legend.replaceChildren(...items.map((item) => this.button(item)));
+    rove(this.legend);
+  }
+
+  button(item) {
+    const button = element(
+      "button",
+      {
+        type: "button",
+        title: "Show or hide this line",
+        "aria-pressed": String(item.shown),
+        onclick: () => {
+          item.shown = !item.shown;
+          button.setAttribute("aria-pressed", String(item.shown));
+          this.plot.setSeries(this.items.indexOf(item) + 1, { show: item.shown && !item.empty });
+        },
+      },
+      lineSample({ ...item.look, points: true }, item.colour),
+      item.label,
+    );
+    return button;
+  }
+
+  /** The ends of the axes, and their ticks. */
+  axes() {
+    const { sweep } = this;
+    const xs = sweep.x;
+    const [first, last] = [xs[0], xs[xs.length - 1]];
+    const { wide } = sweep.ticks ? {} : suits([xs]);
+    const margin = sweep.ticks ? 0.5 : (last - first) * 0.06 || 0.5;
+    const x = wide ? { min: first * 0.8, max: last * 1.25, log: true } : { min: first - margin, max: last + margin };
+    const few = sweep.ticks || xs.length <= MOST_TICKS;
+    if (wide) x.at = decades(x.min, x.max);
+    else if (few) x.at = xs;
+    const shown = this.items.filter((item) => item.shown && !item.empty);
+    const need = extent(shown.map((item) => item.at), shown.map((item) => item.halfAt), this.log);
+    const [min, max] = need ? ends(need.low, need.high * (this.log ? 1 : 1.04), { zero: true, log: this.log, positive: need.positive }) : [this.log ? 1 : 0, 10];
+    return { x, y: { min, max, log: this.log } };
+  }
+
+  name(x) {
+    return this.sweep.ticks ? (this.sweep.ticks[x] ?? "") : String(x);
   }
 
   options(colours) {
@@ -110,18 +147,11 @@ class SweepPanel {
       ticks: { stroke: colours.grid, width: 1, size: 5 },
       font: "12px system-ui, sans-serif",
     };
-    const label = (x) => (sweep.ticks ? sweep.ticks[x] ?? "" : String(x));
-    const [first, last] = [sweep.x[0], sweep.x[sweep.x.length - 1]];
-    const { wide } = sweep.ticks ? {} : suits([sweep.x]);
-    const margin = (last - first) * 0.04 || 0.5;
-    const ends = wide ? [first * 0.8, last * 1.25] : [first - margin, last + margin];
-    const few = sweep.ticks || sweep.x.length <= MOST_TICKS;
+    const { x } = this.axes();
     const plain = { filter: (_, at) => at };
-    const ticks = wide ? { splits: decades, ...plain } : few ? { splits: () => sweep.x } : {};
-    const levels = this.log.checked ? { splits: decades, values: (_, at) => at.map(String), ...plain } : {};
+    const ticks = x.at ? { splits: () => x.at, ...plain } : {};
+    const levels = this.log ? { splits: (u, i, min, max) => decades(min, max), values: (_, at) => at.map((v) => number(v)), ...plain } : {};
     const log = { distr: 3, log: 10 };
-    const linear = (_, min, max) => (min == null ? [0, 1] : [Math.min(0, min * 1.06), max > 0 ? max * 1.06 : 1]);
-    const ample = (_, min, max) => (min == null ? [1, 10] : [min * 0.8, max * 1.25]);
     return {
       width: this.body.clientWidth,
       height: HEIGHT,
@@ -129,54 +159,81 @@ class SweepPanel {
       series: [
         {},
         ...this.items.map((item) => ({
-          stroke: item.colour,
-          width: 2,
-          dash: item.dash,
+          stroke: faded(item.colour, item.look.opacity),
+          width: Math.max(item.look.width, 1.6),
+          dash: item.look.dash,
           // The range of a logarithmic axis cannot do with a line of nothing.
           show: item.shown && !item.empty,
           spanGaps: false,
-          points: { show: true, size: 7, fill: item.dash.length ? colours.back : item.colour },
+          ...(sweep.ticks ? { paths: () => null } : {}),
+          points: { show: false },
         })),
       ],
       scales: {
-        x: { time: false, range: ends, ...(wide ? log : {}) },
-        y: this.log.checked ? { ...log, range: ample } : { range: linear },
+        x: { time: false, range: [x.min, x.max], ...(x.log ? log : {}) },
+        y: { ...(this.log ? log : {}), range: () => { const { y } = this.axes(); return [y.min, y.max]; } },
       },
       axes: [
-        { ...axis, ...ticks, size: 34, labelSize: 18, label: sweep.unit ? `${sweep.name} (${sweep.unit})` : sweep.name, labelFont: "12px system-ui, sans-serif", values: (_, at) => at.map((x) => (x == null ? "" : label(x))) },
+        { ...axis, ...ticks, size: 34, labelSize: 18, label: sweep.unit ? `${sweep.name} (${sweep.unit})` : sweep.name, labelFont: "12px system-ui, sans-serif", values: (_, at) => at.map((v) => (v == null ? "" : this.name(v))) },
         { ...axis, ...levels, size: 52 },
       ],
       cursor: { y: false, drag: { x: false, y: false }, points: { size: 9 } },
-      hooks: { draw: [(u) => this.whiskers(u)], setCursor: [(u) => this.readAt(u, label)] },
+      hooks: { draw: [(u) => this.points(u)], setCursor: [(u) => this.readAt(u)] },
     };
   }
 
-  /** The confidence intervals. */
-  whiskers(u) {
-    const { ctx } = u;
-    ctx.save();
-    ctx.lineWidth = 1.5 * devicePixelRatio;
-    this.items.forEach((item, i) => {
-      if (!u.series[i + 1].show) return;
-      ctx.strokeStyle = item.colour;
-      u.data[i + 1].forEach((mean, j) => {
-        const half = this.half[i][j];
-        if (mean == null || half == null) return;
-        const x = u.valToPos(u.data[0][j], "x", true);
-        ctx.beginPath();
-        // On a logarithmic axis an interval that reaches zero goes down to the edge.
-        ctx.moveTo(x, u.valToPos(Math.max(mean - half, this.log.checked ? u.scales.y.min : -Infinity), "y", true));
-        ctx.lineTo(x, u.valToPos(mean + half, "y", true));
-        ctx.stroke();
-      });
+  /** Points with their intervals, and their values where there is room. */
+  points(u) {
+    const ratio = devicePixelRatio;
+    const colours = theme();
+    u.ctx.save();
+    const pen = new CanvasPen(u.ctx, ratio);
+    const at = (v, axis) => u.valToPos(v, axis, true) / ratio;
+    const [left, top, width, height] = [u.bbox.left, u.bbox.top, u.bbox.width, u.bbox.height].map((v) => v / ratio);
+    const shown = this.items.filter((item, i) => u.series[i + 1].show);
+    const dots = shown.flatMap((item) => item.at.map((v, j) => ({ item, v, half: item.halfAt[j], x: at(u.data[0][j], "x"), y: v == null ? null : at(v, "y") }))).filter((dot) => dot.v != null);
+    pen.clipped(left, top, width, height, () => {
+      for (const { item, v, half, x } of dots) {
+        if (half == null) continue;
+        const low = this.log && v - half <= 0 ? top + height : at(v - half, "y");
+        const high = at(v + half, "y");
+        pen.path([[x, low], [x, high]], { stroke: item.colour, width: 1.5 });
+        for (const end of [low, high]) pen.path([[x - 4, end], [x + 4, end]], { stroke: item.colour, width: 1.5 });
+      }
     });
-    ctx.restore();
+    for (const { item, x, y } of dots) marker(pen, item.look.point, x, y, item.colour, colours.back, 3.5);
+    if (dots.length <= MOST_LABELS) {
+      const taken = dots.map(({ x, y }) => [x - 4, y - 4, x + 4, y + 4]);
+      for (const { item, v, x, y } of dots) {
+        const text = number(v);
+        const wide = pen.measure(text, 10.5);
+        const tries = [[x - wide / 2, y - 8], [x + 7, y + 4], [x - wide - 7, y + 4], [x - wide / 2, y + 17]];
+        const box = ([tx, ty]) => [tx - 1, ty - 10, tx + wide + 1, ty + 2];
+        const free = tries.find((place) => {
+          const b = box(place);
+          return b[0] >= left && b[2] <= left + width && b[1] >= top - 8 && b[3] <= top + height && !taken.some((t) => b[0] < t[2] && b[2] > t[0] && b[1] < t[3] && b[3] > t[1]);
+        });
+        if (!free) continue;
+        taken.push(box(free));
+        pen.text(...free, text, { fill: item.colour, size: 10.5 });
+      }
+    }
+    u.ctx.restore();
   }
 
-  readAt(u, label) {
-    const i = u.cursor.idx;
-    this.read?.((item) => (i == null ? undefined : u.data[this.items.indexOf(item) + 1][i] ?? null));
-    this.at.textContent = i == null ? "" : `${this.sweep.name} = ${label(u.data[0][i])} ${this.sweep.unit}`;
+  /** The index on the axis of a place in the plot. */
+  index(j) {
+    return this.sweep.ticks ? Math.floor(j / this.items.length) : j;
+  }
+
+  readAt(u) {
+    const j = u.cursor.idx;
+    if (j == null || u.cursor.left < 0) return tell(this.tip, false);
+    const i = this.index(j);
+    const { name, unit, x } = this.sweep;
+    const text = ({ v, half }) => quantity(v[i], this.quantity.unit) + (half[i] == null ? "" : ` ± ${number(half[i])}`);
+    const rows = this.items.filter((item) => item.shown && item.v[i] != null).map((item) => ({ ...item, look: { ...item.look, points: true }, text: text(item) }));
+    tell(this.tip, `${name} = ${this.name(x[i])} ${unit}`, rows, u.cursor.left / u.over.clientWidth);
   }
 
   fit() {
@@ -188,8 +245,40 @@ class SweepPanel {
     if (!step) return;
     const u = this.plot;
     const last = this.sweep.x.length - 1;
-    const i = u.cursor.idx == null ? (step > 0 ? 0 : last) : Math.min(Math.max(0, u.cursor.idx + step), last);
+    const at = u.cursor.idx == null ? null : this.index(u.cursor.idx);
+    const i = at == null ? (step > 0 ? 0 : last) : Math.min(Math.max(0, at + step), last);
+    this.tip.setAttribute("aria-live", "polite");
     u.setCursor({ left: u.valToPos(this.sweep.x[i], "x"), top: u.over.clientHeight / 2 });
     event.preventDefault();
+  }
+
+  figure() {
+    const { sweep, quantity: { label, unit } } = this;
+    const colours = theme();
+    const { x, y } = this.axes();
+    const shown = this.items.filter((item) => item.shown && !item.empty);
+    const colour = (item) => lineColour(item.line.engine, item.colourIndex);
+    const line = (item) => ({ x: this.x, y: item.at, half: item.halfAt, colour: colour(item), look: item.look, points: true, join: !sweep.ticks });
+    return {
+      name: `${label} (${unit}) over ${sweep.name}`,
+      title: `${label} (${unit})`,
+      back: colours.back,
+      colours,
+      x: { ...x, label: sweep.unit ? `${sweep.name} (${sweep.unit})` : sweep.name, ticks: x.at?.map((v) => [v, this.name(v)]) },
+      y,
+      lines: shown.map(line),
+      key: shown.map((item) => ({ label: item.label, colour: colour(item), look: item.look, points: true })),
+    };
+  }
+
+  csv() {
+    const { sweep, items, quantity: { label, unit } } = this;
+    const names = items.flatMap((item) => [`${label}, ${item.label} (${unit})`, `± ${item.label} (${unit})`]);
+    const name = sweep.unit ? `${sweep.name} (${sweep.unit})` : sweep.name;
+    return { header: [name, ...names], rows: sweep.x.map((v, i) => [sweep.ticks ? sweep.ticks[i] : v, ...items.flatMap((item) => [item.v[i], item.half[i]])]) };
+  }
+
+  print() {
+    this.paper.innerHTML = paperSvg(() => ({ ...this.figure(), title: null }));
   }
 }

@@ -1,4 +1,4 @@
-// Colours. The page's style sheet holds them, for light, dark and print.
+// Colours and lines. The page's style sheet holds the colours, for light, dark and print.
 
 const media = matchMedia("(prefers-color-scheme: dark)");
 
@@ -8,6 +8,7 @@ export function theme() {
   const read = (name) => style.getPropertyValue(name).trim();
   return {
     text: read("--text"),
+    soft: read("--soft"),
     faint: read("--faint"),
     grid: read("--grid"),
     shade: read("--shade"),
@@ -31,31 +32,44 @@ export function mixed(colour, other) {
   return `#${[1, 3, 5].map((i) => half(i).toString(16).padStart(2, "0")).join("")}`;
 }
 
-/** Calls back when the colours change: another scheme, or print, which is always light. */
 export function onThemeChange(redraw) {
   media.addEventListener("change", redraw);
-  const set = (print) => () => {
-    document.documentElement.classList.toggle("print", print);
-    redraw();
-  };
-  addEventListener("beforeprint", set(true));
-  addEventListener("afterprint", set(false));
 }
 
-/** How an engine's lines look. Theory's must stand out from the noise that it predicts. */
+/** Does `work` in the colours of paper, which is always light. */
+export function onPaper(work) {
+  const root = document.documentElement;
+  const was = root.classList.contains("print");
+  root.classList.add("print");
+  try {
+    return work();
+  } finally {
+    root.classList.toggle("print", was);
+  }
+}
+
+/**
+ * How an engine's lines look. They are told apart by more than a dash: fluid is a broad pale line
+ * below, packet a thin one, live a thin one with circles, theory dashes with squares on top,
+ * as it must stand out from the noise that it predicts. `point` is the shape of single points.
+ */
 export const engines = {
-  theory: { dash: [7, 4], width: 2, strong: true },
-  fluid: { dash: [10, 3, 2, 3], width: 1.6 },
-  packet: { dash: [], width: 1.3 },
-  live: { dash: [4, 3], width: 1.6 },
+  fluid: { order: 0, dash: [], width: 5.5, opacity: 0.38, point: "diamond" },
+  packet: { order: 1, dash: [], width: 1.3, opacity: 1, point: "dot" },
+  live: { order: 2, dash: [], width: 1.2, opacity: 1, marker: "circle", point: "circle" },
+  theory: { order: 3, dash: [8, 4], width: 2, opacity: 1, marker: "square", point: "square", strong: true },
 };
 
-/** The colour of an engine's lines about the n-th group or link. */
+/** What controllers believe: dotted. */
+export const estimateLook = { order: 2.5, dash: [1.5, 3], width: 2, opacity: 1 };
+
+export function look(engine) {
+  return engines[engine] ?? engines.packet;
+}
+
+/** The colour of the n-th group or link for an engine. */
 export function lineColour(engine, n) {
   const { lines, text } = theme();
   const colour = lines[n % lines.length];
-  return engines[engine]?.strong ? mixed(colour, text) : colour;
+  return look(engine).strong ? mixed(colour, text) : colour;
 }
-
-/** What controllers believe: dotted. */
-export const estimateDash = [1.5, 3];

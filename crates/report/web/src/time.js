@@ -1,26 +1,36 @@
-// The plots over time, of one point at a time, with one time axis for all.
+// The plots over time, of one point at a time, with one time axis and one key for all.
 import { number } from "./data.js";
 import { element } from "./dom.js";
+import { Key } from "./key.js";
 import { Panel } from "./panel.js";
+import { rove } from "./roving.js";
+import { SpreadSection } from "./spread.js";
 
 export class TimeSection {
-  constructor(root, points) {
+  constructor(root, points, id) {
     this.points = points;
+    this.id = id;
     this.flows = false;
     this.picked = null;
+    this.reader = null;
     this.next = 0;
-    this.clock = element("output", { class: "clock" });
+    this.clock = element("span", { class: "clock", "aria-hidden": "true" });
     this.grid = element("div", { class: "grid" });
     this.select = element(
       "select",
       { id: "point", onchange: () => this.show(Number(this.select.value)) },
       ...points.map((point, i) => element("option", { value: i }, point.label || `point ${i + 1}`)),
     );
+    const controls = element("div", { class: "controls", "aria-label": "Time axis of all plots" }, ...this.controls());
+    rove(controls);
+    this.keyPlace = element("div");
+    this.spreads = element("div");
     root.append(
       element("h2", {}, "Over time"),
-      element("div", { class: "controls" }, ...this.controls()),
+      element("div", { class: "head" }, controls, this.keyPlace),
       this.grid,
-      element("p", { class: "hint" }, "Drag to zoom, double-click for all. Shaded: the steady part; dotted: where a phase begins. With a plot in focus: ← → move the reading, + − zoom, shift with ← → moves along, 0 shows all."),
+      element("p", { class: "hint" }, "Drag to zoom, double-click for all. Shaded: the steady part; dotted: where a phase begins. With a plot in focus: ← → move the reading, + − zoom, shift with ← → moves along, shift with ↑ ↓ zooms the values, 0 shows all, page up and page down go to the next plot. In a row of buttons arrows move from one to the next."),
+      this.spreads,
     );
     new ResizeObserver(() => this.fit()).observe(this.grid);
     this.open(0);
@@ -54,9 +64,13 @@ export class TimeSection {
     this.select.value = index;
     this.range = [0, this.point.end];
     this.panels?.forEach((panel) => panel.plot.destroy());
+    this.keys = new Key(this.point, () => this.shownChanged());
+    this.keyPlace.replaceChildren(this.keys.node);
     this.panels = this.point.panels.map((panel) => new Panel(this.point, panel, this));
     this.grid.replaceChildren(...this.panels.map((panel) => panel.node));
+    this.spread = new SpreadSection(this.spreads, this.point, this);
     this.redraw();
+    this.reach(this.panels[0]);
     this.zoomAll();
   }
 
@@ -74,15 +88,21 @@ export class TimeSection {
   }
 
   redraw() {
-    this.quiet = true;
-    this.panels.forEach((panel) => panel.draw());
-    this.quiet = false;
+    this.quietly(() => this.panels.forEach((panel) => panel.draw()));
+    this.keys.draw();
+    this.spread.draw();
+  }
+
+  shownChanged() {
+    this.panels.forEach((panel) => panel.applyVisibility());
+    this.spread.draw();
   }
 
   fit() {
     for (const { plot, body } of this.panels) {
       if (plot.width !== body.clientWidth) plot.setSize({ width: body.clientWidth, height: plot.height });
     }
+    this.spread.draw();
   }
 
   showFlows(shown) {
@@ -98,6 +118,25 @@ export class TimeSection {
     this.clock.textContent = t == null ? "" : `t = ${number(t)} s`;
   }
 
+  /** The panel that tells its values at the cursor; by keyboard it tells a screen reader, too. */
+  reads(panel, aloud) {
+    if (this.reader && this.reader !== panel) this.reader.tip.hidden = true;
+    this.reader = panel;
+    panel?.tip.setAttribute("aria-live", aloud ? "polite" : "off");
+  }
+
+  /** The tab key reaches one plot, the one that was used last. */
+  reach(panel) {
+    this.panels.forEach((p) => p !== panel && p.reachable(false));
+    panel?.reachable(true);
+  }
+
+  quietly(work) {
+    this.quiet = true;
+    work();
+    this.quiet = false;
+  }
+
   /** A panel was zoomed: so are all. */
   zoomed(panel, { min, max }) {
     if (this.quiet || (min === this.range[0] && max === this.range[1])) return;
@@ -110,12 +149,11 @@ export class TimeSection {
     min = Math.max(0, Math.min(min, end - least));
     max = Math.min(end, Math.max(max, min + least));
     this.range = [min, max];
-    this.quiet = true;
-    this.panels.forEach(({ plot }) => plot.setScale("x", { min, max }));
-    this.quiet = false;
+    this.quietly(() => this.panels.forEach(({ plot }) => plot.setScale("x", { min, max })));
   }
 
   zoomAll() {
+    this.panels.forEach((panel) => (panel.range = null));
     this.zoom(0, this.point.end);
   }
 
@@ -142,11 +180,23 @@ export class TimeSection {
       const width = u.over.clientWidth;
       const from = u.cursor.left >= 0 ? u.cursor.left : width / 2;
       const left = Math.min(Math.max(0, from + (step * width) / 100), width);
+      this.reads(panel, true);
       this.panels.forEach(({ plot }) => plot.setCursor({ left, top: plot.over.clientHeight / 2 }, true, false));
+    } else if (event.shiftKey && event.key === "ArrowUp") panel.zoomValues(0.5);
+    else if (event.shiftKey && event.key === "ArrowDown") panel.zoomValues(2);
+    else if (event.key === "PageUp" || event.key === "PageDown") {
+      const next = this.panels[this.panels.indexOf(panel) + (event.key === "PageUp" ? -1 : 1)];
+      if (!next) return;
+      this.reach(next);
+      next.body.focus();
     } else if (event.key === "+" || event.key === "=") this.zoomBy(0.5);
     else if (event.key === "-") this.zoomBy(2);
     else if (event.key === "0" || event.key === "Escape") this.zoomAll();
     else return;
     event.preventDefault();
+  }
+
+  print() {
+    this.panels.forEach((panel) => panel.print());
   }
 }

@@ -1,0 +1,129 @@
+//! The engines' means side by side, as the terminal's comparison has them, without scripts.
+
+use super::html::escape;
+use crate::compare::{Column, Outline, Row, Subject, columns, rows};
+use crate::json::Point;
+use crate::show;
+use crate::table::{DIFFERS, agreement, subject};
+use std::fmt::Write;
+
+/// Rows of a point that show before the reader asks for more.
+const MOST_OPEN: usize = 14;
+/// Rows of a point beyond which the page leaves them to `summary.json`.
+const MOST_ROWS: usize = 200;
+/// Points of a sweep that have a table; their figures are in the sweep's plots, too.
+const MOST_POINTS: usize = 24;
+
+/// The means over the steady part, for each point; nothing where there are no runs.
+pub fn means(points: &[Point]) -> String {
+    let sweep = points.len() > 1;
+    let mut tables = String::new();
+    for (i, point) in points.iter().take(MOST_POINTS).enumerate() {
+        let outline = Outline::of(point.scenario);
+        let runs = point.runs();
+        let columns = columns(&outline, &runs);
+        let rows = rows(&columns);
+        if columns.is_empty() || rows.is_empty() {
+            continue;
+        }
+        let differ = rows.iter().filter(|r| agreement(r) == DIFFERS).count();
+        if sweep {
+            let open = if i == 0 { " open" } else { "" };
+            let differ = match (columns.len(), differ) {
+                (1, _) => String::new(),
+                (_, 0) => ": engines agree".into(),
+                (_, n) => format!(": {n} of {} differ", show::count(rows.len(), "row")),
+            };
+            _ = writeln!(
+                tables,
+                "<details{open}><summary>{}{differ}</summary>",
+                escape(&point.label(), 200)
+            );
+        }
+        of_point(&mut tables, &columns, &rows);
+        if sweep {
+            tables.push_str("</details>\n");
+        }
+    }
+    if tables.is_empty() {
+        return tables;
+    }
+    if points.len() > MOST_POINTS {
+        let n = points.len();
+        _ = writeln!(
+            tables,
+            "<p class=\"signs\">The first {MOST_POINTS} of {n} points; all are in <code>summary.json</code>.</p>"
+        );
+    }
+    format!("<section id=\"means\" aria-label=\"Means\">\n<h2>Means</h2>\n{tables}</section>")
+}
+
+fn of_point(out: &mut String, columns: &[Column], rows: &[Row]) {
+    let window = columns[0].outline.steady();
+    _ = write!(out, "<p class=\"signs\">Over {}", show::window(window));
+    let runs = columns.iter().map(|c| c.runs.len()).max().unwrap_or(0);
+    if runs > 1 {
+        _ = write!(out, "; ± is the 95 % confidence interval over {runs} runs");
+    }
+    if columns.len() > 1 {
+        let first = escape(&columns[0].label, 24);
+        _ = write!(out, "; ≈ within 5 % of {first}; error: relative to {first}");
+    }
+    out.push_str("</p>\n");
+    let shown = &rows[..rows.len().min(MOST_ROWS)];
+    let (first, rest) = shown.split_at(match shown.len() <= MOST_OPEN + 4 {
+        true => shown.len(),
+        false => MOST_OPEN,
+    });
+    table(out, columns, first);
+    if !rest.is_empty() {
+        let n = show::count(rest.len(), "more row");
+        _ = writeln!(out, "<details><summary>{n}</summary>");
+        table(out, columns, rest);
+        out.push_str("</details>\n");
+    }
+    if rows.len() > MOST_ROWS {
+        let n = rows.len();
+        _ = writeln!(
+            out,
+            "<p class=\"signs\">The first {MOST_ROWS} of {n} rows; all are in <code>summary.json</code>.</p>"
+        );
+    }
+}
+
+fn table(out: &mut String, columns: &[Column], rows: &[Row]) {
+    let errors = columns.len() > 1;
+    out.push_str("<div class=\"scroll\"><table>\n<thead><tr><th>flow or link</th><th>metric</th>");
+    for column in columns {
+        _ = write!(out, "<th class=\"n\">{}</th>", escape(&column.label, 24));
+    }
+    if errors {
+        out.push_str("<th class=\"n\">error</th><th>verdict</th>");
+    }
+    out.push_str("</tr></thead>\n<tbody>\n");
+    let mut last: Option<&Subject> = None;
+    for row in rows {
+        let name = match last.replace(&row.of) == Some(&row.of) {
+            true => String::new(),
+            false => escape(&subject(columns, &row.of), 60),
+        };
+        let metric = row.quantity.replace('_', " ");
+        _ = write!(out, "<tr><th scope=\"row\">{name}</th><td>{metric}</td>");
+        for value in &row.values {
+            let text = value.map_or(show::NONE.into(), |v| show::estimate(v, row.unit));
+            _ = write!(out, "<td class=\"n\">{text}</td>");
+        }
+        if errors {
+            let error = row.error().map_or(show::NONE.into(), show::error);
+            let verdict = agreement(row);
+            let class = if verdict == DIFFERS {
+                " class=\"differs\""
+            } else {
+                ""
+            };
+            _ = write!(out, "<td class=\"n\">{error}</td><td{class}>{verdict}</td>");
+        }
+        out.push_str("</tr>\n");
+    }
+    out.push_str("</tbody></table></div>\n");
+}
