@@ -233,6 +233,9 @@ pub struct Stability {
     /// Prints JSON in place of text.
     #[arg(long, conflicts_with = "csv")]
     pub json: bool,
+    /// No progress, no hints; only the result.
+    #[arg(short, long)]
+    pub quiet: bool,
 }
 
 /// From 2 to 200 values.

@@ -8,6 +8,9 @@ use miette::{LabeledSpan, MietteDiagnostic, NamedSource, Report, Severity};
 use std::fmt::Display;
 use std::process::ExitCode;
 
+/// What an interrupted program says.
+pub const INTERRUPTED_TEXT: &str = "interrupted; no result was written for what was going on";
+
 /// Why the program ends without a result.
 pub enum Failure {
     /// The scenario is wrong.
@@ -64,7 +67,7 @@ impl Failure {
                 return ExitCode::from(3);
             }
             Failure::Interrupted => {
-                note("interrupted; no result was written for what was going on");
+                note(INTERRUPTED_TEXT);
                 return ExitCode::from(130);
             }
         }

@@ -16,11 +16,13 @@ pub enum FileError {
         /// The reason.
         source: std::io::Error,
     },
-    /// The place of a run directory holds something else.
-    #[error("{} exists and is not a run directory ({why}); choose another place", path.display())]
+    /// The place of a directory of ours holds something else.
+    #[error("{} exists and is not {wanted} ({why}); choose another place", path.display())]
     Occupied {
         /// The place.
         path: PathBuf,
+        /// What it could hold to be replaced: "a run directory".
+        wanted: &'static str,
         /// The sign that it is something else.
         why: String,
     },

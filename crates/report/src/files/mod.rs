@@ -21,6 +21,7 @@ mod column;
 mod error;
 mod kept;
 mod manifest;
+mod map;
 mod place;
 mod read;
 mod series;
@@ -29,6 +30,7 @@ mod transfers;
 pub use error::FileError;
 pub use kept::Kept;
 pub use manifest::{CertificateRecord, RunRecord, StoredManifest};
+pub use map::{check_map_place, write_map_dir};
 pub use read::{LoadedRun, load_run_dir};
 
 use crate::class::Class;

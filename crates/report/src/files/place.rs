@@ -19,6 +19,9 @@ const OWN: [&str; 8] = [
     PAGE,
 ];
 
+/// What a run directory is called in messages.
+const RUN_DIR: &str = "a run directory";
+
 /// A directory that is being written.
 pub(super) struct Place {
     target: PathBuf,
@@ -29,6 +32,14 @@ impl Place {
     /// Makes an empty directory beside `target`, if `target` is free or holds a run that can be
     /// replaced.
     pub fn claim(target: &Path) -> Result<Place, FileError> {
+        Place::claim_if(target, replaceable)
+    }
+
+    /// Does the same for a directory that `replaceable` knows.
+    pub fn claim_if(
+        target: &Path,
+        replaceable: fn(&Path) -> Result<(), FileError>,
+    ) -> Result<Place, FileError> {
         let target = resolved(target);
         if fs::symlink_metadata(&target).is_ok() {
             replaceable(&target)?;
@@ -64,6 +75,7 @@ pub(super) fn resolved(target: &Path) -> PathBuf {
 fn replaceable(target: &Path) -> Result<(), FileError> {
     let occupied = |why: String| FileError::Occupied {
         path: target.into(),
+        wanted: RUN_DIR,
         why,
     };
     let entries = fs::read_dir(target).map_err(|e| occupied(e.to_string()))?;
@@ -115,6 +127,7 @@ impl Partial {
 pub(super) fn hidden(target: &Path, what: &str) -> Result<PathBuf, FileError> {
     let name = target.file_name().ok_or_else(|| FileError::Occupied {
         path: target.into(),
+        wanted: "a directory to write to",
         why: "it has no name of its own".into(),
     })?;
     let mut hidden = std::ffi::OsString::from(".");
