@@ -9,6 +9,7 @@ use crate::output::{data, json};
 use crate::progress::{Parts, at_once};
 use accord::Catalogue;
 use accord::fluid::{FluidError, Margins, Stability};
+use accord::report::show::visible;
 use accord::scenario::{Phase, Scenario};
 use accord::units::{Rate, Time};
 use accord::{load, set};
@@ -46,7 +47,7 @@ pub fn run(args: &Args, catalogue: &Catalogue) -> Result<bool, Failure> {
         if args.json {
             records.push(record::point(scenario, phases));
         } else {
-            data(page(scenario, phases))?;
+            data(visible(&page(scenario, phases)))?;
         }
     }
     if args.json {

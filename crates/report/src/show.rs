@@ -7,6 +7,9 @@ use accord_scenario::{MetricUnit, Target, Window};
 /// The text for a missing number.
 pub const NONE: &str = "–";
 
+/// The largest number of characters of a title that are shown.
+pub const TITLE: usize = 200;
+
 /// The ratio below which a value is what rounding leaves of zero.
 const NOISE: f64 = 1e-11;
 

@@ -12,6 +12,9 @@ const FORMAT: &str = "accord-map";
 const TABLE: &str = "map.csv";
 const PAGE: &str = "map.html";
 
+/// The names of everything that the directory of a map may hold.
+pub(super) const OWN: [&str; 3] = [MANIFEST, TABLE, PAGE];
+
 /// The content of `manifest.json`.
 #[derive(Serialize)]
 struct MapManifest<'a> {
@@ -61,7 +64,7 @@ fn replaceable(target: &Path) -> Result<(), FileError> {
     let mut empty = true;
     for entry in entries {
         let name = entry.map_err(|e| occupied(e.to_string()))?.file_name();
-        if ![MANIFEST, TABLE, PAGE].iter().any(|own| name == *own) {
+        if !OWN.iter().any(|own| name == *own) {
             return Err(occupied(format!("it holds {}", name.display())));
         }
         empty = false;
