@@ -9,7 +9,7 @@ use std::path::PathBuf;
 /// Closed-loop congestion control: one scenario, computed in theory and run packet by packet,
 /// compared.
 #[derive(Parser)]
-#[command(version, max_term_width = 100)]
+#[command(version = concat!(env!("CARGO_PKG_VERSION"), " (", env!("ACCORD_COMMIT"), ")"), max_term_width = 100)]
 pub struct Args {
     #[command(subcommand)]
     pub command: Command,
