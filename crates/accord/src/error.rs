@@ -1,5 +1,6 @@
 //! The error type of the library.
 
+use crate::source::BUILT_IN;
 use accord_fluid::FluidError;
 use accord_language::{Errors, ScenarioError};
 use accord_live::LiveError;
@@ -37,13 +38,15 @@ pub enum Error {
 
 impl Error {
     /// Returns a hint on how to mend it.
-    pub fn hint(&self) -> Option<&'static str> {
+    pub fn hint(&self) -> Option<String> {
         match self {
-            Error::Unknown(_) => {
-                Some("accord reproduce --list shows the scenarios that come with the program")
+            Error::Unknown(name) => {
+                let list = "accord reproduce --list shows the scenarios that come with the program";
+                let near = accord_language::suggest(name, BUILT_IN.iter().map(|(id, _)| *id));
+                Some(near.map_or(list.into(), |near| format!("{near} {list}")))
             }
             Error::Setting(_) => {
-                Some("write PATH=VALUE, for example link.bottleneck.rate=\"5 Mbps\"")
+                Some("write PATH=VALUE, for example link.bottleneck.rate=\"5 Mbps\"".into())
             }
             _ => None,
         }

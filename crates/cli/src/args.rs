@@ -9,7 +9,7 @@ use std::path::PathBuf;
 /// Closed-loop congestion control: one scenario, computed in theory and run packet by packet,
 /// compared.
 #[derive(Parser)]
-#[command(version, max_term_width = 100)]
+#[command(version = concat!(env!("CARGO_PKG_VERSION"), " (", env!("ACCORD_COMMIT"), ")"), max_term_width = 100)]
 pub struct Args {
     #[command(subcommand)]
     pub command: Command,
@@ -233,6 +233,9 @@ pub struct Stability {
     /// Prints JSON in place of text.
     #[arg(long, conflicts_with = "csv")]
     pub json: bool,
+    /// No progress, no hints; only the result.
+    #[arg(short, long)]
+    pub quiet: bool,
 }
 
 /// From 2 to 200 values.

@@ -53,7 +53,7 @@ impl CaptureFile {
             None => Ok(()),
             Some(e) => {
                 let path = self.path.display();
-                Err(Failure::new(format!("cannot write {path}: {e}")))
+                Err(Failure::io(format!("cannot write {path}: {e}"), &e))
             }
         }
     }

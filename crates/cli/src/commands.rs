@@ -12,10 +12,11 @@ use crate::output::{data, json, note, style};
 use crate::progress::watch_interrupts;
 use crate::record;
 use crate::reproduce;
-use crate::results::{build, experiment, keep, write};
+use crate::results::{build, experiment, keep, warn_of_replaced, write};
 use crate::solve;
 use crate::stability;
 use accord::Catalogue;
+use accord::report::show::{TITLE, clean, visible};
 use accord::report::{
     Class, Column, RowRecord, check_place, checks_table, comparison, load_run_dir, rows, table,
 };
@@ -47,6 +48,7 @@ fn run_one(args: Run, catalogue: &Catalogue) -> Result<bool, Failure> {
     let id = file.points(catalogue, args.how.seed)?.swap_remove(0).id;
     let dir = args.output.unwrap_or_else(|| Path::new("runs").join(&id));
     check_place(&dir)?;
+    warn_of_replaced(&dir, &file, catalogue, &args.how)?;
     let kept = keep(&dir, &args.how, &build())?;
     let Executed { outcomes, capture } = execute(&file, catalogue, &args.how, false, &kept)?;
     let experiment = experiment(&id, &outcomes);
@@ -76,9 +78,9 @@ fn run_one(args: Run, catalogue: &Catalogue) -> Result<bool, Failure> {
 fn show(outcomes: &[Outcome]) -> Result<(), Failure> {
     for outcome in outcomes {
         let s = &outcome.scenario;
-        data(format_args!("{}: {}", s.id, s.title))?;
+        data(format_args!("{}: {}", s.id, clean(&s.title, TITLE)))?;
         if !s.point.is_empty() {
-            data(outcome.point().label())?;
+            data(visible(&outcome.point().label()))?;
         }
         let runs: Vec<_> = outcome.runs.iter().collect();
         data(table(s, &runs, style()))?;

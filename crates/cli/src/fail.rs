@@ -3,10 +3,14 @@
 use crate::output::{NoOutput, note};
 use accord::Error;
 use accord::language::{Errors, ScenarioError};
+use accord::report::is_full;
 use accord::report::show::visible;
 use miette::{LabeledSpan, MietteDiagnostic, NamedSource, Report, Severity};
 use std::fmt::Display;
 use std::process::ExitCode;
+
+/// What an interrupted program says.
+pub const INTERRUPTED_TEXT: &str = "interrupted; no result was written for what was going on";
 
 /// Why the program ends without a result.
 pub enum Failure {
@@ -31,6 +35,14 @@ impl Failure {
         Failure::Other {
             message: message.to_string(),
             hint: None,
+        }
+    }
+
+    /// The operating system refused it. A full disk is nothing that the user asked wrongly.
+    pub fn io(message: String, e: &std::io::Error) -> Failure {
+        match is_full(e) {
+            true => Failure::Unable(message),
+            false => Failure::new(message),
         }
     }
 
@@ -64,7 +76,7 @@ impl Failure {
                 return ExitCode::from(3);
             }
             Failure::Interrupted => {
-                note("interrupted; no result was written for what was going on");
+                note(INTERRUPTED_TEXT);
                 return ExitCode::from(130);
             }
         }
@@ -83,7 +95,7 @@ fn diagnostic(e: &ScenarioError) -> Report {
 
 impl From<NoOutput> for Failure {
     fn from(NoOutput(e): NoOutput) -> Failure {
-        Failure::new(format!("cannot write to stdout: {e}"))
+        Failure::io(format!("cannot write to stdout: {e}"), &e)
     }
 }
 
@@ -115,6 +127,9 @@ impl From<ScenarioError> for Failure {
 
 impl From<accord::report::FileError> for Failure {
     fn from(e: accord::report::FileError) -> Failure {
-        Failure::new(e)
+        match e.is_full() {
+            true => Failure::Unable(e.to_string()),
+            false => Failure::new(e),
+        }
     }
 }

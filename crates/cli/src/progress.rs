@@ -1,6 +1,8 @@
 //! The progress bar: simulated time over all runs, speed, and time left.
 
 use crate::capture::CaptureFile;
+use crate::fail::{Failure, INTERRUPTED_TEXT};
+use crate::output::note;
 use accord::record::{Interrupted, Observer};
 use accord::units::{Duration, Time};
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
@@ -9,19 +11,42 @@ use std::sync::atomic::{AtomicBool, Ordering};
 /// Set by an interrupt from the keyboard, or by SIGTERM or SIGHUP.
 static INTERRUPTED: AtomicBool = AtomicBool::new(false);
 
+/// Set while an interrupt may end the program in the middle of what it does.
+static AT_ONCE: AtomicBool = AtomicBool::new(false);
+
 /// From now on, an interrupt ends runs in order instead of killing the program.
 pub fn watch_interrupts() {
     // It fails only where a handler is set already, which is as good.
     let _ = ctrlc::set_handler(|| {
-        if INTERRUPTED.swap(true, Ordering::Relaxed) {
+        let again = INTERRUPTED.swap(true, Ordering::SeqCst);
+        if again || AT_ONCE.load(Ordering::SeqCst) {
+            if !again {
+                note(INTERRUPTED_TEXT);
+            }
             std::process::exit(130);
         }
     });
 }
 
+/// Does work that asks nobody whether it should go on, and that leaves nothing half done: an
+/// interrupt ends the program during it at once.
+pub fn at_once<T>(work: impl FnOnce() -> T) -> Result<T, Failure> {
+    AT_ONCE.store(true, Ordering::SeqCst);
+    // An interrupt before the line above has not seen it.
+    if interrupted() {
+        return Err(Failure::Interrupted);
+    }
+    let done = work();
+    AT_ONCE.store(false, Ordering::SeqCst);
+    match interrupted() {
+        true => Err(Failure::Interrupted),
+        false => Ok(done),
+    }
+}
+
 /// Whether the user wants it to end.
 pub fn interrupted() -> bool {
-    INTERRUPTED.load(Ordering::Relaxed)
+    INTERRUPTED.load(Ordering::SeqCst)
 }
 
 /// The distance of an iteration from its tolerance, in digits.
@@ -55,6 +80,39 @@ impl Convergence {
 }
 
 impl Drop for Convergence {
+    fn drop(&mut self) {
+        self.bar.finish_and_clear();
+    }
+}
+
+/// Progress over parts of a work of which each takes about as long.
+pub struct Parts {
+    bar: ProgressBar,
+}
+
+impl Parts {
+    /// A bar for so many parts, drawn on a terminal only, and not if `quiet`.
+    pub fn new(parts: usize, quiet: bool) -> Parts {
+        let target = if quiet {
+            ProgressDrawTarget::hidden()
+        } else {
+            ProgressDrawTarget::stderr_with_hz(5)
+        };
+        let bar = ProgressBar::with_draw_target(Some(parts as u64), target);
+        let style = "{bar:30} {pos} of {len} points  {elapsed} gone";
+        bar.set_style(ProgressStyle::with_template(style).expect("a valid template"));
+        // A single part can take long, and the time that is gone is shown meanwhile.
+        bar.enable_steady_tick(std::time::Duration::from_millis(500));
+        Parts { bar }
+    }
+
+    /// One more is done.
+    pub fn done(&self) {
+        self.bar.inc(1);
+    }
+}
+
+impl Drop for Parts {
     fn drop(&mut self) {
         self.bar.finish_and_clear();
     }
@@ -121,7 +179,7 @@ impl Observer for Observing<'_> {
     }
 
     fn progress(&mut self, now: Time) -> Result<(), Interrupted> {
-        if INTERRUPTED.load(Ordering::Relaxed) {
+        if INTERRUPTED.load(Ordering::SeqCst) {
             return Err(Interrupted);
         }
         let bar = &self.progress.bar;

@@ -8,8 +8,9 @@ use crate::fail::Failure;
 use crate::live;
 use crate::output::{data, json, note, style};
 use crate::record;
-use crate::results::{build, experiment, keep, write};
+use crate::results::{build, experiment, keep, warn_of_replaced, write};
 use accord::Catalogue;
+use accord::report::show::{TITLE, clean, visible};
 use accord::report::{
     Class, Experiment, ExperimentRow, Kept, Point, Results, Tally, check_place, checks_table,
     remarks, rewrite, totals,
@@ -38,7 +39,11 @@ pub fn run(args: Reproduce, catalogue: &Catalogue) -> Result<bool, Failure> {
         false => args.id.clone(),
     };
     if let Some(id) = (ids.iter()).find(|id| BUILT_IN.iter().all(|(known, _)| known != id)) {
-        let hint = "accord reproduce --list shows them";
+        let known = BUILT_IN.iter().map(|(known, _)| *known);
+        let hint = match accord::language::suggest(id, known) {
+            Some(hint) => format!("{hint} accord reproduce --list shows all"),
+            None => "accord reproduce --list shows them".into(),
+        };
         return Err(Failure::new(format!("there is no experiment \"{id}\"")).hint(hint));
     }
     for id in &ids {
@@ -57,6 +62,7 @@ pub fn run(args: Reproduce, catalogue: &Catalogue) -> Result<bool, Failure> {
         let dir = args.output.join(id);
         let mut file = load(id)?;
         set(&mut file, &args.how.set)?;
+        warn_of_replaced(&dir, &file, catalogue, &args.how)?;
         let kept = keep(&dir, &args.how, &build)?;
         let Executed { outcomes, capture } =
             execute(&file, catalogue, &args.how, without_live, &kept)?;
@@ -71,15 +77,16 @@ pub fn run(args: Reproduce, catalogue: &Catalogue) -> Result<bool, Failure> {
         if args.how.record {
             record::show(&outcomes)?;
         } else if !args.how.json {
-            data(format_args!("{id}: {}", outcomes[0].scenario.title))?;
+            let title = clean(&outcomes[0].scenario.title, TITLE);
+            data(format_args!("{id}: {title}"))?;
             for outcome in &outcomes {
                 if !outcome.scenario.point.is_empty() {
-                    data(outcome.point().label())?;
+                    data(visible(&outcome.point().label()))?;
                 }
                 data(checks_table(&outcome.checks, style()))?;
                 let remarks = remarks(&outcome.runs.iter().collect::<Vec<_>>());
                 if !remarks.is_empty() {
-                    data(remarks)?;
+                    data(visible(&remarks))?;
                 }
             }
             if !args.how.quiet {

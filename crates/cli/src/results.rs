@@ -3,8 +3,12 @@
 use crate::args::How;
 use crate::execute::Outcome;
 use crate::fail::Failure;
-use accord::report::{Experiment, Kept, Point, RunDir, page, write_run_dir, write_sweep_dir};
+use crate::output::note;
+use accord::report::{
+    Experiment, Kept, Point, RunDir, page, replaced, write_run_dir, write_sweep_dir,
+};
 use accord::scenario::print;
+use accord::{Catalogue, File as Source};
 use std::fs::File;
 use std::path::Path;
 
@@ -15,6 +19,32 @@ pub fn keep(dir: &Path, how: &How, build: &str) -> Result<Kept, Failure> {
         kept.discard();
     }
     Ok(kept)
+}
+
+/// Says that a run of another setting or seed is about to be replaced, while it can be kept.
+pub fn warn_of_replaced(
+    dir: &Path,
+    file: &Source,
+    catalogue: &Catalogue,
+    how: &How,
+) -> Result<(), Failure> {
+    if how.quiet || !dir.exists() {
+        return Ok(());
+    }
+    // With another seed a scenario has another hash, where it draws start times.
+    let mut new = file.points(catalogue, how.seed)?;
+    let seed = new[0].seed;
+    for k in 1..how.reps {
+        new.extend(file.points(catalogue, Some(seed.wrapping_add(k)))?);
+    }
+    if let Some(old) = replaced(dir, &new.iter().collect::<Vec<_>>()) {
+        note(format_args!(
+            "{0} holds a run of other settings ({old}), which this one replaces; to keep it, \
+             interrupt this one and rename {0}, or give this one another place with -o",
+            dir.display()
+        ));
+    }
+    Ok(())
 }
 
 /// Tells this program from others with its version, as there are between releases. Where it

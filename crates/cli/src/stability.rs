@@ -6,8 +6,10 @@ mod record;
 use crate::args::Stability as Args;
 use crate::fail::Failure;
 use crate::output::{data, json};
+use crate::progress::{Parts, at_once};
 use accord::Catalogue;
 use accord::fluid::{FluidError, Margins, Stability};
+use accord::report::show::visible;
 use accord::scenario::{Phase, Scenario};
 use accord::units::{Rate, Time};
 use accord::{load, set};
@@ -22,21 +24,30 @@ pub fn run(args: &Args, catalogue: &Catalogue) -> Result<bool, Failure> {
     }
     let mut file = load(&args.scenario)?;
     set(&mut file, &args.set)?;
+    let points = file.points(catalogue, args.seed)?;
+    let all = at_once(|| {
+        let count = points.iter().map(|p| p.phases().count()).sum();
+        let progress = Parts::new(count, args.quiet || args.json);
+        let found = |scenario: &Scenario| -> Vec<Found> {
+            (scenario.phases())
+                .map(|phase| {
+                    let found = accord::fluid::stability(scenario, phase.start);
+                    progress.done();
+                    (phase, found)
+                })
+                .collect()
+        };
+        points.iter().map(found).collect::<Vec<_>>()
+    })?;
     let mut stable = true;
     let mut records = Vec::new();
-    for scenario in file.points(catalogue, args.seed)? {
-        let phases: Vec<Found> = (scenario.phases())
-            .map(|phase| {
-                let found = accord::fluid::stability(&scenario, phase.start);
-                (phase, found)
-            })
-            .collect();
+    for (scenario, phases) in points.iter().zip(&all) {
         let found = phases.iter().filter_map(|(_, found)| found.as_ref().ok());
         stable &= { found }.all(Stability::is_stable);
         if args.json {
-            records.push(record::point(&scenario, &phases));
+            records.push(record::point(scenario, phases));
         } else {
-            data(page(&scenario, &phases))?;
+            data(visible(&page(scenario, phases)))?;
         }
     }
     if args.json {

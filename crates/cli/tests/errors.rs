@@ -207,3 +207,70 @@ fn bad_places_are_told_at_once() {
     assert_eq!(names(dir.path()), ["file", "long.toml", "mine"]);
     assert_eq!(names(&dir.path().join("mine")), ["notes.txt"]);
 }
+
+/// A name that is nearly right, a setting that has no effect, and a key that is there twice.
+#[test]
+fn near_misses_are_named() {
+    let sweep = SMALL.to_string()
+        + "[sweep.rate]\nset = [\"topology.dumbbell.rate\"]\nvalues = [\"5 Mbps\", \"6 Mbps\"]\n";
+    let top = "title = \"a\"\nduration = \"2 s\"\ntitle = \"b\"\n";
+    let table = "[flow.long]\ncount = 1\n[flow.b]\n\n[flow.long]\ncount = 2\n";
+    let inner = "title = \"a\"\n[flow.a]\ncount = 1\nfrom = \"x\"\ncount = 2\n";
+    let dir = folder(&[
+        ("small.toml", SMALL),
+        ("sweep.toml", &sweep),
+        ("top.toml", top),
+        ("table.toml", table),
+        ("inner.toml", inner),
+    ]);
+    let rate = "topology.dumbbell.rate=7 Mbps";
+    for (args, said) in [
+        (
+            &["check", "small.toml", "--set", "flow.aa.count=3"][..],
+            &["there is no flow \"aa\"", "\"a\""][..],
+        ),
+        (
+            &["check", "sweep.toml", "--set", rate],
+            &["the sweep rate sets this", "sweep.rate.values"],
+        ),
+        (
+            &["check", "sweep.toml", "--set", "sweep.rat.values=[1]"],
+            &["no sweep \"rat\"", "\"rate\""],
+        ),
+        (&["reproduce", "xia05-fgi6"], &["\"xia05-fig6\""]),
+        (&["run", "xia05-fgi6"], &["\"xia05-fig6\""]),
+        (&["check", "top.toml"], &["duplicate key", "line 1"]),
+        (&["check", "table.toml"], &["duplicate key", "line 1"]),
+        (&["check", "inner.toml"], &["duplicate key", "line 3"]),
+    ] {
+        let ended = accord(dir.path(), args).with(2);
+        for words in said {
+            assert!(ended.stderr.contains(words), "{words}: {ended:#?}");
+        }
+    }
+    let one = "sweep.rate.values=[\"7 Mbps\"]";
+    accord(dir.path(), &["check", "sweep.toml", "--set", one]).with(0);
+    let other = "topology.dumbbell.delay=6 ms";
+    accord(dir.path(), &["check", "sweep.toml", "--set", other]).with(0);
+}
+
+/// Codes in a title could write anything to a terminal, or make it send what it shows.
+#[test]
+fn titles_cannot_command_a_terminal() {
+    let evil = SMALL.replace("Two flows", "Two\\u001b[31m\\u009b\\u202e flows");
+    assert!(evil != SMALL);
+    let dir = folder(&[("small.toml", &evil)]);
+    for args in [
+        &["run", "small.toml", "-o", "out"][..],
+        &["stability", "small.toml"],
+        &["explain", "small.toml", "--reps", "2"],
+        &["check", "small.toml"],
+    ] {
+        let ended = accord(dir.path(), args);
+        let all = format!("{}{}", ended.stdout, ended.stderr);
+        let hidden = all
+            .chars()
+            .find(|c| *c == '\u{202e}' || c.is_control() && *c != '\n');
+        assert_eq!(hidden, None, "{args:?}: {ended:#?}");
+    }
+}

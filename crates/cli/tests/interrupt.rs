@@ -5,7 +5,8 @@ mod common;
 
 use common::*;
 use std::path::Path;
-use std::process::Child;
+use std::process::{Child, Command};
+use std::time::Duration;
 
 /// Waits until the program has its handler, as the kernel says.
 fn ready(child: &Child) {
@@ -80,4 +81,67 @@ fn an_earlier_run_survives() {
     let mut names = names(&dir.path().join("runs"));
     names.retain(|name| name != ".small.resume");
     assert_eq!(names, ["small"]);
+}
+
+/// Flows of so many kinds that the linearisation of one point takes seconds, in which nobody asks
+/// whether to go on.
+fn slow_loop() -> String {
+    let flows = (0..40).map(|i| {
+        format!(
+            "[flow.f{i}]\nfrom = \"left\"\nto = \"right\"\n\
+             controller = {{ name = \"monaco\", gain = 0.{}, estimator = \"ideal\" }}\n",
+            10 + i
+        )
+    });
+    let flows: String = flows.collect();
+    format!(
+        "id = \"slow\"\nduration = \"20 s\"\nsteady = [\"10 s\", \"20 s\"]\n[topology.dumbbell]\n\
+         rate = \"300 Mbps\"\ndelay = \"10 ms\"\n\
+         queue = {{ discipline = \"droptail\", limit = \"unlimited\" }}\n{flows}"
+    )
+}
+
+#[test]
+fn margins_are_interrupted_at_once() {
+    let dir = folder(&[("slow.toml", &slow_loop())]);
+    let x = ["--x", "flow.f0.controller.gain=0.1..1", "--points", "200"];
+    for more in [&[][..], &x] {
+        let args = [&["stability", "slow.toml"], more].concat();
+        let child = program(dir.path(), &args)
+            .spawn()
+            .expect("it can be started");
+        ready(&child);
+        // The first points take seconds, and the map minutes: it is in the middle of them then.
+        #[expect(clippy::disallowed_methods, reason = "it waits for another process")]
+        std::thread::sleep(Duration::from_millis(300));
+        signal(&child, "-INT");
+        let ended = end(child).with(130);
+        assert!(ended.stderr.contains("interrupted"), "{ended:#?}");
+        assert_eq!(ended.stdout, "");
+        assert!(!dir.path().join("runs/slow-stability").exists());
+    }
+}
+
+/// `script` gives it a terminal.
+#[test]
+fn margins_that_take_long_show_progress() {
+    let dir = folder(&[("slow.toml", &slow_loop())]);
+    let program = env!("CARGO_BIN_EXE_accord");
+    let shown = |more: &str| {
+        let command = format!("timeout -s INT 3 {program} stability slow.toml {more}");
+        let output = Command::new("script")
+            .args(["-qec", &command, "/dev/null"])
+            .env("TERM", "xterm")
+            .current_dir(dir.path())
+            .stdin(std::process::Stdio::null())
+            .output();
+        output.map(|o| String::from_utf8_lossy(&o.stdout).into_owned())
+    };
+    let Ok(loud) = shown("") else {
+        skipped("there is no `script` here");
+        return;
+    };
+    assert!(loud.contains("0 of 1 points"), "{loud}");
+    let quiet = shown("--quiet").expect("there was one before");
+    assert!(!quiet.contains("points"), "{quiet}");
 }

@@ -387,7 +387,7 @@ fn a_full_disk_is_an_error() {
         .stdout(full)
         .spawn()
         .unwrap();
-    let ended = end(child).with(2);
+    let ended = end(child).with(3);
     assert!(
         ended.stderr.contains("cannot write to stdout"),
         "{ended:#?}"
@@ -428,4 +428,44 @@ fn each_engine_records_what_the_page_says() {
             );
         }
     }
+}
+
+/// Vegas flows that start at once draw nothing: repetitions are one run, over and over.
+#[test]
+fn repetitions_without_chance_say_so() {
+    let start = "start = { uniform = [\"0 s\", \"0.1 s\"] }\n";
+    let fixed = SMALL.replace(start, "processing = \"0 s\"\n");
+    assert!(fixed != SMALL);
+    let dir = folder(&[("fixed.toml", &fixed), ("small.toml", SMALL)]);
+    let said = |file: &str, reps: &str| {
+        let ended = accord(dir.path(), &["run", file, "-o", "out", "--reps", reps]);
+        ended.stdout.contains("draws nothing at random")
+    };
+    assert!(said("fixed.toml", "3"));
+    assert!(!said("fixed.toml", "1"));
+    assert!(!said("small.toml", "3"));
+}
+
+/// A pipe has no edge: the longest names are whole, each row on a line of its own.
+#[test]
+fn a_pipe_gets_whole_lines() {
+    let name = "the link between the left and the right router carries as much as theory says";
+    let long = SMALL.replace("the link is full", name);
+    let dir = folder(&[("long.toml", &long)]);
+    let ended = accord(dir.path(), &["run", "long.toml", "-o", "out"]).with(0);
+    let line = ended.stdout.lines().find(|l| l.contains(name));
+    assert!(
+        line.is_some_and(|l| l.contains("theory ± 5 %")),
+        "{ended:#?}"
+    );
+}
+
+#[test]
+fn the_version_names_the_commit() {
+    let dir = folder(&[]);
+    let version = accord(dir.path(), &["--version"]).with(0).stdout;
+    let (_, commit) = version.trim().split_once(" (").expect("a commit");
+    let commit = commit.strip_suffix(')').expect("in brackets");
+    let hash = commit.len() == 12 && commit.chars().all(|c| c.is_ascii_hexdigit());
+    assert!(hash || commit == "unknown", "{version}");
 }

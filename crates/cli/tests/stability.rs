@@ -251,3 +251,54 @@ fn reno_over_red_has_a_map() {
         .collect();
     assert!(growth[0] < 0.0 && growth[2] > 0.0, "{table}");
 }
+
+/// Only an earlier map is replaced: nobody's table is lost, and no run.
+#[test]
+fn a_map_replaces_maps_only() {
+    let dir = folder(&[("loop.toml", LOOP)]);
+    let map = |to: &str| {
+        let x = "flow.f.controller.gain=0.1..1";
+        let args = [
+            "stability",
+            "loop.toml",
+            "--x",
+            x,
+            "--points",
+            "2",
+            "-o",
+            to,
+        ];
+        accord(dir.path(), &args)
+    };
+    let path = |name: &str| dir.path().join(name);
+    std::fs::create_dir(path("mine")).unwrap();
+    std::fs::write(path("mine/map.csv"), "mine").unwrap();
+    std::fs::write(path("file"), "mine").unwrap();
+    let run = ["run", "loop.toml", "-q", "--engine", "theory", "-o", "run"];
+    accord(dir.path(), &run).with(0);
+    for place in ["mine", "file", "run"] {
+        let before = files(dir.path());
+        let ended = map(place).with(2);
+        assert!(ended.stderr.contains("not a map"), "{ended:#?}");
+        assert!(files(dir.path()) == before, "{place} is as it was");
+    }
+    map("map").with(0);
+    let first = files(&path("map"));
+    map("map").with(0);
+    assert!(files(&path("map")) == first);
+    assert_eq!(
+        names(&path("map")),
+        ["manifest.json", "map.csv", "map.html"]
+    );
+    // With somebody's notes beside it, it stays.
+    std::fs::write(path("map/notes.txt"), "mine").unwrap();
+    let ended = map("map").with(2);
+    assert!(ended.stderr.contains("notes.txt"), "{ended:#?}");
+    // Nor does a run replace a map.
+    let over = ["run", "loop.toml", "-q", "--engine", "theory", "-o", "map"];
+    accord(dir.path(), &over).with(2);
+    assert_eq!(
+        names(dir.path()),
+        ["file", "loop.toml", "map", "mine", "run"]
+    );
+}

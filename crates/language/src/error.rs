@@ -220,7 +220,9 @@ pub(crate) fn quote(text: &str) -> String {
     format!("\"{}{more}\"", clipped.escape_debug())
 }
 
-fn suggest<'a>(word: &str, known: impl IntoIterator<Item = &'a str>) -> Option<String> {
+/// Returns a hint for a word that is not known: the known word that it is close to, or else all of
+/// them if they are few enough to read.
+pub fn suggest<'a>(word: &str, known: impl IntoIterator<Item = &'a str>) -> Option<String> {
     // A comparison takes the product of the lengths. So hostile words are not compared, nor is a
     // word compared with more words than a person would have declared.
     const LONGEST: usize = 100;

@@ -67,7 +67,8 @@ impl File {
         }));
         let at = Span::new(source, 0..path.len());
         let value = Value::from_argument(value, source, path.len() + 1);
-        let set = self.tree.set(path, at, value);
+        let set = self.tree.knows(path, at);
+        let set = set.and_then(|()| self.tree.set(path, at, value));
         set.map_err(|problem| problem.locate(&self.sources))
     }
 
@@ -102,6 +103,18 @@ impl File {
         let Some((axes, points)) = sweep::axes(&self.tree, problems) else {
             return scenarios;
         };
+        for (i, setting) in self.sources.iter().enumerate().skip(1) {
+            let path = setting.text.split('=').next().unwrap_or_default();
+            if let Some(axis) = axes.iter().find(|axis| axis.overrides(path)) {
+                let message = format!("the sweep {} sets this at every point", axis.name);
+                let hint = format!(
+                    "--set 'sweep.{}.values=[VALUE]' leaves one point",
+                    axis.name
+                );
+                let span = Span::new(i, 0..path.len());
+                problems.push(Problem::new(span, message).hint(hint));
+            }
+        }
         let id = self.id();
         let mut size = 0;
         for point in 0..points {

@@ -54,7 +54,7 @@ mod shape;
 mod sweep;
 mod tree;
 
-pub use error::{Errors, ScenarioError, Source};
+pub use error::{Errors, ScenarioError, Source, suggest};
 pub use file::File;
 pub use reference::{KeyTable, reference};
 pub use schema::schema;

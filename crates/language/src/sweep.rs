@@ -3,7 +3,7 @@
 use super::error::{Problem, Problems, Span, quote};
 use super::limits;
 use super::read;
-use super::tree::{Data, Table, Value};
+use super::tree::{Data, Table, Value, split};
 use std::collections::BTreeMap;
 
 /// One sweep.
@@ -25,6 +25,19 @@ impl Axis {
             let message = format!("the sweep {} has no value {}", self.name, quote(label));
             Problem::new(span, message).known(label, self.values.iter().map(|(l, _)| l.as_str()))
         })
+    }
+
+    /// Returns whether the sweep puts values in the place of one that is set at `path`.
+    pub fn overrides(&self, path: &str) -> bool {
+        let Some(path) = split(path) else {
+            return false;
+        };
+        let over = |own: &str| split(own).is_some_and(|own| path.starts_with(&own));
+        let parts = self.values.iter().filter_map(|(_, value)| value.table());
+        match self.paths.is_empty() {
+            true => { parts }.any(|parts| parts.entries.iter().any(|e| over(&e.key))),
+            false => self.paths.iter().any(|(own, _)| over(own)),
+        }
     }
 
     /// Puts the `i`-th value into a file's tree at the sweep's paths. If the sweep has no paths,

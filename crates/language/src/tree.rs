@@ -193,8 +193,17 @@ impl Table {
         match DeTable::parse(text) {
             Ok(table) => Ok(Table::from_toml(table.get_ref(), source)),
             Err(e) => {
-                let span = Span::new(source, e.span().unwrap_or(0..0));
-                Err(Problem::new(span, e.message().replace('\n', "; ")))
+                let range = e.span().unwrap_or(0..0);
+                let first = match e.message() {
+                    "duplicate key" => first_place(text, range.start),
+                    _ => None,
+                };
+                let problem =
+                    Problem::new(Span::new(source, range), e.message().replace('\n', "; "));
+                Err(match first {
+                    Some(line) => problem.hint(format!("the first one is in line {line}")),
+                    None => problem,
+                })
             }
         }
     }
@@ -237,6 +246,27 @@ impl Table {
         Ok(())
     }
 
+    /// Checks that the flow or sweep whose part `path` names is there. Links are checked later,
+    /// since a template can have them. A new one as a whole may be set.
+    pub fn knows(&self, path: &str, at: Span) -> Result<(), Problem> {
+        let keys = split(path).unwrap_or_default();
+        let [section, name, _, ..] = &keys[..] else {
+            return Ok(());
+        };
+        if !["flow", "sweep"].contains(&section.as_str()) {
+            return Ok(());
+        }
+        let there = self.get(section).and_then(Value::table);
+        let names: Vec<&str> = there
+            .map(|t| t.entries.iter().map(|e| e.key.as_str()).collect())
+            .unwrap_or_default();
+        if names.contains(&name.as_str()) {
+            return Ok(());
+        }
+        let message = format!("there is no {section} {}", quote(name));
+        Err(Problem::new(at, message).known(name, names))
+    }
+
     /// Returns the value at `key`. An empty table is put there first if there is none.
     fn slot(&mut self, key: &str, at: Span) -> &mut Value {
         let found = self.entries.iter().position(|e| e.key == key);
@@ -256,7 +286,7 @@ impl Table {
 }
 
 /// Splits a dotted path. A key that has dots itself is in double quotes.
-fn split(path: &str) -> Option<Vec<String>> {
+pub(crate) fn split(path: &str) -> Option<Vec<String>> {
     let mut keys = Vec::new();
     let mut rest = path;
     loop {
@@ -274,4 +304,39 @@ fn split(path: &str) -> Option<Vec<String>> {
             None => return None,
         }
     }
+}
+
+/// Returns the line of the first of two equal keys; the second is at `second`.
+fn first_place(text: &str, second: usize) -> Option<usize> {
+    let start = text.get(..second)?.rfind('\n').map_or(0, |i| i + 1);
+    let line = text[start..].lines().next()?;
+    let before = Table::parse(&text[..start], 0).ok()?;
+    // What the table is called that the key is in: the last header before the line.
+    let header = |line: &str| {
+        let name = line.trim().strip_prefix('[')?.trim_start_matches('[');
+        split(name.split(']').next()?)
+    };
+    let path = match header(line) {
+        Some(path) => path,
+        None => {
+            let mut path = text[..start]
+                .lines()
+                .rev()
+                .find_map(header)
+                .unwrap_or_default();
+            path.extend(split(line.split('=').next()?.trim())?);
+            path
+        }
+    };
+    let (last, tables) = path.split_last()?;
+    let mut table = &before;
+    for key in tables {
+        table = match &table.get(key)?.data {
+            Data::Table(table) => table,
+            Data::List(list) => list.last()?.table()?,
+            _ => return None,
+        };
+    }
+    let first = table.entries.iter().find(|e| e.key == *last)?;
+    Some(text[..first.span.start as usize].matches('\n').count() + 1)
 }

@@ -70,8 +70,9 @@ pub use compare::{Column, GroupOutline, LinkOutline, Outline, Row, Subject, colu
 pub use contain::contained;
 pub use estimate::Estimate;
 pub use files::{
-    CertificateRecord, FileError, Kept, LoadedRun, RunDir, RunRecord, StoredManifest, check_place,
-    load_run_dir, write_run_dir, write_sweep_dir,
+    CertificateRecord, FileError, Kept, LoadedRun, RunDir, RunRecord, StoredManifest,
+    check_map_place, check_place, is_full, load_run_dir, replaced, write_map_dir, write_run_dir,
+    write_sweep_dir,
 };
 pub use json::{CheckRecord, Experiment, Point, RowRecord, ValueRecord};
 pub use markdown::{ExperimentRow, rewrite};

@@ -7,6 +7,9 @@ use accord_scenario::{MetricUnit, Target, Window};
 /// The text for a missing number.
 pub const NONE: &str = "–";
 
+/// The largest number of characters of a title that are shown.
+pub const TITLE: usize = 200;
+
 /// The ratio below which a value is what rounding leaves of zero.
 const NOISE: f64 = 1e-11;
 
@@ -38,16 +41,28 @@ pub fn scale(size: f64, unit: MetricUnit) -> (f64, &'static str) {
     *steps.iter().rev().find(fits).unwrap_or(&steps[0])
 }
 
+/// Returns zero for what rounding leaves of it: less than a millionth of a byte, of a bit per second
+/// or of a packet, or than a thousandth of a picosecond. Nothing that is measured is so small.
+fn settled(value: f64, unit: MetricUnit) -> f64 {
+    let least = match unit {
+        MetricUnit::BitPerSecond | MetricUnit::Bytes | MetricUnit::Packets => 1e-6,
+        MetricUnit::Seconds => 1e-15,
+        MetricUnit::Ratio => NOISE,
+    };
+    match value.abs() < least {
+        true => 0.0,
+        false => value,
+    }
+}
+
 /// Returns a value with its unit, with three significant digits, or four if the first is a 1: "2.01
 /// Mbps", "12.34 ms", "98.4 %".
 pub fn quantity(value: f64, unit: MetricUnit) -> String {
     if !value.is_finite() {
         return format!("{value}");
     }
+    let value = settled(value, unit);
     let (one, symbol) = scale(value, unit);
-    if unit == MetricUnit::Ratio && value.abs() < NOISE {
-        return format!("0 {symbol}");
-    }
     if unit == MetricUnit::Packets && value.fract() == 0.0 {
         return format!("{value} {symbol}"); // a count
     }
@@ -76,8 +91,9 @@ pub fn estimate(estimate: Estimate, unit: MetricUnit) -> String {
     if !estimate.mean.is_finite() {
         return quantity(estimate.mean, unit);
     }
-    let (one, symbol) = scale(estimate.mean.abs().max(half), unit);
-    let mean = number(estimate.mean / one);
+    let (mean, half) = (settled(estimate.mean, unit), settled(half, unit));
+    let (one, symbol) = scale(mean.abs().max(half), unit);
+    let mean = number(mean / one);
     let decimals = mean.split_once('.').map_or(0, |(_, d)| d.len());
     format!("{mean} ± {:.decimals$} {symbol}", half / one)
 }
@@ -265,6 +281,10 @@ mod tests {
             (2e-9, Ratio, "2.00e-7 %"),
             (2e-16, Ratio, "0 %"),
             (3041.0, Bytes, "3.04 KB"),
+            (7.34e-10, Bytes, "0 B"),
+            (-2e-7, BitPerSecond, "0 bps"),
+            (3e-16, Seconds, "0 s"),
+            (2e-6, Bytes, "2.00e-6 B"),
             (f64::NAN, Bytes, "NaN"),
             (f64::INFINITY, Bytes, "inf"),
         ];
@@ -289,6 +309,7 @@ mod tests {
         );
         assert_eq!(estimate(e(2.009e6, None), BitPerSecond), "2.01 Mbps");
         assert_eq!(estimate(e(0.0, Some(0.0)), Packets), "0 ± 0 pkt");
+        assert_eq!(estimate(e(7e-10, Some(2e-9)), Bytes), "0 ± 0 B");
     }
 
     #[test]

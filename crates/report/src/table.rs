@@ -82,7 +82,7 @@ pub fn comparison(columns: &[Column], style: Style) -> String {
     if errors {
         header.extend(["error".into(), "verdict".into()]);
     }
-    table.set_header(header);
+    let mut lines = vec![header];
     let mut last: Option<&Subject> = None;
     for row in &rows {
         let name = match last.replace(&row.of) == Some(&row.of) {
@@ -99,9 +99,13 @@ pub fn comparison(columns: &[Column], style: Style) -> String {
             cells.push(error.map_or(show::NONE.into(), show::error));
             cells.push(agreement(row).into());
         }
-        table.add_row(cells);
+        lines.push(cells);
     }
-    align_right(&mut table, 2..2 + columns.len() + usize::from(errors));
+    let right = drop_empty(&mut lines, 2..2 + columns.len() + usize::from(errors));
+    let verdicts = errors && rows.iter().any(|row| !agreement(row).is_empty());
+    let missing = lines.iter().flatten().any(|cell| cell == show::NONE);
+    fill(&mut table, lines);
+    align_right(&mut table, right);
     let mut text = format!("Means over {}", windows(columns));
     if let Some(runs) = columns
         .iter()
@@ -112,9 +116,25 @@ pub fn comparison(columns: &[Column], style: Style) -> String {
         text += &format!("; ± is the 95 % confidence interval over {runs} runs");
     }
     text += &format!("\n{}\n", finish(table));
-    if errors {
+    let mut signs: Vec<String> = Vec::new();
+    if verdicts {
         let first = show::clean(&columns[0].label, 24);
-        text += &format!("≈ within 5 % of {first}; error: relative to {first}\n");
+        signs.push(format!(
+            "≈ within 5 % of {first}; error: relative to {first}"
+        ));
+    }
+    if missing {
+        signs.push(format!("{} no value", show::NONE));
+    }
+    if !signs.is_empty() {
+        text += &format!("{}\n", signs.join("; "));
+    }
+    if columns
+        .iter()
+        .all(|c| c.runs.len() > 1 && all_same(&c.runs))
+    {
+        text += "The runs with different seeds are the same: the scenario draws nothing at random, \
+                 so that ± says nothing\n";
     }
     paint(text, style)
 }
@@ -137,7 +157,7 @@ pub fn checks_table(checks: &[Check], style: Style) -> String {
     }
     header.extend(engines.iter().map(Engine::to_string));
     header.extend(["error".into(), "allowed".into()]);
-    table.set_header(header);
+    let mut lines = vec![header];
     for judged in by_expectation(checks) {
         let check = worst(judged);
         let mark = style.mark(check.class);
@@ -151,10 +171,12 @@ pub fn checks_table(checks: &[Check], style: Style) -> String {
         let value = |v: Option<_>| v.map_or(show::NONE.into(), |v| show::estimate(v, check.unit));
         cells.extend(engines.iter().map(|e| value(figure(judged, *e))));
         cells.extend([error(check), show::allowed(check.target, check.unit)]);
-        table.add_row(cells);
+        lines.push(cells);
     }
     let first = 2 + usize::from(windows) + usize::from(papers);
-    align_right(&mut table, first..first + engines.len() + 1);
+    let right = drop_empty(&mut lines, first..first + engines.len() + 1);
+    fill(&mut table, lines);
+    align_right(&mut table, right);
     let mut text = format!("{}\n", finish(table));
     text += &signs(checks, style);
     text += &failures(checks, style);
@@ -216,6 +238,43 @@ pub(crate) fn error(check: &Check) -> String {
         (Target::Range { .. }, Some(0.0)) => "within".into(),
         (_, Some(error)) => show::error(error),
         (_, None) => show::NONE.into(),
+    }
+}
+
+/// Returns whether runs are the same to the bit.
+fn all_same(runs: &[&Run]) -> bool {
+    let bits = |run: &Run| -> Vec<u64> {
+        let series = run.series.iter().flat_map(|s| &s.values);
+        let transfers = run.transfers.iter().map(|t| &t.duration);
+        series.chain(transfers).map(|v| v.to_bits()).collect()
+    };
+    runs.windows(2).all(|pair| bits(pair[0]) == bits(pair[1]))
+}
+
+/// Removes the columns from the third on that have a header and nothing below it. Returns what is
+/// left of the columns `right`.
+fn drop_empty(lines: &mut [Vec<String>], right: std::ops::Range<usize>) -> std::ops::Range<usize> {
+    let empty = |i: usize| {
+        let mut cells = lines[1..].iter().map(|cells| cells[i].as_str());
+        lines.len() > 1 && cells.all(|cell| cell.is_empty() || cell == show::NONE)
+    };
+    let keep: Vec<bool> = (0..lines[0].len()).map(|i| i < 2 || !empty(i)).collect();
+    for line in lines.iter_mut() {
+        let mut keep = keep.iter();
+        line.retain(|_| keep.next().is_none_or(|keep| *keep));
+    }
+    let left = |range: std::ops::Range<usize>| keep[range].iter().filter(|keep| **keep).count();
+    left(0..right.start)..left(0..right.end)
+}
+
+/// Puts a header and rows into a table.
+fn fill(table: &mut Table, lines: Vec<Vec<String>>) {
+    let mut lines = lines.into_iter();
+    if let Some(header) = lines.next() {
+        table.set_header(header);
+    }
+    for line in lines {
+        table.add_row(line);
     }
 }
 

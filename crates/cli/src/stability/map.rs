@@ -4,9 +4,10 @@ use super::steady;
 use crate::args::Stability as Args;
 use crate::fail::Failure;
 use crate::output::{data, json, note};
+use crate::progress::{Parts, at_once};
 use accord::Catalogue;
 use accord::record::{Quiet, Run};
-use accord::report::{Cell, Parameter, StabilityMap};
+use accord::report::{Cell, Parameter, StabilityMap, check_map_place, write_map_dir};
 use accord::scenario::{Entity, Metric, Scenario};
 use accord::{load, set};
 use rayon::prelude::*;
@@ -111,32 +112,39 @@ pub fn run(args: &Args, catalogue: &Catalogue) -> Result<bool, Failure> {
     let jobs: Vec<(usize, usize)> = (0..rows)
         .flat_map(|j| (0..count).map(move |i| (i, j)))
         .collect();
-    let cells: Vec<Cell> = (jobs.par_iter())
-        .map(|&(i, j)| {
-            let mut set = args.set.clone();
-            set.push(format!("{}={}", x.path, x.text(i)));
-            set.extend(y.as_ref().map(|y| format!("{}={}", y.path, y.text(j))));
-            let scenario = single(args, catalogue, &set)?;
-            let packets = i % every == every / 2 && (y.is_none() || j % every == every / 2);
-            let packets = args.packets > 0 && (packets || every == 1);
-            let mut cell = cell(&scenario, [i, j], packets);
-            cell.at.push(x.value(i));
-            cell.at.extend(y.as_ref().map(|y| y.value(j)));
-            Ok(cell)
-        })
-        .collect::<Result<_, Failure>>()?;
     let id = single(args, catalogue, &args.set)?.id;
     let dir = match &args.output {
         Some(dir) => dir.clone(),
         None => Path::new("runs").join(format!("{id}-stability")),
     };
-    std::fs::create_dir_all(&dir).map_err(Failure::new)?;
+    let at = |i: usize, j: usize| {
+        let mut set = args.set.clone();
+        set.push(format!("{}={}", x.path, x.text(i)));
+        set.extend(y.as_ref().map(|y| format!("{}={}", y.path, y.text(j))));
+        single(args, catalogue, &set)
+    };
+    // An axis that leads nowhere is told before anything is made.
+    at(0, 0)?;
+    check_map_place(&dir)?;
+    let cells: Result<Vec<Cell>, Failure> = at_once(|| {
+        let progress = Parts::new(jobs.len(), args.quiet || args.json);
+        let cells = jobs.par_iter().map(|&(i, j)| {
+            let scenario = at(i, j)?;
+            let packets = i % every == every / 2 && (y.is_none() || j % every == every / 2);
+            let packets = args.packets > 0 && (packets || every == 1);
+            let mut cell = cell(&scenario, [i, j], packets);
+            cell.at.push(x.value(i));
+            cell.at.extend(y.as_ref().map(|y| y.value(j)));
+            progress.done();
+            Ok(cell)
+        });
+        cells.collect()
+    })?;
+    let cells = cells?;
     let axes = [Some(&x), y.as_ref()];
     let axes = axes.into_iter().flatten().map(Axis::parameter).collect();
     let map = StabilityMap { id, axes, cells };
-    let table = map.csv();
-    std::fs::write(dir.join("map.csv"), &table).map_err(Failure::new)?;
-    std::fs::write(dir.join("map.html"), map.page()).map_err(Failure::new)?;
+    write_map_dir(&dir, &map)?;
     if args.json {
         json(&map)?;
         return Ok(true);
@@ -151,13 +159,15 @@ pub fn run(args: &Args, catalogue: &Catalogue) -> Result<bool, Failure> {
         data(format_args!("without a result, for example: {error}"))?;
     }
     if y.is_none() || args.csv {
-        data(table.trim_end())?;
+        data(map.csv().trim_end())?;
     }
-    note(format_args!(
-        "map:   {}\ntable: {}",
-        dir.join("map.html").display(),
-        dir.join("map.csv").display()
-    ));
+    if !args.quiet {
+        note(format_args!(
+            "map:   {}\ntable: {}",
+            dir.join("map.html").display(),
+            dir.join("map.csv").display()
+        ));
+    }
     Ok(true)
 }
 

@@ -16,11 +16,13 @@ pub enum FileError {
         /// The reason.
         source: std::io::Error,
     },
-    /// The place of a run directory holds something else.
-    #[error("{} exists and is not a run directory ({why}); choose another place", path.display())]
+    /// The place of a directory of ours holds something else.
+    #[error("{} exists and is not {wanted} ({why}); choose another place", path.display())]
     Occupied {
         /// The place.
         path: PathBuf,
+        /// What it could hold to be replaced: "a run directory".
+        wanted: &'static str,
         /// The sign that it is something else.
         why: String,
     },
@@ -35,6 +37,11 @@ pub enum FileError {
 }
 
 impl FileError {
+    /// Returns whether the file system has no room: nothing is wrong with what was asked for.
+    pub fn is_full(&self) -> bool {
+        is_full(self)
+    }
+
     pub(super) fn io(action: &'static str, path: &Path, source: std::io::Error) -> FileError {
         FileError::Io {
             action,
@@ -49,4 +56,21 @@ impl FileError {
             why: why.to_string(),
         }
     }
+}
+
+/// Returns whether an error comes from a file system that has no room.
+pub fn is_full(error: &(dyn std::error::Error + 'static)) -> bool {
+    use std::io::{Error, ErrorKind};
+    let mut next = Some(error);
+    while let Some(error) = next {
+        let kind = error.downcast_ref::<Error>().map(Error::kind);
+        if matches!(
+            kind,
+            Some(ErrorKind::StorageFull | ErrorKind::QuotaExceeded)
+        ) {
+            return true;
+        }
+        next = error.source();
+    }
+    false
 }

@@ -5,6 +5,8 @@ use crate::compare::Outline;
 use accord_record::{Certificate, Run};
 use accord_units::Time;
 use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
+use std::fs::File;
 use std::path::Path;
 
 const FORMAT: &str = "accord-run";
@@ -23,6 +25,10 @@ pub struct StoredManifest {
     pub scenario: Outline,
     /// The runs, as the series' column `run` numbers them.
     pub runs: Vec<RunRecord>,
+    /// The BLAKE3 hashes of the data files, in hexadecimal. Directories of earlier programs have
+    /// none.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub checksums: BTreeMap<String, String>,
 }
 
 /// The data needed to repeat a run, and the amount of work.
@@ -110,6 +116,35 @@ impl StoredManifest {
                     unfit: run.unfit.clone(),
                 })
                 .collect(),
+            checksums: BTreeMap::new(),
+        }
+    }
+
+    /// Checks the data file `name` of the directory `dir`, if the manifest has checksums. A file
+    /// that is not there is an error only if it should be.
+    pub(super) fn verify(&self, dir: &Path, name: &str) -> Result<(), FileError> {
+        if self.checksums.is_empty() {
+            return Ok(());
+        }
+        let path = dir.join(name);
+        let expected = self.checksums.get(name);
+        let mut hash = blake3::Hasher::new();
+        let read = File::open(&path).and_then(|file| hash.update_reader(file).map(drop));
+        match (read, expected) {
+            (Ok(()), Some(sum)) if *sum == *hash.finalize().to_hex() => Ok(()),
+            (Ok(()), Some(_)) => {
+                let why = format!(
+                    "its checksum is not the one in {MANIFEST}, so it was changed or damaged \
+                     after it was written; run the scenario again"
+                );
+                Err(FileError::broken(&path, why))
+            }
+            (Ok(()), None) => {
+                let why = format!("{MANIFEST} has no checksum of it, so it is of another run");
+                Err(FileError::broken(&path, why))
+            }
+            (Err(e), None) if e.kind() == std::io::ErrorKind::NotFound => Ok(()),
+            (Err(e), _) => Err(FileError::io("read", &path, e)),
         }
     }
 

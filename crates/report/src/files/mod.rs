@@ -21,15 +21,19 @@ mod column;
 mod error;
 mod kept;
 mod manifest;
+mod map;
 mod place;
 mod read;
+mod replaced;
 mod series;
 mod transfers;
 
-pub use error::FileError;
+pub use error::{FileError, is_full};
 pub use kept::Kept;
 pub use manifest::{CertificateRecord, RunRecord, StoredManifest};
+pub use map::{check_map_place, write_map_dir};
 pub use read::{LoadedRun, load_run_dir};
+pub use replaced::replaced;
 
 use crate::class::Class;
 use crate::compare::{Outline, columns, rows};
@@ -118,36 +122,59 @@ fn fill(dir: &Path, contents: &RunDir) -> Result<(), FileError> {
     Ok(())
 }
 
-/// Writes the files that [`load_run_dir`] reads.
+/// Writes the files that [`load_run_dir`] reads. The manifest is last: it has their checksums.
 fn record(dir: &Path, outline: &Outline, runs: &[&Run]) -> Result<(), FileError> {
-    let manifest = StoredManifest::of(outline, runs);
-    write(dir, MANIFEST, |out| json(out, &manifest))?;
+    let mut manifest = StoredManifest::of(outline, runs);
+    let mut add = |name: &str, sum: String| manifest.checksums.insert(name.into(), sum);
     if has_transfers(runs) {
-        write(dir, TRANSFERS, |out| {
+        let sum = write(dir, TRANSFERS, |out| {
             Ok(transfers::write_parquet(out, outline, runs)?)
         })?;
+        add(TRANSFERS, sum);
     }
-    write(dir, PARQUET, |out| {
+    let sum = write(dir, PARQUET, |out| {
         Ok(series::write_parquet(out, outline, runs)?)
-    })
+    })?;
+    add(PARQUET, sum);
+    write(dir, MANIFEST, |out| json(out, &manifest)).map(drop)
 }
 
 fn has_transfers(runs: &[&Run]) -> bool {
     runs.iter().any(|run| !run.transfers.is_empty())
 }
 
-/// Writes the file `name` in `dir`.
+/// A file, and the hash of what was written to it: damage after that shows when it is read.
+struct Hashed {
+    file: File,
+    hash: blake3::Hasher,
+}
+
+impl Write for Hashed {
+    fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
+        let n = self.file.write(bytes)?;
+        self.hash.update(&bytes[..n]);
+        Ok(n)
+    }
+
+    fn flush(&mut self) -> std::io::Result<()> {
+        self.file.flush()
+    }
+}
+
+/// Writes the file `name` in `dir`, and returns its checksum in hexadecimal.
 fn write(
     dir: &Path,
     name: &str,
-    fill: impl FnOnce(&mut BufWriter<File>) -> std::io::Result<()>,
-) -> Result<(), FileError> {
+    fill: impl FnOnce(&mut BufWriter<Hashed>) -> std::io::Result<()>,
+) -> Result<String, FileError> {
     let path = dir.join(name);
     File::create(&path)
         .and_then(|file| {
-            let mut out = BufWriter::new(file);
+            let hash = blake3::Hasher::new();
+            let mut out = BufWriter::new(Hashed { file, hash });
             fill(&mut out)?;
-            out.flush()
+            out.flush()?;
+            Ok(out.get_ref().hash.finalize().to_hex().to_string())
         })
         .map_err(|source| FileError::io("write", &path, source))
 }

@@ -1,6 +1,7 @@
 //! Files and directories that appear complete or not at all.
 
 use super::manifest::StoredManifest;
+use super::map;
 use super::{CSV, FileError, MANIFEST, PAGE, PARQUET, SCENARIO, SUMMARY, TRANSFERS, TRANSFERS_CSV};
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -19,6 +20,9 @@ const OWN: [&str; 8] = [
     PAGE,
 ];
 
+/// What a run directory is called in messages.
+const RUN_DIR: &str = "a run directory";
+
 /// A directory that is being written.
 pub(super) struct Place {
     target: PathBuf,
@@ -29,10 +33,19 @@ impl Place {
     /// Makes an empty directory beside `target`, if `target` is free or holds a run that can be
     /// replaced.
     pub fn claim(target: &Path) -> Result<Place, FileError> {
+        Place::claim_if(target, replaceable)
+    }
+
+    /// Does the same for a directory that `replaceable` knows.
+    pub fn claim_if(
+        target: &Path,
+        replaceable: fn(&Path) -> Result<(), FileError>,
+    ) -> Result<Place, FileError> {
         let target = resolved(target);
         if fs::symlink_metadata(&target).is_ok() {
             replaceable(&target)?;
         }
+        sweep_away(&target);
         let partial = Partial::beside(&target)?;
         fs::create_dir_all(&partial.0).map_err(|e| FileError::io("create", &target, e))?;
         Ok(Place { target, partial })
@@ -64,6 +77,7 @@ pub(super) fn resolved(target: &Path) -> PathBuf {
 fn replaceable(target: &Path) -> Result<(), FileError> {
     let occupied = |why: String| FileError::Occupied {
         path: target.into(),
+        wanted: RUN_DIR,
         why,
     };
     let entries = fs::read_dir(target).map_err(|e| occupied(e.to_string()))?;
@@ -89,7 +103,7 @@ fn replaceable(target: &Path) -> Result<(), FileError> {
 }
 
 /// Returns whether this is the name of a point in the directory of a sweep: "001".
-fn is_point(name: &std::ffi::OsStr) -> bool {
+pub(super) fn is_point(name: &std::ffi::OsStr) -> bool {
     let name = name.as_encoded_bytes();
     name.len() >= 3 && name.iter().all(u8::is_ascii_digit)
 }
@@ -111,10 +125,61 @@ impl Partial {
     }
 }
 
+/// Removes the directories that a program which was killed has left beside `target` while it was
+/// writing there. A directory stays if its process goes on, or if it holds anything that is not
+/// ours. It stays, too, where one cannot ask whether a process goes on.
+fn sweep_away(target: &Path) {
+    let (Some(parent), Some(name)) = (target.parent(), target.file_name()) else {
+        return;
+    };
+    let parent = match parent.as_os_str().is_empty() {
+        true => Path::new("."),
+        false => parent,
+    };
+    let prefix = format!(".{}.", name.display());
+    let entries = fs::read_dir(parent).into_iter().flatten().flatten();
+    for entry in entries {
+        let left = entry.file_name();
+        let left = left.to_str().and_then(|left| left.strip_prefix(&prefix));
+        if left.and_then(writer).is_some_and(is_gone) && is_ours(&entry.path()) {
+            remove(&entry.path());
+        }
+    }
+}
+
+/// Returns the process in "1234-0.partial". An old directory, ".old", may be the only copy.
+fn writer(name: &str) -> Option<u32> {
+    let (process, count) = name.strip_suffix(".partial")?.split_once('-')?;
+    let digits = |text: &str| !text.is_empty() && text.bytes().all(|b| b.is_ascii_digit());
+    (digits(process) && digits(count)).then(|| process.parse().ok())?
+}
+
+fn is_gone(process: u32) -> bool {
+    let processes = Path::new("/proc");
+    processes.join("self").exists() && !processes.join(process.to_string()).exists()
+}
+
+/// Returns whether a directory holds nothing but files of ours, or points of a sweep with such.
+fn is_ours(dir: &Path) -> bool {
+    let Ok(entries) = fs::read_dir(dir) else {
+        return false;
+    };
+    entries.into_iter().all(|entry| {
+        entry.is_ok_and(|entry| {
+            let (name, kind) = (entry.file_name(), entry.file_type());
+            match kind.is_ok_and(|kind| kind.is_dir()) {
+                true => is_point(&name) && is_ours(&entry.path()),
+                false => OWN.iter().chain(&map::OWN).any(|own| name == *own),
+            }
+        })
+    })
+}
+
 /// Returns the path ".NAME.what" beside the target NAME.
 pub(super) fn hidden(target: &Path, what: &str) -> Result<PathBuf, FileError> {
     let name = target.file_name().ok_or_else(|| FileError::Occupied {
         path: target.into(),
+        wanted: "a directory to write to",
         why: "it has no name of its own".into(),
     })?;
     let mut hidden = std::ffi::OsString::from(".");

@@ -52,6 +52,9 @@ fn load(path: &Path) -> Result<LoadedRun, FileError> {
     for record in &manifest.runs {
         runs.push(empty_run(record).map_err(|e| FileError::broken(path, e))?);
     }
+    for name in [PARQUET, TRANSFERS] {
+        manifest.verify(path, name)?;
+    }
     let opened = File::open(&file).map_err(|e| FileError::io("read", &file, e))?;
     let reader = SerializedFileReader::new(opened).map_err(|e| broken(e.to_string()))?;
     let names = Names::of(&manifest.scenario);

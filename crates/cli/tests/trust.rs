@@ -1,0 +1,156 @@
+//! What the program leaves behind can be trusted: damage shows, nothing is replaced in silence,
+//! and what a killed program left is cleared.
+#![cfg(target_os = "linux")]
+
+mod common;
+
+use common::*;
+use std::path::Path;
+
+/// Users of the web beside the flows: there are transfers.
+fn with_transfers() -> String {
+    let users = "[flow.web]\nfrom = \"left\"\nto = \"right\"\ncount = 20\ncontroller = \"newreno\"\n\
+                 demand = { web = {} }\n";
+    SMALL.replace("[[expect]]", &format!("{users}\n[[expect]]"))
+}
+
+fn run(dir: &Path, more: &[&str]) -> Ended {
+    accord(dir, &[&["run", "small.toml"], more].concat())
+}
+
+/// One bit anywhere in a data file is enough.
+#[test]
+fn damage_of_data_shows() {
+    let dir = folder(&[("small.toml", &with_transfers())]);
+    run(dir.path(), &["-q", "-o", "out"]);
+    let compare = || accord(dir.path(), &["compare", "out"]);
+    compare().with(0);
+    let mut dice = Dice(7);
+    for name in ["series.parquet", "transfers.parquet"] {
+        let path = dir.path().join("out").join(name);
+        let whole = std::fs::read(&path).expect("it was written");
+        for _ in 0..40 {
+            let mut bytes = whole.clone();
+            let at = dice.below(bytes.len());
+            bytes[at] ^= 1 << dice.below(8);
+            std::fs::write(&path, bytes).unwrap();
+            let ended = compare().with(2);
+            assert_eq!(ended.stdout, "", "byte {at} of {name}");
+            let text = ended.stderr.replace("\n  │ ", " ");
+            assert!(text.contains(name), "byte {at}: {text}");
+            assert!(text.contains("checksum"), "byte {at}: {text}");
+        }
+        std::fs::remove_file(&path).unwrap();
+        let ended = compare().with(2);
+        assert!(ended.stderr.contains(name), "{ended:#?}");
+        std::fs::write(&path, whole).unwrap();
+    }
+    compare().with(0);
+}
+
+/// The transfers of another run are not taken for those of this one.
+#[test]
+fn a_file_of_another_run_shows() {
+    let dir = folder(&[("small.toml", SMALL), ("web.toml", &with_transfers())]);
+    run(dir.path(), &["-q", "-o", "out"]).with(0);
+    accord(dir.path(), &["run", "web.toml", "-q", "-o", "web"]);
+    let path = |of: &str| dir.path().join(of).join("transfers.parquet");
+    std::fs::copy(path("web"), path("out")).expect("there are transfers");
+    let ended = accord(dir.path(), &["compare", "out"]).with(2);
+    assert!(ended.stderr.contains("no checksum"), "{ended:#?}");
+}
+
+#[test]
+fn nothing_is_replaced_in_silence() {
+    let dir = folder(&[("small.toml", SMALL)]);
+    let replaces = |more: &[&str]| {
+        let ended = run(dir.path(), more);
+        assert!(matches!(ended.code, Some(0 | 1)), "{ended:#?}");
+        let line = ended.stderr.lines().find(|l| l.contains("replaces"));
+        line.map(str::to_string)
+    };
+    assert_eq!(replaces(&[]), None, "there was nothing");
+    assert_eq!(replaces(&[]), None, "it is the same");
+    let line = replaces(&["--seed", "9"]).expect("another seed");
+    for words in ["runs/small holds", "seed 1)", "rename", "-o"] {
+        assert!(line.contains(words), "{line}");
+    }
+    let line = replaces(&["--set", "topology.dumbbell.rate=6 Mbps"]).expect("another rate");
+    assert!(line.contains("seed 9)"), "{line}");
+    assert!(replaces(&["--reps", "3"]).is_some(), "another rate");
+    assert_eq!(replaces(&["--reps", "3"]), None, "the same three");
+    assert!(replaces(&[]).is_some(), "two of three go");
+    assert_eq!(replaces(&["--seed", "9", "-q"]), None, "it is to be quiet");
+}
+
+/// Only what is ours, of a process that is gone.
+#[test]
+fn what_a_killed_program_left_is_cleared() {
+    let dir = folder(&[("small.toml", SMALL)]);
+    let make = |name: &str, file: &str| {
+        let path = dir.path().join(name);
+        std::fs::create_dir(&path).unwrap();
+        std::fs::write(path.join(file), "x").unwrap();
+    };
+    // No process has so large a number.
+    let gone = ".out.4194999-0.partial";
+    make(gone, "series.parquet");
+    let living = format!(".out.{}-0.partial", std::process::id());
+    let stays = [
+        (&living[..], "series.parquet"),
+        (".out.4194998-0.partial", "notes.txt"),
+        (".out.4194997-0.old", "series.parquet"),
+        (".other.4194996-0.partial", "series.parquet"),
+        (".out.mine.partial", "series.parquet"),
+    ];
+    for (name, file) in stays {
+        make(name, file);
+    }
+    run(dir.path(), &["-q", "-o", "out"]).with(0);
+    let mut expected: Vec<&str> = stays.iter().map(|(name, _)| *name).collect();
+    expected.extend(["out", "small.toml"]);
+    expected.sort_unstable();
+    assert_eq!(names(dir.path()), expected);
+}
+
+/// `/dev/full` is a full disk.
+#[test]
+fn a_full_disk_is_no_fault_of_the_user() {
+    let dir = folder(&[("small.toml", SMALL)]);
+    let full = || std::fs::File::options().write(true).open("/dev/full");
+    let mut command = program(dir.path(), &["run", "small.toml", "-q", "-o", "a"]);
+    command.stdout(full().expect("Linux has it"));
+    let ended = end(command.spawn().expect("it can be started")).with(3);
+    assert!(ended.stderr.contains("No space left"), "{ended:#?}");
+    let pcap = ["-q", "-o", "b", "--engine", "packet", "--pcap", "/dev/full"];
+    let ended = run(dir.path(), &pcap).with(3);
+    assert!(ended.stderr.contains("/dev/full"), "{ended:#?}");
+}
+
+/// A small file system of our own; the files of a run do not fit.
+#[test]
+fn a_full_disk_under_a_run_directory() {
+    let dir = folder(&[("small.toml", SMALL)]);
+    let accord = env!("CARGO_BIN_EXE_accord");
+    let script = format!(
+        "mkdir full && mount -t tmpfs -o size=16k tmpfs full || exit 77; \
+         {accord} run small.toml -q -o full/out"
+    );
+    let mut command = std::process::Command::new("unshare");
+    command
+        .args(["-rm", "sh", "-c", &script])
+        .current_dir(dir.path())
+        .env("NO_COLOR", "1")
+        .stdin(std::process::Stdio::null())
+        .stdout(std::process::Stdio::piped())
+        .stderr(std::process::Stdio::piped());
+    let ended = match command.spawn() {
+        Ok(child) => end(child),
+        Err(_) => return skipped("there is no unshare here"),
+    };
+    if ended.stderr.contains("unshare:") || ended.code == Some(77) {
+        return skipped("no file system may be mounted here");
+    }
+    let ended = ended.with(3);
+    assert!(ended.stderr.contains("No space left"), "{ended:#?}");
+}
