@@ -15,7 +15,9 @@
 //!   before came out. Twenty flows that start together then lose nothing at Xia05 figure 6.
 
 use crate::law::{Clocking, Increase, Law, LowRate, Mu, Recovery, RoundTrip};
+use crate::secant::{FARTHEST, Secant};
 use crate::service::Held;
+use crate::share::{Round, Share};
 use crate::{Acked, Allowance, Congestion, Controller, PathView, Report};
 use accord_family::Service;
 use accord_units::{Bytes, Duration, Rate, Time};
@@ -40,6 +42,9 @@ const RECOVERY: f64 = 0.25;
 /// goes up and down within a few round trips tells a flow at its limit to stay there.
 const MEMORY: f64 = 0.125;
 
+/// Part of the target that has to be queued for the queue to tell something of the path.
+const PRICE: f64 = 0.25;
+
 /// Keeps accumulation at a target.
 #[derive(Clone, Debug)]
 pub struct Acc {
@@ -55,6 +60,15 @@ pub struct Acc {
     estimate: f64,
     /// The largest accumulation of late, fading with [`MEMORY`].
     crest: f64,
+    /// Of [`Clocking::Learned`].
+    learned: Option<Box<Learned>>,
+}
+
+/// The memory of [`Clocking::Learned`].
+#[derive(Clone, Debug)]
+struct Learned {
+    share: Share,
+    secant: Secant,
 }
 
 /// The path as the window sees it: under [`Clocking::Egress`] with its virtual queues.
@@ -77,7 +91,7 @@ impl Seen {
         let egress = report.egress_rate.as_bps_f64() / 8.0;
         let behind = match clocking {
             Clocking::Paced => 0.0,
-            Clocking::Egress => report.virtual_delay.as_secs_f64(),
+            Clocking::Egress | Clocking::Learned => report.virtual_delay.as_secs_f64(),
         };
         let rtt = physical + behind;
         Seen {
@@ -88,11 +102,30 @@ impl Seen {
             delay: report.accumulation / egress,
         }
     }
+
+    /// Returns the base round-trip time of policy mw and of the way back to a contract: that of the
+    /// report in hand, less the queue that it tells of, with [`Clocking::Learned`]; otherwise the
+    /// smallest round trip seen.
+    fn base(&self, clocking: Clocking, path: &PathView) -> Duration {
+        match clocking {
+            Clocking::Paced | Clocking::Egress => path.min_rtt,
+            Clocking::Learned if self.delay.is_finite() => {
+                Duration::from_secs_f64((self.rtt - self.delay).max(0.0))
+            }
+            Clocking::Learned => path.rtt,
+        }
+    }
 }
 
 impl Acc {
     /// Starts with a window of one packet, in slow start.
     pub fn new(law: Law, packet: Bytes) -> Acc {
+        let learned = (law.clocking == Clocking::Learned).then(|| {
+            Box::new(Learned {
+                share: Share::new(),
+                secant: Secant::default(),
+            })
+        });
         Acc {
             law,
             service: Held::default(),
@@ -103,6 +136,7 @@ impl Acc {
             slowdown: 1.0,
             estimate: 0.0,
             crest: 0.0,
+            learned,
         }
     }
 
@@ -132,10 +166,12 @@ impl Acc {
             true => pwnd,
             false => self.cwnd,
         };
-        self.cwnd = self.moved(used, excess, a, seen.passed, path.min_rtt); // (5)
+        let base = seen.base(self.law.clocking, path);
+        let factor = self.factor(used, excess, seen, base, path);
+        self.cwnd = self.moved(used, factor, excess, a, seen.passed, base); // (5)
         // Slow start gets there by itself, and what it sends lags its window.
         if !congested && !path.had_too_little && used >= self.ssthresh {
-            let short = self.short_of_contract(sent, path, seen);
+            let short = self.short_of_contract(sent, base, seen);
             self.cwnd = self.cwnd.max(used + RECOVERY * seen.passed * short);
         }
         if congested {
@@ -159,8 +195,15 @@ impl Acc {
 
     /// The window that follows the window `w`: as the policy says, with the increase bounded
     /// as the law has it, and down to one packet.
-    fn moved(&self, w: f64, excess: f64, a: f64, passed: f64, base_rtt: Duration) -> f64 {
-        let step = self.law.policy.step(excess, w, base_rtt) * passed;
+    fn moved(&self, w: f64, factor: f64, excess: f64, a: f64, passed: f64, base: Duration) -> f64 {
+        let step = self.law.policy.step(excess, w, base) * passed;
+        if factor > 1.0 {
+            // What bounds a step of the policy bounds no longer one, and the other way round.
+            let far = FARTHEST * w * passed;
+            let least = step.min(-far);
+            let most = step.min(self.packet * passed).max(far);
+            return (w + (factor * step).clamp(least, most)).max(self.packet);
+        }
         if w > self.packet || self.law.low_rate == LowRate::Halve {
             let most = match self.law.increase {
                 Increase::Packet => self.packet * passed,
@@ -176,12 +219,12 @@ impl Acc {
 
     /// By how much the window is less than what the contract needs over empty queues, or than
     /// what was `sent` lets it be; 0 where it is not the window that holds the contract down.
-    fn short_of_contract(&self, sent: f64, path: &PathView, seen: &Seen) -> f64 {
+    fn short_of_contract(&self, sent: f64, base: Duration, seen: &Seen) -> f64 {
         let below = self.service.below_contract(self.crest, seen.egress);
         if self.law.recovery == Recovery::Packet || !below {
             return 0.0;
         }
-        let needed = self.service.window(path.min_rtt.as_secs_f64());
+        let needed = self.service.window(base.as_secs_f64());
         (needed.min(PROBE * sent) - self.cwnd).max(0.0)
     }
 
@@ -191,7 +234,7 @@ impl Acc {
     fn full_window(&self, path: &PathView, seen: &Seen) -> f64 {
         let delivered = path.delivery_rate.as_bps_f64() / 8.0;
         match self.law.clocking {
-            Clocking::Egress if seen.delay > 0.0 => {
+            Clocking::Egress | Clocking::Learned if seen.delay > 0.0 => {
                 self.service.rate(self.law.target, seen.delay, delivered) * seen.rtt
             }
             _ => f64::INFINITY,
@@ -205,13 +248,20 @@ impl Acc {
             RoundTrip::Smoothed => self.cwnd / path.srtt.as_secs_f64(),
         }; // (8)
         let rate = match self.law.clocking {
-            Clocking::Egress if self.cwnd < self.ssthresh => {
+            Clocking::Egress | Clocking::Learned if self.cwnd < self.ssthresh => {
                 match path.delivery_rate.as_bps_f64() / 8.0 {
                     0.0 => even,
                     delivered => even.min(PROBE * delivered),
                 }
             }
-            Clocking::Egress if self.cwnd > self.packet => self.egress_clocked(before, seen),
+            Clocking::Egress if self.cwnd > self.packet => self
+                .egress_clocked(before, seen)
+                .clamp(even / 2.0, even * 2.0),
+            Clocking::Learned if self.cwnd > self.packet => {
+                let own = self.share();
+                let rate = own * self.egress_clocked(before, seen) + (1.0 - own) * even;
+                rate.clamp(even / 2.0, even * 2.0)
+            }
             _ => even,
         };
         self.rate = self.slowdown * rate;
@@ -222,11 +272,53 @@ impl Acc {
     /// changes with its window only, not with its rate. The rate that data leaves at is here
     /// a mean, so what is in flight drifts from the window, and is led back slowly.
     fn egress_clocked(&self, before: f64, seen: &Seen) -> f64 {
-        let even = self.cwnd / seen.rtt;
         let growth = (self.cwnd - before) / seen.passed;
         let missing = before - seen.in_flight;
-        let rate = seen.egress + (growth + CORRECTION * missing) / seen.rtt;
-        rate.clamp(even / 2.0, even * 2.0)
+        seen.egress + (growth + CORRECTION * missing) / seen.rtt
+    }
+
+    /// Returns the share of the queue's motion that is the flow's own, as far as it is learned.
+    fn share(&self) -> f64 {
+        self.learned.as_ref().map_or(1.0, |l| l.share.value())
+    }
+
+    /// Learns the share from the round trip that the report ends.
+    fn learn(&mut self, path: &PathView, seen: &Seen) {
+        let round = Round {
+            rate: self.rate,
+            rtt: seen.rtt,
+            period: path.rtt.as_secs_f64(),
+            egress: seen.egress,
+            settled: self.cwnd >= self.ssthresh && self.shows_a_price(),
+        };
+        let packets = self.cwnd / self.packet;
+        if let Some(learned) = &mut self.learned {
+            learned.share.observe(&round, packets, self.packet);
+        }
+    }
+
+    /// Returns the factor of the policy's step: 1, or more while an error lasts, with
+    /// [`Clocking::Learned`].
+    fn factor(&mut self, w: f64, excess: f64, seen: &Seen, base: Duration, path: &PathView) -> f64 {
+        let small = w <= 2.0 * self.packet || !self.shows_a_price();
+        let slow_start = self.cwnd < self.ssthresh;
+        let (target, policy) = (self.service.own(self.law.target), self.law.policy);
+        let Some(learned) = &mut self.learned else {
+            return 1.0;
+        };
+        if slow_start || path.had_too_little || small {
+            learned.secant.reset(w);
+            return 1.0;
+        }
+        let least = (target / w).max(learned.share.value());
+        let step = |error| policy.step(error, w, base);
+        (learned.secant).factor(excess, w, target, least, seen.passed, step)
+    }
+
+    /// Returns whether so much is queued that it tells what the path does with more. An empty queue
+    /// stays empty whatever is sent, until the link is full.
+    fn shows_a_price(&self) -> bool {
+        self.estimate >= PRICE * self.law.target
     }
 
     /// Halves the window, which ends slow start.
@@ -258,6 +350,7 @@ impl Controller for Acc {
         let before = self.cwnd;
         let seen = Seen::new(self.law.clocking, report, path);
         self.move_window(report, path, &seen);
+        self.learn(path, &seen);
         self.set_rate(before, path, &seen);
     }
 

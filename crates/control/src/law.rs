@@ -18,6 +18,9 @@ pub enum Clocking {
     /// flight, as acknowledgements clock a window. Slow start stops at the window for which
     /// the queuing delay in hand gives the target.
     Egress,
+    /// As far as the flow itself moves its queue, as [`Clocking::Egress`]; as far as others move it,
+    /// cwnd / rtt. An error that lasts is answered by longer steps. The law of the study.
+    Learned,
 }
 
 /// The round-trip time by which cwnd is divided [Har02 algorithm 1, step 8].
@@ -130,6 +133,31 @@ fn word(
         })
 }
 
+/// The clock of a law of ours.
+fn clock(values: &Values) -> &'static str {
+    match values.choice("law") {
+        "learned" => "learned",
+        _ => "egress",
+    }
+}
+
+/// The way back to a contract of a law of ours.
+fn recovery(values: &Values) -> &'static str {
+    match values.choice("law") {
+        "learned" => "packet",
+        _ => "contract",
+    }
+}
+
+/// The weight of a new sample of the egress rate.
+pub(crate) fn egress_weight(values: &Values) -> f64 {
+    let own = values.number_opt("egress_weight");
+    own.unwrap_or(match values.choice("law") {
+        "learned" => 0.5,
+        _ => 0.25,
+    })
+}
+
 fn is_printed(values: &Values) -> bool {
     values.choice("law") == "printed"
 }
@@ -139,8 +167,9 @@ impl Law {
         let word = |switch, printed, accord| word(values, switch, printed, accord);
         Law {
             policy,
-            clocking: match word("clocking", "paced", "egress") {
+            clocking: match word("clocking", "paced", clock(values)) {
                 "paced" => Clocking::Paced,
+                "learned" => Clocking::Learned,
                 _ => Clocking::Egress,
             },
             round_trip: match word("rtt", "smoothed", "latest") {
@@ -159,7 +188,7 @@ impl Law {
                 "halve" => LowRate::Halve,
                 _ => LowRate::Smooth,
             },
-            recovery: match word("recovery", "packet", "contract") {
+            recovery: match word("recovery", "packet", recovery(values)) {
                 "packet" => Recovery::Packet,
                 _ => Recovery::Contract,
             },

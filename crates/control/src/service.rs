@@ -49,6 +49,12 @@ impl Held {
         (shared - self.weight * target).max(a - self.limit)
     }
 
+    /// Returns the most that may be queued beyond what carries the contract, for a `target` of
+    /// weight 1.
+    pub fn own(&self, target: f64) -> f64 {
+        (self.weight * target).min(self.limit)
+    }
+
     /// Returns whether a flow of this `rate` gets less than its contract for another reason than
     /// its own backlog, which is `crest` at most. A flow at its limit would return only to be cut
     /// again.

@@ -1,6 +1,6 @@
 //! Typed configurations are the tables of the families.
 
-use accord_control::{Controller, FAMILIES, cubic, multcp, reno, vegas, vegas_rem};
+use accord_control::{Controller, FAMILIES, cubic, monaco, multcp, reno, vegas, vegas_rem};
 use accord_family::differences;
 use accord_units::{Bytes, Size};
 
@@ -14,11 +14,12 @@ fn every_family_with_parameters_has_its_configuration() {
         ("newreno", reno::NewRenoConfig::PARAMS),
         ("cubic", cubic::Config::PARAMS),
         ("multcp", multcp::Config::PARAMS),
+        (
+            "monaco",
+            &[monaco::Config::PARAMS, monaco::Config::SWITCHES].concat(),
+        ),
     ];
-    let typed = FAMILIES
-        .iter()
-        .filter(|f| !f.params.is_empty() && f.name != "monaco");
-    for family in typed {
+    for family in FAMILIES.iter().filter(|f| !f.params.is_empty()) {
         let config = configs.iter().find(|(name, _)| *name == family.name);
         let (_, config) = config.unwrap_or_else(|| panic!("{} has none", family.name));
         assert_eq!(

@@ -40,7 +40,7 @@
 //! println!("{}", table(&scenario, &[&run], Style::default()));
 //! let checks = checks(&scenario, &[&run]);
 //! assert!(checks[0].pass);
-//! assert!(checks_table(&checks, Style::default()).contains("1 of 1 expectations met"));
+//! assert!(checks_table(&checks, Style::default()).contains("1 of 1 expectation met"));
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 

@@ -1,0 +1,79 @@
+//! The typed configuration of Monaco.
+
+use super::FAMILY;
+use crate::Acc;
+use accord_units::{Bytes, Duration, Rate, Size};
+
+accord_family::choice! {
+    /// The policy that moves the window.
+    pub enum PolicyName {
+        /// Proportional to the error [Xia05 eq. 10].
+        Proportional = "p",
+        /// Additive, by the sign of the error [Xia05 eq. 3].
+        Additive = "aiad",
+        /// As Mo and Walrand do [Xia05 eq. 6].
+        MoWalrand = "mw",
+    }
+}
+
+accord_family::choice! {
+    /// The estimator of accumulation.
+    pub enum Estimator {
+        /// Pairs of control packets.
+        Monaco = "monaco",
+        /// The definition itself, which only a simulator knows.
+        Ideal = "ideal",
+    }
+}
+
+accord_family::choice! {
+    /// The law: all of its steps at once.
+    pub enum LawName {
+        /// That of Accord.
+        Accord = "accord",
+        /// That of the papers, step by step.
+        Printed = "printed",
+        /// That of the study of the law: it learns its share of the queue.
+        Learned = "learned",
+    }
+}
+
+accord_family::config! {
+    /// The parameters of Monaco. The switches of single steps, which are for studies, are those of
+    /// the law.
+    pub struct Config of FAMILY {
+        /// The accumulation that the flow keeps on its path: its weight.
+        pub target: Size,
+        /// The gain of the policy: a number for p, packets per round trip for aiad.
+        pub gain: f64,
+        /// The policy that moves the window.
+        pub policy: PolicyName,
+        /// The gain of policy mw, which is a rate.
+        pub mw_gain: Rate,
+        /// The estimator of accumulation.
+        pub estimator: Estimator,
+        /// The weight of a new sample in the moving average of the egress rate; that of the law by
+        /// default.
+        pub egress_weight: Option<f64>,
+        /// The law.
+        pub law: LawName,
+        /// The least time-out of a control pair; that of the law by default.
+        pub min_rto: Option<Duration>,
+    }
+}
+
+impl Config {
+    /// The parameters that are not here: switches of single steps, for studies.
+    pub const SWITCHES: &'static [&'static str] = &[
+        "clocking", "window", "rtt", "mu", "meter", "increase", "low_rate", "recovery",
+    ];
+
+    /// Makes the controller for packets of this size.
+    ///
+    /// # Errors
+    /// As [`Config::values`].
+    pub fn build(&self, packet: Bytes) -> Result<Acc, String> {
+        let values = self.values()?;
+        Ok(Acc::new(super::law(&values, packet), packet))
+    }
+}

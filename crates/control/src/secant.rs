@@ -1,0 +1,79 @@
+//! How far a window may go in a round trip, by what going so far has changed.
+//!
+//! A flow with a small share of its path moves its accumulation by θ = a/w bytes per byte of
+//! window. At the policy's gain κ it is 1/(κθ) round trips from its target, which grows with the
+//! window. No fixed gain does better: a flow alone has the same law, a slope of 1, and swings
+//! beyond κ = 1. The slope has to be found out.
+//!
+//! While the error keeps its sign, the window went from W₀ to W and the error from its peak to
+//! what it is. The slope of the path is at most
+//!
+//! ```text
+//! slope ≤ (peak − |error| + noise) / |W − W₀|
+//! ```
+//!
+//! and at least a*/w, and at least the flow's share of the queue ([`crate::share`]). A gain of 1/slope would be Newton's step. The flow takes a [`ROUNDS`]th of that, if it is more
+//! than the policy's. So a gain rises while going on changes nothing, and stops to rise as soon as
+//! the error closes with a time constant of [`ROUNDS`] round trips, whatever the window is. An error
+//! that changes its sign takes the gain back to the policy's.
+
+/// The time constant in round trips with which a lasting error closes.
+const ROUNDS: f64 = 24.0;
+
+/// Round trips over which the error is averaged.
+const MEMORY: f64 = 8.0;
+
+/// Part of the target that the averaged error may change by without meaning anything.
+const NOISE: f64 = 0.1;
+
+/// The window goes by at most this part of it in a round trip, where the gain is more than the
+/// policy's.
+pub(crate) const FARTHEST: f64 = 0.125;
+
+/// The error of late, and what came of moving the window against it.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Secant {
+    error: f64,
+    peak: f64,
+    origin: f64,
+}
+
+impl Secant {
+    /// Forgets the error: slow start moves the window, not the policy.
+    pub fn reset(&mut self, w: f64) {
+        *self = Secant {
+            origin: w,
+            ..Secant::default()
+        };
+    }
+
+    /// By how much the policy's step is to be multiplied, at least 1. `excess` is the error of a
+    /// flow with a window `w` whose accumulation should be `target`; `least` is the least slope
+    /// that the path may have; `passed` is the part of a round trip since the last report. `step` gives the policy's step for an error.
+    pub fn factor(
+        &mut self,
+        excess: f64,
+        w: f64,
+        target: f64,
+        least: f64,
+        passed: f64,
+        step: impl Fn(f64) -> f64,
+    ) -> f64 {
+        let before = self.error;
+        self.error += passed / MEMORY * (excess - self.error);
+        if before * self.error <= 0.0 {
+            self.origin = w;
+            self.peak = 0.0;
+            return 1.0;
+        }
+        if excess * self.error < 0.0 {
+            return 1.0;
+        }
+        let error = self.error.abs();
+        self.peak = self.peak.max(error);
+        let closed = self.peak - error + NOISE * target;
+        let slope = (closed / (w - self.origin).abs()).max(least);
+        let policy = step(error).abs() / error;
+        (1.0 / (ROUNDS * slope * policy)).max(1.0)
+    }
+}

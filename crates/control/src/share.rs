@@ -1,0 +1,92 @@
+//! What part of the traffic that moves a queue is a flow's own, learned from what its rate does
+//! to its queue.
+//!
+//! A flow that sends u bytes more than usual in a round trip finds its accumulation changed by
+//! ε·u in the next. ε is 1 for a flow alone, and for many flows that are alike and move
+//! together. It is near 0 for a flow beside senders that keep their rate. The slope of the one
+//! over the other, by least squares that forget, is ε:
+//!
+//! ```text
+//! ε = (Σ u·y + r) / (Σ u² + r)
+//! ```
+//!
+//! r is the variance of u below which nothing is learned. A packet more or less is counted in
+//! any round trip, so less than a packet tells nothing, and ε stays at 1, where the loop is
+//! clocked. A flow that is wrong about that swings, and learns from it.
+//!
+//! u is of the rate that was set, not of packets counted, so its errors have nothing to do with
+//! those of the queue, and the slope has no bias.
+
+/// Round trips after which what was seen counts a third.
+const MEMORY: f64 = 32.0;
+
+/// Weight of a new rate in the mean that u is measured against.
+const USUAL: f64 = 0.125;
+
+/// Below so many packets in the window the queue is not measured well enough to be told that
+/// the share is small: it is at least this over the window.
+const FEW: f64 = 2.0;
+
+/// The learned share of a flow.
+#[derive(Clone, Debug)]
+pub(crate) struct Share {
+    covariance: f64,
+    variance: f64,
+    usual: f64,
+    /// The rate that was in force when the pair of the latest report went out.
+    rate: f64,
+    rtt: f64,
+    value: f64,
+}
+
+/// What a report tells of a share.
+pub(crate) struct Round {
+    /// The rate that was in force during the round trip, in bytes per second.
+    pub rate: f64,
+    /// The round trip in seconds, virtual delay included.
+    pub rtt: f64,
+    /// Seconds since the last report.
+    pub period: f64,
+    /// The rate at which data leaves.
+    pub egress: f64,
+    /// Slow start is over, and something is queued.
+    pub settled: bool,
+}
+
+impl Share {
+    pub fn new() -> Share {
+        Share {
+            covariance: 0.0,
+            variance: 0.0,
+            usual: 0.0,
+            rate: 0.0,
+            rtt: 0.0,
+            value: 1.0,
+        }
+    }
+
+    /// A round trip is over, of a flow with a window of so many `packets` of `packet` bytes.
+    pub fn observe(&mut self, round: &Round, packets: f64, packet: f64) {
+        if self.rtt > 0.0 && round.settled {
+            // The pairs of the last two reports went out one rate apart: the one before this.
+            let more = (self.rate - self.usual) * round.period;
+            let queued = (round.rtt - self.rtt) * round.egress;
+            let weight = round.period / round.rtt / MEMORY;
+            self.covariance += weight * (more * queued - self.covariance);
+            self.variance += weight * (more * more - self.variance);
+            self.usual += USUAL * (self.rate - self.usual);
+        } else {
+            self.usual = round.rate;
+        }
+        let noise = packet * packet;
+        let slope = (self.covariance + noise) / (self.variance + noise);
+        self.value = slope.clamp((FEW / packets).min(1.0), 1.0);
+        self.rtt = round.rtt;
+        self.rate = round.rate;
+    }
+
+    /// The share, from 0 to 1.
+    pub fn value(&self) -> f64 {
+        self.value
+    }
+}
