@@ -40,9 +40,7 @@ fn only_what_is_not_known_is_a_failure_of_the_command() {
     write(at, &fails(x));
     let ended = run(at, &[]).with(0);
     assert!(
-        ended
-            .stdout
-            .contains("open 0 of 1 expectation met, 1 open"),
+        ended.stdout.contains("open 0 of 1 expectation met, 1 open"),
         "{ended:#?}"
     );
     assert!(ended.stdout.contains("because: of half"), "{ended:#?}");

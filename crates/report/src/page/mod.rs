@@ -10,6 +10,7 @@ mod html;
 mod lines;
 mod means;
 mod panels;
+mod smooth;
 mod spread;
 mod sweep;
 mod thin;
@@ -124,21 +125,25 @@ fn data(points: &[Point]) -> (Data, Vec<String>) {
     let lines: usize = plans[..drawn].iter().map(panels::Plan::lines).sum();
     let samples = (BUDGET / lines.max(1)).clamp(FEWEST_SAMPLES, MOST_SAMPLES);
     let mut longest = 0;
+    // Distributions of as many points as there is room for.
     let mut spreads = 0;
-    let points_data = plans[..drawn]
-        .iter()
-        .map(|plan| {
-            longest = longest.max(plan.samples());
-            let mut plots = plan.plots(samples);
-            if spreads < MOST_SPREADS {
-                plots.spreads = spread::spreads(plan);
-                spreads += plots.spreads.iter().map(|s| s.lines.len()).sum::<usize>();
-            }
-            plots
-        })
-        .collect();
-    if spreads >= MOST_SPREADS {
-        remarks.push("Only the first points have distributions here.".into());
+    let mut without = 0;
+    let mut points_data = Vec::new();
+    for plan in &plans[..drawn] {
+        longest = longest.max(plan.samples());
+        let mut plots = plan.plots(samples);
+        match spreads < MOST_SPREADS {
+            true => plots.spreads = spread::spreads(plan),
+            false => without += 1,
+        }
+        spreads += plots.spreads.iter().map(|s| s.lines.len()).sum::<usize>();
+        points_data.push(plots);
+    }
+    if without > 0 {
+        let with = drawn - without;
+        remarks.push(format!(
+            "The first {with} of {drawn} points have distributions here."
+        ));
     }
     if longest > samples {
         remarks.push(format!(
