@@ -1,6 +1,6 @@
 //! The parts of the page that are there without scripts.
 
-use super::checks::style_of;
+use super::markup::{escape, style_of};
 use crate::check::by_expectation;
 use crate::compare::Outline;
 use crate::json::Point;
@@ -13,11 +13,6 @@ use accord_record::Run;
 use accord_scenario::{Engine, Window};
 use std::collections::BTreeSet;
 use std::fmt::Write;
-
-/// Text from a file as HTML text or attribute value, at most `limit` characters.
-pub fn escape(text: &str, limit: usize) -> String {
-    html_escape::encode_quoted_attribute(&show::clean(text, limit)).into_owned()
-}
 
 /// Title, source and verdict.
 pub fn header(points: &[Point]) -> String {

@@ -1,6 +1,6 @@
 //! The engines' means side by side, as the terminal's comparison has them, without scripts.
 
-use super::html::escape;
+use super::markup::escape;
 use crate::compare::{Column, Outline, Row, Subject, columns, rows};
 use crate::json::Point;
 use crate::show;

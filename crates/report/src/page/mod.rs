@@ -8,6 +8,7 @@ mod checks;
 mod heat;
 mod html;
 mod lines;
+mod markup;
 mod means;
 mod panels;
 mod smooth;
@@ -17,7 +18,7 @@ mod thin;
 
 use crate::json::Point;
 use crate::show;
-pub(crate) use html::escape;
+pub(crate) use markup::escape;
 use serde::Serialize;
 
 const SCRIPT: &str = include_str!("../../web/dist/page.js");
@@ -39,9 +40,18 @@ struct Data {
     /// The scenario's id, for the names of files.
     id: String,
     /// Points with plots over time.
-    points: Vec<panels::PointPlots>,
+    points: Vec<PointData>,
     /// Quantities across the points, for a sweep.
     sweep: Option<sweep::Sweep>,
+}
+
+/// The plots of one point.
+#[derive(Serialize)]
+struct PointData {
+    #[serde(flatten)]
+    plots: panels::PointPlots,
+    /// How delays, queues and completion times are distributed in the steady part.
+    spreads: Vec<spread::Spread>,
 }
 
 /// The page of a scenario: one point, or all points of a sweep.
@@ -131,13 +141,16 @@ fn data(points: &[Point]) -> (Data, Vec<String>) {
     let mut points_data = Vec::new();
     for plan in &plans[..drawn] {
         longest = longest.max(plan.samples());
-        let mut plots = plan.plots(samples);
-        match spreads < MOST_SPREADS {
-            true => plots.spreads = spread::spreads(plan),
-            false => without += 1,
-        }
-        spreads += plots.spreads.iter().map(|s| s.lines.len()).sum::<usize>();
-        points_data.push(plots);
+        let own = match spreads < MOST_SPREADS {
+            true => spread::spreads(plan),
+            false => vec![],
+        };
+        without += usize::from(spreads >= MOST_SPREADS);
+        spreads += own.iter().map(|s| s.lines.len()).sum::<usize>();
+        points_data.push(PointData {
+            plots: plan.plots(samples),
+            spreads: own,
+        });
     }
     if without > 0 {
         let with = drawn - without;

@@ -1,8 +1,7 @@
 //! Plots over time: which lines there are, and their data.
 
 use super::lines::{Kind, MOST_FLOWS, lines};
-use super::smooth::period;
-use super::spread::Spread;
+use super::smooth::{period, window};
 use super::thin::{Line, Number, Thinning};
 use crate::compare::Outline;
 use crate::engines::by_engine;
@@ -28,8 +27,6 @@ pub struct PointPlots {
     axes: Vec<(f64, f64, usize)>,
     engines: Vec<&'static str>,
     panels: Vec<Panel>,
-    /// How delays, queues and completion times are distributed in the steady part.
-    pub spreads: Vec<Spread>,
 }
 
 #[derive(Serialize)]
@@ -238,17 +235,24 @@ impl<'a> Plan<'a> {
                 .collect(),
             engines: self.runs.iter().map(|(engine, _)| engine.name()).collect(),
             panels: panels.collect(),
-            spreads: vec![],
         }
     }
 
     fn panel(&self, template: &Template, most: usize) -> Option<Panel> {
         let subjects = self.subjects(template.metric);
-        let steady = self.point.scenario.steady;
+        let scenario = self.point.scenario;
+        let steady = scenario.steady;
         let windows: Vec<usize> = self
             .runs
             .iter()
-            .map(|(engine, run)| self.window(*engine, run, template.metric, &subjects))
+            .map(|(engine, run)| match template.metric {
+                // It is as jagged as the rates that it compares.
+                Metric::FairnessIndex => {
+                    let rates = self.subjects(Metric::Throughput);
+                    window(scenario, *engine, run, Metric::Throughput, &rates)
+                }
+                metric => window(scenario, *engine, run, metric, &subjects),
+            })
             .collect();
         let mut raw = Vec::new();
         for (of, (_, entities)) in subjects.iter().enumerate() {
