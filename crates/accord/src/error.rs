@@ -1,6 +1,6 @@
 //! The error type of the library.
 
-use crate::source::BUILT_IN;
+use crate::built_in::BUILT_IN;
 use accord_fluid::FluidError;
 use accord_language::{Errors, ScenarioError};
 use accord_live::LiveError;

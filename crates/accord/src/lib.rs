@@ -30,6 +30,7 @@
 //! | [`solver`], [`theory`], [`fluid`], [`sim`], [`live`] | fair shares; the engines |
 //! | [`report`], [`explain`] | checks, tables, pages; why engines differ |
 
+mod built_in;
 mod catalogue;
 mod engine;
 mod error;
@@ -57,7 +58,8 @@ pub use accord_family::Catalogue;
 pub use accord_language::File;
 pub use accord_record::Run;
 pub use accord_scenario::{Engine, Scenario};
+pub use built_in::BUILT_IN;
 pub use catalogue::{catalogue, catalogue_with};
 pub use engine::{Job, Options, live_mode, run, run_all};
 pub use error::Error;
-pub use source::{BUILT_IN, load, set};
+pub use source::{load, set};

@@ -1,11 +1,9 @@
 //! Sources of scenarios: files, and the scenarios that come with Accord.
 
 use crate::Error;
+use crate::built_in::BUILT_IN;
 use accord_language::File;
 use std::path::Path;
-
-/// The ids and texts of the scenarios that come with Accord.
-pub const BUILT_IN: &[(&str, &str)] = include!(concat!(env!("OUT_DIR"), "/scenarios.rs"));
 
 /// Reads the scenario in the file of that name, or else the built-in one of that id.
 ///

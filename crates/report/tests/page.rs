@@ -307,6 +307,24 @@ fn means_stand_at_the_top() {
         assert!(row.contains(cell), "{cell}: {row}");
     }
     assert!(means.contains("error: relative to theory"));
+    // Each point of a sweep has its table, and many points do not fill the page.
+    let point = |i: usize| {
+        let mut s = s.clone();
+        s.point = vec![("n".into(), i.to_string())];
+        (s, vec![steady(Engine::Packet, 2.0)])
+    };
+    for (n, folded) in [(7, 0), (8, 2), (30, 18)] {
+        let page = page_of(&(0..n).map(point).collect::<Vec<_>>());
+        let means = part(&page, "<section id=\"means\"", "</section>");
+        assert_eq!(means.matches("<table>").count(), n.min(24));
+        assert_eq!(
+            means.matches("<details").count(),
+            means.matches("</details>").count()
+        );
+        let more = means.contains(&format!("{folded} more points"));
+        assert_eq!(more, folded > 0, "{n}");
+        assert_eq!(means.contains("The first 24 of 30 points"), n == 30);
+    }
     // One engine has nothing to be compared with.
     let alone = page_of(&[(s, vec![steady(Engine::Packet, 2.0)])]);
     let means = part(&alone, "<section id=\"means\"", "</section>");

@@ -1,6 +1,6 @@
 //! The expectations, as tables that are there without scripts: what is not met comes first.
 
-use super::html::escape;
+use super::markup::{escape, style_of};
 use crate::check::{Check, by_expectation, engines, figure, worst};
 use crate::class::Class;
 use crate::json::Point;
@@ -14,15 +14,6 @@ use std::fmt::Write;
 const MOST_UNMET: usize = 8;
 /// Up to so many expectations in all, those that are met show, too.
 const MOST_OPEN: usize = 12;
-
-/// The style of a verdict.
-pub const fn style_of(class: Class) -> &'static str {
-    match class {
-        Class::Met => "pass",
-        Class::Finding | Class::Open => "known",
-        Class::Ours | Class::Unknown => "fail",
-    }
-}
 
 /// An expectation at a point.
 struct Judged<'a> {

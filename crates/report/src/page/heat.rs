@@ -1,6 +1,6 @@
 //! Expectations over a sweep of two variables, as heat maps: plain HTML, readable without scripts.
 
-use super::html::escape;
+use super::markup::escape;
 use crate::check::Check;
 use crate::class::Class;
 use crate::json::Point;

@@ -1,6 +1,6 @@
-//! The parts of the page that are readable without scripts.
+//! The parts of the page that are there without scripts.
 
-use super::checks::style_of;
+use super::markup::{escape, style_of};
 use crate::check::by_expectation;
 use crate::compare::Outline;
 use crate::json::Point;
@@ -14,12 +14,7 @@ use accord_scenario::{Engine, Window};
 use std::collections::BTreeSet;
 use std::fmt::Write;
 
-/// Returns text from a file as HTML text or attribute value, with at most `limit` characters.
-pub fn escape(text: &str, limit: usize) -> String {
-    html_escape::encode_quoted_attribute(&show::clean(text, limit)).into_owned()
-}
-
-/// Returns the title, the source and the verdict.
+/// Title, source and verdict.
 pub fn header(points: &[Point]) -> String {
     let Some(first) = points.first() else {
         return "<header><h1>No runs</h1></header>".into();
@@ -100,7 +95,7 @@ pub fn remarks(points: &[Point], remarks: &[String]) -> String {
     for point in points {
         for run in point.runs.iter().filter(|r| !r.notes.is_empty()) {
             match run.manifest.engine {
-                // The performance of the machine differs from run to run.
+                // How the machine did, which is different from run to run.
                 engine @ Engine::Live => {
                     let at = point.label();
                     let at = if at.is_empty() { at } else { format!(", {at}") };
@@ -142,7 +137,7 @@ pub fn remarks(points: &[Point], remarks: &[String]) -> String {
     )
 }
 
-/// Returns the table of runs, by which they can be repeated.
+/// The runs, so that they can be run again.
 pub fn runs(points: &[Point]) -> String {
     let sweep = points.len() > 1;
     let mut out = String::from(

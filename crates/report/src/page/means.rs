@@ -1,6 +1,6 @@
 //! The engines' means side by side, as the terminal's comparison has them, without scripts.
 
-use super::html::escape;
+use super::markup::escape;
 use crate::compare::{Column, Outline, Row, Subject, columns, rows};
 use crate::json::Point;
 use crate::show;
@@ -11,6 +11,8 @@ use std::fmt::Write;
 const MOST_OPEN: usize = 14;
 /// Rows of a point beyond which the page leaves them to `summary.json`.
 const MOST_ROWS: usize = 200;
+/// Points of a sweep whose headings show before the reader asks for more.
+const MOST_HEADINGS: usize = 6;
 /// Points of a sweep that have a table; their figures are in the sweep's plots, too.
 const MOST_POINTS: usize = 24;
 
@@ -18,7 +20,13 @@ const MOST_POINTS: usize = 24;
 pub fn means(points: &[Point]) -> String {
     let sweep = points.len() > 1;
     let mut tables = String::new();
+    let many = points.len() > MOST_HEADINGS + 1;
     for (i, point) in points.iter().take(MOST_POINTS).enumerate() {
+        if many && i == MOST_HEADINGS {
+            let more = points.len().min(MOST_POINTS) - MOST_HEADINGS;
+            let more = show::count(more, "more point");
+            _ = writeln!(tables, "<details><summary>{more}</summary>");
+        }
         let outline = Outline::of(point.scenario);
         let runs = point.runs();
         let columns = columns(&outline, &runs);
@@ -47,6 +55,9 @@ pub fn means(points: &[Point]) -> String {
     }
     if tables.is_empty() {
         return tables;
+    }
+    if many {
+        tables.push_str("</details>\n");
     }
     if points.len() > MOST_POINTS {
         let n = points.len();

@@ -1,32 +1,34 @@
 //! One self-contained HTML page with interactive plots.
 //!
-//! The head, the checks and the manifests are plain HTML, readable without scripts. The plots are
-//! drawn by `web/dist/page.js` (sources and build in `web/`) from JSON in the page. The page loads
-//! nothing, so it works from a file, for ever.
+//! The head, the checks and the manifests are plain HTML, readable without scripts. The
+//! plots are drawn by `web/dist/page.js` (sources and build in `web/`) from JSON in the
+//! page. Nothing is loaded from anywhere, so the page works from a file, for ever.
 
 mod checks;
 mod heat;
 mod html;
 mod lines;
+mod markup;
 mod means;
 mod panels;
+mod smooth;
 mod spread;
 mod sweep;
 mod thin;
 
 use crate::json::Point;
 use crate::show;
-pub(crate) use html::escape;
+pub(crate) use markup::escape;
 use serde::Serialize;
 
 const SCRIPT: &str = include_str!("../../web/dist/page.js");
 const STYLE: &str = include_str!("../../web/dist/page.css");
 
-/// The most values in the page, which are some 3 MB.
+/// The largest number of values in the page; some 3 MB.
 const BUDGET: usize = 400_000;
-/// The fewest samples of a plot that is worth looking at.
+/// Fewer samples than this make no plot worth looking at.
 const FEWEST_SAMPLES: usize = 250;
-/// The most samples of a plot that a screen can show.
+/// More than this no screen can show.
 const MOST_SAMPLES: usize = 2000;
 
 /// Lines of distributions in the page, at least; some 0.5 MB.
@@ -38,24 +40,33 @@ struct Data {
     /// The scenario's id, for the names of files.
     id: String,
     /// Points with plots over time.
-    points: Vec<panels::PointPlots>,
-    /// The quantities across the points, for a sweep.
+    points: Vec<PointData>,
+    /// Quantities across the points, for a sweep.
     sweep: Option<sweep::Sweep>,
 }
 
-/// Returns the page of a scenario: one point, or all points of a sweep.
+/// The plots of one point.
+#[derive(Serialize)]
+struct PointData {
+    #[serde(flatten)]
+    plots: panels::PointPlots,
+    /// How delays, queues and completion times are distributed in the steady part.
+    spreads: Vec<spread::Spread>,
+}
+
+/// The page of a scenario: one point, or all points of a sweep.
 ///
-/// Series are thinned to what the page can hold, keeping the extremes. Of large groups a few flows
-/// are drawn. The page says so. Repetitions beyond an engine's first run are in its figures and not
-/// in its plots.
+/// Series are thinned to what the page can hold, keeping the extremes, and of large groups
+/// a few flows are drawn; the page says so. Repetitions beyond an engine's first run are
+/// in its figures and not in its plots.
 pub fn page(points: &[Point]) -> String {
     let (data, remarks) = data(points);
     let title = match points.first() {
         Some(point) => format!("{} · {}", point.scenario.title, point.scenario.id),
         None => "No runs".into(),
     };
-    // In a script element only "</script" and "<!--" have a meaning. Without any "<" there is
-    // neither. Line separators end strings in old scripts.
+    // In a script element only "</script" and "<!--" mean something: without any "<"
+    // there is neither. Line separators end strings in old scripts.
     let json = serde_json::to_string(&data)
         .expect("numbers, strings and lists always have a JSON form")
         .replace('<', "\\u003c")
@@ -100,12 +111,11 @@ pub(crate) fn shell(title: &str, body: &str) -> String {
     )
 }
 
-/// Returns the data of the plots, and remarks on it for the reader.
+/// The plots' data, and what the reader should know about it.
 fn data(points: &[Point]) -> (Data, Vec<String>) {
     let mut remarks = Vec::new();
     let plans: Vec<panels::Plan> = points.iter().map(panels::Plan::of).collect();
-    // First as many points as fit at the coarsest sampling, and then the finest sampling that fits
-    // them.
+    // As many points as fit at the coarsest sampling, then the finest that fits them.
     let mut lines = 0;
     let drawn = plans
         .iter()
@@ -125,21 +135,28 @@ fn data(points: &[Point]) -> (Data, Vec<String>) {
     let lines: usize = plans[..drawn].iter().map(panels::Plan::lines).sum();
     let samples = (BUDGET / lines.max(1)).clamp(FEWEST_SAMPLES, MOST_SAMPLES);
     let mut longest = 0;
+    // Distributions of as many points as there is room for.
     let mut spreads = 0;
-    let points_data = plans[..drawn]
-        .iter()
-        .map(|plan| {
-            longest = longest.max(plan.samples());
-            let mut plots = plan.plots(samples);
-            if spreads < MOST_SPREADS {
-                plots.spreads = spread::spreads(plan);
-                spreads += plots.spreads.iter().map(|s| s.lines.len()).sum::<usize>();
-            }
-            plots
-        })
-        .collect();
-    if spreads >= MOST_SPREADS {
-        remarks.push("Only the first points have distributions here.".into());
+    let mut without = 0;
+    let mut points_data = Vec::new();
+    for plan in &plans[..drawn] {
+        longest = longest.max(plan.samples());
+        let own = match spreads < MOST_SPREADS {
+            true => spread::spreads(plan),
+            false => vec![],
+        };
+        without += usize::from(spreads >= MOST_SPREADS);
+        spreads += own.iter().map(|s| s.lines.len()).sum::<usize>();
+        points_data.push(PointData {
+            plots: plan.plots(samples),
+            spreads: own,
+        });
+    }
+    if without > 0 {
+        let with = drawn - without;
+        remarks.push(format!(
+            "The first {with} of {drawn} points have distributions here."
+        ));
     }
     if longest > samples {
         remarks.push(format!(

@@ -1,7 +1,7 @@
 //! Plots over time: the choice of lines, and their data.
 
 use super::lines::{Kind, MOST_FLOWS, lines};
-use super::spread::Spread;
+use super::smooth::{period, window};
 use super::thin::{Line, Number, Thinning};
 use crate::compare::Outline;
 use crate::engines::by_engine;
@@ -13,11 +13,6 @@ use serde::Serialize;
 
 /// The most groups or links that a plot shows.
 const MOST_SUBJECTS: usize = 24;
-/// Packets of a sample below which single packets show as teeth.
-const FEW_PACKETS: f64 = 20.0;
-/// The longest window of smoothing, as a share of the run: what one can hardly see.
-const LONGEST_WINDOW: f64 = 0.01;
-
 /// The plots of one point of a sweep, in the form that the script reads.
 #[derive(Serialize)]
 pub struct PointPlots {
@@ -32,8 +27,6 @@ pub struct PointPlots {
     axes: Vec<(f64, f64, usize)>,
     engines: Vec<&'static str>,
     panels: Vec<Panel>,
-    /// How delays, queues and completion times are distributed in the steady part.
-    pub spreads: Vec<Spread>,
 }
 
 #[derive(Serialize)]
@@ -242,17 +235,24 @@ impl<'a> Plan<'a> {
                 .collect(),
             engines: self.runs.iter().map(|(engine, _)| engine.name()).collect(),
             panels: panels.collect(),
-            spreads: vec![],
         }
     }
 
     fn panel(&self, template: &Template, most: usize) -> Option<Panel> {
         let subjects = self.subjects(template.metric);
-        let steady = self.point.scenario.steady;
+        let scenario = self.point.scenario;
+        let steady = scenario.steady;
         let windows: Vec<usize> = self
             .runs
             .iter()
-            .map(|(engine, run)| self.window(*engine, run, template.metric, &subjects))
+            .map(|(engine, run)| match template.metric {
+                // It is as jagged as the rates that it compares.
+                Metric::FairnessIndex => {
+                    let rates = self.subjects(Metric::Throughput);
+                    window(scenario, *engine, run, Metric::Throughput, &rates)
+                }
+                metric => window(scenario, *engine, run, metric, &subjects),
+            })
             .collect();
         let mut raw = Vec::new();
         for (of, (_, entities)) in subjects.iter().enumerate() {
@@ -308,56 +308,6 @@ impl<'a> Plan<'a> {
         })
     }
 
-    /// The samples over which the lines of a run are smoothed, an odd number: so many that they hold
-    /// some packets, where a sample holds so few that each shows.
-    fn window(
-        &self,
-        engine: Engine,
-        run: &Run,
-        metric: Metric,
-        subjects: &[(String, Vec<Entity>)],
-    ) -> usize {
-        let rates = [
-            Metric::Throughput,
-            Metric::AdmittedRate,
-            Metric::OfferedRate,
-            Metric::Utilisation,
-        ];
-        if !matches!(engine, Engine::Packet | Engine::Live) || !rates.contains(&metric) {
-            return 1;
-        }
-        let scenario = self.point.scenario;
-        let packets = scenario.flows.iter().map(|f| f.packet.as_f64() * 8.0);
-        let packet = packets.fold(0.0, f64::max);
-        let known = |entity: &Entity| {
-            let values = run.series(metric, *entity)?.values.iter().copied();
-            let values: Vec<f64> = values.filter(|v| v.is_finite() && *v > 0.0).collect();
-            let one = match (metric, entity) {
-                (Metric::Utilisation, Entity::Link(l)) => scenario.links[*l].rate.as_bps_f64(),
-                _ => 1.0,
-            };
-            (!values.is_empty()).then(|| one * values.iter().sum::<f64>() / values.len() as f64)
-        };
-        // The slowest subject; a few flows speak for a large group.
-        let slowest = subjects.iter().filter_map(|(_, entities)| {
-            let some: Vec<f64> = entities.iter().take(16).filter_map(known).collect();
-            (!some.is_empty()).then(|| some.iter().sum::<f64>() / some.len() as f64)
-        });
-        let Some(rate) = slowest.reduce(f64::min) else {
-            return 1;
-        };
-        let held = rate * period(run) / packet;
-        if held >= FEW_PACKETS {
-            return 1;
-        }
-        let longest = (run.time.len() as f64 * LONGEST_WINDOW) as usize;
-        let wanted = (FEW_PACKETS / held).ceil() as usize;
-        match wanted.min(longest) {
-            0..=2 => 1,
-            n => n - (n + 1) % 2,
-        }
-    }
-
     /// The groups, links or aggregates of a panel, with what has the series.
     pub fn subjects(&self, metric: Metric) -> Vec<(String, Vec<Entity>)> {
         if metric.of() == Of::Aggregate {
@@ -383,16 +333,6 @@ impl<'a> Plan<'a> {
         }
         let named = groups.map(|(i, g)| (g.title(60), self.outline.series_of(i)));
         named.take(MOST_SUBJECTS).collect()
-    }
-}
-
-/// The time between samples, in seconds.
-fn period(run: &Run) -> f64 {
-    match (run.time.first(), run.time.last()) {
-        (Some(first), Some(last)) if run.time.len() > 1 => {
-            (last - first) / (run.time.len() - 1) as f64
-        }
-        (first, _) => first.copied().unwrap_or(0.0),
     }
 }
 

@@ -1,0 +1,69 @@
+//! Over how many samples the lines of a plot are means, so that single packets are no teeth.
+
+use accord_record::Run;
+use accord_scenario::{Engine, Entity, Metric, Scenario};
+
+/// Packets of a sample below which single packets show as teeth.
+const FEW_PACKETS: f64 = 20.0;
+/// The longest window of smoothing, as a share of the run: what one can hardly see.
+const LONGEST_WINDOW: f64 = 0.01;
+
+/// The samples over which the lines of a run are smoothed, an odd number: so many that they hold
+/// some packets, where a sample holds so few that each shows.
+pub fn window(
+    scenario: &Scenario,
+    engine: Engine,
+    run: &Run,
+    metric: Metric,
+    subjects: &[(String, Vec<Entity>)],
+) -> usize {
+    let rates = [
+        Metric::Throughput,
+        Metric::AdmittedRate,
+        Metric::OfferedRate,
+        Metric::Utilisation,
+    ];
+    if !matches!(engine, Engine::Packet | Engine::Live) || !rates.contains(&metric) {
+        return 1;
+    }
+    let packets = scenario.flows.iter().map(|f| f.packet.as_f64() * 8.0);
+    let packet = packets.fold(0.0, f64::max);
+    let known = |entity: &Entity| {
+        let values = run.series(metric, *entity)?.values.iter().copied();
+        let values: Vec<f64> = values.filter(|v| v.is_finite()).collect();
+        let one = match (metric, entity) {
+            (Metric::Utilisation, Entity::Link(l)) => scenario.links[*l].rate.as_bps_f64(),
+            _ => 1.0,
+        };
+        let mean = one * values.iter().sum::<f64>() / values.len() as f64;
+        (mean > 0.0).then_some(mean) // What sends nothing has no teeth.
+    };
+    // The slowest subject; a few flows speak for a large group.
+    let slowest = subjects.iter().filter_map(|(_, entities)| {
+        let some: Vec<f64> = entities.iter().take(16).filter_map(known).collect();
+        (!some.is_empty()).then(|| some.iter().sum::<f64>() / some.len() as f64)
+    });
+    let Some(rate) = slowest.reduce(f64::min) else {
+        return 1;
+    };
+    let held = rate * period(run) / packet;
+    if held >= FEW_PACKETS {
+        return 1;
+    }
+    let longest = (run.time.len() as f64 * LONGEST_WINDOW) as usize;
+    let wanted = (FEW_PACKETS / held).ceil() as usize;
+    match wanted.min(longest) {
+        0..=2 => 1,
+        n => n - (n + 1) % 2,
+    }
+}
+
+/// The time between samples, in seconds.
+pub fn period(run: &Run) -> f64 {
+    match (run.time.first(), run.time.last()) {
+        (Some(first), Some(last)) if run.time.len() > 1 => {
+            (last - first) / (run.time.len() - 1) as f64
+        }
+        (first, _) => first.copied().unwrap_or(0.0),
+    }
+}
