@@ -1,7 +1,9 @@
 //! The directory of a map of stability: a table, a page, and a manifest that marks it as ours.
 
 use super::place::Place;
-use super::{FileError, MANIFEST, json, write};
+use super::{
+    FileError, MANIFEST, MAP_OWN as OWN, MAP_PAGE as PAGE, MAP_TABLE as TABLE, json, write,
+};
 use crate::stability::{Parameter, StabilityMap};
 use serde::{Deserialize, Serialize};
 use std::fs;
@@ -9,12 +11,6 @@ use std::io::Write;
 use std::path::Path;
 
 const FORMAT: &str = "accord-map";
-const TABLE: &str = "map.csv";
-const PAGE: &str = "map.html";
-
-/// The names of everything that the directory of a map may hold.
-pub(super) const OWN: [&str; 3] = [MANIFEST, TABLE, PAGE];
-
 /// The content of `manifest.json`.
 #[derive(Serialize)]
 struct MapManifest<'a> {

@@ -49,6 +49,12 @@ use std::path::Path;
 
 const SCENARIO: &str = "scenario.toml";
 const MANIFEST: &str = "manifest.json";
+/// The table of a map of stability.
+const MAP_TABLE: &str = "map.csv";
+/// The page of a map of stability.
+const MAP_PAGE: &str = "map.html";
+/// The names of everything that the directory of a map may hold.
+const MAP_OWN: [&str; 3] = [MANIFEST, MAP_TABLE, MAP_PAGE];
 const SUMMARY: &str = "summary.json";
 const PARQUET: &str = "series.parquet";
 const CSV: &str = "series.csv";

@@ -1,8 +1,9 @@
 //! Files and directories that appear complete or not at all.
 
 use super::manifest::StoredManifest;
-use super::map;
-use super::{CSV, FileError, MANIFEST, PAGE, PARQUET, SCENARIO, SUMMARY, TRANSFERS, TRANSFERS_CSV};
+use super::{
+    CSV, FileError, MANIFEST, MAP_OWN, PAGE, PARQUET, SCENARIO, SUMMARY, TRANSFERS, TRANSFERS_CSV,
+};
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -169,7 +170,7 @@ fn is_ours(dir: &Path) -> bool {
             let (name, kind) = (entry.file_name(), entry.file_type());
             match kind.is_ok_and(|kind| kind.is_dir()) {
                 true => is_point(&name) && is_ours(&entry.path()),
-                false => OWN.iter().chain(&map::OWN).any(|own| name == *own),
+                false => OWN.iter().chain(&MAP_OWN).any(|own| name == *own),
             }
         })
     })
