@@ -218,7 +218,7 @@ fn a_capture_that_cannot_be_written_costs_no_results() {
     let dir = folder(&[("small.toml", SMALL)]);
     std::os::unix::fs::symlink("/dev/full", dir.path().join("full")).expect("a link");
     let args = ["run", "small.toml", "-e", "packet", "--pcap", "full"];
-    let ended = accord(dir.path(), &args).with(2);
+    let ended = accord(dir.path(), &args).with(3);
     assert!(ended.stderr.contains("cannot write full"), "{ended:#?}");
     assert!(dir.path().join("runs/small/series.parquet").is_file());
     assert!(dir.path().join("full").exists(), "it was there before");

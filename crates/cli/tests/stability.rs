@@ -127,7 +127,7 @@ fn axes_that_make_no_sense_are_refused() {
     let dir = folder(&[("loop.toml", LOOP)]);
     for (x, said) in [
         ("flow.f.controller.gian=0.1..1", "gian"),
-        ("flow.g.controller.gain=0.1..1", "name"),
+        ("flow.g.controller.gain=0.1..1", "there is no flow"),
         ("flow.f.controller.gain", "no \"=\""),
         ("flow.f.controller.gain=1", "no \"..\""),
         ("flow.f.controller.gain=2..1", "has to go from"),
