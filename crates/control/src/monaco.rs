@@ -9,9 +9,9 @@
 //! | κ | `mw_gain` | bit/s | 2 Mbps | > 0 | the papers give none |
 //! | – | `estimator` | – | monaco | monaco, ideal | Xia05 eq. 1 |
 //! | – | `egress_weight` | – | 0.25, learned 0.5 | 0.01 - 1 | the papers give none |
-//! | – | `law` | – | accord | accord, printed, learned | [`crate::law`] |
+//! | – | `law` | – | accord | accord, printed, learned | `law.rs` |
 //! | – | `min_rto` | s | as `law` has it | > 0 | RFC 6298 §2.4 |
-//! | – | `clocking`, `window`, `rtt`, `mu`, `meter`, `increase`, `low_rate`, `recovery` | – | as `law` has them | two each | [`crate::law`] |
+//! | – | `clocking`, `window`, `rtt`, `mu`, `meter`, `increase`, `low_rate`, `recovery` | – | as `law` has them | two each | `law.rs` |
 
 mod config;
 
