@@ -41,7 +41,7 @@
 
 use crate::{Aggregate, Aimd, Aqm, Class, Entropy, PacketMeta, QueueView, Verdict};
 use crate::{AnyAqm, Maker};
-use accord_family::{Dynamics, Family, Kind, Param, Price, Role, Values, set};
+use accord_family::{Dynamics, Family, Kind, Param, Price, Role, Values, with_aggregates};
 use accord_units::{Duration, Rate, Size, Time};
 
 /// The declaration of BAT.
@@ -421,37 +421,17 @@ accord_family::config! {
     }
 }
 
-/// The parameters of an aggregate.
-#[derive(Clone, Debug, PartialEq)]
-pub struct AggregateConfig {
-    /// The rate that the aggregate has for sure; none if not given.
-    pub min: Option<Rate>,
-    /// The rate that it never has more than; no bound if not given.
-    pub max: Option<Rate>,
-    /// Its increase against that of the others, and so its rate.
-    pub weight: f64,
-    /// Its own decrease, instead of that of all.
-    pub decrease: Option<f64>,
-}
-
-impl Default for AggregateConfig {
-    fn default() -> AggregateConfig {
-        AggregateConfig {
-            min: None,
-            max: None,
-            weight: 1.0,
-            decrease: None,
-        }
-    }
-}
-
-impl AggregateConfig {
-    fn set(&self, of: &mut Values) -> Result<(), String> {
-        set(of, "min", &self.min)?;
-        set(of, "max", &self.max)?;
-        set(of, "weight", &self.weight)?;
-        set(of, "decrease", &self.decrease)?;
-        Ok(())
+accord_family::config! {
+    /// The parameters of an aggregate.
+    pub struct AggregateConfig of aggregates of FAMILY {
+        /// The rate that the aggregate has for sure; none if not given.
+        pub min: Option<Rate>,
+        /// The rate that it never has more than; no bound if not given.
+        pub max: Option<Rate>,
+        /// Its increase against that of the others, and so its rate.
+        pub weight: f64,
+        /// Its own decrease, instead of that of all.
+        pub decrease: Option<f64>,
     }
 }
 
@@ -462,12 +442,7 @@ impl Config {
     /// # Errors
     /// As [`Config::values`], and when a parameter of an aggregate is out of its range.
     pub fn build(&self, aggregates: &[(&str, AggregateConfig)]) -> Result<Bat, String> {
-        let mut values = self.values()?;
-        for (name, aggregate) in aggregates {
-            let set = aggregate.set(values.aggregate_mut(name));
-            set.map_err(|why| format!("{name}: {why}"))?;
-        }
-        (FAMILY.check)(&values)?;
+        let values = with_aggregates(self.values()?, aggregates)?;
         Ok(Bat::new(&values))
     }
 }

@@ -27,6 +27,20 @@ fn every_family_with_parameters_has_its_configuration() {
 }
 
 #[test]
+fn aggregates_have_theirs() {
+    let configs = [
+        ("bat", bat::AggregateConfig::PARAMS),
+        ("bat-clcc", clcc::AggregateConfig::PARAMS),
+    ];
+    for family in FAMILIES.iter().filter(|f| !f.aggregate_params().is_empty()) {
+        let config = configs.iter().find(|(name, _)| *name == family.name);
+        let (_, config) = config.unwrap_or_else(|| panic!("{} has none", family.name));
+        assert_eq!(differences(family.aggregate_params(), config), [""; 0]);
+    }
+    assert!(clcc::AggregateConfig::default().steered);
+}
+
+#[test]
 fn a_discipline_is_made_of_its_configuration() {
     let config = codel::Config {
         target: Duration::from_ms(10),

@@ -156,8 +156,8 @@ pub struct Explain {
     /// Explains means over the steady part of groups and links, not what the scenario expects.
     #[arg(long)]
     pub standard: bool,
-    /// Sets a value of the scenario, such as link.bottleneck.rate="5 Mbps"; a parameter that is
-    /// swept has one point then.
+    /// Sets a value of the scenario, such as link.bottleneck.rate="5 Mbps", or the values of a
+    /// sweep, such as sweep.gain.values=[0.5].
     #[arg(long = "set", value_name = "PATH=VALUE")]
     pub set: Vec<String>,
     /// Prints JSON in place of tables.

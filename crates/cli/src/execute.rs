@@ -149,7 +149,7 @@ fn capture(how: &How, jobs: &[(usize, &Scenario, Engine)]) -> Result<Option<Capt
         1 => CaptureFile::create(path).map(Some),
         n => {
             let hint = "name one of --engine packet and --engine live, no --reps, and a point \
-                        of a sweep with --set";
+                        of a sweep with --set sweep.NAME.values=...";
             let why = format!("--pcap is for one run that moves packets, and here are {n}");
             Err(Failure::new(why).hint(hint))
         }

@@ -284,16 +284,16 @@ impl Acc {
 
     /// Learns the share from the round trip that the report ends.
     fn learn(&mut self, path: &PathView, seen: &Seen) {
-        let round = Round {
-            rate: self.rate,
-            rtt: seen.rtt,
-            period: path.rtt.as_secs_f64(),
-            egress: seen.egress,
-            settled: self.cwnd >= self.ssthresh && self.shows_a_price(),
-        };
-        let packets = self.cwnd / self.packet;
+        let settled = self.cwnd >= self.ssthresh && self.shows_a_price();
         if let Some(learned) = &mut self.learned {
-            learned.share.observe(&round, packets, self.packet);
+            let round = Round {
+                rate: self.rate,
+                rtt: seen.rtt,
+                period: path.rtt.as_secs_f64(),
+                egress: seen.egress,
+                settled,
+            };
+            (learned.share).observe(&round, self.cwnd / self.packet, self.packet);
         }
     }
 

@@ -1,4 +1,4 @@
-//! How far a window may go in a round trip, by what going so far has changed.
+//! The length of a window's step, from the effect of the steps before.
 //!
 //! A flow with a small share of its path moves its accumulation by θ = a/w bytes per byte of
 //! window. At the policy's gain κ it is 1/(κθ) round trips from its target, which grows with the
@@ -12,25 +12,25 @@
 //! slope ≤ (peak − |error| + noise) / |W − W₀|
 //! ```
 //!
-//! and at least a*/w, and at least the flow's share of the queue ([`crate::share`]). A gain of 1/slope would be Newton's step. The flow takes a [`ROUNDS`]th of that, if it is more
-//! than the policy's. So a gain rises while going on changes nothing, and stops to rise as soon as
+//! and at least a*/w, and at least the flow's share of the queue ([`crate::share`]). A gain of 1/slope
+//! would be Newton's step. The flow takes a [`ROUNDS`]th of that, if it is more than the policy's. So a gain rises while going on changes nothing, and stops to rise as soon as
 //! the error closes with a time constant of [`ROUNDS`] round trips, whatever the window is. An error
 //! that changes its sign takes the gain back to the policy's.
 
 /// The time constant in round trips with which a lasting error closes.
 const ROUNDS: f64 = 24.0;
 
-/// Round trips over which the error is averaged.
+/// The round trips over which the error is averaged.
 const MEMORY: f64 = 8.0;
 
-/// Part of the target that the averaged error may change by without meaning anything.
+/// The part of the target by which the averaged error may change without meaning anything.
 const NOISE: f64 = 0.1;
 
-/// The window goes by at most this part of it in a round trip, where the gain is more than the
+/// The largest part of the window by which it moves in a round trip, if the gain is more than the
 /// policy's.
 pub(crate) const FARTHEST: f64 = 0.125;
 
-/// The error of late, and what came of moving the window against it.
+/// The recent error, and the effect of moving the window against it.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Secant {
     error: f64,
@@ -47,9 +47,10 @@ impl Secant {
         };
     }
 
-    /// By how much the policy's step is to be multiplied, at least 1. `excess` is the error of a
-    /// flow with a window `w` whose accumulation should be `target`; `least` is the least slope
-    /// that the path may have; `passed` is the part of a round trip since the last report. `step` gives the policy's step for an error.
+    /// Returns the factor of the policy's step, at least 1. `excess` is the error of a flow with a
+    /// window `w` whose accumulation should be `target`. `least` is the least slope that the path may
+    /// have. `passed` is the part of a round trip since the last report. `step` gives the policy's
+    /// step for an error.
     pub fn factor(
         &mut self,
         excess: f64,

@@ -1,5 +1,5 @@
-//! What part of the traffic that moves a queue is a flow's own, learned from what its rate does
-//! to its queue.
+//! The share of a queue's motion that is a flow's own, learned from the effect of its rate on its
+//! queue. [The law](../../../docs/src/studies/law.md) has the analysis.
 //!
 //! A flow that sends u bytes more than usual in a round trip finds its accumulation changed by
 //! ε·u in the next. ε is 1 for a flow alone, and for many flows that are alike and move
@@ -17,14 +17,14 @@
 //! u is of the rate that was set, not of packets counted, so its errors have nothing to do with
 //! those of the queue, and the slope has no bias.
 
-/// Round trips after which what was seen counts a third.
+/// The round trips after which an observation counts a third.
 const MEMORY: f64 = 32.0;
 
-/// Weight of a new rate in the mean that u is measured against.
+/// The weight of a new rate in the mean that u is measured against.
 const USUAL: f64 = 0.125;
 
-/// Below so many packets in the window the queue is not measured well enough to be told that
-/// the share is small: it is at least this over the window.
+/// The packets in a window below which the queue is not measured well enough to show a small share:
+/// the share is at least this over the window.
 const FEW: f64 = 2.0;
 
 /// The learned share of a flow.
@@ -39,7 +39,7 @@ pub(crate) struct Share {
     value: f64,
 }
 
-/// What a report tells of a share.
+/// The observations of a round trip.
 pub(crate) struct Round {
     /// The rate that was in force during the round trip, in bytes per second.
     pub rate: f64,
@@ -47,9 +47,9 @@ pub(crate) struct Round {
     pub rtt: f64,
     /// Seconds since the last report.
     pub period: f64,
-    /// The rate at which data leaves.
+    /// The rate at which data leaves, in bytes per second.
     pub egress: f64,
-    /// Slow start is over, and something is queued.
+    /// True if slow start is over and something is queued.
     pub settled: bool,
 }
 
@@ -65,7 +65,7 @@ impl Share {
         }
     }
 
-    /// A round trip is over, of a flow with a window of so many `packets` of `packet` bytes.
+    /// Learns from a round trip of a flow with a window of so many `packets` of `packet` bytes.
     pub fn observe(&mut self, round: &Round, packets: f64, packet: f64) {
         if self.rtt > 0.0 && round.settled {
             // The pairs of the last two reports went out one rate apart: the one before this.
@@ -85,7 +85,7 @@ impl Share {
         self.rate = round.rate;
     }
 
-    /// The share, from 0 to 1.
+    /// Returns the share, from 0 to 1.
     pub fn value(&self) -> f64 {
         self.value
     }

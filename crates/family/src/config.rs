@@ -64,7 +64,33 @@ pub fn set(values: &mut Values, name: &'static str, field: &impl Field) -> Resul
     set.map_err(|why| format!("{name}: {why}"))
 }
 
-/// Makes a struct of the parameters of a family, with their names.
+/// Parameters that a program has set.
+pub trait Parameters {
+    /// Puts them into values of their family.
+    ///
+    /// # Errors
+    /// When one is out of its range; the message names it.
+    fn set(&self, values: &mut Values) -> Result<(), String>;
+}
+
+/// Returns values with these aggregates, by name.
+///
+/// # Errors
+/// When a parameter of an aggregate is out of its range, or the family's check refuses them.
+pub fn with_aggregates(
+    mut values: Values,
+    aggregates: &[(&str, impl Parameters)],
+) -> Result<Values, String> {
+    for (name, aggregate) in aggregates {
+        let set = aggregate.set(values.aggregate_mut(name));
+        set.map_err(|why| format!("{name}: {why}"))?;
+    }
+    (values.family().check)(&values)?;
+    Ok(values)
+}
+
+/// Makes a struct of the parameters of a family, with their names. `of aggregates of` makes one of the
+/// parameters that each of its aggregates has.
 ///
 /// It has `Default`, which is the family's table, `From<&Values>`, and `values()`, which checks
 /// what is set and gives it in the form of scenarios.
@@ -103,7 +129,44 @@ pub fn set(values: &mut Values, name: &'static str, field: &impl Field) -> Resul
 macro_rules! config {
     (
         $(#[$doc:meta])*
-        pub struct $config:ident of $family:path {
+        pub struct $config:ident of $family:path { $($fields:tt)* }
+    ) => {
+        $crate::config! { @fields $(#[$doc])* $config { $($fields)* } }
+
+        impl Default for $config {
+            fn default() -> $config {
+                $config::from(&$family.defaults())
+            }
+        }
+
+        impl $config {
+            /// Returns the parameters in the form that scenarios have them in.
+            ///
+            /// # Errors
+            /// When one is out of its range, or they contradict each other; the message says
+            /// which.
+            pub fn values(&self) -> Result<$crate::Values, String> {
+                let mut values = $family.defaults();
+                $crate::Parameters::set(self, &mut values)?;
+                ($family.check)(&values)?;
+                Ok(values)
+            }
+        }
+    };
+    (
+        $(#[$doc:meta])*
+        pub struct $config:ident of aggregates of $family:path { $($fields:tt)* }
+    ) => {
+        $crate::config! { @fields $(#[$doc])* $config { $($fields)* } }
+
+        impl Default for $config {
+            fn default() -> $config {
+                $config::from(&$family.aggregate_defaults())
+            }
+        }
+    };
+    (
+        @fields $(#[$doc:meta])* $config:ident {
             $($(#[$field_doc:meta])* pub $field:ident: $type:ty,)*
         }
     ) => {
@@ -121,26 +184,15 @@ macro_rules! config {
             }
         }
 
-        impl Default for $config {
-            fn default() -> $config {
-                $config::from(&$family.defaults())
-            }
-        }
-
         impl $config {
             /// The names of the parameters.
             pub const PARAMS: &'static [&'static str] = &[$(stringify!($field)),*];
+        }
 
-            /// Returns the parameters in the form that scenarios have them in.
-            ///
-            /// # Errors
-            /// When one is out of its range, or they contradict each other; the message says
-            /// which.
-            pub fn values(&self) -> Result<$crate::Values, String> {
-                let mut values = $family.defaults();
-                $($crate::set(&mut values, stringify!($field), &self.$field)?;)*
-                ($family.check)(&values)?;
-                Ok(values)
+        impl $crate::Parameters for $config {
+            fn set(&self, values: &mut $crate::Values) -> Result<(), String> {
+                $($crate::set(values, stringify!($field), &self.$field)?;)*
+                Ok(())
             }
         }
     };

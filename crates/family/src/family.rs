@@ -98,6 +98,11 @@ impl Family {
         Values::defaults(self, self.params)
     }
 
+    /// Returns the parameters of an aggregate at their defaults.
+    pub fn aggregate_defaults(&'static self) -> Values {
+        Values::defaults(self, self.aggregate_params())
+    }
+
     /// Returns the parameters that each aggregate has. Most families have none.
     pub fn aggregate_params(&self) -> &'static [Param] {
         let of = |p: &Param| match p.kind {

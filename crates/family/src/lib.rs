@@ -45,7 +45,7 @@ mod service;
 mod values;
 
 pub use catalogue::Catalogue;
-pub use config::{Field, differences, set};
+pub use config::{Field, Parameters, differences, set, with_aggregates};
 pub use dynamics::{
     BaseRtt, Dynamics, FlowFacts, QueueDynamics, QueueFacts, QueueLaw, Reads, WindowDynamics,
     WindowLaw,

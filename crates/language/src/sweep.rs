@@ -4,7 +4,7 @@ use super::error::{Problem, Problems, Span, quote};
 use super::limits;
 use super::read;
 use super::tree::{Data, Table, Value, split};
-use std::collections::BTreeMap;
+use std::collections::BTreeSet;
 
 /// One sweep.
 #[derive(Clone, Debug)]
@@ -15,16 +15,19 @@ pub(crate) struct Axis {
     paths: Vec<(String, Span)>,
     /// The values with their labels.
     pub values: Vec<(String, Value)>,
-    index: BTreeMap<String, usize>,
+    /// True if a setting on the command line has put other values in their place.
+    replaced: bool,
 }
 
 impl Axis {
-    /// Returns the index of a value by its label.
-    pub fn find(&self, label: &str, span: Span) -> Result<usize, Problem> {
-        self.index.get(label).copied().ok_or_else(|| {
-            let message = format!("the sweep {} has no value {}", self.name, quote(label));
-            Problem::new(span, message).known(label, self.values.iter().map(|(l, _)| l.as_str()))
-        })
+    /// Refuses a label that no value has. Where a setting replaces the values of the file, its
+    /// expectations may speak of those that it had.
+    pub fn check(&self, label: &str, span: Span) -> Result<(), Problem> {
+        if self.replaced || self.values.iter().any(|(known, _)| known == label) {
+            return Ok(());
+        }
+        let message = format!("the sweep {} has no value {}", self.name, quote(label));
+        Err(Problem::new(span, message).known(label, self.values.iter().map(|(l, _)| l.as_str())))
     }
 
     /// Returns whether the sweep puts values in the place of one that is set at `path`.
@@ -108,18 +111,20 @@ fn axis(name: &str, span: Span, table: &Table) -> Result<Axis, Problem> {
             format!("the sweep {} has no values", quote(name)),
         ));
     }
-    let mut index = BTreeMap::new();
-    for (i, (label, value)) in values.iter().enumerate() {
-        if index.insert(label.clone(), i).is_some() {
+    let mut labels = BTreeSet::new();
+    for (label, value) in &values {
+        if !labels.insert(label) {
             let message = format!("{} is among the values already", quote(label));
             return Err(Problem::new(value.span, message));
         }
     }
+    // The file itself is source 0.
+    let replaced = table.get("values").is_some_and(|v| v.span.source != 0);
     Ok(Axis {
         name: name.to_string(),
         span,
         paths,
         values,
-        index,
+        replaced,
     })
 }

@@ -2,7 +2,7 @@
 
 use super::{Clcc, FAMILY};
 use crate::Bat;
-use accord_family::{Values, set};
+use accord_family::with_aggregates;
 use accord_units::{Duration, Rate, Size};
 
 accord_family::config! {
@@ -51,45 +51,21 @@ accord_family::config! {
     }
 }
 
-/// The parameters of an aggregate.
-#[derive(Clone, Debug, PartialEq)]
-pub struct AggregateConfig {
-    /// The rate that the aggregate has for sure; none if not given.
-    pub min: Option<Rate>,
-    /// The rate that it never has more than; no bound if not given.
-    pub max: Option<Rate>,
-    /// Its increase against that of the others, and so its rate.
-    pub weight: f64,
-    /// Its own decrease, instead of that of all.
-    pub decrease: Option<f64>,
-    /// Its rate against that of the others, as it should be: r_ref is the ratio of two.
-    pub share: f64,
-    /// Whether the loop steers its decrease factor; not that of traffic that responds by itself.
-    pub steered: bool,
-}
-
-impl Default for AggregateConfig {
-    fn default() -> AggregateConfig {
-        AggregateConfig {
-            min: None,
-            max: None,
-            weight: 1.0,
-            decrease: None,
-            share: 1.0,
-            steered: true,
-        }
-    }
-}
-
-impl AggregateConfig {
-    fn set(&self, of: &mut Values) -> Result<(), String> {
-        set(of, "min", &self.min)?;
-        set(of, "max", &self.max)?;
-        set(of, "weight", &self.weight)?;
-        set(of, "decrease", &self.decrease)?;
-        set(of, "share", &self.share)?;
-        set(of, "steered", &self.steered)?;
-        Ok(())
+accord_family::config! {
+    /// The parameters of an aggregate.
+    pub struct AggregateConfig of aggregates of FAMILY {
+        /// The rate that the aggregate has for sure; none if not given.
+        pub min: Option<Rate>,
+        /// The rate that it never has more than; no bound if not given.
+        pub max: Option<Rate>,
+        /// Its increase against that of the others, and so its rate.
+        pub weight: f64,
+        /// Its own decrease, instead of that of all.
+        pub decrease: Option<f64>,
+        /// Its rate against that of the others, as it should be: r_ref is the ratio of two.
+        pub share: f64,
+        /// Whether the loop steers its decrease factor; not that of traffic that responds by itself.
+        pub steered: bool,
     }
 }
 
@@ -100,12 +76,7 @@ impl Config {
     /// # Errors
     /// As [`Config::values`], and when a parameter of an aggregate is out of its range.
     pub fn build(&self, aggregates: &[(&str, AggregateConfig)]) -> Result<Clcc<Bat>, String> {
-        let mut values = self.values()?;
-        for (name, aggregate) in aggregates {
-            let set = aggregate.set(values.aggregate_mut(name));
-            set.map_err(|why| format!("{name}: {why}"))?;
-        }
-        (FAMILY.check)(&values)?;
+        let values = with_aggregates(self.values()?, aggregates)?;
         Ok(Clcc::<Bat>::new(&values))
     }
 }

@@ -20,7 +20,7 @@ pub(super) fn listed(points: Option<&Value>, context: &Context<'_>) -> Result<bo
         };
         let labels = labels(&entry.value);
         for value in &labels {
-            axis.find(&value.label(), value.span)?;
+            axis.check(&value.label(), value.span)?;
         }
         applies &= labels.iter().any(|v| v.label() == here);
     }

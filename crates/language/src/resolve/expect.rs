@@ -343,7 +343,7 @@ fn at_point<'a>(
         .label(name)
         .ok_or_else(|| no_sweep(by.span, name, context))?;
     for entry in &table.entries {
-        axis.find(&entry.key, entry.span)?;
+        axis.check(&entry.key, entry.span)?;
     }
     table.get(here).ok_or_else(|| {
         Problem::new(

@@ -153,7 +153,7 @@ fn by<'a>(
         return Err(Problem::new(entry.span, message));
     }
     for value in &values.entries {
-        axis.find(&value.key, value.span)?;
+        axis.check(&value.key, value.span)?;
         within(when, name, &value.key, value.span)?;
     }
     Ok(values.get(here))

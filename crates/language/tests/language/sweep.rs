@@ -133,3 +133,29 @@ fn errors_know_their_bytes() {
     assert_eq!(&error.origin.text[error.span.clone()], "\"ten s\"");
     assert_eq!((error.line, error.column), (2, 12));
 }
+
+#[test]
+fn a_sweep_of_other_values_keeps_the_expectations_of_the_file() {
+    let text = r#"
+        duration = "10 s"
+        topology.dumbbell = { rate = "10 Mbps", delay = "5 ms" }
+        expect = [{ metric = "utilisation", of = "bottleneck", at_least = "90 %", when = { gain = [0.5, 1.0] } }]
+        [sweep.gain]
+        set = ["flow.a.controller.gain"]
+        values = [0.5, 1.0]
+        [flow.a]
+        from = "left"
+        to = "right"
+        controller = { name = "monaco", gain = 0.5 }
+    "#;
+    let mut file = File::parse("sweep.toml", text).expect("it is TOML");
+    file.set("sweep.gain.values", "[0.5, 2.0]")
+        .expect("it is there");
+    let points = file.points(&CATALOGUE, None).expect("it is valid");
+    let expectations: Vec<usize> = points.iter().map(|s| s.expectations.len()).collect();
+    assert_eq!(expectations, [1, 0], "at 0.5, and not at 2.0");
+    // In the file itself it is a slip.
+    let slip = text.replace("gain = [0.5, 1.0] }", "gain = [0.5, 3.0] }");
+    let errors = self::points(&slip).expect_err("no point has 3.0");
+    assert!(errors.to_string().contains("has no value"), "{errors}");
+}
