@@ -1,11 +1,11 @@
 //! Errors as people see them.
 
-use crate::output::{NoOutput, note};
+use crate::output::{NoOutput, note, notes_are_coloured};
 use accord::Error;
 use accord::language::{Errors, ScenarioError};
 use accord::report::is_full;
 use accord::report::show::visible;
-use miette::{LabeledSpan, MietteDiagnostic, NamedSource, Report, Severity};
+use annotate_snippets::{AnnotationKind, Group, Level, Renderer, Snippet};
 use std::fmt::Display;
 use std::process::ExitCode;
 
@@ -61,18 +61,16 @@ impl Failure {
     pub fn report(self) -> ExitCode {
         match self {
             Failure::Scenario(errors) => {
-                for e in errors.iter() {
-                    note(format_args!("{:?}", diagnostic(e)));
+                for (i, e) in errors.iter().enumerate() {
+                    if i > 0 {
+                        note("");
+                    }
+                    show(&e.message, Some(e), e.hint.as_deref());
                 }
             }
-            Failure::Other { message, hint } => {
-                let mut d = MietteDiagnostic::new(visible(&message)).with_severity(Severity::Error);
-                d.help = hint;
-                note(format_args!("{:?}", Report::from(d)));
-            }
+            Failure::Other { message, hint } => show(&message, None, hint.as_deref()),
             Failure::Unable(message) => {
-                let d = MietteDiagnostic::new(visible(&message)).with_severity(Severity::Error);
-                note(format_args!("{:?}", Report::from(d)));
+                show(&message, None, None);
                 return ExitCode::from(3);
             }
             Failure::Interrupted => {
@@ -84,13 +82,25 @@ impl Failure {
     }
 }
 
-fn diagnostic(e: &ScenarioError) -> Report {
-    let label = LabeledSpan::underline(e.span.clone());
-    let mut d = MietteDiagnostic::new(visible(&e.message)).with_label(label);
-    d.help = e.hint.as_deref().map(visible);
-    Report::from(d).with_source_code(
-        NamedSource::new(visible(&e.origin.name), visible(&e.origin.text)).with_language("toml"),
-    )
+/// Prints an error as rustc does, with its place in a scenario, if it has one.
+fn show(message: &str, place: Option<&ScenarioError>, hint: Option<&str>) {
+    let message = visible(message);
+    let source = place.map(|e| (visible(&e.origin.name), visible(&e.origin.text), e));
+    let hint = hint.map(visible);
+    let mut group = Group::with_title(Level::ERROR.primary_title(&message));
+    if let Some((name, text, e)) = &source {
+        let mark = AnnotationKind::Primary.span(e.span.clone());
+        let snippet = Snippet::source(text).path(name).annotation(mark);
+        group = group.element(snippet);
+    }
+    if let Some(hint) = &hint {
+        group = group.element(Level::HELP.message(hint));
+    }
+    let renderer = match notes_are_coloured() {
+        true => Renderer::styled(),
+        false => Renderer::plain(),
+    };
+    note(renderer.render(&[group]));
 }
 
 impl From<NoOutput> for Failure {

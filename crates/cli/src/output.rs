@@ -29,13 +29,22 @@ pub fn note(text: impl Display) {
     let _ = writeln!(std::io::stderr(), "{text}");
 }
 
+/// Returns whether messages are coloured: on a terminal, unless the user asks for none.
+pub fn notes_are_coloured() -> bool {
+    std::io::stderr().is_terminal() && !no_colour()
+}
+
+fn no_colour() -> bool {
+    std::env::var_os("NO_COLOR").is_some()
+}
+
 /// As wide as what a pipe or a file takes: nothing is wrapped or cut for want of room.
 const UNBOUNDED: u16 = 10_000;
 
 /// As wide as the terminal, within reason; elsewhere as wide as it comes.
 pub fn style() -> Style {
     let out = std::io::stdout();
-    let plain = std::env::var_os("NO_COLOR").is_some();
+    let plain = no_colour();
     let width = terminal_size::terminal_size_of(&out).map(|(width, _)| width.0.clamp(80, 160));
     Style {
         width: width.unwrap_or(UNBOUNDED),

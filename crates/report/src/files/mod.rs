@@ -25,6 +25,7 @@ mod map;
 mod place;
 mod read;
 mod replaced;
+mod runs;
 mod series;
 mod transfers;
 

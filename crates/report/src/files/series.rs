@@ -1,15 +1,17 @@
 //! The writer of all series of a run directory as one long table: a row per sample.
 
+use super::runs::chunk;
 use crate::compare::Outline;
 use accord_record::{Run, Series};
 use accord_scenario::{Entity, Metric};
 use bytes::Bytes;
 use parquet::basic::{Compression, ConvertedType, Repetition, Type as Physical};
-use parquet::data_type::{ByteArray, ByteArrayType, DoubleType, Int32Type};
+use parquet::column::writer::ColumnCloseResult;
+use parquet::data_type::DoubleType;
 use parquet::file::metadata::KeyValue;
-use parquet::file::properties::WriterProperties;
+use parquet::file::properties::{EnabledStatistics, WriterProperties};
 use parquet::file::writer::{SerializedFileWriter, SerializedRowGroupWriter};
-use parquet::schema::types::{Type, TypePtr};
+use parquet::schema::types::{SchemaDescriptor, Type, TypePtr};
 use std::borrow::Cow;
 use std::io::{self, Write};
 use std::sync::Arc;
@@ -116,23 +118,27 @@ pub(super) fn write_parquet(
         .set_compression(Compression::SNAPPY)
         .set_dictionary_enabled(true)
         .set_column_dictionary_enabled("value".into(), false)
+        .set_statistics_enabled(EnabledStatistics::Chunk)
+        .set_offset_index_disabled(true)
         .set_created_by(format!("accord {}", env!("CARGO_PKG_VERSION")))
         .set_key_value_metadata(Some(documentation()))
         .build();
-    let mut file = SerializedFileWriter::new(out, schema()?, Arc::new(properties))?;
+    let schema = schema()?;
+    let columns = SchemaDescriptor::new(schema.clone());
+    let mut file = SerializedFileWriter::new(out, schema, Arc::new(properties))?;
     let mut group = Vec::new();
     let mut rows = 0;
     for n in named(outline, runs) {
         rows += n.time.len();
         group.push(n);
         if rows >= ROW_GROUP {
-            write_group(file.next_row_group()?, &group)?;
+            write_group(file.next_row_group()?, &group, &columns)?;
             group.clear();
             rows = 0;
         }
     }
     if rows > 0 {
-        write_group(file.next_row_group()?, &group)?;
+        write_group(file.next_row_group()?, &group, &columns)?;
     }
     file.close()?;
     Ok(())
@@ -141,61 +147,60 @@ pub(super) fn write_parquet(
 fn write_group<W: Write + Send>(
     mut group: SerializedRowGroupWriter<'_, W>,
     series: &[Named],
+    columns: &SchemaDescriptor,
 ) -> parquet::errors::Result<()> {
-    /// Returns a property of each series, once per sample of the series.
-    fn repeated<T: Clone>(series: &[Named], of: impl Fn(&Named) -> T) -> Vec<T> {
-        let rows = series.iter().map(|n| n.time.len()).sum();
-        let mut all = Vec::with_capacity(rows);
-        for n in series {
-            all.extend(std::iter::repeat_n(of(n), n.time.len()));
-        }
-        all
-    }
-    for (name, _) in COLUMNS {
-        let mut column = group.next_column()?.expect("the schema has these columns");
+    for (i, (name, _)) in COLUMNS.into_iter().enumerate() {
+        let descriptor = columns.column(i);
+        let mut text = |of: for<'n> fn(&'n Named<'_>) -> &'n str| {
+            let rows = series.iter().map(|n| (of(n), n.time.len()));
+            append(&mut group, chunk(descriptor.clone(), rows)?)
+        };
         match name {
             "run" => {
-                let runs = repeated(series, |n| n.run as i32);
-                column.typed::<Int32Type>().write_batch(&runs, None, None)?;
+                let rows = series.iter().map(|n| (n.run as i32, n.time.len()));
+                append(&mut group, chunk(descriptor, rows)?)?;
             }
+            "engine" => text(|n| n.engine)?,
+            "entity_kind" => text(|n| n.kind)?,
+            "entity" => text(|n| &n.entity)?,
+            "metric" => text(|n| n.series.metric.name())?,
+            "unit" => text(|n| n.series.metric.unit().symbol())?,
             "time_s" => {
                 let times: Vec<&[f64]> = series.iter().map(|n| n.time).collect();
-                column
-                    .typed::<DoubleType>()
-                    .write_batch(&times.concat(), None, None)?;
-            }
-            "value" => {
-                let all = || {
-                    let each = series.iter().map(|n| (&n.series.values, n.time.len()));
-                    each.flat_map(|(values, n)| (0..n).map(|i| values.get(i).copied()))
-                        .map(|v| v.filter(|v| !v.is_nan()))
-                };
-                let there: Vec<i16> = all().map(|v| i16::from(v.is_some())).collect();
-                let values: Vec<f64> = all().flatten().collect();
-                let typed = column.typed::<DoubleType>();
-                typed.write_batch(&values, Some(&there), None)?;
+                write_numbers(&mut group, &times.concat(), None)?;
             }
             _ => {
-                let values = repeated(series, |n| {
-                    let metric = n.series.metric;
-                    // Names that the program knows are cheap to repeat.
-                    ByteArray::from(match name {
-                        "engine" => Bytes::from_static(n.engine.as_bytes()),
-                        "entity_kind" => Bytes::from_static(n.kind.as_bytes()),
-                        "entity" => Bytes::copy_from_slice(n.entity.as_bytes()),
-                        "metric" => Bytes::from_static(metric.name().as_bytes()),
-                        _ => Bytes::from_static(metric.unit().symbol().as_bytes()),
-                    })
-                });
-                column
-                    .typed::<ByteArrayType>()
-                    .write_batch(&values, None, None)?;
+                let (mut values, mut there) = (Vec::new(), Vec::new());
+                for n in series {
+                    for i in 0..n.time.len() {
+                        let value = n.series.values.get(i).filter(|v| !v.is_nan());
+                        values.extend(value);
+                        there.push(i16::from(value.is_some()));
+                    }
+                }
+                write_numbers(&mut group, &values, Some(&there))?;
             }
         }
-        column.close()?;
     }
     group.close()?;
     Ok(())
+}
+
+fn append<W: Write + Send>(
+    group: &mut SerializedRowGroupWriter<'_, W>,
+    (bytes, close): (Vec<u8>, ColumnCloseResult),
+) -> parquet::errors::Result<()> {
+    group.append_column(&Bytes::from(bytes), close)
+}
+
+fn write_numbers<W: Write + Send>(
+    group: &mut SerializedRowGroupWriter<'_, W>,
+    values: &[f64],
+    there: Option<&[i16]>,
+) -> parquet::errors::Result<()> {
+    let mut column = group.next_column()?.expect("the schema has these columns");
+    (column.typed::<DoubleType>()).write_batch(values, there, None)?;
+    column.close()
 }
 
 pub(super) fn schema() -> parquet::errors::Result<TypePtr> {
