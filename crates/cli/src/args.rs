@@ -35,6 +35,8 @@ pub enum Command {
     Schema,
     /// Measures the packet engine, or what live runs cost on this machine.
     Bench(Bench),
+    /// Opens a laboratory in the browser: scenarios with sliders, and runs as they are computed.
+    Lab(Lab),
 }
 
 #[derive(Group)]
@@ -244,6 +246,15 @@ fn in_map(text: &str) -> Result<usize, String> {
         Ok(n @ 2..=200) => Ok(n),
         _ => Err("expected a whole number from 2 to 200".into()),
     }
+}
+
+#[derive(Group)]
+pub struct Lab {
+    /// The scenario file to open and to save; by default a lesson is shown.
+    pub file: Option<PathBuf>,
+    /// The port of the loopback interface; by default any that is free.
+    #[arg(long, default_value_t = 0, value_name = "PORT")]
+    pub port: u16,
 }
 
 #[derive(Group)]

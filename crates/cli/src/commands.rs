@@ -7,6 +7,7 @@ use crate::check;
 use crate::execute::{Executed, Outcome, execute};
 use crate::explain;
 use crate::fail::Failure;
+use crate::lab;
 use crate::live;
 use crate::output::{data, json, note, style};
 use crate::progress::watch_interrupts;
@@ -39,6 +40,7 @@ pub fn run(args: Args, catalogue: &Catalogue) -> Result<bool, Failure> {
             Ok(true)
         }
         Command::Bench(a) => bench::run(&a, catalogue),
+        Command::Lab(a) => lab::run(a, catalogue),
     }
 }
 

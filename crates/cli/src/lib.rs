@@ -16,6 +16,7 @@ mod commands;
 mod execute;
 mod explain;
 mod fail;
+mod lab;
 mod live;
 mod output;
 mod progress;

@@ -74,6 +74,10 @@ impl<'a> Collector<'a> {
                 Err(RecvTimeoutError::Disconnected) => return Ok(()),
             }
             observer.progress(reached)?;
+            if observer.wants_record() {
+                let (time, series) = self.recorder.clone().finish(self.scenario);
+                observer.recorded(time, series);
+            }
         }
     }
 

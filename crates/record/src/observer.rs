@@ -1,5 +1,6 @@
 //! Observers of a run in progress.
 
+use crate::run::Series;
 use accord_units::Time;
 
 /// The run was asked to stop before its end.
@@ -11,6 +12,15 @@ pub trait Observer {
     /// Notifies the observer that the run has reached `now`. It is called often, so it has to be
     /// quick. `Err` stops the run.
     fn progress(&mut self, now: Time) -> Result<(), Interrupted>;
+
+    /// Returns whether the observer wants what has been recorded so far. Engines that take long ask
+    /// it after each sample.
+    fn wants_record(&mut self) -> bool {
+        false
+    }
+
+    /// Takes what has been recorded so far: the times of the samples, and the series.
+    fn recorded(&mut self, _time: Vec<f64>, _series: Vec<Series>) {}
 
     /// Returns whether the observer wants all packets that leave a port, as bytes of a pcapng file.
     fn wants_packets(&self) -> bool {

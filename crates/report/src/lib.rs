@@ -76,7 +76,7 @@ pub use files::{
 };
 pub use json::{CheckRecord, Experiment, Point, RowRecord, ValueRecord};
 pub use markdown::{ExperimentRow, rewrite};
-pub use page::page;
+pub use page::{PageParts, page, page_parts};
 pub use results::Results;
 pub use stability::{Cell, Parameter, StabilityMap};
 pub use style::Style;

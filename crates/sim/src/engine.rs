@@ -135,6 +135,10 @@ impl<'a> Simulation<'a> {
                     self.sample();
                     self.show_packets(observer);
                     observer.progress(time)?;
+                    if observer.wants_record() {
+                        let (time, series) = self.recorder.clone().finish(self.scenario);
+                        observer.recorded(time, series);
+                    }
                     let next = time + self.recorder.period();
                     self.calendar.push(next, Kind::Sample, 0);
                 }

@@ -67,8 +67,7 @@ pub fn page(points: &[Point]) -> String {
     };
     // In a script element only "</script" and "<!--" mean something: without any "<"
     // there is neither. Line separators end strings in old scripts.
-    let json = serde_json::to_string(&data)
-        .expect("numbers, strings and lists always have a JSON form")
+    let json = json(&data)
         .replace('<', "\\u003c")
         .replace('\u{2028}', "\\u2028")
         .replace('\u{2029}', "\\u2029");
@@ -86,6 +85,27 @@ pub fn page(points: &[Point]) -> String {
         runs = html::runs(points),
     );
     shell(&title, &body)
+}
+
+/// The parts of a page that change with its runs, for pages that show other things, too.
+#[derive(Clone, Debug, Serialize)]
+pub struct PageParts {
+    /// The tables of means and of checks, as HTML.
+    pub tables: String,
+    /// What the scripts of the page draw, as JSON.
+    pub plots: String,
+}
+
+/// Returns the parts of the [`page()`] of these points.
+pub fn page_parts(points: &[Point]) -> PageParts {
+    PageParts {
+        tables: format!("{}\n{}", means::means(points), checks::checks(points)),
+        plots: json(&data(points).0),
+    }
+}
+
+fn json(data: &Data) -> String {
+    serde_json::to_string(data).expect("numbers, strings and lists always have a JSON form")
 }
 
 /// Returns a page with this title and body, in the style that all pages have. It loads nothing.

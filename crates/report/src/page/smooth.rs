@@ -1,15 +1,19 @@
-//! Over how many samples the lines of a plot are means, so that single packets are no teeth.
+//! Over how many samples the lines of a plot are means, so that single packets and bursts are no
+//! teeth.
 
 use accord_record::Run;
 use accord_scenario::{Engine, Entity, Metric, Scenario};
+use accord_units::Time;
 
 /// Packets of a sample below which single packets show as teeth.
 const FEW_PACKETS: f64 = 20.0;
+/// Round trips of a sample below which the bursts of a window show as teeth.
+const ROUND_TRIPS: f64 = 2.0;
 /// The longest window of smoothing, as a share of the run: what one can hardly see.
 const LONGEST_WINDOW: f64 = 0.01;
 
 /// The samples over which the lines of a run are smoothed, an odd number: so many that they hold
-/// some packets, where a sample holds so few that each shows.
+/// some packets and some round trips, where each packet or burst would show.
 pub fn window(
     scenario: &Scenario,
     engine: Engine,
@@ -47,11 +51,13 @@ pub fn window(
         return 1;
     };
     let held = rate * period(run) / packet;
-    if held >= FEW_PACKETS {
-        return 1;
-    }
+    // A window may leave in one burst a round trip.
+    let network = scenario.at(Time::ZERO);
+    let flows = 0..scenario.flows.len();
+    let round_trips = flows.map(|f| network.base_rtt(f).as_secs_f64());
+    let bursts = ROUND_TRIPS * round_trips.fold(0.0, f64::max) / period(run);
     let longest = (run.time.len() as f64 * LONGEST_WINDOW) as usize;
-    let wanted = (FEW_PACKETS / held).ceil() as usize;
+    let wanted = (FEW_PACKETS / held).max(bursts).ceil() as usize;
     match wanted.min(longest) {
         0..=2 => 1,
         n => n - (n + 1) % 2,

@@ -1,0 +1,39 @@
+//! `accord lab`.
+
+use crate::args::Lab;
+use crate::fail::Failure;
+use accord::Catalogue;
+
+/// Serves the laboratory until it is interrupted.
+#[cfg(feature = "lab")]
+pub fn run(args: Lab, catalogue: &Catalogue) -> Result<bool, Failure> {
+    use crate::output::{data, note};
+    use crate::progress::interrupted;
+
+    if let Some(file) = &args.file
+        && let Err(e) = std::fs::metadata(file)
+    {
+        let message = format!("{} cannot be opened: {e}", file.display());
+        return Err(Failure::io(message, &e).hint("accord new makes a scenario file"));
+    }
+    let settings = accord_lab::Settings {
+        file: args.file,
+        port: args.port,
+        ..accord_lab::Settings::new(*catalogue)
+    };
+    let opened = accord_lab::Lab::open(settings);
+    let failed = |e: std::io::Error| Failure::Unable(format!("the laboratory cannot open: {e}"));
+    let lab = opened.map_err(failed)?;
+    data(lab.url())?;
+    note("open this address in a browser; Ctrl-C ends the laboratory");
+    lab.serve(interrupted).map_err(failed)?;
+    Ok(true)
+}
+
+/// Says how to get it.
+#[cfg(not(feature = "lab"))]
+pub fn run(_: Lab, _: &Catalogue) -> Result<bool, Failure> {
+    Err(Failure::Unable(
+        "this build has no laboratory; cargo run --release --features lab -- lab has it".into(),
+    ))
+}

@@ -1,0 +1,168 @@
+//! What the page shows of a scenario that is being written: its errors and its network.
+
+use accord::language::ScenarioError;
+use accord::scenario::Scenario;
+use accord::{Catalogue, Error, File};
+use serde::Serialize;
+
+/// The most nodes and links that are drawn.
+const MOST_DRAWN: usize = 400;
+
+/// A scenario text, read.
+#[derive(Debug, Default, Serialize)]
+pub struct Draft {
+    /// What is wrong with it. Empty if it can be run.
+    pub errors: Vec<Mark>,
+    /// The labels of the points of its sweep, or one empty label.
+    pub points: Vec<String>,
+    /// The network of the first point.
+    pub network: Option<Network>,
+}
+
+/// An error, with its place in the text.
+#[derive(Debug, Serialize)]
+pub struct Mark {
+    message: String,
+    hint: Option<String>,
+    /// The place, in UTF-16 units, as browsers count.
+    from: usize,
+    to: usize,
+    line: usize,
+}
+
+/// A network, to be drawn.
+#[derive(Debug, Serialize)]
+pub struct Network {
+    id: String,
+    title: String,
+    nodes: Vec<String>,
+    links: Vec<Link>,
+    groups: Vec<Group>,
+    /// True if only a part of the network is here.
+    cut: bool,
+}
+
+#[derive(Debug, Serialize)]
+struct Link {
+    name: String,
+    from: usize,
+    to: usize,
+    rate: String,
+    delay: String,
+    discipline: &'static str,
+}
+
+#[derive(Debug, Serialize)]
+struct Group {
+    name: String,
+    count: usize,
+    controller: &'static str,
+    /// The indices of the nodes on the way of the first flow.
+    path: Vec<usize>,
+}
+
+/// Reads a scenario text under the name of its file.
+pub fn read(name: &str, text: &str, catalogue: &Catalogue) -> Result<(File, Vec<Scenario>), Error> {
+    let file = File::parse(name, text)?;
+    let points = file.points(catalogue, None)?;
+    Ok((file, points))
+}
+
+/// Returns what there is to show of a text.
+pub fn draft(name: &str, text: &str, catalogue: &Catalogue) -> Draft {
+    match read(name, text, catalogue) {
+        Ok((_, points)) => Draft {
+            errors: vec![],
+            points: points.iter().map(label).collect(),
+            network: points.first().map(network),
+        },
+        Err(Error::Scenario(errors)) => Draft {
+            errors: errors.iter().map(|e| mark(e, text)).collect(),
+            ..Draft::default()
+        },
+        Err(e) => Draft {
+            errors: vec![Mark {
+                message: e.to_string(),
+                hint: e.hint(),
+                from: 0,
+                to: 0,
+                line: 1,
+            }],
+            ..Draft::default()
+        },
+    }
+}
+
+fn label(point: &Scenario) -> String {
+    let settings: Vec<String> = (point.point.iter())
+        .map(|(key, value)| format!("{key} = {value}"))
+        .collect();
+    settings.join(", ")
+}
+
+fn mark(e: &ScenarioError, text: &str) -> Mark {
+    let units = |byte: usize| {
+        let before = text.get(..byte).unwrap_or(text);
+        before.encode_utf16().count()
+    };
+    Mark {
+        message: e.message.clone(),
+        hint: e.hint.clone(),
+        from: units(e.span.start),
+        to: units(e.span.end),
+        line: e.line,
+    }
+}
+
+fn network(scenario: &Scenario) -> Network {
+    // The reverse direction of a link is drawn with it; hosts that a flow was given are not drawn.
+    let shown = |link: &&accord::scenario::Link| {
+        !link.attachment && !link.name.ends_with(".reverse") && link.from.max(link.to) < MOST_DRAWN
+    };
+    let links: Vec<Link> = (scenario.links.iter().filter(shown).take(MOST_DRAWN))
+        .map(|link| Link {
+            name: link.name.clone(),
+            from: link.from,
+            to: link.to,
+            rate: link.rate.to_string(),
+            delay: link.delay.to_string(),
+            discipline: link.queue.discipline.family().name,
+        })
+        .collect();
+    let mut used: Vec<usize> = links.iter().flat_map(|l| [l.from, l.to]).collect();
+    used.sort_unstable();
+    used.dedup();
+    let place = |node: usize| used.binary_search(&node).ok();
+    let groups = scenario.groups.iter().filter_map(|group| {
+        let flow = scenario.flows.get(group.flows.start)?;
+        let links = flow.path.iter().map(|&l| &scenario.links[l]);
+        let mut path: Vec<usize> = Vec::new();
+        for node in links.flat_map(|l| [l.from, l.to]).filter_map(place) {
+            if path.last() != Some(&node) {
+                path.push(node);
+            }
+        }
+        Some(Group {
+            name: group.name.clone(),
+            count: group.flows.len(),
+            controller: flow.controller.family().name,
+            path,
+        })
+    });
+    Network {
+        id: scenario.id.clone(),
+        title: scenario.title.clone(),
+        nodes: (used.iter().map(|&n| scenario.nodes[n].name.clone())).collect(),
+        cut: scenario.links.iter().filter(|l| !l.attachment).count() > 2 * MOST_DRAWN,
+        groups: groups.collect(),
+        links: (links.into_iter())
+            .filter_map(|l| {
+                Some(Link {
+                    from: place(l.from)?,
+                    to: place(l.to)?,
+                    ..l
+                })
+            })
+            .collect(),
+    }
+}

@@ -1,0 +1,63 @@
+//! The scenarios that the page offers: lessons, and the experiments of the papers.
+
+use serde::Serialize;
+
+macro_rules! lessons {
+    ($($name:literal),* $(,)?) => {
+        /// The lessons, in the order in which they are taught: ids and texts.
+        pub const LESSONS: &[(&str, &str)] = &[
+            $(($name, include_str!(concat!("../lessons/", $name, ".toml")))),*
+        ];
+    };
+}
+
+lessons![
+    "01-aimd",
+    "02-vegas",
+    "03-parking-lot",
+    "04-base-rtt",
+    "05-persistent-congestion",
+    "06-rem",
+    "07-avq",
+    "08-buffers",
+    "09-rtt-fairness",
+    "10-contracts",
+    "11-stability",
+    "12-clcc",
+];
+
+/// An entry of the gallery.
+#[derive(Debug, Serialize)]
+pub struct Entry {
+    id: &'static str,
+    title: String,
+    lesson: bool,
+}
+
+/// Returns all entries: the lessons, then the experiments.
+pub fn entries() -> Vec<Entry> {
+    let entry = |lesson: bool| {
+        move |(id, text): &(&'static str, &'static str)| Entry {
+            id,
+            title: title(text).unwrap_or(id).to_string(),
+            lesson,
+        }
+    };
+    let lessons = LESSONS.iter().map(entry(true));
+    lessons
+        .chain(accord::BUILT_IN.iter().map(entry(false)))
+        .collect()
+}
+
+/// Returns the text of an entry.
+pub fn text(id: &str) -> Option<&'static str> {
+    let all = LESSONS.iter().chain(accord::BUILT_IN);
+    let found = all.copied().find(|(name, _)| *name == id);
+    found.map(|(_, text)| text)
+}
+
+/// Returns the title in a text whose title is on one line, as it is in all entries.
+fn title(text: &str) -> Option<&str> {
+    let line = text.lines().find_map(|l| l.strip_prefix("title = \""))?;
+    line.strip_suffix('"')
+}

@@ -1,0 +1,114 @@
+//! The laboratory: a page on localhost on which a scenario is written, run and compared.
+//!
+//! The page shows the errors of a scenario as it is typed, its topology, and its plots. Theory and
+//! the fluid engine answer every change. Packets stream in as they are computed.
+//!
+//! The server listens on the loopback interface only. Every request has to carry a secret, which is
+//! in the address of the page, and the page loads nothing from elsewhere.
+//!
+//! ```
+//! use accord_lab::{Lab, Settings};
+//!
+//! let lab = Lab::open(Settings::new(accord::catalogue()))?;
+//! assert!(lab.url().starts_with("http://127.0.0.1:"));
+//! # Ok::<(), std::io::Error>(())
+//! ```
+
+#![expect(
+    clippy::disallowed_methods,
+    reason = "a server waits, and tells how long runs took"
+)]
+
+mod draft;
+mod gallery;
+mod run;
+mod server;
+
+pub use gallery::LESSONS;
+
+use accord::Catalogue;
+use std::net::{Ipv4Addr, SocketAddr, TcpListener};
+use std::path::PathBuf;
+
+/// What a laboratory works with.
+#[derive(Clone, Debug)]
+pub struct Settings {
+    /// The controllers and queue disciplines that scenarios may use.
+    pub catalogue: Catalogue,
+    /// The scenario file that the page opens, and that it may save.
+    pub file: Option<PathBuf>,
+    /// The directory below which runs are exported.
+    pub runs: PathBuf,
+    /// The port to listen on, or 0 for any that is free.
+    pub port: u16,
+}
+
+impl Settings {
+    /// Returns settings without a file, for any free port, with exports below `runs`.
+    pub fn new(catalogue: Catalogue) -> Settings {
+        Settings {
+            catalogue,
+            file: None,
+            runs: "runs".into(),
+            port: 0,
+        }
+    }
+}
+
+/// A laboratory that listens.
+#[derive(Debug)]
+pub struct Lab {
+    listener: TcpListener,
+    address: SocketAddr,
+    secret: String,
+    settings: Settings,
+}
+
+impl Lab {
+    /// Opens a port on the loopback interface.
+    ///
+    /// # Errors
+    /// Fails if the port is taken, or the system has no random numbers.
+    pub fn open(settings: Settings) -> std::io::Result<Lab> {
+        let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, settings.port))?;
+        listener.set_nonblocking(true)?;
+        let mut secret = [0; 16];
+        getrandom::fill(&mut secret).map_err(std::io::Error::other)?;
+        Ok(Lab {
+            address: listener.local_addr()?,
+            listener,
+            secret: secret.iter().map(|byte| format!("{byte:02x}")).collect(),
+            settings,
+        })
+    }
+
+    /// Returns the address of the page, with its secret.
+    pub fn url(&self) -> String {
+        format!("http://{}/?token={}", self.address, self.secret)
+    }
+
+    /// Serves the page until `stop` returns true. It is asked ten times a second.
+    ///
+    /// # Errors
+    /// Fails if the system refuses to serve.
+    pub fn serve(self, stop: impl Fn() -> bool + Send + 'static) -> std::io::Result<()> {
+        let runtime = tokio::runtime::Builder::new_current_thread()
+            .enable_all()
+            .build()?;
+        runtime.block_on(async {
+            let listener = tokio::net::TcpListener::from_std(self.listener)?;
+            let router = server::router(self.secret, self.address, self.settings);
+            let serving = std::future::IntoFuture::into_future(axum::serve(listener, router));
+            let ended = tokio::task::spawn_blocking(move || {
+                while !stop() {
+                    std::thread::sleep(std::time::Duration::from_millis(100));
+                }
+            });
+            // Whichever comes first ends the other: open streams do not keep the server.
+            let serving = tokio::spawn(serving);
+            let _ = ended.await;
+            serving.abort();
+            Ok(())
+        })
+    }
+}

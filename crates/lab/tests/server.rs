@@ -1,0 +1,231 @@
+//! What the server answers, and to whom.
+
+use accord_lab::{Lab, Settings};
+use std::io::{BufRead, BufReader, Read, Write};
+use std::net::TcpStream;
+use std::path::Path;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, Instant};
+
+/// A laboratory that is served until it is dropped.
+struct Served {
+    host: String,
+    token: String,
+    stop: Arc<AtomicBool>,
+    thread: Option<std::thread::JoinHandle<()>>,
+}
+
+fn serve(settings: Settings) -> Served {
+    let lab = Lab::open(settings).expect("a free port");
+    let url = lab.url();
+    let (host, token) = url["http://".len()..]
+        .split_once("/?token=")
+        .expect("a secret");
+    let stop = Arc::new(AtomicBool::new(false));
+    let asked = stop.clone();
+    let thread = std::thread::spawn(move || {
+        lab.serve(move || asked.load(Ordering::SeqCst))
+            .expect("it serves");
+    });
+    Served {
+        host: host.into(),
+        token: token.into(),
+        stop,
+        thread: Some(thread),
+    }
+}
+
+fn plain() -> Settings {
+    Settings::new(accord::catalogue())
+}
+
+impl Drop for Served {
+    fn drop(&mut self) {
+        self.stop.store(true, Ordering::SeqCst);
+        self.thread.take().map(std::thread::JoinHandle::join);
+    }
+}
+
+impl Served {
+    fn send(&self, method: &str, path: &str, host: &str, token: &str, body: &str) -> TcpStream {
+        let mut stream = TcpStream::connect(&self.host).expect("it listens");
+        stream
+            .set_read_timeout(Some(Duration::from_secs(30)))
+            .unwrap();
+        write!(
+            stream,
+            "{method} {path} HTTP/1.1\r\nhost: {host}\r\nx-accord-token: {token}\r\n\
+             content-type: application/json\r\nconnection: close\r\n\
+             content-length: {}\r\n\r\n{body}",
+            body.len()
+        )
+        .expect("it reads");
+        stream
+    }
+
+    /// Returns the status and what follows the headers.
+    fn ask(&self, method: &str, path: &str, body: &str) -> (u16, String) {
+        answer(self.send(method, path, &self.host, &self.token, body))
+    }
+}
+
+fn answer(mut stream: TcpStream) -> (u16, String) {
+    let mut text = String::new();
+    stream.read_to_string(&mut text).expect("text");
+    let status = text[9..12].parse().expect("a status");
+    let (_, body) = text.split_once("\r\n\r\n").expect("headers end");
+    (status, body.to_string())
+}
+
+const SMALL: &str = "duration = \"2 s\"\n[topology.dumbbell]\nrate = \"8 Mbps\"\n\
+                     delay = \"5 ms\"\n[flow.a]\nfrom = \"left\"\nto = \"right\"\n\
+                     controller = \"vegas\"\n";
+
+fn body(text: &str, rest: &str) -> String {
+    let text = serde_json::to_string(text).unwrap();
+    format!("{{\"text\": {text}{rest}}}")
+}
+
+#[test]
+fn only_those_who_know_the_address_get_in() {
+    let lab = serve(plain());
+    let (host, token) = (lab.host.as_str(), lab.token.as_str());
+    assert_eq!(answer(lab.send("GET", "/", host, token, "")).0, 200);
+    for (host, token) in [
+        (host, ""),
+        (host, "00000000000000000000000000000000"),
+        (host, &token[..31]),
+        ("accord.example", token),
+    ] {
+        for path in ["/", "/api/gallery", "/api/start"] {
+            assert_eq!(
+                answer(lab.send("GET", path, host, token, "")).0,
+                403,
+                "{host} {path}"
+            );
+        }
+    }
+}
+
+#[test]
+fn errors_have_places_as_browsers_count() {
+    let lab = serve(plain());
+    // Two units of UTF-16 and four bytes stand before the mistake.
+    let text = format!("title = \"𝛼\"\nsteddy = 1\n{SMALL}");
+    let (status, answer) = lab.ask("POST", "/api/check", &body(&text, ""));
+    assert_eq!(status, 200);
+    let answer: serde_json::Value = serde_json::from_str(&answer).expect("JSON");
+    let error = &answer["errors"][0];
+    assert_eq!(error["line"], 2);
+    let from = error["from"].as_u64().unwrap() as usize;
+    let units: Vec<u16> = text.encode_utf16().collect();
+    assert_eq!(String::from_utf16_lossy(&units[from..from + 6]), "steddy");
+}
+
+#[test]
+fn a_run_streams_views_and_can_be_exported() {
+    let runs = tempfile::tempdir().unwrap();
+    let lab = serve(Settings {
+        runs: runs.path().into(),
+        ..plain()
+    });
+    let request = body(SMALL, ", \"engines\": [\"theory\", \"fluid\", \"packet\"]");
+    let (status, stream) = lab.ask("POST", "/api/run", &request);
+    assert_eq!(status, 200);
+    // Chunks have lines of their own, with their lengths.
+    let events: Vec<serde_json::Value> = (stream.lines())
+        .filter_map(|line| serde_json::from_str(line).ok())
+        .filter(|event: &serde_json::Value| event.is_object())
+        .collect();
+    let last = events.last().expect("events");
+    assert_eq!(last["event"], "done");
+    let view = &events[events.len() - 2];
+    assert_eq!(view["complete"], true);
+    let plots: serde_json::Value =
+        serde_json::from_str(view["plots"].as_str().unwrap()).expect("JSON");
+    let engines = &plots["points"][0]["engines"];
+    assert_eq!(engines, &serde_json::json!(["theory", "fluid", "packet"]));
+
+    for n in 1..=2 {
+        let (status, _) = lab.ask(
+            "POST",
+            "/api/export",
+            &format!("{{\"run\": {}}}", last["run"]),
+        );
+        assert_eq!(status, 200);
+        let dir = runs.path().join(format!("lab-lab-{n}"));
+        assert!(dir.join("series.parquet").is_file() && dir.join("page.html").is_file());
+    }
+    assert_eq!(lab.ask("POST", "/api/export", "{\"run\": 99}").0, 404);
+}
+
+#[test]
+fn a_page_that_goes_away_ends_its_run() {
+    let lab = serve(plain());
+    let long = SMALL.replace("2 s", "1000000 s");
+    let request = body(&long, ", \"engines\": [\"packet\"]");
+    let stream = lab.send("POST", "/api/run", &lab.host, &lab.token, &request);
+    let mut lines = BufReader::new(stream);
+    let mut line = String::new();
+    while !line.contains("\"event\":\"view\"") {
+        line.clear();
+        assert!(lines.read_line(&mut line).expect("it streams") > 0);
+    }
+    assert!(line.contains("\"complete\":false"), "packets stream in");
+    drop(lines);
+    // Its thread ends, or the process would use a core for days. (Runs of other tests are short.)
+    let deadline = Instant::now() + Duration::from_secs(30);
+    while runs() > 0 {
+        assert!(Instant::now() < deadline, "the run goes on");
+        std::thread::sleep(Duration::from_millis(50));
+    }
+}
+
+/// Returns the number of threads that run scenarios.
+fn runs() -> usize {
+    let tasks = std::fs::read_dir("/proc/self/task").expect("Linux");
+    let names = tasks.filter_map(|t| std::fs::read_to_string(t.ok()?.path().join("comm")).ok());
+    names.filter(|name| name.trim() == "lab-run").count()
+}
+
+#[test]
+fn a_file_is_saved_unless_somebody_else_changed_it() {
+    let dir = tempfile::tempdir().unwrap();
+    let file = dir.path().join("mine.toml");
+    std::fs::write(&file, SMALL).unwrap();
+    let lab = serve(Settings {
+        file: Some(file.clone()),
+        ..plain()
+    });
+    let read = |path: &Path| std::fs::read_to_string(path).unwrap();
+    assert_eq!(lab.ask("POST", "/api/save", &body("# new", "")).0, 204);
+    assert_eq!(read(&file), "# new");
+    std::fs::write(&file, "# theirs").unwrap();
+    assert_eq!(lab.ask("POST", "/api/save", &body("# mine", "")).0, 409);
+    assert_eq!(read(&file), "# theirs");
+}
+
+#[test]
+fn nonsense_is_refused() {
+    let lab = serve(plain());
+    let engines = ", \"engines\": [\"packet\"]";
+    for (path, body, status) in [
+        ("/api/run", body("not toml", engines), 400),
+        ("/api/run", body(SMALL, ", \"engines\": [\"warp\"]"), 400),
+        (
+            "/api/run",
+            body(SMALL, ", \"engines\": [\"packet\"], \"point\": 7"),
+            400,
+        ),
+        ("/api/run", "{".into(), 400),
+        ("/api/check", "[]".into(), 422),
+        ("/api/save", body(SMALL, ""), 409),
+    ] {
+        assert_eq!(lab.ask("POST", path, &body).0, status, "{path} {body:.60}");
+    }
+    assert_eq!(
+        lab.ask("GET", "/api/scenario?id=../../etc/passwd", "").0,
+        404
+    );
+}

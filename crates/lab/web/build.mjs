@@ -1,0 +1,68 @@
+// Bundles src/ into dist/lab.html, which the crate includes. Its first line holds a hash of the
+// sources, those that it takes from the page of results included; a test compares it.
+import { build } from "esbuild";
+import { mkdirSync, readFileSync, readdirSync, writeFileSync } from "node:fs";
+
+const page = "../../report/web";
+const sources = [
+  "package.json",
+  "lab.css",
+  ...readdirSync("src").sort().map((f) => `src/${f}`),
+  `${page}/style.css`,
+  ...readdirSync(`${page}/src`).sort().map((f) => `${page}/src/${f}`),
+];
+let hash = 0xcbf29ce484222325n; // FNV-1a, 64 bits
+for (const byte of Buffer.concat(sources.map((f) => readFileSync(f)))) {
+  hash = BigInt.asUintN(64, (hash ^ BigInt(byte)) * 0x100000001b3n);
+}
+
+const common = { bundle: true, minify: true, write: false, target: "es2022", charset: "utf8", nodePaths: ["node_modules"] };
+const js = await build({ ...common, entryPoints: ["src/main.js"], format: "iife", legalComments: "eof" });
+const css = await build({ ...common, entryPoints: ["lab.css"] });
+// What the page contains, with the terms of each: all of it is MIT, ISC or BSD.
+const packages = ["uplot", "d3-force", "@codemirror/view", "@codemirror/legacy-modes"];
+const licences = packages.map((name) => `${name}\n${readFileSync(`node_modules/${name}/LICENSE`, "utf8").trim()}`);
+
+mkdirSync("dist", { recursive: true });
+writeFileSync(
+  "dist/lab.html",
+  `<!doctype html><!-- sources ${hash.toString(16).padStart(16, "0")} -->
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<meta name="color-scheme" content="light dark">
+<title>Accord laboratory</title>
+<!-- Contains
+${licences.join("\n\n").replaceAll("--", "- -")}
+-->
+<style>${css.outputFiles[0].text}</style>
+</head>
+<body>
+<header id="bar">
+<h1>Accord</h1>
+<select id="gallery" aria-label="Lessons and experiments"></select>
+<span id="file"></span>
+<button type="button" id="save" hidden>Save</button>
+<select id="point" aria-label="Point of the sweep" hidden></select>
+<span class="engines">
+<label><input type="checkbox" id="engine-theory" checked> theory</label>
+<label><input type="checkbox" id="engine-fluid" checked> fluid</label>
+<label><input type="checkbox" id="engine-packet" checked> packet</label>
+<label><input type="checkbox" id="engine-live"> live</label>
+</span>
+<button type="button" id="run" title="Ctrl-Enter">Run</button>
+<button type="button" id="stop" disabled>Stop</button>
+<span id="message" role="alert"></span>
+</header>
+<main id="draft">
+<div id="editor"></div>
+<div id="network"></div>
+<div id="sliders" role="group" aria-label="Numbers of the scenario"></div>
+</main>
+<section id="results" aria-label="Results"></section>
+<script>${js.outputFiles[0].text.replaceAll("</script", "<\\/script")}</script>
+</body>
+</html>
+`,
+);

@@ -1,0 +1,74 @@
+// The editor of the scenario, with its errors and completions.
+import { autocompletion } from "@codemirror/autocomplete";
+import { defaultKeymap, history, historyKeymap, indentWithTab } from "@codemirror/commands";
+import { HighlightStyle, StreamLanguage, syntaxHighlighting } from "@codemirror/language";
+import { toml } from "@codemirror/legacy-modes/mode/toml";
+import { lintGutter, setDiagnostics } from "@codemirror/lint";
+import { EditorState } from "@codemirror/state";
+import { drawSelection, EditorView, highlightActiveLine, keymap, lineNumbers } from "@codemirror/view";
+import { tags } from "@lezer/highlight";
+import { completions } from "./complete.js";
+
+const colours = HighlightStyle.define([
+  { tag: tags.comment, color: "var(--soft)", fontStyle: "italic" },
+  { tag: [tags.string, tags.special(tags.string)], color: "var(--line-2)" },
+  { tag: [tags.number, tags.bool, tags.atom], color: "var(--line-1)" },
+  { tag: [tags.propertyName, tags.variableName], color: "var(--line-0)" },
+  { tag: [tags.heading, tags.bracket], color: "var(--text)", fontWeight: "600" },
+]);
+
+export class Editor {
+  constructor(parent, { schema, changed, run, save }) {
+    const source = (context) => {
+      if (!context.explicit && !context.matchBefore(/[A-Za-z0-9_"-]$/)) return null;
+      return completions(schema, context.state.doc.toString(), context.pos);
+    };
+    const keys = [
+      { key: "Mod-Enter", run: () => (run(), true) },
+      { key: "Mod-s", run: () => (save(), true), preventDefault: true },
+    ];
+    this.view = new EditorView({
+      parent,
+      state: EditorState.create({
+        extensions: [
+          keymap.of([...keys, ...defaultKeymap, ...historyKeymap, indentWithTab]),
+          lineNumbers(),
+          history(),
+          drawSelection(),
+          highlightActiveLine(),
+          lintGutter(),
+          StreamLanguage.define(toml),
+          syntaxHighlighting(colours),
+          autocompletion({ override: [source] }),
+          EditorView.lineWrapping,
+          EditorView.contentAttributes.of({ "aria-label": "Scenario" }),
+          EditorView.updateListener.of((update) => update.docChanged && changed()),
+        ],
+      }),
+    });
+  }
+
+  get text() {
+    return this.view.state.doc.toString();
+  }
+
+  set text(text) {
+    this.view.dispatch({ changes: { from: 0, to: this.view.state.doc.length, insert: text }, selection: { anchor: 0 } });
+    this.view.scrollDOM.scrollTop = 0;
+  }
+
+  replace(from, to, insert) {
+    this.view.dispatch({ changes: { from, to, insert } });
+  }
+
+  mark(errors) {
+    const end = this.view.state.doc.length;
+    const marks = errors.map(({ message, hint, from, to }) => ({
+      from: Math.min(from, end),
+      to: Math.min(Math.max(to, from), end),
+      severity: "error",
+      message: hint ? `${message}\n${hint}` : message,
+    }));
+    this.view.dispatch(setDiagnostics(this.view.state, marks));
+  }
+}

@@ -1,0 +1,58 @@
+// A result: what has been computed of a scenario, drawn as on the page of a run.
+import { readPoints } from "../../../report/web/src/data.js";
+import { element } from "../../../report/web/src/dom.js";
+import { TimeSection } from "../../../report/web/src/time.js";
+
+export class Result {
+  constructor(title, buttons) {
+    this.status = element("span", { class: "status", role: "status" });
+    this.bar = element("progress", { max: 1, value: 0, hidden: true });
+    this.tables = element("div", { class: "tables" });
+    this.plots = element("div", { class: "plots" });
+    this.title = element("h2", {}, title);
+    this.node = element(
+      "section",
+      { class: "result" },
+      element("header", {}, this.title, this.bar, this.status, element("span", { class: "buttons" }, ...buttons)),
+      this.plots,
+      this.tables,
+    );
+  }
+
+  /** Takes an event of a run. */
+  tell(event) {
+    if (event.event === "progress") {
+      Object.assign(this.bar, { hidden: false, value: event.part });
+      this.status.textContent = `${event.engine} ${Math.round(event.part * 100)} %`;
+    } else if (event.event === "view") this.show(event);
+    else if (event.event === "failed") this.failed(event.message);
+    else {
+      this.bar.hidden = true;
+      this.run = event.run;
+      this.status.textContent = `${event.seconds.toFixed(event.seconds < 1 ? 2 : 1)} s`;
+    }
+  }
+
+  show(view) {
+    const { tables, plots } = (this.last = view);
+    const data = JSON.parse(plots);
+    const points = readPoints(data.points);
+    const before = this.time?.range;
+    const whole = !before || (before[0] === 0 && before[1] === this.time.point.end);
+    const old = this.time;
+    const place = element("div");
+    this.plots.replaceChildren(place);
+    old?.panels?.forEach((panel) => panel.plot.destroy());
+    this.time = new TimeSection(place, points, data.id);
+    if (!whole) this.time.zoom(...before);
+    this.tables.innerHTML = tables;
+    this.tables.querySelectorAll("button").forEach((button) => (button.disabled = true));
+  }
+
+  failed(message) {
+    this.bar.hidden = true;
+    this.status.textContent = "";
+    const known = [...this.tables.querySelectorAll(".failed")].some((p) => p.textContent === message);
+    if (!known) this.tables.prepend(element("p", { class: "failed" }, message));
+  }
+}
