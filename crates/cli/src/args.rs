@@ -39,7 +39,7 @@ pub enum Command {
     Lab(Lab),
 }
 
-#[derive(Group)]
+#[derive(Group, Clone)]
 pub struct Run {
     /// The scenario: a file, or the id of one that comes with the program.
     pub scenario: String,
@@ -55,6 +55,9 @@ pub struct Run {
     /// theory, or the engines that --engine names.
     #[arg(long, conflicts_with_all = ["json", "record"])]
     pub explain: bool,
+    /// Runs the file again each time that it is saved, until an interrupt.
+    #[arg(long, conflicts_with_all = ["json", "record"])]
+    pub watch: bool,
 }
 
 /// How many times smaller packets are made, and longer phases, to explain a gap.

@@ -16,6 +16,7 @@ use crate::reproduce;
 use crate::results::{build, experiment, keep, warn_of_replaced, write};
 use crate::solve;
 use crate::stability;
+use crate::watch;
 use accord::Catalogue;
 use accord::report::show::{TITLE, clean, visible};
 use accord::report::{
@@ -28,6 +29,7 @@ use std::path::Path;
 pub fn run(args: Args, catalogue: &Catalogue) -> Result<bool, Failure> {
     watch_interrupts();
     match args.command {
+        Command::Run(a) if a.watch => watch::run(&a, |a| run_one(a, catalogue)),
         Command::Run(a) => run_one(a, catalogue),
         Command::Check(a) => check::run(a, catalogue),
         Command::Compare(a) => compare(a),

@@ -25,6 +25,7 @@ mod reproduce;
 mod results;
 mod solve;
 mod stability;
+mod watch;
 
 use accord::catalogue_with;
 use accord::family::Family;

@@ -91,7 +91,8 @@ const MAY_KNOW: &[(&str, &[&str])] = &[
             "explain",
         ],
     ),
-    ("cli", &[]),
+    ("lab", &[]),
+    ("cli", &["lab"]),
 ];
 
 /// Who may touch files, sockets, clocks, threads, processes or the environment: nobody but the
@@ -110,6 +111,7 @@ const SYSTEM: &[&str] = &[
 ];
 const MAY_TOUCH: &[(&str, &[&str])] = &[
     ("cli", SYSTEM),
+    ("lab", SYSTEM),
     (
         "live",
         &[

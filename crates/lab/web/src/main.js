@@ -68,15 +68,16 @@ class Laboratory {
   async check() {
     this.checking?.abort();
     this.checking = new AbortController();
+    const text = this.editor.text;
     try {
-      const draft = await api.check(this.editor.text, this.checking.signal);
+      const draft = await api.check(text, this.checking.signal);
       this.editor.mark(draft.errors);
       document.body.classList.toggle("wrong", draft.errors.length > 0);
       const [first] = draft.errors;
       message(first ? `Line ${first.line}: ${first.message}` : "");
       if (first) return;
       this.draw(draft);
-      await this.quick();
+      await this.quick(text);
     } catch (error) {
       if (error.name !== "AbortError") message(error.message);
     }
@@ -93,22 +94,22 @@ class Laboratory {
   }
 
   /** Theory and fluid, which answer at once. */
-  quick() {
-    return this.stream(["theory", "fluid"]);
+  quick(text = this.editor.text) {
+    return this.stream(["theory", "fluid"], text);
   }
 
   run() {
     const engines = ["theory", "fluid", "packet", "live"].filter((engine) => byId(`engine-${engine}`).checked);
-    return this.stream(engines);
+    return this.stream(engines, this.editor.text);
   }
 
-  async stream(engines) {
+  async stream(engines, text) {
     this.stop();
     const running = (this.running = new AbortController());
     byId("stop").disabled = false;
     this.result.run = undefined;
     this.result.tables.querySelectorAll(".failed").forEach((p) => p.remove());
-    const request = { text: this.editor.text, engines, point: Number(byId("point").value || 0) };
+    const request = { text, engines, point: Number(byId("point").value || 0) };
     const failures = [];
     try {
       await api.run(request, running.signal, (event) => {

@@ -41,7 +41,7 @@ struct Panel {
     /// The largest value that there can be.
     #[serde(skip_serializing_if = "Option::is_none")]
     most: Option<f64>,
-    /// The seconds over which each value of a line is a mean, where samples show single packets.
+    /// The seconds over which each value of a line is a mean, where samples show packets or bursts.
     #[serde(skip_serializing_if = "Option::is_none")]
     smooth: Option<f64>,
     /// What the subjects are: "group", "link" or "aggregate".

@@ -207,7 +207,7 @@ export class Panel {
   say(found) {
     const { unit, smooth } = this.panel;
     const remarks = [];
-    if (smooth) remarks.push(`each value a mean over ${smooth}\u00a0s, as samples show single packets`);
+    if (smooth) remarks.push(`each value a mean over ${smooth}\u00a0s, which smooths packets and bursts`);
     if (this.range) remarks.push("zoomed values; 0 shows all");
     else if (found && !this.all) {
       if (found.all[1] > found.high) remarks.push(`cut off: up to ${quantity(found.all[1], unit)}`);

@@ -1,0 +1,51 @@
+//! `accord run --watch`: a run for each time that the file is saved.
+#![expect(clippy::disallowed_methods, reason = "it waits for a person")]
+
+use crate::args::Run;
+use crate::fail::Failure;
+use crate::output::note;
+use crate::progress::interrupted;
+use std::path::Path;
+use std::time::{Duration, SystemTime};
+
+/// The time between two looks at the file.
+const LOOK: Duration = Duration::from_millis(200);
+
+/// Runs the scenario file, and again whenever it changes. Its mistakes are shown, and mended in the
+/// editor; only an interrupt ends it.
+pub fn run(
+    args: &Run,
+    mut run_one: impl FnMut(Run) -> Result<bool, Failure>,
+) -> Result<bool, Failure> {
+    let path = Path::new(&args.scenario);
+    if !path.is_file() {
+        let message = format!("there is no file \"{}\" to watch", args.scenario);
+        return Err(Failure::new(message));
+    }
+    loop {
+        let seen = changed(path);
+        match run_one(args.clone()) {
+            Ok(_) => {}
+            Err(Failure::Interrupted) => return Err(Failure::Interrupted),
+            Err(failure) => {
+                failure.report();
+            }
+        }
+        note(format_args!(
+            "\nwaiting for {} to be saved; Ctrl-C ends",
+            args.scenario
+        ));
+        // An editor may take the file away for a moment while it saves.
+        while changed(path).is_none_or(|now| Some(now) == seen) {
+            if interrupted() {
+                return Err(Failure::Interrupted);
+            }
+            std::thread::sleep(LOOK);
+        }
+    }
+}
+
+/// Returns the time at which the file was changed last.
+fn changed(path: &Path) -> Option<SystemTime> {
+    path.metadata().and_then(|m| m.modified()).ok()
+}
