@@ -1,6 +1,7 @@
 //! Runs of scenarios in engines, one or many.
 
 use crate::Error;
+use crate::lateness::settle;
 use accord_live::Mode;
 use accord_record::{Observer, Run};
 use accord_scenario::{Engine, Scenario};
@@ -37,7 +38,10 @@ pub fn run(
         Engine::Theory => accord_theory::run(scenario, observer)?,
         Engine::Fluid => accord_fluid::run(scenario, observer)?,
         Engine::Packet => accord_sim::run(scenario, observer)?,
-        Engine::Live => accord_live::run(scenario, live_mode(options.live), observer)?,
+        Engine::Live => {
+            let run = accord_live::run(scenario, live_mode(options.live), observer)?;
+            settle(scenario, run, observer)?
+        }
     })
 }
 

@@ -34,6 +34,7 @@ mod built_in;
 mod catalogue;
 mod engine;
 mod error;
+mod lateness;
 mod source;
 
 pub use accord_aqm as aqm;
@@ -62,4 +63,5 @@ pub use built_in::BUILT_IN;
 pub use catalogue::{catalogue, catalogue_with};
 pub use engine::{Job, Options, live_mode, run, run_all};
 pub use error::Error;
+pub use lateness::settle;
 pub use source::{load, set};

@@ -153,6 +153,7 @@ fn integrate(
         },
         notes,
         unfit: None,
+        stalls: Vec::new(),
     };
     Ok((run, residual))
 }

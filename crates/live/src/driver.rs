@@ -37,6 +37,11 @@ const BATCHES: usize = 4;
 /// arrives in it.
 const PATIENCE: Duration = Duration::from_ms(1);
 
+/// The shortest lateness that is noted.
+const NOTICED: Duration = Duration::from_us(100);
+/// The most spans of lateness that are noted (16 MB).
+const MOST_SPANS: usize = 1 << 20;
+
 /// The parts that all drivers share.
 #[derive(Debug)]
 pub struct Medium {
@@ -94,6 +99,9 @@ pub struct Books {
     pub tally: Tally,
     /// The connections of the kernel that broke: the flow, and the reason.
     pub broken: Vec<(usize, String)>,
+    /// When packets were handed over late: those that came out of a wire from the first time on, at
+    /// the second.
+    pub spans: Vec<(Time, Time)>,
     /// The packets given to the kernel.
     pub handed: u64,
     /// The packets taken from the kernel.
@@ -113,6 +121,16 @@ pub struct Books {
     /// The packets that arrived and those that were sent.
     #[cfg(test)]
     pub tape: Tape,
+}
+
+impl Books {
+    /// Notes that what came out of a wire at `due` was handed over at `real`.
+    fn was_late(&mut self, due: Time, real: Time) {
+        let from = self.spans.last().map_or(due, |(_, end)| due.max(*end));
+        if real > from && real.since(from) >= NOTICED && self.spans.len() < MOST_SPANS {
+            self.spans.push((from, real));
+        }
+    }
 }
 
 /// A packet that arrived, before it is examined.
@@ -315,6 +333,7 @@ impl<'a> Driver<'a> {
                 }
             }
             let real = self.medium.clock.now();
+            self.books.was_late(run[0].nominal, real);
             for departure in run {
                 self.station.handed_over(departure, real);
             }

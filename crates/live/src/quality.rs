@@ -20,6 +20,8 @@ pub struct Quality {
     pub notes: Vec<String>,
     /// The reason why no verdict may be drawn from the run, if there is one.
     pub unfit: Option<String>,
+    /// True if lateness is the only reason.
+    pub only_late: bool,
     /// The share of packets that were late, and the lateness that 99 % of them did not exceed.
     pub late: (f64, Duration),
 }
@@ -64,21 +66,22 @@ pub fn quality(scenario: &Scenario, stations: &[Books]) -> Quality {
         format!("the kernel gave the connection of flow {name} up: {why}")
     }));
     notes.extend(work(scenario, stations));
-    let unfit = if late > MOST_LATE {
-        Some(format!(
-            "this machine was too busy: {:.1} % of packets late by more than {LATE}",
-            late * 100.0
-        ))
-    } else if lost > MOST_LOST {
+    let unfit = if lost > MOST_LOST {
         Some(format!(
             "this machine was too busy: its kernel lost {:.1} % of packets",
             lost * 100.0
+        ))
+    } else if late > MOST_LATE {
+        Some(format!(
+            "this machine was too busy: {:.1} % of packets late by more than {LATE}",
+            late * 100.0
         ))
     } else {
         None
     };
     Quality {
         notes,
+        only_late: unfit.is_some() && lost <= MOST_LOST,
         unfit,
         late: (late, all.quantile(0.99)),
     }

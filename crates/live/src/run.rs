@@ -9,7 +9,7 @@ use crate::quality::quality;
 use crate::socket::{BATCH, Exchange};
 use crate::{Cost, Effort, LiveError, Mode};
 use accord_elements::ends;
-use accord_record::{Interrupted, Manifest, Observer, Run, Statistics, Transfers};
+use accord_record::{Interrupted, Manifest, Observer, Run, Stalls, Statistics, Transfers};
 use accord_scenario::{Engine, NodeId, Scenario};
 use accord_transport::wire::header;
 use accord_units::Duration;
@@ -122,6 +122,10 @@ fn record(scenario: &Scenario, mode: Mode, collector: Collector, books: &[Books]
     }
     let (transfers, note) = transfers.finish();
     quality.notes.extend(note);
+    let stalls = match quality.only_late {
+        true => stalls(scenario, books),
+        false => Vec::new(),
+    };
     let efforts = crews(scenario).into_iter().zip(books);
     let cost = Cost {
         threads: efforts
@@ -152,8 +156,27 @@ fn record(scenario: &Scenario, mode: Mode, collector: Collector, books: &[Books]
         certificates: Vec::new(),
         notes: quality.notes,
         unfit: quality.unfit,
+        stalls,
     };
     (run, cost)
+}
+
+/// Returns when the links of each thread handed packets over late.
+fn stalls(scenario: &Scenario, books: &[Books]) -> Vec<Stalls> {
+    let of_crew = |(nodes, books): (Vec<NodeId>, &Books)| {
+        let links = scenario.links.iter().enumerate();
+        Stalls {
+            links: (links.filter(|(_, l)| nodes.contains(&l.from)))
+                .map(|(id, _)| id)
+                .collect(),
+            spans: books.spans.clone(),
+        }
+    };
+    crews(scenario)
+        .into_iter()
+        .zip(books)
+        .map(of_crew)
+        .collect()
 }
 
 /// Returns a note on the kernel whose connections the run used. Another kernel may have another

@@ -62,5 +62,5 @@ pub use fairness::fairness_index;
 pub use observer::{Interrupted, Observer, Quiet};
 pub use reading::{AggregateReading, Delays, FlowReading, LinkReading};
 pub use recorder::Recorder;
-pub use run::{Certificate, Manifest, Run, Series, Statistics};
+pub use run::{Certificate, Manifest, Run, Series, Stalls, Statistics};
 pub use transfer::{Transfer, Transfers};

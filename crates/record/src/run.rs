@@ -2,6 +2,7 @@
 
 use crate::transfer::{Transfer, of_entity};
 use accord_scenario::Engine;
+use accord_scenario::LinkId;
 use accord_scenario::Window;
 use accord_scenario::{Entity, Fold, Metric, Of};
 use accord_units::Time;
@@ -27,6 +28,30 @@ pub struct Run {
     pub notes: Vec<String>,
     /// The reason why the run allows no verdict, if there is one: the machine did not keep up.
     pub unfit: Option<String>,
+    /// When the machine did not keep up, of a live run whose only fault is that. Run directories do
+    /// not keep it.
+    pub stalls: Vec<Stalls>,
+}
+
+/// The times at which some links of a live run handed packets over late.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Stalls {
+    /// The links, which one thread served.
+    pub links: Vec<LinkId>,
+    /// The spans, in order and apart: what came out of the links from the first time on was handed
+    /// over at the second.
+    pub spans: Vec<(Time, Time)>,
+}
+
+impl Stalls {
+    /// Returns the time at which a packet is handed over that comes out of one of the links at `at`.
+    pub fn handed_over(&self, at: Time) -> Time {
+        let next = self.spans.partition_point(|(_, end)| *end <= at);
+        match self.spans.get(next) {
+            Some((start, end)) if *start <= at => *end,
+            _ => at,
+        }
+    }
 }
 
 /// The distance of a phase's equilibrium from the optimum: the residuals of the Karush-Kuhn-Tucker

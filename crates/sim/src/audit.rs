@@ -81,6 +81,7 @@ impl Simulation<'_> {
             certificates: Vec::new(),
             notes: note.into_iter().collect(),
             unfit: None,
+            stalls: Vec::new(),
         };
         (run, ports, flows)
     }

@@ -15,7 +15,7 @@ use crate::pool::{Place, Pool};
 use crate::wire::{Line, Wire};
 use crate::wiring::{Hop, Shortcuts, Wiring};
 use accord_aqm::Ecn;
-use accord_record::{Observer, Recorder, Transfers};
+use accord_record::{Observer, Recorder, Stalls, Transfers};
 use accord_scenario::{Change, LinkId, Scenario, State};
 use accord_transport::pcapng::Capture;
 use accord_transport::{Receiver, Segment};
@@ -40,6 +40,8 @@ pub(crate) struct Simulation<'a> {
     pub queued: Vec<(u64, Option<Time>)>,
     pub digest: Digest,
     pub events: u64,
+    /// When links hand packets over late, by link. Empty if none does.
+    pub stalls: Vec<Option<&'a Stalls>>,
     tap: Option<Box<Capture>>,
 }
 
@@ -72,6 +74,7 @@ impl<'a> Simulation<'a> {
             queued: vec![(0, None); scenario.flows.len()],
             digest: Digest::new(scenario.seed),
             events: 0,
+            stalls: Vec::new(),
             tap: None,
         };
         simulation.schedule_all();
@@ -200,7 +203,7 @@ impl<'a> Simulation<'a> {
                 Line::Port(..) => return self.enter(link, place),
             };
             // The wires of these two lose no packets and hold none up.
-            at = sent + wire.delay;
+            at = handed_over(&self.stalls, link, sent + wire.delay);
             hop = match self.wiring.early(packet, at, self.end) {
                 None => return fly(wire, link, place, at, &mut self.pool, &mut self.calendar),
                 Some(end) if end.is_end() => {
@@ -223,7 +226,7 @@ impl<'a> Simulation<'a> {
         if !wire.takes(packet) {
             return self.lost(place);
         }
-        let at = (sent + wire.delay).max(earliest);
+        let at = handed_over(&self.stalls, link, (sent + wire.delay).max(earliest));
         match self.wiring.early(packet, at, self.end) {
             None => fly(wire, link, place, at, &mut self.pool, &mut self.calendar),
             Some(end) if end.is_end() => {
@@ -560,6 +563,15 @@ impl<'a> Simulation<'a> {
         for (flow, first) in self.flows.iter_mut().zip(first) {
             flow.path_changed(first);
         }
+    }
+}
+
+/// Returns when a packet is handed over that comes out of the wire of `link` at `at`.
+#[inline(always)]
+fn handed_over(stalls: &[Option<&Stalls>], link: usize, at: Time) -> Time {
+    match stalls.get(link) {
+        Some(Some(stalls)) => stalls.handed_over(at),
+        _ => at,
     }
 }
 

@@ -55,7 +55,7 @@ pub use calendar::{Calendar, Kind};
 #[doc(hidden)]
 pub use wiring::Shortcuts;
 
-use accord_record::{Interrupted, Observer, Run};
+use accord_record::{Interrupted, Observer, Run, Stalls};
 use accord_scenario::Scenario;
 
 /// Runs a scenario, packet by packet.
@@ -97,6 +97,28 @@ pub fn run_with(
     let mut simulation = engine::Simulation::new(scenario, shortcuts);
     simulation.run(observer)?;
     Ok(simulation.finish())
+}
+
+/// Runs a scenario as [`run`] does, with links that hand packets over as late as a machine did in a
+/// live run.
+///
+/// # Errors
+/// Fails if the observer stops the run.
+pub fn run_stalled(
+    scenario: &Scenario,
+    stalls: &[Stalls],
+    observer: &mut dyn Observer,
+) -> Result<Run, SimError> {
+    // A packet that is computed ahead of its events is not held up.
+    let mut simulation = engine::Simulation::new(scenario, Shortcuts::None);
+    simulation.stalls = vec![None; scenario.links.len()];
+    for stalls in stalls {
+        for &link in &stalls.links {
+            simulation.stalls[link] = Some(stalls);
+        }
+    }
+    simulation.run(observer)?;
+    Ok(simulation.finish().0)
 }
 
 /// The reason why a simulation has no run.

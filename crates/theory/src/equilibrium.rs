@@ -103,6 +103,7 @@ pub fn run(scenario: &Scenario, observer: &mut dyn Observer) -> Result<Run, Equi
         certificates,
         notes,
         unfit: None,
+        stalls: Vec::new(),
     })
 }
 

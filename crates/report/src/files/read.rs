@@ -118,6 +118,7 @@ fn empty_run(record: &RunRecord) -> Result<Run, String> {
             .collect(),
         notes: record.notes.clone(),
         unfit: record.unfit.clone(),
+        stalls: Vec::new(),
     })
 }
 

@@ -147,6 +147,7 @@ pub fn run_at(
         certificates: vec![],
         notes: vec![],
         unfit: None,
+        stalls: Vec::new(),
     }
 }
 

@@ -1,0 +1,108 @@
+//! Whether a live run that was late may be judged after all.
+//!
+//! A fixed limit of lateness is a poor judge: packets that are a millisecond late matter where a
+//! packet takes 10 µs, and not where it takes 8 ms. So the lateness of the machine is put into the
+//! packet engine as it was, and what it does to each figure is held against what the figure is
+//! allowed.
+
+use crate::Error;
+use accord_record::{Interrupted, Observer, Run};
+use accord_report::figure_values;
+use accord_scenario::{Engine, Expectation, Scenario, Target};
+use accord_units::Time;
+
+/// The largest part of what a figure is allowed that lateness may move it by.
+const MOST: f64 = 0.25;
+
+/// Lifts the refusal of a live run that was too late, if its lateness moves none of the figures
+/// that are expected of it by more than a quarter of what each is allowed. Otherwise the reason
+/// says by how much.
+///
+/// # Errors
+/// Fails if the observer stops a run that is needed for it.
+pub fn settle(
+    scenario: &Scenario,
+    mut live: Run,
+    observer: &mut dyn Observer,
+) -> Result<Run, Error> {
+    let Some(why) = &live.unfit else {
+        return Ok(live);
+    };
+    let judged = |e: &Expectation| e.engine == Engine::Live;
+    if live.stalls.is_empty() || !scenario.expectations.iter().any(judged) {
+        return Ok(live);
+    }
+    let mut ended = Ended {
+        observer,
+        end: scenario.end(),
+    };
+    let quiet = accord_sim::run(scenario, &mut ended)?;
+    let late = accord_sim::run_stalled(scenario, &live.stalls, &mut ended)?;
+    let [quiet, late] = [&quiet, &late].map(|run| figure_values(scenario, run));
+    let achieved = figure_values(scenario, &live);
+    let mut worst: Option<(f64, &str)> = None;
+    for (i, expectation) in scenario.expectations.iter().enumerate() {
+        if !judged(expectation) {
+            continue;
+        }
+        for ((quiet, late), live) in quiet[i].iter().zip(&late[i]).zip(&achieved[i]) {
+            let part = match (quiet, late, live) {
+                (Some(quiet), Some(late), Some(live)) => {
+                    (late - quiet).abs() / allowed(expectation.target, *quiet, *live)
+                }
+                // What the packet engine has no figure of cannot be told.
+                _ => f64::INFINITY,
+            };
+            // Nothing moved, and nothing was allowed.
+            let part = if part.is_nan() { 0.0 } else { part };
+            if worst.is_none_or(|(most, _)| part > most) {
+                worst = Some((part, &expectation.name));
+            }
+        }
+    }
+    let Some((part, name)) = worst else {
+        return Ok(live);
+    };
+    let effect = match part.is_finite() {
+        true => format!(
+            "moves \"{name}\" by {:.0} % of what it is allowed",
+            part * 100.0
+        ),
+        false => format!("moves \"{name}\" by more than it is allowed, or cannot be told"),
+    };
+    if part <= MOST {
+        let note = format!("{why}; in the packet engine that {effect}, at most, so it is judged");
+        live.notes.push(note);
+        live.unfit = None;
+    } else {
+        live.unfit = Some(format!("{why}, which {effect} in the packet engine"));
+    }
+    Ok(live)
+}
+
+/// An observer of a run that has ended, which may still stop what comes after it.
+struct Ended<'a> {
+    observer: &'a mut dyn Observer,
+    end: Time,
+}
+
+impl Observer for Ended<'_> {
+    fn progress(&mut self, _: Time) -> Result<(), Interrupted> {
+        self.observer.progress(self.end)
+    }
+}
+
+/// Returns how far a figure may be off: its tolerance, or its distance from its bounds.
+fn allowed(target: Target, quiet: f64, live: f64) -> f64 {
+    match target {
+        Target::Value { value, tolerance } | Target::Beyond { value, tolerance } => {
+            tolerance * value.abs()
+        }
+        // The other engine's figure is near the packet engine's.
+        Target::Engine { tolerance, .. } => tolerance * quiet.abs(),
+        Target::Range { min, max } => {
+            // A bound that there is not is infinitely far.
+            (live - min).abs().min((live - max).abs())
+        }
+    }
+}
