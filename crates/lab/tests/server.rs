@@ -1,4 +1,5 @@
 //! What the server answers, and to whom.
+#![expect(clippy::disallowed_methods, reason = "it waits for a server")]
 
 use accord_lab::{Lab, Settings};
 use std::io::{BufRead, BufReader, Read, Write};
