@@ -23,6 +23,8 @@ pub enum Command {
     Check(Check),
     /// Compares run directories, or the engines of one; the first is the reference.
     Compare(Compare),
+    /// Draws a figure for a paper from run directories.
+    Plot(crate::plot::Args),
     /// Says why packets differ from theory: takes one effect away at a time.
     Explain(Explain),
     /// Reproduces experiments of the literature.

@@ -9,6 +9,7 @@ use crate::explain;
 use crate::fail::Failure;
 use crate::live;
 use crate::output::{data, json, note, style};
+use crate::plot;
 use crate::progress::watch_interrupts;
 use crate::record;
 use crate::reproduce;
@@ -30,6 +31,7 @@ pub fn run(args: Args, catalogue: &Catalogue) -> Result<bool, Failure> {
         Command::Run(a) => run_one(a, catalogue),
         Command::Check(a) => check::run(a, catalogue),
         Command::Compare(a) => compare(a),
+        Command::Plot(a) => plot::run(&a),
         Command::Explain(a) => explain::run(a, catalogue),
         Command::Reproduce(a) => reproduce::run(a, catalogue),
         Command::Solve(a) => solve::run(a),

@@ -18,6 +18,7 @@ mod explain;
 mod fail;
 mod live;
 mod output;
+mod plot;
 mod progress;
 mod record;
 mod reproduce;

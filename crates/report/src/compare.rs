@@ -33,6 +33,9 @@ pub struct Outline {
     pub links: Vec<LinkOutline>,
     /// The names of the aggregates, in the scenario's order.
     pub aggregates: Vec<String>,
+    /// The size of the largest data packets, in bytes. Directories of earlier programs have none.
+    #[serde(default)]
+    pub packet_bytes: f64,
 }
 
 /// A group of flows by name.
@@ -116,6 +119,9 @@ impl Outline {
                 })
                 .collect(),
             aggregates: scenario.aggregates.clone(),
+            packet_bytes: (scenario.flows.iter())
+                .map(|f| f.packet.as_f64())
+                .fold(0.0, f64::max),
         }
     }
 

@@ -24,9 +24,7 @@ impl<'a> Point<'a> {
     /// Returns the values that distinguish the point from the others of its sweep: "reverse = 5
     /// Mbps".
     pub fn label(&self) -> String {
-        let settings = self.scenario.point.iter();
-        let texts: Vec<String> = settings.map(|(k, v)| format!("{k} = {v}")).collect();
-        texts.join(", ")
+        crate::axis::label(&self.scenario.point)
     }
 
     pub(crate) fn runs(&self) -> Vec<&'a Run> {

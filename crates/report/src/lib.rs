@@ -8,7 +8,7 @@
 //! - [`table`] and [`checks_table`] print for people, and [`Experiment`] for programs.
 //! - [`write_run_dir`] and [`load_run_dir`] keep a run on disk.
 //! - [`Kept`] holds the runs of a command that has not ended yet.
-//! - [`page()`] draws a run.
+//! - [`page()`] draws a run, and [`Figure`] draws for papers.
 //!
 //! ```
 //! use accord_family::Catalogue;
@@ -44,6 +44,7 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
+mod axis;
 mod check;
 mod class;
 mod compare;
@@ -51,16 +52,20 @@ mod contain;
 mod engines;
 mod estimate;
 mod failing;
+mod figure;
 mod files;
 mod json;
 mod markdown;
 mod measure;
+pub mod metrics;
 mod page;
+mod range;
 mod results;
 pub mod show;
 mod stability;
 mod style;
 mod table;
+mod trace;
 mod transfers;
 mod verdict;
 
@@ -69,10 +74,11 @@ pub use class::Class;
 pub use compare::{Column, GroupOutline, LinkOutline, Outline, Row, Subject, columns, rows};
 pub use contain::contained;
 pub use estimate::Estimate;
+pub use figure::{By, Figure, FigureError, Kind as FigureKind, Log, Request, Width};
 pub use files::{
-    CertificateRecord, FileError, Kept, LoadedRun, RunDir, RunRecord, StoredManifest,
-    check_map_place, check_place, is_full, load_run_dir, replaced, write_map_dir, write_run_dir,
-    write_sweep_dir,
+    CertificateRecord, FileError, Kept, LoadedRun, RunDir, RunRecord, Stored, StoredManifest,
+    check_map_place, check_place, is_full, load_run_dir, load_stored, replaced, write_map_dir,
+    write_run_dir, write_sweep_dir,
 };
 pub use json::{CheckRecord, Experiment, Point, RowRecord, ValueRecord};
 pub use markdown::{ExperimentRow, rewrite};

@@ -26,6 +26,7 @@ mod place;
 mod read;
 mod replaced;
 mod series;
+mod stored;
 mod transfers;
 
 pub use error::{FileError, is_full};
@@ -34,6 +35,7 @@ pub use manifest::{CertificateRecord, RunRecord, StoredManifest};
 pub use map::{check_map_place, write_map_dir};
 pub use read::{LoadedRun, load_run_dir};
 pub use replaced::replaced;
+pub use stored::{Stored, load_stored};
 
 use crate::class::Class;
 use crate::compare::{Outline, columns, rows};

@@ -7,18 +7,16 @@
 mod checks;
 mod heat;
 mod html;
-mod lines;
 mod markup;
 mod means;
 mod panels;
-mod smooth;
 mod spread;
 mod sweep;
-mod thin;
 
 use crate::json::Point;
 use crate::show;
 pub(crate) use markup::escape;
+pub(crate) use panels::bounded;
 use serde::Serialize;
 
 const SCRIPT: &str = include_str!("../../web/dist/page.js");
