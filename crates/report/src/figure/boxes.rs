@@ -57,8 +57,11 @@ fn one(area: &Area, x: i32, width: i32, (rows, mean): ([i32; 5], i32), b: &BoxOf
         path(vec![(x - width / 4, end), (x + width / 4, end)]);
     }
     let inside = fill(b.engine, own).filled();
-    area.draw(&Rectangle::new([(left, third), (right, first)], inside))
+    let corners = [(left, third), (right, first)];
+    // Nothing behind the box shows through.
+    area.draw(&Rectangle::new(corners, WHITE.filled()))
         .expect(SURE);
+    area.draw(&Rectangle::new(corners, inside)).expect(SURE);
     path(vec![
         (left, third),
         (right, third),

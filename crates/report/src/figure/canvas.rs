@@ -401,37 +401,47 @@ impl Entry {
     }
 }
 
-/// Draws a legend in rows from the top, and returns their height.
-pub fn legend(area: &Area, entries: &[Entry], draw: bool) -> i32 {
-    let (width, _) = area.dim_in_pixel();
-    let (left, right) = (10 * POINT, width as i32 - 4 * POINT);
+/// The places of a legend's entries, in rows from the top, and the height of all rows.
+fn rows(width: i32, entries: &[Entry]) -> (Vec<(i32, i32)>, i32) {
+    let (left, right) = (10 * POINT, width - 4 * POINT);
     let (mut x, mut y) = (left, 7 * POINT);
-    if entries.is_empty() {
-        return 0;
-    }
+    let mut places = Vec::new();
     for entry in entries {
         if x > left && x + entry.width() > right {
             (x, y) = (left, y + LINE);
         }
-        if draw {
-            let places = [(x, y), (x + 14 * POINT, y)];
-            match entry {
-                Entry::Engine(engine, marked) => {
-                    line(area, &places, *engine, BLACK);
-                    if *marked || *engine == Engine::Live {
-                        mark(area, (x + 7 * POINT, y), *engine, BLACK);
-                    }
-                }
-                Entry::Subject(_, n) => {
-                    let stroke = colour(*n).stroke_width(24);
-                    area.draw(&PathElement::new(places.to_vec(), stroke))
-                        .expect(SURE);
-                }
-            }
-            let text = style(BLACK, HPos::Left, VPos::Center);
-            write(area, &entry.text(), (x + 17 * POINT, y), &text);
-        }
+        places.push((x, y));
         x += entry.width();
     }
-    y + 6 * POINT
+    let height = if entries.is_empty() { 0 } else { y + 6 * POINT };
+    (places, height)
+}
+
+/// The height of a legend.
+pub fn legend_height(width: i32, entries: &[Entry]) -> i32 {
+    rows(width, entries).1
+}
+
+/// Draws a legend.
+pub fn legend(area: &Area, entries: &[Entry]) {
+    let (width, _) = area.dim_in_pixel();
+    let (places, _) = rows(width as i32, entries);
+    for (entry, (x, y)) in entries.iter().zip(places) {
+        let ends = [(x, y), (x + 14 * POINT, y)];
+        match entry {
+            Entry::Engine(engine, marked) => {
+                line(area, &ends, *engine, BLACK);
+                if *marked || *engine == Engine::Live {
+                    mark(area, (x + 7 * POINT, y), *engine, BLACK);
+                }
+            }
+            Entry::Subject(_, n) => {
+                let stroke = colour(*n).stroke_width(24);
+                let swatch = PathElement::new(ends.to_vec(), stroke);
+                area.draw(&swatch).expect(SURE);
+            }
+        }
+        let text = style(BLACK, HPos::Left, VPos::Center);
+        write(area, &entry.text(), (x + 17 * POINT, y), &text);
+    }
 }

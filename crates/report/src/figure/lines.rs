@@ -19,28 +19,29 @@ const CIRCLES: usize = 9;
 pub fn draw(figure: &Figure, traces: &[Trace]) -> String {
     let mut traces: Vec<&Trace> = traces.iter().collect();
     traces.sort_by_key(|t| order(t.engine));
-    on_area(size(figure.width), |area| {
-        let subjects: BTreeSet<(usize, &str)> =
-            traces.iter().map(|t| (t.colour, t.of.as_str())).collect();
-        let engines: BTreeSet<Engine> = traces.iter().map(|t| t.engine).collect();
-        let direct = beside(figure, &traces, subjects.len());
-        let mut entries = Vec::new();
-        if engines.len() > 1 {
-            let marked = figure.kind == Kind::Sweep;
-            entries.extend(engines.iter().map(|e| Entry::Engine(*e, marked)));
-        }
-        if direct.is_none() && subjects.len() > 1 {
-            entries.extend(
-                subjects
-                    .iter()
-                    .map(|(n, of)| Entry::Subject(of.to_string(), *n)),
-            );
-        }
-        let room = direct.as_ref().map_or(0, |labels| {
-            let widest = labels.iter().map(|(_, _, text)| text_width(text)).max();
-            widest.unwrap_or(0) + 8 * POINT
-        });
-        let top = legend(area, &entries, true);
+    let subjects: BTreeSet<(usize, &str)> =
+        traces.iter().map(|t| (t.colour, t.of.as_str())).collect();
+    let engines: BTreeSet<Engine> = traces.iter().map(|t| t.engine).collect();
+    let direct = beside(figure, &traces, subjects.len());
+    let mut entries = Vec::new();
+    if engines.len() > 1 {
+        let marked = figure.kind == Kind::Sweep;
+        entries.extend(engines.iter().map(|e| Entry::Engine(*e, marked)));
+    }
+    if direct.is_none() && subjects.len() > 1 {
+        let names = subjects.iter();
+        entries.extend(names.map(|(n, of)| Entry::Subject(of.to_string(), *n)));
+    }
+    let room = direct.as_ref().map_or(0, |labels| {
+        let widest = labels.iter().map(|(_, _, text)| text_width(text)).max();
+        widest.unwrap_or(0) + 8 * POINT
+    });
+    let (width, height) = size(figure.width);
+    let top = legend_height(width, &entries);
+    // A legend of several rows makes the figure higher, not the plot smaller.
+    let more = (top - LINE - 6 * POINT).max(0);
+    on_area((width, height + more), |area| {
+        legend(area, &entries);
         let frame = Frame::draw(area, (&figure.x, &figure.y), room, top);
         let drawn = Drawn { figure, frame };
         traces.iter().for_each(|t| drawn.band(area, t));

@@ -2,7 +2,7 @@
 
 use super::{By, FigureError, Request};
 use crate::compare::Outline;
-use crate::files::{LoadedRun, Stored};
+use crate::files::{LoadedRun, Stored, is_point};
 use crate::show;
 use accord_record::Run;
 use accord_scenario::{Engine, Entity, Metric, Of};
@@ -95,10 +95,19 @@ pub fn subjects<'a>(
 }
 
 /// Returns the name of a point among those of all directories.
-fn place(stored: &[Stored], directory: usize, point: &LoadedRun) -> String {
+pub fn place(stored: &[Stored], directory: usize, point: &LoadedRun) -> String {
     let results = &stored[directory];
-    let name = match stored.iter().filter(|s| s.name() == results.name()).count() {
-        1 => results.name(),
+    let alike = stored.iter().filter(|s| s.name() == results.name()).count();
+    let name = match is_point(results.name().as_ref()) {
+        // A single point of a sweep, whose directory is a number.
+        true if !point.label().is_empty() => {
+            let id = |s: &Stored| s.points[0].manifest.scenario.id.clone();
+            match stored.iter().all(|s| id(s) == id(results)) {
+                true => point.label(),
+                false => format!("{}, {}", id(results), point.label()),
+            }
+        }
+        _ if alike == 1 => results.name(),
         _ => results.path.display().to_string(),
     };
     let several = stored.len() > 1;

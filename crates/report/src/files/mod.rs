@@ -44,6 +44,7 @@ use crate::transfers::{TransferRow, transfer_rows};
 use crate::verdict::Tally;
 use accord_record::Run;
 use place::Place;
+pub(crate) use place::is_point;
 use serde::Serialize;
 use std::fs::File;
 use std::io::{BufWriter, Write};

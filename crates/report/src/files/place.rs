@@ -104,7 +104,7 @@ fn replaceable(target: &Path) -> Result<(), FileError> {
 }
 
 /// Returns whether this is the name of a point in the directory of a sweep: "001".
-pub(super) fn is_point(name: &std::ffi::OsStr) -> bool {
+pub(crate) fn is_point(name: &std::ffi::OsStr) -> bool {
     let name = name.as_encoded_bytes();
     name.len() >= 3 && name.iter().all(u8::is_ascii_digit)
 }
