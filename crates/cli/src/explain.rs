@@ -25,6 +25,8 @@ pub fn run(args: Explain, catalogue: &Catalogue) -> Result<bool, Failure> {
         seed: args.seed,
         reps: args.reps,
         set: args.set,
+        point: vec![],
+        details: false,
         pcap: None,
         fresh: false,
         json: args.json,

@@ -116,23 +116,36 @@ impl Axis {
 
 /// Returns the texts as numbers in one unit for people, if all are quantities of one kind.
 fn numbers(texts: &[&str]) -> Option<(Vec<f64>, &'static str)> {
+    let (values, unit) = measured(texts)?;
+    let Some(unit) = unit else {
+        return Some((values, ""));
+    };
+    let largest = values.iter().copied().fold(0.0, f64::max);
+    let (one, symbol) = show::scale(largest, unit);
+    Some((values.into_iter().map(|v| v / one).collect(), symbol))
+}
+
+/// Returns the texts as numbers with the symbol of their unit, as files have it, if all are
+/// quantities of one kind.
+pub fn plain_numbers(texts: &[&str]) -> Option<(Vec<f64>, &'static str)> {
+    let (values, unit) = measured(texts)?;
+    Some((values, unit.map_or("1", MetricUnit::symbol)))
+}
+
+/// Returns the texts as numbers, with their unit if they have one.
+fn measured(texts: &[&str]) -> Option<(Vec<f64>, Option<MetricUnit>)> {
     fn all(texts: &[&str], read: impl Fn(&str) -> Option<f64>) -> Option<Vec<f64>> {
         texts.iter().map(|t| read(t)).collect()
     }
-    let scaled = |values: Vec<f64>, unit| {
-        let largest = values.iter().copied().fold(0.0, f64::max);
-        let (one, symbol) = show::scale(largest, unit);
-        (values.into_iter().map(|v| v / one).collect(), symbol)
-    };
     let plain = |t: &str| t.parse::<f64>().ok().filter(|v| v.is_finite());
     if let Some(values) = all(texts, plain) {
-        return Some((values, ""));
+        return Some((values, None));
     }
     if let Some(values) = all(texts, |t| Some(t.parse::<Rate>().ok()?.as_bps_f64())) {
-        return Some(scaled(values, MetricUnit::BitPerSecond));
+        return Some((values, Some(MetricUnit::BitPerSecond)));
     }
     if let Some(values) = all(texts, |t| Some(t.parse::<Duration>().ok()?.as_secs_f64())) {
-        return Some(scaled(values, MetricUnit::Seconds));
+        return Some((values, Some(MetricUnit::Seconds)));
     }
     let size = |packets: bool| {
         move |t: &str| match t.parse().ok()? {
@@ -142,9 +155,9 @@ fn numbers(texts: &[&str]) -> Option<(Vec<f64>, &'static str)> {
         }
     };
     if let Some(values) = all(texts, size(true)) {
-        return Some(scaled(values, MetricUnit::Packets));
+        return Some((values, Some(MetricUnit::Packets)));
     }
-    all(texts, size(false)).map(|values| scaled(values, MetricUnit::Bytes))
+    all(texts, size(false)).map(|values| (values, Some(MetricUnit::Bytes)))
 }
 
 /// Two variables whose values make each pair once.

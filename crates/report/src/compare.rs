@@ -319,6 +319,21 @@ pub fn rows(columns: &[Column]) -> Vec<Row> {
     rows
 }
 
+/// Returns the columns that have a value in any row: an engine that says nothing, such as theory
+/// without an equilibrium, is no column and no reference. All are returned if none has a value.
+pub fn with_values<'a>(columns: &[Column<'a>]) -> Vec<Column<'a>> {
+    let rows = rows(columns);
+    let says = |i: &usize| rows.iter().any(|row| row.values[*i].is_some());
+    let kept: Vec<Column> = (0..columns.len())
+        .filter(says)
+        .map(|i| columns[i].clone())
+        .collect();
+    match kept.is_empty() {
+        true => columns.to_vec(),
+        false => kept,
+    }
+}
+
 impl Row {
     /// Returns whether a row is worth showing. In most networks nothing is marked or sent again,
     /// which needs no row.

@@ -69,7 +69,7 @@ fn map(out: &mut String, grid: &Grid, points: &[Point], check: &Check) {
     let text = |v| show::quantity(v, check.unit);
     let range = match least <= most {
         true => format!(
-            "<p>From {} (light) to {} (dark); with a sign: not met.</p>\n",
+            "<p>From {} (pale) to {} (strong); with a sign: not met.</p>\n",
             text(least),
             text(most)
         ),
@@ -88,14 +88,13 @@ fn cell_html(out: &mut String, check: Option<&Check>, value: Option<f64>, range:
         true => (value - least) / (most - least),
         false => 0.0,
     };
-    let lightness = 94.0 - 44.0 * part;
     let mark = match check.class {
         Class::Met => String::new(),
         class => format!(" {}", class.sign()),
     };
     _ = write!(
         out,
-        "<td class=\"n\" style=\"background:hsl(210 70% {lightness:.0}%);color:#111\">{}{mark}</td>",
+        "<td class=\"n heat\" style=\"--part:{part:.2}\">{}{mark}</td>",
         show::quantity(value, check.unit)
     );
 }

@@ -3,14 +3,11 @@
 use crate::axis::Axis;
 use crate::compare::{Outline, Row, Subject, columns, rows};
 use crate::json::Point;
+use crate::overview;
 use crate::show;
 use crate::trace::thin::{Line, Number};
-use accord_scenario::{MetricUnit, Scenario};
+use accord_scenario::MetricUnit;
 use serde::Serialize;
-
-/// The number of quantities that are shown before the reader chooses.
-const MOST_FIRST: usize = 4;
-const LEAST_FIRST: usize = 2;
 
 /// The figures of the steady window against the swept variable.
 #[derive(Serialize)]
@@ -69,7 +66,8 @@ impl Sweep {
                 }
             }
         }
-        let first = table.first(points[0].scenario);
+        let keys: Vec<_> = table.0.iter().map(|g| (&g.of, g.quantity)).collect();
+        let first = overview::first(points[0].scenario, &keys);
         Some(Sweep {
             name: axis.name,
             unit: axis.unit,
@@ -125,39 +123,6 @@ impl Table {
             lines.len() - 1
         });
         &mut lines[i]
-    }
-
-    /// Returns the quantities of the scenario's expectations, or utilisation and throughput if it
-    /// has none.
-    fn first(&self, scenario: &Scenario) -> Vec<usize> {
-        let mut first: Vec<usize> = Vec::new();
-        for expectation in &scenario.expectations {
-            use accord_scenario::Subject as Of;
-            let group = |g: usize| Some(Subject::Group(scenario.groups.get(g)?.name.clone()));
-            let of = match expectation.of {
-                Of::Flow(f) => scenario.flows.get(f).and_then(|f| group(f.group)),
-                Of::Group(g) => group(g),
-                Of::Link(l) => scenario.links.get(l).map(|l| Subject::Link(l.name.clone())),
-                Of::Aggregate { link, aggregate } => {
-                    let (link, aggregates) = (scenario.links.get(link), &scenario.aggregates);
-                    let name = link.zip(aggregates.get(aggregate));
-                    name.map(|(l, a)| Subject::Aggregate(format!("{}.{a}", l.name)))
-                }
-            };
-            let metric = expectation.metric.name();
-            let known = |g: &Gathered| Some(&g.of) == of.as_ref() && g.quantity == metric;
-            first.extend(self.0.iter().position(known).filter(|i| !first.contains(i)));
-        }
-        first.truncate(MOST_FIRST);
-        for key in ["utilisation", "throughput"] {
-            let keys = |i: &usize| self.0[*i].quantity == key && !first.contains(i);
-            let more: Vec<usize> = (0..self.0.len()).filter(keys).collect();
-            first.extend(
-                more.into_iter()
-                    .take(LEAST_FIRST.saturating_sub(first.len())),
-            );
-        }
-        first
     }
 }
 
