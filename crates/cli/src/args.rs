@@ -25,7 +25,7 @@ pub enum Command {
     Compare(crate::compare::Args),
     /// Draws a figure for a paper from run directories.
     Plot(crate::plot::Args),
-    /// Says why packets differ from theory: takes one effect away at a time.
+    /// Says why packets differ from theory: takes one effect away at a time; or what a metric is.
     Explain(Explain),
     /// Reproduces experiments of the literature.
     Reproduce(Reproduce),
@@ -133,8 +133,11 @@ pub struct Check {
 
 #[derive(Group)]
 pub struct Explain {
-    /// The scenario: a file, or the id of one that comes with the program.
+    /// The scenario: a file, or the id of one that comes with the program; or "metric".
     pub scenario: String,
+    /// The metric to define, after "metric"; without it all are listed.
+    #[arg(value_name = "METRIC")]
+    pub metric: Option<String>,
     /// The engine in question: fluid or packet, held against theory, or live, held against
     /// packet.
     #[arg(short, long, default_value = "packet")]

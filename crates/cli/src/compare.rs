@@ -48,14 +48,24 @@ pub fn run(args: &Args) -> Result<bool, Failure> {
         Failure::new(format!("there is no \"{name}\" to hold the others against"))
             .hint(format!("there is {names}"))
     })?;
-    let (all, alone): (Vec<Versus>, Vec<Versus>) =
-        all.into_iter().partition(|v| v.columns.len() > 1);
+    let several = |v: &Versus| match stored.len() {
+        1 => v.columns.len() > 1,
+        _ => v.directories() > 1,
+    };
+    let (all, alone): (Vec<Versus>, Vec<Versus>) = all.into_iter().partition(several);
     if all.is_empty() {
         let why = match stored.len() {
             1 => "there is one engine of one run, and nothing to compare it with",
-            _ => "these directories have no point in common with two engines or runs",
+            _ => "these directories have no point of a sweep in common",
         };
-        return Err(Failure::new(why).hint("name another run directory"));
+        let hint = match alone.iter().map(Versus::label).find(|l| !l.is_empty()) {
+            Some(label) => format!(
+                "points are matched by what they set, such as {label}; a single point of a sweep is a directory, such as {}/001",
+                args.runs[0].display()
+            ),
+            None => "name another run directory".into(),
+        };
+        return Err(Failure::new(why).hint(hint));
     }
     let record = Comparison::of(&all);
     if args.json {

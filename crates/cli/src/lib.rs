@@ -18,6 +18,7 @@ mod execute;
 mod explain;
 mod fail;
 mod live;
+mod metrics;
 mod output;
 mod plot;
 mod point;

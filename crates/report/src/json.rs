@@ -6,7 +6,6 @@ use crate::compare::{Column, Row, Subject};
 use crate::compare::{Outline, columns, rows};
 use crate::estimate::Estimate;
 use crate::verdict::Tally;
-use crate::versus::Versus;
 use accord_record::Run;
 use accord_scenario::{Engine, Scenario};
 use serde::Serialize;
@@ -149,47 +148,6 @@ impl Experiments {
         Experiments {
             format_version: FORMAT_VERSION,
             experiments,
-        }
-    }
-}
-
-/// A comparison of run directories.
-#[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct Comparison {
-    /// The version of the format.
-    pub format_version: u32,
-    /// The points that are compared; one without sweeps.
-    pub points: Vec<ComparedPoint>,
-}
-
-/// The comparison at one point.
-#[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct ComparedPoint {
-    /// The settings in one line, or "".
-    pub label: String,
-    /// The settings by name.
-    pub settings: SettingsRecord,
-    /// The column that errors are relative to: the first.
-    pub reference: String,
-    /// The rows.
-    pub rows: Vec<RowRecord>,
-}
-
-impl Comparison {
-    /// Returns the record of a comparison.
-    pub fn of(all: &[Versus]) -> Comparison {
-        let points = all.iter().map(|versus| ComparedPoint {
-            label: versus.label(),
-            settings: settings_record(versus.point),
-            reference: versus
-                .columns
-                .first()
-                .map_or(String::new(), |c| c.label.clone()),
-            rows: RowRecord::of(&versus.columns, &versus.rows()),
-        });
-        Comparison {
-            format_version: FORMAT_VERSION,
-            points: points.collect(),
         }
     }
 }

@@ -56,6 +56,7 @@ mod figure;
 mod files;
 mod json;
 mod markdown;
+mod markup;
 mod measure;
 pub mod metrics;
 mod overview;
@@ -86,8 +87,8 @@ pub use files::{
     replaced, write_comparison_dir, write_map_dir, write_run_dir, write_sweep_dir,
 };
 pub use json::{
-    CheckRecord, ComparedPoint, Comparison, Experiment, Experiments, FORMAT_VERSION, Point,
-    PointRecord, RowRecord, RunOf, SettingsRecord, ValueRecord, settings_record,
+    CheckRecord, Experiment, Experiments, FORMAT_VERSION, Point, PointRecord, RowRecord, RunOf,
+    SettingsRecord, ValueRecord, settings_record,
 };
 pub use markdown::{ExperimentRow, rewrite};
 pub use overview::overview;
@@ -99,4 +100,4 @@ pub use style::Style;
 pub use table::{checks_table, comparison, remarks, table};
 pub use transfers::TransferRow;
 pub use verdict::{Kind, Tally, kinds, totals};
-pub use versus::{Versus, differences, versus, versus_table};
+pub use versus::{ComparedPoint, Comparison, Versus, differences, versus, versus_table};

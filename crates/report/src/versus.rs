@@ -2,11 +2,13 @@
 
 use crate::compare::{Column, Row, Subject, columns, rows, with_values};
 use crate::files::{LoadedRun, Stored};
+use crate::json::{FORMAT_VERSION, RowRecord, SettingsRecord, settings_record};
 use crate::show;
 use crate::style::Style;
 use crate::table::{DIFFERS, agreement, align_right, comparison, fill, finish, new_table, paint};
 use accord_record::Run;
 use accord_scenario::Engine;
+use serde::Serialize;
 
 /// What is compared at one point: columns of all directories that have it.
 #[derive(Clone, Debug)]
@@ -21,6 +23,12 @@ impl Versus<'_> {
     /// Returns the point in one line, or "".
     pub fn label(&self) -> String {
         crate::axis::label(self.point)
+    }
+
+    /// Returns the number of directories that have the point.
+    pub fn directories(&self) -> usize {
+        let outlines = self.columns.iter().map(|c| std::ptr::from_ref(c.outline));
+        outlines.collect::<std::collections::BTreeSet<_>>().len()
     }
 
     /// Returns the rows of the comparison.
@@ -163,4 +171,45 @@ pub fn versus_table(versus: &Versus, style: Style) -> String {
         format!("{label}\n")
     };
     head + &comparison(&versus.columns, style)
+}
+
+/// A comparison of run directories.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Comparison {
+    /// The version of the format.
+    pub format_version: u32,
+    /// The points that are compared; one without sweeps.
+    pub points: Vec<ComparedPoint>,
+}
+
+/// The comparison at one point.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct ComparedPoint {
+    /// The settings in one line, or "".
+    pub label: String,
+    /// The settings by name.
+    pub settings: SettingsRecord,
+    /// The column that errors are relative to: the first.
+    pub reference: String,
+    /// The rows.
+    pub rows: Vec<RowRecord>,
+}
+
+impl Comparison {
+    /// Returns the record of a comparison.
+    pub fn of(all: &[Versus]) -> Comparison {
+        let points = all.iter().map(|versus| ComparedPoint {
+            label: versus.label(),
+            settings: settings_record(versus.point),
+            reference: versus
+                .columns
+                .first()
+                .map_or(String::new(), |c| c.label.clone()),
+            rows: RowRecord::of(&versus.columns, &versus.rows()),
+        });
+        Comparison {
+            format_version: FORMAT_VERSION,
+            points: points.collect(),
+        }
+    }
 }

@@ -70,7 +70,7 @@ pub fn in_inches(svg: &str, title: &str) -> String {
     format!(
         "<svg width=\"{width:.3}in\" height=\"{height:.3}in\" viewBox=\"0 0 {view}\" \
          xmlns=\"http://www.w3.org/2000/svg\">\n<title>{}</title>{body}",
-        crate::page::escape(title, 300)
+        crate::markup::escape(title, 300)
     )
 }
 

@@ -25,12 +25,13 @@ impl Stored {
 pub fn load_stored(path: &Path) -> Result<Stored, FileError> {
     let mut dirs = Vec::new();
     if !path.join(MANIFEST).exists() {
-        let entries = std::fs::read_dir(path).map_err(|e| FileError::io("read", path, e))?;
+        let entries = std::fs::read_dir(path).into_iter().flatten();
         let dirs_of = entries.flatten().filter(|e| is_point(&e.file_name()));
         dirs = dirs_of.map(|e| e.path()).collect();
         // By number: 1000 comes after 999.
         dirs.sort_by_key(|dir| (dir.as_os_str().len(), dir.clone()));
     }
+    // What is neither is refused as a run directory.
     if dirs.is_empty() {
         dirs.push(path.into());
     }

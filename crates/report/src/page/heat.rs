@@ -1,10 +1,10 @@
 //! Expectations over a sweep of two variables, as heat maps: plain HTML, readable without scripts.
 
-use super::markup::escape;
 use crate::axis::Grid;
 use crate::check::Check;
 use crate::class::Class;
 use crate::json::Point;
+use crate::markup::escape;
 use crate::show;
 use std::fmt::Write;
 

@@ -1,8 +1,8 @@
 //! The engines' means side by side, as the terminal's comparison has them, without scripts.
 
-use super::markup::escape;
 use crate::compare::{Column, Outline, Row, Subject, columns, rows, with_values};
 use crate::json::Point;
+use crate::markup::escape;
 use crate::show;
 use crate::table::{DIFFERS, agreement, subject};
 use std::fmt::Write;

@@ -7,7 +7,6 @@
 mod checks;
 mod heat;
 mod html;
-mod markup;
 mod means;
 mod overview;
 mod panels;
@@ -17,9 +16,8 @@ mod sweep;
 mod versus;
 
 use crate::json::Point;
+use crate::markup::escape;
 use crate::show;
-pub(crate) use markup::escape;
-pub(crate) use panels::bounded;
 use serde::Serialize;
 pub use versus::comparison_page;
 

@@ -1,9 +1,9 @@
 //! A sweep at a glance, first on its page: a row per point, shaded by value.
 
-use super::markup::{escape, style_of};
 use crate::check::{by_expectation, worst};
 use crate::class::Class;
 use crate::json::Point;
+use crate::markup::{escape, style_of};
 use crate::overview::{Key, Overview};
 use crate::show;
 use crate::style::Style;

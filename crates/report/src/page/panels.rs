@@ -3,6 +3,7 @@
 use crate::compare::Outline;
 use crate::engines::by_engine;
 use crate::json::Point;
+use crate::metrics::bounded;
 use crate::show;
 use crate::trace::lines::{Kind, MOST_FLOWS, lines};
 use crate::trace::smooth::{period, window};
@@ -333,17 +334,6 @@ impl<'a> Plan<'a> {
         let named = groups.map(|(i, g)| (g.title(60), self.outline.series_of(i)));
         named.take(MOST_SUBJECTS).collect()
     }
-}
-
-/// Whether a metric is a share, which is never more than all.
-pub(crate) const fn bounded(metric: Metric) -> bool {
-    matches!(
-        metric,
-        Metric::Utilisation
-            | Metric::FairnessIndex
-            | Metric::AggregateFairness
-            | Metric::TransmitProbability
-    )
 }
 
 fn seconds(window: Window) -> (f64, f64) {

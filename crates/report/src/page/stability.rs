@@ -1,6 +1,7 @@
 //! The page of a map of stability.
 
-use super::{escape, shell};
+use super::shell;
+use crate::markup::escape;
 use crate::range;
 use crate::show;
 use crate::stability::{Cell, Parameter, StabilityMap};

@@ -1,8 +1,9 @@
 //! The page of a comparison of run directories: tables that need no script, and figures.
 
-use super::{escape, means, shell};
+use super::{means, shell};
 use crate::figure::{Figure, Log, Request, Width};
 use crate::files::Stored;
+use crate::markup::escape;
 use crate::show;
 use crate::versus::{Versus, told};
 use accord_scenario::{Engine, Metric};

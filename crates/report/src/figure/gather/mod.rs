@@ -8,6 +8,7 @@ use super::select::{Subject, subjects};
 use super::{Axis, Content, Figure, FigureError, Kind, Log, Request};
 use crate::axis::{Grid, Settings};
 use crate::files::Stored;
+use crate::metrics;
 use crate::range;
 use crate::show;
 use accord_scenario::{Metric, MetricUnit, Of, Window};
@@ -158,6 +159,6 @@ impl Plottable for Metric {
     }
 
     fn most(self) -> Option<f64> {
-        crate::page::bounded(self).then_some(1.0)
+        metrics::bounded(self).then_some(1.0)
     }
 }
