@@ -21,9 +21,11 @@ pub enum Command {
     Run(Run),
     /// Checks a scenario without running it.
     Check(Check),
-    /// Compares run directories, or the engines of one; the first is the reference.
-    Compare(Compare),
-    /// Says why packets differ from theory: takes one effect away at a time.
+    /// Compares run directories, sweeps, or the engines of one.
+    Compare(crate::compare::Args),
+    /// Draws a figure for a paper from run directories.
+    Plot(crate::plot::Args),
+    /// Says why packets differ from theory: takes one effect away at a time; or what a metric is.
     Explain(Explain),
     /// Reproduces experiments of the literature.
     Reproduce(Reproduce),
@@ -31,8 +33,8 @@ pub enum Command {
     Solve(Solve),
     /// Says how far a scenario's equilibria are from cycling; or maps it over parameters.
     Stability(Stability),
-    /// Prints the JSON Schema of the scenario language, for editors.
-    Schema,
+    /// Prints the JSON Schema of the scenario language, for editors; or of what a command prints.
+    Schema(Schema),
     /// Measures the packet engine, or what live runs cost on this machine.
     Bench(Bench),
     /// Opens a laboratory in the browser: scenarios with sliders, and runs as they are computed.
@@ -83,6 +85,13 @@ pub struct How {
     /// Sets a value of the scenario, such as link.bottleneck.rate="5 Mbps".
     #[arg(long = "set", value_name = "PATH=VALUE")]
     pub set: Vec<String>,
+    /// Runs a point of a sweep only, by its number from 1 or by what it sets: --point 3, --point
+    /// "law=printed, packet=250 B". Can be given several times.
+    #[arg(long, value_name = "POINT")]
+    pub point: Vec<String>,
+    /// Prints the tables of each point of a sweep, not only the overview.
+    #[arg(long)]
+    pub details: bool,
     /// Writes every packet that leaves a port to FILE, in pcapng; for one run of the packet
     /// engine or the live one.
     #[arg(long, value_name = "FILE")]
@@ -128,19 +137,12 @@ pub struct Check {
 }
 
 #[derive(Group)]
-pub struct Compare {
-    /// Run directories.
-    #[arg(required = true, value_name = "DIR")]
-    pub runs: Vec<PathBuf>,
-    /// Prints JSON in place of a table.
-    #[arg(long)]
-    pub json: bool,
-}
-
-#[derive(Group)]
 pub struct Explain {
-    /// The scenario: a file, or the id of one that comes with the program.
+    /// The scenario: a file, or the id of one that comes with the program; or "metric".
     pub scenario: String,
+    /// The metric to define, after "metric"; without it all are listed.
+    #[arg(value_name = "METRIC")]
+    pub metric: Option<String>,
     /// The engine in question: fluid or packet, held against theory, or live, held against
     /// packet.
     #[arg(short, long, default_value = "packet")]
@@ -191,7 +193,7 @@ pub struct Reproduce {
     #[arg(short, long, value_name = "DIR", default_value = "runs")]
     pub output: PathBuf,
     /// Compares with the recorded results in FILE: digests of the packet runs, figures, verdicts.
-    #[arg(long, value_name = "FILE", conflicts_with_all = ["engine", "seed", "reps", "set", "list"])]
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["engine", "seed", "reps", "set", "point", "list"])]
     pub results: Option<PathBuf>,
     /// Compares with the tables of results in these Markdown files, separated by commas.
     #[arg(
@@ -199,7 +201,7 @@ pub struct Reproduce {
         value_name = "FILE",
         value_delimiter = ',',
         requires = "all",
-        conflicts_with_all = ["engine", "seed", "reps", "set"]
+        conflicts_with_all = ["engine", "seed", "reps", "set", "point"]
     )]
     pub tables: Vec<PathBuf>,
     /// Writes the files of --results and --tables in place of comparing.
@@ -258,6 +260,13 @@ pub struct Lab {
     /// The port of the loopback interface; by default any that is free.
     #[arg(long, default_value_t = 0, value_name = "PORT")]
     pub port: u16,
+}
+
+#[derive(Group)]
+pub struct Schema {
+    /// The schema of what this command prints with --json, in place of the scenario language's.
+    #[arg(short, long, value_name = "COMMAND", value_parser = clap::builder::PossibleValuesParser::new(accord::report::OUTPUTS))]
+    pub output: Option<String>,
 }
 
 #[derive(Group)]

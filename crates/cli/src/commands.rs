@@ -1,15 +1,18 @@
 //! The commands.
 
-use crate::args::{Args, Command, Compare, Run};
+use crate::args::{Args, Command, How, Run};
 use crate::bench;
 use crate::capture::CaptureFile;
 use crate::check;
+use crate::compare;
 use crate::execute::{Executed, Outcome, execute};
 use crate::explain;
 use crate::fail::Failure;
 use crate::lab;
 use crate::live;
 use crate::output::{data, json, note, style};
+use crate::plot;
+use crate::point;
 use crate::progress::watch_interrupts;
 use crate::record;
 use crate::reproduce;
@@ -19,9 +22,7 @@ use crate::stability;
 use crate::watch;
 use accord::Catalogue;
 use accord::report::show::{TITLE, clean, visible};
-use accord::report::{
-    Class, Column, RowRecord, check_place, checks_table, comparison, load_run_dir, rows, table,
-};
+use accord::report::{Class, check_place, checks_table, output_schema, overview, table};
 use accord::{load, set};
 use std::path::Path;
 
@@ -32,13 +33,17 @@ pub fn run(args: Args, catalogue: &Catalogue) -> Result<bool, Failure> {
         Command::Run(a) if a.watch => watch::run(&a, |a| run_one(a, catalogue)),
         Command::Run(a) => run_one(a, catalogue),
         Command::Check(a) => check::run(a, catalogue),
-        Command::Compare(a) => compare(a),
+        Command::Compare(a) => compare::run(&a),
+        Command::Plot(a) => plot::run(&a),
         Command::Explain(a) => explain::run(a, catalogue),
         Command::Reproduce(a) => reproduce::run(a, catalogue),
         Command::Solve(a) => solve::run(a),
         Command::Stability(a) => stability::run(&a, catalogue),
-        Command::Schema => {
-            json(&accord::language::schema(catalogue))?;
+        Command::Schema(a) => {
+            match a.output.and_then(|command| output_schema(&command)) {
+                Some(schema) => json(&schema)?,
+                None => json(&accord::language::schema(catalogue))?,
+            }
             Ok(true)
         }
         Command::Bench(a) => bench::run(&a, catalogue),
@@ -49,13 +54,16 @@ pub fn run(args: Args, catalogue: &Catalogue) -> Result<bool, Failure> {
 fn run_one(args: Run, catalogue: &Catalogue) -> Result<bool, Failure> {
     let mut file = load(&args.scenario)?;
     set(&mut file, &args.how.set)?;
-    let id = file.points(catalogue, args.how.seed)?.swap_remove(0).id;
-    let dir = args.output.unwrap_or_else(|| Path::new("runs").join(&id));
+    let points = file.points(catalogue, args.how.seed)?;
+    let id = points[0].id.clone();
+    let chosen = point::chosen(&points, &args.how.point)?;
+    let name = point::directory(&id, points.len(), &chosen);
+    let dir = args.output.unwrap_or_else(|| Path::new("runs").join(name));
     check_place(&dir)?;
     warn_of_replaced(&dir, &file, catalogue, &args.how)?;
     let kept = keep(&dir, &args.how, &build())?;
     let Executed { outcomes, capture } = execute(&file, catalogue, &args.how, false, &kept)?;
-    let experiment = experiment(&id, &outcomes);
+    let experiment = experiment(&id, &outcomes, &dir);
     let pages = write(&dir, &outcomes, args.csv)?;
     kept.discard();
     let captured = capture.map_or(Ok(()), CaptureFile::finish);
@@ -64,9 +72,12 @@ fn run_one(args: Run, catalogue: &Catalogue) -> Result<bool, Failure> {
     } else if args.how.json {
         json(&experiment)?;
     } else {
-        show(&outcomes)?;
+        show(&outcomes, &args.how)?;
         if !args.how.quiet {
             (outcomes.iter()).for_each(|o| live::remarks(&o.point()));
+            if outcomes.len() > 1 && !args.how.details {
+                note("tables of each point: --details, or the page");
+            }
             note(format_args!("\nplots: {pages}\ndata:  {}", dir.display()));
         }
     }
@@ -79,7 +90,13 @@ fn run_one(args: Run, catalogue: &Catalogue) -> Result<bool, Failure> {
 }
 
 /// Tables for people.
-fn show(outcomes: &[Outcome]) -> Result<(), Failure> {
+fn show(outcomes: &[Outcome], how: &How) -> Result<(), Failure> {
+    if outcomes.len() > 1 {
+        glance(outcomes)?;
+        if !how.details {
+            return Ok(());
+        }
+    }
     for outcome in outcomes {
         let s = &outcome.scenario;
         data(format_args!("{}: {}", s.id, clean(&s.title, TITLE)))?;
@@ -93,21 +110,11 @@ fn show(outcomes: &[Outcome]) -> Result<(), Failure> {
     Ok(())
 }
 
-fn compare(args: Compare) -> Result<bool, Failure> {
-    let loaded: Vec<_> = args
-        .runs
-        .iter()
-        .map(|dir| load_run_dir(dir))
-        .collect::<Result<_, _>>()?;
-    let columns: Vec<Column> = loaded.iter().flat_map(|run| run.columns()).collect();
-    if columns.len() < 2 {
-        let why = "there is one engine of one run, and nothing to compare it with";
-        return Err(Failure::new(why).hint("name another run directory"));
-    }
-    if args.json {
-        json(&RowRecord::of(&columns, &rows(&columns)))?;
-    } else {
-        data(comparison(&columns, style()).trim_end())?;
-    }
-    Ok(true)
+/// A sweep at a glance.
+pub fn glance(outcomes: &[Outcome]) -> Result<(), Failure> {
+    let s = &outcomes[0].scenario;
+    data(format_args!("{}: {}", s.id, clean(&s.title, TITLE)))?;
+    let points: Vec<_> = outcomes.iter().map(Outcome::point).collect();
+    data(overview(&points, style()))?;
+    Ok(())
 }

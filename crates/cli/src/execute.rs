@@ -7,6 +7,7 @@ use crate::capture::CaptureFile;
 use crate::fail::Failure;
 use crate::live;
 use crate::output::note;
+use crate::point;
 use crate::progress::Progress;
 use accord::language::File;
 use accord::record::Run;
@@ -60,6 +61,14 @@ pub fn execute(
     for k in 1..how.reps {
         let seed = repetitions[0][0].seed.wrapping_add(k);
         repetitions.push(file.points(catalogue, Some(seed))?);
+    }
+    let chosen = point::chosen(&repetitions[0], &how.point)?;
+    for points in &mut repetitions {
+        let mut i = 0;
+        points.retain(|_| {
+            i += 1;
+            chosen.contains(&(i - 1))
+        });
     }
     let engines = live::possible(engines(how, &repetitions[0]), how, of_many, &repetitions[0])?;
     let points = repetitions[0].len();

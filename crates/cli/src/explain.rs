@@ -3,6 +3,7 @@
 use crate::args::{Explain, FINER, How};
 use crate::fail::Failure;
 use crate::live;
+use crate::metrics;
 use crate::output::{data, json};
 use crate::progress::Progress;
 use accord::explain::{Attribution, Job, Pair, Reading, Which, attribute, text};
@@ -13,6 +14,13 @@ use accord::{load, set};
 
 /// Explains every point of a scenario. `Ok(false)` where something is left unexplained.
 pub fn run(args: Explain, catalogue: &Catalogue) -> Result<bool, Failure> {
+    if args.scenario == "metric" {
+        return metrics::explain(args.metric.as_deref(), args.json);
+    }
+    if let Some(more) = &args.metric {
+        let why = format!("there is one scenario to explain, and \"{more}\" is more");
+        return Err(Failure::new(why).hint("`accord explain metric NAME` defines a metric"));
+    }
     let which = match args.standard {
         true => Which::Standard,
         false => Which::Expected,
@@ -25,6 +33,8 @@ pub fn run(args: Explain, catalogue: &Catalogue) -> Result<bool, Failure> {
         seed: args.seed,
         reps: args.reps,
         set: args.set,
+        point: vec![],
+        details: false,
         pcap: None,
         fresh: false,
         json: args.json,

@@ -7,13 +7,14 @@ use crate::execute::{Executed, execute};
 use crate::fail::Failure;
 use crate::live;
 use crate::output::{data, json, note, style};
+use crate::point;
 use crate::record;
 use crate::results::{build, experiment, keep, warn_of_replaced, write};
 use accord::Catalogue;
 use accord::report::show::{TITLE, clean, visible};
 use accord::report::{
-    Class, Experiment, ExperimentRow, Kept, Point, Results, Tally, check_place, checks_table,
-    remarks, rewrite, totals,
+    Class, Experiment, ExperimentRow, Experiments, Kept, Point, Results, Tally, check_place,
+    checks_table, overview, remarks, rewrite, totals,
 };
 use accord::{BUILT_IN, load, set};
 use std::path::Path;
@@ -59,15 +60,19 @@ pub fn run(args: Reproduce, catalogue: &Catalogue) -> Result<bool, Failure> {
     // To the end: an interrupted command, given again, has all its experiments to show.
     let mut all_kept = Vec::new();
     for id in &ids {
-        let dir = args.output.join(id);
         let mut file = load(id)?;
         set(&mut file, &args.how.set)?;
+        let scenarios = file.points(catalogue, args.how.seed)?;
+        let chosen = point::chosen(&scenarios, &args.how.point)?;
+        let name = point::directory(id, scenarios.len(), &chosen);
+        let dir = args.output.join(name);
+        check_place(&dir)?;
         warn_of_replaced(&dir, &file, catalogue, &args.how)?;
         let kept = keep(&dir, &args.how, &build)?;
         let Executed { outcomes, capture } =
             execute(&file, catalogue, &args.how, without_live, &kept)?;
         unfit = unfit.and_then(|()| live::fit(outcomes.iter().flat_map(|o| &o.runs)));
-        let experiment = experiment(id, &outcomes);
+        let experiment = experiment(id, &outcomes, &dir);
         let page = write(&dir, &outcomes, false)?;
         all_kept.push(kept);
         captured = captured.and_then(|()| capture.map_or(Ok(()), CaptureFile::finish));
@@ -79,7 +84,12 @@ pub fn run(args: Reproduce, catalogue: &Catalogue) -> Result<bool, Failure> {
         } else if !args.how.json {
             let title = clean(&outcomes[0].scenario.title, TITLE);
             data(format_args!("{id}: {title}"))?;
-            for outcome in &outcomes {
+            // A sweep is shown at a glance, and its points if they are asked for.
+            let details = outcomes.len() == 1 || args.how.details;
+            if outcomes.len() > 1 {
+                data(overview(&points, style()))?;
+            }
+            for outcome in outcomes.iter().filter(|_| details) {
                 if !outcome.scenario.point.is_empty() {
                     data(visible(&outcome.point().label()))?;
                 }
@@ -98,7 +108,7 @@ pub fn run(args: Reproduce, catalogue: &Catalogue) -> Result<bool, Failure> {
     }
     all_kept.iter().for_each(Kept::discard);
     if args.how.json {
-        json(&experiments)?;
+        json(&Experiments::of(experiments.clone()))?;
     } else if experiments.len() > 1 && !args.how.record {
         show(&experiments, &rows)?;
     }

@@ -60,9 +60,9 @@ pub fn build() -> String {
 }
 
 /// The results, for programs.
-pub fn experiment(id: &str, outcomes: &[Outcome]) -> Experiment {
+pub fn experiment(id: &str, outcomes: &[Outcome], dir: &Path) -> Experiment {
     let points: Vec<Point> = outcomes.iter().map(Outcome::point).collect();
-    Experiment::of(id, &points)
+    Experiment::of(id, &points).written(dir)
 }
 
 /// Writes run directories and the page; gives where the page is.

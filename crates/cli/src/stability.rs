@@ -51,7 +51,7 @@ pub fn run(args: &Args, catalogue: &Catalogue) -> Result<bool, Failure> {
         }
     }
     if args.json {
-        json(&records)?;
+        json(&record::all(records))?;
     }
     Ok(stable)
 }

@@ -43,7 +43,7 @@ fn one_point_as_json() {
     let dir = folder(&[("loop.toml", LOOP)]);
     let text = accord(dir.path(), &["stability", "loop.toml"]).with(0);
     let found = accord(dir.path(), &["stability", "loop.toml", "--json"]).with(0);
-    let phase = &found.json()[0]["phases"][0];
+    let phase = &found.json()["points"][0]["phases"][0];
     assert_eq!(
         (&phase["stable"], &phase["error"]),
         (&json!(true), &json!(null))
@@ -118,7 +118,7 @@ fn a_map_over_two_parameters_with_packets() {
         assert_eq!(cell["packet_queue_variation"].is_null(), row[5].is_empty());
     }
     let page = std::fs::read_to_string(dir.path().join("map/map.html")).unwrap();
-    assert_eq!(page.matches("<rect").count(), 9);
+    assert_eq!(page.matches("</title></rect>").count(), 9);
     assert_eq!(page.matches("<circle").count(), 1);
 }
 
@@ -200,7 +200,7 @@ fn laws_of_the_sign_are_named() {
     assert!(ended.stdout.contains("no linearisation"), "{ended:#?}");
     assert!(!ended.stdout.contains("NaN"), "{ended:#?}");
     let json = accord(dir.path(), &["stability", "vegas.toml", "--json"]).with(0);
-    let phase = &json.json()[0]["phases"][0];
+    let phase = &json.json()["points"][0]["phases"][0];
     let error = phase["error"].as_str().expect("a message");
     assert!(ended.stdout.contains(error), "{error}");
     assert!(phase["stable"].is_null());

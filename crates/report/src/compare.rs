@@ -33,6 +33,13 @@ pub struct Outline {
     pub links: Vec<LinkOutline>,
     /// The names of the aggregates, in the scenario's order.
     pub aggregates: Vec<String>,
+    /// The size of the largest data packets, in bytes. Directories of earlier programs have none.
+    #[serde(default)]
+    pub packet_bytes: f64,
+    /// The longest base round-trip time of a flow, in seconds. Directories of earlier programs have
+    /// none.
+    #[serde(default)]
+    pub round_trip_s: f64,
 }
 
 /// A group of flows by name.
@@ -82,7 +89,11 @@ impl Outline {
         for &link in paths.chain(routes).flatten() {
             data[link] = true;
         }
+        let network = scenario.at(Time::ZERO);
+        let flows = 0..scenario.flows.len();
+        let round_trips = flows.map(|f| network.base_rtt(f).as_secs_f64());
         Outline {
+            round_trip_s: round_trips.fold(0.0, f64::max),
             id: scenario.id.clone(),
             title: scenario.title.clone(),
             source: scenario.source.clone(),
@@ -116,6 +127,9 @@ impl Outline {
                 })
                 .collect(),
             aggregates: scenario.aggregates.clone(),
+            packet_bytes: (scenario.flows.iter())
+                .map(|f| f.packet.as_f64())
+                .fold(0.0, f64::max),
         }
     }
 
@@ -311,6 +325,21 @@ pub fn rows(columns: &[Column]) -> Vec<Row> {
         );
     }
     rows
+}
+
+/// Returns the columns that have a value in any row: an engine that says nothing, such as theory
+/// without an equilibrium, is no column and no reference. All are returned if none has a value.
+pub fn with_values<'a>(columns: &[Column<'a>]) -> Vec<Column<'a>> {
+    let rows = rows(columns);
+    let says = |i: &usize| rows.iter().any(|row| row.values[*i].is_some());
+    let kept: Vec<Column> = (0..columns.len())
+        .filter(says)
+        .map(|i| columns[i].clone())
+        .collect();
+    match kept.is_empty() {
+        true => columns.to_vec(),
+        false => kept,
+    }
 }
 
 impl Row {

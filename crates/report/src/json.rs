@@ -3,11 +3,29 @@
 use crate::check::Check;
 use crate::class::Class;
 use crate::compare::{Column, Row, Subject};
+use crate::compare::{Outline, columns, rows};
 use crate::estimate::Estimate;
 use crate::verdict::Tally;
 use accord_record::Run;
 use accord_scenario::{Engine, Scenario};
 use serde::Serialize;
+use serde_json::{Map, Value};
+use std::path::Path;
+
+/// The version of what `--json` prints. It is raised when a program that reads the last version
+/// would misread it. New keys do not raise it.
+pub const FORMAT_VERSION: u32 = 1;
+
+/// The settings of a point of a sweep, by name.
+pub type SettingsRecord = Map<String, Value>;
+
+/// Returns settings as an object of texts.
+pub fn settings_record(settings: &[(String, String)]) -> SettingsRecord {
+    let pairs = settings.iter().cloned();
+    pairs
+        .map(|(name, value)| (name, Value::String(value)))
+        .collect()
+}
 
 /// One point of a scenario file with its results. A scenario without a sweep has one point.
 #[derive(Clone, Copy, Debug)]
@@ -24,9 +42,7 @@ impl<'a> Point<'a> {
     /// Returns the values that distinguish the point from the others of its sweep: "reverse = 5
     /// Mbps".
     pub fn label(&self) -> String {
-        let settings = self.scenario.point.iter();
-        let texts: Vec<String> = settings.map(|(k, v)| format!("{k} = {v}")).collect();
-        texts.join(", ")
+        crate::axis::label(&self.scenario.point)
     }
 
     pub(crate) fn runs(&self) -> Vec<&'a Run> {
@@ -37,14 +53,103 @@ impl<'a> Point<'a> {
 /// The result of one experiment, over all points of its sweep.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Experiment {
+    /// The version of the format.
+    pub format_version: u32,
     /// The scenario's id.
     pub id: String,
+    /// The title for people.
+    pub title: String,
     /// True if every expectation is met.
     pub pass: bool,
     /// The worst class of its checks.
     pub class: Class,
+    /// The directory with the results, if they are written.
+    pub directory: Option<String>,
+    /// The points of the sweep; one without a sweep.
+    pub points: Vec<PointRecord>,
     /// The records of all expectations, point by point.
     pub checks: Vec<CheckRecord>,
+}
+
+/// A point of a sweep with its means.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct PointRecord {
+    /// The number of the point, from 1.
+    pub point: usize,
+    /// The settings in one line, or "".
+    pub label: String,
+    /// The settings by name.
+    pub settings: SettingsRecord,
+    /// The directory of the point, if it is written.
+    pub directory: Option<String>,
+    /// The file with all series, if it is written.
+    pub series: Option<String>,
+    /// The start and the end of the steady part, over which means are, in seconds.
+    pub steady_s: (f64, f64),
+    /// The runs.
+    pub runs: Vec<RunOf>,
+    /// The means over the steady part, as tables have them.
+    pub means: Vec<RowRecord>,
+}
+
+/// What distinguishes a run from others of its point.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct RunOf {
+    /// The engine.
+    pub engine: &'static str,
+    /// The seed.
+    pub seed: u64,
+    /// The hash of the resolved scenario, in hexadecimal.
+    pub scenario_hash: String,
+    /// The digest of all that happened, in hexadecimal.
+    pub digest: String,
+    /// The reason why no verdict may be drawn from it, or null.
+    pub unfit: Option<String>,
+}
+
+impl PointRecord {
+    fn of(number: usize, point: &Point) -> PointRecord {
+        let outline = Outline::of(point.scenario);
+        let runs = point.runs();
+        let columns = columns(&outline, &runs);
+        PointRecord {
+            point: number,
+            label: point.label(),
+            settings: settings_record(&point.scenario.point),
+            directory: None,
+            series: None,
+            steady_s: outline.steady_s,
+            runs: (point.runs.iter())
+                .map(|run| RunOf {
+                    engine: run.manifest.engine.name(),
+                    seed: run.manifest.seed,
+                    scenario_hash: run.manifest.scenario_hash.clone(),
+                    digest: run.manifest.digest.clone(),
+                    unfit: run.unfit.clone(),
+                })
+                .collect(),
+            means: RowRecord::of(&columns, &rows(&columns)),
+        }
+    }
+}
+
+/// Several experiments.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Experiments {
+    /// The version of the format.
+    pub format_version: u32,
+    /// The experiments, in the order in which they were asked for.
+    pub experiments: Vec<Experiment>,
+}
+
+impl Experiments {
+    /// Returns the record of `experiments`.
+    pub fn of(experiments: Vec<Experiment>) -> Experiments {
+        Experiments {
+            format_version: FORMAT_VERSION,
+            experiments,
+        }
+    }
 }
 
 impl Experiment {
@@ -54,6 +159,11 @@ impl Experiment {
         let records = |point: &Point| -> Vec<CheckRecord> {
             let label = point.label();
             let mut records: Vec<_> = point.checks.iter().map(CheckRecord::of).collect();
+            let number = points
+                .iter()
+                .position(|p| std::ptr::eq(p, point))
+                .map_or(1, |i| i + 1);
+            records.iter_mut().for_each(|r| r.point = number);
             for record in records.iter_mut().filter(|_| points.len() > 1) {
                 record.name = format!("{} [{label}]", record.name);
             }
@@ -61,11 +171,37 @@ impl Experiment {
         };
         let checks: Vec<_> = points.iter().flat_map(records).collect();
         Experiment {
+            format_version: FORMAT_VERSION,
             id: id.into(),
+            title: points
+                .first()
+                .map_or(String::new(), |p| p.scenario.title.clone()),
+            directory: None,
+            points: (points.iter().enumerate())
+                .map(|(i, point)| PointRecord::of(i + 1, point))
+                .collect(),
             pass: checks.iter().all(|c| c.pass),
             class: Tally::of(checks.iter().map(|c| c.class)).worst(),
             checks,
         }
+    }
+}
+
+impl Experiment {
+    /// Says where the results are: what [`write_run_dir`](crate::write_run_dir) or
+    /// [`write_sweep_dir`](crate::write_sweep_dir) wrote into `dir`.
+    pub fn written(mut self, dir: &Path) -> Experiment {
+        let several = self.points.len() > 1;
+        for point in &mut self.points {
+            let own = match several {
+                true => dir.join(format!("{:03}", point.point)),
+                false => dir.into(),
+            };
+            point.series = Some(own.join("series.parquet").display().to_string());
+            point.directory = Some(own.display().to_string());
+        }
+        self.directory = Some(dir.display().to_string());
+        self
     }
 }
 
@@ -74,6 +210,8 @@ impl Experiment {
 pub struct CheckRecord {
     /// The expectation's name.
     pub name: String,
+    /// The number of the point of the sweep, from 1.
+    pub point: usize,
     /// The engine that is judged.
     pub engine: &'static str,
     /// The paper's claim, as text, or "".
@@ -120,6 +258,7 @@ impl CheckRecord {
         let measured = check.measured();
         CheckRecord {
             name: check.name.clone(),
+            point: 1,
             engine: check.engine.name(),
             paper: check.paper.clone(),
             theory: check.value(Engine::Theory).map(|v| v.mean),

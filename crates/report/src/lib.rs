@@ -5,10 +5,10 @@
 //! repetitions are shown and judged.
 //!
 //! - [`checks`] compares runs with the expectations of the scenario.
-//! - [`table`] and [`checks_table`] print for people, and [`Experiment`] for programs.
+//! - [`table`], [`checks_table`] and, for a sweep, [`overview`] print for people, and [`Experiment`] for programs.
 //! - [`write_run_dir`] and [`load_run_dir`] keep a run on disk.
 //! - [`Kept`] holds the runs of a command that has not ended yet.
-//! - [`page()`] draws a run.
+//! - [`page()`] draws a run, and [`Figure`] draws for papers.
 //!
 //! ```
 //! use accord_family::Catalogue;
@@ -44,6 +44,7 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
+mod axis;
 mod check;
 mod class;
 mod compare;
@@ -51,35 +52,52 @@ mod contain;
 mod engines;
 mod estimate;
 mod failing;
+mod figure;
 mod files;
 mod json;
 mod markdown;
+mod markup;
 mod measure;
+pub mod metrics;
+mod overview;
 mod page;
+mod range;
 mod results;
+mod schema;
 pub mod show;
 mod stability;
 mod style;
 mod table;
+mod trace;
 mod transfers;
 mod verdict;
+mod versus;
 
 pub use check::{Check, checks, figure_values};
 pub use class::Class;
-pub use compare::{Column, GroupOutline, LinkOutline, Outline, Row, Subject, columns, rows};
+pub use compare::{
+    Column, GroupOutline, LinkOutline, Outline, Row, Subject, columns, rows, with_values,
+};
 pub use contain::contained;
 pub use estimate::Estimate;
+pub use figure::{By, Figure, FigureError, Kind as FigureKind, Log, Request, Width};
 pub use files::{
-    CertificateRecord, FileError, Kept, LoadedRun, RunDir, RunRecord, StoredManifest,
-    check_map_place, check_place, is_full, load_run_dir, replaced, write_map_dir, write_run_dir,
-    write_sweep_dir,
+    CertificateRecord, FileError, Kept, LoadedRun, RunDir, RunRecord, Stored, StoredManifest,
+    check_comparison_place, check_map_place, check_place, is_full, load_run_dir, load_stored,
+    replaced, write_comparison_dir, write_map_dir, write_run_dir, write_sweep_dir,
 };
-pub use json::{CheckRecord, Experiment, Point, RowRecord, ValueRecord};
+pub use json::{
+    CheckRecord, Experiment, Experiments, FORMAT_VERSION, Point, PointRecord, RowRecord, RunOf,
+    SettingsRecord, ValueRecord, settings_record,
+};
 pub use markdown::{ExperimentRow, rewrite};
-pub use page::{PageParts, page, page_parts};
+pub use overview::overview;
+pub use page::{PageParts, comparison_page, page, page_parts};
 pub use results::Results;
+pub use schema::{OUTPUTS, output_schema};
 pub use stability::{Cell, Parameter, StabilityMap};
 pub use style::Style;
 pub use table::{checks_table, comparison, remarks, table};
 pub use transfers::TransferRow;
 pub use verdict::{Kind, Tally, kinds, totals};
+pub use versus::{ComparedPoint, Comparison, Versus, differences, versus, versus_table};

@@ -98,6 +98,34 @@ pub fn estimate(estimate: Estimate, unit: MetricUnit) -> String {
     format!("{mean} ± {:.decimals$} {symbol}", half / one)
 }
 
+/// The ratio of the largest to the least value up to which values of a row share their digits.
+const TOGETHER: f64 = 100.0;
+
+/// Returns the values of a row, which is read across: all in one unit and with as many decimals,
+/// unless they are too far apart for that. A missing value is [`NONE`].
+pub fn row(values: &[Option<Estimate>], unit: MetricUnit) -> Vec<String> {
+    let means = values.iter().flatten().map(|v| settled(v.mean, unit).abs());
+    let means: Vec<f64> = means.filter(|v| *v != 0.0).collect();
+    let largest = means.iter().copied().fold(0.0, f64::max);
+    let least = means.iter().copied().fold(f64::INFINITY, f64::min);
+    let counts = unit == MetricUnit::Packets && means.iter().all(|v| v.fract() == 0.0);
+    let apart = !(largest.is_finite() && largest <= TOGETHER * least) || means.len() < 2 || counts;
+    let (one, symbol) = scale(largest, unit);
+    let decimals = number(largest / one);
+    let decimals = decimals.split_once('.').map_or(0, |(_, d)| d.len());
+    let text = |v: &Estimate| match (apart, v.half_width) {
+        (true, _) => estimate(*v, unit),
+        (false, None) => format!("{:.decimals$} {symbol}", settled(v.mean, unit) / one),
+        (false, Some(half)) => format!(
+            "{:.decimals$} ± {:.decimals$} {symbol}",
+            settled(v.mean, unit) / one,
+            settled(half, unit) / one
+        ),
+    };
+    let cell = |v: &Option<Estimate>| v.as_ref().map_or(NONE.into(), text);
+    values.iter().map(cell).collect()
+}
+
 /// Returns a relative difference with its sign: "+1.2 %".
 pub fn error(relative: f64) -> String {
     let percent = relative * 100.0;
@@ -310,6 +338,37 @@ mod tests {
         assert_eq!(estimate(e(2.009e6, None), BitPerSecond), "2.01 Mbps");
         assert_eq!(estimate(e(0.0, Some(0.0)), Packets), "0 ± 0 pkt");
         assert_eq!(estimate(e(7e-10, Some(2e-9)), Bytes), "0 ± 0 B");
+    }
+
+    #[test]
+    fn values_of_a_row_share_their_unit_and_decimals() {
+        let e = |mean| {
+            Some(Estimate {
+                mean,
+                half_width: None,
+                runs: 1,
+            })
+        };
+        let rate = |values: &[Option<Estimate>]| row(values, BitPerSecond);
+        assert_eq!(
+            rate(&[e(1.5e6), e(958e3), None]),
+            ["1.500 Mbps", "0.958 Mbps", "–"]
+        );
+        assert_eq!(row(&[e(3e3), e(1630.0)], Bytes), ["3.00 KB", "1.63 KB"]);
+        assert_eq!(
+            row(&[e(0.0), e(0.1798), e(7e-13)], Ratio),
+            ["0 %", "17.98 %", "0 %"]
+        );
+        assert_eq!(
+            row(&[e(0.0), e(0.274), e(0.1798)], Ratio),
+            ["0.0 %", "27.4 %", "18.0 %"]
+        );
+        assert_eq!(
+            row(&[e(362.0), e(12345.0)], Packets),
+            ["362 pkt", "12345 pkt"]
+        );
+        // Too far apart to share digits.
+        assert_eq!(rate(&[e(5e9), e(1200.0)]), ["5.00 Gbps", "1.200 Kbps"]);
     }
 
     #[test]

@@ -1,6 +1,5 @@
-//! Maps of stability over one or two parameters: as a table (CSV) and as a page.
+//! Maps of stability over one or two parameters: as a table (CSV) and, in `page`, as a page.
 
-use crate::page::{escape, shell};
 use serde::Serialize;
 use std::fmt::Write;
 
@@ -49,7 +48,7 @@ pub struct Cell {
 }
 
 impl Parameter {
-    fn label(&self) -> String {
+    pub(crate) fn label(&self) -> String {
         match self.unit.is_empty() {
             true => self.path.clone(),
             false => format!("{} in {}", self.path, self.unit),
@@ -59,7 +58,10 @@ impl Parameter {
 
 impl StabilityMap {
     /// Returns the values of the parameters at a cell.
-    fn values<'a>(&'a self, cell: &'a Cell) -> impl Iterator<Item = (&'a Parameter, f64)> {
+    pub(crate) fn values<'a>(
+        &'a self,
+        cell: &'a Cell,
+    ) -> impl Iterator<Item = (&'a Parameter, f64)> {
         self.axes.iter().zip(cell.at.iter().copied())
     }
 
@@ -86,109 +88,6 @@ impl StabilityMap {
         }
         out
     }
-
-    /// Returns the map as a page that stands alone.
-    pub fn page(&self) -> String {
-        let title = format!("Stability of {}", self.id);
-        let body = format!(
-            "<header><h1>{}</h1></header>\n<main>\n<section aria-label=\"Map\">\n<p>Colour: by \
-             what all gains can be multiplied before small deviations grow (blue: more than one, \
-             stable; white: at the limit; red: less; grey: no linearisation). Black dots: packet \
-             simulations; the larger, the more the longest queue varies.</p>\n{}</section>\n\
-             </main>\n",
-            escape(&title, 200),
-            self.drawing()
-        );
-        shell(&title, &body)
-    }
-
-    fn drawing(&self) -> String {
-        let (width, height, left, top) = (720.0, 480.0, 90.0, 20.0);
-        let columns = self.axes[0].values.len();
-        let rows = self.axes.get(1).map_or(1, |y| y.values.len());
-        let (w, h) = (width / columns as f64, height / rows as f64);
-        let place = |c: &Cell| {
-            let [i, j] = c.place;
-            (left + i as f64 * w, top + (rows - 1 - j) as f64 * h)
-        };
-        let mut svg = String::new();
-        for c in &self.cells {
-            let (px, py) = place(c);
-            let at = self.values(c);
-            let at: Vec<_> = at
-                .map(|(axis, v)| format!("{} = {v:.4}", axis.path))
-                .collect();
-            let at = at.join(", ");
-            let says = match &c.error {
-                None => format!(
-                    "{at}: gain margin {:.3}, growth {:.3} 1/s",
-                    c.gain_margin, c.growth_per_s
-                ),
-                Some(why) => format!("{at}: {why}"),
-            };
-            _ = writeln!(
-                svg,
-                "<rect x=\"{px:.2}\" y=\"{py:.2}\" width=\"{:.2}\" height=\"{:.2}\" \
-                 fill=\"{}\"><title>{}</title></rect>",
-                w + 0.3,
-                h + 0.3,
-                colour(c.gain_margin),
-                escape(&says, 300)
-            );
-        }
-        for c in &self.cells {
-            if let Some(swing) = c.packet_queue_variation {
-                let (px, py) = place(c);
-                let radius = 2.0 + 0.4 * w.min(h) * swing.clamp(0.0, 1.0);
-                _ = writeln!(
-                    svg,
-                    "<circle cx=\"{:.2}\" cy=\"{:.2}\" r=\"{radius:.2}\" fill=\"black\" \
-                     fill-opacity=\"0.75\"><title>packets: variation of the queue {swing:.3}</title></circle>",
-                    px + w / 2.0,
-                    py + h / 2.0
-                );
-            }
-        }
-        let mut text = |at: (f64, f64), anchor: &str, text: &str| {
-            _ = writeln!(
-                svg,
-                "<text x=\"{:.1}\" y=\"{:.1}\" text-anchor=\"{anchor}\" fill=\"currentColor\" \
-                 font-size=\"12\">{}</text>",
-                at.0,
-                at.1,
-                escape(text, 120)
-            );
-        };
-        for tick in 0..=4 {
-            let part = f64::from(tick) / 4.0;
-            let x = (left + part * width, top + height + 18.0);
-            text(x, "middle", &self.axes[0].tick(part));
-            if let Some(axis) = self.axes.get(1) {
-                let y = (left - 8.0, top + (1.0 - part) * height + 4.0);
-                text(y, "end", &axis.tick(part));
-            }
-        }
-        let middle = (left + width / 2.0, top + height + 40.0);
-        text(middle, "middle", &self.axes[0].label());
-        if let Some(axis) = self.axes.get(1) {
-            text((left, top - 6.0), "start", &axis.label());
-        }
-        format!(
-            "<svg viewBox=\"0 0 {:.0} {:.0}\" role=\"img\" aria-label=\"map of gain margins\">\n\
-             {svg}</svg>\n",
-            left + width + 30.0,
-            top + height + 50.0
-        )
-    }
-}
-
-impl Parameter {
-    /// Returns the label of the tick at this part of the axis.
-    fn tick(&self, part: f64) -> String {
-        let [from, to] = [self.values.first(), self.values.last()].map(|v| *v.unwrap_or(&0.0));
-        let text = format!("{:.4}", from + part * (to - from));
-        text.trim_end_matches('0').trim_end_matches('.').to_string()
-    }
 }
 
 /// Returns an empty text if there is no value.
@@ -199,24 +98,11 @@ fn known(value: f64, text: impl Fn(f64) -> String) -> String {
     }
 }
 
-/// Returns blue where it is stable, red where not, and white at the limit.
-fn colour(gain: f64) -> String {
-    if gain.is_nan() {
-        return "#cccccc".into();
-    }
-    let part = (gain.clamp(1e-3, 1e3).log10() / 0.6).clamp(-1.0, 1.0);
-    let fade = |to: f64| (255.0 - (255.0 - to) * part.abs()) as u8;
-    match part > 0.0 {
-        true => format!("#{:02x}{:02x}{:02x}", fade(40.0), fade(100.0), fade(190.0)),
-        false => format!("#{:02x}{:02x}{:02x}", fade(190.0), fade(50.0), fade(40.0)),
-    }
-}
-
 #[cfg(test)]
-mod tests {
+pub(crate) mod tests {
     use super::*;
 
-    fn map() -> StabilityMap {
+    pub(crate) fn map() -> StabilityMap {
         let cell = |i: usize, gain_margin, error: Option<&str>| Cell {
             at: vec![0.5 * (i + 1) as f64],
             place: [i, 0],
@@ -250,15 +136,5 @@ mod tests {
              1,0.500000,inf,5.000000e-1,\n\
              1.5,,inf,,\n"
         );
-    }
-
-    #[test]
-    fn the_page_escapes_what_it_says() {
-        let page = map().page();
-        assert_eq!(page.matches("<rect").count(), 3);
-        assert_eq!(page.matches("<circle").count(), 1);
-        assert!(page.contains("a&lt;b") && !page.contains("a<b"));
-        assert!(page.contains("no &lt;law&gt;"));
-        assert!(page.contains("default-src 'none'"), "as all pages");
     }
 }

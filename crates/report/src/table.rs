@@ -2,7 +2,7 @@
 
 use crate::check::{Check, by_expectation, engines, figure, worst};
 use crate::class::Class;
-use crate::compare::{Column, Outline, Row, Subject, columns, rows};
+use crate::compare::{Column, Outline, Row, Subject, columns, rows, with_values};
 use crate::show;
 use crate::style::Style;
 use crate::transfers::{HEADINGS, TransferRow, transfer_rows};
@@ -67,6 +67,8 @@ fn transfers_table(rows: &[TransferRow], style: Style) -> String {
 /// Returns rows for any columns, such as run directories, matched by name. The first column is the
 /// reference.
 pub fn comparison(columns: &[Column], style: Style) -> String {
+    // What says nothing is no reference for the others either.
+    let columns = &with_values(columns)[..];
     let rows = rows(columns);
     if columns.is_empty() || rows.is_empty() {
         return "There is nothing to compare.\n".into();
@@ -90,10 +92,7 @@ pub fn comparison(columns: &[Column], style: Style) -> String {
             false => subject(columns, &row.of),
         };
         let mut cells = vec![name, row.quantity.replace('_', " ")];
-        cells.extend(row.values.iter().map(|v| match v {
-            Some(v) => show::estimate(*v, row.unit),
-            None => show::NONE.into(),
-        }));
+        cells.extend(show::row(&row.values, row.unit));
         if errors {
             let error = row.error();
             cells.push(error.map_or(show::NONE.into(), show::error));
@@ -168,8 +167,8 @@ pub fn checks_table(checks: &[Check], style: Style) -> String {
         if papers {
             cells.push(show::clean(&check.paper, 40));
         }
-        let value = |v: Option<_>| v.map_or(show::NONE.into(), |v| show::estimate(v, check.unit));
-        cells.extend(engines.iter().map(|e| value(figure(judged, *e))));
+        let values: Vec<_> = engines.iter().map(|e| figure(judged, *e)).collect();
+        cells.extend(show::row(&values, check.unit));
         cells.extend([error(check), show::allowed(check.target, check.unit)]);
         lines.push(cells);
     }
@@ -186,7 +185,7 @@ pub fn checks_table(checks: &[Check], style: Style) -> String {
 }
 
 /// Returns the meaning of the marks in a table, unless all of them are "met".
-fn signs(checks: &[Check], style: Style) -> String {
+pub(crate) fn signs(checks: &[Check], style: Style) -> String {
     let tally = Tally::of(checks.iter().map(|c| c.class));
     if tally.worst() == Class::Met {
         return String::new();
@@ -268,7 +267,7 @@ fn drop_empty(lines: &mut [Vec<String>], right: std::ops::Range<usize>) -> std::
 }
 
 /// Puts a header and rows into a table.
-fn fill(table: &mut Table, lines: Vec<Vec<String>>) {
+pub(crate) fn fill(table: &mut Table, lines: Vec<Vec<String>>) {
     let mut lines = lines.into_iter();
     if let Some(header) = lines.next() {
         table.set_header(header);
@@ -311,7 +310,7 @@ fn windows(columns: &[Column]) -> String {
     texts.join(", ")
 }
 
-fn new_table(style: Style) -> Table {
+pub(crate) fn new_table(style: Style) -> Table {
     const LIGHT: TableStyle = TableStyle::new()
         .top_border(LineStyle::none().fill('─').junction('─'))
         .header_separator(LineStyle::none().fill('─').junction('─'))
@@ -324,7 +323,7 @@ fn new_table(style: Style) -> Table {
     table
 }
 
-fn align_right(table: &mut Table, range: std::ops::Range<usize>) {
+pub(crate) fn align_right(table: &mut Table, range: std::ops::Range<usize>) {
     for i in range {
         if let Some(column) = table.column_mut(i) {
             column.set_cell_alignment(CellAlignment::Right);
@@ -380,14 +379,14 @@ fn keep_words_whole(table: &mut Table) {
 }
 
 /// Returns the table as text, without the padding at the ends of lines.
-fn finish(mut table: Table) -> String {
+pub(crate) fn finish(mut table: Table) -> String {
     keep_words_whole(&mut table);
     let lines = table.lines().map(|l| l.trim_end().to_string());
     lines.collect::<Vec<_>>().join("\n")
 }
 
 /// Colours a table after the layout, so that codes take no room in it.
-fn paint(text: String, style: Style) -> String {
+pub(crate) fn paint(text: String, style: Style) -> String {
     if !style.colour {
         return text;
     }

@@ -244,9 +244,22 @@ fn a_sweep_is_replaced_as_a_whole() {
     };
     write(&dir, &scenario, &runs).unwrap(); // A single run is replaced by a sweep ...
     write_sweep_dir(&dir, &[contents; 3], "plots").unwrap();
-    assert_eq!(names(&dir), ["001", "002", "003", "page.html"]);
+    assert_eq!(
+        names(&dir),
+        [
+            "001",
+            "002",
+            "003",
+            "page.html",
+            "summary.csv",
+            "summary.parquet"
+        ]
+    );
     write_sweep_dir(&dir, &[contents; 2], "plots").unwrap(); // ... it by a shorter one ...
-    assert_eq!(names(&dir), ["001", "002", "page.html"]);
+    assert_eq!(
+        names(&dir),
+        ["001", "002", "page.html", "summary.csv", "summary.parquet"]
+    );
     assert_eq!(fs::read_to_string(dir.join("page.html")).unwrap(), "plots");
     same(&load_run_dir(&dir.join("002")).unwrap().runs, &runs);
     write(&dir, &scenario, &runs).unwrap(); // ... and that by a single run.

@@ -146,7 +146,7 @@ pub fn run(args: &Args, catalogue: &Catalogue) -> Result<bool, Failure> {
     let map = StabilityMap { id, axes, cells };
     write_map_dir(&dir, &map)?;
     if args.json {
-        json(&map)?;
+        json(&super::record::map(&map))?;
         return Ok(true);
     }
     let stable = map.cells.iter().filter(|c| c.growth_per_s < 0.0).count();

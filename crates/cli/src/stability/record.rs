@@ -3,7 +3,7 @@
 
 use super::Found;
 use accord::fluid::Stability;
-use accord::report::Point;
+use accord::report::{FORMAT_VERSION, Point, SettingsRecord, StabilityMap, settings_record};
 use accord::scenario::Scenario;
 use serde::Serialize;
 
@@ -13,6 +13,7 @@ pub struct Equilibria {
     id: String,
     /// The point of the sweep, or "".
     point: String,
+    settings: SettingsRecord,
     link_model: &'static str,
     phases: Vec<Phase>,
 }
@@ -51,6 +52,37 @@ struct Flows {
     halving_jitter_s: f64,
 }
 
+/// The equilibria of all points.
+#[derive(Serialize)]
+pub struct All {
+    format_version: u32,
+    points: Vec<Equilibria>,
+}
+
+/// Returns the record of all points.
+pub fn all(points: Vec<Equilibria>) -> All {
+    All {
+        format_version: FORMAT_VERSION,
+        points,
+    }
+}
+
+/// A map, as a program reads it.
+#[derive(Serialize)]
+pub struct Map<'a> {
+    format_version: u32,
+    #[serde(flatten)]
+    map: &'a StabilityMap,
+}
+
+/// Returns the record of a map.
+pub fn map(map: &StabilityMap) -> Map<'_> {
+    Map {
+        format_version: FORMAT_VERSION,
+        map,
+    }
+}
+
 /// Returns the record of a point.
 pub fn point(scenario: &Scenario, phases: &[Found]) -> Equilibria {
     let (runs, checks) = (&[], &[]);
@@ -71,6 +103,7 @@ pub fn point(scenario: &Scenario, phases: &[Found]) -> Equilibria {
     Equilibria {
         id: scenario.id.clone(),
         point: point.label(),
+        settings: settings_record(&scenario.point),
         link_model: scenario.fluid.link_model.name(),
         phases: phases.collect(),
     }

@@ -1,12 +1,11 @@
 //! The directory of a map of stability: a table, a page, and a manifest that marks it as ours.
 
-use super::place::Place;
+use super::place::{Place, replaceable_as};
 use super::{
     FileError, MANIFEST, MAP_OWN as OWN, MAP_PAGE as PAGE, MAP_TABLE as TABLE, json, write,
 };
 use crate::stability::{Parameter, StabilityMap};
-use serde::{Deserialize, Serialize};
-use std::fs;
+use serde::Serialize;
 use std::io::Write;
 use std::path::Path;
 
@@ -45,33 +44,6 @@ pub fn check_map_place(dir: &Path) -> Result<(), FileError> {
     Place::claim_if(dir, replaceable).map(drop)
 }
 
-/// Returns an error unless the directory is empty or holds a map and nothing else.
 fn replaceable(target: &Path) -> Result<(), FileError> {
-    #[derive(Deserialize)]
-    struct Head {
-        format: String,
-    }
-    let occupied = |why: String| FileError::Occupied {
-        path: target.into(),
-        wanted: "a map of stability",
-        why,
-    };
-    let entries = fs::read_dir(target).map_err(|e| occupied(e.to_string()))?;
-    let mut empty = true;
-    for entry in entries {
-        let name = entry.map_err(|e| occupied(e.to_string()))?.file_name();
-        if !OWN.iter().any(|own| name == *own) {
-            return Err(occupied(format!("it holds {}", name.display())));
-        }
-        empty = false;
-    }
-    if empty {
-        return Ok(());
-    }
-    let manifest = fs::read(target.join(MANIFEST));
-    let manifest = manifest.map_err(|e| occupied(format!("its {MANIFEST}: {e}")))?;
-    match serde_json::from_slice::<Head>(&manifest) {
-        Ok(head) if head.format == FORMAT => Ok(()),
-        _ => Err(occupied(format!("its {MANIFEST} is not that of a map"))),
-    }
+    replaceable_as(target, FORMAT, "a map of stability", &OWN)
 }

@@ -10,14 +10,15 @@
 //! | `series.csv`, `transfers.csv` | the same, on request |
 //! | `page.html` | the plots, on request |
 //!
-//! The runs of a sweep are run directories `001`, `002`, ... in one directory, with the page
-//! beside them.
+//! The runs of a sweep are run directories `001`, `002`, ... in one directory, with the page and
+//! the means of all points (`summary.csv`, `summary.parquet`) beside them.
 //!
 //! While a command is running, the runs that are done are [`Kept`] beside the directory.
 //!
 //! A directory is written under another name and then renamed. So it is either complete or absent.
 
 mod column;
+mod comparison;
 mod error;
 mod kept;
 mod manifest;
@@ -27,14 +28,19 @@ mod read;
 mod replaced;
 mod runs;
 mod series;
+mod stored;
+mod summary;
+mod table;
 mod transfers;
 
+pub use comparison::{check_comparison_place, write_comparison_dir};
 pub use error::{FileError, is_full};
 pub use kept::Kept;
 pub use manifest::{CertificateRecord, RunRecord, StoredManifest};
 pub use map::{check_map_place, write_map_dir};
 pub use read::{LoadedRun, load_run_dir};
 pub use replaced::replaced;
+pub use stored::{Stored, load_stored};
 
 use crate::class::Class;
 use crate::compare::{Outline, columns, rows};
@@ -43,6 +49,7 @@ use crate::transfers::{TransferRow, transfer_rows};
 use crate::verdict::Tally;
 use accord_record::Run;
 use place::Place;
+pub(crate) use place::is_point;
 use serde::Serialize;
 use std::fs::File;
 use std::io::{BufWriter, Write};
@@ -57,10 +64,15 @@ const MAP_PAGE: &str = "map.html";
 /// The names of everything that the directory of a map may hold.
 const MAP_OWN: [&str; 3] = [MANIFEST, MAP_TABLE, MAP_PAGE];
 const SUMMARY: &str = "summary.json";
+/// The means of all points of a sweep.
+const SUMMARY_CSV: &str = "summary.csv";
+const SUMMARY_PARQUET: &str = "summary.parquet";
 const PARQUET: &str = "series.parquet";
 const CSV: &str = "series.csv";
 const TRANSFERS: &str = "transfers.parquet";
 const TRANSFERS_CSV: &str = "transfers.csv";
+/// The figures of a comparison.
+const COMPARISON: &str = "comparison.json";
 const PAGE: &str = "page.html";
 
 /// The content of a run directory.
@@ -93,6 +105,14 @@ pub fn write_sweep_dir(dir: &Path, points: &[RunDir], page: &str) -> Result<(), 
         std::fs::create_dir(&point).map_err(|e| FileError::io("create", &point, e))?;
         fill(&point, contents)?;
     }
+    let all: Vec<Point> = points.iter().map(|contents| contents.point).collect();
+    let table = summary::summary(&all);
+    write(place.path(), SUMMARY_CSV, |out| {
+        table::write_csv(out, &table)
+    })?;
+    write(place.path(), SUMMARY_PARQUET, |out| {
+        Ok(table::write_parquet(out, "summary", &table)?)
+    })?;
     let path = place.path().join(PAGE);
     std::fs::write(&path, page).map_err(|e| FileError::io("write", &path, e))?;
     place.publish()

@@ -2,18 +2,22 @@
 
 use super::manifest::StoredManifest;
 use super::{
-    CSV, FileError, MANIFEST, MAP_OWN, PAGE, PARQUET, SCENARIO, SUMMARY, TRANSFERS, TRANSFERS_CSV,
+    COMPARISON, CSV, FileError, MANIFEST, MAP_OWN, PAGE, PARQUET, SCENARIO, SUMMARY, SUMMARY_CSV,
+    SUMMARY_PARQUET, TRANSFERS, TRANSFERS_CSV,
 };
+use serde::Deserialize;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
 
 /// The names of everything that a run directory may hold, except for the run directories of a
 /// sweep. A directory with another file is not replaced, so nobody's own files are lost.
-const OWN: [&str; 8] = [
+const OWN: [&str; 10] = [
     SCENARIO,
     MANIFEST,
     SUMMARY,
+    SUMMARY_CSV,
+    SUMMARY_PARQUET,
     PARQUET,
     CSV,
     TRANSFERS,
@@ -103,8 +107,45 @@ fn replaceable(target: &Path) -> Result<(), FileError> {
     }
 }
 
+/// Returns an error unless the directory is empty or holds files with these names and nothing else,
+/// and a manifest of this format.
+pub(super) fn replaceable_as(
+    target: &Path,
+    format: &str,
+    wanted: &'static str,
+    own: &[&str],
+) -> Result<(), FileError> {
+    #[derive(Deserialize)]
+    struct Head {
+        format: String,
+    }
+    let occupied = |why: String| FileError::Occupied {
+        path: target.into(),
+        wanted,
+        why,
+    };
+    let entries = fs::read_dir(target).map_err(|e| occupied(e.to_string()))?;
+    let mut empty = true;
+    for entry in entries {
+        let name = entry.map_err(|e| occupied(e.to_string()))?.file_name();
+        if !own.iter().any(|own| name == *own) {
+            return Err(occupied(format!("it holds {}", name.display())));
+        }
+        empty = false;
+    }
+    if empty {
+        return Ok(());
+    }
+    let manifest = fs::read(target.join(MANIFEST));
+    let manifest = manifest.map_err(|e| occupied(format!("its {MANIFEST}: {e}")))?;
+    match serde_json::from_slice::<Head>(&manifest) {
+        Ok(head) if head.format == format => Ok(()),
+        _ => Err(occupied(format!("its {MANIFEST} is not that of {wanted}"))),
+    }
+}
+
 /// Returns whether this is the name of a point in the directory of a sweep: "001".
-pub(super) fn is_point(name: &std::ffi::OsStr) -> bool {
+pub(crate) fn is_point(name: &std::ffi::OsStr) -> bool {
     let name = name.as_encoded_bytes();
     name.len() >= 3 && name.iter().all(u8::is_ascii_digit)
 }
@@ -170,7 +211,11 @@ fn is_ours(dir: &Path) -> bool {
             let (name, kind) = (entry.file_name(), entry.file_type());
             match kind.is_ok_and(|kind| kind.is_dir()) {
                 true => is_point(&name) && is_ours(&entry.path()),
-                false => OWN.iter().chain(&MAP_OWN).any(|own| name == *own),
+                false => OWN
+                    .iter()
+                    .chain(&MAP_OWN)
+                    .chain(&[COMPARISON])
+                    .any(|own| name == *own),
             }
         })
     })

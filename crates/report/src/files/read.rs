@@ -26,6 +26,11 @@ pub struct LoadedRun {
 }
 
 impl LoadedRun {
+    /// Returns the values that distinguish the point from the others of its sweep, or "".
+    pub fn label(&self) -> String {
+        crate::axis::label(&self.manifest.scenario.point)
+    }
+
     /// Returns columns to compare, one per engine: "directory: engine".
     pub fn columns(&self) -> Vec<Column<'_>> {
         let runs: Vec<&Run> = self.runs.iter().collect();

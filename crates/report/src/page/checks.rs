@@ -1,9 +1,9 @@
 //! The expectations, as tables that are there without scripts: what is not met comes first.
 
-use super::markup::{escape, style_of};
 use crate::check::{Check, by_expectation, engines, figure, worst};
 use crate::class::Class;
 use crate::json::Point;
+use crate::markup::{escape, style_of};
 use crate::show;
 use crate::table::error;
 use crate::verdict::Tally;

@@ -1,21 +1,21 @@
 //! Expectations over a sweep of two variables, as heat maps: plain HTML, readable without scripts.
 
-use super::markup::escape;
+use crate::axis::Grid;
 use crate::check::Check;
 use crate::class::Class;
 use crate::json::Point;
+use crate::markup::escape;
 use crate::show;
 use std::fmt::Write;
 
-/// The fewest values of a variable for a map. With fewer, a map shows less than lines do.
-const LEAST: usize = 3;
 /// The most maps. More would not be read.
 const MOST: usize = 4;
 
 /// Returns a map for each expectation that all points share, or nothing unless two variables make a
 /// full grid.
 pub fn maps(points: &[Point]) -> String {
-    let Some(grid) = Grid::of(points) else {
+    let settings: Vec<_> = points.iter().map(|p| &p.scenario.point[..]).collect();
+    let Some(grid) = Grid::of(&settings) else {
         return String::new();
     };
     let shared = |check: &&Check| points.iter().all(|p| find(p, check).is_some());
@@ -29,50 +29,6 @@ pub fn maps(points: &[Point]) -> String {
         false => format!(
             "<section id=\"maps\" aria-label=\"Maps\">\n<h2>Over the grid</h2>\n{maps}</section>"
         ),
-    }
-}
-
-/// Two variables whose values make each pair once.
-struct Grid<'a> {
-    names: [&'a str; 2],
-    values: [Vec<&'a str>; 2],
-    /// The point of each pair, row by row.
-    points: Vec<usize>,
-}
-
-impl<'a> Grid<'a> {
-    fn of(points: &[Point<'a>]) -> Option<Grid<'a>> {
-        let [(down, _), (across, _)] = points.first()?.scenario.point.as_slice() else {
-            return None;
-        };
-        let mut values = [Vec::new(), Vec::new()];
-        let mut pairs = Vec::new();
-        for point in points {
-            let [a, b] = point.scenario.point.as_slice() else {
-                return None;
-            };
-            if (&a.0, &b.0) != (down, across) {
-                return None;
-            }
-            for (values, value) in values.iter_mut().zip([a.1.as_str(), b.1.as_str()]) {
-                if !values.contains(&value) {
-                    values.push(value);
-                }
-            }
-            pairs.push((a.1.as_str(), b.1.as_str()));
-        }
-        let full = values[0].len() * values[1].len() == points.len();
-        if !full || values.iter().any(|v| v.len() < LEAST) {
-            return None;
-        }
-        let place = |a, b| pairs.iter().position(|pair| *pair == (a, b));
-        let rows = values[0].iter();
-        let all = rows.flat_map(|a| values[1].iter().map(move |b| place(*a, *b)));
-        Some(Grid {
-            points: all.collect::<Option<Vec<_>>>()?,
-            names: [down, across],
-            values,
-        })
     }
 }
 
@@ -113,7 +69,7 @@ fn map(out: &mut String, grid: &Grid, points: &[Point], check: &Check) {
     let text = |v| show::quantity(v, check.unit);
     let range = match least <= most {
         true => format!(
-            "<p>From {} (light) to {} (dark); with a sign: not met.</p>\n",
+            "<p>From {} (pale) to {} (strong); with a sign: not met.</p>\n",
             text(least),
             text(most)
         ),
@@ -132,14 +88,13 @@ fn cell_html(out: &mut String, check: Option<&Check>, value: Option<f64>, range:
         true => (value - least) / (most - least),
         false => 0.0,
     };
-    let lightness = 94.0 - 44.0 * part;
     let mark = match check.class {
         Class::Met => String::new(),
         class => format!(" {}", class.sign()),
     };
     _ = write!(
         out,
-        "<td class=\"n\" style=\"background:hsl(210 70% {lightness:.0}%);color:#111\">{}{mark}</td>",
+        "<td class=\"n heat\" style=\"--part:{part:.2}\">{}{mark}</td>",
         show::quantity(value, check.unit)
     );
 }

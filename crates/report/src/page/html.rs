@@ -1,9 +1,9 @@
 //! The parts of the page that are there without scripts.
 
-use super::markup::{escape, style_of};
 use crate::check::by_expectation;
 use crate::compare::Outline;
 use crate::json::Point;
+use crate::markup::{escape, style_of};
 use crate::show;
 use crate::style::Style;
 use crate::table::verdict;

@@ -1,8 +1,8 @@
 //! The engines' means side by side, as the terminal's comparison has them, without scripts.
 
-use super::markup::escape;
-use crate::compare::{Column, Outline, Row, Subject, columns, rows};
+use crate::compare::{Column, Outline, Row, Subject, columns, rows, with_values};
 use crate::json::Point;
+use crate::markup::escape;
 use crate::show;
 use crate::table::{DIFFERS, agreement, subject};
 use std::fmt::Write;
@@ -29,7 +29,7 @@ pub fn means(points: &[Point]) -> String {
         }
         let outline = Outline::of(point.scenario);
         let runs = point.runs();
-        let columns = columns(&outline, &runs);
+        let columns = with_values(&columns(&outline, &runs));
         let rows = rows(&columns);
         if columns.is_empty() || rows.is_empty() {
             continue;
@@ -69,7 +69,7 @@ pub fn means(points: &[Point]) -> String {
     format!("<section id=\"means\" aria-label=\"Means\">\n<h2>Means</h2>\n{tables}</section>")
 }
 
-fn of_point(out: &mut String, columns: &[Column], rows: &[Row]) {
+pub(super) fn of_point(out: &mut String, columns: &[Column], rows: &[Row]) {
     let window = columns[0].outline.steady();
     _ = write!(out, "<p class=\"signs\">Over {}", show::window(window));
     let runs = columns.iter().map(|c| c.runs.len()).max().unwrap_or(0);
@@ -114,14 +114,14 @@ fn table(out: &mut String, columns: &[Column], rows: &[Row]) {
     out.push_str("</tr></thead>\n<tbody>\n");
     let mut last: Option<&Subject> = None;
     for row in rows {
+        let values = show::row(&row.values, row.unit);
         let name = match last.replace(&row.of) == Some(&row.of) {
             true => String::new(),
             false => escape(&subject(columns, &row.of), 60),
         };
         let metric = row.quantity.replace('_', " ");
         _ = write!(out, "<tr><th scope=\"row\">{name}</th><td>{metric}</td>");
-        for value in &row.values {
-            let text = value.map_or(show::NONE.into(), |v| show::estimate(v, row.unit));
+        for text in values {
             _ = write!(out, "<td class=\"n\">{text}</td>");
         }
         if errors {

@@ -7,19 +7,19 @@
 mod checks;
 mod heat;
 mod html;
-mod lines;
-mod markup;
 mod means;
+mod overview;
 mod panels;
-mod smooth;
 mod spread;
+mod stability;
 mod sweep;
-mod thin;
+mod versus;
 
 use crate::json::Point;
+use crate::markup::escape;
 use crate::show;
-pub(crate) use markup::escape;
 use serde::Serialize;
+pub use versus::comparison_page;
 
 const SCRIPT: &str = include_str!("../../web/dist/page.js");
 const STYLE: &str = include_str!("../../web/dist/page.css");
@@ -71,13 +71,19 @@ pub fn page(points: &[Point]) -> String {
         .replace('<', "\\u003c")
         .replace('\u{2028}', "\\u2028")
         .replace('\u{2029}', "\\u2029");
+    let means = means::means(points);
+    // Of a sweep, the overview comes first and the tables of its points are details.
+    let (first, details) = match points.len() {
+        0 | 1 => (means, String::new()),
+        _ => (String::new(), means),
+    };
     let body = format!(
-        "<a class=\"skip\" href=\"#plots\">To the plots</a>\n{header}\n<main id=\"main\">\n{means}\n{checks}\n{maps}\n<section id=\"plots\" tabindex=\"-1\" aria-label=\"Plots\"><noscript><p>The plots need \
-         JavaScript; the figures are in the tables.</p></noscript></section>\n{transfers}\n\
+        "<a class=\"skip\" href=\"#plots\">To the plots</a>\n{header}\n<main id=\"main\">\n{overview}\n{first}\n{checks}\n{maps}\n<section id=\"plots\" tabindex=\"-1\" aria-label=\"Plots\"><noscript><p>The plots need \
+         JavaScript; the figures are in the tables.</p></noscript></section>\n{details}\n{transfers}\n\
          {remarks}\n{runs}\n</main>\n<script type=\"application/json\" \
          id=\"data\">{json}</script>\n<script>{SCRIPT}</script>\n",
         header = html::header(points),
-        means = means::means(points),
+        overview = overview::overview(points),
         maps = heat::maps(points),
         checks = checks::checks(points),
         transfers = html::transfers(points),

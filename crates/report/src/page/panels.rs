@@ -1,12 +1,13 @@
 //! Plots over time: the choice of lines, and their data.
 
-use super::lines::{Kind, MOST_FLOWS, lines};
-use super::smooth::{period, window};
-use super::thin::{Line, Number, Thinning};
 use crate::compare::Outline;
 use crate::engines::by_engine;
 use crate::json::Point;
+use crate::metrics::bounded;
 use crate::show;
+use crate::trace::lines::{Kind, MOST_FLOWS, lines};
+use crate::trace::smooth::{period, window};
+use crate::trace::thin::{Line, Number, Thinning};
 use accord_record::Run;
 use accord_scenario::{Engine, Entity, Metric, Of, Window};
 use serde::Serialize;
@@ -240,8 +241,7 @@ impl<'a> Plan<'a> {
 
     fn panel(&self, template: &Template, most: usize) -> Option<Panel> {
         let subjects = self.subjects(template.metric);
-        let scenario = self.point.scenario;
-        let steady = scenario.steady;
+        let steady = self.point.scenario.steady;
         let windows: Vec<usize> = self
             .runs
             .iter()
@@ -249,9 +249,9 @@ impl<'a> Plan<'a> {
                 // It is as jagged as the rates that it compares.
                 Metric::FairnessIndex => {
                     let rates = self.subjects(Metric::Throughput);
-                    window(scenario, *engine, run, Metric::Throughput, &rates)
+                    window(&self.outline, *engine, run, Metric::Throughput, &rates)
                 }
-                metric => window(scenario, *engine, run, metric, &subjects),
+                metric => window(&self.outline, *engine, run, metric, &subjects),
             })
             .collect();
         let mut raw = Vec::new();
@@ -334,17 +334,6 @@ impl<'a> Plan<'a> {
         let named = groups.map(|(i, g)| (g.title(60), self.outline.series_of(i)));
         named.take(MOST_SUBJECTS).collect()
     }
-}
-
-/// Whether a metric is a share, which is never more than all.
-const fn bounded(metric: Metric) -> bool {
-    matches!(
-        metric,
-        Metric::Utilisation
-            | Metric::FairnessIndex
-            | Metric::AggregateFairness
-            | Metric::TransmitProbability
-    )
 }
 
 fn seconds(window: Window) -> (f64, f64) {

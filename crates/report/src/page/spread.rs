@@ -1,10 +1,10 @@
 //! Distributions over the steady part: of delays, queues and completion times.
 
-use super::lines::{all, within};
 use super::panels::Plan;
-use super::thin::{Line, Number};
 use crate::measure::quantile;
 use crate::show;
+use crate::trace::lines::{all, within};
+use crate::trace::thin::{Line, Number};
 use accord_record::Run;
 use accord_scenario::{Entity, Metric, MetricUnit};
 use serde::Serialize;

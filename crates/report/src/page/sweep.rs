@@ -1,16 +1,13 @@
 //! Plots across the points of a sweep.
 
-use super::thin::{Line, Number};
+use crate::axis::Axis;
 use crate::compare::{Outline, Row, Subject, columns, rows};
 use crate::json::Point;
+use crate::overview;
 use crate::show;
-use accord_scenario::{MetricUnit, Scenario};
-use accord_units::{Duration, Rate, Size};
+use crate::trace::thin::{Line, Number};
+use accord_scenario::MetricUnit;
 use serde::Serialize;
-
-/// The number of quantities that are shown before the reader chooses.
-const MOST_FIRST: usize = 4;
-const LEAST_FIRST: usize = 2;
 
 /// The figures of the steady window against the swept variable.
 #[derive(Serialize)]
@@ -45,51 +42,32 @@ struct SweepLine {
     h: Line,
 }
 
-/// Returns the text of a variable's value in a legend. A word needs no name, and a quantity does.
-fn told(name: &str, value: &str) -> String {
-    match value.starts_with(|c: char| c.is_ascii_digit()) {
-        true => format!("{name} {value}"),
-        false => value.into(),
-    }
-}
-
-/// The horizontal axis: the variable, and the place of each point on it.
-struct Axis {
-    variable: Option<usize>,
-    name: String,
-    unit: &'static str,
-    x: Vec<f64>,
-    ticks: Option<Vec<String>>,
-    /// The index in `x` of each point.
-    at: Vec<usize>,
-}
-
 impl Sweep {
     /// Returns the sweep over `points`, or `None` for fewer than two.
     pub fn of(points: &[Point]) -> Option<Sweep> {
         if points.len() < 2 {
             return None;
         }
-        let axis = Axis::of(points);
+        let settings: Vec<_> = points.iter().map(|p| &p.scenario.point[..]).collect();
+        let axis = Axis::of(&settings);
         let mut table = Table::default();
         for (i, point) in points.iter().enumerate() {
-            let others = point.scenario.point.iter().enumerate();
-            let others = others.filter(|(v, _)| Some(*v) != axis.variable);
-            let others: Vec<String> = others.map(|(_, (name, value))| told(name, value)).collect();
+            let others = axis.others(settings[i]);
             let outline = Outline::of(point.scenario);
             let runs = point.runs();
             let columns = columns(&outline, &runs);
             for row in rows(&columns) {
                 for (column, estimate) in columns.iter().zip(&row.values) {
                     let Some(estimate) = estimate else { continue };
-                    let of = show::clean(&others.join(", "), 80);
+                    let of = show::clean(&others, 80);
                     let line = table.line(&row, of, column.label.clone(), axis.x.len());
                     line.means[axis.at[i]] = estimate.mean;
                     line.halves[axis.at[i]] = estimate.half_width.unwrap_or(f64::NAN);
                 }
             }
         }
-        let first = table.first(points[0].scenario);
+        let keys: Vec<_> = table.0.iter().map(|g| (&g.of, g.quantity)).collect();
+        let first = overview::first(points[0].scenario, &keys);
         Some(Sweep {
             name: axis.name,
             unit: axis.unit,
@@ -99,113 +77,6 @@ impl Sweep {
             first,
         })
     }
-}
-
-impl Axis {
-    /// Returns the axis of the variable with the most distinct values, with numbers preferred to
-    /// words. If the points have no variables in common, it is the number of the point.
-    fn of(points: &[Point]) -> Axis {
-        let names: Vec<&String> = points[0]
-            .scenario
-            .point
-            .iter()
-            .map(|(name, _)| name)
-            .collect();
-        let common = points.iter().all(|p| {
-            let own = p.scenario.point.iter().map(|(name, _)| name);
-            own.eq(names.iter().copied())
-        });
-        let mut best: Option<(bool, usize, Axis)> = None;
-        for (v, name) in names.iter().enumerate().filter(|_| common) {
-            let texts: Vec<&str> = points
-                .iter()
-                .map(|p| p.scenario.point[v].1.as_str())
-                .collect();
-            let axis = Axis::along(v, show::clean(name, 60), &texts);
-            let rank = (axis.ticks.is_none(), axis.x.len());
-            if best.as_ref().is_none_or(|(n, x, _)| rank > (*n, *x)) {
-                best = Some((rank.0, rank.1, axis));
-            }
-        }
-        best.map_or_else(|| Axis::numbered(points.len()), |(_, _, axis)| axis)
-    }
-
-    fn numbered(n: usize) -> Axis {
-        Axis {
-            variable: None,
-            name: "point".into(),
-            unit: "",
-            x: (1..=n).map(|i| i as f64).collect(),
-            ticks: None,
-            at: (0..n).collect(),
-        }
-    }
-
-    fn along(variable: usize, name: String, texts: &[&str]) -> Axis {
-        if let Some((values, unit)) = numbers(texts) {
-            let mut x = values.clone();
-            x.sort_by(f64::total_cmp);
-            x.dedup();
-            let at = |v: &f64| x.iter().position(|x| x == v).expect("one of them");
-            return Axis {
-                variable: Some(variable),
-                name,
-                unit,
-                at: values.iter().map(at).collect(),
-                x,
-                ticks: None,
-            };
-        }
-        let mut distinct: Vec<&str> = Vec::new();
-        let mut at = Vec::new();
-        for text in texts {
-            at.push(distinct.iter().position(|d| d == text).unwrap_or_else(|| {
-                distinct.push(text);
-                distinct.len() - 1
-            }));
-        }
-        Axis {
-            variable: Some(variable),
-            name,
-            unit: "",
-            x: (0..distinct.len()).map(|i| i as f64).collect(),
-            ticks: Some(distinct.iter().map(|t| show::clean(t, 24)).collect()),
-            at,
-        }
-    }
-}
-
-/// Returns the texts as numbers in one unit for people, if all are quantities of one kind.
-fn numbers(texts: &[&str]) -> Option<(Vec<f64>, &'static str)> {
-    fn all(texts: &[&str], read: impl Fn(&str) -> Option<f64>) -> Option<Vec<f64>> {
-        texts.iter().map(|t| read(t)).collect()
-    }
-    let scaled = |values: Vec<f64>, unit| {
-        let largest = values.iter().copied().fold(0.0, f64::max);
-        let (one, symbol) = show::scale(largest, unit);
-        (values.into_iter().map(|v| v / one).collect(), symbol)
-    };
-    let plain = |t: &str| t.parse::<f64>().ok().filter(|v| v.is_finite());
-    if let Some(values) = all(texts, plain) {
-        return Some((values, ""));
-    }
-    if let Some(values) = all(texts, |t| Some(t.parse::<Rate>().ok()?.as_bps_f64())) {
-        return Some(scaled(values, MetricUnit::BitPerSecond));
-    }
-    if let Some(values) = all(texts, |t| Some(t.parse::<Duration>().ok()?.as_secs_f64())) {
-        return Some(scaled(values, MetricUnit::Seconds));
-    }
-    let size = |packets: bool| {
-        move |t: &str| match t.parse().ok()? {
-            Size::Packets(n) if packets => Some(n),
-            Size::Bytes(b) if !packets => Some(b.as_f64()),
-            _ => None,
-        }
-    };
-    if let Some(values) = all(texts, size(true)) {
-        return Some(scaled(values, MetricUnit::Packets));
-    }
-    all(texts, size(false)).map(|values| scaled(values, MetricUnit::Bytes))
 }
 
 /// The figures of all points, by quantity.
@@ -252,39 +123,6 @@ impl Table {
             lines.len() - 1
         });
         &mut lines[i]
-    }
-
-    /// Returns the quantities of the scenario's expectations, or utilisation and throughput if it
-    /// has none.
-    fn first(&self, scenario: &Scenario) -> Vec<usize> {
-        let mut first: Vec<usize> = Vec::new();
-        for expectation in &scenario.expectations {
-            use accord_scenario::Subject as Of;
-            let group = |g: usize| Some(Subject::Group(scenario.groups.get(g)?.name.clone()));
-            let of = match expectation.of {
-                Of::Flow(f) => scenario.flows.get(f).and_then(|f| group(f.group)),
-                Of::Group(g) => group(g),
-                Of::Link(l) => scenario.links.get(l).map(|l| Subject::Link(l.name.clone())),
-                Of::Aggregate { link, aggregate } => {
-                    let (link, aggregates) = (scenario.links.get(link), &scenario.aggregates);
-                    let name = link.zip(aggregates.get(aggregate));
-                    name.map(|(l, a)| Subject::Aggregate(format!("{}.{a}", l.name)))
-                }
-            };
-            let metric = expectation.metric.name();
-            let known = |g: &Gathered| Some(&g.of) == of.as_ref() && g.quantity == metric;
-            first.extend(self.0.iter().position(known).filter(|i| !first.contains(i)));
-        }
-        first.truncate(MOST_FIRST);
-        for key in ["utilisation", "throughput"] {
-            let keys = |i: &usize| self.0[*i].quantity == key && !first.contains(i);
-            let more: Vec<usize> = (0..self.0.len()).filter(keys).collect();
-            first.extend(
-                more.into_iter()
-                    .take(LEAST_FIRST.saturating_sub(first.len())),
-            );
-        }
-        first
     }
 }
 

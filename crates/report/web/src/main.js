@@ -36,8 +36,8 @@ for (const box of document.querySelectorAll(".scroll")) {
   if (box.scrollWidth > box.clientWidth) Object.assign(box, { tabIndex: 0, role: "region", ariaLabel: "Table" });
 }
 
-// Checks lead to their window and their point.
-for (const button of document.querySelectorAll("#checks button[data-point]")) {
+// Checks lead to their window and their point, and the overview of a sweep to its points.
+for (const button of document.querySelectorAll("button[data-point]")) {
   const point = Number(button.dataset.point);
   if (!time || point >= points.length) {
     button.disabled = true;

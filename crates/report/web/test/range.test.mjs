@@ -1,5 +1,6 @@
 // Tests of the page's ranges: `node --test test/range.test.mjs`, or crates/report/tests/page.rs where there is node.
 import assert from "node:assert/strict";
+import { readFile } from "node:fs/promises";
 import { test } from "node:test";
 import { beside, csv, decades, ends, extent, marked, quantile, robust, suits, ticks, zoomed } from "../src/range.js";
 
@@ -130,4 +131,19 @@ test("CSV holds any name and no formula", () => {
   const text = csv(["time (s)", 'a "b", c', "=1+1"], [[0.1 + 0.2, null, NaN], [1e-9, -2, 3]]);
   assert.equal(text, `time (s),"a ""b"", c",'=1+1\r\n0.3,,\r\n1e-9,-2,3\r\n`);
   assert.equal(csv(["x"], [["@here"]]), "x\r\n'@here\r\n");
+});
+
+// The figures of `accord plot` have the same ranges: ../../src/range.rs is held to this file, too.
+test("ranges are those of ranges.json", async () => {
+  const cases = JSON.parse(await readFile(new URL("./ranges.json", import.meta.url), "utf8"));
+  for (const { lines, from, to, steady, low, high, positive } of cases.robust) {
+    const found = robust(lines, from, to, steady);
+    assert.deepEqual([found.low, found.high, found.positive], [low, high, positive]);
+  }
+  for (const { low, high, positive, zero, most, log, ends: expected } of cases.ends) {
+    assert.deepEqual(ends(low, high, { zero, most: most ?? undefined, log, positive }), expected);
+  }
+  for (const { min, max, count, log, ticks: expected } of cases.ticks) {
+    assert.deepEqual(ticks(min, max, count, log), expected);
+  }
 });

@@ -1,9 +1,9 @@
 //! Over how many samples the lines of a plot are means, so that single packets and bursts are no
 //! teeth.
 
+use crate::compare::Outline;
 use accord_record::Run;
-use accord_scenario::{Engine, Entity, Metric, Scenario};
-use accord_units::Time;
+use accord_scenario::{Engine, Entity, Metric};
 
 /// Packets of a sample below which single packets show as teeth.
 const FEW_PACKETS: f64 = 20.0;
@@ -15,7 +15,7 @@ const LONGEST_WINDOW: f64 = 0.01;
 /// The samples over which the lines of a run are smoothed, an odd number: so many that they hold
 /// some packets and some round trips, where each packet or burst would show.
 pub fn window(
-    scenario: &Scenario,
+    outline: &Outline,
     engine: Engine,
     run: &Run,
     metric: Metric,
@@ -30,16 +30,21 @@ pub fn window(
     if !matches!(engine, Engine::Packet | Engine::Live) || !rates.contains(&metric) {
         return 1;
     }
-    let packets = scenario.flows.iter().map(|f| f.packet.as_f64() * 8.0);
-    let packet = packets.fold(0.0, f64::max);
-    let known = |entity: &Entity| {
-        let values = run.series(metric, *entity)?.values.iter().copied();
+    let packet = 8.0 * outline.packet_bytes;
+    if packet == 0.0 {
+        return 1; // Directories of earlier programs do not say it.
+    }
+    let mean = |metric, entity: Entity| {
+        let values = run.series(metric, entity)?.values.iter().copied();
         let values: Vec<f64> = values.filter(|v| v.is_finite()).collect();
-        let one = match (metric, entity) {
-            (Metric::Utilisation, Entity::Link(l)) => scenario.links[*l].rate.as_bps_f64(),
+        Some(values.iter().sum::<f64>() / values.len() as f64)
+    };
+    let known = |&entity: &Entity| {
+        let one = match metric {
+            Metric::Utilisation => mean(Metric::LinkRate, entity)?,
             _ => 1.0,
         };
-        let mean = one * values.iter().sum::<f64>() / values.len() as f64;
+        let mean = one * mean(metric, entity)?;
         (mean > 0.0).then_some(mean) // What sends nothing has no teeth.
     };
     // The slowest subject; a few flows speak for a large group.
@@ -52,10 +57,7 @@ pub fn window(
     };
     let held = rate * period(run) / packet;
     // A window may leave in one burst a round trip.
-    let network = scenario.at(Time::ZERO);
-    let flows = 0..scenario.flows.len();
-    let round_trips = flows.map(|f| network.base_rtt(f).as_secs_f64());
-    let bursts = ROUND_TRIPS * round_trips.fold(0.0, f64::max) / period(run);
+    let bursts = ROUND_TRIPS * outline.round_trip_s / period(run);
     let longest = (run.time.len() as f64 * LONGEST_WINDOW) as usize;
     let wanted = (FEW_PACKETS / held).max(bursts).ceil() as usize;
     match wanted.min(longest) {

@@ -1,0 +1,102 @@
+//! `accord compare`: run directories and sweeps beside each other.
+
+use crate::fail::Failure;
+use crate::output::{data, json, note, style};
+use accord::report::{
+    Comparison, Stored, Versus, check_comparison_place, comparison_page, differences, load_stored,
+    versus, versus_table, write_comparison_dir,
+};
+use accord::scenario::Engine;
+use std::path::PathBuf;
+
+#[derive(clap::Args)]
+pub struct Args {
+    /// Run directories, or directories of sweeps, whose points are matched by what they set.
+    #[arg(required = true, value_name = "DIR")]
+    pub runs: Vec<PathBuf>,
+    /// What the others are held against: a directory, an engine or "DIR: ENGINE"; by default the
+    /// first that has values.
+    #[arg(long, value_name = "NAME")]
+    pub reference: Option<String>,
+    /// The engines to compare, separated by commas; by default all.
+    #[arg(short, long, value_delimiter = ',')]
+    pub engine: Vec<Engine>,
+    /// Writes a page and the figures as JSON into this directory.
+    #[arg(short, long, value_name = "DIR")]
+    pub output: Option<PathBuf>,
+    /// Prints the table of each point of sweeps.
+    #[arg(long)]
+    pub details: bool,
+    /// Prints JSON in place of a table.
+    #[arg(long)]
+    pub json: bool,
+    /// No hints; only the result.
+    #[arg(short, long)]
+    pub quiet: bool,
+}
+
+/// Compares, and prints or writes what comes out.
+pub fn run(args: &Args) -> Result<bool, Failure> {
+    if let Some(dir) = &args.output {
+        check_comparison_place(dir)?;
+    }
+    let stored = args.runs.iter().map(|dir| load_stored(dir));
+    let stored: Vec<Stored> = stored.collect::<Result<_, _>>()?;
+    let reference = args.reference.as_deref();
+    let all = versus(&stored, &args.engine, reference).map_err(|names| {
+        let name = reference.unwrap_or_default();
+        Failure::new(format!("there is no \"{name}\" to hold the others against"))
+            .hint(format!("there is {names}"))
+    })?;
+    let several = |v: &Versus| match stored.len() {
+        1 => v.columns.len() > 1,
+        _ => v.directories() > 1,
+    };
+    let (all, alone): (Vec<Versus>, Vec<Versus>) = all.into_iter().partition(several);
+    if all.is_empty() {
+        let why = match stored.len() {
+            1 => "there is one engine of one run, and nothing to compare it with",
+            _ => "these directories have no point of a sweep in common",
+        };
+        let hint = match alone.iter().map(Versus::label).find(|l| !l.is_empty()) {
+            Some(label) => format!(
+                "points are matched by what they set, such as {label}; a single point of a sweep is a directory, such as {}/001",
+                args.runs[0].display()
+            ),
+            None => "name another run directory".into(),
+        };
+        return Err(Failure::new(why).hint(hint));
+    }
+    let record = Comparison::of(&all);
+    if args.json {
+        json(&record)?;
+    } else if let [one] = &all[..] {
+        data(versus_table(one, style()).trim_end())?;
+    } else {
+        data(differences(&all, style()).trim_end())?;
+        for versus in all.iter().filter(|_| args.details) {
+            data(format_args!(
+                "\n{}",
+                versus_table(versus, style()).trim_end()
+            ))?;
+        }
+    }
+    if !args.quiet && !alone.is_empty() {
+        let labels: Vec<String> = alone.iter().take(4).map(Versus::label).collect();
+        note(format_args!(
+            "{} of {} points are in one directory only: {}",
+            alone.len(),
+            alone.len() + all.len(),
+            labels.join("; ")
+        ));
+    }
+    if let Some(dir) = &args.output {
+        let names = args.runs.iter().map(|dir| dir.display().to_string());
+        let page = comparison_page(&all, &stored, &args.engine);
+        write_comparison_dir(dir, names.collect(), &record, &page)?;
+        if !args.quiet {
+            note(format_args!("page: {}", dir.join("page.html").display()));
+        }
+    }
+    Ok(true)
+}

@@ -1,0 +1,64 @@
+//! `accord explain metric`: definitions of metrics.
+
+use crate::fail::Failure;
+use crate::output::{data, json};
+use crate::plot::metric;
+use accord::report::metrics::{entity, over_time, unit};
+use accord::scenario::Metric;
+use serde::Serialize;
+
+/// A definition for programs.
+#[derive(Serialize)]
+struct Record {
+    metric: &'static str,
+    meaning: &'static str,
+    unit: &'static str,
+    of: &'static str,
+    over_time: String,
+    engines: Vec<&'static str>,
+}
+
+impl Record {
+    fn of(metric: Metric) -> Record {
+        Record {
+            metric: metric.name(),
+            meaning: metric.doc(),
+            unit: metric.unit().symbol(),
+            of: entity(metric.of()),
+            over_time: over_time(metric),
+            engines: metric.engines().iter().map(|e| e.name()).collect(),
+        }
+    }
+}
+
+/// Defines a metric, or lists all.
+pub fn explain(name: Option<&str>, as_json: bool) -> Result<bool, Failure> {
+    let one = name.map(metric).transpose()?;
+    let metrics: Vec<Metric> = one.map_or(Metric::ALL.to_vec(), |m| vec![m]);
+    if as_json {
+        let records: Vec<Record> = metrics.into_iter().map(Record::of).collect();
+        json(&records)?;
+        return Ok(true);
+    }
+    let Some(m) = one else {
+        for m in metrics {
+            data(format_args!(
+                "{:22} {:6} {}",
+                m.name(),
+                m.unit().symbol(),
+                m.doc()
+            ))?;
+        }
+        return Ok(true);
+    };
+    let record = Record::of(m);
+    data(format_args!("{m}: {}", m.doc()))?;
+    data(format_args!("  unit       {}", unit(m.unit())))?;
+    data(format_args!("  of         {}", record.of))?;
+    data(format_args!(
+        "  over time  {}",
+        record.over_time.replace('`', "")
+    ))?;
+    data(format_args!("  engines    {}", record.engines.join(", ")))?;
+    Ok(true)
+}

@@ -1,0 +1,164 @@
+//! `accord plot`: figures for papers, from run directories.
+
+use crate::fail::Failure;
+use crate::output::{data, note};
+use accord::report::{By, Figure, FigureError, FigureKind, Log, Request, Width, load_stored};
+use accord::scenario::{Engine, Metric, Window};
+use accord::units::{Duration, Time};
+use clap::builder::{PossibleValuesParser, TypedValueParser};
+use std::path::{Path, PathBuf};
+
+#[derive(clap::Args)]
+pub struct Args {
+    /// Run directories, or directories of sweeps.
+    #[arg(required = true, value_name = "DIR")]
+    pub runs: Vec<PathBuf>,
+    /// The quantity, such as throughput; `accord explain metric` lists them.
+    #[arg(short, long)]
+    pub metric: String,
+    /// What has a line of its own; by default group for metrics of flows.
+    #[arg(long, value_name = "WHAT", value_parser = one_of::<By>(By::NAMES))]
+    pub by: Option<By>,
+    /// The flows, groups or links to show, separated by commas; by default all.
+    #[arg(long, value_name = "NAME", value_delimiter = ',')]
+    pub of: Vec<String>,
+    /// The engines to show, separated by commas; by default all that ran.
+    #[arg(short, long, value_delimiter = ',')]
+    pub engine: Vec<Engine>,
+    /// The kind of figure; by default time for a run, map for a full grid of two sweeps, and
+    /// sweep for other sweeps.
+    #[arg(short, long, value_parser = one_of::<FigureKind>(FigureKind::NAMES))]
+    pub kind: Option<FigureKind>,
+    /// The part of the run, in seconds; by default all of it over time, and else the steady part.
+    #[arg(long, value_name = "A..B")]
+    pub time: Option<String>,
+    /// The axes that are logarithmic.
+    #[arg(long, value_name = "AXES", default_value = "none", value_parser = one_of::<Log>(Log::NAMES))]
+    pub log: Log,
+    /// The width: a column of a paper (3.5 in) or a page (7.16 in).
+    #[arg(long, default_value = "column", value_parser = one_of::<Width>(Width::NAMES))]
+    pub width: Width,
+    /// Where the figure goes: a file that ends in .svg, .pdf or .png, or "-" for SVG on stdout.
+    #[arg(short, long, value_name = "FILE")]
+    pub output: PathBuf,
+    /// Writes the data of the figure as CSV.
+    #[arg(long, value_name = "FILE")]
+    pub csv: Option<PathBuf>,
+    /// Says nothing.
+    #[arg(short, long)]
+    pub quiet: bool,
+}
+
+/// Reads one of a few names.
+fn one_of<T>(names: &'static [&'static str]) -> impl TypedValueParser<Value = T>
+where
+    T: std::str::FromStr<Err = String> + Clone + Send + Sync + 'static,
+{
+    PossibleValuesParser::new(names).try_map(|name| name.parse::<T>())
+}
+
+/// The formats of files.
+enum Format {
+    Svg,
+    Pdf,
+    Png,
+}
+
+/// Draws the figure.
+pub fn run(args: &Args) -> Result<bool, Failure> {
+    // What is wrong with the command is said before anything is read.
+    let format = format(&args.output)?;
+    let request = Request {
+        metric: metric(&args.metric)?,
+        by: args.by,
+        of: args.of.clone(),
+        engines: args.engine.clone(),
+        kind: args.kind,
+        time: args.time.as_deref().map(window).transpose()?,
+        log: args.log,
+        width: args.width,
+    };
+    let stored = args.runs.iter().map(|dir| load_stored(dir));
+    let stored: Vec<_> = stored.collect::<Result<_, _>>()?;
+    let figure = Figure::of(&stored, &request)?;
+    let bytes = match format {
+        Format::Svg => figure.svg().into_bytes(),
+        Format::Pdf => figure.pdf()?,
+        Format::Png => figure.png()?,
+    };
+    if let Some(path) = &args.csv {
+        write(path, figure.csv().as_bytes())?;
+    }
+    match args.output.as_os_str() == "-" {
+        true => data(String::from_utf8_lossy(&bytes).trim_end())?,
+        false => {
+            write(&args.output, &bytes)?;
+            if !args.quiet {
+                note(format_args!("figure: {}", args.output.display()));
+            }
+        }
+    }
+    Ok(true)
+}
+
+fn write(path: &Path, bytes: &[u8]) -> Result<(), Failure> {
+    let failed = |e| Failure::io(format!("{} cannot be written: {e}", path.display()), &e);
+    std::fs::write(path, bytes).map_err(failed)
+}
+
+fn format(path: &Path) -> Result<Format, Failure> {
+    if path.as_os_str() == "-" {
+        return Ok(Format::Svg);
+    }
+    match path.extension().and_then(|e| e.to_str()) {
+        Some("svg") => Ok(Format::Svg),
+        Some("pdf") => Ok(Format::Pdf),
+        Some("png") => Ok(Format::Png),
+        _ => {
+            let why = format!("{} does not say which format", path.display());
+            Err(Failure::new(why).hint("let it end in .svg, .pdf or .png"))
+        }
+    }
+}
+
+/// Reads the name of a metric; words may be joined by "-", too.
+pub fn metric(name: &str) -> Result<Metric, Failure> {
+    name.replace('-', "_").parse().map_err(|why: String| {
+        let known = Metric::ALL.iter().map(|m| m.name());
+        let hint = accord::language::suggest(name, known);
+        let hint = hint.map_or(String::new(), |hint| format!("{hint} "));
+        Failure::new(why).hint(format!("{hint}`accord explain metric` lists them"))
+    })
+}
+
+/// Reads a part of a run: "20..30", "20 s..30 s" or "500ms..2s".
+fn window(text: &str) -> Result<Window, Failure> {
+    let wrong = || {
+        Failure::new(format!("\"{text}\" is not a part of a run"))
+            .hint("write it in seconds, such as --time 20..30, the smaller first")
+    };
+    let time = |text: &str| -> Option<Time> {
+        let seconds = match text.trim().parse::<f64>() {
+            Ok(seconds) => seconds,
+            Err(_) => text.trim().parse::<Duration>().ok()?.as_secs_f64(),
+        };
+        (0.0..1e9)
+            .contains(&seconds)
+            .then(|| Time::from_secs_f64(seconds))
+    };
+    let (start, end) = text.split_once("..").ok_or_else(wrong)?;
+    let (start, end) = time(start).zip(time(end)).ok_or_else(wrong)?;
+    match start < end {
+        true => Ok(Window { start, end }),
+        false => Err(wrong()),
+    }
+}
+
+impl From<FigureError> for Failure {
+    fn from(e: FigureError) -> Failure {
+        match e {
+            FigureError::Wrong { message, hint } => Failure::new(message).hint(hint),
+            FigureError::Unable(message) => Failure::Unable(message),
+        }
+    }
+}

@@ -1,0 +1,287 @@
+//! What is taken away from runs: figures, comparisons, points of a sweep, definitions, JSON with its
+//! schema.
+
+mod common;
+
+use common::*;
+use serde_json::Value;
+use std::path::Path;
+
+/// Two flows at three rates.
+fn sweep() -> String {
+    format!(
+        "{SMALL}\n[sweep.rate]\nset = [\"topology.dumbbell.rate\"]\nvalues = [\"5 Mbps\", \"3 Mbps\", \"2 Mbps\"]\n"
+    )
+}
+
+/// Output is what the schema of the program says, and the schema is not empty words: a key less or
+/// more is refused.
+fn holds(dir: &Path, command: &str, output: &Value) {
+    let schema = accord(dir, &["schema", "--output", command]).with(0).json();
+    let validator = jsonschema::validator_for(&schema).expect("a schema");
+    let errors: Vec<String> = validator
+        .iter_errors(output)
+        .map(|e| format!("{e} at {}", e.instance_path()))
+        .collect();
+    assert!(errors.is_empty(), "{command}: {errors:#?}");
+    let mut less = output.clone();
+    less.as_object_mut()
+        .expect("an object")
+        .remove("format_version");
+    assert!(!validator.is_valid(&less), "{command}");
+    let mut more = output.clone();
+    more["surprise"] = 1.into();
+    assert!(!validator.is_valid(&more), "{command}");
+}
+
+#[test]
+fn json_is_what_the_schema_says() {
+    let dir = folder(&[("sweep.toml", &sweep()), ("small.toml", SMALL)]);
+    let at = dir.path();
+    let run = accord(at, &["run", "sweep.toml", "--json", "--reps", "2"]).json();
+    holds(at, "run", &run);
+    let point = &run["points"][1];
+    assert_eq!(point["settings"]["rate"], "3 Mbps");
+    assert_eq!(point["series"], "runs/small/002/series.parquet");
+    assert!(at.join("runs/small/002/series.parquet").exists());
+    let row = &point["means"][0];
+    assert_eq!(
+        (&row["group"], &row["quantity"]),
+        (&"a".into(), &"throughput".into())
+    );
+    assert_eq!(row["values"][0]["mean"], 1.5e6, "theory shares 3 Mbps");
+    assert_eq!(run["checks"][1]["point"], 2);
+    let compare = accord(at, &["compare", "runs/small", "--json"])
+        .with(0)
+        .json();
+    holds(at, "compare", &compare);
+    let stability = accord(at, &["stability", "xia05-fig6", "--json"]).json();
+    holds(at, "stability", &stability);
+    let map = [
+        "stability",
+        "small.toml",
+        "--x",
+        "topology.dumbbell.delay=5 ms..9 ms",
+        "--points",
+        "3",
+        "--json",
+    ];
+    holds(at, "stability", &accord(at, &map).with(0).json());
+    let reproduce = ["reproduce", "xia05-fig6", "-e", "theory", "--json"];
+    holds(at, "reproduce", &accord(at, &reproduce).json());
+}
+
+#[test]
+fn a_figure_is_drawn_with_its_data() {
+    let dir = folder(&[("small.toml", SMALL)]);
+    let at = dir.path();
+    accord(at, &["run", "small.toml", "-q"]).with(0);
+    let plot = |args: &[&str]| accord(at, &[&["plot", "runs/small", "--metric"], args].concat());
+    let ended = plot(&[
+        "throughput",
+        "-o",
+        "a.svg",
+        "--csv",
+        "a.csv",
+        "--by",
+        "flow",
+    ])
+    .with(0);
+    assert_eq!(
+        (ended.stdout.as_str(), ended.stderr.as_str()),
+        ("", "figure: a.svg\n")
+    );
+    let svg = std::fs::read_to_string(at.join("a.svg")).expect("a figure");
+    assert!(svg.starts_with("<svg width=\"3.500in\"") && svg.contains("Throughput (Mbps)"));
+    let csv = std::fs::read_to_string(at.join("a.csv")).expect("its data");
+    assert!(
+        csv.starts_with("of,engine,time [s],throughput [bit/s]\na.1,"),
+        "{csv}"
+    );
+    let page = plot(&[
+        "queuing-delay",
+        "-o",
+        "-",
+        "--width",
+        "page",
+        "--kind",
+        "cdf",
+    ])
+    .with(0);
+    assert!(
+        page.stdout.starts_with("<svg width=\"7.160in\""),
+        "{page:#?}"
+    );
+    // What is wrong is said with what is right.
+    for (args, said) in [
+        (
+            &["troughput", "-o", "-"][..],
+            "did you mean \"throughput\"?",
+        ),
+        (&["rtt", "-o", "a.gif"], ".svg, .pdf or .png"),
+        (&["rtt", "-o", "-", "--by", "link"], "--by group or flow"),
+        (&["rtt", "-o", "-", "--of", "b"], "there is a"),
+        (&["rtt", "-o", "-", "--time", "3..2"], "--time 20..30"),
+        (&["rtt", "-o", "-", "--kind", "map"], "--kind sweep"),
+        (&["decrease-factor", "-o", "-"], "aggregates at links"),
+    ] {
+        let ended = plot(args).with(2);
+        assert!(
+            ended.stderr.replace("\n        ", " ").contains(said),
+            "{said}: {ended:#?}"
+        );
+    }
+    if cfg!(feature = "figures") {
+        return;
+    }
+    let ended = plot(&["rtt", "-o", "a.pdf"]).with(3);
+    assert!(
+        ended.stderr.contains("--features") || ended.stderr.contains("features figures"),
+        "{ended:#?}"
+    );
+}
+
+#[test]
+fn points_of_a_sweep_run_alone_and_leave_the_sweep() {
+    let dir = folder(&[("sweep.toml", &sweep())]);
+    let at = dir.path();
+    let all = accord(at, &["run", "sweep.toml"]);
+    assert!(all.stdout.contains("3 points; means over"), "{all:#?}");
+    assert!(
+        !all.stdout.contains("flow or link"),
+        "details are asked for: {all:#?}"
+    );
+    let details = accord(at, &["run", "sweep.toml", "--details"]);
+    assert_eq!(
+        details.stdout.matches("flow or link").count(),
+        3,
+        "{details:#?}"
+    );
+    let one = accord(at, &["run", "sweep.toml", "--point", "rate=3Mbps"]);
+    assert!(one.stdout.contains("rate = 3 Mbps\n"), "{one:#?}");
+    accord(
+        at,
+        &["run", "sweep.toml", "--point", "3", "--point", "1", "-q"],
+    );
+    assert_eq!(
+        names(&at.join("runs")),
+        ["small", "small-002", "small-points"]
+    );
+    let digest = |path: &str| {
+        let text =
+            std::fs::read_to_string(at.join(path).join("manifest.json")).expect("a manifest");
+        let json: Value = serde_json::from_str(&text).expect("JSON");
+        json["runs"].clone()
+    };
+    assert_eq!(digest("runs/small/002"), digest("runs/small-002"));
+    assert_eq!(digest("runs/small/003"), digest("runs/small-points/002"));
+    let wrong = accord(at, &["run", "sweep.toml", "--point", "4"]).with(2);
+    assert!(wrong.stderr.contains("1 (rate = 5 Mbps)"), "{wrong:#?}");
+}
+
+#[test]
+fn sweeps_are_compared_point_by_point() {
+    let dir = folder(&[("sweep.toml", &sweep())]);
+    let at = dir.path();
+    accord(at, &["run", "sweep.toml", "-q", "-o", "one"]);
+    let other = [
+        "run",
+        "sweep.toml",
+        "-q",
+        "-o",
+        "two",
+        "--set",
+        "topology.dumbbell.delay=50 ms",
+    ];
+    accord(at, &other);
+    let args = [
+        "compare",
+        "one",
+        "two",
+        "-e",
+        "packet",
+        "--reference",
+        "two",
+        "-o",
+        "cmp",
+    ];
+    let ended = accord(at, &args).with(0);
+    assert!(
+        ended.stdout.contains("relative to it") && ended.stdout.contains("two: packet"),
+        "{ended:#?}"
+    );
+    assert_eq!(
+        names(&at.join("cmp")),
+        ["comparison.json", "manifest.json", "page.html"]
+    );
+    let page = std::fs::read_to_string(at.join("cmp/page.html")).expect("a page");
+    assert!(page.contains("Comparison of one, two") && page.contains("<svg"));
+    // Again, over the first; a run directory is not replaced.
+    accord(at, &args).with(0);
+    let ended = accord(at, &["compare", "one", "two", "-o", "one"]).with(2);
+    assert!(ended.stderr.contains("is not a comparison"), "{ended:#?}");
+    let ended = accord(at, &["compare", "one", "two", "--reference", "three"]).with(2);
+    assert!(ended.stderr.contains("one: theory"), "{ended:#?}");
+    // A point and a sweep share no settings unless it is a point of that sweep.
+    let json = accord(at, &["compare", "one/002", "two", "--json"])
+        .with(0)
+        .json();
+    assert_eq!(json["points"].as_array().map(Vec::len), Some(1), "{json:#}");
+}
+
+/// Without an equilibrium theory has no values, and what it has not is not compared with.
+#[test]
+fn an_engine_without_values_is_no_reference() {
+    let flood = SMALL.replace(
+        "controller = \"vegas\"",
+        "controller = \"none\"\ndemand = { constant = \"5 Mbps\" }",
+    );
+    let flood = flood
+        .split("[[expect]]")
+        .next()
+        .expect("a scenario")
+        .to_string();
+    let dir = folder(&[("flood.toml", &flood)]);
+    let at = dir.path();
+    let ended = accord(
+        at,
+        &[
+            "run",
+            "flood.toml",
+            "-e",
+            "theory,fluid,packet",
+            "-o",
+            "flood",
+        ],
+    )
+    .with(0);
+    assert!(!ended.stdout.contains("within 5 % of theory"), "{ended:#?}");
+    let ended = accord(at, &["compare", "flood"]).with(0);
+    assert!(
+        ended.stdout.contains("within 5 % of flood: fluid"),
+        "{ended:#?}"
+    );
+}
+
+#[test]
+fn metrics_are_defined() {
+    let dir = folder(&[]);
+    let one = accord(dir.path(), &["explain", "metric", "queuing-delay"]).with(0);
+    for text in [
+        "queuing_delay: Backlog over rate",
+        "seconds",
+        "links",
+        "backlog over link_rate",
+        "theory, fluid",
+    ] {
+        assert!(one.stdout.contains(text), "{text}: {one:#?}");
+    }
+    let all = accord(dir.path(), &["explain", "metric"]).with(0);
+    assert!(all.stdout.lines().count() > 40, "{all:#?}");
+    let json = accord(dir.path(), &["explain", "metric", "rtt", "--json"])
+        .with(0)
+        .json();
+    assert_eq!(json[0]["unit"], "s");
+    let wrong = accord(dir.path(), &["explain", "metric", "rt"]).with(2);
+    assert!(wrong.stderr.contains("rtt"), "{wrong:#?}");
+}

@@ -1,0 +1,75 @@
+//! The data of figures as tables.
+
+use super::{Content, Figure, Kind};
+use std::io;
+
+/// Returns the data as CSV: a row per value, with the units in the header.
+pub fn table(figure: &Figure) -> String {
+    let mut out = csv::Writer::from_writer(Vec::new());
+    write(figure, &mut out).expect("nothing fails in memory");
+    let bytes = out.into_inner().expect("nothing fails in memory");
+    String::from_utf8(bytes).expect("only text was written")
+}
+
+/// Returns a value as text: "" if there is none.
+fn text(value: f64) -> String {
+    match value.is_finite() {
+        true => value.to_string(),
+        false => String::new(),
+    }
+}
+
+fn write(figure: &Figure, out: &mut csv::Writer<Vec<u8>>) -> io::Result<()> {
+    let (x, y) = (figure.x.heading(), figure.y.heading());
+    match &figure.content {
+        Content::Lines(traces) => {
+            let wide = traces.iter().any(|t| t.low.iter().any(|v| v.is_finite()));
+            let mut header = vec!["of".to_string(), "engine".into(), x, y];
+            if wide {
+                header.extend(["low".into(), "high".into()]);
+            }
+            out.write_record(&header)?;
+            for t in traces {
+                for i in 0..t.x.len() {
+                    if figure.kind == Kind::Sweep && !t.y[i].is_finite() {
+                        continue;
+                    }
+                    let at = match &figure.x.ticks {
+                        Some(ticks) => ticks[t.x[i] as usize].clone(),
+                        None => text(t.x[i]),
+                    };
+                    let mut row = vec![t.of.clone(), t.engine.to_string(), at, text(t.y[i])];
+                    if wide {
+                        let end = |band: &[f64]| text(band.get(i).copied().unwrap_or(f64::NAN));
+                        row.extend([end(&t.low), end(&t.high)]);
+                    }
+                    out.write_record(&row)?;
+                }
+            }
+        }
+        Content::Boxes(boxes) => {
+            let quantiles = ["p5", "p25", "median", "p75", "p95"];
+            let mut header = vec!["of".to_string(), "engine".into(), "samples".into()];
+            header.push(format!("mean {y}"));
+            header.extend(quantiles.map(|q| format!("{q} {y}")));
+            out.write_record(&header)?;
+            for b in boxes {
+                let mut row = vec![b.of.clone(), b.engine.to_string(), b.samples.to_string()];
+                row.push(text(b.mean));
+                row.extend(b.quantiles.map(text));
+                out.write_record(&row)?;
+            }
+        }
+        Content::Map(map) => {
+            let (across, up) = x.split_once(" / ").unwrap_or((&x, ""));
+            out.write_record(["of", across, up, &y])?;
+            for (title, values) in &map.panels {
+                for (i, value) in values.iter().enumerate() {
+                    let (row, column) = (i / map.across.len(), i % map.across.len());
+                    out.write_record([title, &map.across[column], &map.up[row], &text(*value)])?;
+                }
+            }
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,164 @@
+//! The data of figures.
+
+mod spread;
+mod sweep;
+mod time;
+
+use super::select::{Subject, subjects};
+use super::{Axis, Content, Figure, FigureError, Kind, Log, Request};
+use crate::axis::{Grid, Settings};
+use crate::files::Stored;
+use crate::metrics;
+use crate::range;
+use crate::show;
+use accord_scenario::{Metric, MetricUnit, Of, Window};
+use spread::{boxes, distribution};
+use std::collections::BTreeSet;
+use sweep::{map, sweep};
+use time::over_time;
+
+/// Gathers the data of a figure.
+pub fn figure(stored: &[Stored], request: &Request) -> Result<Figure, FigureError> {
+    let kind = request
+        .kind
+        .unwrap_or_else(|| fitting(stored, request.metric));
+    if kind == Kind::Time && request.metric.of() == Of::Transfer {
+        return Err(FigureError::wrong(
+            format!(
+                "{} is of single transfers, which have no line over time",
+                request.metric
+            ),
+            "choose --kind cdf, box or sweep",
+        ));
+    }
+    let subjects = subjects(stored, request)?;
+    let (x, y, content) = match kind {
+        Kind::Time => over_time(&subjects, request)?,
+        Kind::Cdf => distribution(&subjects, request)?,
+        Kind::Box => boxes(&subjects, request)?,
+        Kind::Sweep => sweep(stored, &subjects, request)?,
+        Kind::Map => map(stored, &subjects, request)?,
+    };
+    let ids: BTreeSet<&str> = (stored.iter().flat_map(|s| &s.points))
+        .map(|p| p.manifest.scenario.id.as_str())
+        .collect();
+    let ids: Vec<&str> = ids.into_iter().collect();
+    Ok(Figure {
+        title: format!("{} of {}", words(request.metric), ids.join(", ")),
+        kind,
+        x,
+        y,
+        content,
+        width: request.width,
+    })
+}
+
+/// The kind that fits the runs.
+fn fitting(stored: &[Stored], metric: Metric) -> Kind {
+    let swept = stored.iter().any(|s| s.points.len() > 1);
+    let settings = settings(&stored[0]);
+    match (swept, metric.of() == Of::Transfer) {
+        (true, _) if stored.len() == 1 && Grid::of(&settings).is_some() => Kind::Map,
+        (true, _) => Kind::Sweep,
+        (false, true) => Kind::Cdf,
+        (false, false) => Kind::Time,
+    }
+}
+
+fn settings(stored: &Stored) -> Vec<&Settings> {
+    let points = stored.points.iter();
+    points.map(|p| &p.manifest.scenario.point[..]).collect()
+}
+
+/// The metric's name for an axis: "Round-trip time" would be another name than the tables have.
+fn words(metric: Metric) -> String {
+    let name = metric.name().replace('_', " ");
+    let name = match metric {
+        Metric::Rtt | Metric::MinRtt => name.replace("rtt", "RTT"),
+        _ => name,
+    };
+    let mut letters = name.chars();
+    let first = letters.next().map(|c| c.to_uppercase().to_string());
+    first.unwrap_or_default() + letters.as_str()
+}
+
+fn window(subject: &Subject, request: &Request) -> Window {
+    request
+        .time
+        .unwrap_or(subject.point.manifest.scenario.steady())
+}
+
+/// An axis of the metric's values. `largest` chooses the unit.
+fn values_axis(request: &Request, name: String, largest: f64, ends: (f64, f64), log: bool) -> Axis {
+    let (one, unit) = show::scale(largest, request.metric.unit());
+    Axis {
+        name,
+        unit,
+        one,
+        base: request.metric.unit().symbol(),
+        ticks: None,
+        ends,
+        log,
+    }
+}
+
+fn log_y(request: &Request) -> bool {
+    matches!(request.log, Log::Y | Log::Both)
+}
+
+fn log_x(request: &Request) -> bool {
+    matches!(request.log, Log::X | Log::Both)
+}
+
+fn nothing(request: &Request) -> FigureError {
+    let window = request.time.map(show::window);
+    let during = window.map_or("in the steady part".into(), |w| format!("in {w}"));
+    FigureError::wrong(
+        format!("there is no value of {} {during}", request.metric),
+        "give another part of the run with --time",
+    )
+}
+
+type Gathered = (Axis, Axis, Content);
+
+/// A vertical axis that holds all values, and zero where the metric begins there.
+fn means_axis(request: &Request, name: String, values: impl Iterator<Item = f64>) -> Axis {
+    let mut shown = range::Shown {
+        low: f64::INFINITY,
+        high: f64::NEG_INFINITY,
+        positive: f64::INFINITY,
+    };
+    for v in values.filter(|v| v.is_finite()) {
+        shown.low = shown.low.min(v);
+        shown.high = shown.high.max(v);
+        if v > 0.0 {
+            shown.positive = shown.positive.min(v);
+        }
+    }
+    let log = log_y(request);
+    let metric = request.metric;
+    let ends = match log {
+        true => range::log_ends(shown),
+        false => range::ends(shown, metric.zero(), metric.most()),
+    };
+    values_axis(request, name, shown.high.abs(), ends, log)
+}
+
+/// What plots know of metrics: the same for figures and the page.
+trait Plottable {
+    /// Whether an axis starts at zero.
+    fn zero(self) -> bool;
+    /// The largest value that there can be.
+    fn most(self) -> Option<f64>;
+}
+
+impl Plottable for Metric {
+    fn zero(self) -> bool {
+        self.unit() != MetricUnit::Seconds
+            || !matches!(self, Metric::Rtt | Metric::MinRtt | Metric::OneWayDelay)
+    }
+
+    fn most(self) -> Option<f64> {
+        metrics::bounded(self).then_some(1.0)
+    }
+}

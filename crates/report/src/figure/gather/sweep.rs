@@ -1,0 +1,233 @@
+//! Means over the values of sweeps: as lines and as maps.
+
+use super::{Gathered, log_x, means_axis, nothing, settings, values_axis, window, words};
+use crate::axis::{Axis as Swept, Grid, Settings};
+use crate::figure::canvas::number;
+use crate::figure::select::{Subject, check_number, place};
+use crate::figure::{Axis, Content, FigureError, MapOf, Request, Trace};
+use crate::files::Stored;
+use crate::measure;
+use crate::show;
+use accord_record::Run;
+use accord_scenario::{Across, Over};
+use std::collections::BTreeSet;
+
+/// Maps beside each other.
+const MOST_MAPS: usize = 3;
+
+/// The names of all points of all directories.
+fn places(stored: &[Stored]) -> Vec<String> {
+    let all = stored.iter().enumerate();
+    let all = all.flat_map(|(i, s)| s.points.iter().map(move |p| place(stored, i, p)));
+    all.collect()
+}
+
+/// The mean of a subject over its window, with the half-width of its interval.
+fn mean(subject: &Subject, runs: &[&Run], request: &Request) -> Option<(f64, f64)> {
+    let figure = measure::Figure {
+        metric: request.metric,
+        over: Over::Mean,
+        across: Across::Mean,
+        during: window(subject, request),
+    };
+    let estimate = figure.of(runs, &subject.entities)[0]?;
+    Some((estimate.mean, estimate.half_width.unwrap_or(f64::NAN)))
+}
+
+pub fn sweep(
+    stored: &[Stored],
+    subjects: &[Subject],
+    request: &Request,
+) -> Result<Gathered, FigureError> {
+    let all: Vec<&Settings> = stored.iter().flat_map(settings).collect();
+    let variables = |s: &Settings| -> Vec<String> { s.iter().map(|(k, _)| k.clone()).collect() };
+    let common = all.iter().all(|s| variables(s) == variables(all[0]));
+    let swept = match common && !all[0].is_empty() {
+        true => Swept::of(&all),
+        // Runs of no common sweep stand beside each other by name.
+        false => {
+            let places = places(stored);
+            let places: Vec<&str> = places.iter().map(String::as_str).collect();
+            Swept::along(usize::MAX, String::new(), &places)
+        }
+    };
+    let first: Vec<usize> = (stored.iter())
+        .scan(0, |next, s| {
+            Some(std::mem::replace(next, *next + s.points.len()))
+        })
+        .collect();
+    let names: BTreeSet<&str> = subjects.iter().map(|s| s.name.as_str()).collect();
+    let names = names.len() > 1;
+    let mut order: Vec<String> = Vec::new();
+    let mut traces: Vec<Trace> = Vec::new();
+    for subject in subjects {
+        let path = &subject.point.path;
+        let own = |s: &Stored| {
+            s.points
+                .iter()
+                .any(|p| std::ptr::eq(p, subject.point) && p.path == *path)
+        };
+        let directory = stored.iter().position(own).unwrap_or(0);
+        let at = swept.at[first[directory] + subject.index];
+        let settings = &subject.point.manifest.scenario.point;
+        let mut parts = vec![];
+        if common {
+            parts.push(swept.others(settings));
+        }
+        if stored.len() > 1 && stored.iter().any(|s| s.points.len() > 1) {
+            parts.insert(0, stored[directory].name());
+        }
+        if names {
+            parts.push(subject.name.clone());
+        }
+        parts.retain(|p| !p.is_empty());
+        let of = show::clean(&parts.join(", "), 60);
+        let colour = order.iter().position(|o| *o == of).unwrap_or_else(|| {
+            order.push(of.clone());
+            order.len() - 1
+        });
+        for (engine, runs) in subject.engines(request) {
+            let Some((mean, half)) = mean(subject, &runs, request) else {
+                continue;
+            };
+            let known = |t: &Trace| t.of == of && t.engine == engine;
+            let i = traces.iter().position(known).unwrap_or_else(|| {
+                let none = vec![f64::NAN; swept.x.len()];
+                traces.push(Trace {
+                    of: of.clone(),
+                    colour,
+                    engine,
+                    x: swept.x.clone(),
+                    y: none.clone(),
+                    low: none.clone(),
+                    high: none,
+                });
+                traces.len() - 1
+            });
+            (traces[i].y[at], traces[i].low[at], traces[i].high[at]) =
+                (mean, mean - half, mean + half);
+        }
+    }
+    check_number(&order)?;
+    if traces.is_empty() {
+        return Err(nothing(request));
+    }
+    let all = traces
+        .iter()
+        .flat_map(|t| t.y.iter().chain(&t.low).chain(&t.high));
+    let mut name = words(request.metric);
+    if subjects.iter().any(|s| s.entities.len() > 1) {
+        name += " of a flow";
+    }
+    let y = means_axis(request, name, all.copied());
+    let log = log_x(request) && swept.ticks.is_none() && swept.x[0] > 0.0;
+    let (least, most) = (swept.x[0], swept.x[swept.x.len() - 1]);
+    let ends = match (log, &swept.ticks) {
+        (true, _) => (least / 1.15, most * 1.15),
+        (false, Some(ticks)) => (-0.5, ticks.len() as f64 - 0.5),
+        (false, None) => {
+            let room = ((most - least) * 0.04).max(1e-12);
+            (least - room, most + room)
+        }
+    };
+    let x = Axis {
+        name: swept.name,
+        unit: swept.unit,
+        one: 1.0,
+        base: swept.unit,
+        ticks: swept.ticks,
+        ends,
+        log,
+    };
+    Ok((x, y, Content::Lines(traces)))
+}
+
+pub fn map(
+    stored: &[Stored],
+    subjects: &[Subject],
+    request: &Request,
+) -> Result<Gathered, FigureError> {
+    let hint = "choose --kind sweep, which draws lines";
+    let [results] = stored else {
+        return Err(FigureError::wrong("a map is of one sweep", hint));
+    };
+    let settings = settings(results);
+    let grid = Grid::of(&settings).ok_or_else(|| {
+        let why = "a map needs a sweep of two variables with at least three values each, in all \
+                   combinations";
+        FigureError::wrong(why, hint)
+    })?;
+    let mut panels: Vec<(String, Vec<f64>)> = Vec::new();
+    let names: BTreeSet<&str> = subjects.iter().map(|s| s.name.as_str()).collect();
+    for subject in subjects {
+        for (engine, runs) in subject.engines(request) {
+            let title = match names.len() {
+                1 => engine.to_string(),
+                _ => format!("{}, {engine}", subject.name),
+            };
+            let i = panels
+                .iter()
+                .position(|(t, _)| *t == title)
+                .unwrap_or_else(|| {
+                    panels.push((title, vec![f64::NAN; settings.len()]));
+                    panels.len() - 1
+                });
+            if let Some((mean, _)) = mean(subject, &runs, request)
+                && let Some(place) = grid.points.iter().position(|p| *p == subject.index)
+            {
+                panels[i].1[place] = mean;
+            }
+        }
+    }
+    panels.retain(|(_, values)| values.iter().any(|v| v.is_finite()));
+    if panels.is_empty() {
+        return Err(nothing(request));
+    }
+    if panels.len() > MOST_MAPS {
+        return Err(FigureError::wrong(
+            format!(
+                "{} maps are more than the {MOST_MAPS} that fit",
+                panels.len()
+            ),
+            "name one with --engine, --of or both",
+        ));
+    }
+    let values = panels.iter().flat_map(|(_, v)| v.iter().copied());
+    let finite = values.filter(|v| v.is_finite());
+    let (low, high) = finite.fold((f64::INFINITY, f64::NEG_INFINITY), |(a, b), v| {
+        (a.min(v), b.max(v))
+    });
+    let value = values_axis(
+        request,
+        words(request.metric),
+        high.abs(),
+        (low, high),
+        false,
+    );
+    // Numbers of one unit share it.
+    let side = |i: usize| -> (String, Vec<String>) {
+        let name = show::clean(grid.names[i], 60);
+        let axis = Swept::along(i, name.clone(), &grid.values[i]);
+        if axis.ticks.is_some() || axis.x.len() < grid.values[i].len() {
+            let words = grid.values[i].iter().map(|t| show::clean(t, 24));
+            return (name, words.collect());
+        }
+        let numbers = axis.at.iter().map(|at| number(axis.x[*at])).collect();
+        match axis.unit.is_empty() {
+            true => (name, numbers),
+            false => (format!("{name} ({})", axis.unit), numbers),
+        }
+    };
+    let ((up_name, up), (across_name, across)) = (side(0), side(1));
+    let x = Axis {
+        name: format!("{across_name} / {up_name}"),
+        unit: "",
+        one: 1.0,
+        base: "",
+        ticks: None,
+        ends: (0.0, 1.0),
+        log: false,
+    };
+    let map = MapOf { across, up, panels };
+    Ok((x, value, Content::Map(map)))
+}

@@ -1,0 +1,215 @@
+//! Figures of lines: over time, of distributions, and over a sweep.
+
+use super::canvas::*;
+use super::{Figure, Kind, Trace};
+use crate::trace::thin::Thinning;
+use accord_scenario::Engine;
+use plotters::prelude::*;
+use plotters::style::text_anchor::{HPos, VPos};
+use std::collections::BTreeSet;
+
+/// Samples of a line; more cannot be seen on paper.
+const MOST_SAMPLES: usize = 1200;
+/// The widest label beside a line.
+const WIDEST: i32 = 62 * POINT;
+/// Circles on a live line.
+const CIRCLES: usize = 9;
+
+/// Draws the figure.
+pub fn draw(figure: &Figure, traces: &[Trace]) -> String {
+    let mut traces: Vec<&Trace> = traces.iter().collect();
+    traces.sort_by_key(|t| order(t.engine));
+    let subjects: BTreeSet<(usize, &str)> =
+        traces.iter().map(|t| (t.colour, t.of.as_str())).collect();
+    let engines: BTreeSet<Engine> = traces.iter().map(|t| t.engine).collect();
+    let direct = beside(figure, &traces, subjects.len());
+    let mut entries = Vec::new();
+    if engines.len() > 1 {
+        let marked = figure.kind == Kind::Sweep;
+        entries.extend(engines.iter().map(|e| Entry::Engine(*e, marked)));
+    }
+    if direct.is_none() && subjects.len() > 1 {
+        let names = subjects.iter();
+        entries.extend(names.map(|(n, of)| Entry::Subject(of.to_string(), *n)));
+    }
+    let room = direct.as_ref().map_or(0, |labels| {
+        let widest = labels.iter().map(|(_, _, text)| text_width(text)).max();
+        widest.unwrap_or(0) + 8 * POINT
+    });
+    let (width, height) = size(figure.width);
+    let top = legend_height(width, &entries);
+    // A legend of several rows makes the figure higher, not the plot smaller.
+    let more = (top - LINE - 6 * POINT).max(0);
+    on_area((width, height + more), |area| {
+        legend(area, &entries);
+        let frame = Frame::draw(area, (&figure.x, &figure.y), room, top);
+        let drawn = Drawn { figure, frame };
+        traces.iter().for_each(|t| drawn.band(area, t));
+        traces.iter().for_each(|t| drawn.line(area, t));
+        for (value, n, text) in direct.unwrap_or_default() {
+            let at = (drawn.frame.right + 4 * POINT, drawn.frame.y_at(value));
+            write(area, &text, at, &style(colour(n), HPos::Left, VPos::Center));
+        }
+    })
+}
+
+/// The labels beside the ends of the lines, each with its value and colour, if all lines end at the
+/// edge and far enough from each other.
+fn beside(
+    figure: &Figure,
+    traces: &[&Trace],
+    subjects: usize,
+) -> Option<Vec<(f64, usize, String)>> {
+    if subjects < 2 || figure.kind == Kind::Cdf || figure.y.log {
+        return None;
+    }
+    let mut labels: Vec<(f64, usize, String)> = Vec::new();
+    // Measured lines say more than models.
+    for t in traces
+        .iter()
+        .filter(|t| t.engine != Engine::Theory)
+        .chain(traces)
+    {
+        if labels.iter().any(|(_, n, _)| *n == t.colour) {
+            continue;
+        }
+        let last = t.y.iter().rposition(|v| v.is_finite())?;
+        if last * 100 < t.y.len() * 97 && last + 1 < t.y.len() || text_width(&t.of) > WIDEST {
+            return None;
+        }
+        labels.push((t.y[last] / figure.y.one, t.colour, t.of.clone()));
+    }
+    labels.sort_by(|a, b| a.0.total_cmp(&b.0));
+    let (from, to) = (
+        figure.y.ends.0 / figure.y.one,
+        figure.y.ends.1 / figure.y.one,
+    );
+    let height = f64::from(size(figure.width).1 - 5 * LINE);
+    let apart = |pair: &[(f64, usize, String)]| {
+        (pair[1].0 - pair[0].0) / (to - from) * height >= f64::from(LINE)
+    };
+    let inside = |(v, ..): &(f64, usize, String)| (from..=to).contains(v);
+    (labels.windows(2).all(apart) && labels.iter().all(inside)).then_some(labels)
+}
+
+struct Drawn<'a> {
+    figure: &'a Figure,
+    frame: Frame,
+}
+
+impl Drawn<'_> {
+    /// Returns the places of values, in stretches without gaps.
+    fn places(&self, x: &[f64], y: &[f64]) -> Vec<Vec<(i32, i32)>> {
+        let place = |(x, y): (&f64, &f64)| {
+            let (ax, ay) = (x / self.figure.x.one, y / self.figure.y.one);
+            (self.frame.x_at(ax), self.frame.y_at(ay))
+        };
+        let both: Vec<(&f64, &f64)> = x.iter().zip(y).collect();
+        let known = |(_, y): &(&f64, &f64)| y.is_finite();
+        let stretches = both.chunk_by(|a, b| known(a) == known(b));
+        let stretches = stretches.filter(|s| known(&s[0]));
+        stretches
+            .map(|s| s.iter().copied().map(place).collect())
+            .collect()
+    }
+
+    /// Returns a line with no more samples than can be seen.
+    fn thin(&self, t: &Trace, y: &[f64]) -> (Vec<f64>, Vec<f64>) {
+        if self.figure.kind != Kind::Time {
+            return (t.x.clone(), y.to_vec());
+        }
+        let thinning = Thinning::to(MOST_SAMPLES, y.len());
+        let values = thinning.line(y);
+        let (_, step, _) = thinning.axis(&t.x);
+        match values.len() == y.len() {
+            true => (t.x.clone(), values),
+            false => {
+                let first = t.x[0];
+                let time = (0..values.len()).map(|i| first + step * i as f64);
+                (time.collect(), values)
+            }
+        }
+    }
+
+    /// The span of a group's flows.
+    fn band(&self, area: &Area, t: &Trace) {
+        if self.figure.kind != Kind::Time || t.low.is_empty() {
+            return;
+        }
+        let (x, low) = self.thin(t, &t.low);
+        let (_, high) = self.thin(t, &t.high);
+        for (low, high) in self
+            .places(&x, &low)
+            .into_iter()
+            .zip(self.places(&x, &high))
+        {
+            let edge = |(x, y): (i32, i32)| (x, y.clamp(self.frame.top, self.frame.bottom));
+            let around: Vec<_> = low
+                .into_iter()
+                .chain(high.into_iter().rev())
+                .map(edge)
+                .collect();
+            area.draw(&Polygon::new(around, colour(t.colour).mix(0.13).filled()))
+                .expect(SURE);
+        }
+    }
+
+    fn line(&self, area: &Area, t: &Trace) {
+        let (x, y) = self.thin(t, &t.y);
+        let own = colour(t.colour);
+        let words = self.figure.x.ticks.is_some();
+        for stretch in self.places(&x, &y) {
+            // Words have no order, so that a line would say nothing.
+            if !words {
+                for part in clipped(&self.frame, &stretch) {
+                    line(area, &part, t.engine, own);
+                }
+            }
+        }
+        match self.figure.kind {
+            Kind::Sweep => self.points(area, t),
+            _ if t.engine == Engine::Live => {
+                let places: Vec<(i32, i32)> = self.places(&x, &y).into_iter().flatten().collect();
+                let step = (places.len() / CIRCLES).max(1);
+                // Those of other lines are between these.
+                let first = step * (1 + t.colour % 3) / 4;
+                let seen = |(_, y): &&(i32, i32)| (self.frame.top..=self.frame.bottom).contains(y);
+                for place in places.iter().skip(first).step_by(step).filter(seen) {
+                    mark(area, *place, t.engine, own);
+                }
+            }
+            _ => {}
+        }
+    }
+
+    /// The points of a sweep with their intervals. Words have their lines beside each other.
+    fn points(&self, area: &Area, t: &Trace) {
+        let own = colour(t.colour);
+        let shift = match self.figure.x.ticks.is_some() {
+            true => (f64::from(order(t.engine)) - 1.5) * 0.12,
+            false => 0.0,
+        };
+        for (i, (&x, &y)) in t.x.iter().zip(&t.y).enumerate() {
+            if !y.is_finite() {
+                continue;
+            }
+            let scaled = |v: f64| v / self.figure.y.one;
+            let (px, py) = (
+                self.frame.x_at(x / self.figure.x.one + shift),
+                self.frame.y_within(scaled(y)),
+            );
+            if t.low[i].is_finite() && t.high[i] > t.low[i] {
+                let ends = [t.low[i], t.high[i]].map(|v| self.frame.y_within(scaled(v)));
+                let bar = vec![(px, ends[0]), (px, ends[1])];
+                area.draw(&PathElement::new(bar, own.stroke_width(6)))
+                    .expect(SURE);
+                for end in ends {
+                    let cap = vec![(px - 2 * POINT, end), (px + 2 * POINT, end)];
+                    area.draw(&PathElement::new(cap, own.stroke_width(6)))
+                        .expect(SURE);
+                }
+            }
+            mark(area, (px, py), t.engine, own);
+        }
+    }
+}

@@ -1,0 +1,267 @@
+//! Figures for papers, from run directories: lines over time, distributions, means over a sweep.
+//!
+//! [`Request`] says what is wanted. [`Figure::of`] gathers the data, which [`Figure::csv`] writes
+//! and [`Figure::svg`] draws. PDF and PNG come from the SVG, with the cargo feature `figures`.
+
+mod boxes;
+mod canvas;
+mod convert;
+mod csv;
+mod gather;
+mod lines;
+mod map;
+mod select;
+
+use crate::files::Stored;
+use accord_scenario::{Engine, Metric, Window};
+use std::str::FromStr;
+use thiserror::Error;
+
+/// What a figure shows.
+#[derive(Clone, Debug)]
+pub struct Request {
+    /// The quantity.
+    pub metric: Metric,
+    /// What has a line of its own; by default what the metric is recorded of, and groups for
+    /// metrics of flows.
+    pub by: Option<By>,
+    /// The names of the flows, groups or links to show. All are shown if it is empty.
+    pub of: Vec<String>,
+    /// The engines to show. All are shown if it is empty.
+    pub engines: Vec<Engine>,
+    /// The kind of figure; by default what fits the runs.
+    pub kind: Option<Kind>,
+    /// The part of the run; by default the whole run over time, and the steady part otherwise.
+    pub time: Option<Window>,
+    /// The axes that are logarithmic.
+    pub log: Log,
+    /// The width.
+    pub width: Width,
+}
+
+/// Defines an enumeration whose values have names on the command line.
+macro_rules! named {
+    ($(#[$doc:meta])* $name:ident $what:literal { $($(#[$of:meta])* $variant:ident $text:literal,)* }) => {
+        $(#[$doc])*
+        #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+        pub enum $name { $($(#[$of])* $variant,)* }
+
+        impl $name {
+            /// The names of all values.
+            pub const NAMES: &'static [&'static str] = &[$($text,)*];
+
+            /// Returns the name.
+            pub const fn name(self) -> &'static str {
+                match self { $($name::$variant => $text,)* }
+            }
+        }
+
+        impl FromStr for $name {
+            type Err = String;
+
+            fn from_str(text: &str) -> Result<Self, String> {
+                match text {
+                    $($text => Ok($name::$variant),)*
+                    _ => Err(format!("expected {}", Self::NAMES.join(", "))),
+                }
+            }
+        }
+    };
+}
+
+named! {
+    /// What has a line of its own.
+    By "by" {
+        /// Each flow.
+        Flow "flow",
+        /// Each group of flows, as the mean of its flows.
+        Group "group",
+        /// Each link, or each aggregate at a link.
+        Link "link",
+    }
+}
+
+named! {
+    /// The kind of a figure.
+    Kind "kind" {
+        /// Lines over time.
+        Time "time",
+        /// The share of samples up to each value.
+        Cdf "cdf",
+        /// Quartiles, with the 5th and 95th percentile.
+        Box "box",
+        /// Means over the values of a sweep.
+        Sweep "sweep",
+        /// Means over the values of two sweeps, as colours.
+        Map "map",
+    }
+}
+
+named! {
+    /// The axes that are logarithmic.
+    Log "log" {
+        /// Neither.
+        None "none",
+        /// The horizontal one.
+        X "x",
+        /// The vertical one.
+        Y "y",
+        /// Both.
+        Both "xy",
+    }
+}
+
+named! {
+    /// The width of a figure.
+    Width "width" {
+        /// A column of a paper: 3.5 in.
+        Column "column",
+        /// A page: 7.16 in.
+        Page "page",
+    }
+}
+
+/// The reason why there is no figure.
+#[derive(Debug, Error)]
+pub enum FigureError {
+    /// The runs do not have what was asked for.
+    #[error("{message}")]
+    Wrong {
+        /// What is wrong.
+        message: String,
+        /// What to do.
+        hint: String,
+    },
+    /// This program or this machine cannot write the format.
+    #[error("{0}")]
+    Unable(String),
+}
+
+impl FigureError {
+    fn wrong(message: impl Into<String>, hint: impl Into<String>) -> FigureError {
+        FigureError::Wrong {
+            message: message.into(),
+            hint: hint.into(),
+        }
+    }
+}
+
+/// A figure: its data, and how it is drawn.
+#[derive(Debug)]
+pub struct Figure {
+    pub(crate) kind: Kind,
+    pub(crate) x: Axis,
+    pub(crate) y: Axis,
+    pub(crate) content: Content,
+    width: Width,
+    title: String,
+}
+
+/// An axis: the name of the quantity, and the unit in which it is drawn.
+#[derive(Clone, Debug)]
+pub(crate) struct Axis {
+    /// The quantity, in words.
+    name: String,
+    /// The unit for people, or "".
+    unit: &'static str,
+    /// The size of that unit in the unit of the data.
+    one: f64,
+    /// The unit of the data, for tables.
+    base: &'static str,
+    /// The words at the positions 0, 1, ..., for an axis of words.
+    ticks: Option<Vec<String>>,
+    /// The ends, in the unit of the data.
+    ends: (f64, f64),
+    log: bool,
+}
+
+#[derive(Debug)]
+pub(crate) enum Content {
+    Lines(Vec<Trace>),
+    Boxes(Vec<BoxOf>),
+    Map(MapOf),
+}
+
+/// A line: of a subject in an engine, in the units of the data.
+#[derive(Debug)]
+pub(crate) struct Trace {
+    /// What it is of, or "" if there is only one.
+    of: String,
+    /// The number of the subject, for its colour.
+    colour: usize,
+    engine: Engine,
+    x: Vec<f64>,
+    y: Vec<f64>,
+    /// The ends of a band or of intervals, each as long as `y`, or both empty.
+    low: Vec<f64>,
+    high: Vec<f64>,
+}
+
+/// A box: the 5th percentile, the quartiles, and the 95th percentile.
+#[derive(Debug)]
+pub(crate) struct BoxOf {
+    of: String,
+    colour: usize,
+    engine: Engine,
+    samples: usize,
+    mean: f64,
+    quantiles: [f64; 5],
+}
+
+/// Means over two variables: a value for each place, row by row, from the bottom.
+#[derive(Debug)]
+pub(crate) struct MapOf {
+    across: Vec<String>,
+    up: Vec<String>,
+    /// One map per engine or subject, with its title.
+    panels: Vec<(String, Vec<f64>)>,
+}
+
+impl Figure {
+    /// Gathers the data of a figure.
+    pub fn of(stored: &[Stored], request: &Request) -> Result<Figure, FigureError> {
+        gather::figure(stored, request)
+    }
+
+    /// Returns the data as a table, in the units of the series. Its header names them.
+    pub fn csv(&self) -> String {
+        csv::table(self)
+    }
+
+    /// Returns the figure as SVG.
+    pub fn svg(&self) -> String {
+        let svg = match &self.content {
+            Content::Lines(traces) => lines::draw(self, traces),
+            Content::Boxes(boxes) => boxes::draw(self, boxes),
+            Content::Map(map) => map::draw(self, map),
+        };
+        canvas::in_inches(&svg, &self.title)
+    }
+
+    /// Returns the figure as PDF, with its fonts.
+    pub fn pdf(&self) -> Result<Vec<u8>, FigureError> {
+        convert::pdf(&self.svg())
+    }
+
+    /// Returns the figure as PNG, with 300 dots per inch.
+    pub fn png(&self) -> Result<Vec<u8>, FigureError> {
+        convert::png(&self.svg())
+    }
+}
+
+impl Axis {
+    fn label(&self) -> String {
+        match self.unit.is_empty() {
+            true => self.name.clone(),
+            false => format!("{} ({})", self.name, self.unit),
+        }
+    }
+
+    /// Returns the heading of a column with the axis' values: "throughput [bit/s]".
+    fn heading(&self) -> String {
+        match self.base.is_empty() {
+            true => self.name.to_lowercase(),
+            false => format!("{} [{}]", self.name.to_lowercase(), self.base),
+        }
+    }
+}

@@ -1,0 +1,252 @@
+//! The choice of what a figure shows: groups, flows or links, with names that tell them apart.
+
+use super::{By, FigureError, Request};
+use crate::compare::Outline;
+use crate::files::{LoadedRun, Stored, is_point};
+use crate::show;
+use accord_record::Run;
+use accord_scenario::{Engine, Entity, Metric, Of};
+use std::collections::BTreeSet;
+
+/// Colours that can be told apart.
+pub const MOST: usize = 8;
+
+/// A subject at one point of one directory.
+pub struct Subject<'a> {
+    /// The directory and the point, or "" if there is only one.
+    pub place: String,
+    /// The group, flow or link.
+    pub name: String,
+    pub entities: Vec<Entity>,
+    pub point: &'a LoadedRun,
+    /// The index of the point in its directory.
+    pub index: usize,
+}
+
+impl Subject<'_> {
+    /// Returns the runs of each engine that is asked for.
+    pub fn engines(&self, request: &Request) -> Vec<(Engine, Vec<&Run>)> {
+        let runs: Vec<&Run> = self.point.runs.iter().collect();
+        let mut all = crate::engines::by_engine(&runs);
+        all.retain(|(e, _)| request.engines.is_empty() || request.engines.contains(e));
+        all
+    }
+}
+
+/// Returns the kind of subjects that have lines of their own.
+pub fn by(request: &Request) -> Result<By, FigureError> {
+    let metric = request.metric;
+    let allowed: &[By] = match metric.of() {
+        Of::Flow | Of::Transfer => &[By::Group, By::Flow],
+        Of::Group => &[By::Group],
+        Of::Link | Of::Aggregate => &[By::Link],
+    };
+    match request.by {
+        None => Ok(allowed[0]),
+        Some(by) if allowed.contains(&by) => Ok(by),
+        Some(by) => {
+            let names: Vec<&str> = allowed.iter().map(|by| by.name()).collect();
+            let message = format!("{metric} is not recorded by {}", by.name());
+            Err(FigureError::wrong(
+                message,
+                format!("it has --by {}", names.join(" or ")),
+            ))
+        }
+    }
+}
+
+/// Returns all subjects that the request names.
+pub fn subjects<'a>(
+    stored: &'a [Stored],
+    request: &Request,
+) -> Result<Vec<Subject<'a>>, FigureError> {
+    let by = by(request)?;
+    let mut all = Vec::new();
+    let mut known = BTreeSet::new();
+    for (directory, results) in stored.iter().enumerate() {
+        for (index, point) in results.points.iter().enumerate() {
+            let outline = &point.manifest.scenario;
+            let place = place(stored, directory, point);
+            for (keys, name, entities) in candidates(outline, request.metric, by, request) {
+                known.extend(keys.iter().cloned());
+                if request.of.is_empty() || request.of.iter().any(|of| keys.contains(of)) {
+                    all.push(Subject {
+                        place: place.clone(),
+                        name,
+                        entities,
+                        point,
+                        index,
+                    });
+                }
+            }
+        }
+    }
+    let missing = request.of.iter().find(|of| !known.contains(*of));
+    if let Some(of) = missing {
+        let message = format!("there is no {} \"{of}\" in these runs", by.name());
+        let names: Vec<&str> = known.iter().take(12).map(String::as_str).collect();
+        return Err(FigureError::wrong(
+            message,
+            format!("there is {}", names.join(", ")),
+        ));
+    }
+    check_recorded(&all, request)?;
+    Ok(all)
+}
+
+/// Returns the name of a point among those of all directories.
+pub fn place(stored: &[Stored], directory: usize, point: &LoadedRun) -> String {
+    let results = &stored[directory];
+    let alike = stored.iter().filter(|s| s.name() == results.name()).count();
+    let name = match is_point(results.name().as_ref()) {
+        // A single point of a sweep, whose directory is a number.
+        true if !point.label().is_empty() => {
+            let id = |s: &Stored| s.points[0].manifest.scenario.id.clone();
+            match stored.iter().all(|s| id(s) == id(results)) {
+                true => point.label(),
+                false => format!("{}, {}", id(results), point.label()),
+            }
+        }
+        _ if alike == 1 => results.name(),
+        _ => results.path.display().to_string(),
+    };
+    let several = stored.len() > 1;
+    match (several, results.points.len() > 1) {
+        (false, false) => String::new(),
+        (true, false) => name,
+        (false, true) => point.label(),
+        (true, true) => format!("{name}, {}", point.label()),
+    }
+}
+
+/// The names by which one asks for a subject, its name for people, and what has its series.
+type Candidate = (Vec<String>, String, Vec<Entity>);
+
+fn candidates(outline: &Outline, metric: Metric, by: By, request: &Request) -> Vec<Candidate> {
+    let groups = outline.groups.iter().enumerate();
+    match by {
+        By::Group => groups
+            .filter(|(_, g)| metric.of() != Of::Group || g.flows.len() > 1)
+            .map(|(i, g)| {
+                let entities = match metric.of() {
+                    Of::Group | Of::Transfer => vec![Entity::Group(i)],
+                    _ => outline.series_of(i),
+                };
+                (vec![g.name.clone()], show::clean(&g.name, 40), entities)
+            })
+            .collect(),
+        By::Flow => {
+            let mut all = Vec::new();
+            let mut first = 0;
+            for (_, group) in groups {
+                for (i, flow) in group.flows.iter().enumerate() {
+                    let keys = vec![flow.clone(), group.name.clone()];
+                    all.push((keys, show::clean(flow, 40), vec![Entity::Flow(first + i)]));
+                }
+                first += group.flows.len();
+            }
+            all
+        }
+        By::Link if metric.of() == Of::Aggregate => outline
+            .aggregates(|l| l.shown || request.of.iter().any(|of| of.starts_with(&l.name)))
+            .map(|(name, entity)| {
+                let link = name
+                    .split_once('.')
+                    .map_or("", |(link, _)| link)
+                    .to_string();
+                (
+                    vec![name.clone(), link],
+                    show::clean(&name, 40),
+                    vec![entity],
+                )
+            })
+            .collect(),
+        By::Link => (outline.links.iter().enumerate())
+            .filter(|(_, l)| l.shown || request.of.contains(&l.name))
+            .map(|(i, l)| {
+                let name = show::clean(&l.name, 40);
+                (vec![l.name.clone()], name, vec![Entity::Link(i)])
+            })
+            .collect(),
+    }
+}
+
+/// Returns an error if no run has the metric.
+fn check_recorded(subjects: &[Subject], request: &Request) -> Result<(), FigureError> {
+    let metric = request.metric;
+    let engines: BTreeSet<Engine> = (subjects.iter())
+        .flat_map(|s| s.engines(request))
+        .map(|(engine, _)| engine)
+        .collect();
+    if engines.is_empty() && !subjects.is_empty() {
+        let all = subjects.iter().flat_map(|s| &s.point.runs);
+        let there: BTreeSet<&str> = all.map(|r| r.manifest.engine.name()).collect();
+        let there: Vec<&str> = there.into_iter().collect();
+        return Err(FigureError::wrong(
+            "these runs have none of the engines that --engine names",
+            format!("they have {}", there.join(", ")),
+        ));
+    }
+    let has = |s: &Subject| {
+        let mut runs = s.engines(request).into_iter().flat_map(|(_, runs)| runs);
+        runs.any(|run| match metric.of() {
+            Of::Transfer => !run.transfers.is_empty(),
+            _ => s.entities.iter().any(|e| run.series(metric, *e).is_some()),
+        })
+    };
+    if subjects.iter().any(has) {
+        return Ok(());
+    }
+    let recording: Vec<&str> = metric.engines().iter().map(|e| e.name()).collect();
+    Err(FigureError::wrong(
+        format!("these runs have no {metric} of what is asked for"),
+        format!(
+            "it is recorded of {} by {}; accord explain metric {metric} says more",
+            crate::metrics::entity(metric.of()),
+            recording.join(", ")
+        ),
+    ))
+}
+
+/// Returns the labels of subjects, with as much as tells them apart, and their colours.
+pub fn labels(subjects: &[Subject]) -> Result<Vec<(String, usize)>, FigureError> {
+    let distinct =
+        |f: fn(&Subject) -> String| -> BTreeSet<String> { subjects.iter().map(f).collect() };
+    let places = distinct(|s| s.place.clone()).len() > 1;
+    let names = distinct(|s| s.name.clone()).len() > 1;
+    let mut order: Vec<String> = Vec::new();
+    let mut labels = Vec::new();
+    for s in subjects {
+        let label = match (places, names) {
+            (false, false) => String::new(),
+            (true, false) => s.place.clone(),
+            (false, true) => s.name.clone(),
+            (true, true) => format!("{}: {}", s.place, s.name),
+        };
+        let colour = order.iter().position(|l| *l == label).unwrap_or_else(|| {
+            order.push(label.clone());
+            order.len() - 1
+        });
+        labels.push((show::clean(&label, 60), colour));
+    }
+    check_number(&order)?;
+    Ok(labels)
+}
+
+/// Returns an error if there are more lines than can be told apart.
+pub fn check_number(labels: &[String]) -> Result<(), FigureError> {
+    if labels.len() <= MOST {
+        return Ok(());
+    }
+    let some: Vec<&str> = labels.iter().take(3).map(String::as_str).collect();
+    Err(FigureError::wrong(
+        format!(
+            "{} lines per engine are more than the {MOST} that can be told apart",
+            labels.len()
+        ),
+        format!(
+            "name some with --of, or the directories of some points of a sweep; there are {}, ...",
+            some.join("; ")
+        ),
+    ))
+}

@@ -1,0 +1,50 @@
+//! The directory of a comparison: its page, its figures as JSON, and a manifest that marks it as ours.
+
+use super::place::{Place, replaceable_as};
+use super::{COMPARISON, FileError, MANIFEST, PAGE, json, write};
+use serde::Serialize;
+use std::io::Write;
+use std::path::Path;
+
+const FORMAT: &str = "accord-comparison";
+
+#[derive(Serialize)]
+struct Manifest {
+    format: &'static str,
+    format_version: u32,
+    directories: Vec<String>,
+}
+
+/// Writes a comparison of `directories` into the directory `dir`. An earlier comparison is replaced.
+/// Anything else there is left alone, and is an error.
+pub fn write_comparison_dir(
+    dir: &Path,
+    directories: Vec<String>,
+    record: &impl Serialize,
+    page: &str,
+) -> Result<(), FileError> {
+    let place = Place::claim_if(dir, replaceable)?;
+    let manifest = Manifest {
+        format: FORMAT,
+        format_version: 1,
+        directories,
+    };
+    write(place.path(), MANIFEST, |out| json(out, &manifest))?;
+    write(place.path(), COMPARISON, |out| json(out, record))?;
+    write(place.path(), PAGE, |out| out.write_all(page.as_bytes()))?;
+    place.publish()
+}
+
+/// Checks whether [`write_comparison_dir`] could write at `dir`. Call it before the work.
+pub fn check_comparison_place(dir: &Path) -> Result<(), FileError> {
+    Place::claim_if(dir, replaceable).map(drop)
+}
+
+fn replaceable(target: &Path) -> Result<(), FileError> {
+    replaceable_as(
+        target,
+        FORMAT,
+        "a comparison",
+        &[MANIFEST, COMPARISON, PAGE],
+    )
+}

@@ -1,0 +1,43 @@
+//! The reader of what a command left behind: a run directory, or that of a sweep.
+
+use super::place::is_point;
+use super::{FileError, LoadedRun, MANIFEST, load_run_dir};
+use std::path::{Path, PathBuf};
+
+/// The runs of a scenario in memory: one point, or all points of a sweep.
+#[derive(Clone, Debug)]
+pub struct Stored {
+    /// The directory.
+    pub path: PathBuf,
+    /// The points, in their order. There is at least one.
+    pub points: Vec<LoadedRun>,
+}
+
+impl Stored {
+    /// Returns the last part of the directory's path.
+    pub fn name(&self) -> String {
+        let name = self.path.file_name().unwrap_or(self.path.as_os_str());
+        name.display().to_string()
+    }
+}
+
+/// Reads the run directory `path`, or the run directories of the sweep `path`.
+pub fn load_stored(path: &Path) -> Result<Stored, FileError> {
+    let mut dirs = Vec::new();
+    if !path.join(MANIFEST).exists() {
+        let entries = std::fs::read_dir(path).into_iter().flatten();
+        let dirs_of = entries.flatten().filter(|e| is_point(&e.file_name()));
+        dirs = dirs_of.map(|e| e.path()).collect();
+        // By number: 1000 comes after 999.
+        dirs.sort_by_key(|dir| (dir.as_os_str().len(), dir.clone()));
+    }
+    // What is neither is refused as a run directory.
+    if dirs.is_empty() {
+        dirs.push(path.into());
+    }
+    let points = dirs.iter().map(|dir| load_run_dir(dir));
+    Ok(Stored {
+        path: path.into(),
+        points: points.collect::<Result<_, _>>()?,
+    })
+}

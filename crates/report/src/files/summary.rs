@@ -1,0 +1,125 @@
+//! The means of all points of a sweep as one table: a row per point, quantity and engine.
+
+use super::table::{Cells, Field};
+use crate::axis;
+use crate::compare::Subject;
+use crate::estimate::Estimate;
+use crate::json::Point;
+use crate::overview::Compared;
+use std::collections::BTreeSet;
+
+/// A mean at a point.
+struct Mean {
+    point: usize,
+    of: Subject,
+    metric: &'static str,
+    unit: &'static str,
+    engine: String,
+    value: Estimate,
+}
+
+/// Returns the table. A variable of the sweep has a column with its values as the scenario names
+/// them, and one with numbers if all of them are quantities of one kind.
+pub(super) fn summary(points: &[Point]) -> Vec<Field> {
+    let mut rows: Vec<Mean> = Vec::new();
+    for (i, point) in points.iter().enumerate() {
+        let compared = Compared::of(point);
+        for row in compared.rows {
+            for (engine, value) in compared.engines.iter().zip(&row.values) {
+                let Some(v) = value else { continue };
+                rows.push(Mean {
+                    point: i,
+                    of: row.of.clone(),
+                    metric: row.quantity,
+                    unit: row.unit.symbol(),
+                    engine: engine.clone(),
+                    value: *v,
+                });
+            }
+        }
+    }
+    let field = |name: &str, doc: &str, cells| Field {
+        name: name.into(),
+        doc: doc.into(),
+        cells,
+    };
+    let text = |of: &dyn Fn(usize) -> String| Cells::Text((0..rows.len()).map(of).collect());
+    let number = |of: &dyn Fn(usize) -> f64| Cells::Number((0..rows.len()).map(of).collect());
+    let mut fields = vec![field(
+        "point",
+        "number of the point, from 1: its directory has the same",
+        Cells::Count(rows.iter().map(|r| r.point as i32 + 1).collect()),
+    )];
+    let mut names: Vec<&String> = Vec::new();
+    for (name, _) in points.iter().flat_map(|p| &p.scenario.point) {
+        if !names.contains(&name) {
+            names.push(name);
+        }
+    }
+    // A variable that is called as a column is keeps its name, with a prefix.
+    let own: BTreeSet<&str> = OWN.into_iter().collect();
+    for name in names {
+        let setting = |p: &Point| {
+            let found = p.scenario.point.iter().find(|(n, _)| n == name);
+            found.map_or(String::new(), |(_, value)| value.clone())
+        };
+        let values: Vec<String> = points.iter().map(setting).collect();
+        let column = match own.contains(name.as_str()) {
+            true => format!("sweep_{name}"),
+            false => name.clone(),
+        };
+        let doc = format!("value of the sweep {name}, as the scenario names it");
+        fields.push(field(
+            &column,
+            &doc,
+            text(&|r| values[rows[r].point].clone()),
+        ));
+        let texts: Vec<&str> = values.iter().map(String::as_str).collect();
+        if let Some((numbers, unit)) = axis::plain_numbers(&texts) {
+            let doc = format!("the same as a number, in {unit}");
+            let cells = number(&|r| numbers[rows[r].point]);
+            fields.push(field(&format!("{column}_number"), &doc, cells));
+        }
+    }
+    let subject = |r: usize| match &rows[r].of {
+        Subject::Group(name) => ("group", name.clone()),
+        Subject::Link(name) => ("link", name.clone()),
+        Subject::Aggregate(name) => ("aggregate", name.clone()),
+    };
+    fields.extend([
+        field("entity_kind", "group, link or aggregate", text(&|r| subject(r).0.into())),
+        field("entity", "name in the scenario; of an aggregate LINK.AGGREGATE", text(&|r| subject(r).1)),
+        field(
+            "metric",
+            "the quantity; throughput_spread is the standard deviation over the mean of a group's flows, estimator_bias the estimated over the true accumulation, less one",
+            text(&|r| rows[r].metric.into()),
+        ),
+        field("unit", "unit of mean and half_width: bit/s, B, s, pkt (packets), 1 (ratio)", text(&|r| rows[r].unit.into())),
+        field("engine", "the engine that ran", text(&|r| rows[r].engine.clone())),
+        field("mean", "mean over the steady part, of a group over its flows, and over repetitions", number(&|r| rows[r].value.mean)),
+        field(
+            "half_width",
+            "half-width of the 95 % confidence interval of the mean; missing for a single run",
+            number(&|r| rows[r].value.half_width.unwrap_or(f64::NAN)),
+        ),
+        field(
+            "runs",
+            "number of repetitions",
+            Cells::Count(rows.iter().map(|r| r.value.runs as i32).collect()),
+        ),
+    ]);
+    fields
+}
+
+/// The columns that every table has.
+const OWN: [&str; 9] = [
+    "point",
+    "entity_kind",
+    "entity",
+    "metric",
+    "unit",
+    "engine",
+    "mean",
+    "half_width",
+    "runs",
+];

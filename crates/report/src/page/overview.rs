@@ -1,0 +1,108 @@
+//! A sweep at a glance, first on its page: a row per point, shaded by value.
+
+use crate::check::{by_expectation, worst};
+use crate::class::Class;
+use crate::json::Point;
+use crate::markup::{escape, style_of};
+use crate::overview::{Key, Overview};
+use crate::show;
+use crate::style::Style;
+use crate::verdict::Tally;
+use std::fmt::Write;
+
+/// The most points in the table; all are in `summary.csv`.
+const MOST_POINTS: usize = 200;
+
+/// Returns the section, or nothing for a single point.
+pub fn overview(points: &[Point]) -> String {
+    if points.len() < 2 {
+        return String::new();
+    }
+    let overview = Overview::of(points);
+    let window = show::window(points[0].scenario.steady);
+    let mut out = format!(
+        "<section id=\"overview\" aria-label=\"Overview\">\n<h2>All points</h2>\n<p \
+         class=\"signs\">Means over {window}. A column is shaded from its least value to its \
+         largest. All figures are in <code>summary.csv</code> and <code>summary.parquet</code>.</p>\n\
+         <div class=\"scroll\"><table>\n<thead><tr>"
+    );
+    let variables = overview.variables();
+    for variable in &variables {
+        _ = write!(out, "<th>{}</th>", escape(variable, 60));
+    }
+    for key in &overview.keys {
+        for engine in &overview.engines {
+            let label = key.label();
+            let (quantity, of) = label.split_once(" of ").unwrap_or((&label, ""));
+            let (quantity, of) = (escape(quantity, 40), escape(of, 60));
+            _ = write!(out, "<th class=\"n\">{quantity}<br>{of}<br>{engine}</th>");
+        }
+    }
+    let judged = points.iter().any(|p| !p.checks.is_empty());
+    if judged {
+        out.push_str("<th>met</th>");
+    }
+    out.push_str("</tr></thead>\n<tbody>\n");
+    for (i, point) in points.iter().enumerate().take(MOST_POINTS) {
+        out.push_str("<tr>");
+        for (v, variable) in variables.iter().enumerate() {
+            let value = escape(overview.setting(i, variable), 60);
+            _ = match v {
+                0 => write!(
+                    out,
+                    "<th scope=\"row\"><button type=\"button\" data-point=\"{i}\">{value}</button></th>"
+                ),
+                _ => write!(out, "<td>{value}</td>"),
+            };
+        }
+        for key in &overview.keys {
+            for engine in &overview.engines {
+                cell(&mut out, &overview, (points.len(), i), key, engine);
+            }
+        }
+        if judged {
+            let tally = Tally::of(by_expectation(point.checks).map(|e| worst(e).class));
+            let class = match tally.worst() {
+                Class::Met => "pass",
+                other => style_of(other),
+            };
+            let met = overview.met(i, Style::default());
+            _ = write!(out, "<td class=\"{class}\">{met}</td>");
+        }
+        out.push_str("</tr>\n");
+    }
+    out.push_str("</tbody></table></div>\n");
+    if points.len() > MOST_POINTS {
+        let n = points.len();
+        _ = writeln!(
+            out,
+            "<p class=\"signs\">The first {MOST_POINTS} of {n} points.</p>"
+        );
+    }
+    out + "</section>"
+}
+
+fn cell(out: &mut String, overview: &Overview, (n, i): (usize, usize), key: &Key, engine: &str) {
+    let Some(value) = overview.value(i, key, engine) else {
+        _ = write!(out, "<td class=\"n\">{}</td>", show::NONE);
+        return;
+    };
+    // Engines of one quantity share their shades, so that they can be compared.
+    let engines = overview.engines.iter();
+    let all = engines.flat_map(|e| (0..n).filter_map(move |i| overview.value(i, key, e)));
+    let (least, most) = all
+        .map(|v| v.mean)
+        .filter(|v| v.is_finite())
+        .fold((f64::INFINITY, f64::NEG_INFINITY), |(low, high), v| {
+            (low.min(v), high.max(v))
+        });
+    let part = match most > least && value.mean.is_finite() {
+        true => (value.mean - least) / (most - least),
+        false => 0.0,
+    };
+    _ = write!(
+        out,
+        "<td class=\"n heat\" style=\"--part:{part:.2}\">{}</td>",
+        show::estimate(value, key.unit)
+    );
+}

@@ -1,0 +1,111 @@
+//! The page of a comparison of run directories: tables that need no script, and figures.
+
+use super::{means, shell};
+use crate::figure::{Figure, Log, Request, Width};
+use crate::files::Stored;
+use crate::markup::escape;
+use crate::show;
+use crate::versus::{Versus, told};
+use accord_scenario::{Engine, Metric};
+use std::fmt::Write;
+
+/// What the figures are of, where the runs have it and its lines can be told apart.
+const FIGURES: [Metric; 5] = [
+    Metric::Throughput,
+    Metric::Rtt,
+    Metric::BacklogPackets,
+    Metric::Utilisation,
+    Metric::CompletionTime,
+];
+
+/// Returns the page of a comparison.
+pub fn comparison_page(all: &[Versus], stored: &[Stored], engines: &[Engine]) -> String {
+    let names: Vec<String> = stored.iter().map(Stored::name).collect();
+    let title = format!("Comparison of {}", names.join(", "));
+    let mut body = format!("<header>\n<h1>{}</h1>\n<p>", escape(&title, 200));
+    let titles: Vec<&str> = (stored.iter().flat_map(|s| &s.points))
+        .map(|p| p.manifest.scenario.title.as_str())
+        .collect();
+    let titles = show::once(titles.into_iter());
+    let titles: Vec<String> = titles.iter().map(|t| escape(t, 200)).collect();
+    _ = write!(
+        body,
+        "{}</p>\n</header>\n<main id=\"main\">\n",
+        titles.join(" · ")
+    );
+    if all.len() > 1 {
+        glance(&mut body, all);
+    }
+    body.push_str("<section id=\"means\" aria-label=\"Means\">\n<h2>Means</h2>\n");
+    for (i, versus) in all.iter().enumerate() {
+        if all.len() > 1 {
+            let open = if i == 0 { " open" } else { "" };
+            let label = escape(&versus.label(), 200);
+            _ = writeln!(body, "<details{open}><summary>{label}</summary>");
+        }
+        means::of_point(&mut body, &versus.columns, &versus.rows());
+        if all.len() > 1 {
+            body.push_str("</details>\n");
+        }
+    }
+    body.push_str("</section>\n");
+    figures(&mut body, stored, engines);
+    shell(&title, &(body + "</main>\n"))
+}
+
+fn glance(out: &mut String, all: &[Versus]) {
+    let reference = all.first().and_then(|v| v.columns.first());
+    let reference = escape(reference.map_or("", |c| &c.label), 100);
+    _ = write!(
+        out,
+        "<section id=\"overview\" aria-label=\"Overview\">\n<h2>All points</h2>\n<p class=\"signs\">A \
+         row differs that is not within 5 % of {reference}.</p>\n<div class=\"scroll\"><table>\n\
+         <thead><tr><th>point</th><th class=\"n\">rows</th><th class=\"n\">differ</th>\
+         <th>farthest</th><th class=\"n\">error</th></tr></thead>\n<tbody>\n"
+    );
+    for versus in all {
+        let (compared, differ, farthest) = versus.differing();
+        let (what, error) = farthest.map_or((String::new(), String::new()), |(row, error)| {
+            (escape(&told(&row), 80), show::error(error))
+        });
+        _ = writeln!(
+            out,
+            "<tr><th scope=\"row\">{}</th><td class=\"n\">{compared}</td><td class=\"n\">{differ}</td>\
+             <td>{what}</td><td class=\"n\">{error}</td></tr>",
+            escape(&versus.label(), 120)
+        );
+    }
+    out.push_str("</tbody></table></div>\n</section>\n");
+}
+
+/// The figures that `accord plot` would draw.
+fn figures(out: &mut String, stored: &[Stored], engines: &[Engine]) {
+    let mut drawn = String::new();
+    for metric in FIGURES {
+        let request = Request {
+            metric,
+            by: None,
+            of: vec![],
+            engines: engines.to_vec(),
+            kind: None,
+            time: None,
+            log: Log::None,
+            width: Width::Page,
+        };
+        // What has too many lines, or no values, is in the tables only.
+        if let Ok(figure) = Figure::of(stored, &request) {
+            _ = writeln!(
+                drawn,
+                "<div class=\"panel\"><div class=\"shot\">{}</div></div>",
+                figure.svg()
+            );
+        }
+    }
+    if !drawn.is_empty() {
+        _ = write!(
+            out,
+            "<section id=\"plots\" aria-label=\"Figures\">\n<h2>Figures</h2>\n<p class=\"signs\">As \
+             <code>accord plot</code> draws them.</p>\n{drawn}</section>\n"
+        );
+    }
+}

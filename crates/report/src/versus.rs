@@ -1,0 +1,215 @@
+//! Comparison of run directories and sweeps: points matched by label, with a chosen reference.
+
+use crate::compare::{Column, Row, Subject, columns, rows, with_values};
+use crate::files::{LoadedRun, Stored};
+use crate::json::{FORMAT_VERSION, RowRecord, SettingsRecord, settings_record};
+use crate::show;
+use crate::style::Style;
+use crate::table::{DIFFERS, agreement, align_right, comparison, fill, finish, new_table, paint};
+use accord_record::Run;
+use accord_scenario::Engine;
+use serde::Serialize;
+
+/// What is compared at one point: columns of all directories that have it.
+#[derive(Clone, Debug)]
+pub struct Versus<'a> {
+    /// The values of the sweeps, or nothing.
+    pub point: &'a [(String, String)],
+    /// The columns, the reference first.
+    pub columns: Vec<Column<'a>>,
+}
+
+impl Versus<'_> {
+    /// Returns the point in one line, or "".
+    pub fn label(&self) -> String {
+        crate::axis::label(self.point)
+    }
+
+    /// Returns the number of directories that have the point.
+    pub fn directories(&self) -> usize {
+        let outlines = self.columns.iter().map(|c| std::ptr::from_ref(c.outline));
+        outlines.collect::<std::collections::BTreeSet<_>>().len()
+    }
+
+    /// Returns the rows of the comparison.
+    pub fn rows(&self) -> Vec<Row> {
+        rows(&self.columns)
+    }
+
+    /// Returns the number of rows that differ, and the row that is farthest off with its error.
+    pub(crate) fn differing(&self) -> (usize, usize, Option<(Row, f64)>) {
+        let rows = self.rows();
+        let compared = rows.iter().filter(|r| !agreement(r).is_empty()).count();
+        let differ = rows.iter().filter(|r| agreement(r) == DIFFERS).count();
+        let errors = rows.into_iter().filter_map(|r| r.error().map(|e| (r, e)));
+        let farthest = errors.max_by(|a, b| a.1.abs().total_cmp(&b.1.abs()));
+        (compared, differ, farthest.filter(|_| differ > 0))
+    }
+}
+
+/// Returns the name of a directory among others.
+fn name(stored: &[Stored], of: &Stored) -> String {
+    let alike = stored.iter().filter(|s| s.name() == of.name()).count();
+    match alike {
+        1 => of.name(),
+        _ => of.path.display().to_string(),
+    }
+}
+
+/// Matches the points of directories by label. `engines` limits the columns unless it is empty.
+/// `reference` is a column ("DIR: ENGINE"), a directory or an engine; without one, the first column
+/// that has values is the reference. The error names what there is.
+pub fn versus<'a>(
+    stored: &'a [Stored],
+    engines: &[Engine],
+    reference: Option<&str>,
+) -> Result<Vec<Versus<'a>>, String> {
+    let alone = stored.iter().all(|s| s.points.len() == 1);
+    let mut all: Vec<Versus> = Vec::new();
+    for s in stored {
+        for point in &s.points {
+            // Single runs are compared whatever their points are.
+            let settings = match alone {
+                true => &[][..],
+                false => &point.manifest.scenario.point[..],
+            };
+            let own = columns_of(point, &name(stored, s), engines);
+            match all.iter_mut().find(|v| v.point == settings) {
+                Some(versus) => versus.columns.extend(own),
+                None => all.push(Versus {
+                    point: settings,
+                    columns: own,
+                }),
+            }
+        }
+    }
+    let mut found = reference.is_none();
+    for versus in &mut all {
+        versus.columns = with_values(&versus.columns);
+        let is = |c: &Column| reference.is_some_and(|r| is_named(&c.label, r));
+        if let Some(i) = versus.columns.iter().position(is) {
+            versus.columns[..=i].rotate_right(1);
+            found = true;
+        }
+    }
+    if !found {
+        let mut names: Vec<String> = Vec::new();
+        for column in all.iter().flat_map(|v| &v.columns) {
+            if !names.contains(&column.label) {
+                names.push(column.label.clone());
+            }
+        }
+        return Err(names.join(", "));
+    }
+    Ok(all)
+}
+
+fn columns_of<'a>(point: &'a LoadedRun, name: &str, engines: &[Engine]) -> Vec<Column<'a>> {
+    let wanted = |r: &&Run| engines.is_empty() || engines.contains(&r.manifest.engine);
+    let runs: Vec<&Run> = point.runs.iter().filter(wanted).collect();
+    let mut columns = columns(&point.manifest.scenario, &runs);
+    for column in &mut columns {
+        column.label = format!("{name}: {}", column.label);
+    }
+    columns
+}
+
+/// Whether a text is a column's label, its directory or its engine.
+fn is_named(label: &str, text: &str) -> bool {
+    let text = text.trim_end_matches('/');
+    let parts = label.rsplit_once(": ");
+    label == text || parts.is_some_and(|(dir, engine)| dir == text || engine == text)
+}
+
+/// Returns points at a glance: how many rows differ, and what is farthest from the reference.
+pub fn differences(all: &[Versus], style: Style) -> String {
+    let header = ["point", "rows", "differ", "farthest", "error"].map(String::from);
+    let mut lines = vec![header.to_vec()];
+    for versus in all {
+        let (compared, differ, farthest) = versus.differing();
+        let (what, error) = farthest.map_or((String::new(), String::new()), |(row, error)| {
+            (told(&row), show::error(error))
+        });
+        lines.push(vec![
+            show::clean(&versus.label(), 60),
+            compared.to_string(),
+            differ.to_string(),
+            what,
+            error,
+        ]);
+    }
+    let mut table = new_table(style);
+    fill(&mut table, lines);
+    align_right(&mut table, 1..3);
+    align_right(&mut table, 4..5);
+    let reference = all.first().and_then(|v| v.columns.first());
+    let reference = reference.map_or("", |c| &c.label);
+    let text = format!(
+        "{}\ndiffer: not within 5 % of {}; error: relative to it, of the column that is farthest off\n",
+        finish(table),
+        show::clean(reference, 60)
+    );
+    paint(text, style)
+}
+
+/// Returns the quantity of a row: "rtt of set1".
+pub(crate) fn told(row: &Row) -> String {
+    let (Subject::Group(of) | Subject::Link(of) | Subject::Aggregate(of)) = &row.of;
+    format!(
+        "{} of {}",
+        row.quantity.replace('_', " "),
+        show::clean(of, 26)
+    )
+}
+
+/// Returns the table of one point, under its label.
+pub fn versus_table(versus: &Versus, style: Style) -> String {
+    let label = versus.label();
+    let head = if label.is_empty() {
+        label
+    } else {
+        format!("{label}\n")
+    };
+    head + &comparison(&versus.columns, style)
+}
+
+/// A comparison of run directories.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Comparison {
+    /// The version of the format.
+    pub format_version: u32,
+    /// The points that are compared; one without sweeps.
+    pub points: Vec<ComparedPoint>,
+}
+
+/// The comparison at one point.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct ComparedPoint {
+    /// The settings in one line, or "".
+    pub label: String,
+    /// The settings by name.
+    pub settings: SettingsRecord,
+    /// The column that errors are relative to: the first.
+    pub reference: String,
+    /// The rows.
+    pub rows: Vec<RowRecord>,
+}
+
+impl Comparison {
+    /// Returns the record of a comparison.
+    pub fn of(all: &[Versus]) -> Comparison {
+        let points = all.iter().map(|versus| ComparedPoint {
+            label: versus.label(),
+            settings: settings_record(versus.point),
+            reference: versus
+                .columns
+                .first()
+                .map_or(String::new(), |c| c.label.clone()),
+            rows: RowRecord::of(&versus.columns, &versus.rows()),
+        });
+        Comparison {
+            format_version: FORMAT_VERSION,
+            points: points.collect(),
+        }
+    }
+}

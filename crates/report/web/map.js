@@ -1,0 +1,9 @@
+// Says below the map what is under the pointer, also where a finger is.
+const map = document.querySelector(".map");
+const reading = document.querySelector(".reading");
+const tell = (event) => {
+  const title = event.target.querySelector?.("title");
+  if (title && event.target !== map) reading.textContent = title.textContent;
+};
+map.addEventListener("pointermove", tell);
+map.addEventListener("pointerdown", tell);
