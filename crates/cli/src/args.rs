@@ -1,5 +1,7 @@
 //! The command line.
 
+use crate::list::List;
+use crate::new::New;
 use accord::Options;
 use accord::live::Mode;
 use accord::scenario::Engine;
@@ -17,6 +19,10 @@ pub struct Args {
 
 #[derive(Subcommand)]
 pub enum Command {
+    /// Lists controllers, queue disciplines, metrics, experiments and templates.
+    List(List),
+    /// Writes a scenario file from a template.
+    New(New),
     /// Runs a scenario, compares its engines and checks what it expects.
     Run(Run),
     /// Checks a scenario without running it.
@@ -170,23 +176,20 @@ pub struct Explain {
 
 #[derive(Group)]
 pub struct Reproduce {
-    /// Ids of experiments.
-    #[arg(required_unless_present_any = ["all", "list"])]
+    /// Ids of experiments; `accord list experiments` shows them.
+    #[arg(required_unless_present = "all")]
     pub id: Vec<String>,
     /// All of them; without their live runs, which take as long as they say, unless --engine
     /// names live.
     #[arg(long, conflicts_with = "id")]
     pub all: bool,
-    /// Lists them.
-    #[arg(long, conflicts_with_all = ["id", "all"])]
-    pub list: bool,
     #[command(flatten)]
     pub how: How,
     /// Where the results go: a directory for each experiment, in this one.
     #[arg(short, long, value_name = "DIR", default_value = "runs")]
     pub output: PathBuf,
     /// Compares with the recorded results in FILE: digests of the packet runs, figures, verdicts.
-    #[arg(long, value_name = "FILE", conflicts_with_all = ["engine", "seed", "reps", "set", "list"])]
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["engine", "seed", "reps", "set"])]
     pub results: Option<PathBuf>,
     /// Compares with the tables of results in these Markdown files, separated by commas.
     #[arg(

@@ -7,7 +7,9 @@ use crate::check;
 use crate::execute::{Executed, Outcome, execute};
 use crate::explain;
 use crate::fail::Failure;
+use crate::list;
 use crate::live;
+use crate::new;
 use crate::output::{data, json, note, style};
 use crate::progress::watch_interrupts;
 use crate::record;
@@ -27,6 +29,8 @@ use std::path::Path;
 pub fn run(args: Args, catalogue: &Catalogue) -> Result<bool, Failure> {
     watch_interrupts();
     match args.command {
+        Command::List(a) => list::run(&a, catalogue),
+        Command::New(a) => new::run(&a, catalogue),
         Command::Run(a) => run_one(a, catalogue),
         Command::Check(a) => check::run(a, catalogue),
         Command::Compare(a) => compare(a),

@@ -61,7 +61,12 @@ pub fn execute(
         let seed = repetitions[0][0].seed.wrapping_add(k);
         repetitions.push(file.points(catalogue, Some(seed))?);
     }
-    let engines = live::possible(engines(how, &repetitions[0]), how, of_many, &repetitions[0])?;
+    let engines = live::possible(
+        engines(&how.engine, &repetitions[0]),
+        how,
+        of_many,
+        &repetitions[0],
+    )?;
     let points = repetitions[0].len();
     let jobs: Vec<(usize, &Scenario, Engine)> = (0..points)
         .flat_map(|p| repetitions.iter().map(move |r| (p, &r[p])))
@@ -180,8 +185,8 @@ impl Keeper<'_> {
 }
 
 /// The engines asked for, or else those that the scenario is about, in their order.
-fn engines(how: &How, points: &[Scenario]) -> Vec<Engine> {
-    let mut engines = how.engine.clone();
+pub fn engines(asked: &[Engine], points: &[Scenario]) -> Vec<Engine> {
+    let mut engines = asked.to_vec();
     if engines.is_empty() {
         engines.extend([Engine::Theory, Engine::Packet]);
         let expected = points.iter().flat_map(|s| &s.expectations);
