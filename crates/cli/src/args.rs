@@ -1,5 +1,6 @@
 //! The command line.
 
+use crate::import::Import;
 use crate::list::List;
 use crate::new::New;
 use accord::Options;
@@ -23,6 +24,8 @@ pub enum Command {
     List(List),
     /// Writes a scenario file from a template.
     New(New),
+    /// Writes a scenario file from a topology in GraphML, GML, SNDlib, JSON or CSV.
+    Import(Import),
     /// Runs a scenario, compares its engines and checks what it expects.
     Run(Run),
     /// Checks a scenario without running it.

@@ -7,6 +7,7 @@ use crate::check;
 use crate::execute::{Executed, Outcome, execute};
 use crate::explain;
 use crate::fail::Failure;
+use crate::import;
 use crate::list;
 use crate::live;
 use crate::new;
@@ -30,6 +31,7 @@ pub fn run(args: Args, catalogue: &Catalogue) -> Result<bool, Failure> {
     watch_interrupts();
     match args.command {
         Command::List(a) => list::run(&a, catalogue),
+        Command::Import(a) => import::run(&a, catalogue),
         Command::New(a) => new::run(&a, catalogue),
         Command::Run(a) => run_one(a, catalogue),
         Command::Check(a) => check::run(a, catalogue),

@@ -4,6 +4,7 @@
 
 use crate::args::How;
 use crate::capture::CaptureFile;
+use crate::choice::engines;
 use crate::fail::Failure;
 use crate::live;
 use crate::output::note;
@@ -182,19 +183,6 @@ impl Keeper<'_> {
             Err(_) => {}
         }
     }
-}
-
-/// The engines asked for, or else those that the scenario is about, in their order.
-pub fn engines(asked: &[Engine], points: &[Scenario]) -> Vec<Engine> {
-    let mut engines = asked.to_vec();
-    if engines.is_empty() {
-        engines.extend([Engine::Theory, Engine::Packet]);
-        let expected = points.iter().flat_map(|s| &s.expectations);
-        engines.extend(expected.map(|e| e.engine));
-    }
-    engines.sort_unstable();
-    engines.dedup();
-    engines
 }
 
 /// The checks of the engines that ran. What a file has as measured of known failures is of the

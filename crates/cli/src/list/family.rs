@@ -1,5 +1,6 @@
 //! Controllers and queue disciplines as `accord list` has them.
 
+use super::show::Entry;
 use accord::family::{Dynamics, Family as Declared, Kind, Param};
 use serde::Serialize;
 
@@ -77,5 +78,59 @@ fn parameter(prefix: &str, p: &Param) -> Parameter {
         default: Some(p.default).filter(|text| !text.is_empty()),
         doc: p.doc,
         source: p.source,
+    }
+}
+
+impl Entry for Family {
+    fn name(&self) -> &str {
+        self.name
+    }
+
+    fn doc(&self) -> String {
+        self.doc.into()
+    }
+
+    fn facts(&self) -> Vec<(&'static str, String)> {
+        let parameters = self.parameters.iter().map(|p| match p.default {
+            Some(default) => format!("{} = {default}", p.name),
+            None => p.name.clone(),
+        });
+        let parameters: Vec<_> = parameters.collect();
+        let mut facts = vec![("engines", self.engines.join(", "))];
+        if !parameters.is_empty() {
+            facts.push(("parameters", parameters.join(", ")));
+        }
+        facts
+    }
+
+    fn more(&self) -> Vec<(&'static str, String)> {
+        let mut more = vec![("engines", self.engines.join(", "))];
+        more.extend(self.no_fluid.map(|why| ("no fluid", why.to_string())));
+        more.extend((self.kernel).map(|name| ("kernel", format!("a model of Linux's {name}"))));
+        if !self.source.is_empty() {
+            more.push(("source", self.source.into()));
+        }
+        if !self.page.is_empty() {
+            more.push(("page", format!("docs/src/{}", self.page)));
+        }
+        more
+    }
+
+    fn parameters(&self) -> Vec<(String, String)> {
+        let parameter = |p: &Parameter| {
+            let default = match p.default {
+                Some(default) => format!("; {default} by default"),
+                None => "; absent by default".into(),
+            };
+            let of = [p.symbol, p.source].into_iter().filter(|s| !s.is_empty());
+            let of: Vec<_> = of.collect();
+            let of = match of.is_empty() {
+                true => String::new(),
+                false => format!(" ({})", of.join(", ")),
+            };
+            let doc = format!("{}{of}\n{}{default}", p.doc, p.value);
+            (p.name.clone(), doc)
+        };
+        self.parameters.iter().map(parameter).collect()
     }
 }

@@ -1,5 +1,6 @@
 //! `accord list`: what the program knows, and what each of it is.
 
+mod entries;
 mod family;
 mod show;
 
@@ -7,9 +8,10 @@ use crate::fail::Failure;
 use crate::new::TEMPLATES;
 use crate::output::{data, json};
 use accord::language::suggest;
-use accord::scenario::{Fold, Metric, Of};
-use accord::{BUILT_IN, Catalogue, load};
+use accord::scenario::Metric;
+use accord::{BUILT_IN, Catalogue};
 use clap::{Args, ValueEnum};
+use entries::{Experiment, Quantity, experiments, metrics};
 use family::Family;
 use serde::Serialize;
 use show::Entry;
@@ -122,74 +124,4 @@ struct Everything {
     metrics: Vec<Quantity>,
     experiments: Vec<Experiment>,
     templates: &'static [crate::new::Template],
-}
-
-/// A metric.
-#[derive(Serialize)]
-pub struct Quantity {
-    name: &'static str,
-    unit: &'static str,
-    of: &'static str,
-    engines: Vec<&'static str>,
-    over_time: String,
-    doc: &'static str,
-}
-
-fn metrics() -> Vec<Quantity> {
-    let quantity = |m: &Metric| Quantity {
-        name: m.name(),
-        unit: m.unit().symbol(),
-        of: match m.of() {
-            Of::Flow => "flow",
-            Of::Group => "group",
-            Of::Link => "link",
-            Of::Aggregate => "aggregate at a link",
-            Of::Transfer => "transfer",
-        },
-        engines: m.engines().iter().map(|e| e.name()).collect(),
-        over_time: match m.fold() {
-            Fold::Mean => "the mean of its samples".into(),
-            Fold::Sum => "the sum of its samples".into(),
-            Fold::Max => "the greatest of its samples".into(),
-            Fold::Ratio(a, b) => format!("{} over {}", a.name(), b.name()),
-        },
-        doc: m.doc(),
-    };
-    Metric::ALL.iter().map(quantity).collect()
-}
-
-/// A scenario that comes with the program.
-#[derive(Serialize)]
-pub struct Experiment {
-    id: String,
-    title: String,
-    source: String,
-    notes: String,
-    /// Points of its sweeps.
-    points: usize,
-    duration_s: f64,
-    flows: usize,
-    expectations: usize,
-    /// The engines that `accord run` has it in.
-    engines: Vec<&'static str>,
-}
-
-fn experiments(catalogue: &Catalogue) -> Result<Vec<Experiment>, Failure> {
-    let experiment = |(id, _): &(&str, &str)| {
-        let mut points = load(id)?.points(catalogue, None)?;
-        let engines = crate::execute::engines(&[], &points);
-        let (count, s) = (points.len(), points.swap_remove(0));
-        Ok(Experiment {
-            id: s.id,
-            title: s.title,
-            source: s.source,
-            notes: s.notes,
-            points: count,
-            duration_s: s.duration.as_secs_f64(),
-            flows: s.flows.len(),
-            expectations: s.expectations.len(),
-            engines: engines.into_iter().map(|e| e.name()).collect(),
-        })
-    };
-    BUILT_IN.iter().map(experiment).collect()
 }

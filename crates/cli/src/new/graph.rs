@@ -1,6 +1,6 @@
 //! Networks of templates that are more than a bottleneck or a row: their links and flows.
 
-use super::Sizes;
+use super::template::Sizes;
 use crate::draft::Line;
 use accord::traffic::{Dice, Purpose};
 use accord::units::{Duration, Rate};

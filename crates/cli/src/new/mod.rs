@@ -13,6 +13,7 @@ use accord::units::{Duration, Rate};
 use clap::Args;
 use graph::{Graph, Maker};
 use std::path::PathBuf;
+use template::Sizes;
 
 pub use template::{Size, TEMPLATES, Template};
 
@@ -60,9 +61,9 @@ pub struct New {
     /// The congestion controller; `accord list controllers` shows them.
     #[arg(long, value_name = "NAME", default_value = "monaco")]
     pub controller: String,
-    /// The queue discipline; `accord list disciplines` shows them.
-    #[arg(long, value_name = "NAME", default_value = "droptail")]
-    pub queue: String,
+    /// The queue discipline, in place of droptail; `accord list disciplines` shows them.
+    #[arg(long, value_name = "NAME")]
+    pub queue: Option<String>,
     /// Length of the run.
     #[arg(long, value_name = "TIME", default_value = "20 s")]
     pub duration: Duration,
@@ -74,46 +75,6 @@ pub struct New {
     pub set: Vec<String>,
 }
 
-/// The sizes of a template, as asked for or by default.
-pub struct Sizes(Vec<(Size, usize)>);
-
-impl Sizes {
-    fn read(template: &Template, args: &New) -> Result<Sizes, Failure> {
-        let given = [
-            ("flows", args.flows),
-            ("hops", args.hops),
-            ("nodes", args.nodes),
-            ("depth", args.depth),
-            ("branches", args.branches),
-            ("pods", args.pods),
-        ];
-        let own: Vec<&str> = template.sizes.iter().map(|s| s.name).collect();
-        let other = |(name, value): &&(&str, Option<usize>)| value.is_some() && !own.contains(name);
-        if let Some((name, _)) = given.iter().find(other) {
-            let hint = format!("it has --{}", own.join(", --"));
-            return Err(Failure::new(format!("{} has no --{name}", template.name)).hint(hint));
-        }
-        let mut sizes = Vec::new();
-        for size in template.sizes {
-            let asked = given.iter().find(|(name, _)| *name == size.name);
-            let n = asked.and_then(|(_, n)| *n).unwrap_or(size.default);
-            let [least, most] = size.range;
-            if !(least..=most).contains(&n) {
-                let message = format!("--{} {n}: expected {least} to {most}", size.name);
-                return Err(Failure::new(message));
-            }
-            sizes.push((*size, n));
-        }
-        Ok(Sizes(sizes))
-    }
-
-    /// The size of that name, which the template has.
-    pub fn of(&self, name: &str) -> usize {
-        let found = self.0.iter().find(|(size, _)| size.name == name);
-        found.expect("the template has it").1
-    }
-}
-
 /// Carries out the command.
 pub fn run(args: &New, catalogue: &Catalogue) -> Result<bool, Failure> {
     let name = args.template.as_str();
@@ -122,7 +83,17 @@ pub fn run(args: &New, catalogue: &Catalogue) -> Result<bool, Failure> {
         let hint = suggest(name, TEMPLATES.iter().map(|t| t.name));
         return Err(hint.into_iter().fold(failure, Failure::hint));
     };
-    let sizes = Sizes::read(template, args)?;
+    let sizes = Sizes::read(
+        template,
+        &[
+            ("flows", args.flows),
+            ("hops", args.hops),
+            ("nodes", args.nodes),
+            ("depth", args.depth),
+            ("branches", args.branches),
+            ("pods", args.pods),
+        ],
+    )?;
     if args.rate == Rate::ZERO || args.duration.is_zero() {
         return Err(Failure::new("--rate and --duration must be more than zero"));
     }
@@ -140,7 +111,9 @@ pub fn run(args: &New, catalogue: &Catalogue) -> Result<bool, Failure> {
     };
     place.check()?;
     let controller = known(catalogue.controllers, &args.controller, "controller")?;
-    let queue = known(catalogue.disciplines, &args.queue, "queue discipline")?;
+    let queue = args.queue.as_ref();
+    let queue = queue.map(|name| known(catalogue.disciplines, name, "queue discipline"));
+    let queue = queue.transpose()?;
     let scenario = Scenario {
         args,
         template,
@@ -172,13 +145,14 @@ struct Scenario<'a> {
     template: &'static Template,
     sizes: Sizes,
     controller: &'static Family,
-    queue: &'static Family,
+    /// The queue discipline, if it is not the usual one.
+    queue: Option<&'static Family>,
 }
 
 impl Scenario<'_> {
     fn text(&self) -> String {
         let mut draft = Draft::default();
-        let sizes = self.sizes.0.iter();
+        let sizes = self.sizes.iter();
         let sizes: Vec<_> = sizes.map(|(s, n)| format!("{} {n}", s.name)).collect();
         draft.comment(self.template.doc);
         draft.comment(
@@ -221,10 +195,7 @@ impl Scenario<'_> {
         draft.table("topology.dumbbell");
         draft.text("rate", rate);
         draft.text("delay", delay);
-        draft.line(format_args!(
-            "queue = {{ discipline = \"{}\", limit = \"1 BDP\" }}",
-            self.queue.name
-        ));
+        self.queue(draft);
         self.group(draft, "all", self.sizes.of("flows"));
         draft.line("from = \"left\"\nto = \"right\"");
         draft.comment("Hosts of their own: round-trip times differ by the delays of their lines.");
@@ -244,10 +215,7 @@ impl Scenario<'_> {
         draft.line(format_args!("bottlenecks = {hops}"));
         draft.text("rate", self.args.rate);
         draft.text("delay", self.delay(5));
-        draft.line(format_args!(
-            "queue = {{ discipline = \"{}\", limit = \"1 BDP\" }}",
-            self.queue.name
-        ));
+        self.queue(draft);
         let access = format!("access = {{ rate = \"{wide}\", delay = \"1 ms\" }}");
         self.group(draft, "long", flows);
         draft.line(format_args!("from = \"r0\"\nto = \"r{hops}\"\n{access}"));
@@ -273,9 +241,7 @@ impl Scenario<'_> {
             "fat-tree" => maker.fat_tree(sizes),
             _ => maker.waxman(sizes, args.alpha, args.beta),
         };
-        // A queue of the default kind needs no mention.
-        let plain = self.queue.name == "droptail";
-        draft.links(&links, (!plain).then_some(self.queue.name));
+        draft.links(&links, self.queue.map(|family| family.name));
         draft.table("flow.all");
         self.sender(draft, 1);
         draft.line("each = [");
@@ -291,6 +257,13 @@ impl Scenario<'_> {
              metric = \"throughput\"\nof = \"all\"\nacross = \"sum\"\nequals = \"theory\"\n\
              within = \"10 %\"",
         );
+    }
+
+    fn queue(&self, draft: &mut Draft) {
+        let discipline = self.queue.map_or("droptail", |family| family.name);
+        draft.line(format_args!(
+            "queue = {{ discipline = \"{discipline}\", limit = \"1 BDP\" }}"
+        ));
     }
 
     fn group(&self, draft: &mut Draft, name: &str, count: usize) {

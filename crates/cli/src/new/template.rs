@@ -1,5 +1,6 @@
 //! The templates of `accord new`, and the sizes that each of them has.
 
+use crate::fail::Failure;
 use serde::Serialize;
 
 /// A template.
@@ -98,3 +99,44 @@ pub const TEMPLATES: &[Template] = &[
         sizes: &[size("nodes", 20, [2, 1000], "Nodes."), flows(20)],
     },
 ];
+
+/// The sizes of a template, as asked for or by default.
+pub struct Sizes(Vec<(Size, usize)>);
+
+impl Sizes {
+    /// Takes the sizes that are given, by the names of their options.
+    pub fn read(
+        template: &Template,
+        given: &[(&'static str, Option<usize>)],
+    ) -> Result<Sizes, Failure> {
+        let own: Vec<&str> = template.sizes.iter().map(|s| s.name).collect();
+        let other = |(name, value): &&(&str, Option<usize>)| value.is_some() && !own.contains(name);
+        if let Some((name, _)) = given.iter().find(other) {
+            let hint = format!("it has --{}", own.join(", --"));
+            return Err(Failure::new(format!("{} has no --{name}", template.name)).hint(hint));
+        }
+        let mut sizes = Vec::new();
+        for size in template.sizes {
+            let asked = given.iter().find(|(name, _)| *name == size.name);
+            let n = asked.and_then(|(_, n)| *n).unwrap_or(size.default);
+            let [least, most] = size.range;
+            if !(least..=most).contains(&n) {
+                let message = format!("--{} {n}: expected {least} to {most}", size.name);
+                return Err(Failure::new(message));
+            }
+            sizes.push((*size, n));
+        }
+        Ok(Sizes(sizes))
+    }
+
+    /// The sizes with their values, in the order of the template.
+    pub fn iter(&self) -> impl Iterator<Item = &(Size, usize)> {
+        self.0.iter()
+    }
+
+    /// The size of that name, which the template has.
+    pub fn of(&self, name: &str) -> usize {
+        let found = self.0.iter().find(|(size, _)| size.name == name);
+        found.expect("the template has it").1
+    }
+}
