@@ -12,7 +12,8 @@ use std::path::PathBuf;
 /// Closed-loop congestion control: one scenario, computed in theory and run packet by packet,
 /// compared.
 #[derive(Parser)]
-#[command(version = concat!(env!("CARGO_PKG_VERSION"), " (", env!("ACCORD_COMMIT"), ")"), max_term_width = 100)]
+#[command(version = concat!(env!("CARGO_PKG_VERSION"), " (", env!("ACCORD_COMMIT"), ")"), max_term_width = 100,
+    after_help = "Exit codes: 0 all is well, 1 an expectation failed and is not known to, 2 bad usage or a bad scenario, 3 this machine cannot do it, 130 interrupted.")]
 pub struct Args {
     #[command(subcommand)]
     pub command: Command,
@@ -20,30 +21,71 @@ pub struct Args {
 
 #[derive(Subcommand)]
 pub enum Command {
-    /// Lists controllers, queue disciplines, metrics, experiments and templates.
-    List(List),
-    /// Writes a scenario file from a template.
-    New(New),
-    /// Writes a scenario file from a topology in GraphML, GML, SNDlib, JSON or CSV.
-    Import(Import),
     /// Runs a scenario, compares its engines and checks what it expects.
+    #[command(
+        after_help = "Example:\n  accord run xia05-fig6 --engine theory,packet --set topology.dumbbell.rate=\"20 Mbps\""
+    )]
     Run(Run),
     /// Checks a scenario without running it.
+    #[command(after_help = "Example:\n  accord check mine.toml --print")]
     Check(Check),
+    /// Writes a scenario file from a template.
+    #[command(
+        after_help = "Example:\n  accord new parking-lot --hops 5 --rate \"50 Mbps\" -o lot.toml"
+    )]
+    New(New),
+    /// Writes a scenario file from a topology in GraphML, GML, SNDlib, JSON or CSV.
+    #[command(
+        after_help = "Example:\n  accord import abilene.graphml --scale 0.01 -o abilene.toml"
+    )]
+    Import(Import),
+    /// Lists controllers, queue disciplines, metrics, experiments and templates.
+    #[command(after_help = "Example:\n  accord list controllers monaco")]
+    List(List),
     /// Compares run directories, or the engines of one; the first is the reference.
+    #[command(after_help = "Example:\n  accord compare runs/before runs/after")]
     Compare(Compare),
     /// Says why packets differ from theory: takes one effect away at a time.
+    #[command(after_help = "Example:\n  accord explain xia05-fig9 --set sweep.N.values=[5]")]
     Explain(Explain),
     /// Reproduces experiments of the literature.
+    #[command(after_help = "Example:\n  accord reproduce low02-table1 xia05-fig8")]
     Reproduce(Reproduce),
     /// Solves a network given as tables of links and flows: rates, prices and their proof.
+    #[command(after_help = "Example:\n  accord solve network/ --top 5 -o rates/")]
     Solve(Solve),
     /// Says how far a scenario's equilibria are from cycling; or maps it over parameters.
+    #[command(
+        after_help = "Example:\n  accord stability mine.toml --x flow.all.controller.gain=0.1..2"
+    )]
     Stability(Stability),
     /// Prints the JSON Schema of the scenario language, for editors.
+    #[command(after_help = "Example:\n  accord schema > accord.schema.json")]
     Schema,
     /// Measures the packet engine, or what live runs cost on this machine.
+    #[command(after_help = "Example:\n  accord bench newreno-10")]
     Bench(Bench),
+    /// Prints what completes commands in a shell.
+    #[command(
+        after_help = "Example:\n  accord completions bash > ~/.local/share/bash-completion/completions/accord"
+    )]
+    Completions(Completions),
+    /// Prints the manual page, or writes one for each command.
+    #[command(after_help = "Example:\n  accord man -o ~/.local/share/man/man1")]
+    Man(Man),
+}
+
+#[derive(Group)]
+pub struct Completions {
+    /// The shell.
+    pub shell: clap_complete::Shell,
+}
+
+#[derive(Group)]
+pub struct Man {
+    /// Writes the pages of all commands into this directory.
+    #[arg(short, long, value_name = "DIR")]
+    pub output: Option<PathBuf>,
 }
 
 #[derive(Group)]

@@ -10,6 +10,7 @@ use crate::fail::Failure;
 use crate::import;
 use crate::list;
 use crate::live;
+use crate::manual;
 use crate::new;
 use crate::output::{data, json, note, style};
 use crate::progress::watch_interrupts;
@@ -45,6 +46,8 @@ pub fn run(args: Args, catalogue: &Catalogue) -> Result<bool, Failure> {
             Ok(true)
         }
         Command::Bench(a) => bench::run(&a, catalogue),
+        Command::Completions(a) => manual::completions(&a),
+        Command::Man(a) => manual::man(&a),
     }
 }
 

@@ -21,6 +21,7 @@ mod fail;
 mod import;
 mod list;
 mod live;
+mod manual;
 mod new;
 mod output;
 mod progress;
