@@ -143,6 +143,9 @@ pub struct How {
     /// known or has moved, with reasons left for people to give.
     #[arg(long, conflicts_with_all = ["json", "seed", "reps", "set"])]
     pub record: bool,
+    /// Runs what will hardly fit into the memory of this machine.
+    #[arg(long)]
+    pub force: bool,
     /// No progress, no hints; only the result.
     #[arg(short, long)]
     pub quiet: bool,
@@ -165,6 +168,12 @@ pub struct Check {
     /// The seed, in place of the scenario's.
     #[arg(long)]
     pub seed: Option<u64>,
+    /// The engines whose cost is estimated, as in `accord run`.
+    #[arg(short, long, value_delimiter = ',')]
+    pub engine: Vec<Engine>,
+    /// The number of seeds whose cost is estimated, as in `accord run`.
+    #[arg(long, default_value_t = 1, value_parser = clap::value_parser!(u64).range(1..=10_000))]
+    pub reps: u64,
     /// Prints the scenario with every default filled in.
     #[arg(long)]
     pub print: bool,

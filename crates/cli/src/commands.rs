@@ -4,6 +4,7 @@ use crate::args::{Args, Command, Compare, Run};
 use crate::bench;
 use crate::capture::CaptureFile;
 use crate::check;
+use crate::cost;
 use crate::execute::{Executed, Outcome, execute};
 use crate::explain;
 use crate::fail::Failure;
@@ -54,7 +55,11 @@ pub fn run(args: Args, catalogue: &Catalogue) -> Result<bool, Failure> {
 fn run_one(args: Run, catalogue: &Catalogue) -> Result<bool, Failure> {
     let mut file = load(&args.scenario)?;
     set(&mut file, &args.how.set)?;
-    let id = file.points(catalogue, args.how.seed)?.swap_remove(0).id;
+    let points = file.points(catalogue, args.how.seed)?;
+    let cost = cost::estimate(&points, &args.how.engine, args.how.reps, catalogue);
+    cost.announce(args.how.force, args.how.quiet)?;
+    let id = points[0].id.clone();
+    drop(points);
     let dir = args.output.unwrap_or_else(|| Path::new("runs").join(&id));
     check_place(&dir)?;
     warn_of_replaced(&dir, &file, catalogue, &args.how)?;

@@ -1,7 +1,7 @@
 //! Scenario files that the program writes: their text, and the file itself.
 
 use crate::fail::Failure;
-use crate::output::{data, note};
+use crate::output::{data, escaped, note};
 use accord::units::{Duration, Rate};
 use accord::{Catalogue, File};
 use std::fmt::{Display, Write as _};
@@ -105,7 +105,7 @@ impl Place<'_> {
         let name = self.file.map_or(name.into(), |f| f.display().to_string());
         let points = File::parse(&name, text)?.points(catalogue, None)?;
         let Some(path) = self.file else {
-            return Ok(data(text.trim_end())?);
+            return Ok(data(escaped(text.trim_end()))?);
         };
         let mut options = std::fs::OpenOptions::new();
         match self.force {

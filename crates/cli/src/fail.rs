@@ -1,6 +1,6 @@
 //! Errors as people see them.
 
-use crate::output::{NoOutput, note};
+use crate::output::{NoOutput, note, report};
 use accord::Error;
 use accord::language::{Errors, ScenarioError};
 use accord::report::is_full;
@@ -62,17 +62,17 @@ impl Failure {
         match self {
             Failure::Scenario(errors) => {
                 for e in errors.iter() {
-                    note(format_args!("{:?}", diagnostic(e)));
+                    report(format_args!("{:?}", diagnostic(e)));
                 }
             }
             Failure::Other { message, hint } => {
                 let mut d = MietteDiagnostic::new(visible(&message)).with_severity(Severity::Error);
-                d.help = hint;
-                note(format_args!("{:?}", Report::from(d)));
+                d.help = hint.as_deref().map(visible);
+                report(format_args!("{:?}", Report::from(d)));
             }
             Failure::Unable(message) => {
                 let d = MietteDiagnostic::new(visible(&message)).with_severity(Severity::Error);
-                note(format_args!("{:?}", Report::from(d)));
+                report(format_args!("{:?}", Report::from(d)));
                 return ExitCode::from(3);
             }
             Failure::Interrupted => {
@@ -85,8 +85,11 @@ impl Failure {
 }
 
 fn diagnostic(e: &ScenarioError) -> Report {
-    let label = LabeledSpan::underline(e.span.clone());
-    let mut d = MietteDiagnostic::new(visible(&e.message)).with_label(label);
+    let mut labels = vec![LabeledSpan::underline(e.span.clone())];
+    if let Some((place, what)) = &e.also {
+        labels.push(LabeledSpan::at(place.clone(), what.clone()));
+    }
+    let mut d = MietteDiagnostic::new(visible(&e.message)).with_labels(labels);
     d.help = e.hint.as_deref().map(visible);
     Report::from(d).with_source_code(
         NamedSource::new(visible(&e.origin.name), visible(&e.origin.text)).with_language("toml"),

@@ -14,6 +14,7 @@ mod capture;
 mod check;
 mod choice;
 mod commands;
+mod cost;
 mod draft;
 mod execute;
 mod explain;

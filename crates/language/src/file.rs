@@ -138,9 +138,14 @@ impl File {
             size += scenario.flows.len() + scenario.links.len();
             scenarios.push(scenario);
             if size > limits::POINTS_FLOWS {
-                let message = "all points together have too many flows and links";
+                let most = limits::POINTS_FLOWS;
+                let message = format!(
+                    "all points together have more than {most} flows and links, in the first {} of {points} points",
+                    point + 1
+                );
                 let span = axes.first().map_or(Span::default(), |a| a.span);
-                problems.push(Problem::new(span, message));
+                let hint = "give the sweep fewer values, or run parts of it with --set sweep.NAME.values=[...]";
+                problems.push(Problem::new(span, message).hint(hint));
                 break;
             }
         }
