@@ -12,7 +12,7 @@ use std::path::PathBuf;
 /// Closed-loop congestion control: one scenario, computed in theory and run packet by packet,
 /// compared.
 #[derive(Parser)]
-#[command(version = concat!(env!("CARGO_PKG_VERSION"), " (", env!("ACCORD_COMMIT"), ")"), max_term_width = 100,
+#[command(name = "accord", version = concat!(env!("CARGO_PKG_VERSION"), " (", env!("ACCORD_COMMIT"), ")"), max_term_width = 100,
     after_help = "Exit codes: 0 all is well, 1 an expectation failed and is not known to, 2 bad usage or a bad scenario, 3 this machine cannot do it, 130 interrupted.")]
 pub struct Args {
     #[command(subcommand)]
