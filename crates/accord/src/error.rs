@@ -41,7 +41,7 @@ impl Error {
     pub fn hint(&self) -> Option<String> {
         match self {
             Error::Unknown(name) => {
-                let list = "accord reproduce --list shows the scenarios that come with the program";
+                let list = "accord list experiments shows the scenarios that come with the program";
                 let near = accord_language::suggest(name, BUILT_IN.iter().map(|(id, _)| *id));
                 Some(near.map_or(list.into(), |near| format!("{near} {list}")))
             }

@@ -1,5 +1,8 @@
 //! The command line.
 
+use crate::import::Import;
+use crate::list::List;
+use crate::new::New;
 use accord::Options;
 use accord::live::Mode;
 use accord::scenario::Engine;
@@ -9,7 +12,8 @@ use std::path::PathBuf;
 /// Closed-loop congestion control: one scenario, computed in theory and run packet by packet,
 /// compared.
 #[derive(Parser)]
-#[command(version = concat!(env!("CARGO_PKG_VERSION"), " (", env!("ACCORD_COMMIT"), ")"), max_term_width = 100)]
+#[command(name = "accord", version = concat!(env!("CARGO_PKG_VERSION"), " (", env!("ACCORD_COMMIT"), ")"), max_term_width = 100,
+    after_help = "Exit codes: 0 all is well, 1 an expectation failed and is not known to, 2 bad usage or a bad scenario, 3 this machine cannot do it, 130 interrupted.")]
 pub struct Args {
     #[command(subcommand)]
     pub command: Command,
@@ -18,27 +22,78 @@ pub struct Args {
 #[derive(Subcommand)]
 pub enum Command {
     /// Runs a scenario, compares its engines and checks what it expects.
+    #[command(
+        after_help = "Example:\n  accord run xia05-fig6 --engine theory,packet --set topology.dumbbell.rate=\"20 Mbps\""
+    )]
     Run(Run),
     /// Checks a scenario without running it.
+    #[command(after_help = "Example:\n  accord check mine.toml --print")]
     Check(Check),
+    /// Writes a scenario file from a template.
+    #[command(
+        after_help = "Example:\n  accord new parking-lot --hops 5 --rate \"50 Mbps\" -o lot.toml"
+    )]
+    New(New),
+    /// Writes a scenario file from a topology in GraphML, GML, SNDlib, JSON or CSV.
+    #[command(
+        after_help = "Example:\n  accord import abilene.graphml --scale 0.01 -o abilene.toml"
+    )]
+    Import(Import),
+    /// Lists controllers, queue disciplines, metrics, experiments and templates.
+    #[command(after_help = "Example:\n  accord list controllers monaco")]
+    List(List),
     /// Compares run directories, sweeps, or the engines of one.
+    #[command(after_help = "Example:\n  accord compare runs/before runs/after")]
     Compare(crate::compare::Args),
     /// Draws a figure for a paper from run directories.
+    #[command(
+        after_help = "Example:\n  accord plot runs/xia05-fig6 --metric throughput -o fig.svg"
+    )]
     Plot(crate::plot::Args),
     /// Says why packets differ from theory: takes one effect away at a time; or what a metric is.
+    #[command(after_help = "Example:\n  accord explain xia05-fig9 --set sweep.N.values=[5]")]
     Explain(Explain),
     /// Reproduces experiments of the literature.
+    #[command(after_help = "Example:\n  accord reproduce low02-table1 xia05-fig8")]
     Reproduce(Reproduce),
     /// Solves a network given as tables of links and flows: rates, prices and their proof.
+    #[command(after_help = "Example:\n  accord solve network/ --top 5 -o rates/")]
     Solve(Solve),
     /// Says how far a scenario's equilibria are from cycling; or maps it over parameters.
+    #[command(
+        after_help = "Example:\n  accord stability mine.toml --x flow.all.controller.gain=0.1..2"
+    )]
     Stability(Stability),
     /// Prints the JSON Schema of the scenario language, for editors; or of what a command prints.
+    #[command(after_help = "Example:\n  accord schema > accord.schema.json")]
     Schema(Schema),
     /// Measures the packet engine, or what live runs cost on this machine.
+    #[command(after_help = "Example:\n  accord bench newreno-10")]
     Bench(Bench),
     /// Opens a laboratory in the browser: scenarios with sliders, and runs as they are computed.
+    #[command(after_help = "Example:\n  accord lab mine.toml")]
     Lab(Lab),
+    /// Prints what completes commands in a shell.
+    #[command(
+        after_help = "Example:\n  accord completions bash > ~/.local/share/bash-completion/completions/accord"
+    )]
+    Completions(Completions),
+    /// Prints the manual page, or writes one for each command.
+    #[command(after_help = "Example:\n  accord man -o ~/.local/share/man/man1")]
+    Man(Man),
+}
+
+#[derive(Group)]
+pub struct Completions {
+    /// The shell.
+    pub shell: clap_complete::Shell,
+}
+
+#[derive(Group)]
+pub struct Man {
+    /// Writes the pages of all commands into this directory.
+    #[arg(short, long, value_name = "DIR")]
+    pub output: Option<PathBuf>,
 }
 
 #[derive(Group, Clone)]
@@ -106,6 +161,9 @@ pub struct How {
     /// known or has moved, with reasons left for people to give.
     #[arg(long, conflicts_with_all = ["json", "seed", "reps", "set"])]
     pub record: bool,
+    /// Runs what will hardly fit into the memory of this machine.
+    #[arg(long)]
+    pub force: bool,
     /// No progress, no hints; only the result.
     #[arg(short, long)]
     pub quiet: bool,
@@ -128,6 +186,12 @@ pub struct Check {
     /// The seed, in place of the scenario's.
     #[arg(long)]
     pub seed: Option<u64>,
+    /// The engines whose cost is estimated, as in `accord run`.
+    #[arg(short, long, value_delimiter = ',')]
+    pub engine: Vec<Engine>,
+    /// The number of seeds whose cost is estimated, as in `accord run`.
+    #[arg(long, default_value_t = 1, value_parser = clap::value_parser!(u64).range(1..=10_000))]
+    pub reps: u64,
     /// Prints the scenario with every default filled in.
     #[arg(long)]
     pub print: bool,
@@ -177,23 +241,20 @@ pub struct Explain {
 
 #[derive(Group)]
 pub struct Reproduce {
-    /// Ids of experiments.
-    #[arg(required_unless_present_any = ["all", "list"])]
+    /// Ids of experiments; `accord list experiments` shows them.
+    #[arg(required_unless_present = "all")]
     pub id: Vec<String>,
     /// All of them; without their live runs, which take as long as they say, unless --engine
     /// names live.
     #[arg(long, conflicts_with = "id")]
     pub all: bool,
-    /// Lists them.
-    #[arg(long, conflicts_with_all = ["id", "all"])]
-    pub list: bool,
     #[command(flatten)]
     pub how: How,
     /// Where the results go: a directory for each experiment, in this one.
     #[arg(short, long, value_name = "DIR", default_value = "runs")]
     pub output: PathBuf,
     /// Compares with the recorded results in FILE: digests of the packet runs, figures, verdicts.
-    #[arg(long, value_name = "FILE", conflicts_with_all = ["engine", "seed", "reps", "set", "point", "list"])]
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["engine", "seed", "reps", "set", "point"])]
     pub results: Option<PathBuf>,
     /// Compares with the tables of results in these Markdown files, separated by commas.
     #[arg(

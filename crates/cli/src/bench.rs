@@ -5,6 +5,7 @@
 mod live;
 
 use crate::args::Bench;
+use crate::cost::cpu_seconds;
 use crate::fail::Failure;
 use crate::output;
 use crate::progress::Progress;
@@ -110,13 +111,6 @@ pub fn run(args: &Bench, catalogue: &Catalogue) -> Result<bool, Failure> {
         }
     }
     Ok(true)
-}
-
-/// CPU time of this process so far, from the kernel's own files.
-fn cpu_seconds() -> f64 {
-    let schedstat = std::fs::read_to_string("/proc/self/schedstat").unwrap_or_default();
-    let nanoseconds = schedstat.split(' ').next().and_then(|ns| ns.parse().ok());
-    nanoseconds.unwrap_or(0.0) / 1e9
 }
 
 /// The most memory that this process ever had resident: of all works so far.

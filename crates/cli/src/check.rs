@@ -1,8 +1,9 @@
 //! `accord check`: whether a scenario is valid, and what theory warns of before anything runs.
 
 use crate::args::Check;
+use crate::cost::{self, Cost, twins};
 use crate::fail::Failure;
-use crate::output::{data, json, note};
+use crate::output::{data, escaped, json, note};
 use accord::Catalogue;
 use accord::record::Quiet;
 use accord::report::{Point, show::count};
@@ -21,14 +22,21 @@ pub fn run(args: Check, catalogue: &Catalogue) -> Result<bool, Failure> {
     let points = file.points(catalogue, args.seed)?;
     if args.print {
         for point in &points {
-            data(print(point))?;
+            data(escaped(&print(point)))?;
         }
         return Ok(true);
     }
     let warnings: Vec<Warning> = points.iter().flat_map(warnings).collect();
     let s = &points[0];
+    let twins = twins(&points);
+    let cost = cost::estimate(&points, &args.engine, args.reps, catalogue);
     if args.json {
         json(&Valid {
+            cost: &cost,
+            alike: twins
+                .iter()
+                .map(|&(a, b)| [a, b].map(|i| point(&points[i]).label()))
+                .collect(),
             id: &s.id,
             points: points.len(),
             nodes: s.nodes.len(),
@@ -53,6 +61,15 @@ pub fn run(args: Check, catalogue: &Catalogue) -> Result<bool, Failure> {
         count(s.expectations.len(), "expectation"),
         s.duration
     ))?;
+    data(format_args!("accord run: {}", cost.text()))?;
+    for (a, b) in twins.iter().take(SHOWN) {
+        let label = |i: usize| point(&points[i]).label();
+        note(format_args!(
+            "warning: {} and {} cannot differ: the sweep changes nothing that a run depends on",
+            label(*a),
+            label(*b)
+        ));
+    }
     for w in warnings.iter().take(SHOWN) {
         let point = match w.point.as_str() {
             "" => String::new(),
@@ -63,8 +80,8 @@ pub fn run(args: Check, catalogue: &Catalogue) -> Result<bool, Failure> {
             w.start_s, w.end_s, w.text
         ));
     }
-    if warnings.len() > SHOWN {
-        let more = warnings.len() - SHOWN;
+    let more = warnings.len().saturating_sub(SHOWN) + twins.len().saturating_sub(SHOWN);
+    if more > 0 {
         note(format_args!(
             "and {more} more warnings; --json has them all"
         ));
@@ -83,6 +100,9 @@ struct Valid<'a> {
     expectations: usize,
     duration_s: f64,
     warnings: &'a [Warning],
+    cost: &'a Cost,
+    /// Points of the sweep that cannot differ, in pairs.
+    alike: Vec<[String; 2]>,
 }
 
 /// Contracts that are not met in a phase.
@@ -124,13 +144,18 @@ fn warnings(scenario: &Scenario) -> Vec<Warning> {
     shortfalls.iter().map(|s| warning(scenario, s)).collect()
 }
 
-fn warning(scenario: &Scenario, shortfall: &Shortfall) -> Warning {
+/// A point without runs, for its label.
+fn point(scenario: &Scenario) -> Point<'_> {
     let (runs, checks) = (&[], &[]);
-    let point = Point {
+    Point {
         scenario,
         runs,
         checks,
-    };
+    }
+}
+
+fn warning(scenario: &Scenario, shortfall: &Shortfall) -> Warning {
+    let point = point(scenario);
     let oversubscribed = shortfall.oversubscribed.iter().map(|o| Link {
         link: scenario.links[o.link].name.clone(),
         contracts_bps: o.contracts,

@@ -5,11 +5,16 @@ use crate::bench;
 use crate::capture::CaptureFile;
 use crate::check;
 use crate::compare;
+use crate::cost;
 use crate::execute::{Executed, Outcome, execute};
 use crate::explain;
 use crate::fail::Failure;
+use crate::import;
 use crate::lab;
+use crate::list;
 use crate::live;
+use crate::manual;
+use crate::new;
 use crate::output::{data, json, note, style};
 use crate::plot;
 use crate::point;
@@ -31,6 +36,9 @@ pub fn run(args: Args, catalogue: &Catalogue) -> Result<bool, Failure> {
     watch_interrupts();
     match args.command {
         Command::Run(a) if a.watch => watch::run(&a, |a| run_one(a, catalogue)),
+        Command::List(a) => list::run(&a, catalogue),
+        Command::Import(a) => import::run(&a, catalogue),
+        Command::New(a) => new::run(&a, catalogue),
         Command::Run(a) => run_one(a, catalogue),
         Command::Check(a) => check::run(a, catalogue),
         Command::Compare(a) => compare::run(&a),
@@ -48,16 +56,26 @@ pub fn run(args: Args, catalogue: &Catalogue) -> Result<bool, Failure> {
         }
         Command::Bench(a) => bench::run(&a, catalogue),
         Command::Lab(a) => lab::run(a, catalogue),
+        Command::Completions(a) => manual::completions(&a),
+        Command::Man(a) => manual::man(&a),
     }
 }
 
 fn run_one(args: Run, catalogue: &Catalogue) -> Result<bool, Failure> {
     let mut file = load(&args.scenario)?;
     set(&mut file, &args.how.set)?;
-    let points = file.points(catalogue, args.how.seed)?;
+    let mut points = file.points(catalogue, args.how.seed)?;
     let id = points[0].id.clone();
     let chosen = point::chosen(&points, &args.how.point)?;
     let name = point::directory(&id, points.len(), &chosen);
+    let mut i = 0;
+    points.retain(|_| {
+        i += 1;
+        chosen.contains(&(i - 1))
+    });
+    let cost = cost::estimate(&points, &args.how.engine, args.how.reps, catalogue);
+    cost.announce(args.how.force, args.how.quiet)?;
+    drop(points);
     let dir = args.output.unwrap_or_else(|| Path::new("runs").join(name));
     check_place(&dir)?;
     warn_of_replaced(&dir, &file, catalogue, &args.how)?;

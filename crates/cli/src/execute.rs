@@ -4,6 +4,7 @@
 
 use crate::args::How;
 use crate::capture::CaptureFile;
+use crate::choice::engines;
 use crate::fail::Failure;
 use crate::live;
 use crate::output::note;
@@ -70,7 +71,12 @@ pub fn execute(
             chosen.contains(&(i - 1))
         });
     }
-    let engines = live::possible(engines(how, &repetitions[0]), how, of_many, &repetitions[0])?;
+    let engines = live::possible(
+        engines(&how.engine, &repetitions[0]),
+        how,
+        of_many,
+        &repetitions[0],
+    )?;
     let points = repetitions[0].len();
     let jobs: Vec<(usize, &Scenario, Engine)> = (0..points)
         .flat_map(|p| repetitions.iter().map(move |r| (p, &r[p])))
@@ -186,19 +192,6 @@ impl Keeper<'_> {
             Err(_) => {}
         }
     }
-}
-
-/// The engines asked for, or else those that the scenario is about, in their order.
-fn engines(how: &How, points: &[Scenario]) -> Vec<Engine> {
-    let mut engines = how.engine.clone();
-    if engines.is_empty() {
-        engines.extend([Engine::Theory, Engine::Packet]);
-        let expected = points.iter().flat_map(|s| &s.expectations);
-        engines.extend(expected.map(|e| e.engine));
-    }
-    engines.sort_unstable();
-    engines.dedup();
-    engines
 }
 
 /// The checks of the engines that ran. What a file has as measured of known failures is of the

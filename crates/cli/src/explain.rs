@@ -7,6 +7,7 @@ use crate::metrics;
 use crate::output::{data, json};
 use crate::progress::Progress;
 use accord::explain::{Attribution, Job, Pair, Reading, Which, attribute, text};
+use accord::report::show::visible;
 use accord::scenario::{Engine, Scenario};
 use accord::units::Duration;
 use accord::{Catalogue, File, Run, run_all};
@@ -38,6 +39,7 @@ pub fn run(args: Explain, catalogue: &Catalogue) -> Result<bool, Failure> {
         pcap: None,
         fresh: false,
         json: args.json,
+        force: false,
         quiet: args.quiet,
         record: false,
     };
@@ -95,7 +97,7 @@ fn explain(
         let seeds: Vec<Scenario> = by_seed.iter().map(|s| s[point].clone()).collect();
         let found = attribute(&seeds, pair, which, finer, &mut |jobs| runs(jobs, how))?;
         if !how.json {
-            data(text(&found))?;
+            data(visible(&text(&found)))?;
         }
         all.push(found);
     }

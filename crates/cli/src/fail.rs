@@ -1,6 +1,6 @@
 //! Errors as people see them.
 
-use crate::output::{NoOutput, note, notes_are_coloured};
+use crate::output::{NoOutput, note, notes_are_coloured, report};
 use accord::Error;
 use accord::language::{Errors, ScenarioError};
 use accord::report::is_full;
@@ -90,7 +90,10 @@ fn show(message: &str, place: Option<&ScenarioError>, hint: Option<&str>) {
     let mut group = Group::with_title(Level::ERROR.primary_title(&message));
     if let Some((name, text, e)) = &source {
         let mark = AnnotationKind::Primary.span(e.span.clone());
-        let snippet = Snippet::source(text).path(name).annotation(mark);
+        let mut snippet = Snippet::source(text).path(name).annotation(mark);
+        if let Some((place, what)) = &e.also {
+            snippet = snippet.annotation(AnnotationKind::Context.span(place.clone()).label(what));
+        }
         group = group.element(snippet);
     }
     if let Some(hint) = &hint {
@@ -100,7 +103,7 @@ fn show(message: &str, place: Option<&ScenarioError>, hint: Option<&str>) {
         true => Renderer::styled(),
         false => Renderer::plain(),
     };
-    note(renderer.render(&[group]));
+    report(renderer.render(&[group]));
 }
 
 impl From<NoOutput> for Failure {

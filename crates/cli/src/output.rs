@@ -3,6 +3,7 @@
 #![expect(clippy::disallowed_methods, reason = "here is where printing is done")]
 
 use accord::report::Style;
+use accord::report::show::visible;
 use std::fmt::Display;
 use std::io::{ErrorKind, IsTerminal, Write};
 
@@ -21,11 +22,33 @@ pub fn data(text: impl Display) -> Result<(), NoOutput> {
 
 /// Writes data as JSON.
 pub fn json(value: &impl serde::Serialize) -> Result<(), NoOutput> {
-    data(serde_json::to_string_pretty(value).expect("plain data"))
+    data(escaped(
+        &serde_json::to_string_pretty(value).expect("plain data"),
+    ))
 }
 
-/// Prints a message to stderr. A closed stderr is no error.
+/// A text of JSON or TOML whose strings have no control characters but as escapes. The writers of
+/// both leave some as they are (U+0080 to U+009F), and a terminal obeys them.
+pub fn escaped(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    for c in text.chars() {
+        match c {
+            '\n' | '\t' => out.push(c),
+            c if c.is_control() => out += &format!("\\u{:04x}", u32::from(c)),
+            c => out.push(c),
+        }
+    }
+    out
+}
+
+/// Prints a message to stderr, without control characters that a file or its name may have brought
+/// into it. A closed stderr is no error.
 pub fn note(text: impl Display) {
+    report(visible(&text.to_string()));
+}
+
+/// Prints to stderr what has colours of its own and is safe otherwise.
+pub fn report(text: impl Display) {
     let _ = writeln!(std::io::stderr(), "{text}");
 }
 

@@ -28,13 +28,6 @@ const COMMAND: &str = "accord reproduce --all --write --results scenarios/result
 
 /// Carries it out. `Ok(false)` means that something is not as it is known.
 pub fn run(args: Reproduce, catalogue: &Catalogue) -> Result<bool, Failure> {
-    if args.list {
-        for (id, _) in BUILT_IN {
-            let points = load(id)?.points(catalogue, None)?;
-            data(format_args!("{id:12} {}", points[0].title))?;
-        }
-        return Ok(true);
-    }
     let ids: Vec<String> = match args.all {
         true => BUILT_IN.iter().map(|(id, _)| id.to_string()).collect(),
         false => args.id.clone(),
@@ -42,8 +35,8 @@ pub fn run(args: Reproduce, catalogue: &Catalogue) -> Result<bool, Failure> {
     if let Some(id) = (ids.iter()).find(|id| BUILT_IN.iter().all(|(known, _)| known != id)) {
         let known = BUILT_IN.iter().map(|(known, _)| *known);
         let hint = match accord::language::suggest(id, known) {
-            Some(hint) => format!("{hint} accord reproduce --list shows all"),
-            None => "accord reproduce --list shows them".into(),
+            Some(hint) => format!("{hint} accord list experiments shows all"),
+            None => "accord list experiments shows them".into(),
         };
         return Err(Failure::new(format!("there is no experiment \"{id}\"")).hint(hint));
     }

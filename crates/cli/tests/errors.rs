@@ -61,7 +61,15 @@ fn bad_usage() {
             &["reproduce", "xia05-fig6", "nope"],
             "there is no experiment \"nope\"",
         ),
-        (&["reproduce", "--all", "--list"], "cannot be used with"),
+        (&["reproduce", "--all", "xia05-fig6"], "cannot be used with"),
+        (
+            &["list", "controlers"],
+            "similar value exists: 'controllers'",
+        ),
+        (
+            &["list", "controllers", "monoco"],
+            "did you mean \"monaco\"?",
+        ),
         (&["bench", "nope"], "there are: newreno-10"),
         (&["compare"], "<DIR>"),
         (&["compare", "nowhere", "nowhere"], "nowhere/manifest.json"),

@@ -139,7 +139,7 @@ fn json_of_experiments() {
 #[test]
 fn the_list_of_experiments_names_those_of_the_papers() {
     let dir = folder(&[]);
-    let list = accord(dir.path(), &["reproduce", "--list"]).with(0).stdout;
+    let list = accord(dir.path(), &["list", "experiments"]).with(0).stdout;
     let ids: Vec<_> = list.lines().filter_map(|l| l.split(' ').next()).collect();
     for id in [
         "xia05-fig2",
@@ -344,7 +344,9 @@ fn a_closed_pipe_is_no_error() {
     let dir = folder(&[("small.toml", SMALL)]);
     for args in [
         &["schema"][..],
-        &["reproduce", "--list"],
+        &["list", "experiments"],
+        &["list"],
+        &["new", "ring"],
         &["check", "small.toml", "--print"],
         &["run", "small.toml"],
         &["run", "small.toml", "--json"],

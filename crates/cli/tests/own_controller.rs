@@ -161,6 +161,8 @@ fn errors_speak_of_its_families() {
     ];
     let (ended, _) = own(&set);
     assert!(ended.with(2).stderr.contains("keeper"));
+    let (ended, _) = own(&["list", "controllers", "keeper"]);
+    assert!(ended.with(0).stdout.contains("engines:"));
     let (ended, _) = own(&["schema"]);
     let schema = ended.with(0).stdout;
     assert!(schema.contains("\"keeper\"") && schema.contains("\"step\""));

@@ -68,7 +68,8 @@ const MAY_KNOW: &[(&str, &[&str])] = &[
         "explain",
         &["units", "family", "traffic", "scenario", "record", "report"],
     ),
-    // The library knows everybody, and the program only the library.
+    ("import", &[]),
+    // The library knows everybody but the readers of topologies; the program knows the library, and these.
     (
         "accord",
         &[
@@ -92,7 +93,7 @@ const MAY_KNOW: &[(&str, &[&str])] = &[
         ],
     ),
     ("lab", &[]),
-    ("cli", &["lab"]),
+    ("cli", &["import", "lab"]),
 ];
 
 /// Who may touch files, sockets, clocks, threads, processes or the environment: nobody but the

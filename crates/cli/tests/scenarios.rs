@@ -41,6 +41,25 @@ fn the_page_on_traffic_shows_its_example_and_that_is_met() {
     }
 }
 
+/// The part of the example that the reader adds to what `accord new` writes.
+#[test]
+fn the_tutorial_shows_its_example_and_that_is_met() {
+    let docs = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs");
+    let read = |name: &str| std::fs::read_to_string(docs.join(name)).expect("it is there");
+    let (page, example) = (read("src/bottleneck.md"), read("examples/bottleneck.toml"));
+    let at = example.find("[sweep.queue]").expect("the sweep");
+    assert!(
+        page.contains(&example[at..]),
+        "the page shows another example"
+    );
+    for scenario in points(&docs.join("examples/bottleneck.toml")) {
+        let run = accord::sim::run(&scenario, &mut accord::record::Quiet).expect("it runs");
+        for check in accord::report::checks(&scenario, &[&run]) {
+            assert!(check.pass, "{}: {}", check.name, check.reason);
+        }
+    }
+}
+
 #[test]
 fn each_resolves_and_prints_to_itself() {
     for path in files() {

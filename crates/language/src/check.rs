@@ -4,6 +4,7 @@
 use super::error::{Problem, Problems, Span, quote};
 use super::family::{CONTROLLER, DISCIPLINE};
 use super::keys;
+use super::line;
 use super::read;
 use super::shape::{Default, Section, Shape};
 use super::tree::{Data, Table, Value};
@@ -85,7 +86,7 @@ impl Checker<'_> {
                 }
                 _ => Err(unexpected(value, shape)),
             },
-            Shape::Named(section) => self.named(value, shape, section),
+            Shape::Named(section) | Shape::Links(section) => self.named(value, shape, section),
             Shape::Map(of) => match &value.data {
                 Data::Table(table) => {
                     table.entries.iter().for_each(|e| self.value(&e.value, of));
@@ -134,6 +135,10 @@ impl Checker<'_> {
         for entry in &table.entries {
             match &entry.value.data {
                 Data::Table(inner) => self.table(inner, entry.span, section),
+                // Lines that can be read are tables by now.
+                _ if matches!(shape, Shape::Links(_)) => {
+                    self.problems.keep(line::read(&entry.value));
+                }
                 _ => {
                     let shape = Shape::Table(section);
                     self.problems.push(unexpected(&entry.value, &shape));
@@ -177,7 +182,9 @@ impl Checker<'_> {
 fn takes(shape: &Shape, value: &Value) -> bool {
     match shape {
         Shape::List(_) | Shape::Pair(_) => matches!(value.data, Data::List(_)),
-        Shape::Table(_) | Shape::Named(_) | Shape::Map(_) => matches!(value.data, Data::Table(_)),
+        Shape::Table(_) | Shape::Named(_) | Shape::Links(_) | Shape::Map(_) => {
+            matches!(value.data, Data::Table(_))
+        }
         _ => !matches!(value.data, Data::List(_) | Data::Table(_)),
     }
 }

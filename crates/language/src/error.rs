@@ -27,6 +27,8 @@ pub struct ScenarioError {
     pub message: String,
     /// A hint on how to mend it, if one is known.
     pub hint: Option<String>,
+    /// Another place in the same text that has to do with it, and what is there.
+    pub also: Option<(Range<usize>, String)>,
     /// The text that the error is in.
     pub origin: Arc<Source>,
     /// The place in the text, in bytes.
@@ -114,6 +116,8 @@ pub(crate) struct Problem {
     pub span: Span,
     pub message: String,
     pub hint: Option<String>,
+    /// Another place in the same source, and what is there.
+    pub also: Option<(Range<usize>, &'static str)>,
 }
 
 impl Problem {
@@ -122,6 +126,15 @@ impl Problem {
             span,
             message: message.into(),
             hint: None,
+            also: None,
+        }
+    }
+
+    /// Points at another place in the same source, too.
+    pub fn also(self, place: Range<usize>, what: &'static str) -> Problem {
+        Problem {
+            also: Some((place, what)),
+            ..self
         }
     }
 
@@ -153,6 +166,7 @@ impl Problem {
         ScenarioError {
             message: self.message,
             hint: self.hint,
+            also: self.also.map(|(place, what)| (place, what.to_string())),
             span: start..(self.span.end as usize).clamp(start, origin.text.len()),
             line: before.bytes().filter(|b| *b == b'\n').count() + 1,
             column: before[line_start..].chars().count() + 1,

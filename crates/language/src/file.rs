@@ -4,6 +4,7 @@ use super::check::Checker;
 use super::error::{Errors, Problem, Problems, ScenarioError, Source, Span, quote};
 use super::keys;
 use super::limits;
+use super::line;
 use super::resolve::{self, Context};
 use super::shape::Shape;
 use super::sweep::{self, Axis};
@@ -52,7 +53,11 @@ impl File {
             text: text.to_string(),
         })];
         match Table::parse(text, 0) {
-            Ok(tree) => Ok(File { sources, tree }),
+            Ok(mut tree) => {
+                // Settings can then change a part of a link.
+                line::expand(&mut tree);
+                Ok(File { sources, tree })
+            }
             Err(problem) => Err(problem.locate(&sources)),
         }
     }
@@ -133,9 +138,14 @@ impl File {
             size += scenario.flows.len() + scenario.links.len();
             scenarios.push(scenario);
             if size > limits::POINTS_FLOWS {
-                let message = "all points together have too many flows and links";
+                let most = limits::POINTS_FLOWS;
+                let message = format!(
+                    "all points together have more than {most} flows and links, in the first {} of {points} points",
+                    point + 1
+                );
                 let span = axes.first().map_or(Span::default(), |a| a.span);
-                problems.push(Problem::new(span, message));
+                let hint = "give the sweep fewer values, or run parts of it with --set sweep.NAME.values=[...]";
+                problems.push(Problem::new(span, message).hint(hint));
                 break;
             }
         }
@@ -147,6 +157,8 @@ impl File {
         for (axis, &i) in context.axes.iter().zip(context.chosen) {
             problems.keep(axis.apply(i, &mut tree))?;
         }
+        // Sweeps and settings can have put other lines in.
+        line::expand(&mut tree);
         let mut checker = Checker {
             catalogue: context.catalogue,
             problems,

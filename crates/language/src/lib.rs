@@ -46,6 +46,7 @@ mod file;
 #[rustfmt::skip] // a table reads better with one row a line
 mod keys;
 mod limits;
+mod line;
 mod read;
 mod reference;
 mod resolve;

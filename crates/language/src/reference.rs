@@ -1,6 +1,7 @@
 //! The reference of the language as Markdown, made from the key tables.
 
 use super::keys;
+use super::line::EXAMPLE;
 use super::shape::{Default, Section, Shape};
 use std::fmt::Write;
 
@@ -89,6 +90,10 @@ impl Shape {
             Shape::Pair(of) => format!("[{0}, {0}]", of.brief()),
             Shape::Table(section) => format!("table: {}", section.title.replace('[', "\\[")),
             Shape::Named(section) => format!("tables: {}", section.title.replace('[', "\\[")),
+            Shape::Links(section) => format!(
+                "lines such as `{EXAMPLE}`, or tables: {}",
+                section.title.replace('[', "\\[")
+            ),
             Shape::Map(of) => format!("table of {}", of.brief()),
             Shape::Either(shapes) => {
                 let all: Vec<_> = shapes.iter().map(Shape::brief).collect();

@@ -125,6 +125,10 @@ fn shape(of: &Shape) -> Value {
             "type": "object",
             "additionalProperties": { "$ref": reference(section) },
         }),
+        Shape::Links(section) => json!({
+            "type": "object",
+            "additionalProperties": { "anyOf": [line(), { "$ref": reference(section) }] },
+        }),
         Shape::Map(of) => json!({ "type": "object", "additionalProperties": shape(of) }),
         Shape::Either(shapes) => {
             let shapes: Vec<_> = shapes.iter().map(shape).collect();
@@ -138,6 +142,22 @@ fn quantity(units: impl Iterator<Item = &'static str>) -> Value {
     let units: Vec<_> = units.collect();
     let pattern = format!("^ *[0-9][0-9_.eE+-]* *({}) *$", units.join("|"));
     json!({ "type": "string", "pattern": pattern })
+}
+
+/// Returns the schema of a link in one line.
+fn line() -> Value {
+    let name = "[\\p{L}\\p{N}_.-]+";
+    let units = |units: Vec<&str>| format!("*[0-9][0-9_.eE+-]* *({})", units.join("|"));
+    let (rate, delay) = (
+        units(Rate::units().collect()),
+        units(Duration::units().collect()),
+    );
+    let pattern = format!("^ *{name} +- +{name} *, {rate} *, {delay} *$");
+    json!({
+        "description": "A link in one line: its two nodes, its rate and its delay.",
+        "type": "string",
+        "pattern": pattern,
+    })
 }
 
 fn limit() -> Value {

@@ -97,6 +97,8 @@ pub(crate) enum Shape {
     Table(&'static Section),
     /// A table of tables, by name.
     Named(&'static Section),
+    /// A table of links by name, each a line or a table.
+    Links(&'static Section),
     /// A table from any names to these.
     Map(&'static Shape),
     /// One of these, distinguished by being text, number, list or table.
@@ -125,7 +127,9 @@ impl Shape {
     /// Returns the kinds of tables that may be in it.
     pub fn sections(&self) -> Vec<&'static Section> {
         match self {
-            Shape::Table(section) | Shape::Named(section) => vec![section],
+            Shape::Table(section) | Shape::Named(section) | Shape::Links(section) => {
+                vec![section]
+            }
             Shape::List(of) | Shape::Pair(of) | Shape::Map(of) => of.sections(),
             Shape::Either(shapes) => shapes.iter().flat_map(Shape::sections).collect(),
             _ => Vec::new(),
@@ -175,6 +179,7 @@ impl Shape {
                 format!("a table with {which}{}", names.join(", "))
             }
             Shape::Named(_) => "tables, each under its name".into(),
+            Shape::Links(_) => "links, each under its name".into(),
             Shape::Map(of) => format!("a table: each value {}", of.expected()),
             Shape::Either(shapes) => {
                 let all: Vec<_> = shapes.iter().map(Shape::expected).collect();

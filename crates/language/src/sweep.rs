@@ -84,7 +84,9 @@ pub(crate) fn axes(tree: &Table, problems: &mut Problems) -> Option<(Vec<Axis>, 
         }
     }
     if points > 1 && tree.weight().saturating_mul(points) > limits::READS {
-        let message = format!("{points} points of so large a file are too much");
+        let most = limits::READS / tree.weight().max(1);
+        let message =
+            format!("the sweeps have {points} points, and so large a file can have {most}");
         problems.push(Problem::new(axes[0].span, message));
     }
     problems.is_empty().then_some((axes, points))

@@ -2,6 +2,7 @@
 
 use super::error::{Problem, Span, quote};
 use super::limits;
+use std::ops::Range;
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
@@ -201,7 +202,10 @@ impl Table {
                 let problem =
                     Problem::new(Span::new(source, range), e.message().replace('\n', "; "));
                 Err(match first {
-                    Some(line) => problem.hint(format!("the first one is in line {line}")),
+                    Some((line, place)) => {
+                        let hint = format!("the first one is in line {line}");
+                        problem.hint(hint).also(place, "the first one")
+                    }
                     None => problem,
                 })
             }
@@ -306,8 +310,8 @@ pub(crate) fn split(path: &str) -> Option<Vec<String>> {
     }
 }
 
-/// Returns the line of the first of two equal keys; the second is at `second`.
-fn first_place(text: &str, second: usize) -> Option<usize> {
+/// Returns the line and the place of the first of two equal keys; the second is at `second`.
+fn first_place(text: &str, second: usize) -> Option<(usize, Range<usize>)> {
     let start = text.get(..second)?.rfind('\n').map_or(0, |i| i + 1);
     let line = text[start..].lines().next()?;
     let before = Table::parse(&text[..start], 0).ok()?;
@@ -338,5 +342,6 @@ fn first_place(text: &str, second: usize) -> Option<usize> {
         };
     }
     let first = table.entries.iter().find(|e| e.key == *last)?;
-    Some(text[..first.span.start as usize].matches('\n').count() + 1)
+    let place = first.span.start as usize..first.span.end as usize;
+    Some((text[..place.start].matches('\n').count() + 1, place))
 }

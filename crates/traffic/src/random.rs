@@ -23,6 +23,8 @@ pub enum Purpose {
     Size = 7,
     /// Processing times of a host. The entity is the flow.
     Processing = 8,
+    /// Networks and flows of templates. The entity is zero.
+    Template = 9,
 }
 
 /// Returns the random stream of `entity` for `purpose` under `seed`.

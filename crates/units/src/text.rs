@@ -55,6 +55,9 @@ impl fmt::Display for ParseError {
 
 impl std::error::Error for ParseError {}
 
+/// The largest number of base units. Below 2^63 there is room for the sum of two of them.
+const LARGEST: u64 = 9_200_000_000_000_000_000;
+
 /// Parses `number unit` into whole base units. Refuses a missing or unknown unit, a number that is
 /// negative or not finite, and a number that does not fit 63 bits.
 pub(crate) fn parse(s: &str, units: &[Unit], expected: &'static str) -> Result<u64, ParseError> {
@@ -93,9 +96,12 @@ pub(crate) fn parse(s: &str, units: &[Unit], expected: &'static str) -> Result<u
         return Ok(base);
     }
     let base = (value * unit.scale).round();
-    // Values below 2^63 leave room for the sum of two of them.
-    if !base.is_finite() || base >= 9.2e18 {
-        return fail(format!("\"{}\" is too large", clip(s)));
+    if !base.is_finite() || base >= LARGEST as f64 {
+        let largest = print(LARGEST, units);
+        return fail(format!(
+            "\"{}\" is too large: the largest is {largest}",
+            clip(s)
+        ));
     }
     if base == 0.0 && value > 0.0 {
         return fail(format!("\"{}\" is too small to be told from zero", clip(s)));

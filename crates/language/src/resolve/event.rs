@@ -81,7 +81,8 @@ fn event(
                     *hops += path.len();
                 }
                 if *hops > limits::HOPS {
-                    let message = "too many flows change their paths";
+                    let most = limits::HOPS;
+                    let message = format!("the new paths of all flows have more than {most} links");
                     return Err(Problem::new(flow.span, message));
                 }
                 scenario.events.push(Event { at, change });

@@ -152,8 +152,12 @@ impl Flows<'_> {
             let shared = table.entries.iter().filter(|e| e.key != "each");
             let weight: usize = shared.map(|e| e.value.weight()).sum();
             if count.saturating_mul(weight) > limits::READS {
-                let message = "so many flows of so long a description are too much";
-                return Err(Problem::new(each.span, message));
+                let most = limits::READS / weight.max(1);
+                let message = format!(
+                    "{count} flows, each with all keys of the group: at most {most} can have so many"
+                );
+                return Err(Problem::new(each.span, message)
+                    .hint("put keys that all flows share into groups without `each`"));
             }
             for (i, member) in list(Some(each)).iter().enumerate() {
                 let Some(table) = member.table() else {

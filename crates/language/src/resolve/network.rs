@@ -52,6 +52,9 @@ impl Network {
             let added = read::name(value, true).and_then(|name| self.node(name, value.span));
             problems.keep(added);
         }
+        if file.given("nodes").is_none() && file.given("topology").is_none() {
+            self.ends_of(declared, problems);
+        }
         let topology = file.given("topology").and_then(Value::table);
         let mut made = 0;
         for entry in topology.map_or(&[][..], |t| &t.entries) {
@@ -72,6 +75,24 @@ impl Network {
                 false => self.declared(entry, catalogue, seed),
             };
             problems.keep(result);
+        }
+    }
+
+    /// Adds the nodes that links name, for a file that lists none.
+    fn ends_of(&mut self, links: &[Entry], problems: &mut Problems) {
+        let tables = links.iter().filter_map(|e| e.value.table());
+        for value in tables.flat_map(|t| ["from", "to"].map(|key| t.get(key))) {
+            let Some(value) = value else {
+                continue; // the link says so when it is read
+            };
+            if problems.is_full() {
+                return;
+            }
+            let added = read::name(value, true).and_then(|name| match self.node_index.get(name) {
+                Some(&id) => Ok(id),
+                None => self.node(name, value.span),
+            });
+            problems.keep(added);
         }
     }
 

@@ -49,7 +49,9 @@ impl Routes {
     ) -> Result<Vec<NodeId>, Problem> {
         let name = |n: NodeId| quote(&network.nodes[n].name);
         if self.searched > limits::SEARCH {
-            let message = "finding so many shortest paths in so large a network takes too long";
+            let most = limits::SEARCH;
+            let message =
+                format!("shortest paths are looked for over {most} links at most, flow by flow");
             return Err(Problem::new(span, message).hint("give the `path`"));
         }
         if self.last.as_ref().is_none_or(|(node, _)| *node != to) {

@@ -1,0 +1,128 @@
+//! How many packets a run moves, estimated: max-min fair rates at several instants of the run.
+
+use accord::family::{Objective, Role};
+use accord::scenario::{Scenario, State};
+use accord::solver::{Demand as Share, Problem, Routes, max_min};
+use accord::traffic::Demand;
+use accord::units::{Rate, Time};
+
+/// The instants at which rates are computed: many for a small scenario, few for a large one.
+const INSTANTS: usize = 24;
+/// The most flows and hops of all instants together.
+const WORK: usize = 3_000_000;
+/// Mean rate of a web user with the default laws, in bit/s: 70 Mbps of 500
+/// (docs/src/studies/web-users.md).
+const WEB_USER: f64 = 140e3;
+
+/// What the flows of a run send.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Load {
+    /// Packets that cross a link, summed over links; acknowledgements and control packets, too.
+    pub hops: f64,
+    /// What they cost, in packet-hops of the run by which the machine is measured.
+    pub work: f64,
+}
+
+/// The cost of a packet-hop of a stream over a first queue that it shares, of a tunnel, and of a
+/// sender without a controller, whose packets meet queues that drop.
+const STREAM: f64 = 1.1;
+const TUNNEL: f64 = 1.6;
+const UNRESPONSIVE: f64 = 1.0;
+
+/// Estimates what the flows of a scenario send.
+pub fn load(scenario: &Scenario) -> Load {
+    let hops: usize = scenario.flows.iter().map(|f| f.path.len() + 1).sum();
+    let instants = (WORK / hops.max(1)).clamp(1, INSTANTS);
+    let seconds = scenario.duration.as_secs_f64() / instants as f64;
+    // What flows with an end have left to send, in bits.
+    let mut left: Vec<f64> = (scenario.flows.iter())
+        .map(|f| match f.demand {
+            Demand::Size(size) => size.bits_f64(),
+            _ => f64::INFINITY,
+        })
+        .collect();
+    let mut sum = Load::default();
+    for i in 0..instants {
+        let middle = (i as f64 + 0.5) * seconds;
+        let state = scenario.at(Time::from_secs_f64(middle));
+        let slice = (middle - seconds / 2.0, middle + seconds / 2.0);
+        add(&mut sum, &state, slice, &mut left);
+    }
+    sum
+}
+
+/// The part of a slice of time in which a flow may send, in seconds.
+fn active(scenario: &Scenario, flow: usize, (from, to): (f64, f64)) -> f64 {
+    let f = &scenario.flows[flow];
+    let stop = f.stop.map_or(f64::INFINITY, Time::as_secs_f64);
+    (to.min(stop) - from.max(f.start.as_secs_f64())).max(0.0)
+}
+
+/// Adds what is sent in a slice of time.
+fn add(sum: &mut Load, state: &State<'_>, slice: (f64, f64), left: &mut [f64]) {
+    let scenario = state.scenario;
+    let flows: Vec<(usize, f64)> = (0..scenario.flows.len())
+        .map(|flow| (flow, active(scenario, flow, slice)))
+        .filter(|&(flow, time)| time > 0.0 && left[flow] > 0.0)
+        .collect();
+    let Some(rates) = rates(state, &flows) else {
+        return;
+    };
+    for (&(flow, time), rate) in flows.iter().zip(rates) {
+        let f = &scenario.flows[flow];
+        let bits = (rate * time).min(left[flow]);
+        left[flow] -= bits;
+        let packets = bits / 8.0 / f.packet.as_f64().max(1.0);
+        let (there, back) = (
+            state.path[flow].len() as f64,
+            state.reverse_path[flow].len() as f64,
+        );
+        let role = f.controller.family().role;
+        let (hops, cost) = match (role, role.objective(&f.controller)) {
+            // A pair of control packets and a report, once per round trip.
+            (Role::Tunnel(_), _) => {
+                let rounds = time / state.base_rtt(flow).as_secs_f64().max(1e-6);
+                let control = rounds.min(packets.max(1.0)) * (2.0 * there + back);
+                (packets * there + control, TUNNEL)
+            }
+            // It sends whatever the network can take, and what is too much ends at a queue.
+            (_, Some(Objective::Unresponsive)) => {
+                let first = state.rate[state.path[flow][0]].as_bps_f64();
+                let own = state.demand[flow].mean_rate().unwrap_or(rate).min(first) * time;
+                let sent = own.max(bits) / 8.0 / f.packet.as_f64().max(1.0);
+                (sent + packets * (there - 1.0), UNRESPONSIVE)
+            }
+            // An acknowledgement for each packet.
+            _ => (packets * (there + back), STREAM),
+        };
+        sum.hops += hops;
+        sum.work += cost * hops;
+    }
+}
+
+/// The rate of each of these flows, in bit/s.
+fn rates(state: &State<'_>, flows: &[(usize, f64)]) -> Option<Vec<f64>> {
+    let scenario = state.scenario;
+    let path = |&(flow, _): &(usize, f64)| -> Vec<u32> {
+        state.path[flow].iter().map(|&l| l as u32).collect()
+    };
+    let share = |&(flow, _): &(usize, f64)| {
+        let demand = state.demand[flow];
+        let cap = demand.mean_rate().or(match demand {
+            Demand::Web(_) => Some(WEB_USER),
+            _ => None,
+        });
+        let weight = scenario.flows[flow].share.clamp(1e-6, 1e9);
+        match cap {
+            Some(cap) if cap.is_finite() && cap > 0.0 => Share::Capped { weight, cap },
+            _ => Share::Log { weight },
+        }
+    };
+    // An outage moves next to nothing.
+    let capacity = |rate: &Rate| rate.as_bps_f64().max(1.0);
+    let capacities: Vec<f64> = state.rate.iter().map(capacity).collect();
+    let routes = Routes::new(capacities.len(), flows.iter().map(path)).ok()?;
+    let shares = flows.iter().map(share).collect();
+    let problem = Problem::new(routes, capacities, shares).ok()?;
+    Some(max_min(&problem).ok()?.rates)
+}

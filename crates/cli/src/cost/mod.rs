@@ -1,0 +1,211 @@
+//! What `accord run` of a scenario will take: time, memory and disk, estimated before it starts.
+//!
+//! Packets are counted by max-min fair rates (`load.rs`), and the speed of this machine is measured
+//! (`speed.rs`). `docs/src/cost.md` compares estimates with runs.
+
+mod load;
+mod memory;
+mod same;
+mod say;
+mod speed;
+
+use crate::choice::engines;
+use accord::Catalogue;
+use accord::scenario::{Engine, Recorded, Scenario};
+use accord::units::Time;
+use load::{Load, load};
+use serde::Serialize;
+use std::collections::BTreeSet;
+
+pub use same::twins;
+pub use speed::cpu_seconds;
+
+/// What a command will take.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Cost {
+    /// Runs: points times seeds times engines.
+    pub runs: usize,
+    /// The engines.
+    pub engines: Vec<&'static str>,
+    /// Packets that cross a link, over all runs of the packet engine.
+    pub packet_hops: f64,
+    /// Packet-hops per second of a core in the run by which the machine is measured.
+    pub speed: f64,
+    /// Time of one core.
+    pub core_seconds: f64,
+    /// Time from start to end on this machine, live runs in real time included.
+    pub seconds: f64,
+    /// The most memory.
+    pub memory_bytes: f64,
+    /// What the run directory holds in the end.
+    pub file_bytes: f64,
+}
+
+/// Estimates what it takes to run all points with so many seeds. If that is more than a moment, the
+/// speed of the machine is measured for some milliseconds.
+pub fn estimate(points: &[Scenario], asked: &[Engine], reps: u64, catalogue: &Catalogue) -> Cost {
+    let engines = engines(asked, points);
+    let (reps, cores) = (reps as f64, rayon::current_num_threads() as f64);
+    let has = |engine| engines.contains(&engine);
+    let (mut hops, mut work, mut longest, mut live) = (0.0, 0.0, 0.0, 0.0);
+    let (mut memory, mut files, mut state) = (0.0, 0.0, 0.0);
+    for scenario in points {
+        let mut each = Vec::new();
+        if has(Engine::Packet) {
+            let load = load(scenario);
+            hops += reps * load.hops;
+            each.push(packet(scenario, &load));
+        }
+        if has(Engine::Theory) {
+            each.push(theory(scenario));
+        }
+        if has(Engine::Fluid) {
+            each.push(fluid(scenario));
+        }
+        if has(Engine::Live) {
+            live += reps * scenario.duration.as_secs_f64();
+        }
+        work += reps * each.iter().sum::<f64>();
+        longest = each.iter().copied().fold(longest, f64::max);
+        let values = engines.len() as f64 * series(scenario);
+        memory += reps * (size(scenario) + VALUE_BYTES * values);
+        let theory = if has(Engine::Theory) {
+            series(scenario)
+        } else {
+            0.0
+        };
+        files += POINT_BYTES;
+        files += reps * LINE_BYTES * (scenario.flows.len() + scenario.links.len()) as f64;
+        files += reps * (FILE_BYTES * (values - theory) + THEORY_FILE_BYTES * theory);
+        if has(Engine::Packet) || has(Engine::Live) {
+            state = f64::max(state, working(scenario));
+        }
+    }
+    let runs = points.len() * reps as usize * engines.len();
+    let at_once = cores.min(runs as f64);
+    let speed = match reps * work > MOMENT {
+        true => speed::hops_per_second(catalogue),
+        false => speed::USUAL,
+    };
+    Cost {
+        runs,
+        engines: engines.iter().map(|e| e.name()).collect(),
+        packet_hops: hops,
+        speed,
+        core_seconds: work / speed,
+        // Runs go to all cores, and the last one has to end.
+        seconds: live + (work / at_once).max(longest) / speed,
+        memory_bytes: PROGRAM + memory + state * at_once,
+        file_bytes: files,
+    }
+}
+
+/// The work, in packet-hops of the run that is measured, from which on measuring is worth it.
+const MOMENT: f64 = 2e7;
+/// What the program takes with a small scenario, in bytes.
+const PROGRAM: f64 = 28e6;
+/// Bytes of a value of a series in memory, with what writes it.
+const VALUE_BYTES: f64 = 11.0;
+/// Bytes of a value in the files of a run directory, the page included; those of theory hardly
+/// change from sample to sample.
+const FILE_BYTES: f64 = 4.5;
+/// Bytes of the files of a point without its values: the page, manifests, heads of tables.
+const POINT_BYTES: f64 = 80e3;
+/// Bytes of a flow or a link in the printed scenario and the page.
+const LINE_BYTES: f64 = 20.0;
+const THEORY_FILE_BYTES: f64 = 0.5;
+
+// The work of engines is in packet-hops of the run by which the machine is measured. The constants
+// are fitted to runs of the experiments (docs/src/cost.md).
+
+/// A value of a series, recorded, written and drawn.
+const VALUE: f64 = 13.0;
+/// The same of theory.
+const THEORY_VALUE: f64 = 8.0;
+/// A flow in a phase of theory.
+const THEORY_FLOW: f64 = 10.0;
+/// An update of a flow or a queue by the fluid engine.
+const FLUID_UPDATE: f64 = 2.0;
+/// A flow of a run: read, printed, hashed, made, compared.
+const FLOW: f64 = 350.0;
+
+/// The work of the packet engine.
+fn packet(scenario: &Scenario, load: &Load) -> f64 {
+    // More flows than fit into the caches make each packet wait for the memory.
+    let caches = 1.0 + 0.3 * (scenario.flows.len() as f64 / 10.0).max(1.0).log10();
+    caches * load.work + FLOW * scenario.flows.len() as f64 + VALUE * series(scenario)
+}
+
+/// The work of theory: it solves phase by phase.
+fn theory(scenario: &Scenario) -> f64 {
+    let phases = scenario.cuts().len() as f64 - 1.0;
+    let flows = scenario.flows.len() as f64;
+    (phases * THEORY_FLOW + FLOW) * flows + THEORY_VALUE * series(scenario)
+}
+
+/// The work of the fluid engine, which integrates once with its step and once with twice that.
+fn fluid(scenario: &Scenario) -> f64 {
+    let Ok(step) = accord::fluid::step(scenario) else {
+        return 0.0; // the run says why it has none
+    };
+    let steps = 1.5 * scenario.duration.as_secs_f64() / step;
+    // Flows that are the same in all that matters are one.
+    let (mut kinds, mut queues) = (BTreeSet::new(), BTreeSet::new());
+    let (mut active, seconds) = (0.0, scenario.duration.as_secs_f64());
+    for f in &scenario.flows {
+        let links = || f.path.iter().map(|&l| &scenario.links[l]);
+        let delay: u64 = links().map(|l| l.delay.as_ps()).sum();
+        let rate = links().map(|l| l.rate.as_bps()).min();
+        if kinds.insert((f.group, f.start, f.stop, delay, rate, f.path.len())) {
+            let stop = f.stop.map_or(seconds, Time::as_secs_f64).min(seconds);
+            active += ((stop - f.start.as_secs_f64()) / seconds).max(0.0);
+        }
+        queues.extend(
+            f.path
+                .iter()
+                .copied()
+                .filter(|&l| !scenario.links[l].attachment),
+        );
+    }
+    steps * FLUID_UPDATE * (active + queues.len() as f64)
+        + FLOW * scenario.flows.len() as f64
+        + VALUE * series(scenario)
+}
+
+/// Values of all series of a run.
+fn series(scenario: &Scenario) -> f64 {
+    const BUDGET: f64 = (1u64 << 24) as f64;
+    let flows = scenario.recorded_flows().count() as f64;
+    let groups = (scenario.groups.iter()).filter(|g| g.recorded == Recorded::Group);
+    let links = scenario.links.iter().filter(|l| !l.attachment).count() as f64;
+    let columns =
+        FLOW_COLUMNS * flows + FLOW_COLUMNS * groups.count() as f64 + LINK_COLUMNS * links;
+    let samples = scenario.duration.as_ps() as f64 / scenario.sample.as_ps().max(1) as f64;
+    let capacity = (BUDGET / columns.max(1.0)).clamp(64.0, 65536.0);
+    // Where there are more samples than fit, neighbours are merged until half as many are left.
+    let mut kept = samples;
+    while kept > capacity {
+        kept /= 2.0;
+    }
+    columns * kept
+}
+
+/// Series of a flow and of a link.
+const FLOW_COLUMNS: f64 = 14.0;
+const LINK_COLUMNS: f64 = 12.0;
+
+/// The memory of a resolved scenario, in bytes.
+fn size(scenario: &Scenario) -> f64 {
+    let hops: usize = (scenario.flows.iter())
+        .map(|f| f.path.len() + f.reverse_path.len())
+        .sum();
+    size_of::<accord::scenario::Flow>() as f64 * scenario.flows.len() as f64
+        + 8.0 * hops as f64
+        + 100.0 * scenario.flows.len() as f64
+        + (size_of::<accord::scenario::Link>() + 100) as f64 * scenario.links.len() as f64
+}
+
+/// What an engine that moves packets has in memory while it runs a scenario, in bytes.
+fn working(scenario: &Scenario) -> f64 {
+    2000.0 * scenario.flows.len() as f64 + 3000.0 * scenario.links.len() as f64
+}

@@ -1,0 +1,33 @@
+//! Points of a sweep that cannot differ.
+
+use accord::scenario::{Scenario, print};
+use std::collections::BTreeMap;
+
+/// Larger scenarios are not compared: it would take seconds.
+const MOST: usize = 50_000;
+
+/// Returns pairs of points that are the same but for their labels and for what is expected of them.
+pub fn twins(points: &[Scenario]) -> Vec<(usize, usize)> {
+    let size: usize = points.iter().map(|s| s.flows.len() + s.links.len()).sum();
+    if points.len() < 2 || size > MOST {
+        return Vec::new();
+    }
+    let mut first: BTreeMap<[u8; 32], usize> = BTreeMap::new();
+    let mut pairs = Vec::new();
+    for (i, point) in points.iter().enumerate() {
+        let bare = Scenario {
+            point: Vec::new(),
+            expectations: Vec::new(),
+            title: String::new(),
+            ..point.clone()
+        };
+        let hash = *blake3::hash(print(&bare).as_bytes()).as_bytes();
+        match first.get(&hash) {
+            Some(&twin) => pairs.push((twin, i)),
+            None => {
+                first.insert(hash, i);
+            }
+        }
+    }
+    pairs
+}

@@ -1,0 +1,98 @@
+//! What is said of a cost, and when.
+
+use super::Cost;
+use super::memory::available;
+use crate::fail::Failure;
+use crate::output::note;
+
+/// From here on `accord run` says what it will take.
+const LONG: f64 = 60.0;
+const LARGE: f64 = 2e9;
+
+impl Cost {
+    /// The cost in words.
+    pub fn text(&self) -> String {
+        let runs = match self.runs {
+            1 => "1 run".into(),
+            n => format!("{n} runs"),
+        };
+        let mut text = format!(
+            "{runs} in {}: about {}, {} of memory and {} of files",
+            self.engines.join(" and "),
+            time(self.seconds),
+            bytes(self.memory_bytes),
+            bytes(self.file_bytes),
+        );
+        if self.packet_hops >= 1e6 {
+            text += &format!("; {:.0} million packet-hops", self.packet_hops / 1e6);
+        }
+        text
+    }
+
+    /// Before a run: says what it takes, where that is much. Refuses what does not fit into the
+    /// memory of this machine, unless `force` is given.
+    pub fn announce(&self, force: bool, quiet: bool) -> Result<(), Failure> {
+        if let Some(left) = available()
+            && self.memory_bytes > left
+            && !force
+        {
+            return Err(Failure::Unable(format!(
+                "{}, and this machine has {} left; fewer flows, points, --reps or a longer \
+                 `sample` take less, and --force runs it all the same",
+                self.text(),
+                bytes(left),
+            )));
+        }
+        if !quiet && (self.seconds > LONG || self.memory_bytes > LARGE) {
+            note(format_args!("{}; Ctrl-C ends it", self.text()));
+        }
+        Ok(())
+    }
+}
+
+/// A time with one or two digits: an estimate has no more.
+fn time(seconds: f64) -> String {
+    match seconds {
+        s if s < 1.0 => "a second".into(),
+        s if s < 100.0 => format!("{} s", two(s)),
+        s if s < 6000.0 => format!("{} min", two(s / 60.0)),
+        s if s < 360_000.0 => format!("{} h", two(s / 3600.0)),
+        s => format!("{} days", two(s / 86_400.0)),
+    }
+}
+
+fn bytes(bytes: f64) -> String {
+    match bytes {
+        b if b < 1e6 => "less than 1 MB".into(),
+        b if b < 1e9 => format!("{} MB", two(b / 1e6)),
+        b if b < 1e12 => format!("{} GB", two(b / 1e9)),
+        b => format!("{} TB", two(b / 1e12)),
+    }
+}
+
+/// Two digits.
+fn two(x: f64) -> String {
+    match x {
+        x if x < 9.95 => format!("{x:.1}"),
+        x if x < 99.5 => format!("{x:.0}"),
+        x => {
+            let step = 10f64.powf(x.log10().floor() - 1.0);
+            format!("{:.0}", (x / step).round() * step)
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn estimates_have_two_digits() {
+        let times = [0.1, 1.234, 59.9, 150.0, 7200.0, 1e6];
+        let expected = ["a second", "1.2 s", "60 s", "2.5 min", "2.0 h", "12 days"];
+        assert_eq!(times.map(time), expected);
+        let sizes = [1.0, 12.34e6, 345.6e6, 11e9, 2.2e13];
+        let expected = ["less than 1 MB", "12 MB", "350 MB", "11 GB", "22 TB"];
+        assert_eq!(sizes.map(bytes), expected);
+    }
+}

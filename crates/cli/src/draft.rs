@@ -1,0 +1,138 @@
+//! Scenario files that the program writes: their text, and the file itself.
+
+use crate::fail::Failure;
+use crate::output::{data, escaped, note};
+use accord::units::{Duration, Rate};
+use accord::{Catalogue, File};
+use std::fmt::{Display, Write as _};
+use std::io::Write as _;
+use std::path::{Path, PathBuf};
+
+/// The text of a scenario file while it is written.
+#[derive(Default)]
+pub struct Draft {
+    text: String,
+}
+
+/// A link of a draft.
+pub struct Line {
+    /// Its name.
+    pub name: String,
+    /// The nodes that it joins.
+    pub ends: [String; 2],
+    /// Its rate.
+    pub rate: Rate,
+    /// Its propagation delay.
+    pub delay: Duration,
+}
+
+impl Draft {
+    /// Adds a comment, one line of the file for each of the text.
+    pub fn comment(&mut self, text: &str) {
+        for line in text.lines() {
+            let line = format!("# {line}");
+            self.line(line.trim_end());
+        }
+    }
+
+    /// Adds a line as it is.
+    pub fn line(&mut self, line: impl Display) {
+        writeln!(self.text, "{line}").expect("a string takes all");
+    }
+
+    /// Adds an empty line and the heading of a table.
+    pub fn table(&mut self, name: &str) {
+        self.line(format_args!("\n[{name}]"));
+    }
+
+    /// Adds a key with a text, a quantity or a name.
+    pub fn text(&mut self, key: &str, value: impl Display) {
+        self.line(format_args!("{key} = {}", quote(&value.to_string())));
+    }
+
+    /// Adds the table of links, one line for each; with a queue discipline, where there is one.
+    pub fn links(&mut self, links: &[Line], queue: Option<&str>) {
+        self.table("link");
+        for link in links {
+            let [from, to] = &link.ends;
+            let (rate, delay) = (link.rate, link.delay);
+            self.line(match queue {
+                None => format!("{} = \"{from} - {to}, {rate}, {delay}\"", key(&link.name)),
+                Some(queue) => format!(
+                    "{} = {{ from = \"{from}\", to = \"{to}\", rate = \"{rate}\", delay = \"{delay}\", queue = {} }}",
+                    key(&link.name),
+                    quote(queue),
+                ),
+            });
+        }
+    }
+
+    /// The text so far.
+    pub fn finish(self) -> String {
+        self.text
+    }
+}
+
+/// A text as a string of TOML.
+pub fn quote(text: &str) -> String {
+    toml_edit::Value::from(text).to_string()
+}
+
+/// A name as a key of TOML.
+fn key(name: &str) -> String {
+    toml_edit::Key::new(name).to_string()
+}
+
+/// Where a draft goes.
+pub struct Place<'a> {
+    /// The file, or standard output without one.
+    pub file: Option<&'a PathBuf>,
+    /// Whether a file that is there may be replaced.
+    pub force: bool,
+}
+
+impl Place<'_> {
+    /// Refuses a file that is there, before the work.
+    pub fn check(&self) -> Result<(), Failure> {
+        match self.file {
+            Some(path) if path.exists() && !self.force => Err(taken(path)),
+            _ => Ok(()),
+        }
+    }
+
+    /// Writes a draft that is a valid scenario, and says what can be done with it.
+    pub fn write(&self, text: &str, name: &str, catalogue: &Catalogue) -> Result<(), Failure> {
+        let name = self.file.map_or(name.into(), |f| f.display().to_string());
+        let points = File::parse(&name, text)?.points(catalogue, None)?;
+        let Some(path) = self.file else {
+            return Ok(data(escaped(text.trim_end()))?);
+        };
+        let mut options = std::fs::OpenOptions::new();
+        match self.force {
+            true => options.create(true).truncate(true),
+            false => options.create_new(true),
+        };
+        let file = options.write(true).open(path);
+        match file.and_then(|mut file| file.write_all(text.as_bytes())) {
+            Ok(()) => {}
+            Err(e) if e.kind() == std::io::ErrorKind::AlreadyExists => return Err(taken(path)),
+            Err(e) => {
+                let message = format!("{} cannot be written: {e}", path.display());
+                return Err(Failure::io(message, &e));
+            }
+        }
+        let s = &points[0];
+        note(format_args!(
+            "{name}: {} nodes, {} links, {} flows\nnext: accord run {name}",
+            s.nodes.len(),
+            s.links.len() / 2,
+            s.flows.len(),
+        ));
+        Ok(())
+    }
+}
+
+fn taken(path: &Path) -> Failure {
+    let message = format!("{} is there already", path.display());
+    Failure::new(message).hint("give it another name with -o, or replace it with --force")
+}

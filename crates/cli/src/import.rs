@@ -1,0 +1,356 @@
+//! `accord import`: a scenario from a topology in another format.
+
+use crate::draft::{Draft, Line, Place};
+use crate::fail::Failure;
+use crate::progress::at_once;
+use accord::Catalogue;
+use accord::report::show::{TITLE, clean};
+use accord::traffic::{Dice, Purpose};
+use accord::units::{Duration, Rate};
+use accord_import::{Format, ImportError, Topology, Units, demands, limits, read};
+use clap::Args;
+use std::io::Read;
+use std::path::{Path, PathBuf};
+
+/// The options of `accord import`.
+#[derive(Args)]
+pub struct Import {
+    /// The topology: GraphML, GML, SNDlib (native or XML), node-link JSON, or a list of links in CSV.
+    pub topology: PathBuf,
+    /// The file to write; without it the scenario goes to standard output.
+    #[arg(short, long, value_name = "FILE")]
+    pub output: Option<PathBuf>,
+    /// Replaces a file that is there.
+    #[arg(long)]
+    pub force: bool,
+    /// The format, where neither the name of the file nor its content tells: graphml, gml, sndlib,
+    /// sndlib-xml, json or csv.
+    #[arg(long)]
+    pub format: Option<Format>,
+    /// Demands in CSV, with columns from, to and rate, in place of those of the topology.
+    #[arg(long, value_name = "FILE")]
+    pub demands: Option<PathBuf>,
+    /// How many flows: the largest demands, or without demands flows between nodes that the seed
+    /// draws; by default all demands, or 20.
+    #[arg(long, value_name = "N")]
+    pub flows: Option<usize>,
+    /// Rate of links whose capacity is not in the file.
+    #[arg(long, default_value = "100 Mbps")]
+    pub rate: Rate,
+    /// Delay of links of which the file has neither a delay nor a length nor coordinates.
+    #[arg(long, default_value = "5 ms")]
+    pub delay: Duration,
+    /// What bare numbers for capacities and demands are in.
+    #[arg(long, default_value = "1 Mbps")]
+    pub unit: Rate,
+    /// Multiplies all rates of the file: packets of a thousandth of a backbone take a thousandth of
+    /// the time to run.
+    #[arg(long, default_value_t = 1.0)]
+    pub scale: f64,
+    /// The congestion controller of the flows.
+    #[arg(long, value_name = "NAME", default_value = "monaco")]
+    pub controller: String,
+    /// Length of the run.
+    #[arg(long, value_name = "TIME", default_value = "20 s")]
+    pub duration: Duration,
+    /// What is random follows from it: flows without demands, and start times.
+    #[arg(long, default_value_t = 1)]
+    pub seed: u32,
+}
+
+/// Flows without demands.
+const FLOWS: usize = 20;
+
+/// The most flows that are written: more make a file that is too large.
+const MOST_FLOWS: usize = 50_000;
+
+/// Kilometres per second in fibre.
+const FIBRE: f64 = 200_000.0;
+
+/// Links and demands of a lower rate, in bit/s, are none that packets can be sent over.
+const LEAST: f64 = 1000.0;
+
+/// Carries out the command.
+pub fn run(args: &Import, catalogue: &Catalogue) -> Result<bool, Failure> {
+    let place = Place {
+        file: args.output.as_ref(),
+        force: args.force,
+    };
+    place.check()?;
+    if !(args.scale.is_finite() && args.scale > 0.0) || args.unit == Rate::ZERO {
+        return Err(Failure::new("--scale and --unit must be more than zero"));
+    }
+    if args.rate == Rate::ZERO {
+        return Err(Failure::new("--rate must be more than zero"));
+    }
+    let text = at_once(|| made(args))??;
+    let id = args.topology.file_stem().unwrap_or_default();
+    place.write(&text, &format!("{}.toml", id.to_string_lossy()), catalogue)?;
+    Ok(true)
+}
+
+/// Reads the files, and makes the text of the scenario.
+fn made(args: &Import) -> Result<String, Failure> {
+    let units = Units {
+        rate: args.unit.as_bps_f64(),
+    };
+    let text = open(&args.topology)?;
+    let ending = args.topology.extension().unwrap_or_default();
+    let guess = || Format::guess(&ending.to_string_lossy(), &text);
+    let Some(format) = args.format.or_else(guess) else {
+        let names: Vec<_> = Format::NAMES.iter().map(|(name, _)| *name).collect();
+        let path = args.topology.display();
+        return Err(Failure::new(format!("{path} does not tell its format"))
+            .hint(format!("name it with --format: {}", names.join(", "))));
+    };
+    let mut topology = read(format, &text, &units).map_err(|e| refused(&args.topology, e))?;
+    if let Some(path) = &args.demands {
+        let text = open(path)?;
+        topology.demands = demands(&text, &topology, &units).map_err(|e| refused(path, e))?;
+    }
+    if !topology.demands.is_empty() {
+        choose(&mut topology, args);
+        if topology.demands.is_empty() {
+            return Err(Failure::new(
+                "no demand is left between nodes that are joined",
+            ));
+        }
+    }
+    if topology.demands.len() > MOST_FLOWS {
+        let message = format!(
+            "there are {} demands, and {MOST_FLOWS} flows are the most",
+            topology.demands.len()
+        );
+        return Err(Failure::new(message).hint("--flows N takes the largest ones"));
+    }
+    let topology = &topology;
+    Writer { args, topology }.text()
+}
+
+/// Leaves demands that can be met: between joined nodes, the largest ones if only some are wanted.
+fn choose(topology: &mut Topology, args: &Import) {
+    let parts = topology.parts();
+    let before = topology.demands.len();
+    topology.demands.retain(|d| parts[d.from] == parts[d.to]);
+    match before - topology.demands.len() {
+        0 => {}
+        apart => (topology.remarks).push(format!(
+            "Demands between parts that nothing joins, left out: {apart}."
+        )),
+    }
+    let before = topology.demands.len();
+    (topology.demands).retain(|d| d.rate * args.scale >= LEAST);
+    match before - topology.demands.len() {
+        0 => {}
+        small => (topology.remarks).push(format!("Demands below {LEAST} bps, left out: {small}.")),
+    }
+    if let Some(n) = args.flows
+        && n < topology.demands.len()
+    {
+        let mut order: Vec<usize> = (0..topology.demands.len()).collect();
+        order.sort_by(|a, b| {
+            topology.demands[*b]
+                .rate
+                .total_cmp(&topology.demands[*a].rate)
+        });
+        order.truncate(n);
+        // In the order of the file.
+        order.sort_unstable();
+        topology.demands = order.iter().map(|&i| topology.demands[i].clone()).collect();
+        topology
+            .remarks
+            .push(format!("The {n} largest demands of {before}."));
+    }
+}
+
+fn open(path: &Path) -> Result<String, Failure> {
+    let cannot =
+        |e: std::io::Error| Failure::new(format!("{} cannot be read: {e}", path.display()));
+    let mut bytes = Vec::new();
+    let file = std::fs::File::open(path).map_err(cannot)?;
+    // A byte more than allowed tells that it is too large.
+    let most = limits::TEXT as u64 + 1;
+    file.take(most).read_to_end(&mut bytes).map_err(cannot)?;
+    String::from_utf8(bytes).map_err(|_| {
+        let message = format!("{} is not UTF-8 text", path.display());
+        Failure::new(message).hint("iconv -f ISO-8859-1 -t UTF-8 FILE turns older files into it")
+    })
+}
+
+fn refused(path: &Path, e: ImportError) -> Failure {
+    let place = match e.line {
+        Some(line) => format!("{}:{line}", path.display()),
+        None => path.display().to_string(),
+    };
+    let failure = Failure::new(format!("{place}: {}", e.message));
+    e.hint.into_iter().fold(failure, Failure::hint)
+}
+
+/// Makes the text of a scenario.
+struct Writer<'a> {
+    args: &'a Import,
+    topology: &'a Topology,
+}
+
+impl Writer<'_> {
+    fn text(&self) -> Result<String, Failure> {
+        let (args, t) = (self.args, self.topology);
+        let file = args.topology.file_name().unwrap_or_default();
+        let file = file.to_string_lossy();
+        let mut draft = Draft::default();
+        draft.comment(&format!(
+            "{} nodes and {} links of {}",
+            t.nodes.len(),
+            t.links.len(),
+            clean(&file, TITLE)
+        ));
+        let without = t.links.iter().filter(|l| l.rate.is_none()).count();
+        let missing = t
+            .links
+            .iter()
+            .filter(|l| l.delay.is_none() && t.length(l).is_none());
+        let missing = missing.count();
+        draft.comment("");
+        match without {
+            0 => draft.comment("Rates are those of the file."),
+            n => draft.comment(&format!(
+                "Rates: {} on {n} links, of which the file has none.",
+                args.rate
+            )),
+        }
+        if args.scale != 1.0 {
+            draft.comment(&format!(
+                "All rates of the file are multiplied by {}.",
+                args.scale
+            ));
+        }
+        draft.comment("Delays: as in the file, or else of the length, at 200 km per ms.");
+        if missing > 0 {
+            draft.comment(&format!(
+                "{missing} links have neither, and have {}.",
+                args.delay
+            ));
+        }
+        for remark in &t.remarks {
+            draft.comment(&clean(remark, 200));
+        }
+        draft.line("");
+        let name = match t.name.is_empty() {
+            true => file,
+            false => t.name.as_str().into(),
+        };
+        draft.text("title", clean(&name, 100));
+        draft.text("duration", args.duration);
+        draft.line(format_args!("seed = {}", args.seed));
+        let mut names = std::collections::BTreeSet::new();
+        let links: Result<Vec<Line>, Failure> = (t.links.iter())
+            .map(|link| {
+                let ends = [link.from, link.to].map(|node| t.nodes[node].name.clone());
+                let mut name = ends.join("-");
+                if !names.insert(name.clone()) {
+                    // As of a-b and c, and of a and b-c. Two underscores are nobody's end.
+                    name = format!("{name}__{}", names.len());
+                    names.insert(name.clone());
+                }
+                let delay = link.delay.or(t.length(link).map(|km| km / FIBRE));
+                Ok(Line {
+                    name,
+                    rate: self.rate(link.rate, &ends)?,
+                    delay: self.delay(delay),
+                    ends,
+                })
+            })
+            .collect();
+        draft.links(&links?, None);
+        self.flows(&mut draft)?;
+        Ok(draft.finish())
+    }
+
+    fn rate(&self, bps: Option<f64>, ends: &[String; 2]) -> Result<Rate, Failure> {
+        let Some(bps) = bps.map(|bps| bps * self.args.scale) else {
+            return Ok(self.args.rate);
+        };
+        if (LEAST..=1e14).contains(&bps) {
+            return Ok(Rate::from_bps_f64(bps));
+        }
+        let [a, b] = ends;
+        let message = format!("the link {a} - {b} has {bps} bps; 1 Kbps to 100 Tbps are possible");
+        Err(Failure::new(message).hint("--unit says what bare numbers are in, --scale multiplies"))
+    }
+
+    /// A delay to the microsecond.
+    fn delay(&self, seconds: Option<f64>) -> Duration {
+        match seconds {
+            Some(s) => Duration::from_us((s.min(3600.0) * 1e6).round() as u64),
+            None => self.args.delay,
+        }
+    }
+
+    fn flows(&self, draft: &mut Draft) -> Result<(), Failure> {
+        let (args, t) = (self.args, self.topology);
+        let name = |i: usize| &t.nodes[i].name;
+        draft.line("");
+        match t.demands.is_empty() {
+            true => draft.comment("Transfers without end between nodes that the seed drew."),
+            false => draft.comment(
+                "A flow for each demand, which offers so much on the path of least delay.",
+            ),
+        }
+        draft.line("[flow.all]");
+        draft.text("controller", &args.controller);
+        let latest = Duration::from_secs(1).min(Duration::from_ps(args.duration.as_ps() / 10));
+        draft.line(format_args!(
+            "start = {{ uniform = [\"0 s\", \"{latest}\"] }}"
+        ));
+        draft.line("each = [");
+        for d in &t.demands {
+            let rate = Rate::from_bps_f64((d.rate * args.scale).min(1e14));
+            draft.line(format_args!(
+                "    {{ from = \"{}\", to = \"{}\", demand = {{ constant = \"{rate}\" }} }},",
+                name(d.from),
+                name(d.to),
+            ));
+        }
+        if t.demands.is_empty() {
+            for (from, to) in self.drawn()? {
+                draft.line(format_args!(
+                    "    {{ from = \"{}\", to = \"{}\" }},",
+                    name(from),
+                    name(to)
+                ));
+            }
+        }
+        draft.line("]");
+        Ok(())
+    }
+
+    /// Pairs of nodes that are joined.
+    fn drawn(&self) -> Result<Vec<(usize, usize)>, Failure> {
+        let count = self.args.flows.unwrap_or(FLOWS);
+        if !(1..=MOST_FLOWS).contains(&count) {
+            let message = format!("--flows {count}: expected 1 to {MOST_FLOWS}");
+            return Err(Failure::new(message));
+        }
+        let t = self.topology;
+        let parts = t.parts();
+        let mut members = vec![Vec::new(); t.nodes.len()];
+        for (node, part) in parts.iter().enumerate() {
+            members[*part].push(node);
+        }
+        // A node that is alone has nobody to send to; a link joins two at least.
+        let ends: Vec<usize> = (0..t.nodes.len())
+            .filter(|&node| members[parts[node]].len() > 1)
+            .collect();
+        let mut dice = Dice::new(self.args.seed.into(), 0, Purpose::Template);
+        let mut below = |n: usize| (dice.uniform() * n as f64) as usize;
+        let mut pairs = Vec::new();
+        for _ in 0..count {
+            let from = ends[below(ends.len())];
+            let others = &members[parts[from]];
+            let at = others.binary_search(&from).expect("it is of its part");
+            let to = others[(at + 1 + below(others.len() - 1)) % others.len()];
+            pairs.push((from, to));
+        }
+        Ok(pairs)
+    }
+}

@@ -1,0 +1,127 @@
+//! `accord list`: what the program knows, and what each of it is.
+
+mod entries;
+mod family;
+mod show;
+
+use crate::fail::Failure;
+use crate::new::TEMPLATES;
+use crate::output::{data, json};
+use accord::language::suggest;
+use accord::scenario::Metric;
+use accord::{BUILT_IN, Catalogue};
+use clap::{Args, ValueEnum};
+use entries::{Experiment, Quantity, experiments, metrics};
+use family::Family;
+use serde::Serialize;
+use show::Entry;
+
+/// The options of `accord list`.
+#[derive(Args)]
+pub struct List {
+    /// What to list; without it, the names of everything.
+    pub kind: Option<Kind>,
+    /// Shows this one in full.
+    #[arg(requires = "kind")]
+    pub name: Option<String>,
+    /// Prints JSON in place of text.
+    #[arg(long)]
+    pub json: bool,
+}
+
+/// What can be listed.
+#[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum Kind {
+    /// Congestion controllers, with their parameters.
+    Controllers,
+    /// Queue disciplines, with their parameters.
+    Disciplines,
+    /// What runs measure.
+    Metrics,
+    /// Scenarios that come with the program.
+    Experiments,
+    /// What `accord new` can write.
+    Templates,
+}
+
+/// Carries out the command.
+pub fn run(args: &List, catalogue: &Catalogue) -> Result<bool, Failure> {
+    match (args.kind, args.json) {
+        (None, false) => overview(catalogue)?,
+        (None, true) => json(&Everything {
+            controllers: family::all(catalogue.controllers),
+            disciplines: family::all(catalogue.disciplines),
+            metrics: metrics(),
+            experiments: experiments(catalogue)?,
+            templates: TEMPLATES,
+        })?,
+        (Some(kind), _) => {
+            let name = args.name.as_deref();
+            match kind {
+                Kind::Controllers => print(args, name, &family::all(catalogue.controllers))?,
+                Kind::Disciplines => print(args, name, &family::all(catalogue.disciplines))?,
+                Kind::Metrics => print(args, name, &metrics())?,
+                Kind::Experiments => print(args, name, &experiments(catalogue)?)?,
+                Kind::Templates => print(args, name, TEMPLATES)?,
+            }
+        }
+    }
+    Ok(true)
+}
+
+/// Prints all entries, or the one of that name.
+fn print<T: Entry + Serialize>(args: &List, name: Option<&str>, all: &[T]) -> Result<(), Failure> {
+    let Some(name) = name else {
+        return Ok(match args.json {
+            true => json(&all)?,
+            false => data(show::brief(all).trim_end())?,
+        });
+    };
+    match all.iter().find(|entry| entry.name() == name) {
+        Some(entry) if args.json => Ok(json(entry)?),
+        Some(entry) => Ok(data(show::full(entry).trim_end())?),
+        None => {
+            let kind = args.kind.and_then(|k| k.to_possible_value());
+            let kind = kind.expect("a name comes with its kind");
+            let kind = kind.get_name();
+            let what = kind.trim_end_matches('s');
+            let failure = Failure::new(format!("there is no {what} \"{name}\""));
+            let near = suggest(name, all.iter().map(Entry::name));
+            Err(failure.hint(near.unwrap_or(format!("accord list {kind} shows all"))))
+        }
+    }
+}
+
+/// Everything that can be listed, by name.
+fn overview(catalogue: &Catalogue) -> Result<(), Failure> {
+    let names = |families: &[&'static accord::family::Family]| {
+        let names: Vec<_> = families.iter().map(|f| f.name).collect();
+        names.join(", ")
+    };
+    let kinds = [
+        ("controllers", names(catalogue.controllers)),
+        ("disciplines", names(catalogue.disciplines)),
+        ("metrics", join(Metric::ALL.iter().map(|m| m.name()))),
+        ("experiments", join(BUILT_IN.iter().map(|(id, _)| *id))),
+        ("templates", join(TEMPLATES.iter().map(|t| t.name))),
+    ];
+    for (kind, names) in kinds {
+        data(show::hang(&format!("{kind:13}"), &names))?;
+    }
+    data("\naccord list KIND describes them, and accord list KIND NAME one of them in full.")?;
+    Ok(())
+}
+
+fn join<'a>(names: impl Iterator<Item = &'a str>) -> String {
+    names.collect::<Vec<_>>().join(", ")
+}
+
+/// Everything, for programs.
+#[derive(Serialize)]
+struct Everything {
+    controllers: Vec<Family>,
+    disciplines: Vec<Family>,
+    metrics: Vec<Quantity>,
+    experiments: Vec<Experiment>,
+    templates: &'static [crate::new::Template],
+}

@@ -1,0 +1,102 @@
+//! `accord completions` and `accord man`: what shells and `man` read, made from the command line.
+
+use crate::args::{Args, Completions, Man};
+use crate::fail::Failure;
+use crate::output::{data, note};
+use clap::{Command, CommandFactory};
+use std::io;
+use std::path::Path;
+
+/// The command line under the name by which this program was called.
+fn command() -> Command {
+    let name = std::env::args_os().next();
+    let name = name.as_deref().map(Path::new).and_then(Path::file_stem);
+    let name = name.map_or("accord".into(), |n| n.to_string_lossy().into_owned());
+    // The command line keeps names for as long as the program runs.
+    let name: &'static str = name.leak();
+    let mut command = Args::command().name(name).bin_name(name);
+    command.build();
+    command
+}
+
+/// Prints the completions for a shell.
+pub fn completions(args: &Completions) -> Result<bool, Failure> {
+    let mut command = command();
+    let name = command.get_name().to_string();
+    let mut script = Vec::new();
+    clap_complete::generate(args.shell, &mut command, name, &mut script);
+    data(String::from_utf8_lossy(&script).trim_end())?;
+    Ok(true)
+}
+
+/// Prints the manual page of the program, or writes those of all commands.
+pub fn man(args: &Man) -> Result<bool, Failure> {
+    let command = command();
+    let Some(dir) = &args.output else {
+        let mut page = Vec::new();
+        let made = clap_mangen::Man::new(command).render(&mut page);
+        made.map_err(|e| Failure::new(format!("the page cannot be made: {e}")))?;
+        data(String::from_utf8_lossy(&page).trim_end())?;
+        return Ok(true);
+    };
+    let written = std::fs::create_dir_all(dir).and_then(|()| pages(dir, &command));
+    let count = written.map_err(|e| {
+        let message = format!("{} cannot be written to: {e}", dir.display());
+        Failure::io(message, &e)
+    })?;
+    note(format_args!("{count} pages in {}", dir.display()));
+    Ok(true)
+}
+
+/// Writes the page of a command, and of those below it.
+fn pages(dir: &Path, command: &Command) -> io::Result<usize> {
+    let page = clap_mangen::Man::new(command.clone());
+    let mut bytes = Vec::new();
+    page.render(&mut bytes)?;
+    std::fs::write(dir.join(page.get_filename()), bytes)?;
+    let inner = command.get_subcommands().filter(|c| c.get_name() != "help");
+    inner
+        .map(|c| pages(dir, c))
+        .sum::<io::Result<usize>>()
+        .map(|n| n + 1)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use clap::Parser;
+
+    /// Splits a line of an example as a shell does, up to a redirection.
+    fn words(line: &str) -> Vec<String> {
+        let (mut words, mut quoted) = (vec![String::new()], false);
+        for c in line.chars() {
+            match c {
+                '"' => quoted = !quoted,
+                ' ' if !quoted => words.push(String::new()),
+                c => words.last_mut().expect("there is one").push(c),
+            }
+        }
+        words.retain(|w| !w.is_empty());
+        let end = words.iter().position(|w| w == ">").unwrap_or(words.len());
+        words.truncate(end);
+        words
+    }
+
+    #[test]
+    fn every_command_has_an_example_that_it_takes() {
+        Args::command().debug_assert();
+        for command in Args::command().get_subcommands() {
+            let help = command.get_after_help().map(ToString::to_string);
+            let help = help.unwrap_or_else(|| panic!("{} has none", command.get_name()));
+            let lines: Vec<_> = help.lines().skip(1).map(str::trim).collect();
+            assert!(!lines.is_empty());
+            for line in lines {
+                let words = words(line);
+                assert_eq!(words[..2], ["accord", command.get_name()], "{line}");
+                if let Err(e) = Args::try_parse_from(words) {
+                    panic!("{line}: {e}");
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,142 @@
+//! The templates of `accord new`, and the sizes that each of them has.
+
+use crate::fail::Failure;
+use serde::Serialize;
+
+/// A template.
+#[derive(Serialize)]
+pub struct Template {
+    /// Its name.
+    pub name: &'static str,
+    /// What it makes, one sentence.
+    pub doc: &'static str,
+    /// The sizes that it has.
+    pub sizes: &'static [Size],
+}
+
+/// A size of a template.
+#[derive(Clone, Copy, Serialize)]
+pub struct Size {
+    /// The option that gives it, without its dashes.
+    pub name: &'static str,
+    /// The size without the option.
+    pub default: usize,
+    /// The least and the greatest size.
+    pub range: [usize; 2],
+    /// What it is, one sentence.
+    pub doc: &'static str,
+}
+
+const fn size(name: &'static str, default: usize, range: [usize; 2], doc: &'static str) -> Size {
+    Size {
+        name,
+        default,
+        range,
+        doc,
+    }
+}
+
+const fn flows(default: usize) -> Size {
+    let doc = "Flows, between nodes that the seed draws.";
+    size("flows", default, [1, 10_000], doc)
+}
+
+/// The templates.
+pub const TEMPLATES: &[Template] = &[
+    Template {
+        name: "dumbbell",
+        doc: "One bottleneck, and flows with different round-trip times that share it.",
+        sizes: &[size("flows", 10, [1, 10_000], "Flows over the bottleneck.")],
+    },
+    Template {
+        name: "parking-lot",
+        doc: "Bottlenecks in a row: some flows cross all of them, others one each.",
+        sizes: &[
+            size("hops", 3, [1, 1000], "Bottlenecks in the row."),
+            size(
+                "flows",
+                1,
+                [1, 100],
+                "Flows over the whole row, and over each hop.",
+            ),
+        ],
+    },
+    Template {
+        name: "star",
+        doc: "Leaves around a hub, and flows between leaves.",
+        sizes: &[size("nodes", 8, [2, 5000], "Leaves."), flows(12)],
+    },
+    Template {
+        name: "ring",
+        doc: "Nodes in a ring, and flows that go the shorter way round.",
+        sizes: &[size("nodes", 8, [3, 5000], "Nodes."), flows(12)],
+    },
+    Template {
+        name: "tree",
+        doc: "A tree with flows from its leaves to its root: the links nearest the root are full.",
+        sizes: &[
+            size("depth", 3, [1, 12], "Links from the root to a leaf."),
+            size("branches", 2, [1, 64], "Children of each node."),
+            size("flows", 12, [1, 10_000], "Flows, from the leaves in turn."),
+        ],
+    },
+    Template {
+        name: "fat-tree",
+        doc: "A data centre's fat tree with hosts, and flows over core switches that the seed draws.",
+        sizes: &[
+            size(
+                "pods",
+                4,
+                [2, 16],
+                "Pods, an even number k: there are k³/4 hosts.",
+            ),
+            flows(16),
+        ],
+    },
+    Template {
+        name: "waxman",
+        doc: "A random network in the plane: near nodes are more likely to be joined, and delays go by distance.",
+        sizes: &[size("nodes", 20, [2, 1000], "Nodes."), flows(20)],
+    },
+];
+
+/// The sizes of a template, as asked for or by default.
+pub struct Sizes(Vec<(Size, usize)>);
+
+impl Sizes {
+    /// Takes the sizes that are given, by the names of their options.
+    pub fn read(
+        template: &Template,
+        given: &[(&'static str, Option<usize>)],
+    ) -> Result<Sizes, Failure> {
+        let own: Vec<&str> = template.sizes.iter().map(|s| s.name).collect();
+        let other = |(name, value): &&(&str, Option<usize>)| value.is_some() && !own.contains(name);
+        if let Some((name, _)) = given.iter().find(other) {
+            let hint = format!("it has --{}", own.join(", --"));
+            return Err(Failure::new(format!("{} has no --{name}", template.name)).hint(hint));
+        }
+        let mut sizes = Vec::new();
+        for size in template.sizes {
+            let asked = given.iter().find(|(name, _)| *name == size.name);
+            let n = asked.and_then(|(_, n)| *n).unwrap_or(size.default);
+            let [least, most] = size.range;
+            if !(least..=most).contains(&n) {
+                let message = format!("--{} {n}: expected {least} to {most}", size.name);
+                return Err(Failure::new(message));
+            }
+            sizes.push((*size, n));
+        }
+        Ok(Sizes(sizes))
+    }
+
+    /// The sizes with their values, in the order of the template.
+    pub fn iter(&self) -> impl Iterator<Item = &(Size, usize)> {
+        self.0.iter()
+    }
+
+    /// The size of that name, which the template has.
+    pub fn of(&self, name: &str) -> usize {
+        let found = self.0.iter().find(|(size, _)| size.name == name);
+        found.expect("the template has it").1
+    }
+}

@@ -1,0 +1,117 @@
+//! What a run will take is said before it starts, and what does not fit is refused.
+
+mod common;
+
+use common::*;
+use std::path::Path;
+
+fn cost(dir: &Path, args: &[&str]) -> serde_json::Value {
+    let args = [&["check"], args, &["--json"]].concat();
+    accord(dir, &args).with(0).json()["cost"].take()
+}
+
+fn number(cost: &serde_json::Value, key: &str) -> f64 {
+    cost[key]
+        .as_f64()
+        .unwrap_or_else(|| panic!("{key}: {cost}"))
+}
+
+/// Packets and bytes do not depend on the machine. Experiments with and without control.
+#[test]
+fn packets_and_files_are_estimated_within_a_factor_of_two() {
+    let dir = folder(&[("small.toml", SMALL)]);
+    let net = ["new", "fat-tree", "-o", "tree.toml", "--duration", "5 s"];
+    accord(dir.path(), &net).with(0);
+    for id in ["small.toml", "tree.toml", "xia05-fig6", "ple03-fig1"] {
+        let cost = cost(dir.path(), &[id, "-e", "packet"]);
+        accord(dir.path(), &["run", id, "-e", "packet", "-q", "-o", "out"]);
+        let (mut hops, mut bytes) = (0.0, 0.0);
+        let mut open = vec![dir.path().join("out")];
+        while let Some(folder) = open.pop() {
+            for entry in std::fs::read_dir(folder).expect("a directory") {
+                let path = entry.expect("readable").path();
+                if path.is_dir() {
+                    open.push(path);
+                    continue;
+                }
+                bytes += path.metadata().expect("a file").len() as f64;
+                if path.ends_with("manifest.json") {
+                    let text = std::fs::read_to_string(path).expect("text");
+                    let json: serde_json::Value = text.parse().expect("JSON");
+                    let runs = json["runs"].as_array().cloned().unwrap_or_default();
+                    hops += runs.iter().map(|r| number(r, "packet_hops")).sum::<f64>();
+                }
+            }
+        }
+        let ratio = number(&cost, "packet_hops") / hops;
+        assert!(
+            (0.5..2.0).contains(&ratio),
+            "{id}: {ratio} of {hops} packet-hops"
+        );
+        let ratio = number(&cost, "file_bytes") / bytes;
+        assert!(
+            (0.33..3.0).contains(&ratio),
+            "{id}: {ratio} of {bytes} bytes"
+        );
+        std::fs::remove_dir_all(dir.path().join("out")).expect("ours");
+    }
+}
+
+#[test]
+fn repetitions_points_and_engines_add_up() {
+    let dir = folder(&[("small.toml", SMALL)]);
+    let one = cost(dir.path(), &["small.toml", "-e", "packet"]);
+    let ten = cost(dir.path(), &["small.toml", "-e", "packet", "--reps", "10"]);
+    assert_eq!(number(&ten, "runs"), 10.0);
+    let ratio = number(&ten, "packet_hops") / number(&one, "packet_hops");
+    assert!((ratio - 10.0).abs() < 1e-9, "{ratio}");
+    let live = cost(dir.path(), &["small.toml", "-e", "live"]);
+    // Real time.
+    assert!((4.0..5.0).contains(&number(&live, "seconds")), "{live}");
+    assert_eq!(number(&live, "packet_hops"), 0.0);
+}
+
+/// More flows than any machine has memory for, one by one within the bounds of the language.
+#[test]
+fn what_does_not_fit_is_refused() {
+    let huge = "duration = \"10 s\"\nsample = \"100 ms\"\n\
+                topology.dumbbell = { rate = \"1 Gbps\", delay = \"5 ms\" }\n\
+                [flow.a]\ncount = 400_000\nfrom = \"left\"\nto = \"right\"\n\
+                controller = \"newreno\"\nrecord = \"group\"\n";
+    let dir = folder(&[("huge.toml", huge)]);
+    let args = ["run", "huge.toml", "-e", "packet", "--reps", "10000"];
+    let refused = accord(dir.path(), &args).with(3);
+    for part in ["TB of memory", "--force", "this machine has"] {
+        let said = refused.stderr.replace("\n  │ ", " ");
+        assert!(said.contains(part), "{part}: {said}");
+    }
+    assert_eq!(names(dir.path()), ["huge.toml"], "nothing was begun");
+    // That it is long is no reason to refuse it, and is said.
+    let dir = folder(&[("long.toml", LONG)]);
+    let child = program(dir.path(), &["run", "long.toml"])
+        .spawn()
+        .expect("it starts");
+    std::thread::sleep(std::time::Duration::from_secs(6));
+    signal(&child, "-INT");
+    let ended = end(child);
+    assert!(ended.stderr.contains("Ctrl-C ends it"), "{ended:#?}");
+}
+
+#[test]
+fn points_that_cannot_differ_are_named() {
+    let sweep = "[sweep.rate]\nset = [\"flow.a.start.uniform\"]\n\
+                 values = { early = [\"0 s\", \"0.1 s\"], same = [\"0 s\", \"0.1 s\"], late = [\"1 s\", \"2 s\"] }\n";
+    let dir = folder(&[("twins.toml", &format!("{SMALL}{sweep}"))]);
+    let json = accord(dir.path(), &["check", "twins.toml", "--json"])
+        .with(0)
+        .json();
+    assert_eq!(
+        json["alike"],
+        serde_json::json!([["rate = early", "rate = same"]])
+    );
+    let said = accord(dir.path(), &["check", "twins.toml"]).with(0).stderr;
+    assert!(
+        said.contains("rate = early and rate = same cannot differ"),
+        "{said}"
+    );
+}

@@ -1,0 +1,58 @@
+//! What shells and `man` read.
+
+mod common;
+
+use common::*;
+use std::process::Command;
+
+#[test]
+fn bash_takes_its_completions() {
+    let dir = folder(&[]);
+    let script = accord(dir.path(), &["completions", "bash"]).with(0).stdout;
+    let path = dir.path().join("accord.bash");
+    std::fs::write(&path, &script).expect("it is ours");
+    let bash = |more: &str| {
+        let command = format!("set -e; source accord.bash; {more}");
+        let run = Command::new("bash")
+            .args(["-c", &command])
+            .current_dir(dir.path())
+            .output();
+        let run = run.expect("there is bash");
+        assert!(run.status.success(), "{run:?}");
+        String::from_utf8(run.stdout).expect("text")
+    };
+    assert!(
+        Command::new("bash")
+            .arg("-n")
+            .arg(&path)
+            .status()
+            .expect("bash")
+            .success()
+    );
+    // As the shell asks: the words so far, and which of them is being typed.
+    let completed = bash(
+        "COMP_WORDS=(accord ch); COMP_CWORD=1; _accord accord ch accord; echo \"${COMPREPLY[@]}\"",
+    );
+    assert_eq!(completed.trim(), "check");
+    for shell in ["zsh", "fish", "elvish", "powershell"] {
+        let script = accord(dir.path(), &["completions", shell]).with(0).stdout;
+        assert!(script.contains("stability"), "{shell}");
+    }
+}
+
+#[test]
+fn there_is_a_page_for_each_command() {
+    let dir = folder(&[]);
+    let program = accord(dir.path(), &["man"]).with(0).stdout;
+    assert!(program.contains(".TH accord 1"), "{program}");
+    accord(dir.path(), &["man", "-o", "man/man1"]).with(0);
+    let pages = names(&dir.path().join("man/man1"));
+    for page in ["accord.1", "accord-run.1", "accord-new.1"] {
+        assert!(pages.iter().any(|p| p == page), "{page}: {pages:?}");
+    }
+    let run = std::fs::read_to_string(dir.path().join("man/man1/accord-run.1")).expect("written");
+    assert!(
+        run.contains("Example:") && program.contains("Exit codes"),
+        "{run}"
+    );
+}

@@ -1,0 +1,196 @@
+//! `accord new`: every template is a valid scenario, at any size and with any controller, and no
+//! file is lost.
+
+mod common;
+
+use common::*;
+use std::fs;
+
+const TEMPLATES: [&str; 7] = [
+    "dumbbell",
+    "parking-lot",
+    "star",
+    "ring",
+    "tree",
+    "fat-tree",
+    "waxman",
+];
+
+#[test]
+fn templates_are_checked_and_run() {
+    let dir = folder(&[]);
+    for template in TEMPLATES {
+        let file = format!("{template}.toml");
+        let args = [
+            "new",
+            template,
+            "-o",
+            &file,
+            "--rate",
+            "10 Mbps",
+            "--duration",
+            "8 s",
+        ];
+        let made = accord(dir.path(), &args).with(0);
+        assert!(
+            made.stdout.is_empty() && made.stderr.contains("accord run"),
+            "{made:#?}"
+        );
+        let text = fs::read_to_string(dir.path().join(&file)).expect("it is written");
+        assert!(text.starts_with("# ") && text.contains("10 Mbps"), "{text}");
+        let json = accord(dir.path(), &["check", &file, "--json"])
+            .with(0)
+            .json();
+        assert_eq!(json["warnings"].as_array().map(Vec::len), Some(0), "{json}");
+        let ran = accord(dir.path(), &["run", &file, "-q"]).with(0);
+        assert!(ran.stdout.contains("throughput"), "{ran:#?}");
+    }
+}
+
+/// Places write the scenario again that they have read.
+#[test]
+fn every_controller_and_discipline_has_its_scenario() {
+    let dir = folder(&[]);
+    let catalogue = accord::catalogue();
+    let check = |args: &[&str]| {
+        accord(dir.path(), &[&["new"], args].concat()).with(0);
+    };
+    for (i, family) in catalogue.controllers.iter().enumerate() {
+        for template in [TEMPLATES[i % 7], TEMPLATES[(i + 3) % 7]] {
+            check(&[template, "--controller", family.name]);
+        }
+    }
+    for (i, family) in catalogue.disciplines.iter().enumerate() {
+        for template in [TEMPLATES[i % 7], TEMPLATES[(i + 3) % 7]] {
+            check(&[template, "--queue", family.name]);
+        }
+    }
+}
+
+#[test]
+fn sizes_are_those_asked_for() {
+    let dir = folder(&[]);
+    // Nodes, directed links and flows.
+    let cases: &[(&[&str], [u64; 3])] = &[
+        (&["dumbbell", "--flows", "3"], [5, 8, 3]),
+        (
+            &["parking-lot", "--hops", "4", "--flows", "2"],
+            [5 + 10, 8 + 20, 10],
+        ),
+        (&["star", "--nodes", "5", "--flows", "1"], [6, 10, 1]),
+        (&["ring", "--nodes", "3", "--flows", "40"], [3, 6, 40]),
+        (&["tree", "--depth", "2", "--branches", "3"], [13, 24, 12]),
+        (&["fat-tree", "--pods", "6"], [54 + 45, 2 * 3 * 54, 16]),
+        (
+            &["waxman", "--nodes", "2", "--flows", "5", "--alpha", "1e-9"],
+            [2, 2, 5],
+        ),
+    ];
+    for (args, expected) in cases {
+        let args = [&["new", "-o", "x.toml", "--force"], *args].concat();
+        accord(dir.path(), &args).with(0);
+        let json = accord(dir.path(), &["check", "x.toml", "--json"])
+            .with(0)
+            .json();
+        let sizes = ["nodes", "links", "flows"].map(|key| json[key].as_u64().expect("a number"));
+        assert_eq!(sizes, *expected, "{args:?}");
+    }
+}
+
+#[test]
+fn random_networks_follow_from_the_seed() {
+    let dir = folder(&[]);
+    let text = |seed: &str| {
+        accord(dir.path(), &["new", "waxman", "--seed", seed])
+            .with(0)
+            .stdout
+    };
+    assert_eq!(text("1"), text("1"));
+    let links = |text: &str| text.lines().filter(|l| l.contains(" - ")).count();
+    assert_ne!(text("1"), text("2"));
+    // Even with hardly any chance for a link, the network is one.
+    let thin = accord(dir.path(), &["new", "waxman", "--alpha", "1e-9"]).with(0);
+    assert_eq!(links(&thin.stdout), 19);
+    assert!(links(&text("1")) > 19);
+}
+
+#[test]
+fn a_file_is_replaced_only_by_force() {
+    let dir = folder(&[("mine.toml", "precious")]);
+    let refused = accord(dir.path(), &["new", "ring", "-o", "mine.toml"]).with(2);
+    assert!(refused.stderr.contains("--force"), "{refused:#?}");
+    let read = || fs::read_to_string(dir.path().join("mine.toml")).expect("it is there");
+    assert_eq!(read(), "precious");
+    accord(dir.path(), &["new", "ring", "-o", "mine.toml", "--force"]).with(0);
+    assert!(read().contains("[link]"));
+    // What is not valid is not written, by force neither.
+    let bad = [
+        "new",
+        "ring",
+        "-o",
+        "mine.toml",
+        "--force",
+        "--set",
+        "nope=1",
+    ];
+    let refused = accord(dir.path(), &bad).with(2);
+    assert!(refused.stderr.contains("unknown key"), "{refused:#?}");
+    assert!(read().contains("[link]"));
+}
+
+#[test]
+fn settings_are_written_into_the_file() {
+    let dir = folder(&[]);
+    let args = [
+        "new",
+        "dumbbell",
+        "--set",
+        "flow.all.controller.target=5 pkt",
+        "--set",
+        "topology.dumbbell.rate=\"7 Mbps\"",
+        "--set",
+        "notes=slow",
+        "--set",
+        "flow.all.service.weight=2",
+    ];
+    let text = accord(dir.path(), &args).with(0).stdout;
+    let expected = [
+        "controller = { name = \"monaco\", target = \"5 pkt\" }",
+        "rate = \"7 Mbps\"\n",
+        "notes = \"slow\"\n",
+        "service = { weight = 2 }\n",
+        "# Drawn anew",
+    ];
+    for line in expected {
+        assert!(text.contains(line), "{line}: {text}");
+    }
+}
+
+#[test]
+fn mistakes_have_hints() {
+    let dir = folder(&[]);
+    let cases: &[(&[&str], &str)] = &[
+        (&["dumbel"], "did you mean \"dumbbell\"?"),
+        (&["dumbbell", "--hops", "3"], "it has --flows"),
+        (&["star", "--nodes", "1"], "expected 2 to 5000"),
+        (&["fat-tree", "--pods", "5"], "even"),
+        (&["waxman", "--alpha", "nan"], "at most 1"),
+        (
+            &["ring", "--controller", "monoco"],
+            "did you mean \"monaco\"?",
+        ),
+        (&["ring", "--queue", "codell"], "did you mean \"codel\"?"),
+        (&["ring", "--rate", "10"], "Mbps"),
+        (&["ring", "--rate", "0 bps"], "more than zero"),
+        (
+            &["ring", "--set", "flow.all.start.x=1"],
+            "unknown key \"x\"",
+        ),
+        (&["ring", "--set", "title.x=1"], "no table"),
+        (&["ring", "--set", "rate"], "is not a setting"),
+    ];
+    for (args, message) in cases {
+        let ended = accord(dir.path(), &[&["new"], *args].concat()).with(2);
+        assert!(ended.stderr.contains(message), "{args:?}: {ended:#?}");
+    }
+}

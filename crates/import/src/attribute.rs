@@ -1,0 +1,185 @@
+//! What an attribute of a node or link means, by its name, and the text of quantities.
+
+/// The units of bare numbers.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Units {
+    /// Bits per second in the unit of capacities and demands that come without one.
+    pub rate: f64,
+}
+
+/// Capacities are taken as Mbit/s.
+impl Default for Units {
+    fn default() -> Units {
+        Units { rate: 1e6 }
+    }
+}
+
+/// A property of a node or a link.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) enum Property {
+    Longitude(f64),
+    Latitude(f64),
+    /// In bit/s.
+    Rate(f64),
+    /// In seconds.
+    Delay(f64),
+    /// In kilometres.
+    Length(f64),
+}
+
+/// What an attribute has been taken for.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) enum Meaning {
+    Property(Property),
+    /// A capacity without a unit was taken in the default one.
+    Assumed(Property),
+    /// It has the name of a quantity, and a value that is none.
+    Unclear,
+    /// It is of no concern.
+    Other,
+}
+
+const RATES: &[(&str, Option<f64>)] = &[
+    // The Topology Zoo gives `LinkSpeed` as a number, its unit elsewhere, and both together raw.
+    ("linkspeedraw", Some(1.0)),
+    ("rate", None),
+    ("capacity", None),
+    ("bandwidth", None),
+    ("bw", None),
+];
+const DELAYS: &[&str] = &["delay", "latency", "propagationdelay"];
+const LENGTHS: &[&str] = &["dist", "distance", "length"];
+
+/// Says what the attribute `name` with the value `text` means. Names may end in their unit:
+/// `capacity_gbps`, `delay_ms`, `dist_km`.
+pub(crate) fn meaning(name: &str, text: &str, units: &Units) -> Meaning {
+    let name = name.to_ascii_lowercase();
+    let bare: String = name.chars().filter(|c| c.is_alphanumeric()).collect();
+    let number = finite(text);
+    if let Some((_, unit)) = RATES.iter().find(|(key, _)| bare == *key) {
+        return match (unit, number, quantity(text, rate_unit)) {
+            (_, None, Some(rate)) if rate > 0.0 => Meaning::Property(Property::Rate(rate)),
+            (Some(unit), Some(x), _) if x > 0.0 => Meaning::Property(Property::Rate(x * unit)),
+            (None, Some(x), _) if x > 0.0 => Meaning::Assumed(Property::Rate(x * units.rate)),
+            _ => Meaning::Unclear,
+        };
+    }
+    let with_unit = |keys: &mut dyn Iterator<Item = &'static str>,
+                     unit: fn(&str) -> Option<f64>| {
+        keys.filter_map(|key| bare.strip_prefix(key)).find_map(unit)
+    };
+    if let Some(unit) = with_unit(&mut RATES.iter().map(|(key, _)| *key), rate_unit) {
+        return match number {
+            Some(x) if x > 0.0 => Meaning::Property(Property::Rate(x * unit)),
+            _ => Meaning::Unclear,
+        };
+    }
+    if let Some(unit) = with_unit(&mut DELAYS.iter().copied(), time_unit) {
+        return match number {
+            Some(x) if x >= 0.0 => Meaning::Property(Property::Delay(x * unit)),
+            _ => Meaning::Unclear,
+        };
+    }
+    if DELAYS.contains(&bare.as_str()) {
+        return match quantity(text, time_unit) {
+            Some(delay) if delay >= 0.0 => Meaning::Property(Property::Delay(delay)),
+            _ => Meaning::Unclear,
+        };
+    }
+    if LENGTHS
+        .iter()
+        .any(|key| bare == *key || bare == format!("{key}km"))
+    {
+        return match number.or_else(|| quantity(text, |unit| (unit == "km").then_some(1.0))) {
+            Some(x) if x >= 0.0 => Meaning::Property(Property::Length(x)),
+            _ => Meaning::Unclear,
+        };
+    }
+    match (bare.as_str(), number) {
+        ("longitude" | "lon" | "lng", Some(x)) => Meaning::Property(Property::Longitude(x)),
+        ("latitude" | "lat", Some(x)) => Meaning::Property(Property::Latitude(x)),
+        _ => Meaning::Other,
+    }
+}
+
+/// A place on the earth, if these can be a longitude and a latitude.
+pub(crate) fn place(longitude: f64, latitude: f64) -> Option<[f64; 2]> {
+    let fits = longitude.abs() <= 180.0 && latitude.abs() <= 90.0;
+    fits.then_some([longitude, latitude])
+}
+
+/// A finite number.
+pub(crate) fn finite(text: &str) -> Option<f64> {
+    text.trim().parse().ok().filter(|x: &f64| x.is_finite())
+}
+
+/// A number and its unit, in the base unit.
+fn quantity(text: &str, unit: impl Fn(&str) -> Option<f64>) -> Option<f64> {
+    let text = text.trim();
+    let is_unit = |c: char| c.is_alphabetic() || c == '/' || c == 'µ';
+    // The unit is what letters there are at the end; 1e6 has its exponent before digits.
+    let at = text.rfind(|c: char| !is_unit(c)).map_or(0, |i| {
+        i + text[i..].chars().next().map_or(0, char::len_utf8)
+    });
+    let factor = unit(&text[at..].to_ascii_lowercase())?;
+    Some(finite(&text[..at])? * factor).filter(|x| x.is_finite())
+}
+
+/// Bits per second in a unit of rates.
+pub(crate) fn rate_unit(name: &str) -> Option<f64> {
+    let (prefix, rest) = match name.chars().next()? {
+        'k' => (1e3, &name[1..]),
+        'm' => (1e6, &name[1..]),
+        'g' => (1e9, &name[1..]),
+        't' => (1e12, &name[1..]),
+        _ => (1.0, name),
+    };
+    ["bps", "bit/s", "bits/s", "b/s", "bitpersec"]
+        .contains(&rest)
+        .then_some(prefix)
+}
+
+/// Seconds in a unit of time.
+fn time_unit(name: &str) -> Option<f64> {
+    Some(match name {
+        "s" | "sec" => 1.0,
+        "ms" => 1e-3,
+        "us" | "µs" => 1e-6,
+        "ns" => 1e-9,
+        _ => return None,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_and_units_give_quantities() {
+        use Meaning::{Assumed, Other, Property as P, Unclear};
+        use Property::{Delay, Latitude, Length, Rate};
+        let units = Units::default();
+        for (name, text, expected) in [
+            ("LinkSpeedRaw", "1e10", P(Rate(1e10))),
+            ("capacity", "40", Assumed(Rate(40e6))),
+            ("capacity", "40 Gbps", P(Rate(40e9))),
+            ("bandwidth_kbps", "64", P(Rate(64e3))),
+            ("capacity", "1e3Mbit/s", P(Rate(1e9))),
+            ("capacity", "0", Unclear),
+            ("capacity", "-1 Gbps", Unclear),
+            ("capacity", "inf", Unclear),
+            ("rate", "fast", Unclear),
+            ("delay", "5 ms", P(Delay(0.005))),
+            ("latency_us", "250", P(Delay(250.0 * 1e-6))),
+            ("delay", "5", Unclear),
+            ("dist", "120.5", P(Length(120.5))),
+            ("distance_km", "3", P(Length(3.0))),
+            ("length", "7 km", P(Length(7.0))),
+            ("Latitude", "33.75", P(Latitude(33.75))),
+            ("latitude", "north", Other),
+            ("color", "red", Other),
+        ] {
+            assert_eq!(meaning(name, text, &units), expected, "{name} = {text}");
+        }
+    }
+}

@@ -1,0 +1,242 @@
+//! The common part of the readers: nodes by key, links that are one for each pair of nodes, bounds.
+
+use crate::attribute::{Meaning, Property, place};
+use crate::error::{ImportError, quote};
+use crate::limits;
+use crate::topology::{Demand, Link, Node, Topology};
+use std::collections::{BTreeMap, BTreeSet};
+
+/// Makes a topology.
+#[derive(Default)]
+pub(crate) struct Builder {
+    topology: Topology,
+    /// Nodes by the key that the file has for them.
+    keys: BTreeMap<String, usize>,
+    names: BTreeSet<String>,
+    /// The last number that was given to tell equal names apart.
+    count: usize,
+    /// Longitudes and latitudes, until both are known.
+    places: Vec<[Option<f64>; 2]>,
+    links: BTreeMap<(usize, usize), usize>,
+    /// Links given so far, parallel ones too.
+    given: usize,
+    assumed: bool,
+    loops: usize,
+    parallel: usize,
+}
+
+/// A link's properties as they are read.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Properties {
+    rate: Option<f64>,
+    delay: Option<f64>,
+    length: Option<f64>,
+    assumed: bool,
+}
+
+impl Properties {
+    /// Takes an attribute; refuses a quantity that cannot be read.
+    pub fn take(&mut self, meaning: Meaning) -> Result<(), ()> {
+        let property = match meaning {
+            Meaning::Property(property) => property,
+            Meaning::Assumed(property) => {
+                self.assumed = true;
+                property
+            }
+            Meaning::Unclear => return Err(()),
+            Meaning::Other => return Ok(()),
+        };
+        match property {
+            Property::Rate(rate) => self.rate = Some(rate),
+            Property::Delay(delay) => self.delay = Some(delay),
+            Property::Length(length) => self.length = Some(length),
+            Property::Longitude(_) | Property::Latitude(_) => {}
+        }
+        Ok(())
+    }
+}
+
+impl Builder {
+    pub fn name(&mut self, name: &str) {
+        self.topology.name = name.trim().chars().take(limits::NAME).collect();
+    }
+
+    /// Adds a remark, once.
+    pub fn remark(&mut self, remark: impl Into<String>) {
+        let (remark, remarks) = (remark.into(), &mut self.topology.remarks);
+        if remarks.len() < limits::REMARKS && !remarks.contains(&remark) {
+            remarks.push(remark);
+        }
+    }
+
+    /// Adds a node under the key by which links name it. `label` is its name for people.
+    pub fn node(&mut self, key: &str, label: &str, line: usize) -> Result<usize, ImportError> {
+        let id = self.topology.nodes.len();
+        if id == limits::NODES {
+            let message = format!("more than {} nodes", limits::NODES);
+            return Err(ImportError::at(line, message));
+        }
+        if self.keys.insert(key.to_string(), id).is_some() {
+            let message = format!("there is a node {} already", quote(key));
+            return Err(ImportError::at(line, message));
+        }
+        let name = self.unused(word(label));
+        self.topology.nodes.push(Node { name, place: None });
+        self.places.push([None; 2]);
+        Ok(id)
+    }
+
+    /// A name that no other node has.
+    fn unused(&mut self, name: String) -> String {
+        let name = match name.is_empty() {
+            true => "node".to_string(),
+            false => name,
+        };
+        let mut unique = name.clone();
+        // One count for all names: whatever the labels are, few attempts are made.
+        while !self.names.insert(unique.clone()) {
+            self.count += 1;
+            unique = format!("{name}-{}", self.count);
+        }
+        unique
+    }
+
+    /// Takes a property of a node; others than its place do not matter.
+    pub fn locate(&mut self, node: usize, meaning: Meaning) {
+        match meaning {
+            Meaning::Property(Property::Longitude(x)) => self.places[node][0] = Some(x),
+            Meaning::Property(Property::Latitude(x)) => self.places[node][1] = Some(x),
+            _ => {}
+        }
+        if let [Some(longitude), Some(latitude)] = self.places[node] {
+            self.topology.nodes[node].place = place(longitude, latitude);
+        }
+    }
+
+    /// The node of a key.
+    pub fn find(&self, key: &str, line: usize) -> Result<usize, ImportError> {
+        self.keys.get(key).copied().ok_or_else(|| {
+            ImportError::at(line, format!("there is no node {}", quote(key)))
+                .hint("links and demands name nodes by their ids in the file")
+        })
+    }
+
+    /// The node of a key, which is made if there is none.
+    pub fn find_or_make(&mut self, key: &str, line: usize) -> Result<usize, ImportError> {
+        match self.keys.get(key) {
+            Some(&node) => Ok(node),
+            None => self.node(key, key, line),
+        }
+    }
+
+    /// Adds a link. Links between the same two nodes become one with the rates of all.
+    pub fn link(
+        &mut self,
+        (from, to): (usize, usize),
+        properties: Properties,
+        line: usize,
+    ) -> Result<(), ImportError> {
+        self.given += 1;
+        if self.given > limits::LINKS {
+            let message = format!("more than {} links", limits::LINKS);
+            return Err(ImportError::at(line, message));
+        }
+        self.assumed |= properties.assumed;
+        if from == to {
+            self.loops += 1;
+            return Ok(());
+        }
+        let Properties {
+            rate,
+            delay,
+            length,
+            ..
+        } = properties;
+        if let Some(&other) = self.links.get(&(from.min(to), from.max(to))) {
+            let link = &mut self.topology.links[other];
+            // The other direction of a link that a directed graph gives twice is no second link.
+            if (link.from, link.to) == (from, to) {
+                self.parallel += 1;
+                link.rate = link
+                    .rate
+                    .zip(rate)
+                    .map(|(a, b)| a + b)
+                    .or(link.rate)
+                    .or(rate);
+            }
+            return Ok(());
+        }
+        self.links
+            .insert((from.min(to), from.max(to)), self.topology.links.len());
+        self.topology.links.push(Link {
+            from,
+            to,
+            rate,
+            delay,
+            length,
+        });
+        Ok(())
+    }
+
+    /// Adds a demand; one of zero, or from a node to itself, is none.
+    pub fn demand(
+        &mut self,
+        from: usize,
+        to: usize,
+        rate: f64,
+        line: usize,
+    ) -> Result<(), ImportError> {
+        if from == to || rate <= 0.0 {
+            return Ok(());
+        }
+        if self.topology.demands.len() == limits::DEMANDS {
+            let message = format!("more than {} demands", limits::DEMANDS);
+            return Err(ImportError::at(line, message));
+        }
+        self.topology.demands.push(Demand { from, to, rate });
+        Ok(())
+    }
+
+    /// The topology, if there is one.
+    pub fn finish(mut self) -> Result<Topology, ImportError> {
+        if self.topology.nodes.is_empty() {
+            return Err(ImportError::whole("there are no nodes")
+                .hint("name the format with --format, if the file is of another one"));
+        }
+        if self.topology.links.is_empty() {
+            return Err(ImportError::whole("there are no links"));
+        }
+        if self.assumed {
+            self.remark("Capacities and demands without a unit are taken in that of --unit.");
+        }
+        if self.loops > 0 {
+            self.remark(format!(
+                "Links from a node to itself left out: {}.",
+                self.loops
+            ));
+        }
+        if self.parallel > 0 {
+            self.remark(format!(
+                "Links that are parallel to others, and part of these now: {}.",
+                self.parallel
+            ));
+        }
+        Ok(self.topology)
+    }
+}
+
+/// A text as a word of letters, digits, `-` and `_`.
+fn word(text: &str) -> String {
+    let mut word = String::new();
+    for c in text.trim().chars() {
+        match c {
+            c if c.is_alphanumeric() || c == '_' => word.push(c),
+            _ if word.ends_with('-') => {}
+            _ => word.push('-'),
+        }
+        if word.chars().count() == limits::NAME {
+            break;
+        }
+    }
+    word.trim_matches('-').to_string()
+}

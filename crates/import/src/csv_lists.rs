@@ -1,0 +1,162 @@
+//! Lists in CSV: of links (from, to, and what they have), and of demands (from, to, rate).
+
+use crate::Units;
+use crate::attribute::{Meaning, Property, meaning};
+use crate::builder::{Builder, Properties};
+use crate::error::{ImportError, quote};
+use crate::limits;
+use crate::topology::{Demand, Topology};
+use csv::{ReaderBuilder, StringRecord, Trim};
+use std::collections::BTreeMap;
+
+const FROM: &[&str] = &["from", "source", "src", "a"];
+const TO: &[&str] = &["to", "target", "destination", "dst", "b"];
+
+/// A table: where its columns of nodes are, the names of its columns, and its rows with their lines.
+struct Table {
+    from: usize,
+    to: usize,
+    heads: StringRecord,
+    rows: Vec<(usize, StringRecord)>,
+}
+
+impl Table {
+    fn read(text: &str, example: &str) -> Result<Table, ImportError> {
+        let mut reader = ReaderBuilder::new()
+            .has_headers(false)
+            .flexible(true)
+            .comment(Some(b'#'))
+            .trim(Trim::All)
+            .from_reader(text.as_bytes());
+        let mut rows = Vec::new();
+        for record in reader.records() {
+            let record = record.map_err(|e| {
+                let line = e.position().map_or(1, |p| p.line() as usize);
+                ImportError::at(line, format!("this is no CSV: {e}"))
+            })?;
+            let line = record.position().map_or(1, |p| p.line() as usize);
+            rows.push((line, record));
+        }
+        if rows.is_empty() {
+            return Err(ImportError::whole("the table is empty").hint(example));
+        }
+        let (first, heads) = rows.remove(0);
+        let column = |names: &[&str]| {
+            heads
+                .iter()
+                .position(|head| names.iter().any(|n| head.eq_ignore_ascii_case(n)))
+        };
+        match (column(FROM), column(TO)) {
+            (Some(from), Some(to)) => Ok(Table {
+                from,
+                to,
+                heads,
+                rows,
+            }),
+            _ => {
+                let message = "the first row does not name the columns from and to";
+                Err(ImportError::at(first, message).hint(example))
+            }
+        }
+    }
+
+    fn cell<'a>(
+        &self,
+        row: &'a StringRecord,
+        column: usize,
+        line: usize,
+    ) -> Result<&'a str, ImportError> {
+        let cell = row.get(column).filter(|cell| !cell.is_empty());
+        cell.ok_or_else(|| {
+            let head = self.heads.get(column).unwrap_or_default();
+            ImportError::at(line, format!("the row has no {}", quote(head)))
+        })
+    }
+
+    /// What a row has beside its nodes.
+    fn others<'a>(&'a self, row: &'a StringRecord) -> impl Iterator<Item = (&'a str, &'a str)> {
+        let pairs = self.heads.iter().zip(row.iter()).enumerate();
+        pairs
+            .filter(|(i, (_, cell))| *i != self.from && *i != self.to && !cell.is_empty())
+            .map(|(_, pair)| pair)
+    }
+}
+
+/// Reads a list of links. The nodes are those that it names.
+pub(crate) fn read(text: &str, units: &Units) -> Result<Topology, ImportError> {
+    let example = "for example: from,to,rate,delay, or from,to,rate_mbps,distance_km";
+    let table = Table::read(text, example)?;
+    let mut builder = Builder::default();
+    for (line, row) in &table.rows {
+        let from = builder.find_or_make(table.cell(row, table.from, *line)?, *line)?;
+        let to = builder.find_or_make(table.cell(row, table.to, *line)?, *line)?;
+        let mut properties = Properties::default();
+        for (head, cell) in table.others(row) {
+            let taken = properties.take(meaning(head, cell, units));
+            taken.map_err(|()| no_quantity(*line, head, cell))?;
+        }
+        builder.link((from, to), properties, *line)?;
+    }
+    builder.finish()
+}
+
+/// Reads a list of demands between the nodes of a topology. Demands between the same two nodes stay
+/// as many as there are.
+///
+/// # Errors
+/// Fails if the text is no such list, or if it names a node that is not there.
+pub fn demands(text: &str, topology: &Topology, units: &Units) -> Result<Vec<Demand>, ImportError> {
+    limits::check(text)?;
+    let text = text.strip_prefix('\u{feff}').unwrap_or(text);
+    let example = "for example: from,to,rate, or from,to,rate_mbps";
+    let table = Table::read(text, example)?;
+    let names = topology.nodes.iter().enumerate();
+    let names: BTreeMap<&str, usize> = names.map(|(i, n)| (n.name.as_str(), i)).collect();
+    let mut demands = Vec::new();
+    for (line, row) in &table.rows {
+        let node = |column: usize| {
+            let name = table.cell(row, column, *line)?;
+            names.get(name).copied().ok_or_else(|| {
+                let message = format!("there is no node {}", quote(name));
+                ImportError::at(*line, message)
+                    .hint("nodes have the names that the scenario without demands has")
+            })
+        };
+        let (from, to) = (node(table.from)?, node(table.to)?);
+        let mut rate = None;
+        for (head, cell) in table.others(row) {
+            let head = match head.to_ascii_lowercase().as_str() {
+                "demand" | "value" | "volume" | "traffic" => "rate".into(),
+                other => other.to_string(),
+            };
+            match meaning(&head, cell, units) {
+                Meaning::Property(Property::Rate(x)) | Meaning::Assumed(Property::Rate(x)) => {
+                    rate = Some(x);
+                }
+                Meaning::Unclear if cell.parse() == Ok(0.0) => rate = Some(0.0),
+                Meaning::Unclear => return Err(no_quantity(*line, &head, cell)),
+                _ => {}
+            }
+        }
+        let Some(rate) = rate else {
+            return Err(ImportError::at(*line, "the row has no rate").hint(example));
+        };
+        if from == to || rate == 0.0 {
+            continue;
+        }
+        if demands.len() == limits::DEMANDS {
+            let message = format!("more than {} demands", limits::DEMANDS);
+            return Err(ImportError::at(*line, message));
+        }
+        demands.push(Demand { from, to, rate });
+    }
+    Ok(demands)
+}
+
+fn no_quantity(line: usize, head: &str, cell: &str) -> ImportError {
+    let message = format!("{} is no quantity for {}", quote(cell), quote(head));
+    ImportError::at(line, message).hint(
+        "a number with its unit, such as 10 Gbps or 5 ms, or a number and the unit in the \
+         name of the column, such as delay_ms",
+    )
+}

@@ -1,0 +1,85 @@
+//! The formats, and how a file tells which it is.
+
+/// A format of topologies.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Format {
+    /// GraphML, as networkx and the Internet Topology Zoo write it.
+    GraphMl,
+    /// GML, the Graph Modelling Language.
+    Gml,
+    /// The native format of SNDlib.
+    SndlibNative,
+    /// The XML of SNDlib.
+    SndlibXml,
+    /// Node-link JSON, as networkx and topohub write it.
+    Json,
+    /// A list of links in CSV.
+    Csv,
+}
+
+impl Format {
+    /// The formats, with their names.
+    pub const NAMES: [(&'static str, Format); 6] = [
+        ("graphml", Format::GraphMl),
+        ("gml", Format::Gml),
+        ("sndlib", Format::SndlibNative),
+        ("sndlib-xml", Format::SndlibXml),
+        ("json", Format::Json),
+        ("csv", Format::Csv),
+    ];
+
+    /// Returns the name of the format.
+    pub fn name(self) -> &'static str {
+        let found = Format::NAMES.iter().find(|(_, f)| *f == self);
+        found.expect("all are listed").0
+    }
+
+    /// Returns the format of a file by the ending of its name (`""` without one) and by its content.
+    /// Returns `None` if neither tells.
+    pub fn guess(ending: &str, text: &str) -> Option<Format> {
+        let start = text.trim_start_matches('\u{feff}').trim_start();
+        let head: String = start.chars().take(4000).collect();
+        match ending.to_ascii_lowercase().as_str() {
+            "graphml" => return Some(Format::GraphMl),
+            "gml" => return Some(Format::Gml),
+            "json" => return Some(Format::Json),
+            "csv" => return Some(Format::Csv),
+            _ => {}
+        }
+        if head.starts_with("?SNDlib") {
+            return Some(Format::SndlibNative);
+        }
+        if head.starts_with('<') {
+            return [
+                ("<graphml", Format::GraphMl),
+                ("<network", Format::SndlibXml),
+            ]
+            .into_iter()
+            .find(|(tag, _)| head.contains(tag))
+            .map(|(_, format)| format);
+        }
+        if head.starts_with('{') {
+            return Some(Format::Json);
+        }
+        let has = |section: &str| text.lines().any(|l| l.trim_start().starts_with(section));
+        if has("NODES") && has("LINKS") {
+            return Some(Format::SndlibNative);
+        }
+        if has("graph") && head.contains('[') {
+            return Some(Format::Gml);
+        }
+        None
+    }
+}
+
+impl std::str::FromStr for Format {
+    type Err = String;
+
+    fn from_str(s: &str) -> Result<Format, String> {
+        let found = Format::NAMES.iter().find(|(name, _)| *name == s);
+        found.map(|(_, format)| *format).ok_or_else(|| {
+            let names: Vec<_> = Format::NAMES.iter().map(|(name, _)| *name).collect();
+            format!("there is no such format (there are: {})", names.join(", "))
+        })
+    }
+}

@@ -1,0 +1,123 @@
+//! Node-link JSON, as networkx writes it and topohub has it.
+
+use crate::Units;
+use crate::attribute::{Meaning, Property, meaning};
+use crate::builder::{Builder, Properties};
+use crate::error::{ImportError, quote};
+use crate::topology::Topology;
+use serde_json::{Map, Value};
+
+pub(crate) fn read(text: &str, units: &Units) -> Result<Topology, ImportError> {
+    let file: Value = serde_json::from_str(text)
+        .map_err(|e| ImportError::at(e.line(), format!("this is no JSON: {e}")))?;
+    let nodes = list(&file, &["nodes"])?;
+    let links = list(&file, &["edges", "links"])?;
+    let mut builder = Builder::default();
+    let about = file.get("graph").and_then(Value::as_object);
+    if let Some(name) = about.and_then(|g| g.get("name")).and_then(Value::as_str) {
+        builder.name(name);
+    }
+    // Demands may name nodes by their names instead of their ids.
+    let mut by_name = std::collections::BTreeMap::new();
+    for (i, node) in nodes.iter().enumerate() {
+        let place = format!("nodes[{i}]");
+        let node = object(node, &place)?;
+        let id = node.get("id").and_then(key);
+        let label = ["name", "label"]
+            .iter()
+            .find_map(|k| node.get(*k)?.as_str());
+        // Old files have no ids: links count nodes from 0.
+        let id = id.unwrap_or_else(|| i.to_string());
+        let index = placed(builder.node(&id, label.unwrap_or(&id), 0), &place)?;
+        by_name.extend(label.map(|label| (label, index)));
+        for (name, value) in scalars(node) {
+            builder.locate(index, meaning(name, &value, units));
+        }
+        if let Some([x, y]) = node.get("pos").and_then(Value::as_array).map(Vec::as_slice) {
+            let x = x.as_f64().map(Property::Longitude);
+            let y = y.as_f64().map(Property::Latitude);
+            for property in x.into_iter().chain(y) {
+                builder.locate(index, Meaning::Property(property));
+            }
+        }
+    }
+    for (i, link) in links.iter().enumerate() {
+        let place = format!("edges[{i}]");
+        let link = object(link, &place)?;
+        let end = |name: &str| match link.get(name).and_then(key) {
+            Some(key) => placed(builder.find(&key, 0), &place),
+            None => Err(ImportError::whole(format!("{place} has no `{name}`"))),
+        };
+        let ends = (end("source")?, end("target")?);
+        let mut properties = Properties::default();
+        for (name, value) in scalars(link) {
+            if properties.take(meaning(name, &value, units)).is_err() {
+                let name = quote(name);
+                builder.remark(format!("{name} of an edge is no quantity and left out."));
+            }
+        }
+        placed(builder.link(ends, properties, 0), &place)?;
+    }
+    if let Some(demands) = about.and_then(|g| g.get("demands")?.as_object()) {
+        for (from, row) in demands {
+            let place = format!("graph.demands.{}", quote(from));
+            let row = object(row, &place)?;
+            for (to, value) in row {
+                let find = |key: &str| match by_name.get(key) {
+                    Some(&node) => Ok(node),
+                    None => placed(builder.find(key, 0), &place),
+                };
+                let ends = (find(from)?, find(to)?);
+                let Some(value) = value.as_f64().filter(|x| x.is_finite() && *x >= 0.0) else {
+                    let message = format!("{place}.{} is no number of at least 0", quote(to));
+                    return Err(ImportError::whole(message));
+                };
+                builder
+                    .remark("Capacities and demands without a unit are taken in that of --unit.");
+                placed(
+                    builder.demand(ends.0, ends.1, value * units.rate, 0),
+                    &place,
+                )?;
+            }
+        }
+    }
+    builder.finish()
+}
+
+/// An error of the builder, which knows no lines of JSON, with its place in the document.
+fn placed<T>(result: Result<T, ImportError>, place: &str) -> Result<T, ImportError> {
+    result.map_err(|e| ImportError {
+        line: None,
+        message: format!("{place}: {}", e.message),
+        hint: e.hint,
+    })
+}
+
+fn list<'a>(file: &'a Value, names: &[&str]) -> Result<&'a [Value], ImportError> {
+    let found = names.iter().find_map(|name| file.get(*name)?.as_array());
+    found.map(Vec::as_slice).ok_or_else(|| {
+        let message = format!("there is no list `{}`", names.join("` or `"));
+        ImportError::whole(message).hint("node-link JSON has lists of nodes and of edges")
+    })
+}
+
+fn object<'a>(value: &'a Value, place: &str) -> Result<&'a Map<String, Value>, ImportError> {
+    let message = || ImportError::whole(format!("{place} is no object"));
+    value.as_object().ok_or_else(message)
+}
+
+/// The key of a node: a text or a number.
+fn key(value: &Value) -> Option<String> {
+    match value {
+        Value::String(text) => Some(text.clone()),
+        Value::Number(n) => Some(n.to_string()),
+        _ => None,
+    }
+}
+
+/// Attributes that are texts or numbers.
+fn scalars(object: &Map<String, Value>) -> impl Iterator<Item = (&str, String)> {
+    object
+        .iter()
+        .filter_map(|(name, value)| Some((name.as_str(), key(value)?)))
+}

@@ -1,0 +1,56 @@
+//! Readers of network topologies: GraphML, GML, SNDlib (native and XML), node-link JSON and CSV
+//! lists of links; and of demand matrices in CSV.
+//!
+//! A reader takes text and returns a [`Topology`], or an [`ImportError`] that says where the text is
+//! wrong. Texts are bounded in size ([`limits`]), and what a reader leaves out it says in
+//! [`Topology::remarks`].
+//!
+//! ```
+//! use accord_import::{Format, Units, read};
+//!
+//! let text = "from,to,rate,delay\na,b,10 Mbps,5 ms\nb,c,1 Gbps,\n";
+//! let topology = read(Format::Csv, text, &Units::default())?;
+//! assert_eq!((topology.nodes.len(), topology.links.len()), (3, 2));
+//! assert_eq!(topology.links[1].rate, Some(1e9));
+//! assert_eq!(topology.links[1].delay, None);
+//! # Ok::<(), accord_import::ImportError>(())
+//! ```
+
+mod attribute;
+mod builder;
+mod csv_lists;
+mod error;
+mod format;
+mod gml;
+mod graphml;
+mod json;
+pub mod limits;
+mod sndlib_native;
+mod sndlib_xml;
+mod topology;
+mod xml;
+
+pub use attribute::Units;
+pub use csv_lists::demands;
+pub use error::ImportError;
+pub use format::Format;
+pub use topology::{Demand, Link, Node, Topology};
+
+/// Reads a topology.
+///
+/// # Errors
+/// Fails if the text is too large or is not of that format, or if a link or demand names a node that
+/// is not there.
+pub fn read(format: Format, text: &str, units: &Units) -> Result<Topology, ImportError> {
+    limits::check(text)?;
+    // A byte-order mark is no part of any format.
+    let text = text.strip_prefix('\u{feff}').unwrap_or(text);
+    match format {
+        Format::GraphMl => graphml::read(text, units),
+        Format::Gml => gml::read(text, units),
+        Format::SndlibNative => sndlib_native::read(text, units),
+        Format::SndlibXml => sndlib_xml::read(text, units),
+        Format::Json => json::read(text, units),
+        Format::Csv => csv_lists::read(text, units),
+    }
+}

@@ -1,0 +1,97 @@
+//! What the readers make.
+
+/// A network, and what is to be sent over it.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Topology {
+    /// What the file calls it, or "".
+    pub name: String,
+    /// The nodes. Their names are unique and have letters, digits, `-` and `_` only.
+    pub nodes: Vec<Node>,
+    /// The links, each in both directions. No two join the same nodes, and none joins a node to
+    /// itself.
+    pub links: Vec<Link>,
+    /// The demands, none of which is from a node to itself.
+    pub demands: Vec<Demand>,
+    /// What was left out or taken for something, one sentence each.
+    pub remarks: Vec<String>,
+}
+
+/// A node.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Node {
+    /// Its name.
+    pub name: String,
+    /// Its longitude and latitude, in degrees.
+    pub place: Option<[f64; 2]>,
+}
+
+/// A link.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Link {
+    /// The index of a node.
+    pub from: usize,
+    /// The index of another.
+    pub to: usize,
+    /// The rate, in bit/s, more than zero.
+    pub rate: Option<f64>,
+    /// The propagation delay, in seconds.
+    pub delay: Option<f64>,
+    /// The length, in kilometres.
+    pub length: Option<f64>,
+}
+
+/// A demand.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Demand {
+    /// The index of a node.
+    pub from: usize,
+    /// The index of another.
+    pub to: usize,
+    /// The rate, in bit/s, more than zero.
+    pub rate: f64,
+}
+
+/// The mean radius of the earth, in kilometres.
+const EARTH: f64 = 6371.0;
+
+impl Topology {
+    /// Returns the length of a link in kilometres: as given, or else the great-circle distance of its
+    /// nodes.
+    pub fn length(&self, link: &Link) -> Option<f64> {
+        if link.length.is_some() {
+            return link.length;
+        }
+        let [a, b] = [link.from, link.to].map(|node| self.nodes[node].place);
+        let ([lon_a, lat_a], [lon_b, lat_b]) = (a?.map(f64::to_radians), b?.map(f64::to_radians));
+        let half = |angle: f64| (angle / 2.0).sin().powi(2);
+        let h = half(lat_b - lat_a) + lat_a.cos() * lat_b.cos() * half(lon_b - lon_a);
+        Some(2.0 * EARTH * h.sqrt().min(1.0).asin())
+    }
+
+    /// Returns the number of the part of the network that each node is in: nodes of one part are
+    /// joined.
+    pub fn parts(&self) -> Vec<usize> {
+        let mut neighbours = vec![Vec::new(); self.nodes.len()];
+        for link in &self.links {
+            neighbours[link.from].push(link.to);
+            neighbours[link.to].push(link.from);
+        }
+        let mut parts = vec![usize::MAX; self.nodes.len()];
+        for first in 0..self.nodes.len() {
+            if parts[first] != usize::MAX {
+                continue;
+            }
+            let mut open = vec![first];
+            parts[first] = first;
+            while let Some(node) = open.pop() {
+                for &next in &neighbours[node] {
+                    if parts[next] == usize::MAX {
+                        parts[next] = first;
+                        open.push(next);
+                    }
+                }
+            }
+        }
+        parts
+    }
+}
