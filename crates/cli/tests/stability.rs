@@ -64,7 +64,7 @@ fn one_point_as_json() {
     let gain = "flow.f.controller.gain=5.0";
     let args = ["stability", "loop.toml", "--json", "--set", gain];
     let unstable = accord(dir.path(), &args).with(1).json();
-    assert_eq!(unstable[0]["phases"][0]["stable"], json!(false));
+    assert_eq!(unstable["points"][0]["phases"][0]["stable"], json!(false));
 }
 
 /// The gain margin times the gain is the critical gain, the same all along the axis; more delay

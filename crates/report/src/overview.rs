@@ -4,11 +4,14 @@ use crate::axis::Grid;
 use crate::check::{Check, by_expectation, worst};
 use crate::class::Class;
 use crate::compare::{Outline, Row, Subject, columns, rows};
+use crate::engines::by_engine;
 use crate::estimate::Estimate;
 use crate::json::Point;
 use crate::show;
 use crate::style::Style;
-use crate::table::{align_right, fill, finish, new_table, paint, signs, verdict};
+use crate::table::{
+    ALL_SAME, align_right, all_same, fill, finish, new_table, paint, signs, verdict,
+};
 use crate::verdict::Tally;
 use accord_scenario::{MetricUnit, Scenario};
 
@@ -216,7 +219,10 @@ impl<'a> Overview<'a> {
                 header.push(format!("{quantity}\n{}\n{engine}", show::clean(of, 16)));
             }
         }
-        header.push("met".into());
+        let judged = self.points.iter().any(|p| !p.checks.is_empty());
+        if judged {
+            header.push("met".into());
+        }
         let mut lines = vec![header];
         for i in 0..self.points.len() {
             let settings = variables
@@ -230,7 +236,9 @@ impl<'a> Overview<'a> {
                 };
                 cells.extend(values.map(text));
             }
-            cells.push(self.met(i, style));
+            if judged {
+                cells.push(self.met(i, style));
+            }
             lines.push(cells);
         }
         let numbers = variables.len()..variables.len() + keys.len() * self.engines.len();
@@ -283,7 +291,17 @@ pub fn overview(points: &[Point], style: Style) -> String {
     let windows: Vec<String> = windows.collect();
     let windows = show::once(windows.iter().map(String::as_str)).join(", ");
     let n = show::count(points.len(), "point");
-    let mut text = format!("{n}; means over {windows}\n{}", overview.tables(style));
+    let runs: Vec<_> = points.iter().flat_map(|p| by_engine(&p.runs())).collect();
+    let repetitions = runs.iter().map(|(_, runs)| runs.len()).max().unwrap_or(0);
+    let interval = match repetitions {
+        0 | 1 => String::new(),
+        n => format!("; ± is the 95 % confidence interval over {n} runs"),
+    };
+    let tables = overview.tables(style);
+    let mut text = format!("{n}; means over {windows}{interval}\n{tables}");
+    if repetitions > 1 && runs.iter().all(|(_, runs)| all_same(runs)) {
+        text += ALL_SAME;
+    }
     let all: Vec<Check> = points.iter().flat_map(|p| p.checks).cloned().collect();
     if all.is_empty() {
         text += "The scenario expects nothing of these engines.\n";

@@ -132,8 +132,7 @@ pub fn comparison(columns: &[Column], style: Style) -> String {
         .iter()
         .all(|c| c.runs.len() > 1 && all_same(&c.runs))
     {
-        text += "The runs with different seeds are the same: the scenario draws nothing at random, \
-                 so that ± says nothing\n";
+        text += ALL_SAME;
     }
     paint(text, style)
 }
@@ -240,8 +239,12 @@ pub(crate) fn error(check: &Check) -> String {
     }
 }
 
+/// What tables say of repetitions that are the same.
+pub(crate) const ALL_SAME: &str = "The runs with different seeds are the same: the scenario draws \
+                                   nothing at random, so that ± says nothing\n";
+
 /// Returns whether runs are the same to the bit.
-fn all_same(runs: &[&Run]) -> bool {
+pub(crate) fn all_same(runs: &[&Run]) -> bool {
     let bits = |run: &Run| -> Vec<u64> {
         let series = run.series.iter().flat_map(|s| &s.values);
         let transfers = run.transfers.iter().map(|t| &t.duration);

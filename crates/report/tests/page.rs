@@ -267,7 +267,7 @@ fn a_grid_is_a_map() {
     let (map, rest) = map.split_once("</section>").unwrap();
     assert!(rest.contains("id=\"plots\""), "the map comes first");
     assert_eq!(map.matches("<td").count(), 12);
-    assert_eq!(map.matches("background:").count(), 12);
+    assert_eq!(map.matches("style=\"--part:").count(), 12);
     // 0 to 3, 10 to 13 and 20 to 23 kbit/s, all of them below 25.
     assert_eq!(map.matches(" !</td>").count(), 12);
     assert!(
@@ -414,7 +414,7 @@ fn ranges_of_the_script() {
     };
     let text = String::from_utf8_lossy(&done.stdout);
     assert!(done.status.success(), "{text}");
-    assert!(text.contains("pass 16"), "they are all run: {text}");
+    assert!(text.contains("pass 17"), "they are all run: {text}");
 }
 
 fn panel<'a>(data: &'a Value, title: &str) -> &'a Value {

@@ -1,4 +1,4 @@
-//! The page about the output lists every metric, as the code describes it.
+//! The page about the tables lists every metric, as the code describes it.
 
 use accord_scenario::{Engine, Fold, Metric, Of};
 use std::fs;
@@ -35,7 +35,7 @@ fn row(metric: Metric) -> String {
 /// Run with UPDATE_DOCS=1 to write it.
 #[test]
 fn the_page_lists_every_metric() {
-    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/src/output.md");
+    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/src/tables.md");
     let old = fs::read_to_string(path).expect("the documentation is there");
     let (head, rest) = old.split_once(BEGIN).expect("the page has a place for it");
     let (_, tail) = rest.split_once(END).expect("the place has an end");

@@ -113,12 +113,12 @@ fn shade(part: f64) -> RGBColor {
     )
 }
 
-/// Three digits of the largest value, so that all have as many decimals.
+/// As many decimals as tell the values apart, the same for all.
 fn rounded(value: f64, figure: &Figure) -> String {
-    let largest = (figure.y.ends.0.abs().max(figure.y.ends.1.abs())) / figure.y.one;
-    let decimals = match largest {
-        v if v >= 100.0 => 0,
-        v if v >= 10.0 => 1,
+    let span = (figure.y.ends.1 - figure.y.ends.0) / figure.y.one;
+    let decimals = match span {
+        v if v >= 50.0 => 0,
+        v if v >= 2.0 => 1,
         _ => 2,
     };
     match value.is_finite() {

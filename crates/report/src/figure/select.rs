@@ -123,9 +123,8 @@ pub fn place(stored: &[Stored], directory: usize, point: &LoadedRun) -> String {
 type Candidate = (Vec<String>, String, Vec<Entity>);
 
 fn candidates(outline: &Outline, metric: Metric, by: By, request: &Request) -> Vec<Candidate> {
-    let groups = outline.groups.iter().enumerate();
     match by {
-        By::Group => groups
+        By::Group => (outline.groups.iter().enumerate())
             .filter(|(_, g)| metric.of() != Of::Group || g.flows.len() > 1)
             .map(|(i, g)| {
                 let entities = match metric.of() {
@@ -138,7 +137,7 @@ fn candidates(outline: &Outline, metric: Metric, by: By, request: &Request) -> V
         By::Flow => {
             let mut all = Vec::new();
             let mut first = 0;
-            for (_, group) in groups {
+            for group in &outline.groups {
                 for (i, flow) in group.flows.iter().enumerate() {
                     let keys = vec![flow.clone(), group.name.clone()];
                     all.push((keys, show::clean(flow, 40), vec![Entity::Flow(first + i)]));
