@@ -86,8 +86,8 @@ impl Failure {
 
 fn diagnostic(e: &ScenarioError) -> Report {
     let mut labels = vec![LabeledSpan::underline(e.span.clone())];
-    if let Some((place, what)) = &e.also {
-        labels.push(LabeledSpan::at(place.clone(), what.clone()));
+    if let Some(also) = &e.also {
+        labels.push(LabeledSpan::at(also.span.clone(), also.what));
     }
     let mut d = MietteDiagnostic::new(visible(&e.message)).with_labels(labels);
     d.help = e.hint.as_deref().map(visible);
