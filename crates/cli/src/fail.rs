@@ -91,8 +91,9 @@ fn show(message: &str, place: Option<&ScenarioError>, hint: Option<&str>) {
     if let Some((name, text, e)) = &source {
         let mark = AnnotationKind::Primary.span(e.span.clone());
         let mut snippet = Snippet::source(text).path(name).annotation(mark);
-        if let Some((place, what)) = &e.also {
-            snippet = snippet.annotation(AnnotationKind::Context.span(place.clone()).label(what));
+        if let Some(also) = &e.also {
+            let place = AnnotationKind::Context.span(also.span.clone());
+            snippet = snippet.annotation(place.label(also.what));
         }
         group = group.element(snippet);
     }

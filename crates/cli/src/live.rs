@@ -23,7 +23,7 @@ pub fn possible(
     }
     if of_many && !how.engine.contains(&Engine::Live) {
         note(
-            "NO LIVE RUN, and no verdict on what is expected of it: ask for it with --engine live",
+            "of many experiments none is run live unless --engine live asks for it: NO LIVE RUN, and no verdict on what is expected of it",
         );
         engines.retain(|e| *e != Engine::Live);
         return Ok(engines);
@@ -33,7 +33,7 @@ pub fn possible(
             return Err(Failure::Unable(format!("live: {why}")));
         }
         note(format_args!(
-            "NO LIVE RUN, and no verdict on what is expected of it: {why}"
+            "live: {why}: NO LIVE RUN, and no verdict on what is expected of it"
         ));
         engines.retain(|e| *e != Engine::Live);
     }
@@ -82,7 +82,7 @@ pub fn remarks(point: &Point<'_>) {
 pub fn fit<'a>(runs: impl IntoIterator<Item = &'a Run>) -> Result<(), Failure> {
     match runs.into_iter().find_map(|run| run.unfit.as_ref()) {
         Some(why) => Err(Failure::Unable(format!(
-            "no verdict on the live run: {why}"
+            "{why}: no verdict on the live run"
         ))),
         None => Ok(()),
     }

@@ -72,6 +72,7 @@ proptest! {
 
 /// The first error of a large text, and that it comes at once.
 fn soon(format: Format, text: &str) -> String {
+    #[expect(clippy::disallowed_methods, reason = "the time is what is tested")]
     let start = Instant::now();
     let result = read(format, text, &Units::default());
     let took = start.elapsed();

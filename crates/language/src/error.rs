@@ -27,8 +27,8 @@ pub struct ScenarioError {
     pub message: String,
     /// A hint on how to mend it, if one is known.
     pub hint: Option<String>,
-    /// Another place in the same text that has to do with it, and what is there.
-    pub also: Option<(Range<usize>, String)>,
+    /// Another place in the same text that has to do with it.
+    pub also: Option<Box<Also>>,
     /// The text that the error is in.
     pub origin: Arc<Source>,
     /// The place in the text, in bytes.
@@ -37,6 +37,15 @@ pub struct ScenarioError {
     pub line: usize,
     /// The character of that line at the start of `span`, from one.
     pub column: usize,
+}
+
+/// A second place of an error.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Also {
+    /// The place in the text, in bytes.
+    pub span: Range<usize>,
+    /// What is there.
+    pub what: &'static str,
 }
 
 impl fmt::Display for ScenarioError {
@@ -116,8 +125,8 @@ pub(crate) struct Problem {
     pub span: Span,
     pub message: String,
     pub hint: Option<String>,
-    /// Another place in the same source, and what is there.
-    pub also: Option<(Range<usize>, &'static str)>,
+    /// Another place in the same source.
+    pub also: Option<Box<Also>>,
 }
 
 impl Problem {
@@ -131,9 +140,9 @@ impl Problem {
     }
 
     /// Points at another place in the same source, too.
-    pub fn also(self, place: Range<usize>, what: &'static str) -> Problem {
+    pub fn also(self, span: Range<usize>, what: &'static str) -> Problem {
         Problem {
-            also: Some((place, what)),
+            also: Some(Box::new(Also { span, what })),
             ..self
         }
     }
@@ -166,7 +175,7 @@ impl Problem {
         ScenarioError {
             message: self.message,
             hint: self.hint,
-            also: self.also.map(|(place, what)| (place, what.to_string())),
+            also: self.also,
             span: start..(self.span.end as usize).clamp(start, origin.text.len()),
             line: before.bytes().filter(|b| *b == b'\n').count() + 1,
             column: before[line_start..].chars().count() + 1,

@@ -55,7 +55,7 @@ mod shape;
 mod sweep;
 mod tree;
 
-pub use error::{Errors, ScenarioError, Source, suggest};
+pub use error::{Also, Errors, ScenarioError, Source, suggest};
 pub use file::File;
 pub use reference::{KeyTable, reference};
 pub use schema::schema;

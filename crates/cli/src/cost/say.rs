@@ -37,10 +37,11 @@ impl Cost {
             && !force
         {
             return Err(Failure::Unable(format!(
-                "{}, and this machine has {} left; fewer flows, points, --reps or a longer \
-                 `sample` take less, and --force runs it all the same",
-                self.text(),
+                "this machine has {} of memory left, and that takes about {}: {}; fewer flows, \
+                 points or --reps take less, and --force runs it all the same",
                 bytes(left),
+                bytes(self.memory_bytes),
+                self.text(),
             )));
         }
         if !quiet && (self.seconds > LONG || self.memory_bytes > LARGE) {

@@ -72,10 +72,11 @@ pub fn run(args: &List, catalogue: &Catalogue) -> Result<bool, Failure> {
 /// Prints all entries, or the one of that name.
 fn print<T: Entry + Serialize>(args: &List, name: Option<&str>, all: &[T]) -> Result<(), Failure> {
     let Some(name) = name else {
-        return Ok(match args.json {
+        match args.json {
             true => json(&all)?,
             false => data(show::brief(all).trim_end())?,
-        });
+        }
+        return Ok(());
     };
     match all.iter().find(|entry| entry.name() == name) {
         Some(entry) if args.json => Ok(json(entry)?),

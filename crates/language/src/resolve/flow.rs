@@ -154,7 +154,7 @@ impl Flows<'_> {
             if count.saturating_mul(weight) > limits::READS {
                 let most = limits::READS / weight.max(1);
                 let message = format!(
-                    "{count} flows, each with all keys of the group: at most {most} can have so many"
+                    "`each` has {count} flows, and a group with so many values can have {most}"
                 );
                 return Err(Problem::new(each.span, message)
                     .hint("put keys that all flows share into groups without `each`"));
