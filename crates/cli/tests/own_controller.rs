@@ -177,7 +177,7 @@ fn errors_speak_of_its_families() {
 fn it_reproduces_experiments() {
     let (ended, _) = own(&["reproduce", "xia05-fig2", "-e", "theory", "--json", "-q"]);
     let json = ended.with(0).json();
-    assert_eq!(json[0]["id"], "xia05-fig2", "{json}");
+    assert_eq!(json["experiments"][0]["id"], "xia05-fig2", "{json}");
 }
 
 fn it_measures_its_controller() {

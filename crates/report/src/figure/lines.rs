@@ -1,6 +1,7 @@
 //! Figures of lines: over time, of distributions, and over a sweep.
 
 use super::canvas::*;
+use super::legend::{Entry, legend, legend_height};
 use super::{Figure, Kind, Trace};
 use crate::trace::thin::Thinning;
 use accord_scenario::Engine;

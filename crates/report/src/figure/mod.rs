@@ -8,6 +8,7 @@ mod canvas;
 mod convert;
 mod csv;
 mod gather;
+mod legend;
 mod lines;
 mod map;
 mod select;
