@@ -18,8 +18,8 @@ pub enum Clocking {
     /// flight, as acknowledgements clock a window. Slow start stops at the window for which
     /// the queuing delay in hand gives the target.
     Egress,
-    /// As far as the flow itself moves its queue, as [`Clocking::Egress`]; as far as others move it,
-    /// cwnd / rtt. An error that lasts is answered by longer steps. The law of the study.
+    /// Ours. As far as the flow itself moves its queue, as [`Clocking::Egress`]; as far as others
+    /// move it, cwnd / rtt. An error that lasts is answered by longer steps.
     Learned,
 }
 
@@ -133,29 +133,15 @@ fn word(
         })
 }
 
-/// The clock of a law of ours.
-fn clock(values: &Values) -> &'static str {
-    match values.choice("law") {
-        "learned" => "learned",
-        _ => "egress",
-    }
-}
-
-/// The way back to a contract of a law of ours.
-fn recovery(values: &Values) -> &'static str {
-    match values.choice("law") {
-        "learned" => "packet",
-        _ => "contract",
-    }
-}
-
 /// The weight of a new sample of the egress rate.
 pub(crate) fn egress_weight(values: &Values) -> f64 {
     let own = values.number_opt("egress_weight");
-    own.unwrap_or(match values.choice("law") {
-        "learned" => 0.5,
-        _ => 0.25,
-    })
+    own.unwrap_or(
+        match word(values, "clocking", "paced", "learned") == "learned" {
+            true => 0.5,
+            false => 0.25,
+        },
+    )
 }
 
 fn is_printed(values: &Values) -> bool {
@@ -167,7 +153,7 @@ impl Law {
         let word = |switch, printed, accord| word(values, switch, printed, accord);
         Law {
             policy,
-            clocking: match word("clocking", "paced", clock(values)) {
+            clocking: match word("clocking", "paced", "learned") {
                 "paced" => Clocking::Paced,
                 "learned" => Clocking::Learned,
                 _ => Clocking::Egress,
@@ -188,7 +174,7 @@ impl Law {
                 "halve" => LowRate::Halve,
                 _ => LowRate::Smooth,
             },
-            recovery: match word("recovery", "packet", recovery(values)) {
+            recovery: match word("recovery", "packet", "packet") {
                 "packet" => Recovery::Packet,
                 _ => Recovery::Contract,
             },
@@ -218,13 +204,13 @@ pub(crate) fn plain_meter(values: &Values) -> bool {
 /// Refuses what makes no sense together.
 pub(crate) fn check(values: &Values) -> Result<(), String> {
     let word = |switch, printed, accord| word(values, switch, printed, accord);
-    if word("clocking", "paced", "egress") == "paced" {
+    if word("clocking", "paced", "learned") == "paced" {
         return Ok(());
     }
     if word("meter", "plain", "shifted") == "plain" {
         return Err(
-            "clocking = \"egress\" sends at the rate at which data leaves the virtual \
-                    queues, too, and meter = \"plain\" does not measure that: set meter = \
+            "clocking = \"learned\" and \"egress\" send at the rate at which data leaves the \
+                    virtual queues, too, and meter = \"plain\" does not measure that: set meter = \
                     \"shifted\" as well, or clocking = \"paced\""
                 .into(),
         );
@@ -232,7 +218,7 @@ pub(crate) fn check(values: &Values) -> Result<(), String> {
     if values.choice_opt("rtt") == Some("smoothed") {
         return Err(
             "rtt = \"smoothed\" says what cwnd is divided by to give the rate, and \
-                    clocking = \"egress\" does not divide it: leave out rtt, or set clocking = \
+                    clocking = \"learned\" and \"egress\" divide by the latest: leave out rtt, or set clocking = \
                     \"paced\""
                 .into(),
         );

@@ -8,8 +8,8 @@
 //! | – | `policy` | – | p | p, aiad, mw | Xia05 eqs. 3, 5, 6 |
 //! | κ | `mw_gain` | bit/s | 2 Mbps | > 0 | the papers give none |
 //! | – | `estimator` | – | monaco | monaco, ideal | Xia05 eq. 1 |
-//! | – | `egress_weight` | – | 0.25, learned 0.5 | 0.01 - 1 | the papers give none |
-//! | – | `law` | – | accord | accord, printed, learned | `law.rs` |
+//! | – | `egress_weight` | – | 0.5, clocking egress or paced 0.25 | 0.01 - 1 | the papers give none |
+//! | – | `law` | – | accord | accord, printed | `law.rs` |
 //! | – | `min_rto` | s | as `law` has it | > 0 | RFC 6298 §2.4 |
 //! | – | `clocking`, `window`, `rtt`, `mu`, `meter`, `increase`, `low_rate`, `recovery` | – | as `law` has them | two each | `law.rs` |
 
@@ -83,23 +83,23 @@ pub(crate) static FAMILY: Family = Family {
                 max: 1.0,
             },
             default: "",
-            doc: "Weight of a new sample in the moving average of the egress rate: 0.25, or 0.5 (learned).",
+            doc: "Weight of a new sample in the moving average of the egress rate: 0.5 (clocking learned), or 0.25.",
             source: "the papers give none",
         },
         Param {
             name: "law",
             symbol: "",
-            kind: Kind::Choice(&["accord", "printed", "learned"]),
+            kind: Kind::Choice(&["accord", "printed"]),
             default: "accord",
-            doc: "Whose law: ours, the papers' step by step, or the one that the study of the law proposes. The parameters below change single steps of it; without them each is as the law has it.",
+            doc: "Whose law: ours, or the papers' step by step. The parameters below change single steps of it; without them each is as the law has it.",
             source: "printed is [Har02 algorithm 1, Xia05 §IV-B, §IV-D]",
         },
         Param {
             name: "clocking",
             symbol: "",
-            kind: Kind::Choice(&["egress", "paced", "learned"]),
+            kind: Kind::Choice(&["learned", "egress", "paced"]),
             default: "",
-            doc: "What the rate follows: the egress rate and the window (accord), cwnd / rtt (printed), or both by the share of the queue that the flow moves (learned).",
+            doc: "What the rate follows: the egress rate and the window as far as the flow moves its queue and cwnd / rtt beyond that (learned: accord), the first only (egress), or the second only (paced: printed).",
             source: "departure; paced is [Har02 algorithm 1, step 8]",
         },
         Param {
@@ -153,10 +153,10 @@ pub(crate) static FAMILY: Family = Family {
         Param {
             name: "recovery",
             symbol: "",
-            kind: Kind::Choice(&["contract", "packet"]),
+            kind: Kind::Choice(&["packet", "contract"]),
             default: "",
-            doc: "Below its contract with little queued: a quarter of the way to the window that the contract needs (accord), or a packet (printed, learned), for each round trip.",
-            source: "departure; packet is [Har02 §II]",
+            doc: "Below its contract with little queued: a packet (both laws), or a quarter of the way to the window that the contract needs, for each round trip.",
+            source: "packet is [Har02 §II]; contract is a departure",
         },
         Param {
             name: "min_rto",

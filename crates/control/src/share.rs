@@ -35,7 +35,8 @@ pub(crate) struct Share {
     usual: f64,
     /// The rate that was in force when the pair of the latest report went out.
     rate: f64,
-    rtt: f64,
+    /// The queuing delay that it found; NaN if it is not known.
+    delay: f64,
     value: f64,
 }
 
@@ -45,6 +46,9 @@ pub(crate) struct Round {
     pub rate: f64,
     /// The round trip in seconds, virtual delay included.
     pub rtt: f64,
+    /// The queuing delay in seconds, virtual delay included. The round trip would do but where a
+    /// route gets longer, which is no queue.
+    pub delay: f64,
     /// Seconds since the last report.
     pub period: f64,
     /// The rate at which data leaves, in bytes per second.
@@ -60,17 +64,17 @@ impl Share {
             variance: 0.0,
             usual: 0.0,
             rate: 0.0,
-            rtt: 0.0,
+            delay: f64::NAN,
             value: 1.0,
         }
     }
 
     /// Learns from a round trip of a flow with a window of so many `packets` of `packet` bytes.
     pub fn observe(&mut self, round: &Round, packets: f64, packet: f64) {
-        if self.rtt > 0.0 && round.settled {
+        if self.delay.is_finite() && round.delay.is_finite() && round.settled {
             // The pairs of the last two reports went out one rate apart: the one before this.
             let more = (self.rate - self.usual) * round.period;
-            let queued = (round.rtt - self.rtt) * round.egress;
+            let queued = (round.delay - self.delay) * round.egress;
             let weight = round.period / round.rtt / MEMORY;
             self.covariance += weight * (more * queued - self.covariance);
             self.variance += weight * (more * more - self.variance);
@@ -81,7 +85,7 @@ impl Share {
         let noise = packet * packet;
         let slope = (self.covariance + noise) / (self.variance + noise);
         self.value = slope.clamp((FEW / packets).min(1.0), 1.0);
-        self.rtt = round.rtt;
+        self.delay = round.delay;
         self.rate = round.rate;
     }
 

@@ -24,20 +24,15 @@ struct Path {
 
 impl Path {
     fn new(changes: &[(&str, Raw)], capacity: f64, base: f64) -> Path {
-        let law = changes.iter().any(|(name, _)| *name == "law");
-        let learned = [("law", text("learned"))];
-        let changes = match law {
-            true => changes.to_vec(),
-            false => [changes, &learned[..]].concat(),
-        };
+        let other = |(name, _): &(&str, Raw)| ["law", "clocking"].contains(name);
         Path {
-            flow: build("monaco", &changes),
+            flow: build("monaco", changes),
             capacity,
             base,
             queue: 0.0,
             before: 0.0,
             egress: 0.0,
-            weight: if law { 0.25 } else { 0.5 },
+            weight: if changes.iter().any(other) { 0.25 } else { 0.5 },
         }
     }
 
