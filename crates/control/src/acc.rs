@@ -312,7 +312,7 @@ impl Acc {
 
     /// Learns the share from the round trip that the report ends.
     fn learn(&mut self, path: &PathView, seen: &Seen) {
-        let settled = self.cwnd >= self.ssthresh && self.shows_a_price();
+        let (slow_start, queued) = (self.cwnd < self.ssthresh, self.shows_a_price());
         if let Some(learned) = &mut self.learned {
             let round = Round {
                 rate: self.rate,
@@ -320,7 +320,8 @@ impl Acc {
                 delay: seen.delay,
                 period: path.rtt.as_secs_f64(),
                 egress: seen.egress,
-                settled,
+                slow_start,
+                queued,
             };
             (learned.share).observe(&round, self.cwnd / self.packet, self.packet);
         }

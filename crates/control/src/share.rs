@@ -23,6 +23,10 @@ const MEMORY: f64 = 32.0;
 /// The weight of a new rate in the mean that u is measured against.
 const USUAL: f64 = 0.125;
 
+/// The round trips after slow start from which nothing is learned. What slow start sent arrives in
+/// the first two. The queue that it makes has nothing to do with the rate that is set by then.
+const WAIT: u32 = 4;
+
 /// The packets in a window below which the queue is not measured well enough to show a small share:
 /// the share is at least this over the window.
 const FEW: f64 = 2.0;
@@ -38,6 +42,8 @@ pub(crate) struct Share {
     /// The queuing delay that it found; NaN if it is not known.
     delay: f64,
     value: f64,
+    /// The round trips since slow start, up to [`WAIT`].
+    waited: u32,
 }
 
 /// The observations of a round trip.
@@ -53,8 +59,10 @@ pub(crate) struct Round {
     pub period: f64,
     /// The rate at which data leaves, in bytes per second.
     pub egress: f64,
-    /// True if slow start is over and something is queued.
-    pub settled: bool,
+    /// True in slow start.
+    pub slow_start: bool,
+    /// True if so much is queued that more would change it.
+    pub queued: bool,
 }
 
 impl Share {
@@ -66,12 +74,18 @@ impl Share {
             rate: 0.0,
             delay: f64::NAN,
             value: 1.0,
+            waited: 0,
         }
     }
 
     /// Learns from a round trip of a flow with a window of so many `packets` of `packet` bytes.
     pub fn observe(&mut self, round: &Round, packets: f64, packet: f64) {
-        if self.delay.is_finite() && round.delay.is_finite() && round.settled {
+        self.waited = match round.slow_start {
+            true => 0,
+            false => (self.waited + 1).min(WAIT),
+        };
+        let known = self.delay.is_finite() && round.delay.is_finite();
+        if known && round.queued && self.waited == WAIT {
             // The pairs of the last two reports went out one rate apart: the one before this.
             let more = (self.rate - self.usual) * round.period;
             let queued = (round.delay - self.delay) * round.egress;
