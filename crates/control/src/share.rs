@@ -23,9 +23,9 @@ const MEMORY: f64 = 32.0;
 /// The weight of a new rate in the mean that u is measured against.
 const USUAL: f64 = 0.125;
 
-/// The round trips after slow start from which nothing is learned. What slow start sent arrives in
-/// the first two. The queue that it makes has nothing to do with the rate that is set by then.
-const WAIT: u32 = 4;
+/// The round trips after slow start from which nothing is learned: two memories of the usual rate.
+/// The queue that slow start made settles in that time whatever rate is set.
+const WAIT: u32 = 16;
 
 /// The packets in a window below which the queue is not measured well enough to show a small share:
 /// the share is at least this over the window.
