@@ -34,11 +34,11 @@ const PROBE: f64 = 1.5;
 /// The rate is clocked by the egress rate as far as this times the learned share, and by cwnd / rtt
 /// beyond that. From half of the queue's motion on it is clocked only. A share that was learned
 /// half as large as it is costs a flow alone nothing then, and the loop is stable for each share.
-const CLOCKED: f64 = 2.0;
+pub(crate) const CLOCKED: f64 = 2.0;
 
 /// Part of a wrong amount in flight that is put right in each round trip. The egress rate is
 /// a mean over four round trips, and correcting faster than it follows oscillates.
-const CORRECTION: f64 = 0.25;
+pub(crate) const CORRECTION: f64 = 0.25;
 
 /// Part of the way to its contract's window that a flow goes in each round trip. What is in
 /// flight follows the window with [`CORRECTION`]; more would run ahead of it.

@@ -20,6 +20,8 @@ struct Path {
     before: f64,
     egress: f64,
     weight: f64,
+    /// Reports are lost.
+    deaf: bool,
 }
 
 impl Path {
@@ -33,6 +35,7 @@ impl Path {
             before: 0.0,
             egress: 0.0,
             weight: if changes.iter().any(other) { 0.25 } else { 0.5 },
+            deaf: false,
         }
     }
 
@@ -68,6 +71,9 @@ impl Path {
     }
 
     fn tell(&mut self, delay: f64, rtt: f64, sent: f64, out: f64) {
+        if self.deaf {
+            return;
+        }
         let round = Duration::from_secs_f64(rtt);
         let sent = Bytes::from_f64(sent);
         let path = PathView {
@@ -157,6 +163,39 @@ fn a_lasting_error_closes_in_round_trips_that_do_not_depend_on_the_window() {
             assert!(rounds < 192, "{capacity} {above}: {rounds} rounds");
         }
     }
+}
+
+/// It swings at twice the gain of its margin, and rests at nine tenths (`crates/fluid/src/sampled.rs`).
+#[test]
+fn alone_its_largest_gain_is_one() {
+    let variation = |gain| {
+        let gain = [("gain", Raw::Number(gain))];
+        Path::new(&gain, 1.25e6, 0.04).rest(600, 0.0).1
+    };
+    assert!(variation(0.9) < 0.05, "{}", variation(0.9));
+    assert!(variation(2.0) > 0.2, "{}", variation(2.0));
+}
+
+/// Half of the reports are lost, always the same ones of a seed: the flow keeps its rate meanwhile.
+#[test]
+fn with_half_of_the_reports_lost_it_keeps_its_queue_and_stays_finite() {
+    let mut path = Path::new(&[("gain", Raw::Number(0.25))], 1.25e6, 0.04);
+    path.rest(300, 0.0);
+    let mut dice = 1u64;
+    let mut most: f64 = 0.0;
+    for _ in 0..2000 {
+        dice = dice
+            .wrapping_mul(6364136223846793005)
+            .wrapping_add(1442695040888963407);
+        path.deaf = dice >> 63 == 1;
+        path.round(0.0);
+        most = most.max(path.queue);
+    }
+    path.deaf = false;
+    let (mean, variation) = path.rest(400, 0.0);
+    assert!(most < 60_000.0, "{most}");
+    assert!((mean - 3000.0).abs() < 300.0, "{mean}");
+    assert!(variation < 0.05, "{variation}");
 }
 
 #[test]
