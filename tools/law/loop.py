@@ -71,13 +71,18 @@ def net(p):
     return lambda s: s["w"] - s["late"] - p * (s["u1"] - s["mean"])
 
 
-def learned(s):
-    """Ours: the clocked rate as far as the flow moves its queue, the printed one beyond that."""
-    return s["eps"] * egress(s) + (1 - s["eps"]) * printed(s)
+def mixed(k):
+    """The clocked rate as far as k times the flow's share of its queue, the printed one beyond that. The learned law has k = 2."""
+
+    def law(s):
+        m = min(1, k * s["eps"])
+        return m * egress(s) + (1 - m) * printed(s)
+
+    return law
 
 
 CASES = [(1, 0.1), (0.5, 0.1), (0.2, 0.06), (0.1, 0.06), (0.05, 0.06), (0.02, 0.03), (0.1, 0.4), (0.02, 0.005)]
-LAWS = [("printed", printed), ("window, ideal", window), ("egress", egress), ("learned", learned)]
+LAWS = [("printed", printed), ("window, ideal", window), ("egress", egress), ("mixed 1", mixed(1)), ("learned", mixed(2)), ("mixed 4", mixed(4))]
 LAWS += [(f"smith {p}", smith(p)) for p in (0.25, 0.5, 0.75)]
 LAWS += [(f"net {p}", net(p)) for p in (0.25, 0.5, 0.6, 0.75, 0.9, 1.0)]
 

@@ -5,12 +5,14 @@ use crate::cost::{self, Cost, twins};
 use crate::fail::Failure;
 use crate::output::{data, escaped, json, note};
 use accord::Catalogue;
+use accord::family::{Dynamics, FlowFacts, WindowLaw};
 use accord::record::Quiet;
 use accord::report::{Point, show::count};
-use accord::scenario::{Scenario, print};
+use accord::scenario::{Flow, Scenario, print};
 use accord::theory::{Outcome, Shortfall, unmet_contracts};
 use accord::{load, set};
 use serde::Serialize;
+use std::collections::BTreeSet;
 
 /// The largest number of warnings that are printed; the others are counted.
 const SHOWN: usize = 5;
@@ -105,7 +107,7 @@ struct Valid<'a> {
     alike: Vec<[String; 2]>,
 }
 
-/// Contracts that are not met in a phase.
+/// Contracts that are not met in a phase, or gains that make a queue cycle.
 #[derive(Serialize)]
 struct Warning {
     /// The point of the sweep, or "".
@@ -114,7 +116,7 @@ struct Warning {
     end_s: f64,
     /// In words.
     text: String,
-    /// "equilibrium", "full buffers" or "none".
+    /// "equilibrium", "full buffers", "none", or "cycle" for a gain that is too large.
     outcome: &'static str,
     /// The links whose contracts add up to more than they have.
     oversubscribed: Vec<Link>,
@@ -141,7 +143,68 @@ struct Flows {
 fn warnings(scenario: &Scenario) -> Vec<Warning> {
     // What theory cannot compute it says in a run; it makes no scenario invalid.
     let shortfalls = unmet_contracts(scenario, &mut Quiet).unwrap_or_default();
-    shortfalls.iter().map(|s| warning(scenario, s)).collect()
+    let unmet = shortfalls.iter().map(|s| warning(scenario, s));
+    unmet.chain(unstable(scenario)).collect()
+}
+
+/// The gain up to which one report per round trip is enough on every path (docs/src/studies/law.md).
+const USUAL_GAIN: f64 = 0.5;
+
+/// Gains beyond those at which a flow that hears one report per round trip is stable.
+fn unstable(scenario: &Scenario) -> Vec<Warning> {
+    let large = |f: &Flow| {
+        let facts = FlowFacts {
+            packet: f.packet,
+            weight: f.service.weight,
+        };
+        let Dynamics::Window(of) = f.controller.family().dynamics else {
+            return false;
+        };
+        let dynamics = of(&f.controller, &facts);
+        matches!(dynamics.law, WindowLaw::Proportional { gain, .. } if gain > USUAL_GAIN)
+            && dynamics.reports.is_some()
+    };
+    if !scenario.flows.iter().any(large) {
+        return Vec::new();
+    }
+    let (runs, checks) = (&[], &[]);
+    let label = Point {
+        scenario,
+        runs,
+        checks,
+    }
+    .label();
+    let mut found = Vec::new();
+    for phase in scenario.phases() {
+        // Where there is no equilibrium, or no linearisation, nothing is known.
+        let Ok(stability) = accord::fluid::stability(scenario, phase.start) else {
+            continue;
+        };
+        let mut named = BTreeSet::new();
+        for rest in &stability.rest {
+            let Some(closed) = rest.sampled.filter(|s| !s.is_stable()) else {
+                continue;
+            };
+            if named.insert(rest.group) {
+                found.push(Warning {
+                    point: label.clone(),
+                    start_s: phase.start.as_secs_f64(),
+                    end_s: phase.end.as_secs_f64(),
+                    text: format!(
+                        "a gain of {:.3} for {} is beyond {:.3}, the largest at which its queue rests with one report per round trip (at a share of {:.1} % of its bottleneck); accord stability has the margins",
+                        closed.gain,
+                        scenario.groups[rest.group].name,
+                        closed.largest,
+                        100.0 * closed.share,
+                    ),
+                    outcome: "cycle",
+                    oversubscribed: Vec::new(),
+                    held: Vec::new(),
+                });
+            }
+        }
+    }
+    found
 }
 
 /// A point without runs, for its label.

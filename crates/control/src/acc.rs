@@ -13,6 +13,7 @@
 //! - Slow start ends at the window for which the queuing delay in hand gives the target,
 //!   not one doubling after it, and sends at most [`PROBE`] times as fast as what it sent
 //!   before came out. Twenty flows that start together then lose nothing at Xia05 figure 6.
+//!   If it ends by congestion, the window of the learned clock is what came out and the target.
 
 use crate::law::{Clocking, Increase, Law, LowRate, Mu, Recovery, RoundTrip};
 use crate::secant::{FARTHEST, Secant};
@@ -30,9 +31,14 @@ const LEAST: f64 = 1e-3;
 /// than 1, or it would never grow; less than 2, or many flows fill a buffer in one round.
 const PROBE: f64 = 1.5;
 
+/// The rate is clocked by the egress rate as far as this times the learned share, and by cwnd / rtt
+/// beyond that. From half of the queue's motion on it is clocked only. A share that was learned
+/// half as large as it is costs a flow alone nothing then, and the loop is stable for each share.
+pub(crate) const CLOCKED: f64 = 2.0;
+
 /// Part of a wrong amount in flight that is put right in each round trip. The egress rate is
 /// a mean over four round trips, and correcting faster than it follows oscillates.
-const CORRECTION: f64 = 0.25;
+pub(crate) const CORRECTION: f64 = 0.25;
 
 /// Part of the way to its contract's window that a flow goes in each round trip. What is in
 /// flight follows the window with [`CORRECTION`]; more would run ahead of it.
@@ -60,6 +66,8 @@ pub struct Acc {
     estimate: f64,
     /// The largest accumulation of late, fading with [`MEMORY`].
     crest: f64,
+    /// The rate at which data arrived, as of the report before, in bytes per second.
+    delivered: f64,
     /// Of [`Clocking::Learned`].
     learned: Option<Box<Learned>>,
 }
@@ -83,6 +91,8 @@ struct Seen {
     egress: f64,
     /// Queuing delay in seconds.
     delay: f64,
+    /// Rate at which data arrived since the last report, in bytes per second.
+    delivered: f64,
 }
 
 impl Seen {
@@ -100,19 +110,15 @@ impl Seen {
             in_flight: path.in_flight.as_f64() + egress * behind,
             egress,
             delay: report.accumulation / egress,
+            delivered: path.delivery_rate.as_bps_f64() / 8.0,
         }
     }
 
-    /// Returns the base round-trip time of policy mw and of the way back to a contract: that of the
-    /// report in hand, less the queue that it tells of, with [`Clocking::Learned`]; otherwise the
-    /// smallest round trip seen.
-    fn base(&self, clocking: Clocking, path: &PathView) -> Duration {
-        match clocking {
-            Clocking::Paced | Clocking::Egress => path.min_rtt,
-            Clocking::Learned if self.delay.is_finite() => {
-                Duration::from_secs_f64((self.rtt - self.delay).max(0.0))
-            }
-            Clocking::Learned => path.rtt,
+    /// Returns the round-trip time over empty queues, in seconds, as the report in hand has it.
+    fn base(&self) -> f64 {
+        match self.delay.is_finite() {
+            true => (self.rtt - self.delay).max(0.0),
+            false => self.rtt,
         }
     }
 }
@@ -136,6 +142,7 @@ impl Acc {
             slowdown: 1.0,
             estimate: 0.0,
             crest: 0.0,
+            delivered: 0.0,
             learned,
         }
     }
@@ -166,9 +173,18 @@ impl Acc {
             true => pwnd,
             false => self.cwnd,
         };
-        let base = seen.base(self.law.clocking, path);
+        // As printed it is the smallest round trip seen; the learned clock forgets what is no longer
+        // so.
+        let is_learned = self.law.clocking == Clocking::Learned;
+        let base = match is_learned {
+            true => Duration::from_secs_f64(seen.base()),
+            false => path.min_rtt,
+        };
         let factor = self.factor(used, excess, seen, base, path);
         self.cwnd = self.moved(used, factor, excess, a, seen.passed, base); // (5)
+        if congested && used < self.ssthresh && is_learned {
+            self.cwnd = self.cwnd.min(self.landing(seen)).max(self.packet);
+        }
         // Slow start gets there by itself, and what it sends lags its window.
         if !congested && !path.had_too_little && used >= self.ssthresh {
             let short = self.short_of_contract(sent, base, seen);
@@ -181,7 +197,7 @@ impl Acc {
                 self.ssthresh = self.ssthresh.max(self.cwnd); // (7.1)
             }
             let doubled = pwnd * (1.0 + seen.passed);
-            let full = self.full_window(path, seen);
+            let full = self.full_window(seen);
             if full < doubled {
                 self.ssthresh = self.ssthresh.min(self.cwnd.max(full));
             }
@@ -231,14 +247,25 @@ impl Acc {
     /// The window without excess, were the queuing delay to stay what it is: the target over
     /// the delay is a rate, by Little's law. While a contracted rate is not reached, the delay
     /// says nothing of the window that reaches it.
-    fn full_window(&self, path: &PathView, seen: &Seen) -> f64 {
-        let delivered = path.delivery_rate.as_bps_f64() / 8.0;
+    fn full_window(&self, seen: &Seen) -> f64 {
         match self.law.clocking {
             Clocking::Egress | Clocking::Learned if seen.delay > 0.0 => {
-                self.service.rate(self.law.target, seen.delay, delivered) * seen.rtt
+                self.service
+                    .rate(self.law.target, seen.delay, seen.delivered)
+                    * seen.rtt
             }
             _ => f64::INFINITY,
         }
+    }
+
+    /// The window at which slow start ends: what came out in the last round trip goes on to come
+    /// out, with the target queued. What was sent since is too much and not asked for again.
+    fn landing(&self, seen: &Seen) -> f64 {
+        let queued = self
+            .service
+            .rate(self.law.target, seen.delay, f64::INFINITY)
+            * seen.delay;
+        seen.delivered * seen.base() + queued
     }
 
     /// The rate until the next report, given the window `before` this one.
@@ -249,7 +276,13 @@ impl Acc {
         }; // (8)
         let rate = match self.law.clocking {
             Clocking::Egress | Clocking::Learned if self.cwnd < self.ssthresh => {
-                match path.delivery_rate.as_bps_f64() / 8.0 {
+                // What came out was sent a round trip ago, so that two chains of rates take turns.
+                // The learned clock follows the larger of the two, or one would stay behind.
+                let before = match self.law.clocking {
+                    Clocking::Learned => self.delivered,
+                    _ => 0.0,
+                };
+                match seen.delivered.max(before) {
                     0.0 => even,
                     delivered => even.min(PROBE * delivered),
                 }
@@ -258,13 +291,14 @@ impl Acc {
                 .egress_clocked(before, seen)
                 .clamp(even / 2.0, even * 2.0),
             Clocking::Learned if self.cwnd > self.packet => {
-                let own = self.share();
+                let own = (CLOCKED * self.share()).min(1.0);
                 let rate = own * self.egress_clocked(before, seen) + (1.0 - own) * even;
                 rate.clamp(even / 2.0, even * 2.0)
             }
             _ => even,
         };
         self.rate = self.slowdown * rate;
+        self.delivered = seen.delivered;
     }
 
     /// What an acknowledgement clock does, from one report per round trip. A sender with a
@@ -284,14 +318,16 @@ impl Acc {
 
     /// Learns the share from the round trip that the report ends.
     fn learn(&mut self, path: &PathView, seen: &Seen) {
-        let settled = self.cwnd >= self.ssthresh && self.shows_a_price();
+        let (slow_start, queued) = (self.cwnd < self.ssthresh, self.shows_a_price());
         if let Some(learned) = &mut self.learned {
             let round = Round {
                 rate: self.rate,
                 rtt: seen.rtt,
+                delay: seen.delay,
                 period: path.rtt.as_secs_f64(),
                 egress: seen.egress,
-                settled,
+                slow_start,
+                queued,
             };
             (learned.share).observe(&round, self.cwnd / self.packet, self.packet);
         }

@@ -17,12 +17,13 @@ mod config;
 
 pub use config::{Config, Estimator, LawName, PolicyName};
 
-use crate::acc::Acc;
+use crate::acc::{Acc, CLOCKED, CORRECTION};
 use crate::law::{self, Clocking, Increase, Law, Sending};
 use crate::{AnyController, Maker, Transport};
 use crate::{Meter, Policy};
 use accord_family::{
-    Dynamics, Family, FlowFacts, Kind, Objective, Param, Role, Values, WindowDynamics, WindowLaw,
+    Dynamics, Family, FlowFacts, Kind, Objective, Param, Reports, Role, Values, WindowDynamics,
+    WindowLaw,
 };
 use accord_units::Bytes;
 use std::f64::consts::LN_2;
@@ -219,6 +220,11 @@ fn dynamics(values: &Values, facts: &FlowFacts) -> WindowDynamics {
             Clocking::Egress | Clocking::Learned => LN_2 / 2.0,
         },
         leave: target,
+        reports: (law.clocking == Clocking::Learned).then(|| Reports {
+            clocked: CLOCKED,
+            correction: CORRECTION,
+            weight: law::egress_weight(values),
+        }),
         ..WindowDynamics::UNRESPONSIVE
     }
 }

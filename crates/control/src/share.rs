@@ -23,6 +23,10 @@ const MEMORY: f64 = 32.0;
 /// The weight of a new rate in the mean that u is measured against.
 const USUAL: f64 = 0.125;
 
+/// The round trips after slow start from which nothing is learned: two memories of the usual rate.
+/// The queue that slow start made settles in that time whatever rate is set.
+const WAIT: u32 = 16;
+
 /// The packets in a window below which the queue is not measured well enough to show a small share:
 /// the share is at least this over the window.
 const FEW: f64 = 2.0;
@@ -35,8 +39,11 @@ pub(crate) struct Share {
     usual: f64,
     /// The rate that was in force when the pair of the latest report went out.
     rate: f64,
-    rtt: f64,
+    /// The queuing delay that it found; NaN if it is not known.
+    delay: f64,
     value: f64,
+    /// The round trips since slow start, up to [`WAIT`].
+    waited: u32,
 }
 
 /// The observations of a round trip.
@@ -45,12 +52,17 @@ pub(crate) struct Round {
     pub rate: f64,
     /// The round trip in seconds, virtual delay included.
     pub rtt: f64,
+    /// The queuing delay in seconds, virtual delay included. The round trip would do but where a
+    /// route gets longer, which is no queue.
+    pub delay: f64,
     /// Seconds since the last report.
     pub period: f64,
     /// The rate at which data leaves, in bytes per second.
     pub egress: f64,
-    /// True if slow start is over and something is queued.
-    pub settled: bool,
+    /// True in slow start.
+    pub slow_start: bool,
+    /// True if so much is queued that more would change it.
+    pub queued: bool,
 }
 
 impl Share {
@@ -60,17 +72,23 @@ impl Share {
             variance: 0.0,
             usual: 0.0,
             rate: 0.0,
-            rtt: 0.0,
+            delay: f64::NAN,
             value: 1.0,
+            waited: 0,
         }
     }
 
     /// Learns from a round trip of a flow with a window of so many `packets` of `packet` bytes.
     pub fn observe(&mut self, round: &Round, packets: f64, packet: f64) {
-        if self.rtt > 0.0 && round.settled {
+        self.waited = match round.slow_start {
+            true => 0,
+            false => (self.waited + 1).min(WAIT),
+        };
+        let known = self.delay.is_finite() && round.delay.is_finite();
+        if known && round.queued && self.waited == WAIT {
             // The pairs of the last two reports went out one rate apart: the one before this.
             let more = (self.rate - self.usual) * round.period;
-            let queued = (round.rtt - self.rtt) * round.egress;
+            let queued = (round.delay - self.delay) * round.egress;
             let weight = round.period / round.rtt / MEMORY;
             self.covariance += weight * (more * queued - self.covariance);
             self.variance += weight * (more * more - self.variance);
@@ -81,7 +99,7 @@ impl Share {
         let noise = packet * packet;
         let slope = (self.covariance + noise) / (self.variance + noise);
         self.value = slope.clamp((FEW / packets).min(1.0), 1.0);
-        self.rtt = round.rtt;
+        self.delay = round.delay;
         self.rate = round.rate;
     }
 

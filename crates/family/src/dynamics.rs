@@ -61,6 +61,21 @@ pub struct WindowDynamics {
     pub window_clocked: bool,
     /// Its packets can be marked.
     pub ecn: bool,
+    /// One report per round trip gives the rate: the loop that this closes beside flows that keep
+    /// their rates.
+    pub reports: Option<Reports>,
+}
+
+/// A rate that is set once per round trip: clocked by the egress rate as far as the flow moves its
+/// queue, and cwnd / rtt beyond that.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Reports {
+    /// The part that is clocked, over the share of the queue's motion that is the flow's.
+    pub clocked: f64,
+    /// The part of a wrong amount in flight that a clocked rate puts right in a round trip.
+    pub correction: f64,
+    /// The weight of a new sample of the egress rate.
+    pub weight: f64,
 }
 
 impl WindowDynamics {
@@ -76,6 +91,7 @@ impl WindowDynamics {
         keep: 1.0,
         window_clocked: false,
         ecn: false,
+        reports: None,
     };
 }
 

@@ -47,8 +47,8 @@ mod values;
 pub use catalogue::Catalogue;
 pub use config::{Field, Parameters, differences, set, with_aggregates};
 pub use dynamics::{
-    BaseRtt, Dynamics, FlowFacts, QueueDynamics, QueueFacts, QueueLaw, Reads, WindowDynamics,
-    WindowLaw,
+    BaseRtt, Dynamics, FlowFacts, QueueDynamics, QueueFacts, QueueLaw, Reads, Reports,
+    WindowDynamics, WindowLaw,
 };
 pub use family::{Family, Role};
 pub use markdown::{fill_tables, markdown_table};

@@ -99,9 +99,19 @@ pub fn linearise(scenario: &Scenario, at: Time) -> Result<(Linear, Vec<Rest>), F
     let (moving, flows): (Vec<usize>, Vec<usize>) = (moving.into_iter().zip(flows))
         .filter(|(k, _)| free(k))
         .unzip();
-    let rest: Vec<Rest> = (moving.iter().zip(flows))
+    let mut rest: Vec<Rest> = (moving.iter().zip(flows))
         .map(|(&k, flows)| Rest::of(&model, &network, &at_rest, k, flows))
         .collect();
+    let mut reacts = vec![0.0; model.queues.len()];
+    for (&k, rest) in moving.iter().zip(&rest) {
+        let path = &network.paths[k];
+        for hop in &path.hops[..path.forward] {
+            reacts[hop.queue] += rest.rate * rest.flows as f64;
+        }
+    }
+    for (&k, rest) in moving.iter().zip(&mut rest) {
+        rest.sample(&model, &network, &at_rest, k, &reacts);
+    }
     if rest.iter().any(|r| r.rate.is_nan() || r.rate <= 0.0) {
         return Err(FluidError::NoEquilibrium("a flow has no rate".into()));
     }

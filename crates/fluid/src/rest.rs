@@ -2,6 +2,7 @@
 
 use crate::error::FluidError;
 use crate::model::{Hop, Model, Network};
+use crate::sampled::Sampled;
 use accord_family::WindowLaw;
 use accord_record::Quiet;
 use accord_scenario::{Entity, Metric, Phase, Recorded};
@@ -27,6 +28,8 @@ pub struct Rest {
     pub contract: f64,
     /// The share of its packets that is marked or lost, of a flow that goes by that.
     pub signal: f64,
+    /// Its loop beside flows that keep their rates, if it hears one report per round trip.
+    pub sampled: Option<Sampled>,
 }
 
 impl Rest {
@@ -74,6 +77,44 @@ impl Rest {
             virtual_delay,
             contract: if limited { 0.0 } else { service.contract },
             signal,
+            sampled: None,
+        }
+    }
+
+    /// Adds the loop of a flow of kind `k` at its bottleneck: the queue with the largest delay on
+    /// its way. `reacts` has the rate of all flows that react, for each queue.
+    pub(crate) fn sample(
+        &mut self,
+        model: &Model<'_>,
+        network: &Network,
+        at: &Equilibrium,
+        k: usize,
+        reacts: &[f64],
+    ) {
+        let dynamics = model.kinds[k].control.dynamics;
+        let (Some(reports), WindowLaw::Proportional { gain, .. }) =
+            (dynamics.reports, dynamics.law)
+        else {
+            return;
+        };
+        let path = &network.paths[k];
+        let price = |q: &usize| at.prices[model.queues[*q]];
+        let queues = path.hops[..path.forward].iter().map(|h| h.queue);
+        let Some(q) = queues.max_by(|a, b| price(a).total_cmp(&price(b))) else {
+            return;
+        };
+        let served = network.rate[model.queues[q]];
+        let queue = self.queue + self.virtual_delay;
+        let rtt = self.base_rtt + queue;
+        // Nothing queued, nothing to be learned.
+        if queue > 0.0 {
+            self.sampled = Some(Sampled::new(
+                &reports,
+                gain * (1.0 - self.contract / self.rate),
+                (self.rate / served, reacts[q] / served),
+                queue / rtt,
+                rtt,
+            ));
         }
     }
 }

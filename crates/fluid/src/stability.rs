@@ -5,7 +5,7 @@ use crate::linearise::linearise;
 use crate::margins::{Margins, margins};
 use crate::rest::Rest;
 use crate::roots::rightmost_roots;
-use accord_scenario::Scenario;
+use accord_scenario::{LinkModel, Scenario};
 use accord_units::Time;
 use nalgebra::Complex;
 
@@ -21,6 +21,22 @@ pub struct Stability {
 }
 
 impl Stability {
+    /// Takes in the loops that are closed by one report per round trip, where their limit is the
+    /// nearer one.
+    fn report_by_report(&mut self) {
+        for sampled in self.rest.iter().filter_map(|r| r.sampled) {
+            let factor = sampled.largest / sampled.gain;
+            if factor < self.margins.gain {
+                (self.margins.gain, self.margins.gain_frequency) = (factor, sampled.frequency);
+            }
+            if !sampled.is_stable() {
+                self.roots.push(sampled.root);
+                (self.margins.delay, self.margins.delay_frequency) = (0.0, f64::NAN);
+            }
+        }
+        self.roots.sort_by(|a, b| b.re.total_cmp(&a.re));
+    }
+
     /// Whether deviations decay.
     pub fn is_stable(&self) -> bool {
         self.roots.first().is_none_or(|r| r.re < 0.0)
@@ -49,9 +65,13 @@ pub fn stability(scenario: &Scenario, at: Time) -> Result<Stability, FluidError>
     let (linear, rest) = linearise(scenario, at)?;
     let roots = rightmost_roots(&linear, 1.0);
     let stable = roots.first().is_none_or(|r| r.re < 0.0);
-    Ok(Stability {
+    let mut found = Stability {
         margins: margins(&linear, stable),
         roots,
         rest,
-    })
+    };
+    if scenario.fluid.link_model == LinkModel::AckClocked {
+        found.report_by_report();
+    }
+    Ok(found)
 }
