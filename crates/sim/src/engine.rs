@@ -202,8 +202,9 @@ impl<'a> Simulation<'a> {
                 }
                 Line::Port(..) => return self.enter(link, place),
             };
-            // The wires of these two lose no packets and hold none up.
-            at = handed_over(&self.stalls, link, sent + wire.delay);
+            // The wires of these two lose no packets. They hold none up: a run with stalls takes no
+            // shortcuts, so that all its packets pass `leave`.
+            at = sent + wire.delay;
             hop = match self.wiring.early(packet, at, self.end) {
                 None => return fly(wire, link, place, at, &mut self.pool, &mut self.calendar),
                 Some(end) if end.is_end() => {
@@ -226,7 +227,11 @@ impl<'a> Simulation<'a> {
         if !wire.takes(packet) {
             return self.lost(place);
         }
-        let at = handed_over(&self.stalls, link, (sent + wire.delay).max(earliest));
+        let at = (sent + wire.delay).max(earliest);
+        let at = match self.stalls.get(link) {
+            Some(Some(stalls)) => stalls.handed_over(at),
+            _ => at,
+        };
         match self.wiring.early(packet, at, self.end) {
             None => fly(wire, link, place, at, &mut self.pool, &mut self.calendar),
             Some(end) if end.is_end() => {
@@ -563,15 +568,6 @@ impl<'a> Simulation<'a> {
         for (flow, first) in self.flows.iter_mut().zip(first) {
             flow.path_changed(first);
         }
-    }
-}
-
-/// Returns when a packet is handed over that comes out of the wire of `link` at `at`.
-#[inline(always)]
-fn handed_over(stalls: &[Option<&Stalls>], link: usize, at: Time) -> Time {
-    match stalls.get(link) {
-        Some(Some(stalls)) => stalls.handed_over(at),
-        _ => at,
     }
 }
 
