@@ -26,7 +26,7 @@
 //! | [`control`], [`aqm`] | controllers; queue disciplines |
 //! | [`traffic`], [`scenario`], [`language`] | applications; the network model; scenario files |
 //! | [`port`], [`transport`] | output ports; endpoints and the wire format |
-//! | [`record`] | the record of a run |
+//! | [`record`], [`columns`] | the record of a run; tables as Parquet and CSV |
 //! | [`solver`], [`theory`], [`fluid`], [`sim`], [`live`] | fair shares; the engines |
 //! | [`report`], [`explain`] | checks, tables, pages; why engines differ |
 
@@ -38,6 +38,7 @@ mod lateness;
 mod source;
 
 pub use accord_aqm as aqm;
+pub use accord_columns as columns;
 pub use accord_control as control;
 pub use accord_explain as explain;
 pub use accord_family as family;

@@ -48,7 +48,6 @@ mod axis;
 mod check;
 mod class;
 mod compare;
-mod contain;
 mod engines;
 mod estimate;
 mod failing;
@@ -78,7 +77,6 @@ pub use class::Class;
 pub use compare::{
     Column, GroupOutline, LinkOutline, Outline, Row, Subject, columns, rows, with_values,
 };
-pub use contain::contained;
 pub use estimate::Estimate;
 pub use figure::{By, Figure, FigureError, Kind as FigureKind, Log, Request, Width};
 pub use files::{

@@ -1,4 +1,4 @@
-//! The solution of a network, in one form for both kinds of fairness.
+//! The solution of a network: one type for both kinds of fairness.
 
 use super::network::Network;
 use accord::solver::{
@@ -27,7 +27,7 @@ pub struct Answer {
     pub status: Status,
     pub rates: Vec<f64>,
     pub loads: Vec<f64>,
-    /// Of utilities only.
+    /// Prices of the links; empty for max-min fairness.
     pub prices: Vec<f64>,
     pub proof: Proof,
     pub seconds: f64,
@@ -72,7 +72,7 @@ impl Answer {
         }
     }
 
-    /// Names and values of the certificate's parts.
+    /// Returns names and values of the parts of the certificate.
     pub fn certificate(&self) -> Vec<(&'static str, f64)> {
         match &self.proof {
             Proof::Utility { certificate: c, .. } => vec![
@@ -89,7 +89,7 @@ impl Answer {
         }
     }
 
-    /// One word.
+    /// Returns the status as one word.
     pub fn status_word(&self) -> &'static str {
         match self.status {
             Status::Solved => "solved",
@@ -98,7 +98,7 @@ impl Answer {
         }
     }
 
-    /// The reason, if it is not solved.
+    /// Returns the reason why there is no solution, if there is none.
     pub fn trouble(&self, network: &Network) -> Option<String> {
         match self.status {
             Status::Solved => None,
@@ -116,7 +116,7 @@ impl Answer {
         }
     }
 
-    /// The part by which a flow's rate may be off, at most.
+    /// Returns the largest relative error that the rate of a flow may have.
     pub fn uncertainty(&self, flow: usize) -> Option<f64> {
         let Proof::Utility { bounds, .. } = &self.proof else {
             return None;

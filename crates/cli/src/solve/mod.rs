@@ -15,7 +15,7 @@ use answer::Answer;
 use network::Network;
 use std::ops::ControlFlow;
 
-/// Solves a network. `Ok(false)` if there is no solution, or none was found.
+/// Solves a network. Returns `Ok(false)` if there is no solution, or none was found.
 pub fn run(args: Solve) -> Result<bool, Failure> {
     let network = Network::open(&args.network)?;
     let problem = &network.problem;

@@ -1,7 +1,8 @@
 //! A network from its two tables: links with capacities, flows with paths and utilities.
 
-use super::table::{Format, Table};
+use super::table::Table;
 use crate::fail::Failure;
+use accord::columns::Format;
 use accord::solver::{Demand, Problem, ProblemError, Routes};
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -35,12 +36,12 @@ const UTILITIES: [(&str, &[&str]); 7] = [
     ("fixed", &["rate_bps"]),
 ];
 
-/// The problem, and how its parts are called.
+/// A problem with the names of its parts.
 pub struct Network {
     pub problem: Problem,
     pub links: Vec<String>,
     pub flows: Vec<String>,
-    /// Of the table of flows.
+    /// The format of the table of flows.
     pub format: Format,
 }
 
@@ -100,7 +101,7 @@ impl Network {
     }
 }
 
-/// The names in a column: none empty, none twice.
+/// Returns the names in a column. None may be empty or occur twice.
 fn names(table: &Table, kind: &str) -> Result<Vec<String>, Failure> {
     let column = table.column(kind)?;
     let mut names = Vec::with_capacity(table.rows());
@@ -145,7 +146,7 @@ impl<'a> Demands<'a> {
         }
     }
 
-    /// The demand in a row.
+    /// Returns the demand in a row.
     fn of(&self, row: usize) -> Result<Demand, Failure> {
         let named = self.utility.and_then(|column| self.table.text(row, column));
         let named = named.as_deref().unwrap_or("log");
@@ -203,7 +204,7 @@ impl<'a> Demands<'a> {
     }
 }
 
-/// The error of a problem, at the row that it comes from.
+/// Returns the error of a problem with the row that it comes from.
 fn explain(
     error: ProblemError,
     links: &Table,

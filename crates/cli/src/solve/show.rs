@@ -2,18 +2,19 @@
 
 use super::answer::{Answer, Proof};
 use super::network::Network;
-use super::write::{Column, Values, prices, rates};
+use super::write::{prices, rates};
+use accord::columns::{Cells, Table};
 use accord::report::show::{clean, count, quantity};
 use accord::scenario::MetricUnit;
 use accord::solver::Bottleneck;
 use serde_json::{Map, Value, json};
 
-/// Letters of a name at most.
+/// The largest number of letters of a name.
 const NAME: usize = 24;
 /// The largest number of flows that a sentence names.
 const NAMED: usize = 5;
 
-/// A page of text: status, certificate, the `top` flows and links.
+/// Returns a page of text: status, certificate, the `top` flows and links.
 pub fn text(network: &Network, answer: &Answer, top: usize) -> String {
     let routes = network.problem.routes();
     let mut out = format!(
@@ -42,11 +43,11 @@ pub fn text(network: &Network, answer: &Answer, top: usize) -> String {
     lines.join("\n") + "\n"
 }
 
-/// How near the rates are proven to be to the optimal ones, and which flows' are not: where a
-/// utility is almost linear, rates far apart are worth almost the same.
+/// Returns how close the rates are proven to be to the optimal ones, and for which flows nothing is
+/// proven. Where a utility is almost linear, distant rates have almost the same utility.
 fn proven(network: &Network, answer: &Answer) -> String {
     let every = (0..answer.rates.len()).filter_map(|f| Some((f, answer.uncertainty(f)?)));
-    // A bound as large as the rate says nothing of it.
+    // A bound as large as the rate proves nothing.
     let (sure, loose): (Vec<_>, Vec<_>) = every.partition(|(_, off)| *off < 1.0);
     let worst = sure.iter().map(|(_, off)| *off).reduce(f64::max);
     let within = |which: &str, worst: f64| {
@@ -74,7 +75,7 @@ fn proven(network: &Network, answer: &Answer) -> String {
     out
 }
 
-/// The flows with the highest rates.
+/// Returns the table of the flows with the highest rates.
 fn flows(network: &Network, answer: &Answer, top: usize) -> String {
     let largest = largest(&answer.rates, top);
     let mut out = heading("flows", largest.len(), answer.rates.len(), "highest rates");
@@ -112,7 +113,7 @@ fn flows(network: &Network, answer: &Answer, top: usize) -> String {
     out
 }
 
-/// The links with the highest prices, or the fullest.
+/// Returns the table of the links with the highest prices, or the highest loads.
 fn links(network: &Network, answer: &Answer, top: usize) -> String {
     let capacities = network.problem.capacities();
     let utilisation: Vec<f64> = answer
@@ -160,7 +161,7 @@ fn heading(what: &str, shown: usize, all: usize, which: &str) -> String {
     }
 }
 
-/// The order of magnitude.
+/// Returns the order of magnitude.
 fn order(value: f64) -> String {
     match value {
         0.0 => "0".into(),
@@ -168,7 +169,7 @@ fn order(value: f64) -> String {
     }
 }
 
-/// The places of the `top` largest values, largest first.
+/// Returns the indices of the `top` largest values, largest first.
 fn largest(values: &[f64], top: usize) -> Vec<usize> {
     let mut places: Vec<usize> = (0..values.len()).collect();
     places.sort_by(|&a, &b| values[b].total_cmp(&values[a]));
@@ -176,7 +177,7 @@ fn largest(values: &[f64], top: usize) -> Vec<usize> {
     places
 }
 
-/// Everything, as JSON; what is not finite is null.
+/// Returns the whole answer as JSON. Numbers that are not finite are null.
 pub fn json(network: &Network, answer: &Answer) -> Value {
     let certificate: Map<String, Value> = answer
         .certificate()
@@ -193,16 +194,25 @@ pub fn json(network: &Network, answer: &Answer) -> Value {
     })
 }
 
-fn records(columns: &[Column]) -> Value {
+fn records(table: &Table) -> Value {
     let mut records: Vec<Map<String, Value>> = Vec::new();
-    for column in columns {
-        let values: Vec<Value> = match &column.values {
-            Values::Text(texts) => texts.iter().map(|text| json!(text)).collect(),
-            Values::Numbers(numbers) => numbers.iter().map(|number| json!(number)).collect(),
+    for (field, cells) in table.columns() {
+        let repeated = |value: Value, n: &usize| std::iter::repeat_n(value, *n);
+        let values: Vec<Value> = match cells {
+            Cells::Text(runs) => {
+                let runs = runs.iter().flat_map(|(text, n)| repeated(json!(text), n));
+                runs.collect()
+            }
+            Cells::Count(runs) => {
+                let runs = runs.iter().flat_map(|(count, n)| repeated(json!(count), n));
+                runs.collect()
+            }
+            Cells::Long(numbers) => numbers.iter().map(|number| json!(number)).collect(),
+            Cells::Number(numbers) => numbers.iter().map(|number| json!(number)).collect(),
         };
         records.resize(values.len(), Map::new());
         for (record, value) in records.iter_mut().zip(values) {
-            record.insert(column.name.into(), value);
+            record.insert(field.name.clone(), value);
         }
     }
     json!(records)

@@ -1,36 +1,9 @@
 //! Tables of text and numbers from CSV and Parquet files, with the place of each row.
 
 use crate::fail::Failure;
-use accord::report::contained;
-use parquet::file::reader::{FileReader, SerializedFileReader};
-use parquet::record::Field;
+use accord::columns::{Cell, Format, foreign};
 use std::fs::File;
 use std::path::{Path, PathBuf};
-
-/// The two formats.
-#[derive(Clone, Copy, PartialEq, Eq)]
-pub enum Format {
-    Csv,
-    Parquet,
-}
-
-impl Format {
-    /// What the names of such files end in.
-    pub const fn extension(self) -> &'static str {
-        match self {
-            Format::Csv => "csv",
-            Format::Parquet => "parquet",
-        }
-    }
-}
-
-/// A cell.
-#[derive(Clone, Debug, PartialEq)]
-enum Cell {
-    Empty,
-    Text(String),
-    Number(f64),
-}
 
 /// A table in memory.
 pub struct Table {
@@ -49,10 +22,7 @@ impl Table {
         let (csv, parquet) = (path(Format::Csv), path(Format::Parquet));
         let table = match (csv.is_file(), parquet.is_file()) {
             (true, false) => read_csv(&csv)?,
-            (false, true) => contained(|| read_parquet(&parquet)).unwrap_or_else(|| {
-                let e = format!("{}: a damaged Parquet file", parquet.display());
-                Err(Failure::new(e))
-            })?,
+            (false, true) => read_parquet(&parquet)?,
             (true, true) => {
                 let both = format!("{} and {}", csv.display(), parquet.display());
                 return Err(Failure::new(format!("there are both {both}")).hint("remove one"));
@@ -79,7 +49,7 @@ impl Table {
         self.rows
     }
 
-    /// File and line (or row) as an error shows them.
+    /// Returns file and line (or row) for an error.
     pub fn place(&self, row: usize) -> String {
         match self.lines.get(row) {
             Some(line) => format!("{}:{line}", self.path.display()),
@@ -87,12 +57,12 @@ impl Table {
         }
     }
 
-    /// Something is wrong in a row.
+    /// Returns the error that something is wrong in a row.
     pub fn wrong(&self, row: usize, what: impl std::fmt::Display) -> Failure {
         Failure::new(format!("{}: {what}", self.place(row)))
     }
 
-    /// Every column must be one of `known`, none twice.
+    /// Fails if a column is not one of `known`, or occurs twice.
     pub fn check_columns(&self, known: &[&str]) -> Result<(), Failure> {
         for (i, (name, _)) in self.columns.iter().enumerate() {
             let twice = self.columns[..i].iter().any(|(other, _)| other == name);
@@ -107,7 +77,7 @@ impl Table {
         Ok(())
     }
 
-    /// A column that must be there.
+    /// Returns the index of a required column.
     pub fn column(&self, name: &str) -> Result<usize, Failure> {
         self.optional(name).ok_or_else(|| {
             let e = format!("{}: there is no column \"{name}\"", self.path.display());
@@ -116,12 +86,12 @@ impl Table {
         })
     }
 
-    /// A column that may be there.
+    /// Returns the index of an optional column.
     pub fn optional(&self, name: &str) -> Option<usize> {
         self.columns.iter().position(|(column, _)| column == name)
     }
 
-    /// Text; a whole number counts as text, too. Nothing if the cell is empty.
+    /// Returns the text of a cell, or `None` if it is empty. A whole number is text, too.
     pub fn text(&self, row: usize, column: usize) -> Option<String> {
         match &self.columns[column].1[row] {
             Cell::Empty => None,
@@ -130,7 +100,7 @@ impl Table {
         }
     }
 
-    /// A number; nothing if the cell is empty.
+    /// Returns the number in a cell, or `None` if it is empty.
     pub fn number(&self, row: usize, column: usize) -> Result<Option<f64>, Failure> {
         let (name, cells) = &self.columns[column];
         match &cells[row] {
@@ -172,7 +142,7 @@ fn read_csv(path: &Path) -> Result<Table, Failure> {
     let (mut record, mut lines) = (csv::StringRecord::new(), Vec::new());
     loop {
         let read = reader.read_record(&mut record);
-        // The reader stands behind the record; its own place of the record is before the comments.
+        // The reader is behind the record. The position of a record is that before its comments.
         let breaks = record.as_slice().matches('\n').count() as u64;
         let line = reader.position().line().saturating_sub(1 + breaks);
         match read {
@@ -207,43 +177,12 @@ fn read_csv(path: &Path) -> Result<Table, Failure> {
 fn read_parquet(path: &Path) -> Result<Table, Failure> {
     let broken = |e: &dyn std::fmt::Display| Failure::new(format!("{}: {e}", path.display()));
     let file = File::open(path).map_err(|e| broken(&e))?;
-    let reader = SerializedFileReader::new(file).map_err(|e| broken(&e))?;
-    let schema = reader.metadata().file_metadata().schema();
-    let mut columns: Vec<(String, Vec<Cell>)> = schema
-        .get_fields()
-        .iter()
-        .map(|field| (field.name().to_string(), Vec::new()))
-        .collect();
-    let mut rows = 0;
-    for row in reader.get_row_iter(None).map_err(|e| broken(&e))? {
-        let row = row.map_err(|e| broken(&e))?;
-        for ((name, cells), (_, field)) in columns.iter_mut().zip(row.get_column_iter()) {
-            cells.push(match field {
-                Field::Null => Cell::Empty,
-                Field::Str(text) => Cell::Text(text.trim().to_string()),
-                Field::Double(number) => Cell::Number(*number),
-                Field::Float(number) => Cell::Number(f64::from(*number)),
-                Field::Byte(number) => Cell::Number(f64::from(*number)),
-                Field::Short(number) => Cell::Number(f64::from(*number)),
-                Field::Int(number) => Cell::Number(f64::from(*number)),
-                Field::UByte(number) => Cell::Number(f64::from(*number)),
-                Field::UShort(number) => Cell::Number(f64::from(*number)),
-                Field::UInt(number) => Cell::Number(f64::from(*number)),
-                Field::Long(number) => Cell::Number(*number as f64),
-                Field::ULong(number) => Cell::Number(*number as f64),
-                _ => {
-                    let e = format!("the column \"{name}\" holds neither text nor numbers");
-                    return Err(broken(&e));
-                }
-            });
-        }
-        rows += 1;
-    }
+    let columns = foreign(file).map_err(|e| broken(&e))?;
     Ok(Table {
         path: path.into(),
         format: Format::Parquet,
+        rows: columns.first().map_or(0, |(_, cells)| cells.len()),
         columns,
         lines: Vec::new(),
-        rows,
     })
 }

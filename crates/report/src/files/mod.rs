@@ -17,7 +17,6 @@
 //!
 //! A directory is written under another name and then renamed. So it is either complete or absent.
 
-mod column;
 mod comparison;
 mod error;
 mod kept;
@@ -26,11 +25,9 @@ mod map;
 mod place;
 mod read;
 mod replaced;
-mod runs;
 mod series;
 mod stored;
 mod summary;
-mod table;
 mod transfers;
 
 pub use comparison::{check_comparison_place, write_comparison_dir};
@@ -47,6 +44,7 @@ use crate::compare::{Outline, columns, rows};
 use crate::json::{CheckRecord, Point, RowRecord};
 use crate::transfers::{TransferRow, transfer_rows};
 use crate::verdict::Tally;
+use accord_columns::Format;
 use accord_record::Run;
 use place::Place;
 pub(crate) use place::is_point;
@@ -107,12 +105,14 @@ pub fn write_sweep_dir(dir: &Path, points: &[RunDir], page: &str) -> Result<(), 
     }
     let all: Vec<Point> = points.iter().map(|contents| contents.point).collect();
     let table = summary::summary(&all);
-    write(place.path(), SUMMARY_CSV, |out| {
-        table::write_csv(out, &table)
-    })?;
-    write(place.path(), SUMMARY_PARQUET, |out| {
-        Ok(table::write_parquet(out, "summary", &table)?)
-    })?;
+    for (name, format) in [
+        (SUMMARY_CSV, Format::Csv),
+        (SUMMARY_PARQUET, Format::Parquet),
+    ] {
+        write(place.path(), name, |out| {
+            table.write(out, format, "summary")
+        })?;
+    }
     let path = place.path().join(PAGE);
     std::fs::write(&path, page).map_err(|e| FileError::io("write", &path, e))?;
     place.publish()
@@ -136,10 +136,12 @@ fn fill(dir: &Path, contents: &RunDir) -> Result<(), FileError> {
         json(out, &Summary::of(&outline, &contents.point))
     })?;
     if contents.csv {
-        write(dir, CSV, |out| series::write_csv(out, &outline, &runs))?;
+        write(dir, CSV, |out| {
+            series::write(out, Format::Csv, &outline, &runs)
+        })?;
         if has_transfers(&runs) {
             write(dir, TRANSFERS_CSV, |out| {
-                transfers::write_csv(out, &outline, &runs)
+                transfers::write(out, Format::Csv, &outline, &runs)
             })?;
         }
     }
@@ -155,12 +157,12 @@ fn record(dir: &Path, outline: &Outline, runs: &[&Run]) -> Result<(), FileError>
     let mut add = |name: &str, sum: String| manifest.checksums.insert(name.into(), sum);
     if has_transfers(runs) {
         let sum = write(dir, TRANSFERS, |out| {
-            Ok(transfers::write_parquet(out, outline, runs)?)
+            transfers::write(out, Format::Parquet, outline, runs)
         })?;
         add(TRANSFERS, sum);
     }
     let sum = write(dir, PARQUET, |out| {
-        Ok(series::write_parquet(out, outline, runs)?)
+        series::write(out, Format::Parquet, outline, runs)
     })?;
     add(PARQUET, sum);
     write(dir, MANIFEST, |out| json(out, &manifest)).map(drop)

@@ -1,15 +1,12 @@
 //! The reader of run directories.
 
-use super::column::column;
 use super::manifest::{CertificateRecord, RunRecord, StoredManifest};
-use super::series::COLUMNS;
+use super::series::fields;
 use super::{FileError, PARQUET, TRANSFERS};
 use crate::compare::{Column, Outline};
-use crate::contain::contained;
+use accord_columns::{Damaged, Reader};
 use accord_record::{Manifest, Run, Series, Statistics};
-use accord_scenario::{Engine, Entity, Metric};
-use parquet::data_type::{ByteArray, ByteArrayType, DoubleType, Int32Type};
-use parquet::file::reader::{FileReader, RowGroupReader, SerializedFileReader};
+use accord_scenario::{Engine, Entity};
 use std::collections::BTreeMap;
 use std::fs::File;
 use std::path::{Path, PathBuf};
@@ -45,11 +42,6 @@ impl LoadedRun {
 
 /// Reads a run directory: manifest and series.
 pub fn load_run_dir(path: &Path) -> Result<LoadedRun, FileError> {
-    contained(|| load(path))
-        .unwrap_or_else(|| Err(FileError::broken(path, "a damaged Parquet file")))
-}
-
-fn load(path: &Path) -> Result<LoadedRun, FileError> {
     let manifest = StoredManifest::read(path)?;
     let file = path.join(PARQUET);
     let broken = |why: String| FileError::broken(&file, why);
@@ -61,14 +53,10 @@ fn load(path: &Path) -> Result<LoadedRun, FileError> {
         manifest.verify(path, name)?;
     }
     let opened = File::open(&file).map_err(|e| FileError::io("read", &file, e))?;
-    let reader = SerializedFileReader::new(opened).map_err(|e| broken(e.to_string()))?;
+    let reader = Reader::open(opened, &fields()).map_err(|e| broken(e.to_string()))?;
     let names = Names::of(&manifest.scenario);
-    check_schema(&reader).map_err(broken)?;
-    for i in 0..reader.num_row_groups() {
-        let rows = reader
-            .get_row_group(i)
-            .and_then(|group| Rows::read(&*group))
-            .map_err(|e| broken(e.to_string()))?;
+    for group in 0..reader.groups() {
+        let rows = Rows::read(&reader, group).map_err(|e| broken(e.to_string()))?;
         rows.append_to(&mut runs, &names).map_err(broken)?;
     }
     for run in &mut runs {
@@ -160,83 +148,87 @@ impl Names {
     }
 }
 
-fn check_schema(reader: &SerializedFileReader<File>) -> Result<(), String> {
-    let schema = reader.metadata().file_metadata().schema_descr();
-    let got: Vec<&str> = schema.columns().iter().map(|c| c.name()).collect();
-    let expected = COLUMNS.map(|(name, _)| name);
-    if got != expected {
-        return Err(format!("its columns are {got:?}, not {expected:?}"));
-    }
-    let types = super::series::schema().map_err(|e| e.to_string())?;
-    match schema.root_schema().get_fields() == types.get_fields() {
-        true => Ok(()),
-        false => Err("its columns have other types".into()),
-    }
-}
-
-/// The rows of one row group.
+/// A group of rows: texts and integers with the number of rows that they hold for.
 struct Rows {
-    run: Vec<i32>,
-    kind: Vec<ByteArray>,
-    entity: Vec<ByteArray>,
-    metric: Vec<ByteArray>,
+    run: Vec<(i32, usize)>,
+    kind: Vec<(String, usize)>,
+    entity: Vec<(String, usize)>,
+    metric: Vec<(String, usize)>,
     time: Vec<f64>,
     value: Vec<f64>,
 }
 
 impl Rows {
-    fn read(group: &dyn RowGroupReader) -> parquet::errors::Result<Rows> {
-        let place = |name| COLUMNS.iter().position(|(column, _)| *column == name);
-        let place = |name| place(name).expect("one of COLUMNS");
-        let (value, there) = column::<DoubleType>(group, place("value"))?;
-        let mut values = value.into_iter();
+    fn read(reader: &Reader, group: usize) -> Result<Rows, Damaged> {
         Ok(Rows {
-            run: column::<Int32Type>(group, place("run"))?.0,
-            kind: column::<ByteArrayType>(group, place("entity_kind"))?.0,
-            entity: column::<ByteArrayType>(group, place("entity"))?.0,
-            metric: column::<ByteArrayType>(group, place("metric"))?.0,
-            time: column::<DoubleType>(group, place("time_s"))?.0,
-            value: there
-                .into_iter()
-                .map(|there| match there {
-                    1 => values.next().unwrap_or(f64::NAN),
-                    _ => f64::NAN,
-                })
-                .collect(),
+            run: reader.counts(group, "run")?,
+            kind: reader.texts(group, "entity_kind")?,
+            entity: reader.texts(group, "entity")?,
+            metric: reader.texts(group, "metric")?,
+            time: reader.numbers(group, "time_s")?,
+            value: reader.numbers(group, "value")?,
         })
     }
 
     /// Adds the rows to the runs' series. Samples of a series follow each other.
     fn append_to(&self, runs: &mut [Run], names: &Names) -> Result<(), String> {
-        let n = self.run.len();
-        let lengths = [self.kind.len(), self.entity.len(), self.metric.len()];
-        if lengths != [n; 3] || [self.time.len(), self.value.len()] != [n; 2] {
+        let mut columns = (
+            Steps::of(&self.run),
+            Steps::of(&self.kind),
+            Steps::of(&self.entity),
+            Steps::of(&self.metric),
+        );
+        let rows = self.time.len();
+        let lengths = [columns.0.rows(), columns.1.rows(), columns.2.rows()];
+        if lengths != [rows; 3] || [columns.3.rows(), self.value.len()] != [rows; 2] {
             return Err("its columns differ in length".into());
         }
-        let key = |i: usize| (self.run[i], &self.kind[i], &self.entity[i], &self.metric[i]);
         let mut start = 0;
-        while start < n {
-            let end = (start..n).find(|&i| key(i) != key(start)).unwrap_or(n);
-            let text = |column: &[ByteArray]| -> Result<String, String> {
-                let text = column[start].as_utf8().map_err(|e| e.to_string())?;
-                Ok(text.to_string())
-            };
-            let index = self.run[start];
-            let run = usize::try_from(index).ok().and_then(|i| runs.get_mut(i));
+        while start < rows {
+            let (index, a) = columns.0.at(start);
+            let (kind, b) = columns.1.at(start);
+            let (entity, c) = columns.2.at(start);
+            let (metric, d) = columns.3.at(start);
+            let end = a.min(b).min(c).min(d);
+            let run = usize::try_from(*index).ok().and_then(|i| runs.get_mut(i));
             let run = run.ok_or_else(|| format!("the manifest has no run {index}"))?;
-            let metric: Metric = text(&self.metric)?.parse()?;
-            let entity = names.find(&text(&self.kind)?, &text(&self.entity)?)?;
-            let values = self.value[start..end].to_vec();
             if run.series.is_empty() {
                 run.time = self.time[start..end].to_vec();
             }
             run.series.push(Series {
-                metric,
-                entity,
-                values,
+                metric: metric.parse()?,
+                entity: names.find(kind, entity)?,
+                values: self.value[start..end].to_vec(),
             });
             start = end;
         }
         Ok(())
+    }
+}
+
+/// A column whose values hold for several rows, read from the first row to the last.
+struct Steps<'a, T> {
+    steps: &'a [(T, usize)],
+    /// The first row behind the first of `steps`.
+    end: usize,
+}
+
+impl<'a, T> Steps<'a, T> {
+    fn of(steps: &'a [(T, usize)]) -> Steps<'a, T> {
+        let end = steps.first().map_or(0, |(_, n)| *n);
+        Steps { steps, end }
+    }
+
+    fn rows(&self) -> usize {
+        self.steps.iter().map(|(_, n)| n).sum()
+    }
+
+    /// Returns the value in a row, and the first row with another.
+    fn at(&mut self, row: usize) -> (&'a T, usize) {
+        while row >= self.end {
+            self.steps = &self.steps[1..];
+            self.end += self.steps[0].1;
+        }
+        (&self.steps[0].0, self.end)
     }
 }

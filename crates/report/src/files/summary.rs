@@ -1,11 +1,11 @@
 //! The means of all points of a sweep as one table: a row per point, quantity and engine.
 
-use super::table::{Cells, Field};
 use crate::axis;
 use crate::compare::Subject;
 use crate::estimate::Estimate;
 use crate::json::Point;
 use crate::overview::Compared;
+use accord_columns::{Cells, Kind, Table};
 use std::collections::BTreeSet;
 
 /// A mean at a point.
@@ -20,7 +20,7 @@ struct Mean {
 
 /// Returns the table. A variable of the sweep has a column with its values as the scenario names
 /// them, and one with numbers if all of them are quantities of one kind.
-pub(super) fn summary(points: &[Point]) -> Vec<Field> {
+pub(super) fn summary(points: &[Point]) -> Table<'static> {
     let mut rows: Vec<Mean> = Vec::new();
     for (i, point) in points.iter().enumerate() {
         let compared = Compared::of(point);
@@ -38,18 +38,15 @@ pub(super) fn summary(points: &[Point]) -> Vec<Field> {
             }
         }
     }
-    let field = |name: &str, doc: &str, cells| Field {
-        name: name.into(),
-        doc: doc.into(),
-        cells,
-    };
-    let text = |of: &dyn Fn(usize) -> String| Cells::Text((0..rows.len()).map(of).collect());
+    let text = |of: &dyn Fn(usize) -> String| Cells::text((0..rows.len()).map(of));
     let number = |of: &dyn Fn(usize) -> f64| Cells::Number((0..rows.len()).map(of).collect());
-    let mut fields = vec![field(
+    let mut table = Table::default();
+    table.add(
         "point",
         "number of the point, from 1: its directory has the same",
-        Cells::Count(rows.iter().map(|r| r.point as i32 + 1).collect()),
-    )];
+        Kind::Count,
+        Cells::counts(rows.iter().map(|r| r.point as i32 + 1)),
+    );
     let mut names: Vec<&String> = Vec::new();
     for (name, _) in points.iter().flat_map(|p| &p.scenario.point) {
         if !names.contains(&name) {
@@ -69,16 +66,17 @@ pub(super) fn summary(points: &[Point]) -> Vec<Field> {
             false => name.clone(),
         };
         let doc = format!("value of the sweep {name}, as the scenario names it");
-        fields.push(field(
+        table.add(
             &column,
             &doc,
+            Kind::Text,
             text(&|r| values[rows[r].point].clone()),
-        ));
+        );
         let texts: Vec<&str> = values.iter().map(String::as_str).collect();
         if let Some((numbers, unit)) = axis::plain_numbers(&texts) {
             let doc = format!("the same as a number, in {unit}");
             let cells = number(&|r| numbers[rows[r].point]);
-            fields.push(field(&format!("{column}_number"), &doc, cells));
+            table.add(&format!("{column}_number"), &doc, Kind::Optional, cells);
         }
     }
     let subject = |r: usize| match &rows[r].of {
@@ -86,29 +84,44 @@ pub(super) fn summary(points: &[Point]) -> Vec<Field> {
         Subject::Link(name) => ("link", name.clone()),
         Subject::Aggregate(name) => ("aggregate", name.clone()),
     };
-    fields.extend([
-        field("entity_kind", "group, link or aggregate", text(&|r| subject(r).0.into())),
-        field("entity", "name in the scenario; of an aggregate LINK.AGGREGATE", text(&|r| subject(r).1)),
-        field(
-            "metric",
-            "the quantity; throughput_spread is the standard deviation over the mean of a group's flows, estimator_bias the estimated over the true accumulation, less one",
-            text(&|r| rows[r].metric.into()),
-        ),
-        field("unit", "unit of mean and half_width: bit/s, B, s, pkt (packets), 1 (ratio)", text(&|r| rows[r].unit.into())),
-        field("engine", "the engine that ran", text(&|r| rows[r].engine.clone())),
-        field("mean", "mean over the steady part, of a group over its flows, and over repetitions", number(&|r| rows[r].value.mean)),
-        field(
-            "half_width",
-            "half-width of the 95 % confidence interval of the mean; missing for a single run",
-            number(&|r| rows[r].value.half_width.unwrap_or(f64::NAN)),
-        ),
-        field(
-            "runs",
-            "number of repetitions",
-            Cells::Count(rows.iter().map(|r| r.value.runs as i32).collect()),
-        ),
-    ]);
-    fields
+    let about = "group, link or aggregate";
+    table.add(
+        "entity_kind",
+        about,
+        Kind::Text,
+        text(&|r| subject(r).0.into()),
+    );
+    let about = "name in the scenario; of an aggregate LINK.AGGREGATE";
+    table.add("entity", about, Kind::Text, text(&|r| subject(r).1));
+    let about = "the quantity; throughput_spread is the standard deviation over the mean of a group's flows, estimator_bias the estimated over the true accumulation, less one";
+    table.add(
+        "metric",
+        about,
+        Kind::Text,
+        text(&|r| rows[r].metric.into()),
+    );
+    let about = "unit of mean and half_width: bit/s, B, s, pkt (packets), 1 (ratio)";
+    table.add("unit", about, Kind::Text, text(&|r| rows[r].unit.into()));
+    let about = "the engine that ran";
+    table.add(
+        "engine",
+        about,
+        Kind::Text,
+        text(&|r| rows[r].engine.clone()),
+    );
+    let about = "mean over the steady part, of a group over its flows, and over repetitions";
+    table.add(
+        "mean",
+        about,
+        Kind::Optional,
+        number(&|r| rows[r].value.mean),
+    );
+    let about = "half-width of the 95 % confidence interval of the mean; missing for a single run";
+    let half_width = number(&|r| rows[r].value.half_width.unwrap_or(f64::NAN));
+    table.add("half_width", about, Kind::Optional, half_width);
+    let runs = Cells::counts(rows.iter().map(|r| r.value.runs as i32));
+    table.add("runs", "number of repetitions", Kind::Count, runs);
+    table
 }
 
 /// The columns that every table has.
