@@ -1,6 +1,5 @@
-//! The packet engine's speed on three works that were measured on other simulators, too: `accord
-//! bench`; and what live runs cost: `accord bench live`. The works are scenario files like any
-//! other, in `benches/`.
+//! `accord bench`: the speed of the packet engine on workloads that were measured on other
+//! simulators, too, and the cost of live runs. The workloads are scenario files in `benches/`.
 
 mod live;
 
@@ -12,7 +11,7 @@ use crate::progress::Progress;
 use accord::{Catalogue, Engine, File};
 use serde::Serialize;
 
-/// Name and scenario of each work.
+/// Name and scenario of each workload.
 const WORKS: &[(&str, &str)] = &[
     (
         "newreno-10",
@@ -25,7 +24,7 @@ const WORKS: &[(&str, &str)] = &[
     ("vegas-250", include_str!("../../../benches/vegas-250.toml")),
 ];
 
-/// One measurement.
+/// A measurement.
 #[derive(Serialize)]
 struct Measured {
     name: &'static str,
@@ -35,8 +34,8 @@ struct Measured {
     peak_rss_bytes: u64,
 }
 
-/// One rate that was tried live. CPU times are for each data packet that crosses the bottleneck,
-/// what goes back for it included.
+/// A rate that was tried live. CPU times are per data packet that crosses the bottleneck,
+/// including the packets that return for it.
 #[derive(Serialize)]
 struct Trial {
     asked_bps: f64,
@@ -52,10 +51,10 @@ struct Trial {
     problem: Option<String>,
 }
 
-/// The work that takes its time, and the machine: it runs only by name.
+/// The workload that runs only by name, since it takes a minute and the whole machine.
 const LIVE: &str = "live";
 
-/// Runs one work, or all that simulate.
+/// Runs one workload, or all that simulate.
 pub fn run(args: &Bench, catalogue: &Catalogue) -> Result<bool, Failure> {
     let (name, json) = (args.name.as_deref(), args.json);
     if name == Some(LIVE) {
@@ -113,7 +112,7 @@ pub fn run(args: &Bench, catalogue: &Catalogue) -> Result<bool, Failure> {
     Ok(true)
 }
 
-/// The most memory that this process ever had resident: of all works so far.
+/// Returns the peak resident memory of this process: the maximum over all workloads so far.
 fn peak_rss_bytes() -> u64 {
     let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
     let peak = status.lines().find_map(|l| l.strip_prefix("VmHWM:"));

@@ -6,8 +6,8 @@ use std::io::{BufWriter, Error, Write};
 use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 
-/// A capture file in the making; it is removed unless it is finished, if it is a file at all (and
-/// not a pipe or a device).
+/// A capture file that is being written. Unless it is finished it is removed, if it is a regular
+/// file and not a pipe or a device.
 pub struct CaptureFile {
     path: PathBuf,
     is_file: bool,
@@ -21,7 +21,7 @@ struct State {
 }
 
 impl CaptureFile {
-    /// An empty file.
+    /// Creates the file.
     pub fn create(path: &Path) -> Result<CaptureFile, Failure> {
         let file = File::create(path)
             .map_err(|e| Failure::new(format!("cannot create {}: {e}", path.display())))?;
@@ -36,7 +36,7 @@ impl CaptureFile {
         })
     }
 
-    /// Adds to it; an error is told at the end, when the results are safe.
+    /// Appends a packet. An error is reported at the end, when the results are safe.
     pub fn write(&self, bytes: &[u8]) {
         let mut state = self.lock();
         if state.failed.is_none() {
@@ -44,7 +44,7 @@ impl CaptureFile {
         }
     }
 
-    /// All is written.
+    /// Finishes the file.
     pub fn finish(self) -> Result<(), Failure> {
         let mut state = self.lock();
         let failed = state.failed.take().or_else(|| state.out.flush().err());

@@ -2,7 +2,7 @@
 
 use accord::scenario::{Engine, Scenario};
 
-/// The engines asked for, or else those that the scenario is about, in their order.
+/// Returns the engines that were named, or else those that the scenario needs, in their order.
 pub fn engines(asked: &[Engine], points: &[Scenario]) -> Vec<Engine> {
     let mut engines = asked.to_vec();
     if engines.is_empty() {

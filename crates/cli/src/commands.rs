@@ -31,7 +31,7 @@ use accord::report::{Class, check_place, checks_table, output_schema, overview, 
 use accord::{load, set};
 use std::path::Path;
 
-/// Carries out a command. `Ok(false)` means that an expectation failed, and not as it is known to.
+/// Carries out a command. `Ok(false)` means that an expectation failed that is not known to fail.
 pub fn run(args: Args, catalogue: &Catalogue) -> Result<bool, Failure> {
     watch_interrupts();
     match args.command {
@@ -107,7 +107,7 @@ fn run_one(args: Run, catalogue: &Catalogue) -> Result<bool, Failure> {
     Ok(experiment.class != Class::Unknown)
 }
 
-/// Tables for people.
+/// Prints the tables for people.
 fn show(outcomes: &[Outcome], how: &How) -> Result<(), Failure> {
     if outcomes.len() > 1 {
         glance(outcomes)?;
@@ -128,7 +128,7 @@ fn show(outcomes: &[Outcome], how: &How) -> Result<(), Failure> {
     Ok(())
 }
 
-/// A sweep at a glance.
+/// Prints the overview of a sweep.
 pub fn glance(outcomes: &[Outcome]) -> Result<(), Failure> {
     let s = &outcomes[0].scenario;
     data(format_args!("{}: {}", s.id, clean(&s.title, TITLE)))?;

@@ -35,7 +35,7 @@ pub struct Args {
     pub quiet: bool,
 }
 
-/// Compares, and prints or writes what comes out.
+/// Compares, and prints or writes the result.
 pub fn run(args: &Args) -> Result<bool, Failure> {
     if let Some(dir) = &args.output {
         check_comparison_place(dir)?;

@@ -1,4 +1,4 @@
-//! Scenario files that the program writes: their text, and the file itself.
+//! Scenario files that the program writes.
 
 use crate::fail::Failure;
 use crate::output::{data, escaped, note};
@@ -27,7 +27,7 @@ pub struct Line {
 }
 
 impl Draft {
-    /// Adds a comment, one line of the file for each of the text.
+    /// Adds a comment, one line per line of `text`.
     pub fn comment(&mut self, text: &str) {
         for line in text.lines() {
             let line = format!("# {line}");
@@ -50,7 +50,7 @@ impl Draft {
         self.line(format_args!("{key} = {}", quote(&value.to_string())));
     }
 
-    /// Adds the table of links, one line for each; with a queue discipline, where there is one.
+    /// Adds the table of links, one line each, with the queue discipline if there is one.
     pub fn links(&mut self, links: &[Line], queue: Option<&str>) {
         self.table("link");
         for link in links {
@@ -67,32 +67,32 @@ impl Draft {
         }
     }
 
-    /// The text so far.
+    /// Returns the text so far.
     pub fn finish(self) -> String {
         self.text
     }
 }
 
-/// A text as a string of TOML.
+/// Returns a text as a TOML string.
 pub fn quote(text: &str) -> String {
     toml_edit::Value::from(text).to_string()
 }
 
-/// A name as a key of TOML.
+/// Returns a name as a TOML key.
 fn key(name: &str) -> String {
     toml_edit::Key::new(name).to_string()
 }
 
-/// Where a draft goes.
+/// The destination of a draft.
 pub struct Place<'a> {
-    /// The file, or standard output without one.
+    /// The file, or `None` for standard output.
     pub file: Option<&'a PathBuf>,
-    /// Whether a file that is there may be replaced.
+    /// True if an existing file may be replaced.
     pub force: bool,
 }
 
 impl Place<'_> {
-    /// Refuses a file that is there, before the work.
+    /// Fails if the file exists and may not be replaced. Call it before the work.
     pub fn check(&self) -> Result<(), Failure> {
         match self.file {
             Some(path) if path.exists() && !self.force => Err(taken(path)),
@@ -100,7 +100,7 @@ impl Place<'_> {
         }
     }
 
-    /// Writes a draft that is a valid scenario, and says what can be done with it.
+    /// Checks that a draft is a valid scenario, writes it, and suggests commands for it.
     pub fn write(&self, text: &str, name: &str, catalogue: &Catalogue) -> Result<(), Failure> {
         let name = self.file.map_or(name.into(), |f| f.display().to_string());
         let points = File::parse(&name, text)?.points(catalogue, None)?;

@@ -13,7 +13,7 @@ use accord::units::Duration;
 use accord::{Catalogue, File, Run, run_all};
 use accord::{load, set};
 
-/// Explains every point of a scenario. `Ok(false)` where something is left unexplained.
+/// Explains every point of a scenario. Returns `Ok(false)` if something is left unexplained.
 pub fn run(args: Explain, catalogue: &Catalogue) -> Result<bool, Failure> {
     if args.scenario == "metric" {
         return metrics::explain(args.metric.as_deref(), args.json);
@@ -54,13 +54,13 @@ pub fn run(args: Explain, catalogue: &Catalogue) -> Result<bool, Failure> {
     Ok(all.iter().all(|a| a.pass()))
 }
 
-/// Explains, after a run, what it had to compare: the engines that it names, or packets.
+/// Explains the differences of a run: of the engines that the command names, or of packets.
 pub fn after_run(file: &File, catalogue: &Catalogue, how: &How) -> Result<(), Failure> {
     let named: Vec<Engine> = match how.engine.is_empty() {
         true => vec![Engine::Packet],
         false => how.engine.clone(),
     };
-    // Theory is what the others are held against.
+    // The others are compared with theory.
     for engine in named.into_iter().filter(|e| *e != Engine::Theory) {
         explain(file, catalogue, how, engine, (Which::Expected, FINER))?;
     }
@@ -104,7 +104,7 @@ fn explain(
     Ok(all)
 }
 
-/// Makes runs, on all cores.
+/// Runs scenarios on all cores.
 fn runs(jobs: Vec<Job>, how: &How) -> Result<Vec<Reading>, Failure> {
     let total = jobs
         .iter()

@@ -9,28 +9,28 @@ use annotate_snippets::{AnnotationKind, Group, Level, Renderer, Snippet};
 use std::fmt::Display;
 use std::process::ExitCode;
 
-/// What an interrupted program says.
+/// The message of an interrupted program.
 pub const INTERRUPTED_TEXT: &str = "interrupted; no result was written for what was going on";
 
-/// Why the program ends without a result.
+/// The reason why the program ends without a result.
 pub enum Failure {
     /// The scenario is wrong.
     Scenario(Errors),
-    /// Something else is.
+    /// Something else is wrong.
     Other {
         /// The message.
         message: String,
-        /// A hint how to mend it.
+        /// A hint how to correct it.
         hint: Option<String>,
     },
-    /// This machine, or this user on it, cannot do it.
+    /// This machine or user cannot do it.
     Unable(String),
     /// The user stopped it.
     Interrupted,
 }
 
 impl Failure {
-    /// Something is wrong.
+    /// Returns a failure with a message.
     pub fn new(message: impl Display) -> Failure {
         Failure::Other {
             message: message.to_string(),
@@ -38,7 +38,8 @@ impl Failure {
         }
     }
 
-    /// The operating system refused it. A full disk is nothing that the user asked wrongly.
+    /// Returns the failure of an operation of the operating system. A full disk is not a mistake of
+    /// the user.
     pub fn io(message: String, e: &std::io::Error) -> Failure {
         match is_full(e) {
             true => Failure::Unable(message),
@@ -46,7 +47,7 @@ impl Failure {
         }
     }
 
-    /// Adds a hint how to mend it.
+    /// Adds a hint how to correct it.
     pub fn hint(self, text: impl Into<String>) -> Failure {
         match self {
             Failure::Other { message, .. } => Failure::Other {
@@ -57,7 +58,7 @@ impl Failure {
         }
     }
 
-    /// Prints it, and gives the exit code.
+    /// Prints the message, and returns the exit code.
     pub fn report(self) -> ExitCode {
         match self {
             Failure::Scenario(errors) => {

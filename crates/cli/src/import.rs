@@ -23,24 +23,24 @@ pub struct Import {
     /// Replaces a file that is there.
     #[arg(long)]
     pub force: bool,
-    /// The format, where neither the name of the file nor its content tells: graphml, gml, sndlib,
+    /// The format, if neither the name of the file nor its content shows it: graphml, gml, sndlib,
     /// sndlib-xml, json or csv.
     #[arg(long)]
     pub format: Option<Format>,
     /// Demands in CSV, with columns from, to and rate, in place of those of the topology.
     #[arg(long, value_name = "FILE")]
     pub demands: Option<PathBuf>,
-    /// How many flows: the largest demands, or without demands flows between nodes that the seed
-    /// draws; by default all demands, or 20.
+    /// Number of flows: the largest demands, or without demands flows between random nodes; by
+    /// default all demands, or 20.
     #[arg(long, value_name = "N")]
     pub flows: Option<usize>,
     /// Rate of links whose capacity is not in the file.
     #[arg(long, default_value = "100 Mbps")]
     pub rate: Rate,
-    /// Delay of links of which the file has neither a delay nor a length nor coordinates.
+    /// Delay of links for which the file has neither a delay nor a length nor coordinates.
     #[arg(long, default_value = "5 ms")]
     pub delay: Duration,
-    /// What bare numbers for capacities and demands are in.
+    /// The unit of bare numbers for capacities and demands.
     #[arg(long, default_value = "1 Mbps")]
     pub unit: Rate,
     /// Multiplies all rates of the file: packets of a thousandth of a backbone take a thousandth of
@@ -53,7 +53,7 @@ pub struct Import {
     /// Length of the run.
     #[arg(long, value_name = "TIME", default_value = "20 s")]
     pub duration: Duration,
-    /// What is random follows from it: flows without demands, and start times.
+    /// Seed of everything that is random: flows without demands, and start times.
     #[arg(long, default_value_t = 1)]
     pub seed: u32,
 }
@@ -61,13 +61,13 @@ pub struct Import {
 /// Flows without demands.
 const FLOWS: usize = 20;
 
-/// The most flows that are written: more make a file that is too large.
+/// The largest number of flows in a file.
 const MOST_FLOWS: usize = 50_000;
 
 /// Kilometres per second in fibre.
 const FIBRE: f64 = 200_000.0;
 
-/// Links and demands of a lower rate, in bit/s, are none that packets can be sent over.
+/// The lowest rate of links and demands that are kept, in bit/s.
 const LEAST: f64 = 1000.0;
 
 /// Carries out the command.
@@ -89,7 +89,7 @@ pub fn run(args: &Import, catalogue: &Catalogue) -> Result<bool, Failure> {
     Ok(true)
 }
 
-/// Reads the files, and makes the text of the scenario.
+/// Reads the files, and returns the text of the scenario.
 fn made(args: &Import) -> Result<String, Failure> {
     let units = Units {
         rate: args.unit.as_bps_f64(),
@@ -127,7 +127,7 @@ fn made(args: &Import) -> Result<String, Failure> {
     Writer { args, topology }.text()
 }
 
-/// Leaves demands that can be met: between joined nodes, the largest ones if only some are wanted.
+/// Keeps the demands between connected nodes, and only the largest if their number is limited.
 fn choose(topology: &mut Topology, args: &Import) {
     let parts = topology.parts();
     let before = topology.demands.len();
@@ -168,7 +168,7 @@ fn open(path: &Path) -> Result<String, Failure> {
         |e: std::io::Error| Failure::new(format!("{} cannot be read: {e}", path.display()));
     let mut bytes = Vec::new();
     let file = std::fs::File::open(path).map_err(cannot)?;
-    // A byte more than allowed tells that it is too large.
+    // One byte more than allowed shows that the file is too large.
     let most = limits::TEXT as u64 + 1;
     file.take(most).read_to_end(&mut bytes).map_err(cannot)?;
     String::from_utf8(bytes).map_err(|_| {
@@ -186,7 +186,7 @@ fn refused(path: &Path, e: ImportError) -> Failure {
     e.hint.into_iter().fold(failure, Failure::hint)
 }
 
-/// Makes the text of a scenario.
+/// Returns the text of the scenario.
 struct Writer<'a> {
     args: &'a Import,
     topology: &'a Topology,
@@ -248,7 +248,7 @@ impl Writer<'_> {
                 let ends = [link.from, link.to].map(|node| t.nodes[node].name.clone());
                 let mut name = ends.join("-");
                 if !names.insert(name.clone()) {
-                    // As of a-b and c, and of a and b-c. Two underscores are nobody's end.
+                    // Such as those of a-b and c, and of a and b-c. No name ends in two underscores.
                     name = format!("{name}__{}", names.len());
                     names.insert(name.clone());
                 }
@@ -278,7 +278,7 @@ impl Writer<'_> {
         Err(Failure::new(message).hint("--unit says what bare numbers are in, --scale multiplies"))
     }
 
-    /// A delay to the microsecond.
+    /// Returns a delay, rounded to a microsecond.
     fn delay(&self, seconds: Option<f64>) -> Duration {
         match seconds {
             Some(s) => Duration::from_us((s.min(3600.0) * 1e6).round() as u64),
@@ -324,7 +324,7 @@ impl Writer<'_> {
         Ok(())
     }
 
-    /// Pairs of nodes that are joined.
+    /// Returns random pairs of connected nodes.
     fn drawn(&self) -> Result<Vec<(usize, usize)>, Failure> {
         let count = self.args.flows.unwrap_or(FLOWS);
         if !(1..=MOST_FLOWS).contains(&count) {
@@ -337,7 +337,7 @@ impl Writer<'_> {
         for (node, part) in parts.iter().enumerate() {
             members[*part].push(node);
         }
-        // A node that is alone has nobody to send to; a link joins two at least.
+        // An isolated node has no receiver. A link joins at least two nodes.
         let ends: Vec<usize> = (0..t.nodes.len())
             .filter(|&node| members[parts[node]].len() > 1)
             .collect();

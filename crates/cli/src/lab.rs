@@ -30,7 +30,7 @@ pub fn run(args: Lab, catalogue: &Catalogue) -> Result<bool, Failure> {
     Ok(true)
 }
 
-/// Says how to get it.
+/// Returns the error that says how to build the program with the laboratory.
 #[cfg(not(feature = "lab"))]
 pub fn run(_: Lab, _: &Catalogue) -> Result<bool, Failure> {
     Err(Failure::Unable(

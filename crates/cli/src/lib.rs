@@ -44,7 +44,7 @@ use clap::Parser;
 use std::process::ExitCode;
 
 /// Reads the command line and does what it says, with these controllers and queue disciplines
-/// beside those that come with the program. Gives the exit code.
+/// beside those that come with the program. Returns the exit code.
 ///
 /// # Panics
 /// When a family is not sound, see [`accord::catalogue_with`].

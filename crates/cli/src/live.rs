@@ -1,4 +1,4 @@
-//! Live runs: whether they are possible here, and what to say of them.
+//! Live runs: whether they are possible here, and remarks on them.
 
 use crate::args::How;
 use crate::fail::Failure;
@@ -10,8 +10,8 @@ use accord::report::Point;
 use accord::scenario::{Engine, Scenario};
 use accord::units::Duration;
 
-/// The engines without the live one where it was not asked for by name and this machine cannot run
-/// these scenarios in it, or this is one `of_many` experiments.
+/// Returns the engines without the live one if it was not named and either this machine cannot
+/// run these scenarios live, or this is one `of_many` experiments.
 pub fn possible(
     mut engines: Vec<Engine>,
     how: &How,
@@ -40,8 +40,8 @@ pub fn possible(
     Ok(engines)
 }
 
-/// Says what live runs of these scenarios will make, and for how long; what is the same for
-/// several of them once.
+/// Announces what live runs of these scenarios will set up, and for how long. What is the same for
+/// several of them is said once.
 pub fn announce<'a>(scenarios: impl IntoIterator<Item = &'a Scenario>, how: &How) {
     let mut scenarios = scenarios.into_iter().peekable();
     if scenarios.peek().is_none() {
@@ -67,7 +67,7 @@ pub fn announce<'a>(scenarios: impl IntoIterator<Item = &'a Scenario>, how: &How
     }
 }
 
-/// The remarks on live runs.
+/// Returns the remarks on live runs.
 pub fn remarks(point: &Point<'_>) {
     let (id, at) = (&point.scenario.id, point.label());
     let at = if at.is_empty() { at } else { format!(", {at}") };
@@ -78,7 +78,7 @@ pub fn remarks(point: &Point<'_>) {
     }
 }
 
-/// Fails if no verdict may be drawn from a run.
+/// Fails if a run is unfit for a verdict.
 pub fn fit<'a>(runs: impl IntoIterator<Item = &'a Run>) -> Result<(), Failure> {
     match runs.into_iter().find_map(|run| run.unfit.as_ref()) {
         Some(why) => Err(Failure::Unable(format!(

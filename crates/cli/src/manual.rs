@@ -7,12 +7,12 @@ use clap::{Command, CommandFactory};
 use std::io;
 use std::path::Path;
 
-/// The command line under the name by which this program was called.
+/// Returns the command line under the name by which the program was called.
 fn command() -> Command {
     let name = std::env::args_os().next();
     let name = name.as_deref().map(Path::new).and_then(Path::file_stem);
     let name = name.map_or("accord".into(), |n| n.to_string_lossy().into_owned());
-    // The command line keeps names for as long as the program runs.
+    // The command line needs names that live as long as the program.
     let name: &'static str = name.leak();
     let mut command = Args::command().name(name).bin_name(name);
     command.build();

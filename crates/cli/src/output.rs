@@ -7,11 +7,11 @@ use accord::report::show::visible;
 use std::fmt::Display;
 use std::io::{ErrorKind, IsTerminal, Write};
 
-/// Stdout takes no more.
+/// The error that stdout takes no more output.
 #[derive(Debug)]
 pub struct NoOutput(pub std::io::Error);
 
-/// Writes data to stdout, and a line's end. A reader that has seen enough is no error.
+/// Writes data and a line break to stdout. A reader that closed the pipe is not an error.
 pub fn data(text: impl Display) -> Result<(), NoOutput> {
     let mut out = std::io::stdout().lock();
     match writeln!(out, "{text}").and_then(|()| out.flush()) {
@@ -27,8 +27,8 @@ pub fn json(value: &impl serde::Serialize) -> Result<(), NoOutput> {
     ))
 }
 
-/// A text of JSON or TOML whose strings have no control characters but as escapes. The writers of
-/// both leave some as they are (U+0080 to U+009F), and a terminal obeys them.
+/// Escapes the control characters in the strings of a JSON or TOML text. The writers of both leave
+/// some as they are (U+0080 to U+009F), which a terminal obeys.
 pub fn escaped(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     for c in text.chars() {
@@ -41,18 +41,18 @@ pub fn escaped(text: &str) -> String {
     out
 }
 
-/// Prints a message to stderr, without control characters that a file or its name may have brought
-/// into it. A closed stderr is no error.
+/// Prints a message to stderr without control characters, which may come from a file or its name.
+/// A closed stderr is not an error.
 pub fn note(text: impl Display) {
     report(visible(&text.to_string()));
 }
 
-/// Prints to stderr what has colours of its own and is safe otherwise.
+/// Prints a text to stderr as it is. It may contain colours, and must be safe otherwise.
 pub fn report(text: impl Display) {
     let _ = writeln!(std::io::stderr(), "{text}");
 }
 
-/// Returns whether messages are coloured: on a terminal, unless the user asks for none.
+/// Returns whether messages are coloured: on a terminal, unless the user asks for plain text.
 pub fn notes_are_coloured() -> bool {
     std::io::stderr().is_terminal() && !no_colour()
 }
@@ -61,10 +61,10 @@ fn no_colour() -> bool {
     std::env::var_os("NO_COLOR").is_some()
 }
 
-/// As wide as what a pipe or a file takes: nothing is wrapped or cut for want of room.
+/// The width for a pipe or a file: nothing is wrapped or cut.
 const UNBOUNDED: u16 = 10_000;
 
-/// As wide as the terminal, within reason; elsewhere as wide as it comes.
+/// Returns the width of the terminal, within limits, and that of a pipe elsewhere.
 pub fn style() -> Style {
     let out = std::io::stdout();
     let plain = no_colour();

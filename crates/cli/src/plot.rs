@@ -49,7 +49,7 @@ pub struct Args {
     pub quiet: bool,
 }
 
-/// Reads one of a few names.
+/// Parses one of several names.
 fn one_of<T>(names: &'static [&'static str]) -> impl TypedValueParser<Value = T>
 where
     T: std::str::FromStr<Err = String> + Clone + Send + Sync + 'static,
@@ -66,7 +66,7 @@ enum Format {
 
 /// Draws the figure.
 pub fn run(args: &Args) -> Result<bool, Failure> {
-    // What is wrong with the command is said before anything is read.
+    // Errors in the command line come before anything is read.
     let format = format(&args.output)?;
     let request = Request {
         metric: metric(&args.metric)?,
@@ -121,7 +121,7 @@ fn format(path: &Path) -> Result<Format, Failure> {
     }
 }
 
-/// Reads the name of a metric; words may be joined by "-", too.
+/// Parses the name of a metric. Words may be joined by "-", too.
 pub fn metric(name: &str) -> Result<Metric, Failure> {
     name.replace('-', "_").parse().map_err(|why: String| {
         let known = Metric::ALL.iter().map(|m| m.name());
@@ -131,7 +131,7 @@ pub fn metric(name: &str) -> Result<Metric, Failure> {
     })
 }
 
-/// Reads a part of a run: "20..30", "20 s..30 s" or "500ms..2s".
+/// Parses a part of a run: "20..30", "20 s..30 s" or "500ms..2s".
 fn window(text: &str) -> Result<Window, Failure> {
     let wrong = || {
         Failure::new(format!("\"{text}\" is not a part of a run"))

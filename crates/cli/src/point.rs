@@ -4,7 +4,7 @@ use crate::fail::Failure;
 use accord::report::show::count;
 use accord::scenario::Scenario;
 
-/// Points that a message names.
+/// The most points that a message names.
 const NAMED: usize = 8;
 
 /// Returns the indices of the points that any of `wanted` names, in their order; all if nothing is
@@ -38,7 +38,7 @@ pub fn directory(id: &str, points: usize, chosen: &[usize]) -> String {
     }
 }
 
-/// Whether a text is a point's number from 1, its label, or some of its settings.
+/// Returns whether a text is a point's number from 1, its label, or some of its settings.
 fn is_named(point: &Scenario, index: usize, text: &str) -> bool {
     if text.trim().parse() == Ok(index + 1) {
         return true;

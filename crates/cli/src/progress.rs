@@ -8,13 +8,13 @@ use accord::units::{Duration, Time};
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use std::sync::atomic::{AtomicBool, Ordering};
 
-/// Set by an interrupt from the keyboard, or by SIGTERM or SIGHUP.
+/// Set by an interrupt from the keyboard, by SIGTERM or by SIGHUP.
 static INTERRUPTED: AtomicBool = AtomicBool::new(false);
 
-/// Set while an interrupt may end the program in the middle of what it does.
+/// Set while an interrupt may end the program at once.
 static AT_ONCE: AtomicBool = AtomicBool::new(false);
 
-/// From now on, an interrupt ends runs in order instead of killing the program.
+/// Installs the handler: from now on an interrupt ends runs in order and does not kill the program.
 pub fn watch_interrupts() {
     // It fails only where a handler is set already, which is as good.
     let _ = ctrlc::set_handler(|| {
@@ -28,11 +28,11 @@ pub fn watch_interrupts() {
     });
 }
 
-/// Does work that asks nobody whether it should go on, and that leaves nothing half done: an
-/// interrupt ends the program during it at once.
+/// Does work that cannot be interrupted in order, and that leaves nothing half done. An interrupt
+/// during it ends the program at once.
 pub fn at_once<T>(work: impl FnOnce() -> T) -> Result<T, Failure> {
     AT_ONCE.store(true, Ordering::SeqCst);
-    // An interrupt before the line above has not seen it.
+    // An interrupt that came before the line above did not end the program.
     if interrupted() {
         return Err(Failure::Interrupted);
     }
@@ -44,19 +44,20 @@ pub fn at_once<T>(work: impl FnOnce() -> T) -> Result<T, Failure> {
     }
 }
 
-/// Whether the user wants it to end.
+/// Returns whether the user has interrupted the program.
 pub fn interrupted() -> bool {
     INTERRUPTED.load(Ordering::SeqCst)
 }
 
-/// The distance of an iteration from its tolerance, in digits.
+/// The progress of an iteration towards its tolerance, in digits.
 pub struct Convergence {
     bar: ProgressBar,
     digits: f64,
 }
 
 impl Convergence {
-    /// A bar from a residual of 1 down to `tolerance`; on a terminal only, and not if `quiet`.
+    /// Returns a bar from a residual of 1 down to `tolerance`. It is drawn on a terminal only, and
+    /// not if `quiet`.
     pub fn new(tolerance: f64, quiet: bool) -> Convergence {
         let target = if quiet {
             ProgressDrawTarget::hidden()
@@ -70,7 +71,7 @@ impl Convergence {
         Convergence { bar, digits }
     }
 
-    /// After so many steps the residual is this.
+    /// Shows the residual after `steps` steps.
     pub fn show(&self, steps: usize, residual: f64) {
         let done = (-residual.log10() / self.digits).clamp(0.0, 1.0);
         self.bar.set_position((100.0 * done) as u64);
@@ -85,13 +86,13 @@ impl Drop for Convergence {
     }
 }
 
-/// Progress over parts of a work of which each takes about as long.
+/// Progress over parts of a task that take about the same time each.
 pub struct Parts {
     bar: ProgressBar,
 }
 
 impl Parts {
-    /// A bar for so many parts, drawn on a terminal only, and not if `quiet`.
+    /// Returns a bar for a number of parts. It is drawn on a terminal only, and not if `quiet`.
     pub fn new(parts: usize, quiet: bool) -> Parts {
         let target = if quiet {
             ProgressDrawTarget::hidden()
@@ -101,12 +102,12 @@ impl Parts {
         let bar = ProgressBar::with_draw_target(Some(parts as u64), target);
         let style = "{bar:30} {pos} of {len} points  {elapsed} gone";
         bar.set_style(ProgressStyle::with_template(style).expect("a valid template"));
-        // A single part can take long, and the time that is gone is shown meanwhile.
+        // A single part can take long. The elapsed time is shown meanwhile.
         bar.enable_steady_tick(std::time::Duration::from_millis(500));
         Parts { bar }
     }
 
-    /// One more is done.
+    /// Counts a part as done.
     pub fn done(&self) {
         self.bar.inc(1);
     }
@@ -124,7 +125,8 @@ pub struct Progress {
 }
 
 impl Progress {
-    /// A bar for `total` of simulated time. It is drawn on a terminal only, and not if `quiet`.
+    /// Returns a bar for `total` of simulated time. It is drawn on a terminal only, and not if
+    /// `quiet`.
     pub fn new(total: Duration, quiet: bool) -> Progress {
         let target = if quiet {
             ProgressDrawTarget::hidden()
@@ -140,7 +142,7 @@ impl Progress {
         Progress { bar }
     }
 
-    /// An observer for one run, which puts its packets into `capture`.
+    /// Returns an observer for one run, which writes its packets to `capture`.
     pub fn observe<'a>(&'a self, capture: Option<&'a CaptureFile>) -> Observing<'a> {
         Observing {
             progress: self,
@@ -160,7 +162,7 @@ fn millis(d: Duration) -> u64 {
     d.as_ps() / 1_000_000_000
 }
 
-/// Listens to one run.
+/// The observer of one run.
 pub struct Observing<'a> {
     progress: &'a Progress,
     reached: Time,

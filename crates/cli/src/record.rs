@@ -7,7 +7,7 @@ use crate::output::data;
 use accord::report::Class;
 use accord::scenario::{Engine, Expectation, MetricUnit, print_figure, print_text};
 
-/// The band that need not be written.
+/// The band of a failure for which none is written.
 const BAND: f64 = 0.01;
 
 /// A failure at one point.
@@ -16,12 +16,12 @@ struct Item {
     because: String,
     band: f64,
     engine: Engine,
-    /// Sweeps with their labels, of those that tell points of the expectation apart.
+    /// The sweeps that distinguish points of the expectation, with their labels.
     at: Vec<(String, String)>,
     measured: String,
 }
 
-/// Prints the `fails` of all expectations of which something is not known.
+/// Prints the `fails` of all expectations that have an unknown failure.
 pub fn show(outcomes: &[Outcome]) -> Result<(), Failure> {
     let mut names: Vec<&str> = Vec::new();
     let checks = outcomes.iter().flat_map(|o| &o.checks);
@@ -71,7 +71,7 @@ fn items(outcomes: &[Outcome], name: &str) -> (Vec<Item>, Vec<String>) {
             let measured = match check {
                 Some(check) if check.pass => continue,
                 Some(check) => check.measured_text(),
-                // Not run, as live runs are where all experiments are: it stays as it is.
+                // An engine that did not run, such as live with --all. Its entries stay.
                 None => match recorded(e) {
                     Some(text) => Some(text),
                     None => continue,
@@ -97,14 +97,14 @@ fn items(outcomes: &[Outcome], name: &str) -> (Vec<Item>, Vec<String>) {
     (items, missing)
 }
 
-/// The measured figures of a file.
+/// Returns the measured figures of a file.
 fn recorded(e: &Expectation) -> Option<String> {
     let value = e.fails.as_ref()?.record?.value;
     let ratio = e.unit() == MetricUnit::Ratio;
     Some(print_figure(value, e.metric, ratio))
 }
 
-/// As few entries as say the same: those that differ in one sweep only are one.
+/// Joins entries that differ in one sweep only.
 fn entries(items: Vec<Item>) -> Vec<String> {
     let alike = |a: &Item, b: &Item| {
         (a.why, &a.because, a.band, a.engine) == (b.why, &b.because, b.band, b.engine)
@@ -161,7 +161,7 @@ fn of_group(group: &[Item]) -> Vec<String> {
     parts.iter().map(text).collect()
 }
 
-/// One entry of the list; `measured` may be followed by other keys.
+/// Returns an entry of the list. Other keys may follow `measured`.
 fn entry(item: &Item, at: &[(String, String)], measured: &str) -> String {
     let mut out = format!(
         "{{ why = {}, because = {}, engine = \"{}\"",

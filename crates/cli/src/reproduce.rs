@@ -22,11 +22,11 @@ use std::path::Path;
 /// The largest number of differences that are printed.
 const SHOWN: usize = 200;
 
-/// The command that writes what this one compares with, as the files should name it.
+/// The command that writes the recorded results, as the files name it.
 const COMMAND: &str = "accord reproduce --all --write --results scenarios/results.txt \
                        --tables README.md,docs/src/experiments.md";
 
-/// Carries it out. `Ok(false)` means that something is not as it is known.
+/// Carries out the command. `Ok(false)` means that a result is not as recorded.
 pub fn run(args: Reproduce, catalogue: &Catalogue) -> Result<bool, Failure> {
     let ids: Vec<String> = match args.all {
         true => BUILT_IN.iter().map(|(id, _)| id.to_string()).collect(),
@@ -43,14 +43,14 @@ pub fn run(args: Reproduce, catalogue: &Catalogue) -> Result<bool, Failure> {
     for id in &ids {
         check_place(&args.output.join(id))?;
     }
-    // Before the work: what cannot be read is said at once.
+    // Files that cannot be read are reported before the work.
     let recorded = Recorded::open(&args)?;
     let (mut unfit, mut captured) = (Ok(()), Ok(()));
     let mut experiments = Vec::new();
     let (mut rows, mut results) = (Vec::new(), Results::default());
     let build = build();
     let without_live = args.all || args.results.is_some();
-    // To the end: an interrupted command, given again, has all its experiments to show.
+    // Kept to the end, so that an interrupted command that is given again shows all experiments.
     let mut all_kept = Vec::new();
     for id in &ids {
         let mut file = load(id)?;
@@ -77,7 +77,7 @@ pub fn run(args: Reproduce, catalogue: &Catalogue) -> Result<bool, Failure> {
         } else if !args.how.json {
             let title = clean(&outcomes[0].scenario.title, TITLE);
             data(format_args!("{id}: {title}"))?;
-            // A sweep is shown at a glance, and its points if they are asked for.
+            // A sweep has an overview, and its points on request.
             let details = outcomes.len() == 1 || args.how.details;
             if outcomes.len() > 1 {
                 data(overview(&points, style()))?;
@@ -111,7 +111,7 @@ pub fn run(args: Reproduce, catalogue: &Catalogue) -> Result<bool, Failure> {
     Ok(same && experiments.iter().all(|e| e.class != Class::Unknown))
 }
 
-/// A line for each experiment, and the counts over all.
+/// Returns a line for each experiment, and the counts over all.
 fn show(experiments: &[Experiment], rows: &[ExperimentRow]) -> Result<(), Failure> {
     for e in experiments {
         let tally = Tally::of(e.checks.iter().map(|c| c.class));
@@ -148,7 +148,7 @@ impl Recorded {
         };
         let results = match &args.results {
             None => Results::default(),
-            // Written anew, or for the first time.
+            // A new file, or one that is replaced.
             Some(path) if args.write && (args.all || !path.exists()) => Results::default(),
             Some(path) => Results::parse(&read(path)?).map_err(|e| {
                 let message = format!("{} has no results: {e}", path.display());
@@ -166,7 +166,7 @@ impl Recorded {
         })
     }
 
-    /// Writes what came out, or says how it differs; whether nothing does.
+    /// Writes the results, or reports how they differ. Returns whether nothing differs.
     fn settle(
         &self,
         args: &Reproduce,

@@ -12,7 +12,7 @@ use accord::{Catalogue, File as Source};
 use std::fs::File;
 use std::path::Path;
 
-/// The runs that an interrupted command has left beside `dir`.
+/// Returns the runs that an interrupted command has left beside `dir`.
 pub fn keep(dir: &Path, how: &How, build: &str) -> Result<Kept, Failure> {
     let kept = Kept::beside(dir, build)?;
     if how.fresh {
@@ -21,7 +21,7 @@ pub fn keep(dir: &Path, how: &How, build: &str) -> Result<Kept, Failure> {
     Ok(kept)
 }
 
-/// Says that a run of another setting or seed is about to be replaced, while it can be kept.
+/// Warns that a run with other settings or another seed is about to be replaced.
 pub fn warn_of_replaced(
     dir: &Path,
     file: &Source,
@@ -31,7 +31,7 @@ pub fn warn_of_replaced(
     if how.quiet || !dir.exists() {
         return Ok(());
     }
-    // With another seed a scenario has another hash, where it draws start times.
+    // A scenario that draws start times has another hash with another seed.
     let mut new = file.points(catalogue, how.seed)?;
     let seed = new[0].seed;
     for k in 1..how.reps {
@@ -47,8 +47,8 @@ pub fn warn_of_replaced(
     Ok(())
 }
 
-/// Tells this program from others with its version, as there are between releases. Where it
-/// cannot read itself, the version has to do.
+/// Returns what distinguishes this build from others of the same version: a hash of the program,
+/// or its version if it cannot read itself.
 pub fn build() -> String {
     let read = std::env::current_exe().and_then(File::open);
     let hash = read.and_then(|program| {
@@ -59,13 +59,13 @@ pub fn build() -> String {
     hash.map_or("unknown".into(), |hash| hash[..16].into())
 }
 
-/// The results, for programs.
+/// Returns the results for programs.
 pub fn experiment(id: &str, outcomes: &[Outcome], dir: &Path) -> Experiment {
     let points: Vec<Point> = outcomes.iter().map(Outcome::point).collect();
     Experiment::of(id, &points).written(dir)
 }
 
-/// Writes run directories and the page; gives where the page is.
+/// Writes run directories and the page, and returns the path of the page.
 pub fn write(dir: &Path, outcomes: &[Outcome], csv: bool) -> Result<String, Failure> {
     let points: Vec<Point> = outcomes.iter().map(Outcome::point).collect();
     let html = page(&points);

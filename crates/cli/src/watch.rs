@@ -8,11 +8,11 @@ use crate::progress::interrupted;
 use std::path::Path;
 use std::time::{Duration, SystemTime};
 
-/// The time between two looks at the file.
+/// The interval at which the file is polled.
 const LOOK: Duration = Duration::from_millis(200);
 
-/// Runs the scenario file, and again whenever it changes. Its mistakes are shown, and mended in the
-/// editor; only an interrupt ends it.
+/// Runs the scenario file now and whenever it changes. Errors in it are shown and do not end the
+/// command; only an interrupt does.
 pub fn run(
     args: &Run,
     mut run_one: impl FnMut(Run) -> Result<bool, Failure>,
@@ -35,7 +35,7 @@ pub fn run(
             "\nwaiting for {} to be saved; Ctrl-C ends",
             args.scenario
         ));
-        // An editor may take the file away for a moment while it saves.
+        // An editor may remove the file for a moment while it saves.
         while changed(path).is_none_or(|now| Some(now) == seen) {
             if interrupted() {
                 return Err(Failure::Interrupted);

@@ -56,7 +56,7 @@ pub struct Experiment {
     duration_s: f64,
     flows: usize,
     expectations: usize,
-    /// The engines that `accord run` has it in.
+    /// The engines in which `accord run` runs it.
     engines: Vec<&'static str>,
 }
 

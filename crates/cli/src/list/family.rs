@@ -12,10 +12,10 @@ pub struct Family {
     pub source: &'static str,
     /// The engines that run it.
     pub engines: Vec<&'static str>,
-    /// Why the fluid engine does not.
+    /// The reason why the fluid engine does not.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub no_fluid: Option<&'static str>,
-    /// The congestion control of Linux that it is a model of.
+    /// The congestion control of Linux that it models.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub kernel: Option<&'static str>,
     /// Its page of the book, or "".
@@ -28,15 +28,15 @@ pub struct Family {
 pub struct Parameter {
     pub name: String,
     pub symbol: &'static str,
-    /// What it takes, with its unit.
+    /// Its type, with the unit.
     pub value: String,
-    /// As in a scenario file; `None` where it is absent unless it is given.
+    /// The default as in a scenario file; `None` if there is none.
     pub default: Option<&'static str>,
     pub doc: &'static str,
     pub source: &'static str,
 }
 
-/// All of a catalogue's families, in its order.
+/// Returns the families of a catalogue, in its order.
 pub fn all(families: &[&'static Declared]) -> Vec<Family> {
     families.iter().map(|f| family(f)).collect()
 }
@@ -58,7 +58,7 @@ fn family(f: &'static Declared) -> Family {
         name: f.name,
         doc: f.doc,
         source: f.source,
-        // Theory takes every family's role, and every family has a maker for packets.
+        // Theory and packets have every family.
         engines: match no_fluid {
             None => vec!["theory", "fluid", "packet", "live"],
             Some(_) => vec!["theory", "packet", "live"],

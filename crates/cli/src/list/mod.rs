@@ -1,4 +1,4 @@
-//! `accord list`: what the program knows, and what each of it is.
+//! `accord list`: controllers, disciplines, metrics, experiments and templates.
 
 mod entries;
 mod family;
@@ -29,7 +29,7 @@ pub struct List {
     pub json: bool,
 }
 
-/// What can be listed.
+/// The kinds of entries.
 #[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub enum Kind {
     /// Congestion controllers, with their parameters.

@@ -4,23 +4,23 @@ use crate::output::style;
 
 /// Something that can be listed.
 pub trait Entry {
-    /// The name by which it is asked for.
+    /// The name.
     fn name(&self) -> &str;
-    /// What it is, one sentence.
+    /// A sentence about what it is.
     fn doc(&self) -> String;
-    /// What stands under that in a list: a heading and its text.
+    /// The paragraphs below that in a list: headings and texts.
     fn facts(&self) -> Vec<(&'static str, String)>;
-    /// What stands under that where one is shown in full.
+    /// Further paragraphs where the entry is shown in full.
     fn more(&self) -> Vec<(&'static str, String)> {
         Vec::new()
     }
-    /// Its parameters: how to write each, and what it is.
+    /// Its parameters: the form and the meaning of each.
     fn parameters(&self) -> Vec<(String, String)> {
         Vec::new()
     }
 }
 
-/// All entries, in short.
+/// Returns all entries in short form.
 pub fn brief<T: Entry>(all: &[T]) -> String {
     let width = all.iter().map(|e| e.name().chars().count()).max();
     let width = width.unwrap_or_default() + 2;
@@ -36,7 +36,7 @@ pub fn brief<T: Entry>(all: &[T]) -> String {
     out
 }
 
-/// One entry in full.
+/// Returns one entry in full.
 pub fn full(entry: &impl Entry) -> String {
     let mut out = hang("", &format!("{}: {}", entry.name(), entry.doc())) + "\n\n";
     for (heading, text) in entry.more() {
@@ -60,7 +60,7 @@ pub fn full(entry: &impl Entry) -> String {
     out
 }
 
-/// A text behind a heading, wrapped to the terminal and indented under itself.
+/// Returns a text behind a heading, wrapped to the terminal, with a hanging indent.
 pub fn hang(heading: &str, text: &str) -> String {
     let indent = heading.chars().count();
     let width = usize::from(style().width).max(indent + 20);

@@ -1,20 +1,20 @@
-//! Networks of templates that are more than a bottleneck or a row: their links and flows.
+//! The links and flows of templates other than a bottleneck or a row of them.
 
 use super::template::Sizes;
 use crate::draft::Line;
 use accord::traffic::{Dice, Purpose};
 use accord::units::{Duration, Rate};
 
-/// A network and the ways of its flows.
+/// A network and the paths of its flows.
 #[derive(Default)]
 pub struct Graph {
     /// The links.
     pub links: Vec<Line>,
-    /// The nodes that each flow passes, or its two ends for the shortest way.
+    /// The nodes that each flow passes, or its two ends for the shortest path.
     pub ways: Vec<Vec<String>>,
 }
 
-/// What the links have, and what the seed draws.
+/// The properties of the links, and the random numbers.
 pub struct Maker {
     rate: Rate,
     delay: Duration,
@@ -23,7 +23,7 @@ pub struct Maker {
 }
 
 impl Maker {
-    /// Links of this rate and delay.
+    /// Returns a network whose links have this rate and delay.
     pub fn new(rate: Rate, delay: Duration, seed: u64) -> Maker {
         Maker {
             rate,
@@ -46,11 +46,11 @@ impl Maker {
         (self.dice.uniform() * n as f64) as usize
     }
 
-    /// Adds so many flows between two nodes of a list each.
+    /// Adds `count` flows, each between two nodes of a list.
     fn pairs(mut self, flows: usize, nodes: &[String]) -> Graph {
         for _ in 0..flows {
             let from = self.below(nodes.len());
-            // The other one is as likely to be any of the others.
+            // Any of the others, with equal probability.
             let to = (from + 1 + self.below(nodes.len() - 1)) % nodes.len();
             let way = [from, to].map(|i| nodes[i].clone());
             self.graph.ways.push(way.into());
@@ -58,7 +58,7 @@ impl Maker {
         self.graph
     }
 
-    /// Leaves around a hub.
+    /// Returns a star: leaves around a hub.
     pub fn star(mut self, sizes: &Sizes) -> Graph {
         let leaves = named("leaf", sizes.of("nodes"));
         for leaf in &leaves {
@@ -67,7 +67,7 @@ impl Maker {
         self.pairs(sizes.of("flows"), &leaves)
     }
 
-    /// Nodes in a ring.
+    /// Returns a ring.
     pub fn ring(mut self, sizes: &Sizes) -> Graph {
         let nodes = named("n", sizes.of("nodes"));
         for (i, node) in nodes.iter().enumerate() {
@@ -77,7 +77,7 @@ impl Maker {
         self.pairs(sizes.of("flows"), &nodes)
     }
 
-    /// A tree with flows from its leaves to its root.
+    /// Returns a tree with flows from its leaves to its root.
     pub fn tree(mut self, sizes: &Sizes) -> Graph {
         let mut level = vec!["root".to_string()];
         for depth in 0..sizes.of("depth") {
@@ -147,8 +147,8 @@ impl Maker {
     }
 
     /// Waxman's random network (IEEE JSAC 1988): nodes anywhere in a square, two of which are joined
-    /// with probability `alpha` · exp(−distance / (`beta` · diagonal)). The shortest links that are
-    /// needed join what is apart then. The delay is that of the diagonal.
+    /// with probability `alpha` · exp(−distance / (`beta` · diagonal)). If parts are left apart, the
+    /// shortest links join them. The delay is that of the diagonal.
     pub fn waxman(mut self, sizes: &Sizes, alpha: f64, beta: f64) -> Graph {
         let nodes = named("n", sizes.of("nodes"));
         let places: Vec<[f64; 2]> = (nodes.iter())
@@ -175,7 +175,7 @@ impl Maker {
         joined.sort_by_key(|&(i, j, _)| (i, j));
         for (i, j, distance) in joined {
             let ps = self.delay.as_ps() as f64 * distance;
-            // To a microsecond, which reads better.
+            // Rounded to a microsecond for readability.
             let delay = Duration::from_us((ps / 1e6).round() as u64);
             self.link(&nodes[i], &nodes[j], delay);
         }
@@ -187,8 +187,8 @@ fn named(prefix: &str, count: usize) -> Vec<String> {
     (1..=count).map(|i| format!("{prefix}{i}")).collect()
 }
 
-/// Makes two parts one; whether they were two. Each node has the number of a node of its part, and
-/// the first has its own.
+/// Joins the parts of two nodes, and returns whether they were apart. Each node has the number of a
+/// node of its part, and the first node of a part has its own.
 fn unite(part: &mut [usize], a: usize, b: usize) -> bool {
     let find = |part: &mut [usize], mut i: usize| {
         while part[i] != i {

@@ -46,10 +46,10 @@ pub struct New {
     /// Number of pods, of fat-tree.
     #[arg(long, value_name = "N")]
     pub pods: Option<usize>,
-    /// How many links waxman has: the probability of a link between nodes that are close.
+    /// Density of links, of waxman: the probability of a link between nodes that are close.
     #[arg(long, value_name = "A", default_value_t = 0.6)]
     pub alpha: f64,
-    /// How long the links of waxman are, as a part of the diagonal.
+    /// Typical length of links, of waxman, as a part of the diagonal.
     #[arg(long, value_name = "B", default_value_t = 0.2)]
     pub beta: f64,
     /// Rate of the links; of a dumbbell, of its bottleneck.
@@ -67,7 +67,7 @@ pub struct New {
     /// Length of the run.
     #[arg(long, value_name = "TIME", default_value = "20 s")]
     pub duration: Duration,
-    /// What is random follows from it: the network, who sends to whom, and start times.
+    /// Seed of everything that is random: the network, senders and receivers, start times.
     #[arg(long, default_value_t = 1)]
     pub seed: u32,
     /// Sets a value of the scenario, such as flow.all.packet="1500 B".
@@ -139,13 +139,13 @@ fn known(
     })
 }
 
-/// All that the text of a scenario is made of.
+/// Everything that the text of a scenario is made from.
 struct Scenario<'a> {
     args: &'a New,
     template: &'static Template,
     sizes: Sizes,
     controller: &'static Family,
-    /// The queue discipline, if it is not the usual one.
+    /// The queue discipline, if it is not droptail.
     queue: Option<&'static Family>,
 }
 
@@ -179,7 +179,7 @@ impl Scenario<'_> {
         self.args.delay.unwrap_or(Duration::from_ms(default))
     }
 
-    /// The rate of links that are no bottlenecks.
+    /// Returns the rate of links that are no bottlenecks.
     fn wide(&self) -> Rate {
         Rate::from_bps(
             self.args
@@ -273,7 +273,7 @@ impl Scenario<'_> {
         }
     }
 
-    /// The keys that all groups have; so many flows share a link.
+    /// Returns the keys that all groups have, of which `flows` flows share a link.
     fn sender(&self, draft: &mut Draft, sharing: usize) {
         draft.text("controller", self.controller.name);
         let objective = (self.controller.role).objective(&self.controller.defaults());

@@ -31,7 +31,7 @@ pub fn apply(text: &str, settings: &[String]) -> Result<String, Failure> {
 /// Puts a value at the path `keys` below `item`, which is the value of `name`.
 fn put(item: &mut Item, name: &str, keys: &[&str], value: Value) -> Result<(), String> {
     let (first, rest) = keys.split_first().expect("a path has a key");
-    // A controller or a queue by its bare name stands for a table.
+    // A bare name of a controller or a queue stands for a table.
     let tag = match name {
         "controller" => Some("name"),
         "queue" => Some("discipline"),
@@ -47,7 +47,7 @@ fn put(item: &mut Item, name: &str, keys: &[&str], value: Value) -> Result<(), S
     };
     if rest.is_empty() {
         match table.get_mut(first) {
-            // What stands beside the value stays: the comment behind it.
+            // Keeps the comment behind the value.
             Some(Item::Value(old)) => {
                 let decor = old.decor().clone();
                 *old = value;

@@ -8,18 +8,18 @@ use serde::Serialize;
 pub struct Template {
     /// Its name.
     pub name: &'static str,
-    /// What it makes, one sentence.
+    /// A sentence about what it makes.
     pub doc: &'static str,
-    /// The sizes that it has.
+    /// Its sizes.
     pub sizes: &'static [Size],
 }
 
 /// A size of a template.
 #[derive(Clone, Copy, Serialize)]
 pub struct Size {
-    /// The option that gives it, without its dashes.
+    /// The name of its option, without the dashes.
     pub name: &'static str,
-    /// The size without the option.
+    /// The default.
     pub default: usize,
     /// The least and the greatest size.
     pub range: [usize; 2],

@@ -52,26 +52,26 @@ impl Axis {
         })
     }
 
-    /// The value of a step.
+    /// Returns the value of a step.
     fn value(&self, i: usize) -> f64 {
         let part = i as f64 / (self.count - 1).max(1) as f64;
         self.from + part * (self.to - self.from)
     }
 
-    /// The value in the form of the scenario language.
+    /// Returns the value in the form of the scenario language.
     fn text(&self, i: usize) -> String {
-        // Nine digits, so that no rounding of the steps shows.
+        // Nine digits hide the rounding of the steps.
         let value = format!("{:.9e}", self.value(i))
             .parse::<f64>()
             .unwrap_or(0.0);
         match self.unit.is_empty() {
-            // A whole number as one, so that counts can be an axis.
+            // A whole number has no decimals, so that counts can be an axis.
             true => format!("{value}"),
             false => format!("\"{value} {}\"", self.unit),
         }
     }
 
-    /// The axis in the form that the report takes.
+    /// Returns the axis in the form that the report takes.
     fn parameter(&self) -> Parameter {
         let values = (0..self.count).map(|i| self.value(i));
         Parameter {
@@ -82,7 +82,7 @@ impl Axis {
     }
 }
 
-/// "1.5 ms" as 1.5 and "ms".
+/// Splits "1.5 ms" into 1.5 and "ms".
 fn number(text: &str) -> Option<(f64, String)> {
     let text = text.trim();
     let end = text
@@ -123,7 +123,7 @@ pub fn run(args: &Args, catalogue: &Catalogue) -> Result<bool, Failure> {
         set.extend(y.as_ref().map(|y| format!("{}={}", y.path, y.text(j))));
         single(args, catalogue, &set)
     };
-    // An axis that leads nowhere is told before anything is made.
+    // An axis that names nothing is reported before anything is computed.
     at(0, 0)?;
     check_map_place(&dir)?;
     let cells: Result<Vec<Cell>, Failure> = at_once(|| {
@@ -171,7 +171,7 @@ pub fn run(args: &Args, catalogue: &Catalogue) -> Result<bool, Failure> {
     Ok(true)
 }
 
-/// The scenario with what the map sets. A sweep of the file would go over that.
+/// Returns the scenario with the values of the map. A sweep of the file would override them.
 fn single(args: &Args, catalogue: &Catalogue, settings: &[String]) -> Result<Scenario, Failure> {
     let mut file = load(&args.scenario)?;
     set(&mut file, settings)?;
@@ -214,7 +214,7 @@ fn cell(scenario: &Scenario, place: [usize; 2], packets: bool) -> Cell {
     cell
 }
 
-/// Standard deviation over mean of the longest queue over the steady part.
+/// Returns standard deviation over mean of the longest queue over the steady part.
 fn swing(scenario: &Scenario, run: &Run) -> Option<f64> {
     let longest = (0..scenario.links.len())
         .filter_map(|l| {
