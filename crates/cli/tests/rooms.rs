@@ -63,7 +63,8 @@ const MAY_KNOW: &[(&str, &[&str])] = &[
             "record",
         ],
     ),
-    ("report", &["units", "scenario", "record"]),
+    ("columns", &[]),
+    ("report", &["units", "scenario", "record", "columns"]),
     (
         "explain",
         &["units", "family", "traffic", "scenario", "record", "report"],
@@ -88,6 +89,7 @@ const MAY_KNOW: &[(&str, &[&str])] = &[
             "fluid",
             "sim",
             "live",
+            "columns",
             "report",
             "explain",
         ],
@@ -97,8 +99,8 @@ const MAY_KNOW: &[(&str, &[&str])] = &[
 ];
 
 /// Who may touch files, sockets, clocks, threads, processes or the environment: nobody but the
-/// program, the live engine, the report (run directories), and the scenario language, which reads
-/// one file.
+/// program, the live engine, the report (run directories) with its tables, and the scenario language,
+/// which reads one file.
 const SYSTEM: &[&str] = &[
     "std::fs",
     "std::net",
@@ -126,6 +128,7 @@ const MAY_TOUCH: &[(&str, &[&str])] = &[
             "SystemTime::now",
         ],
     ),
+    ("columns", &["std::fs", "std::io"]),
     ("report", &["std::fs", "std::io", "std::process"]),
     ("language", &["std::fs", "std::io"]),
 ];

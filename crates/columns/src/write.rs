@@ -23,7 +23,7 @@ pub struct Writer<'w>(Open<'w>);
 type Out<'w> = &'w mut (dyn Write + Send);
 
 enum Open<'w> {
-    Csv(csv::Writer<Out<'w>>),
+    Csv(Box<csv::Writer<Out<'w>>>),
     Parquet(Box<(SerializedFileWriter<Out<'w>>, SchemaDescriptor)>),
 }
 
@@ -45,7 +45,7 @@ impl<'w> Writer<'w> {
             Format::Csv => {
                 let mut csv = csv::Writer::from_writer(out);
                 csv.write_record(fields.iter().map(|f| &f.name))?;
-                Open::Csv(csv)
+                Open::Csv(Box::new(csv))
             }
             Format::Parquet => {
                 let schema = schema(name, fields)?;
