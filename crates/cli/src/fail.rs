@@ -7,7 +7,6 @@ use accord::report::is_full;
 use accord::report::show::visible;
 use annotate_snippets::{AnnotationKind, Group, Level, Renderer, Snippet};
 use std::fmt::Display;
-use std::process::ExitCode;
 
 /// The message of an interrupted program.
 pub const INTERRUPTED_TEXT: &str = "interrupted; no result was written for what was going on";
@@ -59,7 +58,7 @@ impl Failure {
     }
 
     /// Prints the message, and returns the exit code.
-    pub fn report(self) -> ExitCode {
+    pub fn report(self) -> u8 {
         match self {
             Failure::Scenario(errors) => {
                 for (i, e) in errors.iter().enumerate() {
@@ -72,14 +71,14 @@ impl Failure {
             Failure::Other { message, hint } => show(&message, None, hint.as_deref()),
             Failure::Unable(message) => {
                 show(&message, None, None);
-                return ExitCode::from(3);
+                return 3;
             }
             Failure::Interrupted => {
                 note(INTERRUPTED_TEXT);
-                return ExitCode::from(130);
+                return 130;
             }
         }
-        ExitCode::from(2)
+        2
     }
 }
 

@@ -41,6 +41,7 @@ mod watch;
 use accord::catalogue_with;
 use accord::family::Family;
 use clap::Parser;
+use std::ffi::OsString;
 use std::process::ExitCode;
 
 /// Reads the command line and does what it says, with these controllers and queue disciplines
@@ -49,10 +50,23 @@ use std::process::ExitCode;
 /// # Panics
 /// When a family is not sound, see [`accord::catalogue_with`].
 pub fn main_with(controllers: &[&'static Family], disciplines: &[&'static Family]) -> ExitCode {
+    ExitCode::from(main_from(std::env::args_os(), controllers, disciplines))
+}
+
+/// [`main_with`] of a command line that is given, with the program's name as the first argument.
+/// Wrong usage and `--help` end the process.
+///
+/// # Panics
+/// When a family is not sound, see [`accord::catalogue_with`].
+pub fn main_from<T: Into<OsString> + Clone>(
+    arguments: impl IntoIterator<Item = T>,
+    controllers: &[&'static Family],
+    disciplines: &[&'static Family],
+) -> u8 {
     let catalogue = catalogue_with(controllers, disciplines);
-    match commands::run(args::Args::parse(), &catalogue) {
-        Ok(true) => ExitCode::SUCCESS,
-        Ok(false) => ExitCode::from(1),
+    match commands::run(args::Args::parse_from(arguments), &catalogue) {
+        Ok(true) => 0,
+        Ok(false) => 1,
         Err(e) => e.report(),
     }
 }

@@ -62,6 +62,11 @@ impl File {
         }
     }
 
+    /// Returns the text as it was read, with its name. It is without what was set.
+    pub fn source(&self) -> &Source {
+        &self.sources[0]
+    }
+
     /// Sets the value at a dotted path, such as "link.bottleneck.rate". `value` is TOML or plain
     /// text. It is checked when the points are resolved.
     pub fn set(&mut self, path: &str, value: &str) -> Result<(), ScenarioError> {

@@ -1,0 +1,33 @@
+"""Accord: closed-loop congestion control, one scenario in four engines.
+
+Example:
+    >>> import accord
+    >>> scenario = accord.dumbbell(flows=2, rate="8 Mbps", duration="20 s")
+    >>> comparison = scenario.compare(["theory", "packet"])
+    >>> comparison.passed
+    True
+
+"""
+
+from ._accord import Series, __version__
+from ._errors import AccordError, Problem, ScenarioError
+from ._run import Comparison, Run, read
+from ._scenario import Scenario, dumbbell, load, parse
+from ._shares import Shares, shares
+
+__all__ = [
+    "AccordError",
+    "Comparison",
+    "Problem",
+    "Run",
+    "Scenario",
+    "ScenarioError",
+    "Series",
+    "Shares",
+    "__version__",
+    "dumbbell",
+    "load",
+    "parse",
+    "read",
+    "shares",
+]

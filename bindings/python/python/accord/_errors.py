@@ -1,0 +1,73 @@
+"""Errors."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+class AccordError(Exception):
+    """Something could not be done.
+
+    Attributes:
+        message: What is wrong.
+        hint: How to mend it, if that is known.
+
+    """
+
+    def __init__(self, message: str, hint: str | None = None) -> None:
+        """Take a message and a hint."""
+        super().__init__(message, hint)
+        self.message = message
+        self.hint = hint
+
+    def __str__(self) -> str:
+        """Return the message and the hint."""
+        return self.message if self.hint is None else f"{self.message}\n  hint: {self.hint}"
+
+
+@dataclass(frozen=True)
+class Problem:
+    """One thing that is wrong in a scenario.
+
+    Attributes:
+        message: What is wrong, and what was expected.
+        hint: How to mend it, if that is known.
+        file: The name of the file, or ``--set`` for a setting.
+        line: The line, from 1.
+        column: The character in that line, from 1.
+
+    """
+
+    message: str
+    hint: str | None
+    file: str
+    line: int
+    column: int
+
+    def __str__(self) -> str:
+        """Return the place, the message and the hint."""
+        text = f"{self.file}:{self.line}:{self.column}: {self.message}"
+        return text if self.hint is None else f"{text}\n  hint: {self.hint}"
+
+
+class ScenarioError(AccordError):
+    """A scenario is wrong.
+
+    Attributes:
+        problems: All that is wrong, in the order of the file.
+
+    Example:
+        >>> import accord
+        >>> accord.parse("duration = '10 parsecs'")
+        Traceback (most recent call last):
+        ...
+        accord._errors.ScenarioError: scenario.toml:1:12: ...
+
+    """
+
+    def __init__(self, problems: list[tuple[str, str | None, tuple[str, int, int]]]) -> None:
+        """Take problems as the engines give them: message, hint, place."""
+        self.problems = [Problem(message, hint, *place) for message, hint, place in problems]
+        super().__init__("\n".join(map(str, self.problems)))
+        # As for any exception, what it was made with is what a pickle keeps.
+        self.args = (problems,)

@@ -1,0 +1,239 @@
+"""Runs, and comparisons of runs."""
+
+from __future__ import annotations
+
+import html
+import json
+from collections.abc import Sequence
+from os import PathLike, fspath
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from . import _accord
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from numpy.typing import NDArray
+
+UNITS = {"bit/s": (1e6, "Mbps"), "s": (1e-3, "ms"), "B": (1e3, "KB")}
+"""How plots show a unit: what a number is divided by, and the name."""
+
+
+class Run:
+    """The run of a point of a scenario in one engine."""
+
+    def __init__(self, inner: _accord.Run) -> None:
+        """Wrap a run; use `Scenario.run` or `read`."""
+        self._inner = inner
+        self._record: dict[str, Any] | None = None
+
+    @property
+    def engine(self) -> str:
+        """The engine."""
+        return self._inner.engine
+
+    @property
+    def manifest(self) -> dict[str, Any]:
+        """The facts by which the run is repeated, and the repetition verified."""
+        inner = self._inner
+        return {
+            "id": inner.id,
+            "engine": inner.engine,
+            "version": inner.version,
+            "scenario_hash": inner.scenario_hash,
+            "seed": inner.seed,
+            "digest": inner.digest,
+            "point": dict(inner.point),
+        }
+
+    @property
+    def notes(self) -> list[str]:
+        """Remarks on the run, such as a phase without an equilibrium."""
+        return self._inner.notes
+
+    @property
+    def steady(self) -> tuple[float, float]:
+        """The part of the run over which means are: start and end in seconds."""
+        return self._inner.steady
+
+    @property
+    def series(self) -> _accord.Series:
+        """All series as one Arrow table with a row per sample.
+
+        Its columns are engine, entity_kind, entity, metric, unit, time_s and value. It has the
+        Arrow PyCapsule interface: ``polars.DataFrame(run.series)``, ``pyarrow.table(run.series)``
+        and others take it.
+
+        Example:
+            >>> import accord
+            >>> run = accord.dumbbell().run("theory")
+            >>> import pyarrow
+            >>> pyarrow.table(run.series).column_names[-2:]
+            ['time_s', 'value']
+
+        """
+        return self._inner.series()
+
+    @property
+    def time(self) -> NDArray[np.float64]:
+        """The ends of the sampling periods in seconds."""
+        return np.frombuffer(self._inner.series().times())
+
+    def values(self, metric: str, kind: str | None = None) -> dict[str, NDArray[np.float64]]:
+        """Return the series of a metric by the names of what they are of, one value per `time`.
+
+        A value is NaN where there is none.
+
+        Args:
+            metric: The quantity; ``accord explain metric`` lists them.
+            kind: ``"flow"``, ``"group"``, ``"link"`` or ``"aggregate"``; by default all.
+
+        Example:
+            >>> import accord
+            >>> run = accord.dumbbell(rate="5 Mbps").run("theory")
+            >>> run.values("throughput")["all.1"][-1].item() / 1e6
+            2.5
+
+        """
+        columns = self._inner.series(metric, kind).columns()
+        return {name: np.frombuffer(values) for _, name, _, _, values in columns}
+
+    @property
+    def summary(self) -> dict[str, Any]:
+        """Means over the steady part and the verdicts: what ``summary.json`` has."""
+        if self._record is None:
+            self._record = json.loads(_accord.compared([self._inner], 100)[0])
+        return self._record
+
+    def mean(self, metric: str, of: str) -> float:
+        """Return the mean of a metric over the steady part, of a group or a link.
+
+        Raises:
+            KeyError: There is no such mean.
+
+        """
+        for row in Comparison([self]).means:
+            if row["metric"] == metric and row["entity"] == of and self.engine in row:
+                return float(row[self.engine])
+        raise KeyError(f"there is no mean of {metric} of {of}")
+
+    def plot(
+        self,
+        metric: str = "throughput",
+        *,
+        kind: str | None = None,
+        ax: Axes | None = None,
+    ) -> Axes:
+        """Draw a metric over time, and return the axes. Theory is dashed. Needs matplotlib.
+
+        Args:
+            metric: The quantity.
+            kind: What has a line: ``"flow"``, ``"group"``, ``"link"`` or ``"aggregate"``; by
+                default all that has the metric.
+            ax: Axes to draw into.
+
+        """
+        if ax is None:
+            import matplotlib.pyplot as plt
+
+            ax = plt.figure(layout="constrained").add_subplot()
+        columns = self._inner.series(metric, kind).columns()
+        if not columns:
+            raise ValueError(f"the {self.engine} run has no series of {metric}")
+        time, style = self.time, "--" if self.engine == "theory" else "-"
+        divisor, unit = UNITS.get(columns[0][3], (1.0, columns[0][3]))
+        for _, name, _, _, values in columns:
+            y = np.frombuffer(values) / divisor
+            ax.plot(time, y, style, label=f"{name}, {self.engine}", linewidth=1.2)
+        ax.set_xlabel("time (s)")
+        label = metric.replace("_", " ")
+        ax.set_ylabel(label if unit == "1" else f"{label} ({unit})")
+        ax.legend()
+        return ax
+
+    def __repr__(self) -> str:
+        """Return engine, id and seed."""
+        return f"<Run of {self._inner.id} in {self.engine}, seed {self._inner.seed}>"
+
+    def _repr_html_(self) -> str:
+        """Show a notebook the table of means."""
+        return Comparison([self])._repr_html_()
+
+
+class Comparison:
+    """Runs of one point beside each other, judged by what the scenario expects."""
+
+    def __init__(self, runs: Sequence[Run]) -> None:
+        """Compare runs of one point.
+
+        Raises:
+            ValueError: There are none, or they are of different scenarios or points.
+
+        """
+        self.runs = list(runs)
+        record, self._text = _accord.compared([run._inner for run in self.runs], 100)
+        self.summary: dict[str, Any] = json.loads(record)
+
+    @property
+    def passed(self) -> bool:
+        """True if every expectation is met."""
+        return bool(self.summary["pass"])
+
+    @property
+    def checks(self) -> list[dict[str, Any]]:
+        """The expectations with what was measured and the verdicts."""
+        return list(self.summary["checks"])
+
+    @property
+    def means(self) -> list[dict[str, Any]]:
+        """The means over the steady part: a row per quantity, with a key per engine.
+
+        A row has the keys entity_kind, entity, metric, unit, and those of the engines that have a
+        value. A list of such rows is a data frame for polars and pandas.
+        """
+        rows = []
+        for row in self.summary["points"][0]["means"]:
+            kind = next(kind for kind in ("group", "link", "aggregate") if kind in row)
+            means = {v["column"]: v["mean"] for v in row["values"] if "mean" in v}
+            head = {
+                "entity_kind": kind,
+                "entity": row[kind],
+                "metric": row["quantity"],
+                "unit": row["unit"],
+            }
+            rows.append(head | means)
+        return rows
+
+    def plot(
+        self, metric: str = "throughput", *, kind: str | None = None, ax: Axes | None = None
+    ) -> Axes:
+        """Draw a metric of all runs over time. See `Run.plot`."""
+        for run in self.runs:
+            ax = run.plot(metric, kind=kind, ax=ax)
+        assert ax is not None
+        return ax
+
+    def __str__(self) -> str:
+        """Return the tables as the terminal shows them."""
+        return self._text
+
+    def __repr__(self) -> str:
+        """Return the engines and the verdict."""
+        engines = ", ".join(run.engine for run in self.runs)
+        verdict = "met" if self.passed else "not all met"
+        return f"<Comparison of {engines}: expectations {verdict}>"
+
+    def _repr_html_(self) -> str:
+        """Show a notebook the tables."""
+        return f"<pre>{html.escape(self._text)}</pre>"
+
+
+def read(directory: str | PathLike[str]) -> list[Run]:
+    """Read a run directory, whichever program wrote it: a run per engine and repetition.
+
+    Raises:
+        AccordError: It is no run directory, or it is damaged.
+
+    """
+    return [Run(run) for run in _accord.read(fspath(directory))]

@@ -1,0 +1,244 @@
+"""Scenarios: what is run."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from os import PathLike, fspath
+from typing import Any
+
+from . import _accord
+from ._run import Comparison, Run
+
+Value = bool | int | float | str | list[Any] | dict[str, Any]
+"""What a setting can be: text (``"20 Mbps"``), a number, a truth value, a list or a table."""
+
+
+class Scenario:
+    """A network with its flows, as a scenario file describes it.
+
+    A scenario does not change. `with_` returns another one.
+
+    Example:
+        >>> import accord
+        >>> scenario = accord.load("xia05-fig6")
+        >>> scenario.id
+        'xia05-fig6'
+        >>> scenario.with_({"duration": "60 s"}).duration
+        60.0
+
+    """
+
+    def __init__(self, inner: _accord.Scenario) -> None:
+        """Wrap a scenario; use `load` or `parse`."""
+        self._inner = inner
+        # A wrong scenario is found here, and not when it is run.
+        self._outline = inner.outline()
+
+    @property
+    def id(self) -> str:
+        """The id: the stem of the file's name, unless the file has another."""
+        return self._outline[0]
+
+    @property
+    def title(self) -> str:
+        """The title."""
+        return self._outline[1]
+
+    @property
+    def seed(self) -> int:
+        """The seed."""
+        return self._outline[2]
+
+    @property
+    def duration(self) -> float:
+        """The length of a run in seconds."""
+        return self._outline[3]
+
+    @property
+    def points(self) -> list[dict[str, str]]:
+        """What each point of the sweeps sets; one empty dictionary without a sweep."""
+        return [dict(point) for point in self._outline[4]]
+
+    @property
+    def text(self) -> str:
+        """The text of the file, without the settings."""
+        return self._inner.parts()[1]
+
+    def toml(self, *, seed: int | None = None, point: int = 1) -> str:
+        """Return a point as a file in which nothing is left to a default or to chance."""
+        return self._inner.toml(seed, point)
+
+    def with_(self, settings: Mapping[str, Value]) -> Scenario:
+        """Return the scenario with other values.
+
+        Args:
+            settings: Values by their paths, such as ``{"link.bottleneck.rate": "20 Mbps"}``.
+
+        Raises:
+            ScenarioError: A path names nothing, or a value is wrong there.
+
+        """
+        pairs = [(path, _toml(value)) for path, value in settings.items()]
+        return Scenario(self._inner.with_settings(pairs))
+
+    def run(
+        self,
+        engine: str = "packet",
+        *,
+        seed: int | None = None,
+        point: int = 1,
+        progress: Callable[[float], object] | None = None,
+    ) -> Run:
+        """Run a point of the scenario in an engine.
+
+        Other threads go on meanwhile. Ctrl-C ends the run within a tenth of a second.
+
+        Args:
+            engine: ``"theory"``, ``"fluid"``, ``"packet"`` or ``"live"``.
+            seed: The seed, in place of the scenario's.
+            point: The number of the point of a sweep, from 1.
+            progress: Called some times per second with the part that is done, from 0 to 1.
+
+        Raises:
+            AccordError: The engine has no result for this scenario.
+            IndexError: There is no such point.
+
+        """
+        return Run(self._inner.run(engine, seed, point, progress))
+
+    def compare(
+        self,
+        engines: Iterable[str] = ("theory", "packet"),
+        *,
+        seed: int | None = None,
+        point: int = 1,
+    ) -> Comparison:
+        """Run a point in several engines, and compare them and what the scenario expects.
+
+        Example:
+            >>> import accord
+            >>> comparison = accord.dumbbell(flows=2, rate="8 Mbps").compare(["theory"])
+            >>> [round(row["theory"] / 1e6, 1) for row in comparison.means
+            ...  if row["metric"] == "throughput"]
+            [4.0]
+
+        """
+        return Comparison([self.run(engine, seed=seed, point=point) for engine in engines])
+
+    def __repr__(self) -> str:
+        """Return id, title and number of points."""
+        points = len(self._outline[4])
+        return f"<Scenario {self.id}: {self.title or 'untitled'}, points: {points}>"
+
+    def __eq__(self, other: object) -> bool:
+        """Compare text and settings."""
+        return isinstance(other, Scenario) and self._inner.parts() == other._inner.parts()
+
+    def __hash__(self) -> int:
+        """Hash text and settings."""
+        name, text, settings = self._inner.parts()
+        return hash((name, text, tuple(settings)))
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Pickle by text and settings."""
+        return (_restored, self._inner.parts())
+
+
+def _restored(name: str, text: str, settings: list[tuple[str, str]]) -> Scenario:
+    return Scenario(_accord.Scenario.parse(text, name).with_settings(settings))
+
+
+def _toml(value: Value) -> str:
+    """Return a value as TOML; text stands as it is."""
+    if isinstance(value, str):
+        return value
+    return _toml_inside(value)
+
+
+def _toml_inside(value: Value) -> str:
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if isinstance(value, (int, float)):
+        return repr(value)
+    if isinstance(value, str):
+        escaped = "".join(
+            f"\\u{ord(c):04x}" if c in '"\\' or ord(c) < 32 or ord(c) == 127 else c for c in value
+        )
+        return f'"{escaped}"'
+    if isinstance(value, Mapping):
+        items = (f"{_toml_inside(str(key))} = {_toml_inside(v)}" for key, v in value.items())
+        return "{" + ", ".join(items) + "}"
+    if isinstance(value, Iterable):
+        return "[" + ", ".join(map(_toml_inside, value)) + "]"
+    # NumPy's numbers.
+    if hasattr(value, "item"):
+        return _toml_inside(value.item())
+    raise TypeError(f"a setting cannot be {type(value).__name__}")
+
+
+def load(name: str | PathLike[str]) -> Scenario:
+    """Read a scenario: the file of this name, or the built-in one of this id.
+
+    Raises:
+        ScenarioError: The file is wrong; its `problems` have places and hints.
+        AccordError: There is neither.
+
+    """
+    return Scenario(_accord.Scenario.load(fspath(name)))
+
+
+def parse(text: str, name: str = "scenario.toml") -> Scenario:
+    """Read a scenario from a text, which errors call `name`.
+
+    Raises:
+        ScenarioError: The text is wrong; its `problems` have places and hints.
+
+    """
+    return Scenario(_accord.Scenario.parse(text, name))
+
+
+def dumbbell(
+    *,
+    flows: int = 2,
+    rate: str = "10 Mbps",
+    delay: str = "20 ms",
+    controller: str = "vegas",
+    discipline: str = "droptail",
+    limit: str = "unlimited",
+    duration: str = "60 s",
+) -> Scenario:
+    """Return a scenario of flows over one bottleneck.
+
+    Args:
+        flows: The number of flows.
+        rate: The rate of the bottleneck.
+        delay: Its propagation delay.
+        controller: The congestion controller; ``accord list controllers`` shows them.
+        discipline: The queue discipline; ``accord list disciplines`` shows them.
+        limit: The size of the buffer, such as ``"100 pkt"`` or ``"1 BDP"``.
+        duration: The length of a run. Its second half is the steady part.
+
+    Example:
+        >>> import accord
+        >>> run = accord.dumbbell(rate="5 Mbps").run("theory")
+        >>> run.mean("throughput", "all")
+        2500000.0
+
+    """
+    return parse(
+        f"""\
+duration = {_toml_inside(duration)}
+
+[topology.dumbbell]
+rate = {_toml_inside(rate)}
+delay = {_toml_inside(delay)}
+queue = {_toml_inside({"discipline": discipline, "limit": limit})}
+
+[flow.all]
+count = {flows:d}
+from = "left"
+to = "right"
+controller = {_toml_inside(controller)}
+""",
+        "dumbbell.toml",
+    )

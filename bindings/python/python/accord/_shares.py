@@ -1,0 +1,169 @@
+"""Fair shares of a network, with a proof."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from . import _accord
+
+if TYPE_CHECKING:
+    from numpy.typing import ArrayLike, NDArray
+
+
+@dataclass(frozen=True)
+class Shares:
+    """The solution of `shares`, in the unit of the capacities.
+
+    Attributes:
+        rates: The rate of each flow.
+        prices: The price of each link.
+        loads: The sum of the rates on each link.
+        lower: The optimal rate of each flow is not below this. Empty if there is no solution.
+        upper: Nor above this.
+        status: ``"solved"``, ``"not converged"`` or ``"infeasible"``.
+        certificate: The residuals of the optimality conditions and the duality gap, as fractions.
+        iterations: The number of Newton steps.
+        trouble: If infeasible: the link, what the flows insist on there, and its capacity.
+
+    """
+
+    rates: NDArray[np.float64]
+    prices: NDArray[np.float64]
+    loads: NDArray[np.float64]
+    lower: NDArray[np.float64]
+    upper: NDArray[np.float64]
+    status: str
+    certificate: dict[str, float]
+    iterations: int
+    trouble: tuple[int, float, float] | None
+
+    def __bool__(self) -> bool:
+        """Return whether there is a solution."""
+        return self.status == "solved"
+
+
+def shares(
+    routes: Any,
+    capacities: ArrayLike,
+    weights: ArrayLike = 1.0,
+    *,
+    alpha: float = 1.0,
+    min_rate: ArrayLike = 0.0,
+    max_rate: ArrayLike = np.inf,
+) -> Shares:
+    """Return weighted alpha-fair rates of flows over links, with a proof of their precision.
+
+    Args:
+        routes: The links of each flow: a SciPy sparse matrix of flows by links, a dense array of
+            that shape, or a sequence with the indices of the links of each flow.
+        capacities: Capacity of each link, of shape (links,). Positive and finite.
+        weights: Weight of each flow, of shape (flows,) or one number. Positive.
+        alpha: 1 is proportional fairness, 2 minimum potential delay. Positive.
+        min_rate: Contracted rate of each flow, of shape (flows,) or one number. A flow gets what
+            its weight gives in addition to it. Needs alpha 1.
+        max_rate: Largest rate of each flow, likewise.
+
+    Raises:
+        ValueError: An array has a wrong shape, or a number is NaN or out of range, or a route has
+            a link that there is not.
+
+    Example:
+        Two links, one flow over both and one over each:
+
+        >>> import accord
+        >>> accord.shares([[0, 1], [0], [1]], [3.0, 3.0]).rates.round(6).tolist()
+        [1.0, 2.0, 2.0]
+        >>> accord.shares([[0, 1], [0], [1]], [3.0, 3.0], alpha=2).rates.round(3).tolist()
+        [1.243, 1.757, 1.757]
+
+    """
+    capacity = _numbers(capacities, "capacities")
+    if capacity.ndim != 1:
+        raise ValueError(f"capacities: expected the shape (links,), got {capacity.shape}")
+    offsets, links = _compressed(routes, len(capacity))
+    flows = len(offsets) - 1
+
+    def per_flow(values: ArrayLike, name: str) -> bytes:
+        array = _numbers(values, name)
+        if array.ndim > 0 and array.shape != (flows,):
+            raise ValueError(
+                f"{name}: expected one number or the shape ({flows},), got {array.shape}"
+            )
+        if np.isnan(array).any():
+            raise ValueError(f"{name}: flow {int(np.isnan(np.atleast_1d(array)).argmax())} is NaN")
+        return np.broadcast_to(array, (flows,)).tobytes()
+
+    answer = _accord.shares(
+        offsets.tobytes(),
+        links.tobytes(),
+        capacity.tobytes(),
+        per_flow(weights, "weights"),
+        per_flow(min_rate, "min_rate"),
+        per_flow(max_rate, "max_rate"),
+        float(alpha),
+    )
+    return Shares(
+        rates=np.frombuffer(answer["rates"]),
+        prices=np.frombuffer(answer["prices"]),
+        loads=np.frombuffer(answer["loads"]),
+        lower=np.frombuffer(answer["lower"]),
+        upper=np.frombuffer(answer["upper"]),
+        status=answer["status"],
+        certificate=dict(answer["certificate"]),
+        iterations=answer["iterations"],
+        trouble=answer["trouble"],
+    )
+
+
+def _numbers(values: ArrayLike, name: str) -> NDArray[np.float64]:
+    try:
+        return np.asarray(values, dtype=np.float64)
+    except (TypeError, ValueError) as e:
+        raise ValueError(f"{name}: expected numbers: {e}") from e
+
+
+def _compressed(routes: Any, links: int) -> tuple[NDArray[np.uint32], NDArray[np.uint32]]:
+    """Return routes in compressed rows: where each row starts, and the links."""
+    if hasattr(routes, "tocsr"):
+        matrix = routes.tocsr()
+    elif isinstance(routes, np.ndarray) and routes.ndim == 2:
+        if routes.shape[1] != links:
+            raise ValueError(
+                f"routes: expected {links} columns, one per link, got {routes.shape[1]}"
+            )
+        rows, columns = np.nonzero(routes)
+        counts = np.bincount(rows, minlength=routes.shape[0])
+        return _indices(np.concatenate([[0], np.cumsum(counts)])), _indices(columns)
+    elif isinstance(routes, Sequence):
+        lengths = [len(route) for route in routes]
+        flat = np.fromiter((link for route in routes for link in route), dtype=np.int64)
+        return _indices(np.concatenate([[0], np.cumsum(lengths)])), _indices(flat)
+    else:
+        raise ValueError(
+            "routes: expected a sparse matrix, an array of flows by links, or lists of links, "
+            f"got {type(routes).__name__}"
+        )
+    if matrix.shape[1] != links:
+        raise _wrong_width(links, matrix.shape[1])
+    if not matrix.has_canonical_format:
+        matrix = matrix.copy()
+        matrix.sum_duplicates()
+    if matrix.nnz and not (matrix.data != 0).all():
+        matrix = matrix.copy()
+        matrix.eliminate_zeros()
+    return _indices(matrix.indptr), _indices(matrix.indices)
+
+
+def _wrong_width(links: int, got: int) -> ValueError:
+    return ValueError(f"routes: expected {links} columns, one per link, got {got}")
+
+
+def _indices(values: Any) -> NDArray[np.uint32]:
+    array = np.asarray(values)
+    if array.size and (array.min() < 0 or array.max() >= 2**32):
+        raise ValueError("routes: an index is negative or beyond 32 bits")
+    return np.ascontiguousarray(array, dtype=np.uint32)

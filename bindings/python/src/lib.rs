@@ -1,0 +1,33 @@
+//! Accord for Python: the extension module `accord._accord`.
+//!
+//! It has what needs Rust. Its functions take and return plain data: JSON, bytes of arrays, Arrow
+//! streams. The package around it (`python/accord`) gives them the form that Python users expect.
+
+mod error;
+mod run;
+mod scenario;
+mod series;
+mod shares;
+mod watch;
+
+use pyo3::prelude::*;
+
+/// Runs the program `accord` with the arguments after the first, and returns its exit code.
+#[pyfunction]
+fn program(py: Python<'_>, arguments: Vec<String>) -> u8 {
+    py.detach(|| accord_cli::main_from(arguments, &[], &[]))
+}
+
+/// What `import accord` loads.
+#[pymodule(gil_used = false)]
+fn _accord(module: &Bound<'_, PyModule>) -> PyResult<()> {
+    module.add("__version__", env!("CARGO_PKG_VERSION"))?;
+    module.add_class::<scenario::Scenario>()?;
+    module.add_class::<run::Run>()?;
+    module.add_class::<series::Series>()?;
+    module.add_function(wrap_pyfunction!(program, module)?)?;
+    module.add_function(wrap_pyfunction!(run::compared, module)?)?;
+    module.add_function(wrap_pyfunction!(run::read, module)?)?;
+    module.add_function(wrap_pyfunction!(shares::shares, module)?)?;
+    Ok(())
+}

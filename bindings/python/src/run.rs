@@ -1,0 +1,176 @@
+//! Runs, and comparisons of runs.
+
+use crate::error::{exception, failed};
+use crate::series::Series;
+use accord::File;
+use accord::language::suggest;
+use accord::report::{Experiment, Point, Style, checks, checks_table, load_run_dir, table};
+use accord::scenario::{Entity, Metric};
+use pyo3::exceptions::PyValueError;
+use pyo3::prelude::*;
+use std::path::Path;
+use std::sync::Arc;
+
+/// The run of a point of a scenario.
+#[pyclass(frozen, module = "accord._accord")]
+pub struct Run {
+    pub scenario: Arc<accord::Scenario>,
+    pub run: Arc<accord::Run>,
+}
+
+impl Run {
+    /// Returns the run of `scenario`.
+    pub fn new(scenario: Arc<accord::Scenario>, run: accord::Run) -> Run {
+        Run {
+            scenario,
+            run: Arc::new(run),
+        }
+    }
+}
+
+#[pymethods]
+impl Run {
+    #[getter]
+    fn engine(&self) -> &'static str {
+        self.run.manifest.engine.name()
+    }
+
+    #[getter]
+    fn seed(&self) -> u64 {
+        self.run.manifest.seed
+    }
+
+    #[getter]
+    fn version(&self) -> &'static str {
+        self.run.manifest.version
+    }
+
+    #[getter]
+    fn scenario_hash(&self) -> &str {
+        &self.run.manifest.scenario_hash
+    }
+
+    #[getter]
+    fn digest(&self) -> &str {
+        &self.run.manifest.digest
+    }
+
+    #[getter]
+    fn notes(&self) -> Vec<String> {
+        self.run.notes.clone()
+    }
+
+    #[getter]
+    fn unfit(&self) -> Option<String> {
+        self.run.unfit.clone()
+    }
+
+    #[getter]
+    fn id(&self) -> &str {
+        &self.scenario.id
+    }
+
+    #[getter]
+    fn packet_hops(&self) -> u64 {
+        self.run.statistics.packet_hops
+    }
+
+    #[getter]
+    fn point(&self) -> Vec<(String, String)> {
+        self.scenario.point.clone()
+    }
+
+    /// The start and the end of the steady part, in seconds.
+    #[getter]
+    fn steady(&self) -> (f64, f64) {
+        let steady = self.scenario.steady;
+        (steady.start.as_secs_f64(), steady.end.as_secs_f64())
+    }
+
+    /// The series of a metric of entities of a kind ("" for any), all if there is no metric.
+    #[pyo3(signature = (metric=None, kind=None))]
+    fn series(&self, metric: Option<&str>, kind: Option<&str>) -> PyResult<Series> {
+        let metric = metric.map(named).transpose()?;
+        let kind = match kind {
+            None | Some("flow" | "group" | "link" | "aggregate") => kind.map(str::to_string),
+            Some(other) => {
+                let e = format!("kind \"{other}\": expected flow, group, link or aggregate");
+                return Err(PyValueError::new_err(e));
+            }
+        };
+        Ok(Series::new(
+            self.scenario.clone(),
+            self.run.clone(),
+            move |series| {
+                let its = match series.entity {
+                    Entity::Flow(_) => "flow",
+                    Entity::Group(_) => "group",
+                    Entity::Link(_) => "link",
+                    Entity::Aggregate { .. } => "aggregate",
+                };
+                metric.is_none_or(|m| m == series.metric)
+                    && kind.as_deref().is_none_or(|kind| kind == its)
+            },
+        ))
+    }
+}
+
+fn named(metric: &str) -> PyResult<Metric> {
+    metric.parse().map_err(|e: String| {
+        let near = suggest(metric, Metric::ALL.iter().map(|m| m.name()));
+        PyValueError::new_err(format!("{e}; {}", near.unwrap_or(HINT.into())))
+    })
+}
+
+const HINT: &str = "accord explain metric lists them";
+
+/// Compares runs of one point: the record as JSON, and the tables as text. `width` is that of the
+/// text.
+#[pyfunction]
+pub fn compared(runs: Vec<Bound<'_, Run>>, width: u16) -> PyResult<(String, String)> {
+    let Some(first) = runs.first().map(Bound::get) else {
+        return Err(PyValueError::new_err("there are no runs to compare"));
+    };
+    let scenario = &first.scenario;
+    let same = |run: &Bound<'_, Run>| {
+        let other = &run.get().scenario;
+        (&other.id, &other.point) == (&scenario.id, &scenario.point)
+    };
+    if !runs.iter().all(same) {
+        let e = "the runs are of different scenarios or points";
+        return Err(PyValueError::new_err(e));
+    }
+    let runs: Vec<accord::Run> = runs.iter().map(|r| (*r.get().run).clone()).collect();
+    let all: Vec<&accord::Run> = runs.iter().collect();
+    let checks = checks(scenario, &all);
+    let point = Point {
+        scenario,
+        runs: &runs,
+        checks: &checks,
+    };
+    let record = Experiment::of(&scenario.id, &[point]);
+    let json = serde_json::to_string(&record).map_err(|e| failed(e.to_string()))?;
+    let style = Style {
+        width,
+        ..Style::default()
+    };
+    let text = table(scenario, &all, style) + &checks_table(&checks, style);
+    Ok((json, text))
+}
+
+/// Reads a run directory, which any program may have written.
+#[pyfunction]
+pub fn read(py: Python<'_>, directory: &str) -> PyResult<Vec<Run>> {
+    py.detach(|| {
+        let dir = Path::new(directory);
+        let loaded = load_run_dir(dir).map_err(|e| failed(e.to_string()))?;
+        let file = File::open(&dir.join("scenario.toml")).map_err(|e| exception(e.into()))?;
+        let points = file.points(&accord::catalogue(), None);
+        let mut scenario = points.map_err(|e| exception(e.into()))?.remove(0);
+        // A point of a sweep is kept without the sweep. The manifest knows what it set.
+        scenario.point = loaded.manifest.scenario.point.clone();
+        let scenario = Arc::new(scenario);
+        let runs = loaded.runs.into_iter();
+        Ok(runs.map(|run| Run::new(scenario.clone(), run)).collect())
+    })
+}

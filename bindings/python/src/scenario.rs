@@ -1,0 +1,121 @@
+//! Scenarios.
+
+use crate::error::exception;
+use crate::run::Run;
+use crate::watch::Watch;
+use accord::scenario::print;
+use accord::{Engine, Error, File, Options};
+use pyo3::exceptions::{PyIndexError, PyValueError};
+use pyo3::prelude::*;
+use std::sync::Arc;
+
+/// A scenario file with settings.
+#[pyclass(frozen, module = "accord._accord")]
+pub struct Scenario {
+    file: File,
+    settings: Vec<(String, String)>,
+}
+
+impl Scenario {
+    fn points(&self, seed: Option<u64>) -> PyResult<Vec<accord::Scenario>> {
+        let points = self.file.points(&accord::catalogue(), seed);
+        points.map_err(|e| exception(e.into()))
+    }
+
+    fn point(&self, seed: Option<u64>, point: usize) -> PyResult<accord::Scenario> {
+        let mut points = self.points(seed)?;
+        match (1..=points.len()).contains(&point) {
+            true => Ok(points.swap_remove(point - 1)),
+            false => {
+                let last = points.len();
+                let e = format!("point {point}: the scenario has points 1 to {last}");
+                Err(PyIndexError::new_err(e))
+            }
+        }
+    }
+}
+
+#[pymethods]
+impl Scenario {
+    #[staticmethod]
+    fn load(name: &str) -> PyResult<Scenario> {
+        let file = accord::load(name).map_err(exception)?;
+        Ok(Scenario {
+            file,
+            settings: Vec::new(),
+        })
+    }
+
+    #[staticmethod]
+    fn parse(text: &str, name: &str) -> PyResult<Scenario> {
+        let file = File::parse(name, text).map_err(|e| exception(Error::from(e)))?;
+        Ok(Scenario {
+            file,
+            settings: Vec::new(),
+        })
+    }
+
+    /// The name and the text of the file, and the settings: what [`Scenario::parse`] and
+    /// [`Scenario::with_settings`] need to make it again.
+    fn parts(&self) -> (String, String, Vec<(String, String)>) {
+        let source = self.file.source();
+        (
+            source.name.clone(),
+            source.text.clone(),
+            self.settings.clone(),
+        )
+    }
+
+    fn with_settings(&self, settings: Vec<(String, String)>) -> PyResult<Scenario> {
+        let mut file = self.file.clone();
+        for (path, value) in &settings {
+            let set = file.set(path, value);
+            set.map_err(|e| exception(Error::from(e)))?;
+        }
+        let settings = [self.settings.clone(), settings].concat();
+        Ok(Scenario { file, settings })
+    }
+
+    /// Returns id, title, seed, duration in seconds, and for each point its settings.
+    #[pyo3(signature = (seed=None))]
+    #[allow(clippy::type_complexity, reason = "a tuple for Python")]
+    fn outline(
+        &self,
+        seed: Option<u64>,
+    ) -> PyResult<(String, String, u64, f64, Vec<Vec<(String, String)>>)> {
+        let points = self.points(seed)?;
+        let first = &points[0];
+        Ok((
+            first.id.clone(),
+            first.title.clone(),
+            first.seed,
+            first.duration.as_secs_f64(),
+            points.iter().map(|p| p.point.clone()).collect(),
+        ))
+    }
+
+    #[pyo3(signature = (seed=None, point=1))]
+    fn toml(&self, seed: Option<u64>, point: usize) -> PyResult<String> {
+        Ok(print(&self.point(seed, point)?))
+    }
+
+    #[pyo3(signature = (engine, seed=None, point=1, progress=None))]
+    fn run(
+        &self,
+        py: Python<'_>,
+        engine: &str,
+        seed: Option<u64>,
+        point: usize,
+        progress: Option<Py<PyAny>>,
+    ) -> PyResult<Run> {
+        let engine: Engine = engine.parse().map_err(PyValueError::new_err)?;
+        let scenario = self.point(seed, point)?;
+        let mut watch = Watch::new(progress.as_ref(), scenario.duration.as_secs_f64());
+        let options = Options::default();
+        let run = py.detach(|| accord::run(&scenario, engine, &options, &mut watch));
+        if let Some(e) = watch.stopped {
+            return Err(e);
+        }
+        Ok(Run::new(Arc::new(scenario), run.map_err(exception)?))
+    }
+}

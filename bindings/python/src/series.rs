@@ -1,0 +1,202 @@
+//! Series as an Arrow stream.
+
+use accord::report::Outline;
+use accord::scenario::{Entity, Metric};
+use arrow_array::builder::StringDictionaryBuilder;
+use arrow_array::ffi_stream::FFI_ArrowArrayStream;
+use arrow_array::types::Int32Type;
+use arrow_array::{ArrayRef, Float64Array, RecordBatch, RecordBatchIterator};
+use arrow_schema::{ArrowError, DataType, Field, Schema, SchemaRef};
+use pyo3::prelude::*;
+use pyo3::types::PyCapsule;
+use std::sync::Arc;
+
+/// Series of a run: a table with a row per sample, which any reader of Arrow takes.
+#[pyclass(frozen, module = "accord._accord")]
+pub struct Series {
+    scenario: Arc<accord::Scenario>,
+    run: Arc<accord::Run>,
+    /// The chosen series, by their places in the run.
+    chosen: Vec<usize>,
+}
+
+impl Series {
+    /// Returns those series of a run that `choose` chooses.
+    pub fn new(
+        scenario: Arc<accord::Scenario>,
+        run: Arc<accord::Run>,
+        choose: impl Fn(&accord::record::Series) -> bool,
+    ) -> Series {
+        let all = run.series.iter().enumerate();
+        let chosen = all.filter(|(_, s)| choose(s)).map(|(i, _)| i).collect();
+        Series {
+            scenario,
+            run,
+            chosen,
+        }
+    }
+
+    /// Returns the schema: names of entities and metrics as categories, and all metrics that may
+    /// occur with their units and meanings.
+    fn schema(&self) -> SchemaRef {
+        let text = DataType::Dictionary(Box::new(DataType::Int32), Box::new(DataType::Utf8));
+        let field = |name: &str, kind: DataType, doc: &str| {
+            let doc = [("doc".to_string(), doc.to_string())];
+            Field::new(name, kind, name == "value").with_metadata(doc.into())
+        };
+        let mut metrics: Vec<Metric> = self.chosen().map(|s| s.metric).collect();
+        metrics.sort();
+        metrics.dedup();
+        let units = metrics.iter().flat_map(|m| {
+            let unit = (format!("unit.{m}"), m.unit().symbol().to_string());
+            [unit, (format!("doc.{m}"), m.doc().to_string())]
+        });
+        Arc::new(Schema::new_with_metadata(
+            vec![
+                field("engine", text.clone(), "the engine that ran"),
+                field(
+                    "entity_kind",
+                    text.clone(),
+                    "flow, group, link or aggregate",
+                ),
+                field("entity", text.clone(), "name in the scenario"),
+                field("metric", text.clone(), "the quantity"),
+                field("unit", text, "unit of the value: bit/s, B, s, pkt, 1"),
+                field(
+                    "time_s",
+                    DataType::Float64,
+                    "end of the sampling period, in seconds",
+                ),
+                field(
+                    "value",
+                    DataType::Float64,
+                    "the value; null where there is none",
+                ),
+            ],
+            units.collect(),
+        ))
+    }
+
+    fn chosen(&self) -> impl Iterator<Item = &accord::record::Series> {
+        self.chosen.iter().map(|&i| &self.run.series[i])
+    }
+
+    fn batch(
+        &self,
+        schema: &SchemaRef,
+        names: &Names,
+        series: &accord::record::Series,
+    ) -> Result<RecordBatch, ArrowError> {
+        let rows = self.run.time.len();
+        let constant = |text: &str| -> Result<ArrayRef, ArrowError> {
+            let mut builder = StringDictionaryBuilder::<Int32Type>::new();
+            builder.append_n(text, rows)?;
+            Ok(Arc::new(builder.finish()))
+        };
+        let (kind, entity) = names.of_entity(series.entity);
+        let values = series
+            .values
+            .iter()
+            .map(|v| Some(*v).filter(|v| !v.is_nan()));
+        let columns = vec![
+            constant(self.run.manifest.engine.name())?,
+            constant(kind)?,
+            constant(&entity)?,
+            constant(series.metric.name())?,
+            constant(series.metric.unit().symbol())?,
+            Arc::new(Float64Array::from(self.run.time.clone())),
+            Arc::new(values.collect::<Float64Array>()),
+        ];
+        RecordBatch::try_new(schema.clone(), columns)
+    }
+}
+
+/// The names of the entities of a scenario.
+struct Names {
+    outline: Outline,
+    flows: Vec<String>,
+}
+
+impl Names {
+    fn of(scenario: &accord::Scenario) -> Names {
+        let outline = Outline::of(scenario);
+        let flows = outline.groups.iter().flat_map(|g| g.flows.clone());
+        Names {
+            flows: flows.collect(),
+            outline,
+        }
+    }
+
+    /// Returns kind and name of an entity.
+    fn of_entity(&self, entity: Entity) -> (&'static str, String) {
+        let outline = &self.outline;
+        match entity {
+            Entity::Flow(f) => ("flow", self.flows[f].clone()),
+            Entity::Group(g) => ("group", outline.groups[g].name.clone()),
+            Entity::Link(l) => ("link", outline.links[l].name.clone()),
+            Entity::Aggregate { link, aggregate } => {
+                let (link, name) = (&outline.links[link].name, &outline.aggregates[aggregate]);
+                ("aggregate", format!("{link}.{name}"))
+            }
+        }
+    }
+}
+
+#[pymethods]
+impl Series {
+    fn __len__(&self) -> usize {
+        self.chosen.len() * self.run.time.len()
+    }
+
+    /// The Arrow PyCapsule interface: a stream of record batches, one per series.
+    #[pyo3(signature = (requested_schema=None))]
+    fn __arrow_c_stream__<'py>(
+        &self,
+        py: Python<'py>,
+        requested_schema: Option<Bound<'py, PyAny>>,
+    ) -> PyResult<Bound<'py, PyCapsule>> {
+        // The interface lets a producer ignore what is requested. The consumer casts then.
+        let _ = requested_schema;
+        let schema = self.schema();
+        let names = Names::of(&self.scenario);
+        let batches: Vec<_> = (self.chosen())
+            .map(|s| self.batch(&schema, &names, s))
+            .collect();
+        let reader = RecordBatchIterator::new(batches, schema);
+        let stream = FFI_ArrowArrayStream::new(Box::new(reader));
+        PyCapsule::new_with_value(py, stream, c"arrow_array_stream")
+    }
+
+    /// The entities, metrics and values: (kind, name, metric, unit, bytes of 64-bit floats) for each
+    /// series. A missing value is NaN.
+    fn columns<'py>(
+        &self,
+        py: Python<'py>,
+    ) -> Vec<(
+        &'static str,
+        String,
+        &'static str,
+        &'static str,
+        Bound<'py, pyo3::types::PyBytes>,
+    )> {
+        let names = Names::of(&self.scenario);
+        self.chosen()
+            .map(|s| {
+                let (kind, entity) = names.of_entity(s.entity);
+                let (metric, unit) = (s.metric.name(), s.metric.unit().symbol());
+                (
+                    kind,
+                    entity,
+                    metric,
+                    unit,
+                    crate::shares::bytes(py, &s.values),
+                )
+            })
+            .collect()
+    }
+
+    /// The times in seconds, as bytes of 64-bit floats.
+    fn times<'py>(&self, py: Python<'py>) -> Bound<'py, pyo3::types::PyBytes> {
+        crate::shares::bytes(py, &self.run.time)
+    }
+}

@@ -1,0 +1,66 @@
+//! Interrupts and progress of work that runs without the interpreter's lock.
+
+use accord::record::{Interrupted, Observer};
+use accord::units::Time;
+use pyo3::prelude::*;
+use std::time::{Duration, Instant};
+
+/// The time between two looks at the interpreter.
+const PERIOD: Duration = Duration::from_millis(50);
+
+/// Asks the interpreter now and then whether the work should go on.
+pub struct Watch<'a> {
+    /// Called with the part that is done, from 0 to 1.
+    progress: Option<&'a Py<PyAny>>,
+    /// The end of the run in seconds.
+    end: f64,
+    next: Instant,
+    /// The exception that stopped the work.
+    pub stopped: Option<PyErr>,
+}
+
+impl<'a> Watch<'a> {
+    /// Returns a watch of a run that ends at `end` seconds.
+    pub fn new(progress: Option<&'a Py<PyAny>>, end: f64) -> Watch<'a> {
+        Watch {
+            progress,
+            end,
+            next: now() + PERIOD,
+            stopped: None,
+        }
+    }
+
+    /// Fails if the user or the callback wants the work to stop. `part` is done, from 0 to 1.
+    pub fn look(&mut self, part: f64) -> Result<(), Interrupted> {
+        let now = now();
+        if now < self.next {
+            return Ok(());
+        }
+        self.next = now + PERIOD;
+        let asked = Python::attach(|py| {
+            py.check_signals()?;
+            match self.progress {
+                Some(progress) => progress.call1(py, (part,)).map(drop),
+                None => Ok(()),
+            }
+        });
+        asked.map_err(|e| {
+            self.stopped = Some(e);
+            Interrupted
+        })
+    }
+}
+
+impl Observer for Watch<'_> {
+    fn progress(&mut self, now: Time) -> Result<(), Interrupted> {
+        self.look((now.as_secs_f64() / self.end).min(1.0))
+    }
+}
+
+#[allow(
+    clippy::disallowed_methods,
+    reason = "when to look at the interpreter is not part of any result"
+)]
+fn now() -> Instant {
+    Instant::now()
+}

@@ -1,0 +1,152 @@
+"""Scenarios and runs: the same as the program's, and errors that say where."""
+
+import json
+import pickle
+import signal
+import subprocess
+import sys
+import threading
+import time
+from pathlib import Path
+
+import numpy as np
+import pyarrow
+import pyarrow.parquet
+import pytest
+
+import accord
+
+
+@pytest.fixture(scope="module")
+def small():
+    return accord.dumbbell(flows=2, rate="8 Mbps", duration="10 s")
+
+
+def test_a_run_is_that_of_the_program(tmp_path, small):
+    file = tmp_path / "small.toml"
+    file.write_text(small.toml())
+    program = Path(sys.executable).parent / "accord"
+    command = [program, "run", str(file), "-e", "packet", "--json", "-o", str(tmp_path / "run")]
+    done = subprocess.run(command, capture_output=True, text=True, check=True)
+    record = json.loads(done.stdout)
+    run = accord.load(file).run("packet")
+    assert record["points"][0]["runs"][0]["digest"] == run.manifest["digest"]
+    assert record["points"][0]["means"] == run.summary["points"][0]["means"]
+
+    (kept,) = accord.read(tmp_path / "run")
+    assert kept.manifest["digest"] == run.manifest["digest"]
+    stored = pyarrow.parquet.read_table(tmp_path / "run" / "series.parquet")
+    ours = pyarrow.table(run.series)
+    assert stored["value"].to_pylist() == ours["value"].to_pylist()
+    assert stored["entity"].to_pylist() == ours["entity"].to_pylist()
+    assert pyarrow.table(kept.series).equals(ours)
+
+
+def test_settings_make_another_scenario(small):
+    faster = small.with_({"topology.dumbbell.rate": "16 Mbps", "flow.all.count": 4})
+    assert faster.run("theory").mean("throughput", "all") == pytest.approx(4e6)
+    assert small.run("theory").mean("throughput", "all") == pytest.approx(4e6)
+    assert small != faster
+    swept = small.with_({"sweep.n": {"set": ["flow.all.count"], "values": [1, 2]}})
+    assert swept.points == [{"n": "1"}, {"n": "2"}]
+    assert swept.run("theory", point=1).mean("throughput", "all") == pytest.approx(8e6)
+    with pytest.raises(IndexError, match="points 1 to 2"):
+        swept.run("theory", point=3)
+
+
+def test_a_scenario_pickles(small):
+    again = pickle.loads(pickle.dumps(small))
+    assert again == small and hash(again) == hash(small)
+    assert again.run("packet").manifest == small.run("packet").manifest
+
+
+def test_series_have_units_and_nulls(small):
+    run = small.with_({"flow.all.start": "5 s"}).run("packet")
+    table = pyarrow.table(run.series)
+    assert len(table) == len(run.series)
+    assert table.schema.metadata[b"unit.throughput"] == b"bit/s"
+    assert b"seconds" in table.schema.field("time_s").metadata[b"doc"]
+    assert table["value"].null_count > 0
+    rtt = run.values("rtt", "flow")["all.1"]
+    assert np.isnan(rtt[0]) and rtt[-1] > 0.04
+    assert len(run.time) == len(rtt)
+
+
+def test_a_comparison_has_means_and_verdicts():
+    busy = {"name": "busy", "metric": "utilisation", "of": "bottleneck", "at_least": "95 %"}
+    scenario = accord.dumbbell(rate="8 Mbps", duration="20 s").with_({"expect": [busy]})
+    comparison = scenario.compare(["theory", "packet"])
+    assert comparison.passed and comparison.checks[0]["name"] == "busy"
+    row = next(r for r in comparison.means if r["metric"] == "throughput")
+    assert row["theory"] == pytest.approx(4e6)
+    assert row["packet"] == pytest.approx(4e6, rel=0.05)
+    assert "busy" in str(comparison) and "<pre>" in comparison._repr_html_()
+    with pytest.raises(ValueError, match="different scenarios"):
+        accord.Comparison([comparison.runs[0], accord.load("xia05-fig6").run("theory")])
+
+
+def test_errors_say_where_and_how():
+    with pytest.raises(accord.ScenarioError) as caught:
+        accord.parse("[flow.a]\ncontroler = 'vegas'\n", name="mine.toml")
+    problem = next(p for p in caught.value.problems if "controler" in p.message)
+    assert (problem.file, problem.line) == ("mine.toml", 2)
+    assert "controller" in (problem.hint or "")
+    assert pickle.loads(pickle.dumps(caught.value)).problems == caught.value.problems
+    with pytest.raises(accord.ScenarioError, match=r'did you mean "dumbbell"'):
+        accord.dumbbell().with_({"topology.dumbell.rate": "1 Mbps"})
+    with pytest.raises(accord.AccordError, match="xia05-fig6"):
+        accord.load("xia05-fig66")
+    with pytest.raises(ValueError, match="did you mean"):
+        accord.dumbbell().run("theory").values("troughput")
+    with pytest.raises(ValueError, match="ns2"):
+        accord.dumbbell().run("ns2")
+    with pytest.raises(accord.AccordError):
+        accord.read("/nowhere")
+
+
+def test_an_interrupt_ends_a_run_at_once():
+    long = accord.dumbbell(flows=20, rate="1 Gbps", duration="1000 s")
+    timer = threading.Timer(0.5, signal.raise_signal, [signal.SIGINT])
+    timer.start()
+    before = time.monotonic()
+    with pytest.raises(KeyboardInterrupt):
+        long.run("packet")
+    assert time.monotonic() - before < 5
+
+
+def test_progress_is_told_and_may_stop_the_run():
+    parts = []
+
+    def progress(part):
+        parts.append(part)
+        if len(parts) == 3:
+            raise RuntimeError("enough")
+
+    with pytest.raises(RuntimeError, match="enough"):
+        accord.dumbbell(flows=20, rate="1 Gbps", duration="1000 s").run(progress=progress)
+    assert parts == sorted(parts) and 0 < parts[-1] < 1
+
+
+def test_other_threads_go_on(small):
+    runs = {}
+
+    def work(seed):
+        runs[seed] = small.run("packet", seed=seed).manifest["digest"]
+
+    threads = [threading.Thread(target=work, args=[seed % 2]) for seed in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert len(runs) == 2
+
+
+def test_plots_have_labels(small):
+    import matplotlib
+
+    matplotlib.use("agg")
+    axes = small.compare(["theory", "packet"]).plot("throughput")
+    assert axes.get_ylabel() == "throughput (Mbps)"
+    styles = [line.get_linestyle() for line in axes.get_lines()]
+    assert styles == ["--", "--", "-", "-"]
+    assert small.run("packet").plot("backlog", ax=axes) is axes

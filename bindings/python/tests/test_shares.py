@@ -1,0 +1,72 @@
+"""The solver as a function: right, certified, and clear about wrong input."""
+
+import numpy as np
+import pytest
+import scipy.sparse
+
+import accord
+
+
+def test_forms_of_routes_agree():
+    lists = [[0, 1], [0], [1]]
+    dense = np.array([[1, 1], [1, 0], [0, 1]])
+    capacities = [3.0, 3.0]
+    expected = [1.0, 2.0, 2.0]
+    for routes in (lists, dense, scipy.sparse.csr_array(dense), scipy.sparse.coo_array(dense)):
+        answer = accord.shares(routes, capacities)
+        assert answer and answer.rates == pytest.approx(expected, rel=1e-9)
+        assert answer.loads == pytest.approx(capacities)
+        assert (answer.lower <= answer.rates).all() and (answer.rates <= answer.upper).all()
+        assert max(answer.certificate.values()) < 1e-11
+
+
+def test_weights_contracts_and_limits():
+    # Each flow's share is its contract and a part of the rest by its weight.
+    answer = accord.shares([[0]] * 3, [10.0], [1, 1, 2], min_rate=[2, 0, 0])
+    assert answer.rates == pytest.approx([4.0, 2.0, 4.0])
+    answer = accord.shares([[0]] * 3, [10.0], max_rate=[2, np.inf, np.inf])
+    assert answer.rates == pytest.approx([2.0, 4.0, 4.0])
+    answer = accord.shares([[0], [0]], [10.0], min_rate=6)
+    assert not answer and answer.status == "infeasible"
+    assert answer.trouble == pytest.approx((0, 12.0, 10.0))
+
+
+def test_optimal_by_the_conditions_of_optimality():
+    rng = np.random.default_rng(1)
+    routes = scipy.sparse.random(300, 40, 0.1, format="csr", rng=rng)
+    routes = routes[np.diff(routes.indptr) > 0]
+    weights = rng.uniform(1, 5, routes.shape[0])
+    capacities = rng.uniform(10, 20, 40)
+    answer = accord.shares(routes, capacities, weights)
+    incidence = (routes != 0).astype(float)
+    assert (answer.rates * (incidence @ answer.prices)) == pytest.approx(weights, rel=1e-9)
+    assert (incidence.T @ answer.rates <= capacities * (1 + 1e-9)).all()
+    slack = capacities - incidence.T @ answer.rates
+    assert (answer.prices * slack).max() < 1e-6
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (([[0]], [np.nan]), "capacity"),
+        (([[0]], [-1.0]), "capacity"),
+        (([[2]], [1.0]), "link"),
+        (([[-1]], [1.0]), "negative"),
+        (([[0]], [[1.0]]), "shape"),
+        (([[0]], ["fast"]), "capacities"),
+        (([[0], [0]], [1.0], [1.0, 2.0, 3.0]), r"weights.*shape \(2,\)"),
+        (([[0], [0]], [1.0], [1.0, np.nan]), "flow 1 is NaN"),
+        (([[0]], [1.0], 0.0), "weight"),
+        ((np.ones((2, 3)), [1.0]), "1 columns"),
+        ((7, [1.0]), "routes"),
+        (([], [1.0]), "no flow"),
+    ],
+)
+def test_wrong_input_is_a_value_error(arguments, words):
+    with pytest.raises(ValueError, match=words):
+        accord.shares(*arguments)
+
+
+def test_limits_need_proportional_fairness():
+    with pytest.raises(ValueError, match="alpha"):
+        accord.shares([[0]], [1.0], alpha=2, max_rate=0.5)
