@@ -27,6 +27,7 @@ fn _accord(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<series::Series>()?;
     module.add_function(wrap_pyfunction!(program, module)?)?;
     module.add_function(wrap_pyfunction!(run::compared, module)?)?;
+    module.add_function(wrap_pyfunction!(run::estimate, module)?)?;
     module.add_function(wrap_pyfunction!(run::read, module)?)?;
     module.add_function(wrap_pyfunction!(shares::shares, module)?)?;
     Ok(())

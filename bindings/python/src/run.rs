@@ -4,7 +4,9 @@ use crate::error::{exception, failed};
 use crate::series::Series;
 use accord::File;
 use accord::language::suggest;
-use accord::report::{Experiment, Point, Style, checks, checks_table, load_run_dir, table};
+use accord::report::{
+    Estimate, Experiment, Point, Style, checks, checks_table, load_run_dir, table,
+};
 use accord::scenario::{Entity, Metric};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
@@ -173,4 +175,13 @@ pub fn read(py: Python<'_>, directory: &str) -> PyResult<Vec<Run>> {
         let runs = loaded.runs.into_iter();
         Ok(runs.map(|run| Run::new(scenario.clone(), run)).collect())
     })
+}
+
+/// Returns the mean of values, and the half-width of its 95 % confidence interval, if there are at
+/// least two.
+#[pyfunction]
+pub fn estimate(values: Vec<f64>) -> PyResult<(f64, Option<f64>)> {
+    let estimate = Estimate::of(&values);
+    let estimate = estimate.ok_or_else(|| PyValueError::new_err("there are no values"))?;
+    Ok((estimate.mean, estimate.half_width))
 }

@@ -14,6 +14,7 @@ from ._errors import AccordError, Problem, ScenarioError
 from ._run import Comparison, Run, read
 from ._scenario import Scenario, dumbbell, load, parse
 from ._shares import Shares, shares
+from ._sweep import Sweep, sweep
 
 __all__ = [
     "AccordError",
@@ -24,10 +25,12 @@ __all__ = [
     "ScenarioError",
     "Series",
     "Shares",
+    "Sweep",
     "__version__",
     "dumbbell",
     "load",
     "parse",
     "read",
     "shares",
+    "sweep",
 ]

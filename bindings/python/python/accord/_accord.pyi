@@ -7,6 +7,7 @@ __all__ = [
     "Series",
     "__version__",
     "compared",
+    "estimate",
     "program",
     "read",
     "shares",
@@ -69,6 +70,7 @@ class Series:
 
 def program(arguments: list[str]) -> int: ...
 def compared(runs: Sequence[Run], width: int) -> tuple[str, str]: ...
+def estimate(values: list[float]) -> tuple[float, float | None]: ...
 def read(directory: str) -> list[Run]: ...
 def shares(
     offsets: bytes,
