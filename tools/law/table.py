@@ -29,7 +29,7 @@ def checks(program, figure, seed, ours):
         done = subprocess.run(command, capture_output=True, text=True)
     if not done.stdout:
         raise SystemExit(f"{figure}: {done.stderr}")
-    found = json.loads(done.stdout)[0]["checks"]
+    found = json.loads(done.stdout)["experiments"][0]["checks"]
     return [c for c in found if c["engine"] == "packet" and c["measured"] is not None]
 
 
