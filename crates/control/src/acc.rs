@@ -3,7 +3,7 @@
 //! [Xia05 §IV-B.2, Har02 algorithm 1].
 //!
 //! With the switches of [`Law`] as printed it is their algorithm 1. Ours departs from it by
-//! [`LowRate::Smooth`], [`Mu::Received`], [`RoundTrip::Latest`], and
+//! [`Recovery::Contract`], [`LowRate::Smooth`], [`Mu::Received`], [`RoundTrip::Latest`], and
 //! by [`Clocking::Mixed`] with all that comes with it:
 //! - The rate is not cwnd / rtt. With it a queue that the flow moves integrates a rate that is one
 //!   round trip old, and oscillates. See [`Acc::egress_clocked`]. As far as others move the queue,

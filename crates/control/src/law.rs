@@ -172,9 +172,9 @@ impl Law {
                 "halve" => LowRate::Halve,
                 _ => LowRate::Smooth,
             },
-            recovery: match word("recovery", "packet", "packet") {
-                "contract" => Recovery::Contract,
-                _ => Recovery::Packet,
+            recovery: match word("recovery", "packet", "contract") {
+                "packet" => Recovery::Packet,
+                _ => Recovery::Contract,
             },
             target: values.size("target").bytes_f64(packet),
         }

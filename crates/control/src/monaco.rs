@@ -156,8 +156,8 @@ pub(crate) static FAMILY: Family = Family {
             symbol: "",
             kind: Kind::Choice(&["contract", "packet"]),
             default: "",
-            doc: "Below its contract with little queued: a packet (both laws), or a quarter of the way to the window that the contract needs, per round trip.",
-            source: "packet is [Har02 §II]",
+            doc: "Below its contract with little queued: a quarter of the way to the window that the contract needs (accord), or a packet (printed), for each round trip.",
+            source: "departure; packet is [Har02 §II]",
         },
         Param {
             name: "min_rto",

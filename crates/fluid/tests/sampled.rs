@@ -4,7 +4,7 @@ use accord_family::Reports;
 use accord_fluid::Sampled;
 
 const LAW: Reports = Reports {
-    clocked: 2.0,
+    clocked: 4.0,
     correction: 0.25,
     weight: 0.5,
 };
