@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Laws of Monaco on networks that nobody chose: dumbbells and parking lots drawn at random.
 
-    tools/law/drawn.py [--laws printed,accord,learned] [--accord PROGRAM] [--seed N] [--count N] [--json FILE] [--each]
+    tools/law/drawn.py [--laws printed,accord] [--accord PROGRAM] [--seed N] [--count N] [--json FILE] [--each]
 
 A network has 10 to 1000 Mbps, round trips of 2 to 200 ms (both even in the logarithm), 1 to 30 flows in
 up to three groups, and in two cases of three a constant sender with up to 95 % of the first link. The
@@ -113,7 +113,7 @@ def judge(series):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--laws", default="printed,accord,learned")
+    parser.add_argument("--laws", default="printed,accord")
     parser.add_argument("--accord", default="target/release/accord")
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--count", type=int, default=60)

@@ -72,17 +72,25 @@ def net(p):
 
 
 def mixed(k):
-    """The clocked rate as far as k times the flow's share of its queue, the printed one beyond that. The learned law has k = 2."""
+    """The clocked rate as far as k times the flow's share of its queue, the printed one beyond that."""
+    return shaped(lambda eps: k * eps)
+
+
+def shaped(part):
+    """The clocked rate as far as `part` of the share, the printed one beyond that."""
 
     def law(s):
-        m = min(1, k * s["eps"])
+        m = min(1, part(s["eps"]))
         return m * egress(s) + (1 - m) * printed(s)
 
     return law
 
 
+accord = shaped(lambda eps: eps * max(1, 4 * eps))
+
+
 CASES = [(1, 0.1), (0.5, 0.1), (0.2, 0.06), (0.1, 0.06), (0.05, 0.06), (0.02, 0.03), (0.1, 0.4), (0.02, 0.005)]
-LAWS = [("printed", printed), ("window, ideal", window), ("egress", egress), ("mixed 1", mixed(1)), ("learned", mixed(2)), ("mixed 4", mixed(4))]
+LAWS = [("printed", printed), ("window, ideal", window), ("egress", egress), ("mixed 1", mixed(1)), ("mixed 2", mixed(2)), ("mixed 4", mixed(4)), ("accord", accord), ("ε + 2ε²", shaped(lambda eps: eps + 2 * eps**2))]
 LAWS += [(f"smith {p}", smith(p)) for p in (0.25, 0.5, 0.75)]
 LAWS += [(f"net {p}", net(p)) for p in (0.25, 0.5, 0.6, 0.75, 0.9, 1.0)]
 

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """One table of all figures that run Monaco: checks of packets that fail, under both laws.
 
-    tools/law/table.py [--law learned] [--accord PROGRAM] [--seed N] [--failures] [--json FILE] [FIGURE ...]
+    tools/law/table.py [--with 'clocking = "egress"'] [--accord PROGRAM] [--seed N] [--failures] [--json FILE] [FIGURE ...]
 
 Every figure is run by `accord reproduce FIGURE -e theory,packet`. `--failures` lists what fails under our
 law, and what fails under it and not under the printed one. `--json` keeps what was measured.
@@ -23,13 +23,13 @@ def checks(program, figure, seed, ours):
         command = [program, "reproduce", figure, "-e", "theory,packet", "--json", "-q", "-o", out]
         if seed:
             command += ["--seed", seed]
-        if ours != "accord":
-            value = f'{{ name = "monaco", law = "{ours}" }}'
+        if ours:
+            value = f'{{ name = "monaco", {ours} }}'
             command += ["--set", f"sweep.law.values.accord={value}"]
         done = subprocess.run(command, capture_output=True, text=True)
     if not done.stdout:
         raise SystemExit(f"{figure}: {done.stderr}")
-    found = json.loads(done.stdout)[0]["checks"]
+    found = json.loads(done.stdout)["experiments"][0]["checks"]
     return [c for c in found if c["engine"] == "packet" and c["measured"] is not None]
 
 
@@ -48,13 +48,13 @@ def main():
     parser.add_argument("--seed")
     parser.add_argument("--failures", action="store_true")
     parser.add_argument("--json")
-    parser.add_argument("--law", help="in place of accord: accord or learned", default="accord")
+    parser.add_argument("--with", dest="ours", help="other parameters of our law", default="")
     options = parser.parse_args()
     kept = {}
     totals = {"printed": [0, 0], "accord": [0, 0]}
     print(f"{'figure':20} {'printed':>12} {'accord':>12}")
     for figure in options.figures or FIGURES:
-        kept[figure] = found = checks(options.accord, figure, options.seed, options.law)
+        kept[figure] = found = checks(options.accord, figure, options.seed, options.ours)
         row = []
         for word in ("printed", "accord"):
             of = [c for c in found if law(c) == word]

@@ -4,16 +4,20 @@
 //!
 //! With the switches of [`Law`] as printed it is their algorithm 1. Ours departs from it by
 //! [`Recovery::Contract`], [`LowRate::Smooth`], [`Mu::Received`], [`RoundTrip::Latest`], and
-//! by [`Clocking::Egress`] with all that comes with it:
-//! - The rate is not cwnd / rtt. With it a queue integrates a rate that is one round trip
-//!   old, and 0.5 is nearly the gain at which that oscillates. See [`Acc::egress_clocked`].
+//! by [`Clocking::Mixed`] with all that comes with it:
+//! - The rate is not cwnd / rtt. With it a queue that the flow moves integrates a rate that is one
+//!   round trip old, and oscillates. See [`Acc::egress_clocked`]. As far as others move the queue,
+//!   cwnd / rtt is right, and the egress clock oscillates. The flow learns which is the case
+//!   ([`crate::share`]), and lengthens its steps while an error lasts ([`crate::secant`]).
 //! - A virtual queue is one more queue that the window fills: virtual delay is part of the
 //!   round trip, and what is virtually queued part of what is in flight. Where only the
 //!   physical ones count, a virtual queue integrates rates and oscillates as above.
 //! - Slow start ends at the window for which the queuing delay in hand gives the target,
 //!   not one doubling after it, and sends at most [`PROBE`] times as fast as what it sent
 //!   before came out. Twenty flows that start together then lose nothing at Xia05 figure 6.
-//!   If it ends by congestion, the window of the learned clock is what came out and the target.
+//!   If it ends by congestion, the window is what came out and the target.
+//! - No smallest round-trip time is kept. The one over empty queues is that of the report in hand
+//!   less its queuing delay, so that a longer route is no queue.
 
 use crate::law::{Clocking, Increase, Law, LowRate, Mu, Recovery, RoundTrip};
 use crate::secant::{FARTHEST, Secant};
@@ -31,13 +35,14 @@ const LEAST: f64 = 1e-3;
 /// than 1, or it would never grow; less than 2, or many flows fill a buffer in one round.
 const PROBE: f64 = 1.5;
 
-/// The rate is clocked by the egress rate as far as this times the learned share, and by cwnd / rtt
-/// beyond that. From half of the queue's motion on it is clocked only. A share that was learned
-/// half as large as it is costs a flow alone nothing then, and the loop is stable for each share.
-pub(crate) const CLOCKED: f64 = 2.0;
+/// The rate is clocked by the egress rate as far as the learned share times 1, or times this and the
+/// share if that is more, and by cwnd / rtt beyond that. From half of the queue's motion on it is
+/// clocked only. A share that was learned half as large as it is costs a flow alone nothing then. At
+/// small shares it is as little clocked as can be, because the margin there is that of cwnd / rtt.
+pub(crate) const CLOCKED: f64 = 4.0;
 
 /// Part of a wrong amount in flight that is put right in each round trip. The egress rate is
-/// a mean over four round trips, and correcting faster than it follows oscillates.
+/// a mean over some round trips, and correcting faster than it follows oscillates.
 pub(crate) const CORRECTION: f64 = 0.25;
 
 /// Part of the way to its contract's window that a flow goes in each round trip. What is in
@@ -68,18 +73,18 @@ pub struct Acc {
     crest: f64,
     /// The rate at which data arrived, as of the report before, in bytes per second.
     delivered: f64,
-    /// Of [`Clocking::Learned`].
+    /// Of [`Clocking::Mixed`].
     learned: Option<Box<Learned>>,
 }
 
-/// The memory of [`Clocking::Learned`].
+/// The memory of [`Clocking::Mixed`].
 #[derive(Clone, Debug)]
 struct Learned {
     share: Share,
     secant: Secant,
 }
 
-/// The path as the window sees it: under [`Clocking::Egress`] with its virtual queues.
+/// The path as the window sees it: with its virtual queues, but under [`Clocking::Paced`].
 struct Seen {
     /// Round-trip time in seconds.
     rtt: f64,
@@ -101,7 +106,7 @@ impl Seen {
         let egress = report.egress_rate.as_bps_f64() / 8.0;
         let behind = match clocking {
             Clocking::Paced => 0.0,
-            Clocking::Egress | Clocking::Learned => report.virtual_delay.as_secs_f64(),
+            Clocking::Egress | Clocking::Mixed => report.virtual_delay.as_secs_f64(),
         };
         let rtt = physical + behind;
         Seen {
@@ -126,7 +131,7 @@ impl Seen {
 impl Acc {
     /// Starts with a window of one packet, in slow start.
     pub fn new(law: Law, packet: Bytes) -> Acc {
-        let learned = (law.clocking == Clocking::Learned).then(|| {
+        let learned = (law.clocking == Clocking::Mixed).then(|| {
             Box::new(Learned {
                 share: Share::new(),
                 secant: Secant::default(),
@@ -173,16 +178,14 @@ impl Acc {
             true => pwnd,
             false => self.cwnd,
         };
-        // As printed it is the smallest round trip seen; the learned clock forgets what is no longer
-        // so.
-        let is_learned = self.law.clocking == Clocking::Learned;
-        let base = match is_learned {
-            true => Duration::from_secs_f64(seen.base()),
-            false => path.min_rtt,
+        let base = match self.law.clocking {
+            // As printed, the smallest round trip seen, which may be no longer so.
+            Clocking::Paced => path.min_rtt,
+            Clocking::Egress | Clocking::Mixed => Duration::from_secs_f64(seen.base()),
         };
         let factor = self.factor(used, excess, seen, base, path);
         self.cwnd = self.moved(used, factor, excess, a, seen.passed, base); // (5)
-        if congested && used < self.ssthresh && is_learned {
+        if congested && used < self.ssthresh && self.law.clocking != Clocking::Paced {
             self.cwnd = self.cwnd.min(self.landing(seen)).max(self.packet);
         }
         // Slow start gets there by itself, and what it sends lags its window.
@@ -249,7 +252,7 @@ impl Acc {
     /// says nothing of the window that reaches it.
     fn full_window(&self, seen: &Seen) -> f64 {
         match self.law.clocking {
-            Clocking::Egress | Clocking::Learned if seen.delay > 0.0 => {
+            Clocking::Egress | Clocking::Mixed if seen.delay > 0.0 => {
                 self.service
                     .rate(self.law.target, seen.delay, seen.delivered)
                     * seen.rtt
@@ -275,23 +278,17 @@ impl Acc {
             RoundTrip::Smoothed => self.cwnd / path.srtt.as_secs_f64(),
         }; // (8)
         let rate = match self.law.clocking {
-            Clocking::Egress | Clocking::Learned if self.cwnd < self.ssthresh => {
+            Clocking::Egress | Clocking::Mixed if self.cwnd < self.ssthresh => {
                 // What came out was sent a round trip ago, so that two chains of rates take turns.
-                // The learned clock follows the larger of the two, or one would stay behind.
-                let before = match self.law.clocking {
-                    Clocking::Learned => self.delivered,
-                    _ => 0.0,
-                };
-                match seen.delivered.max(before) {
+                // The rate follows the larger of the two, or one would stay behind.
+                match seen.delivered.max(self.delivered) {
                     0.0 => even,
                     delivered => even.min(PROBE * delivered),
                 }
             }
-            Clocking::Egress if self.cwnd > self.packet => self
-                .egress_clocked(before, seen)
-                .clamp(even / 2.0, even * 2.0),
-            Clocking::Learned if self.cwnd > self.packet => {
-                let own = (CLOCKED * self.share()).min(1.0);
+            Clocking::Egress | Clocking::Mixed if self.cwnd > self.packet => {
+                let share = self.share();
+                let own = (share * (CLOCKED * share).max(1.0)).min(1.0);
                 let rate = own * self.egress_clocked(before, seen) + (1.0 - own) * even;
                 rate.clamp(even / 2.0, even * 2.0)
             }
@@ -311,7 +308,8 @@ impl Acc {
         seen.egress + (growth + CORRECTION * missing) / seen.rtt
     }
 
-    /// Returns the share of the queue's motion that is the flow's own, as far as it is learned.
+    /// Returns the share of the queue's motion that is the flow's own, as far as it is learned, and
+    /// 1 with [`Clocking::Egress`].
     fn share(&self) -> f64 {
         self.learned.as_ref().map_or(1.0, |l| l.share.value())
     }
@@ -334,7 +332,7 @@ impl Acc {
     }
 
     /// Returns the factor of the policy's step: 1, or more while an error lasts, with
-    /// [`Clocking::Learned`].
+    /// [`Clocking::Mixed`].
     fn factor(&mut self, w: f64, excess: f64, seen: &Seen, base: Duration, path: &PathView) -> f64 {
         let small = w <= 2.0 * self.packet || !self.shows_a_price();
         let slow_start = self.cwnd < self.ssthresh;

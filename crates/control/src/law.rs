@@ -19,8 +19,8 @@ pub enum Clocking {
     /// the queuing delay in hand gives the target.
     Egress,
     /// As far as the flow itself moves its queue, as [`Clocking::Egress`]; as far as others move it,
-    /// cwnd / rtt. An error that lasts is answered by longer steps. The law of the study.
-    Learned,
+    /// cwnd / rtt. An error that lasts is answered by longer steps. The default.
+    Mixed,
 }
 
 /// The round-trip time by which cwnd is divided [Har02 algorithm 1, step 8].
@@ -133,28 +133,12 @@ fn word(
         })
 }
 
-/// The clock of a law of ours.
-fn clock(values: &Values) -> &'static str {
-    match values.choice("law") {
-        "learned" => "learned",
-        _ => "egress",
-    }
-}
-
-/// The way back to a contract of a law of ours.
-fn recovery(values: &Values) -> &'static str {
-    match values.choice("law") {
-        "learned" => "packet",
-        _ => "contract",
-    }
-}
-
 /// The weight of a new sample of the egress rate.
 pub(crate) fn egress_weight(values: &Values) -> f64 {
     let own = values.number_opt("egress_weight");
-    own.unwrap_or(match values.choice("law") {
-        "learned" => 0.5,
-        _ => 0.25,
+    own.unwrap_or(match is_printed(values) {
+        true => 0.25,
+        false => 0.5,
     })
 }
 
@@ -167,10 +151,10 @@ impl Law {
         let word = |switch, printed, accord| word(values, switch, printed, accord);
         Law {
             policy,
-            clocking: match word("clocking", "paced", clock(values)) {
+            clocking: match word("clocking", "paced", "mixed") {
                 "paced" => Clocking::Paced,
-                "learned" => Clocking::Learned,
-                _ => Clocking::Egress,
+                "egress" => Clocking::Egress,
+                _ => Clocking::Mixed,
             },
             round_trip: match word("rtt", "smoothed", "latest") {
                 "smoothed" => RoundTrip::Smoothed,
@@ -188,7 +172,7 @@ impl Law {
                 "halve" => LowRate::Halve,
                 _ => LowRate::Smooth,
             },
-            recovery: match word("recovery", "packet", recovery(values)) {
+            recovery: match word("recovery", "packet", "contract") {
                 "packet" => Recovery::Packet,
                 _ => Recovery::Contract,
             },
@@ -218,24 +202,22 @@ pub(crate) fn plain_meter(values: &Values) -> bool {
 /// Refuses what makes no sense together.
 pub(crate) fn check(values: &Values) -> Result<(), String> {
     let word = |switch, printed, accord| word(values, switch, printed, accord);
-    if word("clocking", "paced", "egress") == "paced" {
+    let clocking = word("clocking", "paced", "mixed");
+    if clocking == "paced" {
         return Ok(());
     }
     if word("meter", "plain", "shifted") == "plain" {
-        return Err(
-            "clocking = \"egress\" sends at the rate at which data leaves the virtual \
+        return Err(format!(
+            "clocking = \"{clocking}\" sends at the rate at which data leaves the virtual \
                     queues, too, and meter = \"plain\" does not measure that: set meter = \
                     \"shifted\" as well, or clocking = \"paced\""
-                .into(),
-        );
+        ));
     }
     if values.choice_opt("rtt") == Some("smoothed") {
-        return Err(
-            "rtt = \"smoothed\" says what cwnd is divided by to give the rate, and \
-                    clocking = \"egress\" does not divide it: leave out rtt, or set clocking = \
-                    \"paced\""
-                .into(),
-        );
+        return Err(format!(
+            "rtt = \"smoothed\" is late, and clocking = \"{clocking}\" follows the queue of \
+                    the latest report: leave out rtt, or set clocking = \"paced\""
+        ));
     }
     Ok(())
 }

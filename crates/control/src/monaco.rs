@@ -8,10 +8,10 @@
 //! | – | `policy` | – | p | p, aiad, mw | Xia05 eqs. 3, 5, 6 |
 //! | κ | `mw_gain` | bit/s | 2 Mbps | > 0 | the papers give none |
 //! | – | `estimator` | – | monaco | monaco, ideal | Xia05 eq. 1 |
-//! | – | `egress_weight` | – | 0.25, learned 0.5 | 0.01 - 1 | the papers give none |
-//! | – | `law` | – | accord | accord, printed, learned | `law.rs` |
+//! | – | `egress_weight` | – | 0.5, printed 0.25 | 0.01 - 1 | the papers give none |
+//! | – | `law` | – | accord | accord, printed | `law.rs` |
 //! | – | `min_rto` | s | as `law` has it | > 0 | RFC 6298 §2.4 |
-//! | – | `clocking`, `window`, `rtt`, `mu`, `meter`, `increase`, `low_rate`, `recovery` | – | as `law` has them | two each | `law.rs` |
+//! | – | `clocking`, `window`, `rtt`, `mu`, `meter`, `increase`, `low_rate`, `recovery` | – | as `law` has them | two each, `clocking` three | `law.rs` |
 
 mod config;
 
@@ -84,23 +84,23 @@ pub(crate) static FAMILY: Family = Family {
                 max: 1.0,
             },
             default: "",
-            doc: "Weight of a new sample in the moving average of the egress rate: 0.25, or 0.5 (learned).",
+            doc: "Weight of a new sample in the moving average of the egress rate: 0.5 (accord), or 0.25 (printed).",
             source: "the papers give none",
         },
         Param {
             name: "law",
             symbol: "",
-            kind: Kind::Choice(&["accord", "printed", "learned"]),
+            kind: Kind::Choice(&["accord", "printed"]),
             default: "accord",
-            doc: "Whose law: ours, the papers' step by step, or the one that the study of the law proposes. The parameters below change single steps of it; without them each is as the law has it.",
+            doc: "Whose law: ours, or the papers' step by step. The parameters below change single steps of it; without them each is as the law has it.",
             source: "printed is [Har02 algorithm 1, Xia05 §IV-B, §IV-D]",
         },
         Param {
             name: "clocking",
             symbol: "",
-            kind: Kind::Choice(&["egress", "paced", "learned"]),
+            kind: Kind::Choice(&["mixed", "paced", "egress"]),
             default: "",
-            doc: "What the rate follows: the egress rate and the window (accord), cwnd / rtt (printed), or both by the share of the queue that the flow moves (learned).",
+            doc: "What the rate follows: the egress rate and the window as far as the flow moves its queue, and cwnd / rtt beyond that (accord); cwnd / rtt (printed); or the egress rate and the window only.",
             source: "departure; paced is [Har02 algorithm 1, step 8]",
         },
         Param {
@@ -156,7 +156,7 @@ pub(crate) static FAMILY: Family = Family {
             symbol: "",
             kind: Kind::Choice(&["contract", "packet"]),
             default: "",
-            doc: "Below its contract with little queued: a quarter of the way to the window that the contract needs (accord), or a packet (printed, learned), for each round trip.",
+            doc: "Below its contract with little queued: a quarter of the way to the window that the contract needs (accord), or a packet (printed), for each round trip.",
             source: "departure; packet is [Har02 §II]",
         },
         Param {
@@ -217,11 +217,14 @@ fn dynamics(values: &Values, facts: &FlowFacts) -> WindowDynamics {
         // A window that holds the rate doubles once per window felt, every second round trip.
         growth: match law.clocking {
             Clocking::Paced => LN_2,
-            Clocking::Egress | Clocking::Learned => LN_2 / 2.0,
+            Clocking::Egress | Clocking::Mixed => LN_2 / 2.0,
         },
         leave: target,
-        reports: (law.clocking == Clocking::Learned).then(|| Reports {
-            clocked: CLOCKED,
+        reports: (law.clocking != Clocking::Paced).then(|| Reports {
+            clocked: match law.clocking {
+                Clocking::Mixed => CLOCKED,
+                _ => f64::INFINITY,
+            },
             correction: CORRECTION,
             weight: law::egress_weight(values),
         }),

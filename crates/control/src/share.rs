@@ -11,8 +11,9 @@
 //! ```
 //!
 //! r is the variance of u below which nothing is learned. A packet more or less is counted in
-//! any round trip, so less than a packet tells nothing, and ε stays at 1, where the loop is
-//! clocked. A flow that is wrong about that swings, and learns from it.
+//! any round trip, and the memory averages that, so that a third of a packet begins to tell
+//! something. While u is smaller ε stays at 1, where the loop is clocked. A flow that is wrong about
+//! that swings, and learns from it. With a larger r it would have to swing by more.
 //!
 //! u is of the rate that was set, not of packets counted, so its errors have nothing to do with
 //! those of the queue, and the slope has no bias.
@@ -26,6 +27,9 @@ const USUAL: f64 = 0.125;
 /// The round trips after slow start from which nothing is learned: two memories of the usual rate.
 /// The queue that slow start made settles in that time whatever rate is set.
 const WAIT: u32 = 16;
+
+/// The part of a packet whose square is the variance r.
+const NOISE: f64 = 1.0 / 3.0;
 
 /// The packets in a window below which the queue is not measured well enough to show a small share:
 /// the share is at least this over the window.
@@ -96,7 +100,7 @@ impl Share {
         } else {
             self.usual = round.rate;
         }
-        let noise = packet * packet;
+        let noise = (NOISE * packet).powi(2);
         let slope = (self.covariance + noise) / (self.variance + noise);
         self.value = slope.clamp((FEW / packets).min(1.0), 1.0);
         self.delay = round.delay;

@@ -27,13 +27,8 @@ struct Path {
 impl Path {
     fn new(changes: &[(&str, Raw)], capacity: f64, base: f64) -> Path {
         let law = changes.iter().any(|(name, _)| *name == "law");
-        let learned = [("law", text("learned"))];
-        let changes = match law {
-            true => changes.to_vec(),
-            false => [changes, &learned[..]].concat(),
-        };
         Path {
-            flow: build("monaco", &changes),
+            flow: build("monaco", changes),
             capacity,
             base,
             queue: 0.0,
@@ -136,8 +131,7 @@ fn alone_it_rests_at_its_target_at_the_gain_of_the_papers() {
 
 #[test]
 fn beside_a_constant_sender_it_rests() {
-    // With 0.8 and more it swings by 0.1 and more (docs/src/studies/law.md, limits).
-    for part in [0.2, 0.5] {
+    for part in [0.2, 0.5, 0.8, 0.9] {
         let mut path = Path::new(&[], 12.5e6, 0.04);
         let (_, variation) = path.rest(1500, part * 12.5e6);
         assert!(variation < 0.1, "{part}: {variation}");
@@ -150,13 +144,13 @@ fn a_lasting_error_closes_in_round_trips_that_do_not_depend_on_the_window() {
     for capacity in [1.25e6, 12.5e6, 125e6] {
         for above in [false, true] {
             let mut path = Path::new(&[], capacity, 0.25);
-            // From above it takes 284 rounds at 1 Gbps (docs/src/studies/law.md, limits).
-            if above && capacity > 100e6 {
-                continue;
-            }
             // Far too many others, or none to speak of, until the flow has settled there.
             for _ in 0..1500 {
                 path.elastic(if above { 0.3 } else { 3.0 }, 3000.0);
+            }
+            // From above it takes 278 rounds at 1 Gbps (docs/src/studies/law.md, limits).
+            if above && capacity > 100e6 {
+                continue;
             }
             let start = path.rate() / (capacity / 2.0);
             assert!(above == (start > 1.2), "{capacity}: {start}");

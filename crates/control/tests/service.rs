@@ -102,8 +102,7 @@ fn a_weight_multiplies_the_target() {
 
 #[test]
 fn below_its_contracted_rate_a_flow_grows_up_to_its_limit() {
-    let printed = [("recovery", text("packet"))];
-    let mut t = Tunnel::settled(service(10_000, 1.0, Some(3_000_000)), &printed);
+    let mut t = Tunnel::settled(service(10_000, 1.0, Some(3_000_000)), &[]);
     assert!(
         (t.step(1e6, 5000) - 1000.0).abs() < 1.0,
         "whatever is queued"
@@ -120,7 +119,8 @@ fn below_its_contracted_rate_a_flow_grows_up_to_its_limit() {
 #[test]
 fn a_window_that_holds_its_contract_down_comes_back_soon() {
     let held = || service(10_000, 1.0, Some(40_000));
-    let mut t = Tunnel::settled(held(), &[]);
+    let contract = [("recovery", text("contract"))];
+    let mut t = Tunnel::settled(held(), &contract);
     let before = t.window();
     // The policy's packet, or a quarter of what is missing beside it.
     let missing = 1.5 * before - (before + 1000.0);
@@ -151,7 +151,7 @@ fn a_window_that_holds_its_contract_down_comes_back_soon() {
         assert!((step - 1000.0).abs() < 1.0, "{a} {kbps} {recovery}: {step}");
     }
     // This much was queued a few round trips ago. So the queue oscillates.
-    let mut t = Tunnel::settled(held(), &[]);
+    let mut t = Tunnel::settled(held(), &contract);
     t.step(39_000.0, 5000);
     for _ in 0..4 {
         assert!(t.step(0.0, 5000) <= 1000.0);

@@ -70,7 +70,8 @@ pub struct WindowDynamics {
 /// queue, and cwnd / rtt beyond that.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Reports {
-    /// The part that is clocked, over the share of the queue's motion that is the flow's.
+    /// With a share ε of the queue's motion the part min(1, ε·max(1, this·ε)) is clocked: all of it
+    /// whatever the share, if it is infinite.
     pub clocked: f64,
     /// The part of a wrong amount in flight that a clocked rate puts right in a round trip.
     pub correction: f64,

@@ -4,7 +4,7 @@
 //! one report per round trip acts in steps. So its loop is stable for smaller gains, the more so if
 //! it has a small share of its bottleneck. Deviations are in bytes of the flow, steps are round
 //! trips: ε is the share of the link that moves together with the flow, θ the part of the round trip
-//! that is queue, m = min(1, clocked·ε).
+//! that is queue, m = min(1, ε·max(1, clocked·ε)).
 //!
 //! ```text
 //! λ̄(n)   = λ̄ + weight·((1 − ε)·u(n−2) − λ̄)                    the egress rate, as reported
@@ -91,7 +91,7 @@ fn limit(reports: &Reports, share: f64, queued: f64) -> f64 {
 
 /// The eigenvalue of the largest modulus, with a positive imaginary part.
 fn leading(reports: &Reports, gain: f64, share: f64, queued: f64) -> Complex<f64> {
-    let m = (reports.clocked * share).min(1.0);
+    let m = (share * (reports.clocked * share).max(1.0)).min(1.0);
     let step = |s: &[f64; 6]| -> [f64; 6] {
         let [y, w, mean, u1, u2, y1] = *s;
         let mean = mean + reports.weight * ((1.0 - share) * u2 - mean);

@@ -4,7 +4,7 @@ use accord_family::Reports;
 use accord_fluid::Sampled;
 
 const LAW: Reports = Reports {
-    clocked: 2.0,
+    clocked: 4.0,
     correction: 0.25,
     weight: 0.5,
 };
@@ -20,12 +20,12 @@ fn limits_are_those_of_the_script() {
     for (share, queued, limit) in [
         (1.0, 0.1, 1.00),
         (0.5, 0.1, 2.08),
-        (0.2, 0.06, 0.67),
-        (0.1, 0.06, 0.95),
-        (0.05, 0.06, 1.95),
-        (0.02, 0.03, 4.82),
-        (0.1, 0.4, 1.51),
-        (0.02, 0.005, 1.14),
+        (0.2, 0.06, 0.76),
+        (0.1, 0.06, 1.07),
+        (0.05, 0.06, 2.09),
+        (0.02, 0.03, 4.99),
+        (0.1, 0.4, 1.40),
+        (0.02, 0.005, 1.20),
     ] {
         let found = at(share, queued, 0.5);
         assert!(

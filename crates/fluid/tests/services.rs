@@ -52,7 +52,7 @@ fn link(model: &str, seconds: u32, rate: &str, queue: &str) -> String {
 
 fn flow(name: &str, policy: &str, gain: f64, service: &str) -> String {
     format!(
-        "[flow.{name}]\nfrom = \"left\"\nto = \"right\"\ncontroller = {{ name = \"monaco\", policy = \"{policy}\", gain = {gain}, mw_gain = \"1 Mbps\" }}\nservice = {service}\n"
+        "[flow.{name}]\nfrom = \"left\"\nto = \"right\"\ncontroller = {{ name = \"monaco\", policy = \"{policy}\", gain = {gain}, clocking = \"paced\", mw_gain = \"1 Mbps\" }}\nservice = {service}\n"
     )
 }
 

@@ -33,8 +33,6 @@ accord_family::choice! {
         Accord = "accord",
         /// That of the papers, step by step.
         Printed = "printed",
-        /// That of the study of the law: it learns its share of the queue.
-        Learned = "learned",
     }
 }
 
