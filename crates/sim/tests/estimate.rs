@@ -15,7 +15,9 @@ const CATALOGUE: Catalogue = Catalogue {
     disciplines: accord_aqm::FAMILIES,
 };
 
-/// One flow over `hops` bottlenecks of 100 Mbps and 1 ms in a row, and one over each of them.
+/// One flow over `hops` bottlenecks of 100 Mbps and 1 ms in a row, and one over each of them. The clock
+/// is the steadiest here, so that the error is the estimator's own. With the default law it is 4.3 %
+/// over three hops (docs/src/studies/law.md, limits).
 fn lot(hops: usize, access: &str, seed: u64) -> Scenario {
     let text = format!(
         r#"
@@ -31,13 +33,13 @@ from = "r0"
 to = "r{hops}"
 access = {{ rate = "{access}", delay = "1 ms" }}
 egress = {{ rate = "{access}", delay = "1 ms" }}
-controller = "monaco"
+controller = {{ name = "monaco", clocking = "egress", egress_weight = 0.25 }}
 start = {{ uniform = ["0 s", "1 s"] }}
 [flow.short]
 each_hop = true
 access = {{ rate = "{access}", delay = "1 ms" }}
 egress = {{ rate = "{access}", delay = "1 ms" }}
-controller = "monaco"
+controller = {{ name = "monaco", clocking = "egress", egress_weight = 0.25 }}
 start = {{ uniform = ["0 s", "1 s"] }}
 "#
     );

@@ -93,9 +93,25 @@ fn a_contract_and_weights_at_one_bottleneck() {
 /// Long flows cross three bottlenecks, two flows cross each: Φ = 2 + 3·2 [Har02 eq. 18].
 #[test]
 fn contracts_over_three_bottlenecks() {
-    let attach = "access = { rate = \"200 Mbps\", delay = \"1 ms\" }\n\
-                  egress = { rate = \"200 Mbps\", delay = \"1 ms\" }\n\
-                  controller = \"monaco\"\n";
+    // Flows over many queues of a few packets get some percent less; see docs/src/models/monaco.md.
+    let (text, expected) = three_bottlenecks("{ name = \"monaco\", clocking = \"egress\" }");
+    check(&text, &expected, 0.06);
+}
+
+/// The default clock loses more there: three percent of each link are idle, and estimates are high
+/// (docs/src/studies/law.md, limits). This holds what is known of it from growing.
+#[test]
+fn the_mixed_clock_gives_a_tenth_less_over_three_bottlenecks() {
+    let (text, expected) = three_bottlenecks(MONACO);
+    check(&text, &expected, 0.11);
+}
+
+fn three_bottlenecks(controller: &str) -> (String, Vec<f64>) {
+    let attach = format!(
+        "access = {{ rate = \"200 Mbps\", delay = \"1 ms\" }}\n\
+         egress = {{ rate = \"200 Mbps\", delay = \"1 ms\" }}\n\
+         controller = {controller}\n"
+    );
     let text = format!(
         "duration = \"40 s\"\n\
          topology.parking_lot = {{ bottlenecks = 3, rate = \"60 Mbps\", delay = \"1 ms\", \
@@ -108,8 +124,7 @@ fn contracts_over_three_bottlenecks() {
     let cross = (36.0 - 2.0 * unit) / 2.0;
     let mut expected = vec![24.0 + unit, unit];
     expected.extend([cross; 6]);
-    // Flows over many queues of a few packets get some percent less; see docs/src/models/monaco.md.
-    check(&text, &expected, 0.06);
+    (text, expected)
 }
 
 /// 30 of 20 Mbps are contracted: nobody's contract can be met, and the limits are the weights.
