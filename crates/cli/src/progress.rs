@@ -14,17 +14,23 @@ static INTERRUPTED: AtomicBool = AtomicBool::new(false);
 /// Set while an interrupt may end the program in the middle of what it does.
 static AT_ONCE: AtomicBool = AtomicBool::new(false);
 
+/// The time that a work has to end in order after an interrupt. What asks nobody for longer, such as
+/// making a network of many flows or waiting for a pipe, ends without. Nothing is lost by that but
+/// the work itself: what is half written has a name of its own (`.NAME.PROCESS-N.partial`).
+const GRACE: std::time::Duration = std::time::Duration::from_secs(1);
+
 /// From now on, an interrupt ends runs in order instead of killing the program.
 pub fn watch_interrupts() {
     // It fails only where a handler is set already, which is as good.
     let _ = ctrlc::set_handler(|| {
         let again = INTERRUPTED.swap(true, Ordering::SeqCst);
-        if again || AT_ONCE.load(Ordering::SeqCst) {
-            if !again {
-                note(INTERRUPTED_TEXT);
+        if !again {
+            if !AT_ONCE.load(Ordering::SeqCst) {
+                std::thread::sleep(GRACE);
             }
-            std::process::exit(130);
+            note(INTERRUPTED_TEXT);
         }
+        std::process::exit(130);
     });
 }
 

@@ -163,7 +163,10 @@ fn record(dir: &Path, outline: &Outline, runs: &[&Run]) -> Result<(), FileError>
         Ok(series::write_parquet(out, outline, runs)?)
     })?;
     add(PARQUET, sum);
-    write(dir, MANIFEST, |out| json(out, &manifest)).map(drop)
+    write(dir, MANIFEST, |out| {
+        out.write_all(manifest.text()?.as_bytes())
+    })
+    .map(drop)
 }
 
 fn has_transfers(runs: &[&Run]) -> bool {
