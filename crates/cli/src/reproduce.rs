@@ -6,7 +6,7 @@ use crate::capture::CaptureFile;
 use crate::execute::{Executed, execute};
 use crate::fail::Failure;
 use crate::live;
-use crate::output::{data, json, note, style};
+use crate::output::{data, json, note, prose, style};
 use crate::point;
 use crate::record;
 use crate::results::{build, experiment, keep, warn_of_replaced, write};
@@ -80,16 +80,16 @@ pub fn run(args: Reproduce, catalogue: &Catalogue) -> Result<bool, Failure> {
             // A sweep is shown at a glance, and its points if they are asked for.
             let details = outcomes.len() == 1 || args.how.details;
             if outcomes.len() > 1 {
-                data(overview(&points, style()))?;
+                prose(overview(&points, style()))?;
             }
             for outcome in outcomes.iter().filter(|_| details) {
                 if !outcome.scenario.point.is_empty() {
                     data(visible(&outcome.point().label()))?;
                 }
-                data(checks_table(&outcome.checks, style()))?;
+                prose(checks_table(&outcome.checks, style()))?;
                 let remarks = remarks(&outcome.runs.iter().collect::<Vec<_>>());
                 if !remarks.is_empty() {
-                    data(visible(&remarks))?;
+                    prose(visible(&remarks))?;
                 }
             }
             if !args.how.quiet {

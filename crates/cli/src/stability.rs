@@ -5,7 +5,7 @@ mod record;
 
 use crate::args::Stability as Args;
 use crate::fail::Failure;
-use crate::output::{data, json};
+use crate::output::{json, prose};
 use crate::progress::{Parts, at_once};
 use accord::Catalogue;
 use accord::fluid::{FluidError, Margins, Stability};
@@ -47,7 +47,7 @@ pub fn run(args: &Args, catalogue: &Catalogue) -> Result<bool, Failure> {
         if args.json {
             records.push(record::point(scenario, phases));
         } else {
-            data(visible(&page(scenario, phases)))?;
+            prose(visible(&page(scenario, phases)))?;
         }
     }
     if args.json {
