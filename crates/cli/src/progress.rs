@@ -26,6 +26,7 @@ pub fn watch_interrupts() {
         let again = INTERRUPTED.swap(true, Ordering::SeqCst);
         if !again {
             if !AT_ONCE.load(Ordering::SeqCst) {
+                #[expect(clippy::disallowed_methods, reason = "it waits for the other threads")]
                 std::thread::sleep(GRACE);
             }
             note(INTERRUPTED_TEXT);

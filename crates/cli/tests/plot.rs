@@ -158,7 +158,7 @@ fn numbers_after(text: &str, key: &str) -> Vec<f64> {
 fn figures_as_pdf_and_png() {
     let dir = folder(&[("small.toml", SMALL)]);
     let at = dir.path();
-    accord(at, &["run", "small.toml", "-e", "packet", "-q"]).with(0);
+    accord(at, &["run", "small.toml", "-q"]).with(0);
     for file in ["a.svg", "a.pdf", "a.png"] {
         let ended = accord(at, &["plot", "runs/small", "--metric", "rtt", "-o", file]);
         if ended.code == Some(3) && ended.stderr.contains("no fonts") {

@@ -240,11 +240,13 @@ impl Row {
     /// if there is no such ratio: a value is missing, the first value is zero or what rounding leaves
     /// of it, or the quantity is itself a relative difference.
     pub fn error(&self) -> Option<f64> {
-        let errors = self.against_first().filter_map(|(first, v)| match first {
+        let errors = self.against_first().map(|(first, v)| match first {
             0.0 => (v == 0.0).then_some(0.0),
             _ => Some((v - first) / first.abs()),
         });
-        errors.reduce(|a, b| if b.abs() > a.abs() { b } else { a })
+        let errors: Vec<f64> = errors.collect::<Option<_>>()?;
+        let larger = |a: f64, b: f64| if b.abs() > a.abs() { b } else { a };
+        errors.into_iter().reduce(larger)
     }
 
     /// Returns whether all columns are within a relative `tolerance` of the first, or `None` if
