@@ -3,7 +3,8 @@
 #![expect(clippy::disallowed_methods, reason = "here is where printing is done")]
 
 use accord::report::Style;
-use accord::report::show::visible;
+use accord::report::show::{TITLE, clean, visible};
+use accord::scenario::Scenario;
 use std::fmt::Display;
 use std::io::{ErrorKind, IsTerminal, Write};
 
@@ -63,6 +64,14 @@ fn shown(text: &str) -> usize {
     };
     let first = parts.next().map_or(0, |part| part.chars().count());
     first + parts.map(after).sum::<usize>()
+}
+
+/// The first line about a scenario: its id, and its title if it has one.
+pub fn heading(scenario: &Scenario) -> String {
+    match scenario.title.is_empty() {
+        true => scenario.id.clone(),
+        false => format!("{}: {}", scenario.id, clean(&scenario.title, TITLE)),
+    }
 }
 
 /// Writes data as JSON.

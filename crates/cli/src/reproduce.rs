@@ -6,12 +6,12 @@ use crate::capture::CaptureFile;
 use crate::execute::{Executed, execute};
 use crate::fail::Failure;
 use crate::live;
-use crate::output::{data, json, note, prose, style};
+use crate::output::{data, heading, json, note, prose, style};
 use crate::point;
 use crate::record;
 use crate::results::{build, experiment, keep, warn_of_replaced, write};
 use accord::Catalogue;
-use accord::report::show::{TITLE, clean, visible};
+use accord::report::show::visible;
 use accord::report::{
     Class, Experiment, ExperimentRow, Experiments, Kept, Point, Results, Tally, check_place,
     checks_table, overview, remarks, rewrite, totals,
@@ -75,8 +75,7 @@ pub fn run(args: Reproduce, catalogue: &Catalogue) -> Result<bool, Failure> {
         if args.how.record {
             record::show(&outcomes)?;
         } else if !args.how.json {
-            let title = clean(&outcomes[0].scenario.title, TITLE);
-            data(format_args!("{id}: {title}"))?;
+            prose(heading(&outcomes[0].scenario))?;
             // A sweep is shown at a glance, and its points if they are asked for.
             let details = outcomes.len() == 1 || args.how.details;
             if outcomes.len() > 1 {
