@@ -3,7 +3,7 @@
 use crate::args::Check;
 use crate::cost::{self, Cost, twins};
 use crate::fail::Failure;
-use crate::output::{data, escaped, json, note};
+use crate::output::{data, escaped, json, note, prose};
 use accord::Catalogue;
 use accord::family::{Dynamics, FlowFacts, WindowLaw};
 use accord::record::Quiet;
@@ -54,7 +54,7 @@ pub fn run(args: Check, catalogue: &Catalogue) -> Result<bool, Failure> {
         1 => String::new(),
         n => format!(", {n} points"),
     };
-    data(format_args!(
+    prose(format_args!(
         "{}: valid; {}, {}, {}, {}, {} simulated{runs}",
         s.id,
         count(s.nodes.len(), "node"),
@@ -63,7 +63,7 @@ pub fn run(args: Check, catalogue: &Catalogue) -> Result<bool, Failure> {
         count(s.expectations.len(), "expectation"),
         s.duration
     ))?;
-    data(format_args!("accord run: {}", cost.text()))?;
+    prose(format_args!("accord run: {}", cost.text()))?;
     for (a, b) in twins.iter().take(SHOWN) {
         let label = |i: usize| point(&points[i]).label();
         note(format_args!(

@@ -15,7 +15,7 @@ use crate::list;
 use crate::live;
 use crate::manual;
 use crate::new;
-use crate::output::{data, json, note, style};
+use crate::output::{data, heading, json, note, prose, style};
 use crate::plot;
 use crate::point;
 use crate::progress::watch_interrupts;
@@ -26,7 +26,7 @@ use crate::solve;
 use crate::stability;
 use crate::watch;
 use accord::Catalogue;
-use accord::report::show::{TITLE, clean, visible};
+use accord::report::show::visible;
 use accord::report::{Class, check_place, checks_table, output_schema, overview, table};
 use accord::{load, set};
 use std::path::Path;
@@ -117,13 +117,13 @@ fn show(outcomes: &[Outcome], how: &How) -> Result<(), Failure> {
     }
     for outcome in outcomes {
         let s = &outcome.scenario;
-        data(format_args!("{}: {}", s.id, clean(&s.title, TITLE)))?;
+        prose(heading(s))?;
         if !s.point.is_empty() {
             data(visible(&outcome.point().label()))?;
         }
         let runs: Vec<_> = outcome.runs.iter().collect();
-        data(table(s, &runs, style()))?;
-        data(checks_table(&outcome.checks, style()))?;
+        prose(table(s, &runs, style()))?;
+        prose(checks_table(&outcome.checks, style()))?;
     }
     Ok(())
 }
@@ -131,8 +131,8 @@ fn show(outcomes: &[Outcome], how: &How) -> Result<(), Failure> {
 /// Prints the overview of a sweep.
 pub fn glance(outcomes: &[Outcome]) -> Result<(), Failure> {
     let s = &outcomes[0].scenario;
-    data(format_args!("{}: {}", s.id, clean(&s.title, TITLE)))?;
+    prose(heading(s))?;
     let points: Vec<_> = outcomes.iter().map(Outcome::point).collect();
-    data(overview(&points, style()))?;
+    prose(overview(&points, style()))?;
     Ok(())
 }

@@ -1,7 +1,7 @@
 //! `accord compare`: run directories and sweeps beside each other.
 
 use crate::fail::Failure;
-use crate::output::{data, json, note, style};
+use crate::output::{data, json, note, prose, style};
 use accord::report::{
     Comparison, Stored, Versus, check_comparison_place, comparison_page, differences, load_stored,
     versus, versus_table, write_comparison_dir,
@@ -71,9 +71,9 @@ pub fn run(args: &Args) -> Result<bool, Failure> {
     if args.json {
         json(&record)?;
     } else if let [one] = &all[..] {
-        data(versus_table(one, style()).trim_end())?;
+        prose(versus_table(one, style()).trim_end())?;
     } else {
-        data(differences(&all, style()).trim_end())?;
+        prose(differences(&all, style()).trim_end())?;
         for versus in all.iter().filter(|_| args.details) {
             data(format_args!(
                 "\n{}",

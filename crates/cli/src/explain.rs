@@ -4,7 +4,7 @@ use crate::args::{Explain, FINER, How};
 use crate::fail::Failure;
 use crate::live;
 use crate::metrics;
-use crate::output::{data, json};
+use crate::output::{json, prose};
 use crate::progress::Progress;
 use accord::explain::{Attribution, Job, Pair, Reading, Which, attribute, text};
 use accord::report::show::visible;
@@ -97,7 +97,7 @@ fn explain(
         let seeds: Vec<Scenario> = by_seed.iter().map(|s| s[point].clone()).collect();
         let found = attribute(&seeds, pair, which, finer, &mut |jobs| runs(jobs, how))?;
         if !how.json {
-            data(visible(&text(&found)))?;
+            prose(visible(&text(&found)))?;
         }
         all.push(found);
     }

@@ -1,7 +1,8 @@
 //! `accord explain metric`: definitions of metrics.
 
 use crate::fail::Failure;
-use crate::output::{data, json};
+use crate::list::hang;
+use crate::output::{data, json, prose};
 use crate::plot::metric;
 use accord::report::metrics::{entity, over_time, unit};
 use accord::scenario::Metric;
@@ -42,17 +43,13 @@ pub fn explain(name: Option<&str>, as_json: bool) -> Result<bool, Failure> {
     }
     let Some(m) = one else {
         for m in metrics {
-            data(format_args!(
-                "{:22} {:6} {}",
-                m.name(),
-                m.unit().symbol(),
-                m.doc()
-            ))?;
+            let head = format!("{:22} {:6} ", m.name(), m.unit().symbol());
+            data(hang(&head, m.doc()))?;
         }
         return Ok(true);
     };
     let record = Record::of(m);
-    data(format_args!("{m}: {}", m.doc()))?;
+    prose(format_args!("{m}: {}", m.doc()))?;
     data(format_args!("  unit       {}", unit(m.unit())))?;
     data(format_args!("  of         {}", record.of))?;
     data(format_args!(

@@ -3,7 +3,8 @@
 #![expect(clippy::disallowed_methods, reason = "here is where printing is done")]
 
 use accord::report::Style;
-use accord::report::show::visible;
+use accord::report::show::{TITLE, clean, visible};
+use accord::scenario::Scenario;
 use std::fmt::Display;
 use std::io::{ErrorKind, IsTerminal, Write};
 
@@ -17,6 +18,59 @@ pub fn data(text: impl Display) -> Result<(), NoOutput> {
     match writeln!(out, "{text}").and_then(|()| out.flush()) {
         Err(e) if e.kind() != ErrorKind::BrokenPipe => Err(NoOutput(e)),
         _ => Ok(()),
+    }
+}
+
+/// Writes what people read. On a terminal a sentence that is too long goes on in the next line,
+/// between words and indented.
+pub fn prose(text: impl Display) -> Result<(), NoOutput> {
+    let width = usize::from(style().width);
+    let lines: Vec<String> = (text.to_string().split('\n'))
+        .map(|line| wrapped(line, width))
+        .collect();
+    data(lines.join("\n"))
+}
+
+/// A line, in several if it is longer than `width`. Rows of a table stay as they are: they have
+/// several spaces between words.
+fn wrapped(line: &str, width: usize) -> String {
+    let words = line.trim_start_matches(' ');
+    let indent = line.len() - words.len();
+    if shown(line) <= width || words.contains("  ") {
+        return line.to_string();
+    }
+    let (mut out, mut column) = (" ".repeat(indent), indent);
+    for (i, word) in words.split(' ').enumerate() {
+        let length = shown(word);
+        if i > 0 && column + 1 + length > width {
+            column = indent + 2;
+            out += &format!("\n{:column$}", "");
+        } else if i > 0 {
+            out.push(' ');
+            column += 1;
+        }
+        out += word;
+        column += length;
+    }
+    out
+}
+
+/// The number of characters that show: colours take no room.
+fn shown(text: &str) -> usize {
+    let mut parts = text.split('\x1b');
+    let after = |part: &str| {
+        part.split_once('m')
+            .map_or(0, |(_, rest)| rest.chars().count())
+    };
+    let first = parts.next().map_or(0, |part| part.chars().count());
+    first + parts.map(after).sum::<usize>()
+}
+
+/// The first line about a scenario: its id, and its title if it has one.
+pub fn heading(scenario: &Scenario) -> String {
+    match scenario.title.is_empty() {
+        true => scenario.id.clone(),
+        false => format!("{}: {}", scenario.id, clean(&scenario.title, TITLE)),
     }
 }
 
@@ -73,5 +127,20 @@ pub fn style() -> Style {
         width: width.unwrap_or(UNBOUNDED),
         colour: out.is_terminal() && !plain,
         words: plain,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::wrapped;
+
+    #[test]
+    fn sentences_are_wrapped_and_rows_are_not() {
+        assert_eq!(wrapped("  one two three", 9), "  one two\n    three");
+        assert_eq!(wrapped("one  two  three", 9), "one  two  three");
+        assert_eq!(wrapped("one two", 7), "one two");
+        let red = "\x1b[31mone\x1b[0m two";
+        assert_eq!(wrapped(red, 7), red);
+        assert_eq!(wrapped("one", 2), "one");
     }
 }

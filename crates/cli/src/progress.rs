@@ -14,17 +14,24 @@ static INTERRUPTED: AtomicBool = AtomicBool::new(false);
 /// Set while an interrupt may end the program at once.
 static AT_ONCE: AtomicBool = AtomicBool::new(false);
 
+/// The time that work has to end in order after an interrupt. Work that does not ask, such as making
+/// a network of many flows or waiting for a pipe, is then ended. Only that work is lost, because a
+/// file is written under a name of its own (`.NAME.PROCESS-N.partial`) and then renamed.
+const GRACE: std::time::Duration = std::time::Duration::from_secs(1);
+
 /// Installs the handler: from now on an interrupt ends runs in order and does not kill the program.
 pub fn watch_interrupts() {
     // It fails only where a handler is set already, which is as good.
     let _ = ctrlc::set_handler(|| {
         let again = INTERRUPTED.swap(true, Ordering::SeqCst);
-        if again || AT_ONCE.load(Ordering::SeqCst) {
-            if !again {
-                note(INTERRUPTED_TEXT);
+        if !again {
+            if !AT_ONCE.load(Ordering::SeqCst) {
+                #[expect(clippy::disallowed_methods, reason = "it waits for the other threads")]
+                std::thread::sleep(GRACE);
             }
-            std::process::exit(130);
+            note(INTERRUPTED_TEXT);
         }
+        std::process::exit(130);
     });
 }
 

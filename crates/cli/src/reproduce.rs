@@ -6,12 +6,12 @@ use crate::capture::CaptureFile;
 use crate::execute::{Executed, execute};
 use crate::fail::Failure;
 use crate::live;
-use crate::output::{data, json, note, style};
+use crate::output::{data, heading, json, note, prose, style};
 use crate::point;
 use crate::record;
 use crate::results::{build, experiment, keep, warn_of_replaced, write};
 use accord::Catalogue;
-use accord::report::show::{TITLE, clean, visible};
+use accord::report::show::visible;
 use accord::report::{
     Class, Experiment, ExperimentRow, Experiments, Kept, Point, Results, Tally, check_place,
     checks_table, overview, remarks, rewrite, totals,
@@ -75,21 +75,20 @@ pub fn run(args: Reproduce, catalogue: &Catalogue) -> Result<bool, Failure> {
         if args.how.record {
             record::show(&outcomes)?;
         } else if !args.how.json {
-            let title = clean(&outcomes[0].scenario.title, TITLE);
-            data(format_args!("{id}: {title}"))?;
+            prose(heading(&outcomes[0].scenario))?;
             // A sweep has an overview, and its points on request.
             let details = outcomes.len() == 1 || args.how.details;
             if outcomes.len() > 1 {
-                data(overview(&points, style()))?;
+                prose(overview(&points, style()))?;
             }
             for outcome in outcomes.iter().filter(|_| details) {
                 if !outcome.scenario.point.is_empty() {
                     data(visible(&outcome.point().label()))?;
                 }
-                data(checks_table(&outcome.checks, style()))?;
+                prose(checks_table(&outcome.checks, style()))?;
                 let remarks = remarks(&outcome.runs.iter().collect::<Vec<_>>());
                 if !remarks.is_empty() {
-                    data(visible(&remarks))?;
+                    prose(visible(&remarks))?;
                 }
             }
             if !args.how.quiet {

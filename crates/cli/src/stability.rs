@@ -5,7 +5,7 @@ mod record;
 
 use crate::args::Stability as Args;
 use crate::fail::Failure;
-use crate::output::{data, json};
+use crate::output::{heading, json, prose};
 use crate::progress::{Parts, at_once};
 use accord::Catalogue;
 use accord::fluid::{FluidError, Margins, Stability};
@@ -47,7 +47,7 @@ pub fn run(args: &Args, catalogue: &Catalogue) -> Result<bool, Failure> {
         if args.json {
             records.push(record::point(scenario, phases));
         } else {
-            data(visible(&page(scenario, phases)))?;
+            prose(visible(&page(scenario, phases)))?;
         }
     }
     if args.json {
@@ -58,7 +58,7 @@ pub fn run(args: &Args, catalogue: &Catalogue) -> Result<bool, Failure> {
 
 /// Every phase of a scenario, as text.
 fn page(scenario: &Scenario, phases: &[Found]) -> String {
-    let mut out = format!("{}: {}\n", scenario.id, scenario.title);
+    let mut out = heading(scenario) + "\n";
     for (name, value) in &scenario.point {
         out += &format!("{name} = {value}\n");
     }

@@ -141,6 +141,53 @@ fn a_figure_is_drawn_with_its_data() {
     );
 }
 
+/// A number behind a key of a PDF, or those of a list.
+#[cfg(feature = "figures")]
+fn numbers_after(text: &str, key: &str) -> Vec<f64> {
+    let after = text.split(key).nth(1).unwrap_or_else(|| panic!("no {key}"));
+    let list = after.trim_start().trim_start_matches('[');
+    let list = list.split([']', '/']).next().unwrap_or_default();
+    list.split_whitespace()
+        .filter_map(|word| word.parse().ok())
+        .collect()
+}
+
+/// A figure of a column has the same size in each format: 3.5 in.
+#[cfg(feature = "figures")]
+#[test]
+fn figures_as_pdf_and_png() {
+    let dir = folder(&[("small.toml", SMALL)]);
+    let at = dir.path();
+    accord(at, &["run", "small.toml", "-q"]).with(0);
+    for file in ["a.svg", "a.pdf", "a.png"] {
+        let ended = accord(at, &["plot", "runs/small", "--metric", "rtt", "-o", file]);
+        if ended.code == Some(3) && ended.stderr.contains("no fonts") {
+            return skipped("figures as PDF and PNG need a font");
+        }
+        ended.with(0);
+    }
+    let read = |file: &str| std::fs::read(at.join(file)).expect("it is there");
+    let svg = String::from_utf8(read("a.svg")).expect("text");
+    assert!(svg.starts_with("<svg width=\"3.500in\""), "{svg:.80}");
+    let pdf = read("a.pdf");
+    assert!(pdf.starts_with(b"%PDF-") && pdf.trim_ascii_end().ends_with(b"%%EOF"));
+    let pdf = String::from_utf8_lossy(&pdf);
+    let page = numbers_after(&pdf, "/MediaBox");
+    assert!((page[2] - 3.5 * 72.0).abs() < 0.5, "{page:?}");
+    // Each font of the text is in the file.
+    let fonts = pdf.matches("/FontDescriptor ").count();
+    let files = pdf.matches("/FontFile").count();
+    assert!(fonts > 0 && files > 0, "{fonts} fonts, {files} files");
+    assert_eq!(pdf.matches("/Type /FontDescriptor").count(), files);
+    let png = read("a.png");
+    assert!(png.starts_with(b"\x89PNG\r\n\x1a\n") && &png[12..16] == b"IHDR");
+    let width = u32::from_be_bytes([png[16], png[17], png[18], png[19]]);
+    assert!(
+        (1048..=1052).contains(&width),
+        "{width} pixels at 300 per inch"
+    );
+}
+
 #[test]
 fn points_of_a_sweep_run_alone_and_leave_the_sweep() {
     let dir = folder(&[("sweep.toml", &sweep())]);

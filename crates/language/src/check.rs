@@ -1,7 +1,7 @@
 //! The check of a tree against the key tables. It finds unknown keys, wrong types, wrong units and
 //! values beyond sensible bounds. A tree that passes can be read without another check of its form.
 
-use super::error::{Problem, Problems, Span, quote};
+use super::error::{Problem, Problems, Span, nearest, quote};
 use super::family::{CONTROLLER, DISCIPLINE};
 use super::keys;
 use super::line;
@@ -30,8 +30,12 @@ impl Checker<'_> {
                 ),
             }
         }
+        // A key that is misspelt is not missing, too.
+        let unknown = || { table.entries.iter() }.filter(|e| section.key(&e.key).is_none());
+        let misspelt = |name| unknown().any(|e| nearest(&e.key, section.names()) == Some(name));
         for key in section.keys {
-            if matches!(key.default, Default::Required) && table.get(key.name).is_none() {
+            let required = matches!(key.default, Default::Required);
+            if required && table.get(key.name).is_none() && !misspelt(key.name) {
                 self.problems.push(read::missing(section, key.name, span));
             }
         }

@@ -246,33 +246,29 @@ pub(crate) fn quote(text: &str) -> String {
 /// Returns a hint for a word that is not known: the known word that it is close to, or else all of
 /// them if they are few enough to read.
 pub fn suggest<'a>(word: &str, known: impl IntoIterator<Item = &'a str>) -> Option<String> {
-    // A comparison takes the product of the lengths. So hostile words are not compared, nor is a
-    // word compared with more words than a person would have declared.
-    const LONGEST: usize = 100;
-    const COMPARED: usize = 2_000;
     const LISTED: usize = 24;
-    let mut count = 0;
-    let mut names = Vec::new();
-    let mut best: Option<(usize, &str)> = None;
-    for name in known.into_iter().take(COMPARED) {
-        count += 1;
-        if names.len() < LISTED {
-            names.push(name);
+    let names: Vec<&str> = known.into_iter().take(COMPARED).collect();
+    match nearest(word, names.iter().copied()) {
+        Some(name) => Some(format!("did you mean \"{name}\"?")),
+        None if (1..=LISTED).contains(&names.len()) => {
+            Some(format!("there are: {}", names.join(", ")))
         }
-        if word.len() <= LONGEST && name.len() <= LONGEST {
-            let distance = strsim::damerau_levenshtein(word, name);
-            if best.is_none_or(|(d, _)| distance < d) {
-                best = Some((distance, name));
-            }
-        }
+        None => None,
     }
-    match best {
-        Some((distance, name))
-            if distance < word.chars().count() && distance <= (word.len() / 3).max(1) =>
-        {
-            Some(format!("did you mean \"{name}\"?"))
-        }
-        _ if (1..=LISTED).contains(&count) => Some(format!("there are: {}", names.join(", "))),
-        _ => None,
-    }
+}
+
+/// No word is compared with more words than a person would have declared.
+const COMPARED: usize = 2_000;
+
+/// Returns the known word that was probably meant, if one is close enough.
+pub(crate) fn nearest<'a>(word: &str, known: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
+    // A comparison takes the product of the lengths, so hostile words are not compared.
+    const LONGEST: usize = 100;
+    let known = known.into_iter().take(COMPARED);
+    let near = known
+        .filter(|name| word.len() <= LONGEST && name.len() <= LONGEST)
+        .map(|name| (strsim::damerau_levenshtein(word, name), name));
+    let (distance, name) = near.min_by_key(|(distance, _)| *distance)?;
+    let close = distance < word.chars().count() && distance <= (word.len() / 3).max(1);
+    close.then_some(name)
 }

@@ -144,7 +144,9 @@ pub fn figure_values(scenario: &Scenario, run: &Run) -> Vec<Vec<Option<f64>>> {
         .map(|e| {
             let (figure, entities) = subject_of(scenario, e);
             let values = figure.of(&[run], &entities).into_iter();
-            values.map(|v| v.map(|v| v.mean)).collect()
+            values
+                .map(|v| v.map(|v| e.unit().settled(v.mean)))
+                .collect()
         })
         .collect()
 }
@@ -296,8 +298,8 @@ impl Verdict {
 fn near(measured: f64, target: f64, tolerance: f64, unit: MetricUnit) -> Verdict {
     let off = (measured - target).abs();
     let pass = off <= tolerance * target.abs() * (1.0 + ROUNDING) + ROUNDING * target.abs();
-    let error = match target == 0.0 {
-        true => (measured == 0.0).then_some(0.0),
+    let error = match unit.settled(target) == 0.0 {
+        true => (unit.settled(measured) == 0.0).then_some(0.0),
         false => Some((measured - target) / target.abs()),
     };
     let how = match error {

@@ -6,7 +6,7 @@ use crate::measure::Figure;
 use crate::show::clean;
 use accord_record::Run;
 use accord_scenario::{
-    Across, Change, Entity, Metric, MetricUnit, Of, Over, Recorded, Scenario, Window,
+    Across, Change, Entity, Expectation, Metric, MetricUnit, Of, Over, Recorded, Scenario, Window,
 };
 use accord_units::Time;
 use serde::{Deserialize, Serialize};
@@ -237,14 +237,16 @@ pub struct Row {
 
 impl Row {
     /// Returns the largest relative difference of any column from the first, signed. Returns `None`
-    /// if there is no such ratio: a value is missing, the first value is zero, or the quantity is
-    /// itself a relative difference.
+    /// if there is no such ratio: a value is missing, the first value is zero or what rounding leaves
+    /// of it, or the quantity is itself a relative difference.
     pub fn error(&self) -> Option<f64> {
-        let errors = self.against_first().filter_map(|(first, v)| match first {
+        let errors = self.against_first().map(|(first, v)| match first {
             0.0 => (v == 0.0).then_some(0.0),
             _ => Some((v - first) / first.abs()),
         });
-        errors.reduce(|a, b| if b.abs() > a.abs() { b } else { a })
+        let errors: Vec<f64> = errors.collect::<Option<_>>()?;
+        let larger = |a: f64, b: f64| if b.abs() > a.abs() { b } else { a };
+        errors.into_iter().reduce(larger)
     }
 
     /// Returns whether all columns are within a relative `tolerance` of the first, or `None` if
@@ -259,9 +261,9 @@ impl Row {
     fn against_first(&self) -> impl Iterator<Item = (f64, f64)> {
         let comparable = !matches!(self.quantity, SPREAD | BIAS);
         let first = self.values.first().copied().flatten();
-        let first = first.filter(|_| comparable).map(|v| v.mean);
+        let first = (first.filter(|_| comparable)).map(|v| self.unit.settled(v.mean));
         let others = self.values.iter().skip(1).flatten();
-        others.filter_map(move |v| Some((first?, v.mean)))
+        others.filter_map(move |v| Some((first?, self.unit.settled(v.mean))))
     }
 }
 
@@ -327,6 +329,48 @@ pub fn rows(columns: &[Column]) -> Vec<Row> {
     rows
 }
 
+/// Returns the rows of [`rows`] and those that only sweeps show: how even a group is, what it loses,
+/// how long queues delay, and what `scenario` expects something of.
+pub(crate) fn all_rows(scenario: &Scenario, columns: &[Column]) -> Vec<Row> {
+    let mut rows = rows(columns);
+    let known = |row: &Row| row.values.iter().any(Option::is_some);
+    for subject in subjects(columns) {
+        let expected = scenario.expectations.iter();
+        let expected = expected.filter(|e| expected_of(scenario, e).as_ref() == Some(&subject));
+        let metrics: &[Metric] = match &subject {
+            Subject::Group(_) => &[Metric::FairnessIndex, Metric::Losses],
+            Subject::Link(_) => &[Metric::QueuingDelay, Metric::LossRatio],
+            Subject::Aggregate(_) => &[],
+        };
+        for metric in metrics.iter().copied().chain(expected.map(|e| e.metric)) {
+            if rows
+                .iter()
+                .all(|r| r.of != subject || r.quantity != metric.name())
+            {
+                let row = row(columns, &subject, metric, Across::Mean);
+                rows.extend(Some(row).filter(known));
+            }
+        }
+    }
+    rows
+}
+
+/// Returns the subject of the row that has what is expected.
+pub(crate) fn expected_of(scenario: &Scenario, expectation: &Expectation) -> Option<Subject> {
+    use accord_scenario::Subject as Of;
+    let group = |g: usize| Some(Subject::Group(scenario.groups.get(g)?.name.clone()));
+    match expectation.of {
+        Of::Flow(f) => scenario.flows.get(f).and_then(|f| group(f.group)),
+        Of::Group(g) => group(g),
+        Of::Link(l) => scenario.links.get(l).map(|l| Subject::Link(l.name.clone())),
+        Of::Aggregate { link, aggregate } => {
+            let (link, aggregates) = (scenario.links.get(link), &scenario.aggregates);
+            let name = link.zip(aggregates.get(aggregate));
+            name.map(|(l, a)| Subject::Aggregate(format!("{}.{a}", l.name)))
+        }
+    }
+}
+
 /// Returns the columns that have a value in any row: an engine that says nothing, such as theory
 /// without an equilibrium, is no column and no reference. All are returned if none has a value.
 pub fn with_values<'a>(columns: &[Column<'a>]) -> Vec<Column<'a>> {
@@ -345,11 +389,21 @@ pub fn with_values<'a>(columns: &[Column<'a>]) -> Vec<Column<'a>> {
 impl Row {
     /// Returns whether a row is worth showing. In most networks nothing is marked or sent again,
     /// which needs no row.
-    fn says_something(&self) -> bool {
-        let usual = [Metric::MarkingProbability, Metric::Retransmissions];
-        let quiet = usual.iter().any(|m| m.to_string() == self.quantity);
-        !quiet || self.values.iter().flatten().any(|v| v.mean != 0.0)
+    pub(crate) fn says_something(&self) -> bool {
+        says_something(self.quantity, self.values.iter().flatten().map(|v| v.mean))
     }
+}
+
+/// Returns whether values of a quantity are worth showing.
+pub(crate) fn says_something(quantity: &str, mut values: impl Iterator<Item = f64>) -> bool {
+    let usual = [
+        Metric::MarkingProbability,
+        Metric::Retransmissions,
+        Metric::Losses,
+        Metric::LossRatio,
+    ];
+    let quiet = usual.iter().any(|m| m.name() == quantity);
+    !quiet || values.any(|v| v.is_finite() && v != 0.0)
 }
 
 /// Returns groups and then links, each in the order of the first column that has it.
@@ -451,5 +505,6 @@ fn bias(column: &Column, run: &Run, group: &Subject) -> Option<f64> {
     let mean = |metric| Some(mean(column, &[run], group, metric, Across::Mean)?.mean);
     let truth = mean(Metric::Accumulation)?;
     let estimate = mean(Metric::AccumulationEstimate)?;
+    let truth = MetricUnit::Bytes.settled(truth);
     (truth > 0.0).then(|| estimate / truth - 1.0)
 }

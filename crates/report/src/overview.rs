@@ -3,7 +3,7 @@
 use crate::axis::Grid;
 use crate::check::{Check, by_expectation, worst};
 use crate::class::Class;
-use crate::compare::{Outline, Row, Subject, columns, rows};
+use crate::compare::{Outline, Row, Subject, all_rows, columns, expected_of};
 use crate::engines::by_engine;
 use crate::estimate::Estimate;
 use crate::json::Point;
@@ -14,10 +14,11 @@ use crate::table::{
 };
 use crate::verdict::Tally;
 use accord_scenario::{MetricUnit, Scenario};
+use std::mem::take;
 
 /// The most quantities in the overview; the page and `summary.csv` have all.
 const MOST: usize = 4;
-/// The number of quantities that the page shows before the reader chooses, at least.
+/// The number of them that a sweep has, at least.
 const LEAST: usize = 2;
 
 /// The comparison at one point.
@@ -33,7 +34,7 @@ impl Compared {
         let runs = point.runs();
         let columns = columns(&outline, &runs);
         Compared {
-            rows: rows(&columns),
+            rows: all_rows(point.scenario, &columns),
             engines: columns.into_iter().map(|c| c.label).collect(),
         }
     }
@@ -63,33 +64,38 @@ impl Key {
     }
 }
 
-/// Returns the indices of the quantities that show first: those of the scenario's expectations, or
-/// utilisation and throughput if it has none.
-pub(crate) fn first(scenario: &Scenario, keys: &[(&Subject, &str)]) -> Vec<usize> {
+/// Returns the indices of the quantities that show first: those that the points expect something of,
+/// then utilisation and throughput, and where nothing is expected fairness and losses, too.
+pub(crate) fn first<'a>(
+    points: impl Iterator<Item = &'a Scenario>,
+    keys: &[(&Subject, &str)],
+) -> Vec<usize> {
     let mut first: Vec<usize> = Vec::new();
-    for expectation in &scenario.expectations {
-        use accord_scenario::Subject as Of;
-        let group = |g: usize| Some(Subject::Group(scenario.groups.get(g)?.name.clone()));
-        let of = match expectation.of {
-            Of::Flow(f) => scenario.flows.get(f).and_then(|f| group(f.group)),
-            Of::Group(g) => group(g),
-            Of::Link(l) => scenario.links.get(l).map(|l| Subject::Link(l.name.clone())),
-            Of::Aggregate { link, aggregate } => {
-                let (link, aggregates) = (scenario.links.get(link), &scenario.aggregates);
-                let name = link.zip(aggregates.get(aggregate));
-                name.map(|(l, a)| Subject::Aggregate(format!("{}.{a}", l.name)))
-            }
-        };
-        let metric = expectation.metric.name();
-        let known =
-            |(own, quantity): &(&Subject, &str)| Some(*own) == of.as_ref() && *quantity == metric;
-        first.extend(keys.iter().position(known).filter(|i| !first.contains(i)));
+    for scenario in points {
+        for expectation in &scenario.expectations {
+            let of = expected_of(scenario, expectation);
+            let metric = expectation.metric.name();
+            let known = |(own, quantity): &(&Subject, &str)| {
+                Some(*own) == of.as_ref() && *quantity == metric
+            };
+            first.extend(keys.iter().position(known).filter(|i| !first.contains(i)));
+        }
     }
+    let most = match first.is_empty() {
+        true => MOST,
+        false => LEAST,
+    };
     first.truncate(MOST);
-    for name in ["utilisation", "throughput"] {
+    for name in ["utilisation", "throughput", "fairness_index", "losses"] {
         let is = |i: &usize| keys[*i].1 == name && !first.contains(i);
         let more: Vec<usize> = (0..keys.len()).filter(is).collect();
-        first.extend(more.into_iter().take(LEAST.saturating_sub(first.len())));
+        // Of several flows or links no quantity takes all the room.
+        let room = most.saturating_sub(first.len());
+        let room = match name {
+            "utilisation" | "throughput" => room.min(LEAST),
+            _ => room.min(1),
+        };
+        first.extend(more.into_iter().take(room));
     }
     first
 }
@@ -113,17 +119,14 @@ impl<'a> Overview<'a> {
                 quantity: row.quantity,
                 unit: row.unit,
             };
-            if row.values.iter().any(Option::is_some) && !all.contains(&key) {
+            let known = row.values.iter().any(Option::is_some);
+            if known && row.says_something() && !all.contains(&key) {
                 all.push(key);
             }
         }
         let names: Vec<(&Subject, &str)> = all.iter().map(|k| (&k.of, k.quantity)).collect();
-        let first = points.first().map(|p| first(p.scenario, &names));
-        let keys = first
-            .into_iter()
-            .flatten()
-            .map(|i| all[i].clone())
-            .collect();
+        let first = first(points.iter().map(|p| p.scenario), &names);
+        let keys = first.into_iter().map(|i| all[i].clone()).collect();
         let mut engines: Vec<String> = Vec::new();
         for c in &compared {
             for (i, engine) in c.engines.iter().enumerate() {
@@ -212,11 +215,21 @@ impl<'a> Overview<'a> {
     fn list_of(&self, keys: &[Key], style: Style) -> String {
         let variables = self.variables();
         let mut header: Vec<String> = variables.iter().map(|v| show::clean(v, 24)).collect();
+        // What neighbours share stands over the first of them.
+        let mut last: Option<&Key> = None;
         for key in keys {
             let (Subject::Group(of) | Subject::Link(of) | Subject::Aggregate(of)) = &key.of;
-            let quantity = key.quantity.replace('_', " ");
+            let mut of = show::clean(of, 16);
+            let mut quantity = match last
+                .replace(key)
+                .is_some_and(|l| l.quantity == key.quantity)
+            {
+                true => String::new(),
+                false => key.quantity.replace('_', " "),
+            };
             for engine in &self.engines {
-                header.push(format!("{quantity}\n{}\n{engine}", show::clean(of, 16)));
+                let (quantity, of) = (take(&mut quantity), take(&mut of));
+                header.push(format!("{quantity}\n{of}\n{engine}"));
             }
         }
         let judged = self.points.iter().any(|p| !p.checks.is_empty());

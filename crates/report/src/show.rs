@@ -10,9 +10,6 @@ pub const NONE: &str = "–";
 /// The largest number of characters of a title that are shown.
 pub const TITLE: usize = 200;
 
-/// The ratio below which a value is what rounding leaves of zero.
-const NOISE: f64 = 1e-11;
-
 /// Returns the unit in which to print values as large as `size`, as its size in the metric's own
 /// unit and its symbol. 2e6 bit/s gives (1e6, "Mbps").
 pub fn scale(size: f64, unit: MetricUnit) -> (f64, &'static str) {
@@ -41,27 +38,13 @@ pub fn scale(size: f64, unit: MetricUnit) -> (f64, &'static str) {
     *steps.iter().rev().find(fits).unwrap_or(&steps[0])
 }
 
-/// Returns zero for what rounding leaves of it: less than a millionth of a byte, of a bit per second
-/// or of a packet, or than a thousandth of a picosecond. Nothing that is measured is so small.
-fn settled(value: f64, unit: MetricUnit) -> f64 {
-    let least = match unit {
-        MetricUnit::BitPerSecond | MetricUnit::Bytes | MetricUnit::Packets => 1e-6,
-        MetricUnit::Seconds => 1e-15,
-        MetricUnit::Ratio => NOISE,
-    };
-    match value.abs() < least {
-        true => 0.0,
-        false => value,
-    }
-}
-
 /// Returns a value with its unit, with three significant digits, or four if the first is a 1: "2.01
 /// Mbps", "12.34 ms", "98.4 %".
 pub fn quantity(value: f64, unit: MetricUnit) -> String {
     if !value.is_finite() {
         return format!("{value}");
     }
-    let value = settled(value, unit);
+    let value = unit.settled(value);
     let (one, symbol) = scale(value, unit);
     if unit == MetricUnit::Packets && value.fract() == 0.0 {
         return format!("{value} {symbol}"); // a count
@@ -91,7 +74,7 @@ pub fn estimate(estimate: Estimate, unit: MetricUnit) -> String {
     if !estimate.mean.is_finite() {
         return quantity(estimate.mean, unit);
     }
-    let (mean, half) = (settled(estimate.mean, unit), settled(half, unit));
+    let (mean, half) = (unit.settled(estimate.mean), unit.settled(half));
     let (one, symbol) = scale(mean.abs().max(half), unit);
     let mean = number(mean / one);
     let decimals = mean.split_once('.').map_or(0, |(_, d)| d.len());
@@ -104,7 +87,7 @@ const TOGETHER: f64 = 100.0;
 /// Returns the values of a row, which is read across: all in one unit and with as many decimals,
 /// unless they are too far apart for that. A missing value is [`NONE`].
 pub fn row(values: &[Option<Estimate>], unit: MetricUnit) -> Vec<String> {
-    let means = values.iter().flatten().map(|v| settled(v.mean, unit).abs());
+    let means = values.iter().flatten().map(|v| unit.settled(v.mean).abs());
     let means: Vec<f64> = means.filter(|v| *v != 0.0).collect();
     let largest = means.iter().copied().fold(0.0, f64::max);
     let least = means.iter().copied().fold(f64::INFINITY, f64::min);
@@ -115,18 +98,19 @@ pub fn row(values: &[Option<Estimate>], unit: MetricUnit) -> Vec<String> {
     let decimals = decimals.split_once('.').map_or(0, |(_, d)| d.len());
     let text = |v: &Estimate| match (apart, v.half_width) {
         (true, _) => estimate(*v, unit),
-        (false, None) => format!("{:.decimals$} {symbol}", settled(v.mean, unit) / one),
+        (false, None) => format!("{:.decimals$} {symbol}", unit.settled(v.mean) / one),
         (false, Some(half)) => format!(
             "{:.decimals$} ± {:.decimals$} {symbol}",
-            settled(v.mean, unit) / one,
-            settled(half, unit) / one
+            unit.settled(v.mean) / one,
+            unit.settled(half) / one
         ),
     };
     let cell = |v: &Option<Estimate>| v.as_ref().map_or(NONE.into(), text);
     values.iter().map(cell).collect()
 }
 
-/// Returns a relative difference with its sign: "+1.2 %".
+/// Returns a relative difference with its sign: "+1.2 %". Beyond a hundred times the reference it is
+/// the factor: "×230".
 pub fn error(relative: f64) -> String {
     let percent = relative * 100.0;
     match percent.abs() {
@@ -135,7 +119,7 @@ pub fn error(relative: f64) -> String {
         p if p < 0.995 => format!("{percent:+.2} %"),
         p if p < 99.95 => format!("{percent:+.1} %"),
         p if p < 9999.5 => format!("{percent:+.0} %"),
-        _ => format!("{percent:+.0e} %"),
+        _ => format!("×{:.0}", 1.0 + relative),
     }
 }
 
@@ -396,6 +380,7 @@ mod tests {
         assert_eq!(error(0.0123), "+1.2 %");
         assert_eq!(error(-0.0012), "-0.12 %");
         assert_eq!(error(3.5), "+350 %");
+        assert_eq!(error(229.0), "×230");
         assert_eq!(error(f64::INFINITY), "inf");
     }
 

@@ -334,9 +334,10 @@ pub(crate) fn align_right(table: &mut Table, range: std::ops::Range<usize>) {
     }
 }
 
-/// Keeps every column at least as wide as its longest word, so that none is broken. If there is no
-/// room for that, columns stand closer, then words of the header may be broken, and then figures
-/// and their units may be separated.
+/// Keeps every column as wide as its cells, if there is room, so that a row is a line. Else a column
+/// is at least as wide as its longest word, so that none is broken. If there is no room for that,
+/// columns stand closer, then words of the header may be broken, and then figures and their units may
+/// be separated.
 fn keep_words_whole(table: &mut Table) {
     let longest = |text: &str, figures: bool| {
         let figure = text.starts_with(|c: char| c.is_ascii_digit() || "+-".contains(c));
@@ -356,6 +357,18 @@ fn keep_words_whole(table: &mut Table) {
         return;
     };
     let all = wider(widths(header, true), figures.clone());
+    let whole = |row: &comfy_table::Row| -> Vec<u16> {
+        let lines = |c: &comfy_table::Cell| c.content().lines().map(|l| l.chars().count()).max();
+        row.cell_iter()
+            .map(|c| lines(c).unwrap_or_default() as u16)
+            .collect()
+    };
+    let cells = table
+        .row_iter()
+        .map(whole)
+        .reduce(wider)
+        .unwrap_or_default();
+    let cells = wider(all.clone(), cells);
     let [wide, close] = PADDING;
     let fits = |(widths, padding): &(Vec<u16>, u16)| {
         // There is a space between columns in addition to the padding.
@@ -365,6 +378,9 @@ fn keep_words_whole(table: &mut Table) {
             .is_none_or(|width| all <= u32::from(width) + 1)
     };
     let choices = [
+        (cells.clone(), wide),
+        (cells.clone(), close),
+        (cells, 0),
         (all.clone(), wide),
         (all, close),
         (figures, close),

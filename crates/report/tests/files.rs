@@ -308,6 +308,8 @@ fn broken_files_are_named() {
     fresh();
     let manifest = dir.join("manifest.json");
     let text = fs::read_to_string(&manifest).unwrap();
+    // Manifests of earlier programs had no checksum of their own.
+    let old = text.replace("\"format_version\": 2", "\"format_version\": 1");
     let broken = [
         (&text[..text.len() / 2], "EOF"),
         ("[1]", "invalid"),
@@ -316,12 +318,20 @@ fn broken_files_are_named() {
             "not the manifest of a run",
         ),
         (
-            &text.replace("\"format_version\": 1", "\"format_version\": 2"),
-            "format version 2",
+            &text.replace("\"format_version\": 2", "\"format_version\": 3"),
+            "format version 3",
         ),
-        (&text.replace("short.1", "elsewhere"), "no flow \"short.1\""),
         (
-            &text.replace("\"engine\": \"theory\"", "\"engine\": \"tea leaves\""),
+            &text.replace("short.1", "elsewhere"),
+            "checksum does not hold",
+        ),
+        (
+            &text.replace("\"checksum\"", "\"checksun\""),
+            "checksum does not hold",
+        ),
+        (&old.replace("short.1", "elsewhere"), "no flow \"short.1\""),
+        (
+            &old.replace("\"engine\": \"theory\"", "\"engine\": \"tea leaves\""),
             "tea leaves",
         ),
     ];

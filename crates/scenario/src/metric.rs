@@ -30,6 +30,21 @@ impl MetricUnit {
             MetricUnit::Ratio => "1",
         }
     }
+
+    /// Returns zero for what rounding leaves of it: less than a millionth of a byte, of a bit per
+    /// second or of a packet, or than a thousandth of a picosecond. Nothing that is measured is so
+    /// small. Differences are not relative to such a value, and tables show 0.
+    pub fn settled(self, value: f64) -> f64 {
+        let least = match self {
+            MetricUnit::BitPerSecond | MetricUnit::Bytes | MetricUnit::Packets => 1e-6,
+            MetricUnit::Seconds => 1e-15,
+            MetricUnit::Ratio => 1e-11,
+        };
+        match value.abs() < least {
+            true => 0.0,
+            false => value,
+        }
+    }
 }
 
 /// The way in which samples of a metric combine over time.

@@ -26,7 +26,7 @@ pub struct Load {
 /// The cost of a packet-hop of a stream over a first queue that it shares, of a tunnel, and of a
 /// sender without a controller, whose packets meet queues that drop.
 const STREAM: f64 = 1.1;
-const TUNNEL: f64 = 1.6;
+const TUNNEL: f64 = 2.2;
 const UNRESPONSIVE: f64 = 1.0;
 
 /// Estimates what the flows of a scenario send.

@@ -48,7 +48,7 @@ pub fn estimate(points: &[Scenario], asked: &[Engine], reps: u64, catalogue: &Ca
     let (reps, cores) = (reps as f64, rayon::current_num_threads() as f64);
     let has = |engine| engines.contains(&engine);
     let (mut hops, mut work, mut longest, mut live) = (0.0, 0.0, 0.0, 0.0);
-    let (mut memory, mut files, mut state) = (0.0, 0.0, 0.0);
+    let (mut memory, mut files, mut state, mut phases) = (0.0, 0.0, 0.0, 0.0);
     for scenario in points {
         let mut each = Vec::new();
         if has(Engine::Packet) {
@@ -80,9 +80,14 @@ pub fn estimate(points: &[Scenario], asked: &[Engine], reps: u64, catalogue: &Ca
         if has(Engine::Packet) || has(Engine::Live) {
             state = f64::max(state, working(scenario));
         }
+        if has(Engine::Theory) {
+            phases = f64::max(phases, equilibria(scenario));
+        }
     }
     let runs = points.len() * reps as usize * engines.len();
     let at_once = cores.min(runs as f64);
+    // Runs of one engine go on together, at most as many as there are.
+    let alike = cores.min(points.len() as f64 * reps);
     let speed = match reps * work > MOMENT {
         true => speed::hops_per_second(catalogue),
         false => speed::USUAL,
@@ -95,7 +100,7 @@ pub fn estimate(points: &[Scenario], asked: &[Engine], reps: u64, catalogue: &Ca
         core_seconds: work / speed,
         // Runs go to all cores, and the last one has to end.
         seconds: live + (work / at_once).max(longest) / speed,
-        memory_bytes: PROGRAM + memory + state * at_once,
+        memory_bytes: PROGRAM + memory + (state + phases) * alike,
         file_bytes: files,
     }
 }
@@ -119,15 +124,15 @@ const THEORY_FILE_BYTES: f64 = 0.5;
 // are fitted to runs of the experiments (docs/src/cost.md).
 
 /// A value of a series, recorded, written and drawn.
-const VALUE: f64 = 13.0;
+const VALUE: f64 = 5.0;
 /// The same of theory.
-const THEORY_VALUE: f64 = 8.0;
+const THEORY_VALUE: f64 = 3.5;
 /// A flow in a phase of theory.
 const THEORY_FLOW: f64 = 10.0;
 /// An update of a flow or a queue by the fluid engine.
-const FLUID_UPDATE: f64 = 2.0;
+const FLUID_UPDATE: f64 = 2.3;
 /// A flow of a run: read, printed, hashed, made, compared.
-const FLOW: f64 = 350.0;
+const FLOW: f64 = 450.0;
 
 /// The work of the packet engine.
 fn packet(scenario: &Scenario, load: &Load) -> f64 {
@@ -208,4 +213,9 @@ fn size(scenario: &Scenario) -> f64 {
 /// What an engine that moves packets has in memory while it runs a scenario, in bytes.
 fn working(scenario: &Scenario) -> f64 {
     2000.0 * scenario.flows.len() as f64 + 3000.0 * scenario.links.len() as f64
+}
+
+/// What theory has in memory while it runs: the figures of each flow in each phase, in bytes.
+fn equilibria(scenario: &Scenario) -> f64 {
+    44.0 * scenario.cuts().len() as f64 * scenario.flows.len() as f64
 }

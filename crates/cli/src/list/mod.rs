@@ -15,6 +15,7 @@ use entries::{Experiment, Quantity, experiments, metrics};
 use family::Family;
 use serde::Serialize;
 use show::Entry;
+pub use show::hang;
 
 /// The options of `accord list`.
 #[derive(Args)]

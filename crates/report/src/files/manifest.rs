@@ -12,7 +12,12 @@ use std::path::Path;
 const FORMAT: &str = "accord-run";
 /// The version of the layout. It is raised when a reader of the last version would misread the
 /// directory.
-const VERSION: u32 = 1;
+const VERSION: u32 = 2;
+/// The version whose manifests had no checksum of their own.
+const UNSEALED: u32 = 1;
+
+/// The beginning of the last field.
+const SEAL: &str = ",\n  \"checksum\": \"";
 
 /// The runs, and the names of their parts.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -148,6 +153,21 @@ impl StoredManifest {
         }
     }
 
+    /// Returns the text of the file. Its last field is the checksum of what is before it.
+    pub(super) fn text(&self) -> Result<String, serde_json::Error> {
+        let text = serde_json::to_string_pretty(self)?;
+        let fields = text.trim_end_matches("\n}");
+        let sum = blake3::hash(fields.as_bytes()).to_hex();
+        Ok(format!("{fields}{SEAL}{sum}\"\n}}\n"))
+    }
+
+    /// Whether the text of a manifest is the one that was written.
+    fn is_sealed(text: &[u8]) -> bool {
+        let text = std::str::from_utf8(text).ok();
+        let parts = text.and_then(|t| t.strip_suffix("\"\n}\n")?.rsplit_once(SEAL));
+        parts.is_some_and(|(fields, sum)| *sum == *blake3::hash(fields.as_bytes()).to_hex())
+    }
+
     pub(super) fn read(dir: &Path) -> Result<StoredManifest, FileError> {
         #[derive(Deserialize)]
         struct Head {
@@ -162,12 +182,18 @@ impl StoredManifest {
         if head.format != FORMAT {
             return Err(FileError::broken(&path, "it is not the manifest of a run"));
         }
-        if head.format_version != VERSION {
-            let why = format!(
-                "it has format version {}; this program reads version {VERSION}",
-                head.format_version
-            );
-            return Err(FileError::broken(&path, why));
+        match head.format_version {
+            VERSION if !StoredManifest::is_sealed(&text) => {
+                let why = "its checksum does not hold, so it was changed or damaged after it was \
+                           written; run the scenario again";
+                return Err(FileError::broken(&path, why));
+            }
+            VERSION | UNSEALED => {}
+            other => {
+                let why =
+                    format!("it has format version {other}; this program reads version {VERSION}");
+                return Err(FileError::broken(&path, why));
+            }
         }
         serde_json::from_slice(&text).map_err(|e| FileError::broken(&path, e))
     }

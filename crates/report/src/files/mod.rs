@@ -165,7 +165,10 @@ fn record(dir: &Path, outline: &Outline, runs: &[&Run]) -> Result<(), FileError>
         series::write(out, Format::Parquet, outline, runs)
     })?;
     add(PARQUET, sum);
-    write(dir, MANIFEST, |out| json(out, &manifest)).map(drop)
+    write(dir, MANIFEST, |out| {
+        out.write_all(manifest.text()?.as_bytes())
+    })
+    .map(drop)
 }
 
 fn has_transfers(runs: &[&Run]) -> bool {

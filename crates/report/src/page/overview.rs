@@ -13,6 +13,9 @@ use std::fmt::Write;
 /// The most points in the table; all are in `summary.csv`.
 const MOST_POINTS: usize = 200;
 
+/// The difference that takes the whole shade, at least, relative to the largest value.
+const LEAST_RANGE: f64 = 0.1;
+
 /// Returns the section, or nothing for a single point.
 pub fn overview(points: &[Point]) -> String {
     if points.len() < 2 {
@@ -22,8 +25,8 @@ pub fn overview(points: &[Point]) -> String {
     let window = show::window(points[0].scenario.steady);
     let mut out = format!(
         "<section id=\"overview\" aria-label=\"Overview\">\n<h2>All points</h2>\n<p \
-         class=\"signs\">Means over {window}. A column is shaded from its least value to its \
-         largest. All figures are in <code>summary.csv</code> and <code>summary.parquet</code>.</p>\n\
+         class=\"signs\">Means over {window}. A quantity is shaded from its least value to its \
+         largest, and hardly where they differ little. All figures are in <code>summary.csv</code> and <code>summary.parquet</code>.</p>\n\
          <div class=\"scroll\"><table>\n<thead><tr>"
     );
     let variables = overview.variables();
@@ -96,8 +99,10 @@ fn cell(out: &mut String, overview: &Overview, (n, i): (usize, usize), key: &Key
         .fold((f64::INFINITY, f64::NEG_INFINITY), |(low, high), v| {
             (low.min(v), high.max(v))
         });
-    let part = match most > least && value.mean.is_finite() {
-        true => (value.mean - least) / (most - least),
+    // Differences of less than a few percent are pale, however little the others differ.
+    let range = (most - least).max(LEAST_RANGE * most.abs());
+    let part = match range > 0.0 && value.mean.is_finite() {
+        true => (value.mean - least) / range,
         false => 0.0,
     };
     _ = write!(

@@ -1,7 +1,7 @@
 //! Plots across the points of a sweep.
 
 use crate::axis::Axis;
-use crate::compare::{Outline, Row, Subject, columns, rows};
+use crate::compare::{Outline, Row, Subject, all_rows, columns, says_something};
 use crate::json::Point;
 use crate::overview;
 use crate::show;
@@ -56,7 +56,7 @@ impl Sweep {
             let outline = Outline::of(point.scenario);
             let runs = point.runs();
             let columns = columns(&outline, &runs);
-            for row in rows(&columns) {
+            for row in all_rows(point.scenario, &columns) {
                 for (column, estimate) in columns.iter().zip(&row.values) {
                     let Some(estimate) = estimate else { continue };
                     let of = show::clean(&others, 80);
@@ -66,8 +66,12 @@ impl Sweep {
                 }
             }
         }
+        table.0.retain(|g| {
+            let values = g.lines.iter().flat_map(|l| &l.means);
+            says_something(g.quantity, values.copied())
+        });
         let keys: Vec<_> = table.0.iter().map(|g| (&g.of, g.quantity)).collect();
-        let first = overview::first(points[0].scenario, &keys);
+        let first = overview::first(points.iter().map(|p| p.scenario), &keys);
         Some(Sweep {
             name: axis.name,
             unit: axis.unit,

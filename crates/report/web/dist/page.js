@@ -1,4 +1,4 @@
-/* sources 48b58751fedc7ee3 */
+/* sources e0839fa03e7d4ff6 */
 /*! Contains uPlot.
 The MIT License (MIT)
 

@@ -1,0 +1,286 @@
+//! The commands of README.md and the book are run, and what they print is compared.
+//!
+//! Each page has a directory of its own. A `toml` block that begins with `# NAME.toml:` is that
+//! file. Commands of `sh` blocks run in the order of the page and have to end with exit code 0.
+//! `text` blocks are compared where an HTML comment before them says what prints them. The comments:
+//!
+//! - `<!-- parsed only: REASON -->`: the commands are not run; their options have to be right.
+//! - `<!-- exit code: N -->`: the commands have to end so.
+//! - `<!-- append to: FILE -->`: the block is added to a file.
+//! - `<!-- file: PATH -->`: the block is a file of the repository.
+//! - `<!-- output of: COMMAND -->`: the block is what the command prints.
+//! - `<!-- messages of: COMMAND -->`: the block is what it says on stderr.
+//! - `<!-- output of: COMMAND | from: START | to: START -->`: it is the lines from the one that begins
+//!   so to the one that begins so.
+//!
+//! Commands in sentences are not run. Their options have to be right, the scenarios that they name
+//! have to be there, and what they set has to be valid.
+//!
+//! `UPDATE_DOCS=1 cargo test -p accord-cli --test book` writes the outputs anew.
+
+mod common;
+#[path = "book/page.rs"]
+mod page;
+
+use common::*;
+use page::{Page, words};
+use rayon::prelude::*;
+use std::fs;
+use std::os::unix::fs::symlink;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+fn root() -> PathBuf {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+    root.canonicalize().expect("it is there")
+}
+
+/// README.md and the pages of the book.
+fn pages() -> Vec<PathBuf> {
+    let mut pages = vec![root().join("README.md")];
+    let mut open = vec![root().join("docs/src")];
+    while let Some(folder) = open.pop() {
+        for entry in fs::read_dir(folder).expect("a folder") {
+            let path = entry.expect("readable").path();
+            match path.is_dir() {
+                true => open.push(path),
+                false if path.extension().is_some_and(|e| e == "md") => pages.push(path),
+                false => {}
+            }
+        }
+    }
+    pages.sort();
+    pages
+}
+
+/// An empty directory from which the files of the repository can be named as in the book.
+fn desk() -> tempfile::TempDir {
+    let dir = tempfile::tempdir().expect("a place for temporary files");
+    for name in ["docs", "scenarios", "tools", "benches"] {
+        symlink(root().join(name), dir.path().join(name)).expect("it is empty");
+    }
+    dir
+}
+
+/// Runs a command in a shell, as people do.
+fn shell(dir: &Path, command: &str) -> Ended {
+    let program = Path::new(env!("CARGO_BIN_EXE_accord"));
+    let mut path = program
+        .parent()
+        .expect("a directory")
+        .as_os_str()
+        .to_owned();
+    path.push(":");
+    path.push(std::env::var_os("PATH").unwrap_or_default());
+    let mut shell = Command::new("sh");
+    shell
+        .args(["-c", command])
+        .current_dir(dir)
+        .env("PATH", path);
+    let pipes = shell.stdin(Stdio::null()).stdout(Stdio::piped());
+    end(pipes.stderr(Stdio::piped()).spawn().expect("there is sh"))
+}
+
+/// The part of a remark after `key: `, up to the next bar.
+fn value<'a>(remark: &'a str, key: &str) -> Option<&'a str> {
+    let parts = remark.split(" | ");
+    { parts }.find_map(|part| part.strip_prefix(key)?.strip_prefix(": "))
+}
+
+/// The lines of a command's output that a block shows.
+fn shown(printed: &str, remark: &str) -> Result<Vec<String>, String> {
+    let lines: Vec<&str> = printed.lines().map(str::trim_end).collect();
+    let from = match value(remark, "from") {
+        None => 0,
+        Some(start) => { lines.iter() }
+            .position(|l| l.trim_start().starts_with(start))
+            .ok_or_else(|| format!("no line begins with {start:?}"))?,
+    };
+    let to = match value(remark, "to") {
+        None => lines.len(),
+        Some(start) => { lines[from..].iter() }
+            .position(|l| l.trim_start().starts_with(start))
+            .map(|i| from + i + 1)
+            .ok_or_else(|| format!("no line after it begins with {start:?}"))?,
+    };
+    Ok(lines[from..to].iter().map(|l| l.to_string()).collect())
+}
+
+/// Does what a page says. Returns the page with the outputs as they are, and what went wrong.
+fn work_through(text: &str) -> (Vec<String>, Vec<String>) {
+    let page = Page::new(text);
+    let desk = desk();
+    let (mut wrong, mut outputs) = (Vec::new(), Vec::new());
+    for block in &page.blocks {
+        let remark = block.remark.as_deref().unwrap_or_default();
+        if let Some(path) = value(remark, "file") {
+            let file = fs::read_to_string(root().join(path)).expect("it is there");
+            outputs.push((block, file.lines().map(str::to_string).collect()));
+        }
+        let text = page.text(block) + "\n";
+        match block.language.as_str() {
+            "toml" => {
+                let name = text.strip_prefix("# ").and_then(|t| t.split_once(": "));
+                let name = name.filter(|(name, _)| name.ends_with(".toml") && !name.contains(' '));
+                if let Some((name, _)) = name {
+                    fs::write(desk.path().join(name), &text).expect("writable");
+                }
+                if let Some(name) = value(remark, "append to") {
+                    let path = desk.path().join(name);
+                    let old = fs::read_to_string(&path).unwrap_or_default();
+                    fs::write(path, old + "\n" + &text).expect("writable");
+                }
+            }
+            "sh" if value(remark, "parsed only").is_none() => {
+                for command in page.commands(block) {
+                    if is_template(&command) || !command.starts_with("accord ") {
+                        continue;
+                    }
+                    let ended = shell(desk.path(), &command);
+                    let code = value(remark, "exit code").unwrap_or("0");
+                    if ended.code.map(|c| c.to_string()).as_deref() != Some(code) {
+                        wrong.push(format!("{command}: {ended:#?}"));
+                    }
+                }
+            }
+            "text" => {
+                let output = value(remark, "output of");
+                let messages = value(remark, "messages of");
+                let Some(command) = output.or(messages) else {
+                    continue;
+                };
+                let ended = shell(desk.path(), command);
+                let printed = match output {
+                    Some(_) => &ended.stdout,
+                    None => &ended.stderr,
+                };
+                match shown(printed.trim_end(), remark) {
+                    Ok(lines) => outputs.push((block, lines)),
+                    Err(why) => wrong.push(format!("{command}: {why}: {ended:#?}")),
+                }
+            }
+            _ => {}
+        }
+    }
+    let mut lines = page.lines.clone();
+    for (block, new) in outputs.into_iter().rev() {
+        lines.splice(block.lines.clone(), new);
+    }
+    (lines, wrong)
+}
+
+/// What is wrong on a page. Its outputs are written anew if that is asked for.
+fn wrong_on(path: &Path) -> Vec<String> {
+    let text = fs::read_to_string(path).expect("text");
+    let (lines, mut wrong) = work_through(&text);
+    let new = lines.join("\n") + "\n";
+    if new != text && std::env::var_os("UPDATE_DOCS").is_some() {
+        fs::write(path, new).expect("writable");
+    } else if new != text {
+        let differs = text.lines().zip(new.lines()).find(|(old, new)| old != new);
+        wrong.push(format!(
+            "an output is not what the page says: {differs:#?}; UPDATE_DOCS=1 writes it"
+        ));
+    }
+    wrong
+        .into_iter()
+        .map(|w| format!("{}: {w}", path.display()))
+        .collect()
+}
+
+#[test]
+fn commands_run_and_print_what_the_book_says() {
+    let wrong: Vec<String> = pages().into_par_iter().flat_map(|p| wrong_on(&p)).collect();
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+/// Whether a command says what its user fills in: FILE, DIR....
+fn is_template(command: &str) -> bool {
+    words(command).iter().any(|w| {
+        let name = w.trim_end_matches("...").trim_start_matches("--set=");
+        w.ends_with("...") || name.len() > 1 && name.bytes().all(|b| b.is_ascii_uppercase())
+    })
+}
+
+/// What is wrong with a command, without running it.
+fn misunderstood(dir: &Path, command: &str) -> Option<String> {
+    // What an ellipsis stands for is not there, and brackets are around what may be left out.
+    let mut words = words(command);
+    if words.last().is_some_and(|w| w == "...") {
+        words.truncate(words.len() - 2);
+    }
+    let optional = |w: &String| w.starts_with('[') && w.ends_with(']') && !w.contains('=');
+    words.retain(|w| !optional(w));
+    let args: Vec<&str> = words[1..].iter().map(String::as_str).collect();
+    // The names of templates, disciplines and the like are values of which only some are valid.
+    if matches!(args[..], ["new" | "COMMAND", ..]) && is_template(command) || args.is_empty() {
+        return None;
+    }
+    let parsed = accord(dir, &[&args[..], &["--help"]].concat());
+    if parsed.code != Some(0) {
+        return Some(format!("{command}: {}", parsed.stderr));
+    }
+    // The scenarios that it names, with what it sets.
+    let mut settings = Vec::new();
+    for pair in args.windows(2) {
+        if pair[0] == "--set" {
+            settings.extend(["--set", pair[1]]);
+        }
+    }
+    let verbs = ["run", "check", "reproduce", "explain", "stability"];
+    if args.is_empty() || !verbs.contains(&args[0]) {
+        return None;
+    }
+    let of_a_repository = |name: &&&str| {
+        let id = Path::new("scenarios").join(format!("{name}.toml"));
+        dir.join(id).exists() || name.contains('/') && name.ends_with(".toml")
+    };
+    args[1..].iter().filter(of_a_repository).find_map(|name| {
+        let checked = accord(dir, &[&["check", name][..], &settings].concat());
+        (checked.code != Some(0)).then(|| format!("{command}: {}", checked.stderr))
+    })
+}
+
+#[test]
+fn commands_that_are_not_run_are_understood() {
+    let desk = desk();
+    let (mut known, mut wrong) = (0, Vec::new());
+    for path in pages() {
+        let page = Page::new(&fs::read_to_string(&path).expect("text"));
+        let mut commands = page.commands_in_prose();
+        for block in page.blocks.iter().filter(|b| b.language == "sh") {
+            let remark = block.remark.as_deref().unwrap_or_default();
+            let skipped = value(remark, "parsed only").is_some();
+            commands.extend(
+                page.commands(block)
+                    .into_iter()
+                    .filter(|c| skipped || is_template(c)),
+            );
+        }
+        commands.retain(|c| c.starts_with("accord "));
+        commands.sort();
+        commands.dedup();
+        known += commands.len();
+        let problems = commands
+            .iter()
+            .filter_map(|c| misunderstood(desk.path(), c));
+        wrong.extend(problems.map(|p| format!("{}: {p}", path.display())));
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+    assert!(known > 100, "commands are found at all: {known}");
+}
+
+/// Else they are not found.
+#[test]
+fn commands_are_in_blocks_with_a_fence() {
+    for path in pages() {
+        let text = fs::read_to_string(&path).expect("text");
+        let page = Page::new(&text);
+        for (i, line) in page.lines.iter().enumerate() {
+            let block = page.blocks.iter().find(|b| b.lines.contains(&i));
+            let indented = block.is_none() && line.starts_with("    accord ");
+            let other = block.is_some_and(|b| b.language.is_empty() && line.starts_with("accord "));
+            assert!(!indented && !other, "{}:{}: ```sh", path.display(), i + 1);
+        }
+    }
+}
