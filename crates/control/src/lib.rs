@@ -47,7 +47,9 @@
 //! ```
 
 mod acc;
+pub mod bbr3;
 pub mod cubic;
+mod delivery;
 pub mod estimator;
 mod hystart;
 mod law;
@@ -67,7 +69,9 @@ pub mod vegas;
 pub mod vegas_rem;
 
 pub use acc::Acc;
+pub use bbr3::Bbr3;
 pub use cubic::Cubic;
+pub use delivery::{Delivery, Lost};
 pub use law::{Pairs, Sending};
 pub use maker::{Foreign, Maker, Transport};
 pub use meter::{Arrival, Meter};
@@ -187,6 +191,10 @@ pub struct Capabilities {
     /// True if the transport is to check the fine-grained timer of the first unacknowledged packet
     /// on a duplicate acknowledgement [Low02 §1.1].
     pub early_retransmission: bool,
+    /// True if the transport is to tell of deliveries ([`Controller::on_delivery`]), of each lost
+    /// packet ([`Controller::on_lost`]) and of restarts ([`Controller::on_restart`]). The pace needs
+    /// no asking: see [`Allowance::pacing`].
+    pub deliveries: bool,
 }
 
 /// The report of the receiver of control packets on a complete pair [Xia05 §IV-B.1].
@@ -228,6 +236,22 @@ pub trait Controller {
     /// Notifies the controller that a packet is sent after an idle time longer than the
     /// retransmission time-out, with nothing in flight [RFC 5681 §4.1].
     fn on_idle(&mut self) {}
+
+    /// Notifies a controller that asks for deliveries of those that an acknowledgement tells of.
+    /// [`Controller::on_ack`] follows, or came before. Returns whether the samples of the round trip
+    /// that begins now shall count as limited by the application [draft-ietf-ccwg-bbr-06 §5.3.4.3].
+    fn on_delivery(&mut self, _delivery: &Delivery, _path: &PathView, _now: Time) -> bool {
+        false
+    }
+
+    /// Notifies a controller that asks for deliveries of a packet that is taken for lost. It comes
+    /// before [`Controller::on_congestion`] if the loss was found by acknowledgements, and after it
+    /// if the timer ran out.
+    fn on_lost(&mut self, _packet: &Lost, _now: Time) {}
+
+    /// Notifies a controller that asks for deliveries that a packet is sent after the application
+    /// had too little to send, and nothing is in flight.
+    fn on_restart(&mut self, _now: Time) {}
 
     /// Notifies the controller of a report of the receiver.
     fn on_report(&mut self, _report: &Report, _path: &PathView, _now: Time) {}

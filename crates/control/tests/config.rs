@@ -1,6 +1,6 @@
 //! Typed configurations are the tables of the families.
 
-use accord_control::{Controller, FAMILIES, cubic, monaco, multcp, reno, vegas, vegas_rem};
+use accord_control::{Controller, FAMILIES, bbr3, cubic, monaco, multcp, reno, vegas, vegas_rem};
 use accord_family::differences;
 use accord_units::{Bytes, Size};
 
@@ -13,6 +13,7 @@ fn every_family_with_parameters_has_its_configuration() {
         ("reno", reno::RenoConfig::PARAMS),
         ("newreno", reno::NewRenoConfig::PARAMS),
         ("cubic", cubic::Config::PARAMS),
+        ("bbr3", bbr3::Config::PARAMS),
         ("multcp", multcp::Config::PARAMS),
         (
             "monaco",

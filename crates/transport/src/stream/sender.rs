@@ -1,13 +1,16 @@
 //! The sending half of a stream.
 
+mod deliveries;
+mod log;
 mod pace;
 mod repair;
+mod tell;
 
+use self::log::Log;
 use super::scoreboard::Scoreboard;
 use crate::{Pacer, RoundTrip, Segment};
 use accord_control::{Acked, AnyController, Capabilities, Controller, Marks, PathView};
 use accord_units::{Bytes, Duration, Rate, Time};
-use std::collections::VecDeque;
 
 /// Sends packets by a controller's window, finds losses and repairs them.
 ///
@@ -78,13 +81,9 @@ pub struct Sender<C = AnyController> {
     pacing: bool,
     /// While nothing is in flight: when the last packet was sent.
     idle_since: Time,
-    /// When each packet in flight was sent last, for a controller that looks at the age of the
-    /// first one.
-    #[expect(
-        clippy::box_collection,
-        reason = "small where it is not used: most flows"
-    )]
-    sent: Option<Box<VecDeque<Time>>>,
+    /// What is remembered of each packet in flight, for a controller that asks for it. Most do
+    /// not.
+    log: Option<Box<Log>>,
     /// When this connection was opened.
     opened: Time,
     /// Boxed, since it is idle while nothing is lost or marked.
@@ -153,7 +152,7 @@ impl<C: Controller> Sender<C> {
             window_limited: false,
             pacing: settings.pacing,
             idle_since: Time::ZERO,
-            sent: (capabilities.early_retransmission).then(Box::default),
+            log: Log::new(capabilities, packet.get()),
             opened: Time::ZERO,
             trouble: Box::new(Trouble {
                 partials: 0,
@@ -255,9 +254,12 @@ impl<C: Controller> Sender<C> {
             }
         }
         if next > self.una {
-            self.advance(next, block, block_len, echo, marks, now);
+            match self.log.is_some() {
+                false => self.advance::<false>(next, block, block_len, echo, marks, now),
+                true => self.advance::<true>(next, block, block_len, echo, marks, now),
+            }
         } else if self.next > self.una {
-            self.duplicate(block, block_len, marks, now);
+            self.duplicate(block, block_len, echo, marks, now);
         }
     }
 
@@ -267,8 +269,10 @@ impl<C: Controller> Sender<C> {
         self.recovering || self.una < self.held_to
     }
 
+    /// The window moves. `LOGGED` says that there is a log, so that a sender without one does not
+    /// ask for it again.
     #[inline]
-    fn advance(
+    fn advance<const LOGGED: bool>(
         &mut self,
         next: u64,
         block: u32,
@@ -284,8 +288,8 @@ impl<C: Controller> Sender<C> {
         let rtt = now.since(echo);
         self.rtt.sample(rtt);
         let mut new = self.board.acknowledge(n);
-        if let Some(sent) = &mut self.sent {
-            sent.drain(..n as usize);
+        if LOGGED && let Some(log) = &mut self.log {
+            log.acknowledge(n, now);
         }
         let timer = self.deadline;
         self.deadline = if self.next > self.una {
@@ -310,6 +314,9 @@ impl<C: Controller> Sender<C> {
             in_recovery: held,
             marked: marks,
         };
+        if LOGGED {
+            self.tell_delivery(rtt, now);
+        }
         self.controller.on_ack(&ack, &self.path(), now);
     }
 
@@ -342,17 +349,17 @@ impl<C: Controller> Sender<C> {
                 return Err(Time::MAX);
             }
             None if self.next < self.available => {
-                if let Some(sent) = &mut self.sent {
-                    sent.push_back(now);
-                }
                 self.next += 1;
+                if self.log.is_some() {
+                    self.log_new(now);
+                }
                 self.next - 1
             }
             None if self.recovering => match self.last_resort() {
                 Some(i) => self.resend(i, now),
-                None => return Err(Time::MAX),
+                None => return self.run_dry(),
             },
-            None => return Err(Time::MAX),
+            None => return self.run_dry(),
         };
         if self.deadline == Time::MAX {
             self.begin_to_send(now);
@@ -372,6 +379,18 @@ impl<C: Controller> Sender<C> {
         if now.since(self.idle_since) > timeout {
             self.controller.on_idle();
         }
+        if self.log.is_some() {
+            self.tell_restart(now);
+        }
+    }
+
+    /// There is room and nothing to send.
+    #[inline]
+    fn run_dry(&mut self) -> Result<Segment, Time> {
+        if self.log.is_some() {
+            self.note_app_limited();
+        }
+        Err(Time::MAX)
     }
 
     /// All that the application had to send has been acknowledged.
