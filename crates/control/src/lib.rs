@@ -49,6 +49,7 @@
 mod acc;
 pub mod bbr3;
 pub mod cubic;
+pub mod dctcp;
 mod delivery;
 pub mod estimator;
 mod hystart;
@@ -71,6 +72,7 @@ pub mod vegas_rem;
 pub use acc::Acc;
 pub use bbr3::Bbr3;
 pub use cubic::Cubic;
+pub use dctcp::Dctcp;
 pub use delivery::{Delivery, Lost};
 pub use law::{Pairs, Sending};
 pub use maker::{Foreign, Maker, Transport};

@@ -1,9 +1,9 @@
 //! The registry of the controllers of this crate.
 
-use crate::{Acc, Bbr3, Cubic, MulTcp, Reno, Unresponsive, Vegas, VegasRem};
+use crate::{Acc, Bbr3, Cubic, Dctcp, MulTcp, Reno, Unresponsive, Vegas, VegasRem};
 use crate::{Acked, Allowance, Capabilities, Congestion, Controller, Delivery, Foreign, Lost};
 use crate::{PathView, Report};
-use crate::{bbr3, cubic, monaco, multcp, reno, unresponsive, vegas, vegas_rem};
+use crate::{bbr3, cubic, dctcp, monaco, multcp, reno, unresponsive, vegas, vegas_rem};
 use accord_family::{Family, Service};
 use accord_units::{Bytes, Duration, Rate, Time};
 use std::hint::cold_path;
@@ -158,6 +158,8 @@ any_controller! {
         MulTcp(MulTcp),
     bbr3::FAMILY => /// BBR version 3.
         Bbr3(Box<Bbr3>),
+    dctcp::FAMILY => /// DCTCP.
+        Dctcp(Dctcp),
     unresponsive::FAMILY => /// The absence of control.
         Unresponsive(Unresponsive),
 }

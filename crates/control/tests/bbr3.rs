@@ -261,9 +261,6 @@ fn a_timeout_leaves_one_packet_and_recovery_restores_the_window() {
     // at once [§5.3.3.8.3]: REFILL has dropped the short-term bounds, and UP follows.
     driver.round(RATE, 4);
     let v = driver.bbr.view();
-    assert_eq!(
-        (v.state, v.inflight_shortterm),
-        (State::ProbeBwUp, None)
-    );
+    assert_eq!((v.state, v.inflight_shortterm), (State::ProbeBwUp, None));
     assert!(driver.bbr.cwnd() >= window, "{:?}", driver.bbr.cwnd());
 }

@@ -1,6 +1,8 @@
 //! Typed configurations are the tables of the families.
 
-use accord_control::{Controller, FAMILIES, bbr3, cubic, monaco, multcp, reno, vegas, vegas_rem};
+use accord_control::{
+    Controller, FAMILIES, bbr3, cubic, dctcp, monaco, multcp, reno, vegas, vegas_rem,
+};
 use accord_family::differences;
 use accord_units::{Bytes, Size};
 
@@ -14,6 +16,7 @@ fn every_family_with_parameters_has_its_configuration() {
         ("newreno", reno::NewRenoConfig::PARAMS),
         ("cubic", cubic::Config::PARAMS),
         ("bbr3", bbr3::Config::PARAMS),
+        ("dctcp", dctcp::Config::PARAMS),
         ("multcp", multcp::Config::PARAMS),
         (
             "monaco",
