@@ -48,6 +48,7 @@
 
 mod acc;
 pub mod bbr3;
+pub mod copa;
 pub mod cubic;
 pub mod dctcp;
 mod delivery;
@@ -71,6 +72,7 @@ pub mod vegas_rem;
 
 pub use acc::Acc;
 pub use bbr3::Bbr3;
+pub use copa::Copa;
 pub use cubic::Cubic;
 pub use dctcp::Dctcp;
 pub use delivery::{Delivery, Lost};

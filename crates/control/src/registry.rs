@@ -1,9 +1,9 @@
 //! The registry of the controllers of this crate.
 
-use crate::{Acc, Bbr3, Cubic, Dctcp, MulTcp, Reno, Unresponsive, Vegas, VegasRem};
+use crate::{Acc, Bbr3, Copa, Cubic, Dctcp, MulTcp, Reno, Unresponsive, Vegas, VegasRem};
 use crate::{Acked, Allowance, Capabilities, Congestion, Controller, Delivery, Foreign, Lost};
 use crate::{PathView, Report};
-use crate::{bbr3, cubic, dctcp, monaco, multcp, reno, unresponsive, vegas, vegas_rem};
+use crate::{bbr3, copa, cubic, dctcp, monaco, multcp, reno, unresponsive, vegas, vegas_rem};
 use accord_family::{Family, Service};
 use accord_units::{Bytes, Duration, Rate, Time};
 use std::hint::cold_path;
@@ -160,6 +160,8 @@ any_controller! {
         Bbr3(Box<Bbr3>),
     dctcp::FAMILY => /// DCTCP.
         Dctcp(Dctcp),
+    copa::FAMILY => /// Copa.
+        Copa(Box<Copa>),
     unresponsive::FAMILY => /// The absence of control.
         Unresponsive(Unresponsive),
 }

@@ -1,7 +1,7 @@
 //! Typed configurations are the tables of the families.
 
 use accord_control::{
-    Controller, FAMILIES, bbr3, cubic, dctcp, monaco, multcp, reno, vegas, vegas_rem,
+    Controller, FAMILIES, bbr3, copa, cubic, dctcp, monaco, multcp, reno, vegas, vegas_rem,
 };
 use accord_family::differences;
 use accord_units::{Bytes, Size};
@@ -17,6 +17,7 @@ fn every_family_with_parameters_has_its_configuration() {
         ("cubic", cubic::Config::PARAMS),
         ("bbr3", bbr3::Config::PARAMS),
         ("dctcp", dctcp::Config::PARAMS),
+        ("copa", copa::Config::PARAMS),
         ("multcp", multcp::Config::PARAMS),
         (
             "monaco",

@@ -1,8 +1,10 @@
 //! Estimators of a flow's accumulation, and of the price of its path.
 
 mod marks;
+mod recent;
 mod sliding_min;
 mod vegas;
 
 pub use marks::MarkEstimator;
+pub(crate) use recent::{RecentMax, RecentMin};
 pub use vegas::VegasEstimator;
