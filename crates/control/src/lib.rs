@@ -47,6 +47,7 @@
 //! ```
 
 mod acc;
+pub mod bbr1;
 pub mod bbr3;
 pub mod copa;
 pub mod cubic;
@@ -62,6 +63,7 @@ pub mod multcp;
 mod policy;
 mod registry;
 pub mod reno;
+mod scrambled;
 mod secant;
 mod service;
 mod share;
@@ -71,6 +73,7 @@ pub mod vegas;
 pub mod vegas_rem;
 
 pub use acc::Acc;
+pub use bbr1::Bbr1;
 pub use bbr3::Bbr3;
 pub use copa::Copa;
 pub use cubic::Cubic;
@@ -89,6 +92,7 @@ pub use vegas_rem::VegasRem;
 
 use accord_family::Service;
 use accord_units::{Bytes, Duration, Rate, Time};
+use scrambled::scrambled;
 
 /// The transport's knowledge of the path. Every controller has the same view.
 #[derive(Clone, Copy, Debug)]

@@ -1,9 +1,9 @@
 //! The registry of the controllers of this crate.
 
-use crate::{Acc, Bbr3, Copa, Cubic, Dctcp, MulTcp, Reno, Unresponsive, Vegas, VegasRem};
+use crate::{Acc, Bbr1, Bbr3, Copa, Cubic, Dctcp, MulTcp, Reno, Unresponsive, Vegas, VegasRem};
 use crate::{Acked, Allowance, Capabilities, Congestion, Controller, Delivery, Foreign, Lost};
 use crate::{PathView, Report};
-use crate::{bbr3, copa, cubic, dctcp, monaco, multcp, reno, unresponsive, vegas, vegas_rem};
+use crate::{bbr1, bbr3, copa, cubic, dctcp, monaco, multcp, reno, unresponsive, vegas, vegas_rem};
 use accord_family::{Family, Service};
 use accord_units::{Bytes, Duration, Rate, Time};
 use std::hint::cold_path;
@@ -156,6 +156,8 @@ any_controller! {
         Cubic(Cubic),
     multcp::FAMILY => /// MulTCP.
         MulTcp(MulTcp),
+    bbr1::FAMILY => /// BBR version 1.
+        Bbr1(Box<Bbr1>),
     bbr3::FAMILY => /// BBR version 3.
         Bbr3(Box<Bbr3>),
     dctcp::FAMILY => /// DCTCP.

@@ -1,7 +1,7 @@
 //! Typed configurations are the tables of the families.
 
 use accord_control::{
-    Controller, FAMILIES, bbr3, copa, cubic, dctcp, monaco, multcp, reno, vegas, vegas_rem,
+    Controller, FAMILIES, bbr1, bbr3, copa, cubic, dctcp, monaco, multcp, reno, vegas, vegas_rem,
 };
 use accord_family::differences;
 use accord_units::{Bytes, Size};
@@ -18,6 +18,7 @@ fn every_family_with_parameters_has_its_configuration() {
         ("bbr3", bbr3::Config::PARAMS),
         ("dctcp", dctcp::Config::PARAMS),
         ("copa", copa::Config::PARAMS),
+        ("bbr1", bbr1::Config::PARAMS),
         ("multcp", multcp::Config::PARAMS),
         (
             "monaco",

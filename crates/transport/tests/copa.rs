@@ -70,6 +70,7 @@ fn in_equilibrium_the_queue_swings_from_empty_to_two_and_a_half_over_delta() {
         (100.0, 20.0, 0.5),
         (100.0, 40.0, 0.2),
         (20.0, 40.0, 0.1),
+        (10.0, 100.0, 0.5),
     ] {
         let s = steady(mbps, rtt, delta);
         let case = format!("{mbps} Mbps, {rtt} ms, {delta}");

@@ -1,7 +1,7 @@
 //! ProbeBW [draft-ietf-ccwg-bbr-06 §5.3.3].
 
 use super::{Bbr3, MIN_PIPE_CWND, State, model};
-use crate::{Delivery, PathView};
+use crate::{Delivery, PathView, scrambled};
 use accord_units::{Duration, Time};
 
 /// BBR.ack_phase [§2.14].
@@ -54,14 +54,6 @@ impl Default for Probe {
 
 /// The most round trips between probes, as Reno would have them [§5.3.3.8.2].
 const RENO_ROUNDS: u64 = 63;
-
-/// Returns a number that looks random for each time: the output function of SplitMix64.
-fn scrambled(time: Time) -> u64 {
-    let mut z = time.as_ps().wrapping_add(0x9e37_79b9_7f4a_7c15);
-    z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-    z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-    z ^ (z >> 31)
-}
 
 impl Bbr3 {
     /// IsInAProbeBWState() [§5.3.3.9].

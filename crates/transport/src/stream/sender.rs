@@ -254,10 +254,7 @@ impl<C: Controller> Sender<C> {
             }
         }
         if next > self.una {
-            match self.log.is_some() {
-                false => self.advance::<false>(next, block, block_len, echo, marks, now),
-                true => self.advance::<true>(next, block, block_len, echo, marks, now),
-            }
+            self.advance(next, block, block_len, echo, marks, now);
         } else if self.next > self.una {
             self.duplicate(block, block_len, echo, marks, now);
         }
@@ -269,10 +266,8 @@ impl<C: Controller> Sender<C> {
         self.recovering || self.una < self.held_to
     }
 
-    /// The window moves. `LOGGED` says that there is a log, so that a sender without one does not
-    /// ask for it again.
     #[inline]
-    fn advance<const LOGGED: bool>(
+    fn advance(
         &mut self,
         next: u64,
         block: u32,
@@ -288,9 +283,10 @@ impl<C: Controller> Sender<C> {
         let rtt = now.since(echo);
         self.rtt.sample(rtt);
         let mut new = self.board.acknowledge(n);
-        if LOGGED && let Some(log) = &mut self.log {
-            log.acknowledge(n, now);
-        }
+        let sampled = match &mut self.log {
+            Some(log) => log.acknowledge(n, now),
+            None => false,
+        };
         let timer = self.deadline;
         self.deadline = if self.next > self.una {
             now + self.rtt.timeout()
@@ -314,7 +310,7 @@ impl<C: Controller> Sender<C> {
             in_recovery: held,
             marked: marks,
         };
-        if LOGGED {
+        if sampled {
             self.tell_delivery(rtt, now);
         }
         self.controller.on_ack(&ack, &self.path(), now);
@@ -350,8 +346,11 @@ impl<C: Controller> Sender<C> {
             }
             None if self.next < self.available => {
                 self.next += 1;
-                if self.log.is_some() {
-                    self.log_new(now);
+                if let Some(log) = &mut self.log {
+                    log.times.push_back(now);
+                    if log.deliveries.is_some() {
+                        self.log_new(now);
+                    }
                 }
                 self.next - 1
             }

@@ -95,6 +95,7 @@ impl Deliveries {
     }
 
     /// The first `n` packets are acknowledged.
+    #[cold]
     pub fn acknowledge(&mut self, n: u64, now: Time) {
         for _ in 0..n {
             if let Some(sent) = self.packets.pop_front() {

@@ -26,15 +26,6 @@ impl Log {
         })
     }
 
-    /// A new packet is sent; `in_flight` is in bytes, with it.
-    #[inline]
-    pub fn send(&mut self, in_flight: u64, now: Time) {
-        self.times.push_back(now);
-        if let Some(deliveries) = &mut self.deliveries {
-            deliveries.send(in_flight, now);
-        }
-    }
-
     /// Packet `i` is sent again.
     pub fn send_again(&mut self, i: usize, in_flight: u64, now: Time) {
         self.times[i] = now;
@@ -43,14 +34,16 @@ impl Log {
         }
     }
 
-    /// The first `n` packets are acknowledged.
+    /// The first `n` packets are acknowledged. Gives whether samples are taken.
     #[inline]
-    pub fn acknowledge(&mut self, n: u64, now: Time) {
-        for _ in 0..n {
-            self.times.pop_front();
-        }
-        if let Some(deliveries) = &mut self.deliveries {
-            deliveries.acknowledge(n, now);
+    pub fn acknowledge(&mut self, n: u64, now: Time) -> bool {
+        self.times.drain(..n as usize);
+        match &mut self.deliveries {
+            Some(deliveries) => {
+                deliveries.acknowledge(n, now);
+                true
+            }
+            None => false,
         }
     }
 }

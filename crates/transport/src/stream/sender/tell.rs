@@ -6,11 +6,12 @@ use accord_units::{Duration, Time};
 
 impl<C: Controller> Sender<C> {
     /// A new packet is sent and counted in `next`.
-    #[inline(never)]
+    #[cold]
     pub(super) fn log_new(&mut self, now: Time) {
         let in_flight = self.in_flight() * self.packet.get();
-        if let Some(log) = &mut self.log {
-            log.send(in_flight, now);
+        let log = self.log.as_mut();
+        if let Some(d) = log.and_then(|log| log.deliveries.as_mut()) {
+            d.send(in_flight, now);
         }
     }
 
@@ -49,7 +50,7 @@ impl<C: Controller> Sender<C> {
     }
 
     /// An acknowledgement has been taken in full.
-    #[inline(never)]
+    #[cold]
     pub(super) fn tell_delivery(&mut self, rtt: Duration, now: Time) {
         let log = self.log.as_mut();
         let Some(d) = log.and_then(|log| log.deliveries.as_mut()) else {
