@@ -26,10 +26,11 @@
 //! Departures from the source. v doubles a round trip later than after three in the same direction:
 //! in equilibrium the window goes one way for two and a half round trips, and now and then for four
 //! by the way they fall out. A change of direction within a round trip resets v at once, not at its
-//! end. Both are as in mvfst. The window grows by what is
-//! acknowledged at most, and keeps two packets. A timeout starts again from a packet, in slow
-//! start; the source has no rule for it. Losses alone change nothing in the default mode, as in the
-//! source.
+//! end. Both are as in mvfst. A queue of less than a packet counts as empty, too: with δ = 0.5 a
+//! tenth of the swing is half a packet, and Copa would take its own queue for that of others. The
+//! time of a packet is the smallest gap between acknowledgements of ten seconds. The window changes
+//! by what is acknowledged at most, and keeps two packets. A timeout starts again from a packet, in
+//! slow start; the source has no rule for it.
 
 use crate::estimator::{RecentMax, RecentMin};
 use crate::tcp_window::INITIAL_WINDOW;
@@ -118,6 +119,9 @@ pub struct Copa {
     min: RecentMin,
     standing: RecentMin,
     max: RecentMax,
+    /// The gaps between acknowledgements, and the time of the last one.
+    gaps: RecentMin,
+    heard: Time,
     /// RTTmin and RTTstanding, once there was a sample.
     rtts: Option<(Duration, Duration)>,
     /// 1/δ while competing.
@@ -147,6 +151,8 @@ impl Copa {
             min: RecentMin::default(),
             standing: RecentMin::default(),
             max: RecentMax::default(),
+            gaps: RecentMin::default(),
+            heard: Time::ZERO,
             rtts: None,
             competing: None,
             since_empty: 0,
@@ -228,7 +234,10 @@ impl Controller for Copa {
         self.rtts = Some((min, standing));
         let queuing = standing.saturating_sub(min).as_secs_f64();
         let swing = max.saturating_sub(min).as_secs_f64();
-        if queuing < NEARLY_EMPTY * swing || swing == 0.0 {
+        // The smallest gap is the time of a packet at the bottleneck, or less.
+        let gap = self.gaps.push(now.since(self.heard), MIN_SPAN, now);
+        self.heard = now;
+        if queuing < (NEARLY_EMPTY * swing).max(gap.as_secs_f64()) || swing == 0.0 {
             self.since_empty = 0;
         }
         // λ ≤ λ_t, without dividing by a delay of zero.

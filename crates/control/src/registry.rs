@@ -1,9 +1,15 @@
 //! The registry of the controllers of this crate.
 
-use crate::{Acc, Bbr1, Bbr3, Copa, Cubic, Dctcp, MulTcp, Reno, Unresponsive, Vegas, VegasRem};
+use crate::{
+    Acc, Bbr1, Bbr3, Copa, Cubic, Dctcp, Ledbat, LedbatPp, MulTcp, Reno, Unresponsive, Vegas,
+    VegasRem,
+};
 use crate::{Acked, Allowance, Capabilities, Congestion, Controller, Delivery, Foreign, Lost};
 use crate::{PathView, Report};
-use crate::{bbr1, bbr3, copa, cubic, dctcp, monaco, multcp, reno, unresponsive, vegas, vegas_rem};
+use crate::{
+    bbr1, bbr3, copa, cubic, dctcp, ledbat, ledbat_pp, monaco, multcp, reno, unresponsive, vegas,
+    vegas_rem,
+};
 use accord_family::{Family, Service};
 use accord_units::{Bytes, Duration, Rate, Time};
 use std::hint::cold_path;
@@ -164,6 +170,10 @@ any_controller! {
         Dctcp(Dctcp),
     copa::FAMILY => /// Copa.
         Copa(Box<Copa>),
+    ledbat::FAMILY => /// LEDBAT.
+        Ledbat(Box<Ledbat>),
+    ledbat_pp::FAMILY => /// LEDBAT++.
+        LedbatPp(Box<LedbatPp>),
     unresponsive::FAMILY => /// The absence of control.
         Unresponsive(Unresponsive),
 }
