@@ -1,13 +1,37 @@
-//! What a sender tells a controller that asks for deliveries. Other senders do not come here.
+//! What a sender tells a controller that asks for deliveries, and what it logs for that. Senders
+//! without a log do not come here.
 
 use super::Sender;
 use accord_control::{Controller, Delivery};
 use accord_units::{Duration, Time};
 
 impl<C: Controller> Sender<C> {
+    /// The window moves, and there is a log.
+    #[inline(never)]
+    pub(super) fn advance_logged(
+        &mut self,
+        next: u64,
+        block: u32,
+        block_len: u32,
+        echo: Time,
+        marks: u64,
+        now: Time,
+    ) {
+        self.advance::<true>(next, block, block_len, echo, marks, now);
+    }
+
     /// A new packet is sent and counted in `next`.
-    #[cold]
+    #[inline(never)]
     pub(super) fn log_new(&mut self, now: Time) {
+        let Some(log) = &mut self.log else { return };
+        log.times.push_back(now);
+        if log.deliveries.is_some() {
+            self.log_delivery(now);
+        }
+    }
+
+    #[cold]
+    fn log_delivery(&mut self, now: Time) {
         let in_flight = self.in_flight() * self.packet.get();
         let log = self.log.as_mut();
         if let Some(d) = log.and_then(|log| log.deliveries.as_mut()) {
