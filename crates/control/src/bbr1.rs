@@ -33,6 +33,7 @@
 
 mod policer;
 
+use crate::bbr3::paced;
 use crate::{Acked, Allowance, Capabilities, Congestion, Controller, Delivery, Lost, PathView};
 use crate::{AnyController, Maker, Recovery, Transport, scrambled, tcp_window};
 use accord_family::{Dynamics, Family, Kind, Objective, Param, Role, Values};
@@ -147,8 +148,9 @@ pub struct Bbr1 {
     state: State,
     cwnd: u64,
     prior_cwnd: u64,
-    /// Bytes per second.
+    /// The pace in bytes per second, and as the transport has it.
     pacing_rate: f64,
+    pace: Rate,
     has_seen_rtt: bool,
     /// The largest delivery rate of each of the last round trips, in bytes per second.
     bw: Vec<f64>,
@@ -184,13 +186,15 @@ impl Bbr1 {
         let initial = config.initial_window.bytes_f64(packet).round() as u64;
         let packet = packet.get().max(1);
         let initial_cwnd = initial.max(packet);
+        let pacing_rate = config.high_gain * MARGIN * initial_cwnd as f64 / 1e-3;
         Bbr1 {
             packet,
             initial_cwnd,
             state: State::Startup,
             cwnd: initial_cwnd,
             prior_cwnd: 0,
-            pacing_rate: config.high_gain * MARGIN * initial_cwnd as f64 / 1e-3,
+            pacing_rate,
+            pace: paced(pacing_rate),
             has_seen_rtt: false,
             bw: vec![0.0; config.bw_rounds as usize],
             round: 0,
@@ -449,6 +453,7 @@ impl Bbr1 {
         let rate = gain * self.bw() * MARGIN;
         if rate > 0.0 && (self.full_bw_reached || rate > self.pacing_rate) {
             self.pacing_rate = rate;
+            self.pace = paced(rate);
         }
     }
 
@@ -509,6 +514,7 @@ impl Controller for Bbr1 {
             self.has_seen_rtt = true;
             let bw = self.initial_cwnd as f64 / path.srtt.as_secs_f64();
             self.pacing_rate = self.config.high_gain * MARGIN * bw;
+            self.pace = paced(self.pacing_rate);
         }
         let (gain, _) = self.gains();
         self.set_pacing_rate(gain);
@@ -543,11 +549,11 @@ impl Controller for Bbr1 {
         }
     }
 
+    #[inline]
     fn allowance(&self) -> Allowance {
-        let pace = Rate::from_bps_f64(self.pacing_rate * 8.0);
         Allowance {
             window: Bytes::new(self.cwnd),
-            pacing: Some(pace.max(Rate::from_bps(1))),
+            pacing: Some(self.pace),
         }
     }
 

@@ -260,8 +260,9 @@ pub struct Bbr3 {
     /// C.cwnd and BBR.prior_cwnd, in bytes.
     cwnd: u64,
     prior_cwnd: u64,
-    /// C.pacing_rate in bytes per second.
+    /// C.pacing_rate in bytes per second, and as the transport has it.
     pacing_rate: f64,
+    pace: Rate,
     /// A round-trip time has set the first pace.
     has_seen_rtt: bool,
     /// The connection was repairing losses at the last acknowledgement.
@@ -277,6 +278,11 @@ pub struct Bbr3 {
     model: Model,
     probe: Probe,
     min_rtt: MinRtt,
+}
+
+/// A pace in bytes per second as the transport has it. It is never zero.
+pub(crate) fn paced(bytes_per_second: f64) -> Rate {
+    Rate::from_bps_f64(bytes_per_second * 8.0).max(Rate::from_bps(1))
 }
 
 /// The fewest bytes of BBR.MinPipeCwnd, in packets.
@@ -301,6 +307,7 @@ impl Bbr3 {
             cwnd: initial_cwnd,
             prior_cwnd: 0,
             pacing_rate,
+            pace: paced(pacing_rate),
             has_seen_rtt: false,
             in_recovery: false,
             idle_restart: false,
@@ -474,11 +481,11 @@ impl Controller for Bbr3 {
         }
     }
 
+    #[inline]
     fn allowance(&self) -> Allowance {
-        let pace = Rate::from_bps_f64(self.pacing_rate * 8.0);
         Allowance {
             window: Bytes::new(self.cwnd),
-            pacing: Some(pace.max(Rate::from_bps(1))),
+            pacing: Some(self.pace),
         }
     }
 

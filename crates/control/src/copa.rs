@@ -32,12 +32,13 @@
 //! by what is acknowledged at most, and keeps two packets. A timeout starts again from a packet, in
 //! slow start; the source has no rule for it.
 
+use crate::bbr3::paced;
 use crate::estimator::{RecentMax, RecentMin};
 use crate::tcp_window::INITIAL_WINDOW;
 use crate::{Acked, Allowance, Capabilities, Congestion, Controller, PathView, Recovery};
 use crate::{AnyController, Maker, Transport};
 use accord_family::{Dynamics, Family, Kind, Objective, Param, Role, Values};
-use accord_units::{Bytes, Duration, Rate, Size, Time};
+use accord_units::{Bytes, Duration, Size, Time};
 
 /// The declaration of Copa.
 pub static FAMILY: Family = Family {
@@ -130,6 +131,8 @@ pub struct Copa {
     since_empty: u32,
     /// There was a loss in this round trip.
     lost: bool,
+    /// The window and the pace.
+    allowance: Allowance,
 }
 
 impl Copa {
@@ -157,6 +160,10 @@ impl Copa {
             competing: None,
             since_empty: 0,
             lost: false,
+            allowance: Allowance {
+                window: Bytes::new(cwnd as u64),
+                pacing: None,
+            },
         }
     }
 
@@ -223,9 +230,16 @@ impl Copa {
     }
 }
 
-impl Controller for Copa {
-    fn on_ack(&mut self, ack: &Acked, path: &PathView, now: Time) {
-        let Some(rtt) = ack.rtt else { return };
+impl Copa {
+    /// Sets what may be sent by the window and RTTstanding.
+    fn allow(&mut self) {
+        self.allowance.window = Bytes::new(self.cwnd as u64);
+        self.allowance.pacing = (self.rtts)
+            .map(|(_, standing)| paced(2.0 * self.cwnd / standing.as_secs_f64().max(1e-12)));
+    }
+
+    /// Takes an acknowledgement with a round-trip time.
+    fn listen(&mut self, ack: &Acked, rtt: Duration, path: &PathView, now: Time) {
         let min = self.min.push(rtt, MIN_SPAN, now);
         let half = Duration::from_ps(path.srtt.as_ps() / 2);
         let standing = self.standing.push(rtt, half, now);
@@ -264,6 +278,15 @@ impl Controller for Copa {
             self.step(acked, faster);
         }
     }
+}
+
+impl Controller for Copa {
+    fn on_ack(&mut self, ack: &Acked, path: &PathView, now: Time) {
+        if let Some(rtt) = ack.rtt {
+            self.listen(ack, rtt, path, now);
+            self.allow();
+        }
+    }
 
     fn on_congestion(&mut self, what: Congestion, _: &PathView, _: Time) {
         self.lost = true;
@@ -272,18 +295,13 @@ impl Controller for Copa {
             self.slow_start = true;
             self.turn(true);
             self.at_round = self.cwnd;
+            self.allow();
         }
     }
 
+    #[inline]
     fn allowance(&self) -> Allowance {
-        let pacing = self.rtts.map(|(_, standing)| {
-            let rate = 2.0 * self.cwnd * 8.0 / standing.as_secs_f64().max(1e-12);
-            Rate::from_bps_f64(rate).max(Rate::from_bps(1))
-        });
-        Allowance {
-            window: Bytes::new(self.cwnd as u64),
-            pacing,
-        }
+        self.allowance
     }
 
     fn ssthresh(&self) -> Option<Bytes> {

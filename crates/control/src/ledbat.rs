@@ -121,6 +121,8 @@ pub struct Ledbat {
     delay: QueuingDelay,
     /// Losses before this time belong to the round trip already answered.
     answered_until: Time,
+    /// The window in whole bytes.
+    window: Bytes,
 }
 
 impl Ledbat {
@@ -128,14 +130,16 @@ impl Ledbat {
     pub fn new(values: &Values, packet: Bytes) -> Ledbat {
         let config = Config::from(values);
         let bytes = packet.get().max(1) as f64;
+        let cwnd = config.initial_window.bytes_f64(packet).round().max(bytes);
         Ledbat {
             packet: bytes,
-            cwnd: config.initial_window.bytes_f64(packet).round().max(bytes),
+            cwnd,
             target: config.target.as_secs_f64(),
             gain: config.gain,
             allowed_increase: config.allowed_increase.bytes_f64(packet),
             delay: QueuingDelay::new(config.base_history as usize, config.current_filter as usize),
             answered_until: Time::ZERO,
+            window: Bytes::new(cwnd as u64),
         }
     }
 }
@@ -155,6 +159,7 @@ impl Controller for Ledbat {
         let flight = path.in_flight.as_f64() + acked;
         self.cwnd = self.cwnd.min(flight + self.allowed_increase);
         self.cwnd = self.cwnd.max(MIN_CWND * self.packet);
+        self.window = Bytes::new(self.cwnd as u64);
     }
 
     fn on_congestion(&mut self, what: Congestion, path: &PathView, now: Time) {
@@ -167,11 +172,13 @@ impl Controller for Ledbat {
                 self.answered_until = now + path.srtt;
             }
         }
+        self.window = Bytes::new(self.cwnd as u64);
     }
 
+    #[inline]
     fn allowance(&self) -> Allowance {
         Allowance {
-            window: Bytes::new(self.cwnd as u64),
+            window: self.window,
             pacing: None,
         }
     }

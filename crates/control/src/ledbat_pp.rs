@@ -132,6 +132,8 @@ pub struct LedbatPp {
     delay: QueuingDelay,
     /// Losses before this time belong to the round trip already answered.
     answered_until: Time,
+    /// The window in whole bytes.
+    window: Bytes,
 }
 
 impl LedbatPp {
@@ -139,9 +141,10 @@ impl LedbatPp {
     pub fn new(values: &Values, packet: Bytes) -> LedbatPp {
         let config = Config::from(values);
         let bytes = packet.get().max(1) as f64;
+        let cwnd = config.initial_window.bytes_f64(packet).round().max(bytes);
         LedbatPp {
             packet: bytes,
-            cwnd: config.initial_window.bytes_f64(packet).round().max(bytes),
+            cwnd,
             ssthresh: f64::INFINITY,
             target: config.target.as_secs_f64().max(1e-12),
             constant: config.constant,
@@ -149,6 +152,7 @@ impl LedbatPp {
             phase: Phase::Start,
             delay: QueuingDelay::new(config.base_history as usize, config.current_filter as usize),
             answered_until: Time::ZERO,
+            window: Bytes::new(cwnd as u64),
         }
     }
 
@@ -214,6 +218,7 @@ impl Controller for LedbatPp {
         if step < 0.0 || used && !ack.in_recovery {
             self.cwnd = (self.cwnd + step).max(MIN_CWND * self.packet);
         }
+        self.window = Bytes::new(self.cwnd as u64);
     }
 
     fn on_congestion(&mut self, what: Congestion, path: &PathView, now: Time) {
@@ -232,11 +237,13 @@ impl Controller for LedbatPp {
         if timeout {
             self.phase = Phase::Ramp { began: now };
         }
+        self.window = Bytes::new(self.cwnd as u64);
     }
 
+    #[inline]
     fn allowance(&self) -> Allowance {
         Allowance {
-            window: Bytes::new(self.cwnd as u64),
+            window: self.window,
             pacing: None,
         }
     }

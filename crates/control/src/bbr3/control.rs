@@ -1,6 +1,6 @@
 //! The pace and the window [draft-ietf-ccwg-bbr-06 §5.6].
 
-use super::{Bbr3, MIN_PIPE_CWND, State};
+use super::{Bbr3, MIN_PIPE_CWND, State, paced};
 use crate::Delivery;
 use accord_units::Duration;
 
@@ -29,6 +29,7 @@ impl Bbr3 {
         };
         let nominal_bandwidth = self.initial_cwnd as f64 / seconds;
         self.pacing_rate = self.config.startup_pacing_gain * nominal_bandwidth;
+        self.pace = paced(self.pacing_rate);
     }
 
     /// SetPacingRate() [§5.6.2].
@@ -42,6 +43,7 @@ impl Bbr3 {
         let rate = gain * self.model.bw() * MARGIN;
         if rate > 0.0 && (self.full_bw_reached || rate > self.pacing_rate) {
             self.pacing_rate = rate;
+            self.pace = paced(rate);
         }
     }
 

@@ -132,7 +132,8 @@ impl Bbr3 {
         if !self.full_bw_reached || self.adapt_long_term_model(rs) {
             return;
         }
-        match self.state {
+        let state = self.state;
+        match state {
             State::ProbeBwDown if self.is_time_to_probe_bw(now) => self.start_probe_bw_refill(),
             State::ProbeBwDown if self.is_time_to_cruise(path) => self.start_probe_bw_cruise(),
             State::ProbeBwCruise if self.is_time_to_probe_bw(now) => self.start_probe_bw_refill(),
@@ -140,11 +141,9 @@ impl Bbr3 {
                 self.probe.is_sample = true;
                 self.start_probe_bw_up(rs);
             }
-            State::ProbeBwUp => {
-                if self.is_time_to_go_down(rs, path) {
-                    self.probe.prev_too_high = false;
-                    self.start_probe_bw_down(now);
-                }
+            State::ProbeBwUp if self.is_time_to_go_down(rs, path) => {
+                self.probe.prev_too_high = false;
+                self.start_probe_bw_down(now);
             }
             _ => {}
         }
