@@ -28,6 +28,10 @@ impl Outcome {
 }
 
 /// Flows by controller and start, over a queue.
+#[expect(
+    clippy::print_stdout,
+    reason = "figures for the pages, with --nocapture"
+)]
 fn outcome(flows: &[(&str, u32)], queue: &str, steady: (u32, u32)) -> Outcome {
     let mut file = format!(
         "duration = \"{to} s\"\nsteady = [\"{from} s\", \"{to} s\"]\n\
