@@ -1,16 +1,16 @@
 //! The sending half of a stream.
 
 mod deliveries;
-mod log;
 mod pace;
 mod repair;
 mod tell;
 
-use self::log::Log;
+use self::deliveries::Deliveries;
 use super::scoreboard::Scoreboard;
 use crate::{Pacer, RoundTrip, Segment};
 use accord_control::{Acked, AnyController, Capabilities, Controller, Marks, PathView};
 use accord_units::{Bytes, Duration, Rate, Time};
+use std::collections::VecDeque;
 
 /// Sends packets by a controller's window, finds losses and repairs them.
 ///
@@ -81,9 +81,15 @@ pub struct Sender<C = AnyController> {
     pacing: bool,
     /// While nothing is in flight: when the last packet was sent.
     idle_since: Time,
-    /// What is remembered of each packet in flight, for a controller that asks for it. Most do
-    /// not.
-    log: Option<Box<Log>>,
+    /// When each packet in flight was sent last, for a controller that looks at the age of the
+    /// first one.
+    #[expect(
+        clippy::box_collection,
+        reason = "small where it is not used: most flows"
+    )]
+    sent: Option<Box<VecDeque<Time>>>,
+    /// What had been delivered when each packet was sent, for a controller that asks for samples.
+    deliveries: Option<Box<Deliveries>>,
     /// When this connection was opened.
     opened: Time,
     /// Boxed, since it is idle while nothing is lost or marked.
@@ -152,7 +158,8 @@ impl<C: Controller> Sender<C> {
             window_limited: false,
             pacing: settings.pacing,
             idle_since: Time::ZERO,
-            log: Log::new(capabilities, packet.get()),
+            sent: (capabilities.early_retransmission).then(Box::default),
+            deliveries: (capabilities.deliveries).then(|| Box::new(Deliveries::new(packet.get()))),
             opened: Time::ZERO,
             trouble: Box::new(Trouble {
                 partials: 0,
@@ -254,9 +261,9 @@ impl<C: Controller> Sender<C> {
             }
         }
         if next > self.una {
-            match self.log.is_some() {
+            match self.deliveries.is_some() {
                 false => self.advance::<false>(next, block, block_len, echo, marks, now),
-                true => self.advance_logged(next, block, block_len, echo, marks, now),
+                true => self.advance_sampled(next, block, block_len, echo, marks, now),
             }
         } else if self.next > self.una {
             self.duplicate(block, block_len, echo, marks, now);
@@ -269,10 +276,10 @@ impl<C: Controller> Sender<C> {
         self.recovering || self.una < self.held_to
     }
 
-    /// The window moves. `LOGGED` says that there is a log, so that a sender without one does not
-    /// ask for it again: that would cost it some percent of its time.
+    /// The window moves. `SAMPLED` says that samples are taken, so that a sender that takes none does
+    /// not ask for them again.
     #[inline]
-    fn advance<const LOGGED: bool>(
+    fn advance<const SAMPLED: bool>(
         &mut self,
         next: u64,
         block: u32,
@@ -288,9 +295,11 @@ impl<C: Controller> Sender<C> {
         let rtt = now.since(echo);
         self.rtt.sample(rtt);
         let mut new = self.board.acknowledge(n);
-        let mut sampled = false;
-        if LOGGED && let Some(log) = &mut self.log {
-            sampled = log.acknowledge(n, now);
+        if let Some(sent) = &mut self.sent {
+            sent.drain(..n as usize);
+        }
+        if SAMPLED && let Some(deliveries) = &mut self.deliveries {
+            deliveries.acknowledge(n, now);
         }
         let timer = self.deadline;
         self.deadline = if self.next > self.una {
@@ -315,7 +324,7 @@ impl<C: Controller> Sender<C> {
             in_recovery: held,
             marked: marks,
         };
-        if LOGGED && sampled {
+        if SAMPLED {
             self.tell_delivery(rtt, now);
         }
         self.controller.on_ack(&ack, &self.path(), now);
@@ -351,8 +360,11 @@ impl<C: Controller> Sender<C> {
             }
             None if self.next < self.available => {
                 self.next += 1;
-                if self.log.is_some() {
-                    self.log_new(now);
+                if let Some(sent) = &mut self.sent {
+                    sent.push_back(now);
+                }
+                if self.deliveries.is_some() {
+                    self.log_delivery(now);
                 }
                 self.next - 1
             }
@@ -380,7 +392,7 @@ impl<C: Controller> Sender<C> {
         if now.since(self.idle_since) > timeout {
             self.controller.on_idle();
         }
-        if self.log.is_some() {
+        if self.deliveries.is_some() {
             self.tell_restart(now);
         }
     }
@@ -388,7 +400,7 @@ impl<C: Controller> Sender<C> {
     /// There is room and nothing to send.
     #[inline]
     fn run_dry(&mut self) -> Result<Segment, Time> {
-        if self.log.is_some() {
+        if self.deliveries.is_some() {
             self.note_app_limited();
         }
         Err(Time::MAX)

@@ -120,7 +120,7 @@ impl<C: Controller> Sender<C> {
         now: Time,
     ) {
         self.count_duplicate(block, block_len, marks, now);
-        if self.log.is_some() {
+        if self.deliveries.is_some() {
             self.tell_delivery(now.since(echo), now);
         }
     }
@@ -181,10 +181,7 @@ impl<C: Controller> Sender<C> {
     /// The first packet was sent longer ago than the time-out without its floor, for a
     /// controller that looks at that [Low02 §1.1].
     fn is_overdue(&self, now: Time) -> bool {
-        if !self.capabilities.early_retransmission {
-            return false;
-        }
-        let first = self.log.as_ref().and_then(|log| log.times.front());
+        let first = self.sent.as_ref().and_then(|sent| sent.front());
         first.is_some_and(|sent| now.since(*sent) > self.rtt.fine_timeout())
     }
 
@@ -235,8 +232,11 @@ impl<C: Controller> Sender<C> {
             self.deadline = now + self.rtt.timeout();
         }
         let in_flight = self.in_flight() * self.packet.get();
-        if let Some(log) = &mut self.log {
-            log.send_again(i as usize, in_flight, now);
+        if let Some(sent) = &mut self.sent {
+            sent[i as usize] = now;
+        }
+        if let Some(deliveries) = &mut self.deliveries {
+            deliveries.send_again(i as usize, in_flight, now);
         }
         self.una + i
     }
@@ -261,7 +261,7 @@ impl<C: Controller> Sender<C> {
         }
         self.answer(what, &flight, now);
         self.trouble.timed_out = self.una;
-        if self.log.is_some() {
+        if self.deliveries.is_some() {
             self.tell_all_lost(now);
         }
         // All that is not known to have arrived is sent again, in order.

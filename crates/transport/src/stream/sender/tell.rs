@@ -1,14 +1,14 @@
-//! What a sender tells a controller that asks for deliveries, and what it logs for that. Senders
-//! without a log do not come here.
+//! What a sender tells a controller that asks for deliveries, and what it logs for that. Other
+//! senders come here for losses only.
 
 use super::Sender;
 use accord_control::{Controller, Delivery};
 use accord_units::{Duration, Time};
 
 impl<C: Controller> Sender<C> {
-    /// The window moves, and there is a log.
+    /// The window moves, and samples are taken.
     #[inline(never)]
-    pub(super) fn advance_logged(
+    pub(super) fn advance_sampled(
         &mut self,
         next: u64,
         block: u32,
@@ -21,20 +21,10 @@ impl<C: Controller> Sender<C> {
     }
 
     /// A new packet is sent and counted in `next`.
-    #[inline(never)]
-    pub(super) fn log_new(&mut self, now: Time) {
-        let Some(log) = &mut self.log else { return };
-        log.times.push_back(now);
-        if log.deliveries.is_some() {
-            self.log_delivery(now);
-        }
-    }
-
     #[cold]
-    fn log_delivery(&mut self, now: Time) {
+    pub(super) fn log_delivery(&mut self, now: Time) {
         let in_flight = self.in_flight() * self.packet.get();
-        let log = self.log.as_mut();
-        if let Some(d) = log.and_then(|log| log.deliveries.as_mut()) {
+        if let Some(d) = self.deliveries.as_mut() {
             d.send(in_flight, now);
         }
     }
@@ -42,8 +32,7 @@ impl<C: Controller> Sender<C> {
     /// Notes a block of packets beyond the first gap. Gives how many of them are news.
     pub(super) fn sack(&mut self, block: u32, block_len: u32, now: Time) -> u64 {
         let (from, to) = (u64::from(block), u64::from(block + block_len));
-        let log = self.log.as_mut();
-        match log.and_then(|log| log.deliveries.as_mut()) {
+        match self.deliveries.as_mut() {
             None => self.board.sack(from, to, |_, _| ()),
             Some(d) => self.board.sack(from, to, |from, to| d.sack(from, to, now)),
         }
@@ -51,8 +40,7 @@ impl<C: Controller> Sender<C> {
 
     /// Looks for losses. Gives whether there are any.
     pub(super) fn find_losses(&mut self, now: Time) -> bool {
-        let log = self.log.as_mut();
-        match log.and_then(|log| log.deliveries.as_mut()) {
+        match self.deliveries.as_mut() {
             None => self.board.find_losses(|_| ()),
             Some(d) => {
                 let controller = &mut self.controller;
@@ -65,8 +53,7 @@ impl<C: Controller> Sender<C> {
     /// The timer ran out: all that is not known to have arrived is lost.
     #[cold]
     pub(super) fn tell_all_lost(&mut self, now: Time) {
-        let log = self.log.as_mut();
-        if let Some(d) = log.and_then(|log| log.deliveries.as_mut()) {
+        if let Some(d) = self.deliveries.as_mut() {
             for i in d.missing() {
                 self.controller.on_lost(&d.lose(i), now);
             }
@@ -76,8 +63,7 @@ impl<C: Controller> Sender<C> {
     /// An acknowledgement has been taken in full.
     #[cold]
     pub(super) fn tell_delivery(&mut self, rtt: Duration, now: Time) {
-        let log = self.log.as_mut();
-        let Some(d) = log.and_then(|log| log.deliveries.as_mut()) else {
+        let Some(d) = self.deliveries.as_mut() else {
             return;
         };
         let Some(sample) = d.sample(rtt, self.rtt.min(), self.window_limited) else {
@@ -96,8 +82,7 @@ impl<C: Controller> Sender<C> {
     /// A packet is sent, and nothing was in flight.
     #[cold]
     pub(super) fn tell_restart(&mut self, now: Time) {
-        let log = self.log.as_ref();
-        let deliveries = log.and_then(|log| log.deliveries.as_ref());
+        let deliveries = self.deliveries.as_ref();
         if deliveries.is_some_and(|d| d.is_app_limited()) {
             self.controller.on_restart(now);
         }
@@ -108,8 +93,7 @@ impl<C: Controller> Sender<C> {
     #[cold]
     pub(super) fn note_app_limited(&mut self) {
         let in_flight = self.in_flight() * self.packet.get();
-        let log = self.log.as_mut();
-        if let Some(d) = log.and_then(|log| log.deliveries.as_mut()) {
+        if let Some(d) = self.deliveries.as_mut() {
             d.mark_app_limited(in_flight);
         }
     }
