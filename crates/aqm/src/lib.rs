@@ -44,6 +44,7 @@ pub mod pie;
 pub mod red;
 mod registry;
 pub mod rem;
+pub mod step;
 mod virtual_queue;
 
 pub use avd::Avd;
@@ -58,6 +59,7 @@ pub use pie::Pie;
 pub use red::Red;
 pub use registry::{AnyAqm, FAMILIES};
 pub use rem::Rem;
+pub use step::Step;
 
 use accord_units::{Bytes, Duration, Rate, Time};
 

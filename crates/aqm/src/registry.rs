@@ -1,8 +1,8 @@
 //! The registry of the queue disciplines of this crate.
 
 use crate::{Aggregate, Aqm, Entropy, Foreign, PacketMeta, QueueView, Structure, Verdict};
-use crate::{Avd, Avq, Bat, Clcc, Codel, DropTail, FqCodel, Pie, Red, Rem};
-use crate::{avd, avq, bat, clcc, codel, droptail, fq_codel, pie, red, rem};
+use crate::{Avd, Avq, Bat, Clcc, Codel, DropTail, FqCodel, Pie, Red, Rem, Step};
+use crate::{avd, avq, bat, clcc, codel, droptail, fq_codel, pie, red, rem, step};
 use accord_family::Family;
 use accord_units::{Duration, Time};
 use std::hint::cold_path;
@@ -143,6 +143,8 @@ any_aqm! {
         Codel(Codel),
     pie::FAMILY => /// Proportional integral controller enhanced.
         Pie(Pie),
+    step::FAMILY => /// A step of marks.
+        Step(Step),
     fq_codel::FAMILY => /// A queue per flow, each with a CoDel.
         FqCodel(FqCodel),
 }

@@ -1,6 +1,6 @@
 //! Typed configurations are the tables of the families.
 
-use accord_aqm::{FAMILIES, avd, avq, bat, clcc, codel, fq_codel, pie, red, rem};
+use accord_aqm::{FAMILIES, avd, avq, bat, clcc, codel, fq_codel, pie, red, rem, step};
 use accord_family::{Kind, Param, differences};
 use accord_units::Duration;
 
@@ -15,6 +15,7 @@ fn every_family_with_parameters_has_its_configuration() {
         ("bat-clcc", clcc::Config::PARAMS),
         ("codel", codel::Config::PARAMS),
         ("pie", pie::Config::PARAMS),
+        ("step", step::Config::PARAMS),
         ("fq-codel", fq_codel::Config::PARAMS),
     ];
     for family in FAMILIES.iter().filter(|f| !f.params.is_empty()) {

@@ -185,7 +185,7 @@ impl Cubic {
             capabilities: Capabilities {
                 recovery: recovery(values),
                 marks: marks(values),
-                early_retransmission: false,
+                ..Capabilities::default()
             },
             state: Box::new(State {
                 c: values.number("c"),

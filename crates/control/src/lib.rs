@@ -47,10 +47,17 @@
 //! ```
 
 mod acc;
+pub mod bbr1;
+pub mod bbr3;
+pub mod copa;
 pub mod cubic;
+pub mod dctcp;
+mod delivery;
 pub mod estimator;
 mod hystart;
 mod law;
+pub mod ledbat;
+pub mod ledbat_pp;
 mod maker;
 mod meter;
 pub mod monaco;
@@ -58,6 +65,7 @@ pub mod multcp;
 mod policy;
 mod registry;
 pub mod reno;
+mod scrambled;
 mod secant;
 mod service;
 mod share;
@@ -67,8 +75,15 @@ pub mod vegas;
 pub mod vegas_rem;
 
 pub use acc::Acc;
+pub use bbr1::Bbr1;
+pub use bbr3::Bbr3;
+pub use copa::Copa;
 pub use cubic::Cubic;
+pub use dctcp::Dctcp;
+pub use delivery::{Delivery, Lost};
 pub use law::{Pairs, Sending};
+pub use ledbat::Ledbat;
+pub use ledbat_pp::LedbatPp;
 pub use maker::{Foreign, Maker, Transport};
 pub use meter::{Arrival, Meter};
 pub use multcp::MulTcp;
@@ -81,6 +96,7 @@ pub use vegas_rem::VegasRem;
 
 use accord_family::Service;
 use accord_units::{Bytes, Duration, Rate, Time};
+use scrambled::scrambled;
 
 /// The transport's knowledge of the path. Every controller has the same view.
 #[derive(Clone, Copy, Debug)]
@@ -187,6 +203,10 @@ pub struct Capabilities {
     /// True if the transport is to check the fine-grained timer of the first unacknowledged packet
     /// on a duplicate acknowledgement [Low02 §1.1].
     pub early_retransmission: bool,
+    /// True if the transport is to tell of deliveries ([`Controller::on_delivery`]), of each lost
+    /// packet ([`Controller::on_lost`]) and of restarts ([`Controller::on_restart`]). The pace needs
+    /// no asking: see [`Allowance::pacing`].
+    pub deliveries: bool,
 }
 
 /// The report of the receiver of control packets on a complete pair [Xia05 §IV-B.1].
@@ -228,6 +248,22 @@ pub trait Controller {
     /// Notifies the controller that a packet is sent after an idle time longer than the
     /// retransmission time-out, with nothing in flight [RFC 5681 §4.1].
     fn on_idle(&mut self) {}
+
+    /// Notifies a controller that asks for deliveries of those that an acknowledgement tells of.
+    /// [`Controller::on_ack`] follows, or came before. Returns whether the samples of the round trip
+    /// that begins now shall count as limited by the application [draft-ietf-ccwg-bbr-06 §5.3.4.3].
+    fn on_delivery(&mut self, _delivery: &Delivery, _path: &PathView, _now: Time) -> bool {
+        false
+    }
+
+    /// Notifies a controller that asks for deliveries of a packet that is taken for lost. It comes
+    /// before [`Controller::on_congestion`] if the loss was found by acknowledgements, and after it
+    /// if the timer ran out.
+    fn on_lost(&mut self, _packet: &Lost, _now: Time) {}
+
+    /// Notifies a controller that asks for deliveries that a packet is sent after the application
+    /// had too little to send, and nothing is in flight.
+    fn on_restart(&mut self, _now: Time) {}
 
     /// Notifies the controller of a report of the receiver.
     fn on_report(&mut self, _report: &Report, _path: &PathView, _now: Time) {}

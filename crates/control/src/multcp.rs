@@ -85,7 +85,7 @@ impl MulTcp {
             capabilities: Capabilities {
                 recovery: recovery(values),
                 marks: marks(values),
-                early_retransmission: false,
+                ..Capabilities::default()
             },
         }
     }

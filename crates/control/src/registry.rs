@@ -1,8 +1,15 @@
 //! The registry of the controllers of this crate.
 
-use crate::{Acc, Cubic, MulTcp, Reno, Unresponsive, Vegas, VegasRem};
-use crate::{Acked, Allowance, Capabilities, Congestion, Controller, Foreign, PathView, Report};
-use crate::{cubic, monaco, multcp, reno, unresponsive, vegas, vegas_rem};
+use crate::{
+    Acc, Bbr1, Bbr3, Copa, Cubic, Dctcp, Ledbat, LedbatPp, MulTcp, Reno, Unresponsive, Vegas,
+    VegasRem,
+};
+use crate::{Acked, Allowance, Capabilities, Congestion, Controller, Delivery, Foreign, Lost};
+use crate::{PathView, Report};
+use crate::{
+    bbr1, bbr3, copa, cubic, dctcp, ledbat, ledbat_pp, monaco, multcp, reno, unresponsive, vegas,
+    vegas_rem,
+};
 use accord_family::{Family, Service};
 use accord_units::{Bytes, Duration, Rate, Time};
 use std::hint::cold_path;
@@ -53,6 +60,24 @@ macro_rules! any_controller {
                 match self {
                     $(AnyController::$variant(c) => c.on_idle(),)*
                     AnyController::Foreign(c) => c.on_idle(),
+                }
+            }
+            fn on_delivery(&mut self, delivery: &Delivery, path: &PathView, now: Time) -> bool {
+                match self {
+                    $(AnyController::$variant(c) => c.on_delivery(delivery, path, now),)*
+                    AnyController::Foreign(c) => c.on_delivery(delivery, path, now),
+                }
+            }
+            fn on_lost(&mut self, packet: &Lost, now: Time) {
+                match self {
+                    $(AnyController::$variant(c) => c.on_lost(packet, now),)*
+                    AnyController::Foreign(c) => c.on_lost(packet, now),
+                }
+            }
+            fn on_restart(&mut self, now: Time) {
+                match self {
+                    $(AnyController::$variant(c) => c.on_restart(now),)*
+                    AnyController::Foreign(c) => c.on_restart(now),
                 }
             }
             fn on_report(&mut self, report: &Report, path: &PathView, now: Time) {
@@ -137,6 +162,18 @@ any_controller! {
         Cubic(Cubic),
     multcp::FAMILY => /// MulTCP.
         MulTcp(MulTcp),
+    bbr1::FAMILY => /// BBR version 1.
+        Bbr1(Box<Bbr1>),
+    bbr3::FAMILY => /// BBR version 3.
+        Bbr3(Box<Bbr3>),
+    dctcp::FAMILY => /// DCTCP.
+        Dctcp(Dctcp),
+    copa::FAMILY => /// Copa.
+        Copa(Box<Copa>),
+    ledbat::FAMILY => /// LEDBAT.
+        Ledbat(Box<Ledbat>),
+    ledbat_pp::FAMILY => /// LEDBAT++.
+        LedbatPp(Box<LedbatPp>),
     unresponsive::FAMILY => /// The absence of control.
         Unresponsive(Unresponsive),
 }

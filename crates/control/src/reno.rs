@@ -109,7 +109,7 @@ impl Reno {
             capabilities: Capabilities {
                 recovery,
                 marks: marks(values),
-                early_retransmission: false,
+                ..Capabilities::default()
             },
         }
     }

@@ -297,6 +297,7 @@ impl Vegas {
                 recovery: recovery(values),
                 marks,
                 early_retransmission: true,
+                ..Capabilities::default()
             },
         }
     }

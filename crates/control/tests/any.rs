@@ -5,7 +5,8 @@ mod common;
 mod values;
 
 use accord_control::{
-    Acked, AnyController, Congestion, Controller, FAMILIES, Maker, PathView, Report, Transport,
+    Acked, AnyController, Congestion, Controller, Delivery, FAMILIES, Lost, Maker, PathView,
+    Report, Transport,
 };
 use accord_family::Service;
 use accord_units::{Bytes, Duration, Rate, Time};
@@ -16,6 +17,9 @@ use proptest::prelude::*;
 enum Operation {
     Ack(Acked),
     Congestion(Congestion),
+    Delivery(Delivery),
+    Lost(Lost),
+    Restart,
     Report(Report),
     BaseRtt(Duration),
     Service(Service),
@@ -74,6 +78,43 @@ fn any_ack() -> impl Strategy<Value = Acked> {
     )
 }
 
+/// Samples that no transport would make, among them: amounts and times need not fit together.
+fn any_delivery() -> impl Strategy<Value = Delivery> {
+    let bytes = (any::<u64>(), any_bytes(), any::<u64>(), any_bytes());
+    let flags = (any::<bool>(), any::<bool>(), any::<bool>());
+    let rate = prop_oneof![any_rate(), any::<u64>().prop_map(Rate::from_bps)];
+    let flight = (any_bytes(), any_bytes());
+    (bytes, (any_span(), any_span()), rate, flight, flags).prop_map(
+        |((total, acked, prior, delivered), (rtt, interval), rate, (tx, lost), flags)| Delivery {
+            total,
+            acked: acked.get(),
+            rtt,
+            prior,
+            delivered: delivered.get(),
+            interval,
+            rate,
+            app_limited: flags.0,
+            tx_in_flight: tx.get(),
+            lost: lost.get(),
+            in_recovery: flags.1,
+            window_limited: flags.2,
+        },
+    )
+}
+
+fn any_lost() -> impl Strategy<Value = Lost> {
+    let numbers = (any::<u64>(), any::<u64>());
+    let flight = (any_bytes(), any_bytes());
+    (numbers, flight, any::<bool>()).prop_map(|((number, total), (tx, lost), app_limited)| Lost {
+        number,
+        total,
+        size: PACKET,
+        tx_in_flight: tx.get(),
+        lost: lost.get(),
+        app_limited,
+    })
+}
+
 fn any_report() -> impl Strategy<Value = Report> {
     let virtual_delay = prop_oneof![Just(Duration::ZERO), any_span()];
     let measured = (0.0..1e12f64, any_rate(), virtual_delay);
@@ -109,6 +150,9 @@ fn any_operation() -> impl Strategy<Value = (Duration, PathView, Operation)> {
     let operation = prop_oneof![
         10 => any_ack().prop_map(Operation::Ack),
         1 => congestion.prop_map(Operation::Congestion),
+        10 => any_delivery().prop_map(Operation::Delivery),
+        2 => any_lost().prop_map(Operation::Lost),
+        1 => Just(Operation::Restart),
         2 => any_report().prop_map(Operation::Report),
         1 => any_span().prop_map(Operation::BaseRtt),
         1 => any_service().prop_map(Operation::Service),
@@ -117,7 +161,8 @@ fn any_operation() -> impl Strategy<Value = (Duration, PathView, Operation)> {
 }
 
 /// More than any sequence of the above can honestly earn: the largest initial window or
-/// flight, and a packet for each operation.
+/// flight, and a packet for each operation. Controllers that ask for deliveries may grow by what they
+/// deliver.
 const MOST: u64 = 2_000_000_000;
 
 /// `unbounded` says that windows may be larger than that.
@@ -128,6 +173,7 @@ fn behaves(
 ) -> Result<(), TestCaseError> {
     let mut now = Time::ZERO;
     let mut smallest = Duration::MAX;
+    let mut acked = 0u64;
     for (gap, path, operation) in operations {
         now += gap;
         match &operation {
@@ -136,6 +182,13 @@ fn behaves(
                 c.on_ack(ack, &path, now);
             }
             Operation::Congestion(what) => c.on_congestion(*what, &path, now),
+            Operation::Delivery(delivery) => {
+                smallest = smallest.min(delivery.rtt);
+                acked = acked.saturating_add(delivery.acked);
+                c.on_delivery(delivery, &path, now);
+            }
+            Operation::Lost(packet) => c.on_lost(packet, now),
+            Operation::Restart => c.on_restart(now),
             Operation::Report(report) => c.on_report(report, &path, now),
             Operation::BaseRtt(base) => {
                 smallest = smallest.min(*base);
@@ -146,7 +199,8 @@ fn behaves(
         let allowance = c.allowance();
         prop_assert!(allowance.window.get() >= PACKET, "{allowance:?}");
         prop_assert!(c.cwnd().get() >= PACKET, "{:?}", c.cwnd());
-        prop_assert!(unbounded || c.cwnd().get() <= MOST, "{:?}", c.cwnd());
+        let most = MOST.saturating_add(acked);
+        prop_assert!(unbounded || c.cwnd().get() <= most, "{:?}", c.cwnd());
         prop_assert!(
             allowance.pacing != Some(Rate::ZERO),
             "would never send again"

@@ -1,6 +1,9 @@
 //! Typed configurations are the tables of the families.
 
-use accord_control::{Controller, FAMILIES, cubic, monaco, multcp, reno, vegas, vegas_rem};
+use accord_control::{
+    Controller, FAMILIES, bbr1, bbr3, copa, cubic, dctcp, ledbat, ledbat_pp, monaco, multcp, reno,
+    vegas, vegas_rem,
+};
 use accord_family::differences;
 use accord_units::{Bytes, Size};
 
@@ -13,6 +16,12 @@ fn every_family_with_parameters_has_its_configuration() {
         ("reno", reno::RenoConfig::PARAMS),
         ("newreno", reno::NewRenoConfig::PARAMS),
         ("cubic", cubic::Config::PARAMS),
+        ("bbr3", bbr3::Config::PARAMS),
+        ("dctcp", dctcp::Config::PARAMS),
+        ("copa", copa::Config::PARAMS),
+        ("bbr1", bbr1::Config::PARAMS),
+        ("ledbat", ledbat::Config::PARAMS),
+        ("ledbat-pp", ledbat_pp::Config::PARAMS),
         ("multcp", multcp::Config::PARAMS),
         (
             "monaco",

@@ -38,6 +38,9 @@ pub enum Objective {
     /// Fills the buffer as several flows together, by the weight of its service. It holds no
     /// contract.
     WeightedLoss,
+    /// Keeps no accumulation of its own choosing: it steers a rate, a delay or a share of marks.
+    /// No utility is known that describes its shares.
+    Other,
     /// Does not respond to the network. Its rate is its demand.
     Unresponsive,
 }

@@ -155,7 +155,7 @@ impl State<'_> {
                 amount(target, base_rtt)
             }
             Objective::Unresponsive => return offered.map(|rate| Demand::Fixed { rate }),
-            Objective::Loss | Objective::WeightedLoss => return None,
+            Objective::Loss | Objective::WeightedLoss | Objective::Other => return None,
         };
         let weight = weight * f.service.weight;
         let floor = f.service.contract.as_bps_f64() / 8.0;

@@ -128,8 +128,8 @@ impl Scoreboard {
     }
 
     /// Packets `from..to`, counted from the first unacknowledged one, arrived. Gives how
-    /// many of them are news.
-    pub fn sack(&mut self, from: u64, to: u64) -> u64 {
+    /// many of them are news; `arrived` is called with each range of those.
+    pub fn sack(&mut self, from: u64, to: u64, mut arrived: impl FnMut(u64, u64)) -> u64 {
         if from >= to {
             return 0;
         }
@@ -142,12 +142,12 @@ impl Scoreboard {
         while let Some(&(start, end)) = self.known.blocks.get(last)
             && start <= to
         {
-            new += self.arrive(next, start);
+            new += self.arrive(next, start, &mut arrived);
             next = end;
             merged = (merged.0.min(start), merged.1.max(end));
             last += 1;
         }
-        new += self.arrive(next, to);
+        new += self.arrive(next, to, &mut arrived);
         if first == last {
             self.known.blocks.insert(first, merged);
         } else {
@@ -159,19 +159,22 @@ impl Scoreboard {
     }
 
     /// Notes that packets arrived which had not; their number.
-    fn arrive(&mut self, from: u64, to: u64) -> u64 {
+    fn arrive(&mut self, from: u64, to: u64, arrived: &mut impl FnMut(u64, u64)) -> u64 {
         if from >= to {
             return 0;
         }
-        for i in (from - self.known.base) as usize..(to - self.known.base) as usize {
+        let (first, end) = (from - self.known.base, to - self.known.base);
+        for i in first as usize..end as usize {
             let state = std::mem::replace(&mut self.states[i], State::Sacked);
             self.uncount(state);
         }
+        arrived(first, end);
         to - from
     }
 
-    /// Takes for lost what has three arrived packets above it. Gives whether anything was.
-    pub fn find_losses(&mut self) -> bool {
+    /// Takes for lost what has three arrived packets above it. Gives whether anything was; `lost` is
+    /// called with each packet, counted from the first unacknowledged one.
+    pub fn find_losses(&mut self, mut lost: impl FnMut(u64)) -> bool {
         let mut above = DUP_THRESH;
         let mut end = 0;
         for &(from, to) in self.known.blocks.iter().rev() {
@@ -202,6 +205,7 @@ impl Scoreboard {
                 }
                 _ => continue,
             }
+            lost(number - self.known.base);
             found = true;
         }
         found
@@ -385,10 +389,10 @@ mod tests {
                     }
                     Operation::Sack(from, n) => {
                         let (from, to) = (from.min(out), (from + n).min(out));
-                        prop_assert_eq!(board.sack(from, to), rules.sack(from, to));
+                        prop_assert_eq!(board.sack(from, to, |_, _| ()), rules.sack(from, to));
                     }
                     Operation::FindLosses => {
-                        prop_assert_eq!(board.find_losses(), rules.find_losses());
+                        prop_assert_eq!(board.find_losses(|_| ()), rules.find_losses());
                     }
                     Operation::LoseFirst => {
                         if let Some(first) = rules.0.first_mut().filter(|s| **s != State::Sacked) {

@@ -1,8 +1,11 @@
 //! The sending half of a stream.
 
+mod deliveries;
 mod pace;
 mod repair;
+mod tell;
 
+use self::deliveries::Deliveries;
 use super::scoreboard::Scoreboard;
 use crate::{Pacer, RoundTrip, Segment};
 use accord_control::{Acked, AnyController, Capabilities, Controller, Marks, PathView};
@@ -85,6 +88,8 @@ pub struct Sender<C = AnyController> {
         reason = "small where it is not used: most flows"
     )]
     sent: Option<Box<VecDeque<Time>>>,
+    /// What had been delivered when each packet was sent, for a controller that asks for samples.
+    deliveries: Option<Box<Deliveries>>,
     /// When this connection was opened.
     opened: Time,
     /// Boxed, since it is idle while nothing is lost or marked.
@@ -154,6 +159,7 @@ impl<C: Controller> Sender<C> {
             pacing: settings.pacing,
             idle_since: Time::ZERO,
             sent: (capabilities.early_retransmission).then(Box::default),
+            deliveries: (capabilities.deliveries).then(|| Box::new(Deliveries::new(packet.get()))),
             opened: Time::ZERO,
             trouble: Box::new(Trouble {
                 partials: 0,
@@ -255,9 +261,12 @@ impl<C: Controller> Sender<C> {
             }
         }
         if next > self.una {
-            self.advance(next, block, block_len, echo, marks, now);
+            match self.deliveries.is_some() {
+                false => self.advance::<false>(next, block, block_len, echo, marks, now),
+                true => self.advance_sampled(next, block, block_len, echo, marks, now),
+            }
         } else if self.next > self.una {
-            self.duplicate(block, block_len, marks, now);
+            self.duplicate(block, block_len, echo, marks, now);
         }
     }
 
@@ -267,8 +276,10 @@ impl<C: Controller> Sender<C> {
         self.recovering || self.una < self.held_to
     }
 
+    /// The window moves. `SAMPLED` says that samples are taken, so that a sender that takes none does
+    /// not ask for them again.
     #[inline]
-    fn advance(
+    fn advance<const SAMPLED: bool>(
         &mut self,
         next: u64,
         block: u32,
@@ -286,6 +297,9 @@ impl<C: Controller> Sender<C> {
         let mut new = self.board.acknowledge(n);
         if let Some(sent) = &mut self.sent {
             sent.drain(..n as usize);
+        }
+        if SAMPLED && let Some(deliveries) = &mut self.deliveries {
+            deliveries.acknowledge(n, now);
         }
         let timer = self.deadline;
         self.deadline = if self.next > self.una {
@@ -310,6 +324,9 @@ impl<C: Controller> Sender<C> {
             in_recovery: held,
             marked: marks,
         };
+        if SAMPLED {
+            self.tell_delivery(rtt, now);
+        }
         self.controller.on_ack(&ack, &self.path(), now);
     }
 
@@ -342,17 +359,20 @@ impl<C: Controller> Sender<C> {
                 return Err(Time::MAX);
             }
             None if self.next < self.available => {
+                self.next += 1;
                 if let Some(sent) = &mut self.sent {
                     sent.push_back(now);
                 }
-                self.next += 1;
+                if self.deliveries.is_some() {
+                    self.log_delivery(now);
+                }
                 self.next - 1
             }
             None if self.recovering => match self.last_resort() {
                 Some(i) => self.resend(i, now),
-                None => return Err(Time::MAX),
+                None => return self.run_dry(),
             },
-            None => return Err(Time::MAX),
+            None => return self.run_dry(),
         };
         if self.deadline == Time::MAX {
             self.begin_to_send(now);
@@ -372,6 +392,18 @@ impl<C: Controller> Sender<C> {
         if now.since(self.idle_since) > timeout {
             self.controller.on_idle();
         }
+        if self.deliveries.is_some() {
+            self.tell_restart(now);
+        }
+    }
+
+    /// There is room and nothing to send.
+    #[inline]
+    fn run_dry(&mut self) -> Result<Segment, Time> {
+        if self.deliveries.is_some() {
+            self.note_app_limited();
+        }
+        Err(Time::MAX)
     }
 
     /// All that the application had to send has been acknowledged.

@@ -55,11 +55,9 @@ impl<C: Controller> Sender<C> {
         let mut new = 0;
         self.repair_now = false;
         if self.capabilities.recovery == Recovery::Sack {
-            new = self
-                .board
-                .sack(u64::from(block), u64::from(block + block_len));
+            new = self.sack(block, block_len, now);
             if self.recovering {
-                self.board.find_losses();
+                self.find_losses(now);
             }
         }
         if !self.recovering {
@@ -113,12 +111,24 @@ impl<C: Controller> Sender<C> {
     }
 
     #[cold]
-    pub(super) fn duplicate(&mut self, block: u32, block_len: u32, marks: u64, now: Time) {
+    pub(super) fn duplicate(
+        &mut self,
+        block: u32,
+        block_len: u32,
+        echo: Time,
+        marks: u64,
+        now: Time,
+    ) {
+        self.count_duplicate(block, block_len, marks, now);
+        if self.deliveries.is_some() {
+            self.tell_delivery(now.since(echo), now);
+        }
+    }
+
+    fn count_duplicate(&mut self, block: u32, block_len: u32, marks: u64, now: Time) {
         let sack = self.capabilities.recovery == Recovery::Sack;
         let new = match sack {
-            true => self
-                .board
-                .sack(u64::from(block), u64::from(block + block_len)),
+            true => self.sack(block, block_len, now),
             // No more can have arrived than is out, and the hole has not. Where duplicates may
             // come from packets sent in vain, after a time-out, they let two packets out
             // [RFC 3042 §2].
@@ -149,12 +159,12 @@ impl<C: Controller> Sender<C> {
         }
         if self.recovering {
             if sack {
-                self.board.find_losses();
+                self.find_losses(now);
             }
             return;
         }
         let lost = match sack {
-            true => self.board.find_losses(),
+            true => self.find_losses(now),
             false => self.duplicates >= 3,
         };
         if self.una < self.recover {
@@ -221,8 +231,12 @@ impl<C: Controller> Sender<C> {
         if i == 0 && !self.timer_runs_on() {
             self.deadline = now + self.rtt.timeout();
         }
+        let in_flight = self.in_flight() * self.packet.get();
         if let Some(sent) = &mut self.sent {
             sent[i as usize] = now;
+        }
+        if let Some(deliveries) = &mut self.deliveries {
+            deliveries.send_again(i as usize, in_flight, now);
         }
         self.una + i
     }
@@ -247,6 +261,9 @@ impl<C: Controller> Sender<C> {
         }
         self.answer(what, &flight, now);
         self.trouble.timed_out = self.una;
+        if self.deliveries.is_some() {
+            self.tell_all_lost(now);
+        }
         // All that is not known to have arrived is sent again, in order.
         self.board.lose_all(self.next - self.una);
         self.duplicates = 0;

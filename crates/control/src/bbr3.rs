@@ -1,0 +1,551 @@
+//! BBR version 3: a model of the path's bandwidth and round-trip time says the pace and the window
+//! [draft-ietf-ccwg-bbr-06].
+//!
+//! The sections of the draft are divided among the files:
+//!
+//! | file | what | sections |
+//! |---|---|---|
+//! | `bbr3.rs` | the declaration, the steps of each event, Startup, Drain | 5.2, 5.3.1, 5.3.2, 5.4 |
+//! | `bbr3/model.rs` | rounds, bandwidth, aggregation, what losses change | 5.5 |
+//! | `bbr3/probe_bw.rs` | ProbeBW | 5.3.3 |
+//! | `bbr3/probe_rtt.rs` | min_rtt and ProbeRTT | 5.3.4 |
+//! | `bbr3/control.rs` | the pace and the window | 5.6 |
+//!
+//! Names are those of the draft; "Infinity" is `u64::MAX` or `f64::INFINITY`.
+//!
+//! | symbol | field | unit | default | range | source |
+//! |---|---|---|---|---|---|
+//! | InitialCwnd | `initial_window` | packets, bytes | 10 pkt | > 0 | RFC 6928 |
+//! | StartupPacingGain | `startup_pacing_gain` | – | 2.77 | 1 to 10 | §2.5 |
+//! | DrainPacingGain | `drain_pacing_gain` | – | 0.5 | 0.01 to 1 | §2.5 |
+//! | DefaultCwndGain | `cwnd_gain` | – | 2 | 1 to 10 | §2.6 |
+//! | – | `probe_up_pacing_gain` | – | 1.25 | 1 to 10 | §5.3.3.5 |
+//! | – | `probe_up_cwnd_gain` | – | 2.25 | 1 to 10 | §5.3.3.5 |
+//! | – | `probe_down_pacing_gain` | – | 0.9 | 0.01 to 1 | §5.3.3.1 |
+//! | LossThresh | `loss_thresh` | – | 0.02 | 0 to 1 | §2.8 |
+//! | Beta | `beta` | – | 0.7 | 0.01 to 1 | §2.8 |
+//! | Headroom | `headroom` | – | 0.15 | 0 to 1 | §2.8 |
+//! | MinRTTFilterLen | `min_rtt_filter_len` | time | 10 s | > 0 | §2.16.1 |
+//! | ProbeRTTCwndGain | `probe_rtt_cwnd_gain` | – | 0.5 | 0.01 to 1 | §2.16.2 |
+//! | ProbeRTTDuration | `probe_rtt_duration` | time | 200 ms | > 0 | §2.16.2 |
+//! | ProbeRTTInterval | `probe_rtt_interval` | time | 5 s | > 0 | §2.16.2 |
+//!
+//! Departures from the source. The transport does not detect spurious losses, so that nothing is
+//! undone [§5.5.11]. A packet is sent at a time: the send quantum is one packet, where the draft
+//! has two at least [§5.6.3]. A controller has no random stream: the random waits of PickProbeWait
+//! are drawn from the picoseconds of the time. There is no response to marks, and none are asked
+//! for [§3.7].
+
+mod control;
+mod model;
+mod probe_bw;
+mod probe_rtt;
+
+use crate::{Acked, Allowance, Capabilities, Congestion, Controller, Delivery, Lost, PathView};
+use crate::{AnyController, Maker, Recovery, Transport, tcp_window};
+use accord_family::{Dynamics, Family, Kind, Objective, Param, Role, Values};
+use accord_units::{Bytes, Duration, Rate, Size, Time};
+use model::{Model, Rounds};
+use probe_bw::{AckPhase, Probe};
+use probe_rtt::MinRtt;
+
+const fn gain(
+    name: &'static str,
+    (min, max): (f64, f64),
+    default: &'static str,
+    doc: &'static str,
+    source: &'static str,
+) -> Param {
+    Param {
+        name,
+        symbol: "",
+        kind: Kind::Number { min, max },
+        default,
+        doc,
+        source,
+    }
+}
+
+const fn span(
+    name: &'static str,
+    default: &'static str,
+    doc: &'static str,
+    source: &'static str,
+) -> Param {
+    Param {
+        name,
+        symbol: "",
+        kind: Kind::Duration,
+        default,
+        doc,
+        source,
+    }
+}
+
+/// The declaration of BBR version 3.
+pub static FAMILY: Family = Family {
+    name: "bbr3",
+    doc: "BBRv3: paces at the bandwidth that it measures, and bounds what is in flight by a model \
+          of the path and by losses.",
+    source: "[draft-ietf-ccwg-bbr-06]",
+    params: &[
+        Param {
+            default: "10 pkt",
+            source: "[RFC 6928]",
+            ..tcp_window::INITIAL_WINDOW
+        },
+        gain(
+            "startup_pacing_gain",
+            (1.0, 10.0),
+            "2.77",
+            "The pace in Startup, over the bandwidth.",
+            "[draft-ietf-ccwg-bbr-06 §2.5]",
+        ),
+        gain(
+            "drain_pacing_gain",
+            (0.01, 1.0),
+            "0.5",
+            "The pace in Drain, over the bandwidth.",
+            "[draft-ietf-ccwg-bbr-06 §2.5]",
+        ),
+        gain(
+            "cwnd_gain",
+            (1.0, 10.0),
+            "2",
+            "The window over the bandwidth-delay product.",
+            "[draft-ietf-ccwg-bbr-06 §2.6]",
+        ),
+        gain(
+            "probe_up_pacing_gain",
+            (1.0, 10.0),
+            "1.25",
+            "The pace in ProbeBW_UP, over the bandwidth.",
+            "[draft-ietf-ccwg-bbr-06 §5.3.3.5]",
+        ),
+        gain(
+            "probe_up_cwnd_gain",
+            (1.0, 10.0),
+            "2.25",
+            "The window in ProbeBW_UP, over the bandwidth-delay product.",
+            "[draft-ietf-ccwg-bbr-06 §5.3.3.5]",
+        ),
+        gain(
+            "probe_down_pacing_gain",
+            (0.01, 1.0),
+            "0.9",
+            "The pace in ProbeBW_DOWN, over the bandwidth.",
+            "[draft-ietf-ccwg-bbr-06 §5.3.3.1]",
+        ),
+        gain(
+            "loss_thresh",
+            (0.0, 1.0),
+            "0.02",
+            "The loss ratio of a round trip above which a probe went too high.",
+            "[draft-ietf-ccwg-bbr-06 §2.8]",
+        ),
+        gain(
+            "beta",
+            (0.01, 1.0),
+            "0.7",
+            "What a round trip with losses leaves of the bounds, at least.",
+            "[draft-ietf-ccwg-bbr-06 §2.8]",
+        ),
+        gain(
+            "headroom",
+            (0.0, 1.0),
+            "0.15",
+            "The part of the long-term bound in flight that is left to others.",
+            "[draft-ietf-ccwg-bbr-06 §2.8]",
+        ),
+        span(
+            "min_rtt_filter_len",
+            "10 s",
+            "How long the smallest round-trip time is remembered.",
+            "[draft-ietf-ccwg-bbr-06 §2.16.1]",
+        ),
+        gain(
+            "probe_rtt_cwnd_gain",
+            (0.01, 1.0),
+            "0.5",
+            "The window in ProbeRTT, over the bandwidth-delay product.",
+            "[draft-ietf-ccwg-bbr-06 §2.16.2]",
+        ),
+        span(
+            "probe_rtt_duration",
+            "200 ms",
+            "How long ProbeRTT lasts at least.",
+            "[draft-ietf-ccwg-bbr-06 §2.16.2]",
+        ),
+        span(
+            "probe_rtt_interval",
+            "5 s",
+            "After how long without a smaller round-trip time ProbeRTT begins.",
+            "[draft-ietf-ccwg-bbr-06 §2.16.2]",
+        ),
+    ],
+    check: |_| Ok(()),
+    role: Role::Controller(|_| Objective::Other),
+    dynamics: Dynamics::Missing(
+        "it steps through states by single samples, probes and timers, and no law of a window or \
+         of a rate describes them together",
+    ),
+    kernel: None,
+    page: "models/bbr3.md",
+    maker: &Maker {
+        build: |values, packet| AnyController::Bbr3(Box::new(Bbr3::new(values, packet))),
+        transport: Transport::Stream,
+    },
+};
+
+/// The states [§5.1].
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum State {
+    /// The rate doubles per round trip.
+    Startup,
+    /// The queue that Startup made drains.
+    Drain,
+    /// The flow sends less than the bandwidth.
+    ProbeBwDown,
+    /// The flow sends the bandwidth.
+    ProbeBwCruise,
+    /// The flow sends the bandwidth, without its short-term bounds.
+    ProbeBwRefill,
+    /// The flow sends more than the bandwidth.
+    ProbeBwUp,
+    /// The flow sends little, to see the base round-trip time.
+    ProbeRtt,
+}
+
+/// The variables of BBR that its draft names, at a moment.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct View {
+    /// BBR.state.
+    pub state: State,
+    /// BBR.pacing_gain and BBR.cwnd_gain.
+    pub gains: (f64, f64),
+    /// BBR.max_bw.
+    pub max_bw: Rate,
+    /// BBR.bw.
+    pub bw: Rate,
+    /// BBR.bw_shortterm, if it is finite.
+    pub bw_shortterm: Option<Rate>,
+    /// BBR.min_rtt. It is `Duration::MAX` before the first sample.
+    pub min_rtt: Duration,
+    /// BBR.inflight_longterm, if it is finite.
+    pub inflight_longterm: Option<Bytes>,
+    /// BBR.inflight_shortterm, if it is finite.
+    pub inflight_shortterm: Option<Bytes>,
+    /// BBR.extra_acked.
+    pub extra_acked: Bytes,
+    /// BBR.round_count.
+    pub round_count: u64,
+    /// BBR.full_bw_reached.
+    pub full_bw_reached: bool,
+    /// BBR.full_bw_now.
+    pub full_bw_now: bool,
+    /// BBR.full_bw_count.
+    pub full_bw_count: u32,
+    /// BBR.idle_restart.
+    pub idle_restart: bool,
+}
+
+/// BBR version 3.
+#[derive(Clone, Debug)]
+pub struct Bbr3 {
+    config: Config,
+    /// C.SMSS and C.InitialCwnd, in bytes.
+    smss: u64,
+    initial_cwnd: u64,
+    state: State,
+    /// C.cwnd and BBR.prior_cwnd, in bytes.
+    cwnd: u64,
+    prior_cwnd: u64,
+    /// C.pacing_rate in bytes per second, and as the transport has it.
+    pacing_rate: f64,
+    pace: Rate,
+    /// A round-trip time has set the first pace.
+    has_seen_rtt: bool,
+    /// The connection was repairing losses at the last acknowledgement.
+    in_recovery: bool,
+    idle_restart: bool,
+    full_bw_reached: bool,
+    full_bw_now: bool,
+    /// Bytes per second.
+    full_bw: f64,
+    full_bw_count: u32,
+    drain_start_round: u64,
+    rounds: Rounds,
+    model: Model,
+    probe: Probe,
+    min_rtt: MinRtt,
+}
+
+/// A pace in bytes per second as the transport has it. It is never zero.
+pub(crate) fn paced(bytes_per_second: f64) -> Rate {
+    Rate::from_bps_f64(bytes_per_second * 8.0).max(Rate::from_bps(1))
+}
+
+/// The fewest bytes of BBR.MinPipeCwnd, in packets.
+const MIN_PIPE_CWND: u64 = 4;
+/// BBRStartupFullLossCnt: the fewest ranges of lost packets that end Startup [§5.3.1.3].
+const STARTUP_FULL_LOSS_CNT: u32 = 6;
+
+impl Bbr3 {
+    /// Creates a controller for packets of `packet` bytes: OnInit() [§5.2.1].
+    pub fn new(values: &Values, packet: Bytes) -> Bbr3 {
+        let config = Config::from(values);
+        let initial = config.initial_window.bytes_f64(packet).round() as u64;
+        let smss = packet.get().max(1);
+        let initial_cwnd = initial.max(smss);
+        // InitPacingRate() [§5.6.2], with 1 ms for a round-trip time.
+        let pacing_rate = config.startup_pacing_gain * initial_cwnd as f64 / 1e-3;
+        Bbr3 {
+            config,
+            smss,
+            initial_cwnd,
+            state: State::Startup,
+            cwnd: initial_cwnd,
+            prior_cwnd: 0,
+            pacing_rate,
+            pace: paced(pacing_rate),
+            has_seen_rtt: false,
+            in_recovery: false,
+            idle_restart: false,
+            full_bw_reached: false,
+            full_bw_now: false,
+            full_bw: 0.0,
+            full_bw_count: 0,
+            drain_start_round: 0,
+            rounds: Rounds::default(),
+            model: Model::default(),
+            probe: Probe::default(),
+            min_rtt: MinRtt::default(),
+        }
+    }
+
+    /// Returns the variables of the draft.
+    pub fn view(&self) -> View {
+        let rate = |bytes_per_second: f64| Rate::from_bps_f64(bytes_per_second * 8.0);
+        let finite = |bytes| (bytes != u64::MAX).then_some(Bytes::new(bytes));
+        let m = &self.model;
+        View {
+            state: self.state,
+            gains: self.gains(),
+            max_bw: rate(m.max_bw()),
+            bw: rate(m.bw()),
+            bw_shortterm: (m.bw_shortterm < f64::INFINITY).then(|| rate(m.bw_shortterm)),
+            min_rtt: self.min_rtt.min_rtt,
+            inflight_longterm: finite(m.inflight_longterm),
+            inflight_shortterm: finite(m.inflight_shortterm),
+            extra_acked: Bytes::new(m.extra_acked),
+            round_count: self.rounds.count,
+            full_bw_reached: self.full_bw_reached,
+            full_bw_now: self.full_bw_now,
+            full_bw_count: self.full_bw_count,
+            idle_restart: self.idle_restart,
+        }
+    }
+
+    /// UpdateModelAndState() [§5.2.3].
+    fn update_model_and_state(&mut self, rs: &Delivery, path: &PathView, now: Time) -> bool {
+        self.update_latest_delivery_signals(rs);
+        self.update_congestion_signals(rs);
+        self.update_ack_aggregation(rs, now);
+        self.check_full_bw_reached(rs);
+        self.check_startup_done(rs);
+        self.check_drain_done(path, now);
+        self.update_probe_bw_cycle_phase(rs, path, now);
+        self.update_min_rtt(rs, now);
+        let mark = self.check_probe_rtt(rs, path, now);
+        self.model.advance_latest_delivery_signals(rs);
+        self.model.bound_bw();
+        mark
+    }
+
+    /// EnterStartup() [§5.3.1.1].
+    fn enter_startup(&mut self) {
+        self.state = State::Startup;
+    }
+
+    /// CheckStartupDone() [§5.3.1.1].
+    fn check_startup_done(&mut self, rs: &Delivery) {
+        self.check_startup_high_loss(rs);
+        if self.state == State::Startup && self.full_bw_reached {
+            self.enter_drain();
+        }
+    }
+
+    /// ResetFullBW() [§5.3.1.2].
+    fn reset_full_bw(&mut self) {
+        self.full_bw = 0.0;
+        self.full_bw_count = 0;
+        self.full_bw_now = false;
+    }
+
+    /// CheckFullBWReached() [§5.3.1.2].
+    fn check_full_bw_reached(&mut self, rs: &Delivery) {
+        if self.full_bw_now || !self.rounds.start || rs.app_limited {
+            return;
+        }
+        let rate = model::bytes_per_second(rs.rate);
+        if rate >= self.full_bw * 1.25 {
+            self.reset_full_bw();
+            self.full_bw = rate;
+            return;
+        }
+        self.full_bw_count += 1;
+        self.full_bw_now = self.full_bw_count >= 3;
+        if self.full_bw_now {
+            self.full_bw_reached = true;
+        }
+    }
+
+    /// CheckStartupHighLoss() [§5.3.1.3]: a round trip of recovery with more than LossThresh lost,
+    /// in six ranges at least.
+    fn check_startup_high_loss(&mut self, rs: &Delivery) {
+        if self.model.loss_round_start {
+            let high = self.model.loss_ranges >= STARTUP_FULL_LOSS_CNT
+                && rs.in_recovery
+                && self.is_inflight_too_high(rs.lost, rs.tx_in_flight);
+            if !self.full_bw_reached && self.state == State::Startup && high {
+                self.full_bw_reached = true;
+                // Appendix A.2 has this, too.
+                self.full_bw_now = true;
+                self.model.inflight_longterm = self.bdp().max(self.model.inflight_latest);
+            }
+            self.model.loss_ranges = 0;
+        }
+    }
+
+    /// EnterDrain() [§5.3.2].
+    fn enter_drain(&mut self) {
+        self.state = State::Drain;
+        self.drain_start_round = self.rounds.count;
+    }
+
+    /// CheckDrainDone() [§5.3.2].
+    fn check_drain_done(&mut self, path: &PathView, now: Time) {
+        if self.state == State::Drain
+            && (path.in_flight.get() <= self.inflight(self.model.bw(), 1.0)
+                || self.rounds.count > self.drain_start_round + 3)
+        {
+            // EnterProbeBW() [§5.3.3.9].
+            self.start_probe_bw_down(now);
+        }
+    }
+}
+
+impl Controller for Bbr3 {
+    fn on_ack(&mut self, _: &Acked, _: &PathView, _: Time) {}
+
+    /// UpdateOnACK() [§5.2.3].
+    fn on_delivery(&mut self, rs: &Delivery, path: &PathView, now: Time) -> bool {
+        self.model.delivered = rs.total;
+        if !self.has_seen_rtt && !rs.rtt.is_zero() {
+            self.has_seen_rtt = true;
+            self.init_pacing_rate(path.srtt);
+        }
+        // RestoreCwnd() when losses are repaired [§5.6.4.4].
+        if self.in_recovery && !rs.in_recovery {
+            self.cwnd = self.cwnd.max(self.prior_cwnd);
+        }
+        self.in_recovery = rs.in_recovery;
+        let mark = self.update_model_and_state(rs, path, now);
+        self.set_pacing_rate();
+        self.set_cwnd(rs);
+        mark
+    }
+
+    fn on_lost(&mut self, packet: &Lost, now: Time) {
+        self.handle_lost_packet(packet, now);
+    }
+
+    /// OnEnterFastRecovery() and OnEnterRTO() [§5.6.4.4].
+    fn on_congestion(&mut self, what: Congestion, _: &PathView, _: Time) {
+        self.save_cwnd();
+        self.in_recovery = true;
+        if matches!(what, Congestion::Timeout | Congestion::RepeatedTimeout) {
+            // All that was in flight is taken for lost.
+            self.cwnd = self.smss;
+        }
+    }
+
+    /// HandleRestartFromIdle() [§5.4.1].
+    fn on_restart(&mut self, now: Time) {
+        self.idle_restart = true;
+        self.model.extra_acked_interval_start = now;
+        if self.is_in_probe_bw() {
+            self.set_pacing_rate_with_gain(1.0);
+        } else if self.state == State::ProbeRtt {
+            self.check_probe_rtt_done(now);
+        }
+    }
+
+    #[inline]
+    fn allowance(&self) -> Allowance {
+        Allowance {
+            window: Bytes::new(self.cwnd),
+            pacing: Some(self.pace),
+        }
+    }
+
+    fn ssthresh(&self) -> Option<Bytes> {
+        None
+    }
+
+    fn base_rtt_estimate(&self) -> Option<Duration> {
+        Some(self.min_rtt.min_rtt).filter(|d| *d != Duration::MAX)
+    }
+
+    fn capabilities(&self) -> Capabilities {
+        Capabilities {
+            recovery: Recovery::Sack,
+            deliveries: true,
+            ..Capabilities::default()
+        }
+    }
+}
+
+accord_family::config! {
+    /// The parameters of BBR version 3.
+    pub struct Config of FAMILY {
+        /// Window at the start; at least one packet.
+        pub initial_window: Size,
+        /// The pace in Startup, over the bandwidth.
+        pub startup_pacing_gain: f64,
+        /// The pace in Drain, over the bandwidth.
+        pub drain_pacing_gain: f64,
+        /// The window over the bandwidth-delay product.
+        pub cwnd_gain: f64,
+        /// The pace in ProbeBW_UP, over the bandwidth.
+        pub probe_up_pacing_gain: f64,
+        /// The window in ProbeBW_UP, over the bandwidth-delay product.
+        pub probe_up_cwnd_gain: f64,
+        /// The pace in ProbeBW_DOWN, over the bandwidth.
+        pub probe_down_pacing_gain: f64,
+        /// The loss ratio of a round trip above which a probe went too high.
+        pub loss_thresh: f64,
+        /// What a round trip with losses leaves of the bounds, at least.
+        pub beta: f64,
+        /// The part of the long-term bound in flight that is left to others.
+        pub headroom: f64,
+        /// How long the smallest round-trip time is remembered.
+        pub min_rtt_filter_len: Duration,
+        /// The window in ProbeRTT, over the bandwidth-delay product.
+        pub probe_rtt_cwnd_gain: f64,
+        /// How long ProbeRTT lasts at least.
+        pub probe_rtt_duration: Duration,
+        /// After how long without a smaller round-trip time ProbeRTT begins.
+        pub probe_rtt_interval: Duration,
+    }
+}
+
+impl Config {
+    /// Makes the controller for packets of this size.
+    ///
+    /// # Errors
+    /// As [`Config::values`].
+    pub fn build(&self, packet: Bytes) -> Result<Bbr3, String> {
+        Ok(Bbr3::new(&self.values()?, packet))
+    }
+}

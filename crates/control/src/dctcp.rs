@@ -1,0 +1,201 @@
+//! DCTCP: the window shrinks by the share of packets that come back with a mark [RFC 8257,
+//! Alizadeh10].
+//!
+//! ```text
+//! per acknowledgement   BytesAcked ← BytesAcked + acked, BytesMarked ← BytesMarked + marked
+//!                                                            [RFC 8257 §3.3 steps 1-3]
+//! per round trip        M ← BytesMarked / BytesAcked
+//!                       Alpha ← (1 − g)·Alpha + g·M          [RFC 8257 §3.3 steps 5, 6]
+//! mark                  cwnd ← ssthresh ← (1 − Alpha/2)·cwnd, once per round trip
+//!                                                            [RFC 8257 §3.3 step 9]
+//! growth                as Reno                              [RFC 8257 §3.4]
+//! loss, timeout, idle   as Reno                              [RFC 8257 §3.5]
+//! ```
+//!
+//! | symbol | field            | unit           | default | range  | source |
+//! |--------|------------------|----------------|---------|--------|--------|
+//! | g      | `gain`           | –              | 0.0625  | 0 to 1 | RFC 8257 §4.2 |
+//! | –      | `initial_alpha`  | –              | 1       | 0 to 1 | RFC 8257 §3.3 |
+//! | IW     | `initial_window` | packets, bytes | 10 pkt  | > 0    | RFC 6928 |
+//!
+//! Departures from the source. The receiver counts marks and does not echo them one by one, so
+//! delayed acknowledgements lose none [RFC 8257 §3.2]. The window grows neither during recovery
+//! nor during the round trip after a mark that was answered. It is not rounded to packets, since
+//! steps may be much smaller than one. Losses are repaired by selective acknowledgements.
+
+use crate::tcp_window::{INITIAL_WINDOW, TcpWindow};
+use crate::{Acked, Allowance, Capabilities, Congestion, Controller, Marks, PathView, Recovery};
+use crate::{AnyController, Maker, Transport};
+use accord_family::{Dynamics, Family, Kind, Objective, Param, Role, Values};
+use accord_units::{Bytes, Size, Time};
+
+/// The declaration of DCTCP.
+pub static FAMILY: Family = Family {
+    name: "dctcp",
+    doc: "DCTCP: shrinks its window by the share of its packets that are marked.",
+    source: "[RFC 8257]",
+    params: &[
+        Param {
+            name: "gain",
+            symbol: "g",
+            kind: Kind::Number {
+                min: 1e-6,
+                max: 1.0,
+            },
+            default: "0.0625",
+            doc: "Weight of a round trip in the average share of marks.",
+            source: "[RFC 8257 §4.2]",
+        },
+        Param {
+            name: "initial_alpha",
+            symbol: "",
+            kind: Kind::Number { min: 0.0, max: 1.0 },
+            default: "1",
+            doc: "The average share of marks at the start.",
+            source: "[RFC 8257 §3.3]",
+        },
+        Param {
+            default: "10 pkt",
+            source: "[RFC 6928]",
+            ..INITIAL_WINDOW
+        },
+    ],
+    check: |_| Ok(()),
+    role: Role::Controller(|_| Objective::Other),
+    dynamics: Dynamics::Missing(
+        "its analysis needs marks that come a round trip late in a block, and the fluid spreads \
+         them evenly",
+    ),
+    kernel: None,
+    page: "models/dctcp.md",
+    maker: &Maker {
+        build: |values, packet| AnyController::Dctcp(Dctcp::new(values, packet)),
+        transport: Transport::Stream,
+    },
+};
+
+/// DCTCP.
+#[derive(Clone, Debug)]
+pub struct Dctcp {
+    cwnd: TcpWindow,
+    /// The growth of the window that is less than a whole byte so far, in bytes.
+    fraction: f64,
+    /// DCTCP.Alpha and its gain.
+    alpha: f64,
+    gain: f64,
+    /// DCTCP.BytesAcked and DCTCP.BytesMarked.
+    acked: u64,
+    marked: u64,
+}
+
+impl Dctcp {
+    /// Creates a controller for packets of `packet` bytes.
+    pub fn new(values: &Values, packet: Bytes) -> Dctcp {
+        Dctcp {
+            cwnd: TcpWindow::new(values, packet),
+            fraction: 0.0,
+            alpha: values.number("initial_alpha"),
+            gain: values.number("gain"),
+            acked: 0,
+            marked: 0,
+        }
+    }
+
+    /// DCTCP.Alpha, the average share of bytes that were marked.
+    pub fn alpha(&self) -> f64 {
+        self.alpha
+    }
+
+    /// Counts an acknowledgement, and ends the observation window if a round trip has passed.
+    fn observe(&mut self, ack: &Acked) {
+        self.acked = self.acked.saturating_add(ack.bytes.get());
+        let marked = ack.marked.saturating_mul(self.cwnd.packet);
+        self.marked = self.marked.saturating_add(marked);
+        if ack.round_ended && self.acked > 0 {
+            let share = (self.marked as f64 / self.acked as f64).min(1.0);
+            self.alpha += self.gain * (share - self.alpha);
+            (self.acked, self.marked) = (0, 0);
+        }
+    }
+}
+
+impl Controller for Dctcp {
+    #[inline]
+    fn on_ack(&mut self, ack: &Acked, _: &PathView, _: Time) {
+        self.observe(ack);
+        if ack.in_recovery || !ack.window_limited {
+            return;
+        }
+        if self.cwnd.in_slow_start() {
+            self.cwnd.grow_slow_start(ack.bytes);
+            return;
+        }
+        // A packet per window [RFC 5681 eq. 3].
+        let packet = self.cwnd.packet as f64;
+        let acked = ack.bytes.as_f64().min(packet);
+        self.fraction += packet * acked / self.cwnd.window as f64;
+        let whole = self.fraction as u64;
+        self.fraction -= whole as f64;
+        self.cwnd.window = self.cwnd.window.saturating_add(whole);
+    }
+
+    fn on_congestion(&mut self, what: Congestion, path: &PathView, _: Time) {
+        self.fraction = 0.0;
+        match what {
+            Congestion::Ecn => {
+                let kept = (self.cwnd.window as f64 * (1.0 - self.alpha / 2.0)).round() as u64;
+                self.cwnd.window = kept.max(2 * self.cwnd.packet);
+                self.cwnd.ssthresh = self.cwnd.window;
+            }
+            Congestion::Loss | Congestion::EarlyLoss => self.cwnd.keep(0.5, path),
+            Congestion::Timeout => {
+                self.cwnd.keep(0.5, path);
+                self.cwnd.restart();
+            }
+            Congestion::RepeatedTimeout => self.cwnd.restart(),
+        }
+    }
+
+    fn on_idle(&mut self) {
+        self.cwnd.restart_idle();
+    }
+
+    #[inline]
+    fn allowance(&self) -> Allowance {
+        self.cwnd.allowance()
+    }
+
+    fn ssthresh(&self) -> Option<Bytes> {
+        self.cwnd.threshold()
+    }
+
+    fn capabilities(&self) -> Capabilities {
+        Capabilities {
+            recovery: Recovery::Sack,
+            marks: Marks::Loss,
+            ..Capabilities::default()
+        }
+    }
+}
+
+accord_family::config! {
+    /// The parameters of DCTCP.
+    pub struct Config of FAMILY {
+        /// Weight of a round trip in the average share of marks.
+        pub gain: f64,
+        /// The average share of marks at the start.
+        pub initial_alpha: f64,
+        /// Window at the start; at least one packet.
+        pub initial_window: Size,
+    }
+}
+
+impl Config {
+    /// Makes the controller for packets of this size.
+    ///
+    /// # Errors
+    /// As [`Config::values`].
+    pub fn build(&self, packet: Bytes) -> Result<Dctcp, String> {
+        Ok(Dctcp::new(&self.values()?, packet))
+    }
+}

@@ -1,0 +1,78 @@
+//! The smallest and the largest of the samples of a span of time.
+
+use accord_units::{Duration, Time};
+use std::collections::VecDeque;
+
+/// The samples of a span of time that may still become its extreme, in the order of their times.
+#[derive(Clone, Debug, Default)]
+struct Candidates(VecDeque<(Time, Duration)>);
+
+impl Candidates {
+    /// Adds a sample, and forgets those that are older than `span` or that it beats.
+    fn push(
+        &mut self,
+        sample: Duration,
+        span: Duration,
+        now: Time,
+        beats: fn(&Duration, &Duration) -> bool,
+    ) -> Duration {
+        while self.0.back().is_some_and(|(_, old)| !beats(old, &sample)) {
+            self.0.pop_back();
+        }
+        self.0.push_back((now, sample));
+        while self.0.len() > 1 && self.0[0].0 + span < now {
+            self.0.pop_front();
+        }
+        self.0[0].1
+    }
+}
+
+/// The smallest sample of a span of time.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct RecentMin(Candidates);
+
+impl RecentMin {
+    /// Adds a sample. Returns the smallest of the last `span`.
+    pub fn push(&mut self, sample: Duration, span: Duration, now: Time) -> Duration {
+        self.0.push(sample, span, now, |old, new| old < new)
+    }
+}
+
+/// The largest sample of a span of time.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct RecentMax(Candidates);
+
+impl RecentMax {
+    /// Adds a sample. Returns the largest of the last `span`.
+    pub fn push(&mut self, sample: Duration, span: Duration, now: Time) -> Duration {
+        self.0.push(sample, span, now, |old, new| old > new)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    proptest! {
+        #[test]
+        fn they_are_the_extremes_of_the_span(
+            samples in prop::collection::vec((0..50u64, 0..20u64), 1..100),
+            span in 0..100u64,
+        ) {
+            let (mut min, mut max) = (RecentMin::default(), RecentMax::default());
+            let mut all: Vec<(u64, u64)> = Vec::new();
+            let mut now = 0;
+            for (sample, gap) in samples {
+                now += gap;
+                all.push((now, sample));
+                let at = Time::from_ps(now);
+                let least = min.push(Duration::from_ps(sample), Duration::from_ps(span), at);
+                let most = max.push(Duration::from_ps(sample), Duration::from_ps(span), at);
+                let recent = all.iter().filter(|(t, _)| t + span >= now).map(|(_, s)| *s);
+                prop_assert_eq!(least.as_ps(), recent.clone().min().expect("this one"));
+                prop_assert_eq!(most.as_ps(), recent.max().expect("this one"));
+            }
+        }
+    }
+}

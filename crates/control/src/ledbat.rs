@@ -1,0 +1,228 @@
+//! LEDBAT: background traffic that keeps a queuing delay at a target [RFC 6817].
+//!
+//! ```text
+//! off_target = (TARGET − queuing delay)/TARGET                     [RFC 6817 §2.4.2]
+//! ack        cwnd ← cwnd + GAIN·off_target·acked·packet/cwnd       [RFC 6817 §2.4.2]
+//!            cwnd ≤ flight + ALLOWED_INCREASE, cwnd ≥ MIN_CWND     [RFC 6817 §2.4.2]
+//! loss       cwnd ← cwnd/2, once per round trip                    [RFC 6817 §2.4.2]
+//! timeout    cwnd ← 1 packet                                       [RFC 6817 §2.4.2]
+//! ```
+//!
+//! The queuing delay is the smallest of the latest samples less the smallest of some minutes.
+//!
+//! | symbol | field | unit | default | range | source |
+//! |---|---|---|---|---|---|
+//! | TARGET | `target` | time | 100 ms | > 0 | RFC 6817 §2.5 |
+//! | GAIN | `gain` | – | 1 | 0.001 to 1 | RFC 6817 §2.5 |
+//! | BASE_HISTORY | `base_history` | minutes | 10 | 1 to 100 | RFC 6817 §2.5 |
+//! | CURRENT_FILTER | `current_filter` | samples | 4 | 1 to 1000 | RFC 6817 §2.5 |
+//! | ALLOWED_INCREASE | `allowed_increase` | packets, bytes | 1 pkt | > 0 | RFC 6817 §2.5 |
+//! | INIT_CWND | `initial_window` | packets, bytes | 2 pkt | > 0 | RFC 6817 §2.5 |
+//!
+//! MIN_CWND is two packets. Departures from the source. Delays are round-trip times, where the RFC
+//! has one-way delays: a queue on the way back counts. There is no slow start at all; the RFC leaves
+//! it open. A window does not grow during recovery.
+
+use crate::estimator::QueuingDelay;
+use crate::tcp_window::INITIAL_WINDOW;
+use crate::{Acked, Allowance, Capabilities, Congestion, Controller, PathView, Recovery};
+use crate::{AnyController, Maker, Transport};
+use accord_family::{Dynamics, Family, Kind, Objective, Param, Role, Values};
+use accord_units::{Bytes, Duration, Size, Time};
+
+const SOURCE: &str = "[RFC 6817 §2.5]";
+
+/// How long the smallest delays are remembered.
+pub(crate) const BASE_HISTORY: Param = Param {
+    name: "base_history",
+    symbol: "BASE_HISTORY",
+    kind: Kind::Integer { min: 1, max: 100 },
+    default: "10",
+    doc: "How many minutes the smallest round-trip time is remembered.",
+    source: SOURCE,
+};
+
+/// Of how many samples the present delay is the smallest.
+pub(crate) const CURRENT_FILTER: Param = Param {
+    name: "current_filter",
+    symbol: "CURRENT_FILTER",
+    kind: Kind::Integer { min: 1, max: 1000 },
+    default: "4",
+    doc: "Of how many samples the present round-trip time is the smallest.",
+    source: SOURCE,
+};
+
+/// The declaration of LEDBAT.
+pub static FAMILY: Family = Family {
+    name: "ledbat",
+    doc: "LEDBAT: background traffic that keeps the queuing delay at a target.",
+    source: "[RFC 6817]",
+    params: &[
+        Param {
+            name: "target",
+            symbol: "TARGET",
+            kind: Kind::Duration,
+            default: "100 ms",
+            doc: "The queuing delay kept.",
+            source: SOURCE,
+        },
+        Param {
+            name: "gain",
+            symbol: "GAIN",
+            kind: Kind::Number {
+                min: 0.001,
+                max: 1.0,
+            },
+            default: "1",
+            doc: "Packets that the window grows by in a round trip without a queue.",
+            source: SOURCE,
+        },
+        BASE_HISTORY,
+        CURRENT_FILTER,
+        Param {
+            name: "allowed_increase",
+            symbol: "ALLOWED_INCREASE",
+            kind: Kind::Size,
+            default: "1 pkt",
+            doc: "How far the window may be above what is in flight.",
+            source: SOURCE,
+        },
+        Param {
+            source: SOURCE,
+            ..INITIAL_WINDOW
+        },
+    ],
+    check: |_| Ok(()),
+    role: Role::Controller(|_| Objective::Other),
+    dynamics: Dynamics::Missing(
+        "it steers the queuing delay, and the fluid's laws steer the amount that a flow has queued",
+    ),
+    kernel: None,
+    page: "models/ledbat.md",
+    maker: &Maker {
+        build: |values, packet| AnyController::Ledbat(Box::new(Ledbat::new(values, packet))),
+        transport: Transport::Stream,
+    },
+};
+
+/// MIN_CWND, in packets.
+const MIN_CWND: f64 = 2.0;
+
+/// LEDBAT.
+#[derive(Clone, Debug)]
+pub struct Ledbat {
+    packet: f64,
+    /// The congestion window, in bytes.
+    cwnd: f64,
+    /// TARGET in seconds, and GAIN.
+    target: f64,
+    gain: f64,
+    allowed_increase: f64,
+    delay: QueuingDelay,
+    /// Losses before this time belong to the round trip already answered.
+    answered_until: Time,
+    /// The window in whole bytes.
+    window: Bytes,
+}
+
+impl Ledbat {
+    /// Creates a controller for packets of `packet` bytes.
+    pub fn new(values: &Values, packet: Bytes) -> Ledbat {
+        let config = Config::from(values);
+        let bytes = packet.get().max(1) as f64;
+        let cwnd = config.initial_window.bytes_f64(packet).round().max(bytes);
+        Ledbat {
+            packet: bytes,
+            cwnd,
+            target: config.target.as_secs_f64(),
+            gain: config.gain,
+            allowed_increase: config.allowed_increase.bytes_f64(packet),
+            delay: QueuingDelay::new(config.base_history as usize, config.current_filter as usize),
+            answered_until: Time::ZERO,
+            window: Bytes::new(cwnd as u64),
+        }
+    }
+}
+
+impl Controller for Ledbat {
+    fn on_ack(&mut self, ack: &Acked, path: &PathView, now: Time) {
+        let Some(rtt) = ack.rtt else { return };
+        let queuing = self.delay.push(rtt, now).as_secs_f64();
+        let off_target = (self.target - queuing) / self.target.max(1e-12);
+        if ack.in_recovery && off_target > 0.0 {
+            return;
+        }
+        let acked = ack.bytes.as_f64();
+        // A window acknowledged at once counts as one, and a delay cannot take more than all.
+        let part = (acked / self.cwnd).min(1.0);
+        self.cwnd += (self.gain * off_target * part * self.packet).max(-self.cwnd);
+        let flight = path.in_flight.as_f64() + acked;
+        self.cwnd = self.cwnd.min(flight + self.allowed_increase);
+        self.cwnd = self.cwnd.max(MIN_CWND * self.packet);
+        self.window = Bytes::new(self.cwnd as u64);
+    }
+
+    fn on_congestion(&mut self, what: Congestion, path: &PathView, now: Time) {
+        match what {
+            Congestion::Timeout | Congestion::RepeatedTimeout => self.cwnd = self.packet,
+            _ if now < self.answered_until => {}
+            _ => {
+                let half = (self.cwnd / 2.0).max(MIN_CWND * self.packet);
+                self.cwnd = self.cwnd.min(half);
+                self.answered_until = now + path.srtt;
+            }
+        }
+        self.window = Bytes::new(self.cwnd as u64);
+    }
+
+    #[inline]
+    fn allowance(&self) -> Allowance {
+        Allowance {
+            window: self.window,
+            pacing: None,
+        }
+    }
+
+    fn ssthresh(&self) -> Option<Bytes> {
+        None
+    }
+
+    fn base_rtt_estimate(&self) -> Option<Duration> {
+        self.delay.base_delay()
+    }
+
+    fn capabilities(&self) -> Capabilities {
+        Capabilities {
+            recovery: Recovery::Sack,
+            ..Capabilities::default()
+        }
+    }
+}
+
+accord_family::config! {
+    /// The parameters of LEDBAT.
+    pub struct Config of FAMILY {
+        /// The queuing delay kept.
+        pub target: Duration,
+        /// Packets that the window grows by in a round trip without a queue.
+        pub gain: f64,
+        /// How many minutes the smallest round-trip time is remembered.
+        pub base_history: u64,
+        /// Of how many samples the present round-trip time is the smallest.
+        pub current_filter: u64,
+        /// How far the window may be above what is in flight.
+        pub allowed_increase: Size,
+        /// Window at the start; at least one packet.
+        pub initial_window: Size,
+    }
+}
+
+impl Config {
+    /// Makes the controller for packets of this size.
+    ///
+    /// # Errors
+    /// As [`Config::values`].
+    pub fn build(&self, packet: Bytes) -> Result<Ledbat, String> {
+        Ok(Ledbat::new(&self.values()?, packet))
+    }
+}

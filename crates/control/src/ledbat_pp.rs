@@ -1,0 +1,293 @@
+//! LEDBAT++: LEDBAT that is fair to its like, by multiplicative decrease and regular slowdowns
+//! [draft-irtf-iccrg-ledbat-plus-plus].
+//!
+//! ```text
+//! GAIN        1/min(16, ⌈2·TARGET/base⌉)                                  [§4.2]
+//! slow start  cwnd ← cwnd + GAIN·acked; the first one ends when the queuing delay is above
+//!             3/4 of TARGET                                               [§4.1]
+//! per round trip, at a delay up to TARGET
+//!             W ← W + GAIN                                                [§4.3]
+//! above it    W ← W + max(GAIN − Constant·W·(delay/TARGET − 1), −W/2)     [§4.3]
+//! slowdown    two round trips after the first slow start, and nine times as long after a slowdown
+//!             as that took: ssthresh ← cwnd, cwnd ← 2 packets for two round trips, then slow
+//!             start up to ssthresh                                        [§4.4]
+//! loss        cwnd ← cwnd/2, once per round trip; timeout: 1 packet       [RFC 6817 §2.4.2]
+//! ```
+//!
+//! W is in packets; delays are round-trip times, filtered as in [`crate::ledbat`].
+//!
+//! | symbol | field | unit | default | range | source |
+//! |---|---|---|---|---|---|
+//! | TARGET | `target` | time | 60 ms | > 0 | §4.5 |
+//! | Constant | `constant` | – | 1 | 0.001 to 100 | §4.3 |
+//! | – | `slowdowns` | – | true | – | §4.4 |
+//! | BASE_HISTORY | `base_history` | minutes | 10 | 1 to 100 | RFC 6817 §2.5 |
+//! | CURRENT_FILTER | `current_filter` | samples | 4 | 1 to 1000 | RFC 6817 §2.5 |
+//! | IW | `initial_window` | packets, bytes | 2 pkt | > 0 | RFC 6817 §2.5 |
+//!
+//! Departures from the source. Slow start after a slowdown has the GAIN, too: the draft asks for
+//! "the slow start algorithm", which §4.1 defines. The two round trips of a slowdown are of the
+//! smoothed round-trip time at its beginning. The window does not grow while less than half of it is
+//! used.
+
+use crate::estimator::QueuingDelay;
+use crate::ledbat::{BASE_HISTORY, CURRENT_FILTER};
+use crate::tcp_window::INITIAL_WINDOW;
+use crate::{Acked, Allowance, Capabilities, Congestion, Controller, PathView, Recovery};
+use crate::{AnyController, Maker, Transport};
+use accord_family::{Dynamics, Family, Kind, Objective, Param, Role, Values};
+use accord_units::{Bytes, Duration, Size, Time};
+
+/// The declaration of LEDBAT++.
+pub static FAMILY: Family = Family {
+    name: "ledbat-pp",
+    doc: "LEDBAT++: background traffic below a queuing delay, fair to its like.",
+    source: "[draft-irtf-iccrg-ledbat-plus-plus]",
+    params: &[
+        Param {
+            name: "target",
+            symbol: "TARGET",
+            kind: Kind::Duration,
+            default: "60 ms",
+            doc: "The queuing delay above which the window shrinks.",
+            source: "[draft-irtf-iccrg-ledbat-plus-plus §4.5]",
+        },
+        Param {
+            name: "constant",
+            symbol: "Constant",
+            kind: Kind::Number {
+                min: 0.001,
+                max: 100.0,
+            },
+            default: "1",
+            doc: "The part of the window that a round trip takes per part of the target that the \
+                  delay is above it.",
+            source: "[draft-irtf-iccrg-ledbat-plus-plus §4.3]",
+        },
+        Param {
+            name: "slowdowns",
+            symbol: "",
+            kind: Kind::Flag,
+            default: "true",
+            doc: "Slows down now and then, to see the base round-trip time.",
+            source: "[draft-irtf-iccrg-ledbat-plus-plus §4.4]",
+        },
+        BASE_HISTORY,
+        CURRENT_FILTER,
+        Param {
+            source: "[RFC 6817 §2.5]",
+            ..INITIAL_WINDOW
+        },
+    ],
+    check: |_| Ok(()),
+    role: Role::Controller(|_| Objective::Other),
+    dynamics: Dynamics::Missing(
+        "it steers the queuing delay and slows down by a timer, and the fluid's laws steer the \
+         amount that a flow has queued",
+    ),
+    kernel: None,
+    page: "models/ledbat.md",
+    maker: &Maker {
+        build: |values, packet| AnyController::LedbatPp(Box::new(LedbatPp::new(values, packet))),
+        transport: Transport::Stream,
+    },
+};
+
+/// The fewest packets of the window.
+const MIN_CWND: f64 = 2.0;
+/// The largest divisor of GAIN.
+const MOST_DIVISOR: f64 = 16.0;
+/// The part of TARGET that ends the first slow start.
+const LEAVE: f64 = 0.75;
+/// The round trips from the first slow start to a slowdown, and those of its small window.
+const SLOW_ROUNDS: u64 = 2;
+/// The time between slowdowns over the time of one.
+const APART: u64 = 9;
+
+/// The phases.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Phase {
+    /// The first slow start.
+    Start,
+    /// Congestion avoidance until the time of the next slowdown.
+    Avoid { slowdown: Time },
+    /// Two packets until a time, in a slowdown that began at another.
+    Frozen { began: Time, until: Time },
+    /// Slow start up to the threshold, in a slowdown that began at this time.
+    Ramp { began: Time },
+}
+
+/// LEDBAT++.
+#[derive(Clone, Debug)]
+pub struct LedbatPp {
+    packet: f64,
+    /// The congestion window and the slow-start threshold, in bytes.
+    cwnd: f64,
+    ssthresh: f64,
+    /// TARGET in seconds.
+    target: f64,
+    constant: f64,
+    slowdowns: bool,
+    phase: Phase,
+    delay: QueuingDelay,
+    /// Losses before this time belong to the round trip already answered.
+    answered_until: Time,
+    /// The window in whole bytes.
+    window: Bytes,
+}
+
+impl LedbatPp {
+    /// Creates a controller for packets of `packet` bytes.
+    pub fn new(values: &Values, packet: Bytes) -> LedbatPp {
+        let config = Config::from(values);
+        let bytes = packet.get().max(1) as f64;
+        let cwnd = config.initial_window.bytes_f64(packet).round().max(bytes);
+        LedbatPp {
+            packet: bytes,
+            cwnd,
+            ssthresh: f64::INFINITY,
+            target: config.target.as_secs_f64().max(1e-12),
+            constant: config.constant,
+            slowdowns: config.slowdowns,
+            phase: Phase::Start,
+            delay: QueuingDelay::new(config.base_history as usize, config.current_filter as usize),
+            answered_until: Time::ZERO,
+            window: Bytes::new(cwnd as u64),
+        }
+    }
+
+    /// GAIN, by the base round-trip time.
+    fn gain(&self) -> f64 {
+        let base = self.delay.base_delay().unwrap_or(Duration::ZERO);
+        let divisor = (2.0 * self.target / base.as_secs_f64().max(1e-12)).ceil();
+        1.0 / divisor.clamp(1.0, MOST_DIVISOR)
+    }
+
+    /// Goes on to another phase if it is time.
+    fn advance(&mut self, srtt: Duration, now: Time) {
+        let rounds = Duration::from_ps(srtt.as_ps().saturating_mul(SLOW_ROUNDS));
+        self.phase = match self.phase {
+            Phase::Avoid { slowdown } if self.slowdowns && now >= slowdown => {
+                self.ssthresh = self.cwnd;
+                self.cwnd = MIN_CWND * self.packet;
+                let until = now + rounds;
+                Phase::Frozen { began: now, until }
+            }
+            Phase::Frozen { began, until } if now >= until => Phase::Ramp { began },
+            Phase::Ramp { began } if self.cwnd >= self.ssthresh => {
+                let took = now.since(began).as_ps();
+                let slowdown = now + Duration::from_ps(took.saturating_mul(APART));
+                Phase::Avoid { slowdown }
+            }
+            Phase::Start if self.cwnd >= self.ssthresh => Phase::Avoid {
+                slowdown: now + rounds,
+            },
+            same => same,
+        };
+    }
+
+    /// The change of the window per round trip, in packets, for a queuing delay over the target.
+    fn change(&self, delay: f64) -> f64 {
+        let gain = self.gain();
+        if delay <= 1.0 {
+            return gain;
+        }
+        let window = self.cwnd / self.packet;
+        (gain - self.constant * window * (delay - 1.0)).max(-window / 2.0)
+    }
+}
+
+impl Controller for LedbatPp {
+    fn on_ack(&mut self, ack: &Acked, path: &PathView, now: Time) {
+        let Some(rtt) = ack.rtt else { return };
+        let delay = self.delay.push(rtt, now).as_secs_f64() / self.target;
+        if self.phase == Phase::Start && delay > LEAVE {
+            self.ssthresh = self.cwnd;
+        }
+        self.advance(path.srtt, now);
+        let acked = ack.bytes.as_f64();
+        let used = path.in_flight.as_f64() + acked >= self.cwnd / 2.0;
+        let step = match self.phase {
+            Phase::Frozen { .. } => 0.0,
+            Phase::Start | Phase::Ramp { .. } => {
+                let room = self.ssthresh - self.cwnd;
+                (self.gain() * acked).min(room.max(0.0))
+            }
+            Phase::Avoid { .. } => self.change(delay) * self.packet * (acked / self.cwnd).min(1.0),
+        };
+        if step < 0.0 || used && !ack.in_recovery {
+            self.cwnd = (self.cwnd + step).max(MIN_CWND * self.packet);
+        }
+        self.window = Bytes::new(self.cwnd as u64);
+    }
+
+    fn on_congestion(&mut self, what: Congestion, path: &PathView, now: Time) {
+        let timeout = matches!(what, Congestion::Timeout | Congestion::RepeatedTimeout);
+        if !timeout && now < self.answered_until {
+            return;
+        }
+        self.answered_until = now + path.srtt;
+        let half = (self.cwnd / 2.0).max(MIN_CWND * self.packet);
+        self.cwnd = match timeout {
+            true => self.packet,
+            false => self.cwnd.min(half),
+        };
+        self.ssthresh = half;
+        // A timeout is a slowdown, too. A loss ends slow start.
+        if timeout {
+            self.phase = Phase::Ramp { began: now };
+        }
+        self.window = Bytes::new(self.cwnd as u64);
+    }
+
+    #[inline]
+    fn allowance(&self) -> Allowance {
+        Allowance {
+            window: self.window,
+            pacing: None,
+        }
+    }
+
+    fn ssthresh(&self) -> Option<Bytes> {
+        (self.ssthresh < f64::INFINITY).then_some(Bytes::new(self.ssthresh as u64))
+    }
+
+    fn base_rtt_estimate(&self) -> Option<Duration> {
+        self.delay.base_delay()
+    }
+
+    fn capabilities(&self) -> Capabilities {
+        Capabilities {
+            recovery: Recovery::Sack,
+            ..Capabilities::default()
+        }
+    }
+}
+
+accord_family::config! {
+    /// The parameters of LEDBAT++.
+    pub struct Config of FAMILY {
+        /// The queuing delay above which the window shrinks.
+        pub target: Duration,
+        /// The part of the window that a round trip takes per part of the target that the delay is above it.
+        pub constant: f64,
+        /// Slows down now and then, to see the base round-trip time.
+        pub slowdowns: bool,
+        /// How many minutes the smallest round-trip time is remembered.
+        pub base_history: u64,
+        /// Of how many samples the present round-trip time is the smallest.
+        pub current_filter: u64,
+        /// Window at the start; at least one packet.
+        pub initial_window: Size,
+    }
+}
+
+impl Config {
+    /// Makes the controller for packets of this size.
+    ///
+    /// # Errors
+    /// As [`Config::values`].
+    pub fn build(&self, packet: Bytes) -> Result<LedbatPp, String> {
+        Ok(LedbatPp::new(&self.values()?, packet))
+    }
+}

@@ -1,0 +1,204 @@
+//! Today's rivals together on one link: what their sources claim of shares and queues. `--nocapture`
+//! prints the figures. The transport's tests have single flows.
+mod common;
+
+use accord_record::Quiet;
+use accord_scenario::{Entity, Metric};
+use accord_sim::run;
+use common::*;
+
+/// The goodput of each flow in Mbps, and the mean and the longest queuing delay in milliseconds, over
+/// the steady part. 10 Mbps and 40 ms, but for queues; packets of 1500 bytes.
+struct Outcome {
+    shares: Vec<f64>,
+    delay: f64,
+    longest: f64,
+}
+
+impl Outcome {
+    fn jain(&self) -> f64 {
+        let sum: f64 = self.shares.iter().sum();
+        let squares: f64 = self.shares.iter().map(|x| x * x).sum();
+        sum * sum / squares / self.shares.len() as f64
+    }
+
+    fn utilisation(&self) -> f64 {
+        self.shares.iter().sum::<f64>() / 10.0
+    }
+}
+
+/// Flows by controller and start, over a queue.
+#[expect(
+    clippy::print_stdout,
+    reason = "figures for the pages, with --nocapture"
+)]
+fn outcome(flows: &[(&str, u32)], queue: &str, steady: (u32, u32)) -> Outcome {
+    let mut file = format!(
+        "duration = \"{to} s\"\nsteady = [\"{from} s\", \"{to} s\"]\n\
+         topology.dumbbell = {{ rate = \"10 Mbps\", delay = \"20 ms\", queue = {queue} }}\n",
+        from = steady.0,
+        to = steady.1,
+    );
+    for (i, (controller, start)) in flows.iter().enumerate() {
+        // A name, or a table.
+        let controller = match controller.starts_with('{') {
+            true => (*controller).to_string(),
+            false => format!("\"{controller}\""),
+        };
+        file += &format!(
+            "[flow.f{i}]\nfrom = \"left\"\nto = \"right\"\ncontroller = {controller}\n\
+             start = \"{start} s\"\npacket = \"1500 B\"\n"
+        );
+    }
+    let mut s = scenario(&file);
+    s.seed = 1;
+    let run = run(&s, &mut Quiet).expect("runs");
+    let shares = (0..flows.len())
+        .map(|f| {
+            run.mean(Metric::Goodput, Entity::Flow(f), s.steady)
+                .expect("it ran")
+                / 1e6
+        })
+        .collect();
+    let mean = |metric| run.mean(metric, Entity::Link(0), s.steady).expect("it ran");
+    let milliseconds = |bytes: f64| bytes * 8.0 / 10e6 * 1e3;
+    let outcome = Outcome {
+        shares,
+        delay: milliseconds(mean(Metric::Backlog)),
+        longest: milliseconds(mean(Metric::BacklogMax)),
+    };
+    println!(
+        "{flows:?} {queue}: {:.2?} Mbps, Jain {:.3}, utilisation {:.3}, {:.1} ms, longest {:.1} ms",
+        outcome.shares,
+        outcome.jain(),
+        outcome.utilisation(),
+        outcome.delay,
+        outcome.longest
+    );
+    outcome
+}
+
+const DEEP: &str = "{ discipline = \"droptail\", limit = \"400 pkt\" }";
+
+/// "an approximately fair sharing of bandwidth" [draft-ietf-ccwg-bbr-06 §3.3].
+#[test]
+fn bbr3_flows_share_approximately_fairly() {
+    let o = outcome(&[("bbr3", 0), ("bbr3", 10)], DEEP, (40, 120));
+    assert!(o.jain() > 0.9, "{}", o.jain());
+    assert!(o.utilisation() > 0.95, "{}", o.utilisation());
+    // Two windows of two products are three products of queue at most.
+    assert!(o.delay < 120.0, "{}", o.delay);
+}
+
+#[test]
+fn bbr1_flows_share_approximately_fairly() {
+    let o = outcome(&[("bbr1", 0), ("bbr1", 10)], DEEP, (40, 120));
+    assert!(o.jain() > 0.9, "{}", o.jain());
+    assert!(o.utilisation() > 0.95, "{}", o.utilisation());
+}
+
+/// BBR coexists with CUBIC: neither is starved with a buffer of two products
+/// [draft-ietf-ccwg-bbr-06 §5.3.3.8.1].
+#[test]
+fn bbr3_and_cubic_starve_neither() {
+    let o = outcome(
+        &[("cubic", 0), ("bbr3", 0)],
+        "{ discipline = \"droptail\", limit = \"67 pkt\" }",
+        (20, 120),
+    );
+    assert!(o.shares.iter().all(|x| *x > 1.5), "{:?}", o.shares);
+    assert!(o.utilisation() > 0.95, "{}", o.utilisation());
+}
+
+/// Flows of DCTCP converge to fair shares, with a queue about K + N [Alizadeh10 §3.3, §4.1].
+#[test]
+fn dctcp_flows_share_fairly_at_the_threshold() {
+    let step = "{ discipline = \"step\", threshold = \"20 pkt\", limit = \"400 pkt\" }";
+    let o = outcome(
+        &[("dctcp", 0), ("dctcp", 10), ("dctcp", 20)],
+        step,
+        (40, 100),
+    );
+    assert!(o.jain() > 0.95, "{}", o.jain());
+    // 24 packets of 1.2 ms, and the packets of a round trip in which marks come back.
+    assert!(o.longest < 30.0 * 1.2, "{}", o.longest);
+    assert!(o.utilisation() > 0.98, "{}", o.utilisation());
+}
+
+/// Copa's rates in equilibrium are equal, and the mean queue is 1.25/δ packets of each flow
+/// [Arun18 §2.3, §3].
+#[test]
+fn copa_flows_share_fairly_with_a_short_queue() {
+    let calm = "{ name = \"copa\", compete = false }";
+    for flows in [
+        &[("copa", 0), ("copa", 10)][..],
+        &[(calm, 0), (calm, 10), (calm, 20)],
+    ] {
+        let o = outcome(flows, DEEP, (40, 100));
+        assert!(o.jain() > 0.95, "{}", o.jain());
+        // 2.5 packets of 1.2 ms for each; 1.7 times that, as for a single flow, by whole packets.
+        let expected = 2.5 * 1.2 * flows.len() as f64;
+        assert!(o.delay > 0.9 * expected, "{} of {expected}", o.delay);
+        assert!(o.delay < 1.7 * expected, "{} of {expected}", o.delay);
+        assert!(o.utilisation() > 0.97, "{}", o.utilisation());
+    }
+}
+
+/// The queue of three flows is not nearly empty often enough for the rule of the source, so that they
+/// compete with each other. Fair they are all the same.
+#[test]
+fn three_copa_flows_take_each_other_for_others() {
+    let o = outcome(&[("copa", 0), ("copa", 10), ("copa", 20)], DEEP, (40, 100));
+    assert!(o.delay > 50.0, "{}", o.delay);
+    assert!(o.jain() > 0.95, "{}", o.jain());
+}
+
+/// Where a loss-driven flow fills the buffer, Copa competes; without that it is starved
+/// [Arun18 §2.2].
+#[test]
+fn copa_competes_with_newreno() {
+    let o = outcome(
+        &[("newreno", 0), ("copa", 0)],
+        "{ discipline = \"droptail\", limit = \"67 pkt\" }",
+        (20, 120),
+    );
+    assert!(o.shares[1] > 2.5, "{:?}", o.shares);
+}
+
+/// A flow alone keeps its target [RFC 6817 §2.4.2].
+#[test]
+fn ledbat_keeps_its_target() {
+    let o = outcome(&[("ledbat", 0)], DEEP, (60, 120));
+    assert!((o.delay / 100.0 - 1.0).abs() < 0.03, "{}", o.delay);
+    assert!(o.utilisation() > 0.99, "{}", o.utilisation());
+}
+
+/// LEDBAT++ stays below its target but for a round trip's growth, and pays a tenth of the rate for
+/// its slowdowns at most [draft-irtf-iccrg-ledbat-plus-plus §4.4].
+#[test]
+fn ledbat_pp_stays_at_its_target_and_pays_a_tenth_at_most() {
+    let o = outcome(&[("ledbat-pp", 0)], DEEP, (60, 180));
+    assert!(o.delay < 66.0 && o.delay > 30.0, "{}", o.delay);
+    assert!(o.utilisation() > 0.9, "{}", o.utilisation());
+}
+
+/// Both yield to a flow that fills a buffer of more than their targets.
+#[test]
+fn background_traffic_yields_to_newreno() {
+    for background in ["ledbat", "ledbat-pp"] {
+        let o = outcome(&[(background, 0), ("newreno", 10)], DEEP, (40, 160));
+        assert!(o.shares[0] < 1.0, "{background}: {:?}", o.shares);
+        assert!(o.utilisation() > 0.95, "{background}: {}", o.utilisation());
+    }
+}
+
+/// A latecomer takes the queue that it finds for propagation, and starves the flow that made it.
+/// The slowdowns of LEDBAT++ are against that [draft-irtf-iccrg-ledbat-plus-plus §3.1, §4.4].
+#[test]
+fn slowdowns_take_the_advantage_of_latecomers() {
+    let limit = "{ discipline = \"droptail\", limit = \"1000 pkt\" }";
+    let late = outcome(&[("ledbat", 0), ("ledbat", 30)], limit, (90, 240));
+    assert!(late.shares[1] > 3.0 * late.shares[0], "{:?}", late.shares);
+    let fair = outcome(&[("ledbat-pp", 0), ("ledbat-pp", 30)], limit, (90, 240));
+    assert!(fair.jain() > 0.9, "{}", fair.jain());
+}

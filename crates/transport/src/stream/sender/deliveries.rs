@@ -1,0 +1,203 @@
+//! Samples of the delivery rate [draft-ietf-ccwg-bbr-06 §4.1].
+//!
+//! Each packet remembers what had been delivered when it was sent. The newest packet that an
+//! acknowledgement tells of gives the sample: the bytes delivered since that packet was sent, over
+//! the longer of the times in which they were sent and acknowledged.
+//!
+//! Departures. A receiver's echo tells which transmission arrived, so the round-trip time is never
+//! ambiguous. The state of a packet is that of its latest transmission, as in TCP: where an earlier
+//! one arrives after all, the interval may be too short, and the sample has no rate then
+//! [§4.1.3.5]. Packets that arrive twice count once.
+
+use accord_control::{Delivery, Lost};
+use accord_units::{Duration, Rate, Time};
+use std::collections::VecDeque;
+
+/// The state of the connection and of its packets [§4.1.2.1].
+#[derive(Clone, Debug, Default)]
+pub(super) struct Deliveries {
+    packet: u64,
+    /// The packets in flight, from the first unacknowledged one on.
+    packets: VecDeque<Sent>,
+    /// The number of the first of them.
+    first: u64,
+    /// C.delivered and C.lost, in bytes.
+    delivered: u64,
+    lost: u64,
+    /// C.delivered_time and C.first_send_time.
+    delivered_time: Time,
+    first_send_time: Time,
+    /// C.app_limited: samples are limited by the application until more than this is delivered.
+    /// Zero for "not".
+    app_limited: u64,
+    /// The newest packet of those that the present acknowledgement tells of, and their bytes.
+    newest: Option<Sent>,
+    acked: u64,
+    /// The round trip in which it is looked whether the window limits ends when a packet is
+    /// acknowledged that was sent after this much was delivered.
+    round_end: u64,
+    limited: bool,
+    limited_before: bool,
+}
+
+/// The state of a packet when it was sent last [§4.1.2.1.2].
+#[derive(Clone, Copy, Debug)]
+struct Sent {
+    delivered: u64,
+    lost: u64,
+    delivered_time: Time,
+    first_send_time: Time,
+    send_time: Time,
+    tx_in_flight: u64,
+    app_limited: bool,
+    /// It has arrived.
+    arrived: bool,
+    /// It was taken for lost since it was sent.
+    is_lost: bool,
+}
+
+impl Deliveries {
+    pub fn new(packet: u64) -> Deliveries {
+        Deliveries {
+            packet,
+            ..Deliveries::default()
+        }
+    }
+
+    /// OnPacketSent(P) [§4.1.2.2], for a packet that is not in the list yet.
+    pub fn send(&mut self, in_flight: u64, now: Time) {
+        let sent = self.transmit(in_flight, now);
+        self.packets.push_back(sent);
+    }
+
+    /// The same for packet `i`, which is sent again.
+    pub fn send_again(&mut self, i: usize, in_flight: u64, now: Time) {
+        self.packets[i] = self.transmit(in_flight, now);
+    }
+
+    fn transmit(&mut self, in_flight: u64, now: Time) -> Sent {
+        // Nothing was in flight before.
+        if in_flight <= self.packet {
+            self.first_send_time = now;
+            self.delivered_time = now;
+        }
+        Sent {
+            delivered: self.delivered,
+            lost: self.lost,
+            delivered_time: self.delivered_time,
+            first_send_time: self.first_send_time,
+            send_time: now,
+            tx_in_flight: in_flight,
+            app_limited: self.app_limited != 0,
+            arrived: false,
+            is_lost: false,
+        }
+    }
+
+    /// The first `n` packets are acknowledged.
+    #[cold]
+    pub fn acknowledge(&mut self, n: u64, now: Time) {
+        for _ in 0..n {
+            if let Some(sent) = self.packets.pop_front() {
+                self.arrive(sent, now);
+            }
+        }
+        self.first += n;
+    }
+
+    /// Packets `from..to`, counted from the first unacknowledged one, arrived.
+    pub fn sack(&mut self, from: u64, to: u64, now: Time) {
+        for i in from..to {
+            let sent = self.packets[i as usize];
+            self.arrive(sent, now);
+            self.packets[i as usize].arrived = true;
+        }
+    }
+
+    /// UpdateRateSample(P) [§4.1.2.3]. Packets come in the order of their numbers, so that of two
+    /// sent at the same time the later one is the newest.
+    fn arrive(&mut self, sent: Sent, now: Time) {
+        if sent.arrived {
+            return;
+        }
+        self.delivered += self.packet;
+        self.delivered_time = now;
+        self.acked += self.packet;
+        if self.newest.is_none() || sent.send_time >= self.first_send_time {
+            self.newest = Some(sent);
+            self.first_send_time = sent.send_time;
+        }
+    }
+
+    /// Packet `i` is taken for lost.
+    pub fn lose(&mut self, i: u64) -> Lost {
+        self.lost += self.packet;
+        let sent = &mut self.packets[i as usize];
+        sent.is_lost = true;
+        Lost {
+            number: self.first + i,
+            total: self.delivered,
+            size: self.packet,
+            tx_in_flight: sent.tx_in_flight,
+            lost: self.lost - sent.lost,
+            app_limited: sent.app_limited,
+        }
+    }
+
+    /// The packets, counted from the first unacknowledged one, that have neither arrived nor been
+    /// taken for lost.
+    pub fn missing(&self) -> Vec<u64> {
+        let missing = |&i: &u64| {
+            let sent = &self.packets[i as usize];
+            !sent.arrived && !sent.is_lost
+        };
+        (0..self.packets.len() as u64).filter(missing).collect()
+    }
+
+    /// GenerateRateSample() [§4.1.2.3], at the end of an acknowledgement. Gives nothing if it told
+    /// of no packet.
+    pub fn sample(&mut self, rtt: Duration, min_rtt: Duration, limited: bool) -> Option<Delivery> {
+        if self.app_limited != 0 && self.delivered > self.app_limited {
+            self.app_limited = 0;
+        }
+        let newest = self.newest.take()?;
+        let ack_elapsed = self.delivered_time.since(newest.delivered_time);
+        let send_elapsed = newest.send_time.since(newest.first_send_time);
+        let interval = ack_elapsed.max(send_elapsed);
+        let delivered = self.delivered - newest.delivered;
+        let rate = match interval < min_rtt || interval.is_zero() {
+            true => Rate::ZERO,
+            false => Rate::from_bps_f64(delivered as f64 * 8.0 / interval.as_secs_f64()),
+        };
+        if newest.delivered >= self.round_end {
+            self.round_end = self.delivered;
+            self.limited_before = self.limited;
+            self.limited = false;
+        }
+        self.limited |= limited;
+        Some(Delivery {
+            total: self.delivered,
+            acked: std::mem::take(&mut self.acked),
+            rtt,
+            prior: newest.delivered,
+            delivered,
+            interval,
+            rate,
+            app_limited: newest.app_limited,
+            tx_in_flight: newest.tx_in_flight,
+            lost: self.lost - newest.lost,
+            in_recovery: false,
+            window_limited: self.limited || self.limited_before,
+        })
+    }
+
+    /// MarkConnectionAppLimited() [§4.1.2.4], with so many bytes in flight.
+    pub fn mark_app_limited(&mut self, in_flight: u64) {
+        self.app_limited = (self.delivered + in_flight).max(1);
+    }
+
+    /// The application had too little to send.
+    pub fn is_app_limited(&self) -> bool {
+        self.app_limited != 0
+    }
+}
