@@ -362,7 +362,7 @@ fn the_example_of_the_docs_both_ways() {
     let page = include_str!("../../../docs/src/theory.md");
     let text = std::fs::read_to_string(examples.join("lot.toml")).unwrap();
     for line in text.lines().filter(|line| !line.is_empty()) {
-        assert!(page.contains(&format!("    {line}\n")), "{line}");
+        assert!(page.contains(&format!("{line}\n")), "{line}");
     }
     let solved = accord(&examples.join("lot"), &[]);
     let solved = String::from_utf8(solved.stdout).unwrap();
