@@ -81,7 +81,7 @@ fn it_knows_nothing_but_the_library() {
     let there = example(known["accord-cli"]["path"].as_str().expect("a path"));
     let here = Path::new(env!("CARGO_MANIFEST_DIR")).canonicalize();
     assert_eq!(Path::new(&there), here.expect("this crate"));
-    for file in ["src/main.rs", "src/keeper.rs", "src/step.rs"] {
+    for file in ["src/main.rs", "src/keeper.rs", "src/marker.rs"] {
         let text = std::fs::read_to_string(example(file)).expect("a source");
         for used in text.lines().filter_map(|l| l.strip_prefix("use ")) {
             let allowed = used.starts_with("accord::") || used.starts_with("std::");
@@ -100,7 +100,7 @@ fn the_book_shows_its_files() {
         "keeper.toml",
         "src/main.rs",
         "src/keeper.rs",
-        "src/step.rs",
+        "src/marker.rs",
     ] {
         let is_it =
             |place: &&str| book.join(place).canonicalize().ok() == Some(example(file).into());
@@ -145,11 +145,14 @@ fn its_controller_is_in_every_engine() {
 }
 
 fn its_discipline_marks() {
-    let (ended, _) = own(&["run", &example("step.toml"), "--json", "-q"]);
+    let (ended, _) = own(&["run", &example("marker.toml"), "--json", "-q"]);
     ended.with(0);
-    let (ended, _) = own(&["run", &example("step.toml"), "-e", "fluid", "-q"]);
+    let (ended, _) = own(&["run", &example("marker.toml"), "-e", "fluid", "-q"]);
     let said = ended.with(2).stderr.replace("\n  │ ", " ");
-    assert!(said.contains("no law for step: its answer jumps"), "{said}");
+    assert!(
+        said.contains("no law for marker: its answer jumps"),
+        "{said}"
+    );
 }
 
 fn errors_speak_of_its_families() {
@@ -165,7 +168,7 @@ fn errors_speak_of_its_families() {
     assert!(ended.with(0).stdout.contains("engines:"));
     let (ended, _) = own(&["schema"]);
     let schema = ended.with(0).stdout;
-    assert!(schema.contains("\"keeper\"") && schema.contains("\"step\""));
+    assert!(schema.contains("\"keeper\"") && schema.contains("\"marker\""));
     let missing = common::accord(Path::new("."), &["check", &example("keeper.toml")]).with(2);
     assert!(
         missing.stderr.contains("there is no controller"),

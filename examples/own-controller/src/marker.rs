@@ -16,26 +16,26 @@ pub static FAMILY: Family = Family {
     }],
     dynamics: Dynamics::Missing("its answer jumps at the threshold, and has no slope there"),
     maker: &Maker {
-        build: |values| AnyAqm::foreign(Step::new(values)),
+        build: |values| AnyAqm::foreign(Marker::new(values)),
     },
-    ..Family::new("step", Role::Queue(|_| Price::Loss))
+    ..Family::new("marker", Role::Queue(|_| Price::Loss))
 };
 
 #[derive(Clone, Debug)]
-struct Step {
+struct Marker {
     threshold: Bytes,
 }
 
-impl Step {
-    fn new(values: &Values) -> Step {
+impl Marker {
+    fn new(values: &Values) -> Marker {
         let threshold = values.size("threshold").bytes_f64(Bytes::new(1000));
-        Step {
+        Marker {
             threshold: Bytes::from_f64(threshold),
         }
     }
 }
 
-impl Aqm for Step {
+impl Aqm for Marker {
     fn on_arrival(
         &mut self,
         packet: &PacketMeta,
