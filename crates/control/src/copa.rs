@@ -1,4 +1,4 @@
-//! Copa: steers its rate to one packet over δ times the queuing delay [Arun18].
+//! Copa: steers its rate to one packet over δ times the queuing delay `[Arun18]`.
 //!
 //! ```text
 //! d_q       = RTTstanding − RTTmin                          [Arun18 §2.1 eq. 2]
