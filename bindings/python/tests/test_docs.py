@@ -9,7 +9,7 @@ import pytest
 ROOT = Path(__file__).parents[3]
 
 
-@pytest.mark.parametrize("page", ["docs/src/python.md", "bindings/python/README.md"])
+@pytest.mark.parametrize("page", ["README.md", "docs/src/python.md", "bindings/python/README.md"])
 def test_examples_run(page):
     matplotlib.use("agg")
     blocks = re.findall(r"```python\n(.*?)```", (ROOT / page).read_text(), re.DOTALL)
