@@ -5,6 +5,12 @@ import { marked, ticks } from "./range.js";
 /** Pixels between markers of one line. */
 export const SPACING = 90;
 
+/** Height of a box with its label. */
+const ROW = 40;
+
+/** The height of a figure: that of its boxes, or else the usual one. */
+export const heightOf = (figure, usual) => (figure.boxes ? Math.max(120, figure.boxes.length * ROW + 50) : usual);
+
 /**
  * Draws `figure`, `width` by `height`, and returns nothing.
  *

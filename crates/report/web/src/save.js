@@ -1,6 +1,6 @@
 // Figures as files: SVG, PNG, and their data as CSV.
 import { element } from "./dom.js";
-import { draw } from "./figure.js";
+import { draw, heightOf } from "./figure.js";
 import { CanvasPen, SvgPen } from "./pen.js";
 import { csv } from "./range.js";
 import { onPaper } from "./theme.js";
@@ -17,8 +17,9 @@ export function svgOf(figure, width, height) {
   return onPaper(() => {
     const made = figure();
     const pen = new SvgPen();
-    draw(pen, made, width, height);
-    return pen.svg(width, height, made.name);
+    const own = heightOf(made, height);
+    draw(pen, made, width, own);
+    return pen.svg(width, own, made.name);
   });
 }
 
@@ -28,8 +29,13 @@ export const paperSvg = (figure) => svgOf(() => ({ ...figure(), back: null }), .
 export function saving(name, figure, table) {
   const svg = () => save(`${name()}.svg`, "image/svg+xml", svgOf(figure, WIDTH, HEIGHT));
   const png = () => {
-    const canvas = element("canvas", { width: WIDTH * SCALE, height: HEIGHT * SCALE });
-    onPaper(() => draw(new CanvasPen(canvas.getContext("2d"), SCALE), figure(), WIDTH, HEIGHT));
+    const canvas = element("canvas", { width: WIDTH * SCALE });
+    onPaper(() => {
+      const made = figure();
+      const height = heightOf(made, HEIGHT);
+      canvas.height = height * SCALE;
+      draw(new CanvasPen(canvas.getContext("2d"), SCALE), made, WIDTH, height);
+    });
     canvas.toBlob((blob) => offer(`${name()}.png`, blob));
   };
   const data = () => {

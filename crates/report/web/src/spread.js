@@ -1,7 +1,7 @@
 // Distributions over the steady part: a tab per quantity, its distribution function and boxes.
 import { number, unpack } from "./data.js";
 import { element } from "./dom.js";
-import { draw } from "./figure.js";
+import { draw, heightOf } from "./figure.js";
 import { SvgPen } from "./pen.js";
 import { ends, suits } from "./range.js";
 import { rove, toolbar } from "./roving.js";
@@ -9,8 +9,6 @@ import { fileName, paperSvg, saving } from "./save.js";
 import { lineColour, look, theme } from "./theme.js";
 
 const HEIGHT = 270;
-/** Height of a box with its label. */
-const ROW = 40;
 
 export class SpreadSection {
   constructor(root, point, section) {
@@ -61,7 +59,7 @@ export class SpreadSection {
       const width = plot.clientWidth || 320;
       const made = { ...figure(), title: null };
       const pen = new SvgPen();
-      const height = made.boxes ? Math.max(120, made.boxes.length * ROW + 50) : HEIGHT;
+      const height = heightOf(made, HEIGHT);
       draw(pen, made, width, height);
       // The pen escapes all text.
       plot.innerHTML = pen.svg(width, height, made.name);
