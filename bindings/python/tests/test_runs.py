@@ -104,7 +104,7 @@ def test_errors_say_where_and_how():
         accord.read("/nowhere")
 
 
-def test_an_interrupt_ends_a_run_at_once():
+def test_an_interrupt_ends_a_run_at_once(interrupts):
     long = accord.dumbbell(flows=20, rate="1 Gbps", duration="1000 s")
     timer = threading.Timer(0.5, signal.raise_signal, [signal.SIGINT])
     timer.start()

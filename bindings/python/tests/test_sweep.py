@@ -60,7 +60,7 @@ def test_wrong_input_is_told_before_the_first_run(small):
         accord.sweep(small, OVER, reps=0)
 
 
-def test_an_interrupt_ends_all_runs():
+def test_an_interrupt_ends_all_runs(interrupts):
     long = accord.dumbbell(flows=20, rate="1 Gbps")
     threading.Timer(0.5, signal.raise_signal, [signal.SIGINT]).start()
     before = time.monotonic()
