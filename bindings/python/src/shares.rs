@@ -10,8 +10,8 @@ use std::ops::ControlFlow;
 
 /// Returns numbers as bytes in the machine's order, for `numpy.frombuffer`.
 pub fn bytes<'py>(py: Python<'py>, values: &[f64]) -> Bound<'py, PyBytes> {
-    let all: Vec<u8> = values.iter().flat_map(|v| v.to_ne_bytes()).collect();
-    PyBytes::new(py, &all)
+    let all: Vec<[u8; 8]> = values.iter().map(|v| v.to_ne_bytes()).collect();
+    PyBytes::new(py, all.as_flattened())
 }
 
 fn numbers(bytes: &[u8]) -> Vec<f64> {
