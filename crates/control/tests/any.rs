@@ -160,15 +160,24 @@ fn any_operation() -> impl Strategy<Value = (Duration, PathView, Operation)> {
     (any_span(), any_path(), operation)
 }
 
-/// More than any sequence of the above can honestly earn: the largest initial window or
-/// flight, and a packet for each operation. Controllers that ask for deliveries may grow by what they
-/// deliver.
+/// More than any sequence of the above can honestly earn by packets: the largest initial window or
+/// flight, and a packet for each operation.
 const MOST: u64 = 2_000_000_000;
 
-/// `unbounded` says that windows may be larger than that.
+/// By what a window may grow.
+#[derive(Clone, Copy, PartialEq)]
+enum Growth {
+    /// By a packet for each operation.
+    Packets,
+    /// By what was acknowledged or delivered.
+    Bytes,
+    /// By anything.
+    Any,
+}
+
 fn behaves(
     mut c: AnyController,
-    unbounded: bool,
+    growth: Growth,
     operations: Vec<(Duration, PathView, Operation)>,
 ) -> Result<(), TestCaseError> {
     let mut now = Time::ZERO;
@@ -179,6 +188,7 @@ fn behaves(
         match &operation {
             Operation::Ack(ack) => {
                 smallest = smallest.min(ack.rtt.unwrap_or(Duration::MAX));
+                acked = acked.saturating_add(ack.bytes.get());
                 c.on_ack(ack, &path, now);
             }
             Operation::Congestion(what) => c.on_congestion(*what, &path, now),
@@ -199,8 +209,12 @@ fn behaves(
         let allowance = c.allowance();
         prop_assert!(allowance.window.get() >= PACKET, "{allowance:?}");
         prop_assert!(c.cwnd().get() >= PACKET, "{:?}", c.cwnd());
-        let most = MOST.saturating_add(acked);
-        prop_assert!(unbounded || c.cwnd().get() <= most, "{:?}", c.cwnd());
+        let most = match growth {
+            Growth::Packets => MOST,
+            Growth::Bytes => MOST.saturating_add(acked),
+            Growth::Any => u64::MAX,
+        };
+        prop_assert!(c.cwnd().get() <= most, "{:?}", c.cwnd());
         prop_assert!(
             allowance.pacing != Some(Rate::ZERO),
             "would never send again"
@@ -242,13 +256,14 @@ proptest! {
             1 => values::printed(values.family()),
             _ => values,
         };
-        let unbounded = match values.family().name {
-            "none" => true,
+        let growth = match values.family().name {
+            "none" => Growth::Any,
             // As far as the policy says, whatever the target and the weight.
-            "monaco" => values.choice_opt("increase") == Some("policy"),
-            _ => false,
+            "monaco" if values.choice_opt("increase") == Some("policy") => Growth::Any,
+            "bbr1" | "bbr3" | "copa" | "ledbat-pp" => Growth::Bytes,
+            _ => Growth::Packets,
         };
-        behaves(AnyController::build(&values, Bytes::new(PACKET)), unbounded, operations)?;
+        behaves(AnyController::build(&values, Bytes::new(PACKET)), growth, operations)?;
     }
 }
 
