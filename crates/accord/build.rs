@@ -1,5 +1,5 @@
-//! Puts the scenario files of the repository into the program, so that `accord reproduce`
-//! works anywhere.
+//! Puts the scenario files of the repository and the packs of evaluations into the program, so that
+//! `accord reproduce` and `accord evaluate` work anywhere.
 
 use std::fmt::Write;
 use std::path::Path;
@@ -33,4 +33,30 @@ fn main() {
     table.push_str("]\n");
     let out = std::env::var("OUT_DIR").expect("cargo sets it");
     std::fs::write(Path::new(&out).join("scenarios.rs"), table).expect("a writable folder");
+    std::fs::write(Path::new(&out).join("packs.rs"), packs()).expect("a writable folder");
+}
+
+/// The files of the packs: a table of "PACK/FILE" without the ending, and the text.
+fn packs() -> String {
+    let root = Path::new(&std::env::var("CARGO_MANIFEST_DIR").expect("cargo sets it"))
+        .join("../../packs");
+    println!("cargo:rerun-if-changed={}", root.display());
+    let mut files = Vec::new();
+    for pack in std::fs::read_dir(&root).expect("the repository has a folder of packs") {
+        let pack = pack.expect("a readable folder").path();
+        println!("cargo:rerun-if-changed={}", pack.display());
+        for file in std::fs::read_dir(&pack).expect("a pack is a folder") {
+            files.push(file.expect("a readable folder").path());
+        }
+    }
+    files.retain(|file| file.extension().is_some_and(|ending| ending == "toml"));
+    files.sort();
+    let mut table = String::from("&[\n");
+    for path in files {
+        println!("cargo:rerun-if-changed={}", path.display());
+        let name = path.strip_prefix(&root).expect("it is below").with_extension("");
+        let name = name.to_str().expect("names are text");
+        writeln!(table, "    ({name:?}, include_str!({path:?})),").expect("writing to a string");
+    }
+    table + "]\n"
 }

@@ -60,7 +60,7 @@ pub use accord_family::Catalogue;
 pub use accord_language::File;
 pub use accord_record::Run;
 pub use accord_scenario::{Engine, Scenario};
-pub use built_in::BUILT_IN;
+pub use built_in::{BUILT_IN, PACK_FILES};
 pub use catalogue::{catalogue, catalogue_with};
 pub use engine::{Job, Options, live_mode, run, run_all};
 pub use error::Error;

@@ -1,17 +1,20 @@
 //! Sources of scenarios: files, and the scenarios that come with Accord.
 
 use crate::Error;
-use crate::built_in::BUILT_IN;
+use crate::built_in::{BUILT_IN, PACK_FILES};
 use accord_language::File;
 use std::path::Path;
 
-/// Reads the scenario in the file of that name, or else the built-in one of that id.
+/// Reads the scenario in the file of that name, or else the built-in one of that id, or else the
+/// scenario PACK/NAME of a built-in pack of an evaluation.
 ///
 /// # Errors
 /// Fails if there is none, or if its text is not TOML.
 pub fn load(name: &str) -> Result<File, Error> {
     let path = Path::new(name);
-    let built_in = BUILT_IN.iter().find(|(id, _)| *id == name);
+    let known = BUILT_IN.iter().chain(PACK_FILES);
+    let mut known = known.filter(|(id, _)| !id.ends_with("/pack"));
+    let built_in = known.find(|(id, _)| *id == name);
     match built_in.filter(|_| !path.is_file()) {
         Some((id, text)) => Ok(File::parse(&format!("{id}.toml"), text)?),
         None if path.exists() => Ok(File::open(path)?),

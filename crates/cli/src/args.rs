@@ -56,6 +56,11 @@ pub enum Command {
     /// Reproduces experiments of the literature.
     #[command(after_help = "Example:\n  accord reproduce low02-table1 xia05-fig8")]
     Reproduce(Reproduce),
+    /// Evaluates a controller or a queue discipline by standard packs of scenarios.
+    #[command(
+        after_help = "Example:\n  accord evaluate --pack rfc9743 --subject vegas --against cubic,bbr3"
+    )]
+    Evaluate(crate::evaluate::Args),
     /// Solves a network given as tables of links and flows: rates, prices and their proof.
     #[command(after_help = "Example:\n  accord solve network/ --top 5 -o rates/")]
     Solve(Solve),

@@ -6,6 +6,7 @@ use crate::capture::CaptureFile;
 use crate::check;
 use crate::compare;
 use crate::cost;
+use crate::evaluate;
 use crate::execute::{Executed, Outcome, execute};
 use crate::explain;
 use crate::fail::Failure;
@@ -45,6 +46,7 @@ pub fn run(args: Args, catalogue: &Catalogue) -> Result<bool, Failure> {
         Command::Plot(a) => plot::run(&a),
         Command::Explain(a) => explain::run(a, catalogue),
         Command::Reproduce(a) => reproduce::run(a, catalogue),
+        Command::Evaluate(a) => evaluate::run(&a, catalogue),
         Command::Solve(a) => solve::run(a),
         Command::Stability(a) => stability::run(&a, catalogue),
         Command::Schema(a) => {

@@ -17,6 +17,7 @@ mod commands;
 mod compare;
 mod cost;
 mod draft;
+mod evaluate;
 mod execute;
 mod explain;
 mod fail;

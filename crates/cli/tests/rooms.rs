@@ -95,12 +95,13 @@ const MAY_KNOW: &[(&str, &[&str])] = &[
         ],
     ),
     ("lab", &[]),
-    ("cli", &["import", "lab"]),
+    ("evaluate", &[]),
+    ("cli", &["evaluate", "import", "lab"]),
 ];
 
 /// Who may touch files, sockets, clocks, threads, processes or the environment: nobody but the
-/// program, the live engine, the report (run directories) with its tables, and the scenario language,
-/// which reads one file.
+/// program, the live engine, the report (run directories) with its tables, the scenario language, which
+/// reads one file, and evaluations, which read packs and keep what was measured.
 const SYSTEM: &[&str] = &[
     "std::fs",
     "std::net",
@@ -131,6 +132,7 @@ const MAY_TOUCH: &[(&str, &[&str])] = &[
     ("columns", &["std::fs", "std::io"]),
     ("report", &["std::fs", "std::io", "std::process"]),
     ("language", &["std::fs", "std::io"]),
+    ("evaluate", &["std::fs", "std::io"]),
 ];
 
 fn crates() -> PathBuf {

@@ -90,7 +90,8 @@ pub use json::{
 };
 pub use markdown::{ExperimentRow, rewrite};
 pub use overview::overview;
-pub use page::{PageParts, comparison_page, page, page_parts};
+pub use markup::escape;
+pub use page::{PageParts, comparison_page, page, page_parts, shell};
 pub use results::Results;
 pub use schema::{OUTPUTS, output_schema};
 pub use stability::{Cell, Parameter, StabilityMap};

@@ -1,7 +1,8 @@
-//! `accord list`: controllers, disciplines, metrics, experiments and templates.
+//! `accord list`: controllers, disciplines, metrics, experiments, templates and packs.
 
 mod entries;
 mod family;
+mod packs;
 mod show;
 
 use crate::fail::Failure;
@@ -10,9 +11,11 @@ use crate::output::{data, json};
 use accord::language::suggest;
 use accord::scenario::Metric;
 use accord::{BUILT_IN, Catalogue};
+use accord_evaluate::pack::built_in;
 use clap::{Args, ValueEnum};
 use entries::{Experiment, Quantity, experiments, metrics};
 use family::Family;
+use packs::{Pack, packs};
 use serde::Serialize;
 use show::Entry;
 pub use show::hang;
@@ -43,6 +46,8 @@ pub enum Kind {
     Experiments,
     /// What `accord new` can write.
     Templates,
+    /// Standard evaluations for `accord evaluate`, with their cases.
+    Packs,
 }
 
 /// Carries out the command.
@@ -55,6 +60,7 @@ pub fn run(args: &List, catalogue: &Catalogue) -> Result<bool, Failure> {
             metrics: metrics(),
             experiments: experiments(catalogue)?,
             templates: TEMPLATES,
+            packs: packs()?,
         })?,
         (Some(kind), _) => {
             let name = args.name.as_deref();
@@ -64,6 +70,7 @@ pub fn run(args: &List, catalogue: &Catalogue) -> Result<bool, Failure> {
                 Kind::Metrics => print(args, name, &metrics())?,
                 Kind::Experiments => print(args, name, &experiments(catalogue)?)?,
                 Kind::Templates => print(args, name, TEMPLATES)?,
+                Kind::Packs => print(args, name, &packs()?)?,
             }
         }
     }
@@ -106,6 +113,7 @@ fn overview(catalogue: &Catalogue) -> Result<(), Failure> {
         ("metrics", join(Metric::ALL.iter().map(|m| m.name()))),
         ("experiments", join(BUILT_IN.iter().map(|(id, _)| *id))),
         ("templates", join(TEMPLATES.iter().map(|t| t.name))),
+        ("packs", join(built_in().map(|pack| pack.name))),
     ];
     for (kind, names) in kinds {
         data(show::hang(&format!("{kind:13}"), &names))?;
@@ -126,4 +134,5 @@ struct Everything {
     metrics: Vec<Quantity>,
     experiments: Vec<Experiment>,
     templates: &'static [crate::new::Template],
+    packs: Vec<Pack>,
 }

@@ -115,7 +115,7 @@ fn json(data: &Data) -> String {
 }
 
 /// Returns a page with this title and body, in the style that all pages have. It loads nothing.
-pub(crate) fn shell(title: &str, body: &str) -> String {
+pub fn shell(title: &str, body: &str) -> String {
     format!(
         r#"<!doctype html>
 <html lang="en">

@@ -1,0 +1,106 @@
+//! The runs of an evaluation, on all cores; those that are known are not made again.
+
+use super::Args;
+use crate::fail::Failure;
+use crate::output::note;
+use crate::progress::Progress;
+use accord::scenario::{Engine, Scenario};
+use accord::units::Duration;
+use accord::{Error, Options};
+use accord_evaluate::{Measured, Measurements, Order, Plan, Trial, attempt};
+use rayon::prelude::*;
+use std::cmp::Reverse;
+use std::panic;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+/// Returns what was measured, by plan and trial.
+pub fn make(
+    plans: &[Plan],
+    order: &Order,
+    options: &Options,
+    kept: &Measurements,
+    args: &Args,
+) -> Result<Vec<Vec<Measured>>, Failure> {
+    let find = |plan: &Plan| -> Vec<Option<Measured>> {
+        let trials = plan.trials.par_iter();
+        trials.map(|t| kept.find(plan, t, order.engine)).collect()
+    };
+    let mut found: Vec<Vec<Option<Measured>>> = plans.iter().map(find).collect();
+    let all: usize = found.iter().map(Vec::len).sum();
+    let mut left: Vec<(usize, usize)> = (found.iter().enumerate())
+        .flat_map(|(p, trials)| {
+            let open = trials.iter().enumerate().filter(|(_, known)| known.is_none());
+            open.map(move |(t, _)| (p, t))
+        })
+        .collect();
+    let (known, quiet) = (all - left.len(), args.quiet || args.json);
+    if known > 0 && !quiet {
+        note(format_args!("{known} of {all} runs are known; going on"));
+    }
+    // The longest run begins first, so that none is alone at the end.
+    left.sort_by_key(|(p, t)| Reverse(work(&plans[*p].trials[*t].scenario)));
+    let scenario = |(p, t): &(usize, usize)| &plans[*p].trials[*t].scenario;
+    let total = left.iter().map(scenario);
+    let total = total.fold(Duration::ZERO, |sum, s| sum + s.duration);
+    let progress = Progress::new(total, quiet);
+    let unwritten = AtomicBool::new(false);
+    let one = |&(p, t): &(usize, usize)| -> Result<((usize, usize), Measured), Error> {
+        let (plan, trial): (&Plan, &Trial) = (&plans[p], &plans[p].trials[t]);
+        let mut observer = progress.observe(None);
+        let measured = attempt(plan, trial, order.engine, options, &mut observer)?;
+        if let Err(e) = kept.keep(plan, trial, order.engine, &measured)
+            && !unwritten.swap(true, Ordering::Relaxed)
+        {
+            note(format_args!("runs cannot be kept against an interruption: {e}"));
+        }
+        Ok(((p, t), measured))
+    };
+    let made = silently(|| match order.engine {
+        // Each has the machine for itself.
+        Engine::Live => left.iter().map(one).collect(),
+        _ => in_pool(args.jobs, || left.par_iter().with_max_len(1).map(one).collect()),
+    });
+    drop(progress);
+    let made: Vec<_> = made?.map_err(|e| {
+        if matches!(e, Error::Interrupted) && !args.quiet {
+            note("what was measured is kept; the same command, without --fresh, goes on");
+        }
+        Failure::from(e)
+    })?;
+    for ((p, t), measured) in made {
+        found[p][t] = Some(measured);
+    }
+    let whole = |trials: Vec<Option<Measured>>| trials.into_iter().flatten().collect();
+    Ok(found.into_iter().map(whole).collect())
+}
+
+type Made = Result<Vec<((usize, usize), Measured)>, Error>;
+
+/// Runs `work` on so many threads.
+fn in_pool(jobs: Option<u64>, work: impl FnOnce() -> Made + Send) -> Made {
+    let Some(jobs) = jobs else {
+        return work();
+    };
+    let pool = rayon::ThreadPoolBuilder::new().num_threads(jobs as usize);
+    match pool.build() {
+        Ok(pool) => pool.install(work),
+        Err(e) => Err(Error::Unable(format!("threads cannot be started: {e}"))),
+    }
+}
+
+/// Runs `work` without the messages of panics: a subject that panics is a result.
+fn silently(work: impl FnOnce() -> Made) -> Result<Made, Failure> {
+    let before = panic::take_hook();
+    panic::set_hook(Box::new(|_| {}));
+    let done = panic::catch_unwind(panic::AssertUnwindSafe(work));
+    panic::set_hook(before);
+    done.map_err(|_| Failure::new("an evaluation panicked outside a run; this is a bug"))
+}
+
+/// The work of a run, relative to others: the packets that its fastest link can send.
+fn work(scenario: &Scenario) -> u64 {
+    let inner = scenario.links.iter().filter(|l| !l.attachment);
+    let rate = inner.map(|l| l.rate.as_bps()).max().unwrap_or(1);
+    let packet = scenario.flows.iter().map(|f| f.packet.get()).min();
+    (scenario.duration.as_ps() / 1_000_000_000).saturating_mul(rate) / packet.unwrap_or(1).max(1)
+}

@@ -1,0 +1,91 @@
+//! The comparison with an earlier evaluation of the same packs.
+
+use crate::evaluation::{Compared, Evaluation, Finding, Pair, compare};
+use crate::tidy::Baseline;
+use accord::report::show;
+
+/// The result of the comparison.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Changes {
+    /// Every measure that both have.
+    pub all: Vec<Compared>,
+    /// Measures that only the new evaluation has, or only the earlier one, of its cases.
+    pub unmatched: usize,
+}
+
+impl Changes {
+    /// Compares an evaluation with an earlier one, as one family of tests.
+    pub fn since(baseline: &Baseline, evaluation: &Evaluation) -> Changes {
+        let mut pairs: Vec<Pair> = evaluation.pairs(|row| (Vec::new(), row.of(0)));
+        for pair in &mut pairs {
+            let known = baseline.values.get(&pair.key);
+            pair.before = known.cloned().unwrap_or_default();
+        }
+        let known = |pair: &Pair| baseline.values.contains_key(&pair.key);
+        let before = baseline.values.len();
+        let matched = pairs.iter().filter(|pair| known(pair)).count();
+        let unmatched = (pairs.len() - matched) + (before - matched);
+        pairs.retain(known);
+        Changes {
+            all: compare(&pairs),
+            unmatched,
+        }
+    }
+
+    /// Returns the regressions: what is significantly worse, or had a value and has none.
+    pub fn regressions(&self) -> impl Iterator<Item = &Compared> {
+        self.all.iter().filter(|c| is_regression(c))
+    }
+
+    /// Returns what is significantly better.
+    pub fn improvements(&self) -> impl Iterator<Item = &Compared> {
+        self.all.iter().filter(|c| c.finding == Finding::Better)
+    }
+}
+
+/// Returns whether a comparison is a regression.
+pub fn is_regression(compared: &Compared) -> bool {
+    let lost = compared.before.is_some() && compared.after.is_none();
+    compared.finding == Finding::Worse || lost
+}
+
+/// Returns a comparison in one line: scenario, measure, and by how much it moved.
+pub fn sentence(compared: &Compared) -> String {
+    let (key, unit) = (&compared.key, compared.unit);
+    let (Some(before), Some(after)) = (compared.before, compared.after) else {
+        return format!("{key}: it had a value, and has none now");
+    };
+    let Some((change, half)) = compared.change else {
+        return format!("{key}: not compared");
+    };
+    let text = |v: f64| {
+        let sign = if v < 0.0 { "−" } else { "+" };
+        format!("{sign}{}", show::quantity(v.abs(), unit))
+    };
+    let relative = match before.mean != 0.0 {
+        true => format!(" ({})", show::error(change / before.mean.abs())),
+        false => String::new(),
+    };
+    let sure = match (half, compared.p) {
+        (Some(half), Some(p)) => format!(
+            ", 95 % interval {} to {}, p = {}",
+            text(change - half),
+            text(change + half),
+            probability(p)
+        ),
+        _ => ", and neither varies from run to run".into(),
+    };
+    format!(
+        "{key}: {} → {}, {}{relative}{sure}",
+        show::quantity(before.mean, unit),
+        show::quantity(after.mean, unit),
+        text(change)
+    )
+}
+
+fn probability(p: f64) -> String {
+    match p {
+        p if p < 1e-4 => "below 0.0001".into(),
+        p => format!("{p:.4}"),
+    }
+}

@@ -1,0 +1,151 @@
+//! The dossier as one HTML page, which loads nothing.
+
+use super::{Dossier, MOST_ROWS, has_points};
+use crate::evaluation::{CaseResult, PackResult};
+use accord::report::{escape, shell};
+use std::fmt::Write;
+
+/// The style of what only dossiers have.
+const STYLE: &str = "<style>
+.dossier section > p, .dossier li { max-width: 48rem; overflow-wrap: anywhere; }
+.dossier h3 { margin: 1.6rem 0 0.2rem; }
+.dossier h4 { margin: 1.1rem 0 0.4rem; font-size: 0.95rem; }
+.dossier pre { overflow-x: auto; font-size: 0.8rem; color: var(--soft); margin: 0.3rem 0; white-space: pre-wrap; overflow-wrap: anywhere; }
+.dossier .level { font-size: 0.75rem; font-weight: 600; color: var(--line-0); margin-left: 0.4rem; }
+.dossier .plots { display: flex; flex-wrap: wrap; gap: 0.6rem; margin: 0.6rem 0; }
+.dossier .plots svg { width: min(100%, 380px); height: auto; background: var(--panel); border: 1px solid var(--rule); border-radius: 8px; }
+.dossier tbody td:first-child { white-space: nowrap; }
+.dossier .toc { columns: 18rem; padding-left: 1.2rem; }
+@media (max-width: 600px) { .dossier tbody td:first-child { white-space: normal; min-width: 6.5rem; } }
+</style>
+";
+
+/// Returns the dossier as a page.
+pub fn html(dossier: &Dossier) -> String {
+    let e = dossier.evaluation;
+    let subject = escape(&e.order.subjects[0].label, 200);
+    let mut out = format!("{STYLE}<header>\n<h1>Evaluation of {subject}</h1>\n");
+    for line in dossier.method() {
+        _ = writeln!(out, "<p>{}</p>", escape(&line, 2000));
+    }
+    let regressions = dossier.changes.map_or(0, |c| c.regressions().count());
+    let failed = e.failures().len() + e.unmet().len() + regressions;
+    let (class, verdict) = match failed {
+        0 => ("pass", "nothing failed".to_string()),
+        n => ("fail", format!("{n} failed")),
+    };
+    _ = writeln!(out, "<p class=\"verdict {class}\">{verdict}</p>\n</header>");
+    out += "<main class=\"dossier\" id=\"main\">\n<section>\n<h2>Summary</h2>\n<ul>\n";
+    for line in dossier.summary() {
+        _ = writeln!(out, "<li>{}</li>", escape(&line, 2000));
+    }
+    out += "</ul>\n</section>\n";
+    contents(&mut out, dossier);
+    for result in &e.packs {
+        pack(&mut out, dossier, result);
+    }
+    out += "</main>\n";
+    shell(&format!("Evaluation of {}", e.order.subjects[0].label), &out)
+}
+
+fn contents(out: &mut String, dossier: &Dossier) {
+    if dossier.evaluation.packs.len() < 2 {
+        return;
+    }
+    out.push_str("<nav aria-label=\"Packs\"><ul class=\"toc\">\n");
+    for result in &dossier.evaluation.packs {
+        let (name, title) = (&result.pack.name, escape(&result.pack.title, 200));
+        _ = writeln!(out, "<li><a href=\"#{name}\">{title}</a></li>");
+    }
+    out.push_str("</ul></nav>\n");
+}
+
+fn pack(out: &mut String, dossier: &Dossier, result: &PackResult) {
+    let pack = &result.pack;
+    let (title, source) = (escape(&pack.title, 300), escape(&pack.source, 500));
+    _ = writeln!(
+        out,
+        "<section id=\"{}\">\n<h2>{title}</h2>\n<p class=\"signs\">{source}</p>",
+        pack.name
+    );
+    if !pack.notes.is_empty() {
+        _ = writeln!(out, "<p>{}</p>", escape(&pack.notes, 4000));
+    }
+    for (s, section) in pack.sections.iter().enumerate() {
+        let cases: Vec<_> = result.cases.iter().filter(|c| c.section == s).collect();
+        if cases.is_empty() && !dossier.evaluation.order.cases.is_empty() {
+            continue;
+        }
+        let level = match section.level.as_str() {
+            "" => String::new(),
+            level => format!("<span class=\"level\">{}</span>", escape(level, 20)),
+        };
+        _ = writeln!(
+            out,
+            "<h3>{} {}{level}</h3>\n<p>{}</p>",
+            escape(&section.number, 40),
+            escape(&section.title, 200),
+            escape(&section.asks, 4000)
+        );
+        for case in &cases {
+            self::case(out, dossier, result, case);
+        }
+        let missing = match section.not_measured.as_str() {
+            "" if cases.is_empty() => "its cases are in the whole tier.",
+            missing => missing,
+        };
+        if !missing.is_empty() {
+            let missing = escape(missing, 4000);
+            _ = writeln!(out, "<p class=\"because\">Not measured: {missing}</p>");
+        }
+    }
+    if !pack.left_out.is_empty() {
+        out.push_str("<h3>Left out of this pack</h3>\n<ul>\n");
+        for part in &pack.left_out {
+            let (what, why) = (escape(&part.what, 500), escape(&part.why, 2000));
+            _ = writeln!(out, "<li>{what}: {why}</li>");
+        }
+        out.push_str("</ul>\n");
+    }
+    out.push_str("</section>\n");
+}
+
+fn case(out: &mut String, dossier: &Dossier, result: &PackResult, case: &CaseResult) {
+    let (_, definition) = result.case_of(case);
+    let points = has_points(case);
+    _ = write!(
+        out,
+        "<h4>{}</h4>\n<div class=\"scroll\" tabindex=\"0\" role=\"region\" aria-label=\"Figures\"><table>\n<thead><tr>{}<th>measure</th>",
+        escape(&definition.title, 300),
+        if points { "<th>point</th>" } else { "" }
+    );
+    for subject in &dossier.evaluation.order.subjects {
+        _ = write!(out, "<th class=\"n\">{}</th>", escape(&subject.label, 60));
+    }
+    out.push_str("</tr></thead>\n<tbody>\n");
+    for row in case.rows.iter().take(MOST_ROWS) {
+        let (name, figures) = dossier.cells(result, case, row);
+        out.push_str("<tr>");
+        if points {
+            _ = write!(out, "<td>{}</td>", escape(&row.point, 200));
+        }
+        let title = escape(&result.measure(row).title, 300);
+        _ = write!(out, "<td title=\"{title}\">{}</td>", escape(&name, 120));
+        for figure in figures {
+            _ = write!(out, "<td class=\"n\">{}</td>", escape(&figure, 80));
+        }
+        out.push_str("</tr>\n");
+    }
+    out.push_str("</tbody></table></div>\n");
+    for remark in dossier.remarks(result, case) {
+        _ = writeln!(out, "<p class=\"signs\">{}</p>", escape(&remark, 2000));
+    }
+    out.push_str("<div class=\"plots\">\n");
+    for chart in dossier.charts(result, case) {
+        _ = writeln!(out, "{}", chart.svg(false));
+    }
+    let commands = dossier.commands(result, case).join("\n");
+    // A command is quoted whole; names in it are checked and subjects are escaped.
+    let commands: Vec<String> = commands.lines().map(|c| escape(c, 4000)).collect();
+    _ = writeln!(out, "</div>\n<pre>{}</pre>", commands.join("\n"));
+}

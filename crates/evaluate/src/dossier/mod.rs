@@ -1,0 +1,274 @@
+//! The dossier of a subject: what a standard asks, what was measured, and what stands beside it.
+
+mod chart;
+mod html;
+mod markdown;
+
+pub use html::html;
+pub use markdown::markdown;
+
+use crate::baseline::Changes;
+use crate::evaluation::{CaseResult, Compared, Evaluation, Finding, Key, PackResult, Row};
+use crate::plan::run_command;
+use accord::report::{Estimate, show};
+use chart::Chart;
+use std::collections::BTreeMap;
+
+/// What a dossier is made of.
+pub struct Dossier<'a> {
+    evaluation: &'a Evaluation,
+    /// By rival: the subject compared with it.
+    against: Vec<BTreeMap<Key, Finding>>,
+    changes: Option<&'a Changes>,
+}
+
+/// The most rows of a case that a dossier shows; the table has all.
+const MOST_ROWS: usize = 200;
+
+impl<'a> Dossier<'a> {
+    /// Returns the dossier of an evaluation, which may have been compared with an earlier one.
+    pub fn of(evaluation: &'a Evaluation, changes: Option<&'a Changes>) -> Dossier<'a> {
+        let findings = |compared: Vec<Compared>| {
+            let pairs = compared.into_iter().map(|c| (c.key, c.finding));
+            pairs.collect()
+        };
+        let rivals = 1..evaluation.order.subjects.len();
+        Dossier {
+            evaluation,
+            against: rivals.map(|r| findings(evaluation.against(r))).collect(),
+            changes,
+        }
+    }
+
+    /// Returns the files with plots: the name of each below the directory of the dossier, and SVG.
+    pub fn plots(&self) -> Vec<(String, String)> {
+        let mut plots = Vec::new();
+        for (result, case) in self.cases() {
+            for chart in self.charts(result, case) {
+                plots.push((self.plot_file(result, case, &chart), chart.svg(true)));
+            }
+        }
+        plots
+    }
+
+    /// Returns the lines of the summary, a paragraph for each.
+    pub fn summary(&self) -> Vec<String> {
+        let e = self.evaluation;
+        let subject = &e.order.subjects[0].label;
+        let mut lines = Vec::new();
+        for (rival, findings) in e.order.subjects[1..].iter().zip(&self.against) {
+            let count = |f: Finding| findings.values().filter(|found| **found == f).count();
+            let judged = findings.len() - count(Finding::Missing);
+            lines.push(format!(
+                "{subject} beside {}: better in {}, worse in {}, different without a direction in {}, \
+                 not told apart in {}, of {judged} measures.",
+                rival.label,
+                count(Finding::Better),
+                count(Finding::Worse),
+                count(Finding::Moved),
+                count(Finding::Same),
+            ));
+        }
+        let thresholds = (e.rows())
+            .filter(|(result, _, row)| result.measure(row).threshold.is_some())
+            .count();
+        let unmet = e.unmet();
+        if thresholds > 0 {
+            let met = thresholds - unmet.len();
+            lines.push(format!(
+                "Thresholds of the standards: {met} of {thresholds} met."
+            ));
+        }
+        lines.extend(unmet.iter().map(|(key, why)| format!("Not met: {key}: {why}.")));
+        for (key, failure) in e.failures() {
+            lines.push(format!("Failed: {key}, seed {}: {}.", failure.seed, failure.why));
+        }
+        if let Some(changes) = self.changes {
+            let (worse, better) = (changes.regressions().count(), changes.improvements().count());
+            lines.push(format!(
+                "Against the baseline: {} compared, {worse} worse, {better} better.",
+                show::count(changes.all.len(), "measure")
+            ));
+            let sentences = changes.regressions().map(crate::baseline::sentence);
+            lines.extend(sentences.map(|s| format!("Regression: {s}.")));
+        }
+        lines
+    }
+
+    /// Returns what the figures are: who, how often, in which engine, and how they are compared.
+    fn method(&self) -> Vec<String> {
+        let order = &self.evaluation.order;
+        let rivals: Vec<&str> = order.subjects[1..].iter().map(|s| s.label.as_str()).collect();
+        let beside = match rivals.is_empty() {
+            true => String::new(),
+            false => format!(", beside {}", rivals.join(", ")),
+        };
+        let last = order.seed.wrapping_add(order.reps - 1);
+        let seeds = match order.reps {
+            1 => format!("seed {}", order.seed),
+            n => format!("{n} seeds ({} to {last})", order.seed),
+        };
+        let mut lines = vec![format!(
+            "{}{beside}; {} tier, {} engine, {seeds}. Accord {}.",
+            order.subjects[0].label,
+            order.tier.name(),
+            order.engine.name(),
+            env!("CARGO_PKG_VERSION"),
+        )];
+        if order.reps > 1 {
+            lines.push(
+                "Figures are means over the seeds, with 95 % confidence intervals. ↑: more is \
+                 better, ↓: less is better."
+                    .into(),
+            );
+        }
+        if !rivals.is_empty() {
+            lines.push(
+                "Beside a rival's figure, ▲ says that the subject is better, ▼ that it is worse, \
+                 and ≠ that it differs where neither is better: by Welch's t-test at a level of 5 % \
+                 for all measures of the rival together (Holm's correction), and by more than the \
+                 least relevant change of the measure, 5 % if the pack names no other."
+                    .into(),
+            );
+        }
+        lines
+    }
+
+    fn cases(&self) -> impl Iterator<Item = (&'a PackResult, &'a CaseResult)> {
+        let packs = self.evaluation.packs.iter();
+        packs.flat_map(|result| result.cases.iter().map(move |case| (result, case)))
+    }
+
+    /// Returns the texts of a row: the point, the measure, and a figure per subject.
+    fn cells(&self, result: &PackResult, case: &CaseResult, row: &Row) -> (String, Vec<String>) {
+        let subjects = self.evaluation.order.subjects.len();
+        let estimates: Vec<Option<Estimate>> = (0..subjects).map(|i| row.estimate(i)).collect();
+        let mut texts = show::row(&estimates, row.unit);
+        for (i, text) in texts.iter_mut().enumerate() {
+            if case.impossible[i].is_some() {
+                *text = show::NONE.into();
+            }
+        }
+        let key = result.key(case, row);
+        for (text, findings) in texts[1..].iter_mut().zip(&self.against) {
+            *text += match findings.get(&key) {
+                Some(Finding::Better) => " ▲",
+                Some(Finding::Worse) => " ▼",
+                Some(Finding::Moved) => " ≠",
+                _ => "",
+            };
+        }
+        let measure = result.measure(row);
+        (format!("{} {}", measure.name, measure.better.sign()), texts)
+    }
+
+    /// Returns what is to be said below the table of a case.
+    fn remarks(&self, result: &PackResult, case: &CaseResult) -> Vec<String> {
+        let subjects = &self.evaluation.order.subjects;
+        let (_, definition) = result.case_of(case);
+        let mut lines = Vec::new();
+        if !definition.notes.is_empty() {
+            lines.push(definition.notes.clone());
+        }
+        for (subject, why) in subjects.iter().zip(&case.impossible) {
+            if let Some(why) = why {
+                lines.push(format!("Not possible with {}: {why}.", subject.label));
+            }
+        }
+        for (subject, margin) in subjects.iter().zip(&case.margins) {
+            lines.push(match margin {
+                Ok(margin) => format!("Equilibrium with {}: {}.", subject.label, said(margin)),
+                Err(why) => format!("No margins with {}: {why}.", subject.label),
+            });
+        }
+        for failure in &case.failures {
+            let subject = &subjects[failure.subject].label;
+            let point = match failure.point.as_str() {
+                "" => String::new(),
+                point => format!(", {point}"),
+            };
+            let seed = failure.seed;
+            lines.push(format!("{subject} failed{point}, seed {seed}: {}.", failure.why));
+        }
+        if case.rows.len() > MOST_ROWS {
+            let more = case.rows.len() - MOST_ROWS;
+            lines.push(format!("{more} rows more are in evaluation.csv."));
+        }
+        lines
+    }
+
+    /// Returns the commands that print a case again: its figures, and its runs.
+    fn commands(&self, result: &PackResult, case: &CaseResult) -> [String; 2] {
+        let order = &self.evaluation.order;
+        let (_, definition) = result.case_of(case);
+        let pack = result.pack.directory.as_deref().unwrap_or(&result.pack.name);
+        let mut evaluate = format!(
+            "accord evaluate --pack {pack} --case {} --subject '{}'",
+            definition.name, order.subjects[0].label
+        );
+        let rivals: Vec<&str> = order.subjects[1..].iter().map(|s| s.label.as_str()).collect();
+        if !rivals.is_empty() {
+            evaluate += &format!(" --against '{}'", rivals.join(","));
+        }
+        evaluate += &format!(
+            " --tier {} --seed {} --reps {}",
+            order.tier.name(),
+            order.seed,
+            order.reps
+        );
+        let run = run_command(&result.pack, definition, &order.subjects[0], order);
+        [evaluate, run]
+    }
+
+    /// Returns the plots of a case: its measures, and its ellipse.
+    fn charts(&self, result: &PackResult, case: &CaseResult) -> Vec<Chart> {
+        let subjects = &self.evaluation.order.subjects;
+        let labels: Vec<&str> = subjects.iter().map(|s| s.label.as_str()).collect();
+        let (_, definition) = result.case_of(case);
+        let mut charts = Vec::new();
+        for &measure in &definition.measures {
+            let rows = case.rows.iter().filter(|row| row.measure == measure);
+            let rows: Vec<&Row> = rows.collect();
+            let measure = &result.pack.measures[measure];
+            charts.extend(Chart::dots(&measure.name, measure.better, &rows, &labels));
+        }
+        if let Some([delay, rate]) = definition.ellipse {
+            let find = |measure| case.rows.iter().filter(move |row| row.measure == measure);
+            let names = [delay, rate].map(|m| result.pack.measures[m].name.as_str());
+            for (x, y) in find(delay).zip(find(rate)) {
+                charts.extend(Chart::ellipses(names, x, y, &labels));
+            }
+        }
+        charts
+    }
+
+    fn plot_file(&self, result: &PackResult, case: &CaseResult, chart: &Chart) -> String {
+        let (_, definition) = result.case_of(case);
+        let plain = |text: &str| {
+            let c = |c: char| if c.is_ascii_alphanumeric() { c.to_ascii_lowercase() } else { '-' };
+            text.chars().map(c).collect::<String>()
+        };
+        let (pack, case) = (&result.pack.name, &definition.name);
+        format!("plots/{pack}-{case}-{}.svg", plain(&chart.title))
+    }
+}
+
+fn said(margin: &crate::plan::Margin) -> String {
+    let gain = match margin.gain {
+        g if !g.is_finite() || g <= 0.0 => "no gain makes it cycle".to_string(),
+        g => format!("gain margin {g:.2} ({:.1} dB)", 20.0 * g.log10()),
+    };
+    let delay = match margin.delay.is_finite() {
+        true => show::quantity(margin.delay, accord::scenario::MetricUnit::Seconds),
+        false => "any".into(),
+    };
+    match margin.stable {
+        true => format!("stable, {gain}, delay margin {delay}"),
+        false => format!("not stable, {gain}"),
+    }
+}
+
+/// The columns of a case's table before the figures: the point too if the case has several.
+fn has_points(case: &CaseResult) -> bool {
+    case.rows.iter().any(|row| !row.point.is_empty())
+}

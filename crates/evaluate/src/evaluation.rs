@@ -1,0 +1,383 @@
+//! The results of an evaluation: values by measure, subject and seed, and what may be said of them.
+
+use crate::pack::{Better, Measure, Pack};
+use crate::plan::{Margin, Order, Plan, Planned};
+use crate::statistics::{difference, holm};
+use crate::trial::Measured;
+use accord::report::Estimate;
+use accord::scenario::MetricUnit;
+
+/// The level of all tests of one family together.
+pub const LEVEL: f64 = 0.05;
+
+/// The results of a pack.
+#[derive(Clone, Debug)]
+pub struct PackResult {
+    /// The pack.
+    pub pack: Pack,
+    /// The cases that were run.
+    pub cases: Vec<CaseResult>,
+}
+
+/// The results of a case.
+#[derive(Clone, Debug)]
+pub struct CaseResult {
+    /// The index of the section in the pack.
+    pub section: usize,
+    /// The index of the case in the section.
+    pub case: usize,
+    /// The results by point and then measure.
+    pub rows: Vec<Row>,
+    /// By subject: why it cannot be put into the scenario, if it cannot.
+    pub impossible: Vec<Option<String>>,
+    /// By subject: the margins of the equilibrium, where they are asked for.
+    pub margins: Vec<Result<Margin, String>>,
+    /// Runs that failed.
+    pub failures: Vec<RunFailure>,
+}
+
+/// A run that failed.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct RunFailure {
+    /// The index of the subject.
+    pub subject: usize,
+    /// The point of the sweep, or "".
+    pub point: String,
+    /// The seed.
+    pub seed: u64,
+    /// What happened, and when.
+    pub why: String,
+}
+
+/// A measure at a point.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Row {
+    /// The point of the sweep, or "".
+    pub point: String,
+    /// The index of the measure in the pack.
+    pub measure: usize,
+    /// The unit.
+    pub unit: MetricUnit,
+    /// By subject: seed and value, of runs that have one.
+    pub values: Vec<Vec<(u64, f64)>>,
+}
+
+/// An evaluation.
+#[derive(Clone, Debug)]
+pub struct Evaluation {
+    /// What was asked for.
+    pub order: Order,
+    /// The packs.
+    pub packs: Vec<PackResult>,
+}
+
+impl Row {
+    /// Returns the values of a subject.
+    pub fn of(&self, subject: usize) -> Vec<f64> {
+        self.values[subject].iter().map(|(_, v)| *v).collect()
+    }
+
+    /// Returns the mean of a subject with its confidence interval.
+    pub fn estimate(&self, subject: usize) -> Option<Estimate> {
+        Estimate::of(&self.of(subject))
+    }
+}
+
+impl PackResult {
+    /// Gathers what was measured, which is in the order of the plan's runs.
+    pub fn of(plan: Plan, subjects: usize, measured: &[Measured]) -> PackResult {
+        let cases = (plan.cases.iter().enumerate())
+            .map(|(i, planned)| case_result(&plan, i, planned, subjects, measured))
+            .collect();
+        PackResult {
+            pack: plan.pack,
+            cases,
+        }
+    }
+
+    /// Returns the definition of a row's measure.
+    pub fn measure(&self, row: &Row) -> &Measure {
+        &self.pack.measures[row.measure]
+    }
+}
+
+fn case_result(
+    plan: &Plan,
+    index: usize,
+    planned: &Planned,
+    subjects: usize,
+    measured: &[Measured],
+) -> CaseResult {
+    let (_, case) = plan.case(planned);
+    let row = |point: &String, measure: usize, unit: MetricUnit| Row {
+        point: point.clone(),
+        measure,
+        unit,
+        values: vec![Vec::new(); subjects],
+    };
+    let measures = || case.measures.iter().zip(&planned.units);
+    let mut rows: Vec<Row> = (planned.points.iter())
+        .flat_map(|point| measures().map(move |(m, unit)| row(point, *m, *unit)))
+        .collect();
+    let mut failures = Vec::new();
+    let runs = plan.trials.iter().zip(measured);
+    for (trial, measured) in runs.filter(|(trial, _)| trial.case == index) {
+        let seed = trial.scenario.seed;
+        if !measured.failure.is_empty() {
+            failures.push(RunFailure {
+                subject: trial.subject,
+                point: planned.points[trial.point].clone(),
+                seed,
+                why: measured.failure.clone(),
+            });
+        }
+        let first = trial.point * case.measures.len();
+        for (row, value) in rows[first..].iter_mut().zip(&measured.values) {
+            row.values[trial.subject].extend(value.map(|v| (seed, v)));
+        }
+    }
+    CaseResult {
+        section: planned.section,
+        case: planned.case,
+        rows,
+        impossible: planned.impossible.clone(),
+        margins: planned.margins.clone(),
+        failures,
+    }
+}
+
+/// What a comparison of two samples of a measure says.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Finding {
+    /// Significantly better, by more than the least relevant change.
+    Better,
+    /// Significantly worse, by more than the least relevant change.
+    Worse,
+    /// Significantly different, of a measure without a direction.
+    Moved,
+    /// Not told apart, or by less than matters.
+    Same,
+    /// One of the two has no value.
+    Missing,
+}
+
+/// A measure of two subjects, or of one at two times.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Compared {
+    /// What is compared.
+    pub key: Key,
+    /// The unit.
+    pub unit: MetricUnit,
+    /// The first, by which changes are judged.
+    pub before: Option<Estimate>,
+    /// The second.
+    pub after: Option<Estimate>,
+    /// The difference, with the half-width of its 95 % confidence interval if it has one.
+    pub change: Option<(f64, Option<f64>)>,
+    /// The probability after the correction for all tests of the family.
+    pub p: Option<f64>,
+    /// What it says.
+    pub finding: Finding,
+}
+
+/// The name of a measure of a case at a point.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Key {
+    /// The pack.
+    pub pack: String,
+    /// The case.
+    pub case: String,
+    /// The point, or "".
+    pub point: String,
+    /// The measure.
+    pub measure: String,
+}
+
+/// Two samples of a measure.
+#[derive(Clone, Debug)]
+pub struct Pair {
+    /// What is compared.
+    pub key: Key,
+    /// The unit.
+    pub unit: MetricUnit,
+    /// The direction.
+    pub better: Better,
+    /// The least relative change that matters.
+    pub relevant: f64,
+    /// The first sample, by which changes are judged.
+    pub before: Vec<f64>,
+    /// The second sample.
+    pub after: Vec<f64>,
+}
+
+/// Returns the least absolute change of a unit that matters, whatever it is relative to: a change
+/// from nothing to next to nothing is none.
+pub fn least(unit: MetricUnit) -> f64 {
+    match unit {
+        MetricUnit::BitPerSecond => 10e3,
+        MetricUnit::Bytes => 1500.0,
+        MetricUnit::Seconds => 0.5e-3,
+        MetricUnit::Packets => 1.0,
+        MetricUnit::Ratio => 0.005,
+    }
+}
+
+/// Compares pairs of samples, as one family of tests: by Welch's test at [`LEVEL`] with Holm's
+/// correction. Samples that do not vary are compared as they are. A change counts if it is larger
+/// than `relevant` of the first mean, and than [`least`].
+pub fn compare(pairs: &[Pair]) -> Vec<Compared> {
+    let found = pairs.iter().map(|p| difference(&p.before, &p.after));
+    let found: Vec<_> = found.collect();
+    let p: Vec<_> = found.iter().map(|d| d.and_then(|d| d.p)).collect();
+    let adjusted = holm(&p);
+    (pairs.iter().zip(found).zip(adjusted))
+        .map(|((pair, difference), p)| {
+            let (before, after) = (Estimate::of(&pair.before), Estimate::of(&pair.after));
+            let finding = match (difference, before) {
+                (Some(difference), Some(before)) => {
+                    let matters = (pair.relevant * before.mean.abs()).max(least(pair.unit));
+                    let told_apart = p.is_none_or(|p| p < LEVEL);
+                    match difference.mean.abs() > matters && told_apart {
+                        false => Finding::Same,
+                        true => direction(pair.better, difference.mean),
+                    }
+                }
+                _ => Finding::Missing,
+            };
+            Compared {
+                key: pair.key.clone(),
+                unit: pair.unit,
+                before,
+                after,
+                change: difference.map(|d| (d.mean, d.half_width)),
+                p,
+                finding,
+            }
+        })
+        .collect()
+}
+
+fn direction(better: Better, change: f64) -> Finding {
+    match (better, change > 0.0) {
+        (Better::None, _) => Finding::Moved,
+        (Better::More, true) | (Better::Less, false) => Finding::Better,
+        (Better::More, false) | (Better::Less, true) => Finding::Worse,
+    }
+}
+
+impl Evaluation {
+    /// Returns the subject compared with one of those beside it, over all packs, as one family of
+    /// tests: what is better is better of the subject.
+    pub fn against(&self, rival: usize) -> Vec<Compared> {
+        compare(&self.pairs(|row| (row.of(rival), row.of(0))))
+    }
+
+    /// Returns pairs of samples for every measure.
+    pub fn pairs(&self, samples: impl Fn(&Row) -> (Vec<f64>, Vec<f64>)) -> Vec<Pair> {
+        let mut pairs = Vec::new();
+        for (result, case, row) in self.rows() {
+            let (before, after) = samples(row);
+            let measure = result.measure(row);
+            pairs.push(Pair {
+                key: result.key(case, row),
+                unit: row.unit,
+                better: measure.better,
+                relevant: measure.relevant,
+                before,
+                after,
+            });
+        }
+        pairs
+    }
+
+    /// Returns all rows, with where they are.
+    pub fn rows(&self) -> impl Iterator<Item = (&PackResult, &CaseResult, &Row)> {
+        self.packs.iter().flat_map(|result| {
+            let cases = result.cases.iter();
+            cases.flat_map(move |case| case.rows.iter().map(move |row| (result, case, row)))
+        })
+    }
+
+    /// Returns the thresholds of the standards that the subject does not meet: the row, and why.
+    pub fn unmet(&self) -> Vec<(Key, String)> {
+        let rows = self.rows();
+        rows.filter_map(|(result, case, row)| {
+            let measure = result.measure(row);
+            let threshold = measure.threshold.as_ref()?;
+            let possible = case.impossible[0].is_none();
+            let mean = row.estimate(0).map(|e| e.mean);
+            let met = mean.is_some_and(|mean| threshold.holds(mean));
+            (possible && !met).then(|| {
+                let text = |v| accord::report::show::quantity(v, row.unit);
+                let measured = mean.map_or("no value".into(), text);
+                let why = format!(
+                    "{measured}, and {} asks for {}",
+                    threshold.source,
+                    bounds(threshold.at_least, threshold.at_most, row.unit)
+                );
+                (result.key(case, row), why)
+            })
+        })
+        .collect()
+    }
+
+    /// Returns the runs of the subject that failed: where, and what happened.
+    pub fn failures(&self) -> Vec<(Key, &RunFailure)> {
+        let mut found = Vec::new();
+        for result in &self.packs {
+            for case in &result.cases {
+                for failure in case.failures.iter().filter(|f| f.subject == 0) {
+                    let key = Key {
+                        pack: result.pack.name.clone(),
+                        case: result.case_of(case).1.name.clone(),
+                        point: failure.point.clone(),
+                        measure: String::new(),
+                    };
+                    found.push((key, failure));
+                }
+            }
+        }
+        found
+    }
+}
+
+/// Returns bounds in words.
+pub fn bounds(at_least: f64, at_most: f64, unit: MetricUnit) -> String {
+    let text = |v| accord::report::show::round_quantity(v, unit);
+    match (at_least.is_finite(), at_most.is_finite()) {
+        (true, true) => format!("{} to {}", text(at_least), text(at_most)),
+        (true, false) => format!("at least {}", text(at_least)),
+        _ => format!("at most {}", text(at_most)),
+    }
+}
+
+impl PackResult {
+    /// Returns the section and the definition of a case.
+    pub fn case_of(&self, case: &CaseResult) -> (&crate::pack::Section, &crate::pack::Case) {
+        let section = &self.pack.sections[case.section];
+        (section, &section.cases[case.case])
+    }
+
+    /// Returns the name of a row.
+    pub fn key(&self, case: &CaseResult, row: &Row) -> Key {
+        Key {
+            pack: self.pack.name.clone(),
+            case: self.case_of(case).1.name.clone(),
+            point: row.point.clone(),
+            measure: self.measure(row).name.clone(),
+        }
+    }
+}
+
+impl std::fmt::Display for Key {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "{}/{}", self.pack, self.case)?;
+        if !self.point.is_empty() {
+            write!(f, " ({})", self.point)?;
+        }
+        match self.measure.as_str() {
+            "" => Ok(()),
+            measure => write!(f, ", {measure}"),
+        }
+    }
+}

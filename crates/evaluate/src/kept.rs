@@ -1,0 +1,115 @@
+//! What was measured, kept so that the same command given again does not compute it again.
+//!
+//! A line of JSON per run, with a checksum: what an interruption leaves half written is not read.
+
+use crate::plan::{Plan, Trial};
+use crate::trial::Measured;
+use accord::scenario::Engine;
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
+use std::fs::{File, OpenOptions};
+use std::io::{self, Read, Write};
+use std::path::Path;
+use std::sync::Mutex;
+
+/// The largest file that is read.
+const MOST: u64 = 1 << 30;
+
+#[derive(Serialize, Deserialize)]
+struct Line {
+    key: String,
+    #[serde(flatten)]
+    measured: Measured,
+    check: String,
+}
+
+/// The runs of an evaluation that are done.
+pub struct Measurements {
+    known: BTreeMap<String, Measured>,
+    file: Mutex<File>,
+    build: String,
+}
+
+impl Measurements {
+    /// The name of the file in the directory of an evaluation.
+    pub const FILE: &str = "measured.jsonl";
+
+    /// Opens the file in a directory, which is there. `build` distinguishes programs: a run counts
+    /// for the program that made it.
+    ///
+    /// # Errors
+    /// Those of the file.
+    pub fn open(directory: &Path, build: &str, fresh: bool) -> io::Result<Measurements> {
+        let path = directory.join(Measurements::FILE);
+        let mut known = BTreeMap::new();
+        if !fresh && let Ok(file) = File::open(&path) {
+            let mut text = Vec::new();
+            file.take(MOST).read_to_end(&mut text)?;
+            for line in text.split(|b| *b == b'\n') {
+                if let Ok(line) = serde_json::from_slice::<Line>(line)
+                    && line.check == check(&line.key, &line.measured)
+                {
+                    known.insert(line.key, line.measured);
+                }
+            }
+        }
+        let mut file = (OpenOptions::new().create(true).write(true))
+            .truncate(fresh)
+            .append(!fresh)
+            .open(&path)?;
+        if !fresh {
+            // A line that was cut off ends here.
+            file.write_all(b"\n")?;
+        }
+        Ok(Measurements {
+            known,
+            file: Mutex::new(file),
+            build: build.to_string(),
+        })
+    }
+
+    /// Returns what was measured of this run.
+    pub fn find(&self, plan: &Plan, trial: &Trial, engine: Engine) -> Option<Measured> {
+        self.known.get(&self.key(plan, trial, engine)).cloned()
+    }
+
+    /// Keeps what was measured of a run.
+    ///
+    /// # Errors
+    /// Those of the file.
+    pub fn keep(
+        &self,
+        plan: &Plan,
+        trial: &Trial,
+        engine: Engine,
+        measured: &Measured,
+    ) -> io::Result<()> {
+        let key = self.key(plan, trial, engine);
+        let line = Line {
+            check: check(&key, measured),
+            measured: measured.clone(),
+            key,
+        };
+        let text = serde_json::to_string(&line).expect("plain data") + "\n";
+        let mut file = self.file.lock().unwrap_or_else(|e| e.into_inner());
+        file.write_all(text.as_bytes())
+    }
+
+    /// Returns what a run depends on: the scenario with its measures, the seed, the engine and the
+    /// program.
+    fn key(&self, plan: &Plan, trial: &Trial, engine: Engine) -> String {
+        let (_, case) = plan.case(&plan.cases[trial.case]);
+        let figures = case.measures.iter().map(|&m| &plan.pack.measures[m].figure);
+        let mut hash = blake3::Hasher::new();
+        hash.update(trial.scenario.hash().as_bytes());
+        hash.update(format!("{:?}", figures.collect::<Vec<_>>()).as_bytes());
+        let (seed, build) = (trial.scenario.seed, &self.build);
+        format!("{engine}-{seed}-{}-{build}", &hash.finalize().to_hex()[..32])
+    }
+}
+
+fn check(key: &str, measured: &Measured) -> String {
+    let text = serde_json::to_string(measured).expect("plain data");
+    let hash = blake3::hash(format!("{key}\n{text}").as_bytes());
+    hash.to_hex()[..16].to_string()
+}

@@ -1,0 +1,36 @@
+//! Standard evaluations of congestion controllers and queue disciplines.
+//!
+//! A [`Pack`] is a standard as data: sections, the cases that answer each, and what is measured. An
+//! [`Order`] says who is evaluated, and [`Plan::of`] makes the runs of it. [`attempt`] makes one of
+//! them. An [`Evaluation`] holds the results, which [`markdown`], [`html`] and [`tidy`] show, and
+//! which [`compare`] holds against an earlier one.
+
+mod kept;
+mod measure;
+pub mod pack;
+mod plan;
+mod subject;
+mod trial;
+
+pub use kept::Measurements;
+pub use pack::Pack;
+pub use plan::{Margin, Order, Plan, Planned, Tier, Trial, run_command};
+pub use subject::{NoSubject, Subject};
+pub use trial::{Measured, attempt};
+
+mod baseline;
+mod evaluation;
+mod statistics;
+mod tidy;
+
+pub use baseline::{Changes, is_regression, sentence};
+pub use evaluation::{
+    CaseResult, Compared, Evaluation, Finding, Key, LEVEL, PackResult, Pair, Row, RunFailure,
+    bounds, compare, least,
+};
+pub use statistics::{Difference, difference, holm};
+pub use tidy::{Baseline, tidy};
+
+mod dossier;
+
+pub use dossier::{Dossier, html, markdown};

@@ -1,0 +1,230 @@
+//! Packs: a standard as data. A pack names the sections of a standard, the cases that answer each,
+//! and what is measured of them.
+
+mod read;
+mod source;
+
+use accord::scenario::Metric;
+use std::sync::Arc;
+
+pub use source::{BuiltIn, built_in, open};
+
+/// A standard evaluation.
+#[derive(Clone, Debug)]
+pub struct Pack {
+    /// The name on the command line.
+    pub name: String,
+    /// The title, one line.
+    pub title: String,
+    /// The standard.
+    pub source: String,
+    /// What to know of all its results, or "".
+    pub notes: String,
+    /// What is evaluated.
+    pub role: SubjectRole,
+    /// The subjects that stand beside the one in question, where the command names none.
+    pub rivals: Vec<String>,
+    /// The quantities that cases measure.
+    pub measures: Vec<Measure>,
+    /// The sections of the standard.
+    pub sections: Vec<Section>,
+    /// What the standard has and the pack does not.
+    pub left_out: Vec<LeftOut>,
+    /// The text of the pack, for errors.
+    pub origin: Arc<accord::language::Source>,
+    /// The directory of a pack that is not built in.
+    pub directory: Option<String>,
+}
+
+/// What a pack evaluates.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum SubjectRole {
+    /// Congestion controllers.
+    Controller,
+    /// Queue disciplines.
+    Discipline,
+}
+
+impl SubjectRole {
+    /// The word for people.
+    pub const fn name(self) -> &'static str {
+        match self {
+            SubjectRole::Controller => "controller",
+            SubjectRole::Discipline => "queue discipline",
+        }
+    }
+}
+
+/// A part of the standard that the pack leaves out.
+#[derive(Clone, Debug, serde::Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct LeftOut {
+    /// The part.
+    pub what: String,
+    /// The reason.
+    pub why: String,
+}
+
+/// A section of the standard.
+#[derive(Clone, Debug)]
+pub struct Section {
+    /// Its number or letter in the standard.
+    pub number: String,
+    /// Its title.
+    pub title: String,
+    /// "MUST", "SHOULD" or "".
+    pub level: String,
+    /// What it asks, in our words.
+    pub asks: String,
+    /// Why nothing is measured, where nothing is; or what the measurements leave open.
+    pub not_measured: String,
+    /// The cases that answer it.
+    pub cases: Vec<Case>,
+}
+
+/// A scenario that answers a section.
+#[derive(Clone, Debug)]
+pub struct Case {
+    /// The name, unique in the pack.
+    pub name: String,
+    /// The title, one line.
+    pub title: String,
+    /// What to know when reading it, or "".
+    pub notes: String,
+    /// The name of the scenario: its file without the ending.
+    pub scenario: String,
+    /// The text of the scenario.
+    pub text: String,
+    /// What is set in the scenario, as `--set` does.
+    pub set: Vec<String>,
+    /// What is set in the quick tier, in addition.
+    pub quick: Vec<String>,
+    /// Whether the quick tier has it.
+    pub in_quick: bool,
+    /// Where the subject goes: paths of controllers, or of queues.
+    pub subject: Vec<String>,
+    /// The measures, as indices in [`Pack::measures`].
+    pub measures: Vec<usize>,
+    /// The two measures of an ellipse, delay first.
+    pub ellipse: Option<[usize; 2]>,
+    /// Whether the margins of its equilibrium are asked for.
+    pub margins: bool,
+    /// The place in the pack's text.
+    pub span: std::ops::Range<usize>,
+}
+
+/// A quantity that is measured.
+#[derive(Clone, Debug)]
+pub struct Measure {
+    /// The name, unique in the pack.
+    pub name: String,
+    /// What it is, one line.
+    pub title: String,
+    /// How it is made.
+    pub figure: Figure,
+    /// The direction.
+    pub better: Better,
+    /// The least relative change that matters.
+    pub relevant: f64,
+    /// The threshold of the standard, if it has one.
+    pub threshold: Option<Threshold>,
+    /// The place in the pack's text.
+    pub span: std::ops::Range<usize>,
+}
+
+/// How a measure is made of a run.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Figure {
+    /// A figure as expectations have it.
+    Value(Wanted),
+    /// The time from the start of the window until the quantity, summed over flows, first reaches
+    /// the bound of the expectation; the length of the window if it never does.
+    Reach(Wanted),
+    /// One measure over another.
+    Ratio(usize, usize),
+}
+
+/// An entry of `expect` as TOML, and the metric in it.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Wanted {
+    /// The metric.
+    pub metric: Metric,
+    /// The entry, an inline table.
+    pub entry: String,
+}
+
+/// Which values of a measure are good.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Better {
+    /// More is better.
+    More,
+    /// Less is better.
+    Less,
+    /// Neither.
+    None,
+}
+
+impl Better {
+    /// The sign in tables.
+    pub const fn sign(self) -> &'static str {
+        match self {
+            Better::More => "↑",
+            Better::Less => "↓",
+            Better::None => "",
+        }
+    }
+
+    /// The word in files.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Better::More => "more",
+            Better::Less => "less",
+            Better::None => "none",
+        }
+    }
+}
+
+/// A threshold of the standard itself, in the unit of the measure.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Threshold {
+    /// The least value.
+    pub at_least: f64,
+    /// The largest value.
+    pub at_most: f64,
+    /// Where the standard has it.
+    pub source: String,
+}
+
+impl Threshold {
+    /// Returns whether a value meets it.
+    pub fn holds(&self, value: f64) -> bool {
+        (self.at_least..=self.at_most).contains(&value)
+    }
+}
+
+impl Pack {
+    /// Returns all cases with their sections.
+    pub fn cases(&self) -> impl Iterator<Item = (&Section, &Case)> {
+        let sections = self.sections.iter();
+        sections.flat_map(|s| s.cases.iter().map(move |c| (s, c)))
+    }
+
+    /// Returns how `accord run` names the scenario of a case.
+    pub fn path_of(&self, case: &Case) -> String {
+        match &self.directory {
+            Some(directory) => format!("{directory}/{}.toml", case.scenario),
+            None => format!("{}/{}", self.name, case.scenario),
+        }
+    }
+}
+
+/// Returns an error at a place of the pack's text.
+pub(crate) fn error_at(
+    pack: &Pack,
+    span: std::ops::Range<usize>,
+    message: String,
+) -> accord::language::ScenarioError {
+    read::at(&pack.origin, span, message, None)
+}

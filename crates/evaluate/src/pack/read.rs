@@ -1,0 +1,371 @@
+//! The reader of `pack.toml`. Every error has its place.
+
+use super::{
+    Better, Case, Figure, LeftOut, Measure, Pack, Section, SubjectRole, Threshold, Wanted,
+};
+use accord::language::{Errors, ScenarioError, Source, suggest};
+use accord::scenario::{Metric, MetricUnit};
+use serde::Deserialize;
+use std::collections::BTreeSet;
+use std::ops::Range;
+use std::sync::Arc;
+use toml::{Spanned, Table, Value};
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct RawPack {
+    name: Spanned<String>,
+    title: String,
+    source: String,
+    #[serde(default)]
+    notes: String,
+    subject: SubjectRole,
+    #[serde(default)]
+    rivals: Vec<String>,
+    measure: Vec<Spanned<RawMeasure>>,
+    section: Vec<Spanned<RawSection>>,
+    #[serde(default)]
+    left_out: Vec<LeftOut>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct RawMeasure {
+    name: Spanned<String>,
+    #[serde(default)]
+    title: String,
+    metric: Option<Spanned<String>>,
+    of: Option<Spanned<String>>,
+    over: Option<Value>,
+    across: Option<String>,
+    during: Option<Value>,
+    reach: Option<Spanned<Value>>,
+    ratio: Option<Spanned<[String; 2]>>,
+    better: Better,
+    relevant: Option<Spanned<f64>>,
+    at_least: Option<Spanned<f64>>,
+    at_most: Option<Spanned<f64>>,
+    threshold: Option<String>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct RawSection {
+    number: String,
+    title: String,
+    #[serde(default)]
+    level: String,
+    asks: String,
+    #[serde(default)]
+    not_measured: String,
+    #[serde(default)]
+    case: Vec<Spanned<RawCase>>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct RawCase {
+    name: Spanned<String>,
+    title: String,
+    #[serde(default)]
+    notes: String,
+    scenario: Spanned<String>,
+    #[serde(default)]
+    set: Vec<String>,
+    #[serde(default)]
+    quick: Vec<String>,
+    #[serde(default)]
+    tier: Tier,
+    subject: Vec<String>,
+    measures: Vec<Spanned<String>>,
+    ellipse: Option<[Spanned<String>; 2]>,
+    #[serde(default)]
+    margins: bool,
+}
+
+#[derive(Clone, Copy, Default, PartialEq, Deserialize)]
+#[serde(rename_all = "lowercase")]
+enum Tier {
+    #[default]
+    Quick,
+    Whole,
+}
+
+/// The least relative change that matters where a measure says nothing.
+const RELEVANT: f64 = 0.05;
+/// The largest number of cases and of measures.
+const MOST: usize = 500;
+
+/// Returns an error at a place of a text.
+pub(super) fn at(
+    origin: &Arc<Source>,
+    span: Range<usize>,
+    message: impl Into<String>,
+    hint: Option<String>,
+) -> ScenarioError {
+    let mut start = span.start.min(origin.text.len());
+    while !origin.text.is_char_boundary(start) {
+        start -= 1;
+    }
+    let mut end = span.end.clamp(start, origin.text.len());
+    while !origin.text.is_char_boundary(end) {
+        end -= 1;
+    }
+    let before = &origin.text[..start];
+    let line = before.rfind('\n').map_or(0, |i| i + 1);
+    ScenarioError {
+        message: message.into(),
+        hint,
+        also: None,
+        span: start..end,
+        line: before.bytes().filter(|b| *b == b'\n').count() + 1,
+        column: before[line..].chars().count() + 1,
+        origin: Arc::clone(origin),
+    }
+}
+
+/// Reads a pack. `text_of` returns the text of the scenario of a name.
+pub(super) fn read(
+    origin: Arc<Source>,
+    directory: Option<String>,
+    text_of: &dyn Fn(&str) -> Result<String, String>,
+) -> Result<Pack, Errors> {
+    let raw: RawPack = toml::from_str(&origin.text).map_err(|e| {
+        let span = e.span().unwrap_or(0..0);
+        at(&origin, span, e.message(), None)
+    })?;
+    let wrong = |span, message: String, hint| at(&origin, span, message, hint);
+    let name = checked(&origin, &raw.name)?;
+    let mut measures: Vec<Measure> = Vec::new();
+    if raw.measure.len() > MOST || raw.section.len() > MOST {
+        let message = format!("a pack has at most {MOST} measures and {MOST} sections");
+        return Err(wrong(0..0, message, None).into());
+    }
+    for entry in raw.measure {
+        let measure = measure(&origin, &measures, entry)?;
+        if measures.iter().any(|known| known.name == measure.name) {
+            let message = format!("there are two measures \"{}\"", measure.name);
+            return Err(wrong(measure.span, message, None).into());
+        }
+        measures.push(measure);
+    }
+    let find = |wanted: &Spanned<String>| {
+        let found = measures.iter().position(|m| m.name == *wanted.get_ref());
+        found.ok_or_else(|| {
+            let message = format!("there is no measure \"{}\"", wanted.get_ref());
+            let hint = suggest(wanted.get_ref(), measures.iter().map(|m| m.name.as_str()));
+            wrong(wanted.span(), message, hint)
+        })
+    };
+    let mut names = BTreeSet::new();
+    let mut sections = Vec::new();
+    for entry in raw.section {
+        let span = entry.span();
+        let section = entry.into_inner();
+        if section.case.is_empty() && section.not_measured.is_empty() {
+            let message = format!("section {} has no case", section.number);
+            let hint = "say in `not_measured` why nothing is measured";
+            return Err(wrong(span, message, Some(hint.into())).into());
+        }
+        let mut cases = Vec::new();
+        for entry in section.case {
+            let span = entry.span();
+            let case = entry.into_inner();
+            let name = checked(&origin, &case.name)?;
+            if !names.insert(name.clone()) {
+                let message = format!("there are two cases \"{name}\"");
+                return Err(wrong(case.name.span(), message, None).into());
+            }
+            if case.subject.is_empty() || case.measures.is_empty() {
+                let message = format!("case \"{name}\" has no subject or measures nothing");
+                return Err(wrong(case.name.span(), message, None).into());
+            }
+            let scenario = checked(&origin, &case.scenario)?;
+            let text = text_of(&scenario).map_err(|why| {
+                let message = format!("the scenario \"{scenario}.toml\" cannot be had: {why}");
+                wrong(case.scenario.span(), message, None)
+            })?;
+            let measures = case.measures.iter().map(find);
+            let measures = measures.collect::<Result<Vec<_>, _>>()?;
+            let ellipse = match &case.ellipse {
+                Some([delay, rate]) => Some([find(delay)?, find(rate)?]),
+                None => None,
+            };
+            cases.push(Case {
+                name,
+                title: case.title,
+                notes: case.notes,
+                scenario,
+                text,
+                set: case.set,
+                quick: case.quick,
+                in_quick: case.tier == Tier::Quick,
+                subject: case.subject,
+                measures,
+                ellipse,
+                margins: case.margins,
+                span,
+            });
+        }
+        sections.push(Section {
+            number: section.number,
+            title: section.title,
+            level: section.level,
+            asks: section.asks,
+            not_measured: section.not_measured,
+            cases,
+        });
+    }
+    Ok(Pack {
+        name,
+        title: raw.title,
+        source: raw.source,
+        notes: raw.notes,
+        role: raw.subject,
+        rivals: raw.rivals,
+        measures,
+        sections,
+        left_out: raw.left_out,
+        origin,
+        directory,
+    })
+}
+
+/// Returns a name if it can be that of a file and in a command.
+fn checked(origin: &Arc<Source>, name: &Spanned<String>) -> Result<String, ScenarioError> {
+    let text = name.get_ref();
+    let fits = |c: char| c.is_ascii_alphanumeric() || c == '-' || c == '_';
+    match !text.is_empty() && text.len() <= 60 && text.chars().all(fits) {
+        true => Ok(text.clone()),
+        false => {
+            let hint = "use up to 60 letters, digits, \"-\" and \"_\"";
+            let message = format!("{text:?} is no name");
+            Err(at(origin, name.span(), message, Some(hint.into())))
+        }
+    }
+}
+
+fn measure(
+    origin: &Arc<Source>,
+    known: &[Measure],
+    entry: Spanned<RawMeasure>,
+) -> Result<Measure, ScenarioError> {
+    let whole = entry.span();
+    let raw = entry.into_inner();
+    let span = raw.name.span();
+    let wrong = |span: Range<usize>, message: String, hint: Option<String>| {
+        Err(at(origin, span, message, hint))
+    };
+    let name = raw.name.get_ref().clone();
+    if name.is_empty() || name.chars().any(char::is_control) || name.len() > 100 {
+        return wrong(span, "the name of a measure is one short line".into(), None);
+    }
+    if let Some(relevant) = &raw.relevant
+        && !(0.0..=10.0).contains(relevant.get_ref())
+    {
+        let message = "a relevant change is between 0 and 10: 0.05 is 5 %".into();
+        return wrong(relevant.span(), message, None);
+    }
+    let figure = match (&raw.metric, &raw.ratio) {
+        (Some(metric), None) => Figure::Value(wanted(origin, &raw, metric)?),
+        (None, Some(ratio)) => {
+            let mut parts = [0; 2];
+            for (part, name) in parts.iter_mut().zip(ratio.get_ref()) {
+                let found = known.iter().position(|m| m.name == *name);
+                let plain = found.filter(|i| !matches!(known[*i].figure, Figure::Ratio(..)));
+                let Some(found) = plain else {
+                    let message = format!("no measure \"{name}\" that is no ratio stands above");
+                    let hint = suggest(name, known.iter().map(|m| m.name.as_str()));
+                    return wrong(ratio.span(), message, hint);
+                };
+                *part = found;
+            }
+            Figure::Ratio(parts[0], parts[1])
+        }
+        _ => {
+            let message = format!("measure \"{name}\" needs either `metric` or `ratio`");
+            return wrong(whole, message, None);
+        }
+    };
+    let figure = match figure {
+        Figure::Value(wanted) if raw.reach.is_some() => Figure::Reach(wanted),
+        figure => figure,
+    };
+    let bound = |bound: &Option<Spanned<f64>>, none: f64| {
+        bound.as_ref().map_or(none, |bound| *bound.get_ref())
+    };
+    let threshold = Threshold {
+        at_least: bound(&raw.at_least, f64::NEG_INFINITY),
+        at_most: bound(&raw.at_most, f64::INFINITY),
+        source: raw.threshold.clone().unwrap_or_default(),
+    };
+    let bounded = raw.at_least.is_some() || raw.at_most.is_some();
+    if bounded && threshold.source.is_empty() {
+        let message = format!("the bound of measure \"{name}\" has no source");
+        let hint = "say in `threshold` where the standard has it; there are no others";
+        return wrong(span, message, Some(hint.into()));
+    }
+    Ok(Measure {
+        title: raw.title,
+        figure,
+        better: raw.better,
+        relevant: raw.relevant.map_or(RELEVANT, |r| *r.get_ref()),
+        threshold: bounded.then_some(threshold),
+        name,
+        span,
+    })
+}
+
+/// Returns the entry of `expect` that makes the figure. Its bound is the level that is to be
+/// reached, or one that says nothing.
+fn wanted(
+    origin: &Arc<Source>,
+    raw: &RawMeasure,
+    metric: &Spanned<String>,
+) -> Result<Wanted, ScenarioError> {
+    let Ok(parsed) = metric.get_ref().parse::<Metric>() else {
+        let message = format!("there is no metric \"{}\"", metric.get_ref());
+        let hint = suggest(metric.get_ref(), Metric::ALL.iter().map(|m| m.name()));
+        return Err(at(origin, metric.span(), message, hint));
+    };
+    let Some(of) = &raw.of else {
+        let message = format!("measure \"{}\" lacks `of`", raw.name.get_ref());
+        return Err(at(origin, raw.name.span(), message, None));
+    };
+    let mut entry = Table::new();
+    let mut put = |key: &str, value: Value| drop(entry.insert(key.into(), value));
+    put("name", Value::String(raw.name.get_ref().clone()));
+    put("metric", Value::String(parsed.name().into()));
+    put("of", Value::String(of.get_ref().clone()));
+    let plain = matches!(raw.over.as_ref().and_then(Value::as_str), Some("variation"))
+        || matches!(raw.across.as_deref(), Some("variation" | "jain"));
+    let zero = match parsed.unit() {
+        _ if plain => Value::Float(0.0),
+        MetricUnit::BitPerSecond => Value::String("0 bps".into()),
+        MetricUnit::Bytes => Value::String("0 B".into()),
+        MetricUnit::Seconds => Value::String("0 s".into()),
+        MetricUnit::Packets | MetricUnit::Ratio => Value::Float(0.0),
+    };
+    let reach = raw.reach.as_ref().map(|r| r.get_ref().clone());
+    put("at_least", reach.unwrap_or(zero));
+    for (key, value) in [("over", &raw.over), ("during", &raw.during)] {
+        if let Some(value) = value {
+            put(key, value.clone());
+        }
+    }
+    if let Some(across) = &raw.across {
+        put("across", Value::String(across.clone()));
+    }
+    Ok(Wanted {
+        metric: parsed,
+        entry: inline(&entry),
+    })
+}
+
+/// Returns a table as TOML in one line.
+fn inline(table: &Table) -> String {
+    let pairs: Vec<String> = (table.iter())
+        .map(|(key, value)| format!("{key} = {value}"))
+        .collect();
+    format!("{{ {} }}", pairs.join(", "))
+}

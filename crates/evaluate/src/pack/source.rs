@@ -1,0 +1,89 @@
+//! Where packs come from: built in, or a directory.
+
+use super::Pack;
+use super::read::{at, read};
+use accord::PACK_FILES;
+use accord::language::{Errors, Source, suggest};
+use std::fs;
+use std::path::Path;
+use std::sync::Arc;
+
+/// The largest file of a pack.
+const MOST: u64 = 1 << 20;
+
+/// The name and the title of a pack that comes with the program.
+pub struct BuiltIn {
+    /// The name.
+    pub name: &'static str,
+    text: &'static str,
+}
+
+/// Returns the packs that come with the program.
+pub fn built_in() -> impl Iterator<Item = BuiltIn> {
+    (PACK_FILES.iter()).filter_map(|(path, text)| {
+        let name = path.strip_suffix("/pack")?;
+        Some(BuiltIn { name, text })
+    })
+}
+
+/// Reads the pack in the directory of that name, or else the built-in one.
+///
+/// # Errors
+/// Fails if there is none, or if it is wrong; each error has its place.
+pub fn open(name: &str) -> Result<Pack, Errors> {
+    let directory = Path::new(name);
+    if directory.is_dir() {
+        return from_directory(directory);
+    }
+    match built_in().find(|pack| pack.name == name) {
+        Some(pack) => {
+            let source = Source {
+                name: format!("{name}/pack.toml"),
+                text: pack.text.to_string(),
+            };
+            read(Arc::new(source), None, &|file| {
+                let path = format!("{name}/{file}");
+                let found = PACK_FILES.iter().find(|(known, _)| *known == path);
+                let (_, text) = found.ok_or("the pack has no such file")?;
+                Ok(text.to_string())
+            })
+        }
+        None => {
+            let source = Arc::new(Source {
+                name: name.to_string(),
+                text: String::new(),
+            });
+            let hint = suggest(name, built_in().map(|pack| pack.name));
+            let hint = hint.unwrap_or_default() + " accord list packs shows them";
+            let message = format!("there is no pack and no directory \"{name}\"");
+            Err(at(&source, 0..0, message, Some(hint.trim().to_string())).into())
+        }
+    }
+}
+
+fn from_directory(directory: &Path) -> Result<Pack, Errors> {
+    let path = directory.join("pack.toml");
+    let name = path.display().to_string();
+    let text = text_of(&path).map_err(|why| {
+        let source = Arc::new(Source {
+            name: name.clone(),
+            text: String::new(),
+        });
+        let hint = "a pack is a directory with the file pack.toml and the scenarios that it names";
+        at(&source, 0..0, format!("\"{name}\" {why}"), Some(hint.into()))
+    })?;
+    let shown = directory.display().to_string();
+    let shown = shown.trim_end_matches('/').to_string();
+    read(Arc::new(Source { name, text }), Some(shown), &|file| {
+        // Cases name files of their own directory only.
+        text_of(&directory.join(format!("{file}.toml")))
+    })
+}
+
+fn text_of(path: &Path) -> Result<String, String> {
+    let length = fs::metadata(path).map_err(|e| format!("cannot be read: {e}"))?.len();
+    if length > MOST {
+        return Err(format!("is larger than {} MiB", MOST >> 20));
+    }
+    fs::read_to_string(path).map_err(|e| format!("cannot be read: {e}"))
+}

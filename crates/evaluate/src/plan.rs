@@ -1,0 +1,285 @@
+//! The runs of an evaluation: cases, subjects, points of sweeps and seeds.
+
+use crate::measure::{entries, unit};
+use crate::pack::{Case, Pack, Section};
+use crate::subject::Subject;
+use accord::fluid::stability;
+use accord::language::{Errors, File, ScenarioError};
+use accord::scenario::{Engine, MetricUnit, Scenario};
+use accord::{Catalogue, set};
+use std::sync::Arc;
+
+/// How much of a pack is run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Tier {
+    /// What two minutes on two cores suffice for.
+    Quick,
+    /// Everything.
+    Whole,
+}
+
+impl Tier {
+    /// The word on the command line.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Tier::Quick => "quick",
+            Tier::Whole => "whole",
+        }
+    }
+}
+
+/// What is asked for.
+#[derive(Clone, Debug)]
+pub struct Order {
+    /// The subject, and then those that stand beside it.
+    pub subjects: Vec<Subject>,
+    /// How much is run.
+    pub tier: Tier,
+    /// The engine.
+    pub engine: Engine,
+    /// The first seed.
+    pub seed: u64,
+    /// The number of seeds.
+    pub reps: u64,
+    /// The names of the only cases, or nothing for all.
+    pub cases: Vec<String>,
+}
+
+/// A case of a pack as it is run.
+#[derive(Clone, Debug)]
+pub struct Planned {
+    /// The index of the section in the pack.
+    pub section: usize,
+    /// The index of the case in the section.
+    pub case: usize,
+    /// The labels of the points of its sweeps; one, which is "", without a sweep.
+    pub points: Vec<String>,
+    /// The units of its measures.
+    pub units: Vec<MetricUnit>,
+    /// By subject: why it cannot be put into the scenario, if it cannot.
+    pub impossible: Vec<Option<String>>,
+    /// By subject: the margins of the equilibrium, or why there are none; where they are asked for.
+    pub margins: Vec<Result<Margin, String>>,
+}
+
+/// The distance of an equilibrium from cycling.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Margin {
+    /// All gains times this: the loop cycles.
+    pub gain: f64,
+    /// Additional delay at which it cycles, in seconds.
+    pub delay: f64,
+    /// Whether it is stable.
+    pub stable: bool,
+}
+
+/// One run.
+#[derive(Clone, Debug)]
+pub struct Trial {
+    /// The index of the case in [`Plan::cases`].
+    pub case: usize,
+    /// The index of the subject in [`Order::subjects`].
+    pub subject: usize,
+    /// The index of the point.
+    pub point: usize,
+    /// The scenario, whose expectations are the measures.
+    pub scenario: Arc<Scenario>,
+}
+
+/// All runs of a pack.
+#[derive(Clone, Debug)]
+pub struct Plan {
+    /// The pack.
+    pub pack: Pack,
+    /// The cases.
+    pub cases: Vec<Planned>,
+    /// The runs.
+    pub trials: Vec<Trial>,
+}
+
+impl Plan {
+    /// Plans the runs of a pack.
+    ///
+    /// # Errors
+    /// Fails if the pack is wrong: a scenario cannot be read, or a setting or a measure does not fit
+    /// it. That a subject does not fit a case is no error; it is recorded in [`Planned::impossible`].
+    pub fn of(pack: Pack, order: &Order, catalogue: &Catalogue) -> Result<Plan, Errors> {
+        let (mut cases, mut trials) = (Vec::new(), Vec::new());
+        for (s, section) in pack.sections.iter().enumerate() {
+            for (c, case) in section.cases.iter().enumerate() {
+                let named = order.cases.contains(&case.name);
+                let in_tier = order.tier == Tier::Whole || case.in_quick || named;
+                if !in_tier || !(order.cases.is_empty() || named) {
+                    continue;
+                }
+                let file = scenario_of(&pack, case, order.tier)?;
+                let as_it_stands = points(&pack, case, &file, order.seed, catalogue)?;
+                let wanted = &case.measures;
+                let first = &as_it_stands[0];
+                let units = wanted.iter().map(|&m| unit(&pack.measures, wanted, first, m));
+                let mut planned = Planned {
+                    section: s,
+                    case: c,
+                    points: as_it_stands.iter().map(label).collect(),
+                    units: units.collect(),
+                    impossible: Vec::new(),
+                    margins: Vec::new(),
+                };
+                for (i, subject) in order.subjects.iter().enumerate() {
+                    match with_subject(&file, case, subject, order, catalogue) {
+                        Ok(seeds) => {
+                            if case.margins {
+                                planned.margins.push(margin(&seeds[0][0]));
+                            }
+                            for scenarios in seeds {
+                                for (point, scenario) in scenarios.into_iter().enumerate() {
+                                    trials.push(Trial {
+                                        case: cases.len(),
+                                        subject: i,
+                                        point,
+                                        scenario: Arc::new(scenario),
+                                    });
+                                }
+                            }
+                            planned.impossible.push(None);
+                        }
+                        Err(why) => {
+                            if case.margins {
+                                planned.margins.push(Err(why.clone()));
+                            }
+                            planned.impossible.push(Some(why));
+                        }
+                    }
+                }
+                cases.push(planned);
+            }
+        }
+        Ok(Plan {
+            pack,
+            cases,
+            trials,
+        })
+    }
+
+    /// Returns the section and the case of a planned case.
+    pub fn case(&self, planned: &Planned) -> (&Section, &Case) {
+        let section = &self.pack.sections[planned.section];
+        (section, &section.cases[planned.case])
+    }
+}
+
+/// Returns the command that runs a case alone with `accord run`.
+pub fn run_command(pack: &Pack, case: &Case, subject: &Subject, order: &Order) -> String {
+    let mut command = format!(
+        "accord run {} --engine {}",
+        pack.path_of(case),
+        order.engine.name()
+    );
+    for setting in settings(case, order.tier) {
+        command += &format!(" --set {}", quoted(setting));
+    }
+    for (path, value) in case.subject.iter().flat_map(|path| subject.settings(path)) {
+        command += &format!(" --set {}", quoted(&format!("{path}={value}")));
+    }
+    command += &format!(" --seed {} --reps {}", order.seed, order.reps);
+    command
+}
+
+fn quoted(text: &str) -> String {
+    format!("'{}'", text.replace('\'', "'\\''"))
+}
+
+fn settings(case: &Case, tier: Tier) -> impl Iterator<Item = &String> {
+    let quick = case.quick.iter().filter(move |_| tier == Tier::Quick);
+    case.set.iter().chain(quick)
+}
+
+/// Returns the scenario of a case with its settings and measures, and the subject as the file has
+/// it.
+fn scenario_of(pack: &Pack, case: &Case, tier: Tier) -> Result<File, Errors> {
+    let name = format!("{}.toml", pack.path_of(case).trim_end_matches(".toml"));
+    let mut file = File::parse(&name, &case.text)?;
+    let settings: Vec<&String> = settings(case, tier).collect();
+    set(&mut file, &settings).map_err(|e| of_case(pack, case, &e.to_string()))?;
+    let entries = entries(&pack.measures, &case.measures);
+    let entries: Vec<String> = entries.into_iter().map(|(_, entry)| entry).collect();
+    file.set("expect", &format!("[{}]", entries.join(", ")))?;
+    Ok(file)
+}
+
+/// Returns the points of the scenario as the file has it, so that what is wrong there is not taken
+/// for a subject that does not fit.
+fn points(
+    pack: &Pack,
+    case: &Case,
+    file: &File,
+    seed: u64,
+    catalogue: &Catalogue,
+) -> Result<Vec<Scenario>, Errors> {
+    file.points(catalogue, Some(seed)).map_err(|errors| {
+        let own = errors.iter().all(|e| e.origin == Arc::new(source_of(file)));
+        match (own, errors.iter().next()) {
+            // What is set or measured does not fit: the pack is wrong there.
+            (false, Some(first)) => of_case(pack, case, &first.message),
+            _ => errors,
+        }
+    })
+}
+
+fn source_of(file: &File) -> accord::language::Source {
+    let source = file.source();
+    accord::language::Source {
+        name: source.name.clone(),
+        text: source.text.clone(),
+    }
+}
+
+/// Returns an error at the place of the case in the pack.
+fn of_case(pack: &Pack, case: &Case, why: &str) -> Errors {
+    let message = format!("case \"{}\": {why}", case.name);
+    let error: ScenarioError = crate::pack::error_at(pack, case.span.clone(), message);
+    error.into()
+}
+
+/// Returns the scenarios by seed and point with the subject in them, or why it does not fit.
+fn with_subject(
+    file: &File,
+    case: &Case,
+    subject: &Subject,
+    order: &Order,
+    catalogue: &Catalogue,
+) -> Result<Vec<Vec<Scenario>>, String> {
+    let mut file = file.clone();
+    for (path, value) in case.subject.iter().flat_map(|path| subject.settings(path)) {
+        file.set(&path, &value).map_err(|e| e.message)?;
+    }
+    (0..order.reps)
+        .map(|k| {
+            let seed = order.seed.wrapping_add(k);
+            let points = file.points(catalogue, Some(seed));
+            points.map_err(|errors| {
+                let first = errors.iter().next();
+                first.map_or("it does not fit".into(), |e| e.message.clone())
+            })
+        })
+        .collect()
+}
+
+/// Returns what distinguishes a point: "rate = 10 Mbps, delay = 5 ms".
+fn label(scenario: &Scenario) -> String {
+    let pairs = scenario.point.iter();
+    let pairs: Vec<String> = pairs.map(|(name, value)| format!("{name} = {value}")).collect();
+    pairs.join(", ")
+}
+
+/// Returns the margins in the phase in the middle of the steady part.
+fn margin(scenario: &Scenario) -> Result<Margin, String> {
+    let (start, end) = (scenario.steady.start, scenario.steady.end);
+    let middle = accord::units::Time::from_ps((start.as_ps() + end.as_ps()) / 2);
+    let found = stability(scenario, middle).map_err(|e| e.to_string())?;
+    Ok(Margin {
+        gain: found.margins.gain,
+        delay: found.margins.delay,
+        stable: found.is_stable(),
+    })
+}

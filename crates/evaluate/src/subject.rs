@@ -1,0 +1,139 @@
+//! Subjects: a controller or a discipline with some of its parameters.
+
+use crate::pack::SubjectRole;
+use accord::Catalogue;
+use accord::family::Role;
+use accord::language::suggest;
+
+/// What is evaluated, or stands beside it: `vegas`, or `vegas,alpha=4 pkt`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Subject {
+    /// As on the command line.
+    pub label: String,
+    /// The name of the family.
+    pub family: String,
+    /// Parameters and their values, as TOML.
+    pub parameters: Vec<(String, String)>,
+    /// What it is.
+    pub role: SubjectRole,
+}
+
+/// The reason why a text is no subject, with a hint.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct NoSubject {
+    /// What is wrong.
+    pub message: String,
+    /// What to do.
+    pub hint: Option<String>,
+}
+
+impl Subject {
+    /// Reads `NAME[,KEY=VALUE...]`.
+    ///
+    /// # Errors
+    /// Fails if there is no such family, or if a part is no setting. Values are checked when the
+    /// subject is put into a scenario.
+    pub fn parse(text: &str, catalogue: &Catalogue) -> Result<Subject, NoSubject> {
+        let mut parts = text.split(',').map(str::trim);
+        let family = parts.next().unwrap_or_default();
+        let all = || catalogue.controllers.iter().chain(catalogue.disciplines);
+        let Some(found) = all().find(|f| f.name == family) else {
+            let hint = suggest(family, all().map(|f| f.name));
+            let lists = "accord list controllers and accord list disciplines show them";
+            return Err(NoSubject {
+                message: format!("there is no controller and no discipline \"{family}\""),
+                hint: Some(hint.map_or(lists.into(), |hint| format!("{hint} {lists}"))),
+            });
+        };
+        let role = match found.role {
+            Role::Controller(_) | Role::Tunnel(_) => SubjectRole::Controller,
+            Role::Queue(_) => SubjectRole::Discipline,
+        };
+        let mut parameters = Vec::new();
+        for part in parts {
+            let Some((key, value)) = part.split_once('=') else {
+                return Err(NoSubject {
+                    message: format!("\"{part}\" in \"{text}\" is not a setting"),
+                    hint: Some("write NAME,KEY=VALUE, for example \"vegas,alpha=2 pkt\"".into()),
+                });
+            };
+            let (key, value) = (key.trim(), value.trim());
+            if found.params.iter().all(|p| p.name != key) {
+                return Err(NoSubject {
+                    message: format!("{family} has no parameter \"{key}\""),
+                    hint: suggest(key, found.params.iter().map(|p| p.name)),
+                });
+            }
+            parameters.push((key.to_string(), as_toml(value)));
+        }
+        Ok(Subject {
+            label: text.trim().to_string(),
+            family: family.to_string(),
+            parameters,
+            role,
+        })
+    }
+
+    /// Returns what is to be set in a scenario to put the subject at `path`.
+    pub fn settings(&self, path: &str) -> Vec<(String, String)> {
+        let parameters = self.parameters.iter();
+        match self.role {
+            SubjectRole::Controller => {
+                let mut table = format!("{{ name = \"{}\"", self.family);
+                for (key, value) in parameters {
+                    table += &format!(", {key} = {value}");
+                }
+                vec![(path.to_string(), table + " }")]
+            }
+            SubjectRole::Discipline => {
+                let name = (format!("{path}.discipline"), self.family.clone());
+                let rest = parameters.map(|(key, value)| (format!("{path}.{key}"), value.clone()));
+                [name].into_iter().chain(rest).collect()
+            }
+        }
+    }
+}
+
+/// Returns a value as TOML: as it stands if it is a number, a flag or a quoted text.
+fn as_toml(value: &str) -> String {
+    let parsed: Result<toml::Table, _> = toml::from_str(&format!("v = {value}"));
+    match parsed.ok().and_then(|mut table| table.remove("v")) {
+        Some(plain) => plain.to_string(),
+        None => toml::Value::String(value.to_string()).to_string(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn parameters_are_put_into_scenarios() {
+        let catalogue = accord::catalogue();
+        let subject = Subject::parse("vegas, alpha=4 pkt", &catalogue).expect("a subject");
+        assert_eq!(
+            subject.settings("flow.subject.controller"),
+            [(
+                "flow.subject.controller".to_string(),
+                "{ name = \"vegas\", alpha = \"4 pkt\" }".to_string()
+            )]
+        );
+        let queue = Subject::parse("codel,target=\"5 ms\",ecn=true", &catalogue);
+        let queue = queue.map(|q| q.settings("link.b.queue")).unwrap_or_default();
+        assert_eq!(queue[0], ("link.b.queue.discipline".into(), "codel".into()));
+        assert_eq!(queue[1], ("link.b.queue.target".into(), "\"5 ms\"".into()));
+        assert_eq!(queue[2], ("link.b.queue.ecn".into(), "true".into()));
+    }
+
+    #[test]
+    fn misspelt_names_have_a_hint() {
+        let catalogue = accord::catalogue();
+        let hint = |text| {
+            let wrong = Subject::parse(text, &catalogue).expect_err("wrong");
+            wrong.hint.unwrap_or_default()
+        };
+        assert!(hint("vegs").contains("\"vegas\""));
+        assert!(hint("vegas,alpa=3").contains("\"alpha\""));
+        assert!(hint("vegas,4 pkt").contains("KEY=VALUE"));
+    }
+}

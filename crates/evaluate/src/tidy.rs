@@ -1,0 +1,119 @@
+//! The results as a table: a row per value.
+
+use crate::evaluation::{Evaluation, Key};
+use accord::columns::{Cells, Damaged, Field, Kind, Reader, Table};
+use std::collections::BTreeMap;
+use std::fs::File;
+
+/// The columns: name, meaning, kind.
+const COLUMNS: &[(&str, &str, Kind)] = &[
+    ("pack", "name of the pack", Kind::Text),
+    ("section", "section of the standard", Kind::Text),
+    ("case", "name of the case", Kind::Text),
+    ("point", "point of the case's sweep, or empty", Kind::Text),
+    ("measure", "name of the measure", Kind::Text),
+    ("unit", "unit of the value: bit/s, B, s, pkt, or 1 for a ratio", Kind::Text),
+    ("better", "whether more or less of it is better, or none", Kind::Text),
+    ("subject", "what was evaluated, or stands beside it", Kind::Text),
+    ("role", "subject, or rival", Kind::Text),
+    ("engine", "the engine", Kind::Text),
+    ("tier", "how much of the pack was run: quick or whole", Kind::Text),
+    ("seed", "the seed of the run", Kind::Long),
+    ("value", "the value, in the unit; missing where the run has none", Kind::Optional),
+];
+
+/// Returns the table of an evaluation: a row per measure, subject and seed.
+pub fn tidy(evaluation: &Evaluation) -> Table<'static> {
+    let mut texts: Vec<Vec<String>> = vec![Vec::new(); 11];
+    let (mut seeds, mut values) = (Vec::new(), Vec::new());
+    let order = &evaluation.order;
+    for (result, case, row) in evaluation.rows() {
+        let (section, definition) = result.case_of(case);
+        let measure = result.measure(row);
+        for (i, subject) in order.subjects.iter().enumerate() {
+            for k in 0..order.reps {
+                let seed = order.seed.wrapping_add(k);
+                let value = row.values[i].iter().find(|(s, _)| *s == seed);
+                let line: [&str; 11] = [
+                    &result.pack.name,
+                    &section.number,
+                    &definition.name,
+                    &row.point,
+                    &measure.name,
+                    row.unit.symbol(),
+                    measure.better.name(),
+                    &subject.label,
+                    if i == 0 { "subject" } else { "rival" },
+                    order.engine.name(),
+                    order.tier.name(),
+                ];
+                for (column, text) in texts.iter_mut().zip(line) {
+                    column.push(text.to_string());
+                }
+                seeds.push(seed as i64);
+                values.push(value.map_or(f64::NAN, |(_, v)| *v));
+            }
+        }
+    }
+    let mut texts = texts.into_iter();
+    let mut table = Table::default();
+    for (name, doc, kind) in COLUMNS {
+        let cells = match kind {
+            Kind::Text => Cells::text(texts.next().expect("as many as columns of text")),
+            Kind::Long => Cells::Long(std::mem::take(&mut seeds)),
+            _ => Cells::Number(std::mem::take(&mut values)),
+        };
+        table.add(name, doc, *kind, cells);
+    }
+    table
+}
+
+/// The values of the subject of an earlier evaluation.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Baseline {
+    /// The subject.
+    pub subject: String,
+    /// The tier and the engine.
+    pub settings: (String, String),
+    /// The values by measure.
+    pub values: BTreeMap<Key, Vec<f64>>,
+}
+
+impl Baseline {
+    /// Reads the values of the subject from the Parquet file that [`tidy`] makes.
+    ///
+    /// # Errors
+    /// Fails if the file is damaged or another table.
+    pub fn read(file: File) -> Result<Baseline, Damaged> {
+        let fields = COLUMNS.iter().map(|(name, doc, kind)| Field::new(*name, *doc, *kind));
+        let reader = Reader::open(file, &fields.collect::<Vec<_>>())?;
+        let mut baseline = Baseline::default();
+        for group in 0..reader.groups() {
+            let column = |name| -> Result<Vec<String>, Damaged> {
+                let runs = reader.texts(group, name)?.into_iter();
+                Ok(runs.flat_map(|(text, n)| std::iter::repeat_n(text, n)).collect())
+            };
+            let (pack, case, point) = (column("pack")?, column("case")?, column("point")?);
+            let (measure, role) = (column("measure")?, column("role")?);
+            let (subject, tier, engine) =
+                (column("subject")?, column("tier")?, column("engine")?);
+            let values = reader.numbers(group, "value")?;
+            for (i, value) in values.into_iter().enumerate() {
+                if role[i] != "subject" {
+                    continue;
+                }
+                baseline.subject.clone_from(&subject[i]);
+                baseline.settings = (tier[i].clone(), engine[i].clone());
+                let key = Key {
+                    pack: pack[i].clone(),
+                    case: case[i].clone(),
+                    point: point[i].clone(),
+                    measure: measure[i].clone(),
+                };
+                let found = baseline.values.entry(key).or_default();
+                found.extend((!value.is_nan()).then_some(value));
+            }
+        }
+        Ok(baseline)
+    }
+}
