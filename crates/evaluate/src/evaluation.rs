@@ -223,7 +223,7 @@ pub fn least(unit: MetricUnit) -> f64 {
 }
 
 /// Compares pairs of samples, as one family of tests: by Welch's test at [`LEVEL`] with Holm's
-/// correction. Samples that do not vary are compared as they are. A change counts if it is larger
+/// correction. Samples that do not vary are compared as they are, and single runs are not told apart. A change counts if it is larger
 /// than `relevant` of the first mean, and than [`least`].
 pub fn compare(pairs: &[Pair]) -> Vec<Compared> {
     let found = pairs.iter().map(|p| difference(&p.before, &p.after));
@@ -236,7 +236,10 @@ pub fn compare(pairs: &[Pair]) -> Vec<Compared> {
             let finding = match (difference, before) {
                 (Some(difference), Some(before)) => {
                     let matters = (pair.relevant * before.mean.abs()).max(least(pair.unit));
-                    let told_apart = p.is_none_or(|p| p < LEVEL);
+                    // Samples that do not vary are different if their means are; of a single run
+                    // nobody knows whether it would vary.
+                    let certain = difference.half_width == Some(0.0);
+                    let told_apart = p.map_or(certain, |p| p < LEVEL);
                     match difference.mean.abs() > matters && told_apart {
                         false => Finding::Same,
                         true => direction(pair.better, difference.mean),

@@ -34,3 +34,7 @@ pub use tidy::{Baseline, tidy};
 mod dossier;
 
 pub use dossier::{Dossier, html, markdown};
+
+mod ci;
+
+pub use ci::{Verdict, annotations, junit, verdicts};

@@ -4,16 +4,18 @@ mod output;
 mod runs;
 
 use crate::fail::Failure;
-use crate::output::{json, note, prose};
+use crate::output::{data, json, note, prose};
 use crate::results::build;
 use accord::scenario::Engine;
 use accord::{Catalogue, Options, live::Mode};
 use accord_evaluate::pack::{SubjectRole, built_in, open};
 use accord_evaluate::{
-    Dossier, Evaluation, Measurements, NoSubject, Order, Pack, PackResult, Plan, Subject, Tier,
+    Baseline, Changes, Dossier, Evaluation, Measurements, NoSubject, Order, Pack, PackResult, Plan,
+    Subject, Tier, annotations, junit, verdicts,
 };
 use clap::{Args as Group, ValueEnum};
-use std::path::PathBuf;
+use std::fs::File;
+use std::path::{Path, PathBuf};
 
 /// The options of `accord evaluate`.
 #[derive(Group)]
@@ -57,6 +59,16 @@ pub struct Args {
     /// Measures everything anew, and not only what is not known yet.
     #[arg(long)]
     pub fresh: bool,
+    /// Compares with an earlier evaluation: the directory that it wrote. Exits with 1 where a measure
+    /// of the subject is significantly worse.
+    #[arg(long, value_name = "DIR")]
+    pub baseline: Option<PathBuf>,
+    /// Writes the verdicts as JUnit XML, which systems of continuous integration read.
+    #[arg(long, value_name = "FILE")]
+    pub junit: Option<PathBuf>,
+    /// Prints what failed as annotations for this system.
+    #[arg(long, value_name = "SYSTEM", conflicts_with = "json")]
+    pub annotations: Option<System>,
     /// Prints JSON in place of text.
     #[arg(long)]
     pub json: bool,
@@ -74,7 +86,14 @@ pub enum TierName {
     Whole,
 }
 
-/// Carries out the command. `Ok(false)` where a threshold of a standard is not met, or where runs of
+/// Systems that take annotations.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum System {
+    /// GitHub Actions: workflow commands.
+    Github,
+}
+
+/// Carries out the command. `Ok(false)` where something is worse than the baseline, a threshold of a standard is not met, or where runs of
 /// the subject failed.
 pub fn run(args: &Args, catalogue: &Catalogue) -> Result<bool, Failure> {
     let subject = subject(&args.subject, catalogue)?;
@@ -95,6 +114,8 @@ pub fn run(args: &Args, catalogue: &Catalogue) -> Result<bool, Failure> {
     let plans: Vec<Plan> = (packs.into_iter())
         .map(|pack| Plan::of(pack, &order, catalogue))
         .collect::<Result<_, _>>()?;
+    let baseline = args.baseline.as_deref().map(|dir| baseline(dir, &order));
+    let baseline = baseline.transpose()?;
     let directory = output::claim(args.output.as_deref(), &order.subjects[0])?;
     let kept = Measurements::open(&directory, &build(), args.fresh)
         .map_err(|e| Failure::io(format!("{} cannot be written: {e}", directory.display()), &e))?;
@@ -105,12 +126,22 @@ pub fn run(args: &Args, catalogue: &Catalogue) -> Result<bool, Failure> {
         .map(|(plan, measured)| PackResult::of(plan, subjects, measured))
         .collect();
     let evaluation = Evaluation { order, packs };
-    let dossier = Dossier::of(&evaluation, None);
+    let changes = baseline.map(|baseline| Changes::since(&baseline, &evaluation));
+    let dossier = Dossier::of(&evaluation, changes.as_ref());
     output::write(&directory, &evaluation, &dossier)?;
+    let verdicts = verdicts(&evaluation, changes.as_ref());
+    if let Some(path) = &args.junit {
+        output::put_at(path, junit(&evaluation, &verdicts).as_bytes())?;
+    }
     if args.json {
-        json(&output::record(&evaluation))?;
+        json(&output::record(&evaluation, changes.as_ref()))?;
     } else {
         prose(output::text(&evaluation, &dossier))?;
+    }
+    if let Some(System::Github) = args.annotations {
+        for line in annotations(&verdicts) {
+            data(line)?;
+        }
     }
     if !args.quiet {
         note(format_args!(
@@ -118,7 +149,38 @@ pub fn run(args: &Args, catalogue: &Catalogue) -> Result<bool, Failure> {
             directory.display()
         ));
     }
-    Ok(evaluation.unmet().is_empty() && evaluation.failures().is_empty())
+    Ok(verdicts.iter().all(|v| v.failure.is_none()))
+}
+
+/// Reads an earlier evaluation. Of one run nobody knows whether it would vary, so there have to be
+/// several.
+fn baseline(directory: &Path, order: &Order) -> Result<Baseline, Failure> {
+    if order.reps < 2 {
+        let hint = "--reps 5, of this one and of the baseline";
+        return Err(Failure::new("one run each cannot be compared with a baseline").hint(hint));
+    }
+    let path = directory.join("evaluation.parquet");
+    let shown = path.display();
+    let file = File::open(&path).map_err(|e| {
+        let hint = "name the directory that accord evaluate -o wrote";
+        Failure::new(format!("{shown} cannot be read: {e}")).hint(hint)
+    })?;
+    let baseline =
+        Baseline::read(file).map_err(|e| Failure::new(format!("{shown} is no baseline: {e}")))?;
+    let (tier, engine) = (&baseline.settings.0, &baseline.settings.1);
+    if (tier.as_str(), engine.as_str()) != (order.tier.name(), order.engine.name()) {
+        let message = format!(
+            "the baseline is of the {tier} tier and the {engine} engine, and this is of the {} tier and the {} engine",
+            order.tier.name(),
+            order.engine.name()
+        );
+        return Err(Failure::new(message).hint("compare what was measured alike"));
+    }
+    if baseline.values.values().any(|values| values.len() == 1) {
+        let hint = "measure the baseline again with --reps 5";
+        return Err(Failure::new(format!("{shown} has measures of one run")).hint(hint));
+    }
+    Ok(baseline)
 }
 
 fn subject(text: &str, catalogue: &Catalogue) -> Result<Subject, Failure> {

@@ -4,7 +4,7 @@ use crate::fail::Failure;
 use accord::columns::Format;
 use accord::report::{Estimate, FORMAT_VERSION, show};
 use accord_evaluate::{
-    Dossier, Evaluation, Finding, Measurements, Subject, html, markdown, tidy,
+    Changes, Dossier, Evaluation, Finding, Measurements, Subject, html, markdown, sentence, tidy,
 };
 use serde::Serialize;
 use std::fmt::Write as _;
@@ -62,11 +62,15 @@ pub fn write(
 
 /// Writes a file whole or not at all.
 pub fn put(directory: &Path, name: &str, bytes: &[u8]) -> Result<(), Failure> {
-    let path = directory.join(name);
+    put_at(&directory.join(name), bytes)
+}
+
+/// Writes the file at `path`, whole or not at all.
+pub fn put_at(path: &Path, bytes: &[u8]) -> Result<(), Failure> {
     let partial = path.with_extension(format!("{}.partial", std::process::id()));
     let write = || {
         fs::File::create(&partial)?.write_all(bytes)?;
-        fs::rename(&partial, &path)
+        fs::rename(&partial, path)
     };
     write().map_err(|e| {
         let _ = fs::remove_file(&partial);
@@ -128,6 +132,8 @@ pub struct Record<'a> {
     unmet: Vec<Sentence>,
     /// Runs of the subject that failed.
     failures: Vec<Sentence>,
+    /// Measures that are worse than those of the baseline; null without one.
+    regressions: Option<Vec<Sentence>>,
 }
 
 #[derive(Serialize)]
@@ -157,7 +163,7 @@ struct Sentence {
 }
 
 /// Returns the record of an evaluation.
-pub fn record(evaluation: &Evaluation) -> Record<'_> {
+pub fn record<'a>(evaluation: &'a Evaluation, changes: Option<&Changes>) -> Record<'a> {
     let order = &evaluation.order;
     let rivals = 1..order.subjects.len();
     let against: Vec<_> = rivals.map(|r| evaluation.against(r)).collect();
@@ -189,6 +195,13 @@ pub fn record(evaluation: &Evaluation) -> Record<'_> {
         why: failure.why.clone(),
     });
     let (unmet, failures): (Vec<_>, Vec<_>) = (unmet.collect(), failures.collect());
+    let regressions = changes.map(|changes| {
+        let regressions = changes.regressions().map(|compared| Sentence {
+            of: compared.key.to_string(),
+            why: sentence(compared),
+        });
+        regressions.collect::<Vec<_>>()
+    });
     Record {
         format_version: FORMAT_VERSION,
         subject: &order.subjects[0].label,
@@ -197,10 +210,13 @@ pub fn record(evaluation: &Evaluation) -> Record<'_> {
         engine: order.engine.name(),
         seed: order.seed,
         reps: order.reps,
-        pass: unmet.is_empty() && failures.is_empty(),
+        pass: unmet.is_empty()
+            && failures.is_empty()
+            && regressions.as_ref().is_none_or(Vec::is_empty),
         rows: rows.collect(),
         unmet,
         failures,
+        regressions,
     }
 }
 

@@ -1,0 +1,126 @@
+//! Verdicts for systems of continuous integration: JUnit XML, and annotations.
+
+use crate::baseline::{Changes, is_regression, sentence};
+use crate::evaluation::{Evaluation, Key};
+use quick_junit::{NonSuccessKind, Report, TestCase, TestCaseStatus, TestSuite};
+use std::collections::BTreeMap;
+
+/// The verdict on a measure, or on a run that failed.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Verdict {
+    /// What is judged.
+    pub key: Key,
+    /// Why it failed, if it did.
+    pub failure: Option<String>,
+    /// Why there is none, if there is none.
+    pub skipped: Option<String>,
+    /// What was measured, or "".
+    pub says: String,
+}
+
+/// Returns the verdicts of an evaluation: on every measure of the subject, and on runs that failed.
+pub fn verdicts(evaluation: &Evaluation, changes: Option<&Changes>) -> Vec<Verdict> {
+    let unmet: BTreeMap<Key, String> = evaluation.unmet().into_iter().collect();
+    let all = changes.iter().flat_map(|changes| &changes.all);
+    let changed: BTreeMap<&Key, _> = all.map(|c| (&c.key, c)).collect();
+    let mut verdicts = Vec::new();
+    for (result, case, row) in evaluation.rows() {
+        let key = result.key(case, row);
+        let compared = changed.get(&key);
+        let regression = compared.filter(|c| is_regression(c)).map(|c| sentence(c));
+        let failure = regression.map(|r| format!("worse than the baseline: {r}"));
+        let says = match (row.estimate(0), compared) {
+            (Some(_), Some(compared)) => sentence(compared),
+            (Some(e), None) => accord::report::show::estimate(e, row.unit),
+            (None, _) => String::new(),
+        };
+        verdicts.push(Verdict {
+            failure: failure.or_else(|| unmet.get(&key).cloned()),
+            skipped: case.impossible[0].clone(),
+            says,
+            key,
+        });
+    }
+    for (key, failure) in evaluation.failures() {
+        let (subject, seed) = (&evaluation.order.subjects[0].label, failure.seed);
+        verdicts.push(Verdict {
+            failure: Some(format!("{subject}, {key}, seed {seed}: {}", failure.why)),
+            skipped: None,
+            says: String::new(),
+            key: Key {
+                measure: format!("run with seed {seed}"),
+                ..key
+            },
+        });
+    }
+    verdicts
+}
+
+/// Returns the verdicts as JUnit XML: a suite per pack, a test per measure.
+pub fn junit(evaluation: &Evaluation, verdicts: &[Verdict]) -> String {
+    let mut report = Report::new(format!(
+        "accord evaluate {}",
+        evaluation.order.subjects[0].label
+    ));
+    for pack in &evaluation.packs {
+        let mut suite = TestSuite::new(pack.pack.name.as_str());
+        let own = verdicts.iter().filter(|v| v.key.pack == pack.pack.name);
+        for verdict in own {
+            let key = &verdict.key;
+            let point = match key.point.as_str() {
+                "" => String::new(),
+                point => format!(" ({point})"),
+            };
+            let status = match (&verdict.failure, &verdict.skipped) {
+                (Some(why), _) => {
+                    let mut status = TestCaseStatus::non_success(NonSuccessKind::Failure);
+                    status.set_message(why.as_str());
+                    status
+                }
+                (None, Some(why)) => {
+                    let mut status = TestCaseStatus::skipped();
+                    status.set_message(why.as_str());
+                    status
+                }
+                _ => TestCaseStatus::success(),
+            };
+            let mut case = TestCase::new(format!("{}{point}: {}", key.case, key.measure), status);
+            case.set_classname(format!("{}.{}", key.pack, key.case));
+            if !verdict.says.is_empty() {
+                case.set_system_out(verdict.says.as_str());
+            }
+            suite.add_test_case(case);
+        }
+        report.add_test_suite(suite);
+    }
+    report.to_string().expect("it is written to memory")
+}
+
+/// Returns what failed as workflow commands of GitHub, a line each.
+pub fn annotations(verdicts: &[Verdict]) -> Vec<String> {
+    let failed = verdicts.iter().filter_map(|v| Some((v, v.failure.as_ref()?)));
+    failed
+        .map(|(verdict, why)| {
+            let key = &verdict.key;
+            let title = format!("{}/{}: {}", key.pack, key.case, key.measure);
+            format!("::error title={}::{}", escaped(&title, true), escaped(why, false))
+        })
+        .collect()
+}
+
+/// Returns a text as workflow commands have it; a property has more that is special.
+fn escaped(text: &str, property: bool) -> String {
+    let mut out = String::new();
+    for c in text.chars() {
+        match c {
+            '%' => out += "%25",
+            '\r' => out += "%0D",
+            '\n' => out += "%0A",
+            ':' if property => out += "%3A",
+            ',' if property => out += "%2C",
+            c if c.is_control() => {}
+            c => out.push(c),
+        }
+    }
+    out
+}
