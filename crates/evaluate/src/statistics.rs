@@ -4,7 +4,7 @@
 //! population variances are involved*, Biometrika 34 (1947); S. Holm, *A simple sequentially
 //! rejective multiple test procedure*, Scandinavian Journal of Statistics 6 (1979).
 
-use distrs::StudentsT;
+use statrs::distribution::{ContinuousCDF, StudentsT};
 
 /// The difference of two means, the second less the first.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -43,10 +43,11 @@ pub fn difference(first: &[f64], second: &[f64]) -> Option<Difference> {
     }
     let freedom = (sa + sb).powi(2) / (sa * sa / (a.n - 1.0) + sb * sb / (b.n - 1.0));
     let t = mean / error;
+    let law = StudentsT::new(0.0, 1.0, freedom).ok()?;
     Some(Difference {
         mean,
-        half_width: Some(StudentsT::ppf(0.975, freedom) * error),
-        p: Some((2.0 * StudentsT::cdf(-t.abs(), freedom)).clamp(0.0, 1.0)),
+        half_width: Some(law.inverse_cdf(0.975) * error),
+        p: Some((2.0 * law.cdf(-t.abs())).clamp(0.0, 1.0)),
     })
 }
 

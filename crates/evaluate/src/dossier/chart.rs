@@ -270,8 +270,9 @@ impl Axis {
         let rough = 10f64.powf((span / 4.0).log10().floor());
         let steps = [1.0, 2.0, 5.0, 10.0].map(|k| k * rough);
         let step = steps.into_iter().find(|s| span / s <= 4.5).unwrap_or(10.0 * rough) * scale;
-        let first = (low / step).floor() as i64;
-        let last = (high / step).ceil() as i64;
+        // What rounding adds to a round value takes no room.
+        let first = (low / step + 1e-6).floor() as i64;
+        let last = ((high / step - 1e-6).ceil() as i64).max(first + 1);
         let ticks: Vec<f64> = (first..=last).map(|k| k as f64 * step).collect();
         Some(Axis {
             low: ticks[0],

@@ -13,7 +13,7 @@ const STYLE: &str = "<style>
 .dossier pre { overflow-x: auto; font-size: 0.8rem; color: var(--soft); margin: 0.3rem 0; white-space: pre-wrap; overflow-wrap: anywhere; }
 .dossier .level { font-size: 0.75rem; font-weight: 600; color: var(--line-0); margin-left: 0.4rem; }
 .dossier .plots { display: flex; flex-wrap: wrap; gap: 0.6rem; margin: 0.6rem 0; }
-.dossier .plots svg { width: min(100%, 380px); height: auto; background: var(--panel); border: 1px solid var(--rule); border-radius: 8px; }
+.dossier .plots svg { width: min(100%, 360px); height: auto; background: var(--panel); border: 1px solid var(--rule); border-radius: 8px; }
 .dossier tbody td:first-child { white-space: nowrap; }
 .dossier .toc { columns: 18rem; padding-left: 1.2rem; }
 @media (max-width: 600px) { .dossier tbody td:first-child { white-space: normal; min-width: 6.5rem; } }

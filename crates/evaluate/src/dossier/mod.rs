@@ -159,7 +159,11 @@ impl<'a> Dossier<'a> {
             };
         }
         let measure = result.measure(row);
-        (format!("{} {}", measure.name, measure.better.sign()), texts)
+        let name = match measure.better.sign() {
+            "" => measure.name.clone(),
+            sign => format!("{}\u{a0}{sign}", measure.name),
+        };
+        (name, texts)
     }
 
     /// Returns what is to be said below the table of a case.

@@ -1,0 +1,206 @@
+//! The packs that come with the program: they are read, their cases fit their subjects, and every
+//! measure has a value in a run of a moment.
+
+use accord::record::Quiet;
+use accord::scenario::{Engine, Scenario, Window};
+use accord::units::{Duration, Time};
+use accord::{Catalogue, Options};
+use accord_evaluate::pack::{Figure, built_in, open};
+use accord_evaluate::{Order, Pack, Plan, Subject, Tier, attempt};
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
+fn packs() -> Vec<Pack> {
+    let pack = |name| open(name).unwrap_or_else(|e| panic!("{name}: {e}"));
+    built_in().map(|b| pack(b.name)).collect()
+}
+
+fn order(pack: &Pack, tier: Tier, catalogue: &Catalogue) -> Order {
+    let subject = |name: &String| Subject::parse(name, catalogue).expect("a rival is a family");
+    Order {
+        subjects: pack.rivals.iter().map(subject).collect(),
+        tier,
+        engine: Engine::Packet,
+        seed: 1,
+        reps: 1,
+        cases: Vec::new(),
+    }
+}
+
+/// A sweep whose values set nothing has points that are the same.
+#[test]
+fn cases_fit_their_subjects_and_points_differ() {
+    let catalogue = accord::catalogue();
+    let mut points = 0;
+    for pack in packs() {
+        assert!(pack.rivals.len() >= 2, "{}", pack.name);
+        for tier in [Tier::Quick, Tier::Whole] {
+            let order = order(&pack, tier, &catalogue);
+            let plan = Plan::of(pack.clone(), &order, &catalogue);
+            let plan = plan.unwrap_or_else(|e| panic!("{}: {e}", pack.name));
+            for planned in &plan.cases {
+                let none = planned.impossible.iter().all(Option::is_none);
+                assert!(none, "{}: {:?}", pack.name, planned.impossible);
+            }
+            let mut seen = BTreeSet::new();
+            for trial in plan.trials.iter().filter(|trial| trial.subject == 0) {
+                points += 1;
+                let name = &plan.case(&plan.cases[trial.case]).1.name;
+                let new = seen.insert((trial.case, trial.scenario.hash()));
+                assert!(new, "{}/{name}: two points are the same", pack.name);
+            }
+        }
+    }
+    assert!(points > 300, "{points} points");
+}
+
+/// The scenario for a moment only.
+fn brief(scenario: &Scenario) -> Scenario {
+    let mut brief = scenario.clone();
+    let at = |ms| Time::ZERO + Duration::from_ms(ms);
+    let window = Window {
+        start: at(100),
+        end: at(200),
+    };
+    (brief.duration, brief.sample, brief.steady) =
+        (Duration::from_ms(200), Duration::from_ms(1), window);
+    brief.events.retain(|event| event.at < at(200));
+    for wanted in &mut brief.expectations {
+        wanted.during = window;
+    }
+    for flow in &mut brief.flows {
+        (flow.start, flow.stop) = (Time::ZERO, None);
+    }
+    brief
+}
+
+#[test]
+fn every_case_runs() {
+    let catalogue = accord::catalogue();
+    let mut runs = 0;
+    for pack in packs() {
+        let order = order(&pack, Tier::Whole, &catalogue);
+        let plan = Plan::of(pack.clone(), &order, &catalogue).expect("it fits");
+        let mut seen = BTreeSet::new();
+        for trial in &plan.trials {
+            // The first point of each case is enough.
+            if trial.subject > 0 || !seen.insert(trial.case) {
+                continue;
+            }
+            runs += 1;
+            let mut trial = trial.clone();
+            trial.scenario = Arc::new(brief(&trial.scenario));
+            let options = Options::default();
+            let measured = attempt(&plan, &trial, Engine::Packet, &options, &mut Quiet);
+            let measured = measured.expect("it runs");
+            let (_, case) = plan.case(&plan.cases[trial.case]);
+            assert_eq!(measured.failure, "", "{}/{}", pack.name, case.name);
+            for (&m, value) in case.measures.iter().zip(&measured.values) {
+                let measure = &pack.measures[m];
+                // Ratios, variations and ends of transfers may lack a value in a moment.
+                let may_lack = match &measure.figure {
+                    Figure::Ratio(..) => true,
+                    Figure::Value(w) | Figure::Reach(w) => {
+                        ["completion", "ratio", "variation", "jain", "delay"]
+                            .iter()
+                            .any(|word| w.entry.contains(word))
+                    }
+                };
+                let there = value.is_some_and(f64::is_finite);
+                let name = &measure.name;
+                assert!(there || may_lack, "{}/{}: {name}: {value:?}", pack.name, case.name);
+            }
+        }
+    }
+    assert!(runs > 60, "{runs} cases");
+}
+
+const PACK: &str = r#"
+name = "mine"
+title = "Mine"
+source = "here"
+subject = "controller"
+rivals = ["cubic"]
+
+[[measure]]
+name = "utilisation"
+metric = "utilisation"
+of = "bottleneck"
+better = "more"
+
+[[section]]
+number = "1"
+title = "One"
+asks = "Something."
+
+[[section.case]]
+name = "one"
+title = "One flow"
+scenario = "one"
+subject = ["flow.subject.controller"]
+measures = ["utilisation"]
+"#;
+
+const SCENARIO: &str = r#"
+duration = "2 s"
+[topology.dumbbell]
+rate = "8 Mbps"
+delay = "20 ms"
+[flow.subject]
+from = "left"
+to = "right"
+controller = "newreno"
+"#;
+
+/// Opens and plans the pack with these texts.
+fn plan(pack: &str, scenario: &str) -> Result<Plan, String> {
+    let dir = tempfile::tempdir().expect("a place for temporary files");
+    std::fs::write(dir.path().join("pack.toml"), pack).expect("written");
+    std::fs::write(dir.path().join("one.toml"), scenario).expect("written");
+    let catalogue = accord::catalogue();
+    let path = dir.path().display().to_string();
+    let pack = open(&path).map_err(|e| e.to_string())?;
+    let order = order(&pack, Tier::Quick, &catalogue);
+    Plan::of(pack, &order, &catalogue).map_err(|e| e.to_string())
+}
+
+#[test]
+fn wrong_packs_have_errors_with_their_place() {
+    assert!(plan(PACK, SCENARIO).is_ok());
+    for (from, to, expected) in [
+        ("name = \"mine\"", "name = \"../mine\"", "pack.toml:2:8: \"../mine\" is no name"),
+        ("source = \"here\"", "sorce = \"here\"", "pack.toml:4:1: unknown field `sorce`"),
+        ("subject = \"controller\"\n", "", "missing field `subject`"),
+        ("metric = \"utilisation\"", "metric = \"utilization\"", "pack.toml:10:10: there is no metric \"utilization\"\n  hint: did you mean \"utilisation\"?"),
+        ("better = \"more\"", "better = \"most\"", "unknown variant `most`"),
+        ("better = \"more\"", "better = \"more\"\nat_least = 0.5", "the bound of measure \"utilisation\" has no source"),
+        ("metric = \"utilisation\"\nof = \"bottleneck\"", "ratio = [\"a\", \"b\"]", "no measure \"a\" that is no ratio stands above"),
+        ("measures = [\"utilisation\"]", "measures = [\"utilization\"]", "pack.toml:24:13: there is no measure \"utilization\"\n  hint: did you mean \"utilisation\"?"),
+        ("scenario = \"one\"", "scenario = \"/etc/passwd\"", "is no name"),
+        ("scenario = \"one\"", "scenario = \"two\"", "the scenario \"two.toml\" cannot be had: cannot be read"),
+        ("of = \"bottleneck\"", "of = \"bottelneck\"", "case \"one\": "),
+        ("title = \"One flow\"", "title = \"One flow\"\nset = [\"flow.subject.cuont=2\"]", "case \"one\": "),
+        ("title = \"One flow\"", "title = \"One flow\"\nset = [\"nothing\"]", "case \"one\": \"nothing\" is not a setting"),
+        ("[[section.case]]\nname = \"one\"\n", "[[section.case]]\nname = \"one\"\nscenario = \"one\"\ntitle = \"x\"\nsubject = [\"flow.subject.controller\"]\nmeasures = [\"utilisation\"]\n\n[[section.case]]\nname = \"one\"\n", "there are two cases \"one\""),
+        ("subject = [\"flow.subject.controller\"]", "subject = []", "has no subject or measures nothing"),
+    ] {
+        assert!(PACK.contains(from), "{from}");
+        let wrong = PACK.replacen(from, to, 1);
+        let error = plan(&wrong, SCENARIO).expect_err(to);
+        assert!(error.contains(expected), "{to}: {error}");
+    }
+    let error = plan(PACK, &SCENARIO.replace("\"8 Mbps\"", "8")).expect_err("a bare number");
+    assert!(error.contains("one.toml:4:8: "), "{error}");
+    assert!(plan("\u{0}", SCENARIO).is_err());
+}
+
+/// That a subject does not fit a case is a finding about the subject.
+#[test]
+fn a_subject_that_does_not_fit_is_no_error() {
+    let lost = SCENARIO.replace("controller = \"newreno\"", "controller = \"newreno\"\npacing = true");
+    let pack = PACK.replace("[\"cubic\"]", "[\"cubic\", \"monaco\"]");
+    let plan = plan(&pack, &lost).expect("the pack is right");
+    assert_eq!(plan.cases[0].impossible[0], None);
+    let why = plan.cases[0].impossible[1].as_ref().expect("a tunnel has no pacing");
+    assert!(why.contains("monaco does not run on a stream"), "{why}");
+}

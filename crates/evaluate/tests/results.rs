@@ -1,0 +1,241 @@
+//! What an evaluation leaves behind: dossier, table, JUnit; and subjects that fail.
+
+use accord::Options;
+use accord::columns::Format;
+use accord::control::{
+    Acked, Allowance, AnyController, Congestion, Controller, Maker, PathView, Transport,
+};
+use accord::family::{Family, Objective, Role, Values};
+use accord::record::Quiet;
+use accord::scenario::Engine;
+use accord::units::{Bytes, Time};
+use accord_evaluate::pack::open;
+use accord_evaluate::{
+    Baseline, Changes, Dossier, Evaluation, Measured, Order, PackResult, Plan, Subject, Tier,
+    annotations, attempt, html, junit, markdown, tidy, verdicts,
+};
+use std::fs;
+
+const PACK: &str = r#"
+name = "small"
+title = "A small pack"
+source = "Nowhere, section 1"
+subject = "controller"
+notes = "For tests."
+
+[[measure]]
+name = "utilisation"
+metric = "utilisation"
+of = "bottleneck"
+better = "more"
+
+[[measure]]
+name = "queuing delay"
+metric = "queuing_delay"
+of = "bottleneck"
+better = "less"
+at_most = 0.001
+threshold = "Nowhere, section 1"
+
+[[section]]
+number = "1"
+title = "One"
+level = "MUST"
+asks = "Uses the link."
+
+[[section.case]]
+name = "one"
+title = "One flow | of <b>"
+scenario = "one"
+subject = ["flow.subject.controller"]
+measures = ["utilisation", "queuing delay"]
+
+[[section]]
+number = "2"
+title = "Two"
+asks = "Something else."
+not_measured = "there is no way"
+
+[[left_out]]
+what = "three"
+why = "it is left out"
+"#;
+
+const SCENARIO: &str = r#"
+duration = "4 s"
+[topology.dumbbell]
+rate = "8 Mbps"
+delay = "20 ms"
+[flow.subject]
+from = "left"
+to = "right"
+controller = "newreno"
+start = { uniform = ["0 s", "0.2 s"] }
+"#;
+
+/// A controller that goes wrong when the window reaches a size: it panics, or the window is none.
+#[derive(Clone, Debug)]
+struct Wrong {
+    window: f64,
+    then: f64,
+}
+
+impl Controller for Wrong {
+    fn on_ack(&mut self, ack: &Acked, _: &PathView, now: Time) {
+        self.window += ack.bytes.as_f64();
+        if now.as_secs_f64() > 1.0 {
+            assert!(!self.then.is_nan(), "the end of the rope");
+            self.window = self.then;
+        }
+    }
+
+    fn on_congestion(&mut self, _: Congestion, _: &PathView, _: Time) {
+        self.window = 2000.0;
+    }
+
+    fn allowance(&self) -> Allowance {
+        Allowance {
+            window: Bytes::from_f64(self.window),
+            pacing: None,
+        }
+    }
+
+    fn ssthresh(&self) -> Option<Bytes> {
+        None
+    }
+}
+
+fn objective(_: &Values) -> Objective {
+    Objective::Loss
+}
+
+const fn wrong(name: &'static str, maker: &'static Maker) -> Family {
+    Family {
+        doc: "Goes wrong.",
+        maker,
+        ..Family::new(name, Role::Controller(objective))
+    }
+}
+
+macro_rules! maker {
+    ($then:expr) => {
+        &Maker {
+            build: |_, _| {
+                AnyController::foreign(Wrong {
+                    window: 2000.0,
+                    then: $then,
+                })
+            },
+            transport: Transport::Stream,
+        }
+    };
+}
+
+static PANICS: Family = wrong("panics", maker!(f64::NAN));
+static NOTHING: Family = wrong("nothing", maker!(0.0));
+
+/// Evaluates these subjects in the small pack.
+fn evaluation(subjects: &[&str], seed: u64) -> Evaluation {
+    let dir = tempfile::tempdir().expect("a place for temporary files");
+    fs::write(dir.path().join("pack.toml"), PACK).expect("written");
+    fs::write(dir.path().join("one.toml"), SCENARIO).expect("written");
+    let catalogue = accord::catalogue_with(&[&PANICS, &NOTHING], &[]);
+    let mut pack = open(&dir.path().display().to_string()).expect("a pack");
+    // The name of the directory is another in each run.
+    pack.directory = Some("small".into());
+    let subject = |name: &&str| Subject::parse(name, &catalogue).expect("a subject");
+    let order = Order {
+        subjects: subjects.iter().map(subject).collect(),
+        tier: Tier::Quick,
+        engine: Engine::Packet,
+        seed,
+        reps: 3,
+        cases: Vec::new(),
+    };
+    let plan = Plan::of(pack, &order, &catalogue).expect("it fits");
+    let attempt = |trial| attempt(&plan, trial, Engine::Packet, &Options::default(), &mut Quiet);
+    let measured: Vec<Measured> = (plan.trials.iter())
+        .map(|trial| attempt(trial).expect("no interruption"))
+        .collect();
+    let packs = vec![PackResult::of(plan, order.subjects.len(), &measured)];
+    Evaluation { order, packs }
+}
+
+#[test]
+fn a_dossier_says_what_was_asked_and_measured() {
+    let evaluation = evaluation(&["vegas", "newreno"], 1);
+    let dossier = Dossier::of(&evaluation, None);
+    insta::assert_snapshot!(markdown(&dossier));
+    let page = html(&dossier);
+    assert!(page.contains("One flow | of &lt;b&gt;") && !page.contains("of <b>"));
+    for (file, svg) in dossier.plots() {
+        assert!(markdown(&dossier).contains(&file), "{file}");
+        roxmltree::Document::parse(&svg).expect("well-formed");
+    }
+}
+
+#[test]
+fn junit_is_well_formed_and_counts() {
+    let evaluation = evaluation(&["newreno", "vegas"], 1);
+    let verdicts = verdicts(&evaluation, None);
+    let text = junit(&evaluation, &verdicts);
+    let document = roxmltree::Document::parse(&text).expect("well-formed");
+    let root = document.root_element();
+    assert_eq!(root.tag_name().name(), "testsuites");
+    let count = |name: &str| document.descendants().filter(|n| n.has_tag_name(name)).count();
+    assert_eq!((count("testsuite"), count("testcase"), count("failure")), (1, 2, 1));
+    assert_eq!(root.attribute("tests"), Some("2"));
+    assert_eq!(root.attribute("failures"), Some("1"));
+    let failure = document.descendants().find(|n| n.has_tag_name("failure"));
+    let message = failure.and_then(|f| f.attribute("message")).expect("a message");
+    assert!(message.contains("asks for at most 1 ms"), "{message}");
+    let lines = annotations(&verdicts);
+    assert_eq!(lines.len(), 1);
+    let title = "::error title=small/one%3A queuing delay::";
+    assert!(lines[0].starts_with(title), "{lines:?}");
+}
+
+/// Vegas with twice as much queued against Vegas, by way of the file that is a baseline.
+#[test]
+fn a_regression_is_told_from_another_seed() {
+    let dir = tempfile::tempdir().expect("a place for temporary files");
+    let path = dir.path().join("evaluation.parquet");
+    let before = evaluation(&["vegas"], 1);
+    let mut bytes = Vec::new();
+    tidy(&before).write(&mut bytes, Format::Parquet, "evaluation").expect("written");
+    fs::write(&path, &bytes).expect("written");
+    let baseline = Baseline::read(fs::File::open(&path).expect("there")).expect("a baseline");
+    assert_eq!(baseline.subject, "vegas");
+    let since = |subject, seed| Changes::since(&baseline, &evaluation(&[subject], seed));
+    let same = since("vegas", 100);
+    assert_eq!((same.all.len(), same.unmatched), (2, 0));
+    assert_eq!(same.regressions().count(), 0, "{same:?}");
+    let worse = since("vegas,alpha=6 pkt,beta=8 pkt", 1);
+    let names: Vec<&str> = worse.regressions().map(|c| c.key.measure.as_str()).collect();
+    assert_eq!(names, ["queuing delay"]);
+    fs::write(&path, &bytes[..bytes.len() / 2]).expect("written");
+    assert!(Baseline::read(fs::File::open(&path).expect("there")).is_err());
+}
+
+#[test]
+fn subjects_that_go_wrong_are_named_with_scenario_and_time() {
+    for (name, expected) in [
+        ("panics", "the end of the rope"),
+        ("nothing", "the window of subject is 0 B at 1."),
+    ] {
+        let evaluation = evaluation(&[name, "vegas"], 1);
+        let failures = evaluation.failures();
+        assert_eq!(failures.len(), 3, "each seed: {failures:?}");
+        let (key, failure) = &failures[0];
+        assert_eq!((key.case.as_str(), failure.seed), ("one", 1));
+        assert!(failure.why.contains(expected), "{failure:?}");
+        if name == "panics" {
+            assert!(failure.why.starts_with("panicked after 1."), "{failure:?}");
+        }
+        // The rival has its figures.
+        let (_, _, row) = evaluation.rows().next().expect("a row");
+        assert!(row.of(0).is_empty() && row.of(1).len() == 3);
+        let failed = verdicts(&evaluation, None);
+        assert!(failed.iter().any(|v| v.failure.is_some()));
+    }
+}
