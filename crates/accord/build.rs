@@ -38,8 +38,8 @@ fn main() {
 
 /// The files of the packs: a table of "PACK/FILE" without the ending, and the text.
 fn packs() -> String {
-    let root = Path::new(&std::env::var("CARGO_MANIFEST_DIR").expect("cargo sets it"))
-        .join("../../packs");
+    let root =
+        Path::new(&std::env::var("CARGO_MANIFEST_DIR").expect("cargo sets it")).join("../../packs");
     println!("cargo:rerun-if-changed={}", root.display());
     let mut files = Vec::new();
     for pack in std::fs::read_dir(&root).expect("the repository has a folder of packs") {
@@ -54,7 +54,10 @@ fn packs() -> String {
     let mut table = String::from("&[\n");
     for path in files {
         println!("cargo:rerun-if-changed={}", path.display());
-        let name = path.strip_prefix(&root).expect("it is below").with_extension("");
+        let name = path
+            .strip_prefix(&root)
+            .expect("it is below")
+            .with_extension("");
         let name = name.to_str().expect("names are text");
         writeln!(table, "    ({name:?}, include_str!({path:?})),").expect("writing to a string");
     }

@@ -60,7 +60,13 @@ pub enum Command {
     #[command(
         after_help = "Example:\n  accord evaluate --pack rfc9743 --subject vegas --against cubic,bbr3"
     )]
-    Evaluate(crate::evaluate::Args),
+    Evaluate(crate::evaluate::options::Args),
+    /// Searches for settings of a scenario that break a property, and writes what it finds as a
+    /// scenario.
+    #[command(
+        after_help = "Example:\n  accord attack mine.toml --property 'utilisation > 0.8' --vary link.bottleneck.delay=\"1 ms..200 ms\""
+    )]
+    Attack(crate::attack::options::Args),
     /// Solves a network given as tables of links and flows: rates, prices and their proof.
     #[command(after_help = "Example:\n  accord solve network/ --top 5 -o rates/")]
     Solve(Solve),

@@ -1,6 +1,7 @@
 //! The commands.
 
 use crate::args::{Args, Command, How, Run};
+use crate::attack;
 use crate::bench;
 use crate::capture::CaptureFile;
 use crate::check;
@@ -46,6 +47,7 @@ pub fn run(args: Args, catalogue: &Catalogue) -> Result<bool, Failure> {
         Command::Plot(a) => plot::run(&a),
         Command::Explain(a) => explain::run(a, catalogue),
         Command::Reproduce(a) => reproduce::run(a, catalogue),
+        Command::Attack(a) => attack::run(&a, catalogue),
         Command::Evaluate(a) => evaluate::run(&a, catalogue),
         Command::Solve(a) => solve::run(a),
         Command::Stability(a) => stability::run(&a, catalogue),

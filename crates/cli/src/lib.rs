@@ -9,6 +9,8 @@
 //! interrupted.
 
 mod args;
+mod attack;
+mod axis;
 mod bench;
 mod capture;
 mod check;

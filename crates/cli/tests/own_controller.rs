@@ -25,7 +25,7 @@ fn main() -> ExitCode {
     if std::env::var_os(SELF).is_some() {
         return program::main();
     }
-    let tests: [(&str, fn()); 7] = [
+    let tests: [(&str, fn()); 8] = [
         (
             "it knows nothing but the library",
             it_knows_nothing_but_the_library,
@@ -39,6 +39,7 @@ fn main() -> ExitCode {
         ("errors speak of its families", errors_speak_of_its_families),
         ("it reproduces experiments", it_reproduces_experiments),
         ("it measures its controller", it_measures_its_controller),
+        ("it evaluates its families", it_evaluates_its_families),
     ];
     for (name, test) in tests {
         test();
@@ -189,4 +190,26 @@ fn it_measures_its_controller() {
     let (ended, _) = own(&[&["bench", "newreno-10", "--json"], &set[..]].concat());
     let json = ended.with(0).json();
     assert!(json[0]["packet_hops"].as_u64() > Some(10_000), "{json}");
+}
+
+fn it_evaluates_its_families() {
+    for (pack, case, subject) in [
+        ("buffers", "deep-one", "keeper,target=5 pkt"),
+        ("rfc7928", "newreno", "marker"),
+    ] {
+        let args = [
+            "evaluate",
+            "--pack",
+            pack,
+            "--case",
+            case,
+            "--subject",
+            subject,
+        ];
+        let (ended, _) = own(&[&args[..], &["--reps", "2", "--json"]].concat());
+        let json = ended.with(0).json();
+        assert_eq!(json["subject"], subject, "{json}");
+        let estimate = &json["rows"][0]["figures"][0]["estimate"]["mean"];
+        assert!(estimate.as_f64().is_some_and(|mean| mean > 0.0), "{json}");
+    }
 }

@@ -98,12 +98,18 @@ pub fn junit(evaluation: &Evaluation, verdicts: &[Verdict]) -> String {
 
 /// Returns what failed as workflow commands of GitHub, a line each.
 pub fn annotations(verdicts: &[Verdict]) -> Vec<String> {
-    let failed = verdicts.iter().filter_map(|v| Some((v, v.failure.as_ref()?)));
+    let failed = verdicts
+        .iter()
+        .filter_map(|v| Some((v, v.failure.as_ref()?)));
     failed
         .map(|(verdict, why)| {
             let key = &verdict.key;
             let title = format!("{}/{}: {}", key.pack, key.case, key.measure);
-            format!("::error title={}::{}", escaped(&title, true), escaped(why, false))
+            format!(
+                "::error title={}::{}",
+                escaped(&title, true),
+                escaped(why, false)
+            )
         })
         .collect()
 }

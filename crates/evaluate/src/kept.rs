@@ -104,7 +104,10 @@ impl Measurements {
         hash.update(trial.scenario.hash().as_bytes());
         hash.update(format!("{:?}", figures.collect::<Vec<_>>()).as_bytes());
         let (seed, build) = (trial.scenario.seed, &self.build);
-        format!("{engine}-{seed}-{}-{build}", &hash.finalize().to_hex()[..32])
+        format!(
+            "{engine}-{seed}-{}-{build}",
+            &hash.finalize().to_hex()[..32]
+        )
     }
 }
 

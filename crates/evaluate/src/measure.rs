@@ -3,9 +3,7 @@
 use crate::pack::{Figure, Measure};
 use accord::record::Run;
 use accord::report::figure_values;
-use accord::scenario::{
-    Across, Entity, MetricUnit, Of, Over, Recorded, Scenario, Subject, Target,
-};
+use accord::scenario::{Across, Entity, MetricUnit, Of, Over, Recorded, Scenario, Subject, Target};
 
 /// Returns the entries of `expect` that the measures need, each once: its text, and the measure.
 pub(crate) fn entries(measures: &[Measure], wanted: &[usize]) -> Vec<(usize, String)> {
@@ -99,7 +97,9 @@ fn reach(scenario: &Scenario, run: &Run, at: usize) -> Option<f64> {
         }
         Subject::Group(group) => vec![Entity::Group(group)],
     };
-    let series = entities.iter().filter_map(|e| run.series(wanted.metric, *e));
+    let series = entities
+        .iter()
+        .filter_map(|e| run.series(wanted.metric, *e));
     let series: Vec<&[f64]> = series.map(|s| &s.values[..]).collect();
     if series.is_empty() || wanted.over != Over::Mean || wanted.across != Across::Each {
         return None;

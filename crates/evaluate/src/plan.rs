@@ -116,7 +116,9 @@ impl Plan {
                 let as_it_stands = points(&pack, case, &file, order.seed, catalogue)?;
                 let wanted = &case.measures;
                 let first = &as_it_stands[0];
-                let units = wanted.iter().map(|&m| unit(&pack.measures, wanted, first, m));
+                let units = wanted
+                    .iter()
+                    .map(|&m| unit(&pack.measures, wanted, first, m));
                 let mut planned = Planned {
                     section: s,
                     case: c,
@@ -268,7 +270,9 @@ fn with_subject(
 /// Returns what distinguishes a point: "rate = 10 Mbps, delay = 5 ms".
 fn label(scenario: &Scenario) -> String {
     let pairs = scenario.point.iter();
-    let pairs: Vec<String> = pairs.map(|(name, value)| format!("{name} = {value}")).collect();
+    let pairs: Vec<String> = pairs
+        .map(|(name, value)| format!("{name} = {value}"))
+        .collect();
     pairs.join(", ")
 }
 

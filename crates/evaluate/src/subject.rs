@@ -119,7 +119,9 @@ mod tests {
             )]
         );
         let queue = Subject::parse("codel,target=\"5 ms\",ecn=true", &catalogue);
-        let queue = queue.map(|q| q.settings("link.b.queue")).unwrap_or_default();
+        let queue = queue
+            .map(|q| q.settings("link.b.queue"))
+            .unwrap_or_default();
         assert_eq!(queue[0], ("link.b.queue.discipline".into(), "codel".into()));
         assert_eq!(queue[1], ("link.b.queue.target".into(), "\"5 ms\"".into()));
         assert_eq!(queue[2], ("link.b.queue.ecn".into(), "true".into()));

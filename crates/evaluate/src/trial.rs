@@ -74,7 +74,9 @@ fn judged(pack: &Pack, wanted: &[usize], trial: &Trial, run: &Run) -> Measured {
     let failure = (run.unfit.clone())
         .or_else(|| no_window(trial, run))
         .or_else(|| {
-            let at = values.iter().position(|v| v.is_some_and(|v| !v.is_finite()))?;
+            let at = values
+                .iter()
+                .position(|v| v.is_some_and(|v| !v.is_finite()))?;
             let name = &pack.measures[wanted[at]].name;
             Some(format!("{name} is {}, not a finite number", values[at]?))
         });
@@ -92,7 +94,7 @@ fn judged(pack: &Pack, wanted: &[usize], trial: &Trial, run: &Run) -> Measured {
 fn no_window(trial: &Trial, run: &Run) -> Option<String> {
     let windows = run.series.iter().filter(|s| s.metric == Metric::Cwnd);
     for series in windows {
-        let wrong = |v: f64| !v.is_nan() && !(v > 0.0 && v < LARGEST_WINDOW);
+        let wrong = |v: f64| !(v.is_nan() || v > 0.0 && v < LARGEST_WINDOW);
         if let Some(i) = series.values.iter().position(|v| wrong(*v)) {
             let flow = match series.entity {
                 accord::scenario::Entity::Flow(flow) => &trial.scenario.flows[flow].name,
@@ -109,7 +111,12 @@ fn text_of(panic: &(dyn std::any::Any + Send)) -> String {
     let text = panic.downcast_ref::<&str>().map(|s| s.to_string());
     let text = text.or_else(|| panic.downcast_ref::<String>().cloned());
     let text = text.unwrap_or_else(|| "no message".into());
-    text.lines().next().unwrap_or_default().chars().take(200).collect()
+    text.lines()
+        .next()
+        .unwrap_or_default()
+        .chars()
+        .take(200)
+        .collect()
 }
 
 /// An observer that remembers how far the run has come.

@@ -153,7 +153,15 @@ fn evaluation(subjects: &[&str], seed: u64) -> Evaluation {
         cases: Vec::new(),
     };
     let plan = Plan::of(pack, &order, &catalogue).expect("it fits");
-    let attempt = |trial| attempt(&plan, trial, Engine::Packet, &Options::default(), &mut Quiet);
+    let attempt = |trial| {
+        attempt(
+            &plan,
+            trial,
+            Engine::Packet,
+            &Options::default(),
+            &mut Quiet,
+        )
+    };
     let measured: Vec<Measured> = (plan.trials.iter())
         .map(|trial| attempt(trial).expect("no interruption"))
         .collect();
@@ -182,12 +190,22 @@ fn junit_is_well_formed_and_counts() {
     let document = roxmltree::Document::parse(&text).expect("well-formed");
     let root = document.root_element();
     assert_eq!(root.tag_name().name(), "testsuites");
-    let count = |name: &str| document.descendants().filter(|n| n.has_tag_name(name)).count();
-    assert_eq!((count("testsuite"), count("testcase"), count("failure")), (1, 2, 1));
+    let count = |name: &str| {
+        document
+            .descendants()
+            .filter(|n| n.has_tag_name(name))
+            .count()
+    };
+    assert_eq!(
+        (count("testsuite"), count("testcase"), count("failure")),
+        (1, 2, 1)
+    );
     assert_eq!(root.attribute("tests"), Some("2"));
     assert_eq!(root.attribute("failures"), Some("1"));
     let failure = document.descendants().find(|n| n.has_tag_name("failure"));
-    let message = failure.and_then(|f| f.attribute("message")).expect("a message");
+    let message = failure
+        .and_then(|f| f.attribute("message"))
+        .expect("a message");
     assert!(message.contains("asks for at most 1 ms"), "{message}");
     let lines = annotations(&verdicts);
     assert_eq!(lines.len(), 1);
@@ -202,7 +220,9 @@ fn a_regression_is_told_from_another_seed() {
     let path = dir.path().join("evaluation.parquet");
     let before = evaluation(&["vegas"], 1);
     let mut bytes = Vec::new();
-    tidy(&before).write(&mut bytes, Format::Parquet, "evaluation").expect("written");
+    tidy(&before)
+        .write(&mut bytes, Format::Parquet, "evaluation")
+        .expect("written");
     fs::write(&path, &bytes).expect("written");
     let baseline = Baseline::read(fs::File::open(&path).expect("there")).expect("a baseline");
     assert_eq!(baseline.subject, "vegas");
@@ -211,7 +231,10 @@ fn a_regression_is_told_from_another_seed() {
     assert_eq!((same.all.len(), same.unmatched), (2, 0));
     assert_eq!(same.regressions().count(), 0, "{same:?}");
     let worse = since("vegas,alpha=6 pkt,beta=8 pkt", 1);
-    let names: Vec<&str> = worse.regressions().map(|c| c.key.measure.as_str()).collect();
+    let names: Vec<&str> = worse
+        .regressions()
+        .map(|c| c.key.measure.as_str())
+        .collect();
     assert_eq!(names, ["queuing delay"]);
     fs::write(&path, &bytes[..bytes.len() / 2]).expect("written");
     assert!(Baseline::read(fs::File::open(&path).expect("there")).is_err());

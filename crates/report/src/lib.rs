@@ -89,8 +89,8 @@ pub use json::{
     SettingsRecord, ValueRecord, settings_record,
 };
 pub use markdown::{ExperimentRow, rewrite};
-pub use overview::overview;
 pub use markup::escape;
+pub use overview::overview;
 pub use page::{PageParts, comparison_page, page, page_parts, shell};
 pub use results::Results;
 pub use schema::{OUTPUTS, output_schema};

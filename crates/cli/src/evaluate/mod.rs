@@ -1,97 +1,23 @@
 //! `accord evaluate`: standard evaluations of a controller or a discipline.
 
+pub mod options;
 mod output;
 mod runs;
+
+pub use output::put_at;
 
 use crate::fail::Failure;
 use crate::output::{data, json, note, prose};
 use crate::results::build;
-use accord::scenario::Engine;
-use accord::{Catalogue, Options, live::Mode};
+use accord::{Catalogue, Options};
 use accord_evaluate::pack::{SubjectRole, built_in, open};
 use accord_evaluate::{
     Baseline, Changes, Dossier, Evaluation, Measurements, NoSubject, Order, Pack, PackResult, Plan,
     Subject, Tier, annotations, junit, verdicts,
 };
-use clap::{Args as Group, ValueEnum};
+use options::{Args, System, TierName};
 use std::fs::File;
-use std::path::{Path, PathBuf};
-
-/// The options of `accord evaluate`.
-#[derive(Group)]
-pub struct Args {
-    /// Packs, separated by commas: names of `accord list packs`, or directories; by default all that
-    /// come with the program for such a subject.
-    #[arg(short, long, value_delimiter = ',', value_name = "PACK")]
-    pub pack: Vec<String>,
-    /// What is evaluated: a controller or a queue discipline, with parameters if they are not the
-    /// defaults: "vegas,alpha=4 pkt".
-    #[arg(short, long, value_name = "NAME[,KEY=VALUE...]")]
-    pub subject: String,
-    /// What stands beside it, separated by commas; by default what the packs name.
-    #[arg(short, long, value_name = "NAME,...")]
-    pub against: Option<String>,
-    /// The engine.
-    #[arg(short, long, default_value = "packet")]
-    pub engine: Engine,
-    /// What joins the nodes of a live run: loopback or namespaces; by default namespaces where
-    /// they are allowed.
-    #[arg(long, value_name = "MODE")]
-    pub live: Option<Mode>,
-    /// How much of the packs is run: what takes two minutes on two cores, or everything.
-    #[arg(short, long, default_value = "quick")]
-    pub tier: TierName,
-    /// Runs these cases only, separated by commas.
-    #[arg(long, value_delimiter = ',', value_name = "CASE")]
-    pub case: Vec<String>,
-    /// The first seed.
-    #[arg(long, default_value_t = 1)]
-    pub seed: u64,
-    /// The number of seeds, from the first up.
-    #[arg(long, default_value_t = 5, value_parser = clap::value_parser!(u64).range(1..=1000))]
-    pub reps: u64,
-    /// Where the dossier goes; by default runs/evaluate-SUBJECT.
-    #[arg(short, long, value_name = "DIR")]
-    pub output: Option<PathBuf>,
-    /// The number of runs at a time; by default one per core.
-    #[arg(short, long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..=1024))]
-    pub jobs: Option<u64>,
-    /// Measures everything anew, and not only what is not known yet.
-    #[arg(long)]
-    pub fresh: bool,
-    /// Compares with an earlier evaluation: the directory that it wrote. Exits with 1 where a measure
-    /// of the subject is significantly worse.
-    #[arg(long, value_name = "DIR")]
-    pub baseline: Option<PathBuf>,
-    /// Writes the verdicts as JUnit XML, which systems of continuous integration read.
-    #[arg(long, value_name = "FILE")]
-    pub junit: Option<PathBuf>,
-    /// Prints what failed as annotations for this system.
-    #[arg(long, value_name = "SYSTEM", conflicts_with = "json")]
-    pub annotations: Option<System>,
-    /// Prints JSON in place of text.
-    #[arg(long)]
-    pub json: bool,
-    /// No progress; only the result.
-    #[arg(short, long)]
-    pub quiet: bool,
-}
-
-/// The tiers, as the command line has them.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub enum TierName {
-    /// Two minutes on two cores per pack.
-    Quick,
-    /// Everything.
-    Whole,
-}
-
-/// Systems that take annotations.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub enum System {
-    /// GitHub Actions: workflow commands.
-    Github,
-}
+use std::path::Path;
 
 /// Carries out the command. `Ok(false)` where something is worse than the baseline, a threshold of a standard is not met, or where runs of
 /// the subject failed.
@@ -117,8 +43,12 @@ pub fn run(args: &Args, catalogue: &Catalogue) -> Result<bool, Failure> {
     let baseline = args.baseline.as_deref().map(|dir| baseline(dir, &order));
     let baseline = baseline.transpose()?;
     let directory = output::claim(args.output.as_deref(), &order.subjects[0])?;
-    let kept = Measurements::open(&directory, &build(), args.fresh)
-        .map_err(|e| Failure::io(format!("{} cannot be written: {e}", directory.display()), &e))?;
+    let kept = Measurements::open(&directory, &build(), args.fresh).map_err(|e| {
+        Failure::io(
+            format!("{} cannot be written: {e}", directory.display()),
+            &e,
+        )
+    })?;
     let options = Options { live: args.live };
     let measured = runs::make(&plans, &order, &options, &kept, args)?;
     let subjects = order.subjects.len();
@@ -268,7 +198,11 @@ fn listed(text: &str) -> Vec<String> {
 }
 
 fn check_cases(order: &Order, packs: &[Pack]) -> Result<(), Failure> {
-    let known = || packs.iter().flat_map(|pack| pack.cases().map(|(_, case)| case.name.as_str()));
+    let known = || {
+        packs
+            .iter()
+            .flat_map(|pack| pack.cases().map(|(_, case)| case.name.as_str()))
+    };
     for name in &order.cases {
         if known().all(|case| case != name) {
             let names: Vec<&str> = packs.iter().map(|pack| pack.name.as_str()).collect();

@@ -36,17 +36,17 @@ pub fn claim(asked: Option<&Path>, subject: &Subject) -> Result<PathBuf, Failure
 }
 
 /// Writes the dossier and the tables.
-pub fn write(
-    directory: &Path,
-    evaluation: &Evaluation,
-    dossier: &Dossier,
-) -> Result<(), Failure> {
+pub fn write(directory: &Path, evaluation: &Evaluation, dossier: &Dossier) -> Result<(), Failure> {
     let table = tidy(evaluation);
     for format in [Format::Csv, Format::Parquet] {
         let mut bytes = Vec::new();
         let made = table.write(&mut bytes, format, "evaluation");
         made.map_err(|e| Failure::io(format!("the table cannot be made: {e}"), &e))?;
-        put(directory, &format!("evaluation.{}", format.extension()), &bytes)?;
+        put(
+            directory,
+            &format!("evaluation.{}", format.extension()),
+            &bytes,
+        )?;
     }
     let plots = directory.join("plots");
     let old = fs::read_dir(&plots).into_iter().flatten().flatten();
@@ -167,33 +167,43 @@ pub fn record<'a>(evaluation: &'a Evaluation, changes: Option<&Changes>) -> Reco
     let order = &evaluation.order;
     let rivals = 1..order.subjects.len();
     let against: Vec<_> = rivals.map(|r| evaluation.against(r)).collect();
-    let rows = evaluation.rows().enumerate().map(|(n, (result, case, row))| {
-        let (section, definition) = result.case_of(case);
-        let measure = result.measure(row);
-        let figures = order.subjects.iter().enumerate().map(|(i, subject)| FigureRecord {
-            of: &subject.label,
-            estimate: row.estimate(i),
-            subject_is: (i > 0).then(|| word(against[i - 1][n].finding)),
+    let rows = evaluation
+        .rows()
+        .enumerate()
+        .map(|(n, (result, case, row))| {
+            let (section, definition) = result.case_of(case);
+            let measure = result.measure(row);
+            let figures = order
+                .subjects
+                .iter()
+                .enumerate()
+                .map(|(i, subject)| FigureRecord {
+                    of: &subject.label,
+                    estimate: row.estimate(i),
+                    subject_is: (i > 0).then(|| word(against[i - 1][n].finding)),
+                });
+            RowRecord {
+                pack: &result.pack.name,
+                section: &section.number,
+                case: &definition.name,
+                point: &row.point,
+                measure: &measure.name,
+                unit: row.unit.symbol(),
+                better: measure.better.name(),
+                figures: figures.collect(),
+            }
         });
-        RowRecord {
-            pack: &result.pack.name,
-            section: &section.number,
-            case: &definition.name,
-            point: &row.point,
-            measure: &measure.name,
-            unit: row.unit.symbol(),
-            better: measure.better.name(),
-            figures: figures.collect(),
-        }
-    });
     let unmet = evaluation.unmet().into_iter().map(|(key, why)| Sentence {
         of: key.to_string(),
         why,
     });
-    let failures = evaluation.failures().into_iter().map(|(key, failure)| Sentence {
-        of: format!("{key}, seed {}", failure.seed),
-        why: failure.why.clone(),
-    });
+    let failures = evaluation
+        .failures()
+        .into_iter()
+        .map(|(key, failure)| Sentence {
+            of: format!("{key}, seed {}", failure.seed),
+            why: failure.why.clone(),
+        });
     let (unmet, failures): (Vec<_>, Vec<_>) = (unmet.collect(), failures.collect());
     let regressions = changes.map(|changes| {
         let regressions = changes.regressions().map(|compared| Sentence {
@@ -205,7 +215,10 @@ pub fn record<'a>(evaluation: &'a Evaluation, changes: Option<&Changes>) -> Reco
     Record {
         format_version: FORMAT_VERSION,
         subject: &order.subjects[0].label,
-        rivals: order.subjects[1..].iter().map(|s| s.label.as_str()).collect(),
+        rivals: order.subjects[1..]
+            .iter()
+            .map(|s| s.label.as_str())
+            .collect(),
         tier: order.tier.name(),
         engine: order.engine.name(),
         seed: order.seed,

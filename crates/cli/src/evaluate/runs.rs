@@ -1,6 +1,6 @@
 //! The runs of an evaluation, on all cores; those that are known are not made again.
 
-use super::Args;
+use super::options::Args;
 use crate::fail::Failure;
 use crate::output::note;
 use crate::progress::Progress;
@@ -29,7 +29,10 @@ pub fn make(
     let all: usize = found.iter().map(Vec::len).sum();
     let mut left: Vec<(usize, usize)> = (found.iter().enumerate())
         .flat_map(|(p, trials)| {
-            let open = trials.iter().enumerate().filter(|(_, known)| known.is_none());
+            let open = trials
+                .iter()
+                .enumerate()
+                .filter(|(_, known)| known.is_none());
             open.map(move |(t, _)| (p, t))
         })
         .collect();
@@ -51,14 +54,18 @@ pub fn make(
         if let Err(e) = kept.keep(plan, trial, order.engine, &measured)
             && !unwritten.swap(true, Ordering::Relaxed)
         {
-            note(format_args!("runs cannot be kept against an interruption: {e}"));
+            note(format_args!(
+                "runs cannot be kept against an interruption: {e}"
+            ));
         }
         Ok(((p, t), measured))
     };
     let made = silently(|| match order.engine {
         // Each has the machine for itself.
         Engine::Live => left.iter().map(one).collect(),
-        _ => in_pool(args.jobs, || left.par_iter().with_max_len(1).map(one).collect()),
+        _ => in_pool(args.jobs, || {
+            left.par_iter().with_max_len(1).map(one).collect()
+        }),
     });
     drop(progress);
     let made: Vec<_> = made?.map_err(|e| {

@@ -2,95 +2,17 @@
 
 use super::steady;
 use crate::args::Stability as Args;
+use crate::axis::Axis;
 use crate::fail::Failure;
 use crate::output::{data, json, note};
 use crate::progress::{Parts, at_once};
 use accord::Catalogue;
 use accord::record::{Quiet, Run};
-use accord::report::{Cell, Parameter, StabilityMap, check_map_place, write_map_dir};
+use accord::report::{Cell, StabilityMap, check_map_place, write_map_dir};
 use accord::scenario::{Entity, Metric, Scenario};
 use accord::{load, set};
 use rayon::prelude::*;
 use std::path::Path;
-
-/// One axis: PATH=FROM..TO.
-struct Axis {
-    path: String,
-    from: f64,
-    to: f64,
-    unit: String,
-    count: usize,
-}
-
-impl Axis {
-    fn parse(text: &str, count: usize) -> Result<Axis, Failure> {
-        let wrong = |why: &str| {
-            Failure::new(format!("\"{text}\" is not an axis: {why}"))
-                .hint("write PATH=FROM..TO, such as flow.f.controller.gain=0.1..2 or link.bottleneck.delay=\"1 ms..50 ms\"")
-        };
-        let (path, range) = text
-            .split_once('=')
-            .ok_or_else(|| wrong("it has no \"=\""))?;
-        let (from, to) = range
-            .trim_matches('"')
-            .split_once("..")
-            .ok_or_else(|| wrong("it has no \"..\""))?;
-        let (from, unit) = number(from).ok_or_else(|| wrong("it begins with no number"))?;
-        let (to, other) = number(to).ok_or_else(|| wrong("it ends with no number"))?;
-        if unit != other && !unit.is_empty() {
-            return Err(wrong("its ends have different units"));
-        }
-        if !(from.is_finite() && to.is_finite() && from < to) {
-            return Err(wrong("it has to go from a smaller to a larger value"));
-        }
-        Ok(Axis {
-            path: path.trim().into(),
-            from,
-            to,
-            unit: other,
-            count,
-        })
-    }
-
-    /// Returns the value of a step.
-    fn value(&self, i: usize) -> f64 {
-        let part = i as f64 / (self.count - 1).max(1) as f64;
-        self.from + part * (self.to - self.from)
-    }
-
-    /// Returns the value in the form of the scenario language.
-    fn text(&self, i: usize) -> String {
-        // Nine digits hide the rounding of the steps.
-        let value = format!("{:.9e}", self.value(i))
-            .parse::<f64>()
-            .unwrap_or(0.0);
-        match self.unit.is_empty() {
-            // A whole number has no decimals, so that counts can be an axis.
-            true => format!("{value}"),
-            false => format!("\"{value} {}\"", self.unit),
-        }
-    }
-
-    /// Returns the axis in the form that the report takes.
-    fn parameter(&self) -> Parameter {
-        let values = (0..self.count).map(|i| self.value(i));
-        Parameter {
-            path: self.path.clone(),
-            unit: self.unit.clone(),
-            values: values.collect(),
-        }
-    }
-}
-
-/// Splits "1.5 ms" into 1.5 and "ms".
-fn number(text: &str) -> Option<(f64, String)> {
-    let text = text.trim();
-    let end = text
-        .find(|c: char| c.is_ascii_alphabetic() && c != 'e' || c == '%')
-        .unwrap_or(text.len());
-    let value = text[..end].trim().parse().ok()?;
-    Some((value, text[end..].trim().to_string()))
-}
 
 /// Computes the map, writes it, and prints where it is.
 pub fn run(args: &Args, catalogue: &Catalogue) -> Result<bool, Failure> {

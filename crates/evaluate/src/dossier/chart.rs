@@ -52,7 +52,10 @@ impl Chart {
             if several {
                 y += LINE - 3.0;
                 let point = escape(&row.point, 54);
-                _ = write!(content, "<text class=\"s\" x=\"8\" y=\"{y:.1}\">{point}</text>");
+                _ = write!(
+                    content,
+                    "<text class=\"s\" x=\"8\" y=\"{y:.1}\">{point}</text>"
+                );
                 y += 3.0;
             }
             for (i, (estimate, subject)) in estimates.iter().zip(subjects).enumerate() {
@@ -255,7 +258,9 @@ impl Axis {
     ) -> Option<Axis> {
         let (mut low, mut high) = values
             .filter(|v| v.is_finite())
-            .fold((f64::INFINITY, f64::NEG_INFINITY), |(a, b), v| (a.min(v), b.max(v)));
+            .fold((f64::INFINITY, f64::NEG_INFINITY), |(a, b), v| {
+                (a.min(v), b.max(v))
+            });
         if low > high {
             return None;
         }
@@ -269,7 +274,11 @@ impl Axis {
         let span = (high - low) / scale;
         let rough = 10f64.powf((span / 4.0).log10().floor());
         let steps = [1.0, 2.0, 5.0, 10.0].map(|k| k * rough);
-        let step = steps.into_iter().find(|s| span / s <= 4.5).unwrap_or(10.0 * rough) * scale;
+        let step = steps
+            .into_iter()
+            .find(|s| span / s <= 4.5)
+            .unwrap_or(10.0 * rough)
+            * scale;
         // What rounding adds to a round value takes no room.
         let first = (low / step + 1e-6).floor() as i64;
         let last = ((high / step - 1e-6).ceil() as i64).max(first + 1);

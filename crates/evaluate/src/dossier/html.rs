@@ -45,7 +45,10 @@ pub fn html(dossier: &Dossier) -> String {
         pack(&mut out, dossier, result);
     }
     out += "</main>\n";
-    shell(&format!("Evaluation of {}", e.order.subjects[0].label), &out)
+    shell(
+        &format!("Evaluation of {}", e.order.subjects[0].label),
+        &out,
+    )
 }
 
 fn contents(out: &mut String, dossier: &Dossier) {

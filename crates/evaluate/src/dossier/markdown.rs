@@ -24,7 +24,12 @@ pub fn markdown(dossier: &Dossier) -> String {
 
 fn pack(out: &mut String, dossier: &Dossier, result: &PackResult) {
     let pack = &result.pack;
-    _ = write!(out, "\n## {}\n\n{}\n", text(&pack.title), text(&pack.source));
+    _ = write!(
+        out,
+        "\n## {}\n\n{}\n",
+        text(&pack.title),
+        text(&pack.source)
+    );
     if !pack.notes.is_empty() {
         _ = write!(out, "\n{}\n", text(&pack.notes));
     }
@@ -66,7 +71,10 @@ fn case(out: &mut String, dossier: &Dossier, result: &PackResult, case: &CaseRes
     if points {
         head.insert(0, "point".into());
     }
-    let rule = head.iter().map(|_| "---").chain(subjects.iter().map(|_| "---:"));
+    let rule = head
+        .iter()
+        .map(|_| "---")
+        .chain(subjects.iter().map(|_| "---:"));
     let rule: Vec<&str> = rule.collect();
     head.extend(subjects.iter().map(|s| cell(&s.label)));
     _ = writeln!(out, "| {} |\n| {} |", head.join(" | "), rule.join(" | "));

@@ -79,12 +79,22 @@ impl<'a> Dossier<'a> {
                 "Thresholds of the standards: {met} of {thresholds} met."
             ));
         }
-        lines.extend(unmet.iter().map(|(key, why)| format!("Not met: {key}: {why}.")));
+        lines.extend(
+            unmet
+                .iter()
+                .map(|(key, why)| format!("Not met: {key}: {why}.")),
+        );
         for (key, failure) in e.failures() {
-            lines.push(format!("Failed: {key}, seed {}: {}.", failure.seed, failure.why));
+            lines.push(format!(
+                "Failed: {key}, seed {}: {}.",
+                failure.seed, failure.why
+            ));
         }
         if let Some(changes) = self.changes {
-            let (worse, better) = (changes.regressions().count(), changes.improvements().count());
+            let (worse, better) = (
+                changes.regressions().count(),
+                changes.improvements().count(),
+            );
             lines.push(format!(
                 "Against the baseline: {} compared, {worse} worse, {better} better.",
                 show::count(changes.all.len(), "measure")
@@ -98,7 +108,10 @@ impl<'a> Dossier<'a> {
     /// Returns what the figures are: who, how often, in which engine, and how they are compared.
     fn method(&self) -> Vec<String> {
         let order = &self.evaluation.order;
-        let rivals: Vec<&str> = order.subjects[1..].iter().map(|s| s.label.as_str()).collect();
+        let rivals: Vec<&str> = order.subjects[1..]
+            .iter()
+            .map(|s| s.label.as_str())
+            .collect();
         let beside = match rivals.is_empty() {
             true => String::new(),
             false => format!(", beside {}", rivals.join(", ")),
@@ -192,7 +205,10 @@ impl<'a> Dossier<'a> {
                 point => format!(", {point}"),
             };
             let seed = failure.seed;
-            lines.push(format!("{subject} failed{point}, seed {seed}: {}.", failure.why));
+            lines.push(format!(
+                "{subject} failed{point}, seed {seed}: {}.",
+                failure.why
+            ));
         }
         if case.rows.len() > MOST_ROWS {
             let more = case.rows.len() - MOST_ROWS;
@@ -205,12 +221,19 @@ impl<'a> Dossier<'a> {
     fn commands(&self, result: &PackResult, case: &CaseResult) -> [String; 2] {
         let order = &self.evaluation.order;
         let (_, definition) = result.case_of(case);
-        let pack = result.pack.directory.as_deref().unwrap_or(&result.pack.name);
+        let pack = result
+            .pack
+            .directory
+            .as_deref()
+            .unwrap_or(&result.pack.name);
         let mut evaluate = format!(
             "accord evaluate --pack {pack} --case {} --subject '{}'",
             definition.name, order.subjects[0].label
         );
-        let rivals: Vec<&str> = order.subjects[1..].iter().map(|s| s.label.as_str()).collect();
+        let rivals: Vec<&str> = order.subjects[1..]
+            .iter()
+            .map(|s| s.label.as_str())
+            .collect();
         if !rivals.is_empty() {
             evaluate += &format!(" --against '{}'", rivals.join(","));
         }
@@ -249,7 +272,13 @@ impl<'a> Dossier<'a> {
     fn plot_file(&self, result: &PackResult, case: &CaseResult, chart: &Chart) -> String {
         let (_, definition) = result.case_of(case);
         let plain = |text: &str| {
-            let c = |c: char| if c.is_ascii_alphanumeric() { c.to_ascii_lowercase() } else { '-' };
+            let c = |c: char| {
+                if c.is_ascii_alphanumeric() {
+                    c.to_ascii_lowercase()
+                } else {
+                    '-'
+                }
+            };
             text.chars().map(c).collect::<String>()
         };
         let (pack, case) = (&result.pack.name, &definition.name);

@@ -70,7 +70,12 @@ fn from_directory(directory: &Path) -> Result<Pack, Errors> {
             text: String::new(),
         });
         let hint = "a pack is a directory with the file pack.toml and the scenarios that it names";
-        at(&source, 0..0, format!("\"{name}\" {why}"), Some(hint.into()))
+        at(
+            &source,
+            0..0,
+            format!("\"{name}\" {why}"),
+            Some(hint.into()),
+        )
     })?;
     let shown = directory.display().to_string();
     let shown = shown.trim_end_matches('/').to_string();
@@ -81,7 +86,9 @@ fn from_directory(directory: &Path) -> Result<Pack, Errors> {
 }
 
 fn text_of(path: &Path) -> Result<String, String> {
-    let length = fs::metadata(path).map_err(|e| format!("cannot be read: {e}"))?.len();
+    let length = fs::metadata(path)
+        .map_err(|e| format!("cannot be read: {e}"))?
+        .len();
     if length > MOST {
         return Err(format!("is larger than {} MiB", MOST >> 20));
     }

@@ -1,0 +1,237 @@
+//! `accord attack`: a search for settings that break a property of a scenario.
+//!
+//! Half of the runs are random points of the ranges, by a seed. The others are steps from the worst
+//! point found, which get smaller. What breaks the property is then brought back towards the scenario,
+//! as far as it still breaks it.
+
+pub mod options;
+mod property;
+mod ranges;
+
+use crate::evaluate::put_at;
+use crate::fail::Failure;
+use crate::output::{data, note};
+use crate::progress::Parts;
+use accord::language::File;
+use accord::record::{Interrupted, Observer};
+use accord::report::figure_values;
+use accord::scenario::{Engine, Scenario, print};
+use accord::units::Time;
+use accord::{Catalogue, Error, Options, load, set};
+use options::Args;
+use property::Property;
+use rand_xoshiro::Xoshiro256PlusPlus;
+use rand_xoshiro::rand_core::{Rng, SeedableRng};
+use ranges::Range;
+use rayon::prelude::*;
+use std::path::Path;
+
+/// The number of points that are tried at once. It is the same for any number of cores, so that the
+/// result is, too.
+const BATCH: u64 = 8;
+/// The halvings of the way back to the scenario.
+const HALVINGS: u32 = 6;
+
+/// A point of the search: a value per range, or `None` for that of the scenario.
+type Point = Vec<Option<f64>>;
+
+/// Carries out the command; `Ok(false)` where the property is broken.
+pub fn run(args: &Args, catalogue: &Catalogue) -> Result<bool, Failure> {
+    let mut file = load(&args.scenario)?;
+    set(&mut file, &args.set)?;
+    let original = file.points(catalogue, None)?.swap_remove(0);
+    let property = Property::parse(&args.property, &original)?;
+    file.set("expect", &property.expectation(args.engine))?;
+    // What the property names has to be there.
+    file.points(catalogue, None)?;
+    let ranges = ranges::of(&args.vary, &original, &file)?;
+    let search = Search {
+        file,
+        catalogue,
+        ranges,
+        property,
+        engine: args.engine,
+    };
+    // A range that does not fit fails at once, and not in each run.
+    let corner = search.ranges.iter().map(|range| Some(range.from()));
+    search.scenario(&corner.collect())?;
+    let Some((worst, value)) = search.worst(args)? else {
+        let message = format!("no run has a value of {}", search.property.metric);
+        return Err(Failure::new(message).hint("accord list metrics says which engines record it"));
+    };
+    let text = |value| search.property.text(value);
+    if !search.property.is_broken(value) {
+        let (runs, property) = (args.runs, &search.property.given);
+        data(format_args!(
+            "{property} holds in {runs} runs; the nearest is {}",
+            text(value)
+        ))?;
+        return Ok(true);
+    }
+    let (least, value) = search.shrink(worst, value)?;
+    let mut broken = search.scenario(&least)?;
+    let id = format!("attack-{}", original.id);
+    broken.title = format!("{} breaks {}", original.id, search.property.given);
+    broken.notes = search.settings(&least).join(", ");
+    broken.id.clone_from(&id);
+    let path = args
+        .output
+        .clone()
+        .unwrap_or_else(|| Path::new(&id).with_extension("toml"));
+    put_at(&path, print(&broken).as_bytes())?;
+    data(format_args!(
+        "{} is broken: {}",
+        search.property.given,
+        text(value)
+    ))?;
+    for setting in search.settings(&least) {
+        data(format_args!("  {setting}"))?;
+    }
+    let (path, engine) = (path.display(), args.engine);
+    data(format_args!("accord run {path} --engine {engine}"))?;
+    Ok(false)
+}
+
+struct Search<'a> {
+    file: File,
+    catalogue: &'a Catalogue,
+    ranges: Vec<Range>,
+    property: Property,
+    engine: Engine,
+}
+
+impl Search<'_> {
+    /// Returns what is set at a point.
+    fn settings(&self, point: &Point) -> Vec<String> {
+        let pairs = self.ranges.iter().zip(point);
+        pairs
+            .filter_map(|(range, value)| Some(range.setting((*value)?)))
+            .collect()
+    }
+
+    fn scenario(&self, point: &Point) -> Result<Scenario, Failure> {
+        let mut file = self.file.clone();
+        set(&mut file, &self.settings(point))?;
+        Ok(file.points(self.catalogue, None)?.swap_remove(0))
+    }
+
+    /// Returns the figure of the property that is nearest to breaking it, or `None` if the run has
+    /// none.
+    fn value(&self, point: &Point) -> Result<Option<f64>, Failure> {
+        let scenario = self.scenario(point)?;
+        let run = accord::run(&scenario, self.engine, &Options::default(), &mut Watch);
+        let run = match run {
+            Ok(run) => run,
+            // No equilibrium there, for one.
+            Err(Error::Theory(_) | Error::Fluid(_)) => return Ok(None),
+            Err(e) => return Err(e.into()),
+        };
+        let values = figure_values(&scenario, &run).swap_remove(0);
+        let worse = |a: f64, b: f64| match self.property.excess(b) > self.property.excess(a) {
+            true => b,
+            false => a,
+        };
+        Ok(values.into_iter().flatten().reduce(worse))
+    }
+
+    /// Returns the point that is worst of all runs, and its value.
+    fn worst(&self, args: &Args) -> Result<Option<(Point, f64)>, Failure> {
+        let mut random = Xoshiro256PlusPlus::seed_from_u64(args.seed);
+        let mut unit = || (random.next_u64() >> 11) as f64 / (1u64 << 53) as f64;
+        let progress = Parts::new(args.runs as usize, args.quiet);
+        let mut worst: Option<(Point, f64)> = None;
+        let (mut done, mut step) = (0, 0.25);
+        while done < args.runs {
+            let many = BATCH.min(args.runs - done);
+            let near = worst
+                .as_ref()
+                .filter(|_| done >= args.runs / 2)
+                .map(|(p, _)| p.clone());
+            let points: Vec<Point> = (0..many)
+                .map(|_| {
+                    let ranges = self.ranges.iter().enumerate();
+                    let value = |(i, range): (usize, &Range)| match near.as_ref().and_then(|p| p[i])
+                    {
+                        Some(from) => range.moved(from, step * (2.0 * unit() - 1.0)),
+                        None => range.at(unit()),
+                    };
+                    ranges.map(value).map(Some).collect()
+                })
+                .collect();
+            let one = |point: &Point| {
+                let value = self.value(point);
+                progress.done();
+                value
+            };
+            let values: Result<Vec<_>, Failure> = points.par_iter().map(one).collect();
+            let mut better = false;
+            for (point, value) in points.into_iter().zip(values?) {
+                let excess = |v| self.property.excess(v);
+                if let Some(value) = value
+                    && worst
+                        .as_ref()
+                        .is_none_or(|(_, w)| excess(value) > excess(*w))
+                {
+                    worst = Some((point, value));
+                    better = true;
+                }
+            }
+            if near.is_some() && !better {
+                step = (step * 0.7).max(0.005);
+            }
+            done += many;
+        }
+        drop(progress);
+        if !args.quiet {
+            note(format_args!("{done} runs searched"));
+        }
+        Ok(worst)
+    }
+
+    /// Brings a point that breaks the property back towards the scenario, value by value.
+    fn shrink(&self, mut point: Point, mut value: f64) -> Result<(Point, f64), Failure> {
+        let mut adopt = |point: &mut Point, i: usize, new: Option<f64>| {
+            let mut tried = point.clone();
+            tried[i] = new;
+            let found = self.value(&tried)?;
+            let Some(found) = found.filter(|v| self.property.is_broken(*v)) else {
+                return Ok::<bool, Failure>(false);
+            };
+            (*point, value) = (tried, found);
+            Ok(true)
+        };
+        for (i, range) in self.ranges.iter().enumerate() {
+            if adopt(&mut point, i, None)? {
+                continue;
+            }
+            if let (Some(far), Some(own)) = (point[i], range.original) {
+                let (mut broken, mut whole) = (far, own);
+                for _ in 0..HALVINGS {
+                    let middle = range.between(whole, broken);
+                    match adopt(&mut point, i, Some(middle))? {
+                        true => broken = middle,
+                        false => whole = middle,
+                    }
+                }
+            }
+            // Few digits are easier to read.
+            if let Some(now) = point[i] {
+                let short = format!("{now:.1e}").parse().unwrap_or(now);
+                adopt(&mut point, i, Some(short))?;
+            }
+        }
+        Ok((point, value))
+    }
+}
+
+/// An observer that ends a run at an interrupt.
+struct Watch;
+
+impl Observer for Watch {
+    fn progress(&mut self, _: Time) -> Result<(), Interrupted> {
+        match crate::progress::interrupted() {
+            true => Err(Interrupted),
+            false => Ok(()),
+        }
+    }
+}

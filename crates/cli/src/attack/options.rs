@@ -1,0 +1,39 @@
+//! The options of `accord attack`.
+
+use accord::scenario::Engine;
+use clap::Args as Group;
+use std::path::PathBuf;
+
+/// The options of `accord attack`.
+#[derive(Group)]
+pub struct Args {
+    /// The scenario: a file, or the id of one that comes with the program. Of a sweep, its first
+    /// point.
+    pub scenario: String,
+    /// What is to hold: METRIC [of ENTITY] >, >=, < or <= VALUE, such as "queuing_delay < 50 ms".
+    #[arg(short, long)]
+    pub property: String,
+    /// A range to search, such as link.bottleneck.delay="1 ms..200 ms". Can be given several times;
+    /// by default rates and delays of links from a quarter to four times their values, and starts of
+    /// flows up to half of the run.
+    #[arg(long, value_name = "PATH=FROM..TO")]
+    pub vary: Vec<String>,
+    /// Sets a value of the scenario, such as link.bottleneck.rate="5 Mbps".
+    #[arg(long = "set", value_name = "PATH=VALUE")]
+    pub set: Vec<String>,
+    /// The engine.
+    #[arg(short, long, default_value = "packet")]
+    pub engine: Engine,
+    /// The number of runs of the search.
+    #[arg(long, default_value_t = 200, value_parser = clap::value_parser!(u64).range(2..=1_000_000))]
+    pub runs: u64,
+    /// The seed of the search; that of the scenario stays.
+    #[arg(long, default_value_t = 1)]
+    pub seed: u64,
+    /// Where the scenario goes that breaks the property; by default attack-ID.toml.
+    #[arg(short, long, value_name = "FILE")]
+    pub output: Option<PathBuf>,
+    /// No progress; only the result.
+    #[arg(short, long)]
+    pub quiet: bool,
+}

@@ -1,0 +1,128 @@
+//! Properties: METRIC [of ENTITY], a comparison, and a value.
+
+use crate::fail::Failure;
+use accord::language::suggest;
+use accord::report::show::quantity;
+use accord::scenario::{Engine, Metric, Of, Scenario};
+
+/// What is to hold.
+pub struct Property {
+    /// As given.
+    pub given: String,
+    /// The metric.
+    pub metric: Metric,
+    of: String,
+    at_least: bool,
+    value: String,
+    /// The bound in the unit of the metric.
+    bound: f64,
+}
+
+impl Property {
+    /// Reads a property of a scenario.
+    pub fn parse(text: &str, scenario: &Scenario) -> Result<Property, Failure> {
+        let wrong = |why: String| {
+            let hint = "write METRIC [of ENTITY], then >, >=, < or <=, then a value: \"utilisation > 0.8\", \"rtt of long < 200 ms\"";
+            Failure::new(format!("\"{text}\" is no property: {why}")).hint(hint)
+        };
+        let at = text.find(['<', '>']);
+        let at = at.ok_or_else(|| wrong("it compares nothing".into()))?;
+        let (left, right) = text.split_at(at);
+        let value = right[1..].trim_start_matches('=').trim();
+        let mut words = left.split_whitespace();
+        let name = words.next().unwrap_or_default();
+        let metric: Metric = name.parse().map_err(|e: String| {
+            let failure = Failure::new(e);
+            let hint = suggest(name, Metric::ALL.iter().map(|m| m.name()));
+            hint.into_iter().fold(failure, Failure::hint)
+        })?;
+        let of = match (words.next(), words.next(), words.next()) {
+            (None, ..) => default_of(metric, scenario),
+            (Some("of"), Some(entity), None) => entity.to_string(),
+            _ => return Err(wrong("what it is of is one name after \"of\"".into())),
+        };
+        let end = value.find(|c: char| c.is_ascii_alphabetic() && c != 'e' || c == '%');
+        let number = value[..end.unwrap_or(value.len())].trim().parse::<f64>();
+        let number = number.map_err(|_| wrong(format!("\"{value}\" is no value")))?;
+        let plain = end.is_none();
+        Ok(Property {
+            given: text.trim().to_string(),
+            metric,
+            of,
+            at_least: right.starts_with('>'),
+            value: match plain {
+                true => format!("{number:?}"),
+                false => format!("\"{}\"", value.replace(['"', '\\'], "")),
+            },
+            bound: f64::NAN,
+        }
+        .with_bound(number))
+    }
+
+    fn with_bound(mut self, number: f64) -> Property {
+        let unit = self.value.trim_matches('"');
+        let unit = unit.trim_start_matches(|c: char| !c.is_ascii_alphabetic() && c != '%');
+        let factor = match unit {
+            "%" => 0.01,
+            "Kbps" | "KB" => 1e3,
+            "Mbps" | "MB" => 1e6,
+            "Gbps" | "GB" => 1e9,
+            "Tbps" => 1e12,
+            "min" => 60.0,
+            "ms" => 1e-3,
+            "us" => 1e-6,
+            "ns" => 1e-9,
+            "ps" => 1e-12,
+            _ => 1.0,
+        };
+        self.bound = number * factor;
+        self
+    }
+
+    /// Returns the property as the list of expectations of a scenario file.
+    pub fn expectation(&self, engine: Engine) -> String {
+        let bound = if self.at_least { "at_least" } else { "at_most" };
+        format!(
+            "[{{ name = {:?}, metric = \"{}\", of = {:?}, engine = \"{engine}\", {bound} = {} }}]",
+            self.given, self.metric, self.of, self.value
+        )
+    }
+
+    /// Returns by how much a value breaks the property; it holds where that is not positive.
+    pub fn excess(&self, value: f64) -> f64 {
+        match self.at_least {
+            true => self.bound - value,
+            false => value - self.bound,
+        }
+    }
+
+    /// Returns whether a value breaks it.
+    pub fn is_broken(&self, value: f64) -> bool {
+        self.excess(value) > 1e-9 * self.bound.abs()
+    }
+
+    /// Returns a value with its unit.
+    pub fn text(&self, value: f64) -> String {
+        format!(
+            "{} of {} is {}",
+            self.metric,
+            self.of,
+            quantity(value, self.metric.unit())
+        )
+    }
+}
+
+/// Returns what a property is of that names nothing: the first link that is no host's own, or the
+/// first group.
+fn default_of(metric: Metric, scenario: &Scenario) -> String {
+    match metric.of() {
+        Of::Link | Of::Aggregate => {
+            let mut inner = scenario.links.iter().filter(|link| !link.attachment);
+            inner.next().map_or(String::new(), |link| link.name.clone())
+        }
+        _ => scenario
+            .groups
+            .first()
+            .map_or(String::new(), |group| group.name.clone()),
+    }
+}

@@ -1,0 +1,109 @@
+//! `accord attack` finds what breaks a property, and what it writes shows it.
+
+mod common;
+
+use common::*;
+use std::fs;
+
+const SCENARIO: &str = r#"
+duration = "20 s"
+[link.bottleneck]
+from = "left"
+to = "right"
+rate = "10 Mbps"
+delay = "20 ms"
+queue = { discipline = "droptail", limit = "50 pkt" }
+[flow.all]
+from = "left"
+to = "right"
+controller = "newreno"
+"#;
+
+/// A queue of 50 packets is 40 ms at 10 Mbps, and 100 ms at 4 Mbps.
+#[test]
+fn what_it_finds_fails_when_it_is_run() {
+    let dir = folder(&[("mine.toml", SCENARIO)]);
+    let rate = "link.bottleneck.rate=2 Mbps..20 Mbps";
+    let property = "queuing_delay of bottleneck < 60 ms";
+    let range = [
+        "--vary",
+        rate,
+        "--vary",
+        "link.bottleneck.delay=10 ms..40 ms",
+    ];
+    let attack = [
+        "attack",
+        "mine.toml",
+        "--property",
+        property,
+        "--runs",
+        "24",
+    ];
+    let found = accord(dir.path(), &[&attack[..], &range].concat()).with(1);
+    assert!(found.stdout.contains("is broken"), "{}", found.stdout);
+    // The delay of the path alone does not break it, so it is as it was.
+    assert!(!found.stdout.contains("delay="), "{}", found.stdout);
+    let first = fs::read_to_string(dir.path().join("attack-mine.toml")).expect("written");
+    let run = ["run", "attack-mine.toml", "-e", "packet", "-q"];
+    let ended = accord(dir.path(), &run).with(1);
+    assert!(ended.stdout.contains(property), "{}", ended.stdout);
+    // It was brought back to near where the property begins to fail.
+    let value = accord(dir.path(), &[&run[..], &["--json"]].concat())
+        .with(1)
+        .json();
+    let check = &value["checks"][0];
+    let measured = check["measured"].as_f64().expect("a figure");
+    assert!(
+        (0.06..0.066).contains(&measured),
+        "just above 60 ms: {check}"
+    );
+    // The same seed finds the same.
+    accord(dir.path(), &[&attack[..], &range].concat()).with(1);
+    let second = fs::read_to_string(dir.path().join("attack-mine.toml")).expect("written");
+    assert_eq!(first, second);
+}
+
+#[test]
+fn a_property_that_holds_is_said_to_hold() {
+    let dir = folder(&[("mine.toml", SCENARIO)]);
+    let property = "queuing_delay < 10 s";
+    let attack = ["attack", "mine.toml", "-p", property, "--runs", "4"];
+    let held = accord(dir.path(), &attack).with(0);
+    assert!(held.stdout.contains("holds in 4 runs"), "{}", held.stdout);
+    assert!(!dir.path().join("attack-mine.toml").exists());
+}
+
+#[test]
+fn wrong_properties_and_ranges_are_refused() {
+    let dir = folder(&[("mine.toml", SCENARIO)]);
+    for (property, vary, message) in [
+        ("utilization > 0.8", "seed=1..2", "\"utilisation\""),
+        ("utilisation", "seed=1..2", "it compares nothing"),
+        ("utilisation > much", "seed=1..2", "\"much\" is no value"),
+        ("utilisation of nothing > 0.8", "seed=1..2", "nothing"),
+        ("utilisation > 3 ms", "seed=1..2", "not a ratio"),
+        ("utilisation > 0.8", "seed", "is not an axis"),
+        (
+            "utilisation > 0.8",
+            "link.nothing.rate=1 Mbps..2 Mbps",
+            "nothing",
+        ),
+    ] {
+        let args = [
+            "attack",
+            "mine.toml",
+            "-p",
+            property,
+            "--vary",
+            vary,
+            "--runs",
+            "2",
+        ];
+        let ended = accord(dir.path(), &args).with(2);
+        assert!(
+            ended.stderr.contains(message),
+            "{property}: {}",
+            ended.stderr
+        );
+    }
+}
