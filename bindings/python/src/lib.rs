@@ -4,6 +4,7 @@
 //! streams. The package around it (`python/accord`) gives them the form that Python users expect.
 
 mod error;
+mod own;
 mod run;
 mod scenario;
 mod series;
@@ -25,6 +26,10 @@ fn _accord(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<scenario::Scenario>()?;
     module.add_class::<run::Run>()?;
     module.add_class::<series::Series>()?;
+    module.add_class::<own::Ack>()?;
+    module.add_class::<own::Path>()?;
+    module.add_class::<own::Packet>()?;
+    module.add_class::<own::Queue>()?;
     module.add_function(wrap_pyfunction!(program, module)?)?;
     module.add_function(wrap_pyfunction!(run::compared, module)?)?;
     module.add_function(wrap_pyfunction!(run::estimate, module)?)?;

@@ -1,24 +1,41 @@
 //! Scenarios.
 
-use crate::error::exception;
+use crate::error::{exception, failed};
+use crate::own;
 use crate::run::Run;
 use crate::watch::Watch;
 use accord::scenario::print;
-use accord::{Engine, Error, File, Options};
+use accord::{Catalogue, Engine, Error, File, Options};
 use pyo3::exceptions::{PyIndexError, PyValueError};
 use pyo3::prelude::*;
 use std::sync::Arc;
 
-/// A scenario file with settings.
+/// A scenario file with settings, and the classes that it may name.
 #[pyclass(frozen, module = "accord._accord")]
 pub struct Scenario {
     file: File,
     settings: Vec<(String, String)>,
+    classes: Vec<Py<PyAny>>,
+    catalogue: Catalogue,
 }
 
 impl Scenario {
+    fn new(
+        file: File,
+        settings: Vec<(String, String)>,
+        classes: Vec<Bound<'_, PyAny>>,
+    ) -> PyResult<Scenario> {
+        let catalogue = own::catalogue(&classes)?;
+        Ok(Scenario {
+            file,
+            settings,
+            classes: classes.into_iter().map(Bound::unbind).collect(),
+            catalogue,
+        })
+    }
+
     fn points(&self, seed: Option<u64>) -> PyResult<Vec<accord::Scenario>> {
-        let points = self.file.points(&accord::catalogue(), seed);
+        let points = self.file.points(&self.catalogue, seed);
         points.map_err(|e| exception(e.into()))
     }
 
@@ -38,21 +55,20 @@ impl Scenario {
 #[pymethods]
 impl Scenario {
     #[staticmethod]
-    fn load(name: &str) -> PyResult<Scenario> {
+    fn load(name: &str, classes: Vec<Bound<'_, PyAny>>) -> PyResult<Scenario> {
         let file = accord::load(name).map_err(exception)?;
-        Ok(Scenario {
-            file,
-            settings: Vec::new(),
-        })
+        Scenario::new(file, Vec::new(), classes)
     }
 
     #[staticmethod]
-    fn parse(text: &str, name: &str) -> PyResult<Scenario> {
+    fn parse(text: &str, name: &str, classes: Vec<Bound<'_, PyAny>>) -> PyResult<Scenario> {
         let file = File::parse(name, text).map_err(|e| exception(Error::from(e)))?;
-        Ok(Scenario {
-            file,
-            settings: Vec::new(),
-        })
+        Scenario::new(file, Vec::new(), classes)
+    }
+
+    /// The classes that it may name.
+    fn classes(&self, py: Python<'_>) -> Vec<Py<PyAny>> {
+        self.classes.iter().map(|c| c.clone_ref(py)).collect()
     }
 
     /// The name and the text of the file, and the settings: what [`Scenario::parse`] and
@@ -66,14 +82,18 @@ impl Scenario {
         )
     }
 
-    fn with_settings(&self, settings: Vec<(String, String)>) -> PyResult<Scenario> {
+    fn with_settings(
+        &self,
+        settings: Vec<(String, String)>,
+        classes: Vec<Bound<'_, PyAny>>,
+    ) -> PyResult<Scenario> {
         let mut file = self.file.clone();
         for (path, value) in &settings {
             let set = file.set(path, value);
             set.map_err(|e| exception(Error::from(e)))?;
         }
         let settings = [self.settings.clone(), settings].concat();
-        Ok(Scenario { file, settings })
+        Scenario::new(file, settings, classes)
     }
 
     /// Returns id, title, seed, duration in seconds, and for each point its settings.
@@ -109,11 +129,19 @@ impl Scenario {
         progress: Option<Py<PyAny>>,
     ) -> PyResult<Run> {
         let engine: Engine = engine.parse().map_err(PyValueError::new_err)?;
+        if engine == Engine::Live && !self.classes.is_empty() {
+            return Err(failed(
+                "live: controllers and disciplines of Python run in the packet engine only",
+            ));
+        }
         let scenario = self.point(seed, point)?;
         let mut watch = Watch::new(progress.as_ref(), scenario.duration.as_secs_f64());
         let options = Options::default();
+        // An exception of an earlier run on this thread is none of this one.
+        drop(own::failure());
         let run = py.detach(|| accord::run(&scenario, engine, &options, &mut watch));
-        if let Some(e) = watch.stopped {
+        // A callback may have failed after the observer's last look.
+        if let Some(e) = watch.stopped.or_else(own::failure) {
             return Err(e);
         }
         Ok(Run::new(Arc::new(scenario), run.map_err(exception)?))

@@ -9,8 +9,9 @@ Example:
 
 """
 
-from ._accord import Series, __version__
+from ._accord import Ack, Packet, Path, Queue, Series, __version__
 from ._errors import AccordError, Problem, ScenarioError
+from ._own import Controller, Discipline
 from ._run import Comparison, Run, read
 from ._scenario import Scenario, dumbbell, load, parse
 from ._shares import Shares, shares
@@ -18,8 +19,14 @@ from ._sweep import Sweep, sweep
 
 __all__ = [
     "AccordError",
+    "Ack",
     "Comparison",
+    "Controller",
+    "Discipline",
+    "Packet",
+    "Path",
     "Problem",
+    "Queue",
     "Run",
     "Scenario",
     "ScenarioError",

@@ -113,10 +113,12 @@ class Run:
             KeyError: There is no such mean.
 
         """
-        for row in Comparison([self]).means:
-            if row["metric"] == metric and row["entity"] == of and self.engine in row:
+        rows = [row for row in Comparison([self]).means if self.engine in row]
+        for row in rows:
+            if row["metric"] == metric and row["entity"] == of:
                 return float(row[self.engine])
-        raise KeyError(f"there is no mean of {metric} of {of}")
+        known = ", ".join(f"{row['metric']} of {row['entity']}" for row in rows)
+        raise KeyError(f"there is no mean of {metric} of {of}; there are {known}")
 
     def plot(
         self,

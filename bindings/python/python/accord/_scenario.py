@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Callable, Iterable, Mapping
 from os import PathLike, fspath
 from typing import Any
 
 from . import _accord
+from ._own import Class, Controller, Discipline, check, family_of
 from ._run import Comparison, Run
 
-Value = bool | int | float | str | list[Any] | dict[str, Any]
-"""What a setting can be: text (``"20 Mbps"``), a number, a truth value, a list or a table."""
+Value = bool | int | float | str | Class | list[Any] | dict[str, Any]
+"""What a setting can be: text (``"20 Mbps"``), a number, a truth value, a list or a table; and for
+a controller or a discipline the class of one."""
 
 
 class Scenario:
@@ -68,18 +71,22 @@ class Scenario:
         """Return a point as a file in which nothing is left to a default or to chance."""
         return self._inner.toml(seed, point)
 
-    def with_(self, settings: Mapping[str, Value]) -> Scenario:
+    def with_(self, settings: Mapping[str, Value], *, own: Iterable[Class] = ()) -> Scenario:
         """Return the scenario with other values.
 
         Args:
-            settings: Values by their paths, such as ``{"link.bottleneck.rate": "20 Mbps"}``.
+            settings: Values by their paths, such as ``{"link.bottleneck.rate": "20 Mbps"}``. A
+                controller or a discipline may be a class.
+            own: More classes of controllers and disciplines that the scenario may name.
 
         Raises:
             ScenarioError: A path names nothing, or a value is wrong there.
+            ValueError: Two controllers or two disciplines have one name.
 
         """
         pairs = [(path, _toml(value)) for path, value in settings.items()]
-        return Scenario(self._inner.with_settings(pairs))
+        classes = _classes(self._inner.classes(), _own(own), settings.values())
+        return Scenario(self._inner.with_settings(pairs, classes))
 
     def run(
         self,
@@ -131,8 +138,12 @@ class Scenario:
         return f"<Scenario {self.id}: {self.title or 'untitled'}, points: {points}>"
 
     def __eq__(self, other: object) -> bool:
-        """Compare text and settings."""
-        return isinstance(other, Scenario) and self._inner.parts() == other._inner.parts()
+        """Compare text, settings and classes."""
+        return (
+            isinstance(other, Scenario)
+            and self._inner.parts() == other._inner.parts()
+            and self._inner.classes() == other._inner.classes()
+        )
 
     def __hash__(self) -> int:
         """Hash text and settings."""
@@ -140,22 +151,47 @@ class Scenario:
         return hash((name, text, tuple(settings)))
 
     def __reduce__(self) -> tuple[Any, ...]:
-        """Pickle by text and settings."""
-        return (_restored, self._inner.parts())
+        """Pickle by text, settings and classes."""
+        return (_restored, (*self._inner.parts(), self._inner.classes()))
 
 
-def _restored(name: str, text: str, settings: list[tuple[str, str]]) -> Scenario:
-    return Scenario(_accord.Scenario.parse(text, name).with_settings(settings))
+def _restored(
+    name: str, text: str, settings: list[tuple[str, str]], classes: list[Class]
+) -> Scenario:
+    inner = _accord.Scenario.parse(text, name, classes)
+    return Scenario(inner.with_settings(settings, classes))
+
+
+def _own(classes: Iterable[Any]) -> list[Any]:
+    """Return classes that were named as such, each once."""
+    return list(dict.fromkeys(map(check, classes)))
+
+
+def _classes(*sources: Iterable[Any]) -> list[Any]:
+    """Return the classes among values, each once."""
+    found: dict[Any, None] = {}
+    for value in itertools.chain(*sources):
+        if isinstance(value, type):
+            found[check(value)] = None
+        elif isinstance(value, Mapping):
+            found |= dict.fromkeys(_classes(value.values()))
+        elif isinstance(value, (list, tuple)):
+            found |= dict.fromkeys(_classes(value))
+    return list(found)
 
 
 def _toml(value: Value) -> str:
     """Return a value as TOML; text stands as it is."""
+    if isinstance(value, type):
+        return family_of(value)
     if isinstance(value, str):
         return value
     return _toml_inside(value)
 
 
 def _toml_inside(value: Value) -> str:
+    if isinstance(value, type):
+        return _toml_inside(family_of(value))
     if isinstance(value, bool):
         return "true" if value else "false"
     if isinstance(value, (int, float)):
@@ -176,25 +212,34 @@ def _toml_inside(value: Value) -> str:
     raise TypeError(f"a setting cannot be {type(value).__name__}")
 
 
-def load(name: str | PathLike[str]) -> Scenario:
+def load(name: str | PathLike[str], *, own: Iterable[Class] = ()) -> Scenario:
     """Read a scenario: the file of this name, or the built-in one of this id.
+
+    Args:
+        name: The name or the id.
+        own: Classes of controllers and disciplines that the scenario may name.
 
     Raises:
         ScenarioError: The file is wrong; its `problems` have places and hints.
         AccordError: There is neither.
 
     """
-    return Scenario(_accord.Scenario.load(fspath(name)))
+    return Scenario(_accord.Scenario.load(fspath(name), _own(own)))
 
 
-def parse(text: str, name: str = "scenario.toml") -> Scenario:
+def parse(text: str, name: str = "scenario.toml", *, own: Iterable[Class] = ()) -> Scenario:
     """Read a scenario from a text, which errors call `name`.
+
+    Args:
+        text: The text.
+        name: Its name in errors.
+        own: Classes of controllers and disciplines that the scenario may name.
 
     Raises:
         ScenarioError: The text is wrong; its `problems` have places and hints.
 
     """
-    return Scenario(_accord.Scenario.parse(text, name))
+    return Scenario(_accord.Scenario.parse(text, name, _own(own)))
 
 
 def dumbbell(
@@ -202,8 +247,8 @@ def dumbbell(
     flows: int = 2,
     rate: str = "10 Mbps",
     delay: str = "20 ms",
-    controller: str = "vegas",
-    discipline: str = "droptail",
+    controller: str | type[Controller] = "vegas",
+    discipline: str | type[Discipline] = "droptail",
     limit: str = "unlimited",
     duration: str = "60 s",
 ) -> Scenario:
@@ -213,8 +258,9 @@ def dumbbell(
         flows: The number of flows.
         rate: The rate of the bottleneck.
         delay: Its propagation delay.
-        controller: The congestion controller; ``accord list controllers`` shows them.
-        discipline: The queue discipline; ``accord list disciplines`` shows them.
+        controller: The congestion controller, by name or as a class of one's own;
+            ``accord list controllers`` shows those that there are.
+        discipline: The queue discipline, likewise; ``accord list disciplines`` shows them.
         limit: The size of the buffer, such as ``"100 pkt"`` or ``"1 BDP"``.
         duration: The length of a run. Its second half is the steady part.
 
@@ -241,4 +287,5 @@ to = "right"
 controller = {_toml_inside(controller)}
 """,
         "dumbbell.toml",
+        own=_classes([controller, discipline]),
     )
