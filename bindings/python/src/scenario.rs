@@ -3,6 +3,7 @@
 use crate::error::{exception, failed};
 use crate::own;
 use crate::run::Run;
+use crate::stability;
 use crate::watch::Watch;
 use accord::scenario::print;
 use accord::{Catalogue, Engine, Error, File, Options};
@@ -117,6 +118,35 @@ impl Scenario {
     #[pyo3(signature = (seed=None, point=1))]
     fn toml(&self, seed: Option<u64>, point: usize) -> PyResult<String> {
         Ok(print(&self.point(seed, point)?))
+    }
+
+    /// The engines of theory, packets and what the scenario expects, in their order, without live.
+    #[pyo3(signature = (point=1))]
+    fn engines(&self, point: usize) -> PyResult<Vec<&'static str>> {
+        let scenario = self.point(None, point)?;
+        let mut engines = vec![Engine::Theory, Engine::Packet];
+        engines.extend(scenario.expectations.iter().map(|e| e.engine));
+        engines.sort_unstable();
+        engines.dedup();
+        let all = engines.into_iter().filter(|e| *e != Engine::Live);
+        Ok(all.map(Engine::name).collect())
+    }
+
+    /// The linearised equilibria of a point, a record per phase, as JSON.
+    #[pyo3(signature = (seed=None, point=1))]
+    fn stability(&self, py: Python<'_>, seed: Option<u64>, point: usize) -> PyResult<String> {
+        let scenario = self.point(seed, point)?;
+        let mut phases = Vec::new();
+        for phase in scenario.phases() {
+            py.check_signals()?;
+            let found = py.detach(|| accord::fluid::stability(&scenario, phase.start));
+            let span = (phase.start.as_secs_f64(), phase.end.as_secs_f64());
+            phases.push(match found {
+                Ok(found) => stability::record(&scenario, span, &found),
+                Err(e) => stability::missing(span, &e.to_string()),
+            });
+        }
+        serde_json::to_string(&phases).map_err(|e| failed(e.to_string()))
     }
 
     #[pyo3(signature = (engine, seed=None, point=1, progress=None))]

@@ -11,10 +11,13 @@ Example:
 
 from ._accord import Ack, Packet, Path, Queue, Series, __version__
 from ._errors import AccordError, Problem, ScenarioError
+from ._graph import from_graph
 from ._own import Controller, Discipline
+from ._reproduce import Reproduction, reproduce
 from ._run import Comparison, Run, read
 from ._scenario import Scenario, dumbbell, load, parse
 from ._shares import Shares, shares
+from ._stability import Equilibrium
 from ._sweep import Sweep, sweep
 
 __all__ = [
@@ -23,10 +26,12 @@ __all__ = [
     "Comparison",
     "Controller",
     "Discipline",
+    "Equilibrium",
     "Packet",
     "Path",
     "Problem",
     "Queue",
+    "Reproduction",
     "Run",
     "Scenario",
     "ScenarioError",
@@ -35,9 +40,11 @@ __all__ = [
     "Sweep",
     "__version__",
     "dumbbell",
+    "from_graph",
     "load",
     "parse",
     "read",
+    "reproduce",
     "shares",
     "sweep",
 ]

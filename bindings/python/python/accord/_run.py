@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import html
 import json
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from os import PathLike, fspath
+from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from . import _accord
+from ._own import Class
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -23,9 +26,11 @@ UNITS = {"bit/s": (1e6, "Mbps"), "s": (1e-3, "ms"), "B": (1e3, "KB")}
 class Run:
     """The run of a point of a scenario in one engine."""
 
-    def __init__(self, inner: _accord.Run) -> None:
+    def __init__(self, inner: _accord.Run, own: Sequence[Any] = ()) -> None:
         """Wrap a run; use `Scenario.run` or `read`."""
         self._inner = inner
+        # The classes that its scenario may name: a pickle needs them.
+        self._own = list(own)
         self._record: dict[str, Any] | None = None
 
     @property
@@ -154,6 +159,14 @@ class Run:
         ax.legend()
         return ax
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Pickle by what its run directory holds."""
+        with TemporaryDirectory() as scratch:
+            directory = Path(scratch) / "run"
+            _accord.write([self._inner], str(directory), False)
+            files = {file.name: file.read_bytes() for file in directory.iterdir()}
+        return (_restored, (files, self._own))
+
     def __repr__(self) -> str:
         """Return engine, id and seed."""
         return f"<Run of {self._inner.id} in {self.engine}, seed {self._inner.seed}>"
@@ -161,6 +174,14 @@ class Run:
     def _repr_html_(self) -> str:
         """Show a notebook the table of means."""
         return Comparison([self])._repr_html_()
+
+
+def _restored(files: dict[str, bytes], own: list[Any]) -> Run:
+    with TemporaryDirectory() as scratch:
+        for name, content in files.items():
+            (Path(scratch) / name).write_bytes(content)
+        (run,) = _accord.read(scratch, own)
+    return Run(run, own)
 
 
 class Comparison:
@@ -216,6 +237,15 @@ class Comparison:
         assert ax is not None
         return ax
 
+    def save(self, directory: str | PathLike[str]) -> None:
+        """Write a run directory with the page, which `read` and the program read.
+
+        Raises:
+            AccordError: There is something else at this place, or it cannot be written.
+
+        """
+        _accord.write([run._inner for run in self.runs], fspath(directory), True)
+
     def __str__(self) -> str:
         """Return the tables as the terminal shows them."""
         return self._text
@@ -231,11 +261,16 @@ class Comparison:
         return f"<pre>{html.escape(self._text)}</pre>"
 
 
-def read(directory: str | PathLike[str]) -> list[Run]:
+def read(directory: str | PathLike[str], *, own: Iterable[Class] = ()) -> list[Run]:
     """Read a run directory, whichever program wrote it: a run per engine and repetition.
+
+    Args:
+        directory: The directory.
+        own: Classes of controllers and disciplines that its scenario may name.
 
     Raises:
         AccordError: It is no run directory, or it is damaged.
 
     """
-    return [Run(run) for run in _accord.read(fspath(directory))]
+    classes = list(own)
+    return [Run(run, classes) for run in _accord.read(fspath(directory), classes)]

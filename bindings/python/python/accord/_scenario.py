@@ -10,6 +10,7 @@ from typing import Any
 from . import _accord
 from ._own import Class, Controller, Discipline, check, family_of
 from ._run import Comparison, Run
+from ._stability import Equilibrium, equilibria
 
 Value = bool | int | float | str | Class | list[Any] | dict[str, Any]
 """What a setting can be: text (``"20 Mbps"``), a number, a truth value, a list or a table; and for
@@ -111,7 +112,7 @@ class Scenario:
             IndexError: There is no such point.
 
         """
-        return Run(self._inner.run(engine, seed, point, progress))
+        return Run(self._inner.run(engine, seed, point, progress), self._inner.classes())
 
     def compare(
         self,
@@ -131,6 +132,18 @@ class Scenario:
 
         """
         return Comparison([self.run(engine, seed=seed, point=point) for engine in engines])
+
+    def stability(self, *, seed: int | None = None, point: int = 1) -> list[Equilibrium]:
+        """Return the equilibria of a point, one per phase, and how far each is from cycling.
+
+        Example:
+            >>> import accord
+            >>> (rest,) = accord.dumbbell(controller="monaco").stability()
+            >>> rest.stable, rest.gain_margin > 1
+            (True, True)
+
+        """
+        return equilibria(self._inner.stability(seed, point))
 
     def __repr__(self) -> str:
         """Return id, title and number of points."""
