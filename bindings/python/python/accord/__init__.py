@@ -10,6 +10,8 @@ Example:
 """
 
 from ._accord import Ack, Packet, Path, Queue, Series, __version__
+from ._border import Border, border
+from ._designs import Range, between, grid, latin_hypercube, linspace, logspace, sobol
 from ._errors import AccordError, Problem, ScenarioError
 from ._graph import from_graph
 from ._own import Controller, Discipline
@@ -23,6 +25,7 @@ from ._sweep import Sweep, sweep
 __all__ = [
     "AccordError",
     "Ack",
+    "Border",
     "Comparison",
     "Controller",
     "Discipline",
@@ -31,6 +34,7 @@ __all__ = [
     "Path",
     "Problem",
     "Queue",
+    "Range",
     "Reproduction",
     "Run",
     "Scenario",
@@ -39,12 +43,19 @@ __all__ = [
     "Shares",
     "Sweep",
     "__version__",
+    "between",
+    "border",
     "dumbbell",
     "from_graph",
+    "grid",
+    "latin_hypercube",
+    "linspace",
     "load",
+    "logspace",
     "parse",
     "read",
     "reproduce",
     "shares",
+    "sobol",
     "sweep",
 ]
