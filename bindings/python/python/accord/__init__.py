@@ -14,6 +14,7 @@ from ._border import Border, border
 from ._designs import Range, between, grid, latin_hypercube, linspace, logspace, sobol
 from ._errors import AccordError, Problem, ScenarioError
 from ._graph import from_graph
+from ._notebook import Grade, expect, explore
 from ._own import Controller, Discipline
 from ._reproduce import Reproduction, reproduce
 from ._run import Comparison, Run, read
@@ -30,6 +31,7 @@ __all__ = [
     "Controller",
     "Discipline",
     "Equilibrium",
+    "Grade",
     "Packet",
     "Path",
     "Problem",
@@ -46,6 +48,8 @@ __all__ = [
     "between",
     "border",
     "dumbbell",
+    "expect",
+    "explore",
     "from_graph",
     "grid",
     "latin_hypercube",

@@ -130,6 +130,7 @@ class Run:
         metric: str = "throughput",
         *,
         kind: str | None = None,
+        of: str | Sequence[str] | None = None,
         ax: Axes | None = None,
     ) -> Axes:
         """Draw a metric over time, and return the axes. Theory is dashed. Needs matplotlib.
@@ -138,6 +139,7 @@ class Run:
             metric: The quantity.
             kind: What has a line: ``"flow"``, ``"group"``, ``"link"`` or ``"aggregate"``; by
                 default all that has the metric.
+            of: The names of those that have a line; by default all of that kind.
             ax: Axes to draw into.
 
         """
@@ -146,8 +148,12 @@ class Run:
 
             ax = plt.figure(layout="constrained").add_subplot()
         columns = self._inner.series(metric, kind).columns()
+        if of is not None:
+            names = [of] if isinstance(of, str) else list(of)
+            columns = [column for column in columns if column[1] in names]
         if not columns:
-            raise ValueError(f"the {self.engine} run has no series of {metric}")
+            what = metric if of is None else f"{metric} of {of}"
+            raise ValueError(f"the {self.engine} run has no series of {what}")
         time, style = self.time, "--" if self.engine == "theory" else "-"
         divisor, unit = UNITS.get(columns[0][3], (1.0, columns[0][3]))
         for _, name, _, _, values in columns:
@@ -156,7 +162,7 @@ class Run:
         ax.set_xlabel("time (s)")
         label = metric.replace("_", " ")
         ax.set_ylabel(label if unit == "1" else f"{label} ({unit})")
-        ax.legend()
+        ax.legend(loc="center left", bbox_to_anchor=(1.0, 0.5), fontsize="small")
         return ax
 
     def __reduce__(self) -> tuple[Any, ...]:
@@ -229,11 +235,16 @@ class Comparison:
         return rows
 
     def plot(
-        self, metric: str = "throughput", *, kind: str | None = None, ax: Axes | None = None
+        self,
+        metric: str = "throughput",
+        *,
+        kind: str | None = None,
+        of: str | Sequence[str] | None = None,
+        ax: Axes | None = None,
     ) -> Axes:
         """Draw a metric of all runs over time. See `Run.plot`."""
         for run in self.runs:
-            ax = run.plot(metric, kind=kind, ax=ax)
+            ax = run.plot(metric, kind=kind, of=of, ax=ax)
         assert ax is not None
         return ax
 
