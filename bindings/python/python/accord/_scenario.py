@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Callable, Iterable, Mapping
+from operator import index
 from os import PathLike, fspath
 from typing import Any
 
@@ -70,7 +71,7 @@ class Scenario:
 
     def toml(self, *, seed: int | None = None, point: int = 1) -> str:
         """Return a point as a file in which nothing is left to a default or to chance."""
-        return self._inner.toml(seed, point)
+        return self._inner.toml(_seed(seed), _point(point))
 
     def with_(self, settings: Mapping[str, Value], *, own: Iterable[Class] = ()) -> Scenario:
         """Return the scenario with other values.
@@ -112,7 +113,8 @@ class Scenario:
             IndexError: There is no such point.
 
         """
-        return Run(self._inner.run(engine, seed, point, progress), self._inner.classes())
+        inner = self._inner
+        return Run(inner.run(engine, _seed(seed), _point(point), progress), inner.classes())
 
     def compare(
         self,
@@ -143,7 +145,7 @@ class Scenario:
             (True, True)
 
         """
-        return equilibria(self._inner.stability(seed, point))
+        return equilibria(self._inner.stability(_seed(seed), _point(point)))
 
     def __repr__(self) -> str:
         """Return id, title and number of points."""
@@ -173,6 +175,18 @@ def _restored(
 ) -> Scenario:
     inner = _accord.Scenario.parse(text, name, classes)
     return Scenario(inner.with_settings(settings, classes))
+
+
+def _seed(seed: int | None) -> int | None:
+    if seed is not None and not 0 <= index(seed) < 2**64:
+        raise ValueError(f"seed: expected a whole number from 0 to 2^64 - 1, got {seed}")
+    return seed
+
+
+def _point(point: int) -> int:
+    if not 0 < index(point) < 2**32:
+        raise IndexError(f"point {point}: points count from 1")
+    return point
 
 
 def _own(classes: Iterable[Any]) -> list[Any]:
@@ -294,7 +308,7 @@ delay = {_toml_inside(delay)}
 queue = {_toml_inside({"discipline": discipline, "limit": limit})}
 
 [flow.all]
-count = {flows:d}
+count = {_toml_inside(flows)}
 from = "left"
 to = "right"
 controller = {_toml_inside(controller)}

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from operator import index
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -119,7 +120,7 @@ def shares(
     offsets, links = _compressed(routes, len(capacity))
     flows = len(offsets) - 1
 
-    def per_flow(values: ArrayLike, name: str) -> bytes:
+    def per_flow(values: ArrayLike, name: str) -> NDArray[np.float64]:
         array = _numbers(values, name)
         if array.ndim > 0 and array.shape != (flows,):
             raise ValueError(
@@ -127,15 +128,24 @@ def shares(
             )
         if np.isnan(array).any():
             raise ValueError(f"{name}: flow {int(np.isnan(np.atleast_1d(array)).argmax())} is NaN")
-        return np.broadcast_to(array, (flows,)).tobytes()
+        return np.broadcast_to(array, (flows,))
+
+    if not isinstance(alpha, (int, float, np.integer, np.floating)):
+        raise ValueError(f"alpha: expected a number, got {alpha!r}")
+    least, most = per_flow(min_rate, "min_rate"), per_flow(max_rate, "max_rate")
+    if (least < 0).any():
+        raise ValueError(f"min_rate: flow {int((least < 0).argmax())} has a negative one")
+    if (most < least).any() or (most <= 0).any():
+        flow = int(((most < least) | (most <= 0)).argmax())
+        raise ValueError(f"max_rate: flow {flow} has {most[flow]}, and min_rate {least[flow]}")
 
     answer = _accord.shares(
         offsets.tobytes(),
         links.tobytes(),
         capacity.tobytes(),
-        per_flow(1.0 if weights is None else weights, "weights"),
-        per_flow(min_rate, "min_rate"),
-        per_flow(max_rate, "max_rate"),
+        per_flow(1.0 if weights is None else weights, "weights").tobytes(),
+        least.tobytes(),
+        most.tobytes(),
         float(alpha),
     )
     return Shares(
@@ -169,12 +179,21 @@ def _compressed(routes: Any, links: int) -> tuple[NDArray[np.uint32], NDArray[np
             raise ValueError(
                 f"routes: expected {links} columns, one per link, got {routes.shape[1]}"
             )
+        if routes.dtype.kind not in "biuf":
+            raise ValueError(f"routes: expected numbers, got the type {routes.dtype}")
+        wrong = ~(np.isfinite(routes) & (routes >= 0))
+        if wrong.any():
+            flow, link = (int(i[0]) for i in np.nonzero(wrong))
+            raise ValueError(f"routes: flow {flow} has {routes[flow, link]} at link {link}")
         rows, columns = np.nonzero(routes)
         counts = np.bincount(rows, minlength=routes.shape[0])
         return _indices(np.concatenate([[0], np.cumsum(counts)])), _indices(columns)
     elif isinstance(routes, Sequence):
-        lengths = [len(route) for route in routes]
-        flat = np.fromiter((link for route in routes for link in route), dtype=np.int64)
+        try:
+            lengths = [len(route) for route in routes]
+            flat = np.fromiter((index(i) for route in routes for i in route), dtype=np.int64)
+        except (TypeError, OverflowError) as e:
+            raise ValueError(f"routes: expected the indices of the links of each flow: {e}") from e
         return _indices(np.concatenate([[0], np.cumsum(lengths)])), _indices(flat)
     else:
         raise ValueError(
@@ -186,6 +205,8 @@ def _compressed(routes: Any, links: int) -> tuple[NDArray[np.uint32], NDArray[np
     if not matrix.has_canonical_format:
         matrix = matrix.copy()
         matrix.sum_duplicates()
+    if matrix.nnz and not (np.isfinite(matrix.data) & (matrix.data >= 0)).all():
+        raise ValueError("routes: an entry is NaN, infinite or negative")
     if matrix.nnz and not (matrix.data != 0).all():
         matrix = matrix.copy()
         matrix.eliminate_zeros()

@@ -101,11 +101,12 @@ def sweep(
     over: Over,
     *,
     reps: int = 1,
-    engines: Iterable[str] = ("packet",),
+    engines: str | Iterable[str] = ("packet",),
     executor: Executor | Client | None = None,
     store: str | os.PathLike[str] | None = None,
     store_options: dict[str, Any] | None = None,
     progress: Bar | bool | None = None,
+    task_seconds: float = 1.0,
 ) -> Sweep:
     """Run a scenario at many points, and return one tidy table.
 
@@ -125,6 +126,8 @@ def sweep(
             what is asked of the result is read back.
         store_options: What fsspec needs for the place.
         progress: A progress bar with an ``update`` method, or True for that of tqdm.
+        task_seconds: How much work a task of an executor has, in seconds. A scheduler with
+            hundreds of workers needs longer ones.
 
     Raises:
         ScenarioError: A point is wrong. All points are checked before the first run.
@@ -147,9 +150,11 @@ def sweep(
         raise ValueError("the scenario has a sweep of its own; remove it, or run it as it is")
     if reps < 1:
         raise ValueError(f"reps: expected at least 1, got {reps}")
+    if not task_seconds > 0:
+        raise ValueError(f"task_seconds: expected more than zero, got {task_seconds}")
     points = list(_points(over))
     names = list(dict.fromkeys(name for point in points for name in point))
-    engines = tuple(engines)
+    engines = (engines,) if isinstance(engines, str) else tuple(engines)
     if not points or not engines:
         raise ValueError("there is nothing to run: no points, or no engines")
     seeds = [scenario.with_(point).seed for point in points]
@@ -179,7 +184,7 @@ def sweep(
             bar.update(len(what.results))
 
     try:
-        carry_out(Crew(executor), jobs(), count, batch_of, done)
+        carry_out(Crew(executor), jobs(), count, batch_of, done, task_seconds)
     finally:
         close()
 

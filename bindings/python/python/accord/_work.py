@@ -18,9 +18,6 @@ from ._run import Comparison
 from ._scenario import Scenario, Value
 from ._store import Result, Store, identity, key
 
-BATCH = 1.0
-"""How many seconds of work a task of another process has, so that its overhead is small."""
-
 
 @dataclass(frozen=True)
 class Job:
@@ -194,6 +191,7 @@ def carry_out(
     count: int,
     batch_of: Callable[[tuple[Job, ...]], Batch],
     done: Callable[[Done], None],
+    task_seconds: float,
 ) -> None:
     """Carry out all jobs. Only those that are under way are in memory."""
     arrived: queue.SimpleQueue[Any] = queue.SimpleQueue()
@@ -214,8 +212,8 @@ def carry_out(
                 else:
                     size = 1
                     if crew.batches and made > 0:
-                        # A second of work, and at the end no more than a part of what is left.
-                        size = int(BATCH / max(spent / made, 1e-6)) + 1
+                        # So much work, and at the end no more than a part of what is left.
+                        size = int(task_seconds / max(spent / made, 1e-6)) + 1
                         size = max(1, min(size, left // ahead))
                     chosen = tuple(itertools.islice(jobs, size))
                     left -= len(chosen)
