@@ -4,10 +4,12 @@
 //! streams. The package around it (`python/accord`) gives them the form that Python users expect.
 
 mod error;
+mod own;
 mod run;
 mod scenario;
 mod series;
 mod shares;
+mod stability;
 mod watch;
 
 use pyo3::prelude::*;
@@ -18,6 +20,19 @@ fn program(py: Python<'_>, arguments: Vec<String>) -> u8 {
     py.detach(|| accord_cli::main_from(arguments, &[], &[]))
 }
 
+/// Returns the scenario that `accord import` makes of a topology, as text.
+#[pyfunction]
+fn imported(py: Python<'_>, arguments: Vec<String>) -> PyResult<String> {
+    let made = py.detach(|| accord_cli::imported(arguments));
+    made.map_err(|(message, hint)| error::AccordError::new_err((message, hint)))
+}
+
+/// Returns the ids of the scenarios that come with Accord.
+#[pyfunction]
+fn built_in() -> Vec<&'static str> {
+    accord::BUILT_IN.iter().map(|(id, _)| *id).collect()
+}
+
 /// What `import accord` loads.
 #[pymodule(gil_used = false)]
 fn _accord(module: &Bound<'_, PyModule>) -> PyResult<()> {
@@ -25,7 +40,14 @@ fn _accord(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<scenario::Scenario>()?;
     module.add_class::<run::Run>()?;
     module.add_class::<series::Series>()?;
+    module.add_class::<own::Ack>()?;
+    module.add_class::<own::Path>()?;
+    module.add_class::<own::Packet>()?;
+    module.add_class::<own::Queue>()?;
     module.add_function(wrap_pyfunction!(program, module)?)?;
+    module.add_function(wrap_pyfunction!(imported, module)?)?;
+    module.add_function(wrap_pyfunction!(built_in, module)?)?;
+    module.add_function(wrap_pyfunction!(run::write, module)?)?;
     module.add_function(wrap_pyfunction!(run::compared, module)?)?;
     module.add_function(wrap_pyfunction!(run::estimate, module)?)?;
     module.add_function(wrap_pyfunction!(run::read, module)?)?;

@@ -1,13 +1,15 @@
 //! Runs, and comparisons of runs.
 
 use crate::error::{exception, failed};
+use crate::own;
 use crate::series::Series;
 use accord::File;
 use accord::language::suggest;
 use accord::report::{
-    Estimate, Experiment, Point, Style, checks, checks_table, load_run_dir, table,
+    Estimate, Experiment, Point, RunDir, Style, checks, checks_table, load_run_dir, page, table,
+    write_run_dir,
 };
-use accord::scenario::{Entity, Metric};
+use accord::scenario::{Entity, Metric, print};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use std::path::Path;
@@ -126,10 +128,8 @@ fn named(metric: &str) -> PyResult<Metric> {
 
 const HINT: &str = "accord explain metric lists them";
 
-/// Compares runs of one point: the record as JSON, and the tables as text. `width` is that of the
-/// text.
-#[pyfunction]
-pub fn compared(runs: Vec<Bound<'_, Run>>, width: u16) -> PyResult<(String, String)> {
+/// Returns the scenario of runs of one point.
+fn same_point(runs: &[Bound<'_, Run>]) -> PyResult<Arc<accord::Scenario>> {
     let Some(first) = runs.first().map(Bound::get) else {
         return Err(PyValueError::new_err("there are no runs to compare"));
     };
@@ -142,6 +142,14 @@ pub fn compared(runs: Vec<Bound<'_, Run>>, width: u16) -> PyResult<(String, Stri
         let e = "the runs are of different scenarios or points";
         return Err(PyValueError::new_err(e));
     }
+    Ok(scenario.clone())
+}
+
+/// Compares runs of one point: the record as JSON, and the tables as text. `width` is that of the
+/// text.
+#[pyfunction]
+pub fn compared(runs: Vec<Bound<'_, Run>>, width: u16) -> PyResult<(String, String)> {
+    let scenario = &*same_point(&runs)?;
     let runs: Vec<accord::Run> = runs.iter().map(|r| (*r.get().run).clone()).collect();
     let all: Vec<&accord::Run> = runs.iter().collect();
     let checks = checks(scenario, &all);
@@ -162,18 +170,48 @@ pub fn compared(runs: Vec<Bound<'_, Run>>, width: u16) -> PyResult<(String, Stri
 
 /// Reads a run directory, which any program may have written.
 #[pyfunction]
-pub fn read(py: Python<'_>, directory: &str) -> PyResult<Vec<Run>> {
+pub fn read(py: Python<'_>, directory: &str, classes: Vec<Bound<'_, PyAny>>) -> PyResult<Vec<Run>> {
+    let catalogue = own::catalogue(&classes)?;
     py.detach(|| {
         let dir = Path::new(directory);
         let loaded = load_run_dir(dir).map_err(|e| failed(e.to_string()))?;
         let file = File::open(&dir.join("scenario.toml")).map_err(|e| exception(e.into()))?;
-        let points = file.points(&accord::catalogue(), None);
+        let points = file.points(&catalogue, None);
         let mut scenario = points.map_err(|e| exception(e.into()))?.remove(0);
         // A point of a sweep is kept without the sweep. The manifest knows what it set.
         scenario.point = loaded.manifest.scenario.point.clone();
         let scenario = Arc::new(scenario);
         let runs = loaded.runs.into_iter();
         Ok(runs.map(|run| Run::new(scenario.clone(), run)).collect())
+    })
+}
+
+/// Writes a run directory with runs of one point, and with the page if that is wanted.
+#[pyfunction]
+pub fn write(
+    py: Python<'_>,
+    runs: Vec<Bound<'_, Run>>,
+    directory: &str,
+    with_page: bool,
+) -> PyResult<()> {
+    let scenario = same_point(&runs)?;
+    let runs: Vec<accord::Run> = runs.iter().map(|r| (*r.get().run).clone()).collect();
+    py.detach(|| {
+        let all: Vec<&accord::Run> = runs.iter().collect();
+        let checks = checks(&scenario, &all);
+        let point = Point {
+            scenario: &scenario,
+            runs: &runs,
+            checks: &checks,
+        };
+        let html = with_page.then(|| page(&[point]));
+        let contents = RunDir {
+            scenario_toml: &print(&scenario),
+            point,
+            page: html.as_deref(),
+            csv: false,
+        };
+        write_run_dir(Path::new(directory), &contents).map_err(|e| failed(e.to_string()))
     })
 }
 

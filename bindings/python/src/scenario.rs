@@ -1,24 +1,42 @@
 //! Scenarios.
 
-use crate::error::exception;
+use crate::error::{exception, failed};
+use crate::own;
 use crate::run::Run;
+use crate::stability;
 use crate::watch::Watch;
 use accord::scenario::print;
-use accord::{Engine, Error, File, Options};
+use accord::{Catalogue, Engine, Error, File, Options};
 use pyo3::exceptions::{PyIndexError, PyValueError};
 use pyo3::prelude::*;
 use std::sync::Arc;
 
-/// A scenario file with settings.
+/// A scenario file with settings, and the classes that it may name.
 #[pyclass(frozen, module = "accord._accord")]
 pub struct Scenario {
     file: File,
     settings: Vec<(String, String)>,
+    classes: Vec<Py<PyAny>>,
+    catalogue: Catalogue,
 }
 
 impl Scenario {
+    fn new(
+        file: File,
+        settings: Vec<(String, String)>,
+        classes: Vec<Bound<'_, PyAny>>,
+    ) -> PyResult<Scenario> {
+        let catalogue = own::catalogue(&classes)?;
+        Ok(Scenario {
+            file,
+            settings,
+            classes: classes.into_iter().map(Bound::unbind).collect(),
+            catalogue,
+        })
+    }
+
     fn points(&self, seed: Option<u64>) -> PyResult<Vec<accord::Scenario>> {
-        let points = self.file.points(&accord::catalogue(), seed);
+        let points = self.file.points(&self.catalogue, seed);
         points.map_err(|e| exception(e.into()))
     }
 
@@ -38,21 +56,20 @@ impl Scenario {
 #[pymethods]
 impl Scenario {
     #[staticmethod]
-    fn load(name: &str) -> PyResult<Scenario> {
+    fn load(name: &str, classes: Vec<Bound<'_, PyAny>>) -> PyResult<Scenario> {
         let file = accord::load(name).map_err(exception)?;
-        Ok(Scenario {
-            file,
-            settings: Vec::new(),
-        })
+        Scenario::new(file, Vec::new(), classes)
     }
 
     #[staticmethod]
-    fn parse(text: &str, name: &str) -> PyResult<Scenario> {
+    fn parse(text: &str, name: &str, classes: Vec<Bound<'_, PyAny>>) -> PyResult<Scenario> {
         let file = File::parse(name, text).map_err(|e| exception(Error::from(e)))?;
-        Ok(Scenario {
-            file,
-            settings: Vec::new(),
-        })
+        Scenario::new(file, Vec::new(), classes)
+    }
+
+    /// The classes that it may name.
+    fn classes(&self, py: Python<'_>) -> Vec<Py<PyAny>> {
+        self.classes.iter().map(|c| c.clone_ref(py)).collect()
     }
 
     /// The name and the text of the file, and the settings: what [`Scenario::parse`] and
@@ -66,14 +83,18 @@ impl Scenario {
         )
     }
 
-    fn with_settings(&self, settings: Vec<(String, String)>) -> PyResult<Scenario> {
+    fn with_settings(
+        &self,
+        settings: Vec<(String, String)>,
+        classes: Vec<Bound<'_, PyAny>>,
+    ) -> PyResult<Scenario> {
         let mut file = self.file.clone();
         for (path, value) in &settings {
             let set = file.set(path, value);
             set.map_err(|e| exception(Error::from(e)))?;
         }
         let settings = [self.settings.clone(), settings].concat();
-        Ok(Scenario { file, settings })
+        Scenario::new(file, settings, classes)
     }
 
     /// Returns id, title, seed, duration in seconds, and for each point its settings.
@@ -99,6 +120,35 @@ impl Scenario {
         Ok(print(&self.point(seed, point)?))
     }
 
+    /// The engines of theory, packets and what the scenario expects, in their order, without live.
+    #[pyo3(signature = (point=1))]
+    fn engines(&self, point: usize) -> PyResult<Vec<&'static str>> {
+        let scenario = self.point(None, point)?;
+        let mut engines = vec![Engine::Theory, Engine::Packet];
+        engines.extend(scenario.expectations.iter().map(|e| e.engine));
+        engines.sort_unstable();
+        engines.dedup();
+        let all = engines.into_iter().filter(|e| *e != Engine::Live);
+        Ok(all.map(Engine::name).collect())
+    }
+
+    /// The linearised equilibria of a point, a record per phase, as JSON.
+    #[pyo3(signature = (seed=None, point=1))]
+    fn stability(&self, py: Python<'_>, seed: Option<u64>, point: usize) -> PyResult<String> {
+        let scenario = self.point(seed, point)?;
+        let mut phases = Vec::new();
+        for phase in scenario.phases() {
+            py.check_signals()?;
+            let found = py.detach(|| accord::fluid::stability(&scenario, phase.start));
+            let span = (phase.start.as_secs_f64(), phase.end.as_secs_f64());
+            phases.push(match found {
+                Ok(found) => stability::record(&scenario, span, &found),
+                Err(e) => stability::missing(span, &e.to_string()),
+            });
+        }
+        serde_json::to_string(&phases).map_err(|e| failed(e.to_string()))
+    }
+
     #[pyo3(signature = (engine, seed=None, point=1, progress=None))]
     fn run(
         &self,
@@ -109,11 +159,19 @@ impl Scenario {
         progress: Option<Py<PyAny>>,
     ) -> PyResult<Run> {
         let engine: Engine = engine.parse().map_err(PyValueError::new_err)?;
+        if engine == Engine::Live && !self.classes.is_empty() {
+            return Err(failed(
+                "live: controllers and disciplines of Python run in the packet engine only",
+            ));
+        }
         let scenario = self.point(seed, point)?;
         let mut watch = Watch::new(progress.as_ref(), scenario.duration.as_secs_f64());
         let options = Options::default();
+        // An exception of an earlier run on this thread is none of this one.
+        drop(own::failure());
         let run = py.detach(|| accord::run(&scenario, engine, &options, &mut watch));
-        if let Some(e) = watch.stopped {
+        // A callback may have failed after the observer's last look.
+        if let Some(e) = watch.stopped.or_else(own::failure) {
             return Err(e);
         }
         Ok(Run::new(Arc::new(scenario), run.map_err(exception)?))

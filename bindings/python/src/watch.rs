@@ -1,5 +1,6 @@
 //! Interrupts and progress of work that runs without the interpreter's lock.
 
+use crate::own::failure;
 use accord::record::{Interrupted, Observer};
 use accord::units::Time;
 use pyo3::prelude::*;
@@ -53,6 +54,10 @@ impl<'a> Watch<'a> {
 
 impl Observer for Watch<'_> {
     fn progress(&mut self, now: Time) -> Result<(), Interrupted> {
+        if let Some(e) = failure() {
+            self.stopped = Some(e);
+            return Err(Interrupted);
+        }
         self.look((now.as_secs_f64() / self.end).min(1.0))
     }
 }

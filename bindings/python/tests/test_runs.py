@@ -60,6 +60,67 @@ def test_a_scenario_pickles(small):
     assert again.run("packet").manifest == small.run("packet").manifest
 
 
+def test_runs_and_comparisons_pickle(small):
+    comparison = small.compare(["theory", "packet"])
+    again = pickle.loads(pickle.dumps(comparison))
+    assert str(again) == str(comparison) and again.summary == comparison.summary
+    for ours, theirs in zip(comparison.runs, again.runs, strict=True):
+        assert theirs.manifest == ours.manifest and theirs.steady == ours.steady
+        assert pyarrow.table(theirs.series).equals(pyarrow.table(ours.series))
+
+
+def test_a_comparison_is_saved_as_the_program_does(tmp_path, small):
+    small.compare(["theory", "packet"]).save(tmp_path / "run")
+    program = Path(sys.executable).parent / "accord"
+    shown = subprocess.run(
+        [program, "compare", str(tmp_path / "run")], capture_output=True, text=True, check=True
+    )
+    assert "throughput" in shown.stdout and (tmp_path / "run" / "page.html").exists()
+    (tmp_path / "mine").write_text("not a run")
+    with pytest.raises(accord.AccordError, match="mine"):
+        small.compare(["theory"]).save(tmp_path / "mine")
+
+
+def test_stability_is_that_of_the_program(tmp_path):
+    scenario = accord.dumbbell(controller="monaco", duration="10 s")
+    file = tmp_path / "s.toml"
+    file.write_text(scenario.toml())
+    program = Path(sys.executable).parent / "accord"
+    shown = subprocess.run(
+        [program, "stability", str(file), "--json"], capture_output=True, text=True, check=True
+    )
+    (theirs,) = json.loads(shown.stdout)["points"][0]["phases"]
+    (ours,) = scenario.stability()
+    assert ours and ours.gain_margin == theirs["gain_margin"]
+    assert ours.roots[0].real == theirs["roots_per_s"][0][0] < 0
+    assert ours.flows[0]["rate"] == pytest.approx(5e6, rel=0.01)
+    (none,) = accord.dumbbell(controller="bbr3").stability()
+    assert not none and none.error and np.isnan(none.gain_margin)
+
+
+def test_an_experiment_is_judged_as_by_the_program(tmp_path):
+    program = Path(sys.executable).parent / "accord"
+    command = [program, "reproduce", "xia05-fig6", "--json", "-o", str(tmp_path)]
+    shown = subprocess.run(command, capture_output=True, text=True)
+    (theirs,) = json.loads(shown.stdout)["experiments"]
+    ours = accord.reproduce("xia05-fig6")
+    assert ours.verdict == theirs["class"] and bool(ours) == (shown.returncode == 0)
+    digests = [run["digest"] for point in theirs["points"] for run in point["runs"]]
+    assert [r.manifest["digest"] for c in ours.comparisons for r in c.runs] == digests
+    assert [c["pass"] for c in ours.checks] == [c["pass"] for c in theirs["checks"]]
+    with pytest.raises(accord.AccordError, match='did you mean "xia05-fig'):
+        accord.reproduce("xia05-fgi6")
+
+
+def test_live_runs_where_the_machine_lets_it():
+    scenario = accord.dumbbell(rate="2 Mbps", duration="2 s")
+    try:
+        run = scenario.run("live")
+    except accord.AccordError as e:
+        pytest.skip(f"this machine cannot: {e}")
+    assert run.engine == "live" and run.mean("throughput", "all") > 0.2e6
+
+
 def test_series_have_units_and_nulls(small):
     run = small.with_({"flow.all.start": "5 s"}).run("packet")
     table = pyarrow.table(run.series)
@@ -128,17 +189,36 @@ def test_progress_is_told_and_may_stop_the_run():
 
 
 def test_other_threads_go_on(small):
-    runs = {}
+    # One object in several threads at a time, and readers of what it made.
+    drawn = small.with_({"flow.all.start": {"uniform": ["0 s", "1 s"]}})
+    alone = {seed: drawn.run("packet", seed=seed) for seed in range(2)}
+    wrong = []
 
     def work(seed):
-        runs[seed] = small.run("packet", seed=seed).manifest["digest"]
+        for _ in range(3):
+            run = drawn.run("packet", seed=seed)
+            same = run.manifest == alone[seed].manifest and run.summary == alone[seed].summary
+            if not (same and pyarrow.table(alone[seed].series).num_rows == len(run.series)):
+                wrong.append(seed)
 
-    threads = [threading.Thread(target=work, args=[seed % 2]) for seed in range(4)]
+    threads = [threading.Thread(target=work, args=[seed % 2]) for seed in range(6)]
     for thread in threads:
         thread.start()
     for thread in threads:
         thread.join()
-    assert len(runs) == 2
+    assert not wrong
+    assert alone[0].manifest["digest"] != alone[1].manifest["digest"]
+
+
+def test_a_run_does_not_hold_the_interpreter(small):
+    long = small.with_({"duration": "2000 s"})
+    runner = threading.Thread(target=long.run, args=["packet"])
+    runner.start()
+    steps = 0
+    while runner.is_alive():
+        time.sleep(0.005)
+        steps += 1
+    assert steps > 10
 
 
 def test_plots_have_labels(small):

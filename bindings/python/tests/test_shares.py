@@ -70,3 +70,59 @@ def test_wrong_input_is_a_value_error(arguments, words):
 def test_limits_need_proportional_fairness():
     with pytest.raises(ValueError, match="alpha"):
         accord.shares([[0]], [1.0], alpha=2, max_rate=0.5)
+
+
+def test_a_graph_is_its_routes():
+    networkx = pytest.importorskip("networkx")
+    graph = networkx.Graph(demands={"a": {"c": 1, "b": 1}, "b": {"c": 2}})
+    graph.add_edge("a", "b", capacity=3.0, delay=1)
+    graph.add_edge("b", "c", capacity=3.0, delay=1)
+    graph.add_edge("a", "c", capacity=100.0, delay=9)
+    near = accord.shares(graph, length="delay")
+    assert near.links[near.routes[0][0]] == ("a", "b") and len(near.routes[0]) == 2
+    index = {link: i for i, link in enumerate(near.links)}
+    by_hand = [[index["a", "b"], index["b", "c"]], [index["a", "b"]], [index["b", "c"]]]
+    capacities = [graph.edges[link]["capacity"] for link in near.links]
+    assert near.rates.tolist() == accord.shares(by_hand, capacities, [1, 1, 2]).rates.tolist()
+    # By hops, a has a link of its own to c.
+    assert accord.shares(graph).rates == pytest.approx([100.0, 3.0, 3.0])
+
+
+@pytest.mark.parametrize(
+    ("demands", "words"),
+    [
+        (None, "a graph needs them"),
+        ([("a", "z")], r"demands\[0\]: there is no node 'z'"),
+        ([("a", "b"), ("c", "a")], r"demands\[1\]: there is no path from 'c' to 'a'"),
+        ([("a", "a")], "itself"),
+        ([("a",)], r"expected \(from, to\)"),
+        ([("a", "b", -1.0)], "weight"),
+        ([], "no flow"),
+    ],
+)
+def test_wrong_demands_are_told(demands, words):
+    networkx = pytest.importorskip("networkx")
+    graph = networkx.DiGraph([("a", "b", {"capacity": 1.0}), ("b", "c", {"capacity": 1.0})])
+    with pytest.raises(ValueError, match=words):
+        accord.shares(graph, demands=demands)
+    graph.add_edge("c", "d")
+    with pytest.raises(ValueError, match="'c' - 'd' has no 'capacity'"):
+        accord.shares(graph, demands=[("a", "b")])
+
+
+def test_a_graph_becomes_a_scenario():
+    networkx = pytest.importorskip("networkx")
+    graph = networkx.path_graph(3)
+    networkx.set_edge_attributes(graph, 8.0, "capacity")
+    # What a demand wants is the most that its flow takes.
+    demands = [(0, 1, 1.0), (1, 2, 100.0), (0, 2, 100.0)]
+    scenario = accord.from_graph(graph, demands, controller="vegas", duration="10 s")
+    rates = scenario.run("theory").values("throughput", "flow")
+    expected = accord.shares(graph, "capacity", 1, demands=demands, max_rate=[1, 100, 100])
+    assert sorted(r[-1] for r in rates.values()) == pytest.approx(
+        sorted(expected.rates * 1e6), rel=1e-3
+    )
+    with pytest.raises(accord.AccordError, match="7"):
+        accord.from_graph(graph, [(0, 7)])
+    with pytest.raises(accord.AccordError, match="rate"):
+        accord.from_graph(graph, rate="fast")

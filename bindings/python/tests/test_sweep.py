@@ -1,11 +1,17 @@
 """Sweeps: the same table whoever makes the runs, and no result lost with a worker."""
 
+import csv
 import os
 import signal
+import subprocess
+import sys
 import threading
 import time
+import tracemalloc
 from concurrent.futures import ProcessPoolExecutor
+from pathlib import Path
 
+import pyarrow.parquet
 import pytest
 
 import accord
@@ -82,26 +88,293 @@ def test_progress_counts_runs(small):
     assert bar.done == 8
 
 
-def test_a_cluster_survives_the_loss_of_a_worker(small):
+@pytest.fixture(scope="module")
+def cluster():
     distributed = pytest.importorskip("distributed")
-    alone = accord.sweep(small, OVER, reps=10)
-    with (
-        distributed.LocalCluster(
-            n_workers=2, threads_per_worker=1, dashboard_address=None
-        ) as cluster,
-        distributed.Client(cluster) as client,
-    ):
-        worker = next(iter(cluster.workers.values())).pid
+    with distributed.LocalCluster(
+        n_workers=2, threads_per_worker=1, dashboard_address=":0"
+    ) as cluster:
+        yield cluster
 
-        class Killer:
-            def update(self, n):
-                nonlocal worker
-                if worker is not None:
-                    os.kill(worker, signal.SIGKILL)
-                    worker = None
 
-        swept = accord.sweep(
-            small, OVER, reps=10, executor=client.get_executor(), progress=Killer()
-        )
+@pytest.fixture
+def client(cluster):
+    import distributed
+
+    with distributed.Client(cluster) as client:
+        client.wait_for_workers(2)
+        yield client
+
+
+def files(store):
+    """The files of a store with their contents."""
+    return {str(f.relative_to(store)): f.read_bytes() for f in store.rglob("*.*")}
+
+
+def test_a_cluster_survives_the_loss_of_a_worker(small, client, tmp_path):
+    alone = accord.sweep(small, OVER, reps=10, store=tmp_path / "alone")
+    worker = client.run(os.getpid).popitem()[1]
+
+    class Killer:
+        def update(self, n):
+            nonlocal worker
+            if worker is not None:
+                os.kill(worker, signal.SIGKILL)
+                worker = None
+
+    swept = accord.sweep(
+        small, OVER, reps=10, executor=client, store=tmp_path / "cluster", progress=Killer()
+    )
     assert worker is None
-    assert swept.rows == alone.rows
+    assert swept.rows == alone.rows and len(swept) == 40
+    # To the byte: what one core made, and what the rest of a cluster made.
+    assert files(tmp_path / "cluster") == files(tmp_path / "alone")
+
+
+def test_a_client_and_its_executor_agree(small, client):
+    threads = accord.sweep(small, OVER)
+    assert accord.sweep(small, OVER, executor=client).rows == threads.rows
+    assert accord.sweep(small, OVER, executor=client.get_executor()).rows == threads.rows
+
+
+def test_a_sweep_goes_on_where_it_was_and_shares_runs(small, tmp_path):
+    class Enough(Exception):
+        pass
+
+    class Stopper:
+        done = 0
+
+        def update(self, n):
+            self.done += n
+            if self.done >= 5:
+                raise Enough
+
+    with pytest.raises(Enough):
+        accord.sweep(small, OVER, reps=5, store=tmp_path, progress=Stopper())
+    before = len(files(tmp_path))
+    assert 5 <= before < 20
+    whole = accord.sweep(small, OVER, reps=5, store=tmp_path)
+    assert whole.found == before and whole.made == 20 - before
+    assert whole.rows == accord.sweep(small, OVER, reps=5).rows
+    # Another study of some of the same points, set in another way.
+    other = small.with_({"topology.dumbbell.rate": "4 Mbps"})
+    shared = accord.sweep(other, {"flow.all.count": [2, 3]}, reps=2, store=tmp_path)
+    assert (shared.found, shared.made) == (2, 2)
+    assert [r["value"] for r in shared if r["flow.all.count"] == 2] == [
+        r["value"]
+        for r in whole
+        if (r["topology.dumbbell.rate"], r["flow.all.count"]) == ("4 Mbps", 2) and r["seed"] < 3
+    ]
+
+
+def test_a_store_is_any_place_of_fsspec(small):
+    swept = accord.sweep(small, OVER, store="memory://study")
+    assert swept.made == 4 and accord.sweep(small, OVER, store="memory://study").found == 4
+    assert swept.rows == accord.sweep(small, OVER).rows
+
+
+def test_a_damaged_or_impossible_store_is_told(small, tmp_path):
+    swept = accord.sweep(small, {"flow.all.count": [1]}, store=tmp_path)
+    (file,) = tmp_path.rglob("*.parquet")
+    file.write_bytes(file.read_bytes()[:-9])
+    with pytest.raises(accord.AccordError, match="damaged"):
+        swept.means()
+    with pytest.raises(accord.AccordError, match="gopher"):
+        accord.sweep(small, OVER, store="gopher://somewhere")
+    with pytest.raises(OSError):
+        accord.sweep(small, OVER, store=file / "below")
+
+
+class Versioned(accord.Controller):
+    version = "1"
+
+    def on_ack(self, ack, path, now):
+        self.window = 30000
+
+
+class Versionless(Versioned):
+    version = None
+
+
+def test_classes_of_python_need_a_version_in_a_store(small, tmp_path):
+    with pytest.raises(ValueError, match="Versionless has no `version`"):
+        accord.sweep(small.with_({"flow.all.controller": Versionless}), OVER, store=tmp_path)
+    mine = small.with_({"flow.all.controller": Versioned})
+    assert accord.sweep(mine, OVER, store=tmp_path).made == 4
+    assert accord.sweep(mine, OVER, store=tmp_path).found == 4
+    try:
+        Versioned.version = "2"
+        assert accord.sweep(mine, OVER, store=tmp_path).made == 4
+    finally:
+        Versioned.version = "1"
+
+
+def _another_build():
+    import accord._work
+
+    accord._work.identity = lambda: "0.0.1+other"
+
+
+def _own_build():
+    import accord._store
+    import accord._work
+
+    accord._work.identity = accord._store.identity
+
+
+def test_a_worker_with_another_build_is_named_and_not_used(small, client):
+    workers = list(client.nthreads())
+    client.run(_another_build, workers=workers[:1])
+    with pytest.warns(RuntimeWarning, match=rf"{workers[0]} has Accord 0\.0\.1\+other"):
+        swept = accord.sweep(small, OVER, reps=3, executor=client)
+    assert swept.rows == accord.sweep(small, OVER, reps=3).rows
+    client.run(_another_build)
+    with (
+        pytest.warns(RuntimeWarning, match="is not used"),
+        pytest.raises(accord.AccordError, match="no worker has this build"),
+    ):
+        accord.sweep(small, OVER, executor=client)
+    client.run(_own_build)
+
+
+def test_ten_thousand_runs_and_a_small_client(client, tmp_path):
+    tiny = accord.dumbbell(duration="1 s", rate="1 Mbps")
+
+    def peak(seeds, store):
+        tracemalloc.start()
+        swept = accord.sweep(
+            tiny, {"seed": range(seeds)}, engines=["theory"], executor=client, store=store
+        )
+        most = tracemalloc.get_traced_memory()[1]
+        tracemalloc.stop()
+        assert len(swept) == seeds
+        return most
+
+    peak(10, tmp_path)
+    few, many = peak(1000, tmp_path), peak(10_000, tmp_path)
+    assert len(files(tmp_path)) == 10_000
+    # The points themselves are some 300 bytes each. A result is fifty times that.
+    assert many - few < 9000 * 1500
+
+
+def test_a_scheduler_that_dies_costs_no_finished_run(small, tmp_path):
+    distributed = pytest.importorskip("distributed")
+    alone = accord.sweep(small, OVER, reps=20)
+
+    def cluster():
+        return distributed.LocalCluster(
+            n_workers=1, threads_per_worker=1, dashboard_address=":0", silence_logs=50
+        )
+
+    with cluster() as first, distributed.Client(first) as client:
+
+        class Stopper:
+            def update(self, n):
+                first.close()
+
+        with pytest.raises(Exception):  # noqa: B017 - of Dask's network, of several types
+            accord.sweep(small, OVER, reps=20, executor=client, store=tmp_path, progress=Stopper())
+    assert files(tmp_path)
+    with cluster() as second, distributed.Client(second) as client:
+        swept = accord.sweep(small, OVER, reps=20, executor=client, store=tmp_path)
+    assert swept.found > 0 and swept.rows == alone.rows
+
+
+def test_designs_fill_their_ranges():
+    over = {
+        "topology.dumbbell.rate": accord.between("1 Mbps", "100 Mbps", log=True),
+        "flow.all.count": accord.between(1, 8, whole=True),
+    }
+    for design in (accord.latin_hypercube, accord.sobol):
+        points = design(over, 16)
+        assert points == design(over, 16) != design(over, 16, seed=2)
+        assert {p["flow.all.count"] for p in points} == set(range(1, 9))
+        rates = [float(p["topology.dumbbell.rate"].removesuffix(" Mbps")) for p in points]
+        assert 7 <= sum(rate < 10 for rate in rates) <= 9
+        accord.dumbbell().with_(points[0])
+    rows = accord.sweep(
+        accord.dumbbell(duration="2 s"), accord.sobol(over, 4), engines=["theory"]
+    ).rows
+    assert len({row["topology.dumbbell.rate"] for row in rows}) == 4
+
+
+@pytest.mark.parametrize(
+    ("make", "words"),
+    [
+        (lambda: accord.between("1 Mbps", "9 kbps"), "one unit"),
+        (lambda: accord.between(3, 1), "lower and a higher"),
+        (lambda: accord.between(float("nan"), 1), "lower and a higher"),
+        (lambda: accord.between("fast", "slow"), "number with a unit"),
+        (lambda: accord.between(0, 1, log=True), "above zero"),
+        (lambda: accord.logspace(1, 2, 1), "at least 2"),
+        (lambda: accord.sobol({"seed": [1, 2]}, 4), "accord.between"),
+        (lambda: accord.latin_hypercube({"seed": accord.between(0, 1)}, 0), "at least 1"),
+        (lambda: accord.border(accord.dumbbell(), {}, bool), "at least one range"),
+    ],
+)
+def test_wrong_designs_are_told(make, words):
+    with pytest.raises(ValueError, match=words):
+        make()
+
+
+def test_a_border_is_found_with_few_runs():
+    # In theory each of two flows gets half of the rate: the border of 5.1 Mbps is at 10.2 Mbps.
+    over = {"topology.dumbbell.rate": accord.between("1 Mbps", "33 Mbps")}
+    found = accord.border(
+        accord.dumbbell(flows=2, duration="2 s"),
+        over,
+        lambda mean: mean["throughput", "all"] >= 5.1e6,
+        engines=["theory"],
+        start=2,
+        rounds=5,
+    )
+    ((low, high),) = found.cells
+    ends = [float(p["topology.dumbbell.rate"].split()[0]) for p in (low, high)]
+    assert ends[0] < 10.2 <= ends[1] and ends[1] - ends[0] == pytest.approx(0.5)
+    assert len(found.points) == 3 + 5
+    both = over | {"topology.dumbbell.delay": accord.between("1 ms", "17 ms")}
+    found = accord.border(
+        accord.dumbbell(flows=2, duration="2 s"),
+        both,
+        lambda mean: mean["rtt", "all"] >= 30e-3,
+        engines=["theory"],
+        start=1,
+        rounds=3,
+    )
+    assert found.cells and len(found.points) < 9 * 9
+    assert any(found.holds) and not all(found.holds)
+
+
+def test_the_program_sweeps(tmp_path):
+    program = Path(sys.executable).parent / "accord-sweep"
+    base = accord.dumbbell(duration="2 s")
+    file = tmp_path / "small.toml"
+    file.write_text(base.text)
+
+    def call(*arguments):
+        command = [program, str(file), *map(str, arguments)]
+        return subprocess.run(command, capture_output=True, text=True)
+
+    over = "topology.dumbbell.rate=4 Mbps, 8 Mbps"
+    done = call("--over", over, "--engine", "theory", "--reps", 2)
+    assert done.returncode == 0, done.stderr
+    rows = list(csv.DictReader(done.stdout.splitlines()))
+    expected = accord.sweep(
+        base, {"topology.dumbbell.rate": ["4 Mbps", "8 Mbps"]}, reps=2, engines=["theory"]
+    ).means()
+    assert [float(r["mean"]) for r in rows] == [r["mean"] for r in expected]
+    store, table = tmp_path / "store", tmp_path / "t.parquet"
+    options = ("--over", "flow.all.count=1 .. 8 whole", "--design", "sobol", "--points", 4)
+    done = call(*options, "--local", 1, "--store", store, "-o", table, "--rows")
+    assert done.returncode == 0 and "4 runs made, 0 found" in done.stderr
+    assert len(set(pyarrow.parquet.read_table(table)["flow.all.count"].to_pylist())) == 4
+    assert "0 runs made, 4 found" in call(*options, "--store", store, "-o", table).stderr
+    for wrong, words in [
+        (("--over", "rate"), "expected PATH=VALUES"),
+        (("--over", "topology.dumbell.rate=1 Mbps"), "did you mean"),
+        (("--over", "flow.all.count=1 .. 8"), "needs --design"),
+        (("--over", over, "-o", "table.xlsx"), ".parquet"),
+        (("--local", 0), "at least 1"),
+    ]:
+        done = call(*wrong)
+        assert done.returncode == 2 and words in done.stderr and "Traceback" not in done.stderr

@@ -77,20 +77,20 @@ pub fn run(args: &Import, catalogue: &Catalogue) -> Result<bool, Failure> {
         force: args.force,
     };
     place.check()?;
-    if !(args.scale.is_finite() && args.scale > 0.0) || args.unit == Rate::ZERO {
-        return Err(Failure::new("--scale and --unit must be more than zero"));
-    }
-    if args.rate == Rate::ZERO {
-        return Err(Failure::new("--rate must be more than zero"));
-    }
-    let text = at_once(|| made(args))??;
+    let text = at_once(|| text(args))??;
     let id = args.topology.file_stem().unwrap_or_default();
     place.write(&text, &format!("{}.toml", id.to_string_lossy()), catalogue)?;
     Ok(true)
 }
 
 /// Reads the files, and returns the text of the scenario.
-fn made(args: &Import) -> Result<String, Failure> {
+pub fn text(args: &Import) -> Result<String, Failure> {
+    if !(args.scale.is_finite() && args.scale > 0.0) || args.unit == Rate::ZERO {
+        return Err(Failure::new("--scale and --unit must be more than zero"));
+    }
+    if args.rate == Rate::ZERO {
+        return Err(Failure::new("--rate must be more than zero"));
+    }
     let units = Units {
         rate: args.unit.as_bps_f64(),
     };

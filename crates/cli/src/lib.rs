@@ -44,6 +44,7 @@ mod watch;
 use accord::catalogue_with;
 use accord::family::Family;
 use clap::Parser;
+use fail::Failure;
 use std::ffi::OsString;
 use std::process::ExitCode;
 
@@ -72,4 +73,26 @@ pub fn main_from<T: Into<OsString> + Clone>(
         Ok(false) => 1,
         Err(e) => e.report(),
     }
+}
+
+/// Returns the text of the scenario that `accord import` writes of a topology, whose arguments these
+/// are, with the program's name as the first.
+///
+/// # Errors
+/// Fails as the command does, with the message and a hint.
+pub fn imported<T: Into<OsString> + Clone>(
+    arguments: impl IntoIterator<Item = T>,
+) -> Result<String, (String, Option<String>)> {
+    #[derive(Parser)]
+    struct Alone {
+        #[command(flatten)]
+        import: import::Import,
+    }
+    let parsed = Alone::try_parse_from(arguments).map_err(|e| (e.to_string(), None))?;
+    import::text(&parsed.import).map_err(|e| match e {
+        Failure::Other { message, hint } => (message, hint),
+        Failure::Unable(message) => (message, None),
+        Failure::Interrupted => (fail::INTERRUPTED_TEXT.into(), None),
+        Failure::Scenario(errors) => (errors.to_string(), None),
+    })
 }

@@ -9,17 +9,35 @@ Example:
 
 """
 
-from ._accord import Series, __version__
+from ._accord import Ack, Packet, Path, Queue, Series, __version__
+from ._border import Border, border
+from ._designs import Range, between, grid, latin_hypercube, linspace, logspace, sobol
 from ._errors import AccordError, Problem, ScenarioError
+from ._graph import from_graph
+from ._notebook import Grade, expect, explore
+from ._own import Controller, Discipline
+from ._reproduce import Reproduction, reproduce
 from ._run import Comparison, Run, read
 from ._scenario import Scenario, dumbbell, load, parse
 from ._shares import Shares, shares
+from ._stability import Equilibrium
 from ._sweep import Sweep, sweep
 
 __all__ = [
     "AccordError",
+    "Ack",
+    "Border",
     "Comparison",
+    "Controller",
+    "Discipline",
+    "Equilibrium",
+    "Grade",
+    "Packet",
+    "Path",
     "Problem",
+    "Queue",
+    "Range",
+    "Reproduction",
     "Run",
     "Scenario",
     "ScenarioError",
@@ -27,10 +45,21 @@ __all__ = [
     "Shares",
     "Sweep",
     "__version__",
+    "between",
+    "border",
     "dumbbell",
+    "expect",
+    "explore",
+    "from_graph",
+    "grid",
+    "latin_hypercube",
+    "linspace",
     "load",
+    "logspace",
     "parse",
     "read",
+    "reproduce",
     "shares",
+    "sobol",
     "sweep",
 ]

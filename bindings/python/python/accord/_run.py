@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import html
 import json
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from os import PathLike, fspath
+from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from . import _accord
+from ._own import Class
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -23,9 +26,11 @@ UNITS = {"bit/s": (1e6, "Mbps"), "s": (1e-3, "ms"), "B": (1e3, "KB")}
 class Run:
     """The run of a point of a scenario in one engine."""
 
-    def __init__(self, inner: _accord.Run) -> None:
+    def __init__(self, inner: _accord.Run, own: Sequence[Any] = ()) -> None:
         """Wrap a run; use `Scenario.run` or `read`."""
         self._inner = inner
+        # The classes that its scenario may name: a pickle needs them.
+        self._own = list(own)
         self._record: dict[str, Any] | None = None
 
     @property
@@ -113,16 +118,19 @@ class Run:
             KeyError: There is no such mean.
 
         """
-        for row in Comparison([self]).means:
-            if row["metric"] == metric and row["entity"] == of and self.engine in row:
+        rows = [row for row in Comparison([self]).means if self.engine in row]
+        for row in rows:
+            if row["metric"] == metric and row["entity"] == of:
                 return float(row[self.engine])
-        raise KeyError(f"there is no mean of {metric} of {of}")
+        known = ", ".join(f"{row['metric']} of {row['entity']}" for row in rows)
+        raise KeyError(f"there is no mean of {metric} of {of}; there are {known}")
 
     def plot(
         self,
         metric: str = "throughput",
         *,
         kind: str | None = None,
+        of: str | Sequence[str] | None = None,
         ax: Axes | None = None,
     ) -> Axes:
         """Draw a metric over time, and return the axes. Theory is dashed. Needs matplotlib.
@@ -131,6 +139,7 @@ class Run:
             metric: The quantity.
             kind: What has a line: ``"flow"``, ``"group"``, ``"link"`` or ``"aggregate"``; by
                 default all that has the metric.
+            of: The names of those that have a line; by default all of that kind.
             ax: Axes to draw into.
 
         """
@@ -139,8 +148,12 @@ class Run:
 
             ax = plt.figure(layout="constrained").add_subplot()
         columns = self._inner.series(metric, kind).columns()
+        if of is not None:
+            names = [of] if isinstance(of, str) else list(of)
+            columns = [column for column in columns if column[1] in names]
         if not columns:
-            raise ValueError(f"the {self.engine} run has no series of {metric}")
+            what = metric if of is None else f"{metric} of {of}"
+            raise ValueError(f"the {self.engine} run has no series of {what}")
         time, style = self.time, "--" if self.engine == "theory" else "-"
         divisor, unit = UNITS.get(columns[0][3], (1.0, columns[0][3]))
         for _, name, _, _, values in columns:
@@ -149,8 +162,16 @@ class Run:
         ax.set_xlabel("time (s)")
         label = metric.replace("_", " ")
         ax.set_ylabel(label if unit == "1" else f"{label} ({unit})")
-        ax.legend()
+        ax.legend(loc="center left", bbox_to_anchor=(1.0, 0.5), fontsize="small")
         return ax
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Pickle by what its run directory holds."""
+        with TemporaryDirectory() as scratch:
+            directory = Path(scratch) / "run"
+            _accord.write([self._inner], str(directory), False)
+            files = {file.name: file.read_bytes() for file in directory.iterdir()}
+        return (_restored, (files, self._own))
 
     def __repr__(self) -> str:
         """Return engine, id and seed."""
@@ -159,6 +180,14 @@ class Run:
     def _repr_html_(self) -> str:
         """Show a notebook the table of means."""
         return Comparison([self])._repr_html_()
+
+
+def _restored(files: dict[str, bytes], own: list[Any]) -> Run:
+    with TemporaryDirectory() as scratch:
+        for name, content in files.items():
+            (Path(scratch) / name).write_bytes(content)
+        (run,) = _accord.read(scratch, own)
+    return Run(run, own)
 
 
 class Comparison:
@@ -206,13 +235,27 @@ class Comparison:
         return rows
 
     def plot(
-        self, metric: str = "throughput", *, kind: str | None = None, ax: Axes | None = None
+        self,
+        metric: str = "throughput",
+        *,
+        kind: str | None = None,
+        of: str | Sequence[str] | None = None,
+        ax: Axes | None = None,
     ) -> Axes:
         """Draw a metric of all runs over time. See `Run.plot`."""
         for run in self.runs:
-            ax = run.plot(metric, kind=kind, ax=ax)
+            ax = run.plot(metric, kind=kind, of=of, ax=ax)
         assert ax is not None
         return ax
+
+    def save(self, directory: str | PathLike[str]) -> None:
+        """Write a run directory with the page, which `read` and the program read.
+
+        Raises:
+            AccordError: There is something else at this place, or it cannot be written.
+
+        """
+        _accord.write([run._inner for run in self.runs], fspath(directory), True)
 
     def __str__(self) -> str:
         """Return the tables as the terminal shows them."""
@@ -229,11 +272,16 @@ class Comparison:
         return f"<pre>{html.escape(self._text)}</pre>"
 
 
-def read(directory: str | PathLike[str]) -> list[Run]:
+def read(directory: str | PathLike[str], *, own: Iterable[Class] = ()) -> list[Run]:
     """Read a run directory, whichever program wrote it: a run per engine and repetition.
+
+    Args:
+        directory: The directory.
+        own: Classes of controllers and disciplines that its scenario may name.
 
     Raises:
         AccordError: It is no run directory, or it is damaged.
 
     """
-    return [Run(run) for run in _accord.read(fspath(directory))]
+    classes = list(own)
+    return [Run(run, classes) for run in _accord.read(fspath(directory), classes)]

@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Callable, Iterable, Mapping
+from operator import index
 from os import PathLike, fspath
 from typing import Any
 
 from . import _accord
+from ._own import Class, Controller, Discipline, check, family_of
 from ._run import Comparison, Run
+from ._stability import Equilibrium, equilibria
 
-Value = bool | int | float | str | list[Any] | dict[str, Any]
-"""What a setting can be: text (``"20 Mbps"``), a number, a truth value, a list or a table."""
+Value = bool | int | float | str | Class | list[Any] | dict[str, Any]
+"""What a setting can be: text (``"20 Mbps"``), a number, a truth value, a list or a table; and for
+a controller or a discipline the class of one."""
 
 
 class Scenario:
@@ -66,20 +71,24 @@ class Scenario:
 
     def toml(self, *, seed: int | None = None, point: int = 1) -> str:
         """Return a point as a file in which nothing is left to a default or to chance."""
-        return self._inner.toml(seed, point)
+        return self._inner.toml(_seed(seed), _point(point))
 
-    def with_(self, settings: Mapping[str, Value]) -> Scenario:
+    def with_(self, settings: Mapping[str, Value], *, own: Iterable[Class] = ()) -> Scenario:
         """Return the scenario with other values.
 
         Args:
-            settings: Values by their paths, such as ``{"link.bottleneck.rate": "20 Mbps"}``.
+            settings: Values by their paths, such as ``{"link.bottleneck.rate": "20 Mbps"}``. A
+                controller or a discipline may be a class.
+            own: More classes of controllers and disciplines that the scenario may name.
 
         Raises:
             ScenarioError: A path names nothing, or a value is wrong there.
+            ValueError: Two controllers or two disciplines have one name.
 
         """
         pairs = [(path, _toml(value)) for path, value in settings.items()]
-        return Scenario(self._inner.with_settings(pairs))
+        classes = _classes(self._inner.classes(), _own(own), settings.values())
+        return Scenario(self._inner.with_settings(pairs, classes))
 
     def run(
         self,
@@ -104,7 +113,8 @@ class Scenario:
             IndexError: There is no such point.
 
         """
-        return Run(self._inner.run(engine, seed, point, progress))
+        inner = self._inner
+        return Run(inner.run(engine, _seed(seed), _point(point), progress), inner.classes())
 
     def compare(
         self,
@@ -125,14 +135,30 @@ class Scenario:
         """
         return Comparison([self.run(engine, seed=seed, point=point) for engine in engines])
 
+    def stability(self, *, seed: int | None = None, point: int = 1) -> list[Equilibrium]:
+        """Return the equilibria of a point, one per phase, and how far each is from cycling.
+
+        Example:
+            >>> import accord
+            >>> (rest,) = accord.dumbbell(controller="monaco").stability()
+            >>> rest.stable, rest.gain_margin > 1
+            (True, True)
+
+        """
+        return equilibria(self._inner.stability(_seed(seed), _point(point)))
+
     def __repr__(self) -> str:
         """Return id, title and number of points."""
         points = len(self._outline[4])
         return f"<Scenario {self.id}: {self.title or 'untitled'}, points: {points}>"
 
     def __eq__(self, other: object) -> bool:
-        """Compare text and settings."""
-        return isinstance(other, Scenario) and self._inner.parts() == other._inner.parts()
+        """Compare text, settings and classes."""
+        return (
+            isinstance(other, Scenario)
+            and self._inner.parts() == other._inner.parts()
+            and self._inner.classes() == other._inner.classes()
+        )
 
     def __hash__(self) -> int:
         """Hash text and settings."""
@@ -140,22 +166,59 @@ class Scenario:
         return hash((name, text, tuple(settings)))
 
     def __reduce__(self) -> tuple[Any, ...]:
-        """Pickle by text and settings."""
-        return (_restored, self._inner.parts())
+        """Pickle by text, settings and classes."""
+        return (_restored, (*self._inner.parts(), self._inner.classes()))
 
 
-def _restored(name: str, text: str, settings: list[tuple[str, str]]) -> Scenario:
-    return Scenario(_accord.Scenario.parse(text, name).with_settings(settings))
+def _restored(
+    name: str, text: str, settings: list[tuple[str, str]], classes: list[Class]
+) -> Scenario:
+    inner = _accord.Scenario.parse(text, name, classes)
+    return Scenario(inner.with_settings(settings, classes))
+
+
+def _seed(seed: int | None) -> int | None:
+    if seed is not None and not 0 <= index(seed) < 2**64:
+        raise ValueError(f"seed: expected a whole number from 0 to 2^64 - 1, got {seed}")
+    return seed
+
+
+def _point(point: int) -> int:
+    if not 0 < index(point) < 2**32:
+        raise IndexError(f"point {point}: points count from 1")
+    return point
+
+
+def _own(classes: Iterable[Any]) -> list[Any]:
+    """Return classes that were named as such, each once."""
+    return list(dict.fromkeys(map(check, classes)))
+
+
+def _classes(*sources: Iterable[Any]) -> list[Any]:
+    """Return the classes among values, each once."""
+    found: dict[Any, None] = {}
+    for value in itertools.chain(*sources):
+        if isinstance(value, type):
+            found[check(value)] = None
+        elif isinstance(value, Mapping):
+            found |= dict.fromkeys(_classes(value.values()))
+        elif isinstance(value, (list, tuple)):
+            found |= dict.fromkeys(_classes(value))
+    return list(found)
 
 
 def _toml(value: Value) -> str:
     """Return a value as TOML; text stands as it is."""
+    if isinstance(value, type):
+        return family_of(value)
     if isinstance(value, str):
         return value
     return _toml_inside(value)
 
 
 def _toml_inside(value: Value) -> str:
+    if isinstance(value, type):
+        return _toml_inside(family_of(value))
     if isinstance(value, bool):
         return "true" if value else "false"
     if isinstance(value, (int, float)):
@@ -176,25 +239,34 @@ def _toml_inside(value: Value) -> str:
     raise TypeError(f"a setting cannot be {type(value).__name__}")
 
 
-def load(name: str | PathLike[str]) -> Scenario:
+def load(name: str | PathLike[str], *, own: Iterable[Class] = ()) -> Scenario:
     """Read a scenario: the file of this name, or the built-in one of this id.
+
+    Args:
+        name: The name or the id.
+        own: Classes of controllers and disciplines that the scenario may name.
 
     Raises:
         ScenarioError: The file is wrong; its `problems` have places and hints.
         AccordError: There is neither.
 
     """
-    return Scenario(_accord.Scenario.load(fspath(name)))
+    return Scenario(_accord.Scenario.load(fspath(name), _own(own)))
 
 
-def parse(text: str, name: str = "scenario.toml") -> Scenario:
+def parse(text: str, name: str = "scenario.toml", *, own: Iterable[Class] = ()) -> Scenario:
     """Read a scenario from a text, which errors call `name`.
+
+    Args:
+        text: The text.
+        name: Its name in errors.
+        own: Classes of controllers and disciplines that the scenario may name.
 
     Raises:
         ScenarioError: The text is wrong; its `problems` have places and hints.
 
     """
-    return Scenario(_accord.Scenario.parse(text, name))
+    return Scenario(_accord.Scenario.parse(text, name, _own(own)))
 
 
 def dumbbell(
@@ -202,8 +274,8 @@ def dumbbell(
     flows: int = 2,
     rate: str = "10 Mbps",
     delay: str = "20 ms",
-    controller: str = "vegas",
-    discipline: str = "droptail",
+    controller: str | type[Controller] = "vegas",
+    discipline: str | type[Discipline] = "droptail",
     limit: str = "unlimited",
     duration: str = "60 s",
 ) -> Scenario:
@@ -213,8 +285,9 @@ def dumbbell(
         flows: The number of flows.
         rate: The rate of the bottleneck.
         delay: Its propagation delay.
-        controller: The congestion controller; ``accord list controllers`` shows them.
-        discipline: The queue discipline; ``accord list disciplines`` shows them.
+        controller: The congestion controller, by name or as a class of one's own;
+            ``accord list controllers`` shows those that there are.
+        discipline: The queue discipline, likewise; ``accord list disciplines`` shows them.
         limit: The size of the buffer, such as ``"100 pkt"`` or ``"1 BDP"``.
         duration: The length of a run. Its second half is the steady part.
 
@@ -235,10 +308,11 @@ delay = {_toml_inside(delay)}
 queue = {_toml_inside({"discipline": discipline, "limit": limit})}
 
 [flow.all]
-count = {flows:d}
+count = {_toml_inside(flows)}
 from = "left"
 to = "right"
 controller = {_toml_inside(controller)}
 """,
         "dumbbell.toml",
+        own=_classes([controller, discipline]),
     )

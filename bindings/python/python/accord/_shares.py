@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from operator import index
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from . import _accord
+from ._graph import Demands, routed
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
@@ -28,6 +30,8 @@ class Shares:
         certificate: The residuals of the optimality conditions and the duality gap, as fractions.
         iterations: The number of Newton steps.
         trouble: If infeasible: the link, what the flows insist on there, and its capacity.
+        links: The links by their numbers as pairs of nodes, if the routes came from a graph.
+        routes: The links of each flow, likewise.
 
     """
 
@@ -40,6 +44,8 @@ class Shares:
     certificate: dict[str, float]
     iterations: int
     trouble: tuple[int, float, float] | None
+    links: list[tuple[Any, Any]] = field(default_factory=list)
+    routes: list[list[int]] = field(default_factory=list)
 
     def __bool__(self) -> bool:
         """Return whether there is a solution."""
@@ -48,24 +54,32 @@ class Shares:
 
 def shares(
     routes: Any,
-    capacities: ArrayLike,
-    weights: ArrayLike = 1.0,
+    capacities: ArrayLike | str = "capacity",
+    weights: ArrayLike | None = None,
     *,
     alpha: float = 1.0,
     min_rate: ArrayLike = 0.0,
     max_rate: ArrayLike = np.inf,
+    demands: Demands | None = None,
+    length: str | None = None,
 ) -> Shares:
     """Return weighted alpha-fair rates of flows over links, with a proof of their precision.
 
     Args:
         routes: The links of each flow: a SciPy sparse matrix of flows by links, a dense array of
-            that shape, or a sequence with the indices of the links of each flow.
-        capacities: Capacity of each link, of shape (links,). Positive and finite.
-        weights: Weight of each flow, of shape (flows,) or one number. Positive.
+            that shape, or a sequence with the indices of the links of each flow. Or a networkx
+            graph, whose flows take the shortest paths of `demands`.
+        capacities: Capacity of each link, of shape (links,). Positive and finite. For a graph the
+            name of the edges' attribute.
+        weights: Weight of each flow, of shape (flows,) or one number. Positive. By default 1, and
+            in a graph the amounts of the demands.
         alpha: 1 is proportional fairness, 2 minimum potential delay. Positive.
         min_rate: Contracted rate of each flow, of shape (flows,) or one number. A flow gets what
             its weight gives in addition to it. Needs alpha 1.
         max_rate: Largest rate of each flow, likewise.
+        demands: The flows of a graph: ``{from: {to: weight}}``, or a list of ``(from, to)`` or
+            ``(from, to, weight)``. By default ``graph.graph["demands"]``.
+        length: The attribute of edges that shortest paths add up; by default hops.
 
     Raises:
         ValueError: An array has a wrong shape, or a number is NaN or out of range, or a route has
@@ -80,14 +94,33 @@ def shares(
         >>> accord.shares([[0, 1], [0], [1]], [3.0, 3.0], alpha=2).rates.round(3).tolist()
         [1.243, 1.757, 1.757]
 
+        The same from a graph:
+
+        >>> import networkx
+        >>> graph = networkx.DiGraph()
+        >>> graph.add_edge("a", "b", capacity=3.0)
+        >>> graph.add_edge("b", "c", capacity=3.0)
+        >>> accord.shares(graph, demands=[("a", "c"), ("a", "b"), ("b", "c")]).rates.round(6)
+        array([1., 2., 2.])
+
     """
+    links_of: list[tuple[Any, Any]] = []
+    routes_of: list[list[int]] = []
+    if hasattr(routes, "is_multigraph"):
+        if not isinstance(capacities, str):
+            raise ValueError("capacities: for a graph, the name of the edges' attribute")
+        routes, capacities, links_of, amounts = routed(routes, capacities, demands, length)
+        routes_of = routes
+        weights = amounts if weights is None else weights
+    elif demands is not None or isinstance(capacities, str):
+        raise ValueError("capacities: expected numbers; names and demands are for graphs")
     capacity = _numbers(capacities, "capacities")
     if capacity.ndim != 1:
         raise ValueError(f"capacities: expected the shape (links,), got {capacity.shape}")
     offsets, links = _compressed(routes, len(capacity))
     flows = len(offsets) - 1
 
-    def per_flow(values: ArrayLike, name: str) -> bytes:
+    def per_flow(values: ArrayLike, name: str) -> NDArray[np.float64]:
         array = _numbers(values, name)
         if array.ndim > 0 and array.shape != (flows,):
             raise ValueError(
@@ -95,15 +128,24 @@ def shares(
             )
         if np.isnan(array).any():
             raise ValueError(f"{name}: flow {int(np.isnan(np.atleast_1d(array)).argmax())} is NaN")
-        return np.broadcast_to(array, (flows,)).tobytes()
+        return np.broadcast_to(array, (flows,))
+
+    if not isinstance(alpha, (int, float, np.integer, np.floating)):
+        raise ValueError(f"alpha: expected a number, got {alpha!r}")
+    least, most = per_flow(min_rate, "min_rate"), per_flow(max_rate, "max_rate")
+    if (least < 0).any():
+        raise ValueError(f"min_rate: flow {int((least < 0).argmax())} has a negative one")
+    if (most < least).any() or (most <= 0).any():
+        flow = int(((most < least) | (most <= 0)).argmax())
+        raise ValueError(f"max_rate: flow {flow} has {most[flow]}, and min_rate {least[flow]}")
 
     answer = _accord.shares(
         offsets.tobytes(),
         links.tobytes(),
         capacity.tobytes(),
-        per_flow(weights, "weights"),
-        per_flow(min_rate, "min_rate"),
-        per_flow(max_rate, "max_rate"),
+        per_flow(1.0 if weights is None else weights, "weights").tobytes(),
+        least.tobytes(),
+        most.tobytes(),
         float(alpha),
     )
     return Shares(
@@ -116,6 +158,8 @@ def shares(
         certificate=dict(answer["certificate"]),
         iterations=answer["iterations"],
         trouble=answer["trouble"],
+        links=links_of,
+        routes=routes_of,
     )
 
 
@@ -135,12 +179,21 @@ def _compressed(routes: Any, links: int) -> tuple[NDArray[np.uint32], NDArray[np
             raise ValueError(
                 f"routes: expected {links} columns, one per link, got {routes.shape[1]}"
             )
+        if routes.dtype.kind not in "biuf":
+            raise ValueError(f"routes: expected numbers, got the type {routes.dtype}")
+        wrong = ~(np.isfinite(routes) & (routes >= 0))
+        if wrong.any():
+            flow, link = (int(i[0]) for i in np.nonzero(wrong))
+            raise ValueError(f"routes: flow {flow} has {routes[flow, link]} at link {link}")
         rows, columns = np.nonzero(routes)
         counts = np.bincount(rows, minlength=routes.shape[0])
         return _indices(np.concatenate([[0], np.cumsum(counts)])), _indices(columns)
     elif isinstance(routes, Sequence):
-        lengths = [len(route) for route in routes]
-        flat = np.fromiter((link for route in routes for link in route), dtype=np.int64)
+        try:
+            lengths = [len(route) for route in routes]
+            flat = np.fromiter((index(i) for route in routes for i in route), dtype=np.int64)
+        except (TypeError, OverflowError) as e:
+            raise ValueError(f"routes: expected the indices of the links of each flow: {e}") from e
         return _indices(np.concatenate([[0], np.cumsum(lengths)])), _indices(flat)
     else:
         raise ValueError(
@@ -152,6 +205,8 @@ def _compressed(routes: Any, links: int) -> tuple[NDArray[np.uint32], NDArray[np
     if not matrix.has_canonical_format:
         matrix = matrix.copy()
         matrix.sum_duplicates()
+    if matrix.nnz and not (np.isfinite(matrix.data) & (matrix.data >= 0)).all():
+        raise ValueError("routes: an entry is NaN, infinite or negative")
     if matrix.nnz and not (matrix.data != 0).all():
         matrix = matrix.copy()
         matrix.eliminate_zeros()

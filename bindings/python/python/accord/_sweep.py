@@ -4,15 +4,20 @@ from __future__ import annotations
 
 import itertools
 import os
-import threading
-from collections.abc import Iterable, Iterator, Mapping
-from concurrent.futures import FIRST_COMPLETED, Executor, Future, ThreadPoolExecutor, wait
-from dataclasses import dataclass
-from typing import Any, Protocol
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from concurrent.futures import Executor
+from typing import TYPE_CHECKING, Any, Protocol
 
 from . import _accord
-from ._run import Comparison, Run
 from ._scenario import Scenario, Value
+from ._store import Result, Store, identity, key
+from ._work import Batch, Crew, Done, Job, carry_out
+
+if TYPE_CHECKING:
+    from distributed import Client
+
+Over = Mapping[str, Iterable[Value]] | Iterable[Mapping[str, Value]]
+"""Values by paths, of which all combinations are run; or points one by one."""
 
 
 class Bar(Protocol):
@@ -22,50 +27,50 @@ class Bar(Protocol):
         """Count `n` more runs as done."""
 
 
-@dataclass(frozen=True)
-class _Task:
-    """One run: what a worker gets."""
-
-    scenario: Scenario
-    engines: tuple[str, ...]
-    seed: int
-
-
-class _Stop(Exception):
-    """The sweep was stopped."""
-
-
-def _run(task: _Task, stop: threading.Event | None = None) -> tuple[list[Any], list[Any]]:
-    """Run a task: the means and the checks."""
-
-    def stopped(_: float) -> None:
-        if stop is not None and stop.is_set():
-            raise _Stop
-
-    runs: list[Run] = [
-        task.scenario.run(engine, seed=task.seed, progress=stopped) for engine in task.engines
-    ]
-    comparison = Comparison(runs)
-    return comparison.means, comparison.checks
-
-
 class Sweep:
-    """The result of `sweep`."""
+    """The result of `sweep`. With a store, rows are read from there whenever they are asked for."""
 
     def __init__(
         self,
         parameters: list[str],
-        rows: list[dict[str, Any]],
-        checks: list[dict[str, Any]],
+        results: Callable[[], Iterator[tuple[dict[str, Any], Result]]],
+        made: int,
+        found: int,
     ) -> None:
         """Take what was computed; use `sweep`."""
         self._parameters = parameters
-        self.rows = rows
-        """A row per point, seed, quantity and engine: the parameters, seed, engine, entity_kind,
-        entity, metric, unit and value. Data frames take it."""
-        self.checks = checks
-        """A row per point, seed and expectation: the parameters, seed, and what `Comparison.checks`
-        has."""
+        self._results = results
+        self.made = made
+        """How many runs were made."""
+        self.found = found
+        """How many were in the store before."""
+
+    @property
+    def rows(self) -> list[dict[str, Any]]:
+        """A row per point, seed, quantity and engine.
+
+        Rows have the parameters, seed, entity_kind, entity, metric, unit, engine and value. Data
+        frames take them.
+        """
+        return list(self)
+
+    @property
+    def checks(self) -> list[dict[str, Any]]:
+        """A row per point, seed and expectation.
+
+        Rows have the parameters, seed, and what `Comparison.checks` has.
+        """
+        return [head | check for head, (_, checks) in self._results() for check in checks]
+
+    def __iter__(self) -> Iterator[dict[str, Any]]:
+        """Give the `rows` one by one."""
+        for head, (means, _) in self._results():
+            for mean in means:
+                yield head | mean
+
+    def __len__(self) -> int:
+        """Return the number of runs."""
+        return self.made + self.found
 
     def means(self) -> list[dict[str, Any]]:
         """Return the means over seeds: a row per point, quantity and engine.
@@ -74,33 +79,34 @@ class Sweep:
         runs. half_width is that of the 95 % confidence interval by Student's t, or None for a
         single seed.
         """
-        groups: dict[tuple[Any, ...], list[float]] = {}
+        groups: dict[tuple[str, ...], tuple[dict[str, Any], list[float]]] = {}
         keys = [*self._parameters, "engine", "entity_kind", "entity", "metric", "unit"]
-        for row in self.rows:
-            groups.setdefault(tuple(map(repr, (row[k] for k in keys))), []).append(row["value"])
-        first: dict[tuple[Any, ...], dict[str, Any]] = {}
-        for row in self.rows:
-            first.setdefault(tuple(map(repr, (row[k] for k in keys))), row)
+        for row in self:
+            head = {k: row[k] for k in keys}
+            _, values = groups.setdefault(tuple(map(repr, head.values())), (head, []))
+            values.append(row["value"])
         rows = []
-        for key, values in groups.items():
+        for head, values in groups.values():
             mean, half_width = _accord.estimate(values)
-            head = {k: first[key][k] for k in keys}
             rows.append(head | {"mean": mean, "half_width": half_width, "runs": len(values)})
         return rows
 
     def __repr__(self) -> str:
-        """Return the parameters and the number of rows."""
-        return f"<Sweep over {', '.join(self._parameters) or 'seeds'}: {len(self.rows)} rows>"
+        """Return the parameters and the number of runs."""
+        return f"<Sweep over {', '.join(self._parameters) or 'seeds'}: {len(self)} runs>"
 
 
 def sweep(
     scenario: Scenario,
-    over: Mapping[str, Iterable[Value]] | Iterable[Mapping[str, Value]],
+    over: Over,
     *,
     reps: int = 1,
-    engines: Iterable[str] = ("packet",),
-    executor: Executor | None = None,
-    progress: Bar | None = None,
+    engines: str | Iterable[str] = ("packet",),
+    executor: Executor | Client | None = None,
+    store: str | os.PathLike[str] | None = None,
+    store_options: dict[str, Any] | None = None,
+    progress: Bar | bool | None = None,
+    task_seconds: float = 1.0,
 ) -> Sweep:
     """Run a scenario at many points, and return one tidy table.
 
@@ -109,17 +115,24 @@ def sweep(
     Args:
         scenario: The scenario, without a sweep of its own.
         over: Values by paths, of which all combinations are run; or the points one by one, each as
-            values by paths.
+            values by paths, such as `latin_hypercube` and `sobol` make them.
         reps: The number of seeds per point, from the scenario's seed up.
         engines: The engines of each run.
-        executor: Where runs are made, as concurrent.futures has it; by default threads, one per
-            core. ``client.get_executor()`` of dask.distributed is one: scenarios and results are
-            pickled, and each worker needs this package.
-        progress: A progress bar with an ``update`` method, such as ``tqdm(total=...)``.
+        executor: Where runs are made: a ``distributed.Client``, or an executor of
+            concurrent.futures; by default threads, one per core. Each worker needs this build of
+            this package. A Dask worker with another one is named in a warning and not used.
+        store: A directory, or a place such as ``"s3://bucket/study"`` that fsspec knows. Results
+            are kept there, and what is there is not computed again. Workers need to reach it. Only
+            what is asked of the result is read back.
+        store_options: What fsspec needs for the place.
+        progress: A progress bar with an ``update`` method, or True for that of tqdm.
+        task_seconds: How much work a task of an executor has, in seconds. A scheduler with
+            hundreds of workers needs longer ones.
 
     Raises:
         ScenarioError: A point is wrong. All points are checked before the first run.
         ValueError: The scenario has a sweep of its own, or there is nothing to run.
+        AccordError: No worker has this build, or the store cannot be used.
 
     Example:
         >>> import accord
@@ -137,31 +150,59 @@ def sweep(
         raise ValueError("the scenario has a sweep of its own; remove it, or run it as it is")
     if reps < 1:
         raise ValueError(f"reps: expected at least 1, got {reps}")
+    if not task_seconds > 0:
+        raise ValueError(f"task_seconds: expected more than zero, got {task_seconds}")
     points = list(_points(over))
     names = list(dict.fromkeys(name for point in points for name in point))
-    engines = tuple(engines)
+    engines = (engines,) if isinstance(engines, str) else tuple(engines)
     if not points or not engines:
         raise ValueError("there is nothing to run: no points, or no engines")
-    scenarios = [scenario.with_(point) for point in points]
-    tasks = [_Task(s, engines, s.seed + k) for s in scenarios for k in range(reps)]
-    results = _all(tasks, executor, progress)
-    rows: list[dict[str, Any]] = []
-    checks: list[dict[str, Any]] = []
-    for i, (means, verdicts) in enumerate(results):
-        head: dict[str, Any] = {name: points[i // reps].get(name) for name in names}
-        head["seed"] = tasks[i].seed
-        for mean in means:
-            quantity = {k: mean[k] for k in ("entity_kind", "entity", "metric", "unit")}
-            for engine in engines:
-                if engine in mean:
-                    rows.append(head | {"engine": engine} | quantity | {"value": mean[engine]})
-        checks.extend(head | check for check in verdicts)
-    return Sweep(names, rows, checks)
+    seeds = [scenario.with_(point).seed for point in points]
+    count = len(points) * reps
+    kept = None if store is None else Store(store, store_options)
+    if kept is not None:
+        # A class without a version is found before the first run.
+        key(scenario.with_(points[0]), engines, seeds[0])
+    results: list[Result | None] = [] if kept is not None else [None] * count
+    bar, close = _bar(progress, count)
+    made = 0
+
+    def jobs() -> Iterator[Job]:
+        for i, k in itertools.product(range(len(points)), range(reps)):
+            yield Job(i * reps + k, points[i], seeds[i] + k)
+
+    def batch_of(chosen: tuple[Job, ...]) -> Batch:
+        return Batch(scenario, engines, kept, identity(), chosen)
+
+    def done(what: Done) -> None:
+        nonlocal made
+        made += what.made
+        for number, result in what.results:
+            if result is not None:
+                results[number] = result
+        if bar is not None:
+            bar.update(len(what.results))
+
+    try:
+        carry_out(Crew(executor), jobs(), count, batch_of, done, task_seconds)
+    finally:
+        close()
+
+    def all_results() -> Iterator[tuple[dict[str, Any], Result]]:
+        for job in jobs():
+            head: dict[str, Any] = {name: job.settings.get(name) for name in names}
+            head["seed"] = job.seed
+            if kept is None:
+                result = results[job.number]
+                assert result is not None
+            else:
+                result = kept.get(key(scenario.with_(job.settings), engines, job.seed))
+            yield head, result
+
+    return Sweep(names, all_results, made, count - made)
 
 
-def _points(
-    over: Mapping[str, Iterable[Value]] | Iterable[Mapping[str, Value]],
-) -> Iterator[dict[str, Value]]:
+def _points(over: Over) -> Iterator[dict[str, Value]]:
     if isinstance(over, Mapping):
         values = [list(v) if not isinstance(v, str) else [v] for v in over.values()]
         for combination in itertools.product(*values):
@@ -170,48 +211,11 @@ def _points(
         yield from map(dict, over)
 
 
-def _all(
-    tasks: list[_Task], executor: Executor | None, progress: Bar | None
-) -> list[tuple[list[Any], list[Any]]]:
-    """Run all tasks, and return their results in the order of the tasks."""
-    if executor is not None:
-        return _submitted(executor, tasks, None, progress)
-    stop = threading.Event()
-    with ThreadPoolExecutor(max_workers=os.cpu_count()) as threads:
-        try:
-            return _submitted(threads, tasks, stop, progress)
-        except BaseException:
-            # Ctrl-C reaches this thread. The others end at their next look at `stop`.
-            stop.set()
-            threads.shutdown(wait=False, cancel_futures=True)
-            raise
+def _bar(progress: Bar | bool | None, count: int) -> tuple[Bar | None, Callable[[], object]]:
+    """Return the progress bar, and what closes it if it is ours."""
+    if progress is True:
+        from tqdm.auto import tqdm
 
-
-def _submitted(
-    executor: Executor,
-    tasks: list[_Task],
-    stop: threading.Event | None,
-    progress: Bar | None,
-) -> list[tuple[list[Any], list[Any]]]:
-    """Keep some tasks ahead of the workers. An interrupt then leaves few to cancel."""
-    arguments: tuple[Any, ...] = () if stop is None else (stop,)
-    results: list[Any] = [None] * len(tasks)
-    waiting: dict[Future[Any], int] = {}
-    ahead = 64
-    queue = iter(enumerate(tasks))
-    try:
-        while True:
-            for i, task in itertools.islice(queue, ahead - len(waiting)):
-                waiting[executor.submit(_run, task, *arguments)] = i
-            if not waiting:
-                return results
-            # With a timeout, so that an interrupt that another thread caught is seen.
-            done, _ = wait(waiting, timeout=0.1, return_when=FIRST_COMPLETED)
-            for future in done:
-                results[waiting.pop(future)] = future.result()
-                if progress is not None:
-                    progress.update(1)
-    except BaseException:
-        for future in waiting:
-            future.cancel()
-        raise
+        bar = tqdm(total=count, unit="run")
+        return bar, bar.close
+    return (progress or None), lambda: None

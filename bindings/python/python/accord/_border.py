@@ -1,0 +1,105 @@
+"""The border of a property: refinement where it changes."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from ._designs import Range
+from ._scenario import Scenario, Value
+from ._sweep import sweep
+
+Corner = tuple[int, ...]
+
+
+@dataclass(frozen=True)
+class Border:
+    """The result of `border`.
+
+    Attributes:
+        points: All points that were run, each as values by paths.
+        holds: For each of them whether the property holds.
+        cells: The smallest boxes that the border crosses: lower and upper ends by paths.
+
+    """
+
+    points: list[dict[str, Value]]
+    holds: list[bool]
+    cells: list[tuple[dict[str, Value], dict[str, Value]]]
+
+
+def border(
+    scenario: Scenario,
+    over: Mapping[str, Range],
+    holds: Callable[[dict[tuple[str, str], float]], bool],
+    *,
+    start: int = 4,
+    rounds: int = 4,
+    **options: Any,
+) -> Border:
+    """Find where a property begins to fail, by runs along its border.
+
+    A grid comes first. Each round then halves the boxes whose corners disagree. Along one parameter
+    a round costs one point, where a grid as fine would cost as many again as it has. A border that
+    lies within one box of the first grid, with all its corners on one side, is not found.
+
+    Args:
+        scenario: The scenario.
+        over: Ranges by paths, as `between` makes them.
+        holds: Called with the means of a point by metric and entity. Over seeds they are averaged.
+        start: The number of parts of each range in the first grid.
+        rounds: The number of halvings.
+        **options: What `sweep` takes: reps, engines, executor, store.
+
+    Example:
+        Vegas keeps a bottleneck full. How small may its buffer be?
+
+        >>> import accord
+        >>> found = accord.border(
+        ...     accord.dumbbell(flows=1, duration="10 s"),
+        ...     {"topology.dumbbell.queue.limit": accord.between("2 kB", "40 kB")},
+        ...     lambda mean: mean["utilisation", "bottleneck"] > 0.95,
+        ... )
+        >>> len(found.cells)
+        1
+        >>> len(found.points) < 4 * 2**4
+        True
+
+    """
+    if start < 1 or rounds < 0 or not over:
+        raise ValueError("border: expected at least one range, one part and no negative rounds")
+    engines = list(options.get("engines", ["packet"]))
+    if len(engines) != 1:
+        raise ValueError(f"engines: a border is that of one engine, got {engines}")
+    finest = start * 2**rounds
+    known: dict[Corner, bool] = {}
+
+    def at(corner: Corner) -> dict[str, Value]:
+        return {n: of.at(i / finest) for (n, of), i in zip(over.items(), corner, strict=True)}
+
+    def judge(corners: list[Corner]) -> None:
+        swept = sweep(scenario, [at(corner) for corner in corners], **options)
+        means: dict[str, dict[tuple[str, str], float]] = {}
+        for row in swept.means():
+            point = repr({name: row[name] for name in over})
+            means.setdefault(point, {})[row["metric"], row["entity"]] = row["mean"]
+        for corner in corners:
+            known[corner] = bool(holds(means[repr(at(corner))]))
+
+    size = 2**rounds
+    cells = list(itertools.product(range(0, finest, size), repeat=len(over)))
+    while True:
+        ends = {cell: list(itertools.product(*((i, i + size) for i in cell))) for cell in cells}
+        new = dict.fromkeys(c for corners in ends.values() for c in corners if c not in known)
+        if new:
+            judge(list(new))
+        cells = [cell for cell in cells if len({known[c] for c in ends[cell]}) > 1]
+        if size == 1 or not cells:
+            break
+        size //= 2
+        halves = (itertools.product(*((i, i + size) for i in cell)) for cell in cells)
+        cells = list(itertools.chain.from_iterable(halves))
+    boxes = [(at(cell), at(tuple(i + size for i in cell))) for cell in cells]
+    return Border([at(c) for c in known], list(known.values()), boxes)

@@ -1,0 +1,94 @@
+"""What notebooks use: sliders, and exercises that are graded."""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+seconds: list[float] = []
+"""The CPU time of each answer to a slider so far. Notebooks are tested by it."""
+
+
+@dataclass(frozen=True)
+class Grade:
+    """The verdict on an answer; a notebook shows it."""
+
+    what: str
+    answer: Any
+    right: bool | None
+    hint: str
+
+    def __bool__(self) -> bool:
+        """Return whether the answer is right."""
+        return self.right is True
+
+    def __repr__(self) -> str:
+        """Return the verdict in a line."""
+        if self.right is None:
+            return f"? {self.what}: not answered yet. {self.hint}".strip()
+        if self.right:
+            return f"✓ {self.what}: {self.answer} is right"
+        return f"✗ {self.what}: {self.answer} is not right. {self.hint}".strip()
+
+
+def expect(
+    what: str, answer: float | str | None, value: Any, *, within: float = 0.05, hint: str = ""
+) -> Grade:
+    """Grade an answer to an exercise.
+
+    Args:
+        what: What was asked for, with its unit.
+        answer: The answer, or None as long as there is none.
+        value: The right one: a number, a word, or a function that computes it.
+        within: How far a number may be off, as a fraction of the right one.
+        hint: What to think of if it is wrong.
+
+    Raises:
+        ValueError: The right value is not finite: the exercise is wrong.
+
+    Example:
+        >>> import accord
+        >>> run = accord.dumbbell(rate="6 Mbps").run("theory")
+        >>> share = lambda: run.mean("throughput", "all") / 1e6
+        >>> accord.expect("share in Mbps", 3, share)
+        ✓ share in Mbps: 3 is right
+        >>> accord.expect("share in Mbps", 6, share, hint="There are two flows.")
+        ✗ share in Mbps: 6 is not right. There are two flows.
+
+    """
+    right = value() if callable(value) else value
+    if isinstance(right, str):
+        same = isinstance(answer, str) and answer.strip().lower() == right.lower()
+        return Grade(what, answer, None if answer is None else same, hint)
+    if not math.isfinite(right):
+        raise ValueError(f"{what}: the right value is {right}")
+    if answer is None:
+        return Grade(what, answer, None, hint)
+    try:
+        off = abs(float(answer) - right)
+    except (TypeError, ValueError):
+        return Grade(what, answer, False, "A number is expected.")
+    return Grade(what, answer, off <= within * max(abs(right), 1e-12), hint)
+
+
+def explore(draw: Callable[..., Any], **sliders: Any) -> Any:
+    """Show sliders that call a function, and what it draws.
+
+    Args:
+        draw: The function.
+        **sliders: Its arguments: what ``ipywidgets.interact`` takes, such as ``(1, 10)``.
+
+    """
+    import ipywidgets
+
+    def timed(**values: Any) -> Any:
+        before = time.process_time()
+        try:
+            return draw(**values)
+        finally:
+            seconds.append(time.process_time() - before)
+
+    ipywidgets.interact(timed, **sliders)

@@ -1,0 +1,109 @@
+"""The experiments that come with Accord."""
+
+from __future__ import annotations
+
+import difflib
+import os
+import threading
+from collections.abc import Iterable
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any
+
+from . import _accord
+from ._errors import AccordError
+from ._run import Comparison
+from ._scenario import Scenario, load
+
+CLASSES = ["met", "finding", "open", "ours", "unknown"]
+"""What an expectation can be, from the best to the worst."""
+
+
+class Reproduction:
+    """The result of `reproduce`."""
+
+    def __init__(self, scenario: Scenario, comparisons: list[Comparison]) -> None:
+        """Take what was computed; use `reproduce`."""
+        self.scenario = scenario
+        self.comparisons = comparisons
+        """A comparison per point of the experiment's sweep."""
+
+    @property
+    def checks(self) -> list[dict[str, Any]]:
+        """The expectations of all points with what was measured and the verdicts."""
+        points = zip(self.scenario.points, self.comparisons, strict=True)
+        return [{"point": point} | check for point, c in points for check in c.checks]
+
+    @property
+    def verdict(self) -> str:
+        """The worst class of an expectation.
+
+        ``"met"``; ``"finding"``, ``"open"`` or ``"ours"`` for a failure that is known, with its
+        reason in the scenario; ``"unknown"`` for one that is not.
+        """
+        return max((str(c.summary["class"]) for c in self.comparisons), key=CLASSES.index)
+
+    def __bool__(self) -> bool:
+        """Return whether all is as recorded: no failure is unknown."""
+        return self.verdict != "unknown"
+
+    def __repr__(self) -> str:
+        """Return id, points and verdict."""
+        return f"<Reproduction of {self.scenario.id}: {self.verdict}>"
+
+    def _repr_html_(self) -> str:
+        """Show a notebook the tables of all points."""
+        return "".join(c._repr_html_() for c in self.comparisons)
+
+
+def reproduce(
+    id: str, *, engines: Iterable[str] | None = None, seed: int | None = None
+) -> Reproduction:
+    """Run an experiment that comes with Accord at all points of its sweep, on all cores.
+
+    Args:
+        id: Its id, such as ``"xia05-fig6"``; ``accord list experiments`` shows them.
+        engines: The engines; by default theory, packets and those of the expectations. Live is
+            among them only if it is named.
+        seed: The seed, in place of the experiment's.
+
+    Raises:
+        AccordError: There is no such experiment, or an engine has no result for it.
+
+    Example:
+        >>> import accord
+        >>> result = accord.reproduce("xia05-fig6", engines=["theory"])
+        >>> len(result.comparisons) == len(result.scenario.points)
+        True
+
+    """
+    known = _accord.built_in()
+    if id not in known:
+        near = difflib.get_close_matches(id, known, 1)
+        hint = f'did you mean "{near[0]}"? ' if near else ""
+        raise AccordError(
+            f'there is no experiment "{id}"', f"{hint}accord list experiments shows them"
+        )
+    scenario = load(id)
+    numbers = range(1, len(scenario.points) + 1)
+    named = None if engines is None else list(engines)
+
+    stop = threading.Event()
+
+    def go_on(_: float) -> None:
+        if stop.is_set():
+            raise InterruptedError
+
+    def compare(point: int) -> Comparison:
+        chosen = scenario._inner.engines(point) if named is None else named
+        return Comparison(
+            [scenario.run(engine, seed=seed, point=point, progress=go_on) for engine in chosen]
+        )
+
+    with ThreadPoolExecutor(os.cpu_count()) as threads:
+        try:
+            return Reproduction(scenario, list(threads.map(compare, numbers)))
+        except BaseException:
+            # Ctrl-C reaches this thread. The others end at their next look at `stop`.
+            stop.set()
+            threads.shutdown(wait=False, cancel_futures=True)
+            raise

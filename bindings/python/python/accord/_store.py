@@ -1,0 +1,132 @@
+"""A store of results, addressed by what was run."""
+
+from __future__ import annotations
+
+import functools
+import hashlib
+import json
+import os
+import uuid
+from pathlib import Path
+from typing import Any
+
+from . import _accord
+from ._errors import AccordError
+from ._scenario import Scenario
+
+Result = tuple[list[dict[str, Any]], list[dict[str, Any]]]
+"""What a run leaves: the rows of `Comparison.means`, and those of `Comparison.checks`."""
+
+
+@functools.cache
+def identity() -> str:
+    """Return version and build of this package: the same for all who have installed one wheel."""
+    digest = hashlib.sha256(Path(_accord.__file__).read_bytes()).hexdigest()
+    return f"{_accord.__version__}+{digest[:16]}"
+
+
+def key(scenario: Scenario, engines: tuple[str, ...], seed: int) -> str:
+    """Return the name of a run: a digest of the resolved scenario with its seed, and the build.
+
+    Raises:
+        ValueError: A class of Python says no version, so that nobody knows when it changes.
+
+    """
+    classes = []
+    for own in scenario._inner.classes():
+        if not own.version:
+            raise ValueError(
+                f"store: {own.__name__} has no `version`; give it one, and change it with the code"
+            )
+        classes.append([own.family_name(), own.version])
+    parts = [identity(), scenario.toml(seed=seed), engines, classes]
+    return hashlib.sha256(json.dumps(parts).encode()).hexdigest()
+
+
+class Store:
+    """A directory of Parquet files, one per run, at any place that fsspec knows.
+
+    Files appear whole or not at all. So writers need no lock, and what an interrupted sweep has
+    written is right.
+    """
+
+    def __init__(
+        self, place: str | os.PathLike[str], options: dict[str, Any] | None = None
+    ) -> None:
+        """Open a store, which need not exist yet.
+
+        Raises:
+            AccordError: fsspec or PyArrow is missing, or fsspec does not know the place.
+
+        """
+        self.place = os.fspath(place)
+        self.options = options or {}
+        try:
+            import fsspec
+            import pyarrow.parquet  # noqa: F401
+
+            self._fs, self._root = fsspec.core.url_to_fs(self.place, **self.options)
+        except ImportError as e:
+            raise AccordError(
+                f"store: {e}", "pip install 'accord[sweep]' has what a store needs"
+            ) from e
+        except ValueError as e:
+            raise AccordError(f"store {self.place}: {e}") from e
+        self._local = "file" in self._protocols()
+
+    def _protocols(self) -> tuple[str, ...]:
+        protocol = self._fs.protocol
+        return (protocol,) if isinstance(protocol, str) else tuple(protocol)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Pickle by place and options."""
+        return (Store, (self.place, self.options))
+
+    def _path(self, key: str) -> str:
+        return f"{self._root}/{key[:2]}/{key}.parquet"
+
+    def has(self, key: str) -> bool:
+        """Return whether a run is there."""
+        return bool(self._fs.exists(self._path(key)))
+
+    def get(self, key: str) -> Result:
+        """Read a run.
+
+        Raises:
+            AccordError: The file is damaged.
+
+        """
+        import pyarrow
+        import pyarrow.parquet
+
+        path = self._path(key)
+        try:
+            table = pyarrow.parquet.read_table(pyarrow.BufferReader(self._fs.cat_file(path)))
+            checks = json.loads(table.schema.metadata[b"checks"])
+            return table.to_pylist(), checks
+        except (pyarrow.ArrowInvalid, KeyError, ValueError) as e:
+            raise AccordError(f"store: {path} is damaged: {e}", "remove it; it is made anew") from e
+
+    def put(self, key: str, result: Result) -> None:
+        """Write a run."""
+        import pyarrow
+        import pyarrow.parquet
+
+        means, checks = result
+        texts = ["entity_kind", "entity", "metric", "unit", "engine"]
+        fields = [pyarrow.field(name, pyarrow.string()) for name in texts]
+        schema = pyarrow.schema([*fields, pyarrow.field("value", pyarrow.float64())])
+        metadata = {"checks": json.dumps(checks), "identity": identity()}
+        table = pyarrow.Table.from_pylist(means, schema=schema.with_metadata(metadata))
+        sink = pyarrow.BufferOutputStream()
+        pyarrow.parquet.write_table(table, sink)
+        content = sink.getvalue().to_pybytes()
+        path = self._path(key)
+        if not self._local:
+            # Object stores show an object when it is whole.
+            self._fs.pipe_file(path, content)
+            return
+        Path(path).parent.mkdir(parents=True, exist_ok=True)
+        partial = Path(f"{path}.{uuid.uuid4().hex}")
+        partial.write_bytes(content)
+        partial.replace(path)

@@ -1,0 +1,172 @@
+"""The program ``accord-sweep``: `sweep` from the terminal."""
+
+from __future__ import annotations
+
+import argparse
+import csv
+import re
+import sys
+from contextlib import ExitStack
+from typing import Any
+
+from ._designs import between, latin_hypercube, linspace, logspace, sobol
+from ._errors import AccordError
+from ._scenario import Value, load
+from ._store import identity
+from ._sweep import sweep
+
+HELP = """
+values of --over PATH=VALUES:
+  4 Mbps, 8 Mbps         these
+  lin(1 Mbps, 9 Mbps, 5) five in equal steps
+  log(1 Mbps, 9 Mbps, 5) five in equal ratios
+  1 Mbps .. 9 Mbps       a range, for --design
+  1 .. 9 whole           of whole numbers; "log" at the end spreads by logarithms
+
+examples:
+  accord-sweep mine.toml --over "link.bottleneck.rate=4 Mbps, 8 Mbps" --reps 10 -o means.csv
+  accord-sweep mine.toml --over "flow.a.count=1 .. 64 whole" --design sobol --points 64 --local 4
+  accord-sweep mine.toml --over ... --scheduler tcp://head:8786 --store s3://bucket/study
+"""
+
+
+def arguments() -> argparse.ArgumentParser:
+    """Return the parser of the command line."""
+    parser = argparse.ArgumentParser(
+        "accord-sweep",
+        description="Runs a scenario at many points, here or on a Dask cluster.",
+        epilog=HELP,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    parser.add_argument("scenario", help="a file, or the id of a scenario that comes with Accord")
+    parser.add_argument("--over", action="append", metavar="PATH=VALUES", default=[])
+    parser.add_argument("--set", action="append", metavar="PATH=VALUE", default=[])
+    parser.add_argument("--engine", default="packet", help="engines, by commas; packet by default")
+    parser.add_argument("--reps", type=int, default=1, help="seeds per point")
+    parser.add_argument("--design", choices=["grid", "latin", "sobol"], default="grid")
+    parser.add_argument("--points", type=int, help="points of a design that is no grid")
+    where = parser.add_mutually_exclusive_group()
+    where.add_argument("--scheduler", metavar="ADDRESS", help="a Dask scheduler, tcp://HOST:8786")
+    where.add_argument("--local", type=int, metavar="N", help="N processes of this machine")
+    parser.add_argument("--store", metavar="PLACE", help="keeps results: a directory or s3://...")
+    parser.add_argument("--rows", action="store_true", help="every run, and no means over seeds")
+    parser.add_argument("-o", "--output", metavar="FILE", help=".csv or .parquet; CSV to stdout")
+    parser.add_argument("--quiet", action="store_true", help="no progress bar")
+    parser.add_argument("--version", action="version", version=f"accord-sweep {identity()}")
+    return parser
+
+
+def values(text: str) -> list[Value] | Any:
+    """Return the values of an option: a list, or a range."""
+    text = text.strip()
+    called = re.fullmatch(r"(lin|log)\(([^,]+),([^,]+),\s*(\d+)\s*\)", text)
+    if called is not None:
+        spaced = linspace if called[1] == "lin" else logspace
+        return spaced(_plain(called[2]), _plain(called[3]), int(called[4]))
+    if ".." in text:
+        words = text.split()
+        how = [words.pop() for _ in range(2) if words[-1] in ("log", "whole")]
+        low, high = " ".join(words).split("..", 1)
+        return between(_plain(low), _plain(high), log="log" in how, whole="whole" in how)
+    return [part.strip() for part in text.split(",")]
+
+
+def _plain(text: str) -> float | str:
+    try:
+        return float(text)
+    except ValueError:
+        return text.strip()
+
+
+def design(args: argparse.Namespace) -> Any:
+    """Return the points of a sweep."""
+    over: dict[str, Any] = {}
+    for option in args.over:
+        path, equals, text = option.partition("=")
+        if not equals:
+            raise ValueError(f"--over {option}: expected PATH=VALUES")
+        over[path.strip()] = values(text)
+    if args.design == "grid":
+        ranges = [path for path, of in over.items() if not isinstance(of, list)]
+        if ranges:
+            raise ValueError(f"{ranges[0]}: a range needs --design latin or sobol, and --points")
+        return over
+    if args.points is None:
+        raise ValueError(f"--design {args.design} needs --points")
+    return (latin_hypercube if args.design == "latin" else sobol)(over, args.points)
+
+
+def write(rows: list[dict[str, Any]], output: str | None) -> None:
+    """Write a table."""
+    if output is not None and output.endswith(".parquet"):
+        import pyarrow
+        import pyarrow.parquet
+
+        pyarrow.parquet.write_table(pyarrow.Table.from_pylist(rows), output)
+        return
+    with ExitStack() as stack:
+        file = sys.stdout
+        if output is not None:
+            file = stack.enter_context(open(output, "w", newline=""))
+        table = csv.DictWriter(file, list(rows[0]) if rows else [])
+        table.writeheader()
+        table.writerows(rows)
+
+
+def run(args: argparse.Namespace) -> None:
+    """Do what the command line says."""
+    settings: dict[str, Value] = {}
+    for option in args.set:
+        path, equals, value = option.partition("=")
+        if not equals:
+            raise ValueError(f"--set {option}: expected PATH=VALUE")
+        settings[path.strip()] = value.strip()
+    scenario = load(args.scenario).with_(settings)
+    if args.output is not None and not args.output.endswith((".csv", ".parquet")):
+        raise ValueError(f"--output {args.output}: expected a name that ends in .csv or .parquet")
+    over = design(args)
+    with ExitStack() as stack:
+        executor: Any = None
+        if args.scheduler is not None or args.local is not None:
+            import distributed
+
+            make: Any = distributed
+
+            if args.scheduler is not None:
+                executor = stack.enter_context(make.Client(args.scheduler, timeout="20 s"))
+            else:
+                if args.local < 1:
+                    raise ValueError(f"--local {args.local}: expected at least 1")
+                cluster = make.LocalCluster(
+                    n_workers=args.local, threads_per_worker=1, dashboard_address=":0"
+                )
+                executor = stack.enter_context(make.Client(stack.enter_context(cluster)))
+        swept = sweep(
+            scenario,
+            over or [{}],
+            reps=args.reps,
+            engines=args.engine.split(","),
+            executor=executor,
+            store=args.store,
+            progress=not args.quiet and sys.stderr.isatty(),
+        )
+        write(swept.rows if args.rows else swept.means(), args.output)
+    if not args.quiet:
+        print(f"{swept.made} runs made, {swept.found} found in the store", file=sys.stderr)
+
+
+def main() -> int:
+    """Run the program, and return its exit code."""
+    args = arguments().parse_args()
+    try:
+        run(args)
+    except (AccordError, ValueError, IndexError) as e:
+        print(f"error: {e}", file=sys.stderr)
+        return 2
+    except (OSError, ImportError) as e:
+        print(f"error: {e}", file=sys.stderr)
+        return 3
+    except KeyboardInterrupt:
+        print("interrupted; with --store the same command goes on", file=sys.stderr)
+        return 130
+    return 0

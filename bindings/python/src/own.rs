@@ -1,0 +1,217 @@
+//! Controllers and queue disciplines that are classes of Python.
+//!
+//! A class becomes a family, as those of another crate are. Families are declared once and kept until
+//! the program ends, and so are the classes behind them: a class that comes again gets the family
+//! that it has. Which scenario may name which class is a matter of the scenario alone.
+//!
+//! Controllers and disciplines cannot fail per packet, but Python can. The first exception of a
+//! thread's callbacks is kept in [`failure`]. The run's observer finds it and stops the run.
+
+mod controller;
+mod discipline;
+mod failure;
+
+pub use controller::{Ack, Path};
+pub use discipline::{Packet, Queue};
+pub use failure::failure;
+
+use accord::family::{Catalogue, Dynamics, Family, Kind, Objective, Param, Price, Role, Values};
+use accord::units::{Duration, Rate, Size};
+use pyo3::exceptions::{PyTypeError, PyValueError};
+use pyo3::prelude::*;
+use pyo3::types::PyBool;
+use std::ptr;
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+/// A class with its family.
+pub struct Own {
+    family: &'static Family,
+    class: Py<PyAny>,
+    is_controller: bool,
+    /// The parameter that says how much of its own a flow keeps queued, for theory.
+    keeps: Option<String>,
+}
+
+/// All classes so far, and the catalogues of those that were named together.
+struct Books {
+    all: Vec<&'static Own>,
+    catalogues: Vec<(Vec<&'static Own>, Catalogue)>,
+}
+
+fn books() -> MutexGuard<'static, Books> {
+    static BOOKS: Mutex<Books> = Mutex::new(Books {
+        all: Vec::new(),
+        catalogues: Vec::new(),
+    });
+    BOOKS.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// Returns the class of a family that [`catalogue`] made.
+fn of(family: &'static Family) -> &'static Own {
+    let books = books();
+    let own = books.all.iter().find(|o| ptr::eq(o.family, family));
+    own.expect("a family of a class is in the books")
+}
+
+/// Returns the families that come with Accord and those of these classes.
+pub fn catalogue(classes: &[Bound<'_, PyAny>]) -> PyResult<Catalogue> {
+    let built_in = accord::catalogue();
+    if classes.is_empty() {
+        return Ok(built_in);
+    }
+    // Attributes of classes are Python's code. So they are read before the books are opened.
+    let drafts: Vec<Own> = classes.iter().map(declared).collect::<PyResult<_>>()?;
+    let twin = |i: usize, own: &Own| {
+        let theirs = match own.is_controller {
+            true => built_in.controllers,
+            false => built_in.disciplines,
+        };
+        let same =
+            |o: &Own| (o.family.name, o.is_controller) == (own.family.name, own.is_controller);
+        theirs.iter().any(|f| f.name == own.family.name) || drafts[..i].iter().any(same)
+    };
+    if let Some((_, own)) = drafts.iter().enumerate().find(|(i, own)| twin(*i, own)) {
+        let name = own.family.name;
+        let e = format!("there are two called \"{name}\"; give the class another `name`");
+        return Err(PyValueError::new_err(e));
+    }
+    let mut books = books();
+    let owned: Vec<&'static Own> = drafts.into_iter().map(|d| books.entry(d)).collect();
+    let same = |known: &[&Own]| {
+        known.len() == owned.len() && known.iter().zip(&owned).all(|(a, b)| ptr::eq(*a, *b))
+    };
+    if let Some((_, catalogue)) = books.catalogues.iter().find(|(known, _)| same(known)) {
+        return Ok(*catalogue);
+    }
+    let families = |controllers: bool| -> Vec<&'static Family> {
+        let its = owned.iter().filter(|o| o.is_controller == controllers);
+        its.map(|o| o.family).collect()
+    };
+    let catalogue = accord::catalogue_with(&families(true), &families(false));
+    books.catalogues.push((owned, catalogue));
+    Ok(catalogue)
+}
+
+impl Books {
+    /// Returns the entry of a class, a new one if it has changed since.
+    fn entry(&mut self, draft: Own) -> &'static Own {
+        let known = self.all.iter().find(|o| o.is(&draft));
+        known.copied().unwrap_or_else(|| {
+            let own: &'static Own = Box::leak(Box::new(draft));
+            self.all.push(own);
+            own
+        })
+    }
+}
+
+impl Own {
+    /// Returns whether it is the same class, declared in the same way.
+    fn is(&self, other: &Own) -> bool {
+        let (a, b) = (self.family, other.family);
+        self.class.as_ptr() == other.class.as_ptr()
+            && (a.name, a.doc, a.params) == (b.name, b.doc, b.params)
+            && self.keeps == other.keeps
+    }
+}
+
+/// Reads what a class says of itself. `_accord_` tells the kinds of classes apart.
+fn declared(class: &Bound<'_, PyAny>) -> PyResult<Own> {
+    let is_controller = class.getattr("_accord_")?.extract::<String>()? == "controller";
+    let name: String = class.call_method0("family_name")?.extract()?;
+    let word = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '_' || c == '-';
+    if !name.chars().all(word) || !name.starts_with(|c: char| c.is_ascii_lowercase()) {
+        let e = format!("name \"{name}\": expected lower-case letters, digits, - and _");
+        return Err(PyValueError::new_err(e));
+    }
+    let doc: Option<String> = class.getattr("__doc__")?.extract()?;
+    let doc = doc.unwrap_or_default();
+    let doc = doc.trim().lines().next().unwrap_or_default().to_string();
+    let mut params = Vec::new();
+    let table = class.getattr("parameters")?.call_method0("items")?;
+    for item in table.try_iter()? {
+        let (key, default): (String, Bound<'_, PyAny>) = item?.extract()?;
+        params.push(param(&name, key, &default)?);
+    }
+    let keeps: Option<String> = match is_controller {
+        true => class.getattr("keeps")?.extract()?,
+        false => None,
+    };
+    let size = |keeps: &String| (params.iter()).any(|p| p.name == *keeps && p.kind == Kind::Size);
+    if let Some(keeps) = keeps.as_ref().filter(|keeps| !size(keeps)) {
+        let e = format!("{name}: keeps names no parameter that is an amount, and is \"{keeps}\"");
+        return Err(PyValueError::new_err(e));
+    }
+    let (role, maker): (Role, &'static (dyn std::any::Any + Send + Sync)) = match is_controller {
+        true => (Role::Controller(objective), &controller::MAKER),
+        false => (Role::Queue(|_| Price::Loss), &discipline::MAKER),
+    };
+    let family = Family {
+        doc: doc.leak(),
+        params: params.leak(),
+        dynamics: Dynamics::Missing("it is written in Python, and says no law to a fluid"),
+        maker,
+        ..Family::new(name.leak(), role)
+    };
+    Ok(Own {
+        family: Box::leak(Box::new(family)),
+        class: class.clone().unbind(),
+        is_controller,
+        keeps,
+    })
+}
+
+/// For theory: what a controller keeps queued, if it says so.
+fn objective(values: &Values) -> Objective {
+    match &of(values.family()).keeps {
+        Some(keeps) => Objective::Accumulation {
+            target: values.size(keeps),
+        },
+        None => Objective::Other,
+    }
+}
+
+/// Returns the parameter of a name and a default, whose type says the kind.
+fn param(class: &str, name: String, default: &Bound<'_, PyAny>) -> PyResult<Param> {
+    let wrong = |expected: &str| {
+        let e = format!("{class}: parameter {name}: {expected}");
+        PyTypeError::new_err(e)
+    };
+    let (kind, text) = if let Ok(flag) = default.cast::<PyBool>() {
+        (Kind::Flag, flag.is_true().to_string())
+    } else if let Ok(whole) = default.extract::<u64>() {
+        let (min, max) = (0, u64::MAX);
+        (Kind::Integer { min, max }, whole.to_string())
+    } else if let Ok(number) = default.extract::<f64>() {
+        if !number.is_finite() {
+            return Err(wrong("a default has to be a finite number"));
+        }
+        let (min, max) = (f64::MIN, f64::MAX);
+        (Kind::Number { min, max }, number.to_string())
+    } else if let Ok(text) = default.extract::<String>() {
+        let kind = if text.parse::<Size>().is_ok() {
+            Kind::Size
+        } else if text.parse::<Duration>().is_ok() {
+            Kind::Duration
+        } else if text.parse::<Rate>().is_ok() {
+            Kind::Rate
+        } else {
+            let e =
+                "expected an amount, a time or a rate, such as \"10 pkt\", \"5 ms\", \"1 Mbps\"";
+            return Err(wrong(&format!("{e}, and got \"{text}\"")));
+        };
+        (kind, text)
+    } else {
+        return Err(wrong(
+            "expected a truth value, a number or a text with a unit",
+        ));
+    };
+    let param = Param {
+        name: name.leak(),
+        symbol: "",
+        kind,
+        default: text.leak(),
+        doc: "",
+        source: "",
+    };
+    Ok(param)
+}

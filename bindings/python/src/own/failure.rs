@@ -1,0 +1,26 @@
+//! The first exception of the callbacks of a thread's run.
+
+use pyo3::prelude::*;
+use std::cell::RefCell;
+
+thread_local! {
+    static FAILURE: RefCell<Option<PyErr>> = const { RefCell::new(None) };
+}
+
+/// Takes the exception, if there is one. An engine that moves packets makes a run on one thread, with
+/// its observer, so that this is the run's own.
+pub fn failure() -> Option<PyErr> {
+    FAILURE.with_borrow_mut(Option::take)
+}
+
+/// Keeps an exception, unless an earlier one is kept.
+pub fn fail(e: PyErr) {
+    FAILURE.with_borrow_mut(|kept| {
+        kept.get_or_insert(e);
+    });
+}
+
+/// Returns whether a callback of this thread's run has failed. None is called after that.
+pub fn failing() -> bool {
+    FAILURE.with_borrow(Option::is_some)
+}

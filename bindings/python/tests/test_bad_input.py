@@ -1,0 +1,127 @@
+"""Bad input is an exception that says what and where, and never the end of the interpreter."""
+
+import signal
+import threading
+
+import numpy as np
+import pytest
+import scipy.sparse
+
+import accord
+
+
+@pytest.mark.parametrize(
+    ("make", "words"),
+    [
+        (lambda: accord.dumbbell(flows=10**9), "9:9: 1000000000 is out of range.*1000000"),
+        (lambda: accord.dumbbell(flows=10**30), "beyond 64 bits"),
+        (lambda: accord.dumbbell(flows=-1), "-1 is out of range"),
+        (lambda: accord.dumbbell(flows=2.5), "whole number"),
+        (lambda: accord.dumbbell(flows=0), "out of range"),
+        (lambda: accord.dumbbell(rate="NaN Mbps"), "4:8.*number"),
+        (lambda: accord.dumbbell(rate="-1 Mbps"), "4:8"),
+        (lambda: accord.dumbbell(rate=10), "without|expected a rate"),
+        (lambda: accord.dumbbell().with_({"flow.all.count": float("nan")}), "not NaN"),
+        (lambda: accord.dumbbell().with_({"flow.all.count": np.array([])}), "not a list"),
+        (lambda: accord.parse(""), "scenario.toml"),
+        (lambda: accord.load("/tmp"), "cannot be read"),
+    ],
+)
+def test_a_wrong_scenario_says_where(make, words):
+    with pytest.raises(accord.ScenarioError, match=words):
+        make()
+
+
+DUMBBELL = accord.dumbbell(duration="1 s")
+
+
+@pytest.mark.parametrize(
+    ("call", "error", "words"),
+    [
+        (lambda: DUMBBELL.run(seed=-1), ValueError, "seed.*-1"),
+        (lambda: DUMBBELL.run(seed=2**64), ValueError, "seed"),
+        (lambda: DUMBBELL.run(seed="a"), TypeError, "str"),
+        (lambda: DUMBBELL.run(point=0), IndexError, "point 0"),
+        (lambda: DUMBBELL.run(point=-1), IndexError, "point -1"),
+        (lambda: DUMBBELL.run(point=2), IndexError, "points 1 to 1"),
+        (lambda: DUMBBELL.run(None), TypeError, "None"),
+        (lambda: DUMBBELL.run("ns2"), ValueError, "there are: theory"),
+        (lambda: DUMBBELL.with_({"seed": object()}), TypeError, "cannot be object"),
+        (lambda: accord.parse(b"x"), TypeError, "bytes"),
+        (lambda: accord.load(None), TypeError, "NoneType"),
+        (lambda: accord.read("/etc/hostname"), accord.AccordError, "/etc/hostname"),
+        (lambda: accord.Comparison([]), ValueError, "no runs"),
+        (lambda: DUMBBELL.run("theory").values("rtt", "node"), ValueError, "flow, group, link"),
+        (lambda: DUMBBELL.run("theory").plot("rtt", of="nobody"), ValueError, "nobody"),
+        (lambda: DUMBBELL.run("theory").mean("rtt", "nobody"), KeyError, "there are"),
+        (lambda: accord.sweep(DUMBBELL, [{}], engines="ns2"), ValueError, "there are: theory"),
+        (lambda: accord.sweep(DUMBBELL, [{}], task_seconds=0), ValueError, "more than zero"),
+        (lambda: accord.sweep(DUMBBELL, [{}], executor=7), TypeError, "executor.*int"),
+    ],
+)
+def test_a_wrong_call_says_what(call, error, words):
+    with pytest.raises(error, match=words):
+        call()
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (([[0]], [1 + 2j]), "capacities: expected numbers"),
+        (([[0]], [object()]), "capacities: expected numbers"),
+        (([[0]], [np.inf]), "link 0: the capacity"),
+        (([[0]], []), "no link"),
+        ((np.zeros((0, 0)), []), "no link"),
+        ((np.array([[1.0, np.nan]]), [1.0, 1.0]), "flow 0 has nan at link 1"),
+        ((np.array([[1.0], [-1.0]]), [1.0]), "flow 1 has -1.0 at link 0"),
+        ((np.array([["a"]]), [1.0]), "routes: expected numbers"),
+        ((np.array([1, 0]), [1.0, 1.0]), "routes: expected a sparse matrix"),
+        ((np.ones((1, 1, 1)), [1.0]), "routes: expected a sparse matrix"),
+        (([[0.5]], [1.0]), "indices"),
+        ((["ab"], [1.0]), "indices"),
+        (([[2**70]], [1.0]), "indices"),
+        (([[2**40]], [1.0]), "beyond 32 bits"),
+        (([[0], []], [1.0]), "flow 1 crosses no link"),
+        (([[3]], [1.0]), "link"),
+        ((scipy.sparse.csr_array(np.array([[np.nan]])), [1.0]), "NaN"),
+        ((scipy.sparse.csr_array(np.array([[-1.0]])), [1.0]), "negative"),
+        ((scipy.sparse.csr_array(np.ones((1, 3))), [1.0]), "expected 1 columns"),
+        (([[0]], "capacity"), "for graphs"),
+    ],
+)
+def test_wrong_arrays_say_which_and_where(arguments, words):
+    with pytest.raises(ValueError, match=words):
+        accord.shares(*arguments)
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        ({"alpha": float("nan")}, "alpha"),
+        ({"alpha": -1}, "alpha"),
+        ({"alpha": "x"}, "alpha: expected a number"),
+        ({"alpha": [1.0]}, "alpha: expected a number"),
+        ({"min_rate": [0.0, -1.0]}, "min_rate: flow 1"),
+        ({"min_rate": [0.0, np.nan]}, "min_rate: flow 1 is NaN"),
+        ({"min_rate": [0.0, 1.0], "max_rate": 0.5}, "max_rate: flow 1 has 0.5"),
+        ({"max_rate": 0.0}, "max_rate: flow 0"),
+        ({"max_rate": [[1.0]]}, r"max_rate.*shape \(2,\)"),
+    ],
+)
+def test_wrong_options_of_shares_say_which_and_where(options, words):
+    with pytest.raises(ValueError, match=words):
+        accord.shares([[0], [0]], [3.0], **options)
+
+
+def test_objects_are_whole_after_an_interrupt(interrupts):
+    long = accord.dumbbell(flows=20, rate="1 Gbps", duration="1000 s")
+    threading.Timer(0.3, signal.raise_signal, [signal.SIGINT]).start()
+    with pytest.raises(KeyboardInterrupt):
+        long.run("packet")
+    # The same object runs again, as one does that nobody interrupted.
+    short = long.with_({"duration": "0.2 s"})
+    fresh = accord.dumbbell(flows=20, rate="1 Gbps", duration="0.2 s")
+    assert short.run("packet").values("throughput")["all.1"].tolist() == (
+        fresh.run("packet").values("throughput")["all.1"].tolist()
+    )
+    assert long.run("theory").mean("throughput", "all") == pytest.approx(50e6)
