@@ -64,6 +64,8 @@ impl Checker<'_> {
             Shape::Delay => read::delay(value).map(drop),
             Shape::Rate => read::rate(value).map(drop),
             Shape::AnyRate => read::any_rate(value).map(drop),
+            Shape::Trace => read::trace(value).map(drop),
+            Shape::Steps => read::steps(value).map(drop),
             Shape::Amount => read::amount(value).map(drop),
             Shape::Packet => read::packet(value).map(drop),
             Shape::Limit => read::limit(value).map(drop),

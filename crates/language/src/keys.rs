@@ -69,13 +69,24 @@ pub(crate) const PARKING_LOT: Section = Section {
     ],
 };
 
-const RATE: Key = key("rate", Shape::Rate, Words("required, but for a link of a template"), "Service rate.");
+const RATE: Key = key("rate", Shape::Either(&[Shape::Rate, Shape::Table(&VARIABLE_RATE)]), Words("required, but for a link of a template"), "Service rate; a table has one that varies.");
 const DELAY: Key = key("delay", Shape::Delay, Words("required, but for a link of a template"), "Propagation delay.");
 const QUEUE: Key = key("queue", Shape::Queue, Words("droptail, \"1 BDP\""), "The queue in front of it.");
 const LOSS: Key = key("loss", Shape::Probability, Value("0"), "Probability that a data packet or an acknowledgement is lost on the wire.");
 const CONTROL_LOSS: Key = key("control_loss", Shape::Probability, Value("0"), "Probability that a control packet is lost on the wire.");
 const CONTROL_PRIORITY: Key = key("control_priority", Shape::Flag, Value("true"), "Whether out-of-band control packets have a queue of their own and go first; with `false` one FIFO queue is for all.");
 const REVERSE_PORT: Key = key("reverse", Shape::Table(&REVERSE), Nothing, "What is different in the reverse direction.");
+
+/// A rate that a file gives.
+pub(crate) const VARIABLE_RATE: Section = Section {
+    title: "rate of a link",
+    doc: "A rate that varies, from a file beside the scenario or in a folder below; see [difficult paths](paths.md).",
+    one_of: true,
+    keys: &[
+        key("trace", Shape::Trace, Nothing, "Delivery opportunities in the format of mahimahi: a line per opportunity to send 1504 bytes, with its time in whole milliseconds, repeated from its end; or these times in place. Theory and fluid take the mean rate."),
+        key("steps", Shape::Steps, Nothing, "Steps: lines of seconds and a rate, such as `12.5, 10 Mbps`, the first at 0. They become [events](#event)."),
+    ],
+};
 
 /// One direction of a link.
 pub(crate) const REVERSE: Section = Section {

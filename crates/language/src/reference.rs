@@ -74,6 +74,8 @@ impl Shape {
             Shape::Tolerance => "tolerance".into(),
             Shape::Instant | Shape::Span | Shape::Delay | Shape::Timeout => "time".into(),
             Shape::Rate | Shape::AnyRate => "rate".into(),
+            Shape::Trace => "file, list of milliseconds".into(),
+            Shape::Steps => "file".into(),
             Shape::Amount | Shape::Packet => "size".into(),
             Shape::Limit => "limit".into(),
             Shape::Processing => "`\"auto\"`, time".into(),

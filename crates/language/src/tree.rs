@@ -2,6 +2,8 @@
 
 use super::error::{Problem, Span, quote};
 use super::limits;
+use super::trace::Steps;
+use accord_scenario::Trace;
 use std::ops::Range;
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
@@ -24,6 +26,9 @@ pub(crate) enum Data {
     Foreign(&'static str),
     List(Vec<Value>),
     Table(Table),
+    /// The contents of a file, in the place of its name.
+    Trace(Trace),
+    Steps(Steps),
 }
 
 /// A table, in the order of the file.
@@ -71,6 +76,8 @@ impl Value {
             Data::Foreign(what) => (*what).to_string(),
             Data::List(_) => "a list".to_string(),
             Data::Table(_) => "a table".to_string(),
+            Data::Trace(_) => "a trace".to_string(),
+            Data::Steps(_) => "steps".to_string(),
         }
     }
 

@@ -43,8 +43,14 @@ impl<P: Packet, A: Aqm> Port<P, A> {
     /// Creates an empty port. `secret` decides ties of arrivals with departures, as the
     /// documentation of the crate says.
     pub fn new(rate: Rate, limit: Limit, aqm: A, secret: u64) -> Port<P, A> {
+        Port::with_service(Service::new(rate), limit, aqm, secret)
+    }
+
+    /// Creates an empty port as [`Port::new`] does, with a line that need not send at a constant
+    /// rate.
+    pub fn with_service(service: Service, limit: Limit, aqm: A, secret: u64) -> Port<P, A> {
         Port {
-            service: Service::new(rate),
+            service,
             limit,
             priority: true,
             high: VecDeque::new(),

@@ -197,9 +197,10 @@ impl Wiring {
 /// Returns the cheapest form of the link's port, as far as the link alone decides.
 fn form(link: &Link) -> Form {
     let aqm = AnyAqm::build(&link.queue.discipline);
+    // What else a link may have needs the times of packets as they come.
     // A packet that is lost on the wire is lost when it has left the port, not before. Queues per
     // flow take turns whenever the line is free, even if no packet waits.
-    if link.is_lossy() || matches!(aqm.structure(), Structure::Flows(_)) {
+    if link.is_lossy() || link.parts.is_some() || matches!(aqm.structure(), Structure::Flows(_)) {
         return Form::Stepped;
     }
     if aqm.next_timer().is_some() || !matches!(aqm.structure(), Structure::Fifo) {

@@ -7,7 +7,7 @@ use super::super::read::{self, Reader};
 use super::super::tree::Value;
 use super::network::Network;
 use super::route;
-use accord_scenario::{Change, Event, NodeId, Scenario};
+use accord_scenario::{Change, Event, LinkId, NodeId, Scenario};
 use accord_units::Time;
 use std::ops::Range;
 
@@ -28,6 +28,9 @@ pub(super) fn resolve(
         let reader = Reader::new(&keys::EVENT, table, value.span);
         problems.keep(event(&reader, network, scenario, &mut hops));
     }
+    let end = scenario.end();
+    let steps = network.steps.iter().filter(|step| step.at <= end);
+    scenario.events.extend(steps.cloned());
     scenario.events.sort_by_key(|e| e.at);
 }
 
@@ -120,6 +123,17 @@ fn change_link(
     };
     let delay = reader.opt("delay", read::delay)?;
     let rate = reader.opt("rate", read::any_rate)?;
+    if rate.is_some() {
+        let traced = |id: &&LinkId| {
+            let parts = network.links[**id].parts.as_ref();
+            parts.is_some_and(|p| p.trace.is_some())
+        };
+        if let Some(id) = links.iter().find(traced) {
+            let name = quote(&network.links[*id].name);
+            let message = format!("{name} has a trace, so it has no rate to change");
+            return Err(Problem::new(reader.span, message));
+        }
+    }
     if delay.is_none() && rate.is_none() {
         return Err(Problem::new(reader.span, "the event changes nothing")
             .hint("give a `delay` or a `rate`"));
