@@ -3,8 +3,8 @@
 use super::error::{Problem, Span, quote};
 use super::limits;
 use super::shape::{Default, Section, Shape};
-use super::trace::{Steps, no_length};
-use super::tree::{Data, Table, Value};
+use super::trace::no_length;
+use super::tree::{Data, Steps, Table, Value};
 use accord_scenario::{Over, Trace, percent};
 use accord_units::{Bytes, Duration, ParseError, Rate, Size, Time};
 use std::str::FromStr;

@@ -6,16 +6,12 @@
 
 use super::error::{Problem, Problems, quote};
 use super::limits;
-use super::tree::{Data, Table, Value};
+use super::tree::{Data, Steps, Table, Value};
 use accord_scenario::Trace;
 use accord_units::{Duration, Rate, Time};
 use std::collections::BTreeMap;
 use std::io::Read;
 use std::path::{Component, Path, PathBuf};
-use std::sync::Arc;
-
-/// Rates, each with the time from which on it holds.
-pub(crate) type Steps = Arc<[(Time, Rate)]>;
 
 /// The contents of the files that were read so far, by path.
 pub(crate) type Cache = BTreeMap<PathBuf, Result<Data, (String, String)>>;

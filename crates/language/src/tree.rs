@@ -2,11 +2,15 @@
 
 use super::error::{Problem, Span, quote};
 use super::limits;
-use super::trace::Steps;
 use accord_scenario::Trace;
+use accord_units::{Rate, Time};
 use std::ops::Range;
+use std::sync::Arc;
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
+
+/// Rates, each with the time from which on it holds.
+pub(crate) type Steps = Arc<[(Time, Rate)]>;
 
 /// A value and its place.
 #[derive(Clone, Debug)]

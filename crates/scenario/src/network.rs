@@ -224,6 +224,18 @@ pub struct Flow {
 }
 
 impl Link {
+    /// Returns the rate that the link can sustain if its line has this rate.
+    pub fn capacity(&self, line: Rate) -> Rate {
+        let parts = self.parts.as_deref();
+        parts.map_or(line, |parts| parts.capacity(line))
+    }
+
+    /// Returns what engines that compute with mean rates and delays leave out of the link.
+    pub fn left_out(&self) -> Option<String> {
+        let what: Vec<_> = self.parts.as_deref()?.left_out().collect();
+        (!what.is_empty()).then(|| format!("{}: {}", self.name, what.join("; ")))
+    }
+
     /// Returns whether the link loses packets on its wire.
     pub fn is_lossy(&self) -> bool {
         self.loss > 0.0 || self.control_loss > 0.0

@@ -1,7 +1,6 @@
 //! What makes a directed link difficult: a trace for its rate, token buckets, jitter, reordering
 //! and acknowledgements that come in bursts or are thinned out.
 
-use crate::network::Link;
 use accord_units::{Bytes, Duration, Rate};
 use std::sync::Arc;
 
@@ -37,42 +36,30 @@ impl Parts {
         jitter || self.reorder.is_some() || self.ack_aggregation.is_some()
     }
 
-    /// Returns whether the time of a packet on the wire is another than the propagation delay.
-    pub fn delays(&self) -> bool {
-        self.jitter.is_some() || self.reorders()
-    }
-}
-
-impl Link {
-    /// Returns the rate that the link can sustain if its line has this rate. A token bucket bounds
-    /// it.
+    /// Returns the rate that a line of this rate can sustain. A token bucket bounds it.
     pub fn capacity(&self, line: Rate) -> Rate {
-        let parts = self.parts.as_deref();
-        let buckets = parts.map(|parts| [parts.policer, parts.shaper]);
-        let buckets = buckets.into_iter().flatten().flatten();
+        let buckets = [self.policer, self.shaper].into_iter().flatten();
         buckets.map(|bucket| bucket.rate).fold(line, Rate::min)
     }
 
-    /// Returns what engines that compute with mean rates and delays leave out of the link.
-    pub fn left_out(&self) -> Option<String> {
-        let parts = self.parts.as_deref()?;
-        let what = [
-            (parts.trace.is_some(), "its trace is taken at the mean rate"),
-            (
-                parts.policer.is_some(),
-                "its policer is taken as a limit of its rate",
-            ),
-            (parts.shaper.is_some(), "its shaper is taken as its rate"),
-            (parts.jitter.is_some(), "its jitter is left out"),
-            (parts.reorder.is_some(), "its reordering is left out"),
-            (
-                parts.ack_aggregation.is_some() || parts.ack_thinning,
-                "what it does to acknowledgements is left out",
-            ),
+    /// Returns what engines that compute with mean rates and delays leave out.
+    pub fn left_out(&self) -> impl Iterator<Item = &'static str> {
+        let acks = self.ack_aggregation.is_some() || self.ack_thinning;
+        let all = [
+            (self.trace.is_some(), "its trace is taken at the mean rate"),
+            (self.policer.is_some(), "its policer is taken as its rate"),
+            (self.shaper.is_some(), "its shaper is taken as its rate"),
+            (self.jitter.is_some(), "its jitter is left out"),
+            (self.reorder.is_some(), "its reordering is left out"),
+            (acks, "what it does to acknowledgements is left out"),
         ];
-        let what: Vec<_> = what.into_iter().filter(|(has, _)| *has).collect();
-        let what: Vec<_> = what.into_iter().map(|(_, text)| text).collect();
-        (!what.is_empty()).then(|| format!("{}: {}", self.name, what.join("; ")))
+        let there = all.into_iter().filter(|(there, _)| *there);
+        there.map(|(_, text)| text)
+    }
+
+    /// Returns whether the time of a packet on the wire is another than the propagation delay.
+    pub fn delays(&self) -> bool {
+        self.jitter.is_some() || self.reorders()
     }
 }
 
