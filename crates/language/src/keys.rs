@@ -56,7 +56,8 @@ pub(crate) const DUMBBELL: Section = Section {
     title: "topology.dumbbell",
     doc: "One bottleneck from `left` to `right`.",
     one_of: false,
-    keys: &[needed(RATE), needed(DELAY), QUEUE, LOSS, CONTROL_LOSS, CONTROL_PRIORITY, REVERSE_PORT],
+    keys: &[needed(RATE), needed(DELAY), QUEUE, LOSS, CONTROL_LOSS, CONTROL_PRIORITY, JITTER, REORDER, POLICER, SHAPER, ACK_AGGREGATION, ACK_THINNING,
+        REVERSE_PORT],
 };
 
 pub(crate) const PARKING_LOT: Section = Section {
@@ -65,7 +66,8 @@ pub(crate) const PARKING_LOT: Section = Section {
     one_of: false,
     keys: &[
         key("bottlenecks", Shape::Whole(1, limits::LINKS as u64 / 2), Required, "How many links there are in the row."),
-        needed(RATE), needed(DELAY), QUEUE, LOSS, CONTROL_LOSS, CONTROL_PRIORITY, REVERSE_PORT,
+        needed(RATE), needed(DELAY), QUEUE, LOSS, CONTROL_LOSS, CONTROL_PRIORITY, JITTER, REORDER, POLICER, SHAPER, ACK_AGGREGATION, ACK_THINNING,
+        REVERSE_PORT,
     ],
 };
 
@@ -75,7 +77,54 @@ const QUEUE: Key = key("queue", Shape::Queue, Words("droptail, \"1 BDP\""), "The
 const LOSS: Key = key("loss", Shape::Probability, Value("0"), "Probability that a data packet or an acknowledgement is lost on the wire.");
 const CONTROL_LOSS: Key = key("control_loss", Shape::Probability, Value("0"), "Probability that a control packet is lost on the wire.");
 const CONTROL_PRIORITY: Key = key("control_priority", Shape::Flag, Value("true"), "Whether out-of-band control packets have a queue of their own and go first; with `false` one FIFO queue is for all.");
+const JITTER: Key = key("jitter", Shape::Either(&[Shape::Choice(|| vec!["off"]), Shape::Table(&JITTERS)]), Value("off"), "A delay drawn anew for each packet, in addition to `delay`.");
+const REORDER: Key = key("reorder", Shape::Either(&[Shape::Choice(|| vec!["off"]), Shape::Table(&REORDERING)]), Value("off"), "Packets that are held back, so that others overtake them.");
+const POLICER: Key = key("policer", Shape::Either(&[Shape::Choice(|| vec!["off"]), Shape::Table(&POLICING)]), Value("off"), "A token bucket in front of the queue, which drops packets that it has no tokens for.");
+const SHAPER: Key = key("shaper", Shape::Either(&[Shape::Choice(|| vec!["off"]), Shape::Table(&SHAPING)]), Value("off"), "A token bucket that the packet at the head of the queue waits for.");
+const ACK_AGGREGATION: Key = key("ack_aggregation", Shape::Period, Value("off"), "Acknowledgements come out of the wire at multiples of this time only, all that are due at once.");
+const ACK_THINNING: Key = key("ack_thinning", Shape::Flag, Value("false"), "Whether an acknowledgement that arrives has earlier ones of its flow dropped that still wait in the queue and tell of no gap.");
 const REVERSE_PORT: Key = key("reverse", Shape::Table(&REVERSE), Nothing, "What is different in the reverse direction.");
+
+pub(crate) const JITTERS: Section = Section {
+    title: "jitter",
+    doc: "A delay drawn anew for each packet, by one of the laws `normal`, `uniform` and `exponential`; see [difficult paths](paths.md#jitter).",
+    one_of: false,
+    keys: &[
+        key("normal", Shape::Span, Nothing, "The absolute value of a normal variable with mean zero and this standard deviation [RFC 8868 §4.5.3]."),
+        key("at_most", Shape::Span, Words("three times `normal`"), "The longest delay by `normal`; what is drawn beyond it becomes this."),
+        key("uniform", Shape::Span, Nothing, "Uniform from zero to this."),
+        key("exponential", Shape::Span, Nothing, "Exponential with this mean."),
+        key("reorder", Shape::Flag, Value("false"), "Whether packets may overtake each other. Otherwise a packet comes out with the one before it at the earliest."),
+    ],
+};
+
+pub(crate) const REORDERING: Section = Section {
+    title: "reorder",
+    doc: "Packets that are held back on the wire, so that others overtake them.",
+    one_of: false,
+    keys: &[
+        key("share", Shape::Probability, Value("1"), "Probability that a packet which is up for it is held back."),
+        key("delay", Shape::Span, Required, "The time for which it is held back."),
+        key("gap", Shape::Whole(1, 1_000_000_000), Value("1"), "Every how many packets one is up for it."),
+    ],
+};
+
+pub(crate) const POLICING: Section = Section {
+    title: "policer",
+    doc: "A token bucket that drops. It is full at the start, and a packet passes if the bucket has its bytes.",
+    one_of: false,
+    keys: &[BUCKET_RATE, BUCKET_BURST],
+};
+
+pub(crate) const SHAPING: Section = Section {
+    title: "shaper",
+    doc: "A token bucket that packets wait for. It is full at the start. The line of the link sends a packet at its own rate when the bucket has its bytes, or all that it can hold.",
+    one_of: false,
+    keys: &[BUCKET_RATE, BUCKET_BURST],
+};
+
+const BUCKET_RATE: Key = key("rate", Shape::Rate, Required, "The rate at which the bucket fills.");
+const BUCKET_BURST: Key = key("burst", Shape::Amount, Required, "The most that it holds.");
 
 /// A rate that a file gives.
 pub(crate) const VARIABLE_RATE: Section = Section {
@@ -100,6 +149,12 @@ pub(crate) const REVERSE: Section = Section {
         Key { default: Words("as forward"), ..LOSS },
         Key { default: Words("as forward"), ..CONTROL_LOSS },
         Key { default: Words("as forward"), ..CONTROL_PRIORITY },
+        Key { default: Words("as forward"), ..JITTER },
+        Key { default: Words("as forward"), ..REORDER },
+        Key { default: Words("as forward"), ..POLICER },
+        Key { default: Words("as forward"), ..SHAPER },
+        Key { default: Words("as forward"), ..ACK_AGGREGATION },
+        Key { default: Words("as forward"), ..ACK_THINNING },
     ],
 };
 
@@ -110,7 +165,8 @@ pub(crate) const LINK: Section = Section {
     keys: &[
         key("from", Shape::Dotted, Words("required, but for a link of a template"), "The node that it leaves."),
         key("to", Shape::Dotted, Words("required, but for a link of a template"), "The node that it reaches."),
-        RATE, DELAY, QUEUE, LOSS, CONTROL_LOSS, CONTROL_PRIORITY, REVERSE_PORT,
+        RATE, DELAY, QUEUE, LOSS, CONTROL_LOSS, CONTROL_PRIORITY, JITTER, REORDER, POLICER, SHAPER, ACK_AGGREGATION, ACK_THINNING,
+        REVERSE_PORT,
         key("attachment", Shape::Flag, Value("false"), "It attaches a host, as `access` and `egress` do; no series are recorded for it."),
     ],
 };
@@ -127,7 +183,8 @@ pub(crate) const ATTACHMENT: Section = Section {
         key("rate", Shape::Either(VARIED_RATE), Words("required"), "Service rate; a list goes round the hosts of the group."),
         key("delay", Shape::Either(VARIED_DELAY), Words("required"), "Propagation delay; a list goes round the hosts of the group."),
         Key { default: Words("droptail, \"unlimited\""), ..QUEUE },
-        LOSS, CONTROL_LOSS, CONTROL_PRIORITY, REVERSE_PORT,
+        LOSS, CONTROL_LOSS, CONTROL_PRIORITY, JITTER, REORDER, POLICER, SHAPER, ACK_AGGREGATION, ACK_THINNING,
+        REVERSE_PORT,
     ],
 };
 

@@ -84,6 +84,25 @@ pub(crate) fn trace(value: &Value) -> Result<Trace, Problem> {
     })
 }
 
+/// Reads a period. Returns `None` for "off".
+pub(crate) fn period(value: &Value) -> Result<Option<Duration>, Problem> {
+    match value.text() {
+        Some("off") => Ok(None),
+        _ => delay_above_zero(value, &Shape::Period).map(Some),
+    }
+}
+
+fn delay_above_zero(value: &Value, shape: &Shape) -> Result<Duration, Problem> {
+    let x = quantity(value, shape)?;
+    let zero = Some(Duration::ZERO);
+    bounded(value, x, zero, limits::DELAY, "a delay")
+}
+
+/// Reads a delay on a wire that is more than zero.
+pub(crate) fn wire_delay(value: &Value) -> Result<Duration, Problem> {
+    delay_above_zero(value, &Shape::Delay)
+}
+
 /// Reads the steps of a link's rate, from a file that was read.
 pub(crate) fn steps(value: &Value) -> Result<Steps, Problem> {
     match &value.data {

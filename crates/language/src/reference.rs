@@ -75,6 +75,7 @@ impl Shape {
             Shape::Instant | Shape::Span | Shape::Delay | Shape::Timeout => "time".into(),
             Shape::Rate | Shape::AnyRate => "rate".into(),
             Shape::Trace => "file, list of milliseconds".into(),
+            Shape::Period => "`\"off\"`, time".into(),
             Shape::Steps => "file".into(),
             Shape::Amount | Shape::Packet => "size".into(),
             Shape::Limit => "limit".into(),

@@ -108,6 +108,7 @@ fn shape(of: &Shape) -> Value {
             { "type": "string" },
             { "type": "array", "items": shape(&Shape::Whole(0, limits::TRACE_LENGTH.into())), "minItems": 1 },
         ] }),
+        Shape::Period => json!({ "anyOf": [{ "const": "off" }, quantity(Duration::units())] }),
         Shape::Steps => json!({ "type": "string" }),
         Shape::Amount | Shape::Packet => quantity(Bytes::units()),
         Shape::Limit => limit(),

@@ -64,6 +64,8 @@ pub(crate) enum Shape {
     Delay,
     /// A rate, more than zero.
     Rate,
+    /// A period, or "off".
+    Period,
     /// The delivery opportunities of a link: a file, or times in milliseconds.
     Trace,
     /// The steps of a link's rate: a file.
@@ -157,6 +159,7 @@ impl Shape {
             Shape::Trace => {
                 "the name of a file, or a list of times in milliseconds such as [1, 2, 4]".into()
             }
+            Shape::Period => "\"off\" or a time such as \"10 ms\"".into(),
             Shape::Steps => "the name of a file".into(),
             Shape::Amount => "a size such as \"1 MB\"".into(),
             Shape::Packet => "a size such as \"1000 B\"".into(),

@@ -1,6 +1,7 @@
 //! What makes a directed link difficult: a trace for its rate, token buckets, jitter, reordering
 //! and acknowledgements that come in bursts or are thinned out.
 
+use accord_traffic::Delay;
 use accord_units::{Bytes, Duration, Rate};
 use std::sync::Arc;
 
@@ -131,29 +132,13 @@ pub struct Bucket {
 }
 
 /// A delay drawn anew for each packet.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Jitter {
     /// The law of the delay.
-    pub law: Law,
+    pub law: Delay,
     /// Whether packets may overtake each other. Otherwise a packet comes out with the one before it
     /// at the earliest.
     pub reorder: bool,
-}
-
-/// The law of a jitter.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Law {
-    /// The absolute value of a normal variable with mean zero [RFC 8868 §4.5.3].
-    Normal {
-        /// The standard deviation of the normal variable.
-        deviation: Duration,
-        /// The longest delay. What is drawn beyond it becomes this.
-        longest: Duration,
-    },
-    /// Uniform from zero to this.
-    Uniform(Duration),
-    /// Exponential with this mean.
-    Exponential(Duration),
 }
 
 /// The packets that are held back, for others to overtake them.

@@ -43,6 +43,8 @@ pub enum Kind {
     Processed,
     /// The first packet on the wire of link `index` comes out.
     Arrive,
+    /// A packet comes out of the wire of link `index`, whose packets overtake each other.
+    Overtake,
 }
 
 /// The kinds by number. The last one is repeated to fill the table up.
@@ -57,12 +59,12 @@ const KINDS: [Kind; 16] = [
     Kind::Wake,
     Kind::Processed,
     Kind::Arrive,
-    Kind::Arrive,
-    Kind::Arrive,
-    Kind::Arrive,
-    Kind::Arrive,
-    Kind::Arrive,
-    Kind::Arrive,
+    Kind::Overtake,
+    Kind::Overtake,
+    Kind::Overtake,
+    Kind::Overtake,
+    Kind::Overtake,
+    Kind::Overtake,
 ];
 
 /// The number of bits of index in a key. The kind is above them.

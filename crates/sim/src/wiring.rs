@@ -92,6 +92,14 @@ impl Wiring {
         let mut forms: Vec<Form> = scenario.links.iter().map(form).collect();
         let mut rerouted = vec![false; flows.len()];
         let mut changing = vec![false; scenario.links.len()];
+        let parts = |l: &Link| l.parts.as_deref().cloned().unwrap_or_default();
+        let loose: Vec<bool> = (scenario.links.iter())
+            .map(|l| parts(l).reorders())
+            .collect();
+        for (link, changing) in scenario.links.iter().zip(&mut changing) {
+            // What is queued is told from what is on the wire by the delays of packets.
+            *changing = parts(link).delays();
+        }
         let mut walk = |flow: usize, path: &[LinkId], origin: Feed, forms: &mut Vec<Form>| {
             let tunnel = matches!(flows[flow].sender, Sender::Tunnel(_));
             let mut from = origin;
@@ -104,7 +112,11 @@ impl Wiring {
                     same if same == from => same,
                     _ => Feed::Several,
                 };
-                from = Feed::Link(link);
+                // A link whose packets overtake each other does not know their order when it sends.
+                from = match loose[link] {
+                    true => Feed::Several,
+                    false => Feed::Link(link),
+                };
             }
         };
         for (id, f) in scenario.flows.iter().enumerate() {

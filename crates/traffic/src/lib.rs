@@ -17,6 +17,7 @@
 
 mod application;
 mod browsing;
+mod delay;
 mod demand;
 mod draw;
 mod random;
@@ -24,6 +25,7 @@ mod sizes;
 mod web;
 
 pub use application::{Application, Step, UnderWay};
+pub use delay::Delay;
 pub use demand::{Demand, Draw};
 pub use random::{Dice, Purpose, secret, stream};
 pub use sizes::{LEAST as LEAST_PACKET, PacketSizes, Sizer};

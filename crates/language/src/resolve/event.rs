@@ -7,7 +7,7 @@ use super::super::read::{self, Reader};
 use super::super::tree::Value;
 use super::network::Network;
 use super::route;
-use accord_scenario::{Change, Event, LinkId, NodeId, Scenario};
+use accord_scenario::{Change, Event, Link, NodeId, Scenario};
 use accord_units::Time;
 use std::ops::Range;
 
@@ -123,16 +123,12 @@ fn change_link(
     };
     let delay = reader.opt("delay", read::delay)?;
     let rate = reader.opt("rate", read::any_rate)?;
-    if rate.is_some() {
-        let traced = |id: &&LinkId| {
-            let parts = network.links[**id].parts.as_ref();
-            parts.is_some_and(|p| p.trace.is_some())
-        };
-        if let Some(id) = links.iter().find(traced) {
-            let name = quote(&network.links[*id].name);
-            let message = format!("{name} has a trace, so it has no rate to change");
-            return Err(Problem::new(reader.span, message));
-        }
+    if let Some(name) = links
+        .iter()
+        .find_map(|id| fixed(&network.links[*id]))
+        .filter(|_| rate.is_some())
+    {
+        return Err(Problem::new(reader.span, name));
     }
     if delay.is_none() && rate.is_none() {
         return Err(Problem::new(reader.span, "the event changes nothing")
@@ -147,6 +143,20 @@ fn change_link(
             .extend(changes.map(|change| Event { at, change }));
     }
     Ok(())
+}
+
+/// Returns why the rate of a link cannot change, if it cannot.
+fn fixed(link: &Link) -> Option<String> {
+    let parts = link.parts.as_ref()?;
+    let name = quote(&link.name);
+    let trace = parts
+        .trace
+        .as_ref()
+        .map(|_| "a trace, so it has no rate to change");
+    let shaper = parts
+        .shaper
+        .map(|_| "a shaper, so its rate does not change");
+    trace.or(shaper).map(|why| format!("{name} has {why}"))
 }
 
 /// Returns the flows that `value` names: those of a group, or one flow.

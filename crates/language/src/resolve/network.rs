@@ -317,6 +317,15 @@ impl Network {
                 problems.keep(arranged);
             }
             let link = &scenario.links[i];
+            let policer = link.parts.as_ref().and_then(|p| p.policer);
+            if let Some(small) = policer.filter(|b| b.burst < crossing[i].1) {
+                let (name, size) = (quote(&link.name), crossing[i].1);
+                let message = format!(
+                    "no packet of {size} passes the policer of {name}, whose burst is {}",
+                    small.burst
+                );
+                problems.push(Problem::new(*span, message));
+            }
             let (rtt, packet) = match crossing[i] {
                 (Duration::ZERO, _) => (link.delay + link.delay, Bytes::new(1000)),
                 crossed => crossed,

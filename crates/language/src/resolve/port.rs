@@ -5,6 +5,7 @@ use super::super::family::DISCIPLINE;
 use super::super::keys;
 use super::super::read::{self, RawLimit, Reader};
 use super::super::tree::{Data, Steps, Value};
+use super::parts;
 use accord_family::Catalogue;
 use accord_family::Values;
 use accord_scenario::{Parts, Trace};
@@ -100,10 +101,6 @@ impl Ports {
             }
         }
         let (rate, steps, trace) = reader.get("rate", |v| read_rate(v, count))?;
-        let parts = Parts {
-            trace,
-            ..Parts::default()
-        };
         Ok(Ports {
             rate,
             steps,
@@ -113,7 +110,7 @@ impl Ports {
             loss: reader.get("loss", read::probability)?,
             control_loss: reader.get("control_loss", read::probability)?,
             control_priority: reader.get("control_priority", read::flag)?,
-            parts: (parts != Parts::default()).then(|| Box::new(parts)),
+            parts: parts::read(reader, trace)?,
         })
     }
 

@@ -1,7 +1,8 @@
 //! The printer of what makes a link difficult.
 
 use super::{quoted, table};
-use crate::parts::{Bucket, Jitter, Law, Parts, Reorder, Trace};
+use crate::parts::{Bucket, Jitter, Parts, Reorder, Trace};
+use accord_traffic::Delay;
 
 /// The keys of one direction of a link, and their values.
 type Keys = Vec<(&'static str, String)>;
@@ -24,7 +25,7 @@ pub(super) fn different(forward: &Keys, reverse: Keys) -> Keys {
     let missing = |key: &str| !reverse.iter().any(|(k, _)| *k == key);
     let off = |key: &'static str| match key {
         "ack_thinning" => (key, "false".to_string()),
-        _ => (key, quoted("none")),
+        _ => (key, quoted("off")),
     };
     let keys = forward.iter().map(|(key, _)| *key);
     let off: Keys = keys.filter(|key| missing(key)).map(off).collect();
@@ -54,11 +55,11 @@ fn bucket(bucket: &Bucket) -> String {
 
 fn jitter(jitter: &Jitter) -> String {
     let mut keys = match jitter.law {
-        Law::Normal { deviation, longest } => {
+        Delay::Normal { deviation, longest } => {
             vec![("normal", quoted(deviation)), ("at_most", quoted(longest))]
         }
-        Law::Uniform(most) => vec![("uniform", quoted(most))],
-        Law::Exponential(mean) => vec![("exponential", quoted(mean))],
+        Delay::Uniform(most) => vec![("uniform", quoted(most))],
+        Delay::Exponential(mean) => vec![("exponential", quoted(mean))],
     };
     keys.push(("reorder", jitter.reorder.to_string()));
     table(&keys)
