@@ -229,6 +229,9 @@ impl<'a> Model<'a> {
         }) {
             note("random demands are taken at their mean rates");
         }
+        if s.flows.iter().any(|f| matches!(f.demand, Demand::Media(_))) {
+            note("live video is taken at its highest rate, or what it gets if that is less");
+        }
         if s.links.iter().any(|l| l.loss > 0.0 || l.control_loss > 0.0) {
             note("losses on the wire are left out");
         }

@@ -273,6 +273,25 @@ pub(crate) const DEMANDS: Section = Section {
         key("poisson", Shape::Rate, Nothing, "Packets at random instants, with this mean rate."),
         key("on_off", Shape::Table(&ON_OFF), Nothing, "Bursts and pauses, over one connection that lasts."),
         key("web", Shape::Table(&WEB), Nothing, "The pages of a web user, a new connection for each file; `{}` for the defaults."),
+        key("media", Shape::Table(&MEDIA), Nothing, "Live video, whose rate follows what the controller allows."),
+    ],
+};
+
+pub(crate) const MEDIA: Section = Section {
+    title: "demand.media",
+    doc: "Live video after the statistical model of RFC 8593 §5: frames whose sizes and intervals vary about those of a target rate. The target follows what the controller allows, the rate of its pacing or its window per round trip. A sender without a controller has the highest rate.",
+    one_of: false,
+    keys: &[
+        key("min", Shape::Rate, Value("150 Kbps"), "Lowest target rate, R_min."),
+        key("max", Shape::Rate, Value("1.5 Mbps"), "Highest target rate, R_max. `demand_rate` of an event changes it. The theory and fluid engines take it for the rate of the demand."),
+        key("fps", Shape::Number(0.1, 10_000.0), Value("30"), "Frames per second."),
+        key("latency", Shape::Delay, Value("200 ms"), "The target changes once in this time at most, τ_v."),
+        key("size_scale", Shape::Number(0.0, 1.0), Value("0.15"), "Scale of the Laplace variable by which sizes of frames vary, relative to their mean."),
+        key("interval_scale", Shape::Number(0.0, 1.0), Value("0.15"), "The same of their intervals."),
+        key("burst", Shape::Whole(0, 1000), Value("8"), "Frames of a transient, K_d; with 0 there are none."),
+        key("burst_size", Shape::Number(0.1, 1000.0), Value("3.24"), "Size of the first frame of a transient, relative to the mean. The others are smaller, so that all have the mean."),
+        key("change", Shape::Number(0.0, 1000.0), Value("0.5"), "Relative change of the target above which there is a transient."),
+        key("pause", Shape::Pair(&Shape::Instant), Nothing, "A part of the run in which the source is silent; a transient follows."),
     ],
 };
 

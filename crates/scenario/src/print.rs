@@ -200,6 +200,7 @@ fn demand(demand: &Demand) -> String {
             keys.extend([("burst", draw(burst)), ("pause", draw(pause))]);
             table(&[("on_off", table(&keys))])
         }
+        Demand::Media(media) => parts::media(media),
         Demand::Web(w) => {
             let number = |x: f64| format!("{x:?}");
             let mut keys = vec![

@@ -510,6 +510,7 @@ impl<'a> Simulation<'a> {
 
     fn application(&mut self, id: usize) {
         let flow = &mut self.flows[id];
+        flow.session.heed(&flow.sender, self.now);
         let Some(step) = flow.session.act(self.now) else {
             return;
         };

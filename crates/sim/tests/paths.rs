@@ -310,3 +310,76 @@ fn all_parts_together_are_conserved_and_the_same_with_shortcuts() {
     other.seed += 1;
     assert_ne!(run(&other).0.manifest.digest, first.manifest.digest);
 }
+
+/// Live video over a link of this rate, for 30 s.
+fn video(rate: &str, controller: &str, media: &str) -> (Run, Vec<Audit>) {
+    let link = format!(
+        "rate = \"{rate}\"\ndelay = \"50 ms\"\nqueue = {{ discipline = \"droptail\", limit = \"300 ms\" }}"
+    );
+    let flow = format!(
+        "controller = \"{controller}\"\npacket = \"500 B\"\ndemand = {{ media = {media} }}"
+    );
+    let (run, _, flows) = run(&one_link("30 s", &link, &flow));
+    (run, flows)
+}
+
+fn goodput(run: &Run, from: f64, to: f64) -> f64 {
+    let window = common::window(from, to);
+    let mean = run.mean(Metric::Goodput, Entity::Flow(0), window);
+    mean.expect("recorded")
+}
+
+/// The rate over 25 s has a standard error of 1 %: 750 frames vary by 21 % in size and in interval.
+#[test]
+fn live_video_has_its_highest_rate_where_there_is_room() {
+    for controller in ["none", "cubic", "vegas", "bbr3"] {
+        let (run, flows) = video("10 Mbps", controller, "{}");
+        let rate = goodput(&run, 5.0, 30.0);
+        assert!((rate / 1.5e6 - 1.0).abs() < 0.04, "{controller}: {rate}");
+        assert_eq!(flows[0].dropped.packets, 0);
+    }
+}
+
+/// On a link of 600 Kbps the source takes what its controller allows: the link is used, and what it
+/// makes is not more than what arrives for long, since nothing beyond that is allowed.
+#[test]
+fn live_video_follows_what_is_allowed() {
+    for controller in ["vegas", "copa", "monaco"] {
+        let (run, flows) = video("600 Kbps", controller, "{}");
+        let rate = goodput(&run, 10.0, 30.0);
+        assert!((4.5e5..=6e5).contains(&rate), "{controller}: {rate}");
+        let lost = flows[0].dropped.packets as f64 / flows[0].entered.packets as f64;
+        assert!(lost < 0.01, "{controller}: {lost}");
+    }
+    // A source that may not go below a rate keeps to it.
+    let (run, _) = video("10 Mbps", "vegas", "{ min = \"1 Mbps\", max = \"1 Mbps\" }");
+    let rate = goodput(&run, 5.0, 30.0);
+    assert!((rate / 1e6 - 1.0).abs() < 0.04, "{rate}");
+}
+
+#[test]
+fn live_video_pauses() {
+    let (run, _) = video("10 Mbps", "cubic", "{ pause = [\"10 s\", \"20 s\"] }");
+    assert_eq!(goodput(&run, 10.2, 20.0), 0.0);
+    assert!(goodput(&run, 5.0, 10.0) > 1.2e6);
+    assert!(goodput(&run, 22.0, 30.0) > 1.2e6);
+}
+
+/// A flow moves to a longer way, and back. Its packets take the time of the way, 0.8 ms at each
+/// port and the delays, and none is lost.
+#[test]
+fn a_flow_changes_its_path() {
+    let s = scenario(
+        "duration = \"6 s\"\n\
+         [link]\nab = \"a - b, 10 Mbps, 10 ms\"\nac = \"a - c, 10 Mbps, 30 ms\"\ncb = \"c - b, 10 Mbps, 30 ms\"\n\
+         [flow.f]\npath = [\"a\", \"b\"]\ncontroller = \"none\"\ndemand = { constant = \"1 Mbps\" }\n\
+         [[event]]\nat = \"2 s\"\nflow = \"f\"\npath = [\"a\", \"c\", \"b\"]\n\
+         [[event]]\nat = \"4 s\"\nflow = \"f\"\npath = [\"a\", \"b\"]\n",
+    );
+    let (run, _, flows) = run(&s);
+    for (from, to, expected) in [(0.5, 2.0, 10.8), (2.2, 4.0, 61.6), (4.2, 6.0, 10.8)] {
+        let delay = mean_delay(&run, from, to);
+        assert!((delay - expected).abs() < 0.01, "{delay}");
+    }
+    assert_eq!(flows[0].dropped.packets, 0);
+}

@@ -16,6 +16,11 @@ pub fn exponential(dice: &mut Dice, mean: f64) -> f64 {
     -mean * log(positive(dice))
 }
 
+/// Draws a Laplace variable with mean 0: P(more than x) = exp(−x/scale)/2 for x above 0.
+pub fn laplace(dice: &mut Dice, scale: f64) -> f64 {
+    exponential(dice, scale) - exponential(dice, scale)
+}
+
 /// Draws a Pareto variable: P(more than x) = (least/x)^shape from `least` on.
 pub fn pareto(dice: &mut Dice, least: f64, shape: f64) -> f64 {
     least * pow(positive(dice), -1.0 / shape)

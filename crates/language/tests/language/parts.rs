@@ -3,8 +3,8 @@
 use super::assert_prints_to_itself;
 use crate::common::{points, refused};
 use accord_scenario::{Bucket, Jitter, Parts, Reorder, Scenario};
-use accord_traffic::Delay;
-use accord_units::{Bytes, Duration, Rate};
+use accord_traffic::{Delay, Demand};
+use accord_units::{Bytes, Duration, Rate, Time};
 
 fn text(link: &str) -> String {
     format!(
@@ -74,6 +74,34 @@ fn parts_are_read_and_the_reverse_can_be_without_them() {
     assert_eq!(
         one(&text("ack_thinning = true")).links[1].parts,
         one(&text("ack_thinning = true")).links[0].parts
+    );
+}
+
+/// A scenario whose flow has this demand.
+fn with_demand(demand: &str) -> String {
+    text("") + &format!("demand = {demand}\n")
+}
+
+#[test]
+fn live_video_has_the_defaults_of_its_rfc() {
+    let s = one(&with_demand("{ media = { pause = [\"4 s\", \"6 s\"] } }"));
+    let Demand::Media(media) = s.flows[0].demand else {
+        panic!("{:?}", s.flows[0].demand);
+    };
+    let rates = [media.least, media.most].map(Rate::as_bps);
+    assert_eq!((rates, media.fps), ([150_000, 1_500_000], 30.0));
+    assert_eq!((media.latency, media.burst), (Duration::from_ms(200), 8));
+    let at = |s| Time::ZERO + Duration::from_secs(s);
+    assert_eq!(media.pause, Some((at(4), at(6))));
+    let said = refused(&with_demand("{ media = { min = \"2 Mbps\" } }"));
+    assert!(
+        said.contains("min, 2 Mbps, is more than max, 1.5 Mbps"),
+        "{said}"
+    );
+    let said = refused(&(with_demand("{ media = {} }") + "kernel = \"cubic\"\n"));
+    assert!(
+        said.contains("does not tell its source what it may send"),
+        "{said}"
     );
 }
 

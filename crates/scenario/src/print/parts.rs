@@ -1,8 +1,8 @@
-//! The printer of what makes a link difficult.
+//! The printer of what makes a link difficult, and of live video.
 
-use super::{quoted, table};
+use super::{list, quoted, table};
 use crate::parts::{Bucket, Jitter, Parts, Reorder, Trace};
-use accord_traffic::Delay;
+use accord_traffic::{Delay, Media};
 
 /// The keys of one direction of a link, and their values.
 type Keys = Vec<(&'static str, String)>;
@@ -71,4 +71,25 @@ fn reorder(reorder: &Reorder) -> String {
         ("delay", quoted(reorder.delay)),
         ("gap", reorder.gap.to_string()),
     ])
+}
+
+/// Returns the demand of live video.
+pub(super) fn media(media: &Media) -> String {
+    let number = |x: f64| format!("{x:?}");
+    let mut keys = vec![
+        ("min", quoted(media.least)),
+        ("max", quoted(media.most)),
+        ("fps", number(media.fps)),
+        ("latency", quoted(media.latency)),
+        ("size_scale", number(media.size_scale)),
+        ("interval_scale", number(media.interval_scale)),
+        ("burst", media.burst.to_string()),
+        ("burst_size", number(media.burst_size)),
+        ("change", number(media.change)),
+    ];
+    let pause = media
+        .pause
+        .map(|(start, end)| list([quoted(start), quoted(end)]));
+    keys.extend(pause.map(|pause| ("pause", pause)));
+    table(&[("media", table(&keys))])
 }
