@@ -41,10 +41,11 @@ pub enum Kind {
     Wake,
     /// The host of flow `index` is done with a packet.
     Processed,
+    /// A packet is the next to come out of the wire of link `index`, whose packets overtake each
+    /// other.
+    Overtake,
     /// The first packet on the wire of link `index` comes out.
     Arrive,
-    /// A packet comes out of the wire of link `index`, whose packets overtake each other.
-    Overtake,
 }
 
 /// The kinds by number. The last one is repeated to fill the table up.
@@ -58,13 +59,13 @@ const KINDS: [Kind; 16] = [
     Kind::Application,
     Kind::Wake,
     Kind::Processed,
+    Kind::Overtake,
     Kind::Arrive,
-    Kind::Overtake,
-    Kind::Overtake,
-    Kind::Overtake,
-    Kind::Overtake,
-    Kind::Overtake,
-    Kind::Overtake,
+    Kind::Arrive,
+    Kind::Arrive,
+    Kind::Arrive,
+    Kind::Arrive,
+    Kind::Arrive,
 ];
 
 /// The number of bits of index in a key. The kind is above them.

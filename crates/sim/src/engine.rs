@@ -171,27 +171,23 @@ impl<'a> Simulation<'a> {
             return debug_assert!(false, "an event means a packet");
         };
         self.calendar.push(flying.time(), Kind::Arrive, link);
-        self.come_out(place);
-    }
-
-    /// Takes a packet out of a wire whose packets overtake each other.
-    fn overtake(&mut self, link: usize) {
-        let Line::Port(held) = &mut self.wires[link].line else {
-            return;
-        };
-        if let Some(Reverse((_, _, place))) = held.loose.pop() {
-            self.come_out(place);
-        }
-    }
-
-    /// Delivers a packet that comes out of a wire, or puts it into the next port.
-    #[inline(always)]
-    fn come_out(&mut self, place: Place) {
         let hop = self.wiring.hops[self.pool.packet(place).hop as usize];
         if hop.is_end() {
             self.deliver(place);
         } else {
             self.go(place, hop, self.now);
+        }
+    }
+
+    /// Moves a packet that comes out now to those that come out in order. So it arrives as others do.
+    #[cold]
+    fn overtake(&mut self, link: usize) {
+        let wire = &mut self.wires[link];
+        let Line::Port(held) = &mut wire.line else {
+            return;
+        };
+        if let Some(Reverse((at, _, place))) = held.loose.pop() {
+            fly(wire, link, place, at, &mut self.pool, &mut self.calendar);
         }
     }
 
