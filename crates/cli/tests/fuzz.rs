@@ -7,6 +7,8 @@ mod common;
 mod run_dir;
 #[path = "../../../fuzz/bodies/scenario.rs"]
 mod scenario;
+#[path = "../../../fuzz/bodies/trace.rs"]
+mod trace;
 #[path = "../../../fuzz/bodies/wire.rs"]
 mod wire;
 
@@ -68,6 +70,11 @@ fn look(target: &str, seeds: BTreeMap<String, Vec<u8>>, body: impl Fn(&[u8]) -> 
         refused > least && fine > least,
         "{target}: {refused} refused, {fine} fine"
     );
+}
+
+#[test]
+fn traces() {
+    look("trace", seeds("trace"), trace::check);
 }
 
 #[test]

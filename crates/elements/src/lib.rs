@@ -62,8 +62,10 @@ mod ends;
 mod link;
 mod reading;
 mod session;
+mod transit;
 
 pub use ends::ends;
 pub use link::{InOrder, Loss, dice, port, timeline};
 pub use reading::{read_flow, read_link};
 pub use session::Session;
+pub use transit::Transit;

@@ -1,17 +1,33 @@
 //! Directed links: their ports, the loss on their wires, and the order of their packets.
 
 use accord_aqm::AnyAqm;
-use accord_port::{Limit, Packet, Port, Timeline};
-use accord_scenario::{self as scenario, Link, LinkId};
+use accord_port::{Bucket, Limit, Packet, Port, Service, Timeline};
+use accord_scenario::{self as scenario, Link, LinkId, OPPORTUNITY};
 use accord_traffic::{Dice, Purpose, secret};
 use accord_units::{Duration, Time};
 
 /// Creates the port of a link in the form that holds packets.
 pub fn port<P: Packet>(link: &Link, id: LinkId, seed: u64) -> Port<P> {
-    let port = Port::new(link.rate, limit(link), aqm(link), tie(id, seed));
+    let mut port = Port::with_service(service(link), limit(link), aqm(link), tie(id, seed));
+    if let Some(parts) = link.parts.as_deref() {
+        let policer = parts.policer.map(|b| Bucket::new(b.rate, b.burst));
+        port = port.with_entry(policer, parts.ack_thinning);
+    }
     match link.control_priority {
         true => port,
         false => port.without_priority(),
+    }
+}
+
+/// Creates the line of a link.
+fn service(link: &Link) -> Service {
+    let parts = link.parts.as_deref();
+    if let Some(trace) = parts.and_then(|parts| parts.trace.as_ref()) {
+        return Service::with_trace(link.rate, trace.times().clone(), OPPORTUNITY);
+    }
+    match parts.and_then(|parts| parts.shaper) {
+        Some(b) => Service::shaped(link.rate, Bucket::new(b.rate, b.burst)),
+        None => Service::new(link.rate),
     }
 }
 

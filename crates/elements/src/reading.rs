@@ -50,6 +50,7 @@ pub fn read_flow(counted: FlowReading, view: View) -> FlowReading {
     let View {
         cwnd,
         ssthresh,
+        pacing: _,
         rtt,
         min_rtt,
         accumulation,

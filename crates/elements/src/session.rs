@@ -2,6 +2,7 @@
 
 use accord_scenario::Flow;
 use accord_traffic::{Application, Step, UnderWay};
+use accord_transport::Sender;
 use accord_units::{Rate, Time};
 
 /// An application with its start, its stop and the transfer that it waits for.
@@ -52,6 +53,26 @@ impl Session {
     #[inline]
     pub fn is_transferring(&self) -> bool {
         self.transferring
+    }
+
+    /// Tells an application that follows congestion control what its sender allows: the rate of
+    /// pacing or a window per round trip, whichever is less. Before the first round trip nothing is
+    /// known of that, so that the application keeps to its least. A sender without a controller
+    /// allows all.
+    pub fn heed(&mut self, sender: &Sender, now: Time) {
+        if !self.application.follows() {
+            return;
+        }
+        let view = sender.view();
+        let allowed = match (view.cwnd, view.rtt) {
+            (None, _) => f64::INFINITY,
+            (_, None) => 0.0,
+            (Some(cwnd), Some(rtt)) => {
+                let pacing = view.pacing.map_or(f64::INFINITY, Rate::as_bps_f64);
+                (cwnd.bits_f64() / rtt.as_secs_f64()).min(pacing)
+            }
+        };
+        self.application.allow(allowed, now);
     }
 
     /// Returns the next step of the application, unless it has stopped.

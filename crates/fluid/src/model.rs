@@ -11,7 +11,7 @@ use crate::discipline::Discipline;
 use crate::error::FluidError;
 use crate::law::Control;
 use accord_family::{QueueDynamics, QueueFacts, Role, Values, WindowLaw};
-use accord_scenario::{Change, Flow, Limit, LinkId, Scenario, State};
+use accord_scenario::{Change, Flow, Limit, Link, LinkId, Scenario, State};
 use accord_traffic::{Demand, Web};
 use accord_units::{Bytes, Time};
 use std::collections::BTreeSet;
@@ -229,8 +229,14 @@ impl<'a> Model<'a> {
         }) {
             note("random demands are taken at their mean rates");
         }
+        if s.flows.iter().any(|f| matches!(f.demand, Demand::Media(_))) {
+            note("live video is taken at its highest rate, or what it gets if that is less");
+        }
         if s.links.iter().any(|l| l.loss > 0.0 || l.control_loss > 0.0) {
             note("losses on the wire are left out");
+        }
+        for text in s.links.iter().filter_map(Link::left_out) {
+            note(&text);
         }
         let disciplines = s.links.iter().map(|l| l.queue.discipline.family());
         let unknown = disciplines.filter(|f| f.queue_dynamics().is_err());

@@ -8,6 +8,7 @@ use super::line;
 use super::resolve::{self, Context};
 use super::shape::Shape;
 use super::sweep::{self, Axis};
+use super::trace;
 use super::tree::{Table, Value};
 use accord_family::Catalogue;
 use accord_scenario::Scenario;
@@ -43,7 +44,7 @@ impl File {
     }
 
     /// Parses TOML. `name` is the name of the text in errors. Its stem is the scenario's `id` if
-    /// the text has none.
+    /// the text has none. The files that the text names are looked for in the folder of `name`.
     pub fn parse(name: &str, text: &str) -> Result<File, ScenarioError> {
         if text.len() > limits::TEXT {
             return Err(too_large(name));
@@ -126,6 +127,7 @@ impl File {
             }
         }
         let id = self.id();
+        let mut files = trace::Cache::new();
         let mut size = 0;
         for point in 0..points {
             let chosen = chosen(&axes, point);
@@ -136,7 +138,7 @@ impl File {
                 axes: &axes,
                 chosen: &chosen,
             };
-            let Some(scenario) = self.point(&context, problems) else {
+            let Some(scenario) = self.point(&context, &mut files, problems) else {
                 // The other points would mostly repeat the same problems.
                 break;
             };
@@ -157,13 +159,20 @@ impl File {
         scenarios
     }
 
-    fn point(&self, context: &Context<'_>, problems: &mut Problems) -> Option<Scenario> {
+    fn point(
+        &self,
+        context: &Context<'_>,
+        files: &mut trace::Cache,
+        problems: &mut Problems,
+    ) -> Option<Scenario> {
         let mut tree = self.tree.clone();
         for (axis, &i) in context.axes.iter().zip(context.chosen) {
             problems.keep(axis.apply(i, &mut tree))?;
         }
         // Sweeps and settings can have put other lines in.
         line::expand(&mut tree);
+        let folder = Path::new(&self.sources[0].name).parent();
+        trace::expand(&mut tree, folder.unwrap_or(Path::new("")), files, problems);
         let mut checker = Checker {
             catalogue: context.catalogue,
             problems,

@@ -1,5 +1,11 @@
 //! The keys of the scenario language.
 
+mod demand;
+mod links;
+
+pub(crate) use demand::*;
+pub(crate) use links::*;
+
 use super::{figure, limits};
 use super::shape::{Default, Key, Section, Shape};
 use accord_scenario::{Cause, Claim, Engine, LinkModel, Metric, Recorded};
@@ -56,7 +62,8 @@ pub(crate) const DUMBBELL: Section = Section {
     title: "topology.dumbbell",
     doc: "One bottleneck from `left` to `right`.",
     one_of: false,
-    keys: &[needed(RATE), needed(DELAY), QUEUE, LOSS, CONTROL_LOSS, CONTROL_PRIORITY, REVERSE_PORT],
+    keys: &[needed(RATE), needed(DELAY), QUEUE, LOSS, CONTROL_LOSS, CONTROL_PRIORITY, JITTER, REORDER, POLICER, SHAPER, ACK_AGGREGATION, ACK_THINNING,
+        REVERSE_PORT],
 };
 
 pub(crate) const PARKING_LOT: Section = Section {
@@ -65,73 +72,9 @@ pub(crate) const PARKING_LOT: Section = Section {
     one_of: false,
     keys: &[
         key("bottlenecks", Shape::Whole(1, limits::LINKS as u64 / 2), Required, "How many links there are in the row."),
-        needed(RATE), needed(DELAY), QUEUE, LOSS, CONTROL_LOSS, CONTROL_PRIORITY, REVERSE_PORT,
+        needed(RATE), needed(DELAY), QUEUE, LOSS, CONTROL_LOSS, CONTROL_PRIORITY, JITTER, REORDER, POLICER, SHAPER, ACK_AGGREGATION, ACK_THINNING,
+        REVERSE_PORT,
     ],
-};
-
-const RATE: Key = key("rate", Shape::Rate, Words("required, but for a link of a template"), "Service rate.");
-const DELAY: Key = key("delay", Shape::Delay, Words("required, but for a link of a template"), "Propagation delay.");
-const QUEUE: Key = key("queue", Shape::Queue, Words("droptail, \"1 BDP\""), "The queue in front of it.");
-const LOSS: Key = key("loss", Shape::Probability, Value("0"), "Probability that a data packet or an acknowledgement is lost on the wire.");
-const CONTROL_LOSS: Key = key("control_loss", Shape::Probability, Value("0"), "Probability that a control packet is lost on the wire.");
-const CONTROL_PRIORITY: Key = key("control_priority", Shape::Flag, Value("true"), "Whether out-of-band control packets have a queue of their own and go first; with `false` one FIFO queue is for all.");
-const REVERSE_PORT: Key = key("reverse", Shape::Table(&REVERSE), Nothing, "What is different in the reverse direction.");
-
-/// One direction of a link.
-pub(crate) const REVERSE: Section = Section {
-    title: "reverse",
-    doc: "What is different in the direction from `to` to `from`; that direction is named `NAME.reverse`.",
-    one_of: false,
-    keys: &[
-        Key { default: Words("as forward"), ..RATE },
-        Key { default: Words("as forward"), ..DELAY },
-        Key { default: Words("as forward"), ..QUEUE },
-        Key { default: Words("as forward"), ..LOSS },
-        Key { default: Words("as forward"), ..CONTROL_LOSS },
-        Key { default: Words("as forward"), ..CONTROL_PRIORITY },
-    ],
-};
-
-pub(crate) const LINK: Section = Section {
-    title: "[link.NAME]",
-    doc: "A duplex link between two nodes. Under the name of a template's link it changes the keys that it gives.",
-    one_of: false,
-    keys: &[
-        key("from", Shape::Dotted, Words("required, but for a link of a template"), "The node that it leaves."),
-        key("to", Shape::Dotted, Words("required, but for a link of a template"), "The node that it reaches."),
-        RATE, DELAY, QUEUE, LOSS, CONTROL_LOSS, CONTROL_PRIORITY, REVERSE_PORT,
-        key("attachment", Shape::Flag, Value("false"), "It attaches a host, as `access` and `egress` do; no series are recorded for it."),
-    ],
-};
-
-const VARIED_RATE: &[Shape] = &[Shape::Rate, Shape::List(&Shape::Rate), Shape::Table(&SPREAD_RATE)];
-const VARIED_DELAY: &[Shape] = &[Shape::Delay, Shape::List(&Shape::Delay), Shape::Table(&SPREAD_DELAY)];
-
-pub(crate) const ATTACHMENT: Section = Section {
-    title: "access, egress",
-    doc: "A host of its own for each flow of the group, behind a duplex link of its own, or some hosts that the flows share. The links of flow `x.2` are `x.2.access` (from host `x.2.source`) and `x.2.egress` (to host `x.2.sink`); those of shared hosts are `x.access.1` (from host `x.source.1`) and `x.egress.1` (to host `x.sink.1`).",
-    one_of: false,
-    keys: &[
-        key("hosts", Shape::Whole(1, limits::LINKS as u64 / 2), Words("one for each flow"), "Number of hosts; the flows of the group go round them."),
-        key("rate", Shape::Either(VARIED_RATE), Words("required"), "Service rate; a list goes round the hosts of the group."),
-        key("delay", Shape::Either(VARIED_DELAY), Words("required"), "Propagation delay; a list goes round the hosts of the group."),
-        Key { default: Words("droptail, \"unlimited\""), ..QUEUE },
-        LOSS, CONTROL_LOSS, CONTROL_PRIORITY, REVERSE_PORT,
-    ],
-};
-
-const SPREAD_RATE: Section = Section {
-    title: "{ spread = [...] } of a rate",
-    doc: "Values at even steps, from the first host of the group to the last.",
-    one_of: false,
-    keys: &[key("spread", Shape::Pair(&Shape::Rate), Required, "The rates of the first and of the last host.")],
-};
-
-const SPREAD_DELAY: Section = Section {
-    title: "{ spread = [...] } of a delay",
-    doc: "Values at even steps, from the first host of the group to the last.",
-    one_of: false,
-    keys: &[key("spread", Shape::Pair(&Shape::Delay), Required, "The delays of the first and of the last host.")],
 };
 
 const NODES: Shape = Shape::List(&Shape::Dotted);
@@ -192,98 +135,6 @@ pub(crate) const SERVICES: Section = Section {
         key("contract", Shape::AnyRate, Value("0 bps"), "Rate that the flow gets before anything is shared."),
         key("weight", Shape::Number(1e-6, 1e6), Value("1"), "Its part of what is shared: multiplies the controller's target."),
         key("limit", Shape::Amount, Words("none"), "The most that the flow may have queued, whatever its contract; no less than its weight times the target."),
-    ],
-};
-
-pub(crate) const DEMANDS: Section = Section {
-    title: "demand",
-    doc: "What the application wants to send; \"greedy\" is always more.",
-    one_of: true,
-    keys: &[
-        key("size", Shape::Amount, Nothing, "So much, then it is done."),
-        key("constant", Shape::Rate, Nothing, "A constant rate, headers included."),
-        key("poisson", Shape::Rate, Nothing, "Packets at random instants, with this mean rate."),
-        key("on_off", Shape::Table(&ON_OFF), Nothing, "Bursts and pauses, over one connection that lasts."),
-        key("web", Shape::Table(&WEB), Nothing, "The pages of a web user, a new connection for each file; `{}` for the defaults."),
-    ],
-};
-
-pub(crate) const WEB: Section = Section {
-    title: "demand.web",
-    doc: "A user of the web after Barford and Crovella's SURGE: it fetches a page (a main file, then the objects embedded in it, with a pause before each), thinks, and fetches the next. Every file takes a new connection. The first page comes after a random part of a think time, so users that start together are not in step.",
-    one_of: false,
-    keys: &[
-        key("body_mu", Shape::Number(0.0, 40.0), Value("9.357"), "Files, lognormal: mean μ of the natural logarithm of the size in bytes."),
-        key("body_sigma", Shape::Number(0.0, 10.0), Value("1.318"), "Its standard deviation σ."),
-        key("tail_share", Shape::Probability, Value("7 %"), "Share of files that come from a Pareto tail instead."),
-        key("tail_least", Shape::Amount, Value("133 KB"), "Smallest file of the tail, k."),
-        key("tail_shape", Shape::Number(0.1, 100.0), Value("1.1"), "Exponent α of the tail: a share (k/x)^α of it is larger than x."),
-        key("largest", Shape::Amount, Value("1 GB"), "No file is larger; what is drawn beyond it becomes this."),
-        key("objects_shape", Shape::Number(1.05, 100.0), Value("2.43"), "Embedded objects of a page: Pareto from 1 with this exponent, rounded down."),
-        key("off_scale", Shape::Span, Value("1.46 s"), "Pause before each embedded object, Weibull: scale λ."),
-        key("off_shape", Shape::Number(0.1, 100.0), Value("0.382"), "Its shape s: a share exp(−(t/λ)^s) of them is longer than t."),
-        key("think_least", Shape::Span, Value("1 s"), "Think time between pages, Pareto: the shortest, k."),
-        key("think_shape", Shape::Number(0.1, 100.0), Value("1.5"), "Exponent α of the think time."),
-        key("longest", Shape::Span, Value("1 h"), "No pause is longer; what is drawn beyond it becomes this."),
-        key("load", Shape::Rate, Words("left out there"), "Mean rate of a user, as what the theory and fluid engines, which see no transfers, count it."),
-    ],
-};
-
-pub(crate) const ON_OFF: Section = Section {
-    title: "demand.on_off",
-    doc: "Bursts and pauses, each of constant or of random size and length.",
-    one_of: false,
-    keys: &[
-        key("rate", Shape::Rate, Words("as fast as the controller allows"), "The rate in a burst."),
-        key("burst", Shape::Either(&[Shape::Amount, Shape::Table(&RANDOM_AMOUNT)]), Required, "Size of a burst; `{ exponential = \"1 MB\" }` draws each anew."),
-        key("pause", Shape::Either(&[Shape::Span, Shape::Table(&RANDOM_SPAN)]), Required, "Length of a pause; `{ exponential = \"3 s\" }` draws each anew."),
-    ],
-};
-
-pub(crate) const RANDOM_AMOUNT: Section = Section {
-    title: "demand.on_off.burst",
-    doc: "Sizes drawn anew for each burst.",
-    one_of: true,
-    keys: &[
-        key("exponential", Shape::Amount, Nothing, "Exponentially distributed, with this mean."),
-        key("pareto", Shape::Table(&PARETO_AMOUNT), Nothing, "Pareto distributed: most are small, few are huge."),
-    ],
-};
-
-pub(crate) const PARETO_AMOUNT: Section = Section {
-    title: "pareto of a size",
-    doc: "P(more than x) = (least/x)^shape from a least value on, which follows from the mean.",
-    one_of: false,
-    keys: &[key("mean", Shape::Amount, Required, "The mean."), PARETO_SHAPE],
-};
-
-const PARETO_SHAPE: Key = key("shape", Shape::Number(1.01, 100.0), Required, "Of the tail; the variance is infinite up to 2.");
-
-pub(crate) const RANDOM_SPAN: Section = Section {
-    title: "demand.on_off.pause",
-    doc: "Lengths drawn anew for each pause.",
-    one_of: true,
-    keys: &[
-        key("exponential", Shape::Span, Nothing, "Exponentially distributed, with this mean."),
-        key("pareto", Shape::Table(&PARETO_SPAN), Nothing, "Pareto distributed: most are short, few are very long."),
-    ],
-};
-
-pub(crate) const PARETO_SPAN: Section = Section {
-    title: "pareto of a time",
-    doc: "P(more than x) = (least/x)^shape from a least value on, which follows from the mean.",
-    one_of: false,
-    keys: &[key("mean", Shape::Span, Required, "The mean."), PARETO_SHAPE],
-};
-
-pub(crate) const PACKET_SIZES: Section = Section {
-    title: "packet",
-    doc: "Sizes drawn anew for each packet, from 40 B to 65535 B, for senders with `controller = \"none\"`. A demand's rate holds in the mean: instants do not depend on sizes. The theory and fluid engines see the mean.",
-    one_of: true,
-    keys: &[
-        key("exponential", Shape::Packet, Nothing, "Exponentially distributed with this mean, to the next byte; what is drawn beyond the bounds becomes the bound."),
-        key("uniform", Shape::Pair(&Shape::Packet), Nothing, "Any whole number of bytes between these two alike, both included."),
-        key("mix", Shape::Map(&Shape::Whole(1, 1_000_000)), Nothing, "One of these sizes, each as often as its number says: `{ \"40 B\" = 7, \"576 B\" = 4, \"1500 B\" = 1 }` is an Internet mix."),
     ],
 };
 

@@ -53,9 +53,11 @@ mod resolve;
 mod schema;
 mod shape;
 mod sweep;
+mod trace;
 mod tree;
 
 pub use error::{Also, Errors, ScenarioError, Source, suggest};
 pub use file::File;
 pub use reference::{KeyTable, reference};
 pub use schema::schema;
+pub use trace::parse as parse_trace;

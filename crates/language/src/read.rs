@@ -1,5 +1,9 @@
 //! Readers from values of the tree to quantities, each within sensible bounds.
 
+mod links;
+
+pub(crate) use links::*;
+
 use super::error::{Problem, Span, quote};
 use super::limits;
 use super::shape::{Default, Section, Shape};

@@ -104,6 +104,12 @@ fn shape(of: &Shape) -> Value {
         Shape::Tolerance => share(10.0),
         Shape::Instant | Shape::Span | Shape::Delay | Shape::Timeout => quantity(Duration::units()),
         Shape::Rate | Shape::AnyRate => quantity(Rate::units()),
+        Shape::Trace => json!({ "anyOf": [
+            { "type": "string" },
+            { "type": "array", "items": shape(&Shape::Whole(0, limits::TRACE_LENGTH.into())), "minItems": 1 },
+        ] }),
+        Shape::Period => json!({ "anyOf": [{ "const": "off" }, quantity(Duration::units())] }),
+        Shape::Steps => json!({ "type": "string" }),
         Shape::Amount | Shape::Packet => quantity(Bytes::units()),
         Shape::Limit => limit(),
         Shape::Processing => json!({ "anyOf": [{ "const": "auto" }, quantity(Duration::units())] }),

@@ -64,6 +64,12 @@ pub(crate) enum Shape {
     Delay,
     /// A rate, more than zero.
     Rate,
+    /// A period, or "off".
+    Period,
+    /// The delivery opportunities of a link: a file, or times in milliseconds.
+    Trace,
+    /// The steps of a link's rate: a file.
+    Steps,
     /// A rate, which may be zero for a contract that promises nothing or for an outage.
     AnyRate,
     /// A number of bytes, more than zero.
@@ -150,6 +156,11 @@ impl Shape {
             Shape::Delay => "a time such as \"2 ms\"".into(),
             Shape::Timeout => "a time such as \"200 ms\"".into(),
             Shape::Rate | Shape::AnyRate => "a rate such as \"30 Mbps\"".into(),
+            Shape::Trace => {
+                "the name of a file, or a list of times in milliseconds such as [1, 2, 4]".into()
+            }
+            Shape::Period => "\"off\" or a time such as \"10 ms\"".into(),
+            Shape::Steps => "the name of a file".into(),
             Shape::Amount => "a size such as \"1 MB\"".into(),
             Shape::Packet => "a size such as \"1000 B\"".into(),
             Shape::Limit => {

@@ -2,9 +2,15 @@
 
 use super::error::{Problem, Span, quote};
 use super::limits;
+use accord_scenario::Trace;
+use accord_units::{Rate, Time};
 use std::ops::Range;
+use std::sync::Arc;
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
+
+/// Rates, each with the time from which on it holds.
+pub(crate) type Steps = Arc<[(Time, Rate)]>;
 
 /// A value and its place.
 #[derive(Clone, Debug)]
@@ -24,6 +30,9 @@ pub(crate) enum Data {
     Foreign(&'static str),
     List(Vec<Value>),
     Table(Table),
+    /// The contents of a file, in the place of its name.
+    Trace(Trace),
+    Steps(Steps),
 }
 
 /// A table, in the order of the file.
@@ -71,6 +80,8 @@ impl Value {
             Data::Foreign(what) => (*what).to_string(),
             Data::List(_) => "a list".to_string(),
             Data::Table(_) => "a table".to_string(),
+            Data::Trace(_) => "a trace".to_string(),
+            Data::Steps(_) => "steps".to_string(),
         }
     }
 

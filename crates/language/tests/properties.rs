@@ -147,6 +147,30 @@ fn port(dice: &mut Dice, text: &mut String) {
     dice.maybe(text, "queue", QUEUES);
     dice.maybe(text, "loss", &["0.1", "\"33.3 %\"", "1"]);
     dice.maybe(text, "control_loss", &["1e-9"]);
+    dice.maybe(
+        text,
+        "jitter",
+        &[
+            "\"off\"",
+            "{ normal = \"5 ms\" }",
+            "{ uniform = \"7 ps\", reorder = true }",
+        ],
+    );
+    dice.maybe(
+        text,
+        "reorder",
+        &[
+            "{ delay = \"1 ms\" }",
+            "{ share = \"1 %\", delay = \"1 ms\", gap = 7 }",
+        ],
+    );
+    dice.maybe(
+        text,
+        "policer",
+        &["\"off\"", "{ rate = \"3 Mbps\", burst = \"100 KB\" }"],
+    );
+    dice.maybe(text, "ack_aggregation", &["\"off\"", "\"3 ms\""]);
+    dice.maybe(text, "ack_thinning", &["true", "false"]);
     dice.maybe(text, "control_priority", &["true", "false"]);
     dice.maybe(text, "reverse", REVERSES);
 }

@@ -260,6 +260,7 @@ impl Connection {
             let bytes = |segments: u32| Bytes::new(self.packet.get() * u64::from(segments));
             let time = |us: u32| Duration::from_us(u64::from(us));
             self.view = View {
+                pacing: None,
                 cwnd: Some(bytes(info.cwnd)),
                 // The kernel writes TCP_INFINITE_SSTHRESH, 2^31 - 1, for no threshold.
                 ssthresh: (info.ssthresh < i32::MAX as u32).then(|| bytes(info.ssthresh)),

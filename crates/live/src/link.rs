@@ -2,7 +2,7 @@
 
 use crate::lateness::Lateness;
 use crate::packet::Packet;
-use accord_elements::{InOrder, Loss, dice, port, read_link};
+use accord_elements::{InOrder, Loss, Transit, dice, port, read_link};
 use accord_port::Port;
 use accord_record::LinkReading;
 use accord_scenario::{LinkId, Scenario};
@@ -27,6 +27,7 @@ pub struct Link {
     /// The packets on the wire, with the times at which they come out.
     wire: VecDeque<(Time, Packet)>,
     order: InOrder,
+    transit: Option<Transit>,
     /// The rate and delay that the link achieves.
     pub achieved: Achieved,
 }
@@ -44,6 +45,7 @@ impl Link {
             loss: Loss::of(link, id, seed),
             wire: VecDeque::new(),
             order: InOrder::default(),
+            transit: Transit::of(link, id, seed),
             achieved: Achieved::default(),
         }
     }
@@ -51,13 +53,18 @@ impl Link {
     /// Puts a packet on the wire at `sent`, whose service began at `begun`. Returns the packet if
     /// it is lost there.
     pub fn propagate(&mut self, packet: Packet, begun: Time, sent: Time) -> Result<(), Packet> {
-        let arrival = self.order.arrival(begun, sent, self.delay);
+        let arrival = match &mut self.transit {
+            None => self.order.arrival(begun, sent, self.delay),
+            Some(transit) => transit.arrival(begun, sent, self.delay, packet.is_ack()),
+        };
         if let Some(loss) = &mut self.loss
             && loss.takes(packet.is_control())
         {
             return Err(packet);
         }
-        self.wire.push_back((arrival, packet));
+        let behind = self.wire.iter().rev().take_while(|(at, _)| *at > arrival);
+        let place = self.wire.len() - behind.count();
+        self.wire.insert(place, (arrival, packet));
         Ok(())
     }
 

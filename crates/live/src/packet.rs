@@ -1,6 +1,7 @@
 //! A packet on its way, in its form on the wire.
 
 use accord_aqm::{Class, Ecn, PacketMeta};
+use accord_transport::Segment;
 use accord_transport::wire::{self, ECN, EXPEDITED, Header, Kind, MARKED};
 use accord_units::{Bytes, Duration};
 
@@ -24,6 +25,11 @@ impl Packet {
             self.header.kind,
             Kind::OutOfBand | Kind::InBand | Kind::Report
         )
+    }
+
+    /// Returns whether the packet acknowledges data. Of the kernel's, all that the sink sends count.
+    pub fn is_ack(&self) -> bool {
+        matches!(self.header.kind, Kind::Ack | Kind::IpReply)
     }
 
     /// Returns whether a router on the way has marked the packet.
@@ -52,6 +58,26 @@ impl accord_port::Packet for Packet {
             ecn,
             aggregate: self.aggregate,
             flow: self.header.flow << 1 | u32::from(self.header.kind.is_reply()),
+        }
+    }
+
+    /// The kernel's acknowledgements are never superseded: what their options tell is not looked at.
+    fn is_superseded_by(&self, newer: &Packet) -> bool {
+        if self.header.kind != Kind::Ack || newer.header.kind != Kind::Ack {
+            return false;
+        }
+        let of_one_flow = self.header.flow == newer.header.flow;
+        match (wire::decode(&self.datagram), wire::decode(&newer.datagram)) {
+            (
+                Ok((
+                    _,
+                    Segment::Ack {
+                        next, block_len, ..
+                    },
+                )),
+                Ok((_, Segment::Ack { next: later, .. })),
+            ) => of_one_flow && block_len == 0 && next <= later,
+            _ => false,
         }
     }
 

@@ -107,11 +107,12 @@ fn link_note(scenario: &Scenario, id: usize, achieved: &Achieved) -> Option<Stri
     let late = achieved.late()?;
     // If only a few packets leave back to back, their lateness is all that can be measured.
     let rate = achieved.rate(scenario.duration.mul_f64(0.5));
-    // After a change of rate or delay there is no single value to compare with.
-    let changes = scenario.events.iter().any(|e| {
-        use accord_scenario::Change;
-        matches!(e.change, Change::Delay(l, _) | Change::Rate(l, _) if l == id)
-    });
+    // With a rate or delay that varies there is no single value to compare with.
+    let changes = link.parts.is_some()
+        || scenario.events.iter().any(|e| {
+            use accord_scenario::Change;
+            matches!(e.change, Change::Delay(l, _) | Change::Rate(l, _) if l == id)
+        });
     if changes {
         return Some(format!(
             "{}: packets {} late on average",

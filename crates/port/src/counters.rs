@@ -51,6 +51,8 @@ pub enum DropReason {
     Overflow,
     /// The queue discipline dropped the packet.
     Discipline,
+    /// The policer had no tokens for the packet, or a later acknowledgement took its place.
+    Entry,
 }
 
 /// The counters of a port.
@@ -64,6 +66,9 @@ pub struct Counters {
     pub overflowed: Count,
     /// The packets that the discipline dropped.
     pub refused: Count,
+    /// The packets that the policer dropped, and the acknowledgements that later ones took the
+    /// place of.
+    pub filtered: Count,
     /// The packets marked. They count as served, too.
     pub marked: Count,
 }
@@ -71,7 +76,7 @@ pub struct Counters {
 impl Counters {
     /// Returns all dropped packets.
     pub fn dropped(&self) -> Count {
-        self.overflowed + self.refused
+        self.overflowed + self.refused + self.filtered
     }
 
     #[inline]
@@ -79,6 +84,7 @@ impl Counters {
         match reason {
             DropReason::Overflow => self.overflowed.add(size),
             DropReason::Discipline => self.refused.add(size),
+            DropReason::Entry => self.filtered.add(size),
         }
     }
 }

@@ -146,6 +146,16 @@ impl<P: Packet> FlowQueues<P> {
         }
     }
 
+    /// Takes the last packet of a queue that is `wanted`.
+    pub fn take(&mut self, wanted: impl Fn(&P) -> bool) -> Option<P> {
+        self.queues.iter_mut().find_map(|queue| {
+            let found = queue.packets.iter().rposition(|(_, packet)| wanted(packet));
+            let (_, packet) = queue.packets.remove(found?)?;
+            queue.bytes -= packet.meta().size.get();
+            Some(packet)
+        })
+    }
+
     /// Returns all packets, queue by queue.
     pub fn iter(&self) -> impl Iterator<Item = &P> {
         let queues = self.queues.iter().flat_map(|queue| &queue.packets);

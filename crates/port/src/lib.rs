@@ -46,8 +46,11 @@
 //! assert_eq!(port.backlog(), (1, Bytes::new(1000)));
 //! ```
 
+mod bucket;
 mod counters;
+mod entry;
 mod flow_queues;
+mod opportunities;
 mod packet;
 mod port;
 mod service;
@@ -55,6 +58,7 @@ mod ties;
 mod timeline;
 mod waiting;
 
+pub use bucket::Bucket;
 pub use counters::{Area, Count, Counters, DropReason};
 pub use packet::Packet;
 pub use port::Port;

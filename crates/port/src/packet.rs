@@ -7,6 +7,11 @@ use accord_units::Duration;
 pub trait Packet {
     /// Returns the size, the class and the ECN capability.
     fn meta(&self) -> PacketMeta;
+    /// Returns whether the packet is an acknowledgement that says nothing beyond what `newer`, a
+    /// later one of the same flow, says.
+    fn is_superseded_by(&self, _newer: &Self) -> bool {
+        false
+    }
     /// Sets the congestion mark.
     fn mark(&mut self);
     /// Adds to the virtual delay that the packet collects. It is called for in-band control packets

@@ -1,8 +1,9 @@
 //! A port that holds its packets.
 
+use crate::entry::Entry;
 use crate::ties::Ties;
 use crate::waiting::Waiting;
-use crate::{Area, Count, Counters, DropReason, Limit, Packet, Service};
+use crate::{Area, Bucket, Count, Counters, DropReason, Limit, Packet, Service};
 use accord_aqm::{AnyAqm, Aqm, Class, Entropy, PacketMeta, QueueView, Verdict};
 use accord_units::{Bytes, Rate, Time};
 use std::collections::VecDeque;
@@ -18,6 +19,7 @@ pub struct Port<P, A = AnyAqm> {
     service: Service,
     limit: Limit,
     aqm: A,
+    entry: Option<Box<Entry>>,
     priority: bool,
     high: VecDeque<P>,
     low: Waiting<P>,
@@ -43,9 +45,16 @@ impl<P: Packet, A: Aqm> Port<P, A> {
     /// Creates an empty port. `secret` decides ties of arrivals with departures, as the
     /// documentation of the crate says.
     pub fn new(rate: Rate, limit: Limit, aqm: A, secret: u64) -> Port<P, A> {
+        Port::with_service(Service::new(rate), limit, aqm, secret)
+    }
+
+    /// Creates an empty port as [`Port::new`] does, with a line that need not send at a constant
+    /// rate.
+    pub fn with_service(service: Service, limit: Limit, aqm: A, secret: u64) -> Port<P, A> {
         Port {
-            service: Service::new(rate),
+            service,
             limit,
+            entry: None,
             priority: true,
             high: VecDeque::new(),
             low: Waiting::new(&aqm),
@@ -69,6 +78,16 @@ impl<P: Packet, A: Aqm> Port<P, A> {
         }
     }
 
+    /// Returns the same port with a policer in front of the queue, and with a filter that drops
+    /// acknowledgements when later ones arrive. Packets have to be offered: [`Port::pass`] is not
+    /// for such a port.
+    pub fn with_entry(self, policer: Option<Bucket>, thinning: bool) -> Port<P, A> {
+        Port {
+            entry: (policer.is_some() || thinning).then(|| Box::new(Entry { policer, thinning })),
+            ..self
+        }
+    }
+
     /// Offers a packet that arrives at `now`. It is queued or dropped, and others may be dropped to
     /// make room for it. Each dropped packet goes to `dropped`, with the reason. The caller then
     /// tries [`Port::begin`].
@@ -79,6 +98,9 @@ impl<P: Packet, A: Aqm> Port<P, A> {
         entropy: &mut dyn Entropy,
         dropped: &mut dyn FnMut(P, DropReason),
     ) {
+        if self.entry.is_some() && !self.enter(now, &packet, dropped) {
+            return dropped(packet, DropReason::Entry);
+        }
         match self.admit(now, &mut packet, entropy) {
             Ok((_, HIGH)) => self.high.push_back(packet),
             Ok(_) => {
@@ -108,6 +130,30 @@ impl<P: Packet, A: Aqm> Port<P, A> {
             self.serving = Some((size, queue));
             self.service.send(now, size)
         }))
+    }
+
+    /// Polices a packet and has the acknowledgements that it supersedes dropped. Returns whether it
+    /// passes.
+    #[cold]
+    fn enter(&mut self, now: Time, packet: &P, dropped: &mut dyn FnMut(P, DropReason)) -> bool {
+        let Some(entry) = &mut self.entry else {
+            return true;
+        };
+        let size = packet.meta().size;
+        if !entry.admits(now, size) {
+            self.counters.offered.add(size);
+            self.counters.drop(DropReason::Entry, size);
+            return false;
+        }
+        let thinning = entry.thinning;
+        while thinning && let Some(old) = self.low.take(|old| old.is_superseded_by(packet)) {
+            let size = old.meta().size;
+            self.integrate(now);
+            self.queued[LOW].remove(size);
+            self.counters.drop(DropReason::Entry, size);
+            dropped(old, DropReason::Entry);
+        }
+        true
     }
 
     /// Decides whether a packet gets in. Returns its size and its class.

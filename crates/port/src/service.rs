@@ -1,6 +1,9 @@
 //! Exact service: the time that a line needs for packets, without losing a fraction.
 
+use crate::Bucket;
+use crate::opportunities::Opportunities;
 use accord_units::{Bytes, Duration, Rate, Time};
+use std::sync::Arc;
 
 /// Picoseconds in a second times bits in a byte.
 const PS_BITS: u64 = 8_000_000_000_000;
@@ -24,15 +27,21 @@ pub struct Service {
     /// The time that this size takes in whole picoseconds, and the rest as a numerator over `rate`.
     whole: Duration,
     rest: u64,
-    /// The state of a line at rest, whose rate is zero.
-    rests: Option<Box<Rest>>,
+    /// What is unusual about the line. Then `size` is that of no packet, so that every packet sees
+    /// it and others pay nothing for it.
+    unusual: Option<Box<Unusual>>,
 }
 
-/// A line whose rate is zero.
+/// A line that does not send at its rate.
 #[derive(Clone, Debug)]
-struct Rest {
-    /// The rest of the packet in service, in bits times picoseconds in a second.
-    left: u128,
+enum Unusual {
+    /// The rate is zero. The rest of the packet in service is in bits times picoseconds in a
+    /// second.
+    Rest(u128),
+    /// The line sends at delivery opportunities. The rate is their mean.
+    Trace(Opportunities),
+    /// The line sends a packet when it has the tokens for it.
+    Shaped(Bucket),
 }
 
 impl Service {
@@ -49,15 +58,39 @@ impl Service {
             size: Bytes::ZERO,
             whole: Duration::ZERO,
             rest: 0,
-            rests: None,
+            unusual: None,
+        }
+    }
+
+    /// Creates an idle line that sends so many bytes at each of the times, in milliseconds, which
+    /// repeat from the last one. `mean` is their rate.
+    ///
+    /// # Panics
+    /// Panics if the mean is zero, or the last time is.
+    pub fn with_trace(mean: Rate, times: Arc<[u32]>, bytes: Bytes) -> Service {
+        let trace = Opportunities::new(times, bytes);
+        Service {
+            unusual: Some(Box::new(Unusual::Trace(trace))),
+            ..Service::new(mean)
+        }
+    }
+
+    /// Creates an idle line that begins to send a packet when the bucket has its tokens.
+    ///
+    /// # Panics
+    /// Panics if the rate is zero.
+    pub fn shaped(rate: Rate, bucket: Bucket) -> Service {
+        Service {
+            unusual: Some(Box::new(Unusual::Shaped(bucket))),
+            ..Service::new(rate)
         }
     }
 
     /// The rate.
     pub fn rate(&self) -> Rate {
-        match self.rests {
-            None => Rate::from_bps(self.rate),
-            Some(_) => Rate::ZERO,
+        match self.unusual.as_deref() {
+            Some(Unusual::Rest(_)) => Rate::ZERO,
+            _ => Rate::from_bps(self.rate),
         }
     }
 
@@ -67,10 +100,12 @@ impl Service {
     }
 
     /// Changes the rate at `now`. The rest of the packet in service is sent at the new rate. At
-    /// rate zero nothing is sent until the rate changes again.
+    /// rate zero nothing is sent until the rate changes again. A line with a trace or a bucket
+    /// keeps its rate.
     pub fn set_rate(&mut self, now: Time, rate: Rate) {
-        let left = match &self.rests {
-            Some(rest) => rest.left,
+        let left = match self.unusual.as_deref() {
+            Some(Unusual::Rest(left)) => *left,
+            Some(Unusual::Trace(_) | Unusual::Shaped(_)) => return,
             None if self.busy_until < now => 0,
             None => {
                 let span = u128::from(self.busy_until.since(now).as_ps());
@@ -78,7 +113,7 @@ impl Service {
             }
         };
         if rate == Rate::ZERO {
-            self.rests = Some(Box::new(Rest { left }));
+            self.unusual = Some(Box::new(Unusual::Rest(left)));
             // No packet has this size, so every packet sees that the line rests.
             self.size = Bytes::ZERO;
             if left > 0 {
@@ -108,10 +143,11 @@ impl Service {
 
     /// Returns the bytes that the line has been given and still has to send at `now`.
     pub fn unsent(&self, now: Time) -> f64 {
-        match &self.rests {
-            Some(rest) => rest.left as f64 / PS_BITS as f64,
-            None if now >= self.busy_until => 0.0,
-            None => self.busy_until.since(now).as_secs_f64() * self.rate as f64 / 8.0,
+        match self.unusual.as_deref() {
+            Some(Unusual::Rest(left)) => *left as f64 / PS_BITS as f64,
+            Some(Unusual::Trace(trace)) => trace.unsent(now) as f64,
+            _ if now >= self.busy_until => 0.0,
+            _ => self.busy_until.since(now).as_secs_f64() * self.rate as f64 / 8.0,
         }
     }
 
@@ -120,10 +156,8 @@ impl Service {
     #[inline]
     pub fn send(&mut self, now: Time, size: Bytes) -> Time {
         if size != self.size {
-            if let Some(rest) = &mut self.rests {
-                rest.left += u128::from(size.get() * PS_BITS);
-                self.busy_until = Time::MAX;
-                return Time::MAX;
+            if self.unusual.is_some() {
+                return self.send_unusual(now, size);
             }
             self.measure(size);
         }
@@ -139,6 +173,24 @@ impl Service {
                 self.busy_until += Duration::from_ps(1);
             }
         }
+        self.busy_until
+    }
+
+    #[cold]
+    fn send_unusual(&mut self, now: Time, size: Bytes) -> Time {
+        let busy_until = self.busy_until;
+        self.busy_until = match self.unusual.as_deref_mut() {
+            Some(Unusual::Rest(left)) => {
+                *left += u128::from(size.get() * PS_BITS);
+                Time::MAX
+            }
+            Some(Unusual::Trace(trace)) => trace.send(now, busy_until, size),
+            Some(Unusual::Shaped(bucket)) => {
+                let begin = bucket.wait(now.max(busy_until), size);
+                begin + Rate::from_bps(self.rate).transmission(size)
+            }
+            None => busy_until,
+        };
         self.busy_until
     }
 

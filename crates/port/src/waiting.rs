@@ -52,6 +52,18 @@ impl<P: Packet> Waiting<P> {
         }
     }
 
+    /// Takes the last packet that is `wanted`, wherever it waits.
+    pub fn take(&mut self, wanted: impl Fn(&P) -> bool) -> Option<P> {
+        match self {
+            Waiting::Fifo(queue) => queue.remove(queue.iter().rposition(wanted)?),
+            Waiting::Stamped(queue) => {
+                let found = queue.iter().rposition(|(_, packet)| wanted(packet));
+                queue.remove(found?).map(|(_, packet)| packet)
+            }
+            Waiting::Flows(queues) => queues.take(wanted),
+        }
+    }
+
     /// Returns all packets. Those of one flow are in their order.
     pub fn iter(&self) -> impl Iterator<Item = &P> {
         let (fifo, stamped, flows) = match self {

@@ -3,30 +3,39 @@
 
 use crate::run::Series;
 use accord_scenario::{Change, LinkId, Scenario};
-use accord_scenario::{Entity, Fold, Metric};
+use accord_scenario::{Entity, Fold, Metric, OPPORTUNITY, Trace};
 
 /// The rate of a link over time, which the events of the scenario set.
 #[derive(Clone, Debug)]
 pub(crate) struct RateCurve {
     /// The steps in order: the time of each in seconds, and the rate from then on in bit/s.
     steps: Vec<(f64, f64)>,
+    /// The delivery opportunities of a link that has them instead.
+    trace: Option<Trace>,
 }
 
 impl RateCurve {
     pub fn new(scenario: &Scenario, link: LinkId) -> RateCurve {
-        let mut steps = vec![(0.0, scenario.links[link].rate.as_bps_f64())];
+        let link_of = &scenario.links[link];
+        let rate_of = |rate| link_of.capacity(rate).as_bps_f64();
+        let mut steps = vec![(0.0, rate_of(link_of.rate))];
         for event in &scenario.events {
             if let Change::Rate(changed, rate) = event.change
                 && changed == link
             {
-                steps.push((event.at.as_secs_f64(), rate.as_bps_f64()));
+                steps.push((event.at.as_secs_f64(), rate_of(rate)));
             }
         }
-        RateCurve { steps }
+        let trace = link_of.parts.as_ref().and_then(|p| p.trace.clone());
+        RateCurve { steps, trace }
     }
 
     /// Returns the mean rate from `from` to `to`, in bit/s.
     pub fn mean(&self, from: f64, to: f64) -> f64 {
+        if let Some(trace) = self.trace.as_ref().filter(|_| to > from) {
+            let count = trace.opportunities_by(to) - trace.opportunities_by(from);
+            return count as f64 * OPPORTUNITY.bits_f64() / (to - from);
+        }
         let first = self.steps.partition_point(|&(at, _)| at <= from).max(1) - 1;
         let last = self.steps.partition_point(|&(at, _)| at < to).max(1) - 1;
         if first >= last {
@@ -97,7 +106,7 @@ mod tests {
     #[test]
     fn a_mean_rate_is_that_of_all_its_steps() {
         let steps = vec![(0.0, 10.0), (5.05, 1.0), (7.05, 0.0), (8.0, 4.0)];
-        let curve = RateCurve { steps };
+        let curve = RateCurve { steps, trace: None };
         let known = [
             (0.0, 5.0, 10.0),
             (5.0, 5.1, 5.5),

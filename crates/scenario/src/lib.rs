@@ -43,6 +43,7 @@ mod expectation;
 mod figure;
 mod metric;
 mod network;
+mod parts;
 mod print;
 mod state;
 
@@ -56,5 +57,6 @@ pub use network::{
     Change, Event, Flow, Fluid, Group, Limit, Link, LinkId, LinkModel, MIN_RTO, Node, NodeId,
     Phase, Queue, Recorded, Scenario,
 };
+pub use parts::{Bucket, Jitter, OPPORTUNITY, Parts, Reorder, Trace};
 pub use print::{print, text as print_text};
 pub use state::State;

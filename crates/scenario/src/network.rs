@@ -1,6 +1,7 @@
 //! The network model: the meaning of a scenario file, with every name resolved.
 
 use crate::expectation::{Expectation, Window};
+use crate::parts::Parts;
 use accord_family::{Service, Values};
 use accord_traffic::{Application, Demand, PacketSizes};
 use accord_units::{Bytes, Duration, Rate, Time};
@@ -100,7 +101,7 @@ pub struct Link {
     pub from: NodeId,
     /// The node at which packets come out.
     pub to: NodeId,
-    /// The service rate, more than zero.
+    /// The service rate, more than zero. It is the mean rate of a link with a trace.
     pub rate: Rate,
     /// The propagation delay.
     pub delay: Duration,
@@ -113,6 +114,8 @@ pub struct Link {
     /// True if out-of-band control packets have a queue of their own in the port and are served
     /// first. Otherwise there is one FIFO queue for all packets.
     pub control_priority: bool,
+    /// What else the link has, if anything.
+    pub parts: Option<Box<Parts>>,
     /// True for a link made to attach a host (`access`, `egress`) and not named as a link of the
     /// network. Engines record no series of it.
     pub attachment: bool,
@@ -221,6 +224,18 @@ pub struct Flow {
 }
 
 impl Link {
+    /// Returns the rate that the link can sustain if its line has this rate.
+    pub fn capacity(&self, line: Rate) -> Rate {
+        let parts = self.parts.as_deref();
+        parts.map_or(line, |parts| parts.capacity(line))
+    }
+
+    /// Returns what engines that compute with mean rates and delays leave out of the link.
+    pub fn left_out(&self) -> Option<String> {
+        let what: Vec<_> = self.parts.as_deref()?.left_out().collect();
+        (!what.is_empty()).then(|| format!("{}: {}", self.name, what.join("; ")))
+    }
+
     /// Returns whether the link loses packets on its wire.
     pub fn is_lossy(&self) -> bool {
         self.loss > 0.0 || self.control_loss > 0.0

@@ -1,5 +1,7 @@
 //! The printer of resolved scenarios in the scenario language, with everything filled in.
 
+mod parts;
+
 use crate::expectation::{Subject, Target, Window};
 use crate::figure;
 use crate::network::{Change, Event, Flow, Group, Limit, Link, LinkId, Recorded, Scenario};
@@ -119,7 +121,7 @@ fn aggregates(values: &Values) -> Option<String> {
 }
 
 /// Returns the keys of one direction of a link.
-fn port(link: &Link) -> [(&'static str, String); 6] {
+fn port(link: &Link) -> Vec<(&'static str, String)> {
     let limit = match link.queue.limit {
         Limit::Packets(n) => quoted(format_args!("{n} pkt")),
         Limit::Bytes(bytes) => quoted(bytes),
@@ -128,14 +130,20 @@ fn port(link: &Link) -> [(&'static str, String); 6] {
     let name = link.queue.discipline.family().name;
     let mut queue = vec![("discipline", text(name)), ("limit", limit)];
     queue.extend(params(&link.queue.discipline));
-    [
-        ("rate", quoted(link.rate)),
+    let trace = link.parts.as_ref().and_then(|p| p.trace.as_ref());
+    let mut keys = vec![
+        (
+            "rate",
+            trace.map_or_else(|| quoted(link.rate), parts::trace),
+        ),
         ("delay", quoted(link.delay)),
         ("queue", table(&queue)),
         ("loss", format!("{:?}", link.loss)),
         ("control_loss", format!("{:?}", link.control_loss)),
         ("control_priority", link.control_priority.to_string()),
-    ]
+    ];
+    keys.extend(link.parts.as_deref().map(parts::keys).unwrap_or_default());
+    keys
 }
 
 fn link(out: &mut String, s: &Scenario, forward: &Link, reverse: &Link) {
@@ -149,8 +157,7 @@ fn link(out: &mut String, s: &Scenario, forward: &Link, reverse: &Link) {
     if forward.attachment {
         line(out, "attachment", "true");
     }
-    let different = port(reverse).into_iter().zip(&keys);
-    let different: Vec<_> = different.filter(|(r, f)| r != *f).map(|(r, _)| r).collect();
+    let different = parts::different(&keys, port(reverse));
     if !different.is_empty() {
         line(out, "reverse", &table(&different));
     }
@@ -193,6 +200,7 @@ fn demand(demand: &Demand) -> String {
             keys.extend([("burst", draw(burst)), ("pause", draw(pause))]);
             table(&[("on_off", table(&keys))])
         }
+        Demand::Media(media) => parts::media(media),
         Demand::Web(w) => {
             let number = |x: f64| format!("{x:?}");
             let mut keys = vec![

@@ -10,9 +10,9 @@ use accord_units::{Bytes, Duration, Rate, Time};
 pub struct State<'a> {
     /// The scenario that this is a state of.
     pub scenario: &'a Scenario,
-    /// The rates, by link. A rate is zero in an outage.
+    /// The rates, by link. A rate is zero in an outage. Token buckets bound it.
     pub rate: Vec<Rate>,
-    /// The rates, by link, with the last one above zero in an outage. The time that a packet takes
+    /// The rates of the lines, by link, with the last one above zero in an outage. The time that a packet takes
     /// over an empty queue is that of a working line.
     pub nominal_rate: Vec<Rate>,
     /// The propagation delays, by link.
@@ -29,10 +29,11 @@ impl Scenario {
     /// Returns the state at `time`, after the events of that instant.
     pub fn at(&self, time: Time) -> State<'_> {
         let rates: Vec<Rate> = self.links.iter().map(|l| l.rate).collect();
+        let capacities = self.links.iter().map(|l| l.capacity(l.rate));
         let mut state = State {
             scenario: self,
-            nominal_rate: rates.clone(),
-            rate: rates,
+            rate: capacities.collect(),
+            nominal_rate: rates,
             delay: self.links.iter().map(|l| l.delay).collect(),
             path: self.flows.iter().map(|f| &f.path[..]).collect(),
             reverse_path: self.flows.iter().map(|f| &f.reverse_path[..]).collect(),
@@ -51,7 +52,7 @@ impl<'a> State<'a> {
         match change {
             Change::Delay(link, delay) => self.delay[*link] = *delay,
             Change::Rate(link, rate) => {
-                self.rate[*link] = *rate;
+                self.rate[*link] = self.scenario.links[*link].capacity(*rate);
                 if *rate > Rate::ZERO {
                     self.nominal_rate[*link] = *rate;
                 }

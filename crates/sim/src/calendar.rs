@@ -41,6 +41,9 @@ pub enum Kind {
     Wake,
     /// The host of flow `index` is done with a packet.
     Processed,
+    /// A packet is the next to come out of the wire of link `index`, whose packets overtake each
+    /// other.
+    Overtake,
     /// The first packet on the wire of link `index` comes out.
     Arrive,
 }
@@ -56,7 +59,7 @@ const KINDS: [Kind; 16] = [
     Kind::Application,
     Kind::Wake,
     Kind::Processed,
-    Kind::Arrive,
+    Kind::Overtake,
     Kind::Arrive,
     Kind::Arrive,
     Kind::Arrive,

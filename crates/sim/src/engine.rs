@@ -20,6 +20,7 @@ use accord_scenario::{Change, LinkId, Scenario, State};
 use accord_transport::pcapng::Capture;
 use accord_transport::{Receiver, Segment};
 use accord_units::{Bytes, Time};
+use std::cmp::Reverse;
 
 /// A run in progress.
 pub(crate) struct Simulation<'a> {
@@ -119,6 +120,7 @@ impl<'a> Simulation<'a> {
             }
             match kind {
                 Kind::Arrive => self.arrive(index),
+                Kind::Overtake => self.overtake(index),
                 Kind::Wake => self.wake(index),
                 Kind::Processed => self.processed(index),
                 Kind::Sent => self.sent(index),
@@ -174,6 +176,18 @@ impl<'a> Simulation<'a> {
             self.deliver(place);
         } else {
             self.go(place, hop, self.now);
+        }
+    }
+
+    /// Moves a packet that comes out now to those that come out in order. So it arrives as others do.
+    #[cold]
+    fn overtake(&mut self, link: usize) {
+        let wire = &mut self.wires[link];
+        let Line::Port(held) = &mut wire.line else {
+            return;
+        };
+        if let Some(Reverse((at, _, place))) = held.loose.pop() {
+            fly(wire, link, place, at, &mut self.pool, &mut self.calendar);
         }
     }
 
@@ -240,6 +254,28 @@ impl<'a> Simulation<'a> {
                 }
             }
             Some(hop) => self.go(place, hop, at),
+        }
+    }
+
+    /// Schedules the arrival of a packet at `at`, whatever the order of the others on the wire.
+    #[cold]
+    fn leave_loosely(&mut self, link: usize, place: Place, at: Time) {
+        let wire = &mut self.wires[link];
+        let packet = self.pool.packet(place);
+        if !wire.takes(packet) {
+            return self.lost(place);
+        }
+        let at = match self.stalls.get(link) {
+            Some(Some(stalls)) => stalls.handed_over(at),
+            _ => at,
+        };
+        // The next hop takes no packets before their time.
+        let early = self.wiring.early(packet, at, self.end);
+        debug_assert!(early.is_none(), "packets come out in another order");
+        if let Line::Port(held) = &mut wire.line {
+            held.loosened += 1;
+            held.loose.push(Reverse((at, held.loosened, place)));
+            self.calendar.push(at, Kind::Overtake, link);
         }
     }
 
@@ -310,7 +346,8 @@ impl<'a> Simulation<'a> {
             if let Some(tap) = &mut self.tap {
                 packet.capture(tap, self.scenario, link, self.now);
             }
-            let arrival = held.arrival(self.now, wire.delay);
+            let arrival = held.arrival(self.now, wire.delay, &packet);
+            let loose = held.is_loose();
             let held_up = arrival.since(self.now + wire.delay);
             if let Segment::Data { sent, .. } = packet.segment
                 && !held_up.is_zero()
@@ -318,7 +355,10 @@ impl<'a> Simulation<'a> {
                 self.flows[packet.flow as usize].hold_up(sent, held_up);
             }
             let place = self.pool.insert(packet);
-            self.leave(link, place, self.now, arrival);
+            match loose {
+                false => self.leave(link, place, self.now, arrival),
+                true => self.leave_loosely(link, place, arrival),
+            }
         }
         self.begin(link);
     }
@@ -466,6 +506,7 @@ impl<'a> Simulation<'a> {
 
     fn application(&mut self, id: usize) {
         let flow = &mut self.flows[id];
+        flow.session.heed(&flow.sender, self.now);
         let Some(step) = flow.session.act(self.now) else {
             return;
         };

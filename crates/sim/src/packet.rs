@@ -80,6 +80,20 @@ impl accord_port::Packet for Packet {
         }
     }
 
+    /// An acknowledgement that tells of a gap is never superseded: its block may be known to no
+    /// other.
+    fn is_superseded_by(&self, newer: &Packet) -> bool {
+        match (self.segment, newer.segment) {
+            (
+                Segment::Ack {
+                    next, block_len, ..
+                },
+                Segment::Ack { next: later, .. },
+            ) => self.flow == newer.flow && block_len == 0 && next <= later,
+            _ => false,
+        }
+    }
+
     fn mark(&mut self) {
         self.ecn = Ecn::Marked;
     }

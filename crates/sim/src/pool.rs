@@ -26,7 +26,7 @@ const NIL: u32 = u32::MAX;
 const LARGE: usize = 1 << 12;
 
 /// The place of a packet in a [`Pool`]. A packet keeps its place on its whole way.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Place(u32);
 
 /// The pool of all packets. The place that was freed last is taken first, so that no more memory is

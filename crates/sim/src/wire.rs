@@ -2,13 +2,16 @@
 
 use crate::packet::Packet;
 use crate::pipe::Pipe;
-use crate::pool::Queue;
+use crate::pool::{Place, Queue};
 use accord_aqm::{AnyAqm, Aqm};
-use accord_elements::{InOrder, Loss, dice, port, timeline};
+use accord_elements::{InOrder, Loss, Transit, dice, port, timeline};
 use accord_port::{Area, Count, Counters, Port, Timeline};
 use accord_scenario::Link;
 use accord_traffic::Dice;
+use accord_transport::Segment;
 use accord_units::{Duration, Time};
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
 
 /// The forms of a port, from the one that can do everything to the cheapest. If two of them can be
 /// used, they give the same departures.
@@ -49,6 +52,13 @@ pub struct Held {
     pub begun: Time,
     /// The order of the packets on the wire.
     pub order: InOrder,
+    /// What else decides when packets come out of the wire, if anything.
+    pub transit: Option<Box<Transit>>,
+    /// The packets on a wire whose packets overtake each other, by the time when they come out and
+    /// then by the order in which they went in.
+    pub loose: BinaryHeap<Reverse<(Time, u64, Place)>>,
+    /// The number of packets that went in there.
+    pub loosened: u64,
     /// True if the end of the service has an event.
     pub pending: bool,
     /// The random stream of the discipline.
@@ -82,6 +92,9 @@ impl Wire {
                 serving: None,
                 begun: Time::ZERO,
                 order: InOrder::default(),
+                transit: Transit::of(link, id, seed).map(Box::new),
+                loose: BinaryHeap::new(),
+                loosened: 0,
                 pending: false,
                 dice,
             })),
@@ -197,10 +210,21 @@ impl Wire {
 }
 
 impl Held {
-    /// Returns the time at which the packet in service, which is on the wire at `now`, comes out of
+    /// Returns the time at which `packet`, which was in service and is on the wire at `now`, comes out of
     /// it.
-    pub fn arrival(&mut self, now: Time, delay: Duration) -> Time {
-        self.order.arrival(self.begun, now, delay)
+    pub fn arrival(&mut self, now: Time, delay: Duration, packet: &Packet) -> Time {
+        match &mut self.transit {
+            None => self.order.arrival(self.begun, now, delay),
+            Some(transit) => {
+                let is_ack = matches!(packet.segment, Segment::Ack { .. });
+                transit.arrival(self.begun, now, delay, is_ack)
+            }
+        }
+    }
+
+    /// Returns whether packets may come out of the wire in another order than they went in.
+    pub fn is_loose(&self) -> bool {
+        self.transit.as_ref().is_some_and(|t| t.reorders())
     }
 
     /// Brings the port up to date.

@@ -92,6 +92,14 @@ impl Wiring {
         let mut forms: Vec<Form> = scenario.links.iter().map(form).collect();
         let mut rerouted = vec![false; flows.len()];
         let mut changing = vec![false; scenario.links.len()];
+        let parts = |l: &Link| l.parts.as_deref().cloned().unwrap_or_default();
+        let loose: Vec<bool> = (scenario.links.iter())
+            .map(|l| parts(l).reorders())
+            .collect();
+        for (link, changing) in scenario.links.iter().zip(&mut changing) {
+            // What is queued is told from what is on the wire by the delays of packets.
+            *changing = parts(link).delays();
+        }
         let mut walk = |flow: usize, path: &[LinkId], origin: Feed, forms: &mut Vec<Form>| {
             let tunnel = matches!(flows[flow].sender, Sender::Tunnel(_));
             let mut from = origin;
@@ -104,7 +112,11 @@ impl Wiring {
                     same if same == from => same,
                     _ => Feed::Several,
                 };
-                from = Feed::Link(link);
+                // A link whose packets overtake each other does not know their order when it sends.
+                from = match loose[link] {
+                    true => Feed::Several,
+                    false => Feed::Link(link),
+                };
             }
         };
         for (id, f) in scenario.flows.iter().enumerate() {
@@ -197,9 +209,10 @@ impl Wiring {
 /// Returns the cheapest form of the link's port, as far as the link alone decides.
 fn form(link: &Link) -> Form {
     let aqm = AnyAqm::build(&link.queue.discipline);
+    // What else a link may have needs the times of packets as they come.
     // A packet that is lost on the wire is lost when it has left the port, not before. Queues per
     // flow take turns whenever the line is free, even if no packet waits.
-    if link.is_lossy() || matches!(aqm.structure(), Structure::Flows(_)) {
+    if link.is_lossy() || link.parts.is_some() || matches!(aqm.structure(), Structure::Flows(_)) {
         return Form::Stepped;
     }
     if aqm.next_timer().is_some() || !matches!(aqm.structure(), Structure::Fifo) {

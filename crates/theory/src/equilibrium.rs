@@ -22,7 +22,7 @@ use accord_family::Price;
 use accord_record::{
     Certificate, Interrupted, Manifest, Observer, Run, Series, Statistics, complete,
 };
-use accord_scenario::{Engine, Entity, Limit, LinkId, Metric, Phase, Scenario};
+use accord_scenario::{Engine, Entity, Limit, Link, LinkId, Metric, Phase, Scenario};
 use accord_solver::{Problem, ProblemError, Routes, Settings, Solution, Status, solve_watched};
 use accord_units::{Bytes, Rate, Time};
 use std::ops::ControlFlow;
@@ -82,6 +82,8 @@ pub fn run(scenario: &Scenario, observer: &mut dyn Observer) -> Result<Run, Equi
         format!("theory, {start}-{end}: {}", shortfall.text(scenario))
     }));
     notes.dedup();
+    let left_out = scenario.links.iter().filter_map(Link::left_out);
+    notes.extend(left_out.map(|text| format!("theory: {text}")));
     let equilibria = phases.iter().filter_map(|(_, e)| e.as_ref());
     let steps = equilibria.map(|e| e.steps).sum();
     let (time, series) = series(scenario, &phases);

@@ -76,6 +76,7 @@ fn scenario(
         loss: 0.0,
         control_loss: 0.0,
         control_priority: true,
+        parts: None,
         attachment: false,
     };
     let mut links = Vec::new();

@@ -54,6 +54,7 @@ fn scenario(queues: &[&'static Family], flows: &[Wish<'_>]) -> Scenario {
         loss: 0.0,
         control_loss: 0.0,
         control_priority: true,
+        parts: None,
         attachment: false,
     };
     let forth = (0..n).map(|i| link(format!("hop{}", i + 1), i, i + 1, queues[i]));

@@ -3,6 +3,7 @@
 use crate::browsing::{Act, Browsing};
 use crate::demand::{Demand, Draw};
 use crate::draw::{exponential, pareto};
+use crate::media::Encoder;
 use crate::random::{Dice, Purpose};
 use crate::sizes::PacketSizes;
 use accord_units::{Bytes, Duration, Rate, Time};
@@ -19,6 +20,8 @@ pub struct Application {
     left: u64,
     /// The state of a web user.
     browsing: Browsing,
+    /// The state of the encoder of live video.
+    encoder: Encoder,
     /// The transfer under way.
     transfer: Option<UnderWay>,
 }
@@ -66,6 +69,7 @@ impl Application {
             dice: Dice::new(seed, id, Purpose::Demand),
             left: 0,
             browsing: Browsing::default(),
+            encoder: Encoder::default(),
             transfer: None,
         }
     }
@@ -110,6 +114,14 @@ impl Application {
                 let pause = self.pause(pause);
                 self.begin(now, size, Some(pause))
             }
+            Demand::Media(media) => {
+                let (packets, again) =
+                    (self.encoder).frame(&media, self.packet, now, &mut self.dice);
+                Step {
+                    supply: packets,
+                    ..packet_then(again)
+                }
+            }
             Demand::Web(web) => match self.browsing.act(&web, &mut self.dice) {
                 Act::Wait(span) => Step {
                     supply: 0,
@@ -122,6 +134,19 @@ impl Application {
                     ..self.begin(now, size, Some(pause))
                 },
             },
+        }
+    }
+
+    /// Returns whether the application follows the rate that congestion control allows.
+    pub fn follows(&self) -> bool {
+        matches!(self.demand, Demand::Media(_))
+    }
+
+    /// Notifies an application that follows it of the rate that congestion control allows, in
+    /// bit/s.
+    pub fn allow(&mut self, allowed: f64, now: Time) {
+        if let Demand::Media(media) = &self.demand {
+            self.encoder.allow(media, allowed, now);
         }
     }
 

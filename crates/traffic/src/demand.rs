@@ -1,5 +1,6 @@
 //! Demands: the data that applications want to send.
 
+use crate::media::Media;
 use crate::web::Web;
 use accord_units::{Bytes, Duration, Rate};
 
@@ -25,6 +26,8 @@ pub enum Demand {
     },
     /// The pages of a web user, with a new connection per file.
     Web(Web),
+    /// Live video, whose rate follows what congestion control allows.
+    Media(Media),
 }
 
 impl Demand {
@@ -33,6 +36,10 @@ impl Demand {
         match self {
             Demand::Constant(_) => Demand::Constant(rate),
             Demand::Poisson(_) => Demand::Poisson(rate),
+            Demand::Media(media) => Demand::Media(Media {
+                most: rate,
+                ..media
+            }),
             Demand::OnOff {
                 rate: Some(_),
                 burst,
@@ -50,7 +57,8 @@ impl Demand {
     }
 
     /// Returns the mean rate in bit/s if the network takes all of it. Returns `None` for a demand
-    /// that takes whatever it gets, and for web users without a load. A burst without a rate counts
+    /// that takes whatever it gets, and for web users without a load. Of live video it is the
+    /// highest rate. A burst without a rate counts
     /// as if it took no time, so that the result is an upper bound.
     pub fn mean_rate(&self) -> Option<f64> {
         match self {
@@ -61,6 +69,7 @@ impl Demand {
                 Some(bits / (bits / rate + pause.mean().as_secs_f64()))
             }
             Demand::Web(web) => web.load.map(Rate::as_bps_f64),
+            Demand::Media(media) => Some(media.most.as_bps_f64()),
             Demand::Greedy | Demand::Size(_) => None,
         }
     }
@@ -68,7 +77,7 @@ impl Demand {
     /// Returns whether the demand has a rate of its own.
     pub fn is_rated(&self) -> bool {
         match self {
-            Demand::Constant(_) | Demand::Poisson(_) => true,
+            Demand::Constant(_) | Demand::Poisson(_) | Demand::Media(_) => true,
             Demand::OnOff { rate, .. } => rate.is_some(),
             Demand::Greedy | Demand::Size(_) | Demand::Web(_) => false,
         }

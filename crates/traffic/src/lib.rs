@@ -17,14 +17,18 @@
 
 mod application;
 mod browsing;
+mod delay;
 mod demand;
 mod draw;
+mod media;
 mod random;
 mod sizes;
 mod web;
 
 pub use application::{Application, Step, UnderWay};
+pub use delay::Delay;
 pub use demand::{Demand, Draw};
+pub use media::Media;
 pub use random::{Dice, Purpose, secret, stream};
 pub use sizes::{LEAST as LEAST_PACKET, PacketSizes, Sizer};
 pub use web::Web;

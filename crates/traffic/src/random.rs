@@ -25,6 +25,10 @@ pub enum Purpose {
     Processing = 8,
     /// Networks and flows of templates. The entity is zero.
     Template = 9,
+    /// Jitter of a wire. The entity is the link.
+    Jitter = 10,
+    /// Packets that a wire holds back. The entity is the link.
+    Reorder = 11,
 }
 
 /// Returns the random stream of `entity` for `purpose` under `seed`.

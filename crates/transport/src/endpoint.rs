@@ -41,6 +41,8 @@ pub struct View {
     pub cwnd: Option<Bytes>,
     /// The slow-start threshold in bytes.
     pub ssthresh: Option<Bytes>,
+    /// The rate of pacing, if the controller sets one.
+    pub pacing: Option<Rate>,
     /// The smoothed round-trip time.
     pub rtt: Option<Duration>,
     /// The estimated base round-trip time.
@@ -232,6 +234,7 @@ impl Sender {
         View {
             cwnd: Some(controller.cwnd()),
             ssthresh: controller.ssthresh(),
+            pacing: controller.allowance().pacing,
             rtt: Some(rtt.smoothed()).filter(|d| !d.is_zero()),
             min_rtt: controller.base_rtt_estimate(),
             accumulation: controller.accumulation_estimate(),

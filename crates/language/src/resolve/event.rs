@@ -7,7 +7,7 @@ use super::super::read::{self, Reader};
 use super::super::tree::Value;
 use super::network::Network;
 use super::route;
-use accord_scenario::{Change, Event, NodeId, Scenario};
+use accord_scenario::{Change, Event, Link, NodeId, Scenario};
 use accord_units::Time;
 use std::ops::Range;
 
@@ -28,6 +28,9 @@ pub(super) fn resolve(
         let reader = Reader::new(&keys::EVENT, table, value.span);
         problems.keep(event(&reader, network, scenario, &mut hops));
     }
+    let end = scenario.end();
+    let steps = network.steps.iter().filter(|step| step.at <= end);
+    scenario.events.extend(steps.cloned());
     scenario.events.sort_by_key(|e| e.at);
 }
 
@@ -120,6 +123,13 @@ fn change_link(
     };
     let delay = reader.opt("delay", read::delay)?;
     let rate = reader.opt("rate", read::any_rate)?;
+    if let Some(name) = links
+        .iter()
+        .find_map(|id| fixed(&network.links[*id]))
+        .filter(|_| rate.is_some())
+    {
+        return Err(Problem::new(reader.span, name));
+    }
     if delay.is_none() && rate.is_none() {
         return Err(Problem::new(reader.span, "the event changes nothing")
             .hint("give a `delay` or a `rate`"));
@@ -133,6 +143,20 @@ fn change_link(
             .extend(changes.map(|change| Event { at, change }));
     }
     Ok(())
+}
+
+/// Returns why the rate of a link cannot change, if it cannot.
+fn fixed(link: &Link) -> Option<String> {
+    let parts = link.parts.as_ref()?;
+    let name = quote(&link.name);
+    let trace = parts
+        .trace
+        .as_ref()
+        .map(|_| "a trace, so it has no rate to change");
+    let shaper = parts
+        .shaper
+        .map(|_| "a shaper, so its rate does not change");
+    trace.or(shaper).map(|why| format!("{name} has {why}"))
 }
 
 /// Returns the flows that `value` names: those of a group, or one flow.

@@ -51,6 +51,11 @@ pub(super) fn check(reader: &Reader<'_>, demand: Demand, packet: Bytes) -> Resul
         let message = "the kernel's TCP can hold no service";
         return Err(Problem::new(at("service"), message).hint("leave out `kernel` or `service`"));
     }
+    if matches!(demand, Demand::Media(_)) {
+        let message = "a flow of the kernel does not tell its source what it may send";
+        let hint = "demand = { constant = \"1 Mbps\" }, or no `kernel`";
+        return Err(Problem::new(at("demand"), message).hint(hint));
+    }
     if matches!(demand, Demand::Web(_)) {
         let message =
             "a flow of the kernel is one connection, and a web user has one for each file";

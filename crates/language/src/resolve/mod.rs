@@ -8,6 +8,7 @@ mod fails;
 mod flow;
 mod kernel;
 mod network;
+mod parts;
 mod port;
 mod route;
 mod traffic;

@@ -9,7 +9,7 @@ use super::port::{Duplex, LINK_LIMIT, Port};
 use super::{entries, list};
 use accord_family::Catalogue;
 use accord_family::Values;
-use accord_scenario::{Limit, Link, LinkId, Node, NodeId, Queue, Scenario};
+use accord_scenario::{Change, Event, Limit, Link, LinkId, Node, NodeId, Queue, Scenario};
 use accord_units::{Bytes, Duration, Size, Time};
 use std::collections::BTreeMap;
 
@@ -22,6 +22,8 @@ pub(super) struct Network {
     /// The limits of the links' queues, with the places of the queues. They are resolved when the
     /// flows are known.
     limits: Vec<(RawLimit, Span)>,
+    /// The steps of links' rates after the first, as events.
+    pub steps: Vec<Event>,
     /// The number of aggregates that all queues together distinguish.
     aggregates: usize,
     node_index: BTreeMap<String, NodeId>,
@@ -229,6 +231,12 @@ impl Network {
         let told = port.queue.discipline.aggregates().len();
         self.count_aggregates(told, port.queue.span)?;
         self.limits.push((port.queue.limit, port.queue.span));
+        let steps = port.steps.iter().flat_map(|steps| &steps[1..]);
+        let id = self.links.len();
+        self.steps.extend(steps.map(|&(at, rate)| Event {
+            at,
+            change: Change::Rate(id, rate),
+        }));
         self.links.push(Link {
             name,
             from,
@@ -242,6 +250,7 @@ impl Network {
             loss: port.loss,
             control_loss: port.control_loss,
             control_priority: port.control_priority,
+            parts: port.parts,
             attachment: false,
         });
         Ok(())
@@ -308,6 +317,15 @@ impl Network {
                 problems.keep(arranged);
             }
             let link = &scenario.links[i];
+            let policer = link.parts.as_ref().and_then(|p| p.policer);
+            if let Some(small) = policer.filter(|b| b.burst < crossing[i].1) {
+                let (name, size) = (quote(&link.name), crossing[i].1);
+                let message = format!(
+                    "no packet of {size} passes the policer of {name}, whose burst is {}",
+                    small.burst
+                );
+                problems.push(Problem::new(*span, message));
+            }
             let (rtt, packet) = match crossing[i] {
                 (Duration::ZERO, _) => (link.delay + link.delay, Bytes::new(1000)),
                 crossed => crossed,

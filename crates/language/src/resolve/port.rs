@@ -2,10 +2,13 @@
 
 use super::super::error::{Problem, Problems, Span};
 use super::super::family::DISCIPLINE;
+use super::super::keys;
 use super::super::read::{self, RawLimit, Reader};
-use super::super::tree::{Data, Value};
+use super::super::tree::{Data, Steps, Value};
+use super::parts;
 use accord_family::Catalogue;
 use accord_family::Values;
+use accord_scenario::{Parts, Trace};
 use accord_traffic::{Purpose, stream};
 use accord_units::{Duration, Rate};
 use rand_xoshiro::rand_core::Rng;
@@ -19,6 +22,8 @@ pub(super) const ATTACHMENT_LIMIT: RawLimit = RawLimit::Unlimited;
 #[derive(Clone, Debug)]
 pub(super) struct Ports {
     rate: Varied<Rate>,
+    /// The steps of the rate after the first.
+    steps: Option<Steps>,
     delay: Varied<Duration>,
     /// The queue, or several to draw from.
     queues: Vec<RawQueue>,
@@ -28,6 +33,7 @@ pub(super) struct Ports {
     loss: f64,
     control_loss: f64,
     control_priority: bool,
+    parts: Option<Box<Parts>>,
 }
 
 /// The ports of both directions.
@@ -48,11 +54,13 @@ pub(super) struct RawQueue {
 #[derive(Clone, Debug)]
 pub(super) struct Port {
     pub rate: Rate,
+    pub steps: Option<Steps>,
     pub delay: Duration,
     pub queue: RawQueue,
     pub loss: f64,
     pub control_loss: f64,
     pub control_priority: bool,
+    pub parts: Option<Box<Parts>>,
 }
 
 impl Duplex {
@@ -92,14 +100,17 @@ impl Ports {
                 read_queue(&value, default, catalogue, &mut queues)?;
             }
         }
+        let (rate, steps, trace) = reader.get("rate", |v| read_rate(v, count))?;
         Ok(Ports {
-            rate: reader.get("rate", |v| Varied::read(v, count, read::rate))?,
+            rate,
+            steps,
             delay: reader.get("delay", |v| Varied::read(v, count, read::delay))?,
             queues,
             draw,
             loss: reader.get("loss", read::probability)?,
             control_loss: reader.get("control_loss", read::probability)?,
             control_priority: reader.get("control_priority", read::flag)?,
+            parts: parts::read(reader, trace)?,
         })
     }
 
@@ -113,13 +124,32 @@ impl Ports {
         };
         Port {
             rate: self.rate.at(i),
+            steps: self.steps.clone(),
             delay: self.delay.at(i),
             queue: self.queues[drawn].clone(),
             loss: self.loss,
             control_loss: self.control_loss,
             control_priority: self.control_priority,
+            parts: self.parts.clone(),
         }
     }
+}
+
+/// Reads the rate of one or more links: the rate itself or the mean of a trace, and what varies.
+type VariedRate = (Varied<Rate>, Option<Steps>, Option<Trace>);
+
+fn read_rate(value: &Value, count: usize) -> Result<VariedRate, Problem> {
+    let table = value.table().filter(|t| t.get("spread").is_none());
+    let Some(table) = table else {
+        return Varied::read(value, count, read::rate).map(|rate| (rate, None, None));
+    };
+    let reader = Reader::new(&keys::VARIABLE_RATE, table, value.span);
+    if let Some(trace) = reader.opt("trace", read::trace)? {
+        let rate = Varied::List(vec![trace.mean_rate()]);
+        return Ok((rate, None, Some(trace)));
+    }
+    let steps = reader.get("steps", read::steps)?;
+    Ok((Varied::List(vec![steps[0].1]), Some(steps), None))
 }
 
 pub(super) fn seed(value: &Value) -> Result<u64, Problem> {

@@ -6,7 +6,7 @@ use super::super::limits;
 use super::super::read::{self, Reader};
 use super::super::shape::Section;
 use super::super::tree::{Data, Entry, Value};
-use accord_traffic::{Demand, Draw, LEAST_PACKET, PacketSizes, Purpose, Web, stream};
+use accord_traffic::{Demand, Draw, LEAST_PACKET, Media, PacketSizes, Purpose, Web, stream};
 use accord_units::{Bytes, Time};
 use rand_xoshiro::rand_core::Rng;
 
@@ -97,6 +97,8 @@ pub(super) fn demand(value: &Value) -> Result<Demand, Problem> {
         Ok(Demand::Constant(rate))
     } else if let Some(rate) = reader.opt("poisson", read::rate)? {
         Ok(Demand::Poisson(rate))
+    } else if let Some(video) = reader.table("media", &keys::MEDIA) {
+        media(&video).map(Demand::Media)
     } else if let Some(web) = reader.table("web", &keys::WEB) {
         web_user(&web).map(Demand::Web)
     } else {
@@ -116,6 +118,28 @@ pub(super) fn demand(value: &Value) -> Result<Demand, Problem> {
             })?,
         })
     }
+}
+
+fn media(reader: &Reader<'_>) -> Result<Media, Problem> {
+    // The table of keys has the bounds, which have been checked.
+    let number = |key| reader.get(key, |v| read::number(v, 0.0, f64::MAX));
+    let media = Media {
+        least: reader.get("min", read::rate)?,
+        most: reader.get("max", read::rate)?,
+        fps: number("fps")?,
+        latency: reader.get("latency", read::delay)?,
+        size_scale: number("size_scale")?,
+        interval_scale: number("interval_scale")?,
+        burst: reader.get("burst", |v| read::whole(v, 0, 1000))?,
+        burst_size: number("burst_size")?,
+        change: number("change")?,
+        pause: reader.opt("pause", |v| read::interval(v, false))?,
+    };
+    if media.least > media.most {
+        let message = format!("min, {}, is more than max, {}", media.least, media.most);
+        return Err(Problem::new(reader.span, message));
+    }
+    Ok(media)
 }
 
 fn web_user(reader: &Reader<'_>) -> Result<Web, Problem> {

@@ -5,6 +5,7 @@ mod common;
 mod experiment;
 mod flows;
 mod network;
+mod parts;
 mod sweep;
 mod verdict;
 

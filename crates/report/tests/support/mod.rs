@@ -90,6 +90,7 @@ pub fn scenario(groups: &[(&str, usize)], links: &[&str], seconds: u64) -> Scena
                 loss: 0.0,
                 control_loss: 0.0,
                 control_priority: true,
+                parts: None,
                 attachment: false,
             })
             .collect(),

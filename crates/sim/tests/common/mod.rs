@@ -94,6 +94,7 @@ impl Dumbbell {
                 loss: 0.0,
                 control_loss: 0.0,
                 control_priority: true,
+                parts: None,
                 attachment: false,
             });
         }
@@ -128,6 +129,7 @@ impl Dumbbell {
                 loss: 0.0,
                 control_loss: 0.0,
                 control_priority: true,
+                parts: None,
                 attachment: true,
             });
         }

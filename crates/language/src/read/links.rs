@@ -1,0 +1,61 @@
+//! Readers of what links have beyond a rate and a delay.
+
+use super::{bounded, quantity, whole, wrong};
+use crate::error::Problem;
+use crate::limits;
+use crate::shape::Shape;
+use crate::trace::no_length;
+use crate::tree::{Data, Steps, Value};
+use accord_scenario::Trace;
+use accord_units::Duration;
+
+/// Reads the delivery opportunities of a link, from a file that was read or in place.
+pub(crate) fn trace(value: &Value) -> Result<Trace, Problem> {
+    let list = match &value.data {
+        Data::Trace(trace) => return Ok(trace.clone()),
+        Data::List(list) if list.len() <= limits::OPPORTUNITIES => list,
+        Data::List(_) => {
+            let message = format!("more than {} delivery opportunities", limits::OPPORTUNITIES);
+            return Err(Problem::new(value.span, message));
+        }
+        _ => return Err(wrong(value, &Shape::Trace)),
+    };
+    let most = u64::from(limits::TRACE_LENGTH);
+    let time = |v: &Value| whole(v, 0, most).map(|n| n as u32);
+    let times: Vec<u32> = list.iter().map(time).collect::<Result<_, _>>()?;
+    let count = times.len();
+    Trace::new(times).map_err(|i| match list.get(i) {
+        Some(late) => {
+            let message = format!("{} ms comes after a later time", late.describe());
+            Problem::new(late.span, message)
+        }
+        None => Problem::new(value.span, format!("the trace {}", no_length(count))),
+    })
+}
+
+/// Reads a period. Returns `None` for "off".
+pub(crate) fn period(value: &Value) -> Result<Option<Duration>, Problem> {
+    match value.text() {
+        Some("off") => Ok(None),
+        _ => delay_above_zero(value, &Shape::Period).map(Some),
+    }
+}
+
+fn delay_above_zero(value: &Value, shape: &Shape) -> Result<Duration, Problem> {
+    let x = quantity(value, shape)?;
+    let zero = Some(Duration::ZERO);
+    bounded(value, x, zero, limits::DELAY, "a delay")
+}
+
+/// Reads a delay on a wire that is more than zero.
+pub(crate) fn wire_delay(value: &Value) -> Result<Duration, Problem> {
+    delay_above_zero(value, &Shape::Delay)
+}
+
+/// Reads the steps of a link's rate, from a file that was read.
+pub(crate) fn steps(value: &Value) -> Result<Steps, Problem> {
+    match &value.data {
+        Data::Steps(steps) => Ok(steps.clone()),
+        _ => Err(wrong(value, &Shape::Steps)),
+    }
+}

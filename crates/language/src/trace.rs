@@ -1,0 +1,196 @@
+//! Files that give the rate of a link: delivery opportunities as mahimahi has them, and steps.
+//!
+//! A file is named relative to the scenario's own and stands beside it or in a folder below. So a
+//! scenario that comes from elsewhere reads nothing else. [`expand`] puts the contents in the place
+//! of the name.
+
+use super::error::{Problem, Problems, quote};
+use super::limits;
+use super::tree::{Data, Steps, Table, Value};
+use accord_scenario::Trace;
+use accord_units::{Duration, Rate, Time};
+use std::collections::BTreeMap;
+use std::io::Read;
+use std::path::{Component, Path, PathBuf};
+
+/// The contents of the files that were read so far, by path.
+pub(crate) type Cache = BTreeMap<PathBuf, Result<Data, (String, String)>>;
+
+/// The form of a file of steps, as messages show it.
+const STEP: &str = "seconds and a rate such as \"12.5, 10 Mbps\"";
+
+/// Replaces the names of files in the rates of links by the contents. `folder` is that of the
+/// scenario.
+pub(crate) fn expand(tree: &mut Table, folder: &Path, cache: &mut Cache, problems: &mut Problems) {
+    for section in tree.entries.iter_mut() {
+        if ["link", "topology"].contains(&section.key.as_str())
+            && let Data::Table(named) = &mut section.value.data
+        {
+            for entry in &mut named.entries {
+                rates(&mut entry.value, folder, cache, problems);
+            }
+        }
+    }
+}
+
+/// Replaces names in the rate of a table and in that of its `reverse`.
+fn rates(value: &mut Value, folder: &Path, cache: &mut Cache, problems: &mut Problems) {
+    let Data::Table(table) = &mut value.data else {
+        return;
+    };
+    for entry in &mut table.entries {
+        match (entry.key.as_str(), &mut entry.value.data) {
+            ("reverse", _) => rates(&mut entry.value, folder, cache, problems),
+            ("rate", Data::Table(rate)) => {
+                for source in &mut rate.entries {
+                    if let ("trace" | "steps", Some(name)) =
+                        (source.key.as_str(), source.value.text())
+                    {
+                        let steps = source.key == "steps";
+                        let path = folder.join(name);
+                        let read = || read(name, &path, steps);
+                        let contents = cache.entry(path.clone()).or_insert_with(read);
+                        match contents {
+                            Ok(data) => source.value.data = data.clone(),
+                            Err((message, hint)) => problems.push(
+                                Problem::new(source.value.span, message.clone()).hint(hint.clone()),
+                            ),
+                        }
+                    }
+                }
+            }
+            _ => {}
+        }
+    }
+}
+
+/// Reads a file. An error is a message and a hint.
+fn read(name: &str, path: &Path, steps: bool) -> Result<Data, (String, String)> {
+    let whole = |what: String| format!("{} {what}", quote(name));
+    let inside = |c: Component<'_>| matches!(c, Component::Normal(_) | Component::CurDir);
+    if name.is_empty() || !Path::new(name).components().all(inside) {
+        let message = whole("is not beside the scenario or in a folder below it".into());
+        return Err((
+            message,
+            "a path relative to the scenario, without \"..\"".into(),
+        ));
+    }
+    let file = std::fs::metadata(path).and_then(|found| match found.is_file() {
+        true => std::fs::File::open(path),
+        false => Err(std::io::Error::other("it is not a file")),
+    });
+    let mut bytes = Vec::new();
+    let most = limits::TEXT as u64;
+    let read = file.and_then(|file| file.take(most + 1).read_to_end(&mut bytes));
+    if let Err(e) = read {
+        let hint = format!("the file is looked for at {}", path.display());
+        return Err((whole(format!("cannot be read: {e}")), hint));
+    }
+    let (data, hint) = match steps {
+        false => (
+            parse(&bytes).map(Data::Trace),
+            "a trace has a whole number of milliseconds per line, in order, one for each 1504 bytes that the link can send",
+        ),
+        true => (
+            parse_steps(&bytes).map(Data::Steps),
+            "a file of steps has seconds and a rate per line, the first at 0, such as \"0, 10 Mbps\"",
+        ),
+    };
+    data.map_err(|e| (whole(e), hint.into()))
+}
+
+/// Parses the text of a trace: a whole number of milliseconds per line.
+///
+/// # Errors
+/// Fails with the line and what is wrong with it.
+pub fn parse(bytes: &[u8]) -> Result<Trace, String> {
+    let mut times: Vec<u32> = Vec::new();
+    for (line, text) in lines(bytes)? {
+        let time = text.parse().ok();
+        let Some(time) = time.filter(|t| *t <= limits::TRACE_LENGTH) else {
+            let most = limits::TRACE_LENGTH;
+            let found = quote(&shortened(text));
+            return Err(format!(
+                "line {line}: {found} is not a whole number of milliseconds up to {most}"
+            ));
+        };
+        if let Some(last) = times.last().filter(|last| **last > time) {
+            return Err(format!("line {line}: {time} ms comes after {last} ms"));
+        }
+        times.push(time);
+        if times.len() > limits::OPPORTUNITIES {
+            return Err(too_many(line));
+        }
+    }
+    Trace::new(times).map_err(|count| no_length(count).into())
+}
+
+pub(crate) fn too_many(line: usize) -> String {
+    let most = limits::OPPORTUNITIES;
+    format!("line {line}: a trace has at most {most} delivery opportunities")
+}
+
+/// Returns what is wrong with times in order that are no trace.
+pub(crate) fn no_length(count: usize) -> &'static str {
+    match count {
+        0 => "has no delivery opportunities",
+        _ => "ends at 0 ms, so it has no length",
+    }
+}
+
+/// Parses the text of steps: seconds and a rate per line, with a comma between them.
+pub(crate) fn parse_steps(bytes: &[u8]) -> Result<Steps, String> {
+    let mut steps: Vec<(Time, Rate)> = Vec::new();
+    for (line, text) in lines(bytes)? {
+        let parts = text.split_once(',').map(|(s, r)| (s.trim(), r.trim()));
+        let plain = |s: &str| s.starts_with(|c: char| c.is_ascii_digit());
+        let read = parts.filter(|(s, _)| plain(s)).and_then(|(seconds, rate)| {
+            let at: Duration = format!("{seconds} s").parse().ok()?;
+            Some((Time::ZERO + at, rate.parse::<Rate>().ok()?))
+        });
+        let (at, rate) = read.ok_or_else(|| {
+            let found = quote(&shortened(text));
+            format!("line {line}: expected {STEP}, not {found}")
+        })?;
+        let wrong = match steps.last() {
+            _ if at.since_start() > limits::SPAN => Some(format!("{at} is too late")),
+            _ if rate > limits::RATE => Some(format!("{rate} is too much")),
+            None if at > Time::ZERO => Some(format!("the first step is at {at}, not at 0")),
+            None if rate == Rate::ZERO => Some("the first rate is zero".into()),
+            Some((last, _)) if at <= *last => Some(format!("{at} does not come after {last}")),
+            _ if steps.len() == limits::STEPS => {
+                Some(format!("there are at most {} steps", limits::STEPS))
+            }
+            _ => None,
+        };
+        if let Some(wrong) = wrong {
+            return Err(format!("line {line}: {wrong}"));
+        }
+        steps.push((at, rate));
+    }
+    match steps.is_empty() {
+        true => Err("has no steps".into()),
+        false => Ok(steps.into()),
+    }
+}
+
+/// Returns the lines of a file with their numbers, from one.
+fn lines(bytes: &[u8]) -> Result<Vec<(usize, &str)>, String> {
+    if bytes.len() > limits::TEXT {
+        return Err(format!("is larger than {} MiB", limits::TEXT >> 20));
+    }
+    let text = std::str::from_utf8(bytes).map_err(|e| {
+        let before = &bytes[..e.valid_up_to()];
+        let line = 1 + before.iter().filter(|b| **b == b'\n').count();
+        format!("line {line}: it is not UTF-8 text")
+    })?;
+    Ok((1..).zip(text.lines().map(str::trim)).collect())
+}
+
+/// Returns the start of a long text.
+fn shortened(text: &str) -> String {
+    match text.char_indices().nth(40) {
+        Some((end, _)) => format!("{}…", &text[..end]),
+        None => text.to_string(),
+    }
+}

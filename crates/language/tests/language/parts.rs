@@ -1,0 +1,144 @@
+//! What makes links difficult.
+
+use super::assert_prints_to_itself;
+use crate::common::{points, refused};
+use accord_scenario::{Bucket, Jitter, Parts, Reorder, Scenario};
+use accord_traffic::{Delay, Demand};
+use accord_units::{Bytes, Duration, Rate, Time};
+
+fn text(link: &str) -> String {
+    format!(
+        "duration = \"10 s\"\n[link.ab]\nfrom = \"a\"\nto = \"b\"\nrate = \"8 Mbps\"\ndelay = \"1 ms\"\n{link}\n\
+         [flow.a]\nfrom = \"a\"\nto = \"b\"\ncontroller = \"reno\"\n"
+    )
+}
+
+fn one(text: &str) -> Scenario {
+    let scenario = points(text).unwrap_or_else(|e| panic!("{e}")).remove(0);
+    assert_prints_to_itself(&scenario);
+    scenario
+}
+
+#[test]
+fn parts_are_read_and_the_reverse_can_be_without_them() {
+    let ms = Duration::from_ms;
+    let s = one(&text(
+        "jitter = { normal = \"5 ms\" }\n\
+         reorder = { share = \"2 %\", delay = \"7 ms\", gap = 3 }\n\
+         policer = { rate = \"5 Mbps\", burst = \"30 KB\" }\n\
+         shaper = { rate = \"6 Mbps\", burst = \"2 KB\" }\n\
+         ack_aggregation = \"4 ms\"\nack_thinning = true\n\
+         reverse = { jitter = { uniform = \"1 ms\", reorder = true }, reorder = \"off\", policer = \"off\", \
+         shaper = \"off\", ack_aggregation = \"off\", ack_thinning = false }\n",
+    ));
+    let expected = Parts {
+        jitter: Some(Jitter {
+            law: Delay::Normal {
+                deviation: ms(5),
+                longest: ms(15),
+            },
+            reorder: false,
+        }),
+        reorder: Some(Reorder {
+            share: 0.02,
+            delay: ms(7),
+            gap: 3,
+        }),
+        policer: Some(Bucket {
+            rate: Rate::from_bps(5_000_000),
+            burst: Bytes::new(30_000),
+        }),
+        shaper: Some(Bucket {
+            rate: Rate::from_bps(6_000_000),
+            burst: Bytes::new(2000),
+        }),
+        ack_aggregation: Some(ms(4)),
+        ack_thinning: true,
+        ..Parts::default()
+    };
+    assert_eq!(s.links[0].parts.as_deref(), Some(&expected));
+    assert_eq!(
+        s.links[0].capacity(s.links[0].rate),
+        Rate::from_bps(5_000_000)
+    );
+    let reverse = Parts {
+        jitter: Some(Jitter {
+            law: Delay::Uniform(ms(1)),
+            reorder: true,
+        }),
+        ..Parts::default()
+    };
+    assert_eq!(s.links[1].parts.as_deref(), Some(&reverse));
+    // A link without parts has none, also if it says so.
+    assert_eq!(one(&text("jitter = \"off\"")).links[0].parts, None);
+    assert_eq!(
+        one(&text("ack_thinning = true")).links[1].parts,
+        one(&text("ack_thinning = true")).links[0].parts
+    );
+}
+
+/// A scenario whose flow has this demand.
+fn with_demand(demand: &str) -> String {
+    text("") + &format!("demand = {demand}\n")
+}
+
+#[test]
+fn live_video_has_the_defaults_of_its_rfc() {
+    let s = one(&with_demand("{ media = { pause = [\"4 s\", \"6 s\"] } }"));
+    let Demand::Media(media) = s.flows[0].demand else {
+        panic!("{:?}", s.flows[0].demand);
+    };
+    let rates = [media.least, media.most].map(Rate::as_bps);
+    assert_eq!((rates, media.fps), ([150_000, 1_500_000], 30.0));
+    assert_eq!((media.latency, media.burst), (Duration::from_ms(200), 8));
+    let at = |s| Time::ZERO + Duration::from_secs(s);
+    assert_eq!(media.pause, Some((at(4), at(6))));
+    let said = refused(&with_demand("{ media = { min = \"2 Mbps\" } }"));
+    assert!(
+        said.contains("min, 2 Mbps, is more than max, 1.5 Mbps"),
+        "{said}"
+    );
+    let said = refused(&(with_demand("{ media = {} }") + "kernel = \"cubic\"\n"));
+    assert!(
+        said.contains("does not tell its source what it may send"),
+        "{said}"
+    );
+}
+
+#[test]
+fn parts_that_make_no_sense_are_refused() {
+    let said = |link: &str| refused(&text(link));
+    for (link, expected) in [
+        (
+            "jitter = { normal = \"5 ms\", uniform = \"1 ms\" }",
+            "expected one law",
+        ),
+        ("jitter = { at_most = \"5 ms\" }", "expected one law"),
+        ("jitter = { uniform = \"0 ms\" }", "must be more than zero"),
+        ("jitter = \"5 ms\"", "\"5 ms\" is not known"),
+        ("reorder = { share = 0.1 }", "`delay` is missing"),
+        (
+            "reorder = { delay = \"1 ms\", gap = 0 }",
+            "0 is out of range",
+        ),
+        (
+            "policer = { rate = \"5 Mbps\", burst = \"900 B\" }",
+            "no packet of 1 KB passes the policer of \"ab\", whose burst is 900 B",
+        ),
+        (
+            "shaper = { rate = \"0 bps\", burst = \"9 KB\" }",
+            "a rate must be more than zero",
+        ),
+        (
+            "shaper = { rate = \"1 Mbps\", burst = \"9 KB\" }\n[[event]]\nat = \"1 s\"\nlink = \"ab\"\nrate = \"2 Mbps\"",
+            "\"ab\" has a shaper, so its rate does not change",
+        ),
+        ("ack_aggregation = \"2 h\"", "is too much"),
+        ("ack_thinning = 1", "expected true or false"),
+    ] {
+        let found = said(link);
+        assert!(found.contains(expected), "{link}\n{found}");
+    }
+    let both = "duration = \"1 s\"\ntopology.dumbbell = { rate = { trace = [1] }, delay = \"1 ms\", shaper = { rate = \"1 Mbps\", burst = \"9 KB\" } }\n[flow.a]\nfrom = \"left\"\nto = \"right\"\ncontroller = \"reno\"\n";
+    assert!(refused(both).contains("a shaper does not go with a trace"));
+}
