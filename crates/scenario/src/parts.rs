@@ -65,7 +65,7 @@ impl Parts {
 }
 
 /// Delivery opportunities, one after the other, in the manner of mahimahi's link shell
-/// [Netravali15]. The trace repeats from its end.
+/// \[Netravali15\]. The trace repeats from its end.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Trace {
     /// The times in milliseconds, in order. The last one, which is the length of the trace, is more
