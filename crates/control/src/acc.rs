@@ -50,8 +50,10 @@ pub(crate) const CORRECTION: f64 = 0.25;
 const RECOVERY: f64 = 0.25;
 
 /// Part of the memory of a large accumulation that fades in each round trip. A queue that
-/// goes up and down within a few round trips tells a flow at its limit to stay there.
-const MEMORY: f64 = 0.125;
+/// goes up and down within a few round trips tells a flow at its limit to stay there. A swing of
+/// a flow at its limit takes some 17, from twice the limit to half of it and less: the memory lasts
+/// longer, or the flow would go for its contract in each of them.
+const MEMORY: f64 = 0.0625;
 
 /// Part of the target that has to be queued for the queue to tell something of the path.
 const PRICE: f64 = 0.25;

@@ -10,8 +10,14 @@
 //! ε = (Σ u·y + r) / (Σ u² + r)
 //! ```
 //!
+//! Two slopes are kept, over single round trips and over two, and the larger one counts. What each of
+//! many flows does by itself is up in one round trip and down in the next. That hides the swing that
+//! they share from the first slope. It cancels in the second, where the swing stays, which takes
+//! six round trips and more. Where an empty queue cuts a swing short, two round trips in a row are rare,
+//! and the first slope sees it.
+//!
 //! r is the variance of u below which nothing is learned. A packet more or less is counted in
-//! any round trip, and the memory averages that, so that a third of a packet begins to tell
+//! any round trip, and the memory averages that, so that half a packet begins to tell
 //! something. While u is smaller ε stays at 1, where the loop is clocked. A flow that is wrong about
 //! that swings, and learns from it. With a larger r it would have to swing by more.
 //!
@@ -29,7 +35,7 @@ const USUAL: f64 = 0.125;
 const WAIT: u32 = 16;
 
 /// The part of a packet whose square is the variance r.
-const NOISE: f64 = 1.0 / 3.0;
+const NOISE: f64 = 0.5;
 
 /// The packets in a window below which the queue is not measured well enough to show a small share:
 /// the share is at least this over the window.
@@ -38,16 +44,39 @@ const FEW: f64 = 2.0;
 /// The learned share of a flow.
 #[derive(Clone, Debug)]
 pub(crate) struct Share {
-    covariance: f64,
-    variance: f64,
+    /// Over single round trips.
+    one: Slope,
+    /// Over two.
+    two: Slope,
     usual: f64,
     /// The rate that was in force when the pair of the latest report went out.
     rate: f64,
     /// The queuing delay that it found; NaN if it is not known.
     delay: f64,
+    /// What the flow sent beyond the usual in the round trip before, and what the queue grew by.
+    before: Option<(f64, f64)>,
     value: f64,
     /// The round trips since slow start, up to [`WAIT`].
     waited: u32,
+}
+
+/// A slope by least squares that forget.
+#[derive(Clone, Copy, Debug, Default)]
+struct Slope {
+    covariance: f64,
+    variance: f64,
+}
+
+impl Slope {
+    fn learn(&mut self, weight: f64, u: f64, y: f64) {
+        self.covariance += weight * (u * y - self.covariance);
+        self.variance += weight * (u * u - self.variance);
+    }
+
+    /// The slope, which is 1 while u varies by much less than `noise`.
+    fn value(&self, noise: f64) -> f64 {
+        (self.covariance + noise) / (self.variance + noise)
+    }
 }
 
 /// The observations of a round trip.
@@ -72,11 +101,12 @@ pub(crate) struct Round {
 impl Share {
     pub fn new() -> Share {
         Share {
-            covariance: 0.0,
-            variance: 0.0,
+            one: Slope::default(),
+            two: Slope::default(),
             usual: 0.0,
             rate: 0.0,
             delay: f64::NAN,
+            before: None,
             value: 1.0,
             waited: 0,
         }
@@ -94,14 +124,17 @@ impl Share {
             let more = (self.rate - self.usual) * round.period;
             let queued = (round.delay - self.delay) * round.egress;
             let weight = round.period / round.rtt / MEMORY;
-            self.covariance += weight * (more * queued - self.covariance);
-            self.variance += weight * (more * more - self.variance);
+            self.one.learn(weight, more, queued);
+            if let Some(before) = self.before.replace((more, queued)) {
+                self.two.learn(weight, more + before.0, queued + before.1);
+            }
             self.usual += USUAL * (self.rate - self.usual);
         } else {
+            self.before = None;
             self.usual = round.rate;
         }
         let noise = (NOISE * packet).powi(2);
-        let slope = (self.covariance + noise) / (self.variance + noise);
+        let slope = self.one.value(noise).max(self.two.value(noise));
         self.value = slope.clamp((FEW / packets).min(1.0), 1.0);
         self.delay = round.delay;
         self.rate = round.rate;

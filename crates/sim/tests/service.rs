@@ -65,7 +65,8 @@ const DROPTAIL: &str = "{ discipline = \"droptail\", limit = \"1 MB\" }";
 const AVD: &str = "{ discipline = \"avd\", limit = \"1 MB\" }";
 const MONACO: &str = "\"monaco\"";
 const PACED: &str = "{ name = \"monaco\", clocking = \"paced\", gain = 0.1 }";
-const AIAD: &str = "{ name = \"monaco\", policy = \"aiad\", gain = 0.2 }";
+// At a gain of 0.2 its plain flow has 3.6 % less than its share, whatever the clock.
+const AIAD: &str = "{ name = \"monaco\", policy = \"aiad\", gain = 0.1 }";
 const VEGAS: &str =
     "{ name = \"vegas\", alpha = \"3 pkt\", beta = \"3 pkt\", base_rtt = \"known\" }";
 
