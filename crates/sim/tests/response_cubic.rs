@@ -8,7 +8,6 @@ use accord_scenario::*;
 use accord_sim::run;
 use accord_traffic::{Dice, Purpose};
 use common::one_link::*;
-use common::*;
 
 /// RFC 9438 §5.1: in its cubic region, with a loss after each 1/p packets, CUBIC's window is
 /// (C·(3 + β)/(4·(1 − β)))^(1/4)·(RTT/p)^(3/4) in the mean. One flow over a queue much shorter
