@@ -7,14 +7,15 @@
 //! K          = ∛((W_max − cwnd_epoch) / C)                    [RFC 9438 eq. 2]
 //! each ACK   cwnd ← cwnd + (target − cwnd) / cwnd,
 //!            target = W_cubic(t + RTT) within cwnd .. 1.5·cwnd [RFC 9438 §4.2, 4.4, 4.5]
-//! Reno's     W_est ← W_est + α·acked / cwnd, cwnd ← W_est where W_cubic(t) < W_est;
+//! Reno's     W_est ← W_est + α·segments_acked / cwnd, cwnd ← W_est where W_cubic(t) < W_est;
 //!            α = 3·(1 − β) / (1 + β), 1 once W_est is the window before the loss
 //!                                                             [RFC 9438 eq. 4, §4.3]
 //! loss       W_max ← cwnd, or cwnd·(1 + β)/2 where that is below the last W_max;
 //!            cwnd ← ssthresh ← max(β·in flight, 2 packets)    [RFC 9438 §4.6, 4.7]
 //! timeout    ssthresh as above, cwnd ← 1 packet; then K = 0, W_max = cwnd
 //!                                                             [RFC 9438 §4.8]
-//! mark       as a loss, once per round trip                   [RFC 9438 §4.6]
+//! mark       as a loss, once per round trip, but cwnd ← 1 packet at least
+//!                                                             [RFC 9438 §4.6]
 //! timeout of the same, idle time   as Reno
 //! ```
 //!
@@ -32,9 +33,11 @@
 //! | –      | `ecn`              | –              | false   | –          | RFC 3168 |
 //!
 //! Departures from the source. A loss is never found to have been spurious [RFC 9438 §4.9]. If
-//! Reno's window is the larger one, cwnd is raised to it but not lowered to it. An acknowledgement
-//! counts for one packet at most. Time during which the application, not the window, is the limit
-//! does not count in t [RFC 9438 §5.8]: the epoch moves by it.
+//! Reno's window is the larger one, cwnd is raised to it but not lowered to it. A window that is the
+//! threshold is in congestion avoidance, not in slow start [RFC 9438 §4.10]. A loss in the slow start
+//! after a timeout finds no W_max: the timeout forgot it. Marks at a window of one packet do not lower
+//! the rate further [RFC 9438 §4.6]. Time during which the application, not the window, is the limit
+//! does not count in t [RFC 9438 §4.2, 5.8]: the epoch moves by it.
 
 use crate::hystart::HyStart;
 use crate::tcp_window::{ECN, INITIAL_WINDOW, SACK, TcpWindow, marks, recovery};
@@ -207,11 +210,15 @@ impl Cubic {
 
     fn slow_start(&mut self, ack: &Acked) {
         let Some(hystart) = &mut self.state.hystart else {
-            self.cwnd.grow_slow_start(ack.bytes);
+            if ack.window_limited {
+                self.cwnd.grow_slow_start(ack.bytes);
+            }
             return;
         };
+        // Rounds and their samples count on each acknowledgement [RFC 9406 §4.2].
         match hystart.on_ack(ack, self.cwnd.packet) {
-            Some(step) => self.cwnd.grow(step),
+            Some(step) if ack.window_limited => self.cwnd.grow(step),
+            Some(_) => {}
             None => {
                 self.state.hystart = None;
                 self.cwnd.ssthresh = self.cwnd.window;
@@ -232,7 +239,7 @@ impl Cubic {
                 w_est: cwnd,
             }
         });
-        let acked = (ack.bytes.as_f64() / packet).min(1.0);
+        let segments_acked = ack.bytes.as_f64() / packet;
         let t = now.since(epoch.began).as_secs_f64();
         let w_cubic = |t: f64| state.c * (t - epoch.k).powi(3) + epoch.w_max;
         let alpha = if epoch.w_est >= state.prior {
@@ -240,12 +247,13 @@ impl Cubic {
         } else {
             3.0 * (1.0 - state.beta) / (1.0 + state.beta)
         };
-        epoch.w_est += alpha * acked / cwnd;
+        epoch.w_est += alpha * segments_acked / cwnd;
         let next = if w_cubic(t) < epoch.w_est {
             cwnd.max(epoch.w_est)
         } else {
             let target = w_cubic(t + path.srtt.as_secs_f64()).clamp(cwnd, STEEPEST * cwnd);
-            cwnd + acked * (target - cwnd) / cwnd
+            // The same for each acknowledgement, unless it is of less than a packet.
+            cwnd + segments_acked.min(1.0) * (target - cwnd) / cwnd
         };
         let bytes = next * packet;
         self.cwnd.window = (bytes as u64).max(self.cwnd.window);
@@ -267,12 +275,12 @@ impl Controller for Cubic {
         if !ack.window_limited || gap > path.srtt * 2 {
             self.pause(gap);
         }
-        if ack.in_recovery || !ack.window_limited {
+        if ack.in_recovery {
             return;
         }
         if self.cwnd.in_slow_start() {
             self.slow_start(ack);
-        } else {
+        } else if ack.window_limited {
             self.avoid_congestion(ack, path, now);
         }
     }
@@ -301,6 +309,9 @@ impl Controller for Cubic {
                 };
                 state.prior = cwnd;
                 self.cwnd.keep(beta, path);
+                if what == Congestion::Ecn {
+                    self.cwnd.allow_one_packet(beta, path);
+                }
             }
         }
     }

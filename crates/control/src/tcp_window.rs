@@ -143,6 +143,13 @@ impl TcpWindow {
         self.ssthresh = self.window;
     }
 
+    /// Reacts to a mark after [`keep`](TcpWindow::keep): the window may be a single packet, the
+    /// threshold is two packets at least [RFC 9438 §4.6].
+    pub fn allow_one_packet(&mut self, part: f64, path: &PathView) {
+        let kept = (part * path.in_flight.as_f64()).round() as u64;
+        self.window = self.window.min(kept.max(self.packet));
+    }
+
     /// Reacts to a timeout: slow start from one packet up to the threshold. A loss has set the
     /// threshold before [RFC 5681 §3.1].
     pub fn restart(&mut self) {

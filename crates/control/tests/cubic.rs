@@ -2,7 +2,7 @@
 
 mod common;
 
-use accord_control::{Acked, AnyController, Congestion, Controller, Marks, Recovery};
+use accord_control::{Acked, AnyController, Congestion, Controller, Marks, PathView, Recovery};
 use accord_family::Raw;
 use accord_units::{Bytes, Duration, Time};
 use common::{ACK, Fifo, PACKET, Paced, build, path, text, window};
@@ -65,28 +65,130 @@ fn fast_convergence_remembers_less_of_a_window_that_falls() {
     }
 }
 
-/// The columns "C = 0.4" of RFC 9438 §5.1, tables 1 and 2: average windows for a loss every
+/// RFC 9438 §4.2: the target is from cwnd to 1.5 cwnd, so that an acknowledgement adds half a packet
+/// at most, and nothing where the cubic function is below the window.
+#[test]
+fn the_target_is_from_the_window_to_half_more() {
+    let mut c = after_loss_at(1000);
+    let mut ack = |rtt: Duration, at: f64| {
+        let view = PathView {
+            srtt: rtt,
+            ..path(700)
+        };
+        let before = window(&c);
+        c.on_ack(&ACK, &view, Time::from_secs_f64(at));
+        window(&c) - before
+    };
+    let far = Duration::from_secs(100);
+    ack(far, 0.0);
+    // W_cubic(101) is far above 1050 packets; W_cubic(1) is 788, above Reno's window.
+    for _ in 0..400 {
+        let grown = ack(far, 1.0);
+        assert!((grown - 0.5).abs() < 1e-3, "{grown}");
+    }
+    // At 900 packets; W_cubic(1.1) is 797.
+    assert_eq!(ack(Duration::from_ms(100), 1.0), 0.0);
+}
+
+/// RFC 9438 §4.3: Reno's window begins at cwnd_epoch and grows by α = 3·0.3/1.7 = 0.529 per round
+/// trip. It has come back from 14 packets to the 20 before the loss after 11.33 round trips, and
+/// grows by 1 from then on. At 2 ms the cubic function has not grown noticeably.
+#[test]
+fn renos_window_grows_by_alpha_up_to_the_window_before_the_loss() {
+    let rtt = Duration::from_ms(2);
+    let mut run = Paced::new(after_loss_at(20), rtt);
+    for (round_trips, packets) in [(5.0, 14.0 + 2.647), (11.33, 20.0), (21.33, 30.0)] {
+        run.until(Time::ZERO + rtt.mul_f64(round_trips));
+        let got = window(&run.controller);
+        assert!((got - packets).abs() < 0.15, "{round_trips}: {got}");
+    }
+}
+
+/// RFC 9438 §4.3, eq. 4: an acknowledgement of two packets counts for both in Reno's window: 0.529
+/// · 2 / 14 packets. In the concave region it is one of the acknowledgements of §4.4, which all add
+/// (target − cwnd) / cwnd.
+#[test]
+fn renos_window_counts_the_packets_of_an_acknowledgement() {
+    let two = Acked {
+        bytes: Bytes::new(2 * PACKET),
+        ..ACK
+    };
+    let mut reno = after_loss_at(20);
+    reno.on_ack(&two, &path(14), Time::ZERO);
+    let grown = window(&reno) - 14.0;
+    assert!((grown - 0.0756).abs() < 1e-3, "{grown}");
+    let concave = |ack: &Acked| {
+        let mut c = after_loss_at(1000);
+        c.on_ack(&ACK, &path(700), Time::ZERO);
+        let before = window(&c);
+        c.on_ack(ack, &path(700), Time::from_secs_f64(0.1));
+        window(&c) - before
+    };
+    // W_cubic(0.2) = 0.4·(0.2 − 9.086)³ + 1000 = 719.34. Windows are whole bytes.
+    let grown = concave(&ACK);
+    assert!((grown - 19.34 / 700.0).abs() < 1e-3, "{grown}");
+    assert_eq!(concave(&two), concave(&ACK));
+}
+
+/// RFC 9438 §4.6: a loss leaves two packets at least, a mark one; the threshold is two at least.
+#[test]
+fn a_mark_leaves_one_packet_at_least() {
+    for (in_flight, left, threshold) in [(1, 1.0, 2.0), (2, 1.4, 2.0), (4, 2.8, 2.8)] {
+        let mut c = build("cubic", &[("ecn", Raw::Flag(true))]);
+        c.on_congestion(Congestion::Ecn, &path(in_flight), Time::ZERO);
+        let threshold = Bytes::new((threshold * PACKET as f64) as u64);
+        assert_eq!((window(&c), c.ssthresh()), (left, Some(threshold)));
+    }
+}
+
+/// RFC 9438 §4.6: ssthresh is β of the packets in flight, which may be fewer than the window; W_max
+/// and cwnd_prior are the window. So the plateau of 1000 packets is 860 above the 140 that are left:
+/// the cubic root of 860/0.4 = 2150 s³ away.
+#[test]
+fn a_loss_keeps_a_part_of_what_is_in_flight() {
+    let mut c = cubic("1000 pkt", true);
+    c.on_congestion(Congestion::Loss, &path(200), Time::ZERO);
+    assert_eq!(window(&c), 140.0);
+    let mut run = Paced::new(c, Duration::from_ms(100));
+    run.until(Time::from_secs_f64(12.907));
+    let got = window(&run.controller);
+    assert!((got - 1000.0).abs() < 1.0, "{got}");
+}
+
+/// The columns of RFC 9438 §5.1, tables 1 and 2, and §5.2, table 3: average windows for a loss every
 /// 1/p packets. A window that grows to its plateau is 0.925 of it in the mean, Reno's with
 /// β = 0.7 is 0.85 of its last. Cycles come back to these slowly, the plateau being flat, but
 /// on either side of them they come back: 5 % above a window falls, 5 % below it rises.
 #[test]
 fn average_windows_are_those_of_the_rfc() {
+    let (reno, plateau) = (0.85, 0.925);
     let table = [
-        (100, 100, 12.0, 0.85),
-        (100, 10_000, 187.0, 0.925),
-        (100, 100_000, 1054.0, 0.925),
-        (10, 100, 12.0, 0.85),
-        (10, 1000, 38.0, 0.85),
-        (10, 10_000, 120.0, 0.85),
-        (10, 100_000, 379.0, 0.85),
+        // Table 1.
+        (0.4, 100, 100, 12.0, reno),
+        (0.4, 100, 10_000, 187.0, plateau),
+        (0.4, 100, 100_000, 1054.0, plateau),
+        (0.04, 100, 10_000, 120.0, reno),
+        (0.04, 100, 100_000, 593.0, plateau),
+        (4.0, 100, 1000, 59.0, plateau),
+        (4.0, 100, 10_000, 333.0, plateau),
+        // Table 2.
+        (0.4, 10, 100, 12.0, reno),
+        (0.4, 10, 1000, 38.0, reno),
+        (0.4, 10, 10_000, 120.0, reno),
+        (0.4, 10, 100_000, 379.0, reno),
+        (4.0, 10, 1_000_000, 1874.0, plateau),
+        // Table 3: 100 Mbps and 1 Gbps with packets of 1500 bytes, p = 1.4·10⁻⁵ and 6.3·10⁻⁷.
+        (0.4, 100, 71_429, 833.3, plateau),
+        (0.4, 100, 1_587_302, 8333.3, plateau),
     ];
-    for (rtt_ms, every, mean, of_last) in table {
+    for (c, rtt_ms, every, mean, of_last) in table {
         let change = |scale: f64| {
             let last = scale * mean / of_last;
-            let mut run = Paced::new(
-                cubic(&format!("{last} pkt"), true),
-                Duration::from_ms(rtt_ms),
-            );
+            let changes = [
+                ("c", Raw::Number(c)),
+                ("initial_window", text(&format!("{last} pkt"))),
+            ];
+            let mut run = Paced::new(build("cubic", &changes), Duration::from_ms(rtt_ms));
             run.lose();
             (0..every).for_each(|_| run.step());
             window(&run.controller) - last
@@ -94,7 +196,7 @@ fn average_windows_are_those_of_the_rfc() {
         let (above, below) = (change(1.05), change(0.95));
         assert!(
             above < 0.0 && below > 0.0,
-            "{rtt_ms} ms, {every}: {above} {below}"
+            "C = {c}, {rtt_ms} ms, {every}: {above} {below}"
         );
     }
 }

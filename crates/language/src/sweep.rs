@@ -95,7 +95,7 @@ pub(crate) fn axes(tree: &Table, problems: &mut Problems) -> Option<(Vec<Axis>, 
 fn axis(name: &str, span: Span, table: &Table) -> Result<Axis, Problem> {
     read::check_name(name, span, false)?;
     let paths = table.get("set").and_then(Value::list).unwrap_or_default();
-    let paths = paths
+    let paths: Vec<(String, Span)> = paths
         .iter()
         .filter_map(|v| Some((v.text()?.to_string(), v.span)))
         .collect();
@@ -115,6 +115,12 @@ fn axis(name: &str, span: Span, table: &Table) -> Result<Axis, Problem> {
     }
     let mut labels = BTreeSet::new();
     for (label, value) in &values {
+        // A value that is alone is the label of a point, as scenarios are printed.
+        if paths.is_empty() && values.len() > 1 && value.table().is_none() {
+            let message = format!("{} is put nowhere, as the sweep has no `set`", quote(label));
+            let hint = "name in `set` the paths that take the values, such as \"flow.a.controller\", or make each value a table from paths to what goes there";
+            return Err(Problem::new(value.span, message).hint(hint));
+        }
         if !labels.insert(label) {
             let message = format!("{} is among the values already", quote(label));
             return Err(Problem::new(value.span, message));

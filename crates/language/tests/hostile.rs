@@ -81,13 +81,14 @@ fn more_points_than_time() {
     for i in 0..5 {
         write!(
             text,
-            "[sweep.s{i}]\nvalues = [1, 2, 3, 4, 5, 6, 7, 8, 9, 10]\n"
+            "[sweep.s{i}]\nset = [\"seed\"]\nvalues = [1, 2, 3, 4, 5, 6, 7, 8, 9, 10]\n"
         )
         .unwrap();
     }
     assert_eq!(refused(&text), "the sweeps have more than 10000 points");
-    let many =
-        format!("{HEAD}{DUMBBELL}{FLOW}count = 900_000\n[sweep.s]\nvalues = [1, 2, 3, 4, 5]\n");
+    let many = format!(
+        "{HEAD}{DUMBBELL}{FLOW}count = 900_000\n[sweep.s]\nset = [\"seed\"]\nvalues = [1, 2, 3, 4, 5]\n"
+    );
     assert_eq!(
         refused(&many),
         "all points together have more than 2000000 flows and links, in the first 3 of 5 points"

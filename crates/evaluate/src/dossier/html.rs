@@ -12,7 +12,7 @@ const STYLE: &str = "<style>
 .dossier h4 { margin: 1.1rem 0 0.4rem; font-size: 0.95rem; }
 .dossier pre { overflow-x: auto; font-size: 0.8rem; color: var(--soft); margin: 0.3rem 0; white-space: pre-wrap; overflow-wrap: anywhere; }
 .dossier .level { font-size: 0.75rem; font-weight: 600; color: var(--line-0); margin-left: 0.4rem; }
-.dossier .plots { display: flex; flex-wrap: wrap; gap: 0.6rem; margin: 0.6rem 0; }
+.dossier .plots { display: flex; flex-wrap: wrap; align-items: flex-start; gap: 0.6rem; margin: 0.6rem 0; }
 .dossier .plots svg { width: min(100%, 360px); height: auto; background: var(--panel); border: 1px solid var(--rule); border-radius: 8px; }
 .dossier tbody td:first-child { white-space: nowrap; }
 .dossier .toc { columns: 18rem; padding-left: 1.2rem; }

@@ -1,6 +1,8 @@
 //! Scenarios built in code, for tests of the engine.
 #![allow(dead_code)]
 
+pub mod one_link;
+
 use accord_family::Catalogue;
 use accord_family::Service;
 use accord_family::{Family, Raw, Values};
