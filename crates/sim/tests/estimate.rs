@@ -16,8 +16,8 @@ const CATALOGUE: Catalogue = Catalogue {
 };
 
 /// One flow over `hops` bottlenecks of 100 Mbps and 1 ms in a row, and one over each of them. The clock
-/// is the steadiest here, so that the error is the estimator's own. With the default law it is 4.3 %
-/// over three hops (docs/src/studies/law.md, limits).
+/// is the steadiest here, so that the error is the estimator's own. docs/src/studies/monaco-estimator.md
+/// has the default law's.
 fn lot(hops: usize, access: &str, seed: u64) -> Scenario {
     let text = format!(
         r#"
