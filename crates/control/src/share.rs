@@ -17,7 +17,7 @@
 //! and the first slope sees it.
 //!
 //! r is the variance of u below which nothing is learned. A packet more or less is counted in
-//! any round trip, and the memory averages that, so that half a packet begins to tell
+//! any round trip, and the memory averages that, so that a third of a packet begins to tell
 //! something. While u is smaller ε stays at 1, where the loop is clocked. A flow that is wrong about
 //! that swings, and learns from it. With a larger r it would have to swing by more.
 //!
@@ -34,8 +34,8 @@ const USUAL: f64 = 0.125;
 /// The queue that slow start made settles in that time whatever rate is set.
 const WAIT: u32 = 16;
 
-/// The part of a packet whose square is the variance r.
-const NOISE: f64 = 0.5;
+/// The variance r of each round trip that u is taken over, in packets squared.
+const NOISE: f64 = 0.125;
 
 /// The packets in a window below which the queue is not measured well enough to show a small share:
 /// the share is at least this over the window.
@@ -133,8 +133,8 @@ impl Share {
             self.before = None;
             self.usual = round.rate;
         }
-        let noise = (NOISE * packet).powi(2);
-        let slope = self.one.value(noise).max(self.two.value(noise));
+        let noise = NOISE * packet.powi(2);
+        let slope = self.one.value(noise).max(self.two.value(2.0 * noise));
         self.value = slope.clamp((FEW / packets).min(1.0), 1.0);
         self.delay = round.delay;
         self.rate = round.rate;
