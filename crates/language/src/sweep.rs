@@ -94,7 +94,10 @@ pub(crate) fn axes(tree: &Table, problems: &mut Problems) -> Option<(Vec<Axis>, 
 
 fn axis(name: &str, span: Span, table: &Table) -> Result<Axis, Problem> {
     read::check_name(name, span, false)?;
-    let paths = table.get("set").and_then(Value::list).unwrap_or_default();
+    let paths = match table.get("set") {
+        Some(set) => set.list().unwrap_or(std::slice::from_ref(set)),
+        None => &[],
+    };
     let paths: Vec<(String, Span)> = paths
         .iter()
         .filter_map(|v| Some((v.text()?.to_string(), v.span)))

@@ -49,7 +49,7 @@ pub fn quantity(value: f64, unit: MetricUnit) -> String {
     if unit == MetricUnit::Packets && value.fract() == 0.0 {
         return format!("{value} {symbol}"); // a count
     }
-    format!("{} {symbol}", number(value / one))
+    format!("{} {symbol}", number(value / one, unit))
 }
 
 /// Returns a target or a bound as [`quantity`] does, without the zeros at the end.
@@ -76,7 +76,7 @@ pub fn estimate(estimate: Estimate, unit: MetricUnit) -> String {
     }
     let (mean, half) = (unit.settled(estimate.mean), unit.settled(half));
     let (one, symbol) = scale(mean.abs().max(half), unit);
-    let mean = number(mean / one);
+    let mean = number(mean / one, unit);
     let decimals = mean.split_once('.').map_or(0, |(_, d)| d.len());
     format!("{mean} ± {:.decimals$} {symbol}", half / one)
 }
@@ -94,7 +94,7 @@ pub fn row(values: &[Option<Estimate>], unit: MetricUnit) -> Vec<String> {
     let counts = unit == MetricUnit::Packets && means.iter().all(|v| v.fract() == 0.0);
     let apart = !(largest.is_finite() && largest <= TOGETHER * least) || means.len() < 2 || counts;
     let (one, symbol) = scale(largest, unit);
-    let decimals = number(largest / one);
+    let decimals = number(largest / one, unit);
     let decimals = decimals.split_once('.').map_or(0, |(_, d)| d.len());
     let text = |v: &Estimate| match (apart, v.half_width) {
         (true, _) => estimate(*v, unit),
@@ -251,8 +251,8 @@ fn is_hidden(c: char) -> bool {
 }
 
 /// Returns three significant digits, or four if the first is a 1. So each printed step is between
-/// 0.05 % and 0.5 % of the value.
-fn number(value: f64) -> String {
+/// 0.05 % and 0.5 % of the value. Less than a percent has two: nobody reads more of them.
+fn number(value: f64, unit: MetricUnit) -> String {
     if value == 0.0 {
         return "0".into();
     }
@@ -261,7 +261,11 @@ fn number(value: f64) -> String {
     }
     let magnitude = value.abs().log10().floor() as i32;
     let first_is_one = value.abs() / 10f64.powi(magnitude) < 1.9995;
-    let decimals = 2 + i32::from(first_is_one) - magnitude;
+    let mut digits = 3 + i32::from(first_is_one);
+    if unit == MetricUnit::Ratio && value.abs() < 0.9995 {
+        digits = 2;
+    }
+    let decimals = digits - 1 - magnitude;
     format!("{value:.*}", decimals.max(0) as usize)
 }
 

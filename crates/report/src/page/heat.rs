@@ -11,6 +11,19 @@ use std::fmt::Write;
 /// The most maps. More would not be read.
 const MOST: usize = 4;
 
+/// The difference that takes the whole shade, at least, relative to the largest value.
+const LEAST_RANGE: f64 = 0.1;
+
+/// Returns how strongly a value is shaded, from 0 to 1, among values from the least to the most.
+/// Differences of less than a few percent are pale, however little the others differ.
+pub fn shade(value: f64, (least, most): (f64, f64)) -> f64 {
+    let range = (most - least).max(LEAST_RANGE * most.abs());
+    match range > 0.0 && value.is_finite() {
+        true => (value - least) / range,
+        false => 0.0,
+    }
+}
+
 /// Returns a map for each expectation that all points share, or nothing unless two variables make a
 /// full grid.
 pub fn maps(points: &[Point]) -> String {
@@ -69,7 +82,8 @@ fn map(out: &mut String, grid: &Grid, points: &[Point], check: &Check) {
     let text = |v| show::quantity(v, check.unit);
     let range = match least <= most {
         true => format!(
-            "<p>From {} (pale) to {} (strong); with a sign: not met.</p>\n",
+            "<p class=\"signs\">From {} (pale) to {} (strong), and hardly shaded where they differ \
+             little; with a sign: not met.</p>\n",
             text(least),
             text(most)
         ),
@@ -83,11 +97,7 @@ fn cell_html(out: &mut String, check: Option<&Check>, value: Option<f64>, range:
         _ = write!(out, "<td class=\"n\">{}</td>", show::NONE);
         return;
     };
-    let (least, most) = range;
-    let part = match most > least {
-        true => (value - least) / (most - least),
-        false => 0.0,
-    };
+    let part = shade(value, range);
     let mark = match check.class {
         Class::Met => String::new(),
         class => format!(" {}", class.sign()),

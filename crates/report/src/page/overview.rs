@@ -5,6 +5,7 @@ use crate::class::Class;
 use crate::json::Point;
 use crate::markup::{escape, style_of};
 use crate::overview::{Key, Overview};
+use crate::page::heat::shade;
 use crate::show;
 use crate::style::Style;
 use crate::verdict::Tally;
@@ -12,9 +13,6 @@ use std::fmt::Write;
 
 /// The most points in the table; all are in `summary.csv`.
 const MOST_POINTS: usize = 200;
-
-/// The difference that takes the whole shade, at least, relative to the largest value.
-const LEAST_RANGE: f64 = 0.1;
 
 /// Returns the section, or nothing for a single point.
 pub fn overview(points: &[Point]) -> String {
@@ -93,18 +91,13 @@ fn cell(out: &mut String, overview: &Overview, (n, i): (usize, usize), key: &Key
     // Engines of one quantity share their shades, so that they can be compared.
     let engines = overview.engines.iter();
     let all = engines.flat_map(|e| (0..n).filter_map(move |i| overview.value(i, key, e)));
-    let (least, most) = all
+    let range = all
         .map(|v| v.mean)
         .filter(|v| v.is_finite())
         .fold((f64::INFINITY, f64::NEG_INFINITY), |(low, high), v| {
             (low.min(v), high.max(v))
         });
-    // Differences of less than a few percent are pale, however little the others differ.
-    let range = (most - least).max(LEAST_RANGE * most.abs());
-    let part = match range > 0.0 && value.mean.is_finite() {
-        true => (value.mean - least) / range,
-        false => 0.0,
-    };
+    let part = shade(value.mean, range);
     _ = write!(
         out,
         "<td class=\"n heat\" style=\"--part:{part:.2}\">{}</td>",

@@ -1,4 +1,4 @@
-/* sources dfe1f547dcb7e70d */
+/* sources f68956b4afc9f7df */
 /*! Contains uPlot.
 The MIT License (MIT)
 
