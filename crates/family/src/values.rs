@@ -1,6 +1,6 @@
 //! The parameters of one use of a family.
 
-use crate::{Family, Param, Raw, Value};
+use crate::{Family, Objective, Param, Raw, Role, Value};
 use accord_units::{Duration, Rate, Size};
 
 /// The parameters of one use of a [`Family`], complete and each in its range.
@@ -54,6 +54,13 @@ impl Values {
             values: params.iter().map(Param::default_value).collect(),
             aggregates: Vec::new(),
         }
+    }
+
+    /// Returns whether a controller with these parameters sends a stream, whose packets are
+    /// acknowledged one by one. Tunnels and senders that do not respond do not.
+    pub fn is_stream(&self) -> bool {
+        let role = &self.family.role;
+        matches!(role, Role::Controller(_)) && role.objective(self) != Some(Objective::Unresponsive)
     }
 
     /// Returns the parameters of an aggregate, to be set. A new aggregate starts with the defaults.

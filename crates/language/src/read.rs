@@ -91,13 +91,24 @@ pub(crate) fn packet(value: &Value) -> Result<Bytes, Problem> {
     bounded(value, x, zero, limits::PACKET, "the size of a packet")
 }
 
-/// Reads the longest time that a host takes for a packet. Returns `None` for "auto".
-pub(crate) fn processing(value: &Value) -> Result<Option<Duration>, Problem> {
-    if value.text() == Some("auto") {
-        return Ok(None);
+/// The longest time that a host takes for a packet.
+#[derive(Clone, Copy)]
+pub(crate) enum Processing {
+    /// As the first link of the path asks for.
+    Auto,
+    /// What the slowest link of the path takes for a packet.
+    Packet,
+    Time(Duration),
+}
+
+pub(crate) fn processing(value: &Value) -> Result<Processing, Problem> {
+    match value.text() {
+        Some("auto") => return Ok(Processing::Auto),
+        Some("packet") => return Ok(Processing::Packet),
+        _ => {}
     }
     let x = quantity(value, &Shape::Processing)?;
-    bounded(value, x, None, limits::SPAN, "a time").map(Some)
+    bounded(value, x, None, limits::SPAN, "a time").map(Processing::Time)
 }
 
 pub(crate) fn timeout(value: &Value) -> Result<Duration, Problem> {

@@ -79,7 +79,7 @@ impl Shape {
             Shape::Steps => "file".into(),
             Shape::Amount | Shape::Packet => "size".into(),
             Shape::Limit => "limit".into(),
-            Shape::Processing => "`\"auto\"`, time".into(),
+            Shape::Processing => "`\"auto\"`, `\"packet\"`, time".into(),
             Shape::Choice(words) => {
                 let words: Vec<_> = words().iter().map(|w| format!("`\"{w}\"`")).collect();
                 words.join(", ")

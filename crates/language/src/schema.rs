@@ -112,7 +112,9 @@ fn shape(of: &Shape) -> Value {
         Shape::Steps => json!({ "type": "string" }),
         Shape::Amount | Shape::Packet => quantity(Bytes::units()),
         Shape::Limit => limit(),
-        Shape::Processing => json!({ "anyOf": [{ "const": "auto" }, quantity(Duration::units())] }),
+        Shape::Processing => {
+            json!({ "anyOf": [{ "enum": ["auto", "packet"] }, quantity(Duration::units())] })
+        }
         Shape::Choice(words) => json!({ "enum": words() }),
         Shape::Over => json!({
             "type": "string",

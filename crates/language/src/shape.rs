@@ -167,7 +167,7 @@ impl Shape {
                 "a limit such as \"90 pkt\", \"64 KB\", \"20 ms\", \"1 BDP\" or \"unlimited\""
                     .into()
             }
-            Shape::Processing => "\"auto\" or a time such as \"80 us\"".into(),
+            Shape::Processing => "\"auto\", \"packet\" or a time such as \"80 us\"".into(),
             Shape::Choice(words) => {
                 let words: Vec<_> = words().iter().map(|w| format!("\"{w}\"")).collect();
                 match words.as_slice() {

@@ -20,7 +20,7 @@ use accord_family::{Objective, Service, Values};
 use accord_scenario::{Flow, Group, NodeId, Recorded, Scenario};
 use accord_traffic::Demand;
 use accord_traffic::PacketSizes;
-use accord_units::{Bytes, Duration, Rate, Time};
+use accord_units::{Bytes, Rate, Time};
 use stream::Stream;
 
 /// The properties that flows of a group share.
@@ -39,8 +39,7 @@ struct Spec {
     sizes: Option<PacketSizes>,
     ack: Bytes,
     control: Bytes,
-    /// The processing time as given. It is `None` for "auto".
-    processing: Option<Duration>,
+    processing: read::Processing,
     processing_span: Span,
     stream: Stream,
     access: Option<Attachment>,
@@ -359,8 +358,9 @@ impl Flows<'_> {
             let hint = "packet = \"1000 B\", or controller = \"none\"";
             return Err(Problem::new(at("packet"), message).hint(hint));
         }
-        let stream = path::is_stream(&spec.controller);
-        if !stream && spec.processing.is_some_and(|time| !time.is_zero()) {
+        let stream = spec.controller.is_stream();
+        let takes_time = |p| matches!(p, read::Processing::Time(time) if !time.is_zero());
+        if !stream && takes_time(spec.processing) {
             let message = format!("{} is no stream, whose host would take a time", family.name);
             let hint = "leave out `processing`";
             return Err(Problem::new(spec.processing_span, message).hint(hint));

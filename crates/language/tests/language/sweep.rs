@@ -7,7 +7,7 @@ fn sweeps_give_all_combinations() {
     let text = format!(
         r#"{HEAD}{DUMBBELL}{FLOW}
         [sweep.scheme]
-        set = ["flow.a.controller"]
+        set = "flow.a.controller"
         [sweep.scheme.values]
         plain = "reno"
         small = {{ name = "monaco", target = "1 pkt" }}

@@ -1,10 +1,9 @@
 //! The path of a flow, with the hosts at its ends that the flow brings along.
 
 use super::super::super::error::{Problem, Span};
-use super::super::super::read::Reader;
+use super::super::super::read::{Processing, Reader};
 use super::super::{route, traffic};
 use super::{Attachment, End, Flows, Spec, Way};
-use accord_family::{Objective, Role, Values};
 use accord_scenario::{Flow, LinkId, NodeId};
 use accord_units::{Duration, Rate};
 
@@ -104,15 +103,15 @@ impl Flows<'_> {
         Ok(())
     }
 
-    /// Returns the longest processing time of a stream's host. By default it is above zero if the
-    /// host's link is exactly as fast as the slowest shared link behind it. Packets would then
-    /// arrive as places become free, and one host could hold that link for itself.
+    /// Returns the longest processing time of a host, which is zero if it sends no stream. By default
+    /// it is above zero if the host's link is exactly as fast as the slowest shared link behind it.
+    /// Packets would then arrive as places become free, and one host could hold that link for itself.
     fn processing(&self, spec: &Spec, path: &[LinkId]) -> Result<Duration, Problem> {
         let rate = |&link: &LinkId| self.network.links[link].rate;
         let slowest = path.iter().map(rate).min().unwrap_or(Rate::ZERO);
         let longest = slowest.transmission(spec.packet);
         match spec.processing {
-            Some(time) if time > longest => {
+            Processing::Time(time) if time > longest => {
                 let message = format!(
                     "{time} is too long: the slowest link of the path takes {longest} for a packet"
                 );
@@ -120,14 +119,16 @@ impl Flows<'_> {
                     "a host that takes longer than the slowest link would slow the flow down";
                 Err(Problem::new(spec.processing_span, message).hint(hint))
             }
-            Some(time) => Ok(time),
-            None => {
+            Processing::Time(time) => Ok(time),
+            _ if !spec.controller.is_stream() => Ok(Duration::ZERO),
+            Processing::Packet => Ok(longest),
+            Processing::Auto => {
                 let shared = path
                     .iter()
                     .skip(1)
                     .filter(|&&l| !self.network.links[l].attachment);
                 let bottleneck = shared.map(rate).min();
-                let holds = is_stream(&spec.controller) && bottleneck == Some(rate(&path[0]));
+                let holds = bottleneck == Some(rate(&path[0]));
                 Ok(if holds { longest } else { Duration::ZERO })
             }
         }
@@ -174,12 +175,4 @@ impl Flows<'_> {
         }
         Ok(host)
     }
-}
-
-/// Returns whether the controller runs on a stream, whose packets are acknowledged one by one.
-/// Tunnels and flows without a controller do not.
-pub(super) fn is_stream(controller: &Values) -> bool {
-    let role = &controller.family().role;
-    matches!(role, Role::Controller(_))
-        && role.objective(controller) != Some(Objective::Unresponsive)
 }

@@ -2,7 +2,6 @@
 
 use super::super::super::error::Problem;
 use super::super::super::read::{self, Reader};
-use super::path::is_stream;
 use accord_family::Values;
 use accord_scenario::MIN_RTO;
 use accord_units::Duration;
@@ -34,7 +33,7 @@ impl Stream {
                 format!("the kernel's {name} does not take this from us"),
                 "leave it out, or leave out `kernel`",
             ),
-            None if is_stream(controller) => return Ok(()),
+            None if controller.is_stream() => return Ok(()),
             None => (
                 format!("{} does not run on a stream", controller.family().name),
                 "leave it out; the least time-out of a tunnel's control pairs is `min_rto` of its controller",
