@@ -4,6 +4,7 @@ use crate::fail::Failure;
 use crate::list::hang;
 use crate::output::{data, json, prose};
 use crate::plot::metric;
+use accord::report::DERIVED;
 use accord::report::metrics::{entity, over_time, unit};
 use accord::scenario::Metric;
 use serde::Serialize;
@@ -34,6 +35,15 @@ impl Record {
 
 /// Defines a metric, or lists all.
 pub fn explain(name: Option<&str>, as_json: bool) -> Result<bool, Failure> {
+    let derived = name.and_then(|name| {
+        let name = name.replace(['-', ' '], "_");
+        DERIVED.into_iter().find(|(known, _)| *known == name)
+    });
+    if let (Some((name, doc)), false) = (derived, as_json) {
+        prose(format_args!("{name}: {doc}"))?;
+        data("  It is in tables and summaries only; it has no series.")?;
+        return Ok(true);
+    }
     let one = name.map(metric).transpose()?;
     let metrics: Vec<Metric> = one.map_or(Metric::ALL.to_vec(), |m| vec![m]);
     if as_json {

@@ -123,12 +123,14 @@ fn format(path: &Path) -> Result<Format, Failure> {
 
 /// Parses the name of a metric. Words may be joined by "-", too.
 pub fn metric(name: &str) -> Result<Metric, Failure> {
-    name.replace('-', "_").parse().map_err(|why: String| {
-        let known = Metric::ALL.iter().map(|m| m.name());
-        let hint = accord::language::suggest(name, known);
-        let hint = hint.map_or(String::new(), |hint| format!("{hint} "));
-        Failure::new(why).hint(format!("{hint}`accord explain metric` lists them"))
-    })
+    name.replace(['-', ' '], "_")
+        .parse()
+        .map_err(|why: String| {
+            let known = Metric::ALL.iter().map(|m| m.name());
+            let hint = accord::language::suggest(name, known);
+            let hint = hint.map_or(String::new(), |hint| format!("{hint} "));
+            Failure::new(why).hint(format!("{hint}`accord explain metric` lists them"))
+        })
 }
 
 /// Parses a part of a run: "20..30", "20 s..30 s" or "500ms..2s".

@@ -313,6 +313,13 @@ fn an_engine_without_values_is_no_reference() {
 #[test]
 fn metrics_are_defined() {
     let dir = folder(&[]);
+    for row in [
+        "throughput spread",
+        "estimator bias",
+        "accumulation estimate",
+    ] {
+        accord(dir.path(), &["explain", "metric", row]).with(0);
+    }
     let one = accord(dir.path(), &["explain", "metric", "queuing-delay"]).with(0);
     for text in [
         "queuing_delay: Backlog over rate",

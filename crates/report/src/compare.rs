@@ -270,6 +270,19 @@ impl Row {
 const SPREAD: &str = "throughput_spread";
 const BIAS: &str = "estimator_bias";
 
+/// The quantities in tables that are no metrics: they compare means and have no series. Each has its
+/// definition.
+pub const DERIVED: [(&str, &str); 2] = [
+    (
+        SPREAD,
+        "Standard deviation over mean of the throughputs of a group's flows.",
+    ),
+    (
+        BIAS,
+        "Estimated over true accumulation of a group, less one.",
+    ),
+];
+
 const OF_GROUPS: [Metric; 6] = [
     Metric::Throughput,
     Metric::Rtt,
