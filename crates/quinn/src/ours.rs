@@ -16,8 +16,8 @@
 //! Copa is two windows per round trip, which only makes its packets less bursty; it is replaced by
 //! quinn's.
 //!
-//! quinn looks for the size of packets of its path, and grows it. A controller here keeps the size
-//! it began with as its unit. `initial_mtu` sets both, where that matters.
+//! quinn looks for the size of packets of its path, and grows it. A controller here has one size as
+//! its unit, from the beginning: [`Factory::packet`].
 
 use crate::clock::{Clock, ours};
 use accord_control::{
@@ -96,7 +96,11 @@ impl std::error::Error for Refused {}
 #[derive(Clone, Debug)]
 pub struct Factory {
     values: Values,
+    packet: Bytes,
 }
+
+/// The largest packets that quinn looks for, unless it is told otherwise: those of Ethernet.
+const PACKET: Bytes = Bytes::new(1452);
 
 impl Factory {
     /// Creates a factory of the controllers that `values` describes.
@@ -114,18 +118,26 @@ impl Factory {
             Transport::Tunnel { .. } => return Err(Refused::ControlPackets(name)),
             Transport::Open => return Err(Refused::NoWindow(name)),
         }
-        let packet = Bytes::new(1200);
-        let controller = (maker.build)(values, packet);
+        let controller = (maker.build)(values, PACKET);
         let wants = controller.capabilities();
         if wants.deliveries {
             return Err(Refused::Deliveries(name));
         }
-        if wants.marks == Marks::Price || counts_marks(&controller, packet) {
+        if wants.marks == Marks::Price || counts_marks(&controller, PACKET) {
             return Err(Refused::CountedMarks(name));
         }
         Ok(Factory {
             values: values.clone(),
+            packet: PACKET,
         })
+    }
+
+    /// Sets the size of packets that is the controller's unit. It is 1452 bytes by default, which
+    /// are the most that quinn looks for. A path that carries less, or a connection that does not
+    /// look, has another.
+    pub fn packet(&mut self, packet: Bytes) -> &mut Factory {
+        self.packet = packet;
+        self
     }
 }
 
@@ -169,10 +181,10 @@ fn counts_marks(controller: &AnyController, packet: Bytes) -> bool {
 
 impl congestion::ControllerFactory for Factory {
     fn build(self: Arc<Self>, now: Instant, current_mtu: u16) -> Box<dyn congestion::Controller> {
-        let packet = Bytes::new(u64::from(current_mtu));
-        let mut controller = AnyController::build(&self.values, packet);
+        let mut controller = AnyController::build(&self.values, self.packet);
         controller.set_service(&Service::default());
-        Box::new(Ours::new(controller, packet, now))
+        let mtu = u64::from(current_mtu);
+        Box::new(Ours::new(controller, self.packet, mtu, now))
     }
 }
 
@@ -208,13 +220,13 @@ struct Batch {
 }
 
 impl Ours {
-    fn new(inner: AnyController, packet: Bytes, now: Instant) -> Ours {
+    fn new(inner: AnyController, packet: Bytes, mtu: u64, now: Instant) -> Ours {
         let mut ours = Ours {
             capabilities: inner.capabilities(),
             inner,
             clock: Clock::starting_at(now),
             packet,
-            mtu: packet.get(),
+            mtu,
             initial: 0,
             batch: Batch::default(),
             in_flight: 0,
@@ -325,9 +337,10 @@ impl congestion::Controller for Ours {
         self.mtu = u64::from(new_mtu);
     }
 
-    /// The window, but no less than two packets [RFC 9002 §7.2]: quinn sends nothing below that.
+    /// The window, but no less than two packets [RFC 9002 §7.2], and a byte more: quinn keeps what is
+    /// in flight below its window, and a controller here allows as much as its window.
     fn window(&self) -> u64 {
-        self.inner.allowance().window.get().max(2 * self.mtu)
+        self.inner.allowance().window.get().max(2 * self.mtu) + 1
     }
 
     fn metrics(&self) -> ControllerMetrics {
