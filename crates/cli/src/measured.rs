@@ -4,7 +4,7 @@ use crate::fail::Failure;
 use crate::output::{data, note};
 use crate::progress::at_once;
 use accord::record::{Manifest, Run, Series, Statistics};
-use accord::report::{GroupOutline, Outline, check_place, write_measured_dir};
+use accord::report::{GroupOutline, Outline, write_measured_dir};
 use accord::scenario::{Engine, Entity, Metric};
 use accord::units::Duration;
 use accord_import::measured::{Flow, Format, Measured, Quantity, read};
@@ -52,7 +52,6 @@ pub fn run(args: &Args) -> Result<bool, Failure> {
     let path = &args.file;
     let stem = path.file_stem().unwrap_or_default().to_string_lossy();
     let dir = (args.output.clone()).unwrap_or_else(|| Path::new("runs").join(&*stem));
-    check_place(&dir)?;
     let made = at_once(|| make(args, &stem))??;
     write_measured_dir(&dir, &made.outline, &made.run)?;
     data(dir.display())?;

@@ -104,7 +104,7 @@ fn a_log_comes_back_as_a_run() {
         let compared = compared.with(0).json();
         let rows = compared["points"][0]["rows"].as_array().expect("rows");
         for (metric, band) in [("throughput", 0.01), ("rtt", 0.01), ("cwnd", 0.02)] {
-            let is = |r: &&serde_json::Value| r["of"] == "web" && r["metric"] == metric;
+            let is = |r: &&serde_json::Value| r["group"] == "web" && r["quantity"] == metric;
             let row = rows.iter().find(is).unwrap_or_else(|| panic!("{rows:#?}"));
             let value = |i: usize| row["values"][i]["mean"].as_f64().expect("a number");
             let error = value(1) / value(0) - 1.0;

@@ -97,6 +97,7 @@ const MAY_KNOW: &[(&str, &[&str])] = &[
     ("lab", &[]),
     ("evaluate", &[]),
     ("quinn", &["units", "family", "control"]),
+    ("s2n", &["units", "family", "control"]),
     ("cli", &["evaluate", "import", "lab", "quinn"]),
 ];
 
