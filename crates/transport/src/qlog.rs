@@ -275,8 +275,8 @@ impl Logged {
 fn record(text: &mut String, now: Time, name: &str, data: std::fmt::Arguments) {
     let ms = now.since_start().as_ms_f64();
     // Writing to a text does not fail.
-    let _ = write!(
+    let _ = writeln!(
         text,
-        "\u{1e}{{\"time\":{ms},\"name\":\"quic:{name}\",\"data\":{{{data}}}}}\n"
+        "\u{1e}{{\"time\":{ms},\"name\":\"quic:{name}\",\"data\":{{{data}}}}}"
     );
 }
