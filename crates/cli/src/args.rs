@@ -3,6 +3,7 @@
 use crate::import::Import;
 use crate::list::List;
 use crate::new::New;
+use crate::qlogs::QlogVersion;
 use accord::Options;
 use accord::live::Mode;
 use accord::scenario::Engine;
@@ -34,11 +35,15 @@ pub enum Command {
         after_help = "Example:\n  accord new parking-lot --hops 5 --rate \"50 Mbps\" -o lot.toml"
     )]
     New(New),
-    /// Writes a scenario file from a topology in GraphML, GML, SNDlib, JSON or CSV.
+    /// Writes a scenario file from a topology in GraphML, GML, SNDlib, JSON or CSV; or a run
+    /// directory of what was measured elsewhere.
     #[command(
-        after_help = "Example:\n  accord import abilene.graphml --scale 0.01 -o abilene.toml"
+        after_help = "Examples:\n  accord import abilene.graphml --scale 0.01 -o abilene.toml\n  accord import run client.sqlog -o runs/client"
     )]
     Import(Import),
+    /// Writes a run in the format of another program.
+    #[command(after_help = "Example:\n  accord export flent runs/mine -o mine.flent.gz")]
+    Export(crate::export::Args),
     /// Lists controllers, queue disciplines, metrics, experiments and templates.
     #[command(after_help = "Example:\n  accord list controllers monaco")]
     List(List),
@@ -162,6 +167,13 @@ pub struct How {
     /// engine or the live one.
     #[arg(long, value_name = "FILE")]
     pub pcap: Option<PathBuf>,
+    /// Writes what the sender of each stream does to DIR, a file per flow, in qlog; for one run of
+    /// the packet engine or the live one.
+    #[arg(long, value_name = "DIR")]
+    pub qlog: Option<PathBuf>,
+    /// The version of qlog: that of the drafts, or 0.3, which qvis reads.
+    #[arg(long, value_enum, default_value = "draft", value_name = "VERSION")]
+    pub qlog_version: QlogVersion,
     /// Ignores the runs that an interrupted command has left, and starts anew.
     #[arg(long)]
     pub fresh: bool,

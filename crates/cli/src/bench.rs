@@ -81,7 +81,7 @@ pub fn run(args: &Bench, catalogue: &Catalogue) -> Result<bool, Failure> {
             &scenario,
             Engine::Packet,
             &options,
-            &mut progress.observe(None),
+            &mut progress.observe(None, None),
         )?;
         let cpu_seconds = cpu_seconds() - before;
         let packet_hops = run.statistics.packet_hops;

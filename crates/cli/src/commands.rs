@@ -10,6 +10,7 @@ use crate::cost;
 use crate::evaluate;
 use crate::execute::{Executed, Outcome, execute};
 use crate::explain;
+use crate::export;
 use crate::fail::Failure;
 use crate::import;
 use crate::lab;
@@ -21,6 +22,7 @@ use crate::output::{data, heading, json, note, prose, style};
 use crate::plot;
 use crate::point;
 use crate::progress::watch_interrupts;
+use crate::qlogs::QlogDir;
 use crate::record;
 use crate::reproduce;
 use crate::results::{build, experiment, keep, warn_of_replaced, write};
@@ -40,6 +42,7 @@ pub fn run(args: Args, catalogue: &Catalogue) -> Result<bool, Failure> {
         Command::Run(a) if a.watch => watch::run(&a, |a| run_one(a, catalogue)),
         Command::List(a) => list::run(&a, catalogue),
         Command::Import(a) => import::run(&a, catalogue),
+        Command::Export(a) => export::run(&a),
         Command::New(a) => new::run(&a, catalogue),
         Command::Run(a) => run_one(a, catalogue),
         Command::Check(a) => check::run(a, catalogue),
@@ -84,11 +87,16 @@ fn run_one(args: Run, catalogue: &Catalogue) -> Result<bool, Failure> {
     check_place(&dir)?;
     warn_of_replaced(&dir, &file, catalogue, &args.how)?;
     let kept = keep(&dir, &args.how, &build())?;
-    let Executed { outcomes, capture } = execute(&file, catalogue, &args.how, false, &kept)?;
+    let Executed {
+        outcomes,
+        capture,
+        logs,
+    } = execute(&file, catalogue, &args.how, false, &kept)?;
     let experiment = experiment(&id, &outcomes, &dir);
     let pages = write(&dir, &outcomes, args.csv)?;
     kept.discard();
     let captured = capture.map_or(Ok(()), CaptureFile::finish);
+    let logged = logs.map_or(Ok(()), QlogDir::finish);
     if args.how.record {
         record::show(&outcomes)?;
     } else if args.how.json {
@@ -104,6 +112,7 @@ fn run_one(args: Run, catalogue: &Catalogue) -> Result<bool, Failure> {
         }
     }
     captured?;
+    logged?;
     if args.explain {
         explain::after_run(&file, catalogue, &args.how)?;
     }

@@ -10,6 +10,7 @@ use crate::live;
 use crate::output::note;
 use crate::point;
 use crate::progress::Progress;
+use crate::qlogs::QlogDir;
 use accord::language::File;
 use accord::record::Run;
 use accord::report::{Check, Kept, Point, checks};
@@ -46,6 +47,8 @@ pub struct Executed {
     pub outcomes: Vec<Outcome>,
     /// To be finished when the results are written: an error of it must not cost them.
     pub capture: Option<CaptureFile>,
+    /// The same.
+    pub logs: Option<QlogDir>,
 }
 
 /// Runs everything that is not in `kept`, and keeps each run there as it is done. As one `of_many`
@@ -82,10 +85,24 @@ pub fn execute(
         .flat_map(|p| repetitions.iter().map(move |r| (p, &r[p])))
         .flat_map(|(p, s)| engines.iter().map(move |&e| (p, s, e)))
         .collect();
-    let capture = capture(how, &jobs)?;
+    let capture = match &how.pcap {
+        Some(path) => {
+            one_that_moves("--pcap", &jobs)?;
+            Some(CaptureFile::create(path)?)
+        }
+        None => None,
+    };
+    let logs = match &how.qlog {
+        Some(dir) => {
+            let scenario = one_that_moves("--qlog", &jobs)?;
+            Some(QlogDir::create(dir, how.qlog_version, scenario)?)
+        }
+        None => None,
+    };
+    let watched = capture.is_some() || logs.is_some();
     let done: Vec<Option<Run>> = (jobs.par_iter())
-        .map(|(_, scenario, engine)| match capture {
-            Some(_) if moves_packets(*engine) => None,
+        .map(|(_, scenario, engine)| match watched {
+            true if moves_packets(*engine) => None,
             _ => kept.load(scenario, *engine),
         })
         .collect();
@@ -118,8 +135,9 @@ pub fn execute(
         })
         .collect();
     let observe = |job: &Job| {
-        let capture = capture.as_ref().filter(|_| moves_packets(job.engine));
-        progress.observe(capture)
+        let moves = moves_packets(job.engine);
+        let capture = capture.as_ref().filter(|_| moves);
+        progress.observe(capture, logs.as_ref().filter(|_| moves))
     };
     let keep = |i: usize, run: &Run| keeper.keep(to_do[i].scenario, run);
     let runs = run_all(&to_do, &how.options(), observe, keep).map_err(Failure::from);
@@ -148,24 +166,30 @@ pub fn execute(
             }
         })
         .collect();
-    Ok(Executed { outcomes, capture })
+    Ok(Executed {
+        outcomes,
+        capture,
+        logs,
+    })
 }
 
 fn moves_packets(engine: Engine) -> bool {
     matches!(engine, Engine::Packet | Engine::Live)
 }
 
-/// The file for packets, if one is wanted: there has to be one run that they are of.
-fn capture(how: &How, jobs: &[(usize, &Scenario, Engine)]) -> Result<Option<CaptureFile>, Failure> {
-    let Some(path) = &how.pcap else {
-        return Ok(None);
-    };
-    match jobs.iter().filter(|j| moves_packets(j.2)).count() {
-        1 => CaptureFile::create(path).map(Some),
-        n => {
+/// Returns the scenario of the run that moves packets: there has to be one.
+fn one_that_moves<'a>(
+    option: &str,
+    jobs: &[(usize, &'a Scenario, Engine)],
+) -> Result<&'a Scenario, Failure> {
+    let moving: Vec<_> = jobs.iter().filter(|j| moves_packets(j.2)).collect();
+    match moving[..] {
+        [(_, scenario, _)] => Ok(scenario),
+        _ => {
             let hint = "name one of --engine packet and --engine live, no --reps, and a point \
                         of a sweep with --set sweep.NAME.values=...";
-            let why = format!("--pcap is for one run that moves packets, and here are {n}");
+            let n = moving.len();
+            let why = format!("{option} is for one run that moves packets, and here are {n}");
             Err(Failure::new(why).hint(hint))
         }
     }

@@ -6,6 +6,7 @@ use crate::live;
 use crate::metrics;
 use crate::output::{json, prose};
 use crate::progress::Progress;
+use crate::qlogs::QlogVersion;
 use accord::explain::{Attribution, Job, Pair, Reading, Which, attribute, text};
 use accord::report::show::visible;
 use accord::scenario::{Engine, Scenario};
@@ -37,6 +38,8 @@ pub fn run(args: Explain, catalogue: &Catalogue) -> Result<bool, Failure> {
         point: vec![],
         details: false,
         pcap: None,
+        qlog: None,
+        qlog_version: QlogVersion::default(),
         fresh: false,
         json: args.json,
         force: false,
@@ -116,7 +119,7 @@ fn runs(jobs: Vec<Job>, how: &How) -> Result<Vec<Reading>, Failure> {
             engine: job.engine,
         })
         .collect();
-    let observe = |_: &accord::Job| progress.observe(None);
+    let observe = |_: &accord::Job| progress.observe(None, None);
     let runs = run_all(&to_do, &how.options(), observe, |_, _| {})?;
     live::fit(&runs)?;
     let read = |(job, run): (&Job, &Run)| job.read(run);

@@ -8,15 +8,19 @@ use accord::report::show::{TITLE, clean};
 use accord::traffic::{Dice, Purpose};
 use accord::units::{Duration, Rate};
 use accord_import::{Format, ImportError, Topology, Units, demands, limits, read};
-use clap::Args;
+use clap::{Args, Subcommand};
 use std::io::Read;
 use std::path::{Path, PathBuf};
 
 /// The options of `accord import`.
 #[derive(Args)]
+#[command(args_conflicts_with_subcommands = true, subcommand_negates_reqs = true)]
 pub struct Import {
+    #[command(subcommand)]
+    pub what: Option<What>,
     /// The topology: GraphML, GML, SNDlib (native or XML), node-link JSON, or a list of links in CSV.
-    pub topology: PathBuf,
+    #[arg(required = true)]
+    pub topology: Option<PathBuf>,
     /// The file to write; without it the scenario goes to standard output.
     #[arg(short, long, value_name = "FILE")]
     pub output: Option<PathBuf>,
@@ -58,6 +62,24 @@ pub struct Import {
     pub seed: u32,
 }
 
+/// What else is imported.
+#[derive(Subcommand)]
+pub enum What {
+    /// Writes a run directory of what other programs measured: qlog, `ss -tin` or iperf3.
+    #[command(
+        after_help = "Examples:\n  accord import run client.sqlog -o runs/client\n  while sleep 0.1; do date +%s.%N; ss -tinH state established; done > web.ss\n  accord import run web.ss"
+    )]
+    Run(crate::measured::Args),
+}
+
+impl Import {
+    /// The path of the topology.
+    fn topology(&self) -> &Path {
+        // Without a subcommand it is required.
+        self.topology.as_deref().unwrap_or(Path::new(""))
+    }
+}
+
 /// Flows without demands.
 const FLOWS: usize = 20;
 
@@ -72,13 +94,16 @@ const LEAST: f64 = 1000.0;
 
 /// Carries out the command.
 pub fn run(args: &Import, catalogue: &Catalogue) -> Result<bool, Failure> {
+    if let Some(What::Run(args)) = &args.what {
+        return crate::measured::run(args);
+    }
     let place = Place {
         file: args.output.as_ref(),
         force: args.force,
     };
     place.check()?;
     let text = at_once(|| text(args))??;
-    let id = args.topology.file_stem().unwrap_or_default();
+    let id = args.topology().file_stem().unwrap_or_default();
     place.write(&text, &format!("{}.toml", id.to_string_lossy()), catalogue)?;
     Ok(true)
 }
@@ -94,16 +119,16 @@ pub fn text(args: &Import) -> Result<String, Failure> {
     let units = Units {
         rate: args.unit.as_bps_f64(),
     };
-    let text = open(&args.topology)?;
-    let ending = args.topology.extension().unwrap_or_default();
+    let text = open(args.topology())?;
+    let ending = args.topology().extension().unwrap_or_default();
     let guess = || Format::guess(&ending.to_string_lossy(), &text);
     let Some(format) = args.format.or_else(guess) else {
         let names: Vec<_> = Format::NAMES.iter().map(|(name, _)| *name).collect();
-        let path = args.topology.display();
+        let path = args.topology().display();
         return Err(Failure::new(format!("{path} does not tell its format"))
             .hint(format!("name it with --format: {}", names.join(", "))));
     };
-    let mut topology = read(format, &text, &units).map_err(|e| refused(&args.topology, e))?;
+    let mut topology = read(format, &text, &units).map_err(|e| refused(args.topology(), e))?;
     if let Some(path) = &args.demands {
         let text = open(path)?;
         topology.demands = demands(&text, &topology, &units).map_err(|e| refused(path, e))?;
@@ -195,7 +220,7 @@ struct Writer<'a> {
 impl Writer<'_> {
     fn text(&self) -> Result<String, Failure> {
         let (args, t) = (self.args, self.topology);
-        let file = args.topology.file_name().unwrap_or_default();
+        let file = args.topology().file_name().unwrap_or_default();
         let file = file.to_string_lossy();
         let mut draft = Draft::default();
         draft.comment(&format!(

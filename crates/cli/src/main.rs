@@ -3,5 +3,9 @@
 use std::process::ExitCode;
 
 fn main() -> ExitCode {
-    accord_cli::main_with(&[], &[])
+    #[cfg(feature = "quic")]
+    let controllers = accord_quinn::FAMILIES;
+    #[cfg(not(feature = "quic"))]
+    let controllers = &[];
+    accord_cli::main_with(controllers, &[])
 }

@@ -3,6 +3,7 @@
 use crate::capture::CaptureFile;
 use crate::fail::{Failure, INTERRUPTED_TEXT};
 use crate::output::note;
+use crate::qlogs::QlogDir;
 use accord::record::{Interrupted, Observer};
 use accord::units::{Duration, Time};
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
@@ -149,12 +150,18 @@ impl Progress {
         Progress { bar }
     }
 
-    /// Returns an observer for one run, which writes its packets to `capture`.
-    pub fn observe<'a>(&'a self, capture: Option<&'a CaptureFile>) -> Observing<'a> {
+    /// Returns an observer for one run, which writes its packets to `capture`, and what its senders
+    /// do to `logs`.
+    pub fn observe<'a>(
+        &'a self,
+        capture: Option<&'a CaptureFile>,
+        logs: Option<&'a QlogDir>,
+    ) -> Observing<'a> {
         Observing {
             progress: self,
             reached: Time::ZERO,
             capture,
+            logs,
         }
     }
 }
@@ -174,6 +181,7 @@ pub struct Observing<'a> {
     progress: &'a Progress,
     reached: Time,
     capture: Option<&'a CaptureFile>,
+    logs: Option<&'a QlogDir>,
 }
 
 impl Observer for Observing<'_> {
@@ -184,6 +192,16 @@ impl Observer for Observing<'_> {
     fn packets(&mut self, bytes: &[u8]) {
         if let Some(capture) = self.capture {
             capture.write(bytes);
+        }
+    }
+
+    fn wants_logs(&self) -> bool {
+        self.logs.is_some()
+    }
+
+    fn log(&mut self, flow: usize, records: &str) {
+        if let Some(logs) = self.logs {
+            logs.write(flow, records);
         }
     }
 

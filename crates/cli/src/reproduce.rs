@@ -8,6 +8,7 @@ use crate::fail::Failure;
 use crate::live;
 use crate::output::{data, heading, json, note, prose, style};
 use crate::point;
+use crate::qlogs::QlogDir;
 use crate::record;
 use crate::results::{build, experiment, keep, warn_of_replaced, write};
 use accord::Catalogue;
@@ -62,13 +63,18 @@ pub fn run(args: Reproduce, catalogue: &Catalogue) -> Result<bool, Failure> {
         check_place(&dir)?;
         warn_of_replaced(&dir, &file, catalogue, &args.how)?;
         let kept = keep(&dir, &args.how, &build)?;
-        let Executed { outcomes, capture } =
-            execute(&file, catalogue, &args.how, without_live, &kept)?;
+        let Executed {
+            outcomes,
+            capture,
+            logs,
+        } = execute(&file, catalogue, &args.how, without_live, &kept)?;
         unfit = unfit.and_then(|()| live::fit(outcomes.iter().flat_map(|o| &o.runs)));
         let experiment = experiment(id, &outcomes, &dir);
         let page = write(&dir, &outcomes, false)?;
         all_kept.push(kept);
-        captured = captured.and_then(|()| capture.map_or(Ok(()), CaptureFile::finish));
+        captured = captured
+            .and_then(|()| capture.map_or(Ok(()), CaptureFile::finish))
+            .and_then(|()| logs.map_or(Ok(()), QlogDir::finish));
         let points: Vec<Point> = outcomes.iter().map(|o| o.point()).collect();
         rows.push(ExperimentRow::of(id, &points));
         results.add(id, &points);

@@ -3,6 +3,8 @@
 //! `FUZZ=100000 cargo test -p accord-cli --test fuzz` looks further.
 
 mod common;
+#[path = "../../../fuzz/bodies/measured.rs"]
+mod measured;
 #[path = "../../../fuzz/bodies/run_dir.rs"]
 mod run_dir;
 #[path = "../../../fuzz/bodies/scenario.rs"]
@@ -12,6 +14,7 @@ mod trace;
 #[path = "../../../fuzz/bodies/wire.rs"]
 mod wire;
 
+use accord_import::measured::Format;
 use common::{Dice, damage, files, folder};
 use std::collections::BTreeMap;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -75,6 +78,13 @@ fn look(target: &str, seeds: BTreeMap<String, Vec<u8>>, body: impl Fn(&[u8]) -> 
 #[test]
 fn traces() {
     look("trace", seeds("trace"), trace::check);
+}
+
+#[test]
+fn measurements() {
+    for (name, format) in Format::NAMES {
+        look(name, seeds(name), |bytes| measured::check(format, bytes));
+    }
 }
 
 #[test]

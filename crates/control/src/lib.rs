@@ -203,9 +203,9 @@ pub struct Capabilities {
     /// True if the transport is to check the fine-grained timer of the first unacknowledged packet
     /// on a duplicate acknowledgement [Low02 §1.1].
     pub early_retransmission: bool,
-    /// True if the transport is to tell of deliveries ([`Controller::on_delivery`]), of each lost
-    /// packet ([`Controller::on_lost`]) and of restarts ([`Controller::on_restart`]). The pace needs
-    /// no asking: see [`Allowance::pacing`].
+    /// True if the transport is to tell of deliveries ([`Controller::on_delivery`]), of each packet
+    /// that is sent ([`Controller::on_sent`]) or lost ([`Controller::on_lost`]), and of restarts
+    /// ([`Controller::on_restart`]). The pace needs no asking: see [`Allowance::pacing`].
     pub deliveries: bool,
 }
 
@@ -260,6 +260,10 @@ pub trait Controller {
     /// before [`Controller::on_congestion`] if the loss was found by acknowledgements, and after it
     /// if the timer ran out.
     fn on_lost(&mut self, _packet: &Lost, _now: Time) {}
+
+    /// Notifies a controller that asks for deliveries of a packet of so many bytes that is sent, for
+    /// the first time or again.
+    fn on_sent(&mut self, _bytes: Bytes, _now: Time) {}
 
     /// Notifies a controller that asks for deliveries that a packet is sent after the application
     /// had too little to send, and nothing is in flight.

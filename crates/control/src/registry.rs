@@ -74,6 +74,12 @@ macro_rules! any_controller {
                     AnyController::Foreign(c) => c.on_lost(packet, now),
                 }
             }
+            fn on_sent(&mut self, bytes: Bytes, now: Time) {
+                match self {
+                    $(AnyController::$variant(c) => c.on_sent(bytes, now),)*
+                    AnyController::Foreign(c) => c.on_sent(bytes, now),
+                }
+            }
             fn on_restart(&mut self, now: Time) {
                 match self {
                     $(AnyController::$variant(c) => c.on_restart(now),)*

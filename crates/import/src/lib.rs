@@ -1,5 +1,5 @@
 //! Readers of network topologies: GraphML, GML, SNDlib (native and XML), node-link JSON and CSV
-//! lists of links; and of demand matrices in CSV.
+//! lists of links; and of demand matrices in CSV. [`measured`] reads what other programs measured.
 //!
 //! A reader takes text and returns a [`Topology`], or an [`ImportError`] that says where the text is
 //! wrong. Texts are bounded in size ([`limits`]), and what a reader leaves out it says in
@@ -25,6 +25,7 @@ mod gml;
 mod graphml;
 mod json;
 pub mod limits;
+pub mod measured;
 mod sndlib_native;
 mod sndlib_xml;
 mod topology;

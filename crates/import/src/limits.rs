@@ -20,6 +20,21 @@ pub const NAME: usize = 60;
 /// The most remarks.
 pub(crate) const REMARKS: usize = 100;
 
+/// The largest text of measurements, in bytes.
+pub const MEASURED: usize = 512 << 20;
+
+/// Refuses measurements that are too large.
+pub(crate) fn check_measured(text: &str) -> Result<(), ImportError> {
+    if text.len() <= MEASURED {
+        return Ok(());
+    }
+    let message = format!(
+        "the text has {} bytes; at most {MEASURED} are read",
+        text.len()
+    );
+    Err(ImportError::whole(message))
+}
+
 /// Refuses a text that is too large.
 pub(crate) fn check(text: &str) -> Result<(), ImportError> {
     if text.len() <= TEXT {

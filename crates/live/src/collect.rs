@@ -25,6 +25,8 @@ pub struct Part {
     pub lost: Vec<Count>,
     /// The packets that came out of its links since the sample before, in the form of a capture.
     pub packets: Vec<u8>,
+    /// What its senders have logged since the sample before, by flow.
+    pub logs: Vec<(usize, String)>,
 }
 
 /// The recorder, and the samples that are not complete.
@@ -68,6 +70,9 @@ impl<'a> Collector<'a> {
             match parts.recv_timeout(SILENCE) {
                 Ok(part) => {
                     observer.packets(&part.packets);
+                    for (flow, records) in &part.logs {
+                        observer.log(*flow, records);
+                    }
                     reached = self.add(part).unwrap_or(reached);
                 }
                 Err(RecvTimeoutError::Timeout) => {}

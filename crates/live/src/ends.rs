@@ -61,11 +61,16 @@ pub struct SourceReading {
 }
 
 impl Source {
-    /// Creates the sending end of a flow that has not started.
-    pub fn new(scenario: &Scenario, flow: usize) -> Source {
+    /// Creates the sending end of a flow that has not started. Its sender has a log if that is
+    /// wanted, and the flow is none of the kernel's.
+    pub fn new(scenario: &Scenario, flow: usize, log: bool) -> Source {
         let f = &scenario.flows[flow];
         let base_rtt = base_rtt(&scenario.at(Time::ZERO), flow);
         let (sender, _) = ends(f, base_rtt);
+        let sender = match log && f.kernel.is_none() {
+            true => sender.logged(),
+            false => sender,
+        };
         Source {
             flow,
             sender,

@@ -11,6 +11,8 @@ pub struct Plan<'a> {
     pub run: u32,
     /// True if all packets are to be captured.
     pub capture: bool,
+    /// True if senders are to log what they do.
+    pub log: bool,
     /// The ways of each flow, in the order in which it takes them.
     pub routes: Vec<Vec<Route<'a>>>,
 }
@@ -19,7 +21,7 @@ pub struct Plan<'a> {
 pub type Route<'a> = [&'a [LinkId]; 2];
 
 impl<'a> Plan<'a> {
-    /// Creates a plan to run `scenario`.
+    /// Creates a plan to run `scenario`, without a log.
     pub fn new(scenario: &'a Scenario, run: u32, capture: bool) -> Plan<'a> {
         let flows = scenario.flows.iter();
         let mut routes: Vec<Vec<Route>> = flows
@@ -39,6 +41,7 @@ impl<'a> Plan<'a> {
             scenario,
             run,
             capture,
+            log: false,
             routes,
         }
     }

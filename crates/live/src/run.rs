@@ -37,7 +37,10 @@ pub fn run(
         Mode::Namespaces => Fabric::namespaces(scenario)?,
     };
     let clock = Clock::starting_in(NOTICE);
-    let plan = Plan::new(scenario, run_number(), observer.wants_packets());
+    let plan = Plan {
+        log: observer.wants_logs(),
+        ..Plan::new(scenario, run_number(), observer.wants_packets())
+    };
     let medium = Medium::new(clock, next);
     let (parts, collected) = mpsc::channel();
     let mut sockets: Vec<_> = sockets.into_iter().map(Some).collect();

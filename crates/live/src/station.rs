@@ -95,7 +95,7 @@ impl<'a> Station<'a> {
         let source = |f: &usize| mine(s.links[s.flows[*f].path[0]].from);
         let sink = |f: &usize| mine(s.links[s.flows[*f].reverse_path[0]].from);
         let sources: Vec<Source> = (flows.clone().filter(source))
-            .map(|f| Source::new(s, f))
+            .map(|f| Source::new(s, f, plan.log))
             .collect();
         let sinks: Vec<Sink> = flows.filter(sink).map(|f| Sink::new(s, f)).collect();
         let place = |n: usize, ids: Vec<usize>| {
@@ -414,6 +414,7 @@ impl<'a> Station<'a> {
             links: recorded.map(|l| (l.id, l.read(now))).collect(),
             lost: self.tally.lost.clone(),
             packets: self.capture.take(),
+            logs: logs(&mut self.sources),
         };
         self.parts.push(part);
     }
@@ -486,6 +487,14 @@ impl<'a> Station<'a> {
     pub fn orders(&mut self) -> Vec<Order> {
         std::mem::take(&mut self.orders)
     }
+}
+
+/// Takes what the senders have logged since the last sample.
+fn logs(sources: &mut [Source]) -> Vec<(usize, String)> {
+    let logged = sources.iter_mut();
+    logged
+        .filter_map(|s| Some((s.flow, s.sender.take_log()?)))
+        .collect()
 }
 
 /// Returns the shortest delay of a link.

@@ -29,6 +29,14 @@ pub trait Observer {
 
     /// Takes the next bytes of that file.
     fn packets(&mut self, _bytes: &[u8]) {}
+
+    /// Returns whether the observer wants the logs of the streams' senders, as events of qlog.
+    fn wants_logs(&self) -> bool {
+        false
+    }
+
+    /// Takes the next records of the log of a flow.
+    fn log(&mut self, _flow: usize, _records: &str) {}
 }
 
 /// An observer that ignores everything.

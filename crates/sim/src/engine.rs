@@ -18,7 +18,7 @@ use accord_aqm::Ecn;
 use accord_record::{Observer, Recorder, Stalls, Transfers};
 use accord_scenario::{Change, LinkId, Scenario, State};
 use accord_transport::pcapng::Capture;
-use accord_transport::{Receiver, Segment};
+use accord_transport::{Datagrams, Receiver, Segment, Sender};
 use accord_units::{Bytes, Time};
 use std::cmp::Reverse;
 
@@ -107,6 +107,12 @@ impl<'a> Simulation<'a> {
             let names = self.scenario.links.iter().map(|l| l.name.as_str());
             self.tap = Some(Box::new(Capture::new(names)));
         }
+        if observer.wants_logs() {
+            for flow in &mut self.flows {
+                let idle = Sender::Datagrams(Datagrams::default());
+                flow.sender = std::mem::replace(&mut flow.sender, idle).logged();
+            }
+        }
         while let Some((time, kind, index)) = self.calendar.pop() {
             debug_assert!(time >= self.now, "time never goes back");
             self.now = time;
@@ -160,6 +166,12 @@ impl<'a> Simulation<'a> {
     fn show_packets(&mut self, observer: &mut dyn Observer) {
         if let Some(tap) = &mut self.tap {
             observer.packets(&tap.take());
+        }
+        if observer.wants_logs() {
+            for (id, flow) in self.flows.iter_mut().enumerate() {
+                let records = flow.sender.take_log().unwrap_or_default();
+                observer.log(id, &records);
+            }
         }
     }
 

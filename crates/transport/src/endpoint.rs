@@ -1,6 +1,7 @@
 //! The two ends of a flow, on the transport of its controller.
 
-use crate::{Segment, stream, tunnel};
+use crate::qlog::Logged;
+use crate::{RoundTrip, Segment, stream, tunnel};
 use accord_control::{AnyController, Controller, Maker, Marks, Report, Transport};
 use accord_family::{Service, Values};
 use accord_units::{Bytes, Duration, Rate, Time};
@@ -14,6 +15,8 @@ pub enum Sender {
     Tunnel(tunnel::Ingress),
     /// Neither: packets leave as the application makes them.
     Datagrams(Datagrams),
+    /// A stream whose sender logs what it does.
+    Logged(Box<Logged>),
 }
 
 /// The receiving end.
@@ -103,6 +106,7 @@ impl Sender {
     pub fn supply(&mut self, packets: u64) {
         match self {
             Sender::Stream(s) => s.supply(packets),
+            Sender::Logged(s) => s.sender_mut().supply(packets),
             Sender::Tunnel(s) => s.supply(packets),
             Sender::Datagrams(s) => s.available = s.available.saturating_add(packets),
         }
@@ -112,6 +116,7 @@ impl Sender {
     pub fn stop(&mut self) {
         match self {
             Sender::Stream(s) => s.stop(),
+            Sender::Logged(s) => s.sender_mut().stop(),
             Sender::Tunnel(s) => s.stop(),
             Sender::Datagrams(s) => s.available = s.sent,
         }
@@ -121,7 +126,7 @@ impl Sender {
     /// of this base round-trip time. A tunnel stays, whatever connections go through it. Datagrams
     /// have no connections.
     pub fn reconnect(&mut self, values: &Values, service: &Service, base_rtt: Duration, now: Time) {
-        if let Sender::Stream(s) = self {
+        if let Some(s) = self.stream_mut() {
             s.reconnect(controller(values, service, s.packet(), base_rtt), now);
         }
     }
@@ -131,6 +136,7 @@ impl Sender {
     pub fn poll(&mut self, now: Time) -> Result<Segment, Time> {
         match self {
             Sender::Stream(s) => s.poll(now),
+            Sender::Logged(s) => s.poll(now),
             Sender::Tunnel(s) => s.poll(now),
             Sender::Datagrams(s) if s.sent < s.available => {
                 s.sent += 1;
@@ -148,6 +154,7 @@ impl Sender {
     pub fn next_wake(&self) -> Time {
         match self {
             Sender::Stream(s) => s.next_wake(),
+            Sender::Logged(s) => s.sender().next_wake(),
             Sender::Tunnel(s) => s.next_wake(),
             Sender::Datagrams(_) => Time::MAX,
         }
@@ -157,6 +164,7 @@ impl Sender {
     pub fn on_wake(&mut self, now: Time) {
         match self {
             Sender::Stream(s) => s.on_wake(now),
+            Sender::Logged(s) => s.on_wake(now),
             Sender::Tunnel(s) => s.on_wake(now),
             Sender::Datagrams(_) => {}
         }
@@ -166,8 +174,42 @@ impl Sender {
     pub fn is_done(&self) -> bool {
         match self {
             Sender::Stream(s) => s.is_done(),
+            Sender::Logged(s) => s.sender().is_done(),
             Sender::Tunnel(s) => s.is_done(),
             Sender::Datagrams(s) => s.sent >= s.available,
+        }
+    }
+
+    /// The stream, if it is one.
+    fn stream(&self) -> Option<&stream::Sender> {
+        match self {
+            Sender::Stream(s) => Some(s),
+            Sender::Logged(s) => Some(s.sender()),
+            Sender::Tunnel(_) | Sender::Datagrams(_) => None,
+        }
+    }
+
+    fn stream_mut(&mut self) -> Option<&mut stream::Sender> {
+        match self {
+            Sender::Stream(s) => Some(s),
+            Sender::Logged(s) => Some(s.sender_mut()),
+            Sender::Tunnel(_) | Sender::Datagrams(_) => None,
+        }
+    }
+
+    /// Returns the sender with a log, if it is a stream.
+    pub fn logged(self) -> Sender {
+        match self {
+            Sender::Stream(s) => Sender::Logged(Box::new(Logged::new(s))),
+            other => other,
+        }
+    }
+
+    /// Takes the records of the log since the last call, if there is one: see [`crate::qlog`].
+    pub fn take_log(&mut self) -> Option<String> {
+        match self {
+            Sender::Logged(s) => Some(s.take()),
+            _ => None,
         }
     }
 
@@ -178,6 +220,16 @@ impl Sender {
         match (self, *reply) {
             (
                 Sender::Stream(s),
+                Segment::Ack {
+                    next,
+                    block,
+                    block_len,
+                    echo,
+                    marked,
+                },
+            ) => s.on_ack(next, block, block_len, echo, marked, now),
+            (
+                Sender::Logged(s),
                 Segment::Ack {
                     next,
                     block,
@@ -214,12 +266,13 @@ impl Sender {
     /// Returns whether marks mean something to the controller, so that its data packets are sent as
     /// ECN-capable.
     pub fn is_ecn_capable(&self) -> bool {
-        matches!(self, Sender::Stream(s) if s.controller().capabilities().marks != Marks::Nothing)
+        let stream = self.stream();
+        stream.is_some_and(|s| s.controller().capabilities().marks != Marks::Nothing)
     }
 
     /// Sets the base round-trip time of the network.
     pub fn set_base_rtt(&mut self, base_rtt: Duration) {
-        if let Sender::Stream(s) = self {
+        if let Some(s) = self.stream_mut() {
             s.set_base_rtt(base_rtt);
         }
     }
@@ -227,7 +280,8 @@ impl Sender {
     /// Returns the state for the recorder.
     pub fn view(&self) -> View {
         let (controller, rtt, retransmissions) = match self {
-            Sender::Stream(s) => (s.controller(), s.round_trip(), s.retransmissions()),
+            Sender::Stream(s) => s.facts(),
+            Sender::Logged(s) => s.sender().facts(),
             Sender::Tunnel(s) => (s.controller(), s.round_trip(), 0),
             Sender::Datagrams(_) => return View::default(),
         };
@@ -240,6 +294,13 @@ impl Sender {
             accumulation: controller.accumulation_estimate(),
             retransmissions,
         }
+    }
+}
+
+impl stream::Sender {
+    /// The controller, the round-trip times and the packets sent again.
+    fn facts(&self) -> (&AnyController, &RoundTrip, u64) {
+        (self.controller(), self.round_trip(), self.retransmissions())
     }
 }
 

@@ -50,6 +50,7 @@ mod endpoint;
 pub mod ip;
 mod pacer;
 pub mod pcapng;
+pub mod qlog;
 mod rtt;
 mod segment;
 pub mod stream;

@@ -76,7 +76,7 @@ fn trial(mode: Mode, catalogue: &Catalogue, mbps: f64, announced: bool) -> Resul
         note(format_args!("live: {}", announcement(&scenario, mode)));
     }
     let progress = Progress::new(scenario.duration, true);
-    let done = accord::live::measure(&scenario, mode, &mut progress.observe(None));
+    let done = accord::live::measure(&scenario, mode, &mut progress.observe(None, None));
     let (run, cost) = done.map_err(accord::Error::from)?;
     let id = scenario.links.iter().position(|l| l.name == "bottleneck");
     let id = id.ok_or_else(|| Failure::new("the scenario has no bottleneck"))?;

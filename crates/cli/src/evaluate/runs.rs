@@ -49,7 +49,7 @@ pub fn make(
     let unwritten = AtomicBool::new(false);
     let one = |&(p, t): &(usize, usize)| -> Result<((usize, usize), Measured), Error> {
         let (plan, trial): (&Plan, &Trial) = (&plans[p], &plans[p].trials[t]);
-        let mut observer = progress.observe(None);
+        let mut observer = progress.observe(None, None);
         let measured = attempt(plan, trial, order.engine, options, &mut observer)?;
         if let Err(e) = kept.keep(plan, trial, order.engine, &measured)
             && !unwritten.swap(true, Ordering::Relaxed)

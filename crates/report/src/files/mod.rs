@@ -94,6 +94,14 @@ pub fn write_run_dir(dir: &Path, contents: &RunDir) -> Result<(), FileError> {
     place.publish()
 }
 
+/// Writes a run directory of a run that no scenario describes, since it was measured elsewhere: the
+/// series and the manifest. Replaces what [`write_run_dir`] would.
+pub fn write_measured_dir(dir: &Path, outline: &Outline, run: &Run) -> Result<(), FileError> {
+    let place = Place::claim(dir)?;
+    record(place.path(), outline, &[run])?;
+    place.publish()
+}
+
 /// Writes the run directories of a sweep into `dir`, with the page of all of them. Replaces what
 /// [`write_run_dir`] would.
 pub fn write_sweep_dir(dir: &Path, points: &[RunDir], page: &str) -> Result<(), FileError> {

@@ -416,6 +416,16 @@ impl<C: Controller> Sender<C> {
         self.controller.set_base_rtt(base_rtt);
     }
 
+    /// The bytes in flight: sent, not known to have arrived, not taken for lost.
+    pub fn bytes_in_flight(&self) -> Bytes {
+        Bytes::new(self.in_flight() * self.packet.get())
+    }
+
+    /// Whether losses are being repaired.
+    pub fn is_recovering(&self) -> bool {
+        self.recovering
+    }
+
     /// Size of its packets.
     pub fn packet(&self) -> Bytes {
         self.packet

@@ -237,6 +237,7 @@ impl<C: Controller> Sender<C> {
         }
         if let Some(deliveries) = &mut self.deliveries {
             deliveries.send_again(i as usize, in_flight, now);
+            self.controller.on_sent(self.packet, now);
         }
         self.una + i
     }

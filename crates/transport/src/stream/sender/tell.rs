@@ -26,6 +26,7 @@ impl<C: Controller> Sender<C> {
         let in_flight = self.in_flight() * self.packet.get();
         if let Some(d) = self.deliveries.as_mut() {
             d.send(in_flight, now);
+            self.controller.on_sent(self.packet, now);
         }
     }
 

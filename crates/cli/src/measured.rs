@@ -1,0 +1,277 @@
+//! `accord import run`: a run directory of what other programs measured of real flows.
+
+use crate::fail::Failure;
+use crate::output::{data, note};
+use crate::progress::at_once;
+use accord::record::{Manifest, Run, Series, Statistics};
+use accord::report::{GroupOutline, Outline, write_measured_dir};
+use accord::scenario::{Engine, Entity, Metric};
+use accord::units::Duration;
+use accord_import::measured::{Flow, Format, Measured, Quantity, read};
+use std::path::{Path, PathBuf};
+
+/// The options of `accord import run`.
+#[derive(clap::Args)]
+pub struct Args {
+    /// What was measured: qlog, the output of `ss -tin` with times, or the JSON of iperf3.
+    pub file: PathBuf,
+    /// The run directory to write; by default runs/NAME of the file.
+    #[arg(short, long, value_name = "DIR")]
+    pub output: Option<PathBuf>,
+    /// The format, if the content of the file does not show it: qlog, ss or iperf3.
+    #[arg(long)]
+    pub format: Option<Format>,
+    /// The name of the group of flows, which `accord compare` matches with a group of another run.
+    #[arg(long, value_name = "NAME", default_value = "all")]
+    pub group: String,
+    /// The period of the series; by default the time between samples, and 10 ms at least.
+    #[arg(long, value_name = "TIME")]
+    pub sample: Option<Duration>,
+    /// Where the steady part begins, over which tables average; by default in the middle.
+    #[arg(long, value_name = "TIME")]
+    pub from: Option<Duration>,
+    /// Where it ends; by default at the end.
+    #[arg(long, value_name = "TIME")]
+    pub to: Option<Duration>,
+    /// No hints; only the result.
+    #[arg(short, long)]
+    pub quiet: bool,
+}
+
+/// The shortest period that is chosen by itself, in seconds.
+const PERIOD: f64 = 0.01;
+/// The most samples of a series.
+const SAMPLES: f64 = 1e6;
+/// The most values of all series.
+const VALUES: f64 = 5e7;
+/// The size of packets, for tables that have to know what a small amount is.
+const PACKET: f64 = 1500.0;
+
+/// Carries out the command.
+pub fn run(args: &Args) -> Result<bool, Failure> {
+    let path = &args.file;
+    let stem = path.file_stem().unwrap_or_default().to_string_lossy();
+    let dir = (args.output.clone()).unwrap_or_else(|| Path::new("runs").join(&*stem));
+    let made = at_once(|| make(args, &stem))??;
+    write_measured_dir(&dir, &made.outline, &made.run)?;
+    data(dir.display())?;
+    if !args.quiet {
+        for remark in &made.run.notes {
+            note(remark);
+        }
+        note(format_args!(
+            "compare it with a run: accord compare runs/NAME {}",
+            dir.display()
+        ));
+    }
+    Ok(true)
+}
+
+struct Made {
+    outline: Outline,
+    run: Run,
+}
+
+fn make(args: &Args, id: &str) -> Result<Made, Failure> {
+    let path = &args.file;
+    let bytes = std::fs::read(path)
+        .map_err(|e| Failure::io(format!("{} cannot be read: {e}", path.display()), &e))?;
+    let text = String::from_utf8(bytes).map_err(|e| {
+        let line = 1 + bytecount(&e.as_bytes()[..e.utf8_error().valid_up_to()]);
+        Failure::new(format!("{}: line {line}: this is no text", path.display()))
+    })?;
+    let Some(format) = args.format.or_else(|| Format::guess(&text)) else {
+        let names: Vec<_> = Format::NAMES.iter().map(|(name, _)| *name).collect();
+        let why = format!("{} does not tell its format", path.display());
+        return Err(Failure::new(why).hint(format!("name it with --format: {}", names.join(", "))));
+    };
+    let measured = read(format, &text).map_err(|e| {
+        let refused = Failure::new(format!("{}: {e}", path.display()));
+        match e.hint {
+            Some(hint) => refused.hint(hint),
+            None => refused,
+        }
+    })?;
+    let file = path.file_name().unwrap_or_default().to_string_lossy();
+    let (name, _) = (Format::NAMES.iter())
+        .find(|(_, f)| *f == format)
+        .expect("it is one of them");
+    convert(
+        args,
+        id,
+        &format!("measured: {file} ({name})"),
+        measured,
+        &text,
+    )
+}
+
+fn bytecount(bytes: &[u8]) -> usize {
+    bytes.iter().filter(|b| **b == b'\n').count()
+}
+
+/// Makes series of samples.
+fn convert(
+    args: &Args,
+    id: &str,
+    title: &str,
+    measured: Measured,
+    text: &str,
+) -> Result<Made, Failure> {
+    let length = measured.length();
+    let period = match args.sample {
+        Some(period) => period.as_secs_f64(),
+        None => spacing(&measured).max(PERIOD),
+    };
+    let count = (length / period).ceil().max(1.0);
+    let values = count * measured.flows.len() as f64 * 8.0;
+    if period <= 0.0 || count > SAMPLES || values > VALUES {
+        let why = format!("{length:.3} s in periods of {period} s are too many samples");
+        return Err(Failure::new(why).hint("--sample sets a longer period"));
+    }
+    let time: Vec<f64> = (1..=count as u64).map(|i| i as f64 * period).collect();
+    let mut series = Vec::new();
+    for (id, flow) in measured.flows.iter().enumerate() {
+        series.extend(series_of(flow, Entity::Flow(id), &time, period));
+    }
+    series.sort_by_key(|s| (s.entity, s.metric));
+    let steady = (
+        args.from.map_or(length / 2.0, Duration::as_secs_f64),
+        args.to.map_or(time[time.len() - 1], Duration::as_secs_f64),
+    );
+    if steady.0 >= steady.1 {
+        let why = "the steady part ends before it begins";
+        return Err(Failure::new(why).hint(format!("what was measured lasts {length:.3} s")));
+    }
+    let of_rtt = |s: &accord_import::measured::Sample| match s.quantity {
+        Quantity::MinRtt | Quantity::Rtt => Some(s.value),
+        _ => None,
+    };
+    let all = measured.flows.iter().flat_map(|f| &f.samples);
+    let base = all.filter_map(of_rtt).fold(f64::INFINITY, f64::min);
+    let mut notes = vec![format!("{title}: no run of Accord")];
+    notes.extend(measured.remarks);
+    Ok(Made {
+        outline: Outline {
+            id: id.into(),
+            title: title.into(),
+            source: String::new(),
+            notes: String::new(),
+            point: Vec::new(),
+            steady_s: steady,
+            groups: vec![GroupOutline {
+                name: args.group.clone(),
+                flows: measured.flows.iter().map(|f| f.name.clone()).collect(),
+                as_one: false,
+            }],
+            links: Vec::new(),
+            aggregates: Vec::new(),
+            packet_bytes: PACKET,
+            round_trip_s: if base.is_finite() { base } else { 0.0 },
+        },
+        run: Run {
+            manifest: Manifest {
+                engine: Engine::Live,
+                version: env!("CARGO_PKG_VERSION"),
+                scenario_hash: blake3::hash(text.as_bytes()).to_hex().to_string(),
+                seed: 0,
+                digest: Manifest::digest(&series),
+            },
+            time,
+            series,
+            transfers: Vec::new(),
+            statistics: Statistics::default(),
+            certificates: Vec::new(),
+            notes,
+            unfit: None,
+            stalls: Vec::new(),
+        },
+    })
+}
+
+/// The median time between the samples of a flow, in seconds, in whole milliseconds.
+fn spacing(measured: &Measured) -> f64 {
+    let mut spans = Vec::new();
+    for flow in &measured.flows {
+        let mut times: Vec<f64> = flow.samples.iter().map(|s| s.time).collect();
+        times.dedup();
+        spans.extend(times.windows(2).map(|w| w[1] - w[0]));
+    }
+    spans.sort_by(f64::total_cmp);
+    let median = spans.get(spans.len() / 2).copied().unwrap_or(1.0);
+    (median * 1000.0).round() / 1000.0
+}
+
+/// The series of a flow.
+fn series_of(flow: &Flow, entity: Entity, time: &[f64], period: f64) -> Vec<Series> {
+    let of = |quantity: Quantity| -> Vec<(f64, f64)> {
+        let samples = flow.samples.iter().filter(|s| s.quantity == quantity);
+        samples.map(|s| (s.time, s.value)).collect()
+    };
+    let mut all = Vec::new();
+    let mut add = |metrics: &[Metric], values: Vec<f64>| {
+        all.extend(metrics.iter().map(|&metric| Series {
+            metric,
+            entity,
+            values: values.clone(),
+        }));
+    };
+    for (quantity, metric) in [
+        (Quantity::Cwnd, Metric::Cwnd),
+        (Quantity::Ssthresh, Metric::Ssthresh),
+        (Quantity::Rtt, Metric::Rtt),
+        (Quantity::MinRtt, Metric::MinRtt),
+    ] {
+        let samples = of(quantity);
+        if !samples.is_empty() {
+            add(&[metric], time.iter().map(|t| last(&samples, *t)).collect());
+        }
+    }
+    for (quantity, metrics) in [
+        (Quantity::Sent, &[Metric::SendingRate][..]),
+        (Quantity::Arrived, &[Metric::Throughput, Metric::Goodput]),
+    ] {
+        let samples = of(quantity);
+        if samples.len() > 1 {
+            let rate =
+                |t: &f64| (total(&samples, *t) - total(&samples, *t - period)) * 8.0 / period;
+            add(metrics, time.iter().map(rate).collect());
+        }
+    }
+    for (quantity, metric) in [
+        (Quantity::Retransmitted, Metric::Retransmissions),
+        (Quantity::Lost, Metric::Losses),
+    ] {
+        let samples = of(quantity);
+        if let Some((_, first)) = samples.first() {
+            // A log counts from its first loss on.
+            let zero = if quantity == Quantity::Lost {
+                0.0
+            } else {
+                *first
+            };
+            let by = |t: f64| match last(&samples, t) {
+                value if value.is_nan() => zero,
+                value => value,
+            };
+            let count = |t: &f64| by(*t) - by(*t - period);
+            add(&[metric], time.iter().map(count).collect());
+        }
+    }
+    all
+}
+
+/// The last value by a time, or NaN.
+fn last(samples: &[(f64, f64)], time: f64) -> f64 {
+    let after = samples.partition_point(|(at, _)| *at <= time + 1e-9);
+    (after.checked_sub(1)).map_or(f64::NAN, |i| samples[i].1)
+}
+
+/// A total at a time: between two samples it grows evenly.
+fn total(samples: &[(f64, f64)], time: f64) -> f64 {
+    let after = samples.partition_point(|(at, _)| *at <= time);
+    match (after.checked_sub(1).map(|i| samples[i]), samples.get(after)) {
+        (None, _) => samples[0].1,
+        (Some((_, value)), None) => value,
+        (Some((from, low)), Some(&(to, high))) => low + (high - low) * (time - from) / (to - from),
+    }
+}

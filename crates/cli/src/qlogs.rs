@@ -1,0 +1,190 @@
+//! The files of `--qlog`: one per flow whose sender is a stream.
+
+use crate::fail::Failure;
+use accord::scenario::Scenario;
+use serde_json::json;
+use std::collections::BTreeMap;
+use std::fs::{File, OpenOptions};
+use std::io::{Error, Write};
+use std::path::{Path, PathBuf};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+/// The version of qlog that files are in.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, clap::ValueEnum)]
+pub enum QlogVersion {
+    /// draft-ietf-quic-qlog-main-schema-14 and draft-ietf-quic-qlog-quic-events-13.
+    #[default]
+    Draft,
+    /// 0.3, which qvis reads.
+    #[value(name = "0.3")]
+    V03,
+}
+
+/// The names of events in version 0.3, where they differ.
+const NAMES: [(&str, &str); 5] = [
+    ("quic:packet_sent", "transport:packet_sent"),
+    ("quic:packet_received", "transport:packet_received"),
+    ("quic:packet_lost", "recovery:packet_lost"),
+    ("quic:recovery_metrics_updated", "recovery:metrics_updated"),
+    (
+        "quic:congestion_state_updated",
+        "recovery:congestion_state_updated",
+    ),
+];
+
+/// A directory of logs that are being written. Unless it is finished they are removed.
+pub struct QlogDir {
+    dir: PathBuf,
+    version: QlogVersion,
+    /// The scenario's id, and the names of its flows.
+    id: String,
+    flows: Vec<String>,
+    state: Mutex<State>,
+}
+
+#[derive(Default)]
+struct State {
+    /// The files by flow. They are opened for each piece, since there may be more of them than a
+    /// process may have open.
+    files: BTreeMap<usize, PathBuf>,
+    failed: Option<(PathBuf, Error)>,
+    done: bool,
+}
+
+impl QlogDir {
+    /// Creates the directory, if it is not there.
+    pub fn create(
+        dir: &Path,
+        version: QlogVersion,
+        scenario: &Scenario,
+    ) -> Result<QlogDir, Failure> {
+        std::fs::create_dir_all(dir)
+            .map_err(|e| Failure::io(format!("cannot create {}: {e}", dir.display()), &e))?;
+        Ok(QlogDir {
+            dir: dir.into(),
+            version,
+            id: scenario.id.clone(),
+            flows: scenario.flows.iter().map(|f| f.name.clone()).collect(),
+            state: Mutex::default(),
+        })
+    }
+
+    /// Appends records of a flow. An error is reported at the end, when the results are safe.
+    pub fn write(&self, flow: usize, records: &str) {
+        if records.is_empty() {
+            return;
+        }
+        let mut state = self.lock();
+        if state.failed.is_some() {
+            return;
+        }
+        let begun = state.files.contains_key(&flow);
+        let path = self.dir.join(file_name(&self.flows[flow]));
+        state.files.insert(flow, path.clone());
+        let mut open = OpenOptions::new();
+        open.create(true).write(true).append(begun).truncate(!begun);
+        let written = open.open(&path).and_then(|mut file| {
+            if !begun {
+                self.begin(&mut file, flow)?;
+            }
+            file.write_all(self.named(records).as_bytes())
+        });
+        state.failed = written.err().map(|e| (path, e));
+    }
+
+    /// Writes the header of a file.
+    fn begin(&self, file: &mut File, flow: usize) -> std::io::Result<()> {
+        let title = format!("{}, flow {}", self.id, self.flows[flow]);
+        let description = concat!(
+            "The sender of a stream of Accord ",
+            env!("CARGO_PKG_VERSION"),
+            ", told in the words of QUIC"
+        );
+        let vantage = json!({ "name": self.flows[flow], "type": "client" });
+        let header = match self.version {
+            QlogVersion::Draft => json!({
+                "file_schema": "urn:ietf:params:qlog:file:sequential",
+                "serialization_format": "application/qlog+json-seq",
+                "title": title,
+                "description": description,
+                "trace": {
+                    "common_fields": {
+                        "reference_time": { "clock_type": "monotonic", "epoch": "unknown" },
+                        "time_format": "relative_to_epoch",
+                    },
+                    "vantage_point": vantage,
+                    "event_schemas": ["urn:ietf:params:qlog:events:quic-13"],
+                },
+            }),
+            QlogVersion::V03 => json!({
+                "qlog_version": "0.3",
+                "qlog_format": "JSON-SEQ",
+                "title": title,
+                "description": description,
+                "trace": {
+                    "common_fields": { "time_format": "relative", "reference_time": 0 },
+                    "vantage_point": vantage,
+                },
+            }),
+        };
+        writeln!(file, "\u{1e}{header}")
+    }
+
+    /// Returns records with the names of events of the version.
+    fn named(&self, records: &str) -> String {
+        match self.version {
+            QlogVersion::Draft => records.to_owned(),
+            QlogVersion::V03 => (NAMES.iter()).fold(records.to_owned(), |text, (new, old)| {
+                let name = |name| format!("\"name\":\"{name}\"");
+                text.replace(&name(new), &name(old))
+            }),
+        }
+    }
+
+    /// Finishes the files.
+    pub fn finish(self) -> Result<(), Failure> {
+        let mut state = self.lock();
+        state.done = state.failed.is_none();
+        match state.failed.take() {
+            Some((path, e)) => {
+                let message = format!("cannot write {}: {e}", path.display());
+                Err(Failure::io(message, &e))
+            }
+            None if state.files.is_empty() => {
+                let why =
+                    "--qlog has nothing to write: no flow that sent anything is a stream of Accord";
+                Err(Failure::new(why)
+                    .hint("flows of the kernel's TCP, tunnels and datagrams have no log"))
+            }
+            None => Ok(()),
+        }
+    }
+
+    fn lock(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Drop for QlogDir {
+    fn drop(&mut self) {
+        let state = self.lock();
+        if !state.done {
+            for path in state.files.values() {
+                let _ = std::fs::remove_file(path);
+            }
+        }
+    }
+}
+
+/// The name of a flow's file: what may be in a name of a flow and not in one of a file is replaced.
+fn file_name(flow: &str) -> String {
+    let name: String = flow
+        .chars()
+        .map(|c| match c {
+            '/' | '\\' | '\0' => '_',
+            c if c.is_control() => '_',
+            c => c,
+        })
+        .collect();
+    format!("{name}.sqlog")
+}

@@ -1,0 +1,61 @@
+//! Instants of quinn for times of Accord.
+
+use accord_units::{Duration, Time};
+use std::time::Instant;
+
+/// A clock that shows quinn the time of a run.
+///
+/// quinn wants an [`Instant`], which cannot be made from a number. So the clock has one instant as
+/// its zero, and all others are sums with it. Controllers of quinn look at differences only. So what
+/// they do does not depend on the zero.
+///
+/// An instant has nanoseconds, and a time picoseconds: what is less than a nanosecond is cut off.
+#[derive(Clone, Copy, Debug)]
+pub struct Clock {
+    zero: Instant,
+}
+
+impl Clock {
+    /// Creates a clock.
+    pub fn new() -> Clock {
+        #[expect(
+            clippy::disallowed_methods,
+            reason = "only differences to it are ever looked at"
+        )]
+        let zero = Instant::now();
+        Clock { zero }
+    }
+
+    /// Creates a clock whose zero is this instant.
+    pub fn starting_at(zero: Instant) -> Clock {
+        Clock { zero }
+    }
+
+    /// Returns the instant of a time.
+    pub fn instant(&self, time: Time) -> Instant {
+        self.zero + std::time::Duration::from_nanos(time.as_ps() / 1000)
+    }
+
+    /// Returns the time of an instant. It is zero for one before the clock's zero.
+    pub fn time(&self, instant: Instant) -> Time {
+        let span = instant.saturating_duration_since(self.zero);
+        Time::ZERO + ours(span)
+    }
+}
+
+impl Default for Clock {
+    fn default() -> Clock {
+        Clock::new()
+    }
+}
+
+/// Returns a span of the standard library as one of Accord. The longest is 213 days.
+pub(crate) fn ours(span: std::time::Duration) -> Duration {
+    let ps = span.as_nanos().saturating_mul(1000);
+    Duration::from_ps(u64::try_from(ps).unwrap_or(u64::MAX))
+}
+
+/// Returns a span of Accord as one of the standard library.
+pub(crate) fn theirs(span: Duration) -> std::time::Duration {
+    std::time::Duration::from_nanos(span.as_ps() / 1000)
+}

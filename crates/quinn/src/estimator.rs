@@ -1,0 +1,226 @@
+//! quinn's estimator of round-trip times, for samples of ours.
+//!
+//! A controller of quinn is shown the estimator of its connection, [`RttEstimator`]. No function
+//! makes one, and its fields are private. But it can be copied. So here is a connection of quinn in
+//! memory, with a controller that copies what it is shown. Each sample is a packet of this
+//! connection that is acknowledged so much later, on a clock of its own.
+
+use crate::clock::{ours, theirs};
+use crate::pair::{End, Link, Pair, SERVER};
+use accord_units::Duration;
+use bytes::BytesMut;
+use quinn_proto::congestion::{Controller, ControllerFactory};
+use quinn_proto::{
+    Connection, ConnectionHandle, DatagramEvent, Endpoint, RttEstimator, TransportConfig,
+};
+use std::any::Any;
+use std::fmt;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Instant;
+
+/// The place where the estimator is copied to.
+type Seen = Arc<Mutex<Option<RttEstimator>>>;
+
+/// An estimator of round-trip times, as a connection of quinn has it.
+pub struct Estimator {
+    endpoint: Endpoint,
+    handle: ConnectionHandle,
+    connection: Connection,
+    seen: Seen,
+    /// The connection's own clock.
+    now: Instant,
+    /// The connection identifier that the client listens to.
+    client_id: [u8; CID],
+    /// The number of the last packet of each side.
+    sent: Option<u64>,
+    answered: u32,
+    buffer: Vec<u8>,
+    /// A sample was taken.
+    sampled: bool,
+}
+
+/// The length of the connection identifiers that quinn makes.
+const CID: usize = 8;
+
+impl Estimator {
+    /// Creates an estimator that has seen no sample.
+    ///
+    /// # Panics
+    /// Panics if quinn does not connect to itself in memory.
+    pub fn new() -> Estimator {
+        let seen = Seen::default();
+        let transport = Arc::new(transport(&seen));
+        let mut pair = Pair::new(transport.clone(), transport, Link::WIDE);
+        pair.connect();
+        let client_id = source(&pair.first).expect("the first packet has a long header");
+        let now = pair.now();
+        let End { endpoint, open, .. } = pair.client;
+        let (handle, mut connection) = open.expect("it is connected");
+        // The round trips of the handshake took no time. The new path has an estimator as new.
+        connection.path_changed(now);
+        Estimator {
+            endpoint,
+            handle,
+            connection,
+            seen,
+            now,
+            sent: None,
+            client_id,
+            answered: 1 << 20,
+            buffer: Vec::new(),
+            sampled: false,
+        }
+    }
+
+    /// Takes a sample. Returns the estimator as it was before: a controller of quinn is shown that
+    /// one, too.
+    ///
+    /// # Panics
+    /// Panics if quinn takes no notice of an acknowledgement.
+    pub fn sample(&mut self, rtt: Duration) -> RttEstimator {
+        let rtt = theirs(rtt);
+        self.connection.ping();
+        self.buffer.clear();
+        let sent = (self.connection).poll_transmit(self.now, 1, &mut self.buffer);
+        assert!(sent.is_some(), "nothing holds a ping back");
+        let number = number(&self.buffer, self.sent);
+        self.sent = Some(number);
+        self.now += rtt;
+        self.acknowledge(number);
+        self.sampled = true;
+        let mut seen = self.seen.lock().unwrap_or_else(PoisonError::into_inner);
+        seen.take().expect("an acknowledgement is noticed")
+    }
+
+    /// Gives the connection the acknowledgement of a packet.
+    fn acknowledge(&mut self, number: u64) {
+        self.answered += 1;
+        let mut packet = BytesMut::with_capacity(64);
+        // A short header with a packet number of four bytes [RFC 9000 §17.3.1].
+        packet.extend([0x43]);
+        packet.extend(self.client_id);
+        packet.extend(self.answered.to_be_bytes());
+        // ACK: the largest number, no delay, no further ranges, one packet [RFC 9000 §19.3].
+        packet.extend([0x02]);
+        packet.extend((number | 0xc000_0000_0000_0000).to_be_bytes());
+        packet.extend([0, 0, 0]);
+        packet.extend([0; 16]);
+        let (now, buffer) = (self.now, &mut self.buffer);
+        let event = (self.endpoint).handle(now, SERVER, None, None, packet, buffer);
+        if let Some(DatagramEvent::ConnectionEvent(handle, event)) = event
+            && handle == self.handle
+        {
+            self.connection.handle_event(event);
+        }
+        // Nobody asks for them.
+        while self.connection.poll().is_some() {}
+        while let Some(event) = self.connection.poll_endpoint_events() {
+            let answer = self.endpoint.handle_event(self.handle, event);
+            answer
+                .into_iter()
+                .for_each(|e| self.connection.handle_event(e));
+        }
+    }
+
+    /// The smallest and the smoothed round-trip time after the last sample.
+    pub fn shown(&self) -> Option<(Duration, Duration)> {
+        let shown = || (ours(self.connection.min_rtt()), ours(self.connection.rtt()));
+        self.sampled.then(shown)
+    }
+}
+
+/// A connection cannot be copied. Two samples bring a new one to the same smallest and smoothed
+/// round-trip time: m, and then r with (7 m + r) / 8 the smoothed one.
+impl Clone for Estimator {
+    fn clone(&self) -> Estimator {
+        let mut copy = Estimator::new();
+        if let Some((min, smoothed)) = self.shown() {
+            copy.sample(min);
+            let rest = 8 * smoothed.as_ps() - 7 * min.as_ps();
+            copy.sample(Duration::from_ps(rest));
+        }
+        copy
+    }
+}
+
+impl Default for Estimator {
+    fn default() -> Estimator {
+        Estimator::new()
+    }
+}
+
+impl fmt::Debug for Estimator {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Estimator")
+            .field("shown", &self.shown())
+            .finish_non_exhaustive()
+    }
+}
+
+/// Returns the number of a packet with a short header, which has its last bytes only. `last` is the
+/// number of the one before.
+fn number(packet: &[u8], last: Option<u64>) -> u64 {
+    let length = usize::from(packet[0] & 3) + 1;
+    let bytes = &packet[1 + CID..][..length];
+    let low = bytes.iter().fold(0, |n, b| n << 8 | u64::from(*b));
+    let span = 1 << (8 * length);
+    let number = (last.unwrap_or(0) & !(span - 1)) | low;
+    match Some(number) > last {
+        true => number,
+        false => number + span,
+    }
+}
+
+/// Returns the identifier of the sender of a packet with a long header [RFC 9000 §17.2].
+fn source(packet: &[u8]) -> Option<[u8; CID]> {
+    let destination = usize::from(*packet.get(5)?);
+    let source = packet.get(6 + destination + 1..)?;
+    source.first_chunk().copied()
+}
+
+/// The settings of both ends: nothing is sent but what is asked for.
+fn transport(seen: &Seen) -> TransportConfig {
+    let mut config = TransportConfig::default();
+    config
+        .mtu_discovery_config(None)
+        .max_idle_timeout(None)
+        .allow_spin(false)
+        .congestion_controller_factory(Arc::new(Witness(seen.clone())));
+    config
+}
+
+/// A controller that allows all, and copies what it is shown.
+#[derive(Clone)]
+struct Witness(Seen);
+
+impl ControllerFactory for Witness {
+    fn build(self: Arc<Self>, _: Instant, _: u16) -> Box<dyn Controller> {
+        Box::new(Witness(self.0.clone()))
+    }
+}
+
+impl Controller for Witness {
+    fn on_ack(&mut self, _: Instant, _: Instant, _: u64, _: bool, rtt: &RttEstimator) {
+        *self.0.lock().unwrap_or_else(PoisonError::into_inner) = Some(*rtt);
+    }
+
+    fn on_congestion_event(&mut self, _: Instant, _: Instant, _: bool, _: u64) {}
+
+    fn on_mtu_update(&mut self, _: u16) {}
+
+    fn window(&self) -> u64 {
+        u64::MAX / 2
+    }
+
+    fn clone_box(&self) -> Box<dyn Controller> {
+        Box::new(self.clone())
+    }
+
+    fn initial_window(&self) -> u64 {
+        self.window()
+    }
+
+    fn into_any(self: Box<Self>) -> Box<dyn Any> {
+        self
+    }
+}

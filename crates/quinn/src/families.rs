@@ -1,0 +1,129 @@
+//! The controllers of quinn as families of Accord.
+
+use crate::Theirs;
+use accord_control::{AnyController, Maker, Marks, Transport};
+use accord_family::{
+    Dynamics, Family, FlowFacts, Kind, Objective, Param, Role, Values, WindowDynamics, WindowLaw,
+};
+use accord_units::Bytes;
+use quinn_proto::congestion::{
+    BbrConfig, Controller, ControllerFactory, CubicConfig, NewRenoConfig,
+};
+use std::sync::Arc;
+use std::time::Instant;
+
+/// The families, for `accord_cli::main_with`.
+pub static FAMILIES: &[&Family] = &[&NEWRENO, &CUBIC, &BBR];
+
+const INITIAL_WINDOW: Param = Param {
+    name: "initial_window",
+    symbol: "IW",
+    kind: Kind::Size,
+    default: "10 pkt",
+    doc: "Window at the start; at least two packets.",
+    source: "[RFC 9002 §7.2]",
+};
+
+const ECN: Param = Param {
+    name: "ecn",
+    symbol: "",
+    kind: Kind::Flag,
+    default: "false",
+    doc: "Lets its packets be marked instead of dropped, and takes marks for losses. quinn does.",
+    source: "[RFC 9002 §7.1]",
+};
+
+/// quinn's NewReno.
+pub static NEWRENO: Family = Family {
+    doc: "NewReno of the QUIC stack quinn: its code, in the stream of Accord.",
+    source: "[quinn]",
+    params: &[INITIAL_WINDOW, ECN],
+    dynamics: Dynamics::Window(reno),
+    page: "quinn.md",
+    maker: &Maker {
+        build: |values, packet| {
+            let mut config = NewRenoConfig::default();
+            config.initial_window(initial_window(values, packet));
+            build(Arc::new(config), values, packet)
+        },
+        transport: Transport::Stream,
+    },
+    ..Family::new("quinn-newreno", Role::Controller(|_| Objective::Loss))
+};
+
+/// quinn's CUBIC.
+pub static CUBIC: Family = Family {
+    doc: "CUBIC of the QUIC stack quinn, its default: its code, in the stream of Accord.",
+    source: "[quinn]",
+    params: &[INITIAL_WINDOW, ECN],
+    dynamics: Dynamics::Missing(
+        "its window follows the time since its last loss, and a fluid has a rate of losses, not \
+         single ones",
+    ),
+    page: "quinn.md",
+    maker: &Maker {
+        build: |values, packet| {
+            let mut config = CubicConfig::default();
+            config.initial_window(initial_window(values, packet));
+            build(Arc::new(config), values, packet)
+        },
+        transport: Transport::Stream,
+    },
+    ..Family::new("quinn-cubic", Role::Controller(|_| Objective::Loss))
+};
+
+/// quinn's BBR.
+pub static BBR: Family = Family {
+    doc: "BBR of the QUIC stack quinn, experimental there: its code, in the stream of Accord. It \
+          draws random numbers that no seed reaches, so that two runs differ.",
+    source: "[quinn]",
+    params: &[
+        Param {
+            default: "200 pkt",
+            doc: "Window at the start; at least four packets.",
+            source: "",
+            ..INITIAL_WINDOW
+        },
+        ECN,
+    ],
+    dynamics: Dynamics::Missing(
+        "it steps through states by single samples, probes and timers, and no law of a window or \
+         of a rate describes them together",
+    ),
+    page: "quinn.md",
+    maker: &Maker {
+        build: |values, packet| {
+            let mut config = BbrConfig::default();
+            config.initial_window(initial_window(values, packet));
+            build(Arc::new(config), values, packet)
+        },
+        transport: Transport::Stream,
+    },
+    ..Family::new("quinn-bbr", Role::Controller(|_| Objective::Other))
+};
+
+fn initial_window(values: &Values, packet: Bytes) -> u64 {
+    let window = values.size("initial_window").bytes_f64(packet).round() as u64;
+    window.max(2 * packet.get())
+}
+
+fn build(factory: Arc<dyn ControllerFactory>, values: &Values, packet: Bytes) -> AnyController {
+    let mtu = u16::try_from(packet.get()).unwrap_or(u16::MAX);
+    let make = |now: Instant| -> Box<dyn Controller> { factory.build(now, mtu) };
+    let marks = match values.flag("ecn") {
+        true => Marks::Loss,
+        false => Marks::Nothing,
+    };
+    AnyController::foreign(Theirs::new(make, packet, marks))
+}
+
+/// The dynamics of NewReno in a fluid: those of Accord's.
+fn reno(values: &Values, facts: &FlowFacts) -> WindowDynamics {
+    WindowDynamics {
+        law: WindowLaw::Reno,
+        initial: initial_window(values, facts.packet) as f64,
+        window_clocked: true,
+        ecn: values.flag("ecn"),
+        ..WindowDynamics::UNRESPONSIVE
+    }
+}

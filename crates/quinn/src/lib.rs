@@ -1,0 +1,35 @@
+//! Controllers of Accord in quinn, and controllers of quinn in Accord.
+//!
+//! [quinn] is a QUIC stack in Rust that is widely used. Both directions go through its trait
+//! [`quinn_proto::congestion::Controller`]:
+//!
+//! - [`Factory`] makes any controller of Accord that quinn can carry for its connections.
+//! - [`FAMILIES`] are quinn's NewReno, CUBIC and BBR, for the engines of Accord.
+//!
+//! [`trace`] records what a controller is told and decides in one stack, for the other. [`pair`] is
+//! a connection of quinn in memory, through a bottleneck.
+//!
+//! ```
+//! use accord_quinn::FAMILIES;
+//!
+//! let names: Vec<_> = FAMILIES.iter().map(|f| f.name).collect();
+//! assert_eq!(names, ["quinn-newreno", "quinn-cubic", "quinn-bbr"]);
+//! ```
+//!
+//! [quinn]: https://github.com/quinn-rs/quinn
+
+mod clock;
+mod estimator;
+mod families;
+mod ours;
+pub mod pair;
+mod plain;
+mod theirs;
+pub mod trace;
+
+pub use clock::Clock;
+pub use estimator::Estimator;
+pub use families::{BBR, CUBIC, FAMILIES, NEWRENO};
+pub use ours::{Factory, Ours, Refused};
+pub use plain::Plain;
+pub use theirs::Theirs;

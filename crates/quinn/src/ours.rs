@@ -1,0 +1,365 @@
+//! Controllers of Accord in connections of quinn.
+//!
+//! quinn's trait carries the window, and of what a controller here may hear: bytes acknowledged and
+//! when they were sent, bytes lost, that there were marks, the smoothed and the smallest round-trip
+//! time. It does not carry
+//!
+//! - a pace: quinn spaces packets at 1.25 windows per smoothed round-trip time, whatever the
+//!   controller says;
+//! - samples of the delivery rate, and which packets were lost;
+//! - how many packets were marked;
+//! - how long the receiver kept an acknowledgement: up to 25 ms of it are in the round-trip time of
+//!   a packet, though not in the smoothed one;
+//! - control packets.
+//!
+//! [`Factory::new`] refuses the controllers that need one of these: see [`Refused`]. The pace of
+//! Copa is two windows per round trip, which only makes its packets less bursty; it is replaced by
+//! quinn's.
+//!
+//! quinn looks for the size of packets of its path, and grows it. A controller here has one size as
+//! its unit, from the beginning: [`Factory::packet`].
+
+use crate::clock::{Clock, ours};
+use accord_control::{
+    Acked, AnyController, Capabilities, Congestion, Controller, Maker, Marks, PathView, Transport,
+};
+use accord_family::{Family, Service, Values};
+use accord_units::{Bytes, Duration, Rate, Time};
+use quinn_proto::RttEstimator;
+use quinn_proto::congestion::{self, ControllerMetrics};
+use std::any::Any;
+use std::fmt;
+use std::sync::Arc;
+use std::time::Instant;
+
+/// The reason why a controller cannot work in quinn.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Refused {
+    /// It is fed by control packets.
+    ControlPackets(&'static str),
+    /// It does not respond to the network, so that it has no window.
+    NoWindow(&'static str),
+    /// It asks for samples of the delivery rate.
+    Deliveries(&'static str),
+    /// It reads the number of marked packets.
+    CountedMarks(&'static str),
+    /// It is a queue discipline.
+    NotAController(&'static str),
+}
+
+impl fmt::Display for Refused {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let (name, why) = match self {
+            Refused::ControlPackets(name) => (
+                name,
+                "is fed by pairs of control packets, and QUIC has acknowledgements only",
+            ),
+            Refused::NoWindow(name) => (
+                name,
+                "does not respond to the network, and quinn wants a window",
+            ),
+            Refused::Deliveries(name) => (
+                name,
+                "needs samples of the delivery rate and a pace of its own, and quinn's trait \
+                 carries neither",
+            ),
+            Refused::CountedMarks(name) => (
+                name,
+                "counts marked packets, and quinn tells only that there were some",
+            ),
+            Refused::NotAController(name) => (name, "is a queue discipline"),
+        };
+        write!(f, "{name} cannot run in quinn: it {why}")
+    }
+}
+
+impl std::error::Error for Refused {}
+
+/// Makes a controller of Accord for each path of a connection of quinn. It goes into
+/// [`quinn_proto::TransportConfig::congestion_controller_factory`].
+///
+/// ```
+/// use accord_quinn::Factory;
+/// use quinn_proto::TransportConfig;
+/// use std::sync::Arc;
+///
+/// let vegas = accord_control::FAMILIES.iter().find(|f| f.name == "vegas").expect("it is there");
+/// let factory = Factory::new(&vegas.defaults())?;
+/// let mut config = TransportConfig::default();
+/// config.congestion_controller_factory(Arc::new(factory));
+///
+/// let bbr3 = accord_control::FAMILIES.iter().find(|f| f.name == "bbr3").expect("it is there");
+/// let refused = Factory::new(&bbr3.defaults()).expect_err("it needs a pace");
+/// assert!(refused.to_string().starts_with("bbr3 cannot run in quinn"));
+/// # Ok::<(), accord_quinn::Refused>(())
+/// ```
+#[derive(Clone, Debug)]
+pub struct Factory {
+    values: Values,
+    packet: Bytes,
+}
+
+/// The largest packets that quinn looks for, unless it is told otherwise: those of Ethernet.
+const PACKET: Bytes = Bytes::new(1452);
+
+impl Factory {
+    /// Creates a factory of the controllers that `values` describes.
+    ///
+    /// # Errors
+    /// Fails if the controller needs what quinn does not carry.
+    pub fn new(values: &Values) -> Result<Factory, Refused> {
+        let family = values.family();
+        let name = family.name;
+        let Some(maker) = maker(family) else {
+            return Err(Refused::NotAController(name));
+        };
+        match maker.transport {
+            Transport::Stream => {}
+            Transport::Tunnel { .. } => return Err(Refused::ControlPackets(name)),
+            Transport::Open => return Err(Refused::NoWindow(name)),
+        }
+        let controller = (maker.build)(values, PACKET);
+        let wants = controller.capabilities();
+        if wants.deliveries {
+            return Err(Refused::Deliveries(name));
+        }
+        if wants.marks == Marks::Price || counts_marks(&controller, PACKET) {
+            return Err(Refused::CountedMarks(name));
+        }
+        Ok(Factory {
+            values: values.clone(),
+            packet: PACKET,
+        })
+    }
+
+    /// Sets the size of packets that is the controller's unit. It is 1452 bytes by default, which
+    /// are the most that quinn looks for. A path that carries less, or a connection that does not
+    /// look, has another.
+    pub fn packet(&mut self, packet: Bytes) -> &mut Factory {
+        self.packet = packet;
+        self
+    }
+}
+
+fn maker(family: &Family) -> Option<&'static Maker> {
+    family.maker.downcast_ref()
+}
+
+/// Returns whether the number of marked packets in acknowledgements changes what the controller does.
+fn counts_marks(controller: &AnyController, packet: Bytes) -> bool {
+    let window = |marked| {
+        let mut c = controller.clone();
+        let rtt = Duration::from_ms(20);
+        let path = PathView {
+            packet,
+            srtt: rtt,
+            rtt,
+            min_rtt: rtt,
+            in_flight: Bytes::new(20 * packet.get()),
+            sent_in_round: Bytes::ZERO,
+            had_too_little: false,
+            delivery_rate: Rate::ZERO,
+        };
+        let mut now = Time::ZERO;
+        for i in 0..100 {
+            now += Duration::from_ms(2);
+            let ack = Acked {
+                bytes: packet,
+                rtt: Some(rtt),
+                round_ended: i % 10 == 9,
+                window_limited: true,
+                in_recovery: false,
+                marked,
+            };
+            c.on_ack(&ack, &path, now);
+        }
+        c.on_congestion(Congestion::Ecn, &path, now);
+        c.allowance().window
+    };
+    window(0) != window(1)
+}
+
+impl congestion::ControllerFactory for Factory {
+    fn build(self: Arc<Self>, now: Instant, current_mtu: u16) -> Box<dyn congestion::Controller> {
+        let mut controller = AnyController::build(&self.values, self.packet);
+        controller.set_service(&Service::default());
+        let mtu = u64::from(current_mtu);
+        Box::new(Ours::new(controller, self.packet, mtu, now))
+    }
+}
+
+/// A controller of Accord, as a connection of quinn has it.
+#[derive(Clone, Debug)]
+pub struct Ours {
+    inner: AnyController,
+    capabilities: Capabilities,
+    clock: Clock,
+    packet: Bytes,
+    mtu: u64,
+    initial: u64,
+    /// What is acknowledged in the batch under way.
+    batch: Batch,
+    in_flight: u64,
+    /// The newest packet that was sent.
+    sent: u64,
+    /// The round trip ends when a packet after this one is acknowledged.
+    round_end: Option<u64>,
+    /// What was sent until then belongs to congestion that was answered.
+    answered: Option<Instant>,
+    srtt: Duration,
+    rtt: Duration,
+    min_rtt: Duration,
+}
+
+/// Packets that are acknowledged together.
+#[derive(Clone, Copy, Debug, Default)]
+struct Batch {
+    bytes: u64,
+    /// The time at which the newest of them was sent.
+    newest: Option<Instant>,
+}
+
+impl Ours {
+    fn new(inner: AnyController, packet: Bytes, mtu: u64, now: Instant) -> Ours {
+        let mut ours = Ours {
+            capabilities: inner.capabilities(),
+            inner,
+            clock: Clock::starting_at(now),
+            packet,
+            mtu,
+            initial: 0,
+            batch: Batch::default(),
+            in_flight: 0,
+            sent: 0,
+            round_end: None,
+            answered: None,
+            srtt: Duration::ZERO,
+            rtt: Duration::ZERO,
+            min_rtt: Duration::MAX,
+        };
+        ours.initial = congestion::Controller::window(&ours);
+        ours
+    }
+
+    /// The controller of Accord.
+    pub fn controller(&self) -> &AnyController {
+        &self.inner
+    }
+
+    fn path(&self) -> PathView {
+        PathView {
+            packet: self.packet,
+            srtt: self.srtt,
+            rtt: self.rtt,
+            min_rtt: self.min_rtt,
+            in_flight: Bytes::new(self.in_flight),
+            sent_in_round: Bytes::ZERO,
+            had_too_little: false,
+            delivery_rate: Rate::ZERO,
+        }
+    }
+
+    /// Returns whether a packet that was sent then belongs to congestion that was answered.
+    fn is_answered(&self, sent: Instant) -> bool {
+        self.answered.is_some_and(|answered| sent <= answered)
+    }
+}
+
+impl congestion::Controller for Ours {
+    fn on_sent(&mut self, _: Instant, bytes: u64, last_packet_number: u64) {
+        self.in_flight += bytes;
+        self.sent = last_packet_number;
+    }
+
+    fn on_ack(&mut self, now: Instant, sent: Instant, bytes: u64, _: bool, rtt: &RttEstimator) {
+        self.batch.bytes += bytes;
+        self.batch.newest = self.batch.newest.max(Some(sent));
+        let latest = now.saturating_duration_since(sent);
+        self.rtt = ours(latest);
+        // quinn shows the estimator before it takes this sample. Its smallest one may be the
+        // guess that stands for the first.
+        self.srtt = ours(rtt.get());
+        self.min_rtt = ours(rtt.min().min(latest));
+    }
+
+    fn on_end_acks(
+        &mut self,
+        now: Instant,
+        in_flight: u64,
+        app_limited: bool,
+        largest_packet_num_acked: Option<u64>,
+    ) {
+        self.in_flight = in_flight;
+        let batch = std::mem::take(&mut self.batch);
+        let Some(newest) = batch.newest else {
+            return;
+        };
+        let round_ended = largest_packet_num_acked >= self.round_end;
+        if round_ended {
+            self.round_end = Some(self.sent + 1);
+        }
+        let ack = Acked {
+            bytes: Bytes::new(batch.bytes),
+            rtt: Some(self.rtt),
+            round_ended,
+            window_limited: !app_limited,
+            in_recovery: self.is_answered(newest),
+            marked: 0,
+        };
+        let path = self.path();
+        self.inner.on_ack(&ack, &path, self.clock.time(now));
+    }
+
+    fn on_congestion_event(
+        &mut self,
+        now: Instant,
+        sent: Instant,
+        is_persistent_congestion: bool,
+        lost_bytes: u64,
+    ) {
+        let mark = lost_bytes == 0;
+        let means_nothing = mark && self.capabilities.marks == Marks::Nothing;
+        let known = self.is_answered(sent) && !is_persistent_congestion;
+        if !known && !means_nothing {
+            self.answered = Some(now);
+            let what = match (is_persistent_congestion, mark) {
+                (true, _) => Congestion::Timeout,
+                (false, true) => Congestion::Ecn,
+                (false, false) => Congestion::Loss,
+            };
+            let path = self.path();
+            self.inner.on_congestion(what, &path, self.clock.time(now));
+        }
+        self.in_flight = self.in_flight.saturating_sub(lost_bytes);
+    }
+
+    fn on_mtu_update(&mut self, new_mtu: u16) {
+        self.mtu = u64::from(new_mtu);
+    }
+
+    /// The window, but no less than two packets [RFC 9002 §7.2], and a byte more: quinn keeps what is
+    /// in flight below its window, and a controller here allows as much as its window.
+    fn window(&self) -> u64 {
+        self.inner.allowance().window.get().max(2 * self.mtu) + 1
+    }
+
+    fn metrics(&self) -> ControllerMetrics {
+        let mut metrics = ControllerMetrics::default();
+        metrics.congestion_window = self.window();
+        metrics.ssthresh = self.inner.ssthresh().map(Bytes::get);
+        metrics.pacing_rate = self.inner.allowance().pacing.map(Rate::as_bps);
+        metrics
+    }
+
+    fn clone_box(&self) -> Box<dyn congestion::Controller> {
+        Box::new(self.clone())
+    }
+
+    fn initial_window(&self) -> u64 {
+        self.initial
+    }
+
+    fn into_any(self: Box<Self>) -> Box<dyn Any> {
+        self
+    }
+}

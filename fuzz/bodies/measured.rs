@@ -1,0 +1,29 @@
+//! Any bytes as a file of measurements: they are refused with what is wrong, or their samples are
+//! sound.
+
+use accord_import::measured::{Format, read};
+
+/// Whether it was a file of that format.
+pub fn check(format: Format, bytes: &[u8]) -> bool {
+    let Ok(text) = std::str::from_utf8(bytes) else {
+        return false;
+    };
+    let measured = match read(format, text) {
+        Ok(measured) => measured,
+        Err(e) => {
+            assert!(!e.message.is_empty());
+            return false;
+        }
+    };
+    assert!(!measured.flows.is_empty());
+    for flow in &measured.flows {
+        assert!(!flow.samples.is_empty());
+        assert!(flow.samples.is_sorted_by(|a, b| a.time <= b.time));
+        for sample in &flow.samples {
+            assert!(sample.time.is_finite() && sample.time >= 0.0);
+            assert!(sample.value.is_finite() && sample.value >= 0.0);
+        }
+    }
+    assert!(measured.length().is_finite());
+    true
+}
