@@ -191,6 +191,9 @@ pub enum Recovery {
     SteadyNewReno,
     /// Repair by selective acknowledgements [RFC 6675].
     Sack,
+    /// Losses found by time, those of retransmissions too, and a probe where acknowledgements fail
+    /// to come: RACK-TLP [RFC 8985].
+    Rack,
 }
 
 /// The demands of a controller on its stream. They are read once, when a connection begins.
@@ -198,6 +201,9 @@ pub enum Recovery {
 pub struct Capabilities {
     /// The repair of losses.
     pub recovery: Recovery,
+    /// True if a recovery with [`Recovery::Rack`] is to reduce what is in flight in proportion to
+    /// what arrives, to the controller's window at its end: Proportional Rate Reduction [RFC 9937].
+    pub proportional: bool,
     /// The meaning of congestion marks to the controller.
     pub marks: Marks,
     /// True if the transport is to check the fine-grained timer of the first unacknowledged packet
