@@ -138,6 +138,8 @@ struct Trouble {
     answered: u64,
     /// The flight that was cut then.
     answered_flight: Bytes,
+    /// When the last cut for a loss was.
+    cut: Time,
     /// Marks of packets sent from now on are congestion that was not answered.
     heed_from: Time,
     /// The first packet when the timer last ran out; `u64::MAX` if it never did.
@@ -199,6 +201,7 @@ impl<C: Controller> Sender<C> {
                 rescue: 0,
                 answered: 0,
                 answered_flight: Bytes::ZERO,
+                cut: Time::ZERO,
                 heed_from: Time::ZERO,
                 timed_out: u64::MAX,
                 prr: None,

@@ -8,7 +8,7 @@ use super::Sender;
 use super::prr::Prr;
 use super::rack::{Alarm, Probe, Rack};
 use accord_control::{Congestion, Controller};
-use accord_units::{Duration, Time};
+use accord_units::Time;
 
 /// Round trips without an acknowledgement after which a probe goes [§7.2].
 const PROBE_AFTER: u64 = 2;
@@ -138,14 +138,14 @@ impl<C: Controller> Sender<C> {
     /// One of these packets was sent last after the last cut.
     fn is_news(&mut self, lost: &[u64]) -> bool {
         let (una, answered) = (self.una, self.trouble.answered);
-        let cut = self.trouble.heed_from;
+        let cut = self.trouble.cut;
         let Some(rack) = self.rack() else {
             return false;
         };
-        // Repairs go at the instant of the cut, which `heed_from` is just after.
+        // Repairs go at the instant of the cut.
         lost.iter().any(|&i| {
             let (sent, again) = rack.last_sent(i);
-            una + i >= answered || (again && sent + Duration::from_ps(1) >= cut)
+            una + i >= answered || (again && sent >= cut)
         })
     }
 

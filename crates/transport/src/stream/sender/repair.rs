@@ -25,8 +25,12 @@ impl<C: Controller> Sender<C> {
 
     /// Tells the controller of congestion that it was not told of.
     pub(super) fn answer(&mut self, what: Congestion, flight: &PathView, now: Time) {
-        self.trouble.answered = self.next;
-        self.trouble.answered_flight = flight.in_flight;
+        // A mark of a scalable flow stands for no loss, which is answered as ever [RFC 9331 §4.3].
+        if what != Congestion::Ecn || !self.capabilities.scalable {
+            self.trouble.answered = self.next;
+            self.trouble.answered_flight = flight.in_flight;
+            self.trouble.cut = now;
+        }
         self.trouble.heed_from = now + Duration::from_ps(1);
         self.controller.on_congestion(what, flight, now);
     }
@@ -36,7 +40,9 @@ impl<C: Controller> Sender<C> {
     #[cold]
     pub(super) fn answer_marks(&mut self, echo: Time, now: Time) {
         if echo >= self.trouble.heed_from {
-            self.held_to = self.next;
+            if !self.capabilities.scalable {
+                self.held_to = self.next;
+            }
             self.answer(Congestion::Ecn, &self.flight(), now);
         }
     }
