@@ -1,8 +1,8 @@
 //! Typed configurations are the tables of the families.
 
 use accord_control::{
-    Controller, FAMILIES, bbr1, bbr3, copa, cubic, dctcp, ledbat, ledbat_pp, monaco, multcp, prague,
-    reno, vegas, vegas_rem,
+    Controller, FAMILIES, bbr1, bbr3, copa, cubic, dctcp, ledbat, ledbat_pp, monaco, multcp,
+    prague, reno, vegas, vegas_rem,
 };
 use accord_family::differences;
 use accord_units::{Bytes, Size};
