@@ -38,6 +38,7 @@ pub mod bat;
 pub mod clcc;
 pub mod codel;
 mod droptail;
+pub mod dualpi2;
 pub mod fq_codel;
 mod maker;
 pub mod pie;
@@ -53,6 +54,7 @@ pub use bat::Bat;
 pub use clcc::{Aimd, Clcc};
 pub use codel::Codel;
 pub use droptail::DropTail;
+pub use dualpi2::DualPi2;
 pub use fq_codel::FqCodel;
 pub use maker::{Foreign, Maker};
 pub use pie::Pie;
@@ -86,8 +88,11 @@ pub enum Ecn {
     /// Not-ECT: the packet cannot be marked, only dropped.
     #[default]
     NotCapable,
-    /// ECT: the packet may be marked instead of dropped.
+    /// ECT(0): the packet may be marked instead of dropped.
     Capable,
+    /// ECT(1): the same, and its flow reacts to each mark a little, so that it may be marked often
+    /// [RFC 9331].
+    Scalable,
     /// CE: a link on the way has marked the packet.
     Marked,
 }
@@ -148,6 +153,8 @@ pub enum Structure {
     Stamped,
     /// One queue per flow, served in turns.
     Flows(FqCodel),
+    /// Two queues, one for packets of scalable flows.
+    Dual(DualPi2),
 }
 
 /// The fate of a packet.

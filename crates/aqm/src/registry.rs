@@ -1,8 +1,8 @@
 //! The registry of the queue disciplines of this crate.
 
 use crate::{Aggregate, Aqm, Entropy, Foreign, PacketMeta, QueueView, Structure, Verdict};
-use crate::{Avd, Avq, Bat, Clcc, Codel, DropTail, FqCodel, Pie, Red, Rem, Step};
-use crate::{avd, avq, bat, clcc, codel, droptail, fq_codel, pie, red, rem, step};
+use crate::{Avd, Avq, Bat, Clcc, Codel, DropTail, DualPi2, FqCodel, Pie, Red, Rem, Step};
+use crate::{avd, avq, bat, clcc, codel, droptail, dualpi2, fq_codel, pie, red, rem, step};
 use accord_family::Family;
 use accord_units::{Duration, Time};
 use std::hint::cold_path;
@@ -147,4 +147,6 @@ any_aqm! {
         Step(Step),
     fq_codel::FAMILY => /// A queue per flow, each with a CoDel.
         FqCodel(FqCodel),
+    dualpi2::FAMILY => /// Two coupled queues.
+        DualPi2(DualPi2),
 }

@@ -35,7 +35,12 @@ fn any_packet() -> impl Strategy<Value = PacketMeta> {
         Just(Class::InBand),
         Just(Class::OutOfBand)
     ];
-    let ecn = prop_oneof![Just(Ecn::NotCapable), Just(Ecn::Capable), Just(Ecn::Marked)];
+    let ecn = prop_oneof![
+        Just(Ecn::NotCapable),
+        Just(Ecn::Capable),
+        Just(Ecn::Scalable),
+        Just(Ecn::Marked)
+    ];
     (1..65_536u64, class, ecn, 0..4u8, any::<u32>()).prop_map(
         |(size, class, ecn, aggregate, flow)| PacketMeta {
             size: Bytes::new(size),
@@ -168,7 +173,11 @@ fn forgets(mut aqm: AnyAqm, mut now: Time, mut random: Random) -> Result<(), Tes
 fn is_passive(aqm: &AnyAqm) -> bool {
     matches!(
         aqm,
-        AnyAqm::DropTail(_) | AnyAqm::Avd(_) | AnyAqm::Codel(_) | AnyAqm::FqCodel(_)
+        AnyAqm::DropTail(_)
+            | AnyAqm::Avd(_)
+            | AnyAqm::Codel(_)
+            | AnyAqm::FqCodel(_)
+            | AnyAqm::DualPi2(_)
     )
 }
 

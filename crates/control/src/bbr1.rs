@@ -100,6 +100,12 @@ pub static FAMILY: Family = Family {
             doc: "Looks for a policer, and keeps to its rate.",
             ..GAIN
         },
+        Param {
+            default: "true",
+            doc: "Finds losses by time, those of repairs too, and probes for lost tails (RACK-TLP).",
+            source: "[RFC 8985]",
+            ..tcp_window::RACK
+        },
     ],
     check: |_| Ok(()),
     role: Role::Controller(|_| Objective::Other),
@@ -567,7 +573,10 @@ impl Controller for Bbr1 {
 
     fn capabilities(&self) -> Capabilities {
         Capabilities {
-            recovery: Recovery::Sack,
+            recovery: match self.config.rack {
+                true => Recovery::Rack,
+                false => Recovery::Sack,
+            },
             deliveries: true,
             ..Capabilities::default()
         }
@@ -591,6 +600,8 @@ accord_family::config! {
         pub probe_rtt_duration: Duration,
         /// Looks for a policer, and keeps to its rate.
         pub policer: bool,
+        /// Finds losses by time.
+        pub rack: bool,
     }
 }
 

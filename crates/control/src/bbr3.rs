@@ -182,6 +182,12 @@ pub static FAMILY: Family = Family {
             "After how long without a smaller round-trip time ProbeRTT begins.",
             "[draft-ietf-ccwg-bbr-06 §2.16.2]",
         ),
+        Param {
+            default: "true",
+            doc: "Finds losses by time, those of repairs too, and probes for lost tails (RACK-TLP).",
+            source: "[RFC 8985]",
+            ..tcp_window::RACK
+        },
     ],
     check: |_| Ok(()),
     role: Role::Controller(|_| Objective::Other),
@@ -499,7 +505,10 @@ impl Controller for Bbr3 {
 
     fn capabilities(&self) -> Capabilities {
         Capabilities {
-            recovery: Recovery::Sack,
+            recovery: match self.config.rack {
+                true => Recovery::Rack,
+                false => Recovery::Sack,
+            },
             deliveries: true,
             ..Capabilities::default()
         }
@@ -537,6 +546,8 @@ accord_family::config! {
         pub probe_rtt_duration: Duration,
         /// After how long without a smaller round-trip time ProbeRTT begins.
         pub probe_rtt_interval: Duration,
+        /// Finds losses by time.
+        pub rack: bool,
     }
 }
 

@@ -30,6 +30,7 @@
 //! | –      | `hystart`          | –              | true    | –          | RFC 9406 |
 //! | IW     | `initial_window`   | packets, bytes | 2 pkt   | > 0        | RFC 5681 §3.1 |
 //! | –      | `sack`             | –              | true    | –          | RFC 6675 |
+//! | –      | `rack`             | –              | false   | –          | RFC 8985, RFC 9937 |
 //! | –      | `ecn`              | –              | false   | –          | RFC 3168 |
 //!
 //! Departures from the source. A loss is never found to have been spurious [RFC 9438 §4.9]. If
@@ -40,7 +41,7 @@
 //! does not count in t [RFC 9438 §4.2, 5.8]: the epoch moves by it.
 
 use crate::hystart::HyStart;
-use crate::tcp_window::{ECN, INITIAL_WINDOW, SACK, TcpWindow, marks, recovery};
+use crate::tcp_window::{ECN, INITIAL_WINDOW, RACK, SACK, TcpWindow, marks, rack, recovery};
 use crate::{Acked, Allowance, Capabilities, Congestion, Controller, PathView};
 use crate::{AnyController, Maker, Transport};
 use accord_family::{Dynamics, Family, Kind, Objective, Param, Role, Values};
@@ -95,6 +96,7 @@ pub static FAMILY: Family = Family {
             default: "true",
             ..SACK
         },
+        RACK,
         ECN,
     ],
     check: |_| Ok(()),
@@ -186,9 +188,8 @@ impl Cubic {
             cwnd: TcpWindow::new(values, packet),
             fraction: 0.0,
             capabilities: Capabilities {
-                recovery: recovery(values),
                 marks: marks(values),
-                ..Capabilities::default()
+                ..rack(values, recovery(values))
             },
             state: Box::new(State {
                 c: values.number("c"),
@@ -352,6 +353,8 @@ accord_family::config! {
         pub initial_window: Size,
         /// Repairs losses by selective acknowledgements.
         pub sack: bool,
+        /// Finds losses by time, and reduces what is in flight in proportion.
+        pub rack: bool,
         /// Lets its packets be marked instead of dropped, and takes marks for losses.
         pub ecn: bool,
     }

@@ -17,13 +17,14 @@
 //! | g      | `gain`           | –              | 0.0625  | 0 to 1 | RFC 8257 §4.2 |
 //! | –      | `initial_alpha`  | –              | 1       | 0 to 1 | RFC 8257 §3.3 |
 //! | IW     | `initial_window` | packets, bytes | 10 pkt  | > 0    | RFC 6928 |
+//! | –      | `rack`           | –              | false   | –      | RFC 8985, RFC 9937 |
 //!
 //! Departures from the source. The receiver counts marks and does not echo them one by one, so
 //! delayed acknowledgements lose none [RFC 8257 §3.2]. The window grows neither during recovery
 //! nor during the round trip after a mark that was answered. It is not rounded to packets, since
 //! steps may be much smaller than one. Losses are repaired by selective acknowledgements.
 
-use crate::tcp_window::{INITIAL_WINDOW, TcpWindow};
+use crate::tcp_window::{INITIAL_WINDOW, RACK, TcpWindow, rack};
 use crate::{Acked, Allowance, Capabilities, Congestion, Controller, Marks, PathView, Recovery};
 use crate::{AnyController, Maker, Transport};
 use accord_family::{Dynamics, Family, Kind, Objective, Param, Role, Values};
@@ -59,6 +60,7 @@ pub static FAMILY: Family = Family {
             source: "[RFC 6928]",
             ..INITIAL_WINDOW
         },
+        RACK,
     ],
     check: |_| Ok(()),
     role: Role::Controller(|_| Objective::Other),
@@ -83,6 +85,7 @@ pub struct Dctcp {
     /// DCTCP.Alpha and its gain.
     alpha: f64,
     gain: f64,
+    capabilities: Capabilities,
     /// DCTCP.BytesAcked and DCTCP.BytesMarked.
     acked: u64,
     marked: u64,
@@ -96,6 +99,10 @@ impl Dctcp {
             fraction: 0.0,
             alpha: values.number("initial_alpha"),
             gain: values.number("gain"),
+            capabilities: Capabilities {
+                marks: Marks::Loss,
+                ..rack(values, Recovery::Sack)
+            },
             acked: 0,
             marked: 0,
         }
@@ -170,11 +177,7 @@ impl Controller for Dctcp {
     }
 
     fn capabilities(&self) -> Capabilities {
-        Capabilities {
-            recovery: Recovery::Sack,
-            marks: Marks::Loss,
-            ..Capabilities::default()
-        }
+        self.capabilities
     }
 }
 
@@ -187,6 +190,8 @@ accord_family::config! {
         pub initial_alpha: f64,
         /// Window at the start; at least one packet.
         pub initial_window: Size,
+        /// Finds losses by time, and reduces what is in flight in proportion.
+        pub rack: bool,
     }
 }
 

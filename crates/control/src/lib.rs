@@ -63,6 +63,7 @@ mod meter;
 pub mod monaco;
 pub mod multcp;
 mod policy;
+pub mod prague;
 mod registry;
 pub mod reno;
 mod scrambled;
@@ -88,6 +89,7 @@ pub use maker::{Foreign, Maker, Transport};
 pub use meter::{Arrival, Meter};
 pub use multcp::MulTcp;
 pub use policy::Policy;
+pub use prague::Prague;
 pub use registry::{AnyController, FAMILIES};
 pub use reno::Reno;
 pub use unresponsive::Unresponsive;
@@ -191,6 +193,9 @@ pub enum Recovery {
     SteadyNewReno,
     /// Repair by selective acknowledgements [RFC 6675].
     Sack,
+    /// Losses found by time, those of retransmissions too, and a probe where acknowledgements fail
+    /// to come: RACK-TLP [RFC 8985].
+    Rack,
 }
 
 /// The demands of a controller on its stream. They are read once, when a connection begins.
@@ -198,8 +203,15 @@ pub enum Recovery {
 pub struct Capabilities {
     /// The repair of losses.
     pub recovery: Recovery,
+    /// True if a recovery with [`Recovery::Rack`] is to reduce what is in flight in proportion to
+    /// what arrives, to the controller's window at its end: Proportional Rate Reduction [RFC 9937].
+    pub proportional: bool,
     /// The meaning of congestion marks to the controller.
     pub marks: Marks,
+    /// True if the controller reacts to each mark a little, so that its packets are sent as ECT(1)
+    /// and may be marked often [RFC 9331]. It is told of marks once per round trip, as
+    /// [`Marks::Loss`] says; they neither stop growth nor stand for a loss.
+    pub scalable: bool,
     /// True if the transport is to check the fine-grained timer of the first unacknowledged packet
     /// on a duplicate acknowledgement [Low02 §1.1].
     pub early_retransmission: bool,

@@ -1,14 +1,14 @@
 //! The registry of the controllers of this crate.
 
 use crate::{
-    Acc, Bbr1, Bbr3, Copa, Cubic, Dctcp, Ledbat, LedbatPp, MulTcp, Reno, Unresponsive, Vegas,
-    VegasRem,
+    Acc, Bbr1, Bbr3, Copa, Cubic, Dctcp, Ledbat, LedbatPp, MulTcp, Prague, Reno, Unresponsive,
+    Vegas, VegasRem,
 };
 use crate::{Acked, Allowance, Capabilities, Congestion, Controller, Delivery, Foreign, Lost};
 use crate::{PathView, Report};
 use crate::{
-    bbr1, bbr3, copa, cubic, dctcp, ledbat, ledbat_pp, monaco, multcp, reno, unresponsive, vegas,
-    vegas_rem,
+    bbr1, bbr3, copa, cubic, dctcp, ledbat, ledbat_pp, monaco, multcp, prague, reno, unresponsive,
+    vegas, vegas_rem,
 };
 use accord_family::{Family, Service};
 use accord_units::{Bytes, Duration, Rate, Time};
@@ -174,6 +174,8 @@ any_controller! {
         Bbr3(Box<Bbr3>),
     dctcp::FAMILY => /// DCTCP.
         Dctcp(Dctcp),
+    prague::FAMILY => /// Prague.
+        Prague(Box<Prague>),
     copa::FAMILY => /// Copa.
         Copa(Box<Copa>),
     ledbat::FAMILY => /// LEDBAT.

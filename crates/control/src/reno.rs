@@ -21,13 +21,14 @@
 //! | IW     | `initial_window` | packets, bytes | 2 pkt   | > 0   | RFC 5681 §3.1 |
 //! | –      | `impatient`      | –              | true    | –     | RFC 6582 §3.2, NewReno only |
 //! | –      | `sack`           | –              | false   | –     | RFC 6675, NewReno only |
+//! | –      | `rack`           | –              | false   | –     | RFC 8985, RFC 9937, NewReno only |
 //! | –      | `ecn`            | –              | false   | –     | RFC 3168 |
 //!
 //! Departures from the source. A halved window is rounded down to whole packets. The bytes in
 //! flight count only up to the window. The window does not grow while the sender leaves it unused
 //! [RFC 7661].
 
-use crate::tcp_window::{ECN, IMPATIENT, INITIAL_WINDOW, SACK, TcpWindow, marks};
+use crate::tcp_window::{ECN, IMPATIENT, INITIAL_WINDOW, RACK, SACK, TcpWindow, marks, rack};
 use crate::{Acked, Allowance, Capabilities, Congestion, Controller, PathView, Recovery};
 use crate::{AnyController, Maker, Transport};
 use accord_family::{
@@ -47,7 +48,7 @@ pub static RENO: Family = Family {
     kernel: None,
     page: "models/reno.md",
     maker: &Maker {
-        build: |values, packet| AnyController::Reno(Reno::new(values, packet, Recovery::Reno)),
+        build: |values, packet| AnyController::Reno(Reno::new(values, packet, reno())),
         transport: Transport::Stream,
     },
 };
@@ -57,27 +58,36 @@ pub static NEWRENO: Family = Family {
     name: "newreno",
     doc: "TCP NewReno: as Reno, with fast recovery of many losses a window.",
     source: "[RFC 5681, RFC 6582]",
-    params: &[INITIAL_WINDOW, IMPATIENT, SACK, ECN],
+    params: &[INITIAL_WINDOW, IMPATIENT, SACK, RACK, ECN],
     check: |_| Ok(()),
     role: Role::Controller(|_| Objective::Loss),
     dynamics: Dynamics::Window(dynamics),
     kernel: Some("reno"),
     page: "models/reno.md",
     maker: &Maker {
-        build: |values, packet| AnyController::NewReno(Reno::new(values, packet, recovery(values))),
+        build: |values, packet| AnyController::NewReno(Reno::new(values, packet, newreno(values))),
         transport: Transport::Stream,
     },
 };
 
+/// Returns the way in which Reno repairs losses.
+fn reno() -> Capabilities {
+    Capabilities {
+        recovery: Recovery::Reno,
+        ..Capabilities::default()
+    }
+}
+
 /// Returns the way in which NewReno repairs losses.
-fn recovery(values: &Values) -> Recovery {
-    if values.flag("sack") {
+fn newreno(values: &Values) -> Capabilities {
+    let otherwise = if values.flag("sack") {
         Recovery::Sack
     } else if values.flag("impatient") {
         Recovery::NewReno
     } else {
         Recovery::SteadyNewReno
-    }
+    };
+    rack(values, otherwise)
 }
 
 /// Returns the dynamics of both. A fluid does not show how they repair losses.
@@ -102,14 +112,13 @@ pub struct Reno {
 
 impl Reno {
     /// Creates a controller for packets of `packet` bytes.
-    fn new(values: &Values, packet: Bytes, recovery: Recovery) -> Reno {
+    fn new(values: &Values, packet: Bytes, repair: Capabilities) -> Reno {
         Reno {
             cwnd: TcpWindow::new(values, packet),
             counted: 0,
             capabilities: Capabilities {
-                recovery,
                 marks: marks(values),
-                ..Capabilities::default()
+                ..repair
             },
         }
     }
@@ -180,7 +189,7 @@ impl RenoConfig {
     /// As [`RenoConfig::values`].
     pub fn build(&self, packet: Bytes) -> Result<Reno, String> {
         let values = self.values()?;
-        Ok(Reno::new(&values, packet, Recovery::Reno))
+        Ok(Reno::new(&values, packet, reno()))
     }
 }
 
@@ -193,6 +202,8 @@ accord_family::config! {
         pub impatient: bool,
         /// Repairs losses by selective acknowledgements.
         pub sack: bool,
+        /// Finds losses by time, and reduces what is in flight in proportion.
+        pub rack: bool,
         /// Lets its packets be marked instead of dropped, and takes marks for losses.
         pub ecn: bool,
     }
@@ -205,6 +216,6 @@ impl NewRenoConfig {
     /// As [`NewRenoConfig::values`].
     pub fn build(&self, packet: Bytes) -> Result<Reno, String> {
         let values = self.values()?;
-        Ok(Reno::new(&values, packet, recovery(&values)))
+        Ok(Reno::new(&values, packet, newreno(&values)))
     }
 }

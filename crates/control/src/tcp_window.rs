@@ -1,6 +1,6 @@
 //! The congestion window of the TCP-like controllers.
 
-use crate::{Allowance, Marks, PathView, Recovery};
+use crate::{Allowance, Capabilities, Marks, PathView, Recovery};
 use accord_family::{Kind, Param, Values};
 use accord_units::Bytes;
 
@@ -22,6 +22,18 @@ pub(crate) const SACK: Param = Param {
     default: "false",
     doc: "Repairs losses by selective acknowledgements.",
     source: "[RFC 6675]",
+};
+
+/// The choice of loss detection by time, shared by controllers with [`SACK`] and by those that
+/// always have it.
+pub(crate) const RACK: Param = Param {
+    name: "rack",
+    symbol: "",
+    kind: Kind::Flag,
+    default: "false",
+    doc: "Finds losses by time, those of repairs too, probes for lost tails, and reduces what is in \
+          flight in proportion (RACK-TLP and PRR, as kernels do), whatever sack says.",
+    source: "[RFC 8985, RFC 9937]",
 };
 
 /// The choice of the variant of NewReno, for repair without selective acknowledgements.
@@ -59,6 +71,21 @@ pub(crate) fn recovery(values: &Values) -> Recovery {
     match values.flag("sack") {
         true => Recovery::Sack,
         false => Recovery::NewReno,
+    }
+}
+
+/// Returns the demands of a controller with [`RACK`], of one that has `otherwise` without it.
+pub(crate) fn rack(values: &Values, otherwise: Recovery) -> Capabilities {
+    match values.flag("rack") {
+        true => Capabilities {
+            recovery: Recovery::Rack,
+            proportional: true,
+            ..Capabilities::default()
+        },
+        false => Capabilities {
+            recovery: otherwise,
+            ..Capabilities::default()
+        },
     }
 }
 

@@ -1,8 +1,8 @@
 //! Typed configurations are the tables of the families.
 
 use accord_control::{
-    Controller, FAMILIES, bbr1, bbr3, copa, cubic, dctcp, ledbat, ledbat_pp, monaco, multcp, reno,
-    vegas, vegas_rem,
+    Controller, FAMILIES, bbr1, bbr3, copa, cubic, dctcp, ledbat, ledbat_pp, monaco, multcp,
+    prague, reno, vegas, vegas_rem,
 };
 use accord_family::differences;
 use accord_units::{Bytes, Size};
@@ -18,6 +18,7 @@ fn every_family_with_parameters_has_its_configuration() {
         ("cubic", cubic::Config::PARAMS),
         ("bbr3", bbr3::Config::PARAMS),
         ("dctcp", dctcp::Config::PARAMS),
+        ("prague", prague::Config::PARAMS),
         ("copa", copa::Config::PARAMS),
         ("bbr1", bbr1::Config::PARAMS),
         ("ledbat", ledbat::Config::PARAMS),

@@ -44,5 +44,5 @@ fn defaults_are_within_the_rfcs_at_usual_packets() {
         }
     }
     tens.sort_unstable();
-    assert_eq!(tens, ["bbr1", "bbr3", "copa", "dctcp"]);
+    assert_eq!(tens, ["bbr1", "bbr3", "copa", "dctcp", "prague"]);
 }

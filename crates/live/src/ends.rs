@@ -216,7 +216,7 @@ pub fn packet(
     flow: usize,
     segment: &Segment,
     size: Option<Bytes>,
-    ecn_capable: bool,
+    ecn: u8,
     route: u16,
     run: u32,
 ) -> Packet {
@@ -240,7 +240,7 @@ pub fn packet(
     Packet {
         datagram,
         header,
-        tos: tos(kind, ecn_capable),
+        tos: tos(kind, ecn),
         aggregate: f.aggregate as u8,
     }
 }

@@ -2,7 +2,7 @@
 
 use accord_aqm::{Class, Ecn, PacketMeta};
 use accord_transport::Segment;
-use accord_transport::wire::{self, ECN, EXPEDITED, Header, Kind, MARKED};
+use accord_transport::wire::{self, ECN, EXPEDITED, Header, Kind, MARKED, SCALABLE};
 use accord_units::{Bytes, Duration};
 
 /// A packet with its bytes.
@@ -50,6 +50,7 @@ impl accord_port::Packet for Packet {
         let ecn = match self.tos & ECN {
             0 => Ecn::NotCapable,
             MARKED => Ecn::Marked,
+            SCALABLE => Ecn::Scalable,
             _ => Ecn::Capable,
         };
         PacketMeta {

@@ -261,7 +261,7 @@ impl<'a> Station<'a> {
             };
             match next {
                 Ok(segment) => {
-                    let ecn = source.sender.is_ecn_capable();
+                    let ecn = source.sender.codepoint();
                     let flow = source.flow;
                     let is_data = matches!(segment, Segment::Data { .. });
                     let sizes = source.sizes.as_mut().filter(|_| is_data);
@@ -305,7 +305,7 @@ impl<'a> Station<'a> {
         way: usize,
         segment: &Segment,
         size: Option<Bytes>,
-        ecn: bool,
+        ecn: u8,
     ) -> Bytes {
         let plan = self.plan;
         let route = self.route[flow];
@@ -390,7 +390,7 @@ impl<'a> Station<'a> {
             let one_way = (self.state).one_way(self.state.path[flow], header.size);
             let reply = self.sinks[i].receive(&packet, &segment, one_way, self.now);
             if let Some(reply) = reply {
-                self.send(flow, 1, &reply, None, false);
+                self.send(flow, 1, &reply, None, 0);
             }
         }
     }

@@ -48,6 +48,7 @@
 
 mod bucket;
 mod counters;
+mod dual_queue;
 mod entry;
 mod flow_queues;
 mod opportunities;

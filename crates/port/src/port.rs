@@ -368,6 +368,9 @@ impl<P: Packet, A: Aqm> Port<P, A> {
 
     /// Calls the discipline's timer.
     pub fn on_timer(&mut self, now: Time) {
+        if let Waiting::Dual(queues) = &mut self.low {
+            queues.update(now);
+        }
         let view = self.view();
         self.aqm.on_timer(&view, now);
     }

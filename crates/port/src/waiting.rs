@@ -1,6 +1,7 @@
 //! The packets that wait, in the structure that their discipline wants.
 
 use crate::Packet;
+use crate::dual_queue::DualQueues;
 use crate::flow_queues::FlowQueues;
 use accord_aqm::{Aqm, Entropy, QueueView, Structure, Verdict};
 use accord_units::Time;
@@ -13,6 +14,7 @@ pub(crate) enum Waiting<P> {
     /// A FIFO queue with the arrival time of each packet.
     Stamped(VecDeque<(Time, P)>),
     Flows(Box<FlowQueues<P>>),
+    Dual(Box<DualQueues<P>>),
 }
 
 impl<P: Packet> Waiting<P> {
@@ -22,6 +24,7 @@ impl<P: Packet> Waiting<P> {
             Structure::Fifo => Waiting::Fifo(VecDeque::new()),
             Structure::Stamped => Waiting::Stamped(VecDeque::new()),
             Structure::Flows(config) => Waiting::Flows(Box::new(FlowQueues::new(config))),
+            Structure::Dual(aqm) => Waiting::Dual(Box::new(DualQueues::new(aqm))),
         }
     }
 
@@ -31,6 +34,7 @@ impl<P: Packet> Waiting<P> {
             Waiting::Fifo(queue) => queue.push_back(packet),
             Waiting::Stamped(queue) => queue.push_back((now, packet)),
             Waiting::Flows(queues) => queues.push(now, packet, entropy),
+            Waiting::Dual(queues) => queues.push(now, packet),
         }
     }
 
@@ -49,6 +53,7 @@ impl<P: Packet> Waiting<P> {
                 Some((packet, verdict))
             }
             Waiting::Flows(queues) => queues.pop(now, all.rate),
+            Waiting::Dual(queues) => queues.pop(now),
         }
     }
 
@@ -61,18 +66,22 @@ impl<P: Packet> Waiting<P> {
                 queue.remove(found?).map(|(_, packet)| packet)
             }
             Waiting::Flows(queues) => queues.take(wanted),
+            Waiting::Dual(queues) => queues.take(wanted),
         }
     }
 
     /// Returns all packets. Those of one flow are in their order.
     pub fn iter(&self) -> impl Iterator<Item = &P> {
-        let (fifo, stamped, flows) = match self {
-            Waiting::Fifo(queue) => (Some(queue), None, None),
-            Waiting::Stamped(queue) => (None, Some(queue), None),
-            Waiting::Flows(queues) => (None, None, Some(queues)),
+        let (fifo, stamped, flows, dual) = match self {
+            Waiting::Fifo(queue) => (Some(queue), None, None, None),
+            Waiting::Stamped(queue) => (None, Some(queue), None, None),
+            Waiting::Flows(queues) => (None, None, Some(queues), None),
+            Waiting::Dual(queues) => (None, None, None, Some(queues)),
         };
         let stamped = stamped.into_iter().flatten().map(|(_, packet)| packet);
         let flows = flows.into_iter().flat_map(|queues| queues.iter());
-        fifo.into_iter().flatten().chain(stamped).chain(flows)
+        let dual = dual.into_iter().flat_map(|queues| queues.iter());
+        let ordered = fifo.into_iter().flatten().chain(stamped);
+        ordered.chain(flows).chain(dual)
     }
 }

@@ -4,7 +4,7 @@ mod common;
 #[path = "../../aqm/tests/common/any_values.rs"]
 mod values;
 
-use accord_aqm::{AnyAqm, Aqm, Class, DropTail, Structure};
+use accord_aqm::{AnyAqm, Aqm, Class, DropTail, Ecn, Structure};
 use accord_port::{Count, Counters, DropReason, Service};
 use accord_units::{Bytes, Duration, Rate, Time};
 use common::*;
@@ -12,9 +12,19 @@ use proptest::prelude::*;
 
 const ALL: &[Class] = &[Class::Data, Class::InBand, Class::OutOfBand, Class::Data];
 
-/// Flows that have a queue each overtake each other; nothing else does.
+/// Flows that have a queue each overtake each other, and scalable ones the others; nothing else does.
 fn has_one_queue(aqm: &AnyAqm) -> bool {
-    !matches!(aqm.structure(), Structure::Flows(_))
+    !matches!(aqm.structure(), Structure::Flows(_) | Structure::Dual(_))
+}
+
+/// Whether two packets wait in the same queue of a discipline.
+fn wait_together(structure: &Structure, a: &Pkt, b: &Pkt) -> bool {
+    let low_latency = |p: &Pkt| matches!(p.meta.ecn, Ecn::Scalable | Ecn::Marked);
+    match structure {
+        Structure::Fifo | Structure::Stamped => true,
+        Structure::Flows(_) => a.meta.flow == b.meta.flow,
+        Structure::Dual(_) => low_latency(a) == low_latency(b),
+    }
 }
 
 fn is_high(packet: &Pkt) -> bool {
@@ -33,9 +43,9 @@ proptest! {
         seed: u64,
     ) {
         let mut dice = Dice(seed);
-        let in_turns = !has_one_queue(&aqm);
+        let structure = aqm.structure();
         let one_queue = |a: &Pkt, b: &Pkt| is_high(a) == is_high(b)
-            && (!in_turns || is_high(a) || a.meta.flow == b.meta.flow);
+            && (is_high(a) || wait_together(&structure, a, b));
         let mut port = Clocked::new(rate, limit, aqm);
         for &(at, packet) in &arrivals {
             let _ = port.offer(at, packet, &mut dice);

@@ -7,7 +7,7 @@ use accord_elements::{Session, ends};
 use accord_port::Count;
 use accord_record::Delays;
 use accord_scenario::State;
-use accord_transport::{Receipt, Receiver, Segment, Sender};
+use accord_transport::{Receipt, Receiver, Segment, Sender, wire};
 use accord_units::{Bytes, Duration, Time};
 use std::collections::VecDeque;
 
@@ -97,9 +97,10 @@ impl Flow {
         let f = &scenario.flows[id];
         let (sender, receiver) = ends(f, network.base_rtt(id));
         Flow {
-            ecn: match sender.is_ecn_capable() {
-                true => Ecn::Capable,
-                false => Ecn::NotCapable,
+            ecn: match sender.codepoint() {
+                wire::CAPABLE => Ecn::Capable,
+                wire::SCALABLE => Ecn::Scalable,
+                _ => Ecn::NotCapable,
             },
             aggregate: f.aggregate as u8,
             sender,

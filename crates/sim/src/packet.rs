@@ -38,12 +38,13 @@ impl Packet {
     pub fn capture(&self, tap: &mut Capture, scenario: &Scenario, link: usize, at: Time) {
         let kind = Kind::of(&self.segment);
         let flow = self.flow as usize;
-        let marked = if self.ecn == Ecn::Marked {
-            wire::MARKED
-        } else {
-            0
+        let codepoint = match self.ecn {
+            Ecn::NotCapable => 0,
+            Ecn::Capable => wire::CAPABLE,
+            Ecn::Scalable => wire::SCALABLE,
+            Ecn::Marked => wire::MARKED,
         };
-        let tos = wire::tos(kind, self.ecn.is_capable()) | marked;
+        let tos = wire::tos(kind, codepoint);
         let header = Header {
             kind,
             size: self.bytes(),

@@ -22,6 +22,7 @@ fn alone(
 }
 
 const SACK: (&str, Raw) = ("sack", Raw::Flag(true));
+const RACK: (&str, Raw) = ("rack", Raw::Flag(true));
 const STEADY: (&str, Raw) = ("impatient", Raw::Flag(false));
 
 /// RFC 5681 §3.2, RFC 6675 §5: slow start over a droptail queue loses about half a window. Where
@@ -34,6 +35,7 @@ fn slow_start_over_a_droptail_queue_needs_no_timeout() {
         for sender in [
             ("newreno", vec![STEADY]),
             ("newreno", vec![SACK]),
+            ("newreno", vec![RACK]),
             ("multcp", vec![]),
         ] {
             let s = alone(
@@ -95,6 +97,22 @@ fn the_losses_of_slow_start_cut_the_window_once() {
     assert!(least > 0.45 * most, "{least} of {most}");
 }
 
+/// The goodput in Mbps of one flow with a round trip of 100 ms that loses 1 % of its packets at random,
+/// in the mean of five seeds over 500 s.
+fn at_one_per_cent(sender: (&str, &[(&str, Raw)])) -> f64 {
+    let rate = |seed| {
+        let mut s = alone("100 Mbps", "50 ms", Limit::Unlimited, "520 s", sender);
+        s.links[0].loss = 0.01;
+        s.seed = seed;
+        s.sample = "1 s".parse().unwrap();
+        let run = run(&s, &mut Quiet).expect("runs");
+        let of = Entity::Flow(0);
+        run.mean(Metric::Goodput, of, window(20.0, 520.0)).unwrap() / 1e6
+    };
+    let rates: Vec<f64> = (1..=5).map(rate).collect();
+    rates.iter().sum::<f64>() / 5.0
+}
+
 /// One flow, 1 % of its packets lost at random, a round trip of 100 ms: 1000 s of ns-2 2.35 with
 /// `Agent/TCP/Newreno` and `Agent/TCP/Sack1` (packetSize_ 960, window_ 10000, minrto_ 0.2, an
 /// ErrorModel of packets on a 100 Mbps link) give 0.911 to 0.946 Mbps with five seeds, 0.934 and
@@ -107,23 +125,39 @@ fn the_response_to_random_losses_is_that_of_ns2() {
         ("newreno", vec![STEADY]),
         ("newreno", vec![SACK]),
     ] {
-        let rate = |seed| {
-            let mut s = alone(
-                "100 Mbps",
-                "50 ms",
-                Limit::Unlimited,
-                "520 s",
-                (sender.0, &sender.1),
-            );
-            s.links[0].loss = 0.01;
-            s.seed = seed;
-            s.sample = "1 s".parse().unwrap();
-            let run = run(&s, &mut Quiet).expect("runs");
-            let of = Entity::Flow(0);
-            run.mean(Metric::Goodput, of, window(20.0, 520.0)).unwrap() / 1e6
-        };
-        let rates: Vec<f64> = (1..=5).map(rate).collect();
-        let mean = rates.iter().sum::<f64>() / 5.0;
+        let mean = at_one_per_cent((sender.0, &sender.1));
         assert!((mean - 0.934).abs() < 0.03 * 0.934, "{sender:?}: {mean}");
     }
+}
+
+/// RFC 8985 §3.1: with RACK-TLP time-outs are left out, so that the flow has what the square-root
+/// formula says, 0.980 Mbps.
+#[test]
+fn with_rack_random_losses_need_no_timer() {
+    let mean = at_one_per_cent(("newreno", &[RACK]));
+    assert!((mean - 0.980).abs() < 0.03 * 0.980, "{mean}");
+}
+
+/// RFC 8985 §9.1, example 2: the dropped repair of `a_repair_that_is_dropped_needs_the_timer` is
+/// found by what was sent after it. The window is cut for it, and does not start again.
+#[test]
+fn with_rack_a_repair_that_is_dropped_needs_no_timer() {
+    let s = alone(
+        "10 Mbps",
+        "25 ms",
+        Limit::Packets(60),
+        "3 s",
+        ("newreno", &[RACK]),
+    );
+    let run = run(&s, &mut Quiet).expect("runs");
+    let series = |metric, of| &run.series(metric, of).unwrap().values;
+    assert!(
+        series(Metric::Retransmissions, Entity::Flow(0))
+            .iter()
+            .sum::<f64>()
+            > 10.0
+    );
+    let cwnd = series(Metric::Cwnd, Entity::Flow(0)).iter().copied();
+    let least = cwnd.fold(f64::INFINITY, f64::min);
+    assert!(least >= 2000.0, "{least}");
 }

@@ -1,6 +1,7 @@
 //! The two ends of a flow, on the transport of its controller.
 
 use crate::qlog::Logged;
+use crate::tos::{CAPABLE, SCALABLE};
 use crate::{RoundTrip, Segment, stream, tunnel};
 use accord_control::{AnyController, Controller, Maker, Marks, Report, Transport};
 use accord_family::{Service, Values};
@@ -263,11 +264,18 @@ impl Sender {
         }
     }
 
-    /// Returns whether marks mean something to the controller, so that its data packets are sent as
-    /// ECN-capable.
-    pub fn is_ecn_capable(&self) -> bool {
-        let stream = self.stream();
-        stream.is_some_and(|s| s.controller().capabilities().marks != Marks::Nothing)
+    /// Returns the ECN codepoint of its data packets, which follows from what marks mean to the
+    /// controller: zero if nothing, ECT(0) or ECT(1).
+    pub fn codepoint(&self) -> u8 {
+        let Some(stream) = self.stream() else {
+            return 0;
+        };
+        let capabilities = stream.controller().capabilities();
+        match capabilities.marks {
+            Marks::Nothing => 0,
+            _ if capabilities.scalable => SCALABLE,
+            _ => CAPABLE,
+        }
     }
 
     /// Sets the base round-trip time of the network.

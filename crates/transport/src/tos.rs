@@ -7,5 +7,7 @@ pub const EXPEDITED: u8 = 46 << 2;
 pub const ECN: u8 = 0b11;
 /// The codepoint ECT(0): the packet may be marked.
 pub const CAPABLE: u8 = 0b10;
+/// The codepoint ECT(1): the same, by a flow that reacts to each mark a little [RFC 9331 §4.1].
+pub const SCALABLE: u8 = 0b01;
 /// The codepoint CE: the packet is marked.
 pub const MARKED: u8 = 0b11;

@@ -9,7 +9,7 @@
 //! A packet of another program, such as the kernel's TCP, travels whole, behind the first fields of
 //! a header ([`wrap`], [`unwrap`]).
 
-pub use crate::tos::{CAPABLE, ECN, EXPEDITED, MARKED};
+pub use crate::tos::{CAPABLE, ECN, EXPEDITED, MARKED, SCALABLE};
 use crate::{Segment, ip};
 use accord_units::{Bytes, Duration, Time};
 
@@ -29,11 +29,12 @@ pub const UDP_HEADERS: usize = 28;
 
 /// Returns the octet of the IP header for packets of this kind. That of a whole IP packet follows
 /// from its own octet by [`ip::entry`].
-pub fn tos(kind: Kind, ecn_capable: bool) -> u8 {
+/// `ecn` is the codepoint of the flow's data.
+pub fn tos(kind: Kind, ecn: u8) -> u8 {
     match kind {
         Kind::OutOfBand | Kind::Report => EXPEDITED,
-        Kind::Data if ecn_capable => CAPABLE,
-        Kind::Data | Kind::Ack | Kind::InBand | Kind::Ip | Kind::IpReply => 0,
+        Kind::Data => ecn,
+        Kind::Ack | Kind::InBand | Kind::Ip | Kind::IpReply => 0,
     }
 }
 

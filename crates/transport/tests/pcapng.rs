@@ -47,7 +47,7 @@ fn capture() -> Vec<u8> {
             run: 0,
             route: 0,
         };
-        let envelope = Envelope::new((0, 300), kind, tos(kind, mark > 0) | mark);
+        let envelope = Envelope::new((0, 300), kind, tos(kind, mark));
         capture.segment(link, at, envelope, &header, &segment);
     }
     capture.take()

@@ -181,9 +181,9 @@ impl World {
             panic!("only acknowledgements come back");
         };
         let of_use = ack.new && ack.epoch == self.sender.timeouts();
-        self.in_vain += u64::from(
-            !of_use && self.sender.controller().capabilities().recovery != Recovery::Sack,
-        );
+        let recovery = self.sender.controller().capabilities().recovery;
+        let selective = matches!(recovery, Recovery::Sack | Recovery::Rack);
+        self.in_vain += u64::from(!of_use && !selective);
         self.told = self.told.max(next);
         self.sender
             .on_ack(next, block, block_len, echo, marked, self.now);
@@ -263,6 +263,23 @@ proptest! {
     #[test]
     fn newreno_with_sack_keeps_its_window(w in any_lossy()) {
         keeps_its_window(build("newreno", &sack()), w);
+    }
+
+    /// A regulated recovery begins above its window and comes down to it [RFC 9937 §7], and a
+    /// time-out spares what was sent a moment ago [RFC 8985 §6.3]. So the bound is the largest window
+    /// so far, and one packet more: a probe, or the first repair.
+    #[test]
+    fn newreno_with_rack_keeps_its_largest_window((packets, data, acks, seed) in any_lossy()) {
+        let controller = build("newreno", &[("rack", Raw::Flag(true))]);
+        let largest = Cell::new(0);
+        let mut world = World::new(controller, packets, data, acks, seed);
+        world.run(|w| {
+            let window = w.sender.controller().allowance().window.get() / PACKET.get();
+            largest.set(window.max(largest.get()));
+            let flying = w.flying();
+            assert!(flying <= largest.get() + 1, "{flying} of {}", largest.get());
+        });
+        world.complete();
     }
 
     #[test]

@@ -82,21 +82,23 @@ pub fn any_arrivals(rate: Rate, classes: &'static [Class]) -> impl Strategy<Valu
         1 => 0.0..50.0f64,
     ];
     let size = prop_oneof![Just(1000), Just(40), 1..65_536u64];
-    let packet = (size, 0..classes.len(), any::<bool>(), 0..6u32);
+    let ecn = prop_oneof![
+        3 => Just(Ecn::NotCapable),
+        3 => Just(Ecn::Capable),
+        1 => Just(Ecn::Scalable),
+        1 => Just(Ecn::Marked),
+    ];
+    let packet = (size, 0..classes.len(), ecn, 0..6u32);
     prop::collection::vec((gap, packet), 1..150).prop_map(move |items| {
         let mut now = Time::ZERO;
         let mut arrivals = Vec::new();
-        for (number, (gap, (size, class, ecn_capable, flow))) in items.into_iter().enumerate() {
+        for (number, (gap, (size, class, ecn, flow))) in items.into_iter().enumerate() {
             now += rate.transmission(Bytes::new(1000)).mul_f64(gap);
             let meta = PacketMeta {
                 size: Bytes::new(size),
                 aggregate: (size % 3) as u8,
                 class: classes[class],
-                ecn: if ecn_capable {
-                    Ecn::Capable
-                } else {
-                    Ecn::NotCapable
-                },
+                ecn,
                 flow,
             };
             let delay = Duration::ZERO;

@@ -224,6 +224,36 @@ impl Scoreboard {
         }
     }
 
+    /// Takes packet `i` of `out`, counted from the first unacknowledged one, for lost, whatever is
+    /// known of it, unless it arrived or is already.
+    pub fn lose(&mut self, i: u64, out: u64) {
+        self.reach(out);
+        let state = self.states[i as usize];
+        if !matches!(state, State::Lost | State::Sacked) {
+            self.uncount(state);
+            self.states[i as usize] = State::Lost;
+            self.lost += 1;
+            self.known.repairs = self.known.repairs.min(self.known.base + i);
+        }
+    }
+
+    /// The last of `out` packets is sent again though it may still arrive.
+    pub fn repeat_last(&mut self, out: u64) {
+        self.reach(out);
+        let last = self.states.len() - 1;
+        if self.states[last] == State::Out {
+            self.states[last] = State::Twice;
+            self.twice += 1;
+        }
+    }
+
+    /// Holds the states of the first `out` packets.
+    fn reach(&mut self, out: u64) {
+        if (self.states.len() as u64) < out {
+            self.states.resize(out as usize, State::Out);
+        }
+    }
+
     /// The first packet to send again, counted from the first unacknowledged one, which
     /// then counts as sent again.
     #[inline]

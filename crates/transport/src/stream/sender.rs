@@ -1,14 +1,19 @@
 //! The sending half of a stream.
 
+mod by_time;
 mod deliveries;
 mod pace;
+mod prr;
+mod rack;
 mod repair;
 mod tell;
 
 use self::deliveries::Deliveries;
+use self::prr::Prr;
+use self::rack::Rack;
 use super::scoreboard::Scoreboard;
 use crate::{Pacer, RoundTrip, Segment};
-use accord_control::{Acked, AnyController, Capabilities, Controller, Marks, PathView};
+use accord_control::{Acked, AnyController, Capabilities, Controller, Marks, PathView, Recovery};
 use accord_units::{Bytes, Duration, Rate, Time};
 use std::collections::VecDeque;
 
@@ -29,6 +34,9 @@ use std::collections::VecDeque;
 /// | nothing new to send, SACK | holes not yet known to be lost, then once the last packet | RFC 6675 §4, NextSeg (3), (4) |
 /// | time-out | slow start from the first hole; losses answered before cost no second cut, a lost repair does | RFC 5681 §3.1, §4.3 |
 /// | idle for longer than the time-out | the window starts again | RFC 5681 §4.1 |
+///
+/// With [`Recovery::Rack`] losses are found by time (`rack.rs`, `by_time.rs`), and a recovery may be
+/// regulated (`prr.rs`).
 ///
 /// Congestion marks come back as the receiver's count of them. The controller is told of
 /// each mark, and of congestion once per round trip [RFC 3168 §6.1.2]: marks and losses of
@@ -79,6 +87,8 @@ pub struct Sender<C = AnyController> {
     window_limited: bool,
     /// Packets of a window are spaced in time.
     pacing: bool,
+    /// More decides on a packet than the window: `pacing`, or a recovery that is regulated.
+    gated: bool,
     /// While nothing is in flight: when the last packet was sent.
     idle_since: Time,
     /// When each packet in flight was sent last, for a controller that looks at the age of the
@@ -88,12 +98,32 @@ pub struct Sender<C = AnyController> {
         reason = "small where it is not used: most flows"
     )]
     sent: Option<Box<VecDeque<Time>>>,
-    /// What had been delivered when each packet was sent, for a controller that asks for samples.
-    deliveries: Option<Box<Deliveries>>,
+    /// What is kept of each packet in flight for those that ask for it.
+    log: Option<Box<Log>>,
     /// When this connection was opened.
     opened: Time,
     /// Boxed, since it is idle while nothing is lost or marked.
     trouble: Box<Trouble>,
+}
+
+/// What few senders keep of each packet in flight: one pointer, so that the others ask once.
+#[derive(Clone, Debug)]
+struct Log {
+    /// What had been delivered when it was sent, for a controller that asks for samples.
+    deliveries: Option<Deliveries>,
+    /// When it was sent last, for loss detection by time.
+    rack: Option<Rack>,
+}
+
+impl Log {
+    /// The log of a connection that begins with packet `first`, if its controller asks for one.
+    fn new(asked: &Capabilities, packet: Bytes, first: u64) -> Option<Box<Log>> {
+        let log = Log {
+            deliveries: (asked.deliveries).then(|| Deliveries::new(packet.get())),
+            rack: (asked.recovery == Recovery::Rack).then(|| Rack::new(first)),
+        };
+        (log.deliveries.is_some() || log.rack.is_some()).then(|| Box::new(log))
+    }
 }
 
 /// The state that matters where something is lost or marked.
@@ -108,10 +138,14 @@ struct Trouble {
     answered: u64,
     /// The flight that was cut then.
     answered_flight: Bytes,
+    /// When the last cut for a loss was.
+    cut: Time,
     /// Marks of packets sent from now on are congestion that was not answered.
     heed_from: Time,
     /// The first packet when the timer last ran out; `u64::MAX` if it never did.
     timed_out: u64,
+    /// What regulates this recovery, for a controller that asks for it.
+    prr: Option<Prr>,
 }
 
 /// The settings of a stream that are not its controller's.
@@ -157,17 +191,20 @@ impl<C: Controller> Sender<C> {
             timeouts: 0,
             window_limited: false,
             pacing: settings.pacing,
+            gated: settings.pacing,
             idle_since: Time::ZERO,
             sent: (capabilities.early_retransmission).then(Box::default),
-            deliveries: (capabilities.deliveries).then(|| Box::new(Deliveries::new(packet.get()))),
+            log: Log::new(&capabilities, packet, 0),
             opened: Time::ZERO,
             trouble: Box::new(Trouble {
                 partials: 0,
                 rescue: 0,
                 answered: 0,
                 answered_flight: Bytes::ZERO,
+                cut: Time::ZERO,
                 heed_from: Time::ZERO,
                 timed_out: u64::MAX,
+                prr: None,
             }),
             controller,
         }
@@ -181,6 +218,7 @@ impl<C: Controller> Sender<C> {
     /// packets to a port that is closed would be. There is no handshake.
     pub fn reconnect(&mut self, controller: C, now: Time) {
         *self = Sender {
+            log: Log::new(&controller.capabilities(), self.packet, self.next),
             una: self.next,
             next: self.next,
             available: self.next,
@@ -261,12 +299,14 @@ impl<C: Controller> Sender<C> {
             }
         }
         if next > self.una {
-            match self.deliveries.is_some() {
+            match self.log.is_some() {
                 false => self.advance::<false>(next, block, block_len, echo, marks, now),
-                true => self.advance_sampled(next, block, block_len, echo, marks, now),
+                true => self.advance_logged(next, block, block_len, echo, marks, now),
             }
         } else if self.next > self.una {
             self.duplicate(block, block_len, echo, marks, now);
+        } else if self.log.is_some() {
+            self.nothing_new(echo, now);
         }
     }
 
@@ -276,10 +316,10 @@ impl<C: Controller> Sender<C> {
         self.recovering || self.una < self.held_to
     }
 
-    /// The window moves. `SAMPLED` says that samples are taken, so that a sender that takes none does
-    /// not ask for them again.
+    /// The window moves. `LOGGED` says that there is a log, so that a sender without one does not ask
+    /// for it again.
     #[inline]
-    fn advance<const SAMPLED: bool>(
+    fn advance<const LOGGED: bool>(
         &mut self,
         next: u64,
         block: u32,
@@ -298,8 +338,8 @@ impl<C: Controller> Sender<C> {
         if let Some(sent) = &mut self.sent {
             sent.drain(..n as usize);
         }
-        if SAMPLED && let Some(deliveries) = &mut self.deliveries {
-            deliveries.acknowledge(n, now);
+        if LOGGED {
+            self.log_acknowledged(n, echo, now);
         }
         let timer = self.deadline;
         self.deadline = if self.next > self.una {
@@ -308,7 +348,11 @@ impl<C: Controller> Sender<C> {
             self.idle_since = echo;
             Time::MAX
         };
-        if self.recovering || self.duplicates > 0 || block_len > 0 || !self.board.is_empty() {
+        if LOGGED && self.capabilities.recovery == Recovery::Rack {
+            new += self.repair_by_time(new, block, block_len, echo, now);
+            held |= self.recovering;
+        } else if self.recovering || self.duplicates > 0 || block_len > 0 || !self.board.is_empty()
+        {
             new += self.repair(n, block, block_len, timer, now);
             held |= self.recovering;
         }
@@ -324,7 +368,7 @@ impl<C: Controller> Sender<C> {
             in_recovery: held,
             marked: marks,
         };
-        if SAMPLED {
+        if LOGGED {
             self.tell_delivery(rtt, now);
         }
         self.controller.on_ack(&ack, &self.path(), now);
@@ -343,18 +387,23 @@ impl<C: Controller> Sender<C> {
         let allowance = self.controller.allowance();
         // Of a window below one packet, one packet may still be in flight.
         let window = allowance.window.max(self.packet).get();
-        let fits = (self.in_flight() + 1) * self.packet.get() <= window;
+        let mut fits = (self.in_flight() + 1) * self.packet.get() <= window;
         self.window_limited = !fits;
         if !fits && !self.repair_now {
             return Err(Time::MAX);
         }
-        if (allowance.pacing.is_some() || self.pacing) && self.pacer.next() > now {
-            self.window_limited |= self.pacing && self.next < self.available;
-            return Err(self.pacer.next());
+        if allowance.pacing.is_some() || self.gated {
+            if self.pacer.next() > now {
+                self.window_limited |= self.pacing && self.next < self.available;
+                return Err(self.pacer.next());
+            }
+            if self.gated {
+                fits = self.pass_gate(fits)?;
+            }
         }
         let number = match self.board.take_lost() {
             Some(i) => self.resend(i, now),
-            None if !fits => {
+            None if !fits && !self.wants_probe() => {
                 self.repair_now = false;
                 return Err(Time::MAX);
             }
@@ -363,24 +412,25 @@ impl<C: Controller> Sender<C> {
                 if let Some(sent) = &mut self.sent {
                     sent.push_back(now);
                 }
-                if self.deliveries.is_some() {
-                    self.log_delivery(now);
+                if self.log.is_some() {
+                    self.log_sent(now);
                 }
                 self.next - 1
             }
-            None if self.recovering => match self.last_resort() {
+            None if self.recovering || self.log.is_some() => match self.last_resort() {
                 Some(i) => self.resend(i, now),
                 None => return self.run_dry(),
             },
-            None => return self.run_dry(),
+            None => return Err(Time::MAX),
         };
         if self.deadline == Time::MAX {
             self.begin_to_send(now);
         }
         if let Some(rate) = allowance.pacing {
             self.pacer.sent(now, self.packet, rate);
-        } else if self.pacing {
-            self.pace(window, now);
+        }
+        if self.gated {
+            self.passed_gate(allowance.pacing.is_none(), window, now);
         }
         Ok(Segment::Data { number, sent: now })
     }
@@ -392,7 +442,9 @@ impl<C: Controller> Sender<C> {
         if now.since(self.idle_since) > timeout {
             self.controller.on_idle();
         }
-        if self.deliveries.is_some() {
+        if self.log.is_some() {
+            self.set_rto(self.deadline);
+            self.schedule_probe(now);
             self.tell_restart(now);
         }
     }
@@ -400,7 +452,7 @@ impl<C: Controller> Sender<C> {
     /// There is room and nothing to send.
     #[inline]
     fn run_dry(&mut self) -> Result<Segment, Time> {
-        if self.deliveries.is_some() {
+        if self.log.is_some() {
             self.note_app_limited();
         }
         Err(Time::MAX)

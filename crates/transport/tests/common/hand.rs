@@ -60,7 +60,11 @@ impl Hand {
     }
 
     pub fn receive(&mut self, number: u64, marked: bool) -> Vec<u64> {
-        let sent = self.sent[number as usize];
+        self.receive_of(number, self.sent[number as usize], marked)
+    }
+
+    /// The same of the transmission at `sent`.
+    pub fn receive_of(&mut self, number: u64, sent: Time, marked: bool) -> Vec<u64> {
         let (_, ack) = self.receiver.on_data(number, sent, marked);
         let Segment::Ack {
             next,

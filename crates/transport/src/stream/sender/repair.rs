@@ -10,7 +10,7 @@ impl<C: Controller> Sender<C> {
     /// window because packets arrived out of order (limited transmit, which eq. 4 must not
     /// count [RFC 5681 §3.2 step 2], and recovery). Halving that would widen the window where
     /// a repair is lost, too, and packets go on beyond the hole until the timer runs out.
-    fn flight(&self) -> PathView {
+    pub(super) fn flight(&self) -> PathView {
         let window = self.controller.allowance().window.max(self.packet);
         PathView {
             in_flight: self.outstanding().min(window),
@@ -24,9 +24,13 @@ impl<C: Controller> Sender<C> {
     }
 
     /// Tells the controller of congestion that it was not told of.
-    fn answer(&mut self, what: Congestion, flight: &PathView, now: Time) {
-        self.trouble.answered = self.next;
-        self.trouble.answered_flight = flight.in_flight;
+    pub(super) fn answer(&mut self, what: Congestion, flight: &PathView, now: Time) {
+        // A mark of a scalable flow stands for no loss, which is answered as ever [RFC 9331 §4.3].
+        if what != Congestion::Ecn || !self.capabilities.scalable {
+            self.trouble.answered = self.next;
+            self.trouble.answered_flight = flight.in_flight;
+            self.trouble.cut = now;
+        }
         self.trouble.heed_from = now + Duration::from_ps(1);
         self.controller.on_congestion(what, flight, now);
     }
@@ -36,7 +40,9 @@ impl<C: Controller> Sender<C> {
     #[cold]
     pub(super) fn answer_marks(&mut self, echo: Time, now: Time) {
         if echo >= self.trouble.heed_from {
-            self.held_to = self.next;
+            if !self.capabilities.scalable {
+                self.held_to = self.next;
+            }
             self.answer(Congestion::Ecn, &self.flight(), now);
         }
     }
@@ -55,7 +61,7 @@ impl<C: Controller> Sender<C> {
         let mut new = 0;
         self.repair_now = false;
         if self.capabilities.recovery == Recovery::Sack {
-            new = self.sack(block, block_len, now);
+            new = self.sack(block, block_len, Time::ZERO, now);
             if self.recovering {
                 self.find_losses(now);
             }
@@ -98,7 +104,7 @@ impl<C: Controller> Sender<C> {
                     self.deadline = timer;
                 }
             }
-            Recovery::Sack => {}
+            Recovery::Sack | Recovery::Rack => {}
         }
     }
 
@@ -119,16 +125,20 @@ impl<C: Controller> Sender<C> {
         marks: u64,
         now: Time,
     ) {
-        self.count_duplicate(block, block_len, marks, now);
-        if self.deliveries.is_some() {
+        self.count_duplicate(block, block_len, echo, marks, now);
+        if self.log.is_some() {
             self.tell_delivery(now.since(echo), now);
         }
     }
 
-    fn count_duplicate(&mut self, block: u32, block_len: u32, marks: u64, now: Time) {
-        let sack = self.capabilities.recovery == Recovery::Sack;
+    fn count_duplicate(&mut self, block: u32, block_len: u32, echo: Time, marks: u64, now: Time) {
+        let by_time = self.capabilities.recovery == Recovery::Rack;
+        let sack = self.capabilities.recovery == Recovery::Sack || by_time;
+        if by_time {
+            self.hear(echo, now);
+        }
         let new = match sack {
-            true => self.sack(block, block_len, now),
+            true => self.sack(block, block_len, echo, now),
             // No more can have arrived than is out, and the hole has not. Where duplicates may
             // come from packets sent in vain, after a time-out, they let two packets out
             // [RFC 3042 §2].
@@ -156,6 +166,9 @@ impl<C: Controller> Sender<C> {
                 marked: marks,
             };
             self.controller.on_ack(&ack, &self.path(), now);
+        }
+        if by_time {
+            return self.sacked_by_time(new, echo, now);
         }
         if self.recovering {
             if sack {
@@ -208,7 +221,10 @@ impl<C: Controller> Sender<C> {
     /// NextSeg (3), (4)].
     #[cold]
     pub(super) fn last_resort(&mut self) -> Option<u64> {
-        if self.capabilities.recovery != Recovery::Sack {
+        if self.capabilities.recovery == Recovery::Rack {
+            return self.probe_again();
+        }
+        if self.capabilities.recovery != Recovery::Sack || !self.recovering {
             return None;
         }
         self.board.take_doubtful().or_else(|| {
@@ -229,22 +245,21 @@ impl<C: Controller> Sender<C> {
         // it runs out a round trip and a half after a loss, while the repair is still on its
         // way.
         if i == 0 && !self.timer_runs_on() {
-            self.deadline = now + self.rtt.timeout();
+            self.set_rto(now + self.rtt.timeout());
         }
         let in_flight = self.in_flight() * self.packet.get();
         if let Some(sent) = &mut self.sent {
             sent[i as usize] = now;
         }
-        if let Some(deliveries) = &mut self.deliveries {
-            deliveries.send_again(i as usize, in_flight, now);
-            self.controller.on_sent(self.packet, now);
+        if self.log.is_some() {
+            self.log_sent_again(i, in_flight, now);
         }
         self.una + i
     }
 
     /// The time of [`Sender::next_wake`] may have come.
     pub fn on_wake(&mut self, now: Time) {
-        if now < self.deadline {
+        if now < self.deadline || self.alarmed(now) {
             return;
         }
         self.timeouts += 1;
@@ -262,18 +277,24 @@ impl<C: Controller> Sender<C> {
         }
         self.answer(what, &flight, now);
         self.trouble.timed_out = self.una;
-        if self.deliveries.is_some() {
-            self.tell_all_lost(now);
+        // What is taken for lost is sent again, in order.
+        if self.capabilities.recovery == Recovery::Rack {
+            self.lose_by_time(now);
+        } else {
+            if self.log.is_some() {
+                self.tell_all_lost(now);
+            }
+            // All that is not known to have arrived.
+            self.board.lose_all(self.next - self.una);
         }
-        // All that is not known to have arrived is sent again, in order.
-        self.board.lose_all(self.next - self.una);
         self.duplicates = 0;
         self.recovering = false;
         self.repair_now = false;
         // Packets that are sent in vain now cause duplicate acknowledgements up to here. Only
         // one of a later packet rules that out [RFC 6582 §3.2 step 2].
-        self.recover = self.next + u64::from(self.capabilities.recovery != Recovery::Sack);
+        let selective = matches!(self.capabilities.recovery, Recovery::Sack | Recovery::Rack);
+        self.recover = self.next + u64::from(!selective);
         self.round_end = self.una;
-        self.deadline = now + self.rtt.timeout();
+        self.set_rto(now + self.rtt.timeout());
     }
 }

@@ -1,14 +1,15 @@
-//! What a sender tells a controller that asks for deliveries, and what it logs for that. Other
+//! What a sender logs of its packets, and what it tells a controller that asks for deliveries. Other
 //! senders come here for losses only.
 
 use super::Sender;
+use super::deliveries::Deliveries;
 use accord_control::{Controller, Delivery};
 use accord_units::{Duration, Time};
 
 impl<C: Controller> Sender<C> {
-    /// The window moves, and samples are taken.
+    /// The window moves, and there is a log.
     #[inline(never)]
-    pub(super) fn advance_sampled(
+    pub(super) fn advance_logged(
         &mut self,
         next: u64,
         block: u32,
@@ -22,52 +23,113 @@ impl<C: Controller> Sender<C> {
 
     /// A new packet is sent and counted in `next`.
     #[cold]
-    pub(super) fn log_delivery(&mut self, now: Time) {
+    pub(super) fn log_sent(&mut self, now: Time) {
         let in_flight = self.in_flight() * self.packet.get();
-        if let Some(d) = self.deliveries.as_mut() {
+        let Some(log) = self.log.as_deref_mut() else {
+            return;
+        };
+        if let Some(d) = &mut log.deliveries {
             d.send(in_flight, now);
             self.controller.on_sent(self.packet, now);
+        }
+        if let Some(rack) = &mut log.rack {
+            rack.send(now);
+            // The first packet in flight starts the timers: see `begin_to_send`.
+            if rack.rto < Time::MAX {
+                self.note_new_probe();
+                self.schedule_probe(now);
+            }
+        }
+    }
+
+    /// Packet `i`, counted from the first unacknowledged one, is sent again.
+    #[cold]
+    pub(super) fn log_sent_again(&mut self, i: u64, in_flight: u64, now: Time) {
+        let Some(log) = self.log.as_deref_mut() else {
+            return;
+        };
+        if let Some(d) = &mut log.deliveries {
+            d.send_again(i as usize, in_flight, now);
+            self.controller.on_sent(self.packet, now);
+        }
+        if let Some(rack) = &mut log.rack {
+            rack.send_again(i as usize, now);
+        }
+    }
+
+    /// The first `n` packets are acknowledged.
+    pub(super) fn log_acknowledged(&mut self, n: u64, echo: Time, now: Time) {
+        let Some(log) = self.log.as_deref_mut() else {
+            return;
+        };
+        if let Some(d) = &mut log.deliveries {
+            d.acknowledge(n, now);
+        }
+        if let Some(rack) = &mut log.rack {
+            rack.hear(echo, now);
+            rack.acknowledge(n, echo, now);
         }
     }
 
     /// Notes a block of packets beyond the first gap. Gives how many of them are news.
-    pub(super) fn sack(&mut self, block: u32, block_len: u32, now: Time) -> u64 {
+    pub(super) fn sack(&mut self, block: u32, block_len: u32, echo: Time, now: Time) -> u64 {
         let (from, to) = (u64::from(block), u64::from(block + block_len));
-        match self.deliveries.as_mut() {
+        match self.log.as_deref_mut() {
             None => self.board.sack(from, to, |_, _| ()),
-            Some(d) => self.board.sack(from, to, |from, to| d.sack(from, to, now)),
+            Some(log) => self.board.sack(from, to, |from, to| {
+                if let Some(d) = &mut log.deliveries {
+                    d.sack(from, to, now);
+                }
+                if let Some(rack) = &mut log.rack {
+                    rack.sack(from, to, echo, now);
+                }
+            }),
         }
     }
 
     /// Looks for losses. Gives whether there are any.
     pub(super) fn find_losses(&mut self, now: Time) -> bool {
-        match self.deliveries.as_mut() {
+        match self.deliveries() {
             None => self.board.find_losses(|_| ()),
-            Some(d) => {
-                let controller = &mut self.controller;
-                self.board
-                    .find_losses(|i| controller.on_lost(&d.lose(i), now))
+            Some(_) => {
+                let mut found = Vec::new();
+                self.board.find_losses(|i| found.push(i));
+                self.tell_lost(&found, now);
+                !found.is_empty()
             }
         }
+    }
+
+    /// These packets, counted from the first unacknowledged one, are taken for lost.
+    pub(super) fn tell_lost(&mut self, packets: &[u64], now: Time) {
+        if let Some(d) = self.log.as_deref_mut().and_then(|l| l.deliveries.as_mut()) {
+            for &i in packets {
+                self.controller.on_lost(&d.lose(i), now);
+            }
+        }
+    }
+
+    fn deliveries(&mut self) -> Option<&mut Deliveries> {
+        self.log.as_deref_mut()?.deliveries.as_mut()
     }
 
     /// The timer ran out: all that is not known to have arrived is lost.
     #[cold]
     pub(super) fn tell_all_lost(&mut self, now: Time) {
-        if let Some(d) = self.deliveries.as_mut() {
-            for i in d.missing() {
-                self.controller.on_lost(&d.lose(i), now);
-            }
+        if let Some(d) = self.deliveries() {
+            let missing = d.missing();
+            self.tell_lost(&missing, now);
         }
     }
 
     /// An acknowledgement has been taken in full.
     #[cold]
     pub(super) fn tell_delivery(&mut self, rtt: Duration, now: Time) {
-        let Some(d) = self.deliveries.as_mut() else {
+        let (min_rtt, limited) = (self.rtt.min(), self.window_limited);
+        let Some(d) = self.deliveries() else {
             return;
         };
-        let Some(sample) = d.sample(rtt, self.rtt.min(), self.window_limited) else {
+        let Some(sample) = d.sample(rtt, min_rtt, limited) else {
             return;
         };
         let delivery = Delivery {
@@ -83,8 +145,7 @@ impl<C: Controller> Sender<C> {
     /// A packet is sent, and nothing was in flight.
     #[cold]
     pub(super) fn tell_restart(&mut self, now: Time) {
-        let deliveries = self.deliveries.as_ref();
-        if deliveries.is_some_and(|d| d.is_app_limited()) {
+        if self.deliveries().is_some_and(|d| d.is_app_limited()) {
             self.controller.on_restart(now);
         }
     }
@@ -94,7 +155,7 @@ impl<C: Controller> Sender<C> {
     #[cold]
     pub(super) fn note_app_limited(&mut self) {
         let in_flight = self.in_flight() * self.packet.get();
-        if let Some(d) = self.deliveries.as_mut() {
+        if let Some(d) = self.deliveries() {
             d.mark_app_limited(in_flight);
         }
     }

@@ -1,0 +1,324 @@
+//! DualPI2: two queues with one controller, so that scalable flows (Prague, DCTCP) wait hardly at all
+//! and get the same rates as classic ones (Reno, CUBIC) [RFC 9332].
+//!
+//! Packets with ECT(1) or CE wait in queue L, the others in queue C. The base probability p' follows
+//! the longer of the two delays. Classic packets are dropped or marked by its square, scalable ones
+//! marked by k times p', or by their own delay if that says more:
+//!
+//! ```text
+//! each Tupdate   p' ← p' + α·(delay − target) + β·(delay − delay before)   [RFC 9332 fig. 8]
+//!                α = 0.1·Tupdate/RTT_max², β = 0.3/RTT_max,
+//!                Tupdate = min(target, RTT_max/3)                          [fig. 2]
+//! a packet of C  dropped or marked with probability p'²                    [fig. 7, 10-17]
+//! a packet of L  marked with probability max(ramp(its delay), k·p')        [fig. 7, 5-8]
+//! ramp(d)        0 up to minTh, 1 from minTh + range on                    [fig. 5]
+//! overload       k·p' ≥ 1: packets of L are dropped with p'², too, and those of C that could be
+//!                marked from p'² = 1/k² on                                 [fig. 7, 8c, 12b]
+//! ```
+//!
+//! Probabilities accumulate to marks and drops without dice (`recur`). The scheduler is weighted
+//! round robin: C has a share of 1/16 of what is sent while both queues hold packets [§A.2].
+//!
+//! The port holds the queues (`port/src/dual_queue.rs`). This file decides.
+//!
+//! Source: RFC 9332, De Schepper, Briscoe, White, "Dual-Queue Coupled Active Queue Management (AQM)
+//! for Low Latency, Low Loss, and Scalable Throughput (L4S)", 2023.
+//!
+//! | symbol  | field           | unit    | default | range     | source |
+//! |---------|-----------------|---------|---------|-----------|--------|
+//! | k       | `coupling`      | –       | 2       | 0.1..10   | RFC 9332 fig. 2 |
+//! | target  | `target`        | s       | 15 ms   | ≥ 10 µs   | RFC 9332 fig. 2 |
+//! | RTT_max | `rtt_max`       | s       | 100 ms  | ≥ 30 µs   | RFC 9332 fig. 2 |
+//! | minTh   | `min_threshold` | s       | 800 µs  | > 0       | RFC 9332 fig. 2 |
+//! | range   | `range`         | s       | 400 µs  | > 0       | RFC 9332 fig. 2 |
+//! | Th_len  | `few`           | packets | 1       | 0..1000   | RFC 9332 fig. 2 |
+//! | –       | `classic_share` | –       | 0.0625  | 0..0.5    | RFC 9332 §A.2 |
+//!
+//! Departures from the source. The limit of the buffer is the port's and includes the packet in
+//! service. As in Linux, p' marks and drops nothing while less than two packets of 1500 bytes wait in
+//! both queues [§A.1]. A step in place of the ramp is a `range` of 1 ns. Packets that cannot be
+//! marked, such as acknowledgements, wait in C, those of scalable flows too. Control packets of the
+//! high-priority queue pass.
+
+use crate::{AnyAqm, Maker};
+use crate::{Aqm, Entropy, PacketMeta, QueueView, Structure, Verdict};
+use accord_family::{Dynamics, Family, Kind, Param, Price, Role, Values};
+use accord_units::{Bytes, Duration, Time};
+
+/// The declaration of DualPI2.
+pub static FAMILY: Family = Family {
+    name: "dualpi2",
+    doc: "Dual-queue coupled AQM: a queue of its own for scalable flows (ECT(1)), which are marked \
+          early, and PI2 for the others.",
+    source: "[RFC 9332]",
+    params: &[
+        Param {
+            name: "coupling",
+            symbol: "k",
+            kind: Kind::Number {
+                min: 0.1,
+                max: 10.0,
+            },
+            default: "2",
+            doc: "Marks of scalable packets for each unit of the base probability.",
+            source: "[RFC 9332 fig. 2]",
+        },
+        Param {
+            name: "target",
+            symbol: "target",
+            kind: Kind::Duration,
+            default: "15 ms",
+            doc: "The delay to hold in the classic queue.",
+            source: "[RFC 9332 fig. 2]",
+        },
+        Param {
+            name: "rtt_max",
+            symbol: "RTT_max",
+            kind: Kind::Duration,
+            default: "100 ms",
+            doc: "The longest round-trip time that the gains are stable for.",
+            source: "[RFC 9332 fig. 2]",
+        },
+        Param {
+            name: "min_threshold",
+            symbol: "minTh",
+            kind: Kind::Duration,
+            default: "800 us",
+            doc: "The delay of a scalable packet up to which its own queue does not mark it.",
+            source: "[RFC 9332 fig. 2]",
+        },
+        Param {
+            name: "range",
+            symbol: "range",
+            kind: Kind::Duration,
+            default: "400 us",
+            doc: "The further delay over which marks of its own queue rise to all packets.",
+            source: "[RFC 9332 fig. 2]",
+        },
+        Param {
+            name: "few",
+            symbol: "Th_len",
+            kind: Kind::Integer { min: 0, max: 1000 },
+            default: "1",
+            doc: "Scalable packets behind one up to which its own queue does not mark it.",
+            source: "[RFC 9332 fig. 2]",
+        },
+        Param {
+            name: "classic_share",
+            symbol: "",
+            kind: Kind::Number { min: 0.0, max: 0.5 },
+            default: "0.0625",
+            doc: "What the classic queue has of the line at least, while both hold packets.",
+            source: "[RFC 9332 §A.2]",
+        },
+    ],
+    check: |values| {
+        let period = period(values.duration("target"), values.duration("rtt_max"));
+        match period < SHORTEST {
+            true => Err(
+                "target and a third of rtt_max have to be 10 us at least, which is how \
+                         often the probability is updated"
+                    .into(),
+            ),
+            false => Ok(()),
+        }
+    },
+    role: Role::Queue(|_| Price::Loss),
+    dynamics: Dynamics::Missing("it has two queues, and a link of the fluid has one"),
+    kernel: None,
+    page: "models/dualpi2.md",
+    maker: &Maker {
+        build: |values| AnyAqm::DualPi2(DualPi2::new(values)),
+    },
+};
+
+/// The shortest period. With a shorter one a simulator would do little else.
+const SHORTEST: Duration = Duration::from_us(10);
+
+/// Less than this in both queues is no queue: two packets of the usual size.
+const NO_QUEUE: Bytes = Bytes::new(3000);
+
+/// Returns Tupdate.
+fn period(target: Duration, rtt_max: Duration) -> Duration {
+    target.min(Duration::from_ps(rtt_max.as_ps() / 3))
+}
+
+/// DualPI2.
+#[derive(Clone, Debug)]
+pub struct DualPi2 {
+    coupling: f64,
+    target: f64,
+    period: Duration,
+    /// The gains α and β, in 1/s.
+    alpha: f64,
+    beta: f64,
+    min_threshold: f64,
+    range: f64,
+    few: u64,
+    classic_share: f64,
+    /// The base probability p'.
+    probability: f64,
+    /// The delay at the last update, in seconds.
+    delay: f64,
+    /// What the probabilities have accumulated in L and C.
+    low_latency: f64,
+    classic: f64,
+    updated: Time,
+}
+
+impl DualPi2 {
+    /// Creates a DualPI2 from its parameters.
+    pub fn new(values: &Values) -> DualPi2 {
+        let (target, rtt_max) = (values.duration("target"), values.duration("rtt_max"));
+        let period = period(target, rtt_max);
+        let rtt_max = rtt_max.as_secs_f64();
+        DualPi2 {
+            coupling: values.number("coupling"),
+            target: target.as_secs_f64(),
+            period,
+            alpha: 0.1 * period.as_secs_f64() / (rtt_max * rtt_max),
+            beta: 0.3 / rtt_max,
+            min_threshold: values.duration("min_threshold").as_secs_f64(),
+            range: values.duration("range").as_secs_f64(),
+            few: values.integer("few"),
+            classic_share: values.number("classic_share"),
+            probability: 0.0,
+            delay: 0.0,
+            low_latency: 0.0,
+            classic: 0.0,
+            updated: Time::ZERO,
+        }
+    }
+
+    /// The base probability p'.
+    pub fn probability(&self) -> f64 {
+        self.probability
+    }
+
+    /// The share of the line that C has at least.
+    pub fn classic_share(&self) -> f64 {
+        self.classic_share
+    }
+
+    /// Updates the base probability by the longest wait of a first packet [RFC 9332 fig. 8].
+    pub fn update(&mut self, wait: Duration) {
+        let wait = wait.as_secs_f64();
+        let step = self.alpha * (wait - self.target) + self.beta * (wait - self.delay);
+        self.probability = (self.probability + step).clamp(0.0, 1.0);
+        self.delay = wait;
+    }
+
+    /// Decides about a packet that leaves L after `sojourn`. `behind` packets are left in L, and
+    /// `waiting` bytes in both queues [RFC 9332 fig. 7].
+    pub fn on_low_latency(&mut self, sojourn: Duration, behind: u64, waiting: Bytes) -> Verdict {
+        let base = if waiting < NO_QUEUE {
+            0.0
+        } else {
+            self.probability
+        };
+        let coupled = self.coupling * base;
+        if coupled < 1.0 {
+            let native = match behind > self.few {
+                true => self.ramp(sojourn),
+                false => 0.0,
+            };
+            return match recur(&mut self.low_latency, native.max(coupled)) {
+                true => Verdict::Mark,
+                false => Verdict::Pass,
+            };
+        }
+        match recur(&mut self.low_latency, base * base) {
+            true => Verdict::Drop,
+            false => Verdict::Mark,
+        }
+    }
+
+    /// Decides about a packet that leaves C.
+    pub fn on_classic(&mut self, capable: bool, waiting: Bytes) -> Verdict {
+        let base = if waiting < NO_QUEUE {
+            0.0
+        } else {
+            self.probability
+        };
+        let probability = base * base;
+        if !recur(&mut self.classic, probability) {
+            return Verdict::Pass;
+        }
+        let most = (1.0 / (self.coupling * self.coupling)).min(1.0);
+        match capable && probability < most {
+            true => Verdict::Mark,
+            false => Verdict::Drop,
+        }
+    }
+
+    /// The native probability of L [RFC 9332 fig. 5].
+    fn ramp(&self, sojourn: Duration) -> f64 {
+        ((sojourn.as_secs_f64() - self.min_threshold) / self.range).clamp(0.0, 1.0)
+    }
+}
+
+/// Returns true for a part of the calls that is the likelihood, evenly spread [RFC 9332 fig. 4].
+fn recur(count: &mut f64, likelihood: f64) -> bool {
+    *count += likelihood;
+    let is_due = *count > 1.0;
+    if is_due {
+        *count -= 1.0;
+    }
+    is_due
+}
+
+impl Aqm for DualPi2 {
+    fn structure(&self) -> Structure {
+        Structure::Dual(self.clone())
+    }
+
+    #[inline]
+    fn on_arrival(
+        &mut self,
+        _: &PacketMeta,
+        _: &QueueView,
+        _: Time,
+        _: &mut dyn Entropy,
+    ) -> Verdict {
+        Verdict::Pass
+    }
+
+    fn next_timer(&self) -> Option<Time> {
+        Some(self.updated + self.period)
+    }
+
+    /// The port updates the probability, which is with its queues. This keeps the time.
+    fn on_timer(&mut self, _: &QueueView, now: Time) {
+        self.updated = now;
+    }
+}
+
+accord_family::config! {
+    /// The parameters of DualPI2.
+    pub struct Config of FAMILY {
+        /// Marks of scalable packets for each unit of the base probability.
+        pub coupling: f64,
+        /// The delay to hold in the classic queue.
+        pub target: Duration,
+        /// The longest round-trip time that the gains are stable for.
+        pub rtt_max: Duration,
+        /// The delay of a scalable packet up to which its own queue does not mark it.
+        pub min_threshold: Duration,
+        /// The further delay over which marks of its own queue rise to all packets.
+        pub range: Duration,
+        /// Scalable packets behind one up to which its own queue does not mark it.
+        pub few: u64,
+        /// What the classic queue has of the line at least, while both hold packets.
+        pub classic_share: f64,
+    }
+}
+
+impl Config {
+    /// Makes the queue discipline.
+    ///
+    /// # Errors
+    /// As [`Config::values`].
+    pub fn build(&self) -> Result<DualPi2, String> {
+        Ok(DualPi2::new(&self.values()?))
+    }
+}

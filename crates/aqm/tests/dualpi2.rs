@@ -1,0 +1,127 @@
+//! DualPI2 against the pseudocode of RFC 9332, appendix A.
+
+use accord_aqm::dualpi2::Config;
+use accord_aqm::{DualPi2, Verdict};
+use accord_units::{Bytes, Duration};
+
+const MUCH: Bytes = Bytes::new(100_000);
+const MS: fn(u64) -> Duration = Duration::from_ms;
+
+fn aqm() -> DualPi2 {
+    Config::default().build().expect("the defaults")
+}
+
+/// With this base probability.
+fn at(probability: f64) -> DualPi2 {
+    let mut aqm = aqm();
+    // The delay is at the target, and came there in one step: β · 15 ms = 0.045. Then at the rate α.
+    while aqm.probability() < probability {
+        aqm.update(MS(16));
+    }
+    aqm
+}
+
+fn share(mut verdict: impl FnMut() -> Verdict, of: Verdict) -> f64 {
+    (0..100_000).filter(|_| verdict() == of).count() as f64 / 1e5
+}
+
+/// Figures 2 and 8: Tupdate is 15 ms, so that α is 0.15 and β 3 per second.
+#[test]
+fn the_base_probability_is_that_of_the_figures() {
+    let mut aqm = aqm();
+    aqm.update(MS(25));
+    let first = 0.15 * 0.010 + 3.0 * 0.025;
+    assert!(
+        (aqm.probability() - first).abs() < 1e-12,
+        "{}",
+        aqm.probability()
+    );
+    aqm.update(MS(25));
+    let second = first + 0.15 * 0.010;
+    assert!((aqm.probability() - second).abs() < 1e-12);
+    aqm.update(MS(0));
+    assert!((aqm.probability() - (second - 0.15 * 0.015 - 3.0 * 0.025).max(0.0)).abs() < 1e-12);
+    (0..1000).for_each(|_| aqm.update(MS(500)));
+    assert_eq!(aqm.probability(), 1.0);
+    (0..1000).for_each(|_| aqm.update(MS(0)));
+    assert_eq!(aqm.probability(), 0.0);
+}
+
+/// Figure 7, lines 6 and 11, equation 1: classic packets are dropped by p'², scalable ones marked by
+/// k·p'.
+#[test]
+fn the_queues_are_coupled() {
+    for probability in [0.05, 0.1, 0.3] {
+        let mut aqm = at(probability);
+        let base = aqm.probability();
+        let dropped = share(|| aqm.on_classic(false, MUCH), Verdict::Drop);
+        assert!((dropped - base * base).abs() < 1e-4, "{dropped} at {base}");
+        let marked = share(|| aqm.on_classic(true, MUCH), Verdict::Mark);
+        assert!((marked - base * base).abs() < 1e-4, "{marked} at {base}");
+        let coupled = share(|| aqm.on_low_latency(MS(0), 5, MUCH), Verdict::Mark);
+        assert!((coupled - 2.0 * base).abs() < 1e-4, "{coupled} at {base}");
+    }
+}
+
+/// Figure 5, and Th_len in figure 7, line 5a.
+#[test]
+fn the_ramp_is_of_the_packets_own_delay() {
+    for (us, expected) in [
+        (700, 0.0),
+        (800, 0.0),
+        (900, 0.25),
+        (1000, 0.5),
+        (1200, 1.0),
+        (5000, 1.0),
+    ] {
+        let mut aqm = aqm();
+        let sojourn = Duration::from_us(us);
+        let marked = share(|| aqm.on_low_latency(sojourn, 2, MUCH), Verdict::Mark);
+        assert!((marked - expected).abs() < 1e-4, "{us} us: {marked}");
+        assert_eq!(
+            aqm.on_low_latency(sojourn, 1, MUCH),
+            Verdict::Pass,
+            "one packet is no queue"
+        );
+    }
+}
+
+/// Figure 4: marks are evenly spread.
+#[test]
+fn marks_come_at_equal_distances() {
+    let mut aqm = at(0.05);
+    let marks: Vec<usize> = (0..1000)
+        .filter(|_| true)
+        .filter(|_| aqm.on_low_latency(MS(0), 5, MUCH) == Verdict::Mark)
+        .collect();
+    let gaps: Vec<usize> = marks.windows(2).map(|w| w[1] - w[0]).collect();
+    assert!(
+        gaps.iter().max().unwrap() - gaps.iter().min().unwrap() <= 1,
+        "{gaps:?}"
+    );
+}
+
+/// Figure 7, lines 8c and 12b: in overload both queues drop by p'², and nothing goes unmarked in L.
+#[test]
+fn overload_drops_in_both_queues() {
+    let mut aqm = at(0.5);
+    let base = aqm.probability();
+    let dropped = share(|| aqm.on_low_latency(MS(5), 50, MUCH), Verdict::Drop);
+    assert!((dropped - base * base).abs() < 1e-4);
+    let passed = share(|| aqm.on_low_latency(MS(5), 50, MUCH), Verdict::Pass);
+    assert_eq!(passed, 0.0);
+    let dropped = share(|| aqm.on_classic(true, MUCH), Verdict::Drop);
+    assert!(
+        (dropped - base * base).abs() < 1e-4,
+        "a mark does not save it"
+    );
+}
+
+/// §A.1: less than two packets in both queues are no queue.
+#[test]
+fn nothing_is_signalled_without_a_queue() {
+    let mut aqm = at(0.4);
+    let few = Bytes::new(2999);
+    assert!((0..1000).all(|_| aqm.on_classic(false, few) == Verdict::Pass));
+    assert!((0..1000).all(|_| aqm.on_low_latency(MS(0), 5, few) == Verdict::Pass));
+}

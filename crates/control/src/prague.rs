@@ -1,0 +1,287 @@
+//! Prague: DCTCP for the Internet. It shrinks by the share of marks, hardly depends on short
+//! round-trip times, and paces [draft-briscoe-iccrg-prague-congestion-control-04].
+//!
+//! ```text
+//! rtt_virt   ← max(srtt, 25 ms)                                              [§2.4.4]
+//! marks      alpha ← alpha + g·(marked / acked − alpha), once per rtt_virt,
+//!            from 1 at the first mark on                                     [§2.4.1]
+//! mark       cwnd ← ssthresh ← (1 − alpha/2)·cwnd, once per round trip       [§2.4.2]
+//! growth     cwnd ← cwnd + (acked − marked)·ai/cwnd per acknowledgement, also in the round trip of
+//!            a mark; ai = a packet, (srtt/rtt_virt)² packets after 500 round trips
+//!                                                                            [§2.4.3, 2.4.4]
+//! pace       cwnd / srtt, twice that in slow start below half of ssthresh    [§2.4.5]
+//! loss, timeout, idle   as Reno                                              [§2.4.6]
+//! ```
+//!
+//! It sends ECT(1), reacts to marks as a scalable controller and to losses as Reno, and detects losses
+//! by time [RFC 9331 §4.1, §4.3]. Acknowledgements carry the receiver's count of marks, which is what
+//! accurate ECN feeds back [RFC 9768].
+//!
+//! | symbol   | field            | unit           | default | range  | source |
+//! |----------|------------------|----------------|---------|--------|--------|
+//! | g        | `gain`           | –              | 0.0625  | 0 to 1 | §2.4.1 |
+//! | rtt_virt | `virtual_rtt`    | time           | 25 ms   | > 0    | §2.4.4 |
+//! | D        | `transition`     | round trips    | 500     | 0 to 1000000 | §2.4.4 |
+//! | IW       | `initial_window` | packets, bytes | 10 pkt  | > 0    | RFC 6928 |
+//! | –        | `rack`           | –              | true    | –      | RFC 9331 §4.3 |
+//!
+//! Departures from the source. The draft's text was not at hand; its sections are cited as two
+//! implementations quote them (Linux, and a port to quinn). Linux moves from a window to a rate once
+//! the flow does not depend on its round-trip time; here a window rules throughout. There is no
+//! fallback where marks come from a classic queue, which the draft leaves to operators. A loss in the
+//! round trip of a mark costs both cuts, where Linux gives back that of the mark. The window is two
+//! packets at least, and packets are not made smaller.
+
+use crate::tcp_window::{INITIAL_WINDOW, RACK, TcpWindow, rack};
+use crate::{Acked, Allowance, Capabilities, Congestion, Controller, Marks, PathView, Recovery};
+use crate::{AnyController, Maker, Transport};
+use accord_family::{Dynamics, Family, Kind, Objective, Param, Role, Values};
+use accord_units::{Bytes, Duration, Rate, Size, Time};
+
+/// The declaration of Prague.
+pub static FAMILY: Family = Family {
+    name: "prague",
+    doc: "Prague: shrinks by the share of its packets that are marked, for queues with ECT(1).",
+    source: "[draft-briscoe-iccrg-prague-congestion-control-04]",
+    params: &[
+        Param {
+            name: "gain",
+            symbol: "g",
+            kind: Kind::Number {
+                min: 1e-6,
+                max: 1.0,
+            },
+            default: "0.0625",
+            doc: "Weight of a virtual round trip in the average share of marks.",
+            source: "[draft-briscoe-iccrg-prague-congestion-control-04 §2.4.1]",
+        },
+        Param {
+            name: "virtual_rtt",
+            symbol: "",
+            kind: Kind::Duration,
+            default: "25 ms",
+            doc: "Round-trip times below this count as this, once the flow has lasted.",
+            source: "[draft-briscoe-iccrg-prague-congestion-control-04 §2.4.4]",
+        },
+        Param {
+            name: "transition",
+            symbol: "D",
+            kind: Kind::Integer {
+                min: 0,
+                max: 1_000_000,
+            },
+            default: "500",
+            doc: "Round trips after slow start until they do.",
+            source: "[draft-briscoe-iccrg-prague-congestion-control-04 §2.4.4]",
+        },
+        Param {
+            default: "10 pkt",
+            source: "[RFC 6928]",
+            ..INITIAL_WINDOW
+        },
+        Param {
+            default: "true",
+            ..RACK
+        },
+    ],
+    check: |_| Ok(()),
+    role: Role::Controller(|_| Objective::Other),
+    dynamics: Dynamics::Missing(
+        "it hears a share of marks, which the fluid has for losses only, and paces by a window \
+         that depends on the age of the flow",
+    ),
+    kernel: None,
+    page: "models/prague.md",
+    maker: &Maker {
+        build: |values, packet| AnyController::Prague(Box::new(Prague::new(values, packet))),
+        transport: Transport::Stream,
+    },
+};
+
+/// Prague.
+#[derive(Clone, Debug)]
+pub struct Prague {
+    cwnd: TcpWindow,
+    /// The part of the window that is less than a whole byte, in bytes.
+    fraction: f64,
+    /// The average share of marks; none before the first mark.
+    alpha: Option<f64>,
+    gain: f64,
+    /// The bytes acknowledged and marked since the last update of the average, and its time.
+    acked: u64,
+    marked: u64,
+    updated: Time,
+    virtual_rtt: Duration,
+    /// Round trips after slow start, and how many there are to be.
+    rounds: u64,
+    transition: u64,
+    srtt: Duration,
+    capabilities: Capabilities,
+}
+
+impl Prague {
+    /// Creates a controller for packets of `packet` bytes.
+    pub fn new(values: &Values, packet: Bytes) -> Prague {
+        Prague {
+            cwnd: TcpWindow::new(values, packet),
+            fraction: 0.0,
+            alpha: None,
+            gain: values.number("gain"),
+            acked: 0,
+            marked: 0,
+            updated: Time::ZERO,
+            virtual_rtt: values.duration("virtual_rtt"),
+            rounds: 0,
+            transition: values.integer("transition"),
+            srtt: Duration::ZERO,
+            capabilities: Capabilities {
+                marks: Marks::Loss,
+                scalable: true,
+                ..rack(values, Recovery::Sack)
+            },
+        }
+    }
+
+    /// The average share of packets that were marked, once there was a mark.
+    pub fn alpha(&self) -> Option<f64> {
+        self.alpha
+    }
+
+    /// Counts an acknowledgement, and updates the average once per virtual round trip.
+    fn observe(&mut self, ack: &Acked, path: &PathView, now: Time) {
+        let marked = ack.marked.saturating_mul(self.cwnd.packet);
+        self.acked = self.acked.saturating_add(ack.bytes.get());
+        self.marked = self.marked.saturating_add(marked);
+        let Some(alpha) = &mut self.alpha else {
+            // Before the first mark there is nothing to average. `on_congestion` sets it.
+            (self.acked, self.marked) = (0, 0);
+            self.updated = now;
+            return;
+        };
+        let span = path.srtt.max(self.virtual_rtt);
+        if now.since(self.updated) >= span && self.acked > 0 {
+            let share = (self.marked as f64 / self.acked as f64).min(1.0);
+            *alpha += self.gain * (share - *alpha);
+            (self.acked, self.marked) = (0, 0);
+            self.updated = now;
+        }
+    }
+
+    /// The additive increase per round trip, in bytes.
+    fn increase(&self, path: &PathView) -> f64 {
+        let packet = self.cwnd.packet as f64;
+        if self.rounds < self.transition || path.srtt >= self.virtual_rtt {
+            return packet;
+        }
+        let ratio = path.srtt.as_secs_f64() / self.virtual_rtt.as_secs_f64();
+        packet * ratio * ratio
+    }
+
+    /// Sets the window to so many bytes, two packets at least.
+    fn set(&mut self, bytes: f64) {
+        let bytes = bytes.max(2.0 * self.cwnd.packet as f64).min(1e18);
+        self.cwnd.window = bytes as u64;
+        self.fraction = bytes - self.cwnd.window as f64;
+    }
+}
+
+impl Controller for Prague {
+    fn on_ack(&mut self, ack: &Acked, path: &PathView, now: Time) {
+        self.srtt = path.srtt;
+        self.observe(ack, path, now);
+        if ack.round_ended && !self.cwnd.in_slow_start() {
+            self.rounds += 1;
+        }
+        if ack.in_recovery || !ack.window_limited {
+            return;
+        }
+        let marked = ack.marked.saturating_mul(self.cwnd.packet);
+        let unmarked = ack.bytes.get().saturating_sub(marked);
+        if self.cwnd.in_slow_start() {
+            self.cwnd.grow_slow_start(Bytes::new(unmarked));
+            return;
+        }
+        let window = self.cwnd.window as f64 + self.fraction;
+        let acked = (unmarked as f64).min(window);
+        self.set(window + self.increase(path) * acked / window);
+    }
+
+    fn on_congestion(&mut self, what: Congestion, path: &PathView, _: Time) {
+        match what {
+            Congestion::Ecn => {
+                let alpha = *self.alpha.get_or_insert(1.0);
+                let window = self.cwnd.window as f64 + self.fraction;
+                self.set(window * (1.0 - alpha / 2.0));
+                self.cwnd.ssthresh = self.cwnd.window;
+            }
+            Congestion::Loss | Congestion::EarlyLoss => {
+                self.fraction = 0.0;
+                self.cwnd.keep(0.5, path);
+            }
+            Congestion::Timeout => {
+                self.fraction = 0.0;
+                self.cwnd.keep(0.5, path);
+                self.cwnd.restart();
+            }
+            Congestion::RepeatedTimeout => self.cwnd.restart(),
+        }
+    }
+
+    fn on_idle(&mut self) {
+        self.cwnd.restart_idle();
+    }
+
+    fn allowance(&self) -> Allowance {
+        let gain = match self.cwnd.window < self.cwnd.ssthresh / 2 {
+            true => 2.0,
+            false => 1.0,
+        };
+        let seconds = self.srtt.as_secs_f64();
+        let pacing = (seconds > 0.0).then(|| {
+            Rate::from_bps_f64((gain * self.cwnd.window as f64 * 8.0 / seconds).clamp(1.0, 1e18))
+        });
+        Allowance {
+            // The window is whole packets, rounded up: the pace keeps to its fraction.
+            window: Bytes::new(self.cwnd.window.next_multiple_of(self.cwnd.packet)),
+            pacing,
+        }
+    }
+
+    fn cwnd(&self) -> Bytes {
+        Bytes::new(self.cwnd.window)
+    }
+
+    fn ssthresh(&self) -> Option<Bytes> {
+        self.cwnd.threshold()
+    }
+
+    fn capabilities(&self) -> Capabilities {
+        self.capabilities
+    }
+}
+
+accord_family::config! {
+    /// The parameters of Prague.
+    pub struct Config of FAMILY {
+        /// Weight of a virtual round trip in the average share of marks.
+        pub gain: f64,
+        /// Round-trip times below this count as this, once the flow has lasted.
+        pub virtual_rtt: Duration,
+        /// Round trips after slow start until they do.
+        pub transition: u64,
+        /// Window at the start; at least one packet.
+        pub initial_window: Size,
+        /// Finds losses by time, and reduces what is in flight in proportion.
+        pub rack: bool,
+    }
+}
+
+impl Config {
+    /// Makes the controller for packets of this size.
+    ///
+    /// # Errors
+    /// As [`Config::values`].
+    pub fn build(&self, packet: Bytes) -> Result<Prague, String> {
+        Ok(Prague::new(&self.values()?, packet))
+    }
+}

@@ -1,0 +1,105 @@
+//! Two queues that share a line: one for scalable flows, one for the others [RFC 9332].
+//!
+//! The probabilities and their control are in `aqm/src/dualpi2.rs`.
+
+use crate::Packet;
+use accord_aqm::{Class, DualPi2, Ecn, Verdict};
+use accord_units::{Bytes, Duration, Time};
+use std::collections::VecDeque;
+
+/// The queues L and C, each packet with the time of its arrival.
+#[derive(Clone, Debug)]
+pub(crate) struct DualQueues<P> {
+    aqm: DualPi2,
+    low_latency: VecDeque<(Time, P)>,
+    classic: VecDeque<(Time, P)>,
+    /// The bytes that wait in both.
+    bytes: u64,
+    /// What L has sent beyond its weight while packets waited in C, in bytes times weights. C has
+    /// its turn while it is above zero.
+    credit: f64,
+}
+
+impl<P: Packet> DualQueues<P> {
+    /// Creates queues without packets.
+    pub fn new(aqm: DualPi2) -> DualQueues<P> {
+        DualQueues {
+            aqm,
+            low_latency: VecDeque::new(),
+            classic: VecDeque::new(),
+            bytes: 0,
+            credit: 0.0,
+        }
+    }
+
+    /// Adds a packet: ECT(1) and CE to L, the others to C [RFC 9332 fig. 3].
+    pub fn push(&mut self, now: Time, packet: P) {
+        // An idle link begins in favour of L [RFC 9332 §A.1].
+        if self.low_latency.is_empty() && self.classic.is_empty() {
+            self.credit = 0.0;
+        }
+        let meta = packet.meta();
+        self.bytes += meta.size.get();
+        match meta.ecn {
+            Ecn::Scalable | Ecn::Marked => self.low_latency.push_back((now, packet)),
+            Ecn::Capable | Ecn::NotCapable => self.classic.push_back((now, packet)),
+        }
+    }
+
+    /// Takes the packet whose turn it is, with the verdict on it [RFC 9332 fig. 7].
+    pub fn pop(&mut self, now: Time) -> Option<(P, Verdict)> {
+        let both = !self.low_latency.is_empty() && !self.classic.is_empty();
+        let is_low_latency = !self.low_latency.is_empty() && (!both || self.credit <= 0.0);
+        let queue = match is_low_latency {
+            true => &mut self.low_latency,
+            false => &mut self.classic,
+        };
+        let (came, packet) = queue.pop_front()?;
+        let behind = queue.len() as u64;
+        let meta = packet.meta();
+        self.bytes -= meta.size.get();
+        let waiting = Bytes::new(self.bytes);
+        let verdict = match meta.class {
+            Class::OutOfBand => Verdict::Pass,
+            _ if is_low_latency => (self.aqm).on_low_latency(now.since(came), behind, waiting),
+            _ => self.aqm.on_classic(meta.ecn.is_capable(), waiting),
+        };
+        // The weights count only while both want the line, and only what is sent.
+        if both && verdict != Verdict::Drop {
+            let (low_latency, classic) = (1.0 - self.aqm.classic_share(), self.aqm.classic_share());
+            self.credit += match is_low_latency {
+                true => classic * meta.size.as_f64(),
+                false => -low_latency * meta.size.as_f64(),
+            };
+        }
+        Some((packet, verdict))
+    }
+
+    /// Updates the base probability by how long the first packets have waited [RFC 9332 fig. 8].
+    pub fn update(&mut self, now: Time) {
+        let first = [self.low_latency.front(), self.classic.front()];
+        let waits = first
+            .into_iter()
+            .flatten()
+            .map(|(came, _)| now.since(*came));
+        self.aqm.update(waits.max().unwrap_or(Duration::ZERO));
+    }
+
+    /// Takes the last packet of a queue that is `wanted`.
+    pub fn take(&mut self, wanted: impl Fn(&P) -> bool) -> Option<P> {
+        let queues = [&mut self.classic, &mut self.low_latency];
+        let found = queues.into_iter().find_map(|queue| {
+            let found = queue.iter().rposition(|(_, packet)| wanted(packet));
+            queue.remove(found?)
+        });
+        let (_, packet) = found?;
+        self.bytes -= packet.meta().size.get();
+        Some(packet)
+    }
+
+    /// Returns all packets, queue by queue.
+    pub fn iter(&self) -> impl Iterator<Item = &P> {
+        let both = self.low_latency.iter().chain(&self.classic);
+        both.map(|(_, packet)| packet)
+    }
+}

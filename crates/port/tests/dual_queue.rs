@@ -1,0 +1,100 @@
+//! The queues of DualPI2: which packet waits where, and whose turn it is.
+
+mod common;
+#[path = "../../aqm/tests/common/any_values.rs"]
+mod values;
+
+use accord_aqm::{AnyAqm, Class, Ecn, FAMILIES, PacketMeta};
+use accord_port::Limit;
+use accord_units::{Bytes, Duration, Rate, Time};
+use common::*;
+
+/// A byte a microsecond: a packet of 1000 bytes takes a millisecond.
+const RATE: Rate = Rate::from_bps(8_000_000);
+
+fn port() -> Clocked {
+    let family = FAMILIES.iter().find(|f| f.name == "dualpi2");
+    let aqm = AnyAqm::build(&family.expect("known").defaults());
+    Clocked::new(RATE, Limit::UNLIMITED, aqm)
+}
+
+fn packet(number: usize, ecn: Ecn) -> Pkt {
+    let meta = PacketMeta {
+        size: Bytes::new(1000),
+        class: Class::Data,
+        ecn,
+        aggregate: 0,
+        flow: 0,
+    };
+    Pkt {
+        number,
+        meta,
+        marked: false,
+        delay: Duration::ZERO,
+    }
+}
+
+fn ms(ms: u64) -> Time {
+    Time::ZERO + Duration::from_ms(ms)
+}
+
+fn offer(port: &mut Clocked, packets: impl IntoIterator<Item = Ecn>) {
+    for (number, ecn) in packets.into_iter().enumerate() {
+        let offered = port.offer(Time::ZERO, packet(number, ecn), &mut Dice(1));
+        offered.expect("there is room");
+    }
+}
+
+fn order(port: &Clocked) -> Vec<usize> {
+    port.served.iter().map(|s| s.packet.number).collect()
+}
+
+/// RFC 9332 figure 3: ECT(1) and CE overtake the others, each queue in its order.
+#[test]
+fn scalable_and_marked_packets_overtake_the_others() {
+    let mut port = port();
+    let codepoints = [
+        Ecn::NotCapable,
+        Ecn::Capable,
+        Ecn::NotCapable,
+        Ecn::Scalable,
+        Ecn::Marked,
+        Ecn::Scalable,
+    ];
+    offer(&mut port, codepoints);
+    port.until(ms(10));
+    // The first one was in service when the others came.
+    assert_eq!(order(&port), [0, 3, 1, 4, 5, 2]);
+}
+
+/// §A.2: while both queues hold packets, C has a sixteenth of the line.
+#[test]
+fn the_classic_queue_has_its_share() {
+    let mut port = port();
+    offer(&mut port, [Ecn::Capable; 200]);
+    offer(&mut port, [Ecn::Scalable; 400]);
+    port.until(ms(321));
+    let classic = port.served.iter().skip(1);
+    let classic = classic
+        .filter(|s| s.packet.meta.ecn == Ecn::Capable)
+        .count();
+    assert!((19..=21).contains(&classic), "{classic} of 320");
+}
+
+/// Figures 5 and 7: L is marked by its own delay. Packet k waits for k milliseconds. The second one has
+/// half a mark, the next six a whole one, and the last two no two packets behind them.
+#[test]
+fn the_low_latency_queue_is_marked_by_its_own_delay() {
+    let mut port = port();
+    offer(&mut port, [Ecn::Scalable; 10]);
+    port.until(ms(20));
+    let marked: Vec<bool> = port.served.iter().map(|s| s.packet.marked).collect();
+    assert_eq!(marked.iter().filter(|m| **m).count(), 6, "{marked:?}");
+    assert!(
+        !marked[0] && !marked[1] && !marked[8] && !marked[9],
+        "{marked:?}"
+    );
+    let counters = port.port.counters();
+    assert_eq!(counters.marked.packets, 6);
+    assert_eq!(counters.offered.packets, counters.served.packets);
+}
