@@ -1,4 +1,4 @@
-"""Measures accord.shares beside the program: prints CPU time and the time of each, one after the other.
+"""Measures accord.shares beside the program: prints time and CPU time of each.
 
 python tools/python/shares.py [flows] [links]
 """
@@ -45,7 +45,8 @@ def write(directory: Path, routes: scipy.sparse.csr_array, capacities: np.ndarra
 
 def main() -> None:
     """Print the figures."""
-    flows, links = (int(text) for text in (*sys.argv[1:3], 1_000_000, 100_000)[:2])
+    flows = int(sys.argv[1]) if len(sys.argv) > 1 else 1_000_000
+    links = int(sys.argv[2]) if len(sys.argv) > 2 else 100_000
     routes, capacities = network(flows, links)
     with tempfile.TemporaryDirectory() as place:
         write(Path(place), routes, capacities)
