@@ -3,6 +3,7 @@
 //! It has what needs Rust. Its functions take and return plain data: JSON, bytes of arrays, Arrow
 //! streams. The package around it (`python/accord`) gives them the form that Python users expect.
 
+mod contents;
 mod error;
 mod own;
 mod run;
@@ -52,5 +53,6 @@ fn _accord(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(run::estimate, module)?)?;
     module.add_function(wrap_pyfunction!(run::read, module)?)?;
     module.add_function(wrap_pyfunction!(shares::shares, module)?)?;
+    module.add_function(wrap_pyfunction!(stability::write_map, module)?)?;
     Ok(())
 }

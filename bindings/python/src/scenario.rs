@@ -1,10 +1,12 @@
 //! Scenarios.
 
+use crate::contents::{Rows, contents};
 use crate::error::{exception, failed};
 use crate::own;
 use crate::run::Run;
 use crate::stability;
 use crate::watch::Watch;
+use accord::record::Observer;
 use accord::scenario::print;
 use accord::{Catalogue, Engine, Error, File, Options};
 use pyo3::exceptions::{PyIndexError, PyValueError};
@@ -147,6 +149,34 @@ impl Scenario {
             });
         }
         serde_json::to_string(&phases).map_err(|e| failed(e.to_string()))
+    }
+
+    /// The margins in the middle of the steady part, and with `packets` how much the longest queue
+    /// varies. `progress` is called while packets run, and may stop them.
+    #[pyo3(signature = (packets=false, progress=None))]
+    fn stability_cell(
+        &self,
+        py: Python<'_>,
+        packets: bool,
+        progress: Option<Py<PyAny>>,
+    ) -> PyResult<stability::Margins> {
+        let scenario = self.point(None, 1)?;
+        let mut watch = Watch::new(progress.as_ref(), scenario.duration.as_secs_f64());
+        drop(own::failure());
+        let cell = py.detach(|| {
+            let observer: Option<&mut dyn Observer> = packets.then_some(&mut watch as _);
+            accord::stability_cell(&scenario, observer)
+        });
+        match watch.stopped.or_else(own::failure) {
+            Some(e) => Err(e),
+            None => Ok(stability::cell(cell)),
+        }
+    }
+
+    /// The links and the groups of flows, as rows of text.
+    #[pyo3(signature = (point=1))]
+    fn contents(&self, point: usize) -> PyResult<(Rows, Rows)> {
+        Ok(contents(&self.point(None, point)?))
     }
 
     #[pyo3(signature = (engine, seed=None, point=1, progress=None))]

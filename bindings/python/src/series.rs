@@ -6,6 +6,7 @@ use arrow_array::builder::StringDictionaryBuilder;
 use arrow_array::ffi_stream::FFI_ArrowArrayStream;
 use arrow_array::types::Int32Type;
 use arrow_array::{ArrayRef, Float64Array, RecordBatch, RecordBatchIterator};
+use arrow_buffer::{Buffer, ScalarBuffer, ToByteSlice};
 use arrow_schema::{ArrowError, DataType, Field, Schema, SchemaRef};
 use pyo3::prelude::*;
 use pyo3::types::PyCapsule;
@@ -40,13 +41,20 @@ impl Series {
     /// occur with their units and meanings.
     fn schema(&self) -> SchemaRef {
         let text = DataType::Dictionary(Box::new(DataType::Int32), Box::new(DataType::Utf8));
-        let field = |name: &str, kind: DataType, doc: &str| {
-            let doc = [("doc".to_string(), doc.to_string())];
-            Field::new(name, kind, name == "value").with_metadata(doc.into())
-        };
         let mut metrics: Vec<Metric> = self.chosen().map(|s| s.metric).collect();
         metrics.sort();
         metrics.dedup();
+        let field = |name: &str, kind: DataType, doc: &str| {
+            let mut metadata = vec![("doc".to_string(), doc.to_string())];
+            let unit = match (name, &metrics[..]) {
+                ("time_s", _) => Some("s"),
+                ("value", [only]) => Some(only.unit().symbol()),
+                _ => None,
+            };
+            metadata.extend(unit.map(|unit| ("unit".to_string(), unit.to_string())));
+            let metadata = metadata.into_iter().collect();
+            Field::new(name, kind, name == "value").with_metadata(metadata)
+        };
         let units = metrics.iter().flat_map(|m| {
             let unit = (format!("unit.{m}"), m.unit().symbol().to_string());
             [unit, (format!("doc.{m}"), m.doc().to_string())]
@@ -81,12 +89,19 @@ impl Series {
         self.chosen.iter().map(|&i| &self.run.series[i])
     }
 
+    /// Returns the numbers of a series, or the times, where the run has them.
+    fn numbers(&self, series: Option<usize>) -> ScalarBuffer<f64> {
+        let run = self.run.clone();
+        Buffer::from(bytes::Bytes::from_owner(Numbers { run, series })).into()
+    }
+
     fn batch(
         &self,
         schema: &SchemaRef,
         names: &Names,
-        series: &accord::record::Series,
+        place: usize,
     ) -> Result<RecordBatch, ArrowError> {
+        let series = &self.run.series[place];
         let rows = self.run.time.len();
         let constant = |text: &str| -> Result<ArrayRef, ArrowError> {
             let mut builder = StringDictionaryBuilder::<Int32Type>::new();
@@ -94,20 +109,35 @@ impl Series {
             Ok(Arc::new(builder.finish()))
         };
         let (kind, entity) = names.of_entity(series.entity);
-        let values = series
-            .values
-            .iter()
-            .map(|v| Some(*v).filter(|v| !v.is_nan()));
+        let missing = series.values.iter().any(|v| v.is_nan());
+        let valid = missing.then(|| series.values.iter().map(|v| !v.is_nan()).collect());
         let columns = vec![
             constant(self.run.manifest.engine.name())?,
             constant(kind)?,
             constant(&entity)?,
             constant(series.metric.name())?,
             constant(series.metric.unit().symbol())?,
-            Arc::new(Float64Array::from(self.run.time.clone())),
-            Arc::new(values.collect::<Float64Array>()),
+            Arc::new(Float64Array::new(self.numbers(None), None)),
+            Arc::new(Float64Array::new(self.numbers(Some(place)), valid)),
         ];
         RecordBatch::try_new(schema.clone(), columns)
+    }
+}
+
+/// The numbers of a series, or the times. It holds the run, so that readers of Arrow can share its
+/// memory.
+struct Numbers {
+    run: Arc<accord::Run>,
+    series: Option<usize>,
+}
+
+impl AsRef<[u8]> for Numbers {
+    fn as_ref(&self) -> &[u8] {
+        let numbers = match self.series {
+            Some(place) => &self.run.series[place].values,
+            None => &self.run.time,
+        };
+        numbers.to_byte_slice()
     }
 }
 
@@ -159,8 +189,8 @@ impl Series {
         let _ = requested_schema;
         let schema = self.schema();
         let names = Names::of(&self.scenario);
-        let batches: Vec<_> = (self.chosen())
-            .map(|s| self.batch(&schema, &names, s))
+        let batches: Vec<_> = (self.chosen.iter())
+            .map(|&place| self.batch(&schema, &names, place))
             .collect();
         let reader = RecordBatchIterator::new(batches, schema);
         let stream = FFI_ArrowArrayStream::new(Box::new(reader));

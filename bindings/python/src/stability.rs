@@ -1,8 +1,12 @@
-//! Equilibria and their margins, as plain data.
+//! Equilibria, their margins and maps of these, as plain data.
 
+use crate::error::failed;
 use accord::Scenario;
 use accord::fluid::Stability;
+use accord::report::{Cell, Parameter, StabilityMap, write_map_dir};
+use pyo3::prelude::*;
 use serde_json::{Value, json};
+use std::path::Path;
 
 /// Returns what was found of the phase from `span.0` to `span.1` seconds. An infinite number is null.
 pub fn record(scenario: &Scenario, span: (f64, f64), found: &Stability) -> Value {
@@ -33,4 +37,56 @@ pub fn record(scenario: &Scenario, span: (f64, f64), found: &Stability) -> Value
 /// Returns the record of a phase that has no linearisation.
 pub fn missing(span: (f64, f64), why: &str) -> Value {
     json!({"start": span.0, "end": span.1, "error": why})
+}
+
+/// A place of a map: its values, and gain margin, delay margin, growth, variation of the queue and
+/// error as [`cell`] returns them.
+type Place = (Vec<f64>, Margins);
+
+/// Gain margin, delay margin in seconds, growth in 1/s, the variation of the queue where packets were
+/// run, and why there is no result.
+pub type Margins = (f64, f64, f64, Option<f64>, Option<String>);
+
+/// Returns a cell as a tuple.
+pub fn cell(cell: Cell) -> Margins {
+    (
+        cell.gain_margin,
+        cell.delay_margin_s,
+        cell.growth_per_s,
+        cell.packet_queue_variation,
+        cell.error,
+    )
+}
+
+/// Writes a map as the program does. An axis is its path, its unit and its values; cells come row by
+/// row, with the values of the first axis in a row.
+#[pyfunction]
+pub fn write_map(
+    py: Python<'_>,
+    directory: &str,
+    id: String,
+    axes: Vec<(String, String, Vec<f64>)>,
+    cells: Vec<Place>,
+) -> PyResult<()> {
+    let columns = axes.first().map_or(1, |(_, _, values)| values.len().max(1));
+    let axes = axes.into_iter();
+    let map = StabilityMap {
+        id,
+        axes: axes
+            .map(|(path, unit, values)| Parameter { path, unit, values })
+            .collect(),
+        cells: (cells.into_iter().enumerate())
+            .map(|(n, (at, (gain, delay, growth, variation, error)))| Cell {
+                at,
+                place: [n % columns, n / columns],
+                gain_margin: gain,
+                delay_margin_s: delay,
+                growth_per_s: growth,
+                packet_queue_variation: variation,
+                error,
+            })
+            .collect(),
+    };
+    py.detach(|| write_map_dir(Path::new(directory), &map))
+        .map_err(|e| failed(e.to_string()))
 }

@@ -35,6 +35,7 @@ mod catalogue;
 mod engine;
 mod error;
 mod lateness;
+mod margins;
 mod source;
 
 pub use accord_aqm as aqm;
@@ -65,4 +66,5 @@ pub use catalogue::{catalogue, catalogue_with};
 pub use engine::{Job, Options, live_mode, run, run_all};
 pub use error::Error;
 pub use lateness::settle;
+pub use margins::cell as stability_cell;
 pub use source::{load, set};

@@ -11,7 +11,7 @@ use accord::Catalogue;
 use accord::fluid::{FluidError, Margins, Stability};
 use accord::report::show::visible;
 use accord::scenario::{Phase, Scenario};
-use accord::units::{Rate, Time};
+use accord::units::Rate;
 use accord::{load, set};
 
 /// A phase, and what is found of it.
@@ -156,9 +156,4 @@ fn time(seconds: f64) -> String {
         s if s >= 1e-3 => format!("{:.3} ms", s * 1e3),
         s => format!("{:.3} us", s * 1e6),
     }
-}
-
-/// The phase in the middle of what tables average over: where a map is judged.
-fn steady(scenario: &Scenario) -> Time {
-    Time::from_ps((scenario.steady.start.as_ps() + scenario.steady.end.as_ps()) / 2)
 }

@@ -107,3 +107,48 @@ fn wrong_properties_and_ranges_are_refused() {
         );
     }
 }
+
+/// The search ends with the same scenario and the same words, however often it was interrupted.
+#[cfg(target_os = "linux")]
+#[test]
+fn an_interrupted_search_goes_on_where_it_was() {
+    let dir = folder(&[("mine.toml", SCENARIO)]);
+    let unfinished = dir.path().join("found.unfinished");
+    let lines = || fs::read_to_string(&unfinished).map_or(0, |text| text.lines().count());
+    let attack = [
+        "attack",
+        "mine.toml",
+        "-p",
+        "queuing_delay < 60 ms",
+        "--runs",
+        "400",
+    ];
+    let whole = accord(dir.path(), &[&attack[..], &["-o", "whole.toml"]].concat()).with(1);
+    let command = [&attack[..], &["-o", "found.toml"]].concat();
+    let mut before = 0;
+    for _ in 0..2 {
+        let child = program(dir.path(), &command)
+            .spawn()
+            .expect("it can be started");
+        while lines() <= before + 10 {
+            std::thread::yield_now();
+        }
+        signal(&child, "-INT");
+        let ended = end(child).with(130);
+        assert!(ended.stderr.contains("goes on"), "{ended:#?}");
+        assert!(!dir.path().join("found.toml").exists());
+        before = lines();
+    }
+    // A line that was cut off is not read.
+    let text = fs::read_to_string(&unfinished).expect("kept");
+    fs::write(&unfinished, &text[..text.len() - 7]).expect("written");
+    let ended = accord(dir.path(), &command).with(1);
+    assert!(
+        ended.stderr.contains("runs are known; going on"),
+        "{ended:#?}"
+    );
+    assert_eq!(ended.stdout.replace("found", "whole"), whole.stdout);
+    let read = |name: &str| fs::read_to_string(dir.path().join(name)).expect("written");
+    assert_eq!(read("found.toml"), read("whole.toml"));
+    assert!(!unfinished.exists(), "nothing is left");
+}

@@ -90,7 +90,7 @@ pub use meter::{Arrival, Meter};
 pub use multcp::MulTcp;
 pub use policy::Policy;
 pub use prague::Prague;
-pub use registry::{AnyController, FAMILIES};
+pub use registry::{AnyController, FAMILIES, LARGEST_WINDOW};
 pub use reno::Reno;
 pub use unresponsive::Unresponsive;
 pub use vegas::Vegas;

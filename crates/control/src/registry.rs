@@ -14,6 +14,10 @@ use accord_family::{Family, Service};
 use accord_units::{Bytes, Duration, Rate, Time};
 use std::hint::cold_path;
 
+/// The largest congestion window that a controller of another crate may have: more than what is in
+/// flight in a second at 100 Gbps. One that has more panics the run.
+pub const LARGEST_WINDOW: Bytes = Bytes::new(1 << 34);
+
 /// Returns the allowance of a controller of another crate: its window, and its pace in bit/s or
 /// `u64::MAX`. A call by pointer returns the allowance in memory. Without this function the other
 /// controllers would have to put theirs there, too.
@@ -21,6 +25,13 @@ use std::hint::cold_path;
 #[inline(never)]
 fn in_registers(controller: &dyn Foreign) -> (u64, u64) {
     let Allowance { window, pacing } = controller.allowance();
+    // A sender would fill the memory with packets, and no observer would see it.
+    assert!(
+        window <= LARGEST_WINDOW,
+        "the window is {} B, and the largest is {} B",
+        window.get(),
+        LARGEST_WINDOW.get()
+    );
     (window.get(), pacing.map_or(u64::MAX, Rate::as_bps))
 }
 

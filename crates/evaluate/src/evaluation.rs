@@ -2,7 +2,7 @@
 
 use crate::pack::{Better, Measure, Pack};
 use crate::plan::{Margin, Order, Plan, Planned};
-use crate::statistics::{difference, holm};
+use crate::statistics::{Difference, difference, holm};
 use crate::trial::Measured;
 use accord::report::Estimate;
 use accord::scenario::MetricUnit;
@@ -223,10 +223,13 @@ pub fn least(unit: MetricUnit) -> f64 {
 }
 
 /// Compares pairs of samples, as one family of tests: by Welch's test at [`LEVEL`] with Holm's
-/// correction. Samples that do not vary are compared as they are, and single runs are not told apart. A change counts if it is larger
+/// correction. Of a measure that is to be near 100 % the distances from it are tested. Samples that do not vary are compared as they are, and single runs are not told apart. A change counts if it is larger
 /// than `relevant` of the first mean, and than [`least`].
 pub fn compare(pairs: &[Pair]) -> Vec<Compared> {
-    let found = pairs.iter().map(|p| difference(&p.before, &p.after));
+    let found = pairs.iter().map(|p| {
+        let (before, after) = (p.better.judged(&p.before), p.better.judged(&p.after));
+        difference(&before, &after)
+    });
     let found: Vec<_> = found.collect();
     let p: Vec<_> = found.iter().map(|d| d.and_then(|d| d.p)).collect();
     let adjusted = holm(&p);
@@ -252,7 +255,7 @@ pub fn compare(pairs: &[Pair]) -> Vec<Compared> {
                 unit: pair.unit,
                 before,
                 after,
-                change: difference.map(|d| (d.mean, d.half_width)),
+                change: difference_shown(pair, difference),
                 p,
                 finding,
             }
@@ -260,11 +263,20 @@ pub fn compare(pairs: &[Pair]) -> Vec<Compared> {
         .collect()
 }
 
+/// Returns how much the values themselves moved.
+fn difference_shown(pair: &Pair, judged: Option<Difference>) -> Option<(f64, Option<f64>)> {
+    let shown = match pair.better {
+        Better::Even => difference(&pair.before, &pair.after),
+        _ => judged,
+    };
+    shown.map(|d| (d.mean, d.half_width))
+}
+
 fn direction(better: Better, change: f64) -> Finding {
     match (better, change > 0.0) {
         (Better::None, _) => Finding::Moved,
-        (Better::More, true) | (Better::Less, false) => Finding::Better,
-        (Better::More, false) | (Better::Less, true) => Finding::Worse,
+        (Better::More, true) | (Better::Less | Better::Even, false) => Finding::Better,
+        (Better::More, false) | (Better::Less | Better::Even, true) => Finding::Worse,
     }
 }
 

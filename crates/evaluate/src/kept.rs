@@ -4,7 +4,7 @@
 
 use crate::plan::{Plan, Trial};
 use crate::trial::Measured;
-use accord::scenario::Engine;
+use accord::scenario::{Engine, Scenario};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::fs::{File, OpenOptions};
@@ -40,9 +40,16 @@ impl Measurements {
     /// # Errors
     /// Those of the file.
     pub fn open(directory: &Path, build: &str, fresh: bool) -> io::Result<Measurements> {
-        let path = directory.join(Measurements::FILE);
+        Measurements::at(&directory.join(Measurements::FILE), build, fresh)
+    }
+
+    /// Opens the file of this name.
+    ///
+    /// # Errors
+    /// Those of the file.
+    pub fn at(path: &Path, build: &str, fresh: bool) -> io::Result<Measurements> {
         let mut known = BTreeMap::new();
-        if !fresh && let Ok(file) = File::open(&path) {
+        if !fresh && let Ok(file) = File::open(path) {
             let mut text = Vec::new();
             file.take(MOST).read_to_end(&mut text)?;
             for line in text.split(|b| *b == b'\n') {
@@ -56,7 +63,7 @@ impl Measurements {
         let mut file = (OpenOptions::new().create(true).write(true))
             .truncate(fresh)
             .append(!fresh)
-            .open(&path)?;
+            .open(path)?;
         if !fresh {
             // A line that was cut off ends here.
             file.write_all(b"\n")?;
@@ -68,9 +75,19 @@ impl Measurements {
         })
     }
 
+    /// Returns how many runs were known when the file was opened.
+    pub fn known(&self) -> usize {
+        self.known.len()
+    }
+
     /// Returns what was measured of this run.
     pub fn find(&self, plan: &Plan, trial: &Trial, engine: Engine) -> Option<Measured> {
-        self.known.get(&self.key(plan, trial, engine)).cloned()
+        self.get(&self.key(plan, trial, engine)).cloned()
+    }
+
+    /// Returns what is kept by a key of [`Measurements::key_of`].
+    pub fn get(&self, key: &str) -> Option<&Measured> {
+        self.known.get(key)
     }
 
     /// Keeps what was measured of a run.
@@ -84,11 +101,18 @@ impl Measurements {
         engine: Engine,
         measured: &Measured,
     ) -> io::Result<()> {
-        let key = self.key(plan, trial, engine);
+        self.put(&self.key(plan, trial, engine), measured)
+    }
+
+    /// Keeps something by a key of [`Measurements::key_of`].
+    ///
+    /// # Errors
+    /// Those of the file.
+    pub fn put(&self, key: &str, measured: &Measured) -> io::Result<()> {
         let line = Line {
-            check: check(&key, measured),
+            check: check(key, measured),
             measured: measured.clone(),
-            key,
+            key: key.to_string(),
         };
         let text = serde_json::to_string(&line).expect("plain data") + "\n";
         let mut file = self.file.lock().unwrap_or_else(|e| e.into_inner());
@@ -100,10 +124,16 @@ impl Measurements {
     fn key(&self, plan: &Plan, trial: &Trial, engine: Engine) -> String {
         let (_, case) = plan.case(&plan.cases[trial.case]);
         let figures = case.measures.iter().map(|&m| &plan.pack.measures[m].figure);
+        let figures = format!("{:?}", figures.collect::<Vec<_>>());
+        self.key_of(&trial.scenario, engine, &figures)
+    }
+
+    /// Returns the key of a run of which `figures` are taken.
+    pub fn key_of(&self, scenario: &Scenario, engine: Engine, figures: &str) -> String {
         let mut hash = blake3::Hasher::new();
-        hash.update(trial.scenario.hash().as_bytes());
-        hash.update(format!("{:?}", figures.collect::<Vec<_>>()).as_bytes());
-        let (seed, build) = (trial.scenario.seed, &self.build);
+        hash.update(scenario.hash().as_bytes());
+        hash.update(figures.as_bytes());
+        let (seed, build) = (scenario.seed, &self.build);
         format!(
             "{engine}-{seed}-{}-{build}",
             &hash.finalize().to_hex()[..32]

@@ -19,7 +19,7 @@ const COLUMNS: &[(&str, &str, Kind)] = &[
     ),
     (
         "better",
-        "whether more or less of it is better, or none",
+        "which values of it are better: more, less, near 100 %, or none",
         Kind::Text,
     ),
     (

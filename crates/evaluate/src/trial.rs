@@ -3,6 +3,7 @@
 use crate::measure::values;
 use crate::pack::Pack;
 use crate::plan::{Plan, Trial};
+use accord::control::LARGEST_WINDOW;
 use accord::record::{Interrupted, Observer, Run};
 use accord::scenario::{Engine, Metric};
 use accord::units::Time;
@@ -30,9 +31,6 @@ impl Measured {
         }
     }
 }
-
-/// A window larger than this, in bytes, is none that a controller can mean.
-const LARGEST_WINDOW: f64 = (1u64 << 50) as f64;
 
 /// Makes a run and measures it. A panic of the subject, values that are no numbers and windows that
 /// are none are failures in the result, with their time.
@@ -94,7 +92,7 @@ fn judged(pack: &Pack, wanted: &[usize], trial: &Trial, run: &Run) -> Measured {
 fn no_window(trial: &Trial, run: &Run) -> Option<String> {
     let windows = run.series.iter().filter(|s| s.metric == Metric::Cwnd);
     for series in windows {
-        let wrong = |v: f64| !(v.is_nan() || v > 0.0 && v < LARGEST_WINDOW);
+        let wrong = |v: f64| !(v.is_nan() || v > 0.0 && v <= LARGEST_WINDOW.as_f64());
         if let Some(i) = series.values.iter().position(|v| wrong(*v)) {
             let flow = match series.entity {
                 accord::scenario::Entity::Flow(flow) => &trial.scenario.flows[flow].name,

@@ -1,12 +1,15 @@
 //! The packs that come with the program: they are read, their cases fit their subjects, and every
 //! measure has a value in a run of a moment.
 
+mod common;
+
 use accord::record::Quiet;
 use accord::scenario::{Engine, Scenario, Window};
 use accord::units::{Duration, Time};
 use accord::{Catalogue, Options};
 use accord_evaluate::pack::{Figure, built_in, open};
 use accord_evaluate::{Order, Pack, Plan, Subject, Tier, attempt};
+use common::SCENARIO;
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
@@ -149,17 +152,6 @@ title = "One flow"
 scenario = "one"
 subject = ["flow.subject.controller"]
 measures = ["utilisation"]
-"#;
-
-const SCENARIO: &str = r#"
-duration = "2 s"
-[topology.dumbbell]
-rate = "8 Mbps"
-delay = "20 ms"
-[flow.subject]
-from = "left"
-to = "right"
-controller = "newreno"
 "#;
 
 /// Opens and plans the pack with these texts.

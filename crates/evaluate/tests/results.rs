@@ -1,5 +1,7 @@
 //! What an evaluation leaves behind: dossier, table, JUnit; and subjects that fail.
 
+mod common;
+
 use accord::Options;
 use accord::columns::Format;
 use accord::control::{
@@ -7,13 +9,14 @@ use accord::control::{
 };
 use accord::family::{Family, Objective, Role, Values};
 use accord::record::Quiet;
-use accord::scenario::Engine;
+use accord::scenario::{Engine, MetricUnit};
 use accord::units::{Bytes, Time};
-use accord_evaluate::pack::open;
+use accord_evaluate::pack::{Better, open};
 use accord_evaluate::{
-    Baseline, Changes, Dossier, Evaluation, Measured, Order, PackResult, Plan, Subject, Tier,
-    annotations, attempt, html, junit, markdown, tidy, verdicts,
+    Baseline, Changes, Dossier, Evaluation, Finding, Key, Measured, Order, PackResult, Pair, Plan,
+    Subject, Tier, annotations, attempt, compare, html, junit, markdown, tidy, verdicts,
 };
+use common::SCENARIO;
 use std::fs;
 
 const PACK: &str = r#"
@@ -61,18 +64,6 @@ what = "three"
 why = "it is left out"
 "#;
 
-const SCENARIO: &str = r#"
-duration = "4 s"
-[topology.dumbbell]
-rate = "8 Mbps"
-delay = "20 ms"
-[flow.subject]
-from = "left"
-to = "right"
-controller = "newreno"
-start = { uniform = ["0 s", "0.2 s"] }
-"#;
-
 /// A controller that goes wrong when the window reaches a size: it panics, or the window is none.
 #[derive(Clone, Debug)]
 struct Wrong {
@@ -84,7 +75,10 @@ impl Controller for Wrong {
     fn on_ack(&mut self, ack: &Acked, _: &PathView, now: Time) {
         self.window += ack.bytes.as_f64();
         if now.as_secs_f64() > 1.0 {
-            assert!(!self.then.is_nan(), "the end of the rope");
+            assert!(
+                self.then.is_finite() || self.then.is_nan(),
+                "the end of the rope"
+            );
             self.window = self.then;
         }
     }
@@ -131,15 +125,17 @@ macro_rules! maker {
     };
 }
 
-static PANICS: Family = wrong("panics", maker!(f64::NAN));
+static PANICS: Family = wrong("panics", maker!(f64::INFINITY));
 static NOTHING: Family = wrong("nothing", maker!(0.0));
+static HUGE: Family = wrong("huge", maker!(9.3e18));
+static NAN: Family = wrong("nan", maker!(f64::NAN));
 
 /// Evaluates these subjects in the small pack.
 fn evaluation(subjects: &[&str], seed: u64) -> Evaluation {
     let dir = tempfile::tempdir().expect("a place for temporary files");
     fs::write(dir.path().join("pack.toml"), PACK).expect("written");
     fs::write(dir.path().join("one.toml"), SCENARIO).expect("written");
-    let catalogue = accord::catalogue_with(&[&PANICS, &NOTHING], &[]);
+    let catalogue = accord::catalogue_with(&[&PANICS, &NOTHING, &HUGE, &NAN], &[]);
     let mut pack = open(&dir.path().display().to_string()).expect("a pack");
     // The name of the directory is another in each run.
     pack.directory = Some("small".into());
@@ -245,6 +241,11 @@ fn subjects_that_go_wrong_are_named_with_scenario_and_time() {
     for (name, expected) in [
         ("panics", "the end of the rope"),
         ("nothing", "the window of subject is 0 B at 1."),
+        (
+            "huge",
+            "the window of subject is 9300000000000000000 B at 1.",
+        ),
+        ("nan", "the window of subject is 0 B at 1."),
     ] {
         let evaluation = evaluation(&[name, "vegas"], 1);
         let failures = evaluation.failures();
@@ -252,7 +253,7 @@ fn subjects_that_go_wrong_are_named_with_scenario_and_time() {
         let (key, failure) = &failures[0];
         assert_eq!((key.case.as_str(), failure.seed), ("one", 1));
         assert!(failure.why.contains(expected), "{failure:?}");
-        if name == "panics" {
+        if name == "panics" || name == "huge" {
             assert!(failure.why.starts_with("panicked after 1."), "{failure:?}");
         }
         // The rival has its figures.
@@ -261,4 +262,33 @@ fn subjects_that_go_wrong_are_named_with_scenario_and_time() {
         let failed = verdicts(&evaluation, None);
         assert!(failed.iter().any(|v| v.failure.is_some()));
     }
+}
+
+/// A share of 130 % is no better than one of 100 %, and one of 90 % is better than one of 60 %.
+#[test]
+fn a_measure_that_is_to_be_even_is_judged_from_both_sides() {
+    let finding = |before: [f64; 4], after: [f64; 4]| {
+        let pair = Pair {
+            key: Key {
+                pack: "p".into(),
+                case: "c".into(),
+                point: String::new(),
+                measure: "late over first".into(),
+            },
+            unit: MetricUnit::Ratio,
+            better: Better::Even,
+            relevant: 0.05,
+            before: before.to_vec(),
+            after: after.to_vec(),
+        };
+        let compared = compare(&[pair]).remove(0);
+        let moved = compared.change.expect("there are values").0;
+        assert_eq!(moved > 0.0, after[0] > before[0], "the values themselves");
+        compared.finding
+    };
+    let around = |mean: f64| [mean - 0.01, mean - 0.005, mean + 0.005, mean + 0.01];
+    assert_eq!(finding(around(0.6), around(0.9)), Finding::Better);
+    assert_eq!(finding(around(1.02), around(1.3)), Finding::Worse);
+    assert_eq!(finding(around(1.5), around(0.9)), Finding::Better);
+    assert_eq!(finding(around(0.8), around(1.2)), Finding::Same);
 }

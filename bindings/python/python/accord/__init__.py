@@ -14,6 +14,7 @@ from ._border import Border, border
 from ._designs import Range, between, grid, latin_hypercube, linspace, logspace, sobol
 from ._errors import AccordError, Problem, ScenarioError
 from ._graph import from_graph
+from ._map import StabilityMap
 from ._notebook import Grade, expect, explore
 from ._own import Controller, Discipline
 from ._reproduce import Reproduction, reproduce
@@ -43,6 +44,7 @@ __all__ = [
     "ScenarioError",
     "Series",
     "Shares",
+    "StabilityMap",
     "Sweep",
     "__version__",
     "between",

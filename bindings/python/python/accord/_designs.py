@@ -7,8 +7,10 @@ import math
 import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
-from ._scenario import Value
+if TYPE_CHECKING:
+    from ._scenario import Value
 
 _QUANTITY = re.compile(r"\s*([-+]?[0-9.]+(?:[eE][-+]?[0-9]+)?)\s*(.*?)\s*")
 
@@ -61,7 +63,7 @@ def between(
         '10 Mbps'
 
     """
-    (a, unit), (b, other) = _quantity(low), _quantity(high)
+    (a, unit), (b, other) = quantity(low), quantity(high)
     if unit != other:
         raise ValueError(f"expected ends in one unit, got {low!r} and {high!r}")
     if not (math.isfinite(a) and math.isfinite(b) and a < b):
@@ -73,7 +75,8 @@ def between(
     return Range(a, b, unit, log, whole)
 
 
-def _quantity(value: float | str) -> tuple[float, str | None]:
+def quantity(value: float | str) -> tuple[float, str | None]:
+    """Return number and unit of a value; the unit of a plain number is None."""
     if not isinstance(value, str):
         return float(value), None
     found = _QUANTITY.fullmatch(value)

@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 import difflib
-import os
-import threading
 from collections.abc import Iterable
-from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 from . import _accord
 from ._errors import AccordError
 from ._run import Comparison
 from ._scenario import Scenario, load
+from ._show import Bar, Fraction, counting
+from ._threads import on_all_cores
 
 CLASSES = ["met", "finding", "open", "ours", "unknown"]
 """What an expectation can be, from the best to the worst."""
@@ -56,7 +55,11 @@ class Reproduction:
 
 
 def reproduce(
-    id: str, *, engines: Iterable[str] | None = None, seed: int | None = None
+    id: str,
+    *,
+    engines: Iterable[str] | None = None,
+    seed: int | None = None,
+    progress: Bar | bool | None = None,
 ) -> Reproduction:
     """Run an experiment that comes with Accord at all points of its sweep, on all cores.
 
@@ -65,6 +68,7 @@ def reproduce(
         engines: The engines; by default theory, packets and those of the expectations. Live is
             among them only if it is named.
         seed: The seed, in place of the experiment's.
+        progress: A progress bar with an ``update`` method, or True for that of tqdm.
 
     Raises:
         AccordError: There is no such experiment, or an engine has no result for it.
@@ -87,23 +91,12 @@ def reproduce(
     numbers = range(1, len(scenario.points) + 1)
     named = None if engines is None else list(engines)
 
-    stop = threading.Event()
-
-    def go_on(_: float) -> None:
-        if stop.is_set():
-            raise InterruptedError
-
-    def compare(point: int) -> Comparison:
+    def compare(point: int, go_on: Fraction) -> Comparison:
         chosen = scenario._inner.engines(point) if named is None else named
-        return Comparison(
-            [scenario.run(engine, seed=seed, point=point, progress=go_on) for engine in chosen]
-        )
+        runs = [scenario.run(engine, seed=seed, point=point, progress=go_on) for engine in chosen]
+        if bar is not None:
+            bar.update(1)
+        return Comparison(runs)
 
-    with ThreadPoolExecutor(os.cpu_count()) as threads:
-        try:
-            return Reproduction(scenario, list(threads.map(compare, numbers)))
-        except BaseException:
-            # Ctrl-C reaches this thread. The others end at their next look at `stop`.
-            stop.set()
-            threads.shutdown(wait=False, cancel_futures=True)
-            raise
+    with counting(progress, len(numbers), "point") as bar:
+        return Reproduction(scenario, on_all_cores(compare, numbers))

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from . import _accord
+from . import _accord, _show
 from ._own import Class
 
 if TYPE_CHECKING:
@@ -177,8 +177,11 @@ class Run:
         """Return engine, id and seed."""
         return f"<Run of {self._inner.id} in {self.engine}, seed {self._inner.seed}>"
 
+    def _picture(self) -> str:
+        return Comparison([self])._picture()
+
     def _repr_html_(self) -> str:
-        """Show a notebook the table of means."""
+        """Show a notebook the table of means, and the throughput."""
         return Comparison([self])._repr_html_()
 
 
@@ -267,9 +270,17 @@ class Comparison:
         verdict = "met" if self.passed else "not all met"
         return f"<Comparison of {engines}: expectations {verdict}>"
 
+    def _picture(self) -> str:
+        """Return the throughput as HTML; of each group's first flow, if there are many."""
+        names = list(self.runs[0].values("throughput", "flow"))
+        if len(names) > 12:
+            names = list({name.partition(".")[0]: name for name in reversed(names)}.values())[::-1]
+        of = names or None
+        return _show.picture(lambda ax: self.plot("throughput", of=of, ax=ax))
+
     def _repr_html_(self) -> str:
-        """Show a notebook the tables."""
-        return f"<pre>{html.escape(self._text)}</pre>"
+        """Show a notebook the tables, and the throughput."""
+        return f"<pre>{html.escape(self._text)}</pre>{self._picture()}"
 
 
 def read(directory: str | PathLike[str], *, own: Iterable[Class] = ()) -> list[Run]:

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import html
 import itertools
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from operator import index
 from os import PathLike, fspath
 from typing import Any
 
-from . import _accord
+from . import _accord, _show
+from ._errors import AccordError
+from ._map import StabilityMap, stability_map
 from ._own import Class, Controller, Discipline, check, family_of
 from ._run import Comparison, Run
 from ._stability import Equilibrium, equilibria
@@ -96,7 +99,7 @@ class Scenario:
         *,
         seed: int | None = None,
         point: int = 1,
-        progress: Callable[[float], object] | None = None,
+        progress: _show.Fraction | bool | None = None,
     ) -> Run:
         """Run a point of the scenario in an engine.
 
@@ -106,7 +109,8 @@ class Scenario:
             engine: ``"theory"``, ``"fluid"``, ``"packet"`` or ``"live"``.
             seed: The seed, in place of the scenario's.
             point: The number of the point of a sweep, from 1.
-            progress: Called some times per second with the part that is done, from 0 to 1.
+            progress: Called some times per second with the part that is done, from 0 to 1. True
+                shows tqdm's bar, in a notebook or on the terminal.
 
         Raises:
             AccordError: The engine has no result for this scenario.
@@ -114,7 +118,9 @@ class Scenario:
 
         """
         inner = self._inner
-        return Run(inner.run(engine, _seed(seed), _point(point), progress), inner.classes())
+        with _show.fraction(progress, f"{self.id}, {engine}") as told:
+            run = inner.run(engine, _seed(seed), _point(point), told)
+        return Run(run, inner.classes())
 
     def compare(
         self,
@@ -122,8 +128,11 @@ class Scenario:
         *,
         seed: int | None = None,
         point: int = 1,
+        progress: _show.Fraction | bool | None = None,
     ) -> Comparison:
         """Run a point in several engines, and compare them and what the scenario expects.
+
+        The arguments are those of `run`, one engine after the other.
 
         Example:
             >>> import accord
@@ -133,7 +142,9 @@ class Scenario:
             [4.0]
 
         """
-        return Comparison([self.run(engine, seed=seed, point=point) for engine in engines])
+        return Comparison(
+            [self.run(engine, seed=seed, point=point, progress=progress) for engine in engines]
+        )
 
     def stability(self, *, seed: int | None = None, point: int = 1) -> list[Equilibrium]:
         """Return the equilibria of a point, one per phase, and how far each is from cycling.
@@ -147,10 +158,59 @@ class Scenario:
         """
         return equilibria(self._inner.stability(_seed(seed), _point(point)))
 
+    def stability_map(
+        self,
+        over: Mapping[str, Iterable[Value]],
+        *,
+        packets: int = 0,
+        progress: _show.Bar | bool | None = None,
+    ) -> StabilityMap:
+        """Return the margins over one or two parameters, as ``accord stability --x --y`` does.
+
+        Each place is judged at the equilibrium in the middle of the steady part.
+
+        Args:
+            over: Rising values by path, such as `linspace` and `logspace` make them, of one
+                parameter or two.
+            packets: At about how many values of each parameter packets are run.
+            progress: A progress bar with an ``update`` method, or True for that of tqdm.
+
+        Raises:
+            ScenarioError: A path names nothing, or a value is wrong there.
+            ValueError: The values do not rise, or the scenario has a sweep of its own.
+
+        Example:
+            >>> import accord
+            >>> found = accord.dumbbell(controller="monaco").stability_map(
+            ...     {"flow.all.controller.gain": [0.1, 5.0], "topology.dumbbell.delay": ["5 ms"]}
+            ... )
+            >>> found.stable.tolist()
+            [[True, False]]
+
+        """
+        return stability_map(self, over, packets, progress)
+
     def __repr__(self) -> str:
         """Return id, title and number of points."""
         points = len(self._outline[4])
         return f"<Scenario {self.id}: {self.title or 'untitled'}, points: {points}>"
+
+    def _repr_html_(self) -> str:
+        """Show a notebook the links and flows, and what theory says of the first point."""
+        links, groups = self._inner.contents()
+        shown = [
+            f"<p>{html.escape(repr(self)[1:-1])}</p>",
+            _show.table(["link", "rate", "delay", "queue", "buffer"], links),
+            _show.table(["flows", "number", "links", "controller"], groups),
+        ]
+        # Theory takes milliseconds then.
+        if sum(int(row[1]) for row in groups) <= 1000:
+            try:
+                shown.append(self.run("theory")._picture())
+            except AccordError:
+                # Theory knows no equilibrium of such flows.
+                pass
+        return "".join(shown)
 
     def __eq__(self, other: object) -> bool:
         """Compare text, settings and classes."""

@@ -6,25 +6,21 @@ import itertools
 import os
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from concurrent.futures import Executor
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any
 
 from . import _accord
+from ._carry import Carrier
+from ._crew import Crew
 from ._scenario import Scenario, Value
+from ._show import Bar, counting
 from ._store import Result, Store, identity, key
-from ._work import Batch, Crew, Done, Job, carry_out
+from ._work import Batch, Done, Job
 
 if TYPE_CHECKING:
     from distributed import Client
 
 Over = Mapping[str, Iterable[Value]] | Iterable[Mapping[str, Value]]
 """Values by paths, of which all combinations are run; or points one by one."""
-
-
-class Bar(Protocol):
-    """A progress bar, such as tqdm's."""
-
-    def update(self, n: int) -> object:
-        """Count `n` more runs as done."""
 
 
 class Sweep:
@@ -164,7 +160,6 @@ def sweep(
         # A class without a version is found before the first run.
         key(scenario.with_(points[0]), engines, seeds[0])
     results: list[Result | None] = [] if kept is not None else [None] * count
-    bar, close = _bar(progress, count)
     made = 0
 
     def jobs() -> Iterator[Job]:
@@ -183,10 +178,8 @@ def sweep(
         if bar is not None:
             bar.update(len(what.results))
 
-    try:
-        carry_out(Crew(executor), jobs(), count, batch_of, done, task_seconds)
-    finally:
-        close()
+    with counting(progress, count, "run") as bar:
+        Carrier(Crew(executor), jobs(), count, batch_of, task_seconds).carry_out(done)
 
     def all_results() -> Iterator[tuple[dict[str, Any], Result]]:
         for job in jobs():
@@ -209,13 +202,3 @@ def _points(over: Over) -> Iterator[dict[str, Value]]:
             yield dict(zip(over, combination, strict=True))
     else:
         yield from map(dict, over)
-
-
-def _bar(progress: Bar | bool | None, count: int) -> tuple[Bar | None, Callable[[], object]]:
-    """Return the progress bar, and what closes it if it is ours."""
-    if progress is True:
-        from tqdm.auto import tqdm
-
-        bar = tqdm(total=count, unit="run")
-        return bar, bar.close
-    return (progress or None), lambda: None

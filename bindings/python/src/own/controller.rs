@@ -3,8 +3,8 @@
 use super::failure::{fail, failing};
 use super::of;
 use accord::control::{
-    Acked, Allowance, AnyController, Capabilities, Congestion, Controller, Maker, Marks, PathView,
-    Recovery, Transport,
+    Acked, Allowance, AnyController, Capabilities, Congestion, Controller, LARGEST_WINDOW, Maker,
+    Marks, PathView, Recovery, Transport,
 };
 use accord::family::{Service, Value, Values};
 use accord::units::{Bytes, Duration, Rate, Time};
@@ -19,7 +19,7 @@ pub static MAKER: Maker = Maker {
     transport: Transport::Stream,
 };
 
-/// The largest window in bytes: what a 64-bit float counts exactly.
+/// The largest pace in bit/s: what a 64-bit float counts exactly.
 const LARGEST: f64 = (1u64 << 53) as f64;
 
 /// What a controller is told of an acknowledgement.
@@ -184,9 +184,9 @@ fn allowance(object: &Bound<'_, PyAny>) -> PyResult<Allowance> {
     };
     let window = object.getattr(intern!(py, "window"))?;
     let bytes = match window.extract::<f64>() {
-        Ok(bytes) if bytes > 0.0 && bytes <= LARGEST => bytes,
+        Ok(bytes) if bytes > 0.0 && bytes <= LARGEST_WINDOW.as_f64() => bytes,
         _ => {
-            let expected = "a finite number of bytes, more than zero";
+            let expected = "a finite number of bytes, more than zero and at most 2^34";
             return Err(wrong("window", &window, expected));
         }
     };

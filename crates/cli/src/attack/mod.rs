@@ -3,6 +3,9 @@
 //! Half of the runs are random points of the ranges, by a seed. The others are steps from the worst
 //! point found, which get smaller. What breaks the property is then brought back towards the scenario,
 //! as far as it still breaks it.
+//!
+//! The points follow from the seed and from the figures of earlier runs. So figures are all that is
+//! kept of a search that is interrupted: the same command meets the same points, and knows them.
 
 pub mod options;
 mod property;
@@ -12,12 +15,14 @@ use crate::evaluate::put_at;
 use crate::fail::Failure;
 use crate::output::{data, note};
 use crate::progress::Parts;
+use crate::results::build;
 use accord::language::File;
 use accord::record::{Interrupted, Observer};
 use accord::report::figure_values;
 use accord::scenario::{Engine, Scenario, print};
 use accord::units::Time;
 use accord::{Catalogue, Error, Options, load, set};
+use accord_evaluate::{Measured, Measurements};
 use options::Args;
 use property::Property;
 use rand_xoshiro::Xoshiro256PlusPlus;
@@ -45,17 +50,42 @@ pub fn run(args: &Args, catalogue: &Catalogue) -> Result<bool, Failure> {
     // What the property names has to be there.
     file.points(catalogue, None)?;
     let ranges = ranges::of(&args.vary, &original, &file)?;
-    let search = Search {
+    let id = format!("attack-{}", original.id);
+    let path = args
+        .output
+        .clone()
+        .unwrap_or_else(|| Path::new(&id).with_extension("toml"));
+    let mut search = Search {
         file,
         catalogue,
         ranges,
         property,
         engine: args.engine,
+        kept: None,
     };
     // A range that does not fit fails at once, and not in each run.
     let corner = search.ranges.iter().map(|range| Some(range.from()));
     search.scenario(&corner.collect())?;
-    let Some((worst, value)) = search.worst(args)? else {
+    let unfinished = path.with_extension("unfinished");
+    let kept = Measurements::at(&unfinished, &build(), args.fresh);
+    let kept = kept.map_err(|e| {
+        let message = format!("{} cannot be written: {e}", unfinished.display());
+        Failure::io(message, &e)
+    })?;
+    if kept.known() > 0 && !args.quiet {
+        note(format_args!("{} runs are known; going on", kept.known()));
+    }
+    search.kept = Some(kept);
+    let found = search.found(args);
+    if let Err(Failure::Interrupted) = found
+        && !args.quiet
+    {
+        note("what was run is kept; the same command, without --fresh, goes on");
+    }
+    let found = found?;
+    // Nothing is left to go on with.
+    let _ = std::fs::remove_file(&unfinished);
+    let Some((least, value)) = found else {
         let message = format!("no run has a value of {}", search.property.metric);
         return Err(Failure::new(message).hint("accord list metrics says which engines record it"));
     };
@@ -68,16 +98,10 @@ pub fn run(args: &Args, catalogue: &Catalogue) -> Result<bool, Failure> {
         ))?;
         return Ok(true);
     }
-    let (least, value) = search.shrink(worst, value)?;
     let mut broken = search.scenario(&least)?;
-    let id = format!("attack-{}", original.id);
     broken.title = format!("{} breaks {}", original.id, search.property.given);
     broken.notes = search.settings(&least).join(", ");
-    broken.id.clone_from(&id);
-    let path = args
-        .output
-        .clone()
-        .unwrap_or_else(|| Path::new(&id).with_extension("toml"));
+    broken.id = id;
     put_at(&path, print(&broken).as_bytes())?;
     data(format_args!(
         "{} is broken: {}",
@@ -98,9 +122,21 @@ struct Search<'a> {
     ranges: Vec<Range>,
     property: Property,
     engine: Engine,
+    /// The figures of runs that were made.
+    kept: Option<Measurements>,
 }
 
 impl Search<'_> {
+    /// Returns the point that is worst, brought back if it breaks the property, and its value.
+    fn found(&self, args: &Args) -> Result<Option<(Point, f64)>, Failure> {
+        match self.worst(args)? {
+            Some((worst, value)) if self.property.is_broken(value) => {
+                self.shrink(worst, value).map(Some)
+            }
+            held => Ok(held),
+        }
+    }
+
     /// Returns what is set at a point.
     fn settings(&self, point: &Point) -> Vec<String> {
         let pairs = self.ranges.iter().zip(point);
@@ -116,17 +152,38 @@ impl Search<'_> {
     }
 
     /// Returns the figure of the property that is nearest to breaking it, or `None` if the run has
-    /// none.
+    /// none. What is known is not run again.
     fn value(&self, point: &Point) -> Result<Option<f64>, Failure> {
         let scenario = self.scenario(point)?;
-        let run = accord::run(&scenario, self.engine, &Options::default(), &mut Watch);
+        let Some(kept) = &self.kept else {
+            return self.measured(&scenario);
+        };
+        let key = kept.key_of(&scenario, self.engine, &self.property.given);
+        if let Some(known) = kept.get(&key) {
+            return Ok(known.values.first().copied().flatten());
+        }
+        let value = self.measured(&scenario)?;
+        let measured = Measured {
+            values: vec![value],
+            digest: String::new(),
+            failure: String::new(),
+        };
+        kept.put(&key, &measured).map_err(|e| {
+            let message = format!("the runs of the search cannot be kept: {e}");
+            Failure::io(message, &e)
+        })?;
+        Ok(value)
+    }
+
+    fn measured(&self, scenario: &Scenario) -> Result<Option<f64>, Failure> {
+        let run = accord::run(scenario, self.engine, &Options::default(), &mut Watch);
         let run = match run {
             Ok(run) => run,
             // No equilibrium there, for one.
             Err(Error::Theory(_) | Error::Fluid(_)) => return Ok(None),
             Err(e) => return Err(e.into()),
         };
-        let values = figure_values(&scenario, &run).swap_remove(0);
+        let values = figure_values(scenario, &run).swap_remove(0);
         let worse = |a: f64, b: f64| match self.property.excess(b) > self.property.excess(a) {
             true => b,
             false => a,

@@ -33,6 +33,9 @@ pub struct Args {
     /// Where the scenario goes that breaks the property; by default attack-ID.toml.
     #[arg(short, long, value_name = "FILE")]
     pub output: Option<PathBuf>,
+    /// Forgets what an interrupted search of the same output found.
+    #[arg(long)]
+    pub fresh: bool,
     /// No progress; only the result.
     #[arg(short, long)]
     pub quiet: bool,

@@ -9,6 +9,7 @@ pub use output::put_at;
 use crate::fail::Failure;
 use crate::output::{data, json, note, prose};
 use crate::results::build;
+use accord::scenario::Engine;
 use accord::{Catalogue, Options};
 use accord_evaluate::pack::{SubjectRole, built_in, open};
 use accord_evaluate::{
@@ -19,9 +20,43 @@ use options::{Args, System, TierName};
 use std::fs::File;
 use std::path::Path;
 
-/// Carries out the command. `Ok(false)` where something is worse than the baseline, a threshold of a standard is not met, or where runs of
-/// the subject failed.
+/// Carries out the command. `Ok(false)` where something is worse than the baseline, a threshold of a
+/// standard is not met, or where runs of the subject failed.
 pub fn run(args: &Args, catalogue: &Catalogue) -> Result<bool, Failure> {
+    let mut engines: Vec<Engine> = Vec::new();
+    for engine in &args.engine {
+        if engines.contains(engine) {
+            return Err(Failure::new(format!("engine {engine} is named twice")));
+        }
+        engines.push(*engine);
+    }
+    let single = args.json || args.junit.is_some() || args.baseline.is_some();
+    if engines.len() > 1 && single {
+        let message = "--json, --junit and --baseline are for one engine";
+        return Err(Failure::new(message).hint("give the command once per engine"));
+    }
+    // Before the other engines have taken their time.
+    if engines.contains(&Engine::Live)
+        && let Some(why) = accord::live::obstacle(accord::live_mode(args.live), &[])
+    {
+        return Err(accord::Error::from(why).into());
+    }
+    let mut good = true;
+    for engine in &engines {
+        let below = (engines.len() > 1).then(|| engine.name());
+        good &= in_engine(args, *engine, below, catalogue)?;
+    }
+    Ok(good)
+}
+
+/// Evaluates in an engine. The dossier goes to the folder `below` of that of the evaluation, if there
+/// is one.
+fn in_engine(
+    args: &Args,
+    engine: Engine,
+    below: Option<&str>,
+    catalogue: &Catalogue,
+) -> Result<bool, Failure> {
     let subject = subject(&args.subject, catalogue)?;
     let packs = packs(args, &subject)?;
     let subjects = subjects(args, subject, &packs, catalogue)?;
@@ -31,7 +66,7 @@ pub fn run(args: &Args, catalogue: &Catalogue) -> Result<bool, Failure> {
             TierName::Quick => Tier::Quick,
             TierName::Whole => Tier::Whole,
         },
-        engine: args.engine,
+        engine,
         seed: args.seed,
         reps: args.reps,
         cases: args.case.clone(),
@@ -42,7 +77,7 @@ pub fn run(args: &Args, catalogue: &Catalogue) -> Result<bool, Failure> {
         .collect::<Result<_, _>>()?;
     let baseline = args.baseline.as_deref().map(|dir| baseline(dir, &order));
     let baseline = baseline.transpose()?;
-    let directory = output::claim(args.output.as_deref(), &order.subjects[0])?;
+    let directory = output::claim(args.output.as_deref(), &order.subjects[0], below)?;
     let kept = Measurements::open(&directory, &build(), args.fresh).map_err(|e| {
         Failure::io(
             format!("{} cannot be written: {e}", directory.display()),

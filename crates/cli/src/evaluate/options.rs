@@ -19,9 +19,15 @@ pub struct Args {
     /// What stands beside it, separated by commas; by default what the packs name.
     #[arg(short, long, value_name = "NAME,...")]
     pub against: Option<String>,
-    /// The engine.
-    #[arg(short, long, default_value = "packet")]
-    pub engine: Engine,
+    /// The engine; or several, separated by commas, with a dossier each in DIR/ENGINE.
+    #[arg(
+        short,
+        long,
+        default_value = "packet",
+        value_delimiter = ',',
+        value_name = "ENGINE"
+    )]
+    pub engine: Vec<Engine>,
     /// What joins the nodes of a live run: loopback or namespaces; by default namespaces where
     /// they are allowed.
     #[arg(long, value_name = "MODE")]

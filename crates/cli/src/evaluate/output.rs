@@ -14,8 +14,12 @@ use std::path::{Path, PathBuf};
 
 /// Returns the directory of an evaluation, which is there then. A directory with anything else in it
 /// is refused.
-pub fn claim(asked: Option<&Path>, subject: &Subject) -> Result<PathBuf, Failure> {
-    let directory = match asked {
+pub fn claim(
+    asked: Option<&Path>,
+    subject: &Subject,
+    below: Option<&str>,
+) -> Result<PathBuf, Failure> {
+    let mut directory = match asked {
         Some(directory) => directory.to_path_buf(),
         None => {
             let plain = |c: char| if c.is_ascii_alphanumeric() { c } else { '-' };
@@ -23,6 +27,7 @@ pub fn claim(asked: Option<&Path>, subject: &Subject) -> Result<PathBuf, Failure
             Path::new("runs").join(format!("evaluate-{name}"))
         }
     };
+    directory.extend(below);
     let shown = directory.display();
     let ours = directory.join(Measurements::FILE).exists();
     let filled = fs::read_dir(&directory).is_ok_and(|mut entries| entries.next().is_some());

@@ -1,15 +1,14 @@
 //! Maps of stability over one or two parameters, with packet simulations on top.
 
-use super::steady;
 use crate::args::Stability as Args;
 use crate::axis::Axis;
 use crate::fail::Failure;
 use crate::output::{data, json, note};
 use crate::progress::{Parts, at_once};
 use accord::Catalogue;
-use accord::record::{Quiet, Run};
+use accord::record::{Observer, Quiet};
 use accord::report::{Cell, StabilityMap, check_map_place, write_map_dir};
-use accord::scenario::{Entity, Metric, Scenario};
+use accord::scenario::Scenario;
 use accord::{load, set};
 use rayon::prelude::*;
 use std::path::Path;
@@ -54,7 +53,10 @@ pub fn run(args: &Args, catalogue: &Catalogue) -> Result<bool, Failure> {
             let scenario = at(i, j)?;
             let packets = i % every == every / 2 && (y.is_none() || j % every == every / 2);
             let packets = args.packets > 0 && (packets || every == 1);
-            let mut cell = cell(&scenario, [i, j], packets);
+            let mut quiet = Quiet;
+            let observer: Option<&mut dyn Observer> = packets.then_some(&mut quiet as _);
+            let mut cell = accord::stability_cell(&scenario, observer);
+            cell.place = [i, j];
             cell.at.push(x.value(i));
             cell.at.extend(y.as_ref().map(|y| y.value(j)));
             progress.done();
@@ -110,43 +112,4 @@ fn single(args: &Args, catalogue: &Catalogue, settings: &[String]) -> Result<Sce
     Err(Failure::new(wrong).hint(
         "take the sweep out of a copy of the file, and give what it sets by --x, --y or --set",
     ))
-}
-
-fn cell(scenario: &Scenario, place: [usize; 2], packets: bool) -> Cell {
-    let mut cell = Cell {
-        at: Vec::new(),
-        place,
-        gain_margin: f64::NAN,
-        delay_margin_s: f64::NAN,
-        growth_per_s: f64::NAN,
-        packet_queue_variation: None,
-        error: None,
-    };
-    match accord::fluid::stability(scenario, steady(scenario)) {
-        Ok(found) => {
-            cell.gain_margin = found.margins.gain;
-            cell.delay_margin_s = found.margins.delay;
-            cell.growth_per_s = found.roots.first().map_or(f64::NEG_INFINITY, |r| r.re);
-        }
-        Err(e) => cell.error = Some(e.to_string()),
-    }
-    if packets && let Ok(run) = accord::sim::run(scenario, &mut Quiet) {
-        cell.packet_queue_variation = swing(scenario, &run);
-    }
-    cell
-}
-
-/// Returns standard deviation over mean of the longest queue over the steady part.
-fn swing(scenario: &Scenario, run: &Run) -> Option<f64> {
-    let longest = (0..scenario.links.len())
-        .filter_map(|l| {
-            let entity = Entity::Link(l);
-            let mean = run.mean(Metric::BacklogPackets, entity, scenario.steady)?;
-            Some((entity, mean))
-        })
-        .max_by(|a, b| a.1.total_cmp(&b.1))?;
-    let series = run.series(Metric::BacklogPackets, longest.0)?;
-    let part = &series.values[run.within(scenario.steady)];
-    let variance = part.iter().map(|v| (v - longest.1).powi(2)).sum::<f64>() / part.len() as f64;
-    Some(variance.sqrt() / longest.1)
 }

@@ -131,7 +131,7 @@ impl<'a> Dossier<'a> {
         if order.reps > 1 {
             lines.push(
                 "Figures are means over the seeds, with 95 % confidence intervals. ↑: more is \
-                 better, ↓: less is better."
+                 better, ↓: less is better, → 100 %: nearer to it is better."
                     .into(),
             );
         }

@@ -162,6 +162,9 @@ pub enum Better {
     More,
     /// Less is better.
     Less,
+    /// What is nearer to 100 % is better, from either side: one is an even share.
+    #[serde(rename = "near 100 %")]
+    Even,
     /// Neither.
     None,
 }
@@ -172,8 +175,19 @@ impl Better {
         match self {
             Better::More => "↑",
             Better::Less => "↓",
+            Better::Even => "→\u{a0}100\u{a0}%",
             Better::None => "",
         }
+    }
+
+    /// Returns values so that less is better where their distance from a goal counts; others as they
+    /// are.
+    pub fn judged(self, values: &[f64]) -> Vec<f64> {
+        let judged = |value: &f64| match self {
+            Better::Even => (value - 1.0).abs(),
+            _ => *value,
+        };
+        values.iter().map(judged).collect()
     }
 
     /// The word in files.
@@ -181,6 +195,7 @@ impl Better {
         match self {
             Better::More => "more",
             Better::Less => "less",
+            Better::Even => "near 100 %",
             Better::None => "none",
         }
     }

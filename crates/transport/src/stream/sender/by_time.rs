@@ -19,7 +19,7 @@ impl<C: Controller> Sender<C> {
     }
 
     /// In fast recovery or in recovery from a time-out.
-    fn has_not_recovered(&self) -> bool {
+    fn in_recovery(&self) -> bool {
         self.una < self.recover
     }
 
@@ -39,7 +39,7 @@ impl<C: Controller> Sender<C> {
         self.drop_probe_to_come();
         self.end_probe(false, now);
         let lost = self.detect(now);
-        if !self.has_not_recovered() {
+        if !self.in_recovery() {
             self.end_recovery();
         }
         self.recover_by_time(&lost, delivered + sacked, now);
@@ -88,7 +88,7 @@ impl<C: Controller> Sender<C> {
     /// RACK_detect_loss_and_arm_timer [§6.2 step 5]. Gives the packets that are lost, counted from
     /// the first unacknowledged one.
     fn detect(&mut self, now: Time) -> Vec<u64> {
-        let (sacked, in_recovery) = (self.board.sacked(), self.has_not_recovered());
+        let (sacked, in_recovery) = (self.board.sacked(), self.in_recovery());
         let srtt = self.rtt.smoothed();
         let mut lost = Vec::new();
         if let Some(rack) = self.rack() {
@@ -118,7 +118,7 @@ impl<C: Controller> Sender<C> {
     /// Begins a recovery where packets were lost, or another episode of one.
     fn recover_by_time(&mut self, lost: &[u64], delivered: u64, now: Time) {
         let is_news = self.is_news(lost);
-        let begins = !self.recovering && !self.has_not_recovered() && self.board.lost() > 0;
+        let begins = !self.recovering && !self.in_recovery() && self.board.lost() > 0;
         if begins || is_news {
             self.recovering = true;
             self.trouble.partials = 0;
@@ -214,7 +214,7 @@ impl<C: Controller> Sender<C> {
     /// Starts the PTO timer after new data was sent or acknowledged [§7.2].
     pub(super) fn schedule_probe(&mut self, now: Time) {
         let out = self.next - self.una;
-        let excluded = self.has_not_recovered() || self.board.sacked() > 0;
+        let excluded = self.in_recovery() || self.board.sacked() > 0;
         let after = self.rtt.smoothed() * PROBE_AFTER;
         if let Some(rack) = self.rack() {
             let may = rack.probe.is_none() && rack.sampled && !rack.probe_now;

@@ -1,0 +1,92 @@
+"""What notebooks and terminals show: tables, pictures and progress bars."""
+
+from __future__ import annotations
+
+import base64
+import html
+import io
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from typing import Any, Protocol
+
+ROWS = 12
+"""How many rows of a table a notebook shows."""
+
+
+class Bar(Protocol):
+    """A progress bar, such as tqdm's."""
+
+    def update(self, n: int) -> object:
+        """Count `n` more as done."""
+
+
+Fraction = Callable[[float], object]
+"""Called with the part that is done, from 0 to 1."""
+
+
+@contextmanager
+def counting(progress: Bar | bool | None, count: int, unit: str) -> Iterator[Bar | None]:
+    """Give the progress bar, and close it if it is ours."""
+    if progress is not True:
+        yield progress or None
+        return
+    from tqdm.auto import tqdm
+
+    with tqdm(total=count, unit=unit) as bar:
+        yield bar
+
+
+@contextmanager
+def fraction(progress: Fraction | bool | None, title: str) -> Iterator[Fraction | None]:
+    """Give what is called with the part that is done, and close the bar if it is ours."""
+    if progress is not True:
+        yield progress or None
+        return
+    from tqdm.auto import tqdm
+
+    form = "{desc}: {percentage:3.0f}% |{bar}| {elapsed}<{remaining}"
+    with tqdm(total=1.0, desc=title, bar_format=form) as bar:
+
+        def told(part: float) -> None:
+            bar.update(part - bar.n)
+
+        yield told
+        told(1.0)
+
+
+def table(head: Sequence[str], rows: Sequence[Iterable[str]]) -> str:
+    """Return a table in HTML, of the first rows if there are many."""
+
+    def line(cells: Iterable[str], tag: str) -> str:
+        inside = "".join(f"<{tag}>{html.escape(str(cell))}</{tag}>" for cell in cells)
+        return f"<tr>{inside}</tr>"
+
+    more = len(rows) - ROWS
+    shown = "".join(line(row, "td") for row in rows[:ROWS])
+    rest = f"<tr><td>and {more} more</td></tr>" if more > 0 else ""
+    return f"<table>{line(head, 'th')}{shown}{rest}</table>"
+
+
+def picture(draw: Callable[[Any], object], width: float = 6.4, height: float = 2.8) -> str:
+    """Return what is drawn into matplotlib's axes as HTML; nothing without matplotlib.
+
+    Args:
+        draw: Called with the axes. If it has nothing to draw, it raises ValueError.
+        width: In inches.
+        height: In inches.
+
+    """
+    try:
+        from matplotlib.figure import Figure
+    except ImportError:
+        return ""
+    # No pyplot: the figure is nobody's current one, and threads may draw at a time.
+    figure = Figure(figsize=(width, height), layout="constrained")
+    try:
+        draw(figure.add_subplot())
+    except ValueError:
+        return ""
+    file = io.BytesIO()
+    figure.savefig(file, format="png", dpi=100)
+    content = base64.b64encode(file.getvalue()).decode()
+    return f'<img src="data:image/png;base64,{content}">'
