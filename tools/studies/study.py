@@ -106,8 +106,8 @@ def digits(value, count=3):
 
 def percent(part, places=0, sign=False):
     """A part in percent; with a sign if it is a deviation."""
-    text = f"{100 * part:{'+' if sign else ''}.{places}f} %"
-    return text.replace("-0 %", "0 %") if places == 0 else text
+    rounded = round(100 * part, places) or 0.0
+    return f"{rounded:{'+' if sign and rounded else ''}.{places}f} %"
 
 
 def mbps(rate, count=3):

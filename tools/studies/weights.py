@@ -2,7 +2,7 @@
 
 import sys
 
-from study import Recorded, digits, run, table
+from study import Recorded, digits, percent, run, table
 
 fig5 = Recorded("har02-fig5")
 if sys.argv[1:] == ["later"]:
@@ -20,9 +20,9 @@ for weight in (1, 10, 100, 300, 491, 1000, 2691, 10000):
     for queue, used in (("droptail", 1.0), ("avd", 0.98)):
         at = {"law": "accord", "queue": queue, "weight": weight}
         heavy, light = fig5("rate of flow 0", **at), fig5("rate of the other", **at)
-        cells += [digits(heavy / light, 4), f"{heavy / light / weight - 1:+.1%}".replace("%", " %")]
+        cells += [digits(heavy / light, 4), percent(heavy / light / weight - 1, 1, sign=True)]
     due = used * 100e6 / (weight + 9)
-    cells += [f"{off - 1:+.1%}".replace("%", " %") for off in (heavy / due / weight, light / due)]
+    cells += [percent(off - 1, 1, sign=True) for off in (heavy / due / weight, light / due)]
     for queue, used in (("droptail", 1.0), ("avd", 0.98)):
         light = fig5("rate of the other", law="printed", queue=queue, weight=weight)
         cells.append(digits(light / (used * 100e6 / (weight + 9))))
