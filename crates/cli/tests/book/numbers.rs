@@ -26,8 +26,11 @@ const UNITS: &[&str] = &[
 /// Words between numbers that share a unit.
 const BETWEEN: &[&str] = &["to", "and", "or", "of", "±", "–", "/", ":"];
 
-/// The number that a word is, without signs and what punctuation surrounds it.
+/// The number that a word is, without signs and what punctuation surrounds it. Sections are none.
 fn number(word: &str) -> Option<&str> {
+    if word.starts_with('§') {
+        return None;
+    }
     let word = word.trim_matches(|c: char| !c.is_ascii_digit());
     let digits = |part: &str| !part.is_empty() && part.bytes().all(|b| b.is_ascii_digit());
     let parts: Vec<&str> = word.split('.').collect();
