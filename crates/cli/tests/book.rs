@@ -14,8 +14,8 @@
 //! - `<!-- output of: COMMAND | from: START | to: START -->`: it is the lines from the one that begins
 //!   so to the one that begins so. A bar that belongs to the command has no space behind it.
 //! - `<!-- ... | tier: whole -->`: takes more than some five seconds, and is done only if `BOOK` in the
-//!   environment names `whole`. `tier: live` wants root and a machine without other work. The test
-//!   says how many it left out.
+//!   environment names `whole`. `tier: live` wants root and a machine without other work; as no live
+//!   run is like another, only what is not a number is compared. The test says how many it left out.
 //! - `<!-- not measured: REASON -->`, `<!-- settings: NUMBERS -->`: see `book/numbers.rs`.
 //!
 //! Commands in sentences are not run. Their options have to be right, the scenarios that they name
@@ -95,6 +95,25 @@ fn shell(dir: &Path, command: &str, tier: Option<&str>) -> Ended {
 /// Whether what is of this tier is to be done now.
 fn asked_for(tier: &str) -> bool {
     std::env::var("BOOK").is_ok_and(|tiers| tiers.split(',').any(|t| t == tier))
+}
+
+/// Whether outputs are to be written anew.
+fn rewriting() -> bool {
+    std::env::var_os("UPDATE_DOCS").is_some()
+}
+
+/// A text of which each number, with its sign, is a hash.
+fn without_numbers(text: &str) -> String {
+    let of_a_number = |c: char| c.is_ascii_digit() || ".+-".contains(c);
+    let mut kept = String::new();
+    for c in text.chars() {
+        match of_a_number(c) {
+            true if kept.ends_with('#') => {}
+            true => kept.push('#'),
+            false => kept.push(c),
+        }
+    }
+    kept
 }
 
 /// Whether the pages' scripts can be run here.
@@ -208,6 +227,11 @@ fn work_through(text: &str) -> Worked {
                     Ok(lines) if lines.iter().all(String::is_empty) => {
                         wrong.push(format!("{command}: prints nothing: {ended:#?}"));
                     }
+                    Ok(lines) if tier == Some("live") && !rewriting() => {
+                        if without_numbers(&lines.join("\n")) != without_numbers(text.trim_end()) {
+                            outputs.push((block, lines));
+                        }
+                    }
                     Ok(lines) => outputs.push((block, lines)),
                     Err(why) => wrong.push(format!("{command}: {why}: {ended:#?}")),
                 }
@@ -232,7 +256,7 @@ fn check(path: &Path) -> Worked {
     let mut worked = work_through(&text);
     let wrong = &mut worked.wrong;
     let new = worked.lines.join("\n") + "\n";
-    if new != text && std::env::var_os("UPDATE_DOCS").is_some() {
+    if new != text && rewriting() {
         fs::write(path, new).expect("writable");
     } else if new != text {
         let differs = text.lines().zip(new.lines()).find(|(old, new)| old != new);
