@@ -14,16 +14,17 @@ SHOWN = {
     "xia05-fig4-live": ([f"scheme = {s}, reverse = {r}" for s in ("vegas", "monaco") for r in ("2 Mbps", "10 Mbps", "20 Mbps")],
                         ["Vegas: forward utilisation", "Monaco: forward utilisation"]),
     "ple03-fig8-live": ([f"scheme = {s}, tcp = {t}" for s in ("bat", "bat-clcc") for t in ("newreno", "cubic")],
-                        ["UDP/TCP ratio", "fairness index", "UDP's D live"]),
+                        ["UDP/TCP ratio", "fairness index"]),
 }
 
 
-def shown(value, unit):
+def shown(check):
+    value = check["measured"]
     if value is None:
         return "–"
-    if unit == "bit/s":
+    if check["unit"] == "bit/s":
         return f"{digits(value / 1e3)} Kbps"
-    return f"{100 * value:.1f} %" if unit == "1" and value <= 1.0001 else digits(value)
+    return f"{100 * value:.1f} %" if check["metric"] == "utilisation" else digits(value)
 
 
 def main():
@@ -35,8 +36,7 @@ def main():
         for point in points:
             for check in names:
                 found = {e: c for (e, n), c in point.checks.items() if n.startswith(check)}
-                # What live has against packets has the packets' figure beside it.
-                cells = [shown(found[e]["measured"], found[e]["unit"]) if e in found else "–" for e in ENGINES]
+                cells = [shown(found[e]) if e in found else "–" for e in ENGINES]
                 if found:
                     rows.append((name, ", ".join(point.settings.values()), check, *cells))
     table(*rows)
