@@ -12,6 +12,8 @@ half as much again as the flows' targets fill. Flows start within 3 s. A run has
 - error: the sum over flows of |rate - theory| over the sum of theory, 40 to 60 s
 - settled: the time after which that sum stays below 15 % in every second
 - lost: packets dropped
+
+It prints a Markdown table.
 """
 
 import argparse
@@ -132,22 +134,28 @@ def main():
                 f = found[-1]
                 shape = f"{net['hops']} hops {net['rate']:5.0f} Mbps {'/'.join(f'{c}x{r:.0f}' for c, r in zip(net['counts'], net['rtts']))} ms, {net['constant']:.0%} constant"
                 print(f"{law} {i:2} {f['variation']:6.2f} {f['error']:7.1%} {f['settled']:3} s {f['lost']:6.0f}  {shape}", flush=True)
-    print(f"{'of ' + str(options.count) + ' networks':32}" + "".join(f"{law:>12}" for law in kept))
-
     def row(name, value):
-        print(f"{name:32}" + "".join(f"{value(found):>12}" for found in kept.values()))
+        print(f"| {name} | " + " | ".join(str(value(found)) for found in kept.values()) + " |")
 
-    def quantile(key, part):
-        return lambda found: f"{sorted(f[key] for f in found)[int(part * (len(found) - 1))]:.3f}"
+    def quantiles(key, form):
+        """The median and nine of ten."""
 
+        def value(found):
+            ordered = sorted(f[key] for f in found)
+            return " and ".join(form.format(ordered[int(part * (len(ordered) - 1))]) for part in (0.5, 0.9))
+
+        return value
+
+    print(f"| of {options.count} networks | " + " | ".join(f"`{law}`" if "=" in law else law for law in kept) + " |")
+    print("|---" * (1 + len(kept)) + "|")
     row(f"queue varies by less than {RESTS}", lambda found: sum(f["variation"] < RESTS for f in found))
-    row(f"rates within {CLOSE:.0%} in the mean", lambda found: sum(f["error"] < CLOSE for f in found))
+    row("rates within 5 % of theory in the mean", lambda found: sum(f["error"] < CLOSE for f in found))
     row(f"settled in {SOON} s", lambda found: sum(f["settled"] <= SOON for f in found))
     row("nothing lost", lambda found: sum(f["lost"] == 0 for f in found))
-    for key in ("variation", "error", "settled"):
-        row(f"{key}, median", quantile(key, 0.5))
-        row(f"{key}, nine of ten", quantile(key, 0.9))
     row("packets lost", lambda found: f"{sum(f['lost'] for f in found):.0f}")
+    row("variation of the queue, median and nine of ten", quantiles("variation", "{:.3f}"))
+    row("settling time, median and nine of ten", quantiles("settled", "{} s"))
+    row("error, median and nine of ten", lambda found: quantiles("error", "{:.1%}")(found).replace("%", " %"))
     if options.json:
         with open(options.json, "w") as file:
             json.dump(dict(nets=nets, laws=kept), file)

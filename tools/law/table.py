@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""One table of all figures that run Monaco: checks of packets that fail, under both laws.
+"""One Markdown table of all figures that run Monaco: checks of packets that fail, under both laws.
 
     tools/law/table.py [--with 'clocking = "egress"'] [--accord PROGRAM] [--seed N] [--failures] [--json FILE] [FIGURE ...]
 
@@ -52,7 +52,7 @@ def main():
     options = parser.parse_args()
     kept = {}
     totals = {"printed": [0, 0], "accord": [0, 0]}
-    print(f"{'figure':20} {'printed':>12} {'accord':>12}")
+    print("| figure | printed | ours |\n|---|---|---|")
     for figure in options.figures or FIGURES:
         kept[figure] = found = checks(options.accord, figure, options.seed, options.ours)
         row = []
@@ -61,14 +61,14 @@ def main():
             bad = sum(not c["pass"] for c in of)
             totals[word][0] += bad
             totals[word][1] += len(of)
-            row.append(f"{bad:4} of {len(of):4}" if of else "-")
-        print(f"{figure:20} {row[0]:>12} {row[1]:>12}", flush=True)
+            row.append(f"{bad} of {len(of)}" if of else "–")
+        print(f"| {figure} | {row[0]} | {row[1]} |", flush=True)
         if options.failures:
             bad = {w: {c["name"].replace(f"law = {w}", ""): c for c in found if law(c) == w and not c["pass"]} for w in totals}
             for name, c in bad["accord"].items():
                 mark = " " if name in bad["printed"] else "-"
                 print(f"   {mark} {name}, {c['of']}: {c['reason']}")
-    print(f"{'all':20} {totals['printed'][0]:4} of {totals['printed'][1]:4} {totals['accord'][0]:4} of {totals['accord'][1]:4}")
+    print("| all | " + " | ".join(f"{bad} of {of}" for bad, of in totals.values()) + " |")
     if options.json:
         with open(options.json, "w") as file:
             json.dump(kept, file)

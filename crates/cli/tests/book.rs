@@ -2,33 +2,42 @@
 //!
 //! Each page has a directory of its own. A `toml` block that begins with `# NAME.toml:` is that
 //! file. Commands of `sh` blocks run in the order of the page and have to end with exit code 0.
-//! `text` blocks are compared where an HTML comment before them says what prints them. The comments:
+//! `text` blocks and Markdown tables are compared where an HTML comment before them says what prints
+//! them. The comments:
 //!
 //! - `<!-- parsed only: REASON -->`: the commands are not run; their options have to be right.
 //! - `<!-- exit code: N -->`: the commands have to end so.
 //! - `<!-- append to: FILE -->`: the block is added to a file.
 //! - `<!-- file: PATH -->`: the block is a file of the repository.
-//! - `<!-- output of: COMMAND -->`: the block is what the command prints.
+//! - `<!-- output of: COMMAND -->`: the block or the table is what the command prints.
 //! - `<!-- messages of: COMMAND -->`: the block is what it says on stderr.
 //! - `<!-- output of: COMMAND | from: START | to: START -->`: it is the lines from the one that begins
-//!   so to the one that begins so.
+//!   so to the one that begins so. A bar that belongs to the command has no space behind it.
+//! - `<!-- ... | tier: whole -->`: takes more than some five seconds, and is done only if `BOOK` in the
+//!   environment names `whole`. `tier: live` wants root and a machine without other work; as no live
+//!   run is like another, only what is not a number is compared. The test says how many it left out.
+//! - `<!-- not measured: REASON -->`, `<!-- settings: NUMBERS -->`: see `book/numbers.rs`.
 //!
 //! Commands in sentences are not run. Their options have to be right, the scenarios that they name
 //! have to be there, and what they set has to be valid.
 //!
-//! `UPDATE_DOCS=1 cargo test -p accord-cli --test book` writes the outputs anew.
+//! `UPDATE_DOCS=1 cargo test -p accord-cli --test book` writes the outputs anew. With `BOOK=whole` it
+//! writes all, better with `--release`; `BOOK_PAGE=studies/weights` keeps to a page.
 
 mod common;
+#[path = "book/numbers.rs"]
+mod numbers;
 #[path = "book/page.rs"]
 mod page;
 
 use common::*;
-use page::{Page, words};
+use page::{Page, TABLE, words};
 use rayon::prelude::*;
 use std::fs;
 use std::os::unix::fs::symlink;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
+use std::time::Duration;
 
 fn root() -> PathBuf {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
@@ -62,8 +71,8 @@ fn desk() -> tempfile::TempDir {
     dir
 }
 
-/// Runs a command in a shell, as people do.
-fn shell(dir: &Path, command: &str) -> Ended {
+/// Runs a command in a shell, as people do. One of a tier may take an hour.
+fn shell(dir: &Path, command: &str, tier: Option<&str>) -> Ended {
     let program = Path::new(env!("CARGO_BIN_EXE_accord"));
     let mut path = program
         .parent()
@@ -77,8 +86,39 @@ fn shell(dir: &Path, command: &str) -> Ended {
         .args(["-c", command])
         .current_dir(dir)
         .env("PATH", path);
-    let pipes = shell.stdin(Stdio::null()).stdout(Stdio::piped());
-    end(pipes.stderr(Stdio::piped()).spawn().expect("there is sh"))
+    shell.stdin(Stdio::null()).stdout(Stdio::piped());
+    let child = shell.stderr(Stdio::piped()).spawn().expect("there is sh");
+    let minutes = if tier.is_some() { 60 } else { 1 };
+    end_within(child, Duration::from_secs(60 * minutes))
+}
+
+/// Whether what is of this tier is to be done now.
+fn asked_for(tier: &str) -> bool {
+    std::env::var("BOOK").is_ok_and(|tiers| tiers.split(',').any(|t| t == tier))
+}
+
+/// Whether outputs are to be written anew.
+fn rewriting() -> bool {
+    std::env::var_os("UPDATE_DOCS").is_some()
+}
+
+/// A text of which each number, with its sign, is a hash.
+fn without_numbers(text: &str) -> String {
+    let of_a_number = |c: char| c.is_ascii_digit() || ".+-".contains(c);
+    let mut kept = String::new();
+    for c in text.chars() {
+        match of_a_number(c) {
+            true if kept.ends_with('#') => {}
+            true => kept.push('#'),
+            false => kept.push(c),
+        }
+    }
+    kept
+}
+
+/// Whether the pages' scripts can be run here.
+fn has_python() -> bool {
+    Command::new("python3").arg("--version").output().is_ok()
 }
 
 /// The part of a remark after `key: `, up to the next bar.
@@ -106,13 +146,38 @@ fn shown(printed: &str, remark: &str) -> Result<Vec<String>, String> {
     Ok(lines[from..to].iter().map(|l| l.to_string()).collect())
 }
 
-/// Does what a page says. Returns the page with the outputs as they are, and what went wrong.
-fn work_through(text: &str) -> (Vec<String>, Vec<String>) {
+/// What came of a page.
+#[derive(Default)]
+struct Worked {
+    /// The page with the outputs as they are.
+    lines: Vec<String>,
+    /// What went wrong.
+    wrong: Vec<String>,
+    /// Why blocks were left out, one for each.
+    left_out: Vec<&'static str>,
+}
+
+/// Does what a page says.
+fn work_through(text: &str) -> Worked {
     let page = Page::new(text);
     let desk = desk();
-    let (mut wrong, mut outputs) = (Vec::new(), Vec::new());
+    let (mut wrong, mut left_out, mut outputs) = (Vec::new(), Vec::new(), Vec::new());
     for block in &page.blocks {
         let remark = block.remark.as_deref().unwrap_or_default();
+        let tier = value(remark, "tier");
+        match tier {
+            Some(tier) if asked_for(tier) => {}
+            Some("whole") => {
+                left_out.push("BOOK=whole runs them: they take long");
+                continue;
+            }
+            Some("live") => {
+                left_out.push("BOOK=live runs them: they want root and an idle machine");
+                continue;
+            }
+            Some(tier) => wrong.push(format!("{remark}: no tier is called {tier:?}")),
+            None => {}
+        }
         if let Some(path) = value(remark, "file") {
             let file = fs::read_to_string(root().join(path)).expect("it is there");
             outputs.push((block, file.lines().map(str::to_string).collect()));
@@ -136,25 +201,37 @@ fn work_through(text: &str) -> (Vec<String>, Vec<String>) {
                     if is_template(&command) || !command.starts_with("accord ") {
                         continue;
                     }
-                    let ended = shell(desk.path(), &command);
+                    let ended = shell(desk.path(), &command, tier);
                     let code = value(remark, "exit code").unwrap_or("0");
                     if ended.code.map(|c| c.to_string()).as_deref() != Some(code) {
                         wrong.push(format!("{command}: {ended:#?}"));
                     }
                 }
             }
-            "text" => {
+            "text" | TABLE => {
                 let output = value(remark, "output of");
                 let messages = value(remark, "messages of");
                 let Some(command) = output.or(messages) else {
                     continue;
                 };
-                let ended = shell(desk.path(), command);
+                if command.starts_with("python3 ") && !has_python() {
+                    left_out.push("there is no python3");
+                    continue;
+                }
+                let ended = shell(desk.path(), command, tier);
                 let printed = match output {
                     Some(_) => &ended.stdout,
                     None => &ended.stderr,
                 };
                 match shown(printed.trim_end(), remark) {
+                    Ok(lines) if lines.iter().all(String::is_empty) => {
+                        wrong.push(format!("{command}: prints nothing: {ended:#?}"));
+                    }
+                    Ok(lines) if tier == Some("live") && !rewriting() => {
+                        if without_numbers(&lines.join("\n")) != without_numbers(text.trim_end()) {
+                            outputs.push((block, lines));
+                        }
+                    }
                     Ok(lines) => outputs.push((block, lines)),
                     Err(why) => wrong.push(format!("{command}: {why}: {ended:#?}")),
                 }
@@ -166,15 +243,20 @@ fn work_through(text: &str) -> (Vec<String>, Vec<String>) {
     for (block, new) in outputs.into_iter().rev() {
         lines.splice(block.lines.clone(), new);
     }
-    (lines, wrong)
+    Worked {
+        lines,
+        wrong,
+        left_out,
+    }
 }
 
 /// What is wrong on a page. Its outputs are written anew if that is asked for.
-fn wrong_on(path: &Path) -> Vec<String> {
+fn check(path: &Path) -> Worked {
     let text = fs::read_to_string(path).expect("text");
-    let (lines, mut wrong) = work_through(&text);
-    let new = lines.join("\n") + "\n";
-    if new != text && std::env::var_os("UPDATE_DOCS").is_some() {
+    let mut worked = work_through(&text);
+    let wrong = &mut worked.wrong;
+    let new = worked.lines.join("\n") + "\n";
+    if new != text && rewriting() {
         fs::write(path, new).expect("writable");
     } else if new != text {
         let differs = text.lines().zip(new.lines()).find(|(old, new)| old != new);
@@ -182,15 +264,41 @@ fn wrong_on(path: &Path) -> Vec<String> {
             "an output is not what the page says: {differs:#?}; UPDATE_DOCS=1 writes it"
         ));
     }
-    wrong
-        .into_iter()
-        .map(|w| format!("{}: {w}", path.display()))
-        .collect()
+    for w in wrong {
+        *w = format!("{}: {w}", path.display());
+    }
+    worked
 }
 
 #[test]
 fn commands_run_and_print_what_the_book_says() {
-    let wrong: Vec<String> = pages().into_par_iter().flat_map(|p| wrong_on(&p)).collect();
+    let mut pages = pages();
+    if let Ok(name) = std::env::var("BOOK_PAGE") {
+        pages.retain(|p| p.with_extension("").ends_with(&name));
+        assert!(!pages.is_empty(), "no page is called {name}");
+    }
+    let worked: Vec<Worked> = pages.par_iter().map(|p| check(p)).collect();
+    let mut left_out: Vec<&str> = worked.iter().flat_map(|w| w.left_out.clone()).collect();
+    left_out.sort_unstable();
+    for why in left_out.chunk_by(|a, b| a == b) {
+        skipped(&format!("{} blocks of the book: {}", why.len(), why[0]));
+    }
+    let wrong: Vec<&str> = { worked.iter() }
+        .flat_map(|w| w.wrong.iter().map(String::as_str))
+        .collect();
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+/// The studies state what was measured, so that every number there has to come from a command.
+#[test]
+fn numbers_of_studies_are_reprinted() {
+    let of_a_study = |path: &PathBuf| path.parent().is_some_and(|p| p.ends_with("studies"));
+    let mut wrong = Vec::new();
+    for path in pages().into_iter().filter(of_a_study) {
+        let page = Page::new(&fs::read_to_string(&path).expect("text"));
+        let loose = numbers::loose(&page).into_iter();
+        wrong.extend(loose.map(|w| format!("{}:{w}", path.display())));
+    }
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }
 

@@ -1,13 +1,16 @@
-//! A page of the book, taken apart: its blocks of code and the commands in its sentences.
+//! A page of the book, taken apart: its blocks of code, its tables, and the commands in its sentences.
 
-/// A block between fences.
+/// What a table is called in place of a language.
+pub const TABLE: &str = "table";
+
+/// A block between fences, or a table.
 #[derive(Debug)]
 pub struct Block {
     /// What is written behind the fence: `sh`, `toml`, `text`.
     pub language: String,
     /// The HTML comment in the line before it, or before the empty line before it.
     pub remark: Option<String>,
-    /// Lines of the page, the fences not among them.
+    /// Lines of the page, fences not among them.
     pub lines: std::ops::Range<usize>,
 }
 
@@ -32,6 +35,15 @@ impl Page {
                     lines: i + 1..end,
                 });
                 i = end;
+            } else if line.starts_with('|') {
+                let rows = lines[i..].iter().take_while(|l| l.starts_with('|'));
+                let end = i + rows.count();
+                blocks.push(Block {
+                    language: TABLE.to_string(),
+                    remark: remark.take(),
+                    lines: i..end,
+                });
+                i = end - 1;
             } else if let Some(text) = line.strip_prefix("<!-- ") {
                 let text = text.strip_suffix(" -->");
                 remark = text.map(str::to_string);
@@ -59,7 +71,8 @@ impl Page {
 
     /// The commands between backticks in sentences and tables.
     pub fn commands_in_prose(&self) -> Vec<String> {
-        let in_block = |i: &usize| self.blocks.iter().any(|b| b.lines.contains(i));
+        let code = || self.blocks.iter().filter(|b| b.language != TABLE);
+        let in_block = |i: &usize| code().any(|b| b.lines.contains(i));
         let lines = (0..self.lines.len()).filter(|i| !in_block(i));
         let spans = lines.flat_map(|i| self.lines[i].split('`').skip(1).step_by(2));
         let commands = spans.map(ours).filter(|c| c.starts_with("accord "));

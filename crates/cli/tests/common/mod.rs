@@ -45,11 +45,16 @@ pub fn program(dir: &Path, args: &[&str]) -> Command {
 }
 
 /// Waits for the end; what hangs for longer than a minute is killed, and has no code.
-pub fn end(mut child: Child) -> Ended {
+pub fn end(child: Child) -> Ended {
+    end_within(child, Duration::from_secs(60))
+}
+
+/// Waits for the end; what takes longer than `limit` is killed, and has no code.
+pub fn end_within(mut child: Child, limit: Duration) -> Ended {
     let (done, wait) = mpsc::channel::<()>();
     let id = child.id().to_string();
     let watchdog = std::thread::spawn(move || {
-        if wait.recv_timeout(Duration::from_secs(60)) == Err(mpsc::RecvTimeoutError::Timeout) {
+        if wait.recv_timeout(limit) == Err(mpsc::RecvTimeoutError::Timeout) {
             let _ = Command::new("kill").args(["-9", &id]).status();
         }
     });

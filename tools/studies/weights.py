@@ -1,0 +1,30 @@
+"""Ratios of a flow of weight w to a flow of weight 1."""
+
+import sys
+
+from study import Recorded, digits, percent, run, table
+
+fig5 = Recorded("har02-fig5")
+if sys.argv[1:] == ["later"]:
+    point, = run("har02-fig5", sets=(
+        'sweep.weight.values={"1000"={"flow.weighted.service.weight"=1000}}', 'sweep.law.values={accord="monaco"}',
+        'sweep.queue.values={avd={"topology.dumbbell.queue.discipline"="avd","topology.dumbbell.queue.max_delay"="10 s"}}',
+        'duration="400 s"', 'steady=["200 s","400 s"]'))
+    heavy, light = point.mean("weighted", "throughput"), point.mean("other", "throughput")
+    table(("weight 1000, AVD, ours, 200-400 s", "ratio", "each of weight 1"), ("", digits(heavy / light), f"{digits(light / 1e3)} Kbps"))
+    raise SystemExit
+rows = [("weight", "ours, no AQM: ratio", "off", "ours, AVD: ratio", "off", "flow of the weight, off", "flows of weight 1, off",
+         "printed, no AQM: flows of weight 1, times their share", "printed, AVD")]
+for weight in (1, 10, 100, 300, 491, 1000, 2691, 10000):
+    cells = [weight]
+    for queue, used in (("droptail", 1.0), ("avd", 0.98)):
+        at = {"law": "accord", "queue": queue, "weight": weight}
+        heavy, light = fig5("rate of flow 0", **at), fig5("rate of the other", **at)
+        cells += [digits(heavy / light, 4), percent(heavy / light / weight - 1, 1, sign=True)]
+    due = used * 100e6 / (weight + 9)
+    cells += [percent(off - 1, 1, sign=True) for off in (heavy / due / weight, light / due)]
+    for queue, used in (("droptail", 1.0), ("avd", 0.98)):
+        light = fig5("rate of the other", law="printed", queue=queue, weight=weight)
+        cells.append(digits(light / (used * 100e6 / (weight + 9))))
+    rows.append(cells)
+table(*rows)
