@@ -243,7 +243,7 @@ fn subjects_that_go_wrong_are_named_with_scenario_and_time() {
         ("nothing", "the window of subject is 0 B at 1."),
         (
             "huge",
-            "the window of subject is 9300000000000000000 B at 1.",
+            "the window is 9300000000000000000 B, and the largest is",
         ),
         ("nan", "the window of subject is 0 B at 1."),
     ] {
