@@ -23,6 +23,7 @@ mod evaluate;
 mod execute;
 mod explain;
 mod fail;
+mod gateway;
 mod import;
 mod lab;
 mod list;

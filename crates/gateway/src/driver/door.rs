@@ -22,6 +22,8 @@ const LONGEST: usize = 4096;
 pub enum Ask {
     /// The state as JSON.
     Status,
+    /// The state as a table.
+    Table,
     /// The state as metrics of Prometheus.
     Metrics,
     /// Another mode for a peer.
@@ -140,6 +142,7 @@ pub fn parse(head: &[u8]) -> Result<Ask, u16> {
     let parts: Vec<&str> = path.split('/').skip(1).collect();
     match (method, &parts[..]) {
         ("GET", ["status"]) => Ok(Ask::Status),
+        ("GET", ["table"]) => Ok(Ask::Table),
         ("GET", ["metrics"]) => Ok(Ask::Metrics),
         ("POST", ["mode", peer, mode]) => {
             let mode = mode.parse().map_err(|_| 400u16)?;

@@ -17,7 +17,7 @@ use self::socket::Socket;
 use crate::config::{LoadError, Site, load};
 use crate::gateway::{Gateway, Output};
 use crate::keys::{PrivateKey, SharedKey};
-use crate::status::{ConfigStatus, metrics, status};
+use crate::status::{ConfigStatus, metrics, status, table};
 use crate::wireguard::{PeerKeys, WireGuard};
 use accord_units::{Duration, Time};
 use nix::poll::{PollFd, PollFlags};
@@ -249,6 +249,7 @@ impl<'a> Driver<'a> {
         while let Some(request) = self.door.as_ref().and_then(|d| d.requests.try_recv().ok()) {
             let answer = match &request.ask {
                 Ask::Status => (200, self.json() + "\n"),
+                Ask::Table => (200, table(&self.status())),
                 Ask::Metrics => (200, metrics(&self.status())),
                 Ask::Mode(peer, mode) => match self.gateway.set_mode(peer, *mode) {
                     true => {
