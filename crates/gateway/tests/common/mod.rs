@@ -255,6 +255,34 @@ impl Sites {
         Some((output.status.success(), said))
     }
 
+    /// Answers requests of HTTP at b with this text, until what is returned is dropped.
+    pub fn serve_http(&self, port: u16, text: &'static str) -> Server {
+        let address: SocketAddr = format!("{}:{port}", INNER[1]).parse().expect("an address");
+        let listener = self.ends[1].within(|| TcpListener::bind(address));
+        let listener = listener.expect("it is entered").expect("it is bound");
+        listener.set_nonblocking(true).expect("set");
+        let stop = Arc::new(AtomicBool::new(false));
+        let stopped = stop.clone();
+        let thread = std::thread::spawn(move || {
+            while !stopped.load(Ordering::Relaxed) {
+                let Ok((mut stream, _)) = listener.accept() else {
+                    std::thread::sleep(Duration::from_millis(20));
+                    continue;
+                };
+                let _ = stream.read(&mut [0; 1024]);
+                let length = text.len();
+                let _ = write!(
+                    stream,
+                    "HTTP/1.0 200 OK\r\nContent-Length: {length}\r\n\r\n{text}"
+                );
+            }
+        });
+        Server {
+            stop,
+            thread: Some(thread),
+        }
+    }
+
     /// Starts a TCP connection of the kernel from a to this address of b, with this congestion
     /// control, that sends all it can. Returns the bytes that arrive.
     pub fn tcp(&mut self, to: &str, port: u16, congestion: &str) -> Arc<AtomicU64> {
@@ -290,6 +318,20 @@ impl Sites {
             }
         }));
         arrived
+    }
+}
+
+/// A server that is stopped when this is dropped.
+pub struct Server {
+    stop: Arc<AtomicBool>,
+    thread: Option<JoinHandle<()>>,
+}
+
+impl Drop for Server {
+    fn drop(&mut self) {
+        self.stop.store(true, Ordering::Relaxed);
+        let thread = self.thread.take();
+        thread.map(JoinHandle::join);
     }
 }
 
