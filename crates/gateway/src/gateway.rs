@@ -266,7 +266,7 @@ impl<S: Sessions> Gateway<S> {
             return;
         };
         if self.sessions.tick(peer, &mut room)
-            || !self.sessions.is_open(peer) && self.sessions.greet(peer, &mut room)
+            || !self.sessions.is_open(peer) && self.sessions.greet(peer, false, &mut room)
         {
             sink(Output::Datagram(endpoint, HANDSHAKE, &room));
         }

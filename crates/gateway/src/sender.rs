@@ -17,7 +17,9 @@ use accord_units::{Bytes, Duration, Rate, Time};
 
 /// The longest time that a sender makes up for.
 pub const BURST: Duration = Duration::from_ms(1);
-/// The time from one probe to the next while there is nothing to send, and the longest such time.
+/// The time from one probe to the next while nothing is known of the peer.
+const FIRST_PROBE: Duration = Duration::from_ms(100);
+/// That time while there is nothing to send, and the longest one, beside plain WireGuard.
 const PROBE: Duration = Duration::from_secs(1);
 const LONGEST_PROBE: Duration = Duration::from_secs(16);
 /// The time after the first probe from which on a peer that did not answer is plain WireGuard.
@@ -108,7 +110,7 @@ impl Sender {
             unreported: None,
             first_probe: None,
             next_probe: Time::ZERO,
-            probe_wait: PROBE,
+            probe_wait: FIRST_PROBE,
             in_band: false,
             planned: None,
             losses: 0,
@@ -159,7 +161,10 @@ impl Sender {
         let mut wake = self.next_probe;
         if controlled {
             self.ingress.on_wake(now);
-            let offered = if capped { 0 } else { waiting };
+            // Where the cap holds data back and the controller does not, the tunnel has too little to
+            // send as far as the controller is concerned.
+            let cap_binds = capped && self.ingress.next_data() <= at;
+            let offered = if cap_binds { 0 } else { waiting };
             self.ingress.set_waiting(offered);
             let size = head.unwrap_or(Bytes::new(1));
             match self.ingress.poll_sized(size, at) {
@@ -175,7 +180,7 @@ impl Sender {
                 Ok(_) => {}
                 Err(again) => {
                     wake = wake.min(self.ingress.next_wake());
-                    if self.is_held() && !capped && head.is_some() {
+                    if self.is_held() && !cap_binds && head.is_some() {
                         self.planned = Some(again).filter(|t| *t < Time::MAX);
                         return match again <= now {
                             // It became due while this machine was late.
@@ -235,7 +240,7 @@ impl Sender {
         }
         let first = *self.first_probe.get_or_insert(now);
         if self.state == State::Unknown && now.since(first) >= PLAIN {
-            self.state = State::Plain;
+            (self.state, self.probe_wait) = (State::Plain, PROBE);
         }
         if self.state == State::Plain {
             self.probe_wait = (self.probe_wait * 2).min(LONGEST_PROBE);

@@ -15,8 +15,9 @@ pub trait Sessions {
     /// Returns whether there is a session with a peer.
     fn is_open(&self, peer: usize) -> bool;
 
-    /// Begins a session with a peer. Returns whether there is a datagram to send, in `out`.
-    fn greet(&mut self, peer: usize, out: &mut Vec<u8>) -> bool;
+    /// Begins a session with a peer, unless that is under way, or `again` if it is. Returns whether there
+    /// is a datagram to send, in `out`.
+    fn greet(&mut self, peer: usize, again: bool, out: &mut Vec<u8>) -> bool;
 
     /// Does what is due for a session with a peer: call it some times per second. Returns whether there
     /// is a datagram to send, in `out`.

@@ -214,10 +214,10 @@ impl Sessions for WireGuard {
         self.tunnels[peer].open
     }
 
-    fn greet(&mut self, peer: usize, out: &mut Vec<u8>) -> bool {
+    fn greet(&mut self, peer: usize, again: bool, out: &mut Vec<u8>) -> bool {
         let tunnel = &mut self.tunnels[peer];
         let done = WireGuard::with(tunnel, 0, out, |tunn, room| {
-            tunn.format_handshake_initiation(room, false).into()
+            tunn.format_handshake_initiation(room, again).into()
         });
         matches!(done, Done::Datagram(_))
     }

@@ -328,6 +328,11 @@ impl<C: Controller> Ingress<C> {
         self.numbers < self.available
     }
 
+    /// The time at which the controller's pace lets the next data packet go.
+    pub fn next_data(&self) -> Time {
+        self.pacer.next()
+    }
+
     /// The time at which to call [`Ingress::on_wake`], or `Time::MAX` for never.
     pub fn next_wake(&self) -> Time {
         self.deadline
