@@ -1,10 +1,8 @@
 //! The least one-way delay, from which queuing delay is counted.
 //!
 //! The two clocks have an unknown offset, and run at rates that differ by some parts per million. So a
-//! raw delay is a line in time plus what was queued. The line is the lower hull of the raw delays:
-//! of all lines that no delay is below, the one closest to them [Moon, Skelly and Towsley,
-//! "Estimation and removal of clock skew from network delay measurements", INFOCOM 1999, §3.3]. It is
-//! the edge of the hull over the middle of the window.
+//! raw delay is a line in time plus what was queued. Of all lines that no delay is below, the one
+//! closest to them [Moo99] is an edge of their lower hull: that over the middle of the window.
 //!
 //! A minimum counts for [`WINDOW`]. A route that gets shorter is seen at once. One that gets longer
 //! counts as queue until then.

@@ -1,5 +1,7 @@
 //! Random numbers that are the same for the same seed (splitmix64).
 
+#![allow(dead_code, reason = "not every test uses all of it")]
+
 /// Dice with a seed.
 pub struct Dice(pub u64);
 

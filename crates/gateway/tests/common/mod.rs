@@ -11,7 +11,7 @@
 
 pub mod wire;
 
-use accord_gateway::keys::PrivateKey;
+use accord_gateway::keys::{PrivateKey, PublicKey};
 use accord_gateway::{Options, run};
 use accord_live::namespace::{Namespace, ip, join};
 use nix::sys::socket::{setsockopt, sockopt};
@@ -61,6 +61,9 @@ pub struct Sites {
     wire: wire::Wire,
     stop: Arc<AtomicBool>,
     threads: Vec<JoinHandle<()>>,
+    /// The gateways that run, by end.
+    gateways: [Option<(Arc<AtomicBool>, JoinHandle<()>)>; 2],
+    keys: std::cell::RefCell<Vec<PrivateKey>>,
     pub folder: tempfile::TempDir,
 }
 
@@ -121,43 +124,18 @@ impl Sites {
                 &format!("qdisc add dev {dev} root tbf rate {mbps}mbit burst 3200 limit {buffer}"),
             ),
             Queue::Expedited => {
-                let class = |id: u8, rate: &str, prio: u8| {
-                    let class = format!("class add dev {dev} parent 1: classid 1:{id} htb");
-                    tc(
-                        &router,
-                        &format!(
-                            "{class} rate {rate} ceil {mbps}mbit burst 1600 cburst 1600 prio {prio}"
-                        ),
-                    );
-                };
-                tc(
-                    &router,
-                    &format!("qdisc add dev {dev} root handle 1: htb default 2"),
-                );
-                let all = format!(
-                    "class add dev {dev} parent 1: classid 1:3 htb rate {mbps}mbit ceil {mbps}mbit burst 1600 cburst 1600"
-                );
-                tc(&router, &all);
-                for (id, rate, prio) in [(1, format!("{mbps}mbit"), 0), (2, "8kbit".into(), 7)] {
-                    let class = format!("class add dev {dev} parent 1:3 classid 1:{id} htb");
-                    tc(
-                        &router,
-                        &format!(
-                            "{class} rate {rate} ceil {mbps}mbit burst 1600 cburst 1600 prio {prio}"
-                        ),
-                    );
+                // The class for data has hardly a rate of its own, and borrows what EF leaves.
+                let most = format!("ceil {mbps}mbit burst 1600 cburst 1600");
+                for rest in [
+                    "qdisc add dev DEV root handle 1: htb default 2".to_string(),
+                    format!("class add dev DEV parent 1: classid 1:3 htb rate {mbps}mbit {most}"),
+                    format!("class add dev DEV parent 1:3 classid 1:1 htb rate {mbps}mbit {most} prio 0"),
+                    format!("class add dev DEV parent 1:3 classid 1:2 htb rate 8kbit {most} prio 7"),
+                    format!("qdisc add dev DEV parent 1:2 bfifo limit {buffer}"),
+                    "filter add dev DEV parent 1: protocol ip u32 match ip tos 0xb8 0xfc flowid 1:1".to_string(),
+                ] {
+                    tc(&router, &rest.replace("DEV", &dev));
                 }
-                let _ = class;
-                tc(
-                    &router,
-                    &format!("qdisc add dev {dev} parent 1:2 bfifo limit {buffer}"),
-                );
-                tc(
-                    &router,
-                    &format!(
-                        "filter add dev {dev} parent 1: protocol ip u32 match ip tos 0xb8 0xfc flowid 1:1"
-                    ),
-                );
             }
         }
         Sites {
@@ -166,6 +144,8 @@ impl Sites {
             wire,
             stop: Arc::default(),
             threads: Vec::new(),
+            gateways: [None, None],
+            keys: Default::default(),
             folder: tempfile::tempdir().expect("a folder"),
         }
     }
@@ -180,7 +160,7 @@ impl Sites {
                 key
             })
             .collect();
-        [0, 1].map(|i| {
+        let paths = [0, 1].map(|i| {
             let other = 1 - i;
             let text = format!(
                 "[gateway]\nkey = \"{i}.key\"\nlisten = \"{}:51820\"\ndevice = \"gw0\"\n\
@@ -197,26 +177,84 @@ impl Sites {
             let path = self.folder.path().join(format!("{i}.toml"));
             std::fs::write(&path, text).expect("written");
             path
-        })
+        });
+        *self.keys.borrow_mut() = keys;
+        paths
     }
 
     /// Starts a gateway at one end.
     pub fn start(&mut self, end: usize, path: &Path) {
-        let (namespace, stop) = (self.ends[end].clone(), self.stop.clone());
-        let path = path.to_path_buf();
+        let (namespace, stop) = (self.ends[end].clone(), Arc::new(AtomicBool::new(false)));
+        let (path, stopped) = (path.to_path_buf(), stop.clone());
         let work = move || {
             let options = Options {
                 path,
-                stop,
+                stop: stopped,
                 signals: false,
                 log: Box::new(|_| ()),
             };
             run(&options).map(|_| ()).map_err(|e| e.to_string())
         };
-        self.threads.push(std::thread::spawn(move || {
+        let thread = std::thread::spawn(move || {
             let ended = namespace.within(work).expect("it is entered");
             ended.expect("the gateway runs");
-        }));
+        });
+        self.gateways[end] = Some((stop, thread));
+    }
+
+    /// Ends the gateway at one end. It says nothing to its peer.
+    pub fn end(&mut self, end: usize) {
+        if let Some((stop, thread)) = self.gateways[end].take() {
+            stop.store(true, Ordering::Relaxed);
+            let ended = thread.join();
+            if !std::thread::panicking() {
+                ended.expect("it does not panic");
+            }
+        }
+    }
+
+    /// Starts wireguard-go at b, in the place of a gateway.
+    pub fn start_wireguard(&self, program: &std::ffi::OsStr) -> Process {
+        let device = format!("wg{}", std::process::id());
+        let spawn = || Command::new(program).args(["-f", &device]).spawn();
+        let child = self.ends[1].within(spawn).expect("it is entered");
+        let process = Process(child.expect("it runs"));
+        let socket = format!("/var/run/wireguard/{device}.sock");
+        let until = Instant::now() + Duration::from_secs(5);
+        let mut stream = loop {
+            match std::os::unix::net::UnixStream::connect(&socket) {
+                Ok(stream) => break stream,
+                Err(e) if Instant::now() > until => panic!("{socket}: {e}"),
+                Err(_) => std::thread::sleep(Duration::from_millis(20)),
+            }
+        };
+        let hex = |bytes: &[u8]| -> String { bytes.iter().map(|b| format!("{b:02x}")).collect() };
+        let path = self.folder.path().join("1.key");
+        let text = std::fs::read_to_string(path).expect("a key");
+        let private: PublicKey = text.trim().parse().expect("32 bytes");
+        let public = self.keys.borrow()[0].public();
+        let settings = format!(
+            "set=1\nprivate_key={}\nlisten_port=51820\npublic_key={}\nendpoint={}:51820\n\
+             allowed_ip=10.1.0.0/24\n\n",
+            hex(&private.0),
+            hex(&public.0),
+            OUTER[0]
+        );
+        stream.write_all(settings.as_bytes()).expect("written");
+        let mut answer = [0; 64];
+        let n = stream.read(&mut answer).expect("an answer");
+        assert!(
+            answer[..n].starts_with(b"errno=0"),
+            "{}",
+            answer[..n].escape_ascii()
+        );
+        let commands = format!(
+            "address add {}/24 dev {device}\nlink set {device} mtu 1420 up\n\
+             route add 10.1.0.0/24 dev {device}\n",
+            INNER[1]
+        );
+        ip(&self.ends[1], &commands).expect("set up");
+        process
     }
 
     /// Asks the gateway at one end for its state.
@@ -321,6 +359,16 @@ impl Sites {
     }
 }
 
+/// A program that is ended when this is dropped.
+pub struct Process(std::process::Child);
+
+impl Drop for Process {
+    fn drop(&mut self) {
+        let _ = self.0.kill();
+        let _ = self.0.wait();
+    }
+}
+
 /// A server that is stopped when this is dropped.
 pub struct Server {
     stop: Arc<AtomicBool>,
@@ -338,6 +386,7 @@ impl Drop for Server {
 impl Drop for Sites {
     fn drop(&mut self) {
         self.stop.store(true, Ordering::Relaxed);
+        (0..2).for_each(|end| self.end(end));
         for thread in self.threads.drain(..) {
             let ended = thread.join();
             if !std::thread::panicking() {
