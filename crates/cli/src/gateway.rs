@@ -159,6 +159,7 @@ mod parts {
         let options = Options {
             path: path.to_path_buf(),
             stop: Arc::default(),
+            reload: Arc::default(),
             signals: true,
             log: Box::new(|line| note(line)),
         };

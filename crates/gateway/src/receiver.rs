@@ -22,6 +22,8 @@ const MOST_OUT: usize = 64;
 const TELLING: Duration = Duration::from_us(500);
 /// The weight of what was seen before, for each pair that tells something.
 const MEMORY: f64 = 0.9;
+/// The pairs, the latest counting most, that show something together.
+const ENOUGH: f64 = 3.0;
 /// The distance of the halves as a part of the in-band half's delay: above the first the path forwards
 /// EF first, below the second it does not.
 const OVERTAKES: f64 = 0.5;
@@ -54,6 +56,8 @@ pub struct Receiver {
     by_delay: bool,
     shown: Shown,
     floor: Floor,
+    /// The floor before the route is taken to have changed, until that shows.
+    before: Option<Floor>,
     out: VecDeque<(u64, Time)>,
     /// The queuing delay of the latest pair.
     queued: Duration,
@@ -72,6 +76,7 @@ impl Receiver {
             by_delay: true,
             shown: Shown::default(),
             floor: Floor::default(),
+            before: None,
             out: VecDeque::new(),
             queued: Duration::ZERO,
             pairs: 0,
@@ -171,11 +176,20 @@ impl Receiver {
         shown.distance = MEMORY * shown.distance + distance.as_secs_f64();
         shown.above = MEMORY * shown.above + above.as_secs_f64();
         shown.pairs = MEMORY * shown.pairs + 1.0;
+        if shown.pairs < ENOUGH {
+            return;
+        }
         let part = shown.distance / shown.above;
         if part > OVERTAKES {
-            self.by_delay = false;
-        } else if part < WAITS && shown.distance / shown.pairs < TOGETHER {
-            self.by_delay = true;
+            (self.by_delay, self.before) = (false, None);
+        } else if part < WAITS && shown.distance / shown.pairs < TOGETHER && !self.by_delay {
+            // The halves are late together: they wait in one queue, or the route has got longer. A new
+            // floor tells: on another route the next queue is one that they are apart in.
+            self.shown = Shown::default();
+            match self.before.take() {
+                None => self.before = Some(std::mem::take(&mut self.floor)),
+                Some(floor) => (self.by_delay, self.floor) = (true, floor),
+            }
         }
     }
 
@@ -185,7 +199,7 @@ impl Receiver {
             self.run = Some(run);
             self.offset = None;
             self.egress = Egress::new(self.meter.clone());
-            self.floor = Floor::default();
+            (self.floor, self.before) = (Floor::default(), None);
             self.out.clear();
         }
     }

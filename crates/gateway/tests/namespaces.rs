@@ -7,7 +7,7 @@
 
 mod common;
 
-use common::{INNER, OUTER, Path_, Queue, Sites, obstacle, rates};
+use common::{INNER, INNER_V6, OUTER, Path_, Queue, Sites, obstacle, rates};
 use std::time::{Duration, Instant};
 
 fn path(queue: Queue) -> Path_ {
@@ -159,6 +159,92 @@ fn a_peer_that_is_plain_wireguard_works() {
     let rate = rates(&[&tunnel], 4.0)[0];
     eprintln!("{rate:.2} Mbps to wireguard-go at a cap of 5 Mbps");
     assert!((3.8..4.7).contains(&rate), "{rate} Mbps");
+}
+
+#[test]
+fn ipv6_goes_over_ipv6() {
+    if !possible() {
+        return;
+    }
+    if !std::path::Path::new("/proc/net/if_inet6").exists() {
+        return eprintln!("SKIPPED: this kernel has no IPv6");
+    }
+    let mut sites = Sites::new(&path(Queue::Fifo)).with_v6();
+    let files = sites.write_v6(CONTRACT);
+    for (end, file) in files.iter().enumerate() {
+        sites.start(end, file);
+    }
+    let joined = sites.wait_for(0, "controlled", Duration::from_secs(10));
+    assert!(joined, "{}", sites.status(0));
+    let tunnel = sites.tcp(&format!("[{}]", INNER_V6[1]), 5001, "cubic");
+    std::thread::sleep(Duration::from_secs(3));
+    let rate = rates(&[&tunnel], 3.0)[0];
+    assert!((10.0..18.5).contains(&rate), "{rate} Mbps");
+}
+
+#[test]
+fn a_gateway_is_asked_and_told_while_it_runs() {
+    if !possible() {
+        return;
+    }
+    let sites = joined(&path(Queue::Fifo), CONTRACT);
+    let file = sites.folder.path().join("0.toml");
+    let peer = || sites.status(0)["peers"][0].clone();
+    let wait_for = |what: &dyn Fn() -> bool| {
+        let until = Instant::now() + Duration::from_secs(3);
+        while !what() && Instant::now() < until {
+            std::thread::sleep(Duration::from_millis(50));
+        }
+        assert!(what(), "{}", sites.status(0));
+    };
+    assert_eq!(peer()["contract_bytes_per_s"], 1.25e6);
+    // A file that is right is taken, and the session stays.
+    let text = std::fs::read_to_string(&file).expect("readable");
+    let other = text.replace("10 Mbps", "16 Mbps");
+    std::fs::write(&file, &other).expect("written");
+    sites.reload[0].store(true, std::sync::atomic::Ordering::Relaxed);
+    wait_for(&|| peer()["contract_bytes_per_s"] == 2e6);
+    assert!(peer()["up"] == true && peer()["state"] == "controlled");
+    // One that is wrong changes nothing, and the status says where it is wrong.
+    std::fs::write(&file, other.replace("cap =", "cup =")).expect("written");
+    sites.reload[0].store(true, std::sync::atomic::Ordering::Relaxed);
+    wait_for(&|| sites.status(0)["config"]["error"].is_string());
+    let error = sites.status(0)["config"]["error"].to_string();
+    assert!(
+        error.contains("line 11") && error.contains("\\\"cap\\\""),
+        "{error}"
+    );
+    assert_eq!(peer()["contract_bytes_per_s"], 2e6);
+    // Modes change by command.
+    assert!(sites.ask(0, "POST /mode/other/shadow").0.contains("200"));
+    assert_eq!(peer()["mode"], "shadow");
+    assert!(sites.ask(0, "POST /mode/nobody/shadow").0.contains("404"));
+    let (head, metrics) = sites.ask(0, "GET /metrics");
+    assert!(head.contains("text/plain; version=0.0.4"), "{head}");
+    for line in [
+        "accord_gateway_peer_up{peer=\"other\"} 1",
+        "accord_gateway_mode{peer=\"other\",mode=\"shadow\"} 1",
+        "accord_gateway_state{peer=\"other\",state=\"controlled\"} 1",
+        "accord_gateway_config_last_reload_successful 0",
+        "accord_gateway_tunnel_min_rate_bytes_per_second{peer=\"other\"} 2000000",
+    ] {
+        assert!(
+            metrics.lines().any(|l| l == line),
+            "{line} is not in\n{metrics}"
+        );
+    }
+    // Every sample has its family, whose name and kind are told once.
+    let mut told = std::collections::BTreeSet::new();
+    for line in metrics.lines() {
+        match line.strip_prefix("# TYPE ") {
+            Some(family) => assert!(told.insert(family.split(' ').next().unwrap_or(""))),
+            None if line.starts_with('#') => {}
+            None => {
+                let name = line.split(['{', ' ']).next().unwrap_or("");
+                assert!(told.contains(name), "{line}");
+            }
+        }
+    }
 }
 
 /// A gateway that ends without a word, as by kill -9, and is started again.

@@ -42,6 +42,8 @@ pub struct Options {
     pub path: PathBuf,
     /// Ends the run when it is set.
     pub stop: Arc<AtomicBool>,
+    /// Has the site file read again when it is set.
+    pub reload: Arc<AtomicBool>,
     /// Whether signals are heeded: SIGHUP reads the site file again, SIGINT and SIGTERM end the run.
     /// The thread must be the only one then.
     pub signals: bool,
@@ -182,6 +184,9 @@ impl<'a> Driver<'a> {
         let ended = loop {
             if self.options.stop.load(Ordering::Relaxed) {
                 break Ended::Stopped;
+            }
+            if self.options.reload.swap(false, Ordering::Relaxed) {
+                self.reload();
             }
             if let Some(ended) = self.heed_signals() {
                 break ended;

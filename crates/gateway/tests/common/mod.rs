@@ -28,6 +28,9 @@ use std::time::{Duration, Instant};
 /// The addresses of the two gateways' sockets, and those of their devices.
 pub const OUTER: [&str; 2] = ["192.0.2.1", "192.0.2.6"];
 pub const INNER: [&str; 2] = ["10.1.0.1", "10.2.0.1"];
+/// The same of IPv6.
+pub const OUTER_V6: [&str; 2] = ["2001:db8:1::1", "2001:db8:2::1"];
+pub const INNER_V6: [&str; 2] = ["fd00:1::1", "fd00:2::1"];
 
 /// Which queue the bottleneck has.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -64,6 +67,8 @@ pub struct Sites {
     /// The gateways that run, by end.
     gateways: [Option<(Arc<AtomicBool>, JoinHandle<()>)>; 2],
     keys: std::cell::RefCell<Vec<PrivateKey>>,
+    /// Has gateways read their files again, by end.
+    pub reload: [Arc<AtomicBool>; 2],
     pub folder: tempfile::TempDir,
 }
 
@@ -146,50 +151,109 @@ impl Sites {
             threads: Vec::new(),
             gateways: [None, None],
             keys: Default::default(),
+            reload: Default::default(),
             folder: tempfile::tempdir().expect("a folder"),
         }
     }
 
     /// Writes keys and a site file for each end, with `more` for a's peer b.
     pub fn write(&self, more: &str) -> [PathBuf; 2] {
-        let keys: Vec<PrivateKey> = (0..2)
-            .map(|i| {
-                let key = PrivateKey::random().expect("randomness");
-                let path = self.folder.path().join(format!("{i}.key"));
-                key.write(&path).expect("written");
-                key
-            })
-            .collect();
+        let inner = [INNER[0], INNER[1]].map(|a| format!("{a}/24"));
+        let networks = ["10.1.0.0/24", "10.2.0.0/24"];
+        self.write_of(OUTER, [&inner[0], &inner[1]], networks, more)
+    }
+
+    /// Writes keys and site files as [`Sites::write`] does, for tunnels of IPv6 over IPv6.
+    pub fn write_v6(&self, more: &str) -> [PathBuf; 2] {
+        let outer = OUTER_V6.map(|a| format!("[{a}]"));
+        let inner = INNER_V6.map(|a| format!("{a}/64"));
+        let networks = ["fd00:1::/64", "fd00:2::/64"];
+        self.write_of(
+            [&outer[0], &outer[1]],
+            [&inner[0], &inner[1]],
+            networks,
+            more,
+        )
+    }
+
+    fn write_of(
+        &self,
+        outer: [&str; 2],
+        inner: [&str; 2],
+        networks: [&str; 2],
+        more: &str,
+    ) -> [PathBuf; 2] {
+        let keys = [0, 1].map(|i| {
+            let key = PrivateKey::random().expect("randomness");
+            let path = self.folder.path().join(format!("{i}.key"));
+            key.write(&path).expect("written");
+            key
+        });
         let paths = [0, 1].map(|i| {
             let other = 1 - i;
             let text = format!(
                 "[gateway]\nkey = \"{i}.key\"\nlisten = \"{}:51820\"\ndevice = \"gw0\"\n\
-                 address = [\"{}/24\"]\nstatus = \"{i}.sock\"\n\
+                 address = [\"{}\"]\nstatus = \"{i}.sock\"\n\
                  [peer.other]\npublic_key = \"{}\"\nendpoint = \"{}:51820\"\n\
-                 networks = [\"10.{}.0.0/24\"]\n{}",
-                OUTER[i],
-                INNER[i],
+                 networks = [\"{}\"]\n{}",
+                outer[i],
+                inner[i],
                 keys[other].public(),
-                OUTER[other],
-                other + 1,
+                outer[other],
+                networks[other],
                 if i == 0 { more } else { "cap = \"100 Mbps\"\n" },
             );
             let path = self.folder.path().join(format!("{i}.toml"));
             std::fs::write(&path, text).expect("written");
             path
         });
-        *self.keys.borrow_mut() = keys;
+        *self.keys.borrow_mut() = keys.into();
         paths
+    }
+
+    /// Gives the path addresses of IPv6, too.
+    pub fn with_v6(self) -> Sites {
+        let dev = format!("v{:x}", u32::from(Ipv4Addr::new(192, 0, 2, 5)));
+        let far = format!("v{:x}", u32::from(Ipv4Addr::new(192, 0, 2, 6)));
+        self.router
+            .set("net/ipv6/conf/all/forwarding", "1")
+            .expect("set");
+        let [a, b] = OUTER_V6;
+        for (namespace, commands) in [
+            (
+                &self.ends[0],
+                format!("address add {a}/64 dev w nodad\nroute add ::/0 dev w\n"),
+            ),
+            (
+                &self.router,
+                format!(
+                    "address add 2001:db8:1::ff/64 dev w nodad\n\
+                     address add 2001:db8:2::ff/64 dev {dev} nodad\n"
+                ),
+            ),
+            (
+                &self.ends[1],
+                format!(
+                    "address add {b}/64 dev {far} nodad\n\
+                     route add ::/0 via 2001:db8:2::ff\n"
+                ),
+            ),
+        ] {
+            ip(namespace, &commands).expect("set up");
+        }
+        self
     }
 
     /// Starts a gateway at one end.
     pub fn start(&mut self, end: usize, path: &Path) {
         let (namespace, stop) = (self.ends[end].clone(), Arc::new(AtomicBool::new(false)));
         let (path, stopped) = (path.to_path_buf(), stop.clone());
+        let reload = self.reload[end].clone();
         let work = move || {
             let options = Options {
                 path,
                 stop: stopped,
+                reload,
                 signals: false,
                 log: Box::new(|_| ()),
             };
@@ -257,19 +321,24 @@ impl Sites {
         process
     }
 
-    /// Asks the gateway at one end for its state.
-    pub fn status(&self, end: usize) -> serde_json::Value {
+    /// Makes a request of the gateway at one end. Returns the head and the body of the answer.
+    pub fn ask(&self, end: usize, what: &str) -> (String, String) {
         let path = self.folder.path().join(format!("{end}.sock"));
         let asked = || -> std::io::Result<String> {
             let mut stream = std::os::unix::net::UnixStream::connect(&path)?;
-            stream.write_all(b"GET /status HTTP/1.1\r\n\r\n")?;
+            write!(stream, "{what} HTTP/1.1\r\n\r\n")?;
             let mut answer = String::new();
             stream.read_to_string(&mut answer)?;
             Ok(answer)
         };
         let answer = asked().unwrap_or_default();
-        let body = answer.split_once("\r\n\r\n").map_or("", |(_, body)| body);
-        serde_json::from_str(body).unwrap_or_default()
+        let (head, body) = answer.split_once("\r\n\r\n").unwrap_or_default();
+        (head.to_string(), body.to_string())
+    }
+
+    /// Asks the gateway at one end for its state.
+    pub fn status(&self, end: usize) -> serde_json::Value {
+        serde_json::from_str(&self.ask(end, "GET /status").1).unwrap_or_default()
     }
 
     /// Waits until a's peer is in this state. Returns whether it is after `patience`.
