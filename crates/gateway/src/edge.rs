@@ -248,7 +248,7 @@ impl Edge {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::inner::tests::v4;
+    use crate::samples::v4;
 
     const ENDS: ([u8; 4], [u8; 4]) = ([10, 1, 0, 1], [10, 2, 0, 1]);
 

@@ -15,6 +15,7 @@ pub mod config;
 #[cfg(target_os = "linux")]
 mod driver;
 mod edge;
+mod error;
 mod floor;
 mod gateway;
 pub mod inner;
@@ -23,14 +24,17 @@ pub mod message;
 mod peer;
 mod receiver;
 mod routes;
+#[cfg(test)]
+mod samples;
 mod sender;
 mod sessions;
 pub mod status;
 mod wireguard;
 
 #[cfg(target_os = "linux")]
-pub use driver::{Ended, Options, RunError, run};
+pub use driver::{Ended, Options, run};
 pub use edge::{Counts, Head, wire_size};
+pub use error::RunError;
 pub use gateway::{Dropped, Gateway, Output};
 pub use peer::{Peer, Traffic};
 pub use receiver::Receiver;

@@ -1,7 +1,7 @@
 //! The TUN device, and the addresses and routes that lead to it.
 
-use super::RunError;
 use crate::config::{Network, Site};
+use crate::error::RunError;
 use nix::errno::Errno;
 use std::io::{Error, ErrorKind, Result, Write};
 use std::os::fd::{AsFd, BorrowedFd};

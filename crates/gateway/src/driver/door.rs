@@ -3,8 +3,8 @@
 //! A thread reads requests and passes them to the gateway's, which answers between packets. A client
 //! that is slow is cut off after a second, and holds up nobody but other clients.
 
-use super::RunError;
 use crate::config::Mode;
+use crate::error::RunError;
 use std::io::{Read, Write};
 use std::os::unix::fs::PermissionsExt;
 use std::os::unix::net::{UnixListener, UnixStream};

@@ -14,7 +14,8 @@ use self::device::Device;
 use self::door::{Ask, Door};
 use self::notify::Manager;
 use self::socket::Socket;
-use crate::config::{LoadError, Site, load};
+use crate::config::{Site, load};
+use crate::error::RunError;
 use crate::gateway::{Gateway, Output};
 use crate::keys::{PrivateKey, SharedKey};
 use crate::status::{ConfigStatus, metrics, status, table};
@@ -56,32 +57,6 @@ impl fmt::Debug for Options {
         f.debug_struct("Options").field("path", &self.path).finish()
     }
 }
-
-/// The reason why a gateway does not run.
-#[derive(Debug)]
-pub enum RunError {
-    /// The site file is not right.
-    Config(LoadError),
-    /// Something that the site file names is not right.
-    Wrong(String),
-    /// The machine or the user cannot do it.
-    Unable(String),
-}
-
-impl fmt::Display for RunError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            RunError::Config(LoadError::Unreadable(e)) => write!(f, "it cannot be read: {e}"),
-            RunError::Config(LoadError::Wrong { source, error }) => {
-                let (line, column) = error.position(source);
-                write!(f, "line {line}, column {column}: {error}")
-            }
-            RunError::Wrong(why) | RunError::Unable(why) => f.write_str(why),
-        }
-    }
-}
-
-impl std::error::Error for RunError {}
 
 /// Why a run ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
