@@ -19,6 +19,9 @@ use accord_units::{Bytes, Duration, Rate, Time};
 pub const BURST: Duration = Duration::from_ms(1);
 /// The time from one probe to the next while nothing is known of the peer.
 const FIRST_PROBE: Duration = Duration::from_ms(100);
+/// The pause of data before each of those probes. A tunnel that sends more than the path carries keeps
+/// the buffer full, and a probe that always follows a packet would always find it so.
+const PAUSE: Duration = Duration::from_ms(5);
 /// That time while there is nothing to send, and the longest one, beside plain WireGuard.
 const PROBE: Duration = Duration::from_secs(1);
 const LONGEST_PROBE: Duration = Duration::from_secs(16);
@@ -149,6 +152,10 @@ impl Sender {
         }
         if let Some(probe) = self.probe(now) {
             return Next::Message(probe);
+        }
+        if self.state == State::Unknown && self.next_probe.since(now) < PAUSE {
+            self.planned = None;
+            return Next::Wait(self.next_probe);
         }
         self.look(now);
         let controlled = matches!(self.state, State::Controlled | State::Blind);

@@ -6,7 +6,7 @@ mod dice;
 #[path = "common/world.rs"]
 mod world;
 
-use accord_gateway::State;
+use accord_gateway::{Sessions, State};
 use accord_units::{Duration, Rate};
 use dice::Dice;
 use world::{Link, Malice, World};
@@ -88,7 +88,9 @@ fn whatever_the_network_does_packets_arrive_once_and_whole() {
         let arrived = world.arrived[1];
         let rate = rate_of(&mut world, &mut dice, 500);
         let peer = &world.gateways[0].peers()[0];
-        assert_eq!(peer.sender.state(), State::Controlled, "seed {seed}");
+        let open = [0, 1].map(|i| world.gateways[i].sessions().is_open(0));
+        let state = peer.sender.state();
+        assert_eq!(state, State::Controlled, "seed {seed}, sessions {open:?}");
         assert!(world.arrived[1] > arrived + 200, "seed {seed}");
         assert!(
             (0.75..1.1).contains(&(rate / 2500.0)),
