@@ -89,6 +89,9 @@ pub enum Command {
     /// Opens a laboratory in the browser: scenarios with sliders, and runs as they are computed.
     #[command(after_help = "Example:\n  accord lab mine.toml")]
     Lab(Lab),
+    /// Joins sites by encrypted tunnels with contracted rates and weights; needs Linux.
+    #[command(after_help = "Example:\n  accord gateway check site.toml")]
+    Gateway(crate::gateway::Gateway),
     /// Prints what completes commands in a shell.
     #[command(
         after_help = "Example:\n  accord completions bash > ~/.local/share/bash-completion/completions/accord"

@@ -12,6 +12,7 @@ use crate::execute::{Executed, Outcome, execute};
 use crate::explain;
 use crate::export;
 use crate::fail::Failure;
+use crate::gateway;
 use crate::import;
 use crate::lab;
 use crate::list;
@@ -37,7 +38,10 @@ use std::path::Path;
 
 /// Carries out a command. `Ok(false)` means that an expectation failed that is not known to fail.
 pub fn run(args: Args, catalogue: &Catalogue) -> Result<bool, Failure> {
-    watch_interrupts();
+    if !matches!(args.command, Command::Gateway(_)) {
+        // A gateway takes signals itself, SIGHUP among them.
+        watch_interrupts();
+    }
     match args.command {
         Command::Run(a) if a.watch => watch::run(&a, |a| run_one(a, catalogue)),
         Command::List(a) => list::run(&a, catalogue),
@@ -63,6 +67,7 @@ pub fn run(args: Args, catalogue: &Catalogue) -> Result<bool, Failure> {
         }
         Command::Bench(a) => bench::run(&a, catalogue),
         Command::Lab(a) => lab::run(a, catalogue),
+        Command::Gateway(a) => gateway::run(&a),
         Command::Completions(a) => manual::completions(&a),
         Command::Man(a) => manual::man(&a),
     }

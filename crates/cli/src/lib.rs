@@ -24,6 +24,7 @@ mod execute;
 mod explain;
 mod export;
 mod fail;
+mod gateway;
 mod import;
 mod lab;
 mod list;

@@ -67,7 +67,7 @@ mod lateness;
 #[cfg(target_os = "linux")]
 mod link;
 #[cfg(target_os = "linux")]
-mod namespace;
+pub mod namespace;
 #[cfg(target_os = "linux")]
 mod packet;
 #[cfg(all(test, target_os = "linux"))]

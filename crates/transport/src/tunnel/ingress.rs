@@ -161,6 +161,22 @@ impl<C: Controller> Ingress<C> {
         self.available = self.numbers;
     }
 
+    /// Sets the number of packets that wait, for a caller that has a queue of its own, whose packets
+    /// differ in size and may be dropped. Such a caller uses [`Ingress::poll_sized`].
+    pub fn set_waiting(&mut self, packets: u64) {
+        self.available = self.numbers.saturating_add(packets);
+    }
+
+    /// Records that a packet of `size` was sent which the controller did not hold back.
+    pub fn pass(&mut self, size: Bytes, now: Time) {
+        if !self.started {
+            self.start(now);
+        }
+        self.sent += size.get();
+        self.numbers += 1;
+        self.available = self.available.max(self.numbers);
+    }
+
     /// Starts the pairs. The first one is sent with the first data.
     fn start(&mut self, now: Time) {
         self.started = true;
@@ -312,6 +328,11 @@ impl<C: Controller> Ingress<C> {
         self.numbers < self.available
     }
 
+    /// The time at which the controller's pace lets the next data packet go.
+    pub fn next_data(&self) -> Time {
+        self.pacer.next()
+    }
+
     /// The time at which to call [`Ingress::on_wake`], or `Time::MAX` for never.
     pub fn next_wake(&self) -> Time {
         self.deadline
@@ -340,6 +361,11 @@ impl<C: Controller> Ingress<C> {
     /// Returns a packet to send now, or the time at which to ask again. `Err(Time::MAX)` means
     /// after the next report or time-out.
     pub fn poll(&mut self, now: Time) -> Result<Segment, Time> {
+        self.poll_sized(self.packet, now)
+    }
+
+    /// Returns a packet to send now as [`Ingress::poll`] does, if the next one has `size` bytes.
+    pub fn poll_sized(&mut self, size: Bytes, now: Time) -> Result<Segment, Time> {
         if !self.started && self.has_data() {
             self.start(now);
         }
@@ -365,11 +391,10 @@ impl<C: Controller> Ingress<C> {
         if self.is_full() {
             return Err(Time::MAX);
         }
-        let size = self.packet.get();
         let rate = self.controller.allowance().pacing;
         let rate = rate.unwrap_or(Rate::from_bps(u64::MAX));
-        self.pacer.sent(now, self.packet, rate);
-        self.sent += size;
+        self.pacer.sent(now, size, rate);
+        self.sent += size.get();
         self.numbers += 1;
         Ok(Segment::Data {
             number: self.numbers - 1,
@@ -385,6 +410,11 @@ impl<C: Controller> Ingress<C> {
     /// The controller.
     pub fn controller(&self) -> &C {
         &self.controller
+    }
+
+    /// The controller, to change its service.
+    pub fn controller_mut(&mut self) -> &mut C {
+        &mut self.controller
     }
 
     /// The round-trip times.

@@ -1,0 +1,257 @@
+//! `accord gateway`.
+
+use crate::fail::Failure;
+use clap::{Args, Subcommand};
+use std::path::PathBuf;
+
+/// What `accord gateway` does.
+#[derive(Args)]
+pub struct Gateway {
+    #[command(subcommand)]
+    pub command: Command,
+}
+
+#[derive(Subcommand)]
+pub enum Command {
+    /// Makes a private key if the file is not there, and prints the public key that belongs to it.
+    Keys {
+        /// The file of the private key.
+        file: PathBuf,
+    },
+    /// Checks a site file and its key files, and says which floors do not fit.
+    Check {
+        /// The site file.
+        site: PathBuf,
+        /// Prints the findings as JSON.
+        #[arg(long)]
+        json: bool,
+    },
+    /// Runs the gateway until SIGTERM or Ctrl-C. SIGHUP reads the site file again.
+    Run {
+        /// The site file.
+        site: PathBuf,
+    },
+    /// Prints the state of the gateway that runs by this site file.
+    Status {
+        /// The site file.
+        site: PathBuf,
+        /// Prints it as JSON.
+        #[arg(long, conflicts_with = "metrics")]
+        json: bool,
+        /// Prints the metrics of Prometheus.
+        #[arg(long)]
+        metrics: bool,
+    },
+    /// Changes the mode of a peer until the next change or start.
+    Mode {
+        /// The site file.
+        site: PathBuf,
+        /// The name of the peer.
+        peer: String,
+        /// The mode: shadow, enforce or bypass.
+        mode: String,
+    },
+}
+
+/// Returns the error that says how to build the program with the gateway.
+#[cfg(not(feature = "gateway"))]
+pub fn run(_: &Gateway) -> Result<bool, Failure> {
+    Err(Failure::Unable(
+        "this build has no gateway; cargo build --release --features gateway makes one that has"
+            .into(),
+    ))
+}
+
+/// Carries out a command.
+#[cfg(feature = "gateway")]
+pub fn run(args: &Gateway) -> Result<bool, Failure> {
+    match &args.command {
+        Command::Keys { file } => parts::keys(file),
+        Command::Check { site, json } => parts::check(site, *json),
+        Command::Run { site } => parts::drive(site),
+        Command::Status {
+            site,
+            json,
+            metrics,
+        } => {
+            let what = match (json, metrics) {
+                (true, _) => "GET /status",
+                (_, true) => "GET /metrics",
+                _ => "GET /table",
+            };
+            parts::ask(site, what)
+        }
+        Command::Mode { site, peer, mode } => parts::mode(site, peer, mode),
+    }
+}
+
+#[cfg(feature = "gateway")]
+mod parts {
+    use crate::fail::Failure;
+    use crate::output::{data, json, note};
+    use accord::language::{ScenarioError, Source};
+    use accord_gateway::check::check as findings;
+    use accord_gateway::config::{LoadError, Mode, Site, load};
+    use accord_gateway::keys::{PrivateKey, SharedKey};
+    use std::io::{Read, Write};
+    use std::path::Path;
+    use std::sync::Arc;
+
+    pub fn keys(file: &Path) -> Result<bool, Failure> {
+        let key = match file.exists() {
+            true => PrivateKey::read(file).map_err(Failure::new)?,
+            false => {
+                let key = PrivateKey::random().map_err(Failure::Unable)?;
+                key.write(file).map_err(Failure::new)?;
+                note(format!(
+                    "{} is new: a private key that only its owner can read",
+                    file.display()
+                ));
+                key
+            }
+        };
+        data(key.public())?;
+        Ok(true)
+    }
+
+    pub fn check(path: &Path, as_json: bool) -> Result<bool, Failure> {
+        let site = read(path)?;
+        let key = &site.interface.key;
+        PrivateKey::read(key).map_err(|e| match key.exists() {
+            true => Failure::new(e),
+            false => Failure::new(e).hint(format!("accord gateway keys {}", key.display())),
+        })?;
+        for file in site.peers.iter().filter_map(|p| p.preshared_key.as_ref()) {
+            SharedKey::read(file).map_err(Failure::new)?;
+        }
+        let found = findings(&site);
+        if as_json {
+            json(&found)?;
+            return Ok(true);
+        }
+        for finding in &found {
+            note(format!("warning: {}", finding.message));
+        }
+        let contracts: u64 = site.peers.iter().map(|p| p.service.contract.as_bps()).sum();
+        data(format!(
+            "{}: {} {}, {} {}, contracts of {}",
+            path.display(),
+            site.peers.len(),
+            if site.peers.len() == 1 {
+                "peer"
+            } else {
+                "peers"
+            },
+            site.classes.len() + 1,
+            if site.classes.is_empty() {
+                "class"
+            } else {
+                "classes"
+            },
+            accord::units::Rate::from_bps(contracts)
+        ))?;
+        Ok(true)
+    }
+
+    #[cfg(target_os = "linux")]
+    pub fn drive(path: &Path) -> Result<bool, Failure> {
+        use accord_gateway::{Ended, Options, RunError};
+        let options = Options {
+            path: path.to_path_buf(),
+            stop: Arc::default(),
+            reload: Arc::default(),
+            signals: true,
+            log: Box::new(|line| note(line)),
+        };
+        match accord_gateway::run(&options) {
+            Ok(Ended::Stopped) => Ok(true),
+            Ok(Ended::Interrupted) => Err(Failure::Interrupted),
+            Err(RunError::Config(e)) => Err(wrong(path, e)),
+            Err(RunError::Wrong(message)) => Err(Failure::new(message)),
+            Err(RunError::Unable(message)) => Err(Failure::Unable(message)),
+        }
+    }
+
+    #[cfg(not(target_os = "linux"))]
+    pub fn drive(_: &Path) -> Result<bool, Failure> {
+        Err(Failure::Unable("the gateway needs Linux".into()))
+    }
+
+    pub fn mode(path: &Path, peer: &str, mode: &str) -> Result<bool, Failure> {
+        let mode: Mode = mode.parse().map_err(|e: String| Failure::new(e))?;
+        let site = read(path)?;
+        if !site.peers.iter().any(|p| p.name == peer) {
+            let names: Vec<&str> = site.peers.iter().map(|p| p.name.as_str()).collect();
+            let failure = Failure::new(format!("there is no peer {peer}"));
+            return Err(failure.hint(format!("peers are {}", names.join(", "))));
+        }
+        ask(path, &format!("POST /mode/{peer}/{}", mode.word()))
+    }
+
+    /// Asks the gateway that runs by a site file, and prints its answer.
+    #[cfg(unix)]
+    pub fn ask(path: &Path, what: &str) -> Result<bool, Failure> {
+        let site = read(path)?;
+        let Some(socket) = &site.interface.status else {
+            let failure = Failure::new(format!("{} names no status socket", path.display()));
+            return Err(failure.hint("write status = \"/run/accord/site.sock\" below [gateway]"));
+        };
+        let exchange = || -> std::io::Result<String> {
+            let mut stream = std::os::unix::net::UnixStream::connect(socket)?;
+            stream.set_read_timeout(Some(std::time::Duration::from_secs(3)))?;
+            write!(stream, "{what} HTTP/1.1\r\nHost: gateway\r\n\r\n")?;
+            let mut answer = String::new();
+            stream.read_to_string(&mut answer)?;
+            Ok(answer)
+        };
+        let answer = exchange().map_err(|e| {
+            let socket = socket.display();
+            Failure::Unable(format!("the gateway does not answer at {socket}: {e}"))
+        })?;
+        let (head, body) = answer.split_once("\r\n\r\n").unwrap_or((&answer, ""));
+        let code = head.split(' ').nth(1).unwrap_or("nothing");
+        let body = body.trim_end();
+        if code != "200" {
+            let why = if body.is_empty() { code } else { body };
+            return Err(Failure::new(format!("the gateway refuses: {why}")));
+        }
+        if !body.is_empty() {
+            data(body)?;
+        }
+        Ok(true)
+    }
+
+    #[cfg(not(unix))]
+    pub fn ask(_: &Path, _: &str) -> Result<bool, Failure> {
+        Err(Failure::Unable("the gateway needs Linux".into()))
+    }
+
+    fn read(path: &Path) -> Result<Site, Failure> {
+        load(path).map_err(|e| wrong(path, e))
+    }
+
+    /// The failure of a site file, with its place.
+    fn wrong(path: &Path, error: LoadError) -> Failure {
+        match error {
+            LoadError::Unreadable(e) => {
+                Failure::io(format!("{} cannot be read: {e}", path.display()), &e)
+            }
+            LoadError::Wrong { source, error } => {
+                let (line, column) = error.position(&source);
+                let span = error.span.start.min(source.len())..error.span.end.min(source.len());
+                Failure::from(ScenarioError {
+                    message: error.message,
+                    hint: error.hint,
+                    also: None,
+                    origin: Arc::new(Source {
+                        name: path.display().to_string(),
+                        text: source,
+                    }),
+                    span,
+                    line,
+                    column,
+                })
+            }
+        }
+    }
+}

@@ -1,0 +1,355 @@
+//! The site file: what a gateway is, who its peers are, and what each of them gets.
+
+mod dscp;
+mod read;
+mod site;
+
+pub use dscp::Dscp;
+pub use read::ConfigError;
+pub use site::{Class, Interface, Mode, Network, OVERHEAD, PeerConfig, Signal, Site};
+
+use crate::keys::PublicKey;
+use accord_family::Service;
+use accord_units::{Bytes, Duration, Rate, Size};
+use read::{Table, Value, list, nearest, parsed, syntax, text, whole};
+use std::net::SocketAddr;
+use std::path::{Path, PathBuf};
+use toml::de::DeTable;
+
+const TOP: &[&str] = &["gateway", "class", "peer"];
+const GATEWAY: &[&str] = &[
+    "key", "listen", "device", "address", "mtu", "uplink", "target", "queue", "status",
+];
+const CLASS: &[&str] = &["dscp"];
+const PEER: &[&str] = &[
+    "public_key",
+    "preshared_key",
+    "endpoint",
+    "networks",
+    "cap",
+    "service",
+    "class",
+    "mode",
+    "signal",
+    "keepalive",
+];
+const SERVICE: &[&str] = &["contract", "weight", "limit"];
+/// A class has no limit of its own: the limit is on what the whole tunnel has queued in the network.
+const SHARE: &[&str] = &["contract", "weight"];
+
+/// The most peers and the most classes.
+const MOST_PEERS: usize = 1000;
+const MOST_CLASSES: usize = 16;
+
+/// Reads a site file. Names of files in it are relative to `folder`.
+///
+/// # Errors
+/// Fails at the first key or value that is not as it has to be.
+pub fn parse(source: &str, folder: &Path) -> Result<Site, ConfigError> {
+    let document = DeTable::parse(source).map_err(|e| syntax(&e))?;
+    let top = Table::new("a site", document.get_ref(), 0..source.len().min(1), TOP)?;
+    let example = "{ key = \"site.key\", listen = \"0.0.0.0:51820\" }";
+    let interface = interface(top.need("gateway", example)?, folder)?;
+    let mut classes = Vec::new();
+    for (name, value) in top.tables("class")? {
+        classes.push((class(&name, value, &classes)?, value.span()));
+    }
+    if let Some((_, span)) = classes.get(MOST_CLASSES) {
+        let message = format!("there are more than {MOST_CLASSES} classes");
+        return Err(ConfigError::new(span.clone(), message));
+    }
+    let classes: Vec<Class> = classes.into_iter().map(|(class, _)| class).collect();
+    let mut peers: Vec<PeerConfig> = Vec::new();
+    for (name, value) in top.tables("peer")? {
+        let peer = peer(&name, value, &interface, &classes, folder)?;
+        differs(&peer, &peers, value)?;
+        peers.push(peer);
+    }
+    if peers.len() > MOST_PEERS {
+        let message = format!("there are more than {MOST_PEERS} peers");
+        return Err(ConfigError::new(top.span(), message));
+    }
+    Ok(Site {
+        interface,
+        classes,
+        peers,
+    })
+}
+
+fn interface(value: &Value, folder: &Path) -> Result<Interface, ConfigError> {
+    let table = Table::of("gateway", value, GATEWAY)?;
+    let key = text(table.need("key", "\"site.key\"")?)?;
+    let listen: SocketAddr = match table.need("listen", "\"0.0.0.0:51820\"") {
+        Ok(value) => text(value)?.parse().map_err(|_| {
+            ConfigError::new(value.span(), "expected an address and a port")
+                .hint("such as \"0.0.0.0:51820\" or \"[2001:db8::1]:51820\"")
+        })?,
+        Err(e) => return Err(e),
+    };
+    let device = match table.get("device") {
+        None => "accord0".to_string(),
+        Some(value) => {
+            let name = text(value)?;
+            let plain = |c: char| c.is_ascii_alphanumeric() || c == '-' || c == '_';
+            // The kernel's limit is 15 bytes.
+            if name.is_empty() || name.len() > 15 || !name.chars().all(plain) {
+                let message = "a device's name has 1 to 15 letters, digits, - and _";
+                return Err(ConfigError::new(value.span(), message));
+            }
+            name.to_string()
+        }
+    };
+    let mut addresses = Vec::new();
+    if let Some(value) = table.get("address") {
+        for value in list(value)? {
+            addresses.push(site::address(text(value)?).map_err(|e| at(value, e))?);
+        }
+    }
+    let mtu = match table.get("mtu") {
+        None => 1420,
+        Some(value) => match whole(value) {
+            Some(n @ 576..=9000) => n as u16,
+            _ => {
+                let message = "mtu has to be a whole number of bytes from 576 to 9000";
+                return Err(ConfigError::new(value.span(), message));
+            }
+        },
+    };
+    Ok(Interface {
+        key: folder.join(key),
+        listen,
+        device,
+        addresses,
+        mtu,
+        uplink: rate(&table, "uplink")?,
+        target: table.parsed("target")?.unwrap_or(Size::Packets(3.0)),
+        queue: bytes(&table, "queue")?.unwrap_or(Bytes::new(1_000_000)),
+        status: match table.get("status") {
+            None => None,
+            Some(value) => Some(folder.join(text(value)?)),
+        },
+    })
+}
+
+fn class(
+    name: &str,
+    value: &Value,
+    others: &[(Class, std::ops::Range<usize>)],
+) -> Result<Class, ConfigError> {
+    let table = Table::of(format!("class {name}"), value, CLASS)?;
+    let mut points = Vec::new();
+    for value in list(table.need("dscp", "[\"EF\", \"CS5\"]")?)? {
+        let point = match whole(value) {
+            Some(n) => Dscp::number(n),
+            None => text(value)?.parse(),
+        };
+        let point = point.map_err(|e| at(value, e))?;
+        let taken = others.iter().find(|(other, _)| other.dscp.contains(&point));
+        if let Some((other, _)) = taken {
+            let message = format!("{point} is in class {} already", other.name);
+            return Err(ConfigError::new(value.span(), message));
+        }
+        points.push(point);
+    }
+    if name == "default" {
+        return Err(ConfigError::new(
+            value.span(),
+            "packets that no other class takes are in class default; it has no DSCP of its own",
+        ));
+    }
+    Ok(Class {
+        name: name.to_string(),
+        dscp: points,
+    })
+}
+
+fn peer(
+    name: &str,
+    value: &Value,
+    interface: &Interface,
+    classes: &[Class],
+    folder: &Path,
+) -> Result<PeerConfig, ConfigError> {
+    let table = Table::of(format!("peer {name}"), value, PEER)?;
+    let public_key: PublicKey =
+        parsed(table.need("public_key", "\"(what accord gateway keys prints there)\"")?)?;
+    let mut networks: Vec<Network> = Vec::new();
+    for value in list(table.need("networks", "[\"10.2.0.0/24\"]")?)? {
+        networks.push(parsed(value)?);
+    }
+    let cap = match rate(&table, "cap")? {
+        Some(cap) => cap,
+        None => {
+            return Err(table
+                .need("cap", "\"50 Mbps\"")
+                .err()
+                .unwrap_or_else(|| ConfigError::new(table.span(), "cap has to be above 0")));
+        }
+    };
+    let service = match table.get("service") {
+        None => Service::default(),
+        Some(value) => service(value, cap, interface)?,
+    };
+    let mut shares = vec![Service::default(); classes.len() + 1];
+    for (class, value) in table.tables("class")? {
+        let names: Vec<&str> = (classes.iter().map(|c| c.name.as_str()))
+            .chain(["default"])
+            .collect();
+        let Some(index) = names.iter().position(|n| *n == class) else {
+            let message = format!("there is no class \"{class}\"");
+            let hint = match nearest(&class, &names) {
+                Some(near) => format!("did you mean \"{near}\"?"),
+                None => format!("write [class.{class}] with its dscp first"),
+            };
+            return Err(ConfigError::new(value.span(), message).hint(hint));
+        };
+        let share = Table::of(format!("class {class}"), value, SHARE)?;
+        shares[index].contract = rate(&share, "contract")?.unwrap_or(Rate::ZERO);
+        shares[index].weight = share.positive("weight")?.unwrap_or(1.0);
+    }
+    Ok(PeerConfig {
+        name: name.to_string(),
+        public_key,
+        preshared_key: match table.get("preshared_key") {
+            None => None,
+            Some(value) => Some(folder.join(text(value)?)),
+        },
+        endpoint: endpoint(&table, interface)?,
+        networks,
+        cap,
+        service,
+        shares,
+        mode: table.parsed("mode")?.unwrap_or(Mode::Enforce),
+        signal: table.parsed("signal")?.unwrap_or(Signal::Auto),
+        keepalive: keepalive(&table)?,
+    })
+}
+
+fn endpoint(table: &Table, interface: &Interface) -> Result<Option<SocketAddr>, ConfigError> {
+    let Some(value) = table.get("endpoint") else {
+        return Ok(None);
+    };
+    let endpoint: SocketAddr = text(value)?.parse().map_err(|_| {
+        ConfigError::new(value.span(), "expected an address and a port, not a name")
+            .hint("such as \"192.0.2.1:51820\"; a peer without endpoint is one that calls first")
+    })?;
+    if endpoint.is_ipv4() != interface.listen.is_ipv4() {
+        let message = format!("{endpoint} cannot be reached from {}", interface.listen);
+        let hint = "listen and endpoint have to be both of IPv4 or both of IPv6";
+        return Err(ConfigError::new(value.span(), message).hint(hint));
+    }
+    Ok(Some(endpoint))
+}
+
+fn keepalive(table: &Table) -> Result<Option<u16>, ConfigError> {
+    let Some(value) = table.get("keepalive") else {
+        return Ok(None);
+    };
+    let seconds = parsed::<Duration>(value)?.as_secs_f64().round();
+    match seconds {
+        1.0..=65_535.0 => Ok(Some(seconds as u16)),
+        _ => Err(ConfigError::new(
+            value.span(),
+            "keepalive has to be from 1 s to 65535 s",
+        )),
+    }
+}
+
+fn service(value: &Value, cap: Rate, interface: &Interface) -> Result<Service, ConfigError> {
+    let table = Table::of("service", value, SERVICE)?;
+    let service = Service {
+        contract: rate(&table, "contract")?.unwrap_or(Rate::ZERO),
+        weight: table.positive("weight")?.unwrap_or(1.0),
+        limit: bytes(&table, "limit")?,
+    };
+    if service.contract > cap {
+        let message = format!(
+            "the contract of {} is above the cap of {cap}",
+            service.contract
+        );
+        let hint = "the cap is the highest rate that the tunnel ever sends at";
+        return Err(ConfigError::new(value.span(), message).hint(hint));
+    }
+    let least = service.weight * interface.target_bytes();
+    if service.limit.is_some_and(|limit| limit.as_f64() < least) {
+        let message = "the limit is below weight × target, which the tunnel keeps queued";
+        let hint = format!("write at least \"{} B\"", least.ceil());
+        return Err(ConfigError::new(value.span(), message).hint(hint));
+    }
+    Ok(service)
+}
+
+/// Refuses a peer that has a key or a network of another one.
+fn differs(peer: &PeerConfig, others: &[PeerConfig], value: &Value) -> Result<(), ConfigError> {
+    for other in others {
+        if other.public_key == peer.public_key {
+            let message = format!(
+                "peer {} has the public key of peer {}",
+                peer.name, other.name
+            );
+            return Err(ConfigError::new(value.span(), message));
+        }
+        if let Some(both) = other.networks.iter().find(|n| peer.networks.contains(n)) {
+            let message = format!(
+                "{both} is behind peer {} and peer {}",
+                other.name, peer.name
+            );
+            let hint = "a network is behind one peer; a smaller one inside of it may be elsewhere";
+            return Err(ConfigError::new(value.span(), message).hint(hint));
+        }
+    }
+    Ok(())
+}
+
+/// Reads a rate above zero.
+fn rate(table: &Table, key: &str) -> Result<Option<Rate>, ConfigError> {
+    let rate = table.parsed::<Rate>(key)?;
+    match (rate, table.get(key)) {
+        (Some(Rate::ZERO), Some(value)) if key != "contract" => Err(ConfigError::new(
+            value.span(),
+            format!("{key} has to be above 0"),
+        )),
+        _ => Ok(rate),
+    }
+}
+
+/// Reads an amount of bytes above zero.
+fn bytes(table: &Table, key: &str) -> Result<Option<Bytes>, ConfigError> {
+    let bytes = table.parsed::<Bytes>(key)?;
+    match (bytes, table.get(key)) {
+        (Some(Bytes::ZERO), Some(value)) => Err(ConfigError::new(
+            value.span(),
+            format!("{key} has to be above 0"),
+        )),
+        _ => Ok(bytes),
+    }
+}
+
+fn at(value: &Value, message: impl std::fmt::Display) -> ConfigError {
+    ConfigError::new(value.span(), message.to_string())
+}
+
+/// Reads the site file at this path.
+///
+/// # Errors
+/// Fails if the file cannot be read, or is not as it has to be. The text is returned with an error in
+/// it.
+pub fn load(path: &Path) -> Result<Site, LoadError> {
+    let source = std::fs::read_to_string(path).map_err(LoadError::Unreadable)?;
+    let folder = path.parent().map(PathBuf::from).unwrap_or_default();
+    parse(&source, &folder).map_err(|error| LoadError::Wrong { source, error })
+}
+
+/// The reason why a site file is not read.
+#[derive(Debug)]
+pub enum LoadError {
+    /// The system does not let it be read.
+    Unreadable(std::io::Error),
+    /// Something in it is wrong.
+    Wrong {
+        /// The text of the file.
+        source: String,
+        /// The problem and its place.
+        error: ConfigError,
+    },
+}

@@ -1,0 +1,228 @@
+//! What a site file says, with its defaults.
+
+use super::Dscp;
+use crate::keys::PublicKey;
+use accord_family::Service;
+use accord_units::{Bytes, Rate, Size};
+use std::fmt;
+use std::net::{IpAddr, SocketAddr};
+use std::path::PathBuf;
+use std::str::FromStr;
+
+/// A gateway and its peers.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Site {
+    /// The gateway itself.
+    pub interface: Interface,
+    /// The classes of its packets. Packets that none of them takes are in a further one, the default.
+    pub classes: Vec<Class>,
+    /// The peers, in the order of the file.
+    pub peers: Vec<PeerConfig>,
+}
+
+/// The gateway's own end.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Interface {
+    /// The file of the private key.
+    pub key: PathBuf,
+    /// The address of the UDP socket.
+    pub listen: SocketAddr,
+    /// The name of the TUN device.
+    pub device: String,
+    /// The addresses of the device.
+    pub addresses: Vec<Network>,
+    /// The MTU of the device in bytes.
+    pub mtu: u16,
+    /// The rate of the site's own uplink, which contracts are checked against.
+    pub uplink: Option<Rate>,
+    /// The accumulation that a tunnel of weight 1 keeps in the network.
+    pub target: Size,
+    /// The most bytes that wait for a peer in each class.
+    pub queue: Bytes,
+    /// The path of the Unix socket for status, metrics and commands.
+    pub status: Option<PathBuf>,
+}
+
+/// The bytes that the tunnel adds to a packet: IPv4 and UDP 28, WireGuard 32. Tunnels over IPv6 are
+/// counted alike, 20 bytes too short, so that both ends count the same whatever is between them.
+pub const OVERHEAD: u64 = 28 + 32;
+
+impl Interface {
+    /// The size of the largest packet on the wire.
+    pub fn packet(&self) -> Bytes {
+        Bytes::new(u64::from(self.mtu) + OVERHEAD)
+    }
+
+    /// The target in bytes.
+    pub fn target_bytes(&self) -> f64 {
+        self.target.bytes_f64(self.packet())
+    }
+}
+
+/// A class of packets.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Class {
+    /// The name.
+    pub name: String,
+    /// The code points of the packets in it.
+    pub dscp: Vec<Dscp>,
+}
+
+/// A peer: a gateway at the other end of a tunnel.
+#[derive(Clone, Debug, PartialEq)]
+pub struct PeerConfig {
+    /// The name, for people.
+    pub name: String,
+    /// The public key.
+    pub public_key: PublicKey,
+    /// The file of a key that both ends share, if they have one.
+    pub preshared_key: Option<PathBuf>,
+    /// The address to call the peer at. A peer without one calls first.
+    pub endpoint: Option<SocketAddr>,
+    /// The networks behind the peer.
+    pub networks: Vec<Network>,
+    /// The highest rate of the tunnel, and its rate while nothing is known of the path.
+    pub cap: Rate,
+    /// The service of the tunnel in the network.
+    pub service: Service,
+    /// The services of the classes within the tunnel, in the order of the site's; the default last.
+    pub shares: Vec<Service>,
+    /// The mode to begin in.
+    pub mode: Mode,
+    /// The signal of the network to go by.
+    pub signal: Signal,
+    /// The seconds between packets that keep mappings of address translators open.
+    pub keepalive: Option<u16>,
+}
+
+macro_rules! words {
+    ($(#[$doc:meta])* $name:ident, $what:literal: $($(#[$item:meta])* $variant:ident = $word:literal,)*) => {
+        $(#[$doc])*
+        #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+        pub enum $name {
+            $($(#[$item])* $variant,)*
+        }
+
+        impl $name {
+            /// All of them.
+            pub const ALL: &'static [$name] = &[$($name::$variant),*];
+
+            /// The word for it.
+            pub fn word(self) -> &'static str {
+                match self {
+                    $($name::$variant => $word,)*
+                }
+            }
+        }
+
+        impl FromStr for $name {
+            type Err = String;
+
+            fn from_str(text: &str) -> Result<$name, String> {
+                match text {
+                    $($word => Ok($name::$variant),)*
+                    _ => {
+                        let words: Vec<_> = $name::ALL.iter().map(|w| w.word()).collect();
+                        Err(format!(concat!($what, " is one of {}"), words.join(", ")))
+                    }
+                }
+            }
+        }
+    };
+}
+
+words! {
+    /// What the gateway does with what it measures.
+    Mode, "a mode":
+    /// It measures and predicts, and sends at the cap.
+    Shadow = "shadow",
+    /// It sends as the controller says.
+    Enforce = "enforce",
+    /// It neither measures nor queues.
+    Bypass = "bypass",
+}
+
+words! {
+    /// The signal of the network that tells how much is queued there.
+    Signal, "a signal":
+    /// Whichever of the others is found to work.
+    Auto = "auto",
+    /// The distance of the two halves of a control pair: the path has to forward EF first.
+    Pairs = "pairs",
+    /// The one-way delay above its minimum.
+    Delay = "delay",
+}
+
+/// A network, or an address in one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Network {
+    /// The address.
+    pub address: IpAddr,
+    /// The length of the prefix in bits.
+    pub prefix: u8,
+}
+
+impl Network {
+    /// Returns whether an address is in the network.
+    pub fn contains(&self, address: IpAddr) -> bool {
+        match (self.address, address) {
+            (IpAddr::V4(n), IpAddr::V4(a)) => {
+                let mask = u32::MAX.checked_shl(32 - u32::from(self.prefix));
+                (u32::from(n) ^ u32::from(a)) & mask.unwrap_or(0) == 0
+            }
+            (IpAddr::V6(n), IpAddr::V6(a)) => {
+                let mask = u128::MAX.checked_shl(128 - u32::from(self.prefix));
+                (u128::from(n) ^ u128::from(a)) & mask.unwrap_or(0) == 0
+            }
+            _ => false,
+        }
+    }
+}
+
+/// Reads an address with the length of its prefix.
+pub(super) fn address(text: &str) -> Result<Network, String> {
+    let expected = || "expected an address and a prefix, such as \"10.1.0.1/24\"".to_string();
+    let (address, prefix) = text.split_once('/').ok_or_else(expected)?;
+    let address: IpAddr = address.parse().map_err(|_| expected())?;
+    let most = if address.is_ipv4() { 32 } else { 128 };
+    match prefix.parse() {
+        Ok(prefix) if prefix <= most => Ok(Network { address, prefix }),
+        _ => Err(format!("a prefix of {address} has 0 to {most} bits")),
+    }
+}
+
+impl FromStr for Network {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Network, String> {
+        let network = address(text).map_err(|e| {
+            e.replace(
+                "an address and a prefix, such as \"10.1.0.1/24\"",
+                "a network, such as \"10.2.0.0/24\"",
+            )
+        })?;
+        let first = match network.address {
+            IpAddr::V4(a) => {
+                let mask = u32::MAX.checked_shl(32 - u32::from(network.prefix));
+                IpAddr::V4((u32::from(a) & mask.unwrap_or(0)).into())
+            }
+            IpAddr::V6(a) => {
+                let mask = u128::MAX.checked_shl(128 - u32::from(network.prefix));
+                IpAddr::V6((u128::from(a) & mask.unwrap_or(0)).into())
+            }
+        };
+        match first == network.address {
+            true => Ok(network),
+            false => Err(format!(
+                "{text} has bits beyond its prefix; the network is {first}/{}",
+                network.prefix
+            )),
+        }
+    }
+}
+
+impl fmt::Display for Network {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}/{}", self.address, self.prefix)
+    }
+}

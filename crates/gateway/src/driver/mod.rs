@@ -1,0 +1,338 @@
+//! What drives a gateway: its clock, its device, its socket, signals and the service manager.
+//!
+//! One thread does all that has to do with packets. It waits until something is ready or due, takes in
+//! what is there, lets the gateway do what is due, and hands over what comes out.
+
+mod clock;
+mod device;
+mod door;
+mod notify;
+mod socket;
+
+use self::clock::Clock;
+use self::device::Device;
+use self::door::{Ask, Door};
+use self::notify::Manager;
+use self::socket::Socket;
+use crate::config::{Site, load};
+use crate::error::RunError;
+use crate::gateway::{Gateway, Output};
+use crate::keys::{PrivateKey, SharedKey};
+use crate::status::{ConfigStatus, metrics, status, table};
+use crate::wireguard::{PeerKeys, WireGuard};
+use accord_units::{Duration, Time};
+use nix::poll::{PollFd, PollFlags};
+use nix::sys::signal::{SigSet, Signal};
+use nix::sys::signalfd::{SfdFlags, SignalFd};
+use std::fmt;
+use std::os::fd::AsFd;
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+/// The most packets that are taken from the device before the socket has its turn.
+const BATCH: usize = 128;
+/// The longest packet of a device.
+const LONGEST: usize = 1 << 16;
+/// The time from one look at the peers for the log to the next.
+const LOOK: Duration = Duration::from_secs(1);
+
+/// How a gateway is run.
+pub struct Options {
+    /// The site file.
+    pub path: PathBuf,
+    /// Ends the run when it is set.
+    pub stop: Arc<AtomicBool>,
+    /// Has the site file read again when it is set.
+    pub reload: Arc<AtomicBool>,
+    /// Whether signals are heeded: SIGHUP reads the site file again, SIGINT and SIGTERM end the run.
+    /// The thread must be the only one then.
+    pub signals: bool,
+    /// Where lines of the log go.
+    pub log: Box<dyn Fn(&str)>,
+}
+
+impl fmt::Debug for Options {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Options").field("path", &self.path).finish()
+    }
+}
+
+/// Why a run ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Ended {
+    /// It was stopped by the flag or by SIGTERM.
+    Stopped,
+    /// It was interrupted by SIGINT.
+    Interrupted,
+}
+
+/// Runs a gateway until it is stopped.
+///
+/// # Errors
+/// Fails if the site file is not right, or the system does not let it.
+pub fn run(options: &Options) -> Result<Ended, RunError> {
+    Driver::new(options)?.run()
+}
+
+/// Returns the keys of the peers of a site.
+fn peer_keys(site: &Site) -> Result<Vec<PeerKeys>, RunError> {
+    let keys = site.peers.iter().map(|peer| {
+        let shared = peer.preshared_key.as_deref().map(SharedKey::read);
+        Ok(PeerKeys {
+            public: peer.public_key,
+            shared: shared.transpose().map_err(RunError::Wrong)?,
+            keepalive: peer.keepalive,
+        })
+    });
+    keys.collect()
+}
+
+/// A gateway and all that drives it.
+struct Driver<'a> {
+    options: &'a Options,
+    site: Site,
+    clock: Clock,
+    device: Device,
+    socket: Socket,
+    door: Option<Door>,
+    manager: Manager,
+    signals: Option<SignalFd>,
+    gateway: Gateway<WireGuard>,
+    config: ConfigStatus,
+    /// What the log last said of each peer: its name and its state.
+    told: Vec<(String, &'static str)>,
+    next_look: Time,
+}
+
+impl<'a> Driver<'a> {
+    fn new(options: &'a Options) -> Result<Driver<'a>, RunError> {
+        let signals = options.signals.then(signals).transpose()?;
+        let site = load(&options.path).map_err(RunError::Config)?;
+        let private = PrivateKey::read(&site.interface.key).map_err(RunError::Wrong)?;
+        if let Some(own) = site.peers.iter().find(|p| p.public_key == private.public()) {
+            let message = format!("peer {} has the key of this gateway itself", own.name);
+            return Err(RunError::Wrong(message));
+        }
+        let sessions = WireGuard::new(&private, &peer_keys(&site)?);
+        let mut seed = [0; 8];
+        getrandom::fill(&mut seed).map_err(|e| RunError::Unable(format!("no randomness: {e}")))?;
+        let seed = u64::from_le_bytes(seed);
+        let gateway = Gateway::new(&site, &private.public(), sessions, seed);
+        let listen = site.interface.listen;
+        let socket = Socket::bind(listen)
+            .map_err(|e| RunError::Unable(format!("{listen} cannot be bound: {e}")))?;
+        Ok(Driver {
+            gateway: gateway.map_err(RunError::Wrong)?,
+            device: Device::open(&site)?,
+            door: site
+                .interface
+                .status
+                .as_deref()
+                .map(Door::open)
+                .transpose()?,
+            clock: Clock::new(),
+            manager: Manager::connect(),
+            config: ConfigStatus {
+                loaded_unix_s: unix_time(),
+                error: None,
+            },
+            told: Vec::new(),
+            next_look: Time::ZERO,
+            options,
+            site,
+            socket,
+            signals,
+        })
+    }
+
+    fn run(mut self) -> Result<Ended, RunError> {
+        let mut packet = vec![0; LONGEST];
+        let interface = &self.site.interface;
+        self.log(&format!(
+            "event=ready device={} listen={} peers={}",
+            interface.device,
+            interface.listen,
+            self.site.peers.len()
+        ));
+        self.manager.tell("READY=1");
+        let ended = loop {
+            if self.options.stop.load(Ordering::Relaxed) {
+                break Ended::Stopped;
+            }
+            if self.options.reload.swap(false, Ordering::Relaxed) {
+                self.reload();
+            }
+            if let Some(ended) = self.heed_signals() {
+                break ended;
+            }
+            self.take_in(&mut packet)?;
+            let wake = self.poll();
+            self.answer();
+            self.look();
+            let mut files = vec![
+                PollFd::new(self.device.as_fd(), PollFlags::POLLIN),
+                PollFd::new(self.socket.as_fd(), PollFlags::POLLIN),
+            ];
+            if let Some(signals) = &self.signals {
+                files.push(PollFd::new(signals.as_fd(), PollFlags::POLLIN));
+            }
+            self.clock.wait(wake, &mut files);
+        };
+        self.manager.tell("STOPPING=1");
+        self.log("event=stopped");
+        Ok(ended)
+    }
+
+    fn log(&self, line: &str) {
+        (self.options.log)(line);
+    }
+
+    /// Takes in what has arrived.
+    fn take_in(&mut self, packet: &mut [u8]) -> Result<(), RunError> {
+        let now = self.clock.now();
+        for _ in 0..BATCH {
+            let taken = self.device.receive(packet);
+            let taken = taken.map_err(|e| RunError::Unable(format!("the device fails: {e}")))?;
+            let Some(length) = taken else { break };
+            self.gateway.on_packet(&packet[..length], now);
+        }
+        let (mut out, device, gateway) = (Vec::new(), &mut self.device, &mut self.gateway);
+        let received = self.socket.receive(&self.clock, |from, tos, at, datagram| {
+            gateway.on_datagram(from, tos, datagram, at, &mut |output| match output {
+                Output::Packet(packet) => device.send(packet),
+                Output::Datagram(to, tos, bytes) => out.push((to, tos, bytes.to_vec())),
+            });
+        });
+        received.map_err(|e| RunError::Unable(format!("the socket fails: {e}")))?;
+        for (to, tos, bytes) in out {
+            self.socket.push(to, tos, &bytes);
+        }
+        self.socket.flush();
+        Ok(())
+    }
+
+    /// Lets the gateway do what is due.
+    fn poll(&mut self) -> Time {
+        let (now, device, socket) = (self.clock.now(), &mut self.device, &mut self.socket);
+        let wake = self.gateway.poll(now, &mut |output| match output {
+            Output::Packet(packet) => device.send(packet),
+            Output::Datagram(to, tos, bytes) => socket.push(to, tos, bytes),
+        });
+        self.socket.flush();
+        self.manager.live(now);
+        wake
+    }
+
+    /// Answers clients.
+    fn answer(&mut self) {
+        while let Some(request) = self.door.as_ref().and_then(|d| d.requests.try_recv().ok()) {
+            let answer = match &request.ask {
+                Ask::Status => (200, self.json() + "\n"),
+                Ask::Table => (200, table(&self.status())),
+                Ask::Metrics => (200, metrics(&self.status())),
+                Ask::Mode(peer, mode) => match self.gateway.set_mode(peer, *mode) {
+                    true => {
+                        self.log(&format!("event=mode peer={peer} mode={}", mode.word()));
+                        (200, String::new())
+                    }
+                    false => (404, format!("there is no peer {peer}\n")),
+                },
+            };
+            // A client that went away wants no answer.
+            let _ = request.answer.send(answer);
+        }
+    }
+
+    fn status(&self) -> crate::status::Status {
+        let uptime = self.clock.now().as_secs_f64() - 1.0;
+        status(&self.gateway, &self.site, &self.config, uptime)
+    }
+
+    fn json(&self) -> String {
+        serde_json::to_string_pretty(&self.status()).unwrap_or_default()
+    }
+
+    /// Logs what has changed of the peers.
+    fn look(&mut self) {
+        let now = self.clock.now();
+        if now < self.next_look {
+            return;
+        }
+        self.next_look = now + LOOK;
+        let peers = self.status().peers;
+        let told: Vec<(String, &'static str)> = (peers.into_iter())
+            .map(|p| (p.name, if p.up { p.state } else { "down" }))
+            .collect();
+        for (peer, state) in told.iter().filter(|entry| !self.told.contains(entry)) {
+            self.log(&format!("event=state peer={peer} state={state}"));
+        }
+        self.told = told;
+    }
+
+    /// Heeds the signals that came.
+    fn heed_signals(&mut self) -> Option<Ended> {
+        while let Some(info) = self.signals.as_ref()?.read_signal().ok().flatten() {
+            match Signal::try_from(info.ssi_signo as i32) {
+                Ok(Signal::SIGHUP) => self.reload(),
+                Ok(Signal::SIGINT) => return Some(Ended::Interrupted),
+                _ => return Some(Ended::Stopped),
+            }
+        }
+        None
+    }
+
+    /// Reads the site file again. One that is not right changes nothing.
+    fn reload(&mut self) {
+        self.manager.tell("RELOADING=1");
+        match self.reloaded() {
+            Ok(()) => {
+                self.config = ConfigStatus {
+                    loaded_unix_s: unix_time(),
+                    error: None,
+                };
+                self.log(&format!("event=reloaded peers={}", self.site.peers.len()));
+            }
+            Err(e) => {
+                self.log(&format!("event=reload-failed reason={:?}", e.to_string()));
+                self.config.error = Some(e.to_string());
+            }
+        }
+        self.manager.tell("READY=1");
+    }
+
+    fn reloaded(&mut self) -> Result<(), RunError> {
+        let site = load(&self.options.path).map_err(RunError::Config)?;
+        if site.interface != self.site.interface || site.classes != self.site.classes {
+            return Err(RunError::Wrong(
+                "[gateway] and [class] are read at the start only: restart the gateway".into(),
+            ));
+        }
+        let keys = peer_keys(&site)?;
+        self.device.change(&self.site, &site)?;
+        let changed = self.gateway.reconfigure(&site, |s| s.set_peers(&keys));
+        changed.map_err(RunError::Wrong)?;
+        self.site = site;
+        Ok(())
+    }
+}
+
+/// Takes the signals out of their way to the process, and returns where they are read.
+fn signals() -> Result<SignalFd, RunError> {
+    let mut set = SigSet::empty();
+    for signal in [Signal::SIGHUP, Signal::SIGINT, Signal::SIGTERM] {
+        set.add(signal);
+    }
+    let flags = SfdFlags::SFD_NONBLOCK | SfdFlags::SFD_CLOEXEC;
+    (set.thread_block())
+        .and_then(|()| SignalFd::with_flags(&set, flags))
+        .map_err(|e| RunError::Unable(format!("signals cannot be taken: {e}")))
+}
+
+/// Returns the seconds since 1970.
+#[allow(clippy::disallowed_methods, reason = "it says when a file was read")]
+fn unix_time() -> f64 {
+    let now = std::time::SystemTime::now();
+    let since = now.duration_since(std::time::UNIX_EPOCH);
+    since.map_or(0.0, |d| d.as_secs_f64())
+}

@@ -1,0 +1,324 @@
+//! The gateway without I/O and without a clock: packets and datagrams in, datagrams and packets out.
+//!
+//! Its driver tells it what came from the device and from the socket, and what time it is. It answers
+//! with what is to be sent, and when it wants to be asked again. The clock may start anywhere and only
+//! goes forward.
+
+use crate::config::{Mode, Site};
+use crate::edge::wire_size;
+use crate::inner::{self, Inner};
+use crate::keys::PublicKey;
+use crate::message::{self, Message};
+use crate::peer::{Control, Peer};
+use crate::routes::Routes;
+use crate::sender::Next;
+use crate::sessions::{Opened, Sessions};
+use accord_transport::wire::{ECN, EXPEDITED, MARKED};
+use accord_units::{Duration, Time};
+use std::net::{Ipv6Addr, SocketAddr};
+
+/// The time from one look at the timers of sessions to the next.
+const TICK: Duration = Duration::from_ms(100);
+/// The most packets of a peer that go before another one has its turn.
+const BATCH: usize = 64;
+/// The DSCP of handshakes, AF41, as WireGuard in the kernel has it.
+const HANDSHAKE: u8 = 34 << 2;
+
+/// What the driver is to do.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Output<'a> {
+    /// Send a datagram with this octet of DSCP and ECN.
+    Datagram(SocketAddr, u8, &'a [u8]),
+    /// Give a packet to the device.
+    Packet(&'a [u8]),
+}
+
+/// Packets that went nowhere, by reason.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Dropped {
+    /// From the device: no packet of IP, or between link-local addresses.
+    pub foreign: u64,
+    /// From the device: behind no peer.
+    pub no_route: u64,
+    /// From the network: forged, replayed, damaged, late, or from nobody who is known.
+    pub refused: u64,
+    /// From a peer: a source that is not behind it.
+    pub wrong_source: u64,
+    /// From a peer: between link-local addresses, and no control message of ours.
+    pub wrong_message: u64,
+    /// From a peer: marked on the way, and of ends that do not understand marks [RFC 6040 §4.2].
+    pub marked: u64,
+}
+
+/// A gateway and its peers.
+pub struct Gateway<S> {
+    sessions: S,
+    local: Ipv6Addr,
+    peers: Vec<Peer>,
+    routes: Routes,
+    /// The class of each DSCP.
+    classes: [u8; 64],
+    dropped: Dropped,
+    next_tick: Time,
+    /// A datagram or a packet that is being made.
+    room: Vec<u8>,
+    seed: u64,
+}
+
+impl<S: Sessions> Gateway<S> {
+    /// Creates a gateway with this public key, and sessions with the peers of the site, in their
+    /// order. `seed` is random.
+    ///
+    /// # Errors
+    /// Fails if the controller does not take the target of the site.
+    pub fn new(site: &Site, key: &PublicKey, sessions: S, seed: u64) -> Result<Gateway<S>, String> {
+        let mut gateway = Gateway {
+            sessions,
+            local: message::address(key),
+            peers: Vec::new(),
+            routes: Routes::default(),
+            classes: [0; 64],
+            dropped: Dropped::default(),
+            next_tick: Time::ZERO,
+            room: Vec::new(),
+            seed,
+        };
+        gateway.set_peers(site)?;
+        Ok(gateway)
+    }
+
+    /// Changes the site: peers that stay keep what waits and what is known of their paths. The caller
+    /// changes the sessions in the same way.
+    ///
+    /// # Errors
+    /// Fails if the controller does not take the target of the site. Nothing is changed then.
+    pub fn reconfigure(
+        &mut self,
+        site: &Site,
+        sessions: impl FnOnce(&mut S),
+    ) -> Result<(), String> {
+        self.set_peers(site)?;
+        sessions(&mut self.sessions);
+        Ok(())
+    }
+
+    fn set_peers(&mut self, site: &Site) -> Result<(), String> {
+        let control = Control::new(&site.interface)?;
+        let mut before = std::mem::take(&mut self.peers);
+        for config in &site.peers {
+            let same = before.iter().position(|p| {
+                p.key() == config.public_key && p.edge.classes() == config.shares.len()
+            });
+            let peer = match same {
+                Some(i) => {
+                    let mut peer = before.swap_remove(i);
+                    peer.reconfigure(config);
+                    peer
+                }
+                None => {
+                    // The generator of splitmix64, whose every output is another one.
+                    self.seed = self.seed.wrapping_add(0x9e37_79b9_7f4a_7c15);
+                    let x = (self.seed ^ (self.seed >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+                    let x = (x ^ (x >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+                    Peer::new(config, &site.interface, &control, x ^ (x >> 31))
+                }
+            };
+            self.peers.push(peer);
+        }
+        self.routes = Routes::new(site);
+        self.classes = [site.classes.len() as u8; 64];
+        for (i, class) in site.classes.iter().enumerate() {
+            for point in &class.dscp {
+                self.classes[usize::from(point.0)] = i as u8;
+            }
+        }
+        Ok(())
+    }
+
+    /// Takes a packet of the device.
+    pub fn on_packet(&mut self, packet: &[u8], now: Time) {
+        let Some(inner) = Inner::new(packet).filter(|p| !message::is_link_local(p)) else {
+            self.dropped.foreign += 1;
+            return;
+        };
+        let Some(peer) = self.routes.peer(inner.destination) else {
+            self.dropped.no_route += 1;
+            return;
+        };
+        let class = usize::from(self.classes[usize::from(inner.dscp().0)]);
+        self.peers[peer].edge.push(packet, &inner, class, now);
+    }
+
+    /// Takes a datagram that arrived at `at`, with its octet of DSCP and ECN.
+    pub fn on_datagram(
+        &mut self,
+        from: SocketAddr,
+        tos: u8,
+        datagram: &[u8],
+        at: Time,
+        sink: &mut dyn FnMut(Output),
+    ) {
+        let mut room = std::mem::take(&mut self.room);
+        let opened = self.sessions.open(from, datagram, &mut room);
+        match opened {
+            Opened::Refused => self.dropped.refused += 1,
+            Opened::Answer(peer) => {
+                if let Some(peer) = peer {
+                    self.peers[peer].endpoint = Some(from);
+                }
+                if !room.is_empty() {
+                    sink(Output::Datagram(from, HANDSHAKE, &room));
+                }
+            }
+            Opened::Nothing(peer) => self.peers[peer].endpoint = Some(from),
+            Opened::Packet(peer) => {
+                self.peers[peer].endpoint = Some(from);
+                self.take(peer, tos, &mut room, at, sink);
+            }
+        }
+        self.room = room;
+    }
+
+    /// Takes a packet of a peer.
+    fn take(
+        &mut self,
+        from: usize,
+        tos: u8,
+        packet: &mut [u8],
+        at: Time,
+        sink: &mut dyn FnMut(Output),
+    ) {
+        let Some(inner) = Inner::new(packet) else {
+            self.dropped.wrong_message += 1;
+            return;
+        };
+        let peer = &mut self.peers[from];
+        if message::is_link_local(&inner) {
+            match message::decode(&inner, peer.local, self.local) {
+                Some(message) => self.heed(from, &message, at, sink),
+                None => self.dropped.wrong_message += 1,
+            }
+            return;
+        }
+        let size = wire_size(packet.len());
+        peer.receiver.on_data(size, at);
+        peer.received.add(size.get());
+        peer.marked += u64::from(tos & ECN == MARKED);
+        if self.routes.peer(inner.source) != Some(from) {
+            self.dropped.wrong_source += 1;
+        } else if inner::exit(packet, tos) {
+            sink(Output::Packet(packet));
+        } else {
+            self.dropped.marked += 1;
+        }
+    }
+
+    /// Heeds a control message.
+    fn heed(&mut self, from: usize, message: &Message, at: Time, sink: &mut dyn FnMut(Output)) {
+        let peer = &mut self.peers[from];
+        match message {
+            Message::OutOfBand(half) => peer.receiver.on_out_of_band(half, at),
+            Message::InBand(half, sent) => {
+                if let Some(answer) = peer.receiver.on_in_band(half, *sent, at) {
+                    self.tell(from, &Message::Report(answer), sink);
+                }
+            }
+            Message::Report(answer) => peer.sender.on_report(answer, at),
+        }
+    }
+
+    /// Sends a control message.
+    fn tell(&mut self, to: usize, message: &Message, sink: &mut dyn FnMut(Output)) {
+        let peer = &self.peers[to];
+        let Some(endpoint) = peer.endpoint else {
+            return;
+        };
+        let packet = message::encode(message, self.local, peer.local);
+        let tos = if message.is_expedited() { EXPEDITED } else { 0 };
+        let mut room = Vec::new();
+        if self.sessions.seal(to, &packet, &mut room) {
+            sink(Output::Datagram(endpoint, tos, &room));
+        }
+    }
+
+    /// Does what is due. Returns the time at which to ask again, if nothing arrives before.
+    pub fn poll(&mut self, now: Time, sink: &mut dyn FnMut(Output)) -> Time {
+        if now >= self.next_tick {
+            self.next_tick = now + TICK;
+            for peer in 0..self.peers.len() {
+                self.tick(peer, sink);
+            }
+        }
+        let mut wake = self.next_tick;
+        for peer in 0..self.peers.len() {
+            wake = wake.min(self.pump(peer, now, sink));
+        }
+        wake
+    }
+
+    /// Does what is due for a session. One that is not open is opened, since sites are to be joined
+    /// before somebody has something to send.
+    fn tick(&mut self, peer: usize, sink: &mut dyn FnMut(Output)) {
+        let mut room = std::mem::take(&mut self.room);
+        let Some(endpoint) = self.peers[peer].endpoint else {
+            self.sessions.tick(peer, &mut room);
+            self.room = room;
+            return;
+        };
+        if self.sessions.tick(peer, &mut room)
+            || !self.sessions.is_open(peer) && self.sessions.greet(peer, false, &mut room)
+        {
+            sink(Output::Datagram(endpoint, HANDSHAKE, &room));
+        }
+        self.room = room;
+    }
+
+    /// Sends what a peer's sender lets go. Returns the time at which to ask again.
+    fn pump(&mut self, to: usize, now: Time, sink: &mut dyn FnMut(Output)) -> Time {
+        let (true, Some(endpoint)) = (self.sessions.is_open(to), self.peers[to].endpoint) else {
+            return Time::MAX;
+        };
+        for _ in 0..BATCH {
+            let peer = &mut self.peers[to];
+            let head = peer.edge.head(now).map(|head| head.size());
+            match peer.sender.next(head, peer.edge.len(), now) {
+                Next::Wait(until) => return until,
+                Next::Message(message) => self.tell(to, &message, sink),
+                Next::Data => {
+                    let Some(head) = peer.edge.take() else {
+                        continue;
+                    };
+                    peer.sent[head.class].add(head.size().get());
+                    // The codepoint of the packet is that of the datagram [RFC 6040 §4.1].
+                    let tos = Inner::new(&head.packet).map_or(0, |p| p.tos & ECN);
+                    if self.sessions.seal(to, &head.packet, &mut self.room) {
+                        sink(Output::Datagram(endpoint, tos, &self.room));
+                    }
+                }
+            }
+        }
+        now
+    }
+
+    /// Changes the mode of a peer. Returns `false` if there is no such peer.
+    pub fn set_mode(&mut self, peer: &str, mode: Mode) -> bool {
+        let mut peers = self.peers.iter_mut();
+        let found = peers.find(|p| p.config.name == peer);
+        found.map(|p| p.sender.set_mode(mode)).is_some()
+    }
+
+    /// The peers.
+    pub fn peers(&self) -> &[Peer] {
+        &self.peers
+    }
+
+    /// The sessions.
+    pub fn sessions(&self) -> &S {
+        &self.sessions
+    }
+
+    /// The packets that went nowhere.
+    pub fn dropped(&self) -> &Dropped {
+        &self.dropped
+    }
+}

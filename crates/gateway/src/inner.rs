@@ -1,0 +1,165 @@
+//! The packets of the sites: as much of IPv4 and IPv6 as a tunnel has to know.
+
+use crate::config::Dscp;
+use accord_aqm::Ecn;
+use accord_transport::ip;
+use accord_transport::wire::{ECN, MARKED};
+use std::hash::{DefaultHasher, Hash, Hasher};
+use std::net::IpAddr;
+
+/// The length of the header of IPv6.
+pub(crate) const V6: usize = 40;
+
+/// A packet that is as long as its header says.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Inner<'a> {
+    bytes: &'a [u8],
+    /// The octet of DSCP and ECN.
+    pub tos: u8,
+    /// The address that the packet comes from.
+    pub source: IpAddr,
+    /// The address that the packet goes to.
+    pub destination: IpAddr,
+    /// The protocol of the contents: of IPv6 the first next header.
+    pub protocol: u8,
+    /// The place of the contents.
+    contents: usize,
+}
+
+impl<'a> Inner<'a> {
+    /// Returns the bytes as a packet, if they are one.
+    pub fn new(bytes: &'a [u8]) -> Option<Inner<'a>> {
+        match bytes.first()? >> 4 {
+            4 => {
+                let packet = ip::Packet::new(bytes)?;
+                let (source, destination) = packet.ends();
+                Some(Inner {
+                    bytes,
+                    tos: packet.tos(),
+                    source: source.into(),
+                    destination: destination.into(),
+                    protocol: bytes[9],
+                    contents: usize::from(bytes[0] & 0xf) * 4,
+                })
+            }
+            6 => {
+                let length = usize::from(u16::from_be_bytes([*bytes.get(4)?, *bytes.get(5)?]));
+                if bytes.len() != V6 + length {
+                    return None;
+                }
+                let source: [u8; 16] = bytes[8..24].try_into().ok()?;
+                let destination: [u8; 16] = bytes[24..40].try_into().ok()?;
+                Some(Inner {
+                    bytes,
+                    tos: bytes[0] << 4 | bytes[1] >> 4,
+                    source: source.into(),
+                    destination: destination.into(),
+                    protocol: bytes[6],
+                    contents: V6,
+                })
+            }
+            _ => None,
+        }
+    }
+
+    /// The code point of differentiated services.
+    pub fn dscp(&self) -> Dscp {
+        Dscp(self.tos >> 2)
+    }
+
+    /// The ECN codepoint.
+    pub fn ecn(&self) -> Ecn {
+        match self.tos & ECN {
+            0 => Ecn::NotCapable,
+            MARKED => Ecn::Marked,
+            _ => Ecn::Capable,
+        }
+    }
+
+    /// Returns a number for the flow that the packet belongs to: addresses, protocol and, where there
+    /// are any, ports. Nobody who does not know the secret can find flows with the same number.
+    pub fn flow(&self, secret: u64) -> u32 {
+        let mut hasher = DefaultHasher::new();
+        (secret, self.source, self.destination, self.protocol).hash(&mut hasher);
+        // Fragments of IPv4 have the same flow, although only the first of them has ports.
+        let fragment = self.source.is_ipv4() && self.bytes[6..8].iter().any(|b| b & !0x40 != 0);
+        if matches!(self.protocol, 6 | 17 | 33 | 132) && !fragment {
+            self.bytes
+                .get(self.contents..self.contents + 4)
+                .hash(&mut hasher);
+        }
+        hasher.finish() as u32
+    }
+
+    /// The contents behind the header.
+    pub fn contents(&self) -> &'a [u8] {
+        &self.bytes[self.contents..]
+    }
+}
+
+/// Sets the congestion mark of a packet whose ends understand it.
+pub fn mark(packet: &mut [u8]) {
+    exit(packet, MARKED);
+}
+
+/// Copies the mark that a router has set on the datagram to the packet that travelled in it. Returns
+/// `false` if the packet is to be dropped [RFC 6040 §4.2]. Bytes that are no packet stay as they are.
+pub fn exit(packet: &mut [u8], outer: u8) -> bool {
+    match packet.first().map(|b| b >> 4) {
+        Some(4) => ip::exit(packet, outer),
+        Some(6) if packet.len() >= V6 && outer & ECN == MARKED => {
+            let there = packet[1] >> 4 & ECN;
+            if there != 0 {
+                packet[1] |= MARKED << 4;
+            }
+            there != 0
+        }
+        _ => true,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::samples::{v4, v6};
+
+    const ENDS: ([u8; 4], [u8; 4]) = ([10, 1, 0, 1], [10, 2, 0, 1]);
+
+    #[test]
+    fn fields_are_read_of_both_versions() {
+        let packet = v4(0xba, ENDS, (1, 2), 100);
+        let inner = Inner::new(&packet).expect("a packet");
+        assert_eq!((inner.dscp(), inner.ecn()), (Dscp(46), Ecn::Capable));
+        assert_eq!(inner.destination, IpAddr::from([10, 2, 0, 1]));
+        let packet = v6(0xbb, 100);
+        let inner = Inner::new(&packet).expect("a packet");
+        assert_eq!((inner.dscp(), inner.ecn()), (Dscp(46), Ecn::Marked));
+        assert_eq!(inner.contents().len(), 60);
+        assert_eq!(Inner::new(&packet[..99]), None);
+    }
+
+    #[test]
+    fn flows_differ_by_ports_but_not_by_fragments() {
+        let flow = |packet: &[u8]| Inner::new(packet).expect("a packet").flow(7);
+        let (a, b) = (v4(0, ENDS, (1, 2), 100), v4(0, ENDS, (1, 3), 100));
+        assert_ne!(flow(&a), flow(&b));
+        let fragment = |mut packet: Vec<u8>| {
+            packet[6] = 0x20;
+            packet
+        };
+        assert_eq!(flow(&fragment(a)), flow(&fragment(b)));
+    }
+
+    #[test]
+    fn marks_go_over_and_the_checksum_stays_right() {
+        let mut packet = v4(0b10, ENDS, (1, 2), 60);
+        assert!(exit(&mut packet, MARKED));
+        assert_eq!(packet, v4(0b11, ENDS, (1, 2), 60));
+        assert!(!exit(&mut v4(0, ENDS, (1, 2), 60), MARKED), "it is dropped");
+        let mut packet = v6(0b01, 60);
+        assert!(exit(&mut packet, MARKED));
+        assert_eq!(packet, v6(0b11, 60));
+        assert!(!exit(&mut v6(0, 60), MARKED), "it is dropped");
+        assert!(exit(&mut v6(0, 60), 0b10));
+    }
+}

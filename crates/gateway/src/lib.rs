@@ -1,0 +1,43 @@
+//! The gateway: contracted rates and weights between sites, over a network that belongs to somebody
+//! else.
+//!
+//! A gateway at the edge of a site takes the packets of a TUN device, queues them, and sends them
+//! encrypted to the gateway of another site, as fast as a controller says that keeps a target of the
+//! tunnel's bytes queued in the network [Xia05 note 2, Har02 §VII]. So a tunnel gets a contracted rate
+//! and a weighted share of a bottleneck, and no router knows of it.
+//!
+//! [`Gateway`] is all of it but the operating system: packets and datagrams in, datagrams and packets
+//! out. It has no clock and does no I/O. [`run`] drives it by a device, a socket and a clock. The wire
+//! format is WireGuard's, by boringtun ([`WireGuard`]).
+
+pub mod check;
+pub mod config;
+#[cfg(target_os = "linux")]
+mod driver;
+mod edge;
+mod error;
+mod floor;
+mod gateway;
+pub mod inner;
+pub mod keys;
+pub mod message;
+mod peer;
+mod receiver;
+mod routes;
+#[cfg(test)]
+mod samples;
+mod sender;
+mod sessions;
+pub mod status;
+mod wireguard;
+
+#[cfg(target_os = "linux")]
+pub use driver::{Ended, Options, run};
+pub use edge::{Counts, Head, wire_size};
+pub use error::RunError;
+pub use gateway::{Dropped, Gateway, Output};
+pub use peer::{Peer, Traffic};
+pub use receiver::Receiver;
+pub use sender::{Sender, State};
+pub use sessions::{Opened, Sessions};
+pub use wireguard::{PeerKeys, WireGuard};

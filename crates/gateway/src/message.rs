@@ -1,0 +1,302 @@
+//! Control messages: how control pairs and reports travel inside of the tunnel.
+//!
+//! A message is a packet of IPv6 between the link-local addresses of the two gateways, with the next
+//! header that is for experiments [RFC 3692, RFC 4727 §3.2]. So a peer that is plain WireGuard drops
+//! it, and nobody but the peer can have written one that was decrypted. Link-local addresses do not
+//! come from a site: the gateway drops packets of its device that have one.
+//!
+//! | offset | bytes | field |
+//! |---|---|---|
+//! | 0 | 1 | version, 1 |
+//! | 1 | 1 | kind: 1 out-of-band half, 2 in-band half, 3 report |
+//! | 2 | 2 | flags of a report: 1 if data was lost, 2 if the signal is the delay |
+//! | 4 | 4 | run of the sender of the data |
+//! | 8 | 8 | number of the pair; 0 is a probe, which the controller has no part in |
+//! | 16 | 8 | pair: when it was sent, by the sender's clock, in ps; report: data bytes that arrived |
+//! | 24 | 8 | in-band half: data bytes sent before it; report: accumulation in bytes, egress rate in bit/s (32-bit floats) |
+//! | 32 | 4 | report: the queuing delay in seconds, a 32-bit float |
+//! | 36 | 4 | zero |
+
+use crate::config::Dscp;
+use crate::inner::{Inner, V6};
+use crate::keys::PublicKey;
+use accord_transport::wire::EXPEDITED;
+use std::net::{IpAddr, Ipv6Addr};
+
+/// The version of the messages.
+const VERSION: u8 = 1;
+/// The next header for experiments [RFC 3692 §2.1].
+const EXPERIMENT: u8 = 253;
+/// The length of a message in bytes, and that of its packet.
+const LENGTH: usize = 40;
+/// The length of the packet of a message.
+pub const PACKET: usize = V6 + LENGTH;
+
+/// A control message.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Message {
+    /// The out-of-band half of a pair.
+    OutOfBand(Half),
+    /// The in-band half of a pair, and the data bytes sent before it.
+    InBand(Half, u64),
+    /// The answer to a pair.
+    Report(Answer),
+}
+
+/// What both halves of a pair say.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Half {
+    /// The run of the sender: another one after each start.
+    pub run: u32,
+    /// The number of the pair, or 0.
+    pub number: u64,
+    /// When it was sent, in picoseconds of the sender's clock.
+    pub sent: u64,
+}
+
+/// What a report says.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Answer {
+    /// The run of the sender that the report goes to.
+    pub run: u32,
+    /// The number of the pair, or 0.
+    pub number: u64,
+    /// The data bytes that have arrived.
+    pub received: u64,
+    /// The accumulation in bytes.
+    pub accumulation: f32,
+    /// The egress rate in bit/s.
+    pub egress_bps: f32,
+    /// The queuing delay that the pair found, in seconds.
+    pub queued: f32,
+    /// True if data was lost since the pair before.
+    pub lost: bool,
+    /// True if the queuing delay is that above the minimum, not the distance of the pair.
+    pub by_delay: bool,
+}
+
+impl Message {
+    /// Returns whether it overtakes the queues of the network.
+    pub fn is_expedited(&self) -> bool {
+        !matches!(self, Message::InBand(..))
+    }
+}
+
+/// Returns the link-local address of the gateway with this key.
+pub fn address(key: &PublicKey) -> Ipv6Addr {
+    let mut octets = [0; 16];
+    octets[..2].copy_from_slice(&[0xfe, 0x80]);
+    octets[8..].copy_from_slice(&key.0[..8]);
+    octets.into()
+}
+
+/// Returns the packet of a message.
+pub fn encode(message: &Message, from: Ipv6Addr, to: Ipv6Addr) -> [u8; PACKET] {
+    let mut packet = [0; PACKET];
+    let tos = if message.is_expedited() { EXPEDITED } else { 0 };
+    packet[0] = 0x60 | tos >> 4;
+    packet[1] = tos << 4;
+    packet[4..6].copy_from_slice(&(LENGTH as u16).to_be_bytes());
+    packet[6] = EXPERIMENT;
+    packet[7] = 1; // The hop limit: it goes no further.
+    packet[8..24].copy_from_slice(&from.octets());
+    packet[24..40].copy_from_slice(&to.octets());
+    let body = &mut packet[V6..];
+    let (kind, flags, run, number, first, second, third) = match *message {
+        Message::OutOfBand(half) => (1, 0, half.run, half.number, half.sent, 0, 0),
+        Message::InBand(half, bytes) => (2, 0, half.run, half.number, half.sent, bytes, 0),
+        Message::Report(answer) => {
+            let (a, b) = (answer.accumulation.to_bits(), answer.egress_bps.to_bits());
+            let flags = u16::from(answer.lost) | u16::from(answer.by_delay) << 1;
+            let second = u64::from(a) << 32 | u64::from(b);
+            let third = answer.queued.to_bits();
+            (
+                3,
+                flags,
+                answer.run,
+                answer.number,
+                answer.received,
+                second,
+                third,
+            )
+        }
+    };
+    body[0] = VERSION;
+    body[1] = kind;
+    body[2..4].copy_from_slice(&u16::to_be_bytes(flags));
+    body[4..8].copy_from_slice(&run.to_be_bytes());
+    body[8..16].copy_from_slice(&number.to_be_bytes());
+    body[16..24].copy_from_slice(&first.to_be_bytes());
+    body[24..32].copy_from_slice(&u64::to_be_bytes(second));
+    body[32..36].copy_from_slice(&u32::to_be_bytes(third));
+    packet
+}
+
+/// Returns whether a packet is between link-local addresses, which no packet of a site is.
+pub fn is_link_local(packet: &Inner) -> bool {
+    let local = |address| matches!(address, IpAddr::V6(a) if a.is_unicast_link_local());
+    local(packet.source) || local(packet.destination)
+}
+
+/// Reads the message of a packet from one gateway to another. Returns `None` if it is not one, or says
+/// what no gateway writes. A version that is not ours is not one.
+pub fn decode(packet: &Inner, from: Ipv6Addr, to: Ipv6Addr) -> Option<Message> {
+    let body = packet.contents();
+    let ends = (packet.source, packet.destination);
+    if packet.protocol != EXPERIMENT || ends != (from.into(), to.into()) || body.len() != LENGTH {
+        return None;
+    }
+    let word = |at: usize| Some(u64::from_be_bytes(body.get(at..at + 8)?.try_into().ok()?));
+    let short = |at: usize| Some(u32::from_be_bytes(body.get(at..at + 4)?.try_into().ok()?));
+    let flags = u16::from_be_bytes([body[2], body[3]]);
+    let half = Half {
+        run: short(4)?,
+        number: word(8)?,
+        sent: word(16)?,
+    };
+    let message = match (body[0], body[1], flags) {
+        (VERSION, 1, 0) => Message::OutOfBand(half),
+        (VERSION, 2, 0) => Message::InBand(half, word(24)?),
+        (VERSION, 3, 0..=3) => Message::Report(Answer {
+            run: half.run,
+            number: half.number,
+            received: half.sent,
+            accumulation: measured(short(24)?, MOST_QUEUED)?,
+            egress_bps: measured(short(28)?, MOST_RATE)?,
+            queued: measured(short(32)?, MOST_DELAY)?,
+            lost: flags & 1 != 0,
+            by_delay: flags & 2 != 0,
+        }),
+        _ => return None,
+    };
+    // What a gateway writes has one form, so that there is nothing to hide in.
+    let same = encode(&message, from, to)[V6..] == *body;
+    let dscp = if message.is_expedited() {
+        Dscp(EXPEDITED >> 2)
+    } else {
+        Dscp(0)
+    };
+    (same && packet.dscp() == dscp).then_some(message)
+}
+
+/// The most that a report may say is queued in bytes, its largest rate in bit/s, and its longest delay
+/// in seconds. What is beyond them is nonsense, and the report is refused.
+const MOST_QUEUED: f32 = 1e11;
+const MOST_RATE: f32 = 1e12;
+const MOST_DELAY: f32 = 60.0;
+
+/// Reads a number that can have been measured.
+fn measured(bits: u32, most: f32) -> Option<f32> {
+    let value = f32::from_bits(bits);
+    (value.is_finite() && value.is_sign_positive() && value <= most).then_some(value)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn ends() -> (Ipv6Addr, Ipv6Addr) {
+        (address(&PublicKey([1; 32])), address(&PublicKey([2; 32])))
+    }
+
+    fn answer() -> impl Strategy<Value = Message> {
+        let flags = (any::<bool>(), any::<bool>());
+        let numbers = (any::<u32>(), any::<u64>(), any::<u64>());
+        let measured = (0.0..1e11f32, 0.0..1e12f32, 0.0..60f32);
+        (numbers, measured, flags).prop_map(|((run, number, received), (a, e, q), (lost, d))| {
+            Message::Report(Answer {
+                run,
+                number,
+                received,
+                accumulation: a,
+                egress_bps: e,
+                queued: q,
+                lost,
+                by_delay: d,
+            })
+        })
+    }
+
+    fn message() -> impl Strategy<Value = Message> {
+        let half = (any::<u32>(), any::<u64>(), any::<u64>());
+        let half = half.prop_map(|(run, number, sent)| Half { run, number, sent });
+        prop_oneof![
+            half.clone().prop_map(Message::OutOfBand),
+            (half, any::<u64>()).prop_map(|(half, bytes)| Message::InBand(half, bytes)),
+            answer(),
+        ]
+    }
+
+    proptest! {
+        #[test]
+        fn messages_are_read_as_they_are_written(message in message()) {
+            let (from, to) = ends();
+            let packet = encode(&message, from, to);
+            let inner = Inner::new(&packet).expect("a packet");
+            prop_assert!(is_link_local(&inner));
+            prop_assert_eq!(decode(&inner, from, to), Some(message));
+            prop_assert_eq!(decode(&inner, to, from), None, "the wrong way round");
+        }
+
+        #[test]
+        fn another_bit_makes_another_message_or_none(message in message(), bit in 0..8 * PACKET) {
+            let (from, to) = ends();
+            let mut packet = encode(&message, from, to);
+            packet[bit / 8] ^= 1 << (bit % 8);
+            let read = Inner::new(&packet).and_then(|inner| decode(&inner, from, to));
+            // Flow label, hop limit and ECN are the network's.
+            prop_assert!(read != Some(message) || matches!(bit / 8, 1..=3 | 7));
+        }
+    }
+
+    #[test]
+    fn nonsense_is_refused() {
+        let (from, to) = ends();
+        let sound = Answer {
+            run: 1,
+            number: 2,
+            received: 3,
+            accumulation: 4.0,
+            egress_bps: 5.0,
+            queued: 0.006,
+            lost: false,
+            by_delay: true,
+        };
+        let nonsense = [
+            Answer {
+                accumulation: -1.0,
+                ..sound
+            },
+            Answer {
+                accumulation: f32::NAN,
+                ..sound
+            },
+            Answer {
+                egress_bps: 1e18,
+                ..sound
+            },
+            Answer {
+                egress_bps: f32::INFINITY,
+                ..sound
+            },
+            Answer {
+                queued: -0.001,
+                ..sound
+            },
+            Answer {
+                queued: 61.0,
+                ..sound
+            },
+        ];
+        let read = |answer| {
+            let packet = encode(&Message::Report(answer), from, to);
+            let inner = Inner::new(&packet).expect("a packet");
+            decode(&inner, from, to)
+        };
+        assert_eq!(read(sound), Some(Message::Report(sound)));
+        for answer in nonsense {
+            assert_eq!(read(answer), None, "{answer:?}");
+        }
+    }
+}

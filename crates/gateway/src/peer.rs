@@ -1,0 +1,118 @@
+//! What a gateway keeps of one peer.
+
+use crate::config::{Interface, PeerConfig};
+use crate::edge::Edge;
+use crate::keys::PublicKey;
+use crate::message;
+use crate::receiver::Receiver;
+use crate::sender::Sender;
+use accord_control::{AnyController, Maker, Meter, Sending, Transport, monaco};
+use std::net::{Ipv6Addr, SocketAddr};
+
+/// Packets and bytes, by class.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Traffic {
+    /// Packets.
+    pub packets: u64,
+    /// Bytes on the wire.
+    pub bytes: u64,
+}
+
+impl Traffic {
+    pub(crate) fn add(&mut self, bytes: u64) {
+        self.packets += 1;
+        self.bytes += bytes;
+    }
+}
+
+/// A peer and its tunnel.
+#[derive(Debug)]
+pub struct Peer {
+    /// What the site file says of it.
+    pub config: PeerConfig,
+    /// Its address in control messages.
+    pub local: Ipv6Addr,
+    /// Where it is, as far as known.
+    pub endpoint: Option<SocketAddr>,
+    /// The packets that wait to be sent.
+    pub edge: Edge,
+    /// The sending half.
+    pub sender: Sender,
+    /// The receiving half.
+    pub receiver: Receiver,
+    /// What was sent, by class.
+    pub sent: Vec<Traffic>,
+    /// What arrived.
+    pub received: Traffic,
+    /// The packets that arrived with the mark of a router.
+    pub marked: u64,
+}
+
+/// The parts of the controller that a tunnel needs.
+pub struct Control {
+    controller: AnyController,
+    sending: Sending,
+    meter: Meter,
+}
+
+impl Control {
+    /// Creates the controller of a site's tunnels: Monaco with the target of the site.
+    ///
+    /// # Errors
+    /// Fails if the target is beyond what Monaco takes.
+    pub fn new(interface: &Interface) -> Result<Control, String> {
+        let config = monaco::Config {
+            target: interface.target,
+            ..monaco::Config::default()
+        };
+        let values = config.values()?;
+        let Transport::Tunnel { sending, meter } = Maker::of(values.family()).transport else {
+            return Err("the controller does not run on tunnels".into());
+        };
+        Ok(Control {
+            controller: AnyController::build(&values, interface.packet()),
+            sending: sending(&values),
+            meter: meter(&values),
+        })
+    }
+}
+
+impl Peer {
+    /// Creates a peer of which nothing is known yet. `seed` is random.
+    pub fn new(config: &PeerConfig, interface: &Interface, control: &Control, seed: u64) -> Peer {
+        let packet = interface.packet();
+        let run = (seed >> 32) as u32;
+        let controller = control.controller.clone();
+        Peer {
+            local: message::address(&config.public_key),
+            endpoint: config.endpoint,
+            edge: Edge::new(&config.shares, interface.queue, packet, seed),
+            sender: Sender::new(controller, control.sending, packet, config, run),
+            receiver: Receiver::new(control.meter.clone(), config.signal),
+            sent: vec![Traffic::default(); config.shares.len()],
+            received: Traffic::default(),
+            marked: 0,
+            config: config.clone(),
+        }
+    }
+
+    /// Takes a new configuration, without losing what waits or what is known of the path.
+    pub fn reconfigure(&mut self, config: &PeerConfig) {
+        if config.endpoint.is_some() && config.endpoint != self.config.endpoint {
+            self.endpoint = config.endpoint;
+        }
+        self.edge.set_shares(&config.shares);
+        self.sender.set_service(&config.service);
+        self.sender.set_cap(config.cap);
+        if config.mode != self.config.mode {
+            self.sender.set_mode(config.mode);
+        }
+        self.receiver.set_signal(config.signal);
+        self.config = config.clone();
+    }
+
+    /// The name of the peer among gateways.
+    pub fn key(&self) -> PublicKey {
+        self.config.public_key
+    }
+}

@@ -1,0 +1,365 @@
+//! The sending half of a tunnel: when a packet may go, and when a control message goes.
+//!
+//! The pace is that of the controller, and never above the cap. Where the controller has no say the
+//! pace is the cap: in mode shadow, beside a peer that is plain WireGuard, and while no reports come.
+//! So loss of feedback does not stop traffic. In mode bypass there is no pace.
+//!
+//! A sender works as of the time when its work was due, up to [`BURST`] back. So a machine that wakes
+//! late keeps the rate, and sends no more than that at once.
+
+use crate::config::{Mode, PeerConfig};
+use crate::message::{Answer, Half, Message};
+use accord_control::{AnyController, Controller, Report, Sending};
+use accord_family::Service;
+use accord_transport::tunnel::Ingress;
+use accord_transport::{Pacer, Segment, View};
+use accord_units::{Bytes, Duration, Rate, Time};
+
+/// The longest time that a sender makes up for.
+pub const BURST: Duration = Duration::from_ms(1);
+/// The time from one probe to the next while nothing is known of the peer.
+const FIRST_PROBE: Duration = Duration::from_ms(100);
+/// The pause of data before each of those probes. A tunnel that sends more than the path carries keeps
+/// the buffer full, and a probe that always follows a packet would always find it so.
+const PAUSE: Duration = Duration::from_ms(5);
+/// That time while there is nothing to send, and the longest one, beside plain WireGuard.
+const PROBE: Duration = Duration::from_secs(1);
+const LONGEST_PROBE: Duration = Duration::from_secs(16);
+/// The time after the first probe from which on a peer that did not answer is plain WireGuard.
+const PLAIN: Duration = Duration::from_secs(5);
+/// The time without reports after which the controller has no say, and that in round trips.
+const BLIND: Duration = Duration::from_secs(2);
+const BLIND_ROUNDS: f64 = 8.0;
+
+/// What is known of the other end.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum State {
+    /// Nothing yet.
+    Unknown,
+    /// It answers no probes: it is plain WireGuard.
+    Plain,
+    /// It reports.
+    Controlled,
+    /// It did report and no longer does, although data is sent.
+    Blind,
+}
+
+impl State {
+    /// The word for it.
+    pub fn word(self) -> &'static str {
+        match self {
+            State::Unknown => "unknown",
+            State::Plain => "plain",
+            State::Controlled => "controlled",
+            State::Blind => "blind",
+        }
+    }
+}
+
+/// What is to be done now.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Next {
+    /// Send this control message.
+    Message(Message),
+    /// Send the packet whose turn it is.
+    Data,
+    /// Ask again at this time, or when something has arrived.
+    Wait(Time),
+}
+
+/// The sending half of a tunnel.
+#[derive(Debug)]
+pub struct Sender {
+    ingress: Ingress<AnyController>,
+    cap: Rate,
+    cap_pacer: Pacer,
+    mode: Mode,
+    state: State,
+    run: u32,
+    /// When the latest report came.
+    reported: Time,
+    latest: Option<Answer>,
+    /// Since when data goes unreported.
+    unreported: Option<Time>,
+    /// When the first probe went, and when the next one is due.
+    first_probe: Option<Time>,
+    next_probe: Time,
+    probe_wait: Duration,
+    /// The in-band half that follows the out-of-band half of a probe.
+    in_band: bool,
+    /// The time of the packet that is due next, so that lateness does not count.
+    planned: Option<Time>,
+    losses: u64,
+}
+
+impl Sender {
+    /// Creates a sender for packets of at most `packet` bytes. `run` is another one after each start.
+    pub fn new(
+        controller: AnyController,
+        sending: Sending,
+        packet: Bytes,
+        peer: &PeerConfig,
+        run: u32,
+    ) -> Sender {
+        let mut sender = Sender {
+            ingress: Ingress::new(controller, packet, sending),
+            cap: peer.cap,
+            cap_pacer: Pacer::default(),
+            mode: peer.mode,
+            state: State::Unknown,
+            run,
+            reported: Time::ZERO,
+            latest: None,
+            unreported: None,
+            first_probe: None,
+            next_probe: Time::ZERO,
+            probe_wait: FIRST_PROBE,
+            in_band: false,
+            planned: None,
+            losses: 0,
+        };
+        sender.set_service(&peer.service);
+        sender
+    }
+
+    /// Changes the service of the tunnel.
+    pub fn set_service(&mut self, service: &Service) {
+        self.ingress.controller_mut().set_service(service);
+    }
+
+    /// Changes the cap.
+    pub fn set_cap(&mut self, cap: Rate) {
+        self.cap = cap;
+    }
+
+    /// Changes the mode.
+    pub fn set_mode(&mut self, mode: Mode) {
+        self.mode = mode;
+        self.planned = None;
+    }
+
+    /// Returns what is to be done at `now`. `head` is the size of the packet whose turn it is, and
+    /// `waiting` the number of those that wait, this one included.
+    pub fn next(&mut self, head: Option<Bytes>, waiting: u64, now: Time) -> Next {
+        if self.mode == Mode::Bypass {
+            return match head {
+                Some(size) => {
+                    self.ingress.pass(size, now);
+                    Next::Data
+                }
+                None => Next::Wait(Time::MAX),
+            };
+        }
+        if let Some(probe) = self.probe(now) {
+            return Next::Message(probe);
+        }
+        if self.state == State::Unknown && self.next_probe.since(now) < PAUSE {
+            self.planned = None;
+            return Next::Wait(self.next_probe);
+        }
+        self.look(now);
+        let controlled = matches!(self.state, State::Controlled | State::Blind);
+        // What is late is done as of when it was due.
+        let at = match self.planned {
+            Some(due) if head.is_some() => due.max(before(now)).min(now),
+            _ => now,
+        };
+        let capped = self.cap_pacer.next() > at;
+        let mut wake = self.next_probe;
+        if controlled {
+            self.ingress.on_wake(now);
+            // Where the cap holds data back and the controller does not, the tunnel has too little to
+            // send as far as the controller is concerned.
+            let cap_binds = capped && self.ingress.next_data() <= at;
+            let offered = if cap_binds { 0 } else { waiting };
+            self.ingress.set_waiting(offered);
+            let size = head.unwrap_or(Bytes::new(1));
+            match self.ingress.poll_sized(size, at) {
+                Ok(Segment::Data { .. }) => return self.release(size, at, true),
+                Ok(Segment::OutOfBand { pair, .. }) => {
+                    return Next::Message(Message::OutOfBand(self.half(pair, now)));
+                }
+                Ok(Segment::InBand {
+                    pair, sent_bytes, ..
+                }) => {
+                    return Next::Message(Message::InBand(self.half(pair, now), sent_bytes));
+                }
+                Ok(_) => {}
+                Err(again) => {
+                    wake = wake.min(self.ingress.next_wake());
+                    if self.is_held() && !cap_binds && head.is_some() {
+                        self.planned = Some(again).filter(|t| *t < Time::MAX);
+                        return match again <= now {
+                            // It became due while this machine was late.
+                            true => self.next(head, waiting, now),
+                            false => Next::Wait(wake.min(again)),
+                        };
+                    }
+                }
+            }
+        }
+        let Some(size) = head else {
+            self.planned = None;
+            return Next::Wait(wake);
+        };
+        if capped {
+            let again = self.cap_pacer.next();
+            self.planned = Some(again);
+            return match again <= now {
+                true => self.next(head, waiting, now),
+                false => Next::Wait(wake.min(again)),
+            };
+        }
+        self.release(size, at, false)
+    }
+
+    /// Lets a packet go, which the ingress has counted or not.
+    fn release(&mut self, size: Bytes, at: Time, counted: bool) -> Next {
+        if !counted {
+            self.ingress.pass(size, at);
+        }
+        self.cap_pacer.sent(at, size, self.cap);
+        self.planned = Some(at);
+        self.unreported.get_or_insert(at);
+        Next::Data
+    }
+
+    /// Returns whether the controller holds packets back.
+    fn is_held(&self) -> bool {
+        self.mode == Mode::Enforce && self.state == State::Controlled
+    }
+
+    fn half(&self, number: u64, now: Time) -> Half {
+        Half {
+            run: self.run,
+            number,
+            sent: now.as_ps(),
+        }
+    }
+
+    /// Returns a half of a probe if one is due. A tunnel with pairs of its own needs none.
+    fn probe(&mut self, now: Time) -> Option<Message> {
+        if std::mem::take(&mut self.in_band) {
+            return Some(Message::InBand(self.half(0, now), 0));
+        }
+        if now < self.next_probe {
+            return None;
+        }
+        let first = *self.first_probe.get_or_insert(now);
+        if self.state == State::Unknown && now.since(first) >= PLAIN {
+            (self.state, self.probe_wait) = (State::Plain, PROBE);
+        }
+        if self.state == State::Plain {
+            self.probe_wait = (self.probe_wait * 2).min(LONGEST_PROBE);
+        }
+        self.next_probe = now + self.probe_wait;
+        self.in_band = true;
+        Some(Message::OutOfBand(self.half(0, now)))
+    }
+
+    /// Notices that no reports come, although data goes.
+    fn look(&mut self, now: Time) {
+        let round = self.ingress.round_trip().smoothed();
+        let patience = BLIND.max(round.mul_f64(BLIND_ROUNDS));
+        let silent = self
+            .unreported
+            .is_some_and(|since| now.since(since) >= patience);
+        if self.state == State::Controlled && silent && now.since(self.reported) >= patience {
+            self.state = State::Blind;
+        }
+    }
+
+    /// Takes a report of the other end.
+    pub fn on_report(&mut self, answer: &Answer, now: Time) {
+        if answer.run != self.run {
+            return;
+        }
+        (self.first_probe, self.probe_wait) = (None, PROBE);
+        if answer.number == 0 {
+            // It reports, so that pairs may go. Whether those are answered is another question.
+            if matches!(self.state, State::Unknown | State::Plain) {
+                self.state = State::Controlled;
+                self.unreported = None;
+            }
+            return;
+        }
+        self.state = State::Controlled;
+        self.reported = now;
+        self.unreported = None;
+        self.next_probe = now + PROBE;
+        self.losses += u64::from(answer.lost);
+        self.latest = Some(*answer);
+        let report = Report {
+            number: answer.number,
+            accumulation: f64::from(answer.accumulation),
+            egress_rate: Rate::from_bps_f64(f64::from(answer.egress_bps)),
+            virtual_delay: Duration::ZERO,
+            lost: answer.lost,
+            received: answer.received,
+        };
+        self.ingress.on_report(&report, now);
+        // A report may let packets go that were to wait.
+        if self.is_held() {
+            self.planned = None;
+        }
+    }
+
+    /// What is known of the other end.
+    pub fn state(&self) -> State {
+        self.state
+    }
+
+    /// The mode.
+    pub fn mode(&self) -> Mode {
+        self.mode
+    }
+
+    /// The latest report.
+    pub fn latest(&self) -> Option<&Answer> {
+        self.latest.as_ref()
+    }
+
+    /// The number of pairs that reported a loss.
+    pub fn losses(&self) -> u64 {
+        self.losses
+    }
+
+    /// The number of pairs that were not answered in time.
+    pub fn timeouts(&self) -> u64 {
+        self.ingress.timeouts()
+    }
+
+    /// The data bytes sent.
+    pub fn sent(&self) -> u64 {
+        self.ingress.sent()
+    }
+
+    /// The rate that the tunnel may send at: the controller's, or what it would be in mode shadow,
+    /// and at most the cap.
+    pub fn rate(&self) -> Rate {
+        let rate = self.ingress.controller().allowance().pacing;
+        match self.state {
+            State::Controlled => rate.unwrap_or(self.cap).min(self.cap),
+            _ => self.cap,
+        }
+    }
+
+    /// The state of the controller.
+    pub fn view(&self) -> View {
+        let controller = self.ingress.controller();
+        View {
+            cwnd: Some(controller.cwnd()),
+            ssthresh: controller.ssthresh(),
+            pacing: controller.allowance().pacing,
+            rtt: Some(self.ingress.round_trip().smoothed()).filter(|d| !d.is_zero()),
+            min_rtt: Some(self.ingress.round_trip().min()).filter(|d| *d < Duration::MAX),
+            accumulation: controller.accumulation_estimate(),
+            retransmissions: 0,
+        }
+    }
+}
+
+/// Returns the time that is [`BURST`] before `now`.
+fn before(now: Time) -> Time {
+    Time::from_ps(now.as_ps().saturating_sub(BURST.as_ps()))
+}

@@ -1,0 +1,42 @@
+//! The sessions of a gateway with its peers: who they are, and what keeps packets secret.
+
+use std::net::SocketAddr;
+
+/// The sessions of a gateway, one for each peer. Peers are named by their place.
+pub trait Sessions {
+    /// Takes a datagram that arrived. A packet in it, and any answer, are put into `out` in place of
+    /// its contents.
+    fn open(&mut self, from: SocketAddr, datagram: &[u8], out: &mut Vec<u8>) -> Opened;
+
+    /// Puts the datagram of a packet to a peer into `out`, in place of its contents. Returns `false` if
+    /// there is no session.
+    fn seal(&mut self, peer: usize, packet: &[u8], out: &mut Vec<u8>) -> bool;
+
+    /// Returns whether there is a session with a peer.
+    fn is_open(&self, peer: usize) -> bool;
+
+    /// Begins a session with a peer, unless that is under way, or `again` if it is. Returns whether there
+    /// is a datagram to send, in `out`.
+    fn greet(&mut self, peer: usize, again: bool, out: &mut Vec<u8>) -> bool;
+
+    /// Does what is due for a session with a peer: call it some times per second. Returns whether there
+    /// is a datagram to send, in `out`.
+    fn tick(&mut self, peer: usize, out: &mut Vec<u8>) -> bool;
+
+    /// Returns the seconds since the keys of a session were agreed on.
+    fn age(&self, peer: usize) -> Option<u64>;
+}
+
+/// What was in a datagram.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Opened {
+    /// A packet of this peer, which was authenticated.
+    Packet(usize),
+    /// Something authentic of this peer that holds no packet, such as a keep-alive.
+    Nothing(usize),
+    /// Something that is to be answered by what is in `out`. The peer is known if it was
+    /// authenticated.
+    Answer(Option<usize>),
+    /// Nothing that a peer can have sent now: forged, replayed, damaged or late.
+    Refused,
+}

@@ -1,0 +1,350 @@
+//! Two gateways and a hostile network, without sockets and without a clock: the same seed gives the
+//! same course, but for the random keys of handshakes.
+
+use crate::dice::Dice;
+use accord_gateway::config::{Site, parse};
+use accord_gateway::keys::{PrivateKey, PublicKey};
+use accord_gateway::{Gateway, Opened, Output, PeerKeys, Sessions, WireGuard};
+use accord_units::{Bytes, Duration, Rate, Time};
+use std::cell::Cell;
+use std::collections::{BTreeMap, BTreeSet};
+use std::net::SocketAddr;
+use std::path::Path;
+use std::rc::Rc;
+
+/// Sessions whose handshakes are repeated by the clock of the world. boringtun's own timers are of
+/// real time, of which hardly any passes.
+pub struct Timed {
+    inner: WireGuard,
+    now: Rc<Cell<Time>>,
+    greeted: Time,
+    heard: Time,
+}
+
+/// The time after which a session is begun anew from which nothing is heard. boringtun's is 15 s.
+const SILENCE: Duration = Duration::from_ms(1200);
+
+impl Sessions for Timed {
+    fn open(&mut self, from: SocketAddr, datagram: &[u8], out: &mut Vec<u8>) -> Opened {
+        let opened = self.inner.open(from, datagram, out);
+        if matches!(opened, Opened::Packet(_) | Opened::Nothing(_)) {
+            self.heard = self.now.get();
+        }
+        opened
+    }
+
+    fn seal(&mut self, peer: usize, packet: &[u8], out: &mut Vec<u8>) -> bool {
+        self.inner.seal(peer, packet, out)
+    }
+
+    fn is_open(&self, peer: usize) -> bool {
+        self.inner.is_open(peer)
+    }
+
+    fn greet(&mut self, peer: usize, again: bool, out: &mut Vec<u8>) -> bool {
+        let greets = self.inner.greet(peer, again, out);
+        if greets {
+            self.greeted = self.now.get();
+        }
+        greets
+    }
+
+    fn tick(&mut self, peer: usize, out: &mut Vec<u8>) -> bool {
+        let due = self.now.get().since(self.greeted) >= Duration::from_ms(500);
+        let silent = self.now.get().since(self.heard) >= SILENCE;
+        if (silent || !self.inner.is_open(peer)) && due {
+            return self.greet(peer, true, out);
+        }
+        self.inner.tick(peer, out)
+    }
+
+    fn age(&self, peer: usize) -> Option<u64> {
+        self.inner.age(peer)
+    }
+}
+
+/// What the network does to each datagram, in thousandths.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Malice {
+    pub lost: u64,
+    pub duplicated: u64,
+    pub late: u64,
+    pub truncated: u64,
+    pub flipped: u64,
+    pub replayed: u64,
+    pub forged: u64,
+    /// The loss of small datagrams alone: control messages.
+    pub control_lost: u64,
+    /// The datagrams with a mark.
+    pub marked: u64,
+}
+
+/// The link from one gateway to the other: a rate, a buffer and a delay.
+#[derive(Clone, Copy, Debug)]
+pub struct Link {
+    pub rate: Rate,
+    pub buffer: u64,
+    pub delay: Duration,
+    /// Whether expedited datagrams overtake the queue.
+    pub expedites: bool,
+}
+
+/// The two gateways, and what is between them.
+pub struct World {
+    pub gateways: [Gateway<Timed>; 2],
+    pub malice: Malice,
+    pub link: Link,
+    pub now: Time,
+    shared: Rc<Cell<Time>>,
+    dice: Dice,
+    /// Datagrams under way: when they arrive, their numbers, to whom, the octet and the bytes.
+    under_way: BTreeMap<(Time, u64), (usize, u8, Vec<u8>)>,
+    number: u64,
+    /// When the link of each way is free.
+    free: [Time; 2],
+    wake: [Time; 2],
+    /// What went over, for replays.
+    history: Vec<(usize, Vec<u8>)>,
+    /// The packets of hosts that were sent and have not arrived, by direction.
+    expected: [BTreeSet<Vec<u8>>; 2],
+    /// The packets that arrived, and the bytes of data that each gateway sent.
+    pub arrived: [u64; 2],
+    pub sent: [u64; 2],
+    serial: u32,
+}
+
+/// The clock of the second gateway is ahead by an hour, and runs faster by 50 ppm.
+const AHEAD: Duration = Duration::from_secs(3600);
+const FASTER: u64 = 20_000;
+
+fn address(end: usize) -> SocketAddr {
+    SocketAddr::from(([192, 0, 2, 1 + end as u8], 51820))
+}
+
+impl World {
+    /// Makes two gateways that do not know each other's addresses by half.
+    pub fn new(seed: u64, link: Link) -> World {
+        let mut dice = Dice(seed);
+        let keys = [0, 1].map(|_| PrivateKey::new(dice.bytes()));
+        let shared = Rc::new(Cell::new(Time::ZERO));
+        let sites = [0, 1].map(|i| site(i, &keys[1 - i].public()));
+        let gateways = [0, 1].map(|i| {
+            let peer = PeerKeys {
+                public: keys[1 - i].public(),
+                shared: None,
+                keepalive: None,
+            };
+            let sessions = Timed {
+                inner: WireGuard::new(&keys[i], &[peer]),
+                now: shared.clone(),
+                greeted: Time::ZERO,
+                heard: Time::ZERO,
+            };
+            let seed = dice.next();
+            Gateway::new(&sites[i], &keys[i].public(), sessions, seed).expect("a gateway")
+        });
+        World {
+            gateways,
+            malice: Malice::default(),
+            link,
+            now: Time::ZERO + Duration::from_secs(1),
+            shared,
+            dice,
+            under_way: BTreeMap::new(),
+            number: 0,
+            free: [Time::ZERO; 2],
+            wake: [Time::ZERO; 2],
+            history: Vec::new(),
+            expected: Default::default(),
+            arrived: [0; 2],
+            sent: [0; 2],
+            serial: 0,
+        }
+    }
+
+    /// The clock of a gateway.
+    fn clock(&self, end: usize) -> Time {
+        match end {
+            0 => self.now,
+            _ => self.now + AHEAD + Duration::from_ps(self.now.as_ps() / FASTER),
+        }
+    }
+
+    /// A host at one end sends a packet to one at the other.
+    pub fn host_sends(&mut self, end: usize, length: usize, tos: u8) {
+        let (from, to) = (1 + end as u8, 2 - end as u8);
+        let mut packet = vec![0; length.max(32)];
+        packet[0] = 0x45;
+        packet[1] = tos;
+        packet[2..4].copy_from_slice(&(length.max(32) as u16).to_be_bytes());
+        packet[8] = 64;
+        packet[9] = 17;
+        packet[12..16].copy_from_slice(&[10, from, 0, 1]);
+        packet[16..20].copy_from_slice(&[10, to, 0, 1]);
+        self.serial += 1;
+        packet[28..32].copy_from_slice(&self.serial.to_be_bytes());
+        self.expected[end].insert(packet.clone());
+        let now = self.clock(end);
+        self.gateways[end].on_packet(&packet, now);
+        self.wake[end] = self.now;
+    }
+
+    /// Lets time pass until `until`.
+    pub fn run(&mut self, until: Time) {
+        loop {
+            let arrival = self
+                .under_way
+                .keys()
+                .next()
+                .map_or(Time::MAX, |(at, _)| *at);
+            let next = arrival.min(self.wake[0]).min(self.wake[1]);
+            if next > until {
+                self.now = until;
+                return;
+            }
+            self.now = self.now.max(next);
+            self.shared.set(self.now);
+            if arrival <= self.now {
+                if let Some((_, (end, tos, bytes))) = self.under_way.pop_first() {
+                    self.arrive(end, tos, &bytes);
+                }
+                continue;
+            }
+            for end in 0..2 {
+                if self.wake[end] <= self.now {
+                    let clock = self.clock(end);
+                    let mut out = Vec::new();
+                    let wake = self.gateways[end].poll(clock, &mut |o| out.push(owned(o)));
+                    let wait = wake.since(clock);
+                    self.wake[end] = self.now + wait.max(Duration::from_us(1));
+                    self.handle(end, out);
+                }
+            }
+        }
+    }
+
+    fn arrive(&mut self, end: usize, tos: u8, bytes: &[u8]) {
+        let (clock, mut out) = (self.clock(end), Vec::new());
+        let from = address(1 - end);
+        self.gateways[end].on_datagram(from, tos, bytes, clock, &mut |o| out.push(owned(o)));
+        self.handle(end, out);
+        self.wake[end] = self.now;
+    }
+
+    /// Handles what a gateway has put out.
+    fn handle(&mut self, end: usize, out: Vec<Owned>) {
+        for output in out {
+            match output {
+                Owned::Packet(packet) => {
+                    // A mark is the one thing that may have changed.
+                    let mut plain = packet.clone();
+                    if packet[1] & 3 == 3 {
+                        plain[1] = packet[1] & !1;
+                        plain[10..12].fill(0);
+                    }
+                    let known = self.expected[1 - end].remove(&plain);
+                    assert!(known, "nobody sent this, or it arrives again: {packet:?}");
+                    self.arrived[end] += 1;
+                }
+                Owned::Datagram(tos, bytes) => {
+                    if bytes.len() > 200 {
+                        self.sent[end] += bytes.len() as u64 + 28;
+                    }
+                    self.carry(end, tos, bytes);
+                }
+            }
+        }
+    }
+
+    /// Carries a datagram, or does to it what is worse.
+    fn carry(&mut self, from: usize, mut tos: u8, bytes: Vec<u8>) {
+        let malice = self.malice;
+        if self.dice.in_thousand(malice.marked) && tos & 3 == 2 {
+            tos |= 1;
+        }
+        self.history.push((1 - from, bytes.clone()));
+        if self.history.len() > 200 {
+            let oldest = self.dice.below(200) as usize;
+            self.history.swap_remove(oldest);
+        }
+        if self.dice.in_thousand(malice.truncated) {
+            let length = self.dice.below(bytes.len() as u64) as usize;
+            self.put(1 - from, tos, bytes[..length].to_vec());
+        }
+        if self.dice.in_thousand(malice.flipped) {
+            let mut other = bytes.clone();
+            let bit = self.dice.below(8 * other.len() as u64) as usize;
+            other[bit / 8] ^= 1 << (bit % 8);
+            self.put(1 - from, tos, other);
+        }
+        if self.dice.in_thousand(malice.replayed) {
+            let which = self.dice.below(self.history.len() as u64) as usize;
+            let (to, old) = self.history[which].clone();
+            self.put(to, tos, old);
+        }
+        if self.dice.in_thousand(malice.forged) {
+            let length = 4 + self.dice.below(300) as usize;
+            let mut forged: Vec<u8> = (0..length).map(|_| self.dice.next() as u8).collect();
+            forged[..4].copy_from_slice(&[1 + self.dice.below(4) as u8, 0, 0, 0]);
+            let to = self.dice.below(2) as usize;
+            self.put(to, tos, forged);
+        }
+        let small = bytes.len() < 130;
+        let lost = malice.lost + if small { malice.control_lost } else { 0 };
+        if self.dice.in_thousand(lost) {
+            return;
+        }
+        if self.dice.in_thousand(malice.duplicated) {
+            self.put(1 - from, tos, bytes.clone());
+        }
+        self.put(1 - from, tos, bytes);
+    }
+
+    /// Puts a datagram on the link.
+    fn put(&mut self, to: usize, tos: u8, bytes: Vec<u8>) {
+        let size = Bytes::new(bytes.len() as u64 + 28);
+        if self.link.expedites && tos == 46 << 2 {
+            // Its own time on the link is not worth counting.
+            self.number += 1;
+            let at = self.now + self.link.rate.transmission(size) + self.link.delay;
+            self.under_way.insert((at, self.number), (to, tos, bytes));
+            return;
+        }
+        let free = self.free[to].max(self.now);
+        if free.since(self.now) > self.link.rate.transmission(Bytes::new(self.link.buffer)) {
+            return;
+        }
+        self.free[to] = free + self.link.rate.transmission(size);
+        let late = match self.dice.in_thousand(self.malice.late) {
+            true => Duration::from_us(self.dice.below(30_000)),
+            false => Duration::ZERO,
+        };
+        self.number += 1;
+        let at = self.free[to] + self.link.delay + late;
+        self.under_way.insert((at, self.number), (to, tos, bytes));
+    }
+}
+
+enum Owned {
+    Packet(Vec<u8>),
+    Datagram(u8, Vec<u8>),
+}
+
+fn owned(output: Output) -> Owned {
+    match output {
+        Output::Packet(packet) => Owned::Packet(packet.to_vec()),
+        Output::Datagram(_, tos, bytes) => Owned::Datagram(tos, bytes.to_vec()),
+    }
+}
+
+fn site(end: usize, peer: &PublicKey) -> Site {
+    let text = format!(
+        "[gateway]\nkey = \"x\"\nlisten = \"{}\"\nqueue = \"200 KB\"\n\
+         [peer.other]\npublic_key = \"{peer}\"\nendpoint = \"{}\"\nnetworks = [\"10.{}.0.0/16\"]\n\
+         cap = \"30 Mbps\"\nservice = {{ contract = \"5 Mbps\" }}\n",
+        address(end),
+        address(1 - end),
+        2 - end
+    );
+    parse(&text, Path::new("")).expect("a site")
+}

@@ -1,0 +1,231 @@
+//! Two gateways and a hostile network as one simulation, seed by seed.
+//! `GATEWAY_SEEDS=5000 cargo test -p accord-gateway --test hostile` looks further.
+
+#[path = "common/dice.rs"]
+mod dice;
+#[path = "common/world.rs"]
+mod world;
+
+use accord_gateway::{Sessions, State};
+use accord_units::{Duration, Rate};
+use dice::Dice;
+use world::{Link, Malice, World};
+
+const LINK: Link = Link {
+    rate: Rate::from_bps(20_000_000),
+    buffer: 50_000,
+    delay: Duration::from_ms(10),
+    expedites: false,
+};
+
+/// Lets hosts send for so many milliseconds: at one end more than the link carries, a little at the
+/// other.
+fn load(world: &mut World, dice: &mut Dice, ms: u64) {
+    for _ in 0..ms {
+        for _ in 0..3 {
+            let length = 800 + dice.below(600) as usize;
+            world.host_sends(0, length, 2 * dice.below(2) as u8);
+        }
+        if dice.below(5) == 0 {
+            world.host_sends(1, 60, 0);
+        }
+        world.run(world.now + Duration::from_ms(1));
+    }
+}
+
+fn seeds() -> u64 {
+    let seeds = std::env::var("GATEWAY_SEEDS").ok();
+    seeds.and_then(|n| n.parse().ok()).unwrap_or(60)
+}
+
+/// Returns the bytes per millisecond that the first gateway sent.
+fn rate_of(world: &mut World, dice: &mut Dice, ms: u64) -> f64 {
+    let before = world.sent[0];
+    load(world, dice, ms);
+    (world.sent[0] - before) as f64 / ms as f64
+}
+
+#[test]
+fn whatever_the_network_does_packets_arrive_once_and_whole() {
+    let mut refused = 0;
+    for seed in 0..seeds() {
+        let mut dice = Dice(seed ^ 0xd1ce);
+        let mut world = World::new(seed, LINK);
+        world.malice = Malice {
+            lost: dice.below(300),
+            duplicated: dice.below(300),
+            late: dice.below(300),
+            truncated: dice.below(200),
+            flipped: dice.below(200),
+            replayed: dice.below(200),
+            forged: dice.below(200),
+            control_lost: dice.below(500),
+            marked: dice.below(300),
+        };
+        // `World::handle` holds each packet that comes out against those that went in.
+        let (cap, before) = (30e6 / 8e3, world.now);
+        for _ in 0..15 {
+            let rate = rate_of(&mut world, &mut dice, 100);
+            // A millisecond more than the cap, and the packet that was begun.
+            assert!(rate <= cap * 1.01 + 15.0 + 37.5, "seed {seed}: {rate} B/ms");
+        }
+        assert_eq!(world.now.since(before), Duration::from_ms(1500));
+        for gateway in &world.gateways {
+            let peer = &gateway.peers()[0];
+            let waiting = peer.edge.counts()[0].waiting.1;
+            assert!(waiting <= 200_000, "seed {seed}: {waiting} B wait");
+            assert!(
+                peer.sender.rate() <= Rate::from_bps(30_000_000),
+                "seed {seed}"
+            );
+            refused += gateway.dropped().refused;
+            assert_eq!(gateway.dropped().wrong_message, 0, "seed {seed}");
+            assert_eq!(gateway.dropped().wrong_source, 0, "seed {seed}");
+        }
+        // And when it is over, the tunnel works as if nothing had been.
+        world.malice = Malice::default();
+        load(&mut world, &mut dice, 2500);
+        let arrived = world.arrived[1];
+        let rate = rate_of(&mut world, &mut dice, 500);
+        let peer = &world.gateways[0].peers()[0];
+        let open = [0, 1].map(|i| world.gateways[i].sessions().is_open(0));
+        let state = peer.sender.state();
+        assert_eq!(state, State::Controlled, "seed {seed}, sessions {open:?}");
+        assert!(world.arrived[1] > arrived + 200, "seed {seed}");
+        assert!(
+            (0.75..1.1).contains(&(rate / 2500.0)),
+            "seed {seed}: {rate} B/ms of 2500"
+        );
+    }
+    assert!(refused > 100 * seeds(), "{refused} datagrams were refused");
+}
+
+#[test]
+fn a_tunnel_goes_on_at_the_cap_while_no_reports_come() {
+    let mut world = World::new(7, LINK);
+    let mut dice = Dice(7);
+    load(&mut world, &mut dice, 2000);
+    assert_eq!(
+        world.gateways[0].peers()[0].sender.state(),
+        State::Controlled
+    );
+    let arrived = world.arrived[1];
+    world.malice.control_lost = 1000;
+    load(&mut world, &mut dice, 4000);
+    let peer = &world.gateways[0].peers()[0];
+    assert_eq!(peer.sender.state(), State::Blind);
+    // It never stood still for long: 4 s of 20 Mbps are 8900 packets of 1120 bytes.
+    let got = world.arrived[1] - arrived;
+    assert!(got > 4000, "{got} packets");
+    let rate = rate_of(&mut world, &mut dice, 500);
+    assert!((0.9..1.1).contains(&(rate / 3750.0)), "{rate} B/ms of 3750");
+    world.malice.control_lost = 0;
+    load(&mut world, &mut dice, 3000);
+    assert_eq!(
+        world.gateways[0].peers()[0].sender.state(),
+        State::Controlled
+    );
+    let rate = rate_of(&mut world, &mut dice, 1000);
+    assert!(
+        (0.8..1.05).contains(&(rate / 2500.0)),
+        "{rate} B/ms of 2500"
+    );
+}
+
+#[test]
+fn the_queue_in_the_network_is_what_the_service_asks_for() {
+    let mut world = World::new(3, LINK);
+    let mut dice = Dice(3);
+    load(&mut world, &mut dice, 5000);
+    let (mut sum, mut n) = (0.0, 0.0);
+    for _ in 0..40 {
+        load(&mut world, &mut dice, 50);
+        let peer = &world.gateways[0].peers()[0];
+        sum += peer
+            .sender
+            .latest()
+            .map_or(0.0, |a| f64::from(a.accumulation));
+        n += 1.0;
+    }
+    // A target of 3 packets of 1480 bytes, and what carries 5 of 20 Mbps [Har02 eq. 8].
+    let expected = 3.0 * 1480.0 / (1.0 - 5.0 / 20.0);
+    let mean = sum / n;
+    assert!(
+        (mean / expected - 1.0).abs() < 0.15,
+        "{mean} B of {expected}"
+    );
+    let waits = world.gateways[0].peers()[0].edge.len();
+    assert!(waits > 20, "the others wait at the edge: {waits}");
+}
+
+/// The signal and the rate in B/ms of the last half second.
+fn seen(world: &mut World, dice: &mut Dice) -> (bool, f64) {
+    let rate = rate_of(world, dice, 500);
+    let latest = world.gateways[0].peers()[0].sender.latest();
+    (latest.expect("a report").by_delay, rate)
+}
+
+fn is_full(rate: f64) -> bool {
+    (0.85..1.05).contains(&(rate / 2500.0))
+}
+
+#[test]
+fn a_network_that_stops_forwarding_ef_first_is_found_out() {
+    let mut dice = Dice(11);
+    let mut world = World::new(11, LINK);
+    for expedites in [true, false, true] {
+        world.link.expedites = expedites;
+        load(&mut world, &mut dice, 4000);
+        let (by_delay, rate) = seen(&mut world, &mut dice);
+        assert_eq!(by_delay, !expedites, "expedites: {expedites}");
+        assert!(is_full(rate), "expedites: {expedites}, {rate} B/ms of 2500");
+    }
+}
+
+#[test]
+fn a_longer_route_is_no_queue_where_ef_goes_first() {
+    let mut dice = Dice(12);
+    let mut world = World::new(12, LINK);
+    world.link.expedites = true;
+    load(&mut world, &mut dice, 4000);
+    world.link.delay = Duration::from_ms(40);
+    // The window grows by a packet per round trip: from 55 KB to 210 KB of 80 ms, some 9 s.
+    load(&mut world, &mut dice, 12_000);
+    let (by_delay, rate) = seen(&mut world, &mut dice);
+    assert!(
+        !by_delay && is_full(rate),
+        "{by_delay}, {rate} B/ms of 2500"
+    );
+}
+
+/// With one FIFO queue a longer route cannot be told from a queue at once. The contract of 5 Mbps
+/// holds all the same, and after the window of the floor so does the share.
+#[test]
+fn a_longer_route_is_a_queue_for_five_minutes_where_all_wait() {
+    let mut dice = Dice(13);
+    let mut world = World::new(13, LINK);
+    load(&mut world, &mut dice, 4000);
+    world.link.delay = Duration::from_ms(40);
+    load(&mut world, &mut dice, 10_000);
+    let (by_delay, rate) = seen(&mut world, &mut dice);
+    assert!(by_delay && rate < 1500.0, "{by_delay}, {rate} B/ms of 2500");
+    assert!(rate > 0.95 * 625.0, "{rate} B/ms of a contract of 625");
+    // Probes go on while nothing is sent.
+    world.run(world.now + Duration::from_secs(320));
+    // The window grows by a packet per round trip: from 50 KB to 200 KB of 80 ms, some 8 s.
+    load(&mut world, &mut dice, 12_000);
+    let (_, rate) = seen(&mut world, &mut dice);
+    assert!(is_full(rate), "{rate} B/ms of 2500");
+}
+
+#[test]
+fn the_same_seed_gives_the_same_course() {
+    let course = || {
+        let mut world = World::new(5, LINK);
+        let mut dice = Dice(5);
+        world.malice.lost = 100;
+        load(&mut world, &mut dice, 1000);
+        (world.arrived, world.sent, world.now)
+    };
+    assert_eq!(course(), course());
+}

@@ -1,0 +1,372 @@
+//! Two gateways in network namespaces, over a bottleneck of the kernel. It takes root, or it is
+//! skipped with the reason.
+
+#![cfg(target_os = "linux")]
+#![allow(clippy::print_stderr, reason = "it says why it is skipped")]
+#![allow(clippy::disallowed_methods, reason = "real time passes here")]
+
+mod common;
+
+use common::{INNER, INNER_V6, OUTER, Path_, Queue, Sites, obstacle, rates};
+use std::time::{Duration, Instant};
+
+fn path(queue: Queue) -> Path_ {
+    Path_ {
+        mbps: 20,
+        buffer: 50_000,
+        queue,
+        delay: Duration::from_millis(10),
+        loss_permille: 0,
+    }
+}
+
+/// Runs a test, or says why not.
+fn possible() -> bool {
+    let why = obstacle();
+    if let Some(why) = &why {
+        eprintln!("SKIPPED: {why}");
+    }
+    why.is_none()
+}
+
+/// Makes two sites with gateways that know each other.
+fn joined(path: &Path_, peer: &str) -> Sites {
+    let mut sites = Sites::new(path);
+    let files = sites.write(peer);
+    for (end, file) in files.iter().enumerate() {
+        sites.start(end, file);
+    }
+    for end in 0..2 {
+        assert!(
+            sites.wait_for(end, "controlled", Duration::from_secs(10)),
+            "{}",
+            sites.status(end)
+        );
+    }
+    sites
+}
+
+const CONTRACT: &str = "cap = \"50 Mbps\"\nservice = { contract = \"10 Mbps\" }\n";
+
+#[test]
+fn hosts_of_two_sites_reach_each_other() {
+    if !possible() {
+        return;
+    }
+    let sites = joined(&path(Queue::Fifo), CONTRACT);
+    let ping = ["ping", "-c", "3", "-i", "0.2", "-W", "2", INNER[1]];
+    match sites.command(0, &ping) {
+        Some((succeeded, said)) => assert!(succeeded && said.contains(" 0% packet loss"), "{said}"),
+        None => eprintln!("there is no ping here"),
+    }
+    // A packet of the largest size goes through, and one that is larger does not.
+    let sized = |size| {
+        sites.command(
+            0,
+            &[
+                "ping", "-c", "1", "-W", "2", "-M", "do", "-s", size, INNER[1],
+            ],
+        )
+    };
+    assert!(sized("1392").is_none_or(|(succeeded, _)| succeeded));
+    assert!(sized("1393").is_none_or(|(succeeded, _)| !succeeded));
+    let server = sites.serve_http(8080, "it is here");
+    let url = format!("http://{}:8080/", INNER[1]);
+    match sites.command(0, &["curl", "-sS", "--max-time", "5", &url]) {
+        Some((succeeded, said)) => assert!(succeeded && said == "it is here", "{said}"),
+        None => eprintln!("there is no curl here"),
+    }
+    drop(server);
+    let peer = &sites.status(0)["peers"][0];
+    assert_eq!(peer["state"], "controlled");
+    assert!(peer["rx_packets"].as_u64() > Some(3), "{peer}");
+}
+
+/// The signal is the distance of pairs where the path forwards EF first, and the delay where it does
+/// not. In both cases the queue in the network stays near what the service asks for.
+#[test]
+fn the_signal_is_found_out() {
+    if !possible() {
+        return;
+    }
+    for (queue, signal) in [(Queue::Fifo, "delay"), (Queue::Expedited, "pairs")] {
+        let mut sites = joined(&path(queue), CONTRACT);
+        let tunnel = sites.tcp(INNER[1], 5001, "cubic");
+        std::thread::sleep(Duration::from_secs(4));
+        let rate = rates(&[&tunnel], 4.0)[0];
+        let status = sites.status(0);
+        let peer = &status["peers"][0];
+        eprintln!(
+            "{queue:?}: {rate:.1} Mbps, queued {} s",
+            peer["queue_delay_s"]
+        );
+        assert_eq!(peer["signal"], signal, "{peer}");
+        // 20 Mbps carry at most 18.5 Mbps of TCP in the tunnel's packets.
+        assert!((12.0..18.6).contains(&rate), "{rate} Mbps");
+    }
+}
+
+/// A kernel CUBIC flow fills the same FIFO queue. The contract is 10 Mbps of 20, and half of the link
+/// belongs to the tunnel. Losses keep it from getting all of it: docs/src/gateway.md says how much.
+#[test]
+fn a_contract_is_worth_something_beside_cubic() {
+    if !possible() {
+        return;
+    }
+    let got = ["0 Mbps", "10 Mbps"].map(|contract| {
+        let peer = format!("cap = \"50 Mbps\"\nservice = {{ contract = \"{contract}\" }}\n");
+        let mut sites = joined(&path(Queue::Fifo), &peer);
+        let tunnel: Vec<_> = (0..4)
+            .map(|i| sites.tcp(INNER[1], 5001 + i, "cubic"))
+            .collect();
+        let beside = sites.tcp(OUTER[1], 6001, "cubic");
+        std::thread::sleep(Duration::from_secs(5));
+        let counters: Vec<_> = tunnel.iter().chain([&beside]).map(|c| &**c).collect();
+        let rates = rates(&counters, 10.0);
+        (rates[..4].iter().sum::<f64>(), rates[4])
+    });
+    let [(without, _), (with, beside)] = got;
+    eprintln!("without a contract {without:.1} Mbps, with 10 Mbps {with:.1} beside {beside:.1}");
+    assert!(with > 4.0 && with > 1.5 * without, "{got:?}");
+    assert!(beside > 4.0, "the other flow is not starved: {got:?}");
+}
+
+/// A peer that is plain WireGuard works, is sent to at the cap, and is shown as what it is. It takes
+/// wireguard-go: `go install golang.zx2c4.com/wireguard@latest`, and its path in `WIREGUARD_GO`.
+#[test]
+fn a_peer_that_is_plain_wireguard_works() {
+    let Some(program) = std::env::var_os("WIREGUARD_GO") else {
+        return eprintln!("SKIPPED: WIREGUARD_GO does not say where wireguard-go is");
+    };
+    if !possible() {
+        return;
+    }
+    let mut sites = Sites::new(&path(Queue::Fifo));
+    let files = sites.write("cap = \"5 Mbps\"\n");
+    let _plain = sites.start_wireguard(&program);
+    sites.start(0, &files[0]);
+    assert!(
+        sites.wait_for(0, "plain", Duration::from_secs(15)),
+        "{}",
+        sites.status(0)
+    );
+    let ping = ["ping", "-c", "3", "-i", "0.2", "-W", "2", INNER[1]];
+    if let Some((succeeded, said)) = sites.command(0, &ping) {
+        assert!(succeeded && said.contains(" 0% packet loss"), "{said}");
+    }
+    let tunnel = sites.tcp(INNER[1], 5001, "cubic");
+    std::thread::sleep(Duration::from_secs(3));
+    let rate = rates(&[&tunnel], 4.0)[0];
+    eprintln!("{rate:.2} Mbps to wireguard-go at a cap of 5 Mbps");
+    assert!((3.8..4.7).contains(&rate), "{rate} Mbps");
+}
+
+#[test]
+fn ipv6_goes_over_ipv6() {
+    if !possible() {
+        return;
+    }
+    if !std::path::Path::new("/proc/net/if_inet6").exists() {
+        return eprintln!("SKIPPED: this kernel has no IPv6");
+    }
+    let mut sites = Sites::new(&path(Queue::Fifo)).with_v6();
+    let files = sites.write_v6(CONTRACT);
+    for (end, file) in files.iter().enumerate() {
+        sites.start(end, file);
+    }
+    let joined = sites.wait_for(0, "controlled", Duration::from_secs(10));
+    assert!(joined, "{}", sites.status(0));
+    let tunnel = sites.tcp(&format!("[{}]", INNER_V6[1]), 5001, "cubic");
+    std::thread::sleep(Duration::from_secs(3));
+    let rate = rates(&[&tunnel], 3.0)[0];
+    assert!((10.0..18.5).contains(&rate), "{rate} Mbps");
+}
+
+#[test]
+fn a_gateway_is_asked_and_told_while_it_runs() {
+    if !possible() {
+        return;
+    }
+    let sites = joined(&path(Queue::Fifo), CONTRACT);
+    let file = sites.folder.path().join("0.toml");
+    let peer = || sites.status(0)["peers"][0].clone();
+    let wait_for = |what: &dyn Fn() -> bool| {
+        let until = Instant::now() + Duration::from_secs(3);
+        while !what() && Instant::now() < until {
+            std::thread::sleep(Duration::from_millis(50));
+        }
+        assert!(what(), "{}", sites.status(0));
+    };
+    assert_eq!(peer()["contract_bytes_per_s"], 1.25e6);
+    // A file that is right is taken, and the session stays.
+    let text = std::fs::read_to_string(&file).expect("readable");
+    let other = text.replace("10 Mbps", "16 Mbps");
+    std::fs::write(&file, &other).expect("written");
+    sites.reload[0].store(true, std::sync::atomic::Ordering::Relaxed);
+    wait_for(&|| peer()["contract_bytes_per_s"] == 2e6);
+    assert!(peer()["up"] == true && peer()["state"] == "controlled");
+    // One that is wrong changes nothing, and the status says where it is wrong.
+    std::fs::write(&file, other.replace("cap =", "cup =")).expect("written");
+    sites.reload[0].store(true, std::sync::atomic::Ordering::Relaxed);
+    wait_for(&|| sites.status(0)["config"]["error"].is_string());
+    let error = sites.status(0)["config"]["error"].to_string();
+    assert!(
+        error.contains("line 11") && error.contains("\\\"cap\\\""),
+        "{error}"
+    );
+    assert_eq!(peer()["contract_bytes_per_s"], 2e6);
+    // Modes change by command.
+    assert!(sites.ask(0, "POST /mode/other/shadow").0.contains("200"));
+    assert_eq!(peer()["mode"], "shadow");
+    assert!(sites.ask(0, "POST /mode/nobody/shadow").0.contains("404"));
+    let (head, metrics) = sites.ask(0, "GET /metrics");
+    assert!(head.contains("text/plain; version=0.0.4"), "{head}");
+    for line in [
+        "accord_gateway_peer_up{peer=\"other\"} 1",
+        "accord_gateway_mode{peer=\"other\",mode=\"shadow\"} 1",
+        "accord_gateway_state{peer=\"other\",state=\"controlled\"} 1",
+        "accord_gateway_config_last_reload_successful 0",
+        "accord_gateway_tunnel_min_rate_bytes_per_second{peer=\"other\"} 2000000",
+    ] {
+        assert!(
+            metrics.lines().any(|l| l == line),
+            "{line} is not in\n{metrics}"
+        );
+    }
+    // Every sample has its family, whose name and kind are told once.
+    let mut told = std::collections::BTreeSet::new();
+    for line in metrics.lines() {
+        match line.strip_prefix("# TYPE ") {
+            Some(family) => assert!(told.insert(family.split(' ').next().unwrap_or(""))),
+            None if line.starts_with('#') => {}
+            None => {
+                let name = line.split(['{', ' ']).next().unwrap_or("");
+                assert!(told.contains(name), "{line}");
+            }
+        }
+    }
+}
+
+/// A gateway that ends without a word, as by kill -9, and is started again.
+#[test]
+fn a_gateway_that_starts_again_is_back_within_a_second() {
+    if !possible() {
+        return;
+    }
+    let mut sites = joined(&path(Queue::Fifo), CONTRACT);
+    let files = [0, 1].map(|i| sites.folder.path().join(format!("{i}.toml")));
+    let tunnel = sites.tcp(INNER[1], 5001, "cubic");
+    std::thread::sleep(Duration::from_secs(3));
+    sites.end(0);
+    sites.start(0, &files[0]);
+    let began = Instant::now();
+    let mut back = None;
+    while back.is_none() && began.elapsed() < Duration::from_secs(10) {
+        if rates(&[&tunnel], 0.1)[0] > 1.0 {
+            back = Some(began.elapsed());
+        }
+    }
+    eprintln!("data arrives again after {back:?}");
+    assert!(back.is_some_and(|t| t < Duration::from_secs(1)), "{back:?}");
+    std::thread::sleep(Duration::from_secs(3));
+    let rate = rates(&[&tunnel], 3.0)[0];
+    assert!(rate > 10.0, "the same connection goes on: {rate} Mbps");
+}
+
+/// Measures what is left of a contract beside CUBIC: the table of docs/src/gateway.md.
+#[test]
+#[ignore = "it measures, for six minutes"]
+fn floors() {
+    if !possible() {
+        return;
+    }
+    let cases = [
+        (Queue::Fifo, 25_000),
+        (Queue::Fifo, 50_000),
+        (Queue::Fifo, 150_000),
+        (Queue::Expedited, 50_000),
+    ];
+    for (queue, buffer) in cases {
+        for contract in ["0 Mbps", "10 Mbps"] {
+            let path = Path_ {
+                buffer,
+                ..path(queue)
+            };
+            let service = format!("service = {{ contract = \"{contract}\" }}");
+            let mut sites = joined(&path, &format!("cap = \"50 Mbps\"\n{service}\n"));
+            let tunnel: Vec<_> = (0..4)
+                .map(|i| sites.tcp(INNER[1], 5001 + i, "cubic"))
+                .collect();
+            std::thread::sleep(Duration::from_secs(3));
+            let alone: f64 = {
+                let counters: Vec<_> = tunnel.iter().map(|c| &**c).collect();
+                rates(&counters, 7.0).iter().sum()
+            };
+            let queued = &sites.status(0)["peers"][0]["queue_delay_s"];
+            let beside = sites.tcp(OUTER[1], 6001, "cubic");
+            std::thread::sleep(Duration::from_secs(5));
+            let counters: Vec<_> = tunnel.iter().chain([&beside]).map(|c| &**c).collect();
+            let both = rates(&counters, 30.0);
+            let peer = &sites.status(0)["peers"][0];
+            eprintln!(
+                "{queue:?} {buffer} B, contract {contract}: alone {alone:.1} Mbps (queued {queued} \
+                 s); tunnel {:.1} beside CUBIC {:.1}; signal {}, lost pairs {}",
+                both[..4].iter().sum::<f64>(),
+                both[4],
+                peer["signal"],
+                peer["lost_pairs"],
+            );
+        }
+    }
+}
+
+/// Prints what a gateway knows, second by second.
+#[test]
+#[ignore = "it is for looking"]
+fn watch() {
+    if let Some(why) = obstacle() {
+        return eprintln!("SKIPPED: {why}");
+    }
+    let var = |name: &str, default: u64| {
+        std::env::var(name).map_or(default, |v| v.parse().expect("a number"))
+    };
+    let path = Path_ {
+        buffer: var("BUFFER", 50_000),
+        ..path(Queue::Fifo)
+    };
+    let mut sites = Sites::new(&path);
+    let files = sites.write("cap = \"50 Mbps\"\nservice = { contract = \"10 Mbps\" }\n");
+    for (end, file) in files.iter().enumerate() {
+        sites.start(end, file);
+    }
+    assert!(sites.wait_for(0, "controlled", Duration::from_secs(10)));
+    let mut tunnels = Vec::new();
+    for i in 0..var("FLOWS", 1) {
+        tunnels.push(sites.tcp(INNER[1], 5001 + i as u16, "cubic"));
+    }
+    let mut beside = None;
+    for second in 0..var("SECONDS", 20) {
+        if second == var("BESIDE", 1000) {
+            beside = Some(sites.tcp(OUTER[1], 6002, "cubic"));
+        }
+        let counters: Vec<_> = tunnels.iter().chain(&beside).map(|c| &**c).collect();
+        let rates = rates(&counters, 1.0);
+        let tunnel: f64 = rates[..tunnels.len()].iter().sum();
+        let peer = &sites.status(0)["peers"][0];
+        let class = &peer["classes"][0];
+        let number = |v: &serde_json::Value, scale: f64| v.as_f64().unwrap_or(f64::NAN) * scale;
+        eprintln!(
+            "{second:3} tunnel {tunnel:5.1} beside {:5.1}  may {:6.2} egress {:6.2} acc {:7.0} q {:6.2} ms srtt {:6.2} ms lost {} unanswered {} waiting {} late {}",
+            rates.get(tunnels.len()).copied().unwrap_or(0.0),
+            number(&peer["rate_bytes_per_s"], 8e-6),
+            number(&peer["egress_bytes_per_s"], 8e-6),
+            number(&peer["accumulation_bytes"], 1.0),
+            number(&peer["queue_delay_s"], 1e3),
+            number(&peer["srtt_s"], 1e3),
+            peer["lost_pairs"],
+            peer["unanswered_pairs"],
+            class["waiting_bytes"],
+            class["late_packets"],
+        );
+    }
+}

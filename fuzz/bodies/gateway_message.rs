@@ -1,0 +1,28 @@
+//! Any packet: it is none, or what is read of it is within its bytes; a control message is written as
+//! it was read.
+
+use accord_gateway::inner::{Inner, exit};
+use accord_gateway::keys::PublicKey;
+use accord_gateway::message::{address, decode, encode};
+
+/// Whether it was a control message between the gateways of the keys 1 and 2.
+pub fn check(bytes: &[u8]) -> bool {
+    let (from, to) = (address(&PublicKey([1; 32])), address(&PublicKey([2; 32])));
+    for tos in 0..4 {
+        let mut marked = bytes.to_vec();
+        exit(&mut marked, tos);
+        assert_eq!(Inner::new(&marked).is_some(), Inner::new(bytes).is_some());
+    }
+    let Some(inner) = Inner::new(bytes) else {
+        return false;
+    };
+    assert!(inner.contents().len() < bytes.len());
+    assert_eq!(inner.flow(1), inner.flow(1));
+    let Some(message) = decode(&inner, from, to) else {
+        return false;
+    };
+    let again = encode(&message, from, to);
+    let inner = Inner::new(&again).expect("a packet");
+    assert_eq!(decode(&inner, from, to), Some(message));
+    true
+}

@@ -1,0 +1,31 @@
+//! Any text: it is refused at a place of its own, or it is a site that can be checked.
+
+use accord_gateway::check::check as findings;
+use accord_gateway::config::parse;
+use std::path::Path;
+
+/// Whether it was a site.
+pub fn check(bytes: &[u8]) -> bool {
+    let Ok(text) = std::str::from_utf8(bytes) else {
+        return false;
+    };
+    match parse(text, Path::new("/etc/accord")) {
+        Ok(site) => {
+            for finding in findings(&site) {
+                assert!((0.0..1.0).contains(&finding.scale), "{finding:?}");
+            }
+            for peer in &site.peers {
+                assert!(peer.service.contract <= peer.cap);
+                assert_eq!(peer.shares.len(), site.classes.len() + 1);
+                assert!(peer.networks.iter().all(|n| n.contains(n.address)));
+            }
+            true
+        }
+        Err(e) => {
+            assert!(e.span.start <= text.len() && !e.message.is_empty());
+            let (line, column) = e.position(text);
+            assert!(line >= 1 && column >= 1);
+            false
+        }
+    }
+}
