@@ -24,9 +24,14 @@ fn evaluate(dir: &Path, more: &[&str]) -> Ended {
 fn a_regression_fails_and_another_seed_does_not() {
     let dir = folder(&[]);
     let at = dir.path();
-    for (subject, worse, measure) in [
-        ("vegas", "vegas,alpha=2 pkt,beta=6 pkt", "queuing delay"),
-        ("cubic", "cubic,beta=0.9", "queuing delay"),
+    for (subject, worse, buffer, measure) in [
+        (
+            "vegas",
+            "vegas,alpha=2 pkt,beta=6 pkt",
+            "16 BDP",
+            "queuing delay",
+        ),
+        ("cubic", "cubic,beta=0.9", "1 BDP", "queuing delay"),
     ] {
         let base = format!("base-{subject}");
         evaluate(at, &["-s", subject, "-o", &base]).with(0);
@@ -41,7 +46,9 @@ fn a_regression_fails_and_another_seed_does_not() {
         let github = ["-s", worse, "--annotations", "github"];
         let ended = evaluate(at, &[&github, &compare[..]].concat()).with(1);
         let says = |text: &str| assert!(ended.stdout.contains(text), "{text}: {}", ended.stdout);
-        says("Regression: buffers/deep-many (buffer = 16 BDP)");
+        says(&format!(
+            "Regression: buffers/deep-many (buffer = {buffer})"
+        ));
         says(&format!("::error title=buffers/deep-many%3A {measure}::"));
         says("95 % interval +");
         let junit = fs::read_to_string(at.join("junit.xml")).expect("written");
