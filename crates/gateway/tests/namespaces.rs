@@ -275,7 +275,7 @@ fn a_gateway_that_starts_again_is_back_within_a_second() {
 
 /// Measures what is left of a contract beside CUBIC: the table of docs/src/gateway.md.
 #[test]
-#[ignore = "it measures, for six minutes"]
+#[ignore = "six minutes; one command prints the table of docs/src/gateway.md with it"]
 fn floors() {
     if !possible() {
         return;
@@ -287,7 +287,7 @@ fn floors() {
         (Queue::Expedited, 50_000),
     ];
     for (queue, buffer) in cases {
-        for contract in ["0 Mbps", "10 Mbps"] {
+        let shares = ["0 Mbps", "10 Mbps"].map(|contract| {
             let path = Path_ {
                 buffer,
                 ..path(queue)
@@ -316,57 +316,9 @@ fn floors() {
                 peer["signal"],
                 peer["lost_pairs"],
             );
-        }
-    }
-}
-
-/// Prints what a gateway knows, second by second.
-#[test]
-#[ignore = "it is for looking"]
-fn watch() {
-    if let Some(why) = obstacle() {
-        return eprintln!("SKIPPED: {why}");
-    }
-    let var = |name: &str, default: u64| {
-        std::env::var(name).map_or(default, |v| v.parse().expect("a number"))
-    };
-    let path = Path_ {
-        buffer: var("BUFFER", 50_000),
-        ..path(Queue::Fifo)
-    };
-    let mut sites = Sites::new(&path);
-    let files = sites.write("cap = \"50 Mbps\"\nservice = { contract = \"10 Mbps\" }\n");
-    for (end, file) in files.iter().enumerate() {
-        sites.start(end, file);
-    }
-    assert!(sites.wait_for(0, "controlled", Duration::from_secs(10)));
-    let mut tunnels = Vec::new();
-    for i in 0..var("FLOWS", 1) {
-        tunnels.push(sites.tcp(INNER[1], 5001 + i as u16, "cubic"));
-    }
-    let mut beside = None;
-    for second in 0..var("SECONDS", 20) {
-        if second == var("BESIDE", 1000) {
-            beside = Some(sites.tcp(OUTER[1], 6002, "cubic"));
-        }
-        let counters: Vec<_> = tunnels.iter().chain(&beside).map(|c| &**c).collect();
-        let rates = rates(&counters, 1.0);
-        let tunnel: f64 = rates[..tunnels.len()].iter().sum();
-        let peer = &sites.status(0)["peers"][0];
-        let class = &peer["classes"][0];
-        let number = |v: &serde_json::Value, scale: f64| v.as_f64().unwrap_or(f64::NAN) * scale;
-        eprintln!(
-            "{second:3} tunnel {tunnel:5.1} beside {:5.1}  may {:6.2} egress {:6.2} acc {:7.0} q {:6.2} ms srtt {:6.2} ms lost {} unanswered {} waiting {} late {}",
-            rates.get(tunnels.len()).copied().unwrap_or(0.0),
-            number(&peer["rate_bytes_per_s"], 8e-6),
-            number(&peer["egress_bytes_per_s"], 8e-6),
-            number(&peer["accumulation_bytes"], 1.0),
-            number(&peer["queue_delay_s"], 1e3),
-            number(&peer["srtt_s"], 1e3),
-            peer["lost_pairs"],
-            peer["unanswered_pairs"],
-            class["waiting_bytes"],
-            class["late_packets"],
-        );
+            assert!(alone > 15.0, "{queue:?} {buffer}: {alone} of 20 Mbps alone");
+            both[..4].iter().sum::<f64>()
+        });
+        assert!(shares[1] > shares[0], "{queue:?} {buffer}: {shares:?}");
     }
 }
