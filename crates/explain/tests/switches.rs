@@ -45,12 +45,13 @@ fn least(limit: &str, flow: &str) -> Result<Duration, &'static str> {
 
 #[test]
 fn the_least_time_out_becomes_the_longest_round_trip() {
-    // There: 11 ms, 1 ms for a packet on the link, 0.1 ms before it, 20 ms of buffer. Back: 11 ms,
+    // There: 1 ms at most in the host, 11 ms, 1 ms for a packet on the link, 0.1 ms before it, 20 ms of
+    // buffer. Back: 11 ms,
     // 0.064 ms for the largest packet that may come back (a control packet), 0.0064 ms at the
     // end, and 20 of them, which are 1.28 ms.
     let flow = "controller = \"newreno\"";
     let us = Duration::from_us;
-    let longest = us(22_000 + 1000 + 100 + 20_000) + Duration::from_ns(70_400) + us(1280);
+    let longest = us(1000 + 22_000 + 1000 + 100 + 20_000) + Duration::from_ns(70_400) + us(1280);
     assert_eq!(least("20 pkt", flow), Ok(longest));
     // Twice the buffer.
     assert_eq!(least("40 pkt", flow), Ok(longest + us(20_000 + 1280)));

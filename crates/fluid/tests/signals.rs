@@ -23,7 +23,8 @@ fn reno_over_red(model: &str, ecn: bool, times: &str) -> (Scenario, Run) {
     fluid(&format!(
         "{times}\nfluid = {{ link_model = \"{model}\" }}\n[topology.dumbbell]\nrate = \"10 Mbps\"\ndelay = \"20 ms\"\n\
          queue = {{ discipline = \"red\", min_threshold = \"20 pkt\", max_threshold = \"120 pkt\", max_probability = 0.1, weight = 0.0005, ecn = {ecn}, limit = \"unlimited\" }}\n\
-         [flow.f]\ncount = 8\nfrom = \"left\"\nto = \"right\"\ncontroller = {{ name = \"reno\", ecn = {ecn} }}\n"
+         [flow.f]\ncount = 8\nfrom = \"left\"\nto = \"right\"\ncontroller = {{ name = \"reno\", ecn = {ecn} }}\n\
+         processing = \"0 s\"\n"
     ))
 }
 

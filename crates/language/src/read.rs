@@ -94,7 +94,7 @@ pub(crate) fn packet(value: &Value) -> Result<Bytes, Problem> {
 /// The longest time that a host takes for a packet.
 #[derive(Clone, Copy)]
 pub(crate) enum Processing {
-    /// As the first link of the path asks for.
+    /// As long as that for controllers that fill queues, otherwise nothing.
     Auto,
     /// What the slowest link of the path takes for a packet.
     Packet,

@@ -114,6 +114,13 @@ impl Trace {
         rounds as u64 * self.times.len() as u64 + rest as u64 - at_start as u64
     }
 
+    /// The rate in the millisecond with the most opportunities.
+    pub fn peak_rate(&self) -> Rate {
+        let runs = self.times.chunk_by(|a, b| a == b).map(<[u32]>::len);
+        let most = runs.max().unwrap_or(0) as f64;
+        Rate::from_bps_f64(most * OPPORTUNITY.bits_f64() * 1e3)
+    }
+
     /// The mean rate. It is at least 1 bit/s.
     pub fn mean_rate(&self) -> Rate {
         let bits = self.times.len() as f64 * OPPORTUNITY.bits_f64();

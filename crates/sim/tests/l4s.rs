@@ -100,23 +100,15 @@ fn prague_and_cubic_share_evenly() {
     }
 }
 
-/// Settings at which one Prague flow gets more than twice as much as one of NewReno.
-const BEYOND: [(u32, f64); 1] = [(40, 80.0)];
-
 /// The same with NewReno. A single one of it leaves its queue empty at times where the round-trip time
-/// is long against the target of 15 ms, and Prague takes what it leaves: known to be beyond the bound.
+/// is long against the target of 15 ms, and Prague takes what it leaves.
 #[test]
-fn prague_and_newreno_share_evenly_but_at_one_setting() {
+fn prague_and_newreno_share_evenly() {
     for mbps in [12, 40, 120] {
         for rtt in [10.0, 30.0, 80.0] {
             let o = outcome(&[PRAGUE, NEWRENO], mbps, rtt);
             let ratio = o.rates[0] / o.rates[1];
-            let within = (0.5..2.0).contains(&ratio);
-            assert_eq!(
-                within,
-                !BEYOND.contains(&(mbps, rtt)),
-                "{mbps} {rtt}: {ratio}"
-            );
+            assert!((0.5..2.0).contains(&ratio), "{mbps} {rtt}: {ratio}");
             assert!(waits(&o, 0, rtt) < 2.0, "{mbps} {rtt}");
         }
     }

@@ -117,27 +117,56 @@ fn without_processing_times_one_flow_locks_the_others_out() {
     assert!(index < 0.5, "{index:.3}");
 }
 
-/// Hosts take a time where their own link is exactly as fast as the bottleneck behind it.
+/// Hosts take the time of the slowest link, at its highest rate of the run, if the controller fills
+/// queues.
 #[test]
-fn processing_times_are_there_where_phases_matter() {
+fn hosts_take_a_time_as_long_as_the_slowest_link() {
     let longest = |rate: &str, controller: &str, extra: &str| {
         let text = format!(
             "duration = \"1 s\"\ntopology.dumbbell = {{ rate = \"100 Mbps\", delay = \"5 ms\" }}\n\
-             [flow.f]\nfrom = \"left\"\nto = \"right\"\ncontroller = \"{controller}\"\n{extra}\n\
-             access = {{ rate = \"{rate}\", delay = \"1 ms\" }}\n"
+             [flow.f]\nfrom = \"left\"\nto = \"right\"\ncontroller = \"{controller}\"\n\
+             access = {{ rate = \"{rate}\", delay = \"1 ms\" }}\n{extra}\n"
         );
         scenario(&text).flows[0].processing.to_string()
     };
     assert_eq!(longest("100 Mbps", "newreno", ""), "80 us");
-    assert_eq!(longest("50 Mbps", "vegas", ""), "0 s");
-    assert_eq!(longest("100001 Kbps", "newreno", ""), "0 s");
-    assert_eq!(longest("100 Mbps", "monaco", ""), "0 s");
+    assert_eq!(longest("50 Mbps", "cubic", ""), "160 us");
+    assert_eq!(longest("100 Mbps", "vegas", ""), "0 s");
     assert_eq!(
-        longest("100 Mbps", "newreno", "processing = \"10 us\""),
-        "10 us"
+        longest("100 Mbps", "vegas", "processing = \"packet\""),
+        "80 us"
     );
+    assert_eq!(longest("1 Gbps", "newreno", ""), "80 us");
+    assert_eq!(longest("100 Mbps", "monaco", ""), "0 s");
+    let given = "processing = \"10 us\"";
+    assert_eq!(longest("100 Mbps", "newreno", given), "10 us");
     let none = "demand = { constant = \"1 Mbps\" }";
     assert_eq!(longest("100 Mbps", "none", none), "0 s");
+    let rate =
+        |to: &str| format!("[[event]]\nat = \"0.5 s\"\nlink = \"bottleneck\"\nrate = \"{to}\"");
+    assert_eq!(longest("1 Gbps", "newreno", &rate("400 Mbps")), "20 us");
+    assert_eq!(longest("1 Gbps", "newreno", &rate("10 Mbps")), "80 us");
+}
+
+/// A path that moves to faster links, and a trace with five packets in its fullest millisecond.
+#[test]
+fn hosts_are_never_slower_than_their_path() {
+    let longest = |ab: &str, event: &str| {
+        let text = format!(
+            "duration = \"1 s\"\n[link]\nab = {{ from = \"a\", to = \"b\", delay = \"1 ms\", {ab} }}\n\
+             ac = \"a - c, 100 Mbps, 1 ms\"\ncb = \"c - b, 100 Mbps, 1 ms\"\n\
+             [flow.f]\npath = [\"a\", \"b\"]\ncontroller = \"newreno\"\npacket = \"1504 B\"\n{event}\n"
+        );
+        scenario(&text).flows[0].processing.to_string()
+    };
+    let slow = "rate = \"10 Mbps\"";
+    let moves = "[[event]]\nat = \"0.5 s\"\nflow = \"f\"\npath = [\"a\", \"c\", \"b\"]";
+    assert_eq!(longest(slow, ""), "1.2032 ms");
+    assert_eq!(longest(slow, moves), "120.32 us");
+    assert_eq!(
+        longest("rate = { trace = [1, 2, 2, 2, 2, 2, 3, 10] }", ""),
+        "200 us"
+    );
 }
 
 /// A flow with a small window and empty queues: half of the longest time more a round trip, in the

@@ -13,6 +13,7 @@ use super::kernel;
 use super::list;
 use super::network::Network;
 use super::port::{ATTACHMENT_LIMIT, Duplex};
+use super::processing::Wanted;
 use super::route::Routes;
 use super::traffic;
 use accord_family::Catalogue;
@@ -75,15 +76,19 @@ struct Flows<'a> {
     shared: [Vec<NodeId>; 2],
     /// The number of links on all paths so far.
     hops: usize,
+    /// What each flow's host takes for a packet.
+    processing: Vec<Wanted>,
 }
 
+/// Adds the flows of all groups. Returns the processing times that they want, which wait for the
+/// events.
 pub(super) fn resolve(
     groups: &[Entry],
     catalogue: &Catalogue,
     network: &mut Network,
     scenario: &mut Scenario,
     problems: &mut Problems,
-) {
+) -> Vec<Wanted> {
     let mut flows = Flows {
         catalogue,
         routes: Routes::new(network),
@@ -91,14 +96,16 @@ pub(super) fn resolve(
         scenario,
         shared: Default::default(),
         hops: 0,
+        processing: Vec::new(),
     };
     for entry in groups {
         if problems.is_full() {
-            return;
+            break;
         }
         let result = flows.group(entry);
         problems.keep(result);
     }
+    flows.processing
 }
 
 impl Flows<'_> {

@@ -10,6 +10,7 @@ mod kernel;
 mod network;
 mod parts;
 mod port;
+mod processing;
 mod route;
 mod traffic;
 
@@ -61,7 +62,7 @@ pub(crate) fn resolve(
         return None;
     }
     let entries = entries(file.given("flow"));
-    flow::resolve(
+    let wanted = flow::resolve(
         entries,
         context.catalogue,
         &mut network,
@@ -76,6 +77,7 @@ pub(crate) fn resolve(
         problems.push(problem.hint("a group of flows is a table [flow.NAME]"));
     }
     event::resolve(list(file.given("event")), &network, &mut scenario, problems);
+    processing::resolve(&wanted, &network.links, &mut scenario, problems);
     let expected = list(file.given("expect"));
     expect::resolve(expected, context, &network, &mut scenario, problems);
     network.finish(&mut scenario, problems);

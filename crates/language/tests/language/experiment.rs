@@ -18,10 +18,10 @@ fn defaults_are_filled_in() {
     assert_eq!(sizes, (Bytes::new(1000), Bytes::new(40), Bytes::new(64)));
     assert_eq!(names(&s, &flow.path), ["bottleneck"]);
     assert_eq!(names(&s, &flow.reverse_path), ["bottleneck.reverse"]);
-    // 10 Mbps × (10 ms + 0.8 ms for a packet + 0.032 ms for an acknowledgement).
+    // 10 Mbps × (10 ms + 0.4 ms in the host + 0.8 ms for a packet + 0.032 ms for an acknowledgement).
     assert_eq!(
         link(&s, "bottleneck").queue.limit,
-        Limit::Bytes(Bytes::new(13540))
+        Limit::Bytes(Bytes::new(14040))
     );
 }
 

@@ -290,7 +290,8 @@ fn processing_times_are_resolved() {
             { access = { rate = "10 Mbps", delay = "1 ms" }, processing = "0 s" },
             { access = { rate = "11 Mbps", delay = "1 ms" }, processing = "20 us" },
             {},
-            { access = { rate = "11 Mbps", delay = "1 ms" }, processing = "packet" },
+            { controller = "vegas" },
+            { controller = "vegas", processing = "packet" },
             { controller = "none", demand = { constant = "1 Mbps" }, processing = "packet" },
         ]
         "#,
@@ -302,9 +303,12 @@ fn processing_times_are_resolved() {
     let us = Duration::from_us;
     assert_eq!(
         [longest(1), longest(2), longest(3), longest(4)],
-        [us(0), us(0), us(20), us(0)]
+        [slowest, us(0), us(20), slowest]
     );
-    assert_eq!([longest(5), longest(6)], [slowest, us(0)]);
+    assert_eq!(
+        [longest(5), longest(6), longest(7)],
+        [us(0), slowest, us(0)]
+    );
     // Half of it is part of the base round-trip time.
     let now = flows.at(Time::ZERO);
     let less = now.base_rtt(0) - now.base_rtt(2);

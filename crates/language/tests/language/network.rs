@@ -14,7 +14,7 @@ fn limits_are_resolved() {
     assert_eq!(limit("90 pkt"), Limit::Packets(90));
     assert_eq!(limit("64 KB"), Limit::Bytes(Bytes::new(64_000)));
     assert_eq!(limit("20 ms"), Limit::Bytes(Bytes::new(25_000)));
-    assert_eq!(limit("2 BDP"), Limit::Bytes(Bytes::new(27_080)));
+    assert_eq!(limit("2 BDP"), Limit::Bytes(Bytes::new(28_080)));
     assert_eq!(limit("unlimited"), Limit::Unlimited);
     // Never less than two packets.
     assert_eq!(limit("0.01 BDP"), Limit::Bytes(Bytes::new(2000)));

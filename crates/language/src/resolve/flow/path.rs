@@ -1,11 +1,11 @@
 //! The path of a flow, with the hosts at its ends that the flow brings along.
 
 use super::super::super::error::{Problem, Span};
-use super::super::super::read::{Processing, Reader};
+use super::super::super::read::Reader;
 use super::super::{route, traffic};
 use super::{Attachment, End, Flows, Spec, Way};
-use accord_scenario::{Flow, LinkId, NodeId};
-use accord_units::{Duration, Rate};
+use accord_scenario::{Flow, NodeId};
+use accord_units::Duration;
 
 impl Flows<'_> {
     /// Returns the path that a file gives to a flow.
@@ -78,7 +78,8 @@ impl Flows<'_> {
             return Err(Problem::new(spec.span, message).hint(hint));
         }
         let path = route::links(self.network, &nodes, spec.span)?;
-        let processing = self.processing(spec, &path)?;
+        let wanted = (spec.processing, spec.processing_span);
+        self.processing.push(wanted);
         self.scenario.flows.push(Flow {
             name,
             group,
@@ -96,42 +97,11 @@ impl Flows<'_> {
             sizes: spec.sizes.clone(),
             ack: spec.ack,
             control: spec.control,
-            processing,
+            processing: Duration::ZERO,
             min_rto: spec.stream.min_rto,
             pacing: spec.stream.pacing,
         });
         Ok(())
-    }
-
-    /// Returns the longest processing time of a host, which is zero if it sends no stream. By default
-    /// it is above zero if the host's link is exactly as fast as the slowest shared link behind it.
-    /// Packets would then arrive as places become free, and one host could hold that link for itself.
-    fn processing(&self, spec: &Spec, path: &[LinkId]) -> Result<Duration, Problem> {
-        let rate = |&link: &LinkId| self.network.links[link].rate;
-        let slowest = path.iter().map(rate).min().unwrap_or(Rate::ZERO);
-        let longest = slowest.transmission(spec.packet);
-        match spec.processing {
-            Processing::Time(time) if time > longest => {
-                let message = format!(
-                    "{time} is too long: the slowest link of the path takes {longest} for a packet"
-                );
-                let hint =
-                    "a host that takes longer than the slowest link would slow the flow down";
-                Err(Problem::new(spec.processing_span, message).hint(hint))
-            }
-            Processing::Time(time) => Ok(time),
-            _ if !spec.controller.is_stream() => Ok(Duration::ZERO),
-            Processing::Packet => Ok(longest),
-            Processing::Auto => {
-                let shared = path
-                    .iter()
-                    .skip(1)
-                    .filter(|&&l| !self.network.links[l].attachment);
-                let bottleneck = shared.map(rate).min();
-                let holds = bottleneck == Some(rate(&path[0]));
-                Ok(if holds { longest } else { Duration::ZERO })
-            }
-        }
     }
 
     /// Returns the host of the `i`-th flow of the latest group, at `router`. The host is made with
