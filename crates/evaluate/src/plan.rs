@@ -201,7 +201,11 @@ fn check_parameters(pack: &Pack, catalogue: &Catalogue) -> Result<(), Errors> {
     let known = || families.iter().flat_map(|f| f.params).map(|p| p.name);
     for parameter in &pack.parameters {
         if !known().any(|name| name == parameter.name) {
-            let message = format!("no {} has a parameter \"{}\"", pack.role.name(), parameter.name);
+            let message = format!(
+                "no {} has a parameter \"{}\"",
+                pack.role.name(),
+                parameter.name
+            );
             let mut error = crate::pack::error_at(pack, parameter.span.clone(), message);
             error.hint = suggest(&parameter.name, known());
             return Err(error.into());

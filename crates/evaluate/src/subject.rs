@@ -82,7 +82,10 @@ impl Subject {
     pub fn settings(&self, path: &str, otherwise: &[Parameter]) -> Vec<(String, String)> {
         let named = |name: &str| self.parameters.iter().any(|(key, _)| key == name);
         let missing = |p: &&Parameter| self.has.contains(&&*p.name) && !named(&p.name);
-        let missing = otherwise.iter().filter(missing).map(|p| (&p.name, &p.value));
+        let missing = otherwise
+            .iter()
+            .filter(missing)
+            .map(|p| (&p.name, &p.value));
         let own = self.parameters.iter().map(|(key, value)| (key, value));
         let parameters = own.chain(missing);
         match self.role {

@@ -1,7 +1,8 @@
 //! The reader of `pack.toml`. Every error has its place.
 
 use super::{
-    Better, Case, Figure, LeftOut, Measure, Pack, Parameter, Section, SubjectRole, Threshold, Wanted,
+    Better, Case, Figure, LeftOut, Measure, Pack, Parameter, Section, SubjectRole, Threshold,
+    Wanted,
 };
 use accord::language::{Errors, ScenarioError, Source, suggest};
 use accord::scenario::{Metric, MetricUnit};
