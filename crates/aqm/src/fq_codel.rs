@@ -29,6 +29,47 @@ use crate::{Aqm, Codel, Entropy, PacketMeta, QueueView, Structure, Verdict};
 use accord_family::{Dynamics, Family, Kind, Param, Price, Role, Values};
 use accord_units::{Bytes, Duration, Size, Time};
 
+/// The number of queues, shared by the disciplines with a queue per flow.
+pub(crate) const QUEUES: Param = Param {
+    name: "queues",
+    symbol: "",
+    kind: Kind::Integer {
+        min: 1,
+        max: 65_536,
+    },
+    default: "1024",
+    doc: "Queues that flows are spread over.",
+    source: "[RFC 8290 §5.2.5]",
+};
+
+/// The quantum, shared by the disciplines with a queue per flow.
+pub(crate) const QUANTUM: Param = Param {
+    name: "quantum",
+    symbol: "",
+    kind: Kind::Size,
+    default: "1514 B",
+    doc: "What a queue may send in its turn, in bytes.",
+    source: "[RFC 8290 §5.2.4]",
+};
+
+/// Checks that the quantum is in bytes.
+pub(crate) fn in_bytes(values: &Values) -> Result<(), String> {
+    match values.size("quantum") {
+        Size::Bytes(_) => Ok(()),
+        Size::Packets(_) => Err(
+            "packets have all sizes, and queues pay by the byte; write quantum in bytes, such \
+             as \"1514 B\""
+                .into(),
+        ),
+    }
+}
+
+/// Returns the quantum in bytes, one at least.
+pub(crate) fn quantum(values: &Values) -> Bytes {
+    let quantum = values.size("quantum").bytes_f64(Bytes::new(1)) as u64;
+    Bytes::new(quantum.max(1))
+}
+
 /// The declaration of FQ-CoDel.
 pub static FAMILY: Family = Family {
     name: "fq-codel",
@@ -36,25 +77,8 @@ pub static FAMILY: Family = Family {
           first, each governed by a CoDel of its own.",
     source: "[RFC 8290]",
     params: &[
-        Param {
-            name: "queues",
-            symbol: "",
-            kind: Kind::Integer {
-                min: 1,
-                max: 65_536,
-            },
-            default: "1024",
-            doc: "Queues that flows are spread over.",
-            source: "[RFC 8290 §5.2.5]",
-        },
-        Param {
-            name: "quantum",
-            symbol: "",
-            kind: Kind::Size,
-            default: "1514 B",
-            doc: "What a queue may send in its turn, in bytes.",
-            source: "[RFC 8290 §5.2.4]",
-        },
+        QUEUES,
+        QUANTUM,
         Param {
             name: "batch",
             symbol: "",
@@ -71,14 +95,7 @@ pub static FAMILY: Family = Family {
         INTERVAL,
         ECN,
     ],
-    check: |values| match values.size("quantum") {
-        Size::Bytes(_) => Ok(()),
-        Size::Packets(_) => Err(
-            "packets have all sizes, and queues pay by the byte; write quantum in bytes, such \
-             as \"1514 B\""
-                .into(),
-        ),
-    },
+    check: in_bytes,
     role: Role::Queue(|_| Price::Loss),
     dynamics: Dynamics::Missing(
         "it gives each flow a queue of its own, and a link of the fluid has one",
@@ -101,17 +118,22 @@ pub struct FqCodel {
     pub batch: u64,
     /// The discipline of a queue that has not held a packet yet.
     pub codel: Codel,
+    /// The queues among which a flow looks for one that no other has.
+    pub ways: u32,
+    /// Whether the flows of a host share its quantum.
+    pub hosts: bool,
 }
 
 impl FqCodel {
     /// Creates the parameters of the queues from those of the family.
     pub fn new(values: &Values) -> FqCodel {
-        let quantum = values.size("quantum").bytes_f64(Bytes::new(1)) as u64;
         FqCodel {
             queues: values.integer("queues") as u32,
-            quantum: Bytes::new(quantum.max(1)),
+            quantum: quantum(values),
             batch: values.integer("batch"),
             codel: Codel::new(values),
+            ways: 1,
+            hosts: false,
         }
     }
 }

@@ -40,6 +40,7 @@ pub mod codel;
 mod droptail;
 pub mod dualpi2;
 pub mod fq_codel;
+pub mod host_fq;
 mod maker;
 pub mod pie;
 pub mod red;
@@ -151,7 +152,7 @@ pub enum Structure {
     /// One FIFO queue. The discipline judges departures, too, so the port remembers when each
     /// packet arrived.
     Stamped,
-    /// One queue per flow, served in turns.
+    /// One queue per flow, served in turns, and perhaps shared among hosts first.
     Flows(FqCodel),
     /// Two queues, one for packets of scalable flows.
     Dual(DualPi2),

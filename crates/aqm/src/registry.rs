@@ -2,7 +2,8 @@
 
 use crate::{Aggregate, Aqm, Entropy, Foreign, PacketMeta, QueueView, Structure, Verdict};
 use crate::{Avd, Avq, Bat, Clcc, Codel, DropTail, DualPi2, FqCodel, Pie, Red, Rem, Step};
-use crate::{avd, avq, bat, clcc, codel, droptail, dualpi2, fq_codel, pie, red, rem, step};
+use crate::{avd, avq, bat, clcc, codel, droptail, dualpi2, fq_codel, host_fq};
+use crate::{pie, red, rem, step};
 use accord_family::Family;
 use accord_units::{Duration, Time};
 use std::hint::cold_path;
@@ -147,6 +148,8 @@ any_aqm! {
         Step(Step),
     fq_codel::FAMILY => /// A queue per flow, each with a CoDel.
         FqCodel(FqCodel),
+    host_fq::FAMILY => /// A queue per flow, with quanta shared by the flows of a host.
+        HostFq(FqCodel),
     dualpi2::FAMILY => /// Two coupled queues.
         DualPi2(DualPi2),
 }

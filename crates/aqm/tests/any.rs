@@ -177,6 +177,7 @@ fn is_passive(aqm: &AnyAqm) -> bool {
             | AnyAqm::Avd(_)
             | AnyAqm::Codel(_)
             | AnyAqm::FqCodel(_)
+            | AnyAqm::HostFq(_)
             | AnyAqm::DualPi2(_)
     )
 }

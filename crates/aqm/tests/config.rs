@@ -1,6 +1,7 @@
 //! Typed configurations are the tables of the families.
 
-use accord_aqm::{FAMILIES, avd, avq, bat, clcc, codel, dualpi2, fq_codel, pie, red, rem, step};
+use accord_aqm::{FAMILIES, avd, avq, bat, clcc, codel, dualpi2, fq_codel, host_fq};
+use accord_aqm::{pie, red, rem, step};
 use accord_family::{Kind, Param, differences};
 use accord_units::Duration;
 
@@ -17,6 +18,7 @@ fn every_family_with_parameters_has_its_configuration() {
         ("pie", pie::Config::PARAMS),
         ("step", step::Config::PARAMS),
         ("fq-codel", fq_codel::Config::PARAMS),
+        ("host-fq", host_fq::Config::PARAMS),
         ("dualpi2", dualpi2::Config::PARAMS),
     ];
     for family in FAMILIES.iter().filter(|f| !f.params.is_empty()) {

@@ -1,14 +1,16 @@
 //! Directed links: their ports, the loss on their wires, and the order of their packets.
 
 use accord_aqm::AnyAqm;
-use accord_port::{Bucket, Limit, Packet, Port, Service, Timeline};
-use accord_scenario::{self as scenario, Link, LinkId, OPPORTUNITY};
+use accord_port::{Bucket, Hosts, Limit, Packet, Port, Service, Timeline};
+use accord_scenario::{self as scenario, Link, LinkId, OPPORTUNITY, Scenario};
 use accord_traffic::{Dice, Purpose, secret};
 use accord_units::{Duration, Time};
 
 /// Creates the port of a link in the form that holds packets.
-pub fn port<P: Packet>(link: &Link, id: LinkId, seed: u64) -> Port<P> {
-    let mut port = Port::with_service(service(link), limit(link), aqm(link), tie(id, seed));
+pub fn port<P: Packet>(scenario: &Scenario, id: LinkId) -> Port<P> {
+    let (link, seed) = (&scenario.links[id], scenario.seed);
+    let port = Port::with_service(service(link), limit(link), aqm(link), tie(id, seed));
+    let mut port = port.with_hosts(|| hosts(scenario));
     if let Some(parts) = link.parts.as_deref() {
         let policer = parts.policer.map(|b| Bucket::new(b.rate, b.burst));
         port = port.with_entry(policer, parts.ack_thinning);
@@ -17,6 +19,17 @@ pub fn port<P: Packet>(link: &Link, id: LinkId, seed: u64) -> Port<P> {
         true => port,
         false => port.without_priority(),
     }
+}
+
+/// Returns the nodes at which flows begin and end. Packets have twice the number of their flow, and
+/// one more on the way back.
+fn hosts(scenario: &Scenario) -> Hosts {
+    let flows = 0..scenario.flows.len();
+    Hosts::new(flows.flat_map(|flow| {
+        let (from, to) = scenario.ends(flow);
+        let (from, to) = (from as u32, to as u32);
+        [[from, to], [to, from]]
+    }))
 }
 
 /// Creates the line of a link.

@@ -1,10 +1,10 @@
 //! The runs of an evaluation: cases, subjects, points of sweeps and seeds.
 
 use crate::measure::{entries, unit};
-use crate::pack::{Case, Pack, Section};
+use crate::pack::{Case, Pack, Section, SubjectRole};
 use crate::subject::Subject;
 use accord::fluid::stability;
-use accord::language::{Errors, File, ScenarioError};
+use accord::language::{Errors, File, ScenarioError, suggest};
 use accord::scenario::{Engine, MetricUnit, Scenario};
 use accord::{Catalogue, set};
 use std::sync::Arc;
@@ -104,6 +104,7 @@ impl Plan {
     /// Fails if the pack is wrong: a scenario cannot be read, or a setting or a measure does not fit
     /// it. That a subject does not fit a case is no error; it is recorded in [`Planned::impossible`].
     pub fn of(pack: Pack, order: &Order, catalogue: &Catalogue) -> Result<Plan, Errors> {
+        check_parameters(&pack, catalogue)?;
         let (mut cases, mut trials) = (Vec::new(), Vec::new());
         for (s, section) in pack.sections.iter().enumerate() {
             for (c, case) in section.cases.iter().enumerate() {
@@ -128,7 +129,7 @@ impl Plan {
                     margins: Vec::new(),
                 };
                 for (i, subject) in order.subjects.iter().enumerate() {
-                    match with_subject(&file, case, subject, order, catalogue) {
+                    match with_subject(&file, case, &pack, subject, order, catalogue) {
                         Ok(seeds) => {
                             if case.margins {
                                 planned.margins.push(margin(&seeds[0][0]));
@@ -180,7 +181,7 @@ pub fn run_command(pack: &Pack, case: &Case, subject: &Subject, order: &Order) -
     for setting in settings(case, order.tier) {
         command += &format!(" --set {}", quoted(setting));
     }
-    for (path, value) in case.subject.iter().flat_map(|path| subject.settings(path)) {
+    for (path, value) in placed(subject, case, pack) {
         command += &format!(" --set {}", quoted(&format!("{path}={value}")));
     }
     command += &format!(" --seed {} --reps {}", order.seed, order.reps);
@@ -189,6 +190,38 @@ pub fn run_command(pack: &Pack, case: &Case, subject: &Subject, order: &Order) -
 
 fn quoted(text: &str) -> String {
     format!("'{}'", text.replace('\'', "'\\''"))
+}
+
+/// Checks that each parameter of a pack is one of some family that the pack evaluates.
+fn check_parameters(pack: &Pack, catalogue: &Catalogue) -> Result<(), Errors> {
+    let families = match pack.role {
+        SubjectRole::Controller => catalogue.controllers,
+        SubjectRole::Discipline => catalogue.disciplines,
+    };
+    let known = || families.iter().flat_map(|f| f.params).map(|p| p.name);
+    for parameter in &pack.parameters {
+        if !known().any(|name| name == parameter.name) {
+            let message = format!(
+                "no {} has a parameter \"{}\"",
+                pack.role.name(),
+                parameter.name
+            );
+            let mut error = crate::pack::error_at(pack, parameter.span.clone(), message);
+            error.hint = suggest(&parameter.name, known());
+            return Err(error.into());
+        }
+    }
+    Ok(())
+}
+
+/// Returns what puts a subject into the scenario of a case.
+fn placed<'a>(
+    subject: &'a Subject,
+    case: &'a Case,
+    pack: &'a Pack,
+) -> impl Iterator<Item = (String, String)> {
+    let paths = case.subject.iter();
+    paths.flat_map(|path| subject.settings(path, &pack.parameters))
 }
 
 fn settings(case: &Case, tier: Tier) -> impl Iterator<Item = &String> {
@@ -247,12 +280,13 @@ fn of_case(pack: &Pack, case: &Case, why: &str) -> Errors {
 fn with_subject(
     file: &File,
     case: &Case,
+    pack: &Pack,
     subject: &Subject,
     order: &Order,
     catalogue: &Catalogue,
 ) -> Result<Vec<Vec<Scenario>>, String> {
     let mut file = file.clone();
-    for (path, value) in case.subject.iter().flat_map(|path| subject.settings(path)) {
+    for (path, value) in placed(subject, case, pack) {
         file.set(&path, &value).map_err(|e| e.message)?;
     }
     (0..order.reps)

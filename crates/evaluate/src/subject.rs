@@ -1,6 +1,6 @@
 //! Subjects: a controller or a discipline with some of its parameters.
 
-use crate::pack::SubjectRole;
+use crate::pack::{Parameter, SubjectRole};
 use accord::Catalogue;
 use accord::family::Role;
 use accord::language::suggest;
@@ -16,6 +16,8 @@ pub struct Subject {
     pub parameters: Vec<(String, String)>,
     /// What it is.
     pub role: SubjectRole,
+    /// The names of all parameters of the family.
+    has: Vec<&'static str>,
 }
 
 /// The reason why a text is no subject, with a hint.
@@ -71,12 +73,21 @@ impl Subject {
             family: family.to_string(),
             parameters,
             role,
+            has: found.params.iter().map(|p| p.name).collect(),
         })
     }
 
-    /// Returns what is to be set in a scenario to put the subject at `path`.
-    pub fn settings(&self, path: &str) -> Vec<(String, String)> {
-        let parameters = self.parameters.iter();
+    /// Returns what is to be set in a scenario to put the subject at `path`. `otherwise` has
+    /// parameters of the pack: they count if the family has them and the subject does not name them.
+    pub fn settings(&self, path: &str, otherwise: &[Parameter]) -> Vec<(String, String)> {
+        let named = |name: &str| self.parameters.iter().any(|(key, _)| key == name);
+        let missing = |p: &&Parameter| self.has.contains(&&*p.name) && !named(&p.name);
+        let missing = otherwise
+            .iter()
+            .filter(missing)
+            .map(|p| (&p.name, &p.value));
+        let own = self.parameters.iter().map(|(key, value)| (key, value));
+        let parameters = own.chain(missing);
         match self.role {
             SubjectRole::Controller => {
                 let mut table = format!("{{ name = \"{}\"", self.family);
@@ -112,7 +123,7 @@ mod tests {
         let catalogue = accord::catalogue();
         let subject = Subject::parse("vegas, alpha=4 pkt", &catalogue).expect("a subject");
         assert_eq!(
-            subject.settings("flow.subject.controller"),
+            subject.settings("flow.subject.controller", &[]),
             [(
                 "flow.subject.controller".to_string(),
                 "{ name = \"vegas\", alpha = \"4 pkt\" }".to_string()
@@ -120,11 +131,29 @@ mod tests {
         );
         let queue = Subject::parse("codel,target=\"5 ms\",ecn=true", &catalogue);
         let queue = queue
-            .map(|q| q.settings("link.b.queue"))
+            .map(|q| q.settings("link.b.queue", &[]))
             .unwrap_or_default();
         assert_eq!(queue[0], ("link.b.queue.discipline".into(), "codel".into()));
         assert_eq!(queue[1], ("link.b.queue.target".into(), "\"5 ms\"".into()));
         assert_eq!(queue[2], ("link.b.queue.ecn".into(), "true".into()));
+    }
+
+    #[test]
+    fn parameters_of_the_pack_give_way() {
+        let catalogue = accord::catalogue();
+        let otherwise = [Parameter {
+            name: "rack".into(),
+            value: "true".into(),
+            span: 0..0,
+        }];
+        let settings = |text| {
+            let subject = Subject::parse(text, &catalogue).expect("a subject");
+            subject.settings("c", &otherwise).remove(0).1
+        };
+        assert_eq!(settings("cubic"), "{ name = \"cubic\", rack = true }");
+        let told = settings("cubic,rack=false");
+        assert_eq!(told, "{ name = \"cubic\", rack = false }");
+        assert_eq!(settings("copa"), "{ name = \"copa\" }");
     }
 
     #[test]

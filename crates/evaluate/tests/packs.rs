@@ -241,6 +241,11 @@ fn wrong_packs_have_errors_with_their_place() {
             "subject = []",
             "has no subject or measures nothing",
         ),
+        (
+            "subject = \"controller\"",
+            "subject = \"controller\"\nparameters = { rakc = true }",
+            "no controller has a parameter \"rakc\"",
+        ),
     ] {
         assert!(PACK.contains(from), "{from}");
         let wrong = PACK.replacen(from, to, 1);

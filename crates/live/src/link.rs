@@ -38,7 +38,7 @@ impl Link {
         let (link, seed) = (&scenario.links[id], scenario.seed);
         Link {
             id,
-            port: port(link, id, seed),
+            port: port(scenario, id),
             serving: None,
             dice: dice(id, seed),
             delay: link.delay,

@@ -1,23 +1,69 @@
-//! A queue per flow, served by deficit round robin [RFC 8290].
+//! A queue per flow, served by deficit round robin [RFC 8290], and perhaps by host [HTM18].
 //!
-//! The parameters and their meaning are in `aqm/src/fq_codel.rs`.
+//! The parameters and their meaning are in `aqm/src/fq_codel.rs` and `aqm/src/host_fq.rs`.
 
-use crate::Packet;
+use crate::{Hosts, Packet};
 use accord_aqm::{Aqm, Codel, Entropy, FqCodel, QueueView, Verdict};
 use accord_units::{Bytes, Rate, Time};
-use std::collections::VecDeque;
+use std::collections::{BTreeMap, VecDeque};
+
+/// Parts of a byte in which queues pay, so that a quantum can be divided.
+const BYTE: i64 = 1 << 16;
 
 /// The queue of the flows with one hash.
 #[derive(Clone, Debug)]
 struct FlowQueue<P> {
     packets: VecDeque<(Time, P)>,
     bytes: u64,
-    /// The bytes that the queue may still send in this turn. They are negative after a larger
-    /// packet.
+    /// What the queue may still send in this turn, in parts of a [`BYTE`]. It is negative after a
+    /// larger packet.
     credit: i64,
     codel: Codel,
-    /// True if the queue is in one of the lists.
-    listed: bool,
+    turn: Turn,
+    /// The flows that it holds packets of, or has since it was idle, where there are several ways.
+    flows: Vec<u32>,
+    /// The source and the destination of the flow that was there first.
+    hosts: [u32; 2],
+}
+
+/// The place of a queue in the order of turns.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Turn {
+    /// It is in no list and holds nothing.
+    Idle,
+    /// It is in the list of new queues.
+    New,
+    /// It is in the list of old queues, and was empty when it came there.
+    Waiting,
+    /// It is in the list of old queues, and counts for its hosts.
+    Counted,
+}
+
+/// The hosts of flows, and what they have waiting.
+#[derive(Clone, Debug)]
+struct Isolation {
+    of: Hosts,
+    /// By host, how many queues count for it as the source, and as the destination.
+    queues: [BTreeMap<u32, i64>; 2],
+}
+
+impl Isolation {
+    /// Returns how many queues share the quantum of a queue of these hosts.
+    fn load(&self, hosts: [u32; 2]) -> i64 {
+        let of = |side: usize| self.queues[side].get(&hosts[side]).copied();
+        of(0).max(of(1)).unwrap_or(1)
+    }
+
+    /// Counts a queue more, or one less.
+    fn count(&mut self, hosts: [u32; 2], change: i64) {
+        for (queues, host) in self.queues.iter_mut().zip(hosts) {
+            let count = queues.entry(host).or_default();
+            *count += change;
+            if *count == 0 {
+                queues.remove(&host);
+            }
+        }
+    }
 }
 
 /// The queues per flow, and the order of their turns.
@@ -33,6 +79,8 @@ pub(crate) struct FlowQueues<P> {
     new: VecDeque<u32>,
     /// The other queues that hold packets, or did in their last turn.
     old: VecDeque<u32>,
+    /// The hosts of the flows, where they count and are known.
+    isolation: Option<Isolation>,
 }
 
 const NONE: u32 = u32::MAX;
@@ -46,8 +94,17 @@ impl<P: Packet> FlowQueues<P> {
             queues: Vec::new(),
             new: VecDeque::new(),
             old: VecDeque::new(),
+            isolation: None,
             config,
         }
+    }
+
+    /// Takes the hosts of the flows, if the discipline shares by host.
+    pub fn set_hosts(&mut self, hosts: impl FnOnce() -> Hosts) {
+        self.isolation = self.config.hosts.then(|| Isolation {
+            of: hosts(),
+            queues: Default::default(),
+        });
     }
 
     /// Adds a packet to the queue of its flow [RFC 8290 §4.1].
@@ -57,10 +114,20 @@ impl<P: Packet> FlowQueues<P> {
         let queue = &mut self.queues[place as usize];
         queue.packets.push_back((now, packet));
         queue.bytes += meta.size.get();
-        if !queue.listed {
-            queue.listed = true;
-            queue.credit = self.config.quantum.get() as i64;
-            self.new.push_back(place);
+        match queue.turn {
+            Turn::Idle => {
+                if let Some(isolation) = &self.isolation {
+                    queue.hosts = isolation.of.of(meta.flow);
+                }
+                queue.turn = Turn::New;
+                queue.credit = share(&self.config, self.isolation.as_ref(), queue.hosts);
+                self.new.push_back(place);
+            }
+            Turn::Waiting => {
+                queue.turn = Turn::Counted;
+                count(&mut self.isolation, queue.hosts, 1);
+            }
+            Turn::New | Turn::Counted => {}
         }
     }
 
@@ -70,8 +137,12 @@ impl<P: Packet> FlowQueues<P> {
             .secret
             .get_or_insert_with(|| entropy.uniform().to_bits());
         let bits = hash(u64::from(flow) ^ *secret) >> 32;
-        let index = (bits * self.places.len() as u64) >> 32;
-        let place = &mut self.places[index as usize];
+        let home = ((bits * self.places.len() as u64) >> 32) as usize;
+        let index = match self.config.ways as usize {
+            1 => home,
+            ways => self.way(home, ways, flow),
+        };
+        let place = &mut self.places[index];
         if *place == NONE {
             *place = self.queues.len() as u32;
             self.queues.push(FlowQueue {
@@ -79,10 +150,33 @@ impl<P: Packet> FlowQueues<P> {
                 bytes: 0,
                 credit: 0,
                 codel: self.config.codel.clone(),
-                listed: false,
+                turn: Turn::Idle,
+                flows: Vec::new(),
+                hosts: [0; 2],
             });
         }
-        *place
+        let place = *place;
+        if self.config.ways > 1 {
+            let queue = &mut self.queues[place as usize];
+            if queue.turn == Turn::Idle {
+                queue.flows.clear();
+            }
+            if !queue.flows.contains(&flow) {
+                queue.flows.push(flow);
+            }
+        }
+        place
+    }
+
+    /// Returns which of the ways of a hash a flow takes: the one that holds its packets, so that
+    /// they stay in order, else one that holds none, else that of the hash.
+    fn way(&self, home: usize, ways: usize, flow: u32) -> usize {
+        let first = home - home % ways;
+        let all = || (0..ways).map(|k| first + (home - first + k) % ways);
+        let queue = |index: &usize| self.queues.get(self.places[*index] as usize);
+        let own = |index: &usize| queue(index).is_some_and(|q| q.flows.contains(&flow));
+        let idle = |index: &usize| queue(index).is_none_or(|q| q.turn == Turn::Idle);
+        all().find(own).or_else(|| all().find(idle)).unwrap_or(home)
     }
 
     /// Takes the packet whose turn it is, with the verdict on it [RFC 8290 §4.2]. A packet that is
@@ -95,7 +189,16 @@ impl<P: Packet> FlowQueues<P> {
             let queue = &mut self.queues[place as usize];
             if queue.credit <= 0 {
                 list.pop_front();
-                queue.credit += self.config.quantum.get() as i64;
+                if is_new {
+                    queue.turn = match queue.packets.is_empty() {
+                        true => Turn::Waiting,
+                        false => Turn::Counted,
+                    };
+                    if queue.turn == Turn::Counted {
+                        count(&mut self.isolation, queue.hosts, 1);
+                    }
+                }
+                queue.credit += share(&self.config, self.isolation.as_ref(), queue.hosts);
                 self.old.push_back(place);
                 continue;
             }
@@ -104,10 +207,14 @@ impl<P: Packet> FlowQueues<P> {
                 // A new queue that is empty waits for a turn among the old ones before it is new
                 // again. Otherwise a flow could always be first.
                 if is_new {
+                    queue.turn = Turn::Waiting;
                     self.old.push_back(place);
-                } else {
-                    queue.listed = false;
+                    continue;
                 }
+                if queue.turn == Turn::Counted {
+                    count(&mut self.isolation, queue.hosts, -1);
+                }
+                queue.turn = Turn::Idle;
                 continue;
             };
             let meta = packet.meta();
@@ -120,7 +227,7 @@ impl<P: Packet> FlowQueues<P> {
             };
             let verdict = (queue.codel).on_departure(&meta, now.since(came), &behind, now);
             if verdict != Verdict::Drop {
-                queue.credit -= meta.size.get() as i64;
+                queue.credit -= meta.size.get() as i64 * BYTE;
             }
             return Some((packet, verdict));
         }
@@ -160,6 +267,21 @@ impl<P: Packet> FlowQueues<P> {
     pub fn iter(&self) -> impl Iterator<Item = &P> {
         let queues = self.queues.iter().flat_map(|queue| &queue.packets);
         queues.map(|(_, packet)| packet)
+    }
+}
+
+/// Returns what a queue of these hosts gets for its turn.
+fn share(config: &FqCodel, isolation: Option<&Isolation>, hosts: [u32; 2]) -> i64 {
+    let quantum = config.quantum.get() as i64 * BYTE;
+    isolation.map_or(quantum, |isolation| {
+        (quantum / isolation.load(hosts)).max(1)
+    })
+}
+
+/// Counts a queue for its hosts, or no longer, where they count.
+fn count(isolation: &mut Option<Isolation>, hosts: [u32; 2], change: i64) {
+    if let Some(isolation) = isolation {
+        isolation.count(hosts, change);
     }
 }
 

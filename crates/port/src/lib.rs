@@ -51,6 +51,7 @@ mod counters;
 mod dual_queue;
 mod entry;
 mod flow_queues;
+mod hosts;
 mod opportunities;
 mod packet;
 mod port;
@@ -61,6 +62,7 @@ mod waiting;
 
 pub use bucket::Bucket;
 pub use counters::{Area, Count, Counters, DropReason};
+pub use hosts::Hosts;
 pub use packet::Packet;
 pub use port::Port;
 pub use service::Service;

@@ -3,7 +3,7 @@
 use crate::entry::Entry;
 use crate::ties::Ties;
 use crate::waiting::Waiting;
-use crate::{Area, Bucket, Count, Counters, DropReason, Limit, Packet, Service};
+use crate::{Area, Bucket, Count, Counters, DropReason, Hosts, Limit, Packet, Service};
 use accord_aqm::{AnyAqm, Aqm, Class, Entropy, PacketMeta, QueueView, Verdict};
 use accord_units::{Bytes, Rate, Time};
 use std::collections::VecDeque;
@@ -86,6 +86,15 @@ impl<P: Packet, A: Aqm> Port<P, A> {
             entry: (policer.is_some() || thinning).then(|| Box::new(Entry { policer, thinning })),
             ..self
         }
+    }
+
+    /// Returns the same port with the hosts of flows. They are asked for only if the discipline
+    /// shares by host; without them each flow is a host of its own.
+    pub fn with_hosts(mut self, hosts: impl FnOnce() -> Hosts) -> Port<P, A> {
+        if let Waiting::Flows(queues) = &mut self.low {
+            queues.set_hosts(hosts);
+        }
+        self
     }
 
     /// Offers a packet that arrives at `now`. It is queued or dropped, and others may be dropped to

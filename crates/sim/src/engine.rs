@@ -57,8 +57,8 @@ impl<'a> Simulation<'a> {
             .map(|id| Flow::new(id, &state))
             .collect();
         let wiring = Wiring::new(scenario, &mut flows, shortcuts);
-        let wires = (scenario.links.iter().enumerate())
-            .map(|(id, link)| Wire::new(link, id, scenario.seed, wiring.forms[id]))
+        let wires = (0..scenario.links.len())
+            .map(|id| Wire::new(scenario, id, wiring.forms[id]))
             .collect();
         let mut simulation = Simulation {
             scenario,

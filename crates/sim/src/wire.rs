@@ -6,7 +6,7 @@ use crate::pool::{Place, Queue};
 use accord_aqm::{AnyAqm, Aqm};
 use accord_elements::{InOrder, Loss, Transit, dice, port, timeline};
 use accord_port::{Area, Count, Counters, Port, Timeline};
-use accord_scenario::Link;
+use accord_scenario::Scenario;
 use accord_traffic::Dice;
 use accord_transport::Segment;
 use accord_units::{Duration, Time};
@@ -83,11 +83,12 @@ const _: () = assert!(size_of::<Wire>() == 128);
 impl Wire {
     /// Creates an idle link with its port in the given form, which must be able to do what the link
     /// needs.
-    pub fn new(link: &Link, id: usize, seed: u64, form: Form) -> Wire {
+    pub fn new(scenario: &Scenario, id: usize, form: Form) -> Wire {
+        let (link, seed) = (&scenario.links[id], scenario.seed);
         let dice = dice(id, seed);
         let line = match form {
             Form::Stepped | Form::Port => Line::Port(Box::new(Held {
-                port: port(link, id, seed),
+                port: port(scenario, id),
                 stepped: form == Form::Stepped,
                 serving: None,
                 begun: Time::ZERO,

@@ -71,8 +71,8 @@ fn pack(out: &mut String, dossier: &Dossier, result: &PackResult) {
         "<section id=\"{}\">\n<h2>{title}</h2>\n<p class=\"signs\">{source}</p>",
         pack.name
     );
-    if !pack.notes.is_empty() {
-        _ = writeln!(out, "<p>{}</p>", escape(&pack.notes, 4000));
+    for remark in pack.remarks() {
+        _ = writeln!(out, "<p>{}</p>", escape(&remark, 4000));
     }
     for (s, section) in pack.sections.iter().enumerate() {
         let cases: Vec<_> = result.cases.iter().filter(|c| c.section == s).collect();

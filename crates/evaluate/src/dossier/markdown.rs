@@ -30,8 +30,8 @@ fn pack(out: &mut String, dossier: &Dossier, result: &PackResult) {
         text(&pack.title),
         text(&pack.source)
     );
-    if !pack.notes.is_empty() {
-        _ = write!(out, "\n{}\n", text(&pack.notes));
+    for remark in pack.remarks() {
+        _ = write!(out, "\n{}\n", text(&remark));
     }
     for (s, section) in pack.sections.iter().enumerate() {
         let cases: Vec<_> = result.cases.iter().filter(|c| c.section == s).collect();

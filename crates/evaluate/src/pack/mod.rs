@@ -24,6 +24,8 @@ pub struct Pack {
     pub role: SubjectRole,
     /// The subjects that stand beside the one in question, where the command names none.
     pub rivals: Vec<String>,
+    /// What subjects and rivals are given that have such parameters and do not name them.
+    pub parameters: Vec<Parameter>,
     /// The quantities that cases measure.
     pub measures: Vec<Measure>,
     /// The sections of the standard.
@@ -34,6 +36,17 @@ pub struct Pack {
     pub origin: Arc<accord::language::Source>,
     /// The directory of a pack that is not built in.
     pub directory: Option<String>,
+}
+
+/// A parameter of subjects.
+#[derive(Clone, Debug)]
+pub struct Parameter {
+    /// The name.
+    pub name: String,
+    /// The value, as TOML.
+    pub value: String,
+    /// The place in the pack's text.
+    pub span: std::ops::Range<usize>,
 }
 
 /// What a pack evaluates.
@@ -224,6 +237,21 @@ impl Pack {
     pub fn cases(&self) -> impl Iterator<Item = (&Section, &Case)> {
         let sections = self.sections.iter();
         sections.flat_map(|s| s.cases.iter().map(move |c| (s, c)))
+    }
+
+    /// Returns what to know of all its results, a paragraph each.
+    pub fn remarks(&self) -> Vec<String> {
+        let notes = (!self.notes.is_empty()).then(|| self.notes.clone());
+        let set = |p: &Parameter| format!("{} = {}", p.name, p.value);
+        let set: Vec<String> = self.parameters.iter().map(set).collect();
+        let parameters = (!set.is_empty()).then(|| {
+            format!(
+                "Subjects and rivals with such parameters run with {}, unless they are given other \
+                 values.",
+                set.join(", ")
+            )
+        });
+        notes.into_iter().chain(parameters).collect()
     }
 
     /// Returns how `accord run` names the scenario of a case.

@@ -1,12 +1,13 @@
 //! The reader of `pack.toml`. Every error has its place.
 
 use super::{
-    Better, Case, Figure, LeftOut, Measure, Pack, Section, SubjectRole, Threshold, Wanted,
+    Better, Case, Figure, LeftOut, Measure, Pack, Parameter, Section, SubjectRole, Threshold,
+    Wanted,
 };
 use accord::language::{Errors, ScenarioError, Source, suggest};
 use accord::scenario::{Metric, MetricUnit};
 use serde::Deserialize;
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
 use std::sync::Arc;
 use toml::{Spanned, Table, Value};
@@ -22,6 +23,8 @@ struct RawPack {
     subject: SubjectRole,
     #[serde(default)]
     rivals: Vec<String>,
+    #[serde(default)]
+    parameters: BTreeMap<Spanned<String>, Value>,
     measure: Vec<Spanned<RawMeasure>>,
     section: Vec<Spanned<RawSection>>,
     #[serde(default)]
@@ -223,6 +226,13 @@ pub(super) fn read(
         notes: raw.notes,
         role: raw.subject,
         rivals: raw.rivals,
+        parameters: (raw.parameters.iter())
+            .map(|(name, value)| Parameter {
+                name: name.get_ref().clone(),
+                value: value.to_string(),
+                span: name.span(),
+            })
+            .collect(),
         measures,
         sections,
         left_out: raw.left_out,

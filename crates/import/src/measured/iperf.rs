@@ -8,15 +8,26 @@ use std::collections::BTreeMap;
 pub fn read(text: &str) -> Result<Measured, ImportError> {
     let file: Value = serde_json::from_str(text)
         .map_err(|e| ImportError::at(e.line(), format!("this is no JSON: {e}")))?;
-    if let Some(error) = file.get("error").and_then(Value::as_str) {
-        let message = format!("iperf3 failed: {}", crate::error::quote(error));
+    let error = file.get("error").and_then(Value::as_str);
+    let error = error.map(crate::error::quote);
+    let none = |list: &Vec<Value>| list.is_empty();
+    let intervals = file.get("intervals").and_then(Value::as_array);
+    if let Some(error) = error.as_ref().filter(|_| intervals.is_none_or(none)) {
+        let message = format!("iperf3 failed: {error}");
         return Err(ImportError::whole(message));
     }
-    let Some(intervals) = file.get("intervals").and_then(Value::as_array) else {
+    let Some(intervals) = intervals else {
         let message = "there is no list `intervals`";
         return Err(ImportError::whole(message).hint("iperf3 --json writes it"));
     };
     let mut measured = Measured::default();
+    if let Some(error) = error {
+        measured.remark(format!(
+            "iperf3 ended early: {error}. What it had measured is here."
+        ));
+    }
+    // The clock starts again at the end of what is omitted (`--omit`).
+    let mut omitted = false;
     // The bytes so far, by flow: those handed over or arrived, and the packets sent again.
     let mut totals: BTreeMap<usize, (f64, f64)> = BTreeMap::new();
     for (i, interval) in intervals.iter().enumerate() {
@@ -31,8 +42,17 @@ pub fn read(text: &str) -> Result<Measured, ImportError> {
                 let message = || ImportError::whole(format!("{place} has no number `{name}`"));
                 number(stream, name).ok_or_else(message)
             };
+            if stream.get("omitted").and_then(Value::as_bool) == Some(true) {
+                measured.remark("What iperf3 was told to omit is left out.");
+                omitted = true;
+                continue;
+            }
             let flow = measured.flow(&format!("stream {}", need("socket")?))?;
-            let (start, end, bytes) = (need("start")?, need("end")?, need("bytes")?);
+            let (mut start, end, bytes) = (need("start")?, need("end")?, need("bytes")?);
+            if omitted && !totals.contains_key(&flow) {
+                // iperf3 3.12 gives its first interval the start of an omitted one.
+                start = 0.0;
+            }
             if end < start {
                 let message = format!("{place} ends before it starts");
                 return Err(ImportError::whole(message));

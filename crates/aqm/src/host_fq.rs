@@ -1,0 +1,125 @@
+//! Host-FQ: FQ-CoDel whose hosts get alike, however many flows each of them has.
+//!
+//! Queues take turns as in FQ-CoDel. In its turn a queue gets the quantum divided by the number of
+//! queues with packets that its source has, or its destination if that has more:
+//!
+//! ```text
+//! credit ← credit + quantum / max(queues of the source, queues of the destination, 1)
+//!                                                  [HTM18, triple isolation]
+//! ```
+//!
+//! So a host with one flow gets as much as a host with eight. Where hosts on neither side differ,
+//! flows get alike. A new queue counts once it has used up its first quantum. A flow looks among
+//! the `ways` queues of its hash for one that no other flow holds, so that two flows share a queue
+//! only when all of them are taken [HTM18].
+//!
+//! The port holds the queues and counts for hosts (`port/src/flow_queues.rs`). This file has their
+//! parameters.
+//!
+//! Source: Høiland-Jørgensen, Täht, Morton, "Piece of CAKE: A Comprehensive Queue Management
+//! Solution for Home Gateways", 2018, for the isolation of hosts; RFC 8290 for the rest.
+//!
+//! | symbol | field     | unit    | default | range    | source |
+//! |--------|-----------|---------|---------|----------|--------|
+//! | –      | `queues`  | –       | 1024    | 1..65536 | HTM18 |
+//! | –      | `ways`    | –       | 8       | 1..64    | HTM18 |
+//! | –      | `quantum` | bytes   | 1514 B  | > 0      | RFC 8290 §5.2.4 |
+//! | TARGET, INTERVAL, – | `target`, `interval`, `ecn` | | as CoDel | | RFC 8290 §5.2 |
+//!
+//! Departures from the source, which is why it is not called CAKE. Each queue has a CoDel and not
+//! COBALT, so that traffic that does not respond is held by the limit of the buffer. There are no
+//! priorities by DSCP. The shaper and the filter of acknowledgements are parts of the link. The
+//! quantum does not follow the rate. A queue that runs empty waits for a turn among the old ones,
+//! as in RFC 8290. Hosts are told apart exactly and not by a hash, and the division of the quantum
+//! is not rounded at random.
+
+use crate::codel::{ECN, INTERVAL, TARGET};
+use crate::fq_codel::{QUANTUM, QUEUES, in_bytes, quantum};
+use crate::{AnyAqm, Codel, FqCodel, Maker};
+use accord_family::{Dynamics, Family, Kind, Param, Price, Role, Values};
+use accord_units::{Duration, Size};
+
+/// The declaration of Host-FQ.
+pub static FAMILY: Family = Family {
+    name: "host-fq",
+    doc: "FQ-CoDel that shares among hosts first and among the flows of each host then, after the \
+          triple isolation of CAKE.",
+    source: "[HTM18]",
+    params: &[
+        Param {
+            source: "[HTM18]",
+            ..QUEUES
+        },
+        Param {
+            name: "ways",
+            symbol: "",
+            kind: Kind::Integer { min: 1, max: 64 },
+            default: "8",
+            doc: "Queues among which a flow looks for one that no other holds; they divide `queues`.",
+            source: "[HTM18]",
+        },
+        QUANTUM,
+        TARGET,
+        INTERVAL,
+        ECN,
+    ],
+    check: |values| {
+        let (queues, ways) = (values.integer("queues"), values.integer("ways"));
+        match queues % ways {
+            0 => in_bytes(values),
+            _ => Err(format!(
+                "{queues} queues are no multiple of {ways} ways; choose ways that divide queues, \
+                 such as 1"
+            )),
+        }
+    },
+    role: Role::Queue(|_| Price::Loss),
+    dynamics: Dynamics::Missing(
+        "it gives each flow a queue of its own, and a link of the fluid has one",
+    ),
+    kernel: None,
+    page: "models/host-fq.md",
+    maker: &Maker {
+        build: |values| AnyAqm::HostFq(queues(values)),
+    },
+};
+
+/// Returns the parameters of the queues.
+fn queues(values: &Values) -> FqCodel {
+    FqCodel {
+        queues: values.integer("queues") as u32,
+        quantum: quantum(values),
+        batch: 1,
+        codel: Codel::new(values),
+        ways: values.integer("ways") as u32,
+        hosts: true,
+    }
+}
+
+accord_family::config! {
+    /// The parameters of Host-FQ.
+    pub struct Config of FAMILY {
+        /// Queues that flows are spread over.
+        pub queues: u64,
+        /// Queues among which a flow looks for one that no other holds; they divide `queues`.
+        pub ways: u64,
+        /// What a queue may send in its turn, in bytes.
+        pub quantum: Size,
+        /// The delay that a queue may keep.
+        pub target: Duration,
+        /// How long all packets must have waited longer than the target before one is dropped: about the longest round-trip time.
+        pub interval: Duration,
+        /// Marks packets that can be marked instead of dropping them.
+        pub ecn: bool,
+    }
+}
+
+impl Config {
+    /// Makes the queue discipline.
+    ///
+    /// # Errors
+    /// As [`Config::values`].
+    pub fn build(&self) -> Result<FqCodel, String> {
+        Ok(queues(&self.values()?))
+    }
+}

@@ -1,0 +1,52 @@
+"""What the packs of `accord evaluate` take, as the Markdown table of docs/src/evaluate.md.
+
+    cargo build --release
+    python3 tools/cost/packs.py target/release/accord [quick|whole] [PACK...]
+
+The CPU time is that of all threads. The time by the clock depends on what else the machine does.
+"""
+
+import os
+import subprocess
+import sys
+import tempfile
+import time
+
+PACKS = "rfc9743 rfc8867 tcpeval ccbench fairness buffers paths rfc7928".split()
+
+
+def seconds(value):
+    return f"{value:.1f} s" if value < 10 else f"{value:.0f} s"
+
+
+def measured(program, pack, tier, directory):
+    rival = ["codel", "droptail"] if pack == "rfc7928" else ["cubic", "newreno"]
+    order = ["--pack", pack, "--tier", tier, "--subject", rival[0], "--against", rival[1]]
+    begun = time.monotonic()
+    process = subprocess.Popen(
+        [os.path.abspath(program), "evaluate", *order, "-o", pack],
+        cwd=directory,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+    )
+    _, status, usage = os.wait4(process.pid, 0)
+    if status:
+        sys.exit(f"accord evaluate {' '.join(order)} failed")
+    wall = time.monotonic() - begun
+    print(
+        f"| `{pack}` | {rival[0]}, {rival[1]} | {seconds(usage.ru_utime + usage.ru_stime)} "
+        f"| {seconds(wall)} |",
+        flush=True,
+    )
+
+
+def main():
+    program, arguments = sys.argv[1], sys.argv[2:]
+    tier = arguments.pop(0) if arguments and arguments[0] in ("quick", "whole") else "quick"
+    print("| pack | subject, rival | CPU time | by the clock |\n|---|---|---|---|")
+    with tempfile.TemporaryDirectory() as directory:
+        for pack in arguments or PACKS:
+            measured(program, pack, tier, directory)
+
+
+main()
