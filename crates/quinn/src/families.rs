@@ -1,6 +1,7 @@
 //! The controllers of quinn as families of Accord.
 
 use crate::Theirs;
+use crate::carried::STACK;
 use accord_control::{AnyController, Maker, Marks, Transport};
 use accord_family::{
     Dynamics, Family, FlowFacts, Kind, Objective, Param, Role, Values, WindowDynamics, WindowLaw,
@@ -39,13 +40,10 @@ pub static NEWRENO: Family = Family {
     source: "[quinn]",
     params: &[INITIAL_WINDOW, ECN],
     dynamics: Dynamics::Window(reno),
+    stack: Some(&STACK),
     page: "quinn.md",
     maker: &Maker {
-        build: |values, packet| {
-            let mut config = NewRenoConfig::default();
-            config.initial_window(initial_window(values, packet));
-            build(Arc::new(config), values, packet)
-        },
+        build: |values, packet| build(newreno(values, packet), values, packet),
         transport: Transport::Stream,
     },
     ..Family::new("quinn-newreno", Role::Controller(|_| Objective::Loss))
@@ -60,13 +58,10 @@ pub static CUBIC: Family = Family {
         "its window follows the time since its last loss, and a fluid has a rate of losses, not \
          single ones",
     ),
+    stack: Some(&STACK),
     page: "quinn.md",
     maker: &Maker {
-        build: |values, packet| {
-            let mut config = CubicConfig::default();
-            config.initial_window(initial_window(values, packet));
-            build(Arc::new(config), values, packet)
-        },
+        build: |values, packet| build(cubic(values, packet), values, packet),
         transport: Transport::Stream,
     },
     ..Family::new("quinn-cubic", Role::Controller(|_| Objective::Loss))
@@ -90,24 +85,55 @@ pub static BBR: Family = Family {
         "it steps through states by single samples, probes and timers, and no law of a window or \
          of a rate describes them together",
     ),
+    stack: Some(&STACK),
     page: "quinn.md",
     maker: &Maker {
-        build: |values, packet| {
-            let mut config = BbrConfig::default();
-            config.initial_window(initial_window(values, packet));
-            build(Arc::new(config), values, packet)
-        },
+        build: |values, packet| build(bbr(values, packet), values, packet),
         transport: Transport::Stream,
     },
     ..Family::new("quinn-bbr", Role::Controller(|_| Objective::Other))
 };
+
+/// A maker of quinn's controllers.
+type Made = Arc<dyn ControllerFactory + Send + Sync>;
+
+fn newreno(values: &Values, packet: Bytes) -> Made {
+    let mut config = NewRenoConfig::default();
+    config.initial_window(initial_window(values, packet));
+    Arc::new(config)
+}
+
+fn cubic(values: &Values, packet: Bytes) -> Made {
+    let mut config = CubicConfig::default();
+    config.initial_window(initial_window(values, packet));
+    Arc::new(config)
+}
+
+fn bbr(values: &Values, packet: Bytes) -> Made {
+    let mut config = BbrConfig::default();
+    config.initial_window(initial_window(values, packet));
+    Arc::new(config)
+}
+
+/// Returns the maker of the controller of quinn's own that `values` describes, for datagrams of this
+/// size. It is `None` if the controller is not quinn's.
+pub(crate) fn own(values: &Values, packet: Bytes) -> Option<Made> {
+    let all = [
+        (&NEWRENO, newreno as fn(_, _) -> _),
+        (&CUBIC, cubic),
+        (&BBR, bbr),
+    ];
+    let name = values.family().name;
+    let own = all.into_iter().find(|(family, _)| family.name == name);
+    own.map(|(_, make)| make(values, packet))
+}
 
 fn initial_window(values: &Values, packet: Bytes) -> u64 {
     let window = values.size("initial_window").bytes_f64(packet).round() as u64;
     window.max(2 * packet.get())
 }
 
-fn build(factory: Arc<dyn ControllerFactory>, values: &Values, packet: Bytes) -> AnyController {
+fn build(factory: Made, values: &Values, packet: Bytes) -> AnyController {
     let mtu = u16::try_from(packet.get()).unwrap_or(u16::MAX);
     let make = |now: Instant| -> Box<dyn Controller> { factory.build(now, mtu) };
     let marks = match values.flag("ecn") {

@@ -18,7 +18,9 @@
 //!
 //! [quinn]: https://github.com/quinn-rs/quinn
 
+mod carried;
 mod clock;
+mod end;
 mod estimator;
 mod families;
 mod ours;
@@ -27,6 +29,7 @@ mod plain;
 mod theirs;
 pub mod trace;
 
+pub use carried::STACK;
 pub use clock::Clock;
 pub use estimator::Estimator;
 pub use families::{BBR, CUBIC, FAMILIES, NEWRENO};
