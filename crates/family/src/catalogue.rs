@@ -14,8 +14,12 @@ pub struct Catalogue {
 impl Catalogue {
     /// Returns the QUIC stacks, which come with their controllers.
     pub fn stacks(&self) -> impl Iterator<Item = &'static Stack> {
-        let mut stacks: Vec<_> = self.controllers.iter().filter_map(|f| f.stack).collect();
-        stacks.dedup();
+        let mut stacks: Vec<&'static Stack> = Vec::new();
+        for stack in self.controllers.iter().filter_map(|family| family.stack) {
+            if !stacks.contains(&stack) {
+                stacks.push(stack);
+            }
+        }
         stacks.into_iter()
     }
 }

@@ -7,7 +7,8 @@
 //!
 //! Nodes are joined by the loopback device. Or each has a network namespace, and they are joined by
 //! pairs of virtual Ethernet devices ([`Mode`]). Everything else is the same in both modes, except
-//! that connections of the kernel's own TCP (`connection.rs`) need namespaces.
+//! that connections of the kernel's own TCP (`connection.rs`) need namespaces. Connections of QUIC
+//! stacks (`quic.rs`) do not: their ends are state machines in the stations.
 //!
 //! This crate needs Linux. On other systems [`run`] returns an error that says so.
 //!
