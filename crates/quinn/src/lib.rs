@@ -1,10 +1,12 @@
 //! Controllers of Accord in quinn, and controllers of quinn in Accord.
 //!
-//! [quinn] is a QUIC stack in Rust that is widely used. Both directions go through its trait
+//! [quinn] is a QUIC stack in Rust that is widely used. Controllers go through its trait, in both
+//! directions,
 //! [`quinn_proto::congestion::Controller`]:
 //!
 //! - [`Factory`] makes any controller of Accord that quinn can carry for its connections.
-//! - [`FAMILIES`] are quinn's NewReno, CUBIC and BBR, for the engines of Accord.
+//! - [`FAMILIES`] are quinn's NewReno, CUBIC and BBR, for the engines of Accord. They bring
+//!   [`STACK`] into a catalogue: transfers of quinn that carry flows of the live engine.
 //!
 //! [`trace`] records what a controller is told and decides in one stack, for the other. [`pair`] is
 //! a connection of quinn in memory, through a bottleneck.
