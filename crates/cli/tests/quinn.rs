@@ -130,12 +130,17 @@ fn a_build_without_it_says_so() {
         return;
     }
     let dir = common::folder(&[("carried.toml", CARRIED)]);
-    let ended = common::accord(dir.path(), &["run", "carried.toml"]).with(2);
-    for words in [
-        "this build has no QUIC stack",
-        "carried.toml:10:8",
-        "--features quic",
+    let run = ["run", "carried.toml"];
+    let cubic = ["--set", "flow.a.controller=cubic"];
+    for (args, lacking) in [
+        (run.to_vec(), "no controller \"quinn-cubic\""),
+        ([run, cubic].concat(), "no QUIC stack \"quinn\""),
     ] {
-        assert!(ended.stderr.contains(words), "{words}: {ended:#?}");
+        let ended = common::accord(dir.path(), &args).with(2);
+        let said = ended.stderr.contains(lacking) && ended.stderr.contains("--features quic");
+        assert!(
+            said && ended.stderr.contains("carried.toml:1"),
+            "{ended:#?}"
+        );
     }
 }

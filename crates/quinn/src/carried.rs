@@ -179,9 +179,10 @@ impl Transfer {
     /// Notes what quinn has to say. Returns how many bytes came that had not come before.
     fn listen(&mut self) -> u64 {
         let bytes = self.end.read();
+        // A peer that has stopped closes the connection.
         if let Some(lost) = self.end.lost.take()
             && !self.stopped
-            && lost != ConnectionError::LocallyClosed
+            && !matches!(lost, ConnectionError::ApplicationClosed(_))
         {
             self.broken.get_or_insert_with(|| lost.to_string());
         }

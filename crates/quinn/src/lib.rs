@@ -1,8 +1,7 @@
 //! Controllers of Accord in quinn, and controllers of quinn in Accord.
 //!
-//! [quinn] is a QUIC stack in Rust that is widely used. Controllers go through its trait, in both
-//! directions,
-//! [`quinn_proto::congestion::Controller`]:
+//! [quinn] is a QUIC stack in Rust that is widely used. Controllers go through its trait
+//! [`quinn_proto::congestion::Controller`] in both directions:
 //!
 //! - [`Factory`] makes any controller of Accord that quinn can carry for its connections.
 //! - [`FAMILIES`] are quinn's NewReno, CUBIC and BBR, for the engines of Accord. They bring

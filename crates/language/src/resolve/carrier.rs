@@ -2,6 +2,7 @@
 //! stack.
 
 use super::super::error::{Problem, Span, quote};
+use super::super::family::WITH_QUIC;
 use super::super::read::{self, Reader};
 use accord_family::Catalogue;
 use accord_family::Values;
@@ -57,8 +58,7 @@ fn unknown(span: Span, name: &str, catalogue: &Catalogue) -> Problem {
     let names: Vec<_> = catalogue.stacks().map(|stack| stack.name).collect();
     let message = format!("this build has no QUIC stack {}", quote(name));
     match names.is_empty() {
-        true => Problem::new(span, message)
-            .hint("`cargo build --release --features quic` makes one that has \"quinn\""),
+        true => Problem::new(span, message).hint(WITH_QUIC),
         false => Problem::new(span, message).known(name, names),
     }
 }
