@@ -6,13 +6,13 @@
 //! as those of the kernel's connections do.
 
 use crate::LiveError;
-use crate::connection::Ends;
 use crate::packet::addresses;
-use accord_scenario::{Carrier, Scenario};
+use accord_family::Stack;
+use accord_scenario::{Carrier, Flow, Scenario};
 use accord_transport::ip;
 use accord_transport::{Carried, Connector, Datagram, Setup};
 
-/// The UDP port of receivers, by which tools know HTTP/3 and so QUIC, and that of senders.
+/// The UDP ports of senders and of receivers. By the latter tools know HTTP/3, and so QUIC.
 const PORTS: [u16; 2] = [50_000, 443];
 
 /// An end of a connection.
@@ -32,30 +32,28 @@ impl Quic {
     }
 }
 
-/// Adds the ends of all flows that a QUIC stack carries to those of the kernel's connections.
-pub fn open(scenario: &Scenario, ends: &mut [Ends]) -> Result<(), LiveError> {
-    for (id, flow) in scenario.flows.iter().enumerate() {
-        let Carrier::Quic(stack) = &flow.carrier else {
-            continue;
-        };
-        let setup = Setup {
-            controller: &flow.controller,
-            packet: flow.packet,
-        };
-        let (Connector(connect), (here, there)) = (Connector::of(stack), addresses(id));
-        let [client, server] = connect(&setup)
-            .map_err(|why| LiveError::Unable(format!("flow {}: {why}", flow.name)))?;
-        let (here, there) = ((here.octets(), PORTS[0]), (there.octets(), PORTS[1]));
-        ends[id].client = Some(Quic {
-            end: client,
-            from: here,
-            to: there,
-        });
-        ends[id].server = Some(Quic {
-            end: server,
-            from: there,
-            to: here,
-        });
-    }
-    Ok(())
+/// Creates the sending and the receiving ends, by flow. Flows that no QUIC stack carries have none.
+pub fn ends(scenario: &Scenario) -> Result<Vec<Option<[Quic; 2]>>, LiveError> {
+    let flows = scenario.flows.iter().enumerate();
+    flows
+        .map(|(id, flow)| match &flow.carrier {
+            Carrier::Ours | Carrier::Kernel(_) => Ok(None),
+            Carrier::Quic(stack) => open(id, flow, stack).map(Some),
+        })
+        .collect()
+}
+
+/// Creates the ends of a flow.
+fn open(id: usize, flow: &Flow, stack: &Stack) -> Result<[Quic; 2], LiveError> {
+    let setup = Setup {
+        controller: &flow.controller,
+        packet: flow.packet,
+    };
+    let Connector(connect) = Connector::of(stack);
+    let [client, server] =
+        connect(&setup).map_err(|why| LiveError::Unable(format!("flow {}: {why}", flow.name)))?;
+    let (here, there) = addresses(id);
+    let (here, there) = ((here.octets(), PORTS[0]), (there.octets(), PORTS[1]));
+    let end = |end, from, to| Quic { end, from, to };
+    Ok([end(client, here, there), end(server, there, here)])
 }

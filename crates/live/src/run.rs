@@ -37,7 +37,12 @@ pub fn run(
         Mode::Loopback => Fabric::loopback(scenario)?,
         Mode::Namespaces => Fabric::namespaces(scenario)?,
     };
-    quic::open(scenario, &mut ends)?;
+    for (ends, pair) in ends.iter_mut().zip(quic::ends(scenario)?) {
+        [ends.client, ends.server] = match pair {
+            Some(pair) => pair.map(Some),
+            None => [None, None],
+        };
+    }
     let clock = Clock::starting_in(NOTICE);
     let plan = Plan {
         log: observer.wants_logs(),

@@ -11,7 +11,7 @@ use crate::end::End;
 use crate::families::own;
 use accord_family::{Stack, Value, Values};
 use accord_transport::wire::UDP_HEADERS;
-use accord_transport::{Carried, Connector, Datagram, Setup, View};
+use accord_transport::{Carried, Connector, Datagram, Ends, Setup, View};
 use accord_units::{Bytes, Duration, Time};
 use quinn_proto::congestion::ControllerFactory;
 use quinn_proto::rustls::RootCertStore;
@@ -60,7 +60,7 @@ fn factory(
 }
 
 /// Makes both ends of a connection.
-fn connect(setup: &Setup<'_>) -> Result<[Box<dyn Carried>; 2], String> {
+fn connect(setup: &Setup<'_>) -> Result<Ends, String> {
     let payload = setup.packet.get().saturating_sub(UDP_HEADERS as u64);
     let size = u16::try_from(payload).map_err(|e| format!("{}: {e}", setup.packet))?;
     let said = |e: &dyn fmt::Display| format!("cannot make a connection of quinn: {e}");

@@ -6,10 +6,13 @@ use accord_family::{Stack, Values};
 use accord_units::{Bytes, Time};
 use std::fmt;
 
-/// The [`Stack::maker`] of a QUIC stack: a function that makes the sending end and the receiving
-/// end of a connection that carries a flow. Its error says why there is none.
+/// The sending end and the receiving end of a connection.
+pub type Ends = [Box<dyn Carried>; 2];
+
+/// The [`Stack::maker`] of a QUIC stack: a function that makes a connection that carries a flow. Its
+/// error says why there is none.
 #[derive(Clone, Copy, Debug)]
-pub struct Connector(pub fn(&Setup<'_>) -> Result<[Box<dyn Carried>; 2], String>);
+pub struct Connector(pub fn(&Setup<'_>) -> Result<Ends, String>);
 
 /// The settings of a connection.
 #[derive(Clone, Copy, Debug)]
