@@ -8,12 +8,11 @@
 use crate::Factory;
 use crate::clock::{Clock, ours};
 use crate::end::End;
-use crate::families::own;
+use crate::factories::{Made, own};
 use accord_family::{Stack, Value, Values};
 use accord_transport::wire::UDP_HEADERS;
 use accord_transport::{Carried, Connector, Datagram, Ends, Setup, View};
 use accord_units::{Bytes, Duration, Time};
-use quinn_proto::congestion::ControllerFactory;
 use quinn_proto::rustls::RootCertStore;
 use quinn_proto::rustls::pki_types::PrivatePkcs8KeyDer;
 use quinn_proto::{
@@ -47,10 +46,7 @@ const WRITTEN: u64 = 16 << 20;
 static ZEROS: [u8; 1 << 20] = [0; 1 << 20];
 
 /// Returns the factory of the controller that `values` describes, for datagrams of this size.
-fn factory(
-    values: &Values,
-    payload: Bytes,
-) -> Result<Arc<dyn ControllerFactory + Send + Sync>, String> {
+fn factory(values: &Values, payload: Bytes) -> Result<Made, String> {
     if let Some(own) = own(values, payload) {
         return Ok(own);
     }

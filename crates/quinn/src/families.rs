@@ -2,15 +2,13 @@
 
 use crate::Theirs;
 use crate::carried::STACK;
+use crate::factories::{self, Made, bbr, cubic, initial_window, newreno};
 use accord_control::{AnyController, Maker, Marks, Transport};
 use accord_family::{
     Dynamics, Family, FlowFacts, Kind, Objective, Param, Role, Values, WindowDynamics, WindowLaw,
 };
 use accord_units::Bytes;
-use quinn_proto::congestion::{
-    BbrConfig, Controller, ControllerFactory, CubicConfig, NewRenoConfig,
-};
-use std::sync::Arc;
+use quinn_proto::congestion::Controller;
 use std::time::Instant;
 
 /// The families, for `accord_cli::main_with`.
@@ -46,7 +44,7 @@ pub static NEWRENO: Family = Family {
         build: |values, packet| build(newreno(values, packet), values, packet),
         transport: Transport::Stream,
     },
-    ..Family::new("quinn-newreno", Role::Controller(|_| Objective::Loss))
+    ..Family::new(factories::NEWRENO, Role::Controller(|_| Objective::Loss))
 };
 
 /// quinn's CUBIC.
@@ -64,7 +62,7 @@ pub static CUBIC: Family = Family {
         build: |values, packet| build(cubic(values, packet), values, packet),
         transport: Transport::Stream,
     },
-    ..Family::new("quinn-cubic", Role::Controller(|_| Objective::Loss))
+    ..Family::new(factories::CUBIC, Role::Controller(|_| Objective::Loss))
 };
 
 /// quinn's BBR.
@@ -91,47 +89,8 @@ pub static BBR: Family = Family {
         build: |values, packet| build(bbr(values, packet), values, packet),
         transport: Transport::Stream,
     },
-    ..Family::new("quinn-bbr", Role::Controller(|_| Objective::Other))
+    ..Family::new(factories::BBR, Role::Controller(|_| Objective::Other))
 };
-
-/// A maker of quinn's controllers.
-type Made = Arc<dyn ControllerFactory + Send + Sync>;
-
-fn newreno(values: &Values, packet: Bytes) -> Made {
-    let mut config = NewRenoConfig::default();
-    config.initial_window(initial_window(values, packet));
-    Arc::new(config)
-}
-
-fn cubic(values: &Values, packet: Bytes) -> Made {
-    let mut config = CubicConfig::default();
-    config.initial_window(initial_window(values, packet));
-    Arc::new(config)
-}
-
-fn bbr(values: &Values, packet: Bytes) -> Made {
-    let mut config = BbrConfig::default();
-    config.initial_window(initial_window(values, packet));
-    Arc::new(config)
-}
-
-/// Returns the maker of the controller of quinn's own that `values` describes, for datagrams of this
-/// size. It is `None` if the controller is not quinn's.
-pub(crate) fn own(values: &Values, packet: Bytes) -> Option<Made> {
-    let all = [
-        (&NEWRENO, newreno as fn(_, _) -> _),
-        (&CUBIC, cubic),
-        (&BBR, bbr),
-    ];
-    let name = values.family().name;
-    let own = all.into_iter().find(|(family, _)| family.name == name);
-    own.map(|(_, make)| make(values, packet))
-}
-
-fn initial_window(values: &Values, packet: Bytes) -> u64 {
-    let window = values.size("initial_window").bytes_f64(packet).round() as u64;
-    window.max(2 * packet.get())
-}
 
 fn build(factory: Made, values: &Values, packet: Bytes) -> AnyController {
     let mtu = u16::try_from(packet.get()).unwrap_or(u16::MAX);

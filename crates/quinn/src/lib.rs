@@ -23,6 +23,7 @@ mod carried;
 mod clock;
 mod end;
 mod estimator;
+mod factories;
 mod families;
 mod ours;
 pub mod pair;
