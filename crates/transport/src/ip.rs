@@ -1,7 +1,6 @@
 //! The headers of IPv4, TCP and UDP, as far as packets of other programs are inspected and wrapped.
 
 use crate::tos::{ECN, MARKED};
-use crate::wire::UDP_HEADERS;
 
 /// An IPv4 packet that is as long as its header says.
 #[derive(Clone, Copy, Debug)]
@@ -14,6 +13,9 @@ pub struct Packet<'a> {
 /// The protocol numbers of TCP and UDP.
 const TCP: u8 = 6;
 const UDP: u8 = 17;
+
+/// The length of the headers of IP and UDP, in bytes. They count as part of a packet's size.
+pub const UDP_HEADERS: usize = 28;
 
 impl<'a> Packet<'a> {
     /// Returns the bytes as a packet, if they are one.
