@@ -5,13 +5,12 @@
 //! datagrams have one size, so that quinn does not look for the size of its path, and each is a
 //! packet of its own (no segmentation offload).
 
-use crate::Factory;
 use crate::clock::{Clock, ours};
 use crate::end::End;
-use crate::factories::{Made, own};
-use accord_family::{Stack, Value, Values};
+use crate::factories::Made;
+use accord_family::{Value, Values};
 use accord_transport::wire::UDP_HEADERS;
-use accord_transport::{Carried, Connector, Datagram, Ends, Setup, View};
+use accord_transport::{Carried, Datagram, Ends, Setup, View};
 use accord_units::{Bytes, Duration, Time};
 use quinn_proto::rustls::RootCertStore;
 use quinn_proto::rustls::pki_types::PrivatePkcs8KeyDer;
@@ -23,15 +22,6 @@ use std::fmt;
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use std::sync::Arc;
 
-/// quinn, for flows of the live engine.
-pub static STACK: Stack = Stack {
-    name: "quinn",
-    check: |values| factory(values, Bytes::new(FULL)).map(|_| ()),
-    maker: &Connector(connect),
-};
-
-/// The UDP payload of the packets of Ethernet.
-const FULL: u64 = 1472;
 /// The addresses of the ends to quinn. It looks only at whether they change.
 const PEER: SocketAddr = SocketAddr::new(IpAddr::V4(Ipv4Addr::LOCALHOST), 1);
 /// The bytes of a full datagram that are no data: the first byte, the connection identifier, the
@@ -45,19 +35,14 @@ const WRITTEN: u64 = 16 << 20;
 /// What is sent.
 static ZEROS: [u8; 1 << 20] = [0; 1 << 20];
 
-/// Returns the factory of the controller that `values` describes, for datagrams of this size.
-fn factory(values: &Values, payload: Bytes) -> Result<Made, String> {
-    if let Some(own) = own(values, payload) {
-        return Ok(own);
-    }
-    let mut factory = Factory::new(values).map_err(|refused| refused.to_string())?;
-    factory.packet(payload);
-    Ok(Arc::new(factory))
+/// Returns the size of the datagrams that fill packets of this size.
+pub fn payload(packet: Bytes) -> Bytes {
+    Bytes::new(packet.get().saturating_sub(UDP_HEADERS as u64))
 }
 
-/// Makes both ends of a connection.
-fn connect(setup: &Setup<'_>) -> Result<Ends, String> {
-    let payload = setup.packet.get().saturating_sub(UDP_HEADERS as u64);
+/// Makes both ends of a connection. The sending end has this controller.
+pub fn connect(setup: &Setup<'_>, controller: Made) -> Result<Ends, String> {
+    let payload = payload(setup.packet).get();
     let size = u16::try_from(payload).map_err(|e| format!("{}: {e}", setup.packet))?;
     let said = |e: &dyn fmt::Display| format!("cannot make a connection of quinn: {e}");
     let certified = rcgen::generate_simple_self_signed(["accord".to_owned()]);
@@ -66,7 +51,7 @@ fn connect(setup: &Setup<'_>) -> Result<Ends, String> {
     let key = PrivatePkcs8KeyDer::from(certified.signing_key.serialize_der());
 
     let mut sending = transport(size);
-    sending.congestion_controller_factory(factory(setup.controller, Bytes::new(payload))?);
+    sending.congestion_controller_factory(controller);
     let mut roots = RootCertStore::empty();
     roots.add(certificate.clone()).map_err(|e| said(&e))?;
     let mut client = ClientConfig::with_root_certificates(Arc::new(roots)).map_err(|e| said(&e))?;

@@ -1,18 +1,48 @@
 //! The controllers of quinn as families of Accord.
 
-use crate::Theirs;
-use crate::carried::STACK;
-use crate::factories::{self, Made, bbr, cubic, initial_window, newreno};
+use crate::carried::{connect, payload};
+use crate::factories::{Made, bbr, cubic, initial_window, newreno};
+use crate::{Factory, Theirs};
 use accord_control::{AnyController, Maker, Marks, Transport};
 use accord_family::{
-    Dynamics, Family, FlowFacts, Kind, Objective, Param, Role, Values, WindowDynamics, WindowLaw,
+    Dynamics, Family, FlowFacts, Kind, Objective, Param, Role, Stack, Values, WindowDynamics,
+    WindowLaw,
 };
+use accord_transport::Connector;
 use accord_units::Bytes;
 use quinn_proto::congestion::Controller;
+use std::sync::Arc;
 use std::time::Instant;
 
 /// The families, for `accord_cli::main_with`.
 pub static FAMILIES: &[&Family] = &[&NEWRENO, &CUBIC, &BBR];
+
+/// quinn, for flows of the live engine.
+pub static STACK: Stack = Stack {
+    name: "quinn",
+    check: |values| factory(values, PACKET).map(|_| ()),
+    maker: &Connector(|setup| connect(setup, factory(setup.controller, payload(setup.packet))?)),
+};
+
+/// The UDP payload of the packets of Ethernet.
+const PACKET: Bytes = Bytes::new(1472);
+
+/// Returns the maker of the controller that `values` describes, for datagrams of this size.
+fn factory(values: &Values, payload: Bytes) -> Result<Made, String> {
+    let is = |family: &'static Family| std::ptr::eq(family, values.family());
+    if is(&NEWRENO) {
+        return Ok(newreno(values, payload));
+    }
+    if is(&CUBIC) {
+        return Ok(cubic(values, payload));
+    }
+    if is(&BBR) {
+        return Ok(bbr(values, payload));
+    }
+    let mut factory = Factory::new(values).map_err(|refused| refused.to_string())?;
+    factory.packet(payload);
+    Ok(Arc::new(factory))
+}
 
 const INITIAL_WINDOW: Param = Param {
     name: "initial_window",
@@ -44,7 +74,7 @@ pub static NEWRENO: Family = Family {
         build: |values, packet| build(newreno(values, packet), values, packet),
         transport: Transport::Stream,
     },
-    ..Family::new(factories::NEWRENO, Role::Controller(|_| Objective::Loss))
+    ..Family::new("quinn-newreno", Role::Controller(|_| Objective::Loss))
 };
 
 /// quinn's CUBIC.
@@ -62,7 +92,7 @@ pub static CUBIC: Family = Family {
         build: |values, packet| build(cubic(values, packet), values, packet),
         transport: Transport::Stream,
     },
-    ..Family::new(factories::CUBIC, Role::Controller(|_| Objective::Loss))
+    ..Family::new("quinn-cubic", Role::Controller(|_| Objective::Loss))
 };
 
 /// quinn's BBR.
@@ -89,7 +119,7 @@ pub static BBR: Family = Family {
         build: |values, packet| build(bbr(values, packet), values, packet),
         transport: Transport::Stream,
     },
-    ..Family::new(factories::BBR, Role::Controller(|_| Objective::Other))
+    ..Family::new("quinn-bbr", Role::Controller(|_| Objective::Other))
 };
 
 fn build(factory: Made, values: &Values, packet: Bytes) -> AnyController {

@@ -31,10 +31,9 @@ mod plain;
 mod theirs;
 pub mod trace;
 
-pub use carried::STACK;
 pub use clock::Clock;
 pub use estimator::Estimator;
-pub use families::{BBR, CUBIC, FAMILIES, NEWRENO};
+pub use families::{BBR, CUBIC, FAMILIES, NEWRENO, STACK};
 pub use ours::{Factory, Ours, Refused};
 pub use plain::Plain;
 pub use theirs::Theirs;
