@@ -72,6 +72,7 @@ pub static FAMILY: Family = Family {
         })
     }),
     kernel: None,
+    stack: None,
     page: "models/avq-avd.md",
     maker: &Maker {
         build: |values| AnyAqm::Avd(Avd::new(values)),

@@ -108,6 +108,7 @@ pub static FAMILY: Family = Family {
         ecn: values.flag("ecn"),
     }),
     kernel: None,
+    stack: None,
     page: "models/avq-avd.md",
     maker: &Maker {
         build: |values| AnyAqm::Avq(Avq::new(values)),

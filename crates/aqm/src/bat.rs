@@ -67,6 +67,7 @@ pub static FAMILY: Family = Family {
         "it drops by the rates of aggregates in each period, and the fluid does not tell aggregates apart",
     ),
     kernel: None,
+    stack: None,
     page: "models/bat.md",
     maker: &Maker {
         build: |values| AnyAqm::Bat(Bat::new(values)),

@@ -98,6 +98,7 @@ pub static FAMILY: Family = Family {
         "it steers BAT, which drops by the rates of aggregates, and the fluid does not tell aggregates apart",
     ),
     kernel: None,
+    stack: None,
     page: "models/clcc.md",
     maker: &Maker {
         build: |values| AnyAqm::BatClcc(Clcc::<Bat>::new(values)),

@@ -77,6 +77,7 @@ pub static FAMILY: Family = Family {
         "it drops single packets, the pace of which a count of drops sets, and a fluid has no packets to count",
     ),
     kernel: None,
+    stack: None,
     page: "models/codel.md",
     maker: &Maker {
         build: |values| AnyAqm::Codel(Codel::new(values)),

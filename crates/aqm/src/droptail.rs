@@ -15,6 +15,7 @@ pub static FAMILY: Family = Family {
     role: Role::Queue(|_| Price::QueuingDelay),
     dynamics: Dynamics::Queue(|_, _| QueueDynamics::plain(QueueLaw::DropTail)),
     kernel: None,
+    stack: None,
     page: "models/droptail.md",
     maker: &Maker {
         build: |_| AnyAqm::DropTail(DropTail),

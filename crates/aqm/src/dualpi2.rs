@@ -126,6 +126,7 @@ pub static FAMILY: Family = Family {
     role: Role::Queue(|_| Price::Loss),
     dynamics: Dynamics::Missing("it has two queues, and a link of the fluid has one"),
     kernel: None,
+    stack: None,
     page: "models/dualpi2.md",
     maker: &Maker {
         build: |values| AnyAqm::DualPi2(DualPi2::new(values)),

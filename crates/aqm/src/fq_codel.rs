@@ -101,6 +101,7 @@ pub static FAMILY: Family = Family {
         "it gives each flow a queue of its own, and a link of the fluid has one",
     ),
     kernel: None,
+    stack: None,
     page: "models/fq-codel.md",
     maker: &Maker {
         build: |values| AnyAqm::FqCodel(FqCodel::new(values)),

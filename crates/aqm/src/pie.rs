@@ -133,6 +133,7 @@ pub static FAMILY: Family = Family {
         "its gains go by steps of its probability, and its allowance for bursts by the time since the queue was calm, which the fluid does not follow",
     ),
     kernel: None,
+    stack: None,
     page: "models/pie.md",
     maker: &Maker {
         build: |values| AnyAqm::Pie(Pie::new(values)),

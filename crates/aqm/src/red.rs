@@ -149,6 +149,7 @@ pub static FAMILY: Family = Family {
     role: Role::Queue(|_| Price::Loss),
     dynamics: Dynamics::Queue(dynamics),
     kernel: None,
+    stack: None,
     page: "models/red.md",
     maker: &Maker {
         build: |values| AnyAqm::Red(Red::new(values)),

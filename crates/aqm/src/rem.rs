@@ -117,6 +117,7 @@ pub static FAMILY: Family = Family {
         ecn: values.flag("ecn"),
     }),
     kernel: None,
+    stack: None,
     page: "models/rem.md",
     maker: &Maker {
         build: |values| AnyAqm::Rem(Rem::new(values)),

@@ -44,6 +44,7 @@ pub static FAMILY: Family = Family {
         "a fluid's queue would stay on the step, where the share of marks may be anything",
     ),
     kernel: None,
+    stack: None,
     page: "models/step.md",
     maker: &Maker {
         build: |values| AnyAqm::Step(Step::new(values)),

@@ -153,8 +153,9 @@ impl QlogDir {
             None if state.files.is_empty() => {
                 let why =
                     "--qlog has nothing to write: no flow that sent anything is a stream of Accord";
-                Err(Failure::new(why)
-                    .hint("flows of the kernel's TCP, tunnels and datagrams have no log"))
+                Err(Failure::new(why).hint(
+                    "flows of the kernel's TCP and of QUIC, tunnels and datagrams have no log",
+                ))
             }
             None => Ok(()),
         }

@@ -100,7 +100,7 @@ const MAY_KNOW: &[(&str, &[&str])] = &[
     ),
     ("lab", &[]),
     ("evaluate", &[]),
-    ("quinn", &["units", "family", "control"]),
+    ("quinn", &["units", "family", "control", "transport"]),
     ("s2n", &["units", "family", "control"]),
     ("cli", &["evaluate", "gateway", "import", "lab", "quinn"]),
 ];

@@ -114,6 +114,7 @@ pub static FAMILY: Family = Family {
          of a rate describes them together",
     ),
     kernel: Some("bbr"),
+    stack: None,
     page: "models/bbr1.md",
     maker: &Maker {
         build: |values, packet| AnyController::Bbr1(Box::new(Bbr1::new(values, packet))),

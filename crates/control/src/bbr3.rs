@@ -196,6 +196,7 @@ pub static FAMILY: Family = Family {
          of a rate describes them together",
     ),
     kernel: None,
+    stack: None,
     page: "models/bbr3.md",
     maker: &Maker {
         build: |values, packet| AnyController::Bbr3(Box::new(Bbr3::new(values, packet))),

@@ -80,6 +80,7 @@ pub static FAMILY: Family = Family {
          trip, and a fluid's queue has no such minimum",
     ),
     kernel: None,
+    stack: None,
     page: "models/copa.md",
     maker: &Maker {
         build: |values, packet| AnyController::Copa(Box::new(Copa::new(values, packet))),

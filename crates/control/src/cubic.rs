@@ -106,6 +106,7 @@ pub static FAMILY: Family = Family {
          single ones",
     ),
     kernel: Some("cubic"),
+    stack: None,
     page: "models/cubic.md",
     maker: &Maker {
         build: |values, packet| AnyController::Cubic(Cubic::new(values, packet)),

@@ -69,6 +69,7 @@ pub static FAMILY: Family = Family {
          them evenly",
     ),
     kernel: None,
+    stack: None,
     page: "models/dctcp.md",
     maker: &Maker {
         build: |values, packet| AnyController::Dctcp(Dctcp::new(values, packet)),

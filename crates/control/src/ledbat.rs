@@ -98,6 +98,7 @@ pub static FAMILY: Family = Family {
         "it steers the queuing delay, and the fluid's laws steer the amount that a flow has queued",
     ),
     kernel: None,
+    stack: None,
     page: "models/ledbat.md",
     maker: &Maker {
         build: |values, packet| AnyController::Ledbat(Box::new(Ledbat::new(values, packet))),

@@ -86,6 +86,7 @@ pub static FAMILY: Family = Family {
          amount that a flow has queued",
     ),
     kernel: None,
+    stack: None,
     page: "models/ledbat.md",
     maker: &Maker {
         build: |values, packet| AnyController::LedbatPp(Box::new(LedbatPp::new(values, packet))),

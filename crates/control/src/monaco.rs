@@ -174,6 +174,7 @@ pub(crate) static FAMILY: Family = Family {
     }),
     dynamics: Dynamics::Window(dynamics),
     kernel: None,
+    stack: None,
     page: "models/monaco.md",
     maker: &Maker {
         build: |values, packet| AnyController::Monaco(Acc::new(law(values, packet), packet)),

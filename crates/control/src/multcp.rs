@@ -54,6 +54,7 @@ pub static FAMILY: Family = Family {
          the fluid's losses halve windows",
     ),
     kernel: None,
+    stack: None,
     page: "models/multcp.md",
     maker: &Maker {
         build: |values, packet| AnyController::MulTcp(MulTcp::new(values, packet)),

@@ -91,6 +91,7 @@ pub static FAMILY: Family = Family {
          that depends on the age of the flow",
     ),
     kernel: None,
+    stack: None,
     page: "models/prague.md",
     maker: &Maker {
         build: |values, packet| AnyController::Prague(Box::new(Prague::new(values, packet))),

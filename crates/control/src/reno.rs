@@ -46,6 +46,7 @@ pub static RENO: Family = Family {
     role: Role::Controller(|_| Objective::Loss),
     dynamics: Dynamics::Window(dynamics),
     kernel: None,
+    stack: None,
     page: "models/reno.md",
     maker: &Maker {
         build: |values, packet| AnyController::Reno(Reno::new(values, packet, reno())),
@@ -63,6 +64,7 @@ pub static NEWRENO: Family = Family {
     role: Role::Controller(|_| Objective::Loss),
     dynamics: Dynamics::Window(dynamics),
     kernel: Some("reno"),
+    stack: None,
     page: "models/reno.md",
     maker: &Maker {
         build: |values, packet| AnyController::NewReno(Reno::new(values, packet, newreno(values))),

@@ -15,6 +15,7 @@ pub static FAMILY: Family = Family {
     role: Role::Controller(|_| Objective::Unresponsive),
     dynamics: Dynamics::Window(|_, _| WindowDynamics::UNRESPONSIVE),
     kernel: None,
+    stack: None,
     page: "models/none.md",
     maker: &Maker {
         build: |_, _| AnyController::Unresponsive(Unresponsive),

@@ -145,6 +145,7 @@ pub static VEGAS: Family = Family {
     role: Role::Controller(objective),
     dynamics: Dynamics::Window(|values, facts| dynamics(values, facts, known_or_smallest(values))),
     kernel: None,
+    stack: None,
     page: "models/vegas.md",
     maker: &Maker {
         build: |values, packet| AnyController::Vegas(Vegas::new(values, packet, base_rtt(values))),
@@ -177,6 +178,7 @@ pub static VEGAS_K: Family = Family {
         dynamics(values, facts, BaseRtt::Last { bytes })
     }),
     kernel: None,
+    stack: None,
     page: "models/vegas.md",
     maker: &Maker {
         build: |values, packet| AnyController::VegasK(Vegas::new(values, packet, last(values))),

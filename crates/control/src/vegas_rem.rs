@@ -100,6 +100,7 @@ pub static FAMILY: Family = Family {
     }),
     dynamics: Dynamics::Window(dynamics),
     kernel: None,
+    stack: None,
     page: "models/vegas-rem.md",
     maker: &Maker {
         build: |values, packet| AnyController::VegasRem(VegasRem::new(values, packet)),

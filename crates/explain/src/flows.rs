@@ -1,16 +1,16 @@
 //! Questions of the effects about flows and about the parameters of families.
 
 use accord_family::{Objective, Param, Role, Value, Values};
-use accord_scenario::Flow;
+use accord_scenario::{Carrier, Flow};
 
 /// Returns whether control pairs feed the controller.
 pub(crate) fn is_tunnel(controller: &Values) -> bool {
     matches!(controller.family().role, Role::Tunnel(_))
 }
 
-/// Whether it sends by a window, and the engines set its timers: the kernel has its own.
+/// Whether it sends by a window, and the engines set its timers: the kernel and QUIC have their own.
 pub(crate) fn is_stream(flow: &Flow) -> bool {
-    responds(flow) && !is_tunnel(&flow.controller) && flow.kernel.is_none()
+    responds(flow) && !is_tunnel(&flow.controller) && flow.carrier == Carrier::Ours
 }
 
 /// Whether anything comes back to the sender.

@@ -1,6 +1,6 @@
 //! The catalogue of families.
 
-use crate::Family;
+use crate::{Family, Stack};
 
 /// The controllers and queue disciplines that a scenario may use.
 #[derive(Clone, Copy, Debug)]
@@ -9,4 +9,17 @@ pub struct Catalogue {
     pub controllers: &'static [&'static Family],
     /// All queue disciplines.
     pub disciplines: &'static [&'static Family],
+}
+
+impl Catalogue {
+    /// Returns the QUIC stacks, which come with their controllers.
+    pub fn stacks(&self) -> impl Iterator<Item = &'static Stack> {
+        let mut stacks: Vec<&'static Stack> = Vec::new();
+        for stack in self.controllers.iter().filter_map(|family| family.stack) {
+            if !stacks.contains(&stack) {
+                stacks.push(stack);
+            }
+        }
+        stacks.into_iter()
+    }
 }

@@ -1,7 +1,7 @@
 //! The declaration of a controller or a queue discipline.
 
 use crate::{
-    Dynamics, FlowFacts, Kind, Objective, Param, Price, QueueDynamics, QueueFacts, Values,
+    Dynamics, FlowFacts, Kind, Objective, Param, Price, QueueDynamics, QueueFacts, Stack, Values,
     WindowDynamics,
 };
 use std::any::Any;
@@ -26,6 +26,8 @@ pub struct Family {
     pub dynamics: Dynamics,
     /// The congestion control of the kernel that the family is a model of, if there is one.
     pub kernel: Option<&'static str>,
+    /// The QUIC stack whose own code the family is, if there is one.
+    pub stack: Option<&'static Stack>,
     /// The page of the book, below `docs/src`. It is "" for a family that the book does not know.
     pub page: &'static str,
     /// The constructor for the engines that move packets: a `Maker` of the crate of controllers or
@@ -66,6 +68,7 @@ impl Family {
             role,
             dynamics: Dynamics::Missing("nobody has written one"),
             kernel: None,
+            stack: None,
             page: "",
             maker: &(),
         }

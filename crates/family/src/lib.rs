@@ -42,6 +42,7 @@ mod markdown;
 mod objective;
 mod param;
 mod service;
+mod stack;
 mod values;
 
 pub use catalogue::Catalogue;
@@ -55,4 +56,5 @@ pub use markdown::{fill_tables, markdown_table};
 pub use objective::{Objective, Price, Target};
 pub use param::{Kind, Param, Raw, Value};
 pub use service::Service;
+pub use stack::Stack;
 pub use values::Values;

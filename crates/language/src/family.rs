@@ -6,6 +6,10 @@ use super::tree::{Data, Entry, Value};
 use super::{limits, read};
 use accord_family::{Family, Kind as ParamKind, Param, Raw, Values};
 
+/// The hint where a file asks for what a build without QUIC does not have.
+pub(crate) const WITH_QUIC: &str =
+    "a build with the feature quic has it: cargo build --release --features quic";
+
 /// A kind of family, with the form that it has in a file: a bare name or a table.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Kind {
@@ -87,17 +91,16 @@ impl Kind {
             );
             return Err(Problem::new(value.span, message));
         };
-        families
-            .iter()
-            .copied()
-            .find(|f| f.name == name)
-            .ok_or_else(|| {
-                Problem::new(
-                    value.span,
-                    format!("there is no {} {}", self.what, quote(name)),
-                )
-                .known(name, families.iter().map(|f| f.name))
-            })
+        let found = families.iter().copied().find(|f| f.name == name);
+        found.ok_or_else(|| {
+            let message = format!("there is no {} {}", self.what, quote(name));
+            let problem = Problem::new(value.span, message);
+            let of_quinn = |name: &str| name.starts_with("quinn-");
+            match of_quinn(name) && !families.iter().any(|f| of_quinn(f.name)) {
+                true => problem.hint(WITH_QUIC),
+                false => problem.known(name, families.iter().map(|f| f.name)),
+            }
+        })
     }
 
     fn set(self, values: &mut Values, entry: &Entry) -> Result<(), Problem> {

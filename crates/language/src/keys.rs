@@ -86,6 +86,7 @@ const ACCESS: Key = key("access", Shape::Table(&ATTACHMENT), Words("the flow sta
 const EGRESS: Key = key("egress", Shape::Table(&ATTACHMENT), Words("the flow ends at the last node of its path"), "Attaches a sink host to the end of the path.");
 const CONTROLLER: Key = key("controller", Shape::Controller, Required, "The congestion controller, by name or as a table of `name` and its parameters.");
 const KERNEL: Key = key("kernel", Shape::Name, Nothing, "In the live engine the flow is a TCP connection of the operating system with this congestion control (\"cubic\", \"reno\", \"bbr\", or what else its kernel has); the other engines run the flow's `controller` in its place.");
+const QUIC: Key = key("quic", Shape::Name, Nothing, "In the live engine the flow is a connection of this QUIC stack (\"quinn\", in a build with the feature `quic`), which runs the flow's `controller`; the other engines run it on our transport. Not together with `kernel`.");
 const SERVICE: Key = key("service", Shape::Table(&SERVICES), Words("a fair share"), "What the flow is to get, where its controller keeps accumulation.");
 const DEMAND: Key = key("demand", Shape::Either(&[Shape::Choice(|| vec!["greedy"]), Shape::Table(&DEMANDS)]), Value("greedy"), "What the application wants to send.");
 const START: Key = key("start", Shape::Either(&[Shape::Instant, Shape::Table(&UNIFORM)]), Value("0 s"), "When it starts.");
@@ -108,7 +109,7 @@ pub(crate) const FLOW: Section = Section {
         key("each_hop", Shape::Flag, Value("false"), "Flows on each link of the parking lot, instead of a path: `NAME.1` on `hop1` and so on."),
         FROM, TO, PATH, REVERSE_PATH, ACCESS, EGRESS,
         Key { default: Words("required, here or in `each`; with `kernel` the model of it, where there is one"), ..CONTROLLER },
-        KERNEL, SERVICE, DEMAND, START, STOP, AGGREGATE, SHARE, PACKET, ACK, CONTROL, PROCESSING,
+        KERNEL, QUIC, SERVICE, DEMAND, START, STOP, AGGREGATE, SHARE, PACKET, ACK, CONTROL, PROCESSING,
         MIN_RTO, PACING,
         key("record", Shape::Choice(recorded), Words("`group` for web users, else `flows`"), "Whose series are recorded: each flow's, or sums over the group."),
         key("each", Shape::List(&Shape::Table(&EACH)), Nothing, "One table for each flow of the group, with what is different from the group."),
@@ -121,7 +122,7 @@ pub(crate) const EACH: Section = Section {
     one_of: false,
     keys: &[
         inherited(FROM), inherited(TO), inherited(PATH), inherited(REVERSE_PATH), inherited(ACCESS),
-        inherited(EGRESS), inherited(CONTROLLER), inherited(KERNEL), inherited(SERVICE),
+        inherited(EGRESS), inherited(CONTROLLER), inherited(KERNEL), inherited(QUIC), inherited(SERVICE),
         inherited(DEMAND), inherited(START), inherited(STOP), inherited(AGGREGATE), inherited(SHARE), inherited(PACKET),
         inherited(ACK), inherited(CONTROL), inherited(PROCESSING), inherited(MIN_RTO), inherited(PACING),
     ],

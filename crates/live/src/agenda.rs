@@ -22,6 +22,8 @@ pub enum Due {
     Application(usize),
     /// A sender is woken, as it asked.
     Wake(usize),
+    /// A receiver is woken, as it asked.
+    Answer(usize),
 }
 
 /// The deadlines. There are a few per link and flow. Finding the first among hundreds takes less
@@ -35,8 +37,8 @@ pub struct Agenda {
 }
 
 impl Agenda {
-    /// Creates an agenda for so many links and sending flows, with nothing due.
-    pub fn new(links: usize, flows: usize) -> Agenda {
+    /// Creates an agenda for so many links, sending flows and receiving flows, with nothing due.
+    pub fn new(links: usize, flows: usize, sinks: usize) -> Agenda {
         let mut due: Vec<Due> = (0..links).map(Due::Sent).collect();
         due.extend([Due::Sample, Due::Change]);
         due.extend((0..links).map(Due::Discipline));
@@ -44,6 +46,7 @@ impl Agenda {
         due.extend((0..flows).map(Due::Stop));
         due.extend((0..flows).map(Due::Application));
         due.extend((0..flows).map(Due::Wake));
+        due.extend((0..sinks).map(Due::Answer));
         Agenda {
             at: vec![Time::MAX; due.len()],
             due,
@@ -64,6 +67,7 @@ impl Agenda {
             Due::Stop(i) => 2 + 2 * l + f + i,
             Due::Application(i) => 2 + 2 * l + 2 * f + i,
             Due::Wake(i) => 2 + 2 * l + 3 * f + i,
+            Due::Answer(i) => 2 + 2 * l + 4 * f + i,
         };
         self.at[place] = at;
     }
@@ -95,7 +99,7 @@ mod tests {
 
     #[test]
     fn each_thing_has_its_own_place() {
-        let mut agenda = Agenda::new(2, 3);
+        let mut agenda = Agenda::new(2, 3, 2);
         assert_eq!(agenda.first().0, Time::MAX);
         let all = agenda.due.clone();
         let at = Time::from_secs_f64(1.0);
@@ -112,7 +116,7 @@ mod tests {
 
     #[test]
     fn what_has_no_effect_yet_can_wait() {
-        let mut agenda = Agenda::new(1, 1);
+        let mut agenda = Agenda::new(1, 1, 0);
         let ahead = |due| match due {
             Due::Sent(_) => Duration::from_ms(5),
             _ => Duration::ZERO,

@@ -8,10 +8,12 @@
 
 use crate::LiveError;
 use crate::namespace::Namespace;
+use crate::packet::addresses;
+use crate::quic::Quic;
 use crate::tcp_info::TcpInfo;
 use crate::tun::Tun;
 use accord_family::Value;
-use accord_scenario::{Flow, Scenario};
+use accord_scenario::{Carrier, Flow, Scenario};
 use accord_transport::View;
 use accord_units::{Bytes, Duration};
 use nix::errno::Errno;
@@ -67,22 +69,26 @@ pub struct Drain {
     stream: Option<TcpStream>,
 }
 
-/// Both ends of a flow of the kernel. Each is passed to the station of its node.
+/// Both ends of a flow that others carry. Each is passed to the station of its node.
 #[derive(Debug, Default)]
 pub struct Ends {
-    /// The sending end.
+    /// The sending end, of the kernel.
     pub source: Option<Connection>,
-    /// The receiving end.
+    /// The receiving end, of the kernel.
     pub sink: Option<Drain>,
+    /// The sending end, of a QUIC stack.
+    pub client: Option<Quic>,
+    /// The receiving end, of a QUIC stack.
+    pub server: Option<Quic>,
 }
 
-/// Creates the ends of all flows, by flow. Flows that are not of the kernel have none.
+/// Creates the ends of the kernel's connections, by flow. Flows that are not of the kernel have none.
 pub fn ends(scenario: &Scenario, namespaces: &[Namespace]) -> Result<Vec<Ends>, LiveError> {
     let flows = scenario.flows.iter().enumerate();
     flows
-        .map(|(id, flow)| match &flow.kernel {
-            None => Ok(Ends::default()),
-            Some(congestion) => {
+        .map(|(id, flow)| match &flow.carrier {
+            Carrier::Ours | Carrier::Quic(_) => Ok(Ends::default()),
+            Carrier::Kernel(congestion) => {
                 let (source, sink) = scenario.ends(id);
                 let nodes = (&namespaces[source], &namespaces[sink]);
                 open(id, flow, congestion, nodes)
@@ -95,7 +101,7 @@ pub fn ends(scenario: &Scenario, namespaces: &[Namespace]) -> Result<Vec<Ends>, 
 /// there is one. It tries to open them.
 pub fn obstacle(congestions: &BTreeSet<&str>) -> Option<LiveError> {
     let attempt = || -> Result<(), LiveError> {
-        let ends = (Ipv4Addr::new(198, 18, 0, 0), Ipv4Addr::new(198, 18, 0, 1));
+        let ends = addresses(0);
         for (i, congestion) in congestions.iter().enumerate() {
             let namespace = Namespace::new()?;
             if i == 0 {
@@ -116,9 +122,7 @@ fn open(
     congestion: &str,
     (source, sink): (&Namespace, &Namespace),
 ) -> Result<Ends, LiveError> {
-    // Each flow has two addresses, of the network for benchmarks [RFC 2544].
-    let first = u32::from(Ipv4Addr::new(198, 18, 0, 0)) + 2 * id as u32;
-    let (here, there) = (Ipv4Addr::from(first), Ipv4Addr::from(first + 1));
+    let (here, there) = addresses(id);
     let name = format!("k{id}");
     let marks = |(param, value): (&accord_family::Param, Value)| {
         param.name == "ecn" && value == Value::Flag(true)
@@ -154,6 +158,7 @@ fn open(
     Ok(Ends {
         source: Some(connection),
         sink: Some(drain),
+        ..Ends::default()
     })
 }
 

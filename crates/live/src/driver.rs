@@ -97,7 +97,7 @@ pub struct Tape {
 pub struct Books {
     /// The counts of the station.
     pub tally: Tally,
-    /// The connections of the kernel that broke: the flow, and the reason.
+    /// The connections of others that broke: the flow, and the reason.
     pub broken: Vec<(usize, String)>,
     /// When packets were handed over late: those that came out of a wire from the first time on, at
     /// the second.
@@ -158,10 +158,12 @@ impl<'a> Driver<'a> {
             socket_of[*node] = Some(place);
         }
         let own: Vec<NodeId> = nodes.iter().map(|(node, _)| *node).collect();
+        let mut station = Station::new(plan, &own);
+        station.connect(ends);
         Ok(Driver {
             plan,
             medium,
-            station: Station::new(plan, &own),
+            station,
             nodes: nodes.into(),
             socket_of,
             kernel: Kernel::of(plan.scenario, &own, ends)?,
@@ -245,6 +247,7 @@ impl<'a> Driver<'a> {
             self.books.broken = kernel.broken();
         }
         self.books.tally = self.station.close();
+        (self.books.broken).append(&mut self.books.tally.broken);
         self.books.nodes = self.nodes;
         self.books
     }

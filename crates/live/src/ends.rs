@@ -2,7 +2,7 @@
 
 use accord_elements::{Session, ends};
 use accord_record::Delays;
-use accord_scenario::{Scenario, State};
+use accord_scenario::{Carrier, Scenario, State};
 use accord_traffic::Sizer;
 use accord_transport::wire::{self, Header, Kind, tos};
 use accord_transport::{Receiver, Segment, Sender, View};
@@ -11,6 +11,7 @@ use std::collections::VecDeque;
 
 use crate::arrived::Arrived;
 use crate::packet::Packet;
+use crate::quic::Quic;
 
 /// An order to a connection of the kernel.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -29,10 +30,12 @@ pub enum Order {
 pub struct Source {
     /// The flow.
     pub flow: usize,
-    /// The endpoint. It is idle if the flow is a connection of the kernel.
+    /// The endpoint. It is idle if others carry the flow.
     pub sender: Sender,
     /// True if the flow is a connection of the kernel.
     pub is_kernel: bool,
+    /// The end of a QUIC stack that carries the flow, if one does.
+    pub quic: Option<Quic>,
     /// The application.
     pub session: Session,
     /// The sizes of the packets, if they are random.
@@ -62,19 +65,20 @@ pub struct SourceReading {
 
 impl Source {
     /// Creates the sending end of a flow that has not started. Its sender has a log if that is
-    /// wanted, and the flow is none of the kernel's.
+    /// wanted, and the flow is carried by our transport.
     pub fn new(scenario: &Scenario, flow: usize, log: bool) -> Source {
         let f = &scenario.flows[flow];
         let base_rtt = base_rtt(&scenario.at(Time::ZERO), flow);
         let (sender, _) = ends(f, base_rtt);
-        let sender = match log && f.kernel.is_none() {
+        let sender = match log && f.carrier == Carrier::Ours {
             true => sender.logged(),
             false => sender,
         };
         Source {
             flow,
             sender,
-            is_kernel: f.kernel.is_some(),
+            is_kernel: matches!(f.carrier, Carrier::Kernel(_)),
+            quic: None,
             session: Session::new(f, flow, scenario.seed),
             sizes: (f.sizes.as_ref()).map(|law| Sizer::new(law, flow, scenario.seed)),
             sent: 0,
@@ -95,19 +99,21 @@ impl Source {
             let base_rtt = base_rtt(network, self.flow);
             (self.sender).reconnect(&f.controller, &f.service, base_rtt, now);
         }
-        match self.is_kernel {
-            true => orders.push(Order::Supply(self.flow, step.supply)),
-            false => self.sender.supply(step.supply),
+        match &mut self.quic {
+            Some(quic) => quic.end.supply(step.supply, step.is_transfer, now),
+            None if self.is_kernel => orders.push(Order::Supply(self.flow, step.supply)),
+            None => self.sender.supply(step.supply),
         }
         step.again.map_or(Time::MAX, |span| now + span)
     }
 
     /// Stops the flow. The rest of a transfer is never sent.
-    pub fn stop(&mut self, orders: &mut Vec<Order>) {
+    pub fn stop(&mut self, now: Time, orders: &mut Vec<Order>) {
         self.session.stop();
-        match self.is_kernel {
-            true => orders.push(Order::Stop(self.flow)),
-            false => self.sender.stop(),
+        match &mut self.quic {
+            Some(quic) => quic.end.stop(now),
+            None if self.is_kernel => orders.push(Order::Stop(self.flow)),
+            None => self.sender.stop(),
         }
     }
 
@@ -130,7 +136,10 @@ impl Source {
             stopped: self.session.is_stopped(),
             sent: self.sent,
             due: self.due,
-            view: self.sender.view(),
+            view: match &self.quic {
+                Some(quic) => quic.end.view(),
+                None => self.sender.view(),
+            },
         }
     }
 }
@@ -147,6 +156,8 @@ pub struct Sink {
     /// The flow.
     pub flow: usize,
     receiver: Receiver,
+    /// The end of a QUIC stack that carries the flow, if one does.
+    pub quic: Option<Quic>,
     /// The data that has arrived, for a connection of the kernel.
     arrived: Arrived,
     /// The reading for a sample.
@@ -173,6 +184,7 @@ impl Sink {
         Sink {
             flow,
             receiver,
+            quic: None,
             arrived: Arrived::default(),
             reading: SinkReading::default(),
         }
@@ -181,6 +193,11 @@ impl Sink {
     /// Counts a packet of a connection that arrived, with these sequence numbers.
     pub fn arrived(&mut self, size: Bytes, numbers: Option<(u32, u32)>) {
         let fresh = numbers.is_none_or(|(first, count)| self.arrived.add(first, count));
+        self.count(size, fresh);
+    }
+
+    /// Counts a packet that arrived. A packet that is not fresh is a copy.
+    pub fn count(&mut self, size: Bytes, fresh: bool) {
         self.reading.delivered += size.get();
         self.reading.fresh += if fresh { size.get() } else { 0 };
     }

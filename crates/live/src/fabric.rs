@@ -4,7 +4,7 @@ use crate::LiveError;
 use crate::connection::{self, Ends};
 use crate::namespace::{Namespace, join};
 use crate::socket::Socket;
-use accord_scenario::{NodeId, Scenario};
+use accord_scenario::{Carrier, Flow, NodeId, Scenario};
 use nix::sys::resource::{Resource, getrlimit, setrlimit};
 use std::collections::BTreeMap;
 use std::net::{Ipv4Addr, SocketAddrV4};
@@ -15,7 +15,7 @@ pub struct Fabric {
     pub sockets: Vec<Socket>,
     /// The address of each link's far end, by link.
     pub next: Vec<SocketAddrV4>,
-    /// The ends of connections of the kernel, by flow.
+    /// The ends of connections of others, by flow.
     pub ends: Vec<Ends>,
     /// The namespaces of the network. It exists as long as they are held.
     pub namespaces: Vec<Namespace>,
@@ -32,7 +32,8 @@ const FILES: usize = 5;
 /// thousand by default, and more if it asks for them.
 fn make_room(scenario: &Scenario, files_each: usize) -> Result<(), LiveError> {
     let nodes = scenario.nodes.len();
-    let kernels = scenario.flows.iter().filter(|f| f.kernel.is_some());
+    let kernel = |f: &&Flow| matches!(f.carrier, Carrier::Kernel(_));
+    let kernels = scenario.flows.iter().filter(kernel);
     // The program has a few other files.
     let needed = (nodes * files_each + kernels.count() * FILES) as u64 + 64;
     let Ok((soft, hard)) = getrlimit(Resource::RLIMIT_NOFILE) else {

@@ -7,7 +7,8 @@
 //!
 //! Nodes are joined by the loopback device. Or each has a network namespace, and they are joined by
 //! pairs of virtual Ethernet devices ([`Mode`]). Everything else is the same in both modes, except
-//! that connections of the kernel's own TCP (`connection.rs`) need namespaces.
+//! that connections of the kernel's own TCP (`connection.rs`) need namespaces. Connections of QUIC
+//! stacks (`quic.rs`) do not: their ends are state machines in the stations.
 //!
 //! This crate needs Linux. On other systems [`run`] returns an error that says so.
 //!
@@ -77,6 +78,8 @@ mod plan;
 #[cfg(target_os = "linux")]
 mod quality;
 #[cfg(target_os = "linux")]
+mod quic;
+#[cfg(target_os = "linux")]
 mod run;
 #[cfg(target_os = "linux")]
 mod socket;
@@ -88,7 +91,7 @@ mod tcp_info;
 mod tun;
 
 use accord_record::{Observer, Run};
-use accord_scenario::{NodeId, Scenario};
+use accord_scenario::{Carrier, Flow, NodeId, Scenario};
 use accord_units::Duration;
 use std::fmt;
 use std::str::FromStr;
@@ -227,20 +230,29 @@ pub fn obstacle(mode: Mode, scenarios: &[Scenario]) -> Option<LiveError> {
     let flows = scenarios.iter().flat_map(|s| &s.flows);
     match mode {
         Mode::Loopback => flows
-            .filter(|f| f.kernel.is_some())
+            .filter(|f| matches!(f.carrier, Carrier::Kernel(_)))
             .map(not_on_loopback)
             .next(),
         Mode::Namespaces => {
-            let kernels: std::collections::BTreeSet<&str> =
-                flows.filter_map(|f| f.kernel.as_deref()).collect();
+            let kernels = congestions(flows);
             namespace::obstacle().or_else(|| connection::obstacle(&kernels))
         }
     }
 }
 
+/// Returns the congestion controls of the flows that are connections of the kernel.
+#[cfg(target_os = "linux")]
+fn congestions<'a>(flows: impl Iterator<Item = &'a Flow>) -> std::collections::BTreeSet<&'a str> {
+    let names = flows.filter_map(|flow| match &flow.carrier {
+        Carrier::Kernel(congestion) => Some(congestion.as_str()),
+        Carrier::Ours | Carrier::Quic(_) => None,
+    });
+    names.collect()
+}
+
 /// Returns the error that a flow of the kernel's TCP cannot run on the loopback device.
 #[cfg(target_os = "linux")]
-fn not_on_loopback(flow: &accord_scenario::Flow) -> LiveError {
+fn not_on_loopback(flow: &Flow) -> LiveError {
     let here = match namespace::obstacle() {
         Some(why) => format!("; here, {why}"),
         None => String::new(),
@@ -276,8 +288,8 @@ pub fn announcement(scenario: &Scenario, mode: Mode) -> String {
                 1 => "a pair".into(),
                 n => format!("{n} pairs"),
             };
-            let kernels = scenario.flows.iter().filter(|f| f.kernel.is_some()).count();
-            let devices = match kernels {
+            let kernel = |f: &&Flow| matches!(f.carrier, Carrier::Kernel(_));
+            let devices = match scenario.flows.iter().filter(kernel).count() {
                 0 => String::new(),
                 1 => ", with 2 TUN devices for a connection of the kernel".into(),
                 n => format!(

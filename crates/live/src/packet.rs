@@ -4,6 +4,14 @@ use accord_aqm::{Class, Ecn, PacketMeta};
 use accord_transport::Segment;
 use accord_transport::wire::{self, ECN, EXPEDITED, Header, Kind, MARKED, SCALABLE};
 use accord_units::{Bytes, Duration};
+use std::net::Ipv4Addr;
+
+/// Returns the addresses of a flow's source and sink inside of IP packets that others send. They are
+/// of the network for benchmarks [RFC 2544].
+pub fn addresses(flow: usize) -> (Ipv4Addr, Ipv4Addr) {
+    let first = u32::from(Ipv4Addr::new(198, 18, 0, 0)) + 2 * flow as u32;
+    (Ipv4Addr::from(first), Ipv4Addr::from(first + 1))
+}
 
 /// A packet with its bytes.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -27,7 +35,8 @@ impl Packet {
         )
     }
 
-    /// Returns whether the packet acknowledges data. Of the kernel's, all that the sink sends count.
+    /// Returns whether the packet acknowledges data. Of the kernel's and of QUIC stacks', all that
+    /// the sink sends count.
     pub fn is_ack(&self) -> bool {
         matches!(self.header.kind, Kind::Ack | Kind::IpReply)
     }
@@ -62,7 +71,7 @@ impl accord_port::Packet for Packet {
         }
     }
 
-    /// The kernel's acknowledgements are never superseded: what their options tell is not looked at.
+    /// Acknowledgements of others are never superseded: what is in them is not looked at.
     fn is_superseded_by(&self, newer: &Packet) -> bool {
         if self.header.kind != Kind::Ack || newer.header.kind != Kind::Ack {
             return false;

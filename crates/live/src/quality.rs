@@ -3,7 +3,7 @@
 use crate::driver::Books;
 use crate::lateness::Lateness;
 use crate::link::Achieved;
-use accord_scenario::Scenario;
+use accord_scenario::{Carrier, Scenario};
 use accord_units::Duration;
 
 /// The delay of handing a packet to the kernel above which the packet counts as late.
@@ -62,8 +62,12 @@ pub fn quality(scenario: &Scenario, stations: &[Books]) -> Quality {
         ));
     }
     notes.extend(stations.iter().flat_map(|b| &b.broken).map(|(flow, why)| {
-        let name = &scenario.flows[*flow].name;
-        format!("the kernel gave the connection of flow {name} up: {why}")
+        let flow = &scenario.flows[*flow];
+        let who = match &flow.carrier {
+            Carrier::Quic(stack) => stack.name,
+            Carrier::Ours | Carrier::Kernel(_) => "the kernel",
+        };
+        format!("{who} gave the connection of flow {} up: {why}", flow.name)
     }));
     notes.extend(work(scenario, stations));
     let unfit = if lost > MOST_LOST {

@@ -6,11 +6,12 @@ use crate::driver::{Books, Driver, Medium};
 use crate::fabric::Fabric;
 use crate::plan::Plan;
 use crate::quality::quality;
+use crate::quic;
 use crate::socket::{BATCH, Exchange};
 use crate::{Cost, Effort, LiveError, Mode};
 use accord_elements::ends;
 use accord_record::{Interrupted, Manifest, Observer, Run, Stalls, Statistics, Transfers};
-use accord_scenario::{Engine, NodeId, Scenario};
+use accord_scenario::{Carrier, Engine, NodeId, Scenario};
 use accord_transport::wire::header;
 use accord_units::Duration;
 use std::collections::BTreeSet;
@@ -36,6 +37,12 @@ pub fn run(
         Mode::Loopback => Fabric::loopback(scenario)?,
         Mode::Namespaces => Fabric::namespaces(scenario)?,
     };
+    for (ends, pair) in ends.iter_mut().zip(quic::ends(scenario)?) {
+        [ends.client, ends.server] = match pair {
+            Some(pair) => pair.map(Some),
+            None => [None, None],
+        };
+    }
     let clock = Clock::starting_in(NOTICE);
     let plan = Plan {
         log: observer.wants_logs(),
@@ -119,6 +126,7 @@ fn record(scenario: &Scenario, mode: Mode, collector: Collector, books: &[Books]
     let how = format!("UDP datagrams {place}, moved by {threads} threads of {priority} priority");
     quality.notes.insert(0, how);
     quality.notes.extend(kernels(scenario));
+    quality.notes.extend(stacks(scenario));
     let mut transfers = Transfers::default();
     for (flow, start, size, took) in books.iter().flat_map(|b| &b.tally.transfers) {
         transfers.add(scenario, *flow, *start, *size, *took);
@@ -185,21 +193,34 @@ fn stalls(scenario: &Scenario, books: &[Books]) -> Vec<Stalls> {
 /// Returns a note on the kernel whose connections the run used. Another kernel may have another
 /// CUBIC.
 fn kernels(scenario: &Scenario) -> Option<String> {
-    let flows = scenario.flows.iter();
-    let names: BTreeSet<&str> = flows.filter_map(|f| f.kernel.as_deref()).collect();
+    let names = crate::congestions(scenario.flows.iter());
     let names: Vec<&str> = names.into_iter().collect();
     let release = std::fs::read_to_string("/proc/sys/kernel/osrelease").unwrap_or_default();
     let release = release.trim();
     (!names.is_empty()).then(|| format!("connections of Linux {release}: {}", names.join(", ")))
 }
 
+/// Returns a note on the QUIC stacks that carried flows.
+fn stacks(scenario: &Scenario) -> Option<String> {
+    let flows = scenario.flows.iter();
+    let names = flows.filter_map(|flow| match &flow.carrier {
+        Carrier::Quic(stack) => {
+            let controller = flow.controller.family().name;
+            Some(format!("{} with {controller}", stack.name))
+        }
+        Carrier::Ours | Carrier::Kernel(_) => None,
+    });
+    let names: Vec<_> = names.collect::<BTreeSet<_>>().into_iter().collect();
+    (!names.is_empty()).then(|| format!("QUIC connections of {}", names.join(", ")))
+}
+
 /// Refuses scenarios that only a simulator can run.
 fn check(scenario: &Scenario, mode: Mode) -> Result<(), LiveError> {
     for flow in &scenario.flows {
-        match (&flow.kernel, mode) {
-            (None, _) => {}
-            (Some(_), Mode::Namespaces) => continue,
-            (Some(_), Mode::Loopback) => return Err(crate::not_on_loopback(flow)),
+        match (&flow.carrier, mode) {
+            (Carrier::Ours, _) => {}
+            (Carrier::Quic(_), _) | (Carrier::Kernel(_), Mode::Namespaces) => continue,
+            (Carrier::Kernel(_), Mode::Loopback) => return Err(crate::not_on_loopback(flow)),
         }
         let (_, receiver) = ends(flow, Duration::ZERO);
         if receiver.wants_truth() {

@@ -9,6 +9,7 @@
 //! has the clock and the sockets, and `parity.rs` shows that nothing else has an influence.
 
 mod kernel;
+mod quic;
 
 use crate::agenda::{Agenda, Due};
 use crate::collect::Part;
@@ -18,7 +19,7 @@ use crate::packet::Packet;
 use crate::plan::Plan;
 use accord_aqm::Aqm;
 use accord_port::Count;
-use accord_scenario::{Change, LinkId, NodeId, State};
+use accord_scenario::{Carrier, Change, LinkId, NodeId, State};
 use accord_traffic::Sizer;
 use accord_transport::Segment;
 use accord_transport::pcapng::{Capture, Envelope};
@@ -80,6 +81,8 @@ pub struct Tally {
     pub hops: u64,
     /// The number of things done.
     pub steps: u64,
+    /// The connections of QUIC stacks that broke: the flow, and the reason.
+    pub broken: Vec<(usize, String)>,
 }
 
 impl<'a> Station<'a> {
@@ -111,7 +114,7 @@ impl<'a> Station<'a> {
             source_of: place(s.flows.len(), sources.iter().map(|x| x.flow).collect()),
             sink_of: place(s.flows.len(), sinks.iter().map(|x| x.flow).collect()),
             now: Time::ZERO,
-            agenda: Agenda::new(links.len(), sources.len()),
+            agenda: Agenda::new(links.len(), sources.len(), sinks.len()),
             lookahead: Duration::ZERO,
             links,
             sources,
@@ -156,6 +159,14 @@ impl<'a> Station<'a> {
             let left = source.session.end();
             let left = left.map(|left| (source.flow, left.start, left.size, None));
             self.tally.transfers.extend(left);
+            let broken = source.quic.as_ref().and_then(|quic| quic.end.broken());
+            let broken = broken.map(|why| (source.flow, why));
+            self.tally.broken.extend(broken);
+        }
+        for sink in &self.sinks {
+            let broken = sink.quic.as_ref().and_then(|quic| quic.end.broken());
+            let broken = broken.map(|why| (sink.flow, why));
+            self.tally.broken.extend(broken);
         }
         for link in self.links {
             self.tally.hops += link.port.counters().served.packets;
@@ -187,12 +198,19 @@ impl<'a> Station<'a> {
                     self.sources[i].session.start();
                     self.application(i);
                 }
-                Due::Stop(i) => self.sources[i].stop(&mut self.orders),
+                Due::Stop(i) => {
+                    self.sources[i].stop(self.now, &mut self.orders);
+                    self.pump_client(i);
+                }
                 Due::Application(i) => self.application(i),
                 Due::Wake(i) => {
-                    self.sources[i].sender.on_wake(self.now);
+                    match &mut self.sources[i].quic {
+                        Some(quic) => quic.end.on_wake(self.now),
+                        None => self.sources[i].sender.on_wake(self.now),
+                    }
                     self.pump(i);
                 }
+                Due::Answer(i) => self.answer(i),
                 Due::Sample => self.sample(),
             }
         }
@@ -238,7 +256,7 @@ impl<'a> Station<'a> {
         let flows = &self.plan.scenario.flows;
         let sources = self.sources.iter().map(|s| s.flow);
         let mut ends = sources.chain(self.sinks.iter().map(|s| s.flow));
-        self.lookahead = match ends.any(|flow| flows[flow].kernel.is_some()) {
+        self.lookahead = match ends.any(|flow| matches!(flows[flow].carrier, Carrier::Kernel(_))) {
             true => Duration::ZERO,
             false => lookahead(&self.links),
         };
@@ -252,6 +270,9 @@ impl<'a> Station<'a> {
 
     /// Lets a sender send what it may, and sets its timer.
     fn pump(&mut self, i: usize) {
+        if self.sources[i].quic.is_some() {
+            return self.pump_client(i);
+        }
         loop {
             let source = &mut self.sources[i];
             // The kernel sends the packets of its connections by itself.
@@ -327,6 +348,7 @@ impl<'a> Station<'a> {
         let path = route[usize::from(header.kind.is_reply())];
         match path.iter().find(|&&l| links[l].from == node) {
             Some(&link) => self.offer(link, packet),
+            None if header.kind.is_ip() && self.is_quic(flow) => self.deliver_quic(flow, &packet),
             None if header.kind.is_ip() => self.orders.push(Order::Deliver(packet)),
             None => self.deliver(flow, packet),
         }
@@ -434,7 +456,9 @@ impl<'a> Station<'a> {
     pub fn next_effect(&self) -> Time {
         let ahead = |due| match due {
             Due::Sent(i) | Due::Discipline(i) => self.links[i].delay,
-            Due::Start(_) | Due::Stop(_) | Due::Application(_) | Due::Wake(_) => self.lookahead,
+            Due::Start(_) | Due::Stop(_) | Due::Application(_) | Due::Wake(_) | Due::Answer(_) => {
+                self.lookahead
+            }
             Due::Change | Due::Sample => Duration::ZERO,
         };
         self.agenda.first_effect(ahead)

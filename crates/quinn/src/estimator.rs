@@ -6,7 +6,7 @@
 //! connection that is acknowledged so much later, on a clock of its own.
 
 use crate::clock::{ours, theirs};
-use crate::pair::{End, Link, Pair, SERVER};
+use crate::pair::{Link, Pair, SERVER};
 use accord_units::Duration;
 use bytes::BytesMut;
 use quinn_proto::congestion::{Controller, ControllerFactory};
@@ -54,8 +54,8 @@ impl Estimator {
         pair.connect();
         let client_id = source(&pair.first).expect("the first packet has a long header");
         let now = pair.now();
-        let End { endpoint, open, .. } = pair.client;
-        let (handle, mut connection) = open.expect("it is connected");
+        let open = pair.client.end.into_parts();
+        let (endpoint, handle, mut connection) = open.expect("it is connected");
         // The round trips of the handshake took no time. The new path has an estimator as new.
         connection.path_changed(now);
         Estimator {

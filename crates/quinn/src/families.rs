@@ -1,19 +1,48 @@
 //! The controllers of quinn as families of Accord.
 
-use crate::Theirs;
+use crate::carried::{connect, payload};
+use crate::factories::{Made, bbr, cubic, initial_window, newreno};
+use crate::{Factory, Theirs};
 use accord_control::{AnyController, Maker, Marks, Transport};
 use accord_family::{
-    Dynamics, Family, FlowFacts, Kind, Objective, Param, Role, Values, WindowDynamics, WindowLaw,
+    Dynamics, Family, FlowFacts, Kind, Objective, Param, Role, Stack, Values, WindowDynamics,
+    WindowLaw,
 };
+use accord_transport::Connector;
 use accord_units::Bytes;
-use quinn_proto::congestion::{
-    BbrConfig, Controller, ControllerFactory, CubicConfig, NewRenoConfig,
-};
+use quinn_proto::congestion::Controller;
 use std::sync::Arc;
 use std::time::Instant;
 
 /// The families, for `accord_cli::main_with`.
 pub static FAMILIES: &[&Family] = &[&NEWRENO, &CUBIC, &BBR];
+
+/// quinn, for flows of the live engine.
+pub static STACK: Stack = Stack {
+    name: "quinn",
+    check: |values| factory(values, PACKET).map(|_| ()),
+    maker: &Connector(|setup| connect(setup, factory(setup.controller, payload(setup.packet))?)),
+};
+
+/// The UDP payload of the packets of Ethernet.
+const PACKET: Bytes = Bytes::new(1472);
+
+/// Returns the maker of the controller that `values` describes, for datagrams of this size.
+fn factory(values: &Values, payload: Bytes) -> Result<Made, String> {
+    let is = |family: &'static Family| std::ptr::eq(family, values.family());
+    if is(&NEWRENO) {
+        return Ok(newreno(values, payload));
+    }
+    if is(&CUBIC) {
+        return Ok(cubic(values, payload));
+    }
+    if is(&BBR) {
+        return Ok(bbr(values, payload));
+    }
+    let mut factory = Factory::new(values).map_err(|refused| refused.to_string())?;
+    factory.packet(payload);
+    Ok(Arc::new(factory))
+}
 
 const INITIAL_WINDOW: Param = Param {
     name: "initial_window",
@@ -39,13 +68,10 @@ pub static NEWRENO: Family = Family {
     source: "[quinn]",
     params: &[INITIAL_WINDOW, ECN],
     dynamics: Dynamics::Window(reno),
+    stack: Some(&STACK),
     page: "quinn.md",
     maker: &Maker {
-        build: |values, packet| {
-            let mut config = NewRenoConfig::default();
-            config.initial_window(initial_window(values, packet));
-            build(Arc::new(config), values, packet)
-        },
+        build: |values, packet| build(newreno(values, packet), values, packet),
         transport: Transport::Stream,
     },
     ..Family::new("quinn-newreno", Role::Controller(|_| Objective::Loss))
@@ -60,13 +86,10 @@ pub static CUBIC: Family = Family {
         "its window follows the time since its last loss, and a fluid has a rate of losses, not \
          single ones",
     ),
+    stack: Some(&STACK),
     page: "quinn.md",
     maker: &Maker {
-        build: |values, packet| {
-            let mut config = CubicConfig::default();
-            config.initial_window(initial_window(values, packet));
-            build(Arc::new(config), values, packet)
-        },
+        build: |values, packet| build(cubic(values, packet), values, packet),
         transport: Transport::Stream,
     },
     ..Family::new("quinn-cubic", Role::Controller(|_| Objective::Loss))
@@ -90,24 +113,16 @@ pub static BBR: Family = Family {
         "it steps through states by single samples, probes and timers, and no law of a window or \
          of a rate describes them together",
     ),
+    stack: Some(&STACK),
     page: "quinn.md",
     maker: &Maker {
-        build: |values, packet| {
-            let mut config = BbrConfig::default();
-            config.initial_window(initial_window(values, packet));
-            build(Arc::new(config), values, packet)
-        },
+        build: |values, packet| build(bbr(values, packet), values, packet),
         transport: Transport::Stream,
     },
     ..Family::new("quinn-bbr", Role::Controller(|_| Objective::Other))
 };
 
-fn initial_window(values: &Values, packet: Bytes) -> u64 {
-    let window = values.size("initial_window").bytes_f64(packet).round() as u64;
-    window.max(2 * packet.get())
-}
-
-fn build(factory: Arc<dyn ControllerFactory>, values: &Values, packet: Bytes) -> AnyController {
+fn build(factory: Made, values: &Values, packet: Bytes) -> AnyController {
     let mtu = u16::try_from(packet.get()).unwrap_or(u16::MAX);
     let make = |now: Instant| -> Box<dyn Controller> { factory.build(now, mtu) };
     let marks = match values.flag("ecn") {

@@ -1,10 +1,11 @@
 //! Controllers of Accord in quinn, and controllers of quinn in Accord.
 //!
-//! [quinn] is a QUIC stack in Rust that is widely used. Both directions go through its trait
-//! [`quinn_proto::congestion::Controller`]:
+//! [quinn] is a QUIC stack in Rust that is widely used. Controllers go through its trait
+//! [`quinn_proto::congestion::Controller`] in both directions:
 //!
 //! - [`Factory`] makes any controller of Accord that quinn can carry for its connections.
-//! - [`FAMILIES`] are quinn's NewReno, CUBIC and BBR, for the engines of Accord.
+//! - [`FAMILIES`] are quinn's NewReno, CUBIC and BBR, for the engines of Accord. They bring
+//!   [`STACK`] into a catalogue: transfers of quinn that carry flows of the live engine.
 //!
 //! [`trace`] records what a controller is told and decides in one stack, for the other. [`pair`] is
 //! a connection of quinn in memory, through a bottleneck.
@@ -18,8 +19,11 @@
 //!
 //! [quinn]: https://github.com/quinn-rs/quinn
 
+mod carried;
 mod clock;
+mod end;
 mod estimator;
+mod factories;
 mod families;
 mod ours;
 pub mod pair;
@@ -29,7 +33,7 @@ pub mod trace;
 
 pub use clock::Clock;
 pub use estimator::Estimator;
-pub use families::{BBR, CUBIC, FAMILIES, NEWRENO};
+pub use families::{BBR, CUBIC, FAMILIES, NEWRENO, STACK};
 pub use ours::{Factory, Ours, Refused};
 pub use plain::Plain;
 pub use theirs::Theirs;

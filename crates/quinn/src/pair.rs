@@ -4,11 +4,8 @@
 //! of the machine. So a transfer over minutes takes a moment.
 
 use crate::Plain;
-use bytes::BytesMut;
-use quinn_proto::{
-    Connection, ConnectionHandle, DatagramEvent, Dir, EcnCodepoint, Endpoint, Event, StreamId,
-    TransportConfig,
-};
+use crate::end::End;
+use quinn_proto::{Connection, Dir, EcnCodepoint, Endpoint, StreamId, TransportConfig};
 use std::collections::VecDeque;
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use std::sync::Arc;
@@ -41,19 +38,16 @@ impl Link {
     };
 }
 
-/// An end of the connection.
-pub(crate) struct End {
-    pub endpoint: Endpoint,
-    pub open: Option<(ConnectionHandle, Connection)>,
-    address: SocketAddr,
-    /// What is on the way to this end, in the order of its arrival.
-    coming: VecDeque<(Instant, Option<EcnCodepoint>, BytesMut)>,
+/// An end of the connection, and what is on the way to it in the order of its arrival.
+pub(crate) struct Host {
+    pub end: End,
+    coming: VecDeque<(Instant, Option<EcnCodepoint>, Vec<u8>)>,
 }
 
 /// A client that sends to a server.
 pub struct Pair {
-    pub(crate) client: End,
-    server: End,
+    pub(crate) client: Host,
+    server: Host,
     config: quinn_proto::ClientConfig,
     link: Link,
     now: Instant,
@@ -81,20 +75,17 @@ impl Pair {
         config.transport_config(client);
         let mut accepting = Plain::server();
         accepting.transport_config(server);
-        let end = |accepts: Option<quinn_proto::ServerConfig>, address| End {
-            endpoint: Endpoint::new(
-                Arc::new(Plain::endpoint()),
-                accepts.map(Arc::new),
-                false,
-                Some([3; 32]),
-            ),
-            open: None,
-            address,
-            coming: VecDeque::new(),
+        let host = |accepts: Option<quinn_proto::ServerConfig>, peer| {
+            let own = Arc::new(Plain::endpoint());
+            let endpoint = Endpoint::new(own, accepts.map(Arc::new), false, Some([3; 32]));
+            Host {
+                end: End::new(endpoint, peer),
+                coming: VecDeque::new(),
+            }
         };
         Pair {
-            client: end(None, CLIENT),
-            server: end(Some(accepting), SERVER),
+            client: host(None, SERVER),
+            server: host(Some(accepting), CLIENT),
             config,
             link,
             now,
@@ -128,8 +119,8 @@ impl Pair {
     /// # Panics
     /// Panics before [`Pair::connect`].
     pub fn connection(&self) -> &Connection {
-        let open = self.client.open.as_ref();
-        &open.expect("connect() comes first").1
+        let connection = self.client.end.connection();
+        connection.expect("connect() comes first")
     }
 
     /// Connects, and goes on until nothing is on the way.
@@ -137,9 +128,8 @@ impl Pair {
     /// # Panics
     /// Panics if quinn does not connect. That is a mistake in its settings.
     pub fn connect(&mut self) {
-        let connected =
-            (self.client.endpoint).connect(self.now, self.config.clone(), SERVER, "accord");
-        self.client.open = Some(connected.expect("the settings are sound"));
+        let connected = (self.client.end).connect(self.now, self.config.clone());
+        connected.expect("the settings are sound");
         while !(self.client.coming.is_empty() && self.server.coming.is_empty())
             || self.connection().is_handshaking()
         {
@@ -153,7 +143,8 @@ impl Pair {
     /// # Panics
     /// Panics before [`Pair::connect`].
     pub fn send(&mut self, bytes: u64, span: Duration) -> bool {
-        let (_, connection) = self.client.open.as_mut().expect("connect() comes first");
+        let connection = self.client.end.connection_mut();
+        let connection = connection.expect("connect() comes first");
         self.stream = connection.streams().open(Dir::Uni);
         (self.left, self.finished) = (bytes, false);
         let end = self.now + span;
@@ -165,11 +156,10 @@ impl Pair {
     /// Goes on to the next event before `end`. Returns whether there is one.
     fn step(&mut self, end: Option<Instant>) -> bool {
         self.flush();
-        let timer = |end: &mut End| end.open.as_mut().and_then(|(_, c)| c.poll_timeout());
-        let arrival = |end: &End| end.coming.front().map(|(at, ..)| *at);
+        let arrival = |host: &Host| host.coming.front().map(|(at, ..)| *at);
         let next = [
-            timer(&mut self.client),
-            timer(&mut self.server),
+            self.client.end.deadline(),
+            self.server.end.deadline(),
             arrival(&self.client),
             arrival(&self.server),
         ];
@@ -181,40 +171,32 @@ impl Pair {
         }
         self.now = self.now.max(next);
         let now = self.now;
-        for end in [&mut self.client, &mut self.server] {
-            if let Some((_, c)) = &mut end.open
-                && c.poll_timeout().is_some_and(|at| at <= now)
-            {
-                c.handle_timeout(now);
+        for host in [&mut self.client, &mut self.server] {
+            host.end.expire(now);
+        }
+        for host in [&mut self.client, &mut self.server] {
+            while let Some((_, ecn, data)) = host.coming.pop_front_if(|(at, ..)| *at <= now) {
+                host.end.arrive(now, ecn, &data);
             }
         }
-        self.client.arrive(now);
-        self.server.arrive(now);
         true
     }
 
     /// Sends all that both ends have to send now.
     fn flush(&mut self) {
         self.feed();
-        self.received += self.server.read();
-        let mut sent = Vec::new();
-        self.client.transmit(self.now, &mut sent);
-        for (ecn, data) in sent.drain(..) {
+        self.received += self.server.end.read();
+        while let Some((ecn, data)) = self.client.end.transmit(self.now) {
             if self.first.is_empty() {
                 self.first.clone_from(&data);
             }
             if let Some(at) = self.forward(data.len() as u64 + HEADERS) {
-                self.server
-                    .coming
-                    .push_back((at, ecn, data.as_slice().into()));
+                self.server.coming.push_back((at, ecn, data));
             }
         }
-        self.server.transmit(self.now, &mut sent);
-        for (ecn, data) in sent {
+        while let Some((ecn, data)) = self.server.end.transmit(self.now) {
             let at = self.now + self.link.delay;
-            self.client
-                .coming
-                .push_back((at, ecn, data.as_slice().into()));
+            self.client.coming.push_back((at, ecn, data));
         }
     }
 
@@ -236,7 +218,8 @@ impl Pair {
 
     /// Gives the stream as much as it takes.
     fn feed(&mut self) {
-        let (Some(stream), Some((_, connection))) = (self.stream, &mut self.client.open) else {
+        let (Some(stream), Some(connection)) = (self.stream, self.client.end.connection_mut())
+        else {
             return;
         };
         let zeros = [0; 1 << 16];
@@ -251,86 +234,5 @@ impl Pair {
         if self.left == 0 && !self.finished {
             self.finished = sending.finish().is_ok();
         }
-    }
-}
-
-impl End {
-    /// Takes the datagrams that have arrived.
-    fn arrive(&mut self, now: Instant) {
-        while let Some((_, ecn, data)) = self.coming.pop_front_if(|(at, ..)| *at <= now) {
-            let peer = if self.address == CLIENT {
-                SERVER
-            } else {
-                CLIENT
-            };
-            let mut answer = Vec::new();
-            match (self.endpoint).handle(now, peer, None, ecn, data, &mut answer) {
-                Some(DatagramEvent::ConnectionEvent(_, event)) => {
-                    if let Some((_, connection)) = &mut self.open {
-                        connection.handle_event(event);
-                    }
-                }
-                Some(DatagramEvent::NewConnection(incoming)) => {
-                    let accepted = (self.endpoint).accept(incoming, now, &mut answer, None);
-                    self.open = accepted.ok();
-                }
-                Some(DatagramEvent::Response(_)) | None => {}
-            }
-            self.talk();
-        }
-    }
-
-    /// Lets the endpoint and its connection tell each other what they have to.
-    fn talk(&mut self) {
-        let Some((handle, connection)) = &mut self.open else {
-            return;
-        };
-        while let Some(event) = connection.poll_endpoint_events() {
-            if let Some(answer) = self.endpoint.handle_event(*handle, event) {
-                connection.handle_event(answer);
-            }
-        }
-    }
-
-    /// Appends the datagrams that are to be sent now.
-    fn transmit(&mut self, now: Instant, to: &mut Vec<(Option<EcnCodepoint>, Vec<u8>)>) {
-        self.talk();
-        let Some((_, connection)) = &mut self.open else {
-            return;
-        };
-        let mut buffer = Vec::new();
-        while let Some(transmit) = connection.poll_transmit(now, 1, &mut buffer) {
-            buffer.truncate(transmit.size);
-            to.push((transmit.ecn, std::mem::take(&mut buffer)));
-        }
-        self.talk();
-    }
-
-    /// Reads all streams. Returns how many bytes came.
-    fn read(&mut self) -> u64 {
-        let Some((_, connection)) = &mut self.open else {
-            return 0;
-        };
-        let mut bytes = 0;
-        let mut readable = Vec::new();
-        while let Some(event) = connection.poll() {
-            if let Event::Stream(quinn_proto::StreamEvent::Readable { id }) = event {
-                readable.push(id);
-            }
-        }
-        while let Some(id) = connection.streams().accept(Dir::Uni) {
-            readable.push(id);
-        }
-        for id in readable {
-            let mut stream = connection.recv_stream(id);
-            let Ok(mut chunks) = stream.read(true) else {
-                continue;
-            };
-            while let Ok(Some(chunk)) = chunks.next(usize::MAX) {
-                bytes += chunk.bytes.len() as u64;
-            }
-            let _ = chunks.finalize();
-        }
-        bytes
     }
 }

@@ -54,8 +54,8 @@ pub use expectation::{
 pub use figure::{percent, percentile, print_figure};
 pub use metric::{Entity, Fold, Metric, MetricUnit, Of};
 pub use network::{
-    Change, Event, Flow, Fluid, Group, Limit, Link, LinkId, LinkModel, MIN_RTO, Node, NodeId,
-    Phase, Queue, Recorded, Scenario,
+    Carrier, Change, Event, Flow, Fluid, Group, Limit, Link, LinkId, LinkModel, MIN_RTO, Node,
+    NodeId, Phase, Queue, Recorded, Scenario,
 };
 pub use parts::{Bucket, Jitter, OPPORTUNITY, Parts, Reorder, Trace};
 pub use print::{print, text as print_text};

@@ -2,7 +2,7 @@
 
 use crate::expectation::{Expectation, Window};
 use crate::parts::Parts;
-use accord_family::{Service, Values};
+use accord_family::{Service, Stack, Values};
 use accord_traffic::{Application, Demand, PacketSizes};
 use accord_units::{Bytes, Duration, Rate, Time};
 use std::ops::Range;
@@ -177,6 +177,19 @@ impl Recorded {
 /// Least retransmission time-out of streams that are not given one: that of Linux.
 pub const MIN_RTO: Duration = Duration::from_ms(200);
 
+/// What carries a flow in the live engine. The other engines have our transport only, and run the
+/// flow's controller on it.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub enum Carrier {
+    /// The transport of Accord.
+    #[default]
+    Ours,
+    /// The operating system's TCP, with this congestion control in place of the flow's controller.
+    Kernel(String),
+    /// A QUIC stack, with the flow's controller.
+    Quic(&'static Stack),
+}
+
 /// One flow.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Flow {
@@ -190,9 +203,8 @@ pub struct Flow {
     pub reverse_path: Vec<LinkId>,
     /// The controller with its parameters. The role of its family is `Controller`.
     pub controller: Values,
-    /// The congestion control of the operating system's TCP that runs the flow in the live engine.
-    /// The other engines run the controller in its place.
-    pub kernel: Option<String>,
+    /// What carries the flow in the live engine.
+    pub carrier: Carrier,
     /// The service. It is the default unless the controller keeps an accumulation.
     pub service: Service,
     /// The demand of the application.

@@ -4,7 +4,9 @@ mod parts;
 
 use crate::expectation::{Subject, Target, Window};
 use crate::figure;
-use crate::network::{Change, Event, Flow, Group, Limit, Link, LinkId, Recorded, Scenario};
+use crate::network::{
+    Carrier, Change, Event, Flow, Group, Limit, Link, LinkId, Recorded, Scenario,
+};
 use accord_family::{Kind, Param, Service, Value, Values};
 use accord_traffic::PacketSizes;
 use accord_traffic::{Demand, Draw};
@@ -269,7 +271,11 @@ fn flow(s: &Scenario, flow: &Flow) -> Vec<(&'static str, String)> {
     let mut controller = vec![("name", text(flow.controller.family().name))];
     controller.extend(params(&flow.controller));
     keys.extend([("controller", table(&controller))]);
-    keys.extend(flow.kernel.as_ref().map(|name| ("kernel", text(name))));
+    keys.extend(match &flow.carrier {
+        Carrier::Ours => None,
+        Carrier::Kernel(congestion) => Some(("kernel", text(congestion))),
+        Carrier::Quic(stack) => Some(("quic", text(stack.name))),
+    });
     keys.extend(service(&flow.service));
     keys.extend([
         ("demand", demand(&flow.demand)),

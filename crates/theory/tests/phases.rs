@@ -102,7 +102,7 @@ fn scenario(
             path: vec![access, 0],
             reverse_path: vec![1, access + 1],
             controller: sender.defaults(),
-            kernel: None,
+            carrier: Carrier::Ours,
             service: Service::default(),
             demand: Demand::Greedy,
             start: Time::from_secs_f64(gap * i as f64),

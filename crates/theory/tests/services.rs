@@ -80,7 +80,7 @@ fn scenario(queues: &[&'static Family], flows: &[Wish<'_>]) -> Scenario {
             path: path.clone().collect(),
             reverse_path: path.clone().rev().map(|l| n + l).collect(),
             controller: ACC.defaults(),
-            kernel: None,
+            carrier: Carrier::Ours,
             service: *service,
             aggregate: 0,
             share: 1.0,

@@ -1,4 +1,4 @@
-//! The headers of IPv4 and TCP, as far as packets of other programs are inspected.
+//! The headers of IPv4, TCP and UDP, as far as packets of other programs are inspected and wrapped.
 
 use crate::tos::{ECN, MARKED};
 
@@ -10,8 +10,12 @@ pub struct Packet<'a> {
     header: usize,
 }
 
-/// The protocol number of TCP.
+/// The protocol numbers of TCP and UDP.
 const TCP: u8 = 6;
+const UDP: u8 = 17;
+
+/// The length of the headers of IP and UDP, in bytes. They count as part of a packet's size.
+pub const UDP_HEADERS: usize = 28;
 
 impl<'a> Packet<'a> {
     /// Returns the bytes as a packet, if they are one.
@@ -47,6 +51,40 @@ impl<'a> Packet<'a> {
         let length = (tcp.len() - offset) as u32;
         Some((first, length + u32::from(fin) + u32::from(syn)))
     }
+
+    /// Returns the payload of a packet of UDP.
+    pub fn udp(&self) -> Option<&'a [u8]> {
+        let udp = self.bytes.get(self.header..)?;
+        let length = usize::from(u16::from_be_bytes([*udp.get(4)?, *udp.get(5)?]));
+        (self.bytes[9] == UDP && length == udp.len()).then(|| udp.get(8..))?
+    }
+}
+
+/// Returns the packet that carries a UDP datagram from one address and port to another. Its UDP
+/// checksum is zero, which means that there is none [RFC 768].
+///
+/// # Panics
+/// Panics if the packet would be longer than 65535 bytes.
+pub fn wrap_udp(from: ([u8; 4], u16), to: ([u8; 4], u16), tos: u8, payload: &[u8]) -> Vec<u8> {
+    let length = u16::try_from(UDP_HEADERS + payload.len()).expect("a packet of IPv4");
+    let mut packet = Vec::with_capacity(usize::from(length));
+    packet.extend([0x45, tos]);
+    packet.extend(length.to_be_bytes());
+    // No identification. The packet must not be cut into fragments; 64 hops; no checksum yet.
+    packet.extend([0, 0, 0x40, 0, 64, UDP, 0, 0]);
+    packet.extend(from.0);
+    packet.extend(to.0);
+    let words = packet.as_chunks::<2>().0.iter();
+    let sum: u32 = words.map(|w| u32::from(u16::from_be_bytes(*w))).sum();
+    let folded = (sum & 0xffff) + (sum >> 16);
+    let checksum = !((folded & 0xffff) + (folded >> 16)) as u16;
+    packet[10..12].copy_from_slice(&checksum.to_be_bytes());
+    packet.extend(from.1.to_be_bytes());
+    packet.extend(to.1.to_be_bytes());
+    packet.extend((length - 20).to_be_bytes());
+    packet.extend([0, 0]);
+    packet.extend(payload);
+    packet
 }
 
 /// Returns the ECN codepoint of the datagram in which a packet travels. It is the packet's own

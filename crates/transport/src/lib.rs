@@ -46,6 +46,7 @@
 //! assert_eq!(sender.view().retransmissions, 1);
 //! ```
 
+mod carried;
 mod endpoint;
 pub mod ip;
 mod pacer;
@@ -58,6 +59,7 @@ mod tos;
 pub mod tunnel;
 pub mod wire;
 
+pub use carried::{Carried, Connector, Datagram, Ends, Setup};
 pub use endpoint::{Datagrams, Receipt, Receiver, Sender, View, endpoints};
 pub use pacer::Pacer;
 pub use rtt::RoundTrip;

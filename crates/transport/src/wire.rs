@@ -9,6 +9,7 @@
 //! A packet of another program, such as the kernel's TCP, travels whole, behind the first fields of
 //! a header ([`wrap`], [`unwrap`]).
 
+pub use crate::ip::UDP_HEADERS;
 pub use crate::tos::{CAPABLE, ECN, EXPEDITED, MARKED, SCALABLE};
 use crate::{Segment, ip};
 use accord_units::{Bytes, Duration, Time};
@@ -24,8 +25,6 @@ pub const SHORT: usize = 40;
 pub const LEAST: usize = 20;
 /// The size of the longest packet, in bytes: the largest value of its field.
 pub const MOST: u64 = u16::MAX as u64;
-/// The length of the headers of IP and UDP, in bytes. They count as part of a packet's size.
-pub const UDP_HEADERS: usize = 28;
 
 /// Returns the octet of the IP header for packets of this kind. That of a whole IP packet follows
 /// from its own octet by [`ip::entry`].

@@ -309,6 +309,31 @@ fn what_is_needed_of_a_packet_is_read() {
     assert!(ip::Packet::new(&other).is_none(), "it is IPv6");
 }
 
+#[test]
+fn a_datagram_comes_out_of_its_packet() {
+    let (from, to) = (([198, 18, 255, 254], 50_000), ([198, 18, 255, 255], 443));
+    for length in [0, 1, 1472, 65_507] {
+        for tos in [0, 2, 0xff] {
+            let payload: Vec<u8> = (0..length).map(|i| i as u8).collect();
+            let packet = ip::wrap_udp(from, to, tos, &payload);
+            assert_eq!(packet.len(), UDP_HEADERS + length);
+            assert_eq!(sum(&packet[..20]), 0xffff, "its checksum is right");
+            let read = ip::Packet::new(&packet).expect("a packet");
+            assert_eq!((read.tos(), read.ends()), (tos, (from.0, to.0)));
+            assert_eq!(read.udp(), Some(&payload[..]));
+            assert_eq!(read.sequence(), None);
+            // The port of QUIC, and the length with the header of UDP.
+            let length = (8 + length as u16).to_be_bytes();
+            assert_eq!(packet[20..26], [0xc3, 0x50, 1, 0xbb, length[0], length[1]]);
+        }
+    }
+    let tcp = segment_of_tcp(0, 0x10, 7);
+    assert_eq!(ip::Packet::new(&tcp).expect("a packet").udp(), None);
+    let mut short = ip::wrap_udp(from, to, 0, b"quic");
+    short[25] += 1;
+    assert_eq!(ip::Packet::new(&short).expect("a packet").udp(), None);
+}
+
 /// The layout is a contract, as above.
 #[test]
 fn the_layout_of_a_whole_packet_is_as_documented() {

@@ -9,7 +9,7 @@ use super::super::keys;
 use super::super::limits;
 use super::super::read::{self, Reader};
 use super::super::tree::{Entry, Table};
-use super::kernel;
+use super::carrier;
 use super::list;
 use super::network::Network;
 use super::port::{ATTACHMENT_LIMIT, Duplex};
@@ -18,7 +18,7 @@ use super::route::Routes;
 use super::traffic;
 use accord_family::Catalogue;
 use accord_family::{Objective, Service, Values};
-use accord_scenario::{Flow, Group, NodeId, Recorded, Scenario};
+use accord_scenario::{Carrier, Flow, Group, NodeId, Recorded, Scenario};
 use accord_traffic::Demand;
 use accord_traffic::PacketSizes;
 use accord_units::{Bytes, Rate, Time};
@@ -28,7 +28,7 @@ use stream::Stream;
 struct Spec {
     span: Span,
     controller: Values,
-    kernel: Option<String>,
+    carrier: Carrier,
     service: Service,
     demand: Demand,
     /// The earliest and the latest start.
@@ -301,9 +301,9 @@ impl Flows<'_> {
             }
             None => Ok(None),
         };
-        let kernel = kernel::name(reader)?;
-        let controller = match (&kernel, reader.given("controller")) {
-            (Some(name), None) => kernel::model(name, reader, catalogue)?,
+        let carrier = carrier::read(reader, catalogue)?;
+        let controller = match (&carrier, reader.given("controller")) {
+            (Carrier::Kernel(name), None) => carrier::model(name, reader, catalogue)?,
             _ => reader.get("controller", |value| {
                 let mut problems = Problems::default();
                 CONTROLLER
@@ -315,7 +315,7 @@ impl Flows<'_> {
         let spec = Spec {
             span: reader.span,
             controller,
-            kernel,
+            carrier,
             service: service(reader)?,
             demand: reader.get("demand", traffic::demand)?,
             start: reader.get("start", traffic::start)?,
@@ -372,9 +372,17 @@ impl Flows<'_> {
             let hint = "leave out `processing`";
             return Err(Problem::new(spec.processing_span, message).hint(hint));
         }
-        (spec.stream).check(&spec.controller, spec.kernel.as_deref(), reader)?;
-        if spec.kernel.is_some() {
-            return kernel::check(reader, spec.demand, spec.packet);
+        (spec.stream).check(&spec.controller, &spec.carrier, reader)?;
+        if spec.carrier != Carrier::Ours {
+            let (carrier, controller) = (&spec.carrier, &spec.controller);
+            let (demand, packet) = (spec.demand, spec.packet);
+            return carrier::check(
+                carrier,
+                controller,
+                demand,
+                packet,
+                (reader, self.catalogue),
+            );
         }
         let Some(service) = reader.table("service", &keys::SERVICES) else {
             return Ok(());

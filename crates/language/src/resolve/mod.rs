@@ -2,11 +2,11 @@
 //! random choices are made.
 
 mod applies;
+mod carrier;
 mod event;
 mod expect;
 mod fails;
 mod flow;
-mod kernel;
 mod network;
 mod parts;
 mod port;

@@ -1,7 +1,7 @@
 //! Small families to stand for the product's own.
 
 use accord_family::Catalogue;
-use accord_family::{Family, Kind, Objective, Param, Price, Role, Values};
+use accord_family::{Family, Kind, Objective, Param, Price, Role, Stack, Values};
 use accord_language::{Errors, File};
 use accord_scenario::Scenario;
 
@@ -71,7 +71,21 @@ static VEGAS_K: Family = Family {
     ..family("vegas-k", VEGAS_PARAMS, Role::Controller(vegas))
 };
 
-static RENO: Family = family("reno", &[], Role::Controller(|_| Objective::Loss));
+static RENO: Family = Family {
+    stack: Some(&STACK),
+    ..family("reno", &[], Role::Controller(|_| Objective::Loss))
+};
+
+/// A QUIC stack that runs all controllers but one.
+static STACK: Stack = Stack {
+    name: "stack",
+    check: |values| match values.family().name {
+        "multcp" => Err("multcp cannot run in it".into()),
+        _ => Ok(()),
+    },
+    maker: &(),
+};
+
 static NEWRENO: Family = Family {
     kernel: Some("reno"),
     ..family("newreno", &[], Role::Controller(|_| Objective::Loss))

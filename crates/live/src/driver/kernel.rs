@@ -253,7 +253,7 @@ fn send_on(
             .filter(|p| p.sequence().is_some() && p.ends() == (ends.0.octets(), ends.1.octets()));
         if let Some(inner) = of_it {
             let tos = ip::entry(inner.tos());
-            station.send_for_kernel(flow, way, tos, &buffer[..length]);
+            station.send_whole(flow, way, tos, &buffer[..length]);
         }
     }
     Ok(())

@@ -19,9 +19,9 @@ impl Station<'_> {
         }
     }
 
-    /// Puts an IP packet of a flow's connection, which the kernel sends, into the flow's first
-    /// port. `way` is 0 there and 1 back.
-    pub fn send_for_kernel(&mut self, flow: usize, way: usize, tos: u8, inner: &[u8]) {
+    /// Puts an IP packet of a flow that others carry into the flow's first port. `way` is 0 there and
+    /// 1 back.
+    pub fn send_whole(&mut self, flow: usize, way: usize, tos: u8, inner: &[u8]) {
         let (plan, route) = (self.plan, self.route[flow]);
         let size = Bytes::new(inner.len() as u64);
         let header = Header {

@@ -4,8 +4,8 @@
 use accord_family::{Family, Objective, Price, Role, Service};
 use accord_record::{Manifest, Run, Series, Statistics};
 use accord_scenario::{
-    Across, Claim, Engine, Entity, Expectation, Flow, Fold, Group, Limit, Link, Metric, Node, Over,
-    Queue, Recorded, Scenario, Subject, Target, Window,
+    Across, Carrier, Claim, Engine, Entity, Expectation, Flow, Fold, Group, Limit, Link, Metric,
+    Node, Over, Queue, Recorded, Scenario, Subject, Target, Window,
 };
 use accord_traffic::Demand;
 use accord_units::{Bytes, Duration, Rate, Time};
@@ -41,7 +41,7 @@ pub fn scenario(groups: &[(&str, usize)], links: &[&str], seconds: u64) -> Scena
             path: (0..links.len()).collect(),
             reverse_path: vec![],
             controller: CONTROLLER.defaults(),
-            kernel: None,
+            carrier: Carrier::Ours,
             service: Service::default(),
             demand: Demand::Greedy,
             start: Time::ZERO,

@@ -182,7 +182,7 @@ impl Dumbbell {
                 path: vec![a[0], there, e[0]],
                 reverse_path: vec![e[1], back, a[1]],
                 controller: controller.clone(),
-                kernel: None,
+                carrier: Carrier::Ours,
                 service: Service::default(),
                 demand: Demand::Greedy,
                 start: Time::ZERO + start_stop.0.parse().unwrap(),

@@ -86,7 +86,7 @@ impl Flows<'_> {
             path,
             reverse_path: route::links(self.network, &backwards, spec.span)?,
             controller: spec.controller.clone(),
-            kernel: spec.kernel.clone(),
+            carrier: spec.carrier.clone(),
             service: spec.service,
             demand: spec.demand,
             start: traffic::draw(spec.start, self.scenario.seed, index),

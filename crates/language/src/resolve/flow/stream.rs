@@ -3,7 +3,7 @@
 use super::super::super::error::Problem;
 use super::super::super::read::{self, Reader};
 use accord_family::Values;
-use accord_scenario::MIN_RTO;
+use accord_scenario::{Carrier, MIN_RTO};
 use accord_units::Duration;
 
 /// What a flow's transport is told if it is a stream.
@@ -25,16 +25,20 @@ impl Stream {
     pub fn check(
         &self,
         controller: &Values,
-        kernel: Option<&str>,
+        carrier: &Carrier,
         reader: &Reader<'_>,
     ) -> Result<(), Problem> {
-        let (message, hint) = match kernel {
-            Some(name) => (
+        let (message, hint) = match carrier {
+            Carrier::Kernel(name) => (
                 format!("the kernel's {name} does not take this from us"),
                 "leave it out, or leave out `kernel`",
             ),
-            None if controller.is_stream() => return Ok(()),
-            None => (
+            Carrier::Quic(stack) => (
+                format!("{} does not take this from us", stack.name),
+                "leave it out, or leave out `quic`",
+            ),
+            Carrier::Ours if controller.is_stream() => return Ok(()),
+            Carrier::Ours => (
                 format!("{} does not run on a stream", controller.family().name),
                 "leave it out; the least time-out of a tunnel's control pairs is `min_rto` of its controller",
             ),

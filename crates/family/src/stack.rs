@@ -1,0 +1,32 @@
+//! The declaration of a QUIC stack.
+
+use crate::Values;
+use std::any::Any;
+use std::fmt;
+
+/// A QUIC stack of others, which can carry flows of the live engine. The families whose code is the
+/// stack's own name it ([`Family::stack`](crate::Family::stack)), and so bring it into a catalogue.
+#[derive(Clone, Copy)]
+pub struct Stack {
+    /// The name in a scenario file.
+    pub name: &'static str,
+    /// The check whether the stack can run the controller that the values describe. Its message is
+    /// the reason why not.
+    pub check: fn(&Values) -> Result<(), String>,
+    /// The constructor of connections: a `Connector` of the crate of transports. Other crates have
+    /// no use for it.
+    pub maker: &'static (dyn Any + Send + Sync),
+}
+
+/// Names are unique in a catalogue.
+impl PartialEq for Stack {
+    fn eq(&self, other: &Stack) -> bool {
+        self.name == other.name
+    }
+}
+
+impl fmt::Debug for Stack {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("Stack").field(&self.name).finish()
+    }
+}

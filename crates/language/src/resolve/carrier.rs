@@ -1,0 +1,133 @@
+//! What carries a flow in the live engine: our transport, the operating system's TCP or a QUIC
+//! stack.
+
+use super::super::error::{Problem, Span, quote};
+use super::super::family::WITH_QUIC;
+use super::super::read::{self, Reader};
+use accord_family::Catalogue;
+use accord_family::Values;
+use accord_scenario::Carrier;
+use accord_traffic::Demand;
+use accord_units::Bytes;
+
+/// The longest name that the kernel allows (TCP_CA_NAME_MAX less the final zero), in bytes.
+const NAME: usize = 15;
+/// The least size of packets of the kernel's TCP, which every host takes [RFC 791 §3.2].
+const LEAST_TCP: Bytes = Bytes::new(576);
+/// The least size of packets that carry QUIC: a datagram of 1200 bytes [RFC 9000 §14] with the
+/// headers of IPv4 and UDP.
+const LEAST_QUIC: Bytes = Bytes::new(1228);
+/// The largest size of both. It fits into a UDP datagram with the header of the wire format.
+const MOST: Bytes = Bytes::new(65_000);
+
+/// Reads the carrier that is asked for.
+pub(super) fn read(reader: &Reader<'_>, catalogue: &Catalogue) -> Result<Carrier, Problem> {
+    let kernel = kernel(reader)?;
+    let quic = reader.opt("quic", |value| {
+        let name = read::name(value, false)?;
+        let found = catalogue.stacks().find(|stack| stack.name == name);
+        found.ok_or_else(|| unknown(value.span, name, catalogue))
+    })?;
+    match (kernel, quic) {
+        (None, None) => Ok(Carrier::Ours),
+        (Some(congestion), None) => Ok(Carrier::Kernel(congestion)),
+        (None, Some(stack)) => Ok(Carrier::Quic(stack)),
+        (Some(_), Some(_)) => {
+            let at = at(reader, "quic");
+            let message =
+                "a flow is carried by the kernel's TCP or by QUIC, and this one asks for both";
+            Err(Problem::new(at, message).hint("leave out `kernel` or `quic`"))
+        }
+    }
+}
+
+/// Reads the congestion control of the kernel that is asked for.
+fn kernel(reader: &Reader<'_>) -> Result<Option<String>, Problem> {
+    reader.opt("kernel", |value| match read::name(value, false)? {
+        name if name.len() > NAME || !name.is_ascii() => {
+            let message = format!("{} is not the name of a congestion control", quote(name));
+            let hint = format!("the kernel has names of up to {NAME} bytes, such as \"cubic\"");
+            Err(Problem::new(value.span, message).hint(hint))
+        }
+        name => Ok(name.to_string()),
+    })
+}
+
+/// The problem that a build does not have a QUIC stack of this name.
+fn unknown(span: Span, name: &str, catalogue: &Catalogue) -> Problem {
+    let names: Vec<_> = catalogue.stacks().map(|stack| stack.name).collect();
+    let message = format!("this build has no QUIC stack {}", quote(name));
+    match names.is_empty() {
+        true => Problem::new(span, message).hint(WITH_QUIC),
+        false => Problem::new(span, message).known(name, names),
+    }
+}
+
+/// Returns the model of a congestion control of the kernel. It stands in for the kernel's if no
+/// other controller is given.
+pub(super) fn model(
+    name: &str,
+    reader: &Reader<'_>,
+    catalogue: &Catalogue,
+) -> Result<Values, Problem> {
+    let mut known = catalogue.controllers.iter();
+    let model = known.find(|family| family.kernel == Some(name));
+    model.map(|family| family.defaults()).ok_or_else(|| {
+        let message =
+            format!("there is no model of the kernel's {name}, so `controller` is missing");
+        let hint =
+            "controller = what the engines without a kernel run in its place, such as \"newreno\"";
+        Problem::new(at(reader, "kernel"), message).hint(hint)
+    })
+}
+
+/// Refuses requests that the carrier of a flow cannot fulfil.
+pub(super) fn check(
+    carrier: &Carrier,
+    controller: &Values,
+    demand: Demand,
+    packet: Bytes,
+    (reader, catalogue): (&Reader<'_>, &Catalogue),
+) -> Result<(), Problem> {
+    let (key, who, least) = match carrier {
+        Carrier::Ours => return Ok(()),
+        Carrier::Kernel(_) => ("kernel", "the kernel's TCP", LEAST_TCP),
+        Carrier::Quic(stack) => {
+            (stack.check)(controller).map_err(|why| {
+                let able = catalogue.controllers.iter();
+                let able = able.filter(|family| (stack.check)(&family.defaults()).is_ok());
+                let able: Vec<_> = able.map(|family| family.name).collect();
+                let hint = format!("{} runs: {}", stack.name, able.join(", "));
+                Problem::new(at(reader, "controller"), why).hint(hint)
+            })?;
+            ("quic", stack.name, LEAST_QUIC)
+        }
+    };
+    if reader.given("service").is_some() {
+        let message = format!("{who} can hold no service");
+        let hint = format!("leave out `{key}` or `service`");
+        return Err(Problem::new(at(reader, "service"), message).hint(hint));
+    }
+    if matches!(demand, Demand::Media(_)) {
+        let message = format!("{who} does not tell the source of a flow what it may send");
+        let hint = format!("demand = {{ constant = \"1 Mbps\" }}, or no `{key}`");
+        return Err(Problem::new(at(reader, "demand"), message).hint(hint));
+    }
+    if matches!(demand, Demand::Web(_)) {
+        let message =
+            format!("a flow of {who} is one connection, and a web user has one for each file");
+        let hint = "demand = { on_off = { burst = \"100 KB\", pause = \"1 s\" } }";
+        return Err(Problem::new(at(reader, "demand"), message).hint(hint));
+    }
+    if !(least..=MOST).contains(&packet) {
+        let message = format!("{who} has packets of {least} to {MOST}, and not of {packet}");
+        let hint = "packet = \"1500 B\"";
+        return Err(Problem::new(at(reader, "packet"), message).hint(hint));
+    }
+    Ok(())
+}
+
+/// The place of a key, or of its table where it is not given.
+fn at(reader: &Reader<'_>, key: &str) -> Span {
+    reader.given(key).map_or(reader.span, |v| v.span)
+}

@@ -1,0 +1,59 @@
+//! Connections of QUIC stacks, for flows of a scenario that a QUIC stack carries.
+//!
+//! The stack's two state machines are at the nodes of the flow's ends. They have no sockets and no
+//! clock, so that the stations call them as they call endpoints of ours, as of the time when
+//! something was due (`station/quic.rs`). Their datagrams go through our ports as whole IP packets,
+//! as those of the kernel's connections do.
+
+use crate::LiveError;
+use crate::packet::addresses;
+use accord_family::Stack;
+use accord_scenario::{Carrier, Flow, Scenario};
+use accord_transport::ip;
+use accord_transport::{Carried, Connector, Datagram, Setup};
+
+/// The UDP ports of senders and of receivers. By the latter tools know HTTP/3, and so QUIC.
+const PORTS: [u16; 2] = [50_000, 443];
+
+/// An end of a connection.
+#[derive(Debug)]
+pub struct Quic {
+    /// The state machine.
+    pub end: Box<dyn Carried>,
+    /// The addresses and ports from which and to which its datagrams go.
+    from: ([u8; 4], u16),
+    to: ([u8; 4], u16),
+}
+
+impl Quic {
+    /// Returns the IP packet that carries a datagram.
+    pub fn wrap(&self, datagram: &Datagram) -> Vec<u8> {
+        ip::wrap_udp(self.from, self.to, datagram.ecn, &datagram.payload)
+    }
+}
+
+/// Creates the sending and the receiving ends, by flow. Flows that no QUIC stack carries have none.
+pub fn ends(scenario: &Scenario) -> Result<Vec<Option<[Quic; 2]>>, LiveError> {
+    let flows = scenario.flows.iter().enumerate();
+    flows
+        .map(|(id, flow)| match &flow.carrier {
+            Carrier::Ours | Carrier::Kernel(_) => Ok(None),
+            Carrier::Quic(stack) => open(id, flow, stack).map(Some),
+        })
+        .collect()
+}
+
+/// Creates the ends of a flow.
+fn open(id: usize, flow: &Flow, stack: &Stack) -> Result<[Quic; 2], LiveError> {
+    let setup = Setup {
+        controller: &flow.controller,
+        packet: flow.packet,
+    };
+    let Connector(connect) = Connector::of(stack);
+    let [client, server] =
+        connect(&setup).map_err(|why| LiveError::Unable(format!("flow {}: {why}", flow.name)))?;
+    let (here, there) = addresses(id);
+    let (here, there) = ((here.octets(), PORTS[0]), (there.octets(), PORTS[1]));
+    let end = |end, from, to| Quic { end, from, to };
+    Ok([end(client, here, there), end(server, there, here)])
+}

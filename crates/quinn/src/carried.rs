@@ -1,0 +1,270 @@
+//! Transfers of quinn that carry flows of the live engine.
+//!
+//! Both ends are quinn's own state machines with TLS 1.3 between them. Their time is that of the
+//! run. Each transfer of a flow is a stream of its own, and any other demand is one stream. Full
+//! datagrams have one size, so that quinn does not look for the size of its path, and each is a
+//! packet of its own (no segmentation offload).
+
+use crate::clock::{Clock, ours};
+use crate::end::End;
+use crate::factories::Made;
+use accord_family::{Value, Values};
+use accord_transport::wire::UDP_HEADERS;
+use accord_transport::{Carried, Datagram, Ends, Setup, View};
+use accord_units::{Bytes, Duration, Time};
+use quinn_proto::rustls::RootCertStore;
+use quinn_proto::rustls::pki_types::PrivatePkcs8KeyDer;
+use quinn_proto::{
+    ClientConfig, ConnectionError, Dir, EcnCodepoint, Endpoint, EndpointConfig, ServerConfig,
+    StreamId, TransportConfig, VarInt,
+};
+use std::fmt;
+use std::net::{IpAddr, Ipv4Addr, SocketAddr};
+use std::sync::Arc;
+
+/// The addresses of the ends to quinn. It looks only at whether they change.
+const PEER: SocketAddr = SocketAddr::new(IpAddr::V4(Ipv4Addr::LOCALHOST), 1);
+/// The bytes of a full datagram that are no data: the first byte, the connection identifier, the
+/// packet number and the tag [RFC 9000 §17.3.1], and the head of a stream frame with its longest
+/// offset [RFC 9000 §19.8].
+const OVERHEAD: u64 = 1 + 8 + 4 + 16 + 1 + 1 + 8;
+/// The window of the receiver, in bytes: that of connections of the kernel.
+const WINDOW: u32 = 64 << 20;
+/// The bytes that quinn keeps of what the application writes.
+const WRITTEN: u64 = 16 << 20;
+/// What is sent.
+static ZEROS: [u8; 1 << 20] = [0; 1 << 20];
+
+/// Returns the size of the datagrams that fill packets of this size.
+pub fn payload(packet: Bytes) -> Bytes {
+    Bytes::new(packet.get().saturating_sub(UDP_HEADERS as u64))
+}
+
+/// Makes both ends of a connection. The sending end has this controller.
+pub fn connect(setup: &Setup<'_>, controller: Made) -> Result<Ends, String> {
+    let payload = payload(setup.packet).get();
+    let size = u16::try_from(payload).map_err(|e| format!("{}: {e}", setup.packet))?;
+    let said = |e: &dyn fmt::Display| format!("cannot make a connection of quinn: {e}");
+    let certified = rcgen::generate_simple_self_signed(["accord".to_owned()]);
+    let certified = certified.map_err(|e| said(&e))?;
+    let certificate = certified.cert.der().clone();
+    let key = PrivatePkcs8KeyDer::from(certified.signing_key.serialize_der());
+
+    let mut sending = transport(size);
+    sending.congestion_controller_factory(controller);
+    let mut roots = RootCertStore::empty();
+    roots.add(certificate.clone()).map_err(|e| said(&e))?;
+    let mut client = ClientConfig::with_root_certificates(Arc::new(roots)).map_err(|e| said(&e))?;
+    client.transport_config(Arc::new(sending));
+
+    let server = ServerConfig::with_single_cert(vec![certificate], key.into());
+    let mut server = server.map_err(|e| said(&e))?;
+    server.transport_config(Arc::new(transport(size)));
+
+    let mut config = EndpointConfig::default();
+    config.max_udp_payload_size(size).map_err(|e| said(&e))?;
+    let config = Arc::new(config);
+    let end = |server: Option<ServerConfig>, client| Transfer {
+        clock: Clock::new(),
+        end: End::new(
+            Endpoint::new(config.clone(), server.map(Arc::new), true, None),
+            PEER,
+        ),
+        client,
+        packet: setup.packet.get(),
+        payload,
+        asks_for_marks: marks(setup.controller),
+        stream: None,
+        unsent: 0,
+        finish: false,
+        finished: 0,
+        stopped: false,
+        broken: None,
+    };
+    Ok([
+        Box::new(end(None, Some(client))),
+        Box::new(end(Some(server), None)),
+    ])
+}
+
+/// The settings of both ends.
+fn transport(size: u16) -> TransportConfig {
+    let mut config = TransportConfig::default();
+    config
+        .initial_mtu(size)
+        .min_mtu(size)
+        .mtu_discovery_config(None)
+        .enable_segmentation_offload(false)
+        .max_idle_timeout(None)
+        .stream_receive_window(VarInt::from_u32(WINDOW))
+        .receive_window(VarInt::from_u32(WINDOW))
+        .send_window(WRITTEN);
+    config
+}
+
+/// Returns whether a controller asks for marks.
+fn marks(values: &Values) -> bool {
+    let mut all = values.iter();
+    all.any(|(param, value)| param.name == "ecn" && value == Value::Flag(true))
+}
+
+/// An end of a connection.
+struct Transfer {
+    clock: Clock,
+    end: End,
+    /// The settings of the sending end, until it connects.
+    client: Option<ClientConfig>,
+    /// The size of a full packet, and of the datagram in it.
+    packet: u64,
+    payload: u64,
+    /// True if datagrams say that they may be marked.
+    asks_for_marks: bool,
+    stream: Option<StreamId>,
+    /// The bytes that the application has supplied and quinn has not taken. `u64::MAX` is without
+    /// end.
+    unsent: u64,
+    /// True if the stream ends with what is unsent.
+    finish: bool,
+    /// The transfers that were supplied.
+    finished: u64,
+    stopped: bool,
+    broken: Option<String>,
+}
+
+impl Transfer {
+    /// Gives quinn as much as it takes, over a stream that is opened when the peer allows it.
+    fn feed(&mut self) {
+        let Some(connection) = self.end.connection_mut() else {
+            return;
+        };
+        if self.unsent > 0 && self.stream.is_none() {
+            self.stream = connection.streams().open(Dir::Uni);
+        }
+        let Some(stream) = self.stream else { return };
+        let mut sending = connection.send_stream(stream);
+        while self.unsent > 0 {
+            let chunk = usize::try_from(self.unsent).map_or(ZEROS.len(), |n| n.min(ZEROS.len()));
+            let mut chunk = [bytes::Bytes::from_static(&ZEROS[..chunk])];
+            match sending.write_chunks(&mut chunk) {
+                Ok(written) if self.unsent < u64::MAX => self.unsent -= written.bytes as u64,
+                Ok(_) => {}
+                Err(_) => return,
+            }
+        }
+        if self.finish && sending.finish().is_ok() {
+            self.finish = false;
+            self.stream = None;
+        }
+    }
+
+    /// Notes what quinn has to say. Returns how many bytes came that had not come before.
+    fn listen(&mut self) -> u64 {
+        let bytes = self.end.read();
+        // A peer that has stopped closes the connection.
+        if let Some(lost) = self.end.lost.take()
+            && !self.stopped
+            && !matches!(lost, ConnectionError::ApplicationClosed(_))
+        {
+            self.broken.get_or_insert_with(|| lost.to_string());
+        }
+        bytes
+    }
+
+    /// The STREAM frames that have arrived.
+    fn frames(&self) -> u64 {
+        let connection = self.end.connection();
+        connection.map_or(0, |c| c.stats().frame_rx.stream)
+    }
+}
+
+impl Carried for Transfer {
+    fn supply(&mut self, packets: u64, is_transfer: bool, now: Time) {
+        let data = self.payload - OVERHEAD;
+        self.unsent = self.unsent.saturating_add(packets.saturating_mul(data));
+        self.finish |= is_transfer;
+        self.finished += u64::from(is_transfer);
+        if let Some(config) = self.client.take() {
+            let connected = self.end.connect(self.clock.instant(now), config);
+            self.broken = connected.err().map(|e| e.to_string());
+        }
+        self.feed();
+    }
+
+    fn is_done(&self) -> bool {
+        self.end.finished >= self.finished
+    }
+
+    fn stop(&mut self, now: Time) {
+        (self.stopped, self.unsent, self.client) = (true, 0, None);
+        let now = self.clock.instant(now);
+        if let Some(connection) = self.end.connection_mut() {
+            connection.close(now, VarInt::from_u32(0), bytes::Bytes::new());
+        }
+    }
+
+    fn receive(&mut self, payload: &[u8], ecn: u8, now: Time) -> bool {
+        let known = self.frames();
+        let ecn = EcnCodepoint::from_bits(ecn);
+        self.end.arrive(self.clock.instant(now), ecn, payload);
+        let data = self.listen();
+        // Packets without data, such as those of the handshake, are never copies.
+        data > 0 || self.frames() == known
+    }
+
+    fn poll(&mut self, now: Time) -> Option<Datagram> {
+        self.listen();
+        self.feed();
+        let (ecn, payload) = self.end.transmit(self.clock.instant(now))?;
+        let ecn = ecn.filter(|_| self.asks_for_marks);
+        Some(Datagram {
+            payload,
+            ecn: ecn.map_or(0, |codepoint| codepoint as u8),
+        })
+    }
+
+    fn next_wake(&mut self) -> Time {
+        let deadline = self.end.deadline();
+        deadline.map_or(Time::MAX, |at| self.clock.time(at))
+    }
+
+    fn on_wake(&mut self, now: Time) {
+        self.end.expire(self.clock.instant(now));
+    }
+
+    fn view(&self) -> View {
+        let Some(connection) = self.end.connection() else {
+            return View::default();
+        };
+        let stats = connection.stats().path;
+        let in_packets = |bytes: u64| {
+            let bytes = u128::from(bytes) * u128::from(self.packet) / u128::from(self.payload);
+            Bytes::new(u64::try_from(bytes).unwrap_or(u64::MAX))
+        };
+        // Before the first sample quinn shows the guess that it begins with.
+        let sampled = !connection.is_handshaking();
+        let guess = Duration::from_ms(333);
+        let threshold = connection.congestion_state().metrics().ssthresh;
+        View {
+            pacing: None,
+            cwnd: Some(in_packets(stats.cwnd)),
+            ssthresh: threshold.filter(|t| *t < u64::MAX).map(in_packets),
+            rtt: sampled.then(|| ours(stats.rtt)),
+            min_rtt: Some(ours(stats.min_rtt)).filter(|min| sampled && *min < guess),
+            accumulation: None,
+            retransmissions: stats.lost_packets,
+        }
+    }
+
+    fn broken(&self) -> Option<String> {
+        self.broken.clone()
+    }
+}
+
+impl fmt::Debug for Transfer {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Transfer")
+            .field("view", &self.view())
+            .field("unsent", &self.unsent)
+            .finish_non_exhaustive()
+    }
+}

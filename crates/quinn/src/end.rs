@@ -1,0 +1,153 @@
+//! An end of a connection of quinn: its endpoint and its connection, which tell each other what they
+//! have to.
+
+use bytes::BytesMut;
+use quinn_proto::{
+    ClientConfig, ConnectError, Connection, ConnectionError, ConnectionHandle, DatagramEvent, Dir,
+    EcnCodepoint, Endpoint, Event, StreamEvent,
+};
+use std::net::SocketAddr;
+use std::time::Instant;
+
+/// An end that has one connection, or none yet.
+pub(crate) struct End {
+    endpoint: Endpoint,
+    open: Option<(ConnectionHandle, Connection)>,
+    peer: SocketAddr,
+    buffer: Vec<u8>,
+    /// The streams of this end that have been acknowledged to their end.
+    pub finished: u64,
+    /// The reason why the connection was lost, if it was.
+    pub lost: Option<ConnectionError>,
+}
+
+impl End {
+    /// Creates an end that has no connection. Its peer has this address.
+    pub fn new(endpoint: Endpoint, peer: SocketAddr) -> End {
+        End {
+            endpoint,
+            open: None,
+            peer,
+            buffer: Vec::new(),
+            finished: 0,
+            lost: None,
+        }
+    }
+
+    /// Opens the connection.
+    ///
+    /// # Errors
+    /// Fails if the settings are not sound.
+    pub fn connect(&mut self, now: Instant, config: ClientConfig) -> Result<(), ConnectError> {
+        let open = (self.endpoint).connect(now, config, self.peer, "accord")?;
+        self.open = Some(open);
+        Ok(())
+    }
+
+    /// The connection.
+    pub fn connection(&self) -> Option<&Connection> {
+        self.open.as_ref().map(|(_, connection)| connection)
+    }
+
+    /// The connection, to write to it.
+    pub fn connection_mut(&mut self) -> Option<&mut Connection> {
+        self.open.as_mut().map(|(_, connection)| connection)
+    }
+
+    /// Returns the endpoint and the connection.
+    pub fn into_parts(self) -> Option<(Endpoint, ConnectionHandle, Connection)> {
+        let (handle, connection) = self.open?;
+        Some((self.endpoint, handle, connection))
+    }
+
+    /// Returns the time of the first timer of the connection.
+    pub fn deadline(&mut self) -> Option<Instant> {
+        self.connection_mut()?.poll_timeout()
+    }
+
+    /// Lets the timers run out that are due.
+    pub fn expire(&mut self, now: Instant) {
+        if let Some(connection) = self.connection_mut()
+            && connection.poll_timeout().is_some_and(|at| at <= now)
+        {
+            connection.handle_timeout(now);
+        }
+    }
+
+    /// Takes a datagram that has arrived.
+    pub fn arrive(&mut self, now: Instant, ecn: Option<EcnCodepoint>, data: &[u8]) {
+        self.buffer.clear();
+        let (peer, data) = (self.peer, BytesMut::from(data));
+        let event = (self.endpoint).handle(now, peer, None, ecn, data, &mut self.buffer);
+        match event {
+            Some(DatagramEvent::ConnectionEvent(_, event)) => {
+                if let Some((_, connection)) = &mut self.open {
+                    connection.handle_event(event);
+                }
+            }
+            Some(DatagramEvent::NewConnection(incoming)) => {
+                match (self.endpoint).accept(incoming, now, &mut self.buffer, None) {
+                    Ok(open) => self.open = Some(open),
+                    Err(e) => self.lost = Some(e.cause),
+                }
+            }
+            // It would be for a datagram of no connection.
+            Some(DatagramEvent::Response(_)) | None => {}
+        }
+        self.talk();
+    }
+
+    /// Returns the next datagram that is to be sent now.
+    pub fn transmit(&mut self, now: Instant) -> Option<(Option<EcnCodepoint>, Vec<u8>)> {
+        self.talk();
+        let (_, connection) = self.open.as_mut()?;
+        self.buffer.clear();
+        let transmit = connection.poll_transmit(now, 1, &mut self.buffer)?;
+        self.talk();
+        Some((transmit.ecn, self.buffer[..transmit.size].to_vec()))
+    }
+
+    /// Lets the endpoint and its connection tell each other what they have to.
+    fn talk(&mut self) {
+        let Some((handle, connection)) = &mut self.open else {
+            return;
+        };
+        while let Some(event) = connection.poll_endpoint_events() {
+            if let Some(answer) = self.endpoint.handle_event(*handle, event) {
+                connection.handle_event(answer);
+            }
+        }
+    }
+
+    /// Notes what has happened to the connection, and reads all streams. Returns how many bytes came
+    /// that had not come before.
+    pub fn read(&mut self) -> u64 {
+        let Some((_, connection)) = &mut self.open else {
+            return 0;
+        };
+        let mut readable = Vec::new();
+        while let Some(event) = connection.poll() {
+            match event {
+                Event::Stream(StreamEvent::Readable { id }) => readable.push(id),
+                Event::Stream(StreamEvent::Finished { .. }) => self.finished += 1,
+                Event::ConnectionLost { reason } => self.lost = Some(reason),
+                _ => {}
+            }
+        }
+        while let Some(id) = connection.streams().accept(Dir::Uni) {
+            readable.push(id);
+        }
+        let mut bytes = 0;
+        for id in readable {
+            let mut stream = connection.recv_stream(id);
+            let Ok(mut chunks) = stream.read(false) else {
+                continue;
+            };
+            while let Ok(Some(chunk)) = chunks.next(usize::MAX) {
+                bytes += chunk.bytes.len() as u64;
+            }
+            let _ = chunks.finalize();
+        }
+        bytes
+    }
+}

@@ -1,0 +1,33 @@
+//! The makers of quinn's controllers, for parameters of Accord.
+
+use accord_family::Values;
+use accord_units::Bytes;
+use quinn_proto::congestion::{BbrConfig, ControllerFactory, CubicConfig, NewRenoConfig};
+use std::sync::Arc;
+
+/// A maker of quinn's controllers.
+pub type Made = Arc<dyn ControllerFactory + Send + Sync>;
+
+pub fn newreno(values: &Values, packet: Bytes) -> Made {
+    let mut config = NewRenoConfig::default();
+    config.initial_window(initial_window(values, packet));
+    Arc::new(config)
+}
+
+pub fn cubic(values: &Values, packet: Bytes) -> Made {
+    let mut config = CubicConfig::default();
+    config.initial_window(initial_window(values, packet));
+    Arc::new(config)
+}
+
+pub fn bbr(values: &Values, packet: Bytes) -> Made {
+    let mut config = BbrConfig::default();
+    config.initial_window(initial_window(values, packet));
+    Arc::new(config)
+}
+
+/// Returns the window at the start in bytes, which is two packets at the least.
+pub fn initial_window(values: &Values, packet: Bytes) -> u64 {
+    let window = values.size("initial_window").bytes_f64(packet).round() as u64;
+    window.max(2 * packet.get())
+}
