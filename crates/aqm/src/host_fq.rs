@@ -78,6 +78,7 @@ pub static FAMILY: Family = Family {
         "it gives each flow a queue of its own, and a link of the fluid has one",
     ),
     kernel: None,
+    stack: None,
     page: "models/host-fq.md",
     maker: &Maker {
         build: |values| AnyAqm::HostFq(queues(values)),
