@@ -1,21 +1,38 @@
 //! The TUN device, and the addresses and routes that lead to it.
 
+use super::offload::{Coalescer, HEADER, LONGEST, Splitter};
 use crate::config::{Network, Site};
 use crate::error::RunError;
 use nix::errno::Errno;
+use nix::unistd::{read, write};
 use std::io::{Error, ErrorKind, Result, Write};
-use std::os::fd::{AsFd, BorrowedFd};
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::process::{Command, Stdio};
-use tun_rs::{DeviceBuilder, SyncDevice};
+use tun_rs::DeviceBuilder;
 
 /// The packets that the device holds for us. What does not fit is dropped before it was queued, so
 /// that there is little room: the edge is where packets wait.
 const QUEUE: usize = 500;
 
+/// What a device does for its packets.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Offload {
+    /// Nothing: a packet is a packet.
+    None,
+    /// It joins and cuts packets of TCP.
+    Tcp,
+    /// It does that for UDP, too: Linux 6.2 and later.
+    Udp,
+}
+
 /// The TUN device of a gateway.
 pub struct Device {
-    tun: SyncDevice,
+    tun: OwnedFd,
     name: String,
+    offload: Offload,
+    room: Vec<u8>,
+    splitter: Splitter,
+    coalescer: Coalescer,
     /// The packets that the kernel did not take.
     pub refused: u64,
 }
@@ -24,12 +41,20 @@ impl Device {
     /// Creates the device with the addresses of the site and the routes to its peers.
     pub fn open(site: &Site) -> std::result::Result<Device, RunError> {
         let name = &site.interface.device;
-        let open = || {
-            let tun = DeviceBuilder::new().name(name).build_sync()?;
+        let open = |offload: bool| {
+            let builder = DeviceBuilder::new().name(name);
+            let tun = builder.with(|b| _ = b.offload(offload)).build_sync()?;
             tun.set_nonblocking(true)?;
-            Ok(tun)
+            let offload = match (tun.tcp_gso(), tun.udp_gso()) {
+                (true, true) => Offload::Udp,
+                (true, false) => Offload::Tcp,
+                _ => Offload::None,
+            };
+            Ok((tun.as_fd().try_clone_to_owned()?, offload))
         };
-        let tun = open().map_err(|e: Error| {
+        // A kernel without offloads refuses them.
+        let opened = open(site.interface.offload).or_else(|_| open(false));
+        let (tun, offload) = opened.map_err(|e: Error| {
             RunError::Unable(format!(
                 "device {name} cannot be opened: {e}; it takes CAP_NET_ADMIN and /dev/net/tun"
             ))
@@ -45,8 +70,17 @@ impl Device {
         Ok(Device {
             tun,
             name: name.clone(),
+            offload,
+            room: vec![0; LONGEST],
+            splitter: Splitter::default(),
+            coalescer: Coalescer::new(offload != Offload::None, offload == Offload::Udp),
             refused: 0,
         })
+    }
+
+    /// What the device does for its packets.
+    pub fn offload(&self) -> Offload {
+        self.offload
     }
 
     /// Changes the routes from those of one site file to those of another.
@@ -58,19 +92,66 @@ impl Device {
         }
     }
 
-    /// Takes a packet that the kernel has sent, if there is one.
-    pub fn receive(&self, packet: &mut [u8]) -> Result<Option<usize>> {
-        match self.tun.recv(packet) {
-            Ok(length) => Ok(Some(length)),
-            Err(e) if is(&e, Errno::EAGAIN) || is(&e, Errno::EINTR) => Ok(None),
-            Err(e) => Err(e),
+    /// Takes what the kernel has sent, if there is something. Returns the number of packets.
+    pub fn receive(&mut self, take: &mut dyn FnMut(&[u8])) -> Result<usize> {
+        let length = match read(&self.tun, &mut self.room) {
+            Ok(length) => length,
+            Err(Errno::EAGAIN | Errno::EINTR) => return Ok(0),
+            Err(e) => return Err(e.into()),
+        };
+        if self.offload == Offload::None {
+            take(&self.room[..length]);
+            return Ok(1);
+        }
+        let mut count = 0;
+        let split = self.splitter.split(&mut self.room[..length], &mut |packet| {
+            count += 1;
+            take(packet);
+        });
+        if split.is_err() {
+            self.refused += 1;
+        }
+        Ok(count.max(1))
+    }
+
+    /// Adds a packet to those that [`Device::flush`] gives to the kernel.
+    pub fn push(&mut self, packet: &[u8]) {
+        if self.offload == Offload::None {
+            self.send(packet, 1);
+            return;
+        }
+        if self.coalescer.is_full() {
+            self.flush();
+        }
+        self.coalescer.push(packet);
+    }
+
+    /// Gives the packets that wait to the kernel. A device that is down takes none.
+    pub fn flush(&mut self) {
+        let (tun, refused, splitter) = (&self.tun, &mut self.refused, &mut self.splitter);
+        let mut declined = false;
+        self.coalescer.clear(&mut |bytes, count| match write(tun, bytes) {
+            Ok(_) => {}
+            // Packets that were joined and that the kernel does not take so.
+            Err(Errno::EINVAL) if count > 1 => {
+                declined = true;
+                let split = splitter.split(bytes, &mut |packet| {
+                    let mut bytes = vec![0; HEADER];
+                    bytes.extend_from_slice(packet);
+                    *refused += u64::from(write(tun, &bytes).is_err());
+                });
+                *refused += u64::from(split.is_err());
+            }
+            Err(_) => *refused += u64::from(count),
+        });
+        if declined {
+            (self.coalescer.tcp, self.coalescer.udp) = (false, false);
         }
     }
 
-    /// Gives a packet to the kernel. A device that is down takes none.
-    pub fn send(&mut self, packet: &[u8]) {
-        if self.tun.send(packet).is_err() {
-            self.refused += 1;
+    fn send(&mut self, packet: &[u8], count: u64) {
+        if write(&self.tun, packet).is_err() {
+            self.refused += count;
         }
     }
 }
@@ -79,10 +160,6 @@ impl AsFd for Device {
     fn as_fd(&self) -> BorrowedFd<'_> {
         self.tun.as_fd()
     }
-}
-
-fn is(e: &Error, errno: Errno) -> bool {
-    e.raw_os_error() == Some(errno as i32)
 }
 
 fn networks(site: &Site) -> Vec<Network> {

@@ -7,6 +7,7 @@ mod clock;
 mod device;
 mod door;
 mod notify;
+mod offload;
 mod socket;
 
 use self::clock::Clock;
@@ -32,8 +33,9 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 /// The most packets that are taken from the device before the socket has its turn.
 const BATCH: usize = 128;
-/// The longest packet of a device.
-const LONGEST: usize = 1 << 16;
+/// The shortest wait. At a high pace packets go in groups of so much time, not each by itself: less
+/// than the millisecond that a sender makes up for, and than the latency that users notice.
+const GRAIN: Duration = Duration::from_us(200);
 /// The time from one look at the peers for the log to the next.
 const LOOK: Duration = Duration::from_secs(1);
 
@@ -120,7 +122,7 @@ impl<'a> Driver<'a> {
         let seed = u64::from_le_bytes(seed);
         let gateway = Gateway::new(&site, &private.public(), sessions, seed);
         let listen = site.interface.listen;
-        let socket = Socket::bind(listen)
+        let socket = Socket::bind(listen, site.interface.offload)
             .map_err(|e| RunError::Unable(format!("{listen} cannot be bound: {e}")))?;
         Ok(Driver {
             gateway: gateway.map_err(RunError::Wrong)?,
@@ -147,7 +149,6 @@ impl<'a> Driver<'a> {
     }
 
     fn run(mut self) -> Result<Ended, RunError> {
-        let mut packet = vec![0; LONGEST];
         let interface = &self.site.interface;
         self.log(&format!(
             "event=ready device={} listen={} peers={}",
@@ -166,7 +167,7 @@ impl<'a> Driver<'a> {
             if let Some(ended) = self.heed_signals() {
                 break ended;
             }
-            self.take_in(&mut packet)?;
+            self.take_in()?;
             let wake = self.poll();
             self.answer();
             self.look();
@@ -177,7 +178,7 @@ impl<'a> Driver<'a> {
             if let Some(signals) = &self.signals {
                 files.push(PollFd::new(signals.as_fd(), PollFlags::POLLIN));
             }
-            self.clock.wait(wake, &mut files);
+            self.clock.wait(wake, GRAIN, &mut files);
         };
         self.manager.tell("STOPPING=1");
         self.log("event=stopped");
@@ -189,25 +190,25 @@ impl<'a> Driver<'a> {
     }
 
     /// Takes in what has arrived.
-    fn take_in(&mut self, packet: &mut [u8]) -> Result<(), RunError> {
+    fn take_in(&mut self) -> Result<(), RunError> {
         let now = self.clock.now();
-        for _ in 0..BATCH {
-            let taken = self.device.receive(packet);
-            let taken = taken.map_err(|e| RunError::Unable(format!("the device fails: {e}")))?;
-            let Some(length) = taken else { break };
-            self.gateway.on_packet(&packet[..length], now);
+        let (device, gateway) = (&mut self.device, &mut self.gateway);
+        let mut count = 0;
+        while count < BATCH {
+            let taken = device.receive(&mut |packet| gateway.on_packet(packet, now));
+            match taken.map_err(|e| RunError::Unable(format!("the device fails: {e}")))? {
+                0 => break,
+                taken => count += taken,
+            }
         }
-        let (mut out, device, gateway) = (Vec::new(), &mut self.device, &mut self.gateway);
-        let received = self.socket.receive(&self.clock, |from, tos, at, datagram| {
+        let received = self.socket.receive(&self.clock, |out, from, tos, at, datagram| {
             gateway.on_datagram(from, tos, datagram, at, &mut |output| match output {
-                Output::Packet(packet) => device.send(packet),
-                Output::Datagram(to, tos, bytes) => out.push((to, tos, bytes.to_vec())),
+                Output::Packet(packet) => device.push(packet),
+                Output::Datagram(to, tos, bytes) => out.push(to, tos, bytes),
             });
         });
         received.map_err(|e| RunError::Unable(format!("the socket fails: {e}")))?;
-        for (to, tos, bytes) in out {
-            self.socket.push(to, tos, &bytes);
-        }
+        self.device.flush();
         self.socket.flush();
         Ok(())
     }
@@ -216,9 +217,10 @@ impl<'a> Driver<'a> {
     fn poll(&mut self) -> Time {
         let (now, device, socket) = (self.clock.now(), &mut self.device, &mut self.socket);
         let wake = self.gateway.poll(now, &mut |output| match output {
-            Output::Packet(packet) => device.send(packet),
-            Output::Datagram(to, tos, bytes) => socket.push(to, tos, bytes),
+            Output::Packet(packet) => device.push(packet),
+            Output::Datagram(to, tos, bytes) => socket.outgoing.push(to, tos, bytes),
         });
+        self.device.flush();
         self.socket.flush();
         self.manager.live(now);
         wake

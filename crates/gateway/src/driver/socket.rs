@@ -1,12 +1,16 @@
 //! The UDP socket, with the octet of DSCP and ECN of each datagram in both directions, and the time
 //! at which each one arrived.
+//!
+//! Datagrams of the same size that go to the same place with the same octet are one message for the
+//! kernel, which cuts it as late as it can (`UDP_SEGMENT`). What arrives comes joined, too (`UDP_GRO`),
+//! and only where the octets are equal.
 
 use super::clock::Clock;
 use accord_units::Time;
 use nix::errno::Errno;
 use nix::sys::socket::{
-    ControlMessage, ControlMessageOwned, MsgFlags, MultiHeaders, SockaddrStorage, recvmmsg,
-    sendmmsg, setsockopt, sockopt,
+    ControlMessage, ControlMessageOwned, MsgFlags, SockaddrStorage, recvmsg, sendmsg, setsockopt,
+    sockopt,
 };
 use nix::sys::time::TimeSpec;
 use std::io::{IoSlice, IoSliceMut, Result};
@@ -15,27 +19,52 @@ use std::os::fd::{AsFd, AsRawFd, BorrowedFd};
 
 /// The bytes for datagrams that arrive while the thread is busy. The kernel may give less.
 const BUFFER: usize = 4 << 20;
-/// The most datagrams that go to or from the kernel at once.
-const BATCH: usize = 64;
-/// The longest datagram. That of a peer is no longer than the MTU of the path.
+/// The most messages that come from the kernel at once. Each may be many datagrams.
+const BATCH: usize = 16;
+/// The longest message.
 const LONGEST: usize = 1 << 16;
+/// The most datagrams and bytes of a message that is sent. Kernels before 6.9 take 64, and a message
+/// has to fit into a packet of IP.
+const MOST_SEGMENTS: usize = 64;
+const MOST_BYTES: usize = 65_000;
 
 /// The socket and its buffers.
 pub struct Socket {
     udp: UdpSocket,
-    incoming: MultiHeaders<SockaddrStorage>,
-    outgoing: MultiHeaders<SockaddrStorage>,
-    buffers: Vec<Vec<u8>>,
-    /// Datagrams to send, as many as `waiting`. The others are room.
-    out: Vec<(SocketAddr, u8, Vec<u8>)>,
-    waiting: usize,
+    room: Vec<u8>,
+    /// The room for what the kernel tells of a message.
+    told: Vec<u8>,
+    /// Whether datagrams arrive joined.
+    pub joins: bool,
+    /// What is to be sent.
+    pub outgoing: Outgoing,
+}
+
+/// Datagrams that wait to be sent.
+#[derive(Default)]
+pub struct Outgoing {
+    bytes: Vec<u8>,
+    messages: Vec<Message>,
+    /// Whether the kernel does not cut messages, and why.
+    pub declined: Option<Errno>,
     /// The datagrams that the kernel did not take.
     pub refused: u64,
 }
 
+/// Datagrams with the same way and octet, one behind the other. All have the same size, but the last
+/// one may be shorter.
+struct Message {
+    to: SocketAddr,
+    tos: u8,
+    segment: usize,
+    start: usize,
+    end: usize,
+}
+
 impl Socket {
-    /// Creates a socket with this address.
-    pub fn bind(address: SocketAddr) -> Result<Socket> {
+    /// Creates a socket with this address. `offload` says whether the kernel may join what arrives and
+    /// cut what is sent.
+    pub fn bind(address: SocketAddr, offload: bool) -> Result<Socket> {
         let udp = UdpSocket::bind(address)?;
         udp.set_nonblocking(true)?;
         match address.is_ipv4() {
@@ -43,117 +72,147 @@ impl Socket {
             false => setsockopt(&udp, sockopt::Ipv6RecvTClass, &true)?,
         }
         setsockopt(&udp, sockopt::ReceiveTimestampns, &true)?;
-        setsockopt(&udp, sockopt::RcvBuf, &BUFFER)?;
-        setsockopt(&udp, sockopt::SndBuf, &BUFFER)?;
-        let told = nix::cmsg_space!(i32, TimeSpec);
+        // With CAP_NET_ADMIN it may be more than others get.
+        if setsockopt(&udp, sockopt::RcvBufForce, &BUFFER).is_err() {
+            setsockopt(&udp, sockopt::RcvBuf, &BUFFER)?;
+        }
+        if setsockopt(&udp, sockopt::SndBufForce, &BUFFER).is_err() {
+            setsockopt(&udp, sockopt::SndBuf, &BUFFER)?;
+        }
+        let joins = offload && setsockopt(&udp, sockopt::UdpGroSegment, &true).is_ok();
         Ok(Socket {
             udp,
-            incoming: MultiHeaders::preallocate(BATCH, Some(told)),
-            outgoing: MultiHeaders::preallocate(BATCH, Some(nix::cmsg_space!(i32))),
-            buffers: vec![vec![0; LONGEST]; BATCH],
-            out: Vec::new(),
-            waiting: 0,
-            refused: 0,
+            room: vec![0; LONGEST],
+            told: nix::cmsg_space!(i32, i32, TimeSpec),
+            joins,
+            outgoing: Outgoing {
+                declined: (!offload).then_some(Errno::EOPNOTSUPP),
+                ..Outgoing::default()
+            },
         })
-    }
-
-    /// Adds a datagram to those that [`Socket::flush`] sends.
-    pub fn push(&mut self, to: SocketAddr, tos: u8, bytes: &[u8]) {
-        if self.waiting == self.out.len() {
-            self.out.push((to, tos, Vec::new()));
-        }
-        let place = &mut self.out[self.waiting];
-        (place.0, place.1) = (to, tos);
-        place.2.clear();
-        place.2.extend_from_slice(bytes);
-        self.waiting += 1;
     }
 
     /// Sends all datagrams that wait, in their order. Those that the kernel has no room for are lost,
     /// as they would be further on.
     pub fn flush(&mut self) {
-        let mut first = 0;
-        while first < self.waiting {
-            let tos = self.out[first].1;
-            let rest = &self.out[first..self.waiting];
-            let alike = rest.iter().take(BATCH).take_while(|(_, t, _)| *t == tos);
-            let count = alike.count();
-            let sent = send(&self.udp, &mut self.outgoing, tos, &rest[..count]);
-            self.refused += (count - sent) as u64;
-            first += count;
-        }
-        self.waiting = 0;
+        self.outgoing.flush(&self.udp);
     }
 
-    /// Takes datagrams that have arrived: where they are from, the octet, when, and the bytes. Returns
-    /// how many there were.
+    /// Takes datagrams that have arrived: where they are from, the octet, when, and the bytes. What is
+    /// to be sent in return goes to what is handed out, too. Returns how many there were.
     pub fn receive(
         &mut self,
         clock: &Clock,
-        mut take: impl FnMut(SocketAddr, u8, Time, &[u8]),
+        mut take: impl FnMut(&mut Outgoing, SocketAddr, u8, Time, &[u8]),
     ) -> Result<usize> {
-        let buffers = self.buffers.iter_mut();
-        let mut slices: Vec<[IoSliceMut; 1]> = buffers.map(|b| [IoSliceMut::new(b)]).collect();
-        let (fd, slots) = (self.udp.as_raw_fd(), slices.iter_mut());
-        let received = match recvmmsg(fd, &mut self.incoming, slots, MsgFlags::empty(), None) {
-            Ok(received) => received,
-            // An error that a datagram caused which was sent before, such as an unreachable port.
-            Err(Errno::EINTR | Errno::EAGAIN | Errno::ECONNREFUSED) => return Ok(0),
-            Err(e) => return Err(e.into()),
-        };
-        let calendar = clock.calendar();
-        let mut count = 0;
-        for message in received {
-            let (mut tos, mut at) = (0, clock.now());
+        let (calendar, mut count) = (clock.calendar(), 0);
+        // Not recvmmsg: nix leaves the room for what is told as short as the last message made it.
+        for _ in 0..BATCH {
+            let mut slices = [IoSliceMut::new(&mut self.room)];
+            let (fd, told) = (self.udp.as_raw_fd(), Some(&mut self.told[..]));
+            let message = match recvmsg::<SockaddrStorage>(fd, &mut slices, told, MsgFlags::empty()) {
+                Ok(message) => message,
+                Err(Errno::EAGAIN) => break,
+                // An error that a datagram caused which was sent before, such as an unreachable port.
+                Err(Errno::EINTR | Errno::ECONNREFUSED) => continue,
+                Err(e) => return Err(e.into()),
+            };
+            let (mut tos, mut at, mut segment) = (0, clock.now(), 0);
             for told in message.cmsgs()? {
                 match told {
                     ControlMessageOwned::Ipv4Tos(value) => tos = value,
                     ControlMessageOwned::Ipv6TClass(value) => tos = value as u8,
                     ControlMessageOwned::ScmTimestampns(stamp) => at = calendar.time(stamp),
+                    ControlMessageOwned::UdpGroSegments(size) => segment = size,
                     _ => {}
                 }
             }
-            let Some(from) = message.address.as_ref().and_then(address) else {
+            let (Some(from), length) = (message.address.as_ref().and_then(address), message.bytes)
+            else {
                 continue;
             };
-            take(from, tos, at, message.iovs().next().unwrap_or_default());
-            count += 1;
+            let segment = match usize::try_from(segment) {
+                Ok(size @ 1..) => size,
+                _ => LONGEST,
+            };
+            for datagram in self.room[..length].chunks(segment) {
+                take(&mut self.outgoing, from, tos, at, datagram);
+                count += 1;
+            }
         }
         Ok(count)
     }
 }
 
-/// Sends datagrams with the same octet. Returns how many the kernel took.
-fn send(
-    udp: &UdpSocket,
-    outgoing: &mut MultiHeaders<SockaddrStorage>,
-    tos: u8,
-    datagrams: &[(SocketAddr, u8, Vec<u8>)],
-) -> usize {
-    let slices = datagrams.iter().map(|(_, _, bytes)| [IoSlice::new(bytes)]);
-    let slices: Vec<[IoSlice; 1]> = slices.collect();
-    let to = datagrams
-        .iter()
-        .map(|(to, _, _)| Some(SockaddrStorage::from(*to)));
-    let to: Vec<Option<SockaddrStorage>> = to.collect();
-    let class = i32::from(tos);
-    let control = match datagrams.first() {
-        Some((SocketAddr::V6(_), _, _)) => [ControlMessage::Ipv6TClass(&class)],
-        _ => [ControlMessage::Ipv4Tos(&tos)],
+impl Outgoing {
+    /// Adds a datagram to those that [`Socket::flush`] sends.
+    pub fn push(&mut self, to: SocketAddr, tos: u8, bytes: &[u8]) {
+        let start = self.bytes.len();
+        self.bytes.extend_from_slice(bytes);
+        let end = self.bytes.len();
+        if let Some(last) = self.messages.last_mut() {
+            let length = last.end - last.start;
+            if (last.to, last.tos) == (to, tos)
+                && length % last.segment.max(1) == 0
+                && length < last.segment * MOST_SEGMENTS
+                && length + bytes.len() <= MOST_BYTES
+                && bytes.len() <= last.segment
+            {
+                last.end = end;
+                return;
+            }
+        }
+        self.messages.push(Message {
+            to,
+            tos,
+            segment: bytes.len(),
+            start,
+            end,
+        });
+    }
+
+    fn flush(&mut self, udp: &UdpSocket) {
+        for message in &self.messages {
+            let bytes = &self.bytes[message.start..message.end];
+            let count = bytes.len().div_ceil(message.segment.max(1)) as u64;
+            if count > 1 && self.declined.is_none() {
+                match send(udp, message, bytes, true) {
+                    Ok(()) => continue,
+                    // Whatever it is, a route that is missing or a full queue: the network does not
+                    // take it.
+                    Err(e) if !matches!(e, Errno::EIO | Errno::EINVAL | Errno::EOPNOTSUPP) => {
+                        self.refused += count;
+                        continue;
+                    }
+                    // No device of this kind cuts messages, or the path takes no packet of this size.
+                    Err(e) => self.declined = Some(e),
+                }
+            }
+            for datagram in bytes.chunks(message.segment.max(1)) {
+                self.refused += u64::from(send(udp, message, datagram, false).is_err());
+            }
+        }
+        self.messages.clear();
+        self.bytes.clear();
+    }
+}
+
+/// Sends bytes with the octet of a message, in one datagram or in several.
+fn send(udp: &UdpSocket, message: &Message, bytes: &[u8], several: bool) -> nix::Result<()> {
+    let (class, segment) = (i32::from(message.tos), message.segment as u16);
+    let octet = match message.to {
+        SocketAddr::V6(_) => ControlMessage::Ipv6TClass(&class),
+        SocketAddr::V4(_) => ControlMessage::Ipv4Tos(&message.tos),
     };
+    let both = [octet, ControlMessage::UdpGsoSegments(&segment)];
+    let told = if several { &both[..] } else { &both[..1] };
+    let to = SockaddrStorage::from(message.to);
     loop {
-        match sendmmsg(
-            udp.as_raw_fd(),
-            outgoing,
-            &slices,
-            &to,
-            control,
-            MsgFlags::empty(),
-        ) {
-            Ok(sent) => return sent.count(),
+        let slices = [IoSlice::new(bytes)];
+        match sendmsg(udp.as_raw_fd(), &slices, told, MsgFlags::empty(), Some(&to)) {
+            Ok(_) => return Ok(()),
             Err(Errno::EINTR) => {}
-            // Whatever it is, a route that is missing or a full queue: the network does not take it.
-            Err(_) => return 0,
+            Err(e) => return Err(e),
         }
     }
 }
