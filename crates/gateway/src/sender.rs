@@ -316,9 +316,12 @@ impl Sender {
 
     /// Lets the controller have a report.
     fn heed(&mut self, answer: &Answer, now: Time) {
+        // No more can be queued than is under way. A delay that is not of the network, such as that of
+        // a thread that has to wait for its processor, times a high rate would seem to be more.
+        let most = self.ingress.in_flight() as f64;
         let report = Report {
             number: answer.number,
-            accumulation: f64::from(answer.accumulation),
+            accumulation: f64::from(answer.accumulation).min(most),
             egress_rate: Rate::from_bps_f64(f64::from(answer.egress_bps)),
             virtual_delay: Duration::ZERO,
             lost: answer.lost,
