@@ -294,6 +294,7 @@ impl<S: Sessions> Gateway<S> {
                     if self.sessions.seal(to, &head.packet, &mut self.room) {
                         sink(Output::Datagram(endpoint, tos, &self.room));
                     }
+                    self.peers[to].edge.recycle(head);
                 }
             }
         }
