@@ -1,5 +1,6 @@
 //! The TUN device, and the addresses and routes that lead to it.
 
+use super::notify::Manager;
 use super::offload::{Coalescer, HEADER, LONGEST, Splitter};
 use crate::config::{Network, Site};
 use crate::error::RunError;
@@ -14,6 +15,9 @@ use tun_rs::DeviceBuilder;
 /// that there is little room: the edge is where packets wait.
 const QUEUE: usize = 500;
 
+/// How often a device is tried that something else holds, 20 ms apart.
+const TRIES: u32 = 50;
+
 /// What a device does for its packets.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Offload {
@@ -23,6 +27,17 @@ pub enum Offload {
     Tcp,
     /// It does that for UDP, too: Linux 6.2 and later.
     Udp,
+}
+
+impl Offload {
+    /// The word for it.
+    pub fn word(self) -> &'static str {
+        match self {
+            Offload::None => "none",
+            Offload::Tcp => "tcp",
+            Offload::Udp => "udp",
+        }
+    }
 }
 
 /// The TUN device of a gateway.
@@ -38,27 +53,45 @@ pub struct Device {
 }
 
 impl Device {
-    /// Creates the device with the addresses of the site and the routes to its peers.
-    pub fn open(site: &Site) -> std::result::Result<Device, RunError> {
+    /// Opens the device with the addresses of the site and the routes to its peers. Takes what the
+    /// service manager has kept of it, or has that keep it.
+    pub fn open(
+        site: &Site,
+        kept: &mut Vec<(String, OwnedFd)>,
+        manager: &Manager,
+    ) -> std::result::Result<Device, RunError> {
         let name = &site.interface.device;
-        let open = |offload: bool| {
-            let builder = DeviceBuilder::new().name(name);
-            let tun = builder.with(|b| _ = b.offload(offload)).build_sync()?;
-            tun.set_nonblocking(true)?;
-            let offload = match (tun.tcp_gso(), tun.udp_gso()) {
-                (true, true) => Offload::Udp,
-                (true, false) => Offload::Tcp,
-                _ => Offload::None,
-            };
-            Ok((tun.as_fd().try_clone_to_owned()?, offload))
+        let label = |offload: Offload| format!("tun-{name}-{}", offload.word());
+        let able: &[Offload] = match site.interface.offload {
+            true => &[Offload::Udp, Offload::Tcp],
+            false => &[Offload::None],
         };
-        // A kernel without offloads refuses them.
-        let opened = open(site.interface.offload).or_else(|_| open(false));
-        let (tun, offload) = opened.map_err(|e: Error| {
-            RunError::Unable(format!(
-                "device {name} cannot be opened: {e}; it takes CAP_NET_ADMIN and /dev/net/tun"
-            ))
-        })?;
+        let mut found = None;
+        for offload in able {
+            let at = kept.iter().position(|(there, _)| *there == label(*offload));
+            if let Some(at) = at {
+                found = Some((kept.swap_remove(at).1, *offload));
+                break;
+            }
+        }
+        // What is left of devices is that of another site file.
+        let mut stale = false;
+        kept.retain(|(there, _)| {
+            let device = there.starts_with("tun-");
+            if device {
+                manager.forget(there);
+                stale = true;
+            }
+            !device
+        });
+        let (tun, offload) = match found {
+            Some(found) => found,
+            None => {
+                let found = create(site, stale)?;
+                manager.keep(&label(found.1), found.0.as_fd());
+                found
+            }
+        };
         let mut commands = String::new();
         for Network { address, prefix } in &site.interface.addresses {
             commands += &format!("address replace {address}/{prefix} dev {name}\n");
@@ -78,9 +111,9 @@ impl Device {
         })
     }
 
-    /// What the device does for its packets.
-    pub fn offload(&self) -> Offload {
-        self.offload
+    /// Returns whether packets of TCP and of UDP go to and from the device joined.
+    pub fn joins(&self) -> (bool, bool) {
+        (self.coalescer.tcp, self.coalescer.udp)
     }
 
     /// Changes the routes from those of one site file to those of another.
@@ -104,10 +137,12 @@ impl Device {
             return Ok(1);
         }
         let mut count = 0;
-        let split = self.splitter.split(&mut self.room[..length], &mut |packet| {
-            count += 1;
-            take(packet);
-        });
+        let split = self
+            .splitter
+            .split(&mut self.room[..length], &mut |packet| {
+                count += 1;
+                take(packet);
+            });
         if split.is_err() {
             self.refused += 1;
         }
@@ -130,20 +165,21 @@ impl Device {
     pub fn flush(&mut self) {
         let (tun, refused, splitter) = (&self.tun, &mut self.refused, &mut self.splitter);
         let mut declined = false;
-        self.coalescer.clear(&mut |bytes, count| match write(tun, bytes) {
-            Ok(_) => {}
-            // Packets that were joined and that the kernel does not take so.
-            Err(Errno::EINVAL) if count > 1 => {
-                declined = true;
-                let split = splitter.split(bytes, &mut |packet| {
-                    let mut bytes = vec![0; HEADER];
-                    bytes.extend_from_slice(packet);
-                    *refused += u64::from(write(tun, &bytes).is_err());
-                });
-                *refused += u64::from(split.is_err());
-            }
-            Err(_) => *refused += u64::from(count),
-        });
+        self.coalescer
+            .clear(&mut |bytes, count| match write(tun, bytes) {
+                Ok(_) => {}
+                // Packets that were joined and that the kernel does not take so.
+                Err(Errno::EINVAL) if count > 1 => {
+                    declined = true;
+                    let split = splitter.split(bytes, &mut |packet| {
+                        let mut bytes = vec![0; HEADER];
+                        bytes.extend_from_slice(packet);
+                        *refused += u64::from(write(tun, &bytes).is_err());
+                    });
+                    *refused += u64::from(split.is_err());
+                }
+                Err(_) => *refused += u64::from(count),
+            });
         if declined {
             (self.coalescer.tcp, self.coalescer.udp) = (false, false);
         }
@@ -159,6 +195,45 @@ impl Device {
 impl AsFd for Device {
     fn as_fd(&self) -> BorrowedFd<'_> {
         self.tun.as_fd()
+    }
+}
+
+/// Creates the device. `again`: the service manager may hold it still, for a moment.
+fn create(site: &Site, again: bool) -> std::result::Result<(OwnedFd, Offload), RunError> {
+    let name = &site.interface.device;
+    let open = |offload: bool| {
+        let builder = DeviceBuilder::new().name(name);
+        let tun = builder.with(|b| _ = b.offload(offload)).build_sync()?;
+        tun.set_nonblocking(true)?;
+        if site.interface.persist {
+            tun.persist()?;
+        }
+        let offload = match (tun.tcp_gso(), tun.udp_gso()) {
+            (true, true) => Offload::Udp,
+            (true, false) => Offload::Tcp,
+            _ => Offload::None,
+        };
+        Ok((tun.as_fd().try_clone_to_owned()?, offload))
+    };
+    let busy = |e: &Error| e.raw_os_error() == Some(Errno::EBUSY as i32);
+    let mut tries = if again { TRIES } else { 0 };
+    loop {
+        // A kernel without offloads refuses them.
+        match open(site.interface.offload).or_else(|_| open(false)) {
+            Ok(opened) => return Ok(opened),
+            Err(e) if tries > 0 && busy(&e) => {
+                tries -= 1;
+                std::thread::sleep(std::time::Duration::from_millis(20));
+            }
+            Err(e) => {
+                let why = match busy(&e) {
+                    true => "another program has it",
+                    false => "it takes CAP_NET_ADMIN and /dev/net/tun",
+                };
+                let message = format!("device {name} cannot be opened: {e}; {why}");
+                return Err(RunError::Unable(message));
+            }
+        }
     }
 }
 

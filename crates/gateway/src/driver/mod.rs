@@ -19,7 +19,7 @@ use crate::config::{Site, load};
 use crate::error::RunError;
 use crate::gateway::{Gateway, Output};
 use crate::keys::{PrivateKey, SharedKey};
-use crate::status::{ConfigStatus, metrics, status, table};
+use crate::status::{ConfigStatus, OFFLOADS, metrics, status, table};
 use crate::wireguard::{PeerKeys, WireGuard};
 use accord_units::{Duration, Time};
 use nix::poll::{PollFd, PollFlags};
@@ -102,6 +102,8 @@ struct Driver<'a> {
     signals: Option<SignalFd>,
     gateway: Gateway<WireGuard>,
     config: ConfigStatus,
+    /// What the log last said of the offloads in use.
+    told_offloads: Vec<&'static str>,
     /// What the log last said of each peer: its name and its state.
     told: Vec<(String, &'static str)>,
     next_look: Time,
@@ -109,6 +111,11 @@ struct Driver<'a> {
 
 impl<'a> Driver<'a> {
     fn new(options: &'a Options) -> Result<Driver<'a>, RunError> {
+        // Only a process that is a gateway and nothing else is one that the service manager started.
+        let (mut kept, manager) = match options.signals {
+            true => (notify::kept(), Manager::connect()),
+            false => Default::default(),
+        };
         let signals = options.signals.then(signals).transpose()?;
         let site = load(&options.path).map_err(RunError::Config)?;
         let private = PrivateKey::read(&site.interface.key).map_err(RunError::Wrong)?;
@@ -122,11 +129,11 @@ impl<'a> Driver<'a> {
         let seed = u64::from_le_bytes(seed);
         let gateway = Gateway::new(&site, &private.public(), sessions, seed);
         let listen = site.interface.listen;
-        let socket = Socket::bind(listen, site.interface.offload)
+        let socket = Socket::bind(listen, site.interface.offload, &mut kept, &manager)
             .map_err(|e| RunError::Unable(format!("{listen} cannot be bound: {e}")))?;
         Ok(Driver {
             gateway: gateway.map_err(RunError::Wrong)?,
-            device: Device::open(&site)?,
+            device: Device::open(&site, &mut kept, &manager)?,
             door: site
                 .interface
                 .status
@@ -134,11 +141,12 @@ impl<'a> Driver<'a> {
                 .map(Door::open)
                 .transpose()?,
             clock: Clock::new(),
-            manager: Manager::connect(),
+            manager,
             config: ConfigStatus {
                 loaded_unix_s: unix_time(),
                 error: None,
             },
+            told_offloads: Vec::new(),
             told: Vec::new(),
             next_look: Time::ZERO,
             options,
@@ -151,11 +159,13 @@ impl<'a> Driver<'a> {
     fn run(mut self) -> Result<Ended, RunError> {
         let interface = &self.site.interface;
         self.log(&format!(
-            "event=ready device={} listen={} peers={}",
+            "event=ready device={} listen={} peers={} offloads={}",
             interface.device,
             interface.listen,
-            self.site.peers.len()
+            self.site.peers.len(),
+            self.offloads().join(",")
         ));
+        self.told_offloads = self.offloads();
         self.manager.tell("READY=1");
         let ended = loop {
             if self.options.stop.load(Ordering::Relaxed) {
@@ -201,12 +211,14 @@ impl<'a> Driver<'a> {
                 taken => count += taken,
             }
         }
-        let received = self.socket.receive(&self.clock, |out, from, tos, at, datagram| {
-            gateway.on_datagram(from, tos, datagram, at, &mut |output| match output {
-                Output::Packet(packet) => device.push(packet),
-                Output::Datagram(to, tos, bytes) => out.push(to, tos, bytes),
+        let received = self
+            .socket
+            .receive(&self.clock, |out, from, tos, at, datagram| {
+                gateway.on_datagram(from, tos, datagram, at, &mut |output| match output {
+                    Output::Packet(packet) => device.push(packet),
+                    Output::Datagram(to, tos, bytes) => out.push(to, tos, bytes),
+                });
             });
-        });
         received.map_err(|e| RunError::Unable(format!("the socket fails: {e}")))?;
         self.device.flush();
         self.socket.flush();
@@ -248,7 +260,21 @@ impl<'a> Driver<'a> {
 
     fn status(&self) -> crate::status::Status {
         let uptime = self.clock.now().as_secs_f64() - 1.0;
-        status(&self.gateway, &self.site, &self.config, uptime)
+        let (site, offloads) = (&self.site, self.offloads());
+        status(&self.gateway, site, &self.config, offloads, uptime)
+    }
+
+    /// Returns the offloads in use, in the order of [`OFFLOADS`].
+    fn offloads(&self) -> Vec<&'static str> {
+        let (tcp, udp) = self.device.joins();
+        let used = [
+            tcp,
+            udp,
+            self.socket.outgoing.declined.is_none(),
+            self.socket.joins,
+        ];
+        let used = OFFLOADS.into_iter().zip(used).filter(|(_, used)| *used);
+        used.map(|(kind, _)| kind).collect()
     }
 
     fn json(&self) -> String {
@@ -270,6 +296,14 @@ impl<'a> Driver<'a> {
             self.log(&format!("event=state peer={peer} state={state}"));
         }
         self.told = told;
+        let offloads = self.offloads();
+        if offloads != self.told_offloads {
+            // The kernel did not do what it had promised. Packets go on, one by one.
+            let reason = self.socket.outgoing.declined.map_or("", |e| e.desc());
+            let left = offloads.join(",");
+            self.log(&format!("event=offloads left={left} reason={reason:?}"));
+            self.told_offloads = offloads;
+        }
     }
 
     /// Heeds the signals that came.

@@ -78,7 +78,10 @@ impl Splitter {
             self.sizes.resize(count, 0);
         }
         let longest = headers + segment.min(packet.len() - headers);
-        for piece in self.pieces[..count].iter_mut().filter(|p| p.len() < longest) {
+        for piece in self.pieces[..count]
+            .iter_mut()
+            .filter(|p| p.len() < longest)
+        {
             piece.resize(longest, 0);
         }
         let is_v6 = packet[0] >> 4 == 6;
@@ -107,7 +110,12 @@ struct Shape {
 impl Shape {
     /// Returns the shape of a packet that is exactly as long as it says, if it has one.
     fn of(packet: &[u8]) -> Option<Shape> {
-        let two = |at: usize| Some(usize::from(u16::from_be_bytes([*packet.get(at)?, *packet.get(at + 1)?])));
+        let two = |at: usize| {
+            Some(usize::from(u16::from_be_bytes([
+                *packet.get(at)?,
+                *packet.get(at + 1)?,
+            ])))
+        };
         let (protocol, ip) = match packet.first()? {
             0x45 if two(2)? == packet.len() && two(6)? & 0x3fff == 0 => (*packet.get(9)?, 20),
             byte if byte >> 4 == 6 && two(4)? + 40 == packet.len() => (*packet.get(6)?, 40),
@@ -119,7 +127,11 @@ impl Shape {
             _ => return None,
         };
         let least = if protocol == TCP { ip + 20 } else { ip + 8 };
-        (headers >= least && headers <= packet.len()).then_some(Shape { protocol, ip, headers })
+        (headers >= least && headers <= packet.len()).then_some(Shape {
+            protocol,
+            ip,
+            headers,
+        })
     }
 
     /// Where the checksum of the contents is.
@@ -133,7 +145,9 @@ impl Shape {
             20 => &packet[12..20],
             _ => &packet[8..40],
         };
-        let sum = addresses.chunks_exact(2).map(|w| u64::from(u16::from_be_bytes([w[0], w[1]])));
+        let sum = addresses
+            .chunks_exact(2)
+            .map(|w| u64::from(u16::from_be_bytes([w[0], w[1]])));
         sum.sum::<u64>() + u64::from(self.protocol) + length as u64
     }
 
@@ -174,8 +188,7 @@ impl Shape {
 
     /// Returns whether a packet may be part of a larger one. One with `PSH` may be its end.
     fn joins(self, packet: &[u8]) -> bool {
-        packet.len() > self.headers
-            && (self.protocol == UDP || packet[self.ip + 13] & !PSH == ACK)
+        packet.len() > self.headers && (self.protocol == UDP || packet[self.ip + 13] & !PSH == ACK)
     }
 
     fn ends(self, packet: &[u8]) -> bool {
@@ -232,7 +245,13 @@ impl Coalescer {
 
     /// Adds a packet.
     pub fn push(&mut self, packet: &[u8]) {
-        let shape = Shape::of(packet).filter(|s| if s.protocol == TCP { self.tcp } else { self.udp });
+        let shape = Shape::of(packet).filter(|s| {
+            if s.protocol == TCP {
+                self.tcp
+            } else {
+                self.udp
+            }
+        });
         if let Some(shape) = shape {
             let flow = |run: &&mut Run| {
                 run.shape == Some(shape) && shape.same_flow(&run.bytes[HEADER..], packet)
@@ -346,5 +365,291 @@ impl Run {
         };
         // The room is as long as a header.
         let _ = written.encode(header);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    /// A packet of a flow: what is not here is the same for all.
+    #[derive(Clone, Copy, Debug)]
+    struct Sample {
+        v6: bool,
+        tcp: bool,
+        port: u16,
+        tos: u8,
+        /// Of IPv4: whether it may be fragmented, and its number.
+        fragments: bool,
+        number: u16,
+        sequence: u32,
+        window: u16,
+        flags: u8,
+        contents: usize,
+        /// The checksum of its contents is wrong.
+        damaged: bool,
+    }
+
+    const SAMPLE: Sample = Sample {
+        v6: false,
+        tcp: true,
+        port: 1,
+        tos: 0,
+        fragments: false,
+        number: 0,
+        sequence: 0,
+        window: 500,
+        flags: ACK,
+        contents: 1000,
+        damaged: false,
+    };
+
+    fn sum(bytes: &[u8]) -> u16 {
+        let words = bytes.chunks(2);
+        let total: u32 = words
+            .map(|w| u32::from(w[0]) << 8 | u32::from(*w.get(1).unwrap_or(&0)))
+            .sum();
+        let folded = (total & 0xffff) + (total >> 16);
+        ((folded & 0xffff) + (folded >> 16)) as u16
+    }
+
+    impl Sample {
+        fn packet(&self) -> Vec<u8> {
+            let mut inside = vec![0; if self.tcp { 32 } else { 8 }];
+            inside[..2].copy_from_slice(&self.port.to_be_bytes());
+            inside[2..4].copy_from_slice(&80u16.to_be_bytes());
+            if self.tcp {
+                inside[4..8].copy_from_slice(&self.sequence.to_be_bytes());
+                inside[12] = 8 << 4;
+                inside[13] = self.flags;
+                inside[14..16].copy_from_slice(&self.window.to_be_bytes());
+            } else {
+                inside[4..6].copy_from_slice(&(8 + self.contents as u16).to_be_bytes());
+            }
+            inside.extend((0..self.contents).map(|i| (i as u32).wrapping_add(self.sequence) as u8));
+            let length = inside.len() as u16;
+            let protocol = if self.tcp { TCP } else { UDP };
+            let mut packet = match self.v6 {
+                true => vec![0; 40],
+                false => vec![0; 20],
+            };
+            let addresses = if self.v6 { 8..40 } else { 12..20 };
+            packet[addresses.clone()].fill(7);
+            let mut pseudo = packet[addresses].to_vec();
+            pseudo.extend([0, protocol]);
+            pseudo.extend(length.to_be_bytes());
+            pseudo.extend(&inside);
+            let check = !sum(&pseudo) ^ if self.damaged { 0x5555 } else { 0 };
+            let at = if self.tcp { 16 } else { 6 };
+            let check = if check == 0 && !self.tcp {
+                0xffff
+            } else {
+                check
+            };
+            inside[at..at + 2].copy_from_slice(&check.to_be_bytes());
+            if self.v6 {
+                packet[0] = 0x60 | self.tos >> 4;
+                packet[1] = self.tos << 4;
+                packet[4..6].copy_from_slice(&length.to_be_bytes());
+                packet[6] = protocol;
+                packet[7] = 64;
+            } else {
+                packet[0] = 0x45;
+                packet[1] = self.tos;
+                packet[2..4].copy_from_slice(&(20 + length).to_be_bytes());
+                packet[4..6].copy_from_slice(&self.number.to_be_bytes());
+                packet[6] = if self.fragments { 0 } else { 0x40 };
+                packet[8] = 64;
+                packet[9] = protocol;
+                let check = !sum(&packet);
+                packet[10..12].copy_from_slice(&check.to_be_bytes());
+            }
+            packet.extend(inside);
+            packet
+        }
+    }
+
+    /// Joins packets, cuts what comes out, and returns that and the number of writes.
+    fn through(packets: &[Vec<u8>]) -> (Vec<Vec<u8>>, usize) {
+        let mut coalescer = Coalescer::new(true, true);
+        let (mut splitter, mut out, mut writes) = (Splitter::default(), Vec::new(), 0);
+        let mut clear = |coalescer: &mut Coalescer| {
+            coalescer.clear(&mut |bytes, _| {
+                writes += 1;
+                let split = splitter.split(bytes, &mut |packet| out.push(packet.to_vec()));
+                split.expect("what was joined can be cut");
+            });
+        };
+        for packet in packets {
+            if coalescer.is_full() {
+                clear(&mut coalescer);
+            }
+            coalescer.push(packet);
+        }
+        clear(&mut coalescer);
+        (out, writes)
+    }
+
+    /// The packets of a flow in their order, without the number of those that must not be fragmented.
+    fn of_flow(packets: &[Vec<u8>], v6: bool, tcp: bool, port: u16) -> Vec<Vec<u8>> {
+        let ip = if v6 { 40 } else { 20 };
+        let own = packets.iter().filter(|p| {
+            p[0] >> 4 == if v6 { 6 } else { 4 }
+                && p[if v6 { 6 } else { 9 }] == if tcp { TCP } else { UDP }
+                && p[ip..ip + 2] == port.to_be_bytes()
+        });
+        let own = own.map(|p| {
+            let mut packet = p.clone();
+            if !v6 && packet[6] & 0x40 != 0 {
+                assert_eq!(sum(&packet[..20]), 0xffff, "the checksum of the header");
+                packet[4..6].fill(0);
+                packet[10..12].fill(0);
+            }
+            packet
+        });
+        own.collect()
+    }
+
+    fn sample() -> impl Strategy<Value = Sample> {
+        // Mostly what continues: values that are the same more often than not.
+        let rare = |n: u32| prop::bool::weighted(1.0 / f64::from(n));
+        let flow = (any::<bool>(), prop::bool::weighted(0.7), 1..3u16);
+        let header = (rare(20), rare(2), rare(10), rare(20), rare(15));
+        let contents = prop_oneof![8 => Just(1000usize), 1 => 0..1400usize];
+        (flow, header, contents, rare(20)).prop_map(|(flow, header, contents, damaged)| Sample {
+            v6: flow.0,
+            tcp: flow.1,
+            port: flow.2,
+            tos: if header.0 { 3 } else { 2 },
+            fragments: header.1,
+            flags: match (header.2, header.3) {
+                (true, false) => ACK | PSH,
+                (true, true) => ACK | 1,
+                (false, true) => ACK | 0x40,
+                _ => ACK,
+            },
+            window: if header.4 { 501 } else { 500 },
+            contents,
+            damaged,
+            ..SAMPLE
+        })
+    }
+
+    proptest! {
+        /// Whatever comes, each flow has the packets that it would have without joining, in their order.
+        #[test]
+        fn what_is_joined_is_what_was_there(
+            mut samples in prop::collection::vec((sample(), prop::bool::weighted(0.05)), 1..200),
+        ) {
+            let mut next = std::collections::BTreeMap::new();
+            for (sample, gap) in &mut samples {
+                let (sequence, number) = next
+                    .entry((sample.v6, sample.tcp, sample.port))
+                    .or_insert((u32::MAX - 5000, 0u16));
+                if *gap {
+                    *sequence = sequence.wrapping_add(77);
+                    *number = number.wrapping_add(3);
+                }
+                (sample.sequence, sample.number) = (*sequence, *number);
+                *sequence = sequence.wrapping_add(sample.contents as u32);
+                *number = number.wrapping_add(1);
+            }
+            let packets: Vec<_> = samples.iter().map(|(s, _)| s.packet()).collect();
+            let (out, writes) = through(&packets);
+            prop_assert!(writes <= packets.len());
+            prop_assert_eq!(out.len(), packets.len());
+            for v6 in [false, true] {
+                for tcp in [false, true] {
+                    for port in [1, 2] {
+                        prop_assert_eq!(
+                            of_flow(&packets, v6, tcp, port),
+                            of_flow(&out, v6, tcp, port)
+                        );
+                    }
+                }
+            }
+        }
+
+        /// Bytes that are nothing do not bring it down.
+        #[test]
+        fn any_bytes_go_through(bytes in prop::collection::vec(any::<u8>(), 1..300)) {
+            let mut coalescer = Coalescer::new(true, true);
+            coalescer.push(&bytes);
+            coalescer.push(&bytes);
+            coalescer.clear(&mut |written, count| {
+                assert!(count == 1 && written[HEADER..] == bytes[..] || bytes[0] >> 4 >= 4);
+            });
+            let _ = Splitter::default().split(&mut bytes.clone(), &mut |_| ());
+        }
+    }
+
+    fn bulk(count: u32, of: Sample) -> Vec<Vec<u8>> {
+        let at = |i: u32| Sample {
+            sequence: of.sequence.wrapping_add(i * of.contents as u32),
+            number: of.number.wrapping_add(i as u16),
+            ..of
+        };
+        (0..count).map(|i| at(i).packet()).collect()
+    }
+
+    /// What is not said by the property: bulk is joined, as far as a packet can be long.
+    #[test]
+    fn bulk_is_joined() {
+        for v6 in [false, true] {
+            for tcp in [false, true] {
+                let of = Sample { v6, tcp, ..SAMPLE };
+                assert_eq!(through(&bulk(60, of)).1, 1, "{of:?}");
+                assert_eq!(through(&bulk(120, of)).1, 2, "{of:?}");
+            }
+        }
+        // Two flows that take turns are two.
+        let (one, two) = (bulk(20, SAMPLE), bulk(20, Sample { port: 2, ..SAMPLE }));
+        let mixed: Vec<_> = one.into_iter().zip(two).flat_map(|(a, b)| [a, b]).collect();
+        assert_eq!(through(&mixed).1, 2);
+    }
+
+    #[test]
+    fn what_differs_is_not_joined() {
+        for other in [
+            Sample { tos: 3, ..SAMPLE },
+            Sample {
+                damaged: true,
+                ..SAMPLE
+            },
+            Sample {
+                flags: ACK | 1,
+                ..SAMPLE
+            },
+            Sample {
+                window: 7,
+                ..SAMPLE
+            },
+            Sample {
+                fragments: true,
+                ..SAMPLE
+            },
+            Sample {
+                contents: 1001,
+                ..SAMPLE
+            },
+            Sample { v6: true, ..SAMPLE },
+        ] {
+            let next = Sample {
+                sequence: 1000,
+                number: 1,
+                ..other
+            };
+            assert_eq!(through(&[SAMPLE.packet(), next.packet()]).1, 2, "{other:?}");
+        }
+        // A damaged packet first: the others are joined with one another only.
+        let mut packets = bulk(5, SAMPLE);
+        packets[0] = Sample {
+            damaged: true,
+            ..SAMPLE
+        }
+        .packet();
+        let (out, writes) = through(&packets);
+        assert_eq!((out, writes), (packets, 2));
     }
 }

@@ -6,6 +6,7 @@
 //! and only where the octets are equal.
 
 use super::clock::Clock;
+use super::notify::Manager;
 use accord_units::Time;
 use nix::errno::Errno;
 use nix::sys::socket::{
@@ -15,8 +16,10 @@ use nix::sys::socket::{
 use nix::sys::time::TimeSpec;
 use std::io::{IoSlice, IoSliceMut, Result};
 use std::net::{SocketAddr, SocketAddrV4, SocketAddrV6, UdpSocket};
-use std::os::fd::{AsFd, AsRawFd, BorrowedFd};
+use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
 
+/// The name by which the service manager keeps the socket.
+const NAME: &str = "udp";
 /// The bytes for datagrams that arrive while the thread is busy. The kernel may give less.
 const BUFFER: usize = 4 << 20;
 /// The most messages that come from the kernel at once. Each may be many datagrams.
@@ -63,9 +66,32 @@ struct Message {
 
 impl Socket {
     /// Creates a socket with this address. `offload` says whether the kernel may join what arrives and
-    /// cut what is sent.
-    pub fn bind(address: SocketAddr, offload: bool) -> Result<Socket> {
-        let udp = UdpSocket::bind(address)?;
+    /// cut what is sent. Takes the socket that the service manager has kept, or has that keep it.
+    pub fn bind(
+        address: SocketAddr,
+        offload: bool,
+        kept: &mut Vec<(String, OwnedFd)>,
+        manager: &Manager,
+    ) -> Result<Socket> {
+        let mut found = None;
+        if let Some(at) = kept.iter().position(|(name, _)| name == NAME) {
+            let udp = UdpSocket::from(kept.swap_remove(at).1);
+            found = udp
+                .local_addr()
+                .is_ok_and(|own| own == address)
+                .then_some(udp);
+            if found.is_none() {
+                manager.forget(NAME);
+            }
+        }
+        let udp = match found {
+            Some(udp) => udp,
+            None => {
+                let udp = UdpSocket::bind(address)?;
+                manager.keep(NAME, udp.as_fd());
+                udp
+            }
+        };
         udp.set_nonblocking(true)?;
         match address.is_ipv4() {
             true => setsockopt(&udp, sockopt::IpRecvTos, &true)?,
@@ -79,7 +105,8 @@ impl Socket {
         if setsockopt(&udp, sockopt::SndBufForce, &BUFFER).is_err() {
             setsockopt(&udp, sockopt::SndBuf, &BUFFER)?;
         }
-        let joins = offload && setsockopt(&udp, sockopt::UdpGroSegment, &true).is_ok();
+        // One that was kept may have it from before.
+        let joins = setsockopt(&udp, sockopt::UdpGroSegment, &offload).is_ok() && offload;
         Ok(Socket {
             udp,
             room: vec![0; LONGEST],
@@ -110,7 +137,8 @@ impl Socket {
         for _ in 0..BATCH {
             let mut slices = [IoSliceMut::new(&mut self.room)];
             let (fd, told) = (self.udp.as_raw_fd(), Some(&mut self.told[..]));
-            let message = match recvmsg::<SockaddrStorage>(fd, &mut slices, told, MsgFlags::empty()) {
+            let message = match recvmsg::<SockaddrStorage>(fd, &mut slices, told, MsgFlags::empty())
+            {
                 Ok(message) => message,
                 Err(Errno::EAGAIN) => break,
                 // An error that a datagram caused which was sent before, such as an unreachable port.
