@@ -84,4 +84,5 @@ def main():
         print(f"| ratio | {streams} | | | | {ratio:.2f} |", flush=True)
 
 
-main()
+if __name__ == "__main__":
+    main()

@@ -361,7 +361,6 @@ impl Run {
             gso_size: self.segment as u16,
             csum_start: shape.ip as u16,
             csum_offset: (at - shape.ip) as u16,
-            ..VirtioNetHdr::default()
         };
         // The room is as long as a header.
         let _ = written.encode(header);
