@@ -15,7 +15,7 @@ import time
 
 import sites
 
-QUEUE = 200_000
+QUEUE = 100_000
 # Sends packets to the peers in turn: so many, at a rate in bit/s, or as fast as it goes.
 SEND = """
 import socket, sys, time
@@ -80,8 +80,8 @@ def main():
     parser.add_argument("--peers", default="1,10,100")
     options = parser.parse_args()
     sites.need("ip")
-    print("| peers | memory, MB | CPU idle, % | CPU at 50 Mbit/s, % | memory with full queues, MB |")
-    print("|---|---|---|---|---|")
+    print("| peers | memory, MB | CPU idle, % | CPU at 50 Mbit/s, % | MB that wait | memory then, MB |")
+    print("|---|---|---|---|---|---|")
     for count in map(int, options.peers.split(",")):
         with sites.Sites() as two:
             gateway = join(two, options.accord, count, "100 Mbps")
@@ -93,12 +93,15 @@ def main():
             sender.wait()
         with sites.Sites() as two:
             gateway = join(two, options.accord, count, "100 kbps")
-            # Twice what the queues hold.
-            traffic(two, count, 10, 2 * 8 * QUEUE * count / 10).wait()
-            full = sites.memory(gateway.pid)
-            waiting = sum(c["waiting_bytes"] for p in two.status(options.accord, 0) for c in p["classes"])
-            print(f"{waiting / 1e6:.1f} MB wait", file=sys.stderr)
-        print(f"| {count} | {least / 1e6:.1f} | {idle:.1f} | {loaded:.1f} | {full / 1e6:.1f} |", flush=True)
+            # Twice what the queues hold, before CoDel begins to drop.
+            sender, full, waiting = traffic(two, count, 2, 8 * QUEUE * count), 0, 0
+            while sender.poll() is None:
+                time.sleep(0.1)
+                full = max(full, sites.memory(gateway.pid))
+                classes = [c for p in two.status(options.accord, 0) for c in p["classes"]]
+                waiting = max(waiting, sum(c["waiting_bytes"] for c in classes))
+        cells = [least / 1e6, idle, loaded, waiting / 1e6, full / 1e6]
+        print(f"| {count} | {' | '.join(f'{cell:.1f}' for cell in cells)} |", flush=True)
 
 
 if __name__ == "__main__":

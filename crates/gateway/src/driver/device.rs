@@ -223,7 +223,10 @@ fn create(site: &Site, again: bool) -> std::result::Result<(OwnedFd, Offload), R
             Ok(opened) => return Ok(opened),
             Err(e) if tries > 0 && busy(&e) => {
                 tries -= 1;
-                #[allow(clippy::disallowed_methods, reason = "it waits for what another one does")]
+                #[allow(
+                    clippy::disallowed_methods,
+                    reason = "it waits for what another one does"
+                )]
                 std::thread::sleep(std::time::Duration::from_millis(20));
             }
             Err(e) => {

@@ -258,3 +258,87 @@ impl AsFd for Socket {
         self.udp.as_fd()
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::driver::clock::Clock;
+    use proptest::prelude::*;
+
+    fn socket(offload: bool) -> Socket {
+        let any = "127.0.0.1:0".parse().expect("an address");
+        Socket::bind(any, offload, &mut Vec::new(), &Manager::default()).expect("bound")
+    }
+
+    /// Sends datagrams at once, and returns what arrives.
+    fn across(offload: bool, joins: bool, datagrams: &[(u8, Vec<u8>)]) -> Vec<(u8, Vec<u8>)> {
+        let (mut from, mut to) = (socket(offload), socket(joins));
+        let (clock, address) = (Clock::new(), to.udp.local_addr().expect("bound"));
+        for (tos, bytes) in datagrams {
+            from.outgoing.push(address, *tos, bytes);
+        }
+        from.flush();
+        assert_eq!(from.outgoing.refused, 0);
+        assert_eq!(
+            from.outgoing.declined.is_some(),
+            !offload,
+            "loopback can cut"
+        );
+        let mut arrived = Vec::new();
+        // What is sent on loopback is there when the call returns.
+        loop {
+            let take =
+                |_: &mut Outgoing, _, tos, _, bytes: &[u8]| arrived.push((tos, bytes.to_vec()));
+            if to.receive(&clock, take).expect("received") == 0 {
+                return arrived;
+            }
+        }
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(64))]
+
+        /// Whoever cuts and joins, the same datagrams arrive in the same order with the same octet.
+        #[test]
+        fn datagrams_arrive_as_they_were_sent(
+            kinds in prop::collection::vec((0..4usize, 0..8u8, 0..4usize), 1..120),
+        ) {
+            let datagrams: Vec<(u8, Vec<u8>)> = (kinds.iter().enumerate())
+                .map(|(i, (size, tos, times))| {
+                    // Mostly of one kind, so that there is something to join.
+                    let tos = [0, 0, 0, 0, 0, 2, 3, 0xb8][usize::from(*tos)];
+                    let size = if *times > 0 { 1452 } else { [1452, 1451, 100, 60][*size] };
+                    (tos, vec![i as u8; size])
+                })
+                .collect();
+            for (offload, joins) in [(false, false), (true, false), (false, true), (true, true)] {
+                prop_assert_eq!(&across(offload, joins, &datagrams), &datagrams);
+            }
+        }
+    }
+
+    #[test]
+    fn what_is_alike_is_one_message() {
+        let to = "192.0.2.1:1".parse().expect("an address");
+        let other = "192.0.2.2:1".parse().expect("an address");
+        let mut outgoing = Outgoing::default();
+        let mut push = |to, tos, length| {
+            outgoing.push(to, tos, &vec![0; length]);
+            outgoing.messages.len()
+        };
+        assert_eq!(
+            (push(to, 0, 900), push(to, 0, 900), push(to, 0, 800)),
+            (1, 1, 1)
+        );
+        assert_eq!(
+            push(to, 0, 800),
+            2,
+            "after a shorter one comes a new message"
+        );
+        assert_eq!(push(to, 0, 801), 3, "none may be longer than the first");
+        assert_eq!(push(to, 2, 801), 4, "another octet");
+        assert_eq!(push(other, 2, 801), 5, "another place");
+        let many: Vec<usize> = (0..70).map(|_| push(other, 2, 801)).collect();
+        assert_eq!(many.last(), Some(&6), "no more than 64 datagrams: {many:?}");
+    }
+}
