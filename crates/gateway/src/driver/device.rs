@@ -61,7 +61,7 @@ impl Device {
         manager: &Manager,
     ) -> std::result::Result<Device, RunError> {
         let name = &site.interface.device;
-        let label = |offload: Offload| format!("tun-{name}-{}", offload.word());
+        let label = |offload: Offload| label(name, offload);
         let able: &[Offload] = match site.interface.offload {
             true => &[Offload::Udp, Offload::Tcp],
             false => &[Offload::None],
@@ -99,7 +99,8 @@ impl Device {
         let mtu = site.interface.mtu;
         commands += &format!("link set {name} mtu {mtu} txqueuelen {QUEUE} up\n");
         commands += &changes(name, &[], &networks(site));
-        ip(&commands)?;
+        // A device that somebody has removed is not to be handed over again.
+        ip(&commands).inspect_err(|_| manager.forget(&label(offload)))?;
         Ok(Device {
             tun,
             name: name.clone(),
@@ -109,6 +110,11 @@ impl Device {
             coalescer: Coalescer::new(offload != Offload::None, offload == Offload::Udp),
             refused: 0,
         })
+    }
+
+    /// The name by which the service manager keeps the device.
+    pub fn label(&self) -> String {
+        label(&self.name, self.offload)
     }
 
     /// Returns whether packets of TCP and of UDP go to and from the device joined.
@@ -196,6 +202,10 @@ impl AsFd for Device {
     fn as_fd(&self) -> BorrowedFd<'_> {
         self.tun.as_fd()
     }
+}
+
+fn label(name: &str, offload: Offload) -> String {
+    format!("tun-{name}-{}", offload.word())
 }
 
 /// Creates the device. `again`: the service manager may hold it still, for a moment.

@@ -206,9 +206,14 @@ impl<'a> Driver<'a> {
         let mut count = 0;
         while count < BATCH {
             let taken = device.receive(&mut |packet| gateway.on_packet(packet, now));
-            match taken.map_err(|e| RunError::Unable(format!("the device fails: {e}")))? {
-                0 => break,
-                taken => count += taken,
+            match taken {
+                Ok(0) => break,
+                Ok(taken) => count += taken,
+                Err(e) => {
+                    // Somebody has removed it: the next start makes another one.
+                    self.manager.forget(&device.label());
+                    return Err(RunError::Unable(format!("the device fails: {e}")));
+                }
             }
         }
         let received = self
