@@ -8,6 +8,7 @@ import os
 import pathlib
 import secrets
 import shutil
+import signal
 import subprocess
 import sys
 import tempfile
@@ -50,26 +51,27 @@ def memory(pid):
 class Sites:
     """Two namespaces, and what runs in them."""
 
-    def __init__(self, delay=None):
-        """`delay` is that of each direction, as netem writes it."""
-        self.delay = delay
+    def __init__(self):
+        # Being ended by a signal is an exception, so that what was made is removed.
+        signal.signal(signal.SIGTERM, lambda *_: sys.exit("ended"))
         self.prefix = "gw" + secrets.token_hex(3)
         self.ends = [f"{self.prefix}a", f"{self.prefix}b"]
         self.folder = pathlib.Path(tempfile.mkdtemp(prefix=self.prefix))
         self.running = []
 
     def __enter__(self):
-        for end in self.ends:
-            run("ip", "netns", "add", end)
-        a, b = self.ends
-        run("ip", "link", "add", "w", "netns", a, "type", "veth", "peer", "name", "w", "netns", b)
-        for end, address in zip(self.ends, OUTER):
-            run("ip", "-n", end, "address", "add", f"{address}/24", "dev", "w")
-            run("ip", "-n", end, "link", "set", "w", "up")
-            run("ip", "-n", end, "link", "set", "lo", "up")
-            if self.delay:
-                netem = f"qdisc add dev w root netem delay {self.delay} limit 100000"
-                run("tc", "-n", end, *netem.split())
+        try:
+            for end in self.ends:
+                run("ip", "netns", "add", end)
+            a, b = self.ends
+            run("ip", "link", "add", "w", "netns", a, "type", "veth", "peer", "name", "w", "netns", b)
+            for end, address in zip(self.ends, OUTER):
+                run("ip", "-n", end, "address", "add", f"{address}/24", "dev", "w")
+                run("ip", "-n", end, "link", "set", "w", "up")
+                run("ip", "-n", end, "link", "set", "lo", "up")
+        except SystemExit:
+            self.__exit__()
+            raise
         return self
 
     def __exit__(self, *_):

@@ -1,6 +1,6 @@
 """Measures how fast a tunnel of two gateways is beside one of wireguard-go, per processor core.
 
-    sudo python3 tools/gateway/speed.py target/dist/accord [--rounds N] [--seconds S]
+    sudo python3 tools/gateway/speed.py target/dist/accord [--rounds N] [--seconds S] [--connections 1,4]
 
 Both run in turn on this machine: two namespaces, a veth pair of MTU 1500, TCP of the kernel by iperf3
 through the tunnel. The gateways encrypt, and their controllers are on. wireguard-go is installed by
@@ -63,12 +63,13 @@ def main():
     parser.add_argument("accord")
     parser.add_argument("--rounds", type=int, default=5)
     parser.add_argument("--seconds", type=int, default=5)
+    parser.add_argument("--connections", default="1,4")
     options = parser.parse_args()
     sites.need("ip", "wg", "iperf3")
     programs = {"gateway": options.accord, "wireguard-go": wireguard_go(), PLAIN: options.accord}
     print("| tunnel | TCP connections | Gbit/s | CPU-s per Gbit, daemons | CPU-s per Gbit, all | Gbit/s per core |")
     print("|---|---|---|---|---|---|")
-    for streams in (1, 4):
+    for streams in map(int, options.connections.split(",")):
         got = {kind: [] for kind in programs}
         for _ in range(options.rounds):
             for kind, program in programs.items():
