@@ -50,6 +50,9 @@ struct Queue {
     got: f64,
 }
 
+/// The most buffers of packets that were sent which are kept for packets to come.
+const SPARE: usize = 128;
+
 /// A packet whose turn it is.
 #[derive(Clone, Debug)]
 pub struct Head {
@@ -82,6 +85,7 @@ pub struct Edge {
     secret: u64,
     /// The largest size of a packet.
     largest: f64,
+    spare: Vec<Vec<u8>>,
 }
 
 /// The counts of a class.
@@ -117,6 +121,7 @@ impl Edge {
             virtual_time: 0.0,
             secret,
             largest: largest.as_f64(),
+            spare: Vec::new(),
         }
     }
 
@@ -147,7 +152,8 @@ impl Edge {
             // A class that was idle has saved nothing up.
             queue.got = queue.got.max(self.virtual_time);
         }
-        let bytes = packet.to_vec();
+        let mut bytes = self.spare.pop().unwrap_or_default();
+        bytes.extend_from_slice(packet);
         let mut secret = || (self.secret >> 11) as f64 / (1u64 << 53) as f64;
         let waiting = Waiting { bytes, meta };
         queue
@@ -166,6 +172,15 @@ impl Edge {
     /// Takes the packet that [`Edge::head`] returned.
     pub fn take(&mut self) -> Option<Head> {
         self.head.take()
+    }
+
+    /// Takes a packet back that was sent, for its memory.
+    pub fn recycle(&mut self, head: Head) {
+        if self.spare.len() < SPARE {
+            let mut bytes = head.packet;
+            bytes.clear();
+            self.spare.push(bytes);
+        }
     }
 
     /// The packets that wait, the head included.

@@ -147,6 +147,7 @@ impl<S: Sessions> Gateway<S> {
         };
         let class = usize::from(self.classes[usize::from(inner.dscp().0)]);
         self.peers[peer].edge.push(packet, &inner, class, now);
+        self.peers[peer].due = Time::ZERO;
     }
 
     /// Takes a datagram that arrived at `at`, with its octet of DSCP and ECN.
@@ -160,6 +161,10 @@ impl<S: Sessions> Gateway<S> {
     ) {
         let mut room = std::mem::take(&mut self.room);
         let opened = self.sessions.open(from, datagram, &mut room);
+        if let Opened::Answer(Some(peer)) | Opened::Nothing(peer) = opened {
+            // There may be a session now.
+            self.peers[peer].due = Time::ZERO;
+        }
         match opened {
             Opened::Refused => self.dropped.refused += 1,
             Opened::Answer(peer) => {
@@ -223,7 +228,10 @@ impl<S: Sessions> Gateway<S> {
                     self.tell(from, &Message::Report(answer), sink);
                 }
             }
-            Message::Report(answer) => peer.sender.on_report(answer, at),
+            Message::Report(answer) => {
+                peer.sender.on_report(answer, at);
+                peer.due = Time::ZERO;
+            }
         }
     }
 
@@ -247,11 +255,16 @@ impl<S: Sessions> Gateway<S> {
             self.next_tick = now + TICK;
             for peer in 0..self.peers.len() {
                 self.tick(peer, sink);
+                // The session may be another one.
+                self.peers[peer].due = Time::ZERO;
             }
         }
         let mut wake = self.next_tick;
         for peer in 0..self.peers.len() {
-            wake = wake.min(self.pump(peer, now, sink));
+            if self.peers[peer].due <= now {
+                self.peers[peer].due = self.pump(peer, now, sink);
+            }
+            wake = wake.min(self.peers[peer].due);
         }
         wake
     }
@@ -294,6 +307,7 @@ impl<S: Sessions> Gateway<S> {
                     if self.sessions.seal(to, &head.packet, &mut self.room) {
                         sink(Output::Datagram(endpoint, tos, &self.room));
                     }
+                    self.peers[to].edge.recycle(head);
                 }
             }
         }
@@ -304,7 +318,11 @@ impl<S: Sessions> Gateway<S> {
     pub fn set_mode(&mut self, peer: &str, mode: Mode) -> bool {
         let mut peers = self.peers.iter_mut();
         let found = peers.find(|p| p.config.name == peer);
-        found.map(|p| p.sender.set_mode(mode)).is_some()
+        let changed = found.map(|peer| {
+            peer.sender.set_mode(mode);
+            peer.due = Time::ZERO;
+        });
+        changed.is_some()
     }
 
     /// The peers.

@@ -4,7 +4,7 @@ use crate::config::Dscp;
 use accord_aqm::Ecn;
 use accord_transport::ip;
 use accord_transport::wire::{ECN, MARKED};
-use std::hash::{DefaultHasher, Hash, Hasher};
+use std::hash::{DefaultHasher, Hasher};
 use std::net::IpAddr;
 
 /// The length of the header of IPv6.
@@ -79,14 +79,21 @@ impl<'a> Inner<'a> {
     /// Returns a number for the flow that the packet belongs to: addresses, protocol and, where there
     /// are any, ports. Nobody who does not know the secret can find flows with the same number.
     pub fn flow(&self, secret: u64) -> u32 {
+        let (addresses, v4) = match self.source {
+            IpAddr::V4(_) => (&self.bytes[12..20], true),
+            IpAddr::V6(_) => (&self.bytes[8..40], false),
+        };
         let mut hasher = DefaultHasher::new();
-        (secret, self.source, self.destination, self.protocol).hash(&mut hasher);
+        hasher.write_u64(secret);
+        hasher.write(addresses);
+        hasher.write_u8(self.protocol);
         // Fragments of IPv4 have the same flow, although only the first of them has ports.
-        let fragment = self.source.is_ipv4() && self.bytes[6..8].iter().any(|b| b & !0x40 != 0);
-        if matches!(self.protocol, 6 | 17 | 33 | 132) && !fragment {
-            self.bytes
-                .get(self.contents..self.contents + 4)
-                .hash(&mut hasher);
+        let fragment = v4 && self.bytes[6..8].iter().any(|b| b & !0x40 != 0);
+        if matches!(self.protocol, 6 | 17 | 33 | 132)
+            && !fragment
+            && let Some(ports) = self.bytes.get(self.contents..self.contents + 4)
+        {
+            hasher.write(ports);
         }
         hasher.finish() as u32
     }

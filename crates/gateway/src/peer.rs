@@ -7,6 +7,7 @@ use crate::message;
 use crate::receiver::Receiver;
 use crate::sender::Sender;
 use accord_control::{AnyController, Maker, Meter, Sending, Transport, monaco};
+use accord_units::Time;
 use std::net::{Ipv6Addr, SocketAddr};
 
 /// Packets and bytes, by class.
@@ -46,6 +47,8 @@ pub struct Peer {
     pub received: Traffic,
     /// The packets that arrived with the mark of a router.
     pub marked: u64,
+    /// When there is something to do for it, unless something arrives before.
+    pub(crate) due: Time,
 }
 
 /// The parts of the controller that a tunnel needs.
@@ -92,6 +95,7 @@ impl Peer {
             sent: vec![Traffic::default(); config.shares.len()],
             received: Traffic::default(),
             marked: 0,
+            due: Time::ZERO,
             config: config.clone(),
         }
     }
@@ -108,6 +112,7 @@ impl Peer {
             self.sender.set_mode(config.mode);
         }
         self.receiver.set_signal(config.signal);
+        self.due = Time::ZERO;
         self.config = config.clone();
     }
 

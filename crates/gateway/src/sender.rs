@@ -17,6 +17,10 @@ use accord_units::{Bytes, Duration, Rate, Time};
 
 /// The longest time that a sender makes up for.
 pub const BURST: Duration = Duration::from_ms(1);
+/// The shortest round trip as the controller sees it. Reports that come sooner wait until then: on a
+/// path of microseconds a pair per round trip would cost more than the data, and how late a thread
+/// wakes would be most of what is measured.
+const ROUND: Duration = Duration::from_ms(2);
 /// The time from one probe to the next while nothing is known of the peer.
 const FIRST_PROBE: Duration = Duration::from_ms(100);
 /// The pause of data before each of those probes. A tunnel that sends more than the path carries keeps
@@ -79,6 +83,10 @@ pub struct Sender {
     /// When the latest report came.
     reported: Time,
     latest: Option<Answer>,
+    /// The number of the latest pair, and when its report counts at the earliest.
+    pair: (u64, Time),
+    /// A report that came before.
+    early: Option<Answer>,
     /// Since when data goes unreported.
     unreported: Option<Time>,
     /// When the first probe went, and when the next one is due.
@@ -110,6 +118,8 @@ impl Sender {
             run,
             reported: Time::ZERO,
             latest: None,
+            pair: (0, Time::ZERO),
+            early: None,
             unreported: None,
             first_probe: None,
             next_probe: Time::ZERO,
@@ -157,6 +167,11 @@ impl Sender {
             self.planned = None;
             return Next::Wait(self.next_probe);
         }
+        if now >= self.pair.1
+            && let Some(answer) = self.early.take()
+        {
+            self.heed(&answer, now);
+        }
         self.look(now);
         let controlled = matches!(self.state, State::Controlled | State::Blind);
         // What is late is done as of when it was due.
@@ -166,6 +181,9 @@ impl Sender {
         };
         let capped = self.cap_pacer.next() > at;
         let mut wake = self.next_probe;
+        if self.early.is_some() {
+            wake = wake.min(self.pair.1);
+        }
         if controlled {
             self.ingress.on_wake(now);
             // Where the cap holds data back and the controller does not, the tunnel has too little to
@@ -177,6 +195,7 @@ impl Sender {
             match self.ingress.poll_sized(size, at) {
                 Ok(Segment::Data { .. }) => return self.release(size, at, true),
                 Ok(Segment::OutOfBand { pair, .. }) => {
+                    self.pair = (pair, now + ROUND);
                     return Next::Message(Message::OutOfBand(self.half(pair, now)));
                 }
                 Ok(Segment::InBand {
@@ -289,9 +308,20 @@ impl Sender {
         self.next_probe = now + PROBE;
         self.losses += u64::from(answer.lost);
         self.latest = Some(*answer);
+        match answer.number == self.pair.0 && now < self.pair.1 {
+            true => self.early = Some(*answer),
+            false => self.heed(answer, now),
+        }
+    }
+
+    /// Lets the controller have a report.
+    fn heed(&mut self, answer: &Answer, now: Time) {
+        // No more can be queued than is under way. A delay that is not of the network, such as that of
+        // a thread that has to wait for its processor, times a high rate would seem to be more.
+        let most = self.ingress.in_flight() as f64;
         let report = Report {
             number: answer.number,
-            accumulation: f64::from(answer.accumulation),
+            accumulation: f64::from(answer.accumulation).min(most),
             egress_rate: Rate::from_bps_f64(f64::from(answer.egress_bps)),
             virtual_delay: Duration::ZERO,
             lost: answer.lost,

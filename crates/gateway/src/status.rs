@@ -6,6 +6,10 @@ use crate::sessions::Sessions;
 use serde::Serialize;
 use std::fmt::Write;
 
+/// What the kernel can do for a gateway: join and cut packets of TCP and of UDP at the device, cut what
+/// the socket sends, and join what it receives.
+pub const OFFLOADS: [&str; 4] = ["device-tcp", "device-udp", "send", "receive"];
+
 /// The state of a gateway.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Status {
@@ -15,6 +19,8 @@ pub struct Status {
     pub uptime_s: f64,
     /// The site file in force.
     pub config: ConfigStatus,
+    /// The offloads of the kernel in use, of [`OFFLOADS`].
+    pub offloads: Vec<&'static str>,
     /// The peers, in the order of the file.
     pub peers: Vec<PeerStatus>,
     /// The packets that went nowhere, by reason.
@@ -107,6 +113,7 @@ pub fn status(
     gateway: &Gateway<impl Sessions>,
     site: &Site,
     config: &ConfigStatus,
+    offloads: Vec<&'static str>,
     uptime_s: f64,
 ) -> Status {
     let peers = gateway.peers().iter().enumerate().map(|(i, peer)| {
@@ -157,6 +164,7 @@ pub fn status(
         version: env!("CARGO_PKG_VERSION"),
         uptime_s,
         config: config.clone(),
+        offloads,
         peers: peers.collect(),
         dropped_packets: vec![
             ("foreign", dropped.foreign),
@@ -265,6 +273,16 @@ pub fn metrics(status: &Status) -> String {
             String::new(),
             f64::from(u8::from(status.config.error.is_none())),
         )],
+    );
+    let offloads = OFFLOADS.map(|kind| {
+        let used = status.offloads.contains(&kind);
+        (format!("{{kind=\"{kind}\"}}"), f64::from(u8::from(used)))
+    });
+    family(
+        "offload",
+        "gauge",
+        "1 for an offload of the kernel that is in use.",
+        offloads.into(),
     );
     let dropped = status.dropped_packets.iter();
     let dropped = dropped.map(|(why, n)| (format!("{{reason=\"{why}\"}}"), *n as f64));

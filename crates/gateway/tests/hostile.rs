@@ -218,6 +218,22 @@ fn a_longer_route_is_a_queue_for_five_minutes_where_all_wait() {
     assert!(is_full(rate), "{rate} B/ms of 2500");
 }
 
+/// On a path of microseconds a pair per round trip would be most of what is sent.
+#[test]
+fn on_a_short_path_pairs_are_few_and_the_queue_is_held() {
+    let mut dice = Dice(14);
+    let mut world = World::new(14, LINK);
+    world.link.delay = Duration::from_us(20);
+    load(&mut world, &mut dice, 2000);
+    let pairs = |world: &World| world.gateways[1].peers()[0].receiver.pairs();
+    let before = pairs(&world);
+    let rate = rate_of(&mut world, &mut dice, 1000);
+    // The queue of three packets is 1.8 ms, and a report counts 2 ms after its pair.
+    let made = pairs(&world) - before;
+    assert!((250..=500).contains(&made), "{made} pairs per second");
+    assert!(is_full(rate), "{rate} B/ms of 2500");
+}
+
 #[test]
 fn the_same_seed_gives_the_same_course() {
     let course = || {

@@ -18,7 +18,8 @@ use toml::de::DeTable;
 
 const TOP: &[&str] = &["gateway", "class", "peer"];
 const GATEWAY: &[&str] = &[
-    "key", "listen", "device", "address", "mtu", "uplink", "target", "queue", "status",
+    "key", "listen", "device", "address", "mtu", "uplink", "target", "queue", "status", "offload",
+    "persist",
 ];
 const CLASS: &[&str] = &["dscp"];
 const PEER: &[&str] = &[
@@ -128,6 +129,8 @@ fn interface(value: &Value, folder: &Path) -> Result<Interface, ConfigError> {
             None => None,
             Some(value) => Some(folder.join(text(value)?)),
         },
+        offload: table.flag("offload")?.unwrap_or(true),
+        persist: table.flag("persist")?.unwrap_or(false),
     })
 }
 

@@ -153,6 +153,20 @@ impl<'a, 't> Table<'a, 't> {
         self.get(key).map(parsed).transpose()
     }
 
+    /// Reads a yes or no of a key, if it is there.
+    pub fn flag(&self, key: &str) -> Result<Option<bool>, ConfigError> {
+        let Some(value) = self.get(key) else {
+            return Ok(None);
+        };
+        match value.get_ref() {
+            DeValue::Boolean(flag) => Ok(Some(*flag)),
+            _ => {
+                let message = format!("{key} has to be true or false, without quotes");
+                Err(ConfigError::new(value.span(), message))
+            }
+        }
+    }
+
     /// Reads a positive number of a key, if it is there.
     pub fn positive(&self, key: &str) -> Result<Option<f64>, ConfigError> {
         let Some(value) = self.get(key) else {

@@ -41,6 +41,10 @@ pub struct Interface {
     pub queue: Bytes,
     /// The path of the Unix socket for status, metrics and commands.
     pub status: Option<PathBuf>,
+    /// Whether the kernel may join and cut packets, where it can.
+    pub offload: bool,
+    /// Whether the device stays when the gateway ends, with its addresses and routes.
+    pub persist: bool,
 }
 
 /// The bytes that the tunnel adds to a packet: IPv4 and UDP 28, WireGuard 32. Tunnels over IPv6 are

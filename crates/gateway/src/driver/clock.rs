@@ -48,9 +48,13 @@ impl Clock {
         best
     }
 
-    /// Waits until something is ready, or until `deadline`.
-    pub fn wait(&self, deadline: Time, files: &mut [PollFd]) {
-        let left = deadline.since(self.now()).min(Duration::from_ms(500));
+    /// Waits until something is ready, or until `deadline`. A deadline to come that is nearer than
+    /// `least` is met so late.
+    pub fn wait(&self, deadline: Time, least: Duration, files: &mut [PollFd]) {
+        let left = match deadline.since(self.now()) {
+            Duration::ZERO => Duration::ZERO,
+            left => left.max(least).min(Duration::from_ms(500)),
+        };
         let left = TimeSpec::new(0, (left.as_ps() / 1_000) as i64);
         match ppoll(files, Some(left), None) {
             Ok(_) | Err(Errno::EINTR) => {}
@@ -68,13 +72,18 @@ pub struct Calendar {
 }
 
 impl Calendar {
-    /// Returns the time of a recent stamp: at most a second ago, in case the calendar was set.
+    /// Returns the time of a recent stamp: at most a second before or after the reading, in case the
+    /// calendar was set.
     pub fn time(&self, stamp: TimeSpec) -> Time {
-        let (stamp, reads): (std::time::Duration, _) = (stamp.into(), self.reads.into());
-        let age = Duration::from(std::time::Duration::saturating_sub(reads, stamp));
-        match age > Duration::from_secs(1) {
-            true => self.now,
-            false => Time::from_ps(self.now.as_ps().saturating_sub(age.as_ps())),
+        let (stamp, reads): (std::time::Duration, std::time::Duration) =
+            (stamp.into(), self.reads.into());
+        let between = Duration::from(stamp.abs_diff(reads));
+        if between > Duration::from_secs(1) {
+            self.now
+        } else if stamp > reads {
+            self.now + between
+        } else {
+            Time::from_ps(self.now.as_ps().saturating_sub(between.as_ps()))
         }
     }
 }

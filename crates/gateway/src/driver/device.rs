@@ -1,39 +1,97 @@
 //! The TUN device, and the addresses and routes that lead to it.
 
+use super::notify::Manager;
+use super::offload::{Coalescer, HEADER, LONGEST, Splitter};
 use crate::config::{Network, Site};
 use crate::error::RunError;
 use nix::errno::Errno;
+use nix::unistd::{read, write};
 use std::io::{Error, ErrorKind, Result, Write};
-use std::os::fd::{AsFd, BorrowedFd};
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::process::{Command, Stdio};
-use tun_rs::{DeviceBuilder, SyncDevice};
+use tun_rs::DeviceBuilder;
 
 /// The packets that the device holds for us. What does not fit is dropped before it was queued, so
 /// that there is little room: the edge is where packets wait.
 const QUEUE: usize = 500;
 
+/// How often a device is tried that something else holds, 20 ms apart.
+const TRIES: u32 = 50;
+
+/// What a device does for its packets.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Offload {
+    /// Nothing: a packet is a packet.
+    None,
+    /// It joins and cuts packets of TCP.
+    Tcp,
+    /// It does that for UDP, too: Linux 6.2 and later.
+    Udp,
+}
+
+impl Offload {
+    /// The word for it.
+    pub fn word(self) -> &'static str {
+        match self {
+            Offload::None => "none",
+            Offload::Tcp => "tcp",
+            Offload::Udp => "udp",
+        }
+    }
+}
+
 /// The TUN device of a gateway.
 pub struct Device {
-    tun: SyncDevice,
+    tun: OwnedFd,
     name: String,
+    offload: Offload,
+    room: Vec<u8>,
+    splitter: Splitter,
+    coalescer: Coalescer,
     /// The packets that the kernel did not take.
     pub refused: u64,
 }
 
 impl Device {
-    /// Creates the device with the addresses of the site and the routes to its peers.
-    pub fn open(site: &Site) -> std::result::Result<Device, RunError> {
+    /// Opens the device with the addresses of the site and the routes to its peers. Takes what the
+    /// service manager has kept of it, or has that keep it.
+    pub fn open(
+        site: &Site,
+        kept: &mut Vec<(String, OwnedFd)>,
+        manager: &Manager,
+    ) -> std::result::Result<Device, RunError> {
         let name = &site.interface.device;
-        let open = || {
-            let tun = DeviceBuilder::new().name(name).build_sync()?;
-            tun.set_nonblocking(true)?;
-            Ok(tun)
+        let label = |offload: Offload| label(name, offload);
+        let able: &[Offload] = match site.interface.offload {
+            true => &[Offload::Udp, Offload::Tcp],
+            false => &[Offload::None],
         };
-        let tun = open().map_err(|e: Error| {
-            RunError::Unable(format!(
-                "device {name} cannot be opened: {e}; it takes CAP_NET_ADMIN and /dev/net/tun"
-            ))
-        })?;
+        let mut found = None;
+        for offload in able {
+            let at = kept.iter().position(|(there, _)| *there == label(*offload));
+            if let Some(at) = at {
+                found = Some((kept.swap_remove(at).1, *offload));
+                break;
+            }
+        }
+        // What is left of devices is that of another site file.
+        let mut stale = false;
+        kept.retain(|(there, _)| {
+            let device = there.starts_with("tun-");
+            if device {
+                manager.forget(there);
+                stale = true;
+            }
+            !device
+        });
+        let (tun, offload) = match found {
+            Some(found) => found,
+            None => {
+                let found = create(site, stale)?;
+                manager.keep(&label(found.1), found.0.as_fd());
+                found
+            }
+        };
         let mut commands = String::new();
         for Network { address, prefix } in &site.interface.addresses {
             commands += &format!("address replace {address}/{prefix} dev {name}\n");
@@ -41,12 +99,27 @@ impl Device {
         let mtu = site.interface.mtu;
         commands += &format!("link set {name} mtu {mtu} txqueuelen {QUEUE} up\n");
         commands += &changes(name, &[], &networks(site));
-        ip(&commands)?;
+        // A device that somebody has removed is not to be handed over again.
+        ip(&commands).inspect_err(|_| manager.forget(&label(offload)))?;
         Ok(Device {
             tun,
             name: name.clone(),
+            offload,
+            room: vec![0; LONGEST],
+            splitter: Splitter::default(),
+            coalescer: Coalescer::new(offload != Offload::None, offload == Offload::Udp),
             refused: 0,
         })
+    }
+
+    /// The name by which the service manager keeps the device.
+    pub fn label(&self) -> String {
+        label(&self.name, self.offload)
+    }
+
+    /// Returns whether packets of TCP and of UDP go to and from the device joined.
+    pub fn joins(&self) -> (bool, bool) {
+        (self.coalescer.tcp, self.coalescer.udp)
     }
 
     /// Changes the routes from those of one site file to those of another.
@@ -58,19 +131,69 @@ impl Device {
         }
     }
 
-    /// Takes a packet that the kernel has sent, if there is one.
-    pub fn receive(&self, packet: &mut [u8]) -> Result<Option<usize>> {
-        match self.tun.recv(packet) {
-            Ok(length) => Ok(Some(length)),
-            Err(e) if is(&e, Errno::EAGAIN) || is(&e, Errno::EINTR) => Ok(None),
-            Err(e) => Err(e),
+    /// Takes what the kernel has sent, if there is something. Returns the number of packets.
+    pub fn receive(&mut self, take: &mut dyn FnMut(&[u8])) -> Result<usize> {
+        let length = match read(&self.tun, &mut self.room) {
+            Ok(length) => length,
+            Err(Errno::EAGAIN | Errno::EINTR) => return Ok(0),
+            Err(e) => return Err(e.into()),
+        };
+        if self.offload == Offload::None {
+            take(&self.room[..length]);
+            return Ok(1);
+        }
+        let mut count = 0;
+        let split = self
+            .splitter
+            .split(&mut self.room[..length], &mut |packet| {
+                count += 1;
+                take(packet);
+            });
+        if split.is_err() {
+            self.refused += 1;
+        }
+        Ok(count.max(1))
+    }
+
+    /// Adds a packet to those that [`Device::flush`] gives to the kernel.
+    pub fn push(&mut self, packet: &[u8]) {
+        if self.offload == Offload::None {
+            self.send(packet, 1);
+            return;
+        }
+        if self.coalescer.is_full() {
+            self.flush();
+        }
+        self.coalescer.push(packet);
+    }
+
+    /// Gives the packets that wait to the kernel. A device that is down takes none.
+    pub fn flush(&mut self) {
+        let (tun, refused, splitter) = (&self.tun, &mut self.refused, &mut self.splitter);
+        let mut declined = false;
+        self.coalescer
+            .clear(&mut |bytes, count| match write(tun, bytes) {
+                Ok(_) => {}
+                // Packets that were joined and that the kernel does not take so.
+                Err(Errno::EINVAL) if count > 1 => {
+                    declined = true;
+                    let split = splitter.split(bytes, &mut |packet| {
+                        let mut bytes = vec![0; HEADER];
+                        bytes.extend_from_slice(packet);
+                        *refused += u64::from(write(tun, &bytes).is_err());
+                    });
+                    *refused += u64::from(split.is_err());
+                }
+                Err(_) => *refused += u64::from(count),
+            });
+        if declined {
+            (self.coalescer.tcp, self.coalescer.udp) = (false, false);
         }
     }
 
-    /// Gives a packet to the kernel. A device that is down takes none.
-    pub fn send(&mut self, packet: &[u8]) {
-        if self.tun.send(packet).is_err() {
-            self.refused += 1;
+    fn send(&mut self, packet: &[u8], count: u64) {
+        if write(&self.tun, packet).is_err() {
+            self.refused += count;
         }
     }
 }
@@ -81,8 +204,51 @@ impl AsFd for Device {
     }
 }
 
-fn is(e: &Error, errno: Errno) -> bool {
-    e.raw_os_error() == Some(errno as i32)
+fn label(name: &str, offload: Offload) -> String {
+    format!("tun-{name}-{}", offload.word())
+}
+
+/// Creates the device. `again`: the service manager may hold it still, for a moment.
+fn create(site: &Site, again: bool) -> std::result::Result<(OwnedFd, Offload), RunError> {
+    let name = &site.interface.device;
+    let open = |offload: bool| {
+        let builder = DeviceBuilder::new().name(name);
+        let tun = builder.with(|b| _ = b.offload(offload)).build_sync()?;
+        tun.set_nonblocking(true)?;
+        if site.interface.persist {
+            tun.persist()?;
+        }
+        let offload = match (tun.tcp_gso(), tun.udp_gso()) {
+            (true, true) => Offload::Udp,
+            (true, false) => Offload::Tcp,
+            _ => Offload::None,
+        };
+        Ok((tun.as_fd().try_clone_to_owned()?, offload))
+    };
+    let busy = |e: &Error| e.raw_os_error() == Some(Errno::EBUSY as i32);
+    let mut tries = if again { TRIES } else { 0 };
+    loop {
+        // A kernel without offloads refuses them.
+        match open(site.interface.offload).or_else(|_| open(false)) {
+            Ok(opened) => return Ok(opened),
+            Err(e) if tries > 0 && busy(&e) => {
+                tries -= 1;
+                #[allow(
+                    clippy::disallowed_methods,
+                    reason = "it waits for what another one does"
+                )]
+                std::thread::sleep(std::time::Duration::from_millis(20));
+            }
+            Err(e) => {
+                let why = match busy(&e) {
+                    true => "another program has it",
+                    false => "it takes CAP_NET_ADMIN and /dev/net/tun",
+                };
+                let message = format!("device {name} cannot be opened: {e}; {why}");
+                return Err(RunError::Unable(message));
+            }
+        }
+    }
 }
 
 fn networks(site: &Site) -> Vec<Network> {

@@ -7,6 +7,7 @@ mod clock;
 mod device;
 mod door;
 mod notify;
+mod offload;
 mod socket;
 
 use self::clock::Clock;
@@ -18,7 +19,7 @@ use crate::config::{Site, load};
 use crate::error::RunError;
 use crate::gateway::{Gateway, Output};
 use crate::keys::{PrivateKey, SharedKey};
-use crate::status::{ConfigStatus, metrics, status, table};
+use crate::status::{ConfigStatus, OFFLOADS, metrics, status, table};
 use crate::wireguard::{PeerKeys, WireGuard};
 use accord_units::{Duration, Time};
 use nix::poll::{PollFd, PollFlags};
@@ -32,8 +33,9 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 /// The most packets that are taken from the device before the socket has its turn.
 const BATCH: usize = 128;
-/// The longest packet of a device.
-const LONGEST: usize = 1 << 16;
+/// The shortest wait. At a high pace packets go in groups of so much time, not each by itself: less
+/// than the millisecond that a sender makes up for, and than the latency that users notice.
+const GRAIN: Duration = Duration::from_us(200);
 /// The time from one look at the peers for the log to the next.
 const LOOK: Duration = Duration::from_secs(1);
 
@@ -100,6 +102,8 @@ struct Driver<'a> {
     signals: Option<SignalFd>,
     gateway: Gateway<WireGuard>,
     config: ConfigStatus,
+    /// What the log last said of the offloads in use.
+    told_offloads: Vec<&'static str>,
     /// What the log last said of each peer: its name and its state.
     told: Vec<(String, &'static str)>,
     next_look: Time,
@@ -107,6 +111,11 @@ struct Driver<'a> {
 
 impl<'a> Driver<'a> {
     fn new(options: &'a Options) -> Result<Driver<'a>, RunError> {
+        // Only a process that is a gateway and nothing else is one that the service manager started.
+        let (mut kept, manager) = match options.signals {
+            true => (notify::kept(), Manager::connect()),
+            false => Default::default(),
+        };
         let signals = options.signals.then(signals).transpose()?;
         let site = load(&options.path).map_err(RunError::Config)?;
         let private = PrivateKey::read(&site.interface.key).map_err(RunError::Wrong)?;
@@ -120,11 +129,11 @@ impl<'a> Driver<'a> {
         let seed = u64::from_le_bytes(seed);
         let gateway = Gateway::new(&site, &private.public(), sessions, seed);
         let listen = site.interface.listen;
-        let socket = Socket::bind(listen)
+        let socket = Socket::bind(listen, site.interface.offload, &mut kept, &manager)
             .map_err(|e| RunError::Unable(format!("{listen} cannot be bound: {e}")))?;
         Ok(Driver {
             gateway: gateway.map_err(RunError::Wrong)?,
-            device: Device::open(&site)?,
+            device: Device::open(&site, &mut kept, &manager)?,
             door: site
                 .interface
                 .status
@@ -132,11 +141,12 @@ impl<'a> Driver<'a> {
                 .map(Door::open)
                 .transpose()?,
             clock: Clock::new(),
-            manager: Manager::connect(),
+            manager,
             config: ConfigStatus {
                 loaded_unix_s: unix_time(),
                 error: None,
             },
+            told_offloads: Vec::new(),
             told: Vec::new(),
             next_look: Time::ZERO,
             options,
@@ -147,14 +157,15 @@ impl<'a> Driver<'a> {
     }
 
     fn run(mut self) -> Result<Ended, RunError> {
-        let mut packet = vec![0; LONGEST];
         let interface = &self.site.interface;
         self.log(&format!(
-            "event=ready device={} listen={} peers={}",
+            "event=ready device={} listen={} peers={} offloads={}",
             interface.device,
             interface.listen,
-            self.site.peers.len()
+            self.site.peers.len(),
+            self.offloads().join(",")
         ));
+        self.told_offloads = self.offloads();
         self.manager.tell("READY=1");
         let ended = loop {
             if self.options.stop.load(Ordering::Relaxed) {
@@ -166,7 +177,7 @@ impl<'a> Driver<'a> {
             if let Some(ended) = self.heed_signals() {
                 break ended;
             }
-            self.take_in(&mut packet)?;
+            self.take_in()?;
             let wake = self.poll();
             self.answer();
             self.look();
@@ -177,7 +188,7 @@ impl<'a> Driver<'a> {
             if let Some(signals) = &self.signals {
                 files.push(PollFd::new(signals.as_fd(), PollFlags::POLLIN));
             }
-            self.clock.wait(wake, &mut files);
+            self.clock.wait(wake, GRAIN, &mut files);
         };
         self.manager.tell("STOPPING=1");
         self.log("event=stopped");
@@ -189,25 +200,32 @@ impl<'a> Driver<'a> {
     }
 
     /// Takes in what has arrived.
-    fn take_in(&mut self, packet: &mut [u8]) -> Result<(), RunError> {
+    fn take_in(&mut self) -> Result<(), RunError> {
         let now = self.clock.now();
-        for _ in 0..BATCH {
-            let taken = self.device.receive(packet);
-            let taken = taken.map_err(|e| RunError::Unable(format!("the device fails: {e}")))?;
-            let Some(length) = taken else { break };
-            self.gateway.on_packet(&packet[..length], now);
+        let (device, gateway) = (&mut self.device, &mut self.gateway);
+        let mut count = 0;
+        while count < BATCH {
+            let taken = device.receive(&mut |packet| gateway.on_packet(packet, now));
+            match taken {
+                Ok(0) => break,
+                Ok(taken) => count += taken,
+                Err(e) => {
+                    // Somebody has removed it: the next start makes another one.
+                    self.manager.forget(&device.label());
+                    return Err(RunError::Unable(format!("the device fails: {e}")));
+                }
+            }
         }
-        let (mut out, device, gateway) = (Vec::new(), &mut self.device, &mut self.gateway);
-        let received = self.socket.receive(&self.clock, |from, tos, at, datagram| {
-            gateway.on_datagram(from, tos, datagram, at, &mut |output| match output {
-                Output::Packet(packet) => device.send(packet),
-                Output::Datagram(to, tos, bytes) => out.push((to, tos, bytes.to_vec())),
+        let received = self
+            .socket
+            .receive(&self.clock, |out, from, tos, at, datagram| {
+                gateway.on_datagram(from, tos, datagram, at, &mut |output| match output {
+                    Output::Packet(packet) => device.push(packet),
+                    Output::Datagram(to, tos, bytes) => out.push(to, tos, bytes),
+                });
             });
-        });
         received.map_err(|e| RunError::Unable(format!("the socket fails: {e}")))?;
-        for (to, tos, bytes) in out {
-            self.socket.push(to, tos, &bytes);
-        }
+        self.device.flush();
         self.socket.flush();
         Ok(())
     }
@@ -216,9 +234,10 @@ impl<'a> Driver<'a> {
     fn poll(&mut self) -> Time {
         let (now, device, socket) = (self.clock.now(), &mut self.device, &mut self.socket);
         let wake = self.gateway.poll(now, &mut |output| match output {
-            Output::Packet(packet) => device.send(packet),
-            Output::Datagram(to, tos, bytes) => socket.push(to, tos, bytes),
+            Output::Packet(packet) => device.push(packet),
+            Output::Datagram(to, tos, bytes) => socket.outgoing.push(to, tos, bytes),
         });
+        self.device.flush();
         self.socket.flush();
         self.manager.live(now);
         wake
@@ -246,7 +265,21 @@ impl<'a> Driver<'a> {
 
     fn status(&self) -> crate::status::Status {
         let uptime = self.clock.now().as_secs_f64() - 1.0;
-        status(&self.gateway, &self.site, &self.config, uptime)
+        let (site, offloads) = (&self.site, self.offloads());
+        status(&self.gateway, site, &self.config, offloads, uptime)
+    }
+
+    /// Returns the offloads in use, in the order of [`OFFLOADS`].
+    fn offloads(&self) -> Vec<&'static str> {
+        let (tcp, udp) = self.device.joins();
+        let used = [
+            tcp,
+            udp,
+            self.socket.outgoing.declined.is_none(),
+            self.socket.joins,
+        ];
+        let used = OFFLOADS.into_iter().zip(used).filter(|(_, used)| *used);
+        used.map(|(kind, _)| kind).collect()
     }
 
     fn json(&self) -> String {
@@ -268,6 +301,14 @@ impl<'a> Driver<'a> {
             self.log(&format!("event=state peer={peer} state={state}"));
         }
         self.told = told;
+        let offloads = self.offloads();
+        if offloads != self.told_offloads {
+            // The kernel did not do what it had promised. Packets go on, one by one.
+            let reason = self.socket.outgoing.declined.map_or("", |e| e.desc());
+            let left = offloads.join(",");
+            self.log(&format!("event=offloads left={left} reason={reason:?}"));
+            self.told_offloads = offloads;
+        }
     }
 
     /// Heeds the signals that came.

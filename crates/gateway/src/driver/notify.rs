@@ -1,8 +1,17 @@
-//! Telling systemd how the service is [sd_notify(3)]. Without systemd nothing is told.
+//! What there is between a service and systemd: how the service is, and files that systemd keeps for
+//! it from one start to the next [sd_notify(3), sd_listen_fds(3)]. Without systemd nothing is told.
 
 use accord_units::{Duration, Time};
+use nix::fcntl::{FcntlArg, FdFlag, fcntl};
+use nix::sys::socket::{ControlMessage, MsgFlags, UnixAddr, sendmsg};
+use std::io::IoSlice;
+use std::os::fd::{AsRawFd, BorrowedFd, FromRawFd, OwnedFd, RawFd};
 use std::os::linux::net::SocketAddrExt;
 use std::os::unix::net::{SocketAddr, UnixDatagram};
+use std::path::Path;
+
+/// The first file that is handed over.
+const FIRST: RawFd = 3;
 
 /// The connection to the service manager.
 #[derive(Debug, Default)]
@@ -42,6 +51,29 @@ impl Manager {
         }
     }
 
+    /// Has it keep a file for the next start, by a name. Returns whether it was told.
+    pub fn keep(&self, name: &str, file: BorrowedFd) -> bool {
+        let Some((socket, address)) = &self.socket else {
+            return false;
+        };
+        let address = match (address.as_pathname(), address.as_abstract_name()) {
+            (Some(path), _) => UnixAddr::new(path),
+            (_, Some(name)) => UnixAddr::new_abstract(name),
+            _ => return false,
+        };
+        let Ok(address) = address else { return false };
+        let text = format!("FDSTORE=1\nFDNAME={name}");
+        let (text, files) = ([IoSlice::new(text.as_bytes())], [file.as_raw_fd()]);
+        let files = [ControlMessage::ScmRights(&files)];
+        let flags = MsgFlags::MSG_NOSIGNAL;
+        sendmsg(socket.as_raw_fd(), &text, &files, flags, Some(&address)).is_ok()
+    }
+
+    /// Has it forget the files of this name.
+    pub fn forget(&self, name: &str) {
+        self.tell(&format!("FDSTOREREMOVE=1\nFDNAME={name}"));
+    }
+
     /// Gives a sign of life, if one is due.
     pub fn live(&mut self, now: Time) {
         if let Some(interval) = self.watchdog
@@ -51,4 +83,29 @@ impl Manager {
             self.tell("WATCHDOG=1");
         }
     }
+}
+
+/// Takes the files that were kept for this process, with their names. Call it once, before anything
+/// else opens files.
+pub fn kept() -> Vec<(String, OwnedFd)> {
+    let number = |name: &str| std::env::var(name).ok()?.parse::<RawFd>().ok();
+    let own = number("LISTEN_PID") == i32::try_from(std::process::id()).ok();
+    let (true, Some(count @ 1..)) = (own, number("LISTEN_FDS")) else {
+        return Vec::new();
+    };
+    let names = std::env::var("LISTEN_FDNAMES").unwrap_or_default();
+    let names = names.split(':').map(String::from);
+    let numbers = FIRST..FIRST.saturating_add(count);
+    // A file that is not there is not taken: the environment may say anything.
+    let there = |fd: &RawFd| Path::new(&format!("/proc/self/fd/{fd}")).exists();
+    let files = numbers.take_while(there).map(|fd| {
+        // SAFETY: the file is open, and by the protocol it is this process's own: nothing else here
+        // knows of it, since the numbers are taken once, at the start.
+        #[allow(unsafe_code, reason = "a number from the environment becomes a file")]
+        let file = unsafe { OwnedFd::from_raw_fd(fd) };
+        // Programs that are run have no use for it.
+        let _ = fcntl(&file, FcntlArg::F_SETFD(FdFlag::FD_CLOEXEC));
+        file
+    });
+    names.zip(files).collect()
 }

@@ -1,159 +1,246 @@
 //! The UDP socket, with the octet of DSCP and ECN of each datagram in both directions, and the time
 //! at which each one arrived.
+//!
+//! Datagrams of the same size that go to the same place with the same octet are one message for the
+//! kernel, which cuts it as late as it can (`UDP_SEGMENT`). What arrives comes joined, too (`UDP_GRO`),
+//! and only where the octets are equal.
 
 use super::clock::Clock;
+use super::notify::Manager;
 use accord_units::Time;
 use nix::errno::Errno;
 use nix::sys::socket::{
-    ControlMessage, ControlMessageOwned, MsgFlags, MultiHeaders, SockaddrStorage, recvmmsg,
-    sendmmsg, setsockopt, sockopt,
+    ControlMessage, ControlMessageOwned, MsgFlags, SockaddrStorage, recvmsg, sendmsg, setsockopt,
+    sockopt,
 };
 use nix::sys::time::TimeSpec;
 use std::io::{IoSlice, IoSliceMut, Result};
 use std::net::{SocketAddr, SocketAddrV4, SocketAddrV6, UdpSocket};
-use std::os::fd::{AsFd, AsRawFd, BorrowedFd};
+use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
 
+/// The name by which the service manager keeps the socket.
+const NAME: &str = "udp";
 /// The bytes for datagrams that arrive while the thread is busy. The kernel may give less.
 const BUFFER: usize = 4 << 20;
-/// The most datagrams that go to or from the kernel at once.
-const BATCH: usize = 64;
-/// The longest datagram. That of a peer is no longer than the MTU of the path.
+/// The most messages that come from the kernel at once. Each may be many datagrams.
+const BATCH: usize = 16;
+/// The longest message.
 const LONGEST: usize = 1 << 16;
+/// The most datagrams and bytes of a message that is sent. Kernels before 6.9 take 64, and a message
+/// has to fit into a packet of IP.
+const MOST_SEGMENTS: usize = 64;
+const MOST_BYTES: usize = 65_000;
 
 /// The socket and its buffers.
 pub struct Socket {
     udp: UdpSocket,
-    incoming: MultiHeaders<SockaddrStorage>,
-    outgoing: MultiHeaders<SockaddrStorage>,
-    buffers: Vec<Vec<u8>>,
-    /// Datagrams to send, as many as `waiting`. The others are room.
-    out: Vec<(SocketAddr, u8, Vec<u8>)>,
-    waiting: usize,
+    room: Vec<u8>,
+    /// The room for what the kernel tells of a message.
+    told: Vec<u8>,
+    /// Whether datagrams arrive joined.
+    pub joins: bool,
+    /// What is to be sent.
+    pub outgoing: Outgoing,
+}
+
+/// Datagrams that wait to be sent.
+#[derive(Default)]
+pub struct Outgoing {
+    bytes: Vec<u8>,
+    messages: Vec<Message>,
+    /// Whether the kernel does not cut messages, and why.
+    pub declined: Option<Errno>,
     /// The datagrams that the kernel did not take.
     pub refused: u64,
 }
 
+/// Datagrams with the same way and octet, one behind the other. All have the same size, but the last
+/// one may be shorter.
+struct Message {
+    to: SocketAddr,
+    tos: u8,
+    segment: usize,
+    start: usize,
+    end: usize,
+}
+
 impl Socket {
-    /// Creates a socket with this address.
-    pub fn bind(address: SocketAddr) -> Result<Socket> {
-        let udp = UdpSocket::bind(address)?;
+    /// Creates a socket with this address. `offload` says whether the kernel may join what arrives and
+    /// cut what is sent. Takes the socket that the service manager has kept, or has that keep it.
+    pub fn bind(
+        address: SocketAddr,
+        offload: bool,
+        kept: &mut Vec<(String, OwnedFd)>,
+        manager: &Manager,
+    ) -> Result<Socket> {
+        let mut found = None;
+        if let Some(at) = kept.iter().position(|(name, _)| name == NAME) {
+            let udp = UdpSocket::from(kept.swap_remove(at).1);
+            found = udp
+                .local_addr()
+                .is_ok_and(|own| own == address)
+                .then_some(udp);
+            if found.is_none() {
+                manager.forget(NAME);
+            }
+        }
+        let udp = match found {
+            Some(udp) => udp,
+            None => {
+                let udp = UdpSocket::bind(address)?;
+                manager.keep(NAME, udp.as_fd());
+                udp
+            }
+        };
         udp.set_nonblocking(true)?;
         match address.is_ipv4() {
             true => setsockopt(&udp, sockopt::IpRecvTos, &true)?,
             false => setsockopt(&udp, sockopt::Ipv6RecvTClass, &true)?,
         }
         setsockopt(&udp, sockopt::ReceiveTimestampns, &true)?;
-        setsockopt(&udp, sockopt::RcvBuf, &BUFFER)?;
-        setsockopt(&udp, sockopt::SndBuf, &BUFFER)?;
-        let told = nix::cmsg_space!(i32, TimeSpec);
+        // With CAP_NET_ADMIN it may be more than others get.
+        if setsockopt(&udp, sockopt::RcvBufForce, &BUFFER).is_err() {
+            setsockopt(&udp, sockopt::RcvBuf, &BUFFER)?;
+        }
+        if setsockopt(&udp, sockopt::SndBufForce, &BUFFER).is_err() {
+            setsockopt(&udp, sockopt::SndBuf, &BUFFER)?;
+        }
+        // One that was kept may have it from before.
+        let joins = setsockopt(&udp, sockopt::UdpGroSegment, &offload).is_ok() && offload;
         Ok(Socket {
             udp,
-            incoming: MultiHeaders::preallocate(BATCH, Some(told)),
-            outgoing: MultiHeaders::preallocate(BATCH, Some(nix::cmsg_space!(i32))),
-            buffers: vec![vec![0; LONGEST]; BATCH],
-            out: Vec::new(),
-            waiting: 0,
-            refused: 0,
+            room: vec![0; LONGEST],
+            told: nix::cmsg_space!(i32, i32, TimeSpec),
+            joins,
+            outgoing: Outgoing {
+                declined: (!offload).then_some(Errno::EOPNOTSUPP),
+                ..Outgoing::default()
+            },
         })
-    }
-
-    /// Adds a datagram to those that [`Socket::flush`] sends.
-    pub fn push(&mut self, to: SocketAddr, tos: u8, bytes: &[u8]) {
-        if self.waiting == self.out.len() {
-            self.out.push((to, tos, Vec::new()));
-        }
-        let place = &mut self.out[self.waiting];
-        (place.0, place.1) = (to, tos);
-        place.2.clear();
-        place.2.extend_from_slice(bytes);
-        self.waiting += 1;
     }
 
     /// Sends all datagrams that wait, in their order. Those that the kernel has no room for are lost,
     /// as they would be further on.
     pub fn flush(&mut self) {
-        let mut first = 0;
-        while first < self.waiting {
-            let tos = self.out[first].1;
-            let rest = &self.out[first..self.waiting];
-            let alike = rest.iter().take(BATCH).take_while(|(_, t, _)| *t == tos);
-            let count = alike.count();
-            let sent = send(&self.udp, &mut self.outgoing, tos, &rest[..count]);
-            self.refused += (count - sent) as u64;
-            first += count;
-        }
-        self.waiting = 0;
+        self.outgoing.flush(&self.udp);
     }
 
-    /// Takes datagrams that have arrived: where they are from, the octet, when, and the bytes. Returns
-    /// how many there were.
+    /// Takes datagrams that have arrived: where they are from, the octet, when, and the bytes. What is
+    /// to be sent in return goes to what is handed out, too. Returns how many there were.
     pub fn receive(
         &mut self,
         clock: &Clock,
-        mut take: impl FnMut(SocketAddr, u8, Time, &[u8]),
+        mut take: impl FnMut(&mut Outgoing, SocketAddr, u8, Time, &[u8]),
     ) -> Result<usize> {
-        let buffers = self.buffers.iter_mut();
-        let mut slices: Vec<[IoSliceMut; 1]> = buffers.map(|b| [IoSliceMut::new(b)]).collect();
-        let (fd, slots) = (self.udp.as_raw_fd(), slices.iter_mut());
-        let received = match recvmmsg(fd, &mut self.incoming, slots, MsgFlags::empty(), None) {
-            Ok(received) => received,
-            // An error that a datagram caused which was sent before, such as an unreachable port.
-            Err(Errno::EINTR | Errno::EAGAIN | Errno::ECONNREFUSED) => return Ok(0),
-            Err(e) => return Err(e.into()),
-        };
-        let calendar = clock.calendar();
-        let mut count = 0;
-        for message in received {
-            let (mut tos, mut at) = (0, clock.now());
+        let (calendar, mut count) = (clock.calendar(), 0);
+        // Not recvmmsg: nix leaves the room for what is told as short as the last message made it.
+        for _ in 0..BATCH {
+            let mut slices = [IoSliceMut::new(&mut self.room)];
+            let (fd, told) = (self.udp.as_raw_fd(), Some(&mut self.told[..]));
+            let message = match recvmsg::<SockaddrStorage>(fd, &mut slices, told, MsgFlags::empty())
+            {
+                Ok(message) => message,
+                Err(Errno::EAGAIN) => break,
+                // An error that a datagram caused which was sent before, such as an unreachable port.
+                Err(Errno::EINTR | Errno::ECONNREFUSED) => continue,
+                Err(e) => return Err(e.into()),
+            };
+            let (mut tos, mut at, mut segment) = (0, clock.now(), 0);
             for told in message.cmsgs()? {
                 match told {
                     ControlMessageOwned::Ipv4Tos(value) => tos = value,
                     ControlMessageOwned::Ipv6TClass(value) => tos = value as u8,
                     ControlMessageOwned::ScmTimestampns(stamp) => at = calendar.time(stamp),
+                    ControlMessageOwned::UdpGroSegments(size) => segment = size,
                     _ => {}
                 }
             }
-            let Some(from) = message.address.as_ref().and_then(address) else {
+            let (Some(from), length) = (message.address.as_ref().and_then(address), message.bytes)
+            else {
                 continue;
             };
-            take(from, tos, at, message.iovs().next().unwrap_or_default());
-            count += 1;
+            let segment = match usize::try_from(segment) {
+                Ok(size @ 1..) => size,
+                _ => LONGEST,
+            };
+            for datagram in self.room[..length].chunks(segment) {
+                take(&mut self.outgoing, from, tos, at, datagram);
+                count += 1;
+            }
         }
         Ok(count)
     }
 }
 
-/// Sends datagrams with the same octet. Returns how many the kernel took.
-fn send(
-    udp: &UdpSocket,
-    outgoing: &mut MultiHeaders<SockaddrStorage>,
-    tos: u8,
-    datagrams: &[(SocketAddr, u8, Vec<u8>)],
-) -> usize {
-    let slices = datagrams.iter().map(|(_, _, bytes)| [IoSlice::new(bytes)]);
-    let slices: Vec<[IoSlice; 1]> = slices.collect();
-    let to = datagrams
-        .iter()
-        .map(|(to, _, _)| Some(SockaddrStorage::from(*to)));
-    let to: Vec<Option<SockaddrStorage>> = to.collect();
-    let class = i32::from(tos);
-    let control = match datagrams.first() {
-        Some((SocketAddr::V6(_), _, _)) => [ControlMessage::Ipv6TClass(&class)],
-        _ => [ControlMessage::Ipv4Tos(&tos)],
+impl Outgoing {
+    /// Adds a datagram to those that [`Socket::flush`] sends.
+    pub fn push(&mut self, to: SocketAddr, tos: u8, bytes: &[u8]) {
+        let start = self.bytes.len();
+        self.bytes.extend_from_slice(bytes);
+        let end = self.bytes.len();
+        if let Some(last) = self.messages.last_mut() {
+            let length = last.end - last.start;
+            if (last.to, last.tos) == (to, tos)
+                && length % last.segment.max(1) == 0
+                && length < last.segment * MOST_SEGMENTS
+                && length + bytes.len() <= MOST_BYTES
+                && bytes.len() <= last.segment
+            {
+                last.end = end;
+                return;
+            }
+        }
+        self.messages.push(Message {
+            to,
+            tos,
+            segment: bytes.len(),
+            start,
+            end,
+        });
+    }
+
+    fn flush(&mut self, udp: &UdpSocket) {
+        for message in &self.messages {
+            let bytes = &self.bytes[message.start..message.end];
+            let count = bytes.len().div_ceil(message.segment.max(1)) as u64;
+            if count > 1 && self.declined.is_none() {
+                match send(udp, message, bytes, true) {
+                    Ok(()) => continue,
+                    // Whatever it is, a route that is missing or a full queue: the network does not
+                    // take it.
+                    Err(e) if !matches!(e, Errno::EIO | Errno::EINVAL | Errno::EOPNOTSUPP) => {
+                        self.refused += count;
+                        continue;
+                    }
+                    // No device of this kind cuts messages, or the path takes no packet of this size.
+                    Err(e) => self.declined = Some(e),
+                }
+            }
+            for datagram in bytes.chunks(message.segment.max(1)) {
+                self.refused += u64::from(send(udp, message, datagram, false).is_err());
+            }
+        }
+        self.messages.clear();
+        self.bytes.clear();
+    }
+}
+
+/// Sends bytes with the octet of a message, in one datagram or in several.
+fn send(udp: &UdpSocket, message: &Message, bytes: &[u8], several: bool) -> nix::Result<()> {
+    let (class, segment) = (i32::from(message.tos), message.segment as u16);
+    let octet = match message.to {
+        SocketAddr::V6(_) => ControlMessage::Ipv6TClass(&class),
+        SocketAddr::V4(_) => ControlMessage::Ipv4Tos(&message.tos),
     };
+    let both = [octet, ControlMessage::UdpGsoSegments(&segment)];
+    let told = if several { &both[..] } else { &both[..1] };
+    let to = SockaddrStorage::from(message.to);
     loop {
-        match sendmmsg(
-            udp.as_raw_fd(),
-            outgoing,
-            &slices,
-            &to,
-            control,
-            MsgFlags::empty(),
-        ) {
-            Ok(sent) => return sent.count(),
+        let slices = [IoSlice::new(bytes)];
+        match sendmsg(udp.as_raw_fd(), &slices, told, MsgFlags::empty(), Some(&to)) {
+            Ok(_) => return Ok(()),
             Err(Errno::EINTR) => {}
-            // Whatever it is, a route that is missing or a full queue: the network does not take it.
-            Err(_) => return 0,
+            Err(e) => return Err(e),
         }
     }
 }
@@ -169,5 +256,89 @@ fn address(storage: &SockaddrStorage) -> Option<SocketAddr> {
 impl AsFd for Socket {
     fn as_fd(&self) -> BorrowedFd<'_> {
         self.udp.as_fd()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::driver::clock::Clock;
+    use proptest::prelude::*;
+
+    fn socket(offload: bool) -> Socket {
+        let any = "127.0.0.1:0".parse().expect("an address");
+        Socket::bind(any, offload, &mut Vec::new(), &Manager::default()).expect("bound")
+    }
+
+    /// Sends datagrams at once, and returns what arrives.
+    fn across(offload: bool, joins: bool, datagrams: &[(u8, Vec<u8>)]) -> Vec<(u8, Vec<u8>)> {
+        let (mut from, mut to) = (socket(offload), socket(joins));
+        let (clock, address) = (Clock::new(), to.udp.local_addr().expect("bound"));
+        for (tos, bytes) in datagrams {
+            from.outgoing.push(address, *tos, bytes);
+        }
+        from.flush();
+        assert_eq!(from.outgoing.refused, 0);
+        assert_eq!(
+            from.outgoing.declined.is_some(),
+            !offload,
+            "loopback can cut"
+        );
+        let mut arrived = Vec::new();
+        // What is sent on loopback is there when the call returns.
+        loop {
+            let take =
+                |_: &mut Outgoing, _, tos, _, bytes: &[u8]| arrived.push((tos, bytes.to_vec()));
+            if to.receive(&clock, take).expect("received") == 0 {
+                return arrived;
+            }
+        }
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(64))]
+
+        /// Whoever cuts and joins, the same datagrams arrive in the same order with the same octet.
+        #[test]
+        fn datagrams_arrive_as_they_were_sent(
+            kinds in prop::collection::vec((0..4usize, 0..8u8, 0..4usize), 1..120),
+        ) {
+            let datagrams: Vec<(u8, Vec<u8>)> = (kinds.iter().enumerate())
+                .map(|(i, (size, tos, times))| {
+                    // Mostly of one kind, so that there is something to join.
+                    let tos = [0, 0, 0, 0, 0, 2, 3, 0xb8][usize::from(*tos)];
+                    let size = if *times > 0 { 1452 } else { [1452, 1451, 100, 60][*size] };
+                    (tos, vec![i as u8; size])
+                })
+                .collect();
+            for (offload, joins) in [(false, false), (true, false), (false, true), (true, true)] {
+                prop_assert_eq!(&across(offload, joins, &datagrams), &datagrams);
+            }
+        }
+    }
+
+    #[test]
+    fn what_is_alike_is_one_message() {
+        let to = "192.0.2.1:1".parse().expect("an address");
+        let other = "192.0.2.2:1".parse().expect("an address");
+        let mut outgoing = Outgoing::default();
+        let mut push = |to, tos, length| {
+            outgoing.push(to, tos, &vec![0; length]);
+            outgoing.messages.len()
+        };
+        assert_eq!(
+            (push(to, 0, 900), push(to, 0, 900), push(to, 0, 800)),
+            (1, 1, 1)
+        );
+        assert_eq!(
+            push(to, 0, 800),
+            2,
+            "after a shorter one comes a new message"
+        );
+        assert_eq!(push(to, 0, 801), 3, "none may be longer than the first");
+        assert_eq!(push(to, 2, 801), 4, "another octet");
+        assert_eq!(push(other, 2, 801), 5, "another place");
+        let many: Vec<usize> = (0..70).map(|_| push(other, 2, 801)).collect();
+        assert_eq!(many.last(), Some(&6), "no more than 64 datagrams: {many:?}");
     }
 }

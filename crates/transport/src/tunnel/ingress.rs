@@ -248,7 +248,7 @@ impl<C: Controller> Ingress<C> {
 
     /// The bytes in flight as far as known: those sent less those known to have arrived or to be
     /// lost.
-    fn in_flight(&self) -> u64 {
+    pub fn in_flight(&self) -> u64 {
         self.sent.saturating_sub(self.lost + self.received)
     }
 
