@@ -359,7 +359,8 @@ impl Scenario {
         self.phase(cuts[next - 1], cuts[next])
     }
 
-    fn phase(&self, start: Time, end: Time) -> Phase {
+    /// Returns the phase between two neighbouring [`cuts`](Scenario::cuts).
+    pub fn phase(&self, start: Time, end: Time) -> Phase {
         let active = |f: &Flow| f.start <= start && f.stop.is_none_or(|stop| stop > start);
         Phase {
             start,

@@ -34,7 +34,9 @@ pub fn unmet_contracts(
     if contracts.max().is_none_or(|most| most == Rate::ZERO) {
         return Ok(Vec::new());
     }
-    let mut shortfalls = crate::equilibrium::phases(scenario, observer)?.shortfalls;
+    let cuts = scenario.cuts();
+    let found = crate::equilibrium::phases(scenario, &cuts, observer, |_| true, |_, _| {})?;
+    let mut shortfalls = found.shortfalls;
     shortfalls.retain(|s| !s.oversubscribed.is_empty() || s.held.iter().any(Held::breaks_contract));
     Ok(shortfalls)
 }

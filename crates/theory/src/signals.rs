@@ -1,7 +1,7 @@
 //! Signals between flows and links: the prices that links show, the reactions of flows to them, and
 //! the base round-trip times that flows measure.
 
-use crate::equilibrium::{Equilibrium, State};
+use crate::equilibrium::{Equilibrium, Left, State};
 use accord_family::{Objective, Price, Role, Target, Values};
 use accord_scenario::{LinkId, Phase};
 use accord_solver::Demand;
@@ -14,6 +14,12 @@ const LEAST_PRICE: f64 = 1e-12;
 /// The round trips in which queues form. A shorter phase leaves no queues behind.
 const SETTLED: f64 = 20.0;
 
+/// Returns whether a phase of `length` leaves the queues behind that a flow with this base
+/// round-trip time is in equilibrium with. Both are in seconds.
+pub(crate) fn leaves_queues(length: f64, base_rtt: f64) -> bool {
+    length > SETTLED * base_rtt
+}
+
 fn objective(controller: &Values) -> Option<Objective> {
     controller.family().role.objective(controller)
 }
@@ -22,20 +28,15 @@ impl State<'_> {
     /// Updates `measured`, the smallest round-trip time that each flow has measured so far, in
     /// seconds. At the start of `phase` a flow finds the queues of the phase before. The excess
     /// over the base is the flow's bias.
-    pub(crate) fn measure(
-        &mut self,
-        phase: &Phase,
-        before: Option<&(Phase, Option<Equilibrium>)>,
-        measured: &mut [f64],
-    ) {
+    pub(crate) fn measure(&mut self, phase: &Phase, before: Option<&Left>, measured: &mut [f64]) {
         for &flow in &phase.active {
             let base = self.base_rtt(flow);
             let queued = match before {
-                Some((p, Some(e))) if p.end.since(p.start).as_secs_f64() > SETTLED * base => {
+                Some(left) if leaves_queues(left.length, base) => {
                     let links = self.network.path[flow]
                         .iter()
                         .chain(self.network.reverse_path[flow]);
-                    links.map(|&l| e.queuing_delay[l]).sum()
+                    links.map(|&l| left.queuing_delay[l]).sum()
                 }
                 _ => 0.0,
             };

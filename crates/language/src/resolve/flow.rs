@@ -23,6 +23,10 @@ use accord_traffic::PacketSizes;
 use accord_units::{Bytes, Rate, Time};
 use stream::Stream;
 
+/// The flows of a group above which it is recorded as one unless the file says otherwise. A
+/// thousand flows fill the memory that recorders take, and nobody reads a thousand curves.
+const MANY: usize = 1000;
+
 /// The properties that flows of a group share.
 struct Spec {
     span: Span,
@@ -121,7 +125,7 @@ impl Flows<'_> {
         });
         self.members(entry, table, &reader, (group, count, hops))?;
         let of_the_web = |f: &Flow| matches!(f.demand, Demand::Web(_));
-        let usual = match self.scenario.flows[first..].iter().all(of_the_web) {
+        let usual = match count > MANY || self.scenario.flows[first..].iter().all(of_the_web) {
             true => Recorded::Group,
             false => Recorded::Flows,
         };
