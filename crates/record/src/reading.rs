@@ -184,27 +184,23 @@ impl LinkReading {
 }
 
 impl FlowReading {
-    /// Returns the sum of two flows, for the fields that have one.
-    pub(crate) fn plus(&self, other: &FlowReading) -> FlowReading {
-        FlowReading {
-            active: self.active || other.active,
-            sent: self.sent + other.sent,
-            delivered: self.delivered + other.delivered,
-            fresh: self.fresh + other.fresh,
-            delays: match (self.delays, other.delays) {
-                (Some(a), Some(b)) => Some(Delays {
-                    packets: a.packets + b.packets,
-                    total: a.total + b.total,
-                    queuing: a.queuing + b.queuing,
-                }),
-                (a, b) => a.or(b),
-            },
-            retransmissions: self.retransmissions + other.retransmissions,
-            losses: self.losses + other.losses,
-            lost: self.lost + other.lost,
-            accumulation: self.accumulation + other.accumulation,
-            ..FlowReading::default()
+    /// Updates a sum over flows, one of which had the reading `last` and has `now`. Only the fields
+    /// that have a sum are changed.
+    pub(crate) fn change(&mut self, last: &FlowReading, now: &FlowReading) {
+        self.sent += now.sent - last.sent;
+        self.delivered += now.delivered - last.delivered;
+        self.fresh += now.fresh - last.fresh;
+        if let Some(now) = now.delays {
+            let last = last.delays.unwrap_or_default();
+            let sum = self.delays.get_or_insert_default();
+            sum.packets += now.packets - last.packets;
+            sum.total += now.total - last.total;
+            sum.queuing += now.queuing - last.queuing;
         }
+        self.retransmissions += now.retransmissions - last.retransmissions;
+        self.losses += now.losses - last.losses;
+        self.lost += now.lost - last.lost;
+        self.accumulation = self.accumulation - last.accumulation + now.accumulation;
     }
 
     /// Returns whether the flow took part in the period since the reading `last`: it is active, or
