@@ -273,7 +273,7 @@ impl<'a> Model<'a> {
             propagation: 0.0,
             hops: Vec::new(),
             forward: 0,
-            peak: offered(state.demand[flow]),
+            peak: offered(state.demand(flow)),
         };
         let mut from = None;
         for &l in state.path[flow] {

@@ -148,7 +148,7 @@ impl Equilibrium {
         for (f, flow) in whole.flows.iter_mut().enumerate() {
             flow.path = state.path[f].to_vec();
             flow.reverse_path = state.reverse_path[f].to_vec();
-            flow.demand = state.demand[f];
+            flow.demand = state.demand(f);
         }
         whole.events.clear();
         whole.duration = Duration::from_secs(1);

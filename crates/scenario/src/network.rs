@@ -6,6 +6,7 @@ use accord_family::{Service, Values};
 use accord_traffic::{Application, Demand, PacketSizes};
 use accord_units::{Bytes, Duration, Rate, Time};
 use std::ops::Range;
+use std::sync::Arc;
 
 /// The index of a node in [`Scenario::nodes`].
 pub type NodeId = usize;
@@ -188,8 +189,9 @@ pub struct Flow {
     pub path: Vec<LinkId>,
     /// The links from the sink to the source, for acknowledgements and reports.
     pub reverse_path: Vec<LinkId>,
-    /// The controller with its parameters. The role of its family is `Controller`.
-    pub controller: Values,
+    /// The controller with its parameters. The role of its family is `Controller`. The flows of a
+    /// group share it.
+    pub controller: Arc<Values>,
     /// The congestion control of the operating system's TCP that runs the flow in the live engine.
     /// The other engines run the controller in its place.
     pub kernel: Option<String>,

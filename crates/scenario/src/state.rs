@@ -4,6 +4,7 @@ use crate::network::{Change, LinkId, Scenario};
 use accord_family::Role;
 use accord_traffic::Demand;
 use accord_units::{Bytes, Duration, Rate, Time};
+use std::collections::BTreeMap;
 
 /// The links and routes of a scenario at some time, from [`Scenario::at`].
 #[derive(Clone, Debug)]
@@ -21,8 +22,8 @@ pub struct State<'a> {
     pub path: Vec<&'a [LinkId]>,
     /// The paths of acknowledgements and reports, by flow.
     pub reverse_path: Vec<&'a [LinkId]>,
-    /// The demands of applications, by flow.
-    pub demand: Vec<Demand>,
+    /// The demands of applications that have changed, by flow.
+    demands: BTreeMap<usize, Demand>,
 }
 
 impl Scenario {
@@ -37,7 +38,7 @@ impl Scenario {
             delay: self.links.iter().map(|l| l.delay).collect(),
             path: self.flows.iter().map(|f| &f.path[..]).collect(),
             reverse_path: self.flows.iter().map(|f| &f.reverse_path[..]).collect(),
-            demand: self.flows.iter().map(|f| f.demand).collect(),
+            demands: BTreeMap::new(),
         };
         for event in self.events.iter().filter(|e| e.at <= time) {
             state.apply(&event.change);
@@ -58,8 +59,8 @@ impl<'a> State<'a> {
                 }
             }
             Change::Demand { flow, rate } => {
-                let demand = &mut self.demand[*flow];
-                *demand = demand.at_rate(*rate);
+                let demand = self.demand(*flow).at_rate(*rate);
+                self.demands.insert(*flow, demand);
             }
             Change::Route {
                 flow,
@@ -70,6 +71,12 @@ impl<'a> State<'a> {
                 self.reverse_path[*flow] = reverse_path;
             }
         }
+    }
+
+    /// The demand of the application of a flow.
+    pub fn demand(&self, flow: usize) -> Demand {
+        let changed = self.demands.get(&flow);
+        *changed.unwrap_or(&self.scenario.flows[flow].demand)
     }
 
     /// Returns the propagation and transmission time over a link. In an outage it is the one at the

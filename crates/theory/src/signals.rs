@@ -91,7 +91,7 @@ impl State<'_> {
 
     /// Returns the mean rate of a flow's application, in bytes per second, unless it is greedy.
     pub(crate) fn offered(&self, flow: usize) -> Option<f64> {
-        self.network.demand[flow].mean_rate().map(|bps| bps / 8.0)
+        self.network.demand(flow).mean_rate().map(|bps| bps / 8.0)
     }
 
     /// Returns whether a flow can send nothing, because a link of its path serves nothing or its

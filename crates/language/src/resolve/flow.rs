@@ -21,6 +21,7 @@ use accord_scenario::{Flow, Group, NodeId, Recorded, Scenario};
 use accord_traffic::Demand;
 use accord_traffic::PacketSizes;
 use accord_units::{Bytes, Rate, Time};
+use std::sync::Arc;
 use stream::Stream;
 
 /// The flows of a group above which it is recorded as one unless the file says otherwise. A
@@ -30,7 +31,7 @@ const MANY: usize = 1000;
 /// The properties that flows of a group share.
 struct Spec {
     span: Span,
-    controller: Values,
+    controller: Arc<Values>,
     kernel: Option<String>,
     service: Service,
     demand: Demand,
@@ -123,6 +124,7 @@ impl Flows<'_> {
             flows: first..first + count,
             recorded: Recorded::default(),
         });
+        self.scenario.flows.reserve(count.min(limits::FLOWS));
         self.members(entry, table, &reader, (group, count, hops))?;
         let of_the_web = |f: &Flow| matches!(f.demand, Demand::Web(_));
         let usual = match count > MANY || self.scenario.flows[first..].iter().all(of_the_web) {
@@ -311,7 +313,7 @@ impl Flows<'_> {
         let (packet, sizes) = reader.get("packet", traffic::packet)?;
         let spec = Spec {
             span: reader.span,
-            controller,
+            controller: Arc::new(controller),
             kernel,
             service: service(reader)?,
             demand: reader.get("demand", traffic::demand)?,

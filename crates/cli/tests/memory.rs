@@ -1,0 +1,86 @@
+//! What the whole program takes for many flows, from reading the file to the page: bytes that are
+//! allocated at once, counted. Times are not measured.
+
+use std::alloc::{GlobalAlloc, Layout, System};
+use std::path::Path;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+/// The allocator of the system, which counts.
+struct Counting;
+
+static HELD: AtomicUsize = AtomicUsize::new(0);
+static MOST: AtomicUsize = AtomicUsize::new(0);
+
+fn count(bytes: usize) {
+    let held = HELD.fetch_add(bytes, Ordering::Relaxed) + bytes;
+    MOST.fetch_max(held, Ordering::Relaxed);
+}
+
+// SAFETY: every call goes on to the allocator of the system as it came.
+#[allow(unsafe_code)]
+unsafe impl GlobalAlloc for Counting {
+    unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
+        count(layout.size());
+        unsafe { System.alloc(layout) }
+    }
+
+    unsafe fn dealloc(&self, place: *mut u8, layout: Layout) {
+        HELD.fetch_sub(layout.size(), Ordering::Relaxed);
+        unsafe { System.dealloc(place, layout) }
+    }
+
+    unsafe fn realloc(&self, place: *mut u8, layout: Layout, size: usize) -> *mut u8 {
+        // The old and the new bytes may be there at once.
+        count(size);
+        HELD.fetch_sub(layout.size(), Ordering::Relaxed);
+        unsafe { System.realloc(place, layout, size) }
+    }
+}
+
+#[global_allocator]
+static ALLOCATOR: Counting = Counting;
+
+/// Runs a scenario as the program does. Returns the most bytes that were allocated at once beyond
+/// those before.
+fn most(name: &str, text: &str) -> usize {
+    let dir = Path::new(env!("CARGO_TARGET_TMPDIR")).join("memory");
+    std::fs::create_dir_all(&dir).expect("a directory");
+    let file = dir.join(format!("{name}.toml"));
+    std::fs::write(&file, text).expect("a file");
+    let (file, output) = (file.to_string_lossy(), dir.join(name));
+    let before = HELD.load(Ordering::Relaxed);
+    MOST.store(before, Ordering::Relaxed);
+    let output = output.to_string_lossy();
+    let command = ["accord", "run", &file, "--quiet", "--fresh", "--output", &output];
+    assert_eq!(accord_cli::main_from(command, &[], &[]), 0, "{name}");
+    MOST.load(Ordering::Relaxed) - before
+}
+
+/// So many flows of a packet each that start within a second.
+fn short(flows: usize) -> String {
+    format!(
+        r#"
+        title = "short"
+        duration = "2 s"
+        sample = "10 ms"
+        [topology.dumbbell]
+        rate = "1 Gbps"
+        delay = "10 ms"
+        [flow.a]
+        count = {flows}
+        from = "left"
+        to = "right"
+        controller = "newreno"
+        demand = {{ size = "1 KB" }}
+        start = {{ uniform = ["0 s", "1 s"] }}
+        "#
+    )
+}
+
+#[test]
+fn memory_grows_with_the_flows() {
+    for n in [5000usize, 10_000, 20_000, 40_000] {
+        let b = most(&format!("short-{n}"), &short(n));
+        println!("{n}: {b} {:.0} a flow", b as f64 / n as f64);
+    }
+}
