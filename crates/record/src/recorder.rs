@@ -3,7 +3,7 @@
 
 use crate::derive::{RateCurve, complete};
 use crate::fairness::Fairness;
-use crate::reading::{AggregateReading, FlowReading, LinkReading};
+use crate::reading::{AggregateReading, Counts, FlowReading, LinkReading};
 use crate::run::Series;
 use accord_scenario::{Entity, Fold, Metric, Of};
 use accord_scenario::{LinkId, Recorded, Scenario};
@@ -25,20 +25,23 @@ struct Group {
     sum: Option<Sum>,
     /// True if the group has a fairness index.
     index: bool,
+    /// The first flow of the group, and its place among those that are recorded by themselves, if
+    /// they are.
+    alone: Option<(usize, usize)>,
 }
 
 /// The sum over the flows of a group, and the one at the last sample.
 #[derive(Clone, Debug)]
 struct Sum {
     now: FlowReading,
-    last: FlowReading,
+    last: Counts,
 }
 
-/// A flow that has series of its own, with its reading at the last sample.
-#[derive(Clone, Debug)]
+/// The latest reading of a flow that has series of its own, and its counts at the last sample.
+#[derive(Clone, Debug, Default)]
 struct Alone {
-    flow: usize,
-    last: FlowReading,
+    now: FlowReading,
+    last: Counts,
 }
 
 /// The series of a run in progress.
@@ -54,8 +57,8 @@ pub struct Recorder {
     links: Vec<(LinkId, LinkReading)>,
     /// The rates of these links.
     rates_of_links: Vec<RateCurve>,
-    /// The latest readings of all flows.
-    flows: Vec<FlowReading>,
+    /// The latest counts of all flows.
+    flows: Vec<Counts>,
     /// The groups of the flows.
     group_of: Vec<u32>,
     /// The flows that are recorded by themselves.
@@ -102,10 +105,7 @@ impl Recorder {
         let mut alone = Vec::new();
         for flow in scenario.recorded_flows() {
             add(Entity::Flow(flow), &of_flows);
-            alone.push(Alone {
-                flow,
-                last: FlowReading::default(),
-            });
+            alone.push(Alone::default());
         }
         // A group always has sums. If no flow is active, they are of no flows.
         let nothing = FlowReading {
@@ -113,12 +113,15 @@ impl Recorder {
             ..FlowReading::default()
         };
         let mut groups = Vec::new();
+        let mut placed = 0;
         let mut indices = fairness.groups().peekable();
         for (id, g) in scenario.groups.iter().enumerate() {
             let sum = (g.recorded == Recorded::Group).then_some(Sum {
                 now: nothing,
-                last: nothing,
+                last: nothing.counts(),
             });
+            let alone = (g.recorded == Recorded::Flows).then_some((g.flows.start, placed));
+            placed += alone.map_or(0, |_| g.flows.len());
             let index = indices.next_if_eq(&id).is_some();
             if sum.is_some() {
                 add(Entity::Group(id), &sums);
@@ -126,7 +129,7 @@ impl Recorder {
             if index {
                 add(Entity::Group(id), &metrics_of(Of::Group));
             }
-            groups.push(Group { sum, index });
+            groups.push(Group { sum, index, alone });
         }
         drop(indices);
         for &link in &recorded {
@@ -156,7 +159,7 @@ impl Recorder {
             capacity: capacity - capacity % BLOCK,
             links,
             rates_of_links: recorded.iter().map(curve).collect(),
-            flows: vec![FlowReading::default(); scenario.flows.len()],
+            flows: vec![Counts::default(); scenario.flows.len()],
             group_of: scenario.flows.iter().map(|f| f.group as u32).collect(),
             alone,
             of_flows,
@@ -194,22 +197,25 @@ impl Recorder {
         self.time.push(now.as_secs_f64());
         let rows = &mut self.rows;
         for (id, reading) in flows {
-            let last = std::mem::replace(&mut self.flows[id], reading);
+            let last = std::mem::replace(&mut self.flows[id], reading.counts());
             self.rates[id] = reading.throughput(&last, period);
-            if let Some(sum) = &mut self.groups[self.group_of[id] as usize].sum {
+            let group = &mut self.groups[self.group_of[id] as usize];
+            if let Some(sum) = &mut group.sum {
                 sum.now.change(&last, &reading);
             }
+            if let Some((flow, place)) = group.alone {
+                self.alone[place + id - flow].now = reading;
+            }
         }
-        for alone in &mut self.alone {
-            let reading = self.flows[alone.flow];
-            reading.record(&self.of_flows, &alone.last, period, rows);
-            alone.last = reading;
+        for Alone { now, last } in &mut self.alone {
+            now.record(&self.of_flows, last, period, rows);
+            *last = now.counts();
         }
         let mut indices = self.fairness.sample(now, &self.rates);
         for group in &mut self.groups {
             if let Some(sum) = &mut group.sum {
                 sum.now.record(&self.sums, &sum.last, period, rows);
-                sum.last = sum.now;
+                sum.last = sum.now.counts();
             }
             if group.index {
                 rows.extend(indices.next());

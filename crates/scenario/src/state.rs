@@ -18,10 +18,8 @@ pub struct State<'a> {
     pub nominal_rate: Vec<Rate>,
     /// The propagation delays, by link.
     pub delay: Vec<Duration>,
-    /// The paths of data, by flow.
-    pub path: Vec<&'a [LinkId]>,
-    /// The paths of acknowledgements and reports, by flow.
-    pub reverse_path: Vec<&'a [LinkId]>,
+    /// The paths of data, and of acknowledgements and reports, that have changed, by flow.
+    paths: BTreeMap<usize, (&'a [LinkId], &'a [LinkId])>,
     /// The demands of applications that have changed, by flow.
     demands: BTreeMap<usize, Demand>,
 }
@@ -36,8 +34,7 @@ impl Scenario {
             rate: capacities.collect(),
             nominal_rate: rates,
             delay: self.links.iter().map(|l| l.delay).collect(),
-            path: self.flows.iter().map(|f| &f.path[..]).collect(),
-            reverse_path: self.flows.iter().map(|f| &f.reverse_path[..]).collect(),
+            paths: BTreeMap::new(),
             demands: BTreeMap::new(),
         };
         for event in self.events.iter().filter(|e| e.at <= time) {
@@ -67,10 +64,21 @@ impl<'a> State<'a> {
                 path,
                 reverse_path,
             } => {
-                self.path[*flow] = path;
-                self.reverse_path[*flow] = reverse_path;
+                self.paths.insert(*flow, (path, reverse_path));
             }
         }
+    }
+
+    /// The path of the data of a flow.
+    pub fn path(&self, flow: usize) -> &'a [LinkId] {
+        let changed = self.paths.get(&flow);
+        changed.map_or(&self.scenario.flows[flow].path, |(there, _)| there)
+    }
+
+    /// The path of the acknowledgements and reports of a flow.
+    pub fn reverse_path(&self, flow: usize) -> &'a [LinkId] {
+        let changed = self.paths.get(&flow);
+        changed.map_or(&self.scenario.flows[flow].reverse_path, |(_, back)| back)
     }
 
     /// The demand of the application of a flow.
@@ -105,12 +113,12 @@ impl<'a> State<'a> {
     /// processing time of its host is included.
     pub fn one_way_of(&self, flow: usize, size: Bytes) -> Duration {
         let processing = self.scenario.flows[flow].mean_processing();
-        processing + self.one_way(self.path[flow], size)
+        processing + self.one_way(self.path(flow), size)
     }
 
     /// Returns the round-trip time that a flow measures over empty queues.
     pub fn base_rtt(&self, flow: usize) -> Duration {
         let (there, back) = self.probe(flow);
-        self.one_way_of(flow, there) + self.one_way(self.reverse_path[flow], back)
+        self.one_way_of(flow, there) + self.one_way(self.reverse_path(flow), back)
     }
 }

@@ -352,7 +352,7 @@ impl<'a> State<'a> {
             phase
                 .active
                 .iter()
-                .map(|&f| -> Vec<u32> { self.network.path[f].iter().map(|&l| l as u32).collect() }),
+                .map(|&f| -> Vec<u32> { self.network.path(f).iter().map(|&l| l as u32).collect() }),
         )
         .map_err(&invalid)?;
         let problem = Problem::new(routes, capacity, demands).map_err(&invalid)?;
@@ -453,16 +453,16 @@ impl<'a> State<'a> {
         };
         for (&flow, &x) in phase.active.iter().zip(&solution.rates) {
             let sum = |path: &[LinkId], of: &[f64]| path.iter().map(|&l| of[l]).sum::<f64>();
-            let forward = sum(self.network.path[flow], &e.queuing_delay);
-            let backward = sum(self.network.reverse_path[flow], &e.queuing_delay);
+            let forward = sum(self.network.path(flow), &e.queuing_delay);
+            let backward = sum(self.network.reverse_path(flow), &e.queuing_delay);
             e.rate[flow] = x;
             let base_rtt = self.base_rtt(flow);
             e.base_rtt[flow] = base_rtt + self.believed_bias(flow);
             e.rtt[flow] = base_rtt + forward + backward;
             e.accumulation[flow] = x * forward;
             e.estimate[flow] =
-                x * (sum(self.network.path[flow], &e.price) - self.believed_bias(flow)).max(0.0);
-            for &l in self.network.path[flow] {
+                x * (sum(self.network.path(flow), &e.price) - self.believed_bias(flow)).max(0.0);
+            for &l in self.network.path(flow) {
                 e.load[l] += x;
                 e.arrivals[l] += x / s.flows[flow].packet.as_f64();
                 e.backlog_packets[l] += x * e.queuing_delay[l] / s.flows[flow].packet.as_f64();

@@ -53,7 +53,7 @@ impl State<'_> {
         let mut contracts = vec![0.0; self.rate.len()];
         for &flow in &phase.active {
             let contract = self.used_contract(flow);
-            for &l in self.network.path[flow] {
+            for &l in self.network.path(flow) {
                 contracts[l] += contract;
             }
         }
@@ -154,7 +154,7 @@ impl State<'_> {
         let s = self.scenario;
         let mut packets = vec![(0.0, 0.0); s.links.len()];
         for &flow in &phase.active {
-            for &l in self.network.path[flow] {
+            for &l in self.network.path(flow) {
                 packets[l].0 += s.flows[flow].packet.as_f64();
                 packets[l].1 += 1.0;
             }
@@ -179,12 +179,12 @@ impl State<'_> {
         let mut passes = vec![1.0f64; self.rate.len()];
         let mut through = rates.to_vec();
         // The first pass has no losses. Each other one is right for one more hop.
-        let longest = phase.active.iter().map(|&f| self.network.path[f].len());
+        let longest = phase.active.iter().map(|&f| self.network.path(f).len());
         for _ in 0..=longest.max().unwrap_or(0) {
             let mut arriving = vec![0.0; self.rate.len()];
             for ((&flow, &rate), through) in phase.active.iter().zip(rates).zip(&mut through) {
                 *through = rate;
-                for &l in self.network.path[flow] {
+                for &l in self.network.path(flow) {
                     arriving[l] += *through;
                     *through *= passes[l];
                 }

@@ -33,9 +33,11 @@ impl State<'_> {
             let base = self.base_rtt(flow);
             let queued = match before {
                 Some(left) if leaves_queues(left.length, base) => {
-                    let links = self.network.path[flow]
+                    let links = self
+                        .network
+                        .path(flow)
                         .iter()
-                        .chain(self.network.reverse_path[flow]);
+                        .chain(self.network.reverse_path(flow));
                     links.map(|&l| left.queuing_delay[l]).sum()
                 }
                 _ => 0.0,
@@ -98,7 +100,7 @@ impl State<'_> {
     /// application has stopped.
     pub(crate) fn is_still(&self, flow: usize) -> bool {
         let dead = |&l: &LinkId| self.rate[l] == 0.0;
-        self.network.path[flow].iter().any(dead) || self.offered(flow) == Some(0.0)
+        self.network.path(flow).iter().any(dead) || self.offered(flow) == Some(0.0)
     }
 
     /// Returns the demand of a flow, or `None` for a flow that theory has no model of.
@@ -201,7 +203,8 @@ impl State<'_> {
     /// Returns a flow and a link that limits it by a price that the flow does not read.
     pub(crate) fn misread(&self, phase: &Phase, prices: &[f64]) -> Option<(usize, LinkId)> {
         let hops = (phase.active.iter()).flat_map(|&flow| {
-            self.network.path[flow]
+            self.network
+                .path(flow)
                 .iter()
                 .map(move |&link| (flow, link))
         });
@@ -224,7 +227,7 @@ impl State<'_> {
         let mut marked = vec![0.0; e.load.len()];
         for &flow in active {
             let mut unmarked = e.rate[flow];
-            for &l in self.network.path[flow] {
+            for &l in self.network.path(flow) {
                 if let Price::Marks { phi } = self.price_of(l) {
                     let share = -(-e.price[l] * 1e3 * phi.ln()).exp_m1();
                     marked[l] += unmarked * share;
