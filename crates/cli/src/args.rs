@@ -1,5 +1,6 @@
 //! The command line.
 
+use crate::bench::Rival;
 use crate::import::Import;
 use crate::list::List;
 use crate::new::New;
@@ -364,6 +365,10 @@ pub struct Bench {
     /// What joins the nodes of the work `live`: loopback or namespaces.
     #[arg(long, value_name = "MODE")]
     pub live: Option<Mode>,
+    /// Runs each work here and in this simulator in turn, five times, and prints the ratios of their
+    /// speeds. It has to be installed.
+    #[arg(long, value_name = "SIMULATOR", conflicts_with_all = ["set", "live"])]
+    pub against: Option<Rival>,
     /// Sets a value of the works that simulate, such as flow.newreno.controller=reno.
     #[arg(long = "set", value_name = "PATH=VALUE")]
     pub set: Vec<String>,
