@@ -75,7 +75,7 @@ impl Source {
             flow,
             sender,
             is_kernel: f.kernel.is_some(),
-            session: Session::new(f, flow, scenario.seed),
+            session: Session::default(),
             sizes: (f.sizes.as_ref()).map(|law| Sizer::new(law, flow, scenario.seed)),
             sent: 0,
             history: VecDeque::new(),

@@ -184,7 +184,8 @@ impl<'a> Station<'a> {
                     self.agenda.set(due, next.unwrap_or(Time::MAX));
                 }
                 Due::Start(i) => {
-                    self.sources[i].session.start();
+                    let application = self.state.application(self.sources[i].flow);
+                    self.sources[i].session.start(application);
                     self.application(i);
                 }
                 Due::Stop(i) => self.sources[i].stop(&mut self.orders),

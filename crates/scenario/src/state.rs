@@ -2,7 +2,7 @@
 
 use crate::network::{Change, LinkId, Scenario};
 use accord_family::Role;
-use accord_traffic::Demand;
+use accord_traffic::{Application, Demand};
 use accord_units::{Bytes, Duration, Rate, Time};
 use std::collections::BTreeMap;
 
@@ -85,6 +85,13 @@ impl<'a> State<'a> {
     pub fn demand(&self, flow: usize) -> Demand {
         let changed = self.demands.get(&flow);
         *changed.unwrap_or(&self.scenario.flows[flow].demand)
+    }
+
+    /// Creates the application of a flow, with its present demand.
+    pub fn application(&self, flow: usize) -> Application {
+        let f = &self.scenario.flows[flow];
+        let (demand, seed) = (self.demand(flow), self.scenario.seed);
+        Application::new(demand, f.packet, f.sizes.as_ref(), flow, seed)
     }
 
     /// Returns the propagation and transmission time over a link. In an outage it is the one at the

@@ -135,7 +135,8 @@ impl<'a> Simulation<'a> {
                 Kind::Sent => self.sent(index),
                 Kind::Application => self.application(index),
                 Kind::Start => {
-                    self.flows[index].session.start();
+                    let application = self.state.application(index);
+                    self.flows[index].session.start(application);
                     self.application(index);
                 }
                 Kind::Stop => {

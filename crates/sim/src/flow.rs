@@ -119,7 +119,7 @@ impl Flow {
             aggregate: f.aggregate as u8,
             sender,
             receiver,
-            session: Session::new(f, id, scenario.seed),
+            session: Session::default(),
             path: 0,
             reverse_path: 0,
             packet: f.packet.get() as u16,
