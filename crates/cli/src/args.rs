@@ -1,6 +1,5 @@
 //! The command line.
 
-use crate::bench::Rival;
 use crate::import::Import;
 use crate::list::List;
 use crate::new::New;
@@ -355,6 +354,13 @@ pub struct Schema {
     /// The schema of what this command prints with --json, in place of the scenario language's.
     #[arg(short, long, value_name = "COMMAND", value_parser = clap::builder::PossibleValuesParser::new(accord::report::OUTPUTS))]
     pub output: Option<String>,
+}
+
+/// A simulator that the works of `accord bench` are there for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
+pub enum Rival {
+    /// ns-2, the program `ns`.
+    Ns2,
 }
 
 #[derive(Group)]

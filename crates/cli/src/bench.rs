@@ -4,15 +4,13 @@
 mod against;
 mod live;
 
-use crate::args::Bench;
+use crate::args::{Bench, Rival};
 use crate::cost::cpu_seconds;
 use crate::fail::Failure;
 use crate::output;
 use crate::progress::Progress;
 use accord::{Catalogue, Engine, File};
 use serde::Serialize;
-
-pub use against::Rival;
 
 /// The name and the scenario file of a workload.
 type Work = (&'static str, &'static str);

@@ -118,5 +118,8 @@ fn memory_is_proportional_to_flows_and_packets() {
     println!("{short} and {long} bytes: {each_packet:.0} for each packet on its way");
     assert!(each < 2000.0, "{each:.0} bytes for each flow");
     // A packet takes 64 bytes. While a vector of them grows, the old and the new one count.
-    assert!(each_packet < 130.0, "{each_packet:.0} bytes for each packet");
+    assert!(
+        each_packet < 130.0,
+        "{each_packet:.0} bytes for each packet"
+    );
 }

@@ -18,7 +18,6 @@
 //! if the scenario gives one. A note says which.
 
 use crate::shortfall::{Outcome, Shortfall};
-use crate::signals::leaves_queues;
 use accord_family::Price;
 use accord_record::{
     Certificate, Interrupted, Manifest, Observer, Run, Series, Statistics, complete,
@@ -129,6 +128,15 @@ pub(crate) struct Found {
     certificates: Vec<Certificate>,
     notes: Vec<String>,
     pub(crate) shortfalls: Vec<Shortfall>,
+}
+
+/// The round trips in which queues form. A shorter phase leaves no queues behind.
+const SETTLED: f64 = 20.0;
+
+/// Returns whether a phase of `length` leaves the queues behind that a flow with this base
+/// round-trip time is in equilibrium with. Both are in seconds.
+pub(crate) fn leaves_queues(length: f64, base_rtt: f64) -> bool {
+    length > SETTLED * base_rtt
 }
 
 /// The queues at the end of a phase.

@@ -1,7 +1,7 @@
 //! Signals between flows and links: the prices that links show, the reactions of flows to them, and
 //! the base round-trip times that flows measure.
 
-use crate::equilibrium::{Equilibrium, Left, State};
+use crate::equilibrium::{Equilibrium, Left, State, leaves_queues};
 use accord_family::{Objective, Price, Role, Target, Values};
 use accord_scenario::{LinkId, Phase};
 use accord_solver::Demand;
@@ -10,15 +10,6 @@ use accord_traffic::Demand as Wants;
 /// The least price, in seconds. Time is not counted finer than a picosecond, so a lower price is
 /// none.
 const LEAST_PRICE: f64 = 1e-12;
-
-/// The round trips in which queues form. A shorter phase leaves no queues behind.
-const SETTLED: f64 = 20.0;
-
-/// Returns whether a phase of `length` leaves the queues behind that a flow with this base
-/// round-trip time is in equilibrium with. Both are in seconds.
-pub(crate) fn leaves_queues(length: f64, base_rtt: f64) -> bool {
-    length > SETTLED * base_rtt
-}
 
 fn objective(controller: &Values) -> Option<Objective> {
     controller.family().role.objective(controller)

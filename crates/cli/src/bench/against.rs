@@ -16,13 +16,6 @@ const PAIRS: usize = 5;
 /// The works in ns-2.
 const SCRIPT: &str = include_str!("../../../../benches/ns2.tcl");
 
-/// A simulator that the works are there for.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
-pub enum Rival {
-    /// ns-2, the program `ns`.
-    Ns2,
-}
-
 /// A work, here and there.
 #[derive(Serialize)]
 struct Compared {
