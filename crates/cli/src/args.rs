@@ -356,6 +356,13 @@ pub struct Schema {
     pub output: Option<String>,
 }
 
+/// A simulator that the works of `accord bench` are there for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
+pub enum Rival {
+    /// ns-2, the program `ns`.
+    Ns2,
+}
+
 #[derive(Group)]
 pub struct Bench {
     /// The work; if none is named, all that the packet engine does. `live` moves real packets for
@@ -364,6 +371,10 @@ pub struct Bench {
     /// What joins the nodes of the work `live`: loopback or namespaces.
     #[arg(long, value_name = "MODE")]
     pub live: Option<Mode>,
+    /// Runs each work here and in this simulator in turn, five times, and prints the ratios of their
+    /// speeds. It has to be installed.
+    #[arg(long, value_name = "SIMULATOR", conflicts_with_all = ["set", "live"])]
+    pub against: Option<Rival>,
     /// Sets a value of the works that simulate, such as flow.newreno.controller=reno.
     #[arg(long = "set", value_name = "PATH=VALUE")]
     pub set: Vec<String>,

@@ -1,9 +1,10 @@
 //! `accord bench`: the speed of the packet engine on workloads that were measured on other
 //! simulators, too, and the cost of live runs. The workloads are scenario files in `benches/`.
 
+mod against;
 mod live;
 
-use crate::args::Bench;
+use crate::args::{Bench, Rival};
 use crate::cost::cpu_seconds;
 use crate::fail::Failure;
 use crate::output;
@@ -11,8 +12,11 @@ use crate::progress::Progress;
 use accord::{Catalogue, Engine, File};
 use serde::Serialize;
 
-/// Name and scenario of each workload.
-const WORKS: &[(&str, &str)] = &[
+/// The name and the scenario file of a workload.
+type Work = (&'static str, &'static str);
+
+/// The workloads that simulate.
+const WORKS: &[Work] = &[
     (
         "newreno-10",
         include_str!("../../../benches/newreno-10.toml"),
@@ -60,8 +64,7 @@ pub fn run(args: &Bench, catalogue: &Catalogue) -> Result<bool, Failure> {
     if name == Some(LIVE) {
         return live::run(args.live, catalogue, json);
     }
-    let works: Vec<_> = WORKS
-        .iter()
+    let works: Vec<Work> = (WORKS.iter().copied())
         .filter(|(n, _)| name.is_none_or(|m| m == *n))
         .collect();
     if works.is_empty() {
@@ -69,30 +72,11 @@ pub fn run(args: &Bench, catalogue: &Catalogue) -> Result<bool, Failure> {
         let e = Failure::new(format!("there is no work \"{}\"", name.unwrap_or_default()));
         return Err(e.hint(format!("there are: {}", known.join(", "))));
     }
-    let mut results = Vec::new();
-    for (name, text) in works {
-        let mut file = File::parse(name, text)?;
-        accord::set(&mut file, &args.set)?;
-        let scenario = file.points(catalogue, None)?.swap_remove(0);
-        let before = cpu_seconds();
-        let progress = Progress::new(scenario.duration, true);
-        let options = accord::Options::default();
-        let run = accord::run(
-            &scenario,
-            Engine::Packet,
-            &options,
-            &mut progress.observe(None, None),
-        )?;
-        let cpu_seconds = cpu_seconds() - before;
-        let packet_hops = run.statistics.packet_hops;
-        results.push(Measured {
-            name,
-            packet_hops,
-            cpu_seconds,
-            hops_per_cpu_second: packet_hops as f64 / cpu_seconds,
-            peak_rss_bytes: peak_rss_bytes(),
-        });
+    if let Some(Rival::Ns2) = args.against {
+        return against::run(&works, args, catalogue);
     }
+    let measured = works.iter().map(|work| measure(work, args, catalogue));
+    let results: Vec<Measured> = measured.collect::<Result<_, _>>()?;
     if json {
         output::json(&results)?;
     } else {
@@ -110,6 +94,31 @@ pub fn run(args: &Bench, catalogue: &Catalogue) -> Result<bool, Failure> {
         }
     }
     Ok(true)
+}
+
+/// Runs a workload.
+fn measure((name, text): &Work, args: &Bench, catalogue: &Catalogue) -> Result<Measured, Failure> {
+    let mut file = File::parse(name, text)?;
+    accord::set(&mut file, &args.set)?;
+    let scenario = file.points(catalogue, None)?.swap_remove(0);
+    let before = cpu_seconds();
+    let progress = Progress::new(scenario.duration, true);
+    let options = accord::Options::default();
+    let run = accord::run(
+        &scenario,
+        Engine::Packet,
+        &options,
+        &mut progress.observe(None, None),
+    )?;
+    let cpu_seconds = cpu_seconds() - before;
+    let packet_hops = run.statistics.packet_hops;
+    Ok(Measured {
+        name,
+        packet_hops,
+        cpu_seconds,
+        hops_per_cpu_second: packet_hops as f64 / cpu_seconds,
+        peak_rss_bytes: peak_rss_bytes(),
+    })
 }
 
 /// Returns the peak resident memory of this process: the maximum over all workloads so far.

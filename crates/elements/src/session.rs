@@ -1,14 +1,15 @@
 //! The application of a flow and its state.
 
-use accord_scenario::Flow;
 use accord_traffic::{Application, Step, UnderWay};
 use accord_transport::Sender;
 use accord_units::{Rate, Time};
 
 /// An application with its start, its stop and the transfer that it waits for.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub struct Session {
-    application: Box<Application>,
+    /// The application, from its start until it has no more to do. Of very many flows few are under
+    /// way at once.
+    application: Option<Box<Application>>,
     started: bool,
     stopped: bool,
     /// True while the application waits for the delivery of all that it supplied.
@@ -16,18 +17,9 @@ pub struct Session {
 }
 
 impl Session {
-    /// Creates the session of a flow, which is flow `id` of its scenario. It has not started.
-    pub fn new(flow: &Flow, id: usize, seed: u64) -> Session {
-        Session {
-            application: Box::new(flow.application(id, seed)),
-            started: false,
-            stopped: false,
-            transferring: false,
-        }
-    }
-
     /// Starts the application.
-    pub fn start(&mut self) {
+    pub fn start(&mut self, application: Application) {
+        self.application = Some(Box::new(application));
         self.started = true;
     }
 
@@ -60,9 +52,10 @@ impl Session {
     /// known of that, so that the application keeps to its least. A sender without a controller
     /// allows all.
     pub fn heed(&mut self, sender: &Sender, now: Time) {
-        if !self.application.follows() {
+        let application = self.application.as_mut().filter(|a| a.follows());
+        let Some(application) = application else {
             return;
-        }
+        };
         let view = sender.view();
         let allowed = match (view.cwnd, view.rtt) {
             (None, _) => f64::INFINITY,
@@ -72,15 +65,15 @@ impl Session {
                 (cwnd.bits_f64() / rtt.as_secs_f64()).min(pacing)
             }
         };
-        self.application.allow(allowed, now);
+        application.allow(allowed, now);
     }
 
-    /// Returns the next step of the application, unless it has stopped.
+    /// Returns the next step of the application, unless it has stopped or has no more to do.
     pub fn act(&mut self, now: Time) -> Option<Step> {
         if self.stopped {
             return None;
         }
-        let step = self.application.act(now);
+        let step = self.application.as_mut()?.act(now);
         self.transferring = step.is_transfer;
         Some(step)
     }
@@ -88,11 +81,18 @@ impl Session {
     /// Ends the transfer under way, if there is one, because it is done or because the run is over.
     pub fn end(&mut self) -> Option<UnderWay> {
         self.transferring = false;
-        self.application.end()
+        let ended = self.application.as_mut()?.end();
+        if ended.is_some_and(|transfer| transfer.pause.is_none()) {
+            self.application = None;
+        }
+        ended
     }
 
-    /// Sets the rate of the demand from the next packet on, if the demand has a rate.
+    /// Sets the rate of the demand from the next packet on, if the demand has a rate. A session that
+    /// has not started takes its application with the rate of that time.
     pub fn set_rate(&mut self, rate: Rate) {
-        self.application.set_rate(rate);
+        if let Some(application) = &mut self.application {
+            application.set_rate(rate);
+        }
     }
 }

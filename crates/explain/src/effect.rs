@@ -9,6 +9,7 @@ use accord_scenario::{Change, Engine, Limit, Scenario};
 use accord_traffic::Demand;
 use accord_units::{Bytes, Rate};
 use serde::Serialize;
+use std::sync::Arc;
 
 /// A departure from the model that can be taken away.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
@@ -134,14 +135,14 @@ impl Effect {
             Effect::BaseRtt if live => Err("the live engine tells nobody the truth"),
             Effect::BaseRtt => {
                 for f in &mut s.flows {
-                    choose(&mut f.controller, "base_rtt", "known");
+                    choose(Arc::make_mut(&mut f.controller), "base_rtt", "known");
                 }
                 changed(s, scenario, "no flow can be told, or all know")
             }
             Effect::Estimator if live => Err("the live engine tells nobody the truth"),
             Effect::Estimator => {
                 for f in &mut s.flows {
-                    choose(&mut f.controller, "estimator", "ideal");
+                    choose(Arc::make_mut(&mut f.controller), "estimator", "ideal");
                 }
                 changed(
                     s,

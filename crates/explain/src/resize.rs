@@ -4,6 +4,7 @@ use crate::flows::{is_tunnel, param, responds};
 use accord_family::{Kind, Raw, Value, Values};
 use accord_scenario::{Change, Flow, Limit, Scenario};
 use accord_units::{Bytes, Duration, Size};
+use std::sync::Arc;
 
 /// Lets `change` give packets other sizes, none larger than before. What the packets by which
 /// flows measure their round trips save of transmission time is added to the delay of the links,
@@ -65,7 +66,7 @@ pub(crate) fn smaller_packets(s: &mut Scenario, finer: u64) {
         return;
     }
     for f in &mut s.flows {
-        count_more(&mut f.controller, finer);
+        count_more(Arc::make_mut(&mut f.controller), finer);
     }
     for link in &mut s.links {
         count_more(&mut link.queue.discipline, finer);

@@ -4,6 +4,7 @@ use crate::flows::{is_stream, is_tunnel, param};
 use accord_family::{Raw, Value};
 use accord_scenario::{Change, Limit, LinkId, Scenario};
 use accord_units::{Bytes, Duration, Rate};
+use std::sync::Arc;
 
 /// The least time-out of a control pair as printed, where none is given [RFC 6298 §2.4].
 const PRINTED: Duration = Duration::from_secs(1);
@@ -29,7 +30,8 @@ pub(crate) fn shorten_timers(s: &mut Scenario) {
                 _ => continue,
             };
             if longest < least {
-                let set = (f.controller).set("min_rto", &Raw::Text(longest.to_string()));
+                let set = Arc::make_mut(&mut f.controller)
+                    .set("min_rto", &Raw::Text(longest.to_string()));
                 set.expect("a time more than zero");
             }
         }

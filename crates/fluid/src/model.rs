@@ -273,10 +273,10 @@ impl<'a> Model<'a> {
             propagation: 0.0,
             hops: Vec::new(),
             forward: 0,
-            peak: offered(state.demand[flow]),
+            peak: offered(state.demand(flow)),
         };
         let mut from = None;
-        for &l in state.path[flow] {
+        for &l in state.path(flow) {
             match self.queue_of[l] {
                 Some(queue) => path.hops.push(Hop {
                     queue: queue as usize,
@@ -297,12 +297,12 @@ impl<'a> Model<'a> {
         );
         if endless && self.controls[flow].dynamics.law == WindowLaw::Unresponsive {
             // It sends as fast as its first link takes it.
-            path.peak = path.peak.min(rate(state.path[flow][0]));
+            path.peak = path.peak.min(rate(state.path(flow)[0]));
         }
         path.forward = path.hops.len();
         path.base_rtt = path.one_way;
         let feels = self.controls[flow].dynamics.window_clocked;
-        for &l in state.reverse_path[flow] {
+        for &l in state.reverse_path(flow) {
             if let (Some(queue), true) = (self.queue_of[l], feels) {
                 path.hops.push(Hop {
                     queue: queue as usize,

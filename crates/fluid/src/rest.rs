@@ -146,9 +146,9 @@ impl Equilibrium {
             (link.rate, link.delay) = (state.rate[l], state.delay[l]);
         }
         for (f, flow) in whole.flows.iter_mut().enumerate() {
-            flow.path = state.path[f].to_vec();
-            flow.reverse_path = state.reverse_path[f].to_vec();
-            flow.demand = state.demand[f];
+            flow.path = state.path(f).to_vec();
+            flow.reverse_path = state.reverse_path(f).to_vec();
+            flow.demand = state.demand(f);
         }
         whole.events.clear();
         whole.duration = Duration::from_secs(1);

@@ -112,7 +112,7 @@ impl<'a> Collector<'a> {
                 longest: longest.get(&id).copied().unwrap_or_default(),
                 ..links.get(&id).cloned().unwrap_or_default()
             };
-            self.recorder.sample(now, |id| flows[id], link);
+            (self.recorder).sample(now, flows.into_iter().enumerate(), link);
         }
         Some(now)
     }

@@ -79,7 +79,7 @@ impl Source {
             sender,
             is_kernel: matches!(f.carrier, Carrier::Kernel(_)),
             quic: None,
-            session: Session::new(f, flow, scenario.seed),
+            session: Session::default(),
             sizes: (f.sizes.as_ref()).map(|law| Sizer::new(law, flow, scenario.seed)),
             sent: 0,
             history: VecDeque::new(),

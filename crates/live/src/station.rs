@@ -195,7 +195,8 @@ impl<'a> Station<'a> {
                     self.agenda.set(due, next.unwrap_or(Time::MAX));
                 }
                 Due::Start(i) => {
-                    self.sources[i].session.start();
+                    let application = self.state.application(self.sources[i].flow);
+                    self.sources[i].session.start(application);
                     self.application(i);
                 }
                 Due::Stop(i) => {
@@ -409,7 +410,7 @@ impl<'a> Station<'a> {
                 self.pump(i);
             }
         } else if let Some(i) = self.sink_of[flow] {
-            let one_way = (self.state).one_way(self.state.path[flow], header.size);
+            let one_way = (self.state).one_way(self.state.path(flow), header.size);
             let reply = self.sinks[i].receive(&packet, &segment, one_way, self.now);
             if let Some(reply) = reply {
                 self.send(flow, 1, &reply, None, 0);
@@ -424,7 +425,7 @@ impl<'a> Station<'a> {
         let next = Time::ZERO + scenario.sample * (self.samples + 1);
         self.agenda.set(Due::Sample, next);
         let state = &self.state;
-        let one_way = |f: usize| state.one_way(state.path[f], scenario.flows[f].packet);
+        let one_way = |f: usize| state.one_way(state.path(f), scenario.flows[f].packet);
         let sources = self.sources.iter_mut();
         let recorded = (self.links.iter_mut()).filter(|l| !scenario.links[l.id].attachment);
         let part = Part {

@@ -36,7 +36,7 @@
 //!     let delivered = 500_000 * second;
 //!     recorder.sample(
 //!         now,
-//!         |_flow| FlowReading { active: true, delivered, ..FlowReading::default() },
+//!         (0..2).map(|flow| (flow, FlowReading { active: true, delivered, ..FlowReading::default() })),
 //!         |_link| LinkReading::default(),
 //!     );
 //! }

@@ -39,6 +39,19 @@ pub struct FlowReading {
     pub accumulation_estimate: Option<f64>,
 }
 
+/// The sums of a [`FlowReading`], which the next one is compared with.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Counts {
+    sent: u64,
+    delivered: u64,
+    fresh: u64,
+    delays: Delays,
+    retransmissions: u64,
+    losses: u64,
+    lost: u64,
+    accumulation: u64,
+}
+
 /// The delays of data packets that were delivered, as sums since the start of the run.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Delays {
@@ -184,39 +197,49 @@ impl LinkReading {
 }
 
 impl FlowReading {
-    /// Returns the sum of two flows, for the fields that have one.
-    pub(crate) fn plus(&self, other: &FlowReading) -> FlowReading {
-        FlowReading {
-            active: self.active || other.active,
-            sent: self.sent + other.sent,
-            delivered: self.delivered + other.delivered,
-            fresh: self.fresh + other.fresh,
-            delays: match (self.delays, other.delays) {
-                (Some(a), Some(b)) => Some(Delays {
-                    packets: a.packets + b.packets,
-                    total: a.total + b.total,
-                    queuing: a.queuing + b.queuing,
-                }),
-                (a, b) => a.or(b),
-            },
-            retransmissions: self.retransmissions + other.retransmissions,
-            losses: self.losses + other.losses,
-            lost: self.lost + other.lost,
-            accumulation: self.accumulation + other.accumulation,
-            ..FlowReading::default()
+    /// Returns the sums.
+    pub(crate) fn counts(&self) -> Counts {
+        Counts {
+            sent: self.sent,
+            delivered: self.delivered,
+            fresh: self.fresh,
+            delays: self.delays.unwrap_or_default(),
+            retransmissions: self.retransmissions,
+            losses: self.losses,
+            lost: self.lost,
+            accumulation: self.accumulation,
         }
+    }
+
+    /// Updates a sum over flows, one of which had the counts `last` and has the reading `now`. Only
+    /// the fields that have a sum are changed.
+    pub(crate) fn change(&mut self, last: &Counts, now: &FlowReading) {
+        self.sent += now.sent - last.sent;
+        self.delivered += now.delivered - last.delivered;
+        self.fresh += now.fresh - last.fresh;
+        if let Some(now) = now.delays {
+            let last = last.delays;
+            let sum = self.delays.get_or_insert_default();
+            sum.packets += now.packets - last.packets;
+            sum.total += now.total - last.total;
+            sum.queuing += now.queuing - last.queuing;
+        }
+        self.retransmissions += now.retransmissions - last.retransmissions;
+        self.losses += now.losses - last.losses;
+        self.lost += now.lost - last.lost;
+        self.accumulation = self.accumulation - last.accumulation + now.accumulation;
     }
 
     /// Returns whether the flow took part in the period since the reading `last`: it is active, or
     /// it was and its counts changed.
-    fn was_active(&self, last: &FlowReading) -> bool {
-        let done = |r: &FlowReading| (r.sent, r.delivered, r.losses);
-        self.active || done(self) != done(last)
+    fn was_active(&self, last: &Counts) -> bool {
+        let done = (self.sent, self.delivered, self.losses);
+        self.active || done != (last.sent, last.delivered, last.losses)
     }
 
     /// Returns the rate of delivery for the `period` seconds since the reading `last`, in bit/s. It
     /// is NaN for a flow that was not active.
-    pub(crate) fn throughput(&self, last: &FlowReading, period: f64) -> f64 {
+    pub(crate) fn throughput(&self, last: &Counts, period: f64) -> f64 {
         match self.was_active(last) {
             true => (self.delivered - last.delivered) as f64 * 8.0 / period,
             false => f64::NAN,
@@ -228,7 +251,7 @@ impl FlowReading {
     pub(crate) fn record(
         &self,
         metrics: &[Metric],
-        last: &FlowReading,
+        last: &Counts,
         period: f64,
         row: &mut Vec<f64>,
     ) {
@@ -239,7 +262,7 @@ impl FlowReading {
         let there = self.was_active(last);
         let delays = |of: fn(&Delays) -> f64| {
             let now = self.delays.as_ref().map_or(f64::NAN, of);
-            now - last.delays.as_ref().map_or(0.0, of)
+            now - of(&last.delays)
         };
         use Metric::*;
         for metric in metrics {
@@ -309,7 +332,7 @@ mod tests {
         // The recorder takes it from the scenario.
         of_links.retain(|m| *m != Metric::LinkRate);
         let (mut flows, mut links, mut aggregates) = (vec![], vec![], vec![]);
-        flow.record(&metrics(Of::Flow), &nothing, 1.0, &mut flows);
+        flow.record(&metrics(Of::Flow), &nothing.counts(), 1.0, &mut flows);
         let idle = LinkReading::default();
         link.record(&idle, 1.0, 1e6, &of_links, || 1.0, &mut links);
         aggregate.record(&AggregateReading::default(), 1.0, &mut aggregates);

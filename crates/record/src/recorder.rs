@@ -3,12 +3,11 @@
 
 use crate::derive::{RateCurve, complete};
 use crate::fairness::Fairness;
-use crate::reading::{AggregateReading, FlowReading, LinkReading};
+use crate::reading::{AggregateReading, Counts, FlowReading, LinkReading};
 use crate::run::Series;
 use accord_scenario::{Entity, Fold, Metric, Of};
 use accord_scenario::{LinkId, Recorded, Scenario};
 use accord_units::{Duration, Time};
-use std::ops::Range;
 
 /// The most values of all columns together (128 MiB).
 const BUDGET: usize = 1 << 24;
@@ -22,10 +21,27 @@ const BLOCK: usize = 32;
 /// A group that has series of its own.
 #[derive(Clone, Debug)]
 struct Group {
-    /// The flows of the group, if their sum is recorded.
-    sum: Option<Range<usize>>,
+    /// The sum over the flows of the group, if it is recorded.
+    sum: Option<Sum>,
     /// True if the group has a fairness index.
     index: bool,
+    /// The first flow of the group, and its place among those that are recorded by themselves, if
+    /// they are.
+    alone: Option<(usize, usize)>,
+}
+
+/// The sum over the flows of a group, and the one at the last sample.
+#[derive(Clone, Debug)]
+struct Sum {
+    now: FlowReading,
+    last: Counts,
+}
+
+/// The latest reading of a flow that has series of its own, and its counts at the last sample.
+#[derive(Clone, Debug, Default)]
+struct Alone {
+    now: FlowReading,
+    last: Counts,
 }
 
 /// The series of a run in progress.
@@ -41,8 +57,12 @@ pub struct Recorder {
     links: Vec<(LinkId, LinkReading)>,
     /// The rates of these links.
     rates_of_links: Vec<RateCurve>,
-    /// The last readings of all flows, each with whether the flow is recorded by itself.
-    flows: Vec<(FlowReading, bool)>,
+    /// The latest counts of all flows.
+    flows: Vec<Counts>,
+    /// The groups of the flows.
+    group_of: Vec<u32>,
+    /// The flows that are recorded by themselves.
+    alone: Vec<Alone>,
     of_flows: Vec<Metric>,
     /// The groups for which a sum over their flows, a fairness index or both are recorded.
     groups: Vec<Group>,
@@ -82,15 +102,26 @@ impl Recorder {
         });
         let of_flows = metrics_of(Of::Flow);
         let sums: Vec<Metric> = of_flows.iter().copied().filter(|m| m.adds()).collect();
-        let mut flows = vec![(FlowReading::default(), false); scenario.flows.len()];
+        let mut alone = Vec::new();
         for flow in scenario.recorded_flows() {
             add(Entity::Flow(flow), &of_flows);
-            flows[flow].1 = true;
+            alone.push(Alone::default());
         }
+        // A group always has sums. If no flow is active, they are of no flows.
+        let nothing = FlowReading {
+            active: true,
+            ..FlowReading::default()
+        };
         let mut groups = Vec::new();
+        let mut placed = 0;
         let mut indices = fairness.groups().peekable();
         for (id, g) in scenario.groups.iter().enumerate() {
-            let sum = (g.recorded == Recorded::Group).then(|| g.flows.clone());
+            let sum = (g.recorded == Recorded::Group).then_some(Sum {
+                now: nothing,
+                last: nothing.counts(),
+            });
+            let alone = (g.recorded == Recorded::Flows).then_some((g.flows.start, placed));
+            placed += alone.map_or(0, |_| g.flows.len());
             let index = indices.next_if_eq(&id).is_some();
             if sum.is_some() {
                 add(Entity::Group(id), &sums);
@@ -98,7 +129,7 @@ impl Recorder {
             if index {
                 add(Entity::Group(id), &metrics_of(Of::Group));
             }
-            groups.push(Group { sum, index });
+            groups.push(Group { sum, index, alone });
         }
         drop(indices);
         for &link in &recorded {
@@ -128,7 +159,9 @@ impl Recorder {
             capacity: capacity - capacity % BLOCK,
             links,
             rates_of_links: recorded.iter().map(curve).collect(),
-            flows,
+            flows: vec![Counts::default(); scenario.flows.len()],
+            group_of: scenario.flows.iter().map(|f| f.group as u32).collect(),
+            alone,
             of_flows,
             groups,
             sums,
@@ -149,11 +182,13 @@ impl Recorder {
         self.links.iter().map(|(link, _)| *link)
     }
 
-    /// Adds a sample: a reading of each flow, and of each recorded link.
+    /// Adds a sample: a reading of each flow that has changed since the last sample, in any order,
+    /// and one of each recorded link. The reading of a flow has changed as long as it transfers: a
+    /// flow is left out when the reading before was the same as the one before that.
     pub fn sample(
         &mut self,
         now: Time,
-        mut flow: impl FnMut(usize) -> FlowReading,
+        flows: impl IntoIterator<Item = (usize, FlowReading)>,
         mut link: impl FnMut(LinkId) -> LinkReading,
     ) {
         let period = now.since(self.last).as_secs_f64();
@@ -161,34 +196,26 @@ impl Recorder {
         self.last = now;
         self.time.push(now.as_secs_f64());
         let rows = &mut self.rows;
-        // A group always has sums. If no flow is active, they are of no flows.
-        let nothing = FlowReading {
-            active: true,
-            ..FlowReading::default()
-        };
-        let sum = |sum: FlowReading, (reading, _): &(FlowReading, bool)| sum.plus(reading);
-        let sums = |flows: &[(FlowReading, bool)], groups: &[Group]| -> Vec<FlowReading> {
-            let summed = groups.iter().filter_map(|g| g.sum.clone());
-            let summed = summed.map(|f| flows[f].iter().fold(nothing, sum));
-            summed.collect()
-        };
-        let last_sums = sums(&self.flows, &self.groups);
-        for (id, ((last, alone), rate)) in self.flows.iter_mut().zip(&mut self.rates).enumerate() {
-            let reading = flow(id);
-            *rate = reading.throughput(last, period);
-            if *alone {
-                reading.record(&self.of_flows, last, period, rows);
+        for (id, reading) in flows {
+            let last = std::mem::replace(&mut self.flows[id], reading.counts());
+            self.rates[id] = reading.throughput(&last, period);
+            let group = &mut self.groups[self.group_of[id] as usize];
+            if let Some(sum) = &mut group.sum {
+                sum.now.change(&last, &reading);
             }
-            *last = reading;
+            if let Some((flow, place)) = group.alone {
+                self.alone[place + id - flow].now = reading;
+            }
         }
-        let now_sums = sums(&self.flows, &self.groups);
-        let mut summed = now_sums.iter().zip(&last_sums);
+        for Alone { now, last } in &mut self.alone {
+            now.record(&self.of_flows, last, period, rows);
+            *last = now.counts();
+        }
         let mut indices = self.fairness.sample(now, &self.rates);
-        for group in &self.groups {
-            if group.sum.is_some()
-                && let Some((reading, last)) = summed.next()
-            {
-                reading.record(&self.sums, last, period, rows);
+        for group in &mut self.groups {
+            if let Some(sum) = &mut group.sum {
+                sum.now.record(&self.sums, &sum.last, period, rows);
+                sum.last = sum.now.counts();
             }
             if group.index {
                 rows.extend(indices.next());

@@ -6,6 +6,7 @@ use accord_family::{Service, Stack, Values};
 use accord_traffic::{Application, Demand, PacketSizes};
 use accord_units::{Bytes, Duration, Rate, Time};
 use std::ops::Range;
+use std::sync::Arc;
 
 /// The index of a node in [`Scenario::nodes`].
 pub type NodeId = usize;
@@ -201,8 +202,9 @@ pub struct Flow {
     pub path: Vec<LinkId>,
     /// The links from the sink to the source, for acknowledgements and reports.
     pub reverse_path: Vec<LinkId>,
-    /// The controller with its parameters. The role of its family is `Controller`.
-    pub controller: Values,
+    /// The controller with its parameters. The role of its family is `Controller`. The flows of a
+    /// group share it.
+    pub controller: Arc<Values>,
     /// What carries the flow in the live engine.
     pub carrier: Carrier,
     /// The service. It is the default unless the controller keeps an accumulation.
@@ -371,7 +373,8 @@ impl Scenario {
         self.phase(cuts[next - 1], cuts[next])
     }
 
-    fn phase(&self, start: Time, end: Time) -> Phase {
+    /// Returns the phase between two neighbouring [`cuts`](Scenario::cuts).
+    pub fn phase(&self, start: Time, end: Time) -> Phase {
         let active = |f: &Flow| f.start <= start && f.stop.is_none_or(|stop| stop > start);
         Phase {
             start,

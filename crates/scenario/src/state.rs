@@ -2,8 +2,9 @@
 
 use crate::network::{Change, LinkId, Scenario};
 use accord_family::Role;
-use accord_traffic::Demand;
+use accord_traffic::{Application, Demand};
 use accord_units::{Bytes, Duration, Rate, Time};
+use std::collections::BTreeMap;
 
 /// The links and routes of a scenario at some time, from [`Scenario::at`].
 #[derive(Clone, Debug)]
@@ -17,12 +18,10 @@ pub struct State<'a> {
     pub nominal_rate: Vec<Rate>,
     /// The propagation delays, by link.
     pub delay: Vec<Duration>,
-    /// The paths of data, by flow.
-    pub path: Vec<&'a [LinkId]>,
-    /// The paths of acknowledgements and reports, by flow.
-    pub reverse_path: Vec<&'a [LinkId]>,
-    /// The demands of applications, by flow.
-    pub demand: Vec<Demand>,
+    /// The paths of data, and of acknowledgements and reports, that have changed, by flow.
+    paths: BTreeMap<usize, (&'a [LinkId], &'a [LinkId])>,
+    /// The demands of applications that have changed, by flow.
+    demands: BTreeMap<usize, Demand>,
 }
 
 impl Scenario {
@@ -35,9 +34,8 @@ impl Scenario {
             rate: capacities.collect(),
             nominal_rate: rates,
             delay: self.links.iter().map(|l| l.delay).collect(),
-            path: self.flows.iter().map(|f| &f.path[..]).collect(),
-            reverse_path: self.flows.iter().map(|f| &f.reverse_path[..]).collect(),
-            demand: self.flows.iter().map(|f| f.demand).collect(),
+            paths: BTreeMap::new(),
+            demands: BTreeMap::new(),
         };
         for event in self.events.iter().filter(|e| e.at <= time) {
             state.apply(&event.change);
@@ -58,18 +56,42 @@ impl<'a> State<'a> {
                 }
             }
             Change::Demand { flow, rate } => {
-                let demand = &mut self.demand[*flow];
-                *demand = demand.at_rate(*rate);
+                let demand = self.demand(*flow).at_rate(*rate);
+                self.demands.insert(*flow, demand);
             }
             Change::Route {
                 flow,
                 path,
                 reverse_path,
             } => {
-                self.path[*flow] = path;
-                self.reverse_path[*flow] = reverse_path;
+                self.paths.insert(*flow, (path, reverse_path));
             }
         }
+    }
+
+    /// The path of the data of a flow.
+    pub fn path(&self, flow: usize) -> &'a [LinkId] {
+        let changed = self.paths.get(&flow);
+        changed.map_or(&self.scenario.flows[flow].path, |(there, _)| there)
+    }
+
+    /// The path of the acknowledgements and reports of a flow.
+    pub fn reverse_path(&self, flow: usize) -> &'a [LinkId] {
+        let changed = self.paths.get(&flow);
+        changed.map_or(&self.scenario.flows[flow].reverse_path, |(_, back)| back)
+    }
+
+    /// The demand of the application of a flow.
+    pub fn demand(&self, flow: usize) -> Demand {
+        let changed = self.demands.get(&flow);
+        *changed.unwrap_or(&self.scenario.flows[flow].demand)
+    }
+
+    /// Creates the application of a flow, with its present demand.
+    pub fn application(&self, flow: usize) -> Application {
+        let f = &self.scenario.flows[flow];
+        let (demand, seed) = (self.demand(flow), self.scenario.seed);
+        Application::new(demand, f.packet, f.sizes.as_ref(), flow, seed)
     }
 
     /// Returns the propagation and transmission time over a link. In an outage it is the one at the
@@ -98,12 +120,12 @@ impl<'a> State<'a> {
     /// processing time of its host is included.
     pub fn one_way_of(&self, flow: usize, size: Bytes) -> Duration {
         let processing = self.scenario.flows[flow].mean_processing();
-        processing + self.one_way(self.path[flow], size)
+        processing + self.one_way(self.path(flow), size)
     }
 
     /// Returns the round-trip time that a flow measures over empty queues.
     pub fn base_rtt(&self, flow: usize) -> Duration {
         let (there, back) = self.probe(flow);
-        self.one_way_of(flow, there) + self.one_way(self.reverse_path[flow], back)
+        self.one_way_of(flow, there) + self.one_way(self.reverse_path(flow), back)
     }
 }

@@ -39,6 +39,8 @@ pub(crate) struct Simulation<'a> {
     /// The bytes of each flow that are queued on its path. They are those sent by the time beside
     /// them. The vector is kept to be filled again.
     pub queued: Vec<(u64, Option<Time>)>,
+    /// The flows that samples read, in any order.
+    pub awake: Vec<u32>,
     pub digest: Digest,
     pub events: u64,
     /// When links hand packets over late, by link. Empty if none does.
@@ -73,6 +75,7 @@ impl<'a> Simulation<'a> {
             recorder: Recorder::new(scenario),
             transfers: Transfers::default(),
             queued: vec![(0, None); scenario.flows.len()],
+            awake: Vec::new(),
             digest: Digest::new(scenario.seed),
             events: 0,
             stalls: Vec::new(),
@@ -132,10 +135,12 @@ impl<'a> Simulation<'a> {
                 Kind::Sent => self.sent(index),
                 Kind::Application => self.application(index),
                 Kind::Start => {
-                    self.flows[index].session.start();
+                    let application = self.state.application(index);
+                    self.flows[index].session.start(application);
                     self.application(index);
                 }
                 Kind::Stop => {
+                    wake_up(&mut self.flows, &mut self.awake, index);
                     let flow = &mut self.flows[index];
                     flow.session.stop();
                     flow.sender.stop();
@@ -307,10 +312,10 @@ impl<'a> Simulation<'a> {
             }
         }
         let packet = self.pool.remove(place);
-        let (flows, digest) = (&mut self.flows, &mut self.digest);
+        let (flows, awake, digest) = (&mut self.flows, &mut self.awake, &mut self.digest);
         held.port
             .offer(now, packet, &mut || dice.uniform(), &mut |packet, _| {
-                lose(flows, digest, now, &packet);
+                lose(flows, awake, digest, now, &packet);
             });
         self.begin(link);
     }
@@ -320,9 +325,10 @@ impl<'a> Simulation<'a> {
         let Line::Port(held) = &mut self.wires[link].line else {
             return;
         };
-        let (now, flows, digest) = (self.now, &mut self.flows, &mut self.digest);
+        let (flows, awake, digest) = (&mut self.flows, &mut self.awake, &mut self.digest);
+        let now = self.now;
         let begun = (held.port).begin(now, &mut |packet, _| {
-            lose(flows, digest, now, &packet);
+            lose(flows, awake, digest, now, &packet);
         });
         if held.stepped {
             if let Some((packet, end)) = begun {
@@ -378,7 +384,8 @@ impl<'a> Simulation<'a> {
     #[cold]
     fn lost(&mut self, place: Place) {
         let packet = self.pool.remove(place);
-        lose(&mut self.flows, &mut self.digest, self.now, &packet);
+        let (flows, awake) = (&mut self.flows, &mut self.awake);
+        lose(flows, awake, &mut self.digest, self.now, &packet);
     }
 
     /// Delivers a data packet ahead of time: the receiver is told now that it arrives at `at`.
@@ -414,6 +421,9 @@ impl<'a> Simulation<'a> {
         let now = self.now;
         let flow = &mut self.flows[id];
         if let Segment::Ack { .. } | Segment::Report { .. } = packet.segment {
+            if flow.wake_up() {
+                self.awake.push(packet.flow);
+            }
             flow.sender.on_reply(&packet.segment, now);
             return self.pump(id);
         }
@@ -517,6 +527,7 @@ impl<'a> Simulation<'a> {
     }
 
     fn application(&mut self, id: usize) {
+        wake_up(&mut self.flows, &mut self.awake, id);
         let flow = &mut self.flows[id];
         flow.session.heed(&flow.sender, self.now);
         let Some(step) = flow.session.act(self.now) else {
@@ -597,6 +608,7 @@ impl<'a> Simulation<'a> {
     fn path_changed(&mut self, link: Option<LinkId>) {
         let mut changed = false;
         for id in 0..self.flows.len() {
+            wake_up(&mut self.flows, &mut self.awake, id);
             let there = (self.state).one_way_of(id, self.scenario.flows[id].packet);
             let flow = &mut self.flows[id];
             changed |= flow.one_way != there;
@@ -639,9 +651,17 @@ fn fly(
     }
 }
 
+/// Has samples read a flow, to which something happens.
+fn wake_up(flows: &mut [Flow], awake: &mut Vec<u32>, id: usize) {
+    if flows[id].wake_up() {
+        awake.push(id as u32);
+    }
+}
+
 /// Counts a packet that is lost.
-fn lose(flows: &mut [Flow], digest: &mut Digest, now: Time, packet: &Packet) {
+fn lose(flows: &mut [Flow], awake: &mut Vec<u32>, digest: &mut Digest, now: Time, packet: &Packet) {
     digest.lost(now, packet);
+    wake_up(flows, awake, packet.flow as usize);
     let flow = &mut flows[packet.flow as usize];
     flow.losses += 1;
     if let Segment::Data { .. } = packet.segment {

@@ -58,9 +58,23 @@ pub struct Flow {
     pub host: Option<Box<Host>>,
     /// The application.
     pub session: Session,
+    /// Whether samples have to read the flow.
+    rest: Rest,
 }
 
-const _: () = assert!(size_of::<Flow>() <= 768);
+/// Whether the counts and the state of a flow can change before an event that wakes it: a start, an
+/// application that acts, a reply, a loss.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Rest {
+    /// Something has happened since the last sample, or may happen.
+    Awake,
+    /// Nothing can happen, and the last sample was the first to read that.
+    Resting,
+    /// Nothing can happen, and nothing has happened between two samples. Samples pass over it.
+    Asleep,
+}
+
+const _: () = assert!(size_of::<Flow>() <= 704);
 
 /// The data that would not have arrived yet over empty queues.
 #[derive(Default)]
@@ -105,7 +119,7 @@ impl Flow {
             aggregate: f.aggregate as u8,
             sender,
             receiver,
-            session: Session::new(f, id, scenario.seed),
+            session: Session::default(),
             path: 0,
             reverse_path: 0,
             packet: f.packet.get() as u16,
@@ -123,7 +137,29 @@ impl Flow {
             data_lost: Count::default(),
             outgoing: None,
             host: Host::new(f, id, scenario),
+            rest: Rest::Asleep,
         }
+    }
+
+    /// Notes that something happens to the flow. Returns whether it was asleep.
+    #[inline]
+    pub fn wake_up(&mut self) -> bool {
+        std::mem::replace(&mut self.rest, Rest::Awake) == Rest::Asleep
+    }
+
+    /// Returns whether the next sample has to read the flow, which this one has read.
+    pub fn stays_awake(&mut self) -> bool {
+        let idle = match &self.sender {
+            Sender::Stream(_) | Sender::Datagrams(_) => self.sender.is_done(),
+            // A tunnel has clocks of its own, and a log is of everything.
+            Sender::Tunnel(_) | Sender::Logged(_) => false,
+        };
+        self.rest = match self.rest {
+            _ if !idle || self.in_network() > 0 => Rest::Awake,
+            Rest::Awake => Rest::Resting,
+            Rest::Resting | Rest::Asleep => Rest::Asleep,
+        };
+        self.rest != Rest::Asleep
     }
 
     /// Gives a packet to the receiver.

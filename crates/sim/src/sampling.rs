@@ -16,11 +16,13 @@ impl Simulation<'_> {
         self.pool.iter().chain(held)
     }
 
-    /// Finds the queued bytes of each flow: data that is on its way and would have arrived by now
-    /// over empty queues [Xia05 eq. 1].
+    /// Finds the queued bytes of each flow that is awake: data that is on its way and would have
+    /// arrived by now over empty queues [Xia05 eq. 1]. The others have no data on the way.
     fn find_queued(&mut self) {
         let mut queued = std::mem::take(&mut self.queued);
-        for ((queued, late), flow) in queued.iter_mut().zip(&mut self.flows) {
+        for &id in &self.awake {
+            let (queued, late) = &mut queued[id as usize];
+            let flow = &mut self.flows[id as usize];
             *late = flow.late(self.now);
             *queued = flow.coming_late(*late);
         }
@@ -38,8 +40,10 @@ impl Simulation<'_> {
     /// Records a sample of everything.
     pub fn sample(&mut self) {
         let now = self.now;
-        for flow in &mut self.flows {
-            flow.deliver_until(now);
+        // The order in which flows woke up is of no meaning.
+        self.awake.sort_unstable();
+        for &id in &self.awake {
+            self.flows[id as usize].deliver_until(now);
         }
         self.find_queued();
         let Simulation {
@@ -47,10 +51,16 @@ impl Simulation<'_> {
             flows,
             wires,
             queued,
+            awake,
             ..
         } = self;
-        let flow = |id: usize| read_flow(&flows[id], queued[id].0);
-        recorder.sample(now, flow, |id| read_link(&mut wires[id], now));
+        let flow = |&id: &u32| {
+            let id = id as usize;
+            (id, read_flow(&flows[id], queued[id].0))
+        };
+        let readings = awake.iter().map(flow);
+        recorder.sample(now, readings, |id| read_link(&mut wires[id], now));
+        awake.retain(|&id| flows[id as usize].stays_awake());
     }
 }
 

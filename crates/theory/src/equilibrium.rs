@@ -24,7 +24,7 @@ use accord_record::{
 };
 use accord_scenario::{Engine, Entity, Limit, Link, LinkId, Metric, Phase, Scenario};
 use accord_solver::{Problem, ProblemError, Routes, Settings, Solution, Status, solve_watched};
-use accord_units::{Bytes, Rate, Time};
+use accord_units::{Bytes, Duration, Rate, Time};
 use std::ops::ControlFlow;
 
 /// The reason why a scenario has no theory run.
@@ -67,16 +67,31 @@ const FEWEST: u64 = 16;
 
 /// Computes the equilibrium of each phase of a scenario.
 ///
+/// Phases that no sample shows are passed over if nothing depends on them (`phases`).
+///
 /// # Errors
 /// Fails if a phase is not a valid problem, or if the observer stops the run. A phase without an
 /// equilibrium is not an error: its values are absent and a note says why.
 pub fn run(scenario: &Scenario, observer: &mut dyn Observer) -> Result<Run, EquilibriumError> {
-    let Phases {
-        phases,
+    let cuts = scenario.cuts();
+    let mut table = Table::new(scenario, &cuts);
+    let shown: Vec<usize> = table.samples_in.clone();
+    let mut steps = 0;
+    let found = phases(
+        scenario,
+        &cuts,
+        observer,
+        |phase| shown[phase] > 0,
+        |phase, equilibrium| {
+            steps += equilibrium.map_or(0, |e| e.steps);
+            table.add(phase, equilibrium);
+        },
+    )?;
+    let Found {
         certificates,
         mut notes,
         shortfalls,
-    } = phases(scenario, observer)?;
+    } = found;
     notes.extend(shortfalls.iter().map(|shortfall| {
         let (start, end) = (shortfall.start, shortfall.end);
         format!("theory, {start}-{end}: {}", shortfall.text(scenario))
@@ -84,9 +99,7 @@ pub fn run(scenario: &Scenario, observer: &mut dyn Observer) -> Result<Run, Equi
     notes.dedup();
     let left_out = scenario.links.iter().filter_map(Link::left_out);
     notes.extend(left_out.map(|text| format!("theory: {text}")));
-    let equilibria = phases.iter().filter_map(|(_, e)| e.as_ref());
-    let steps = equilibria.map(|e| e.steps).sum();
-    let (time, series) = series(scenario, &phases);
+    let (time, series) = table.finish();
     Ok(Run {
         manifest: Manifest {
             engine: Engine::Theory,
@@ -109,35 +122,109 @@ pub fn run(scenario: &Scenario, observer: &mut dyn Observer) -> Result<Run, Equi
     })
 }
 
-/// The equilibria of a scenario, with the notes on them.
+/// What is found of the phases of a scenario beside their values.
 #[derive(Default)]
-pub(crate) struct Phases {
-    phases: Vec<(Phase, Option<Equilibrium>)>,
+pub(crate) struct Found {
     certificates: Vec<Certificate>,
     notes: Vec<String>,
     pub(crate) shortfalls: Vec<Shortfall>,
 }
 
-/// Computes the phases in order.
+/// The round trips in which queues form. A shorter phase leaves no queues behind.
+const SETTLED: f64 = 20.0;
+
+/// Returns whether a phase of `length` leaves the queues behind that a flow with this base
+/// round-trip time is in equilibrium with. Both are in seconds.
+pub(crate) fn leaves_queues(length: f64, base_rtt: f64) -> bool {
+    length > SETTLED * base_rtt
+}
+
+/// The queues at the end of a phase.
+pub(crate) struct Left {
+    /// The length of the phase, in seconds.
+    pub(crate) length: f64,
+    /// The queuing delay of each link, in seconds.
+    pub(crate) queuing_delay: Vec<f64>,
+}
+
+/// Computes the phases between `cuts` in order, and gives the number and the equilibrium of each to
+/// `take`.
+///
+/// A phase that is not `wanted` is passed over if nothing depends on it: it is too short to leave
+/// queues behind, and no event changes the network at its end, so that its flows measure nothing in
+/// it that they do not measure in the next one. A hundred thousand flows that start within a second
+/// make as many phases, and samples show few of them.
 pub(crate) fn phases(
     scenario: &Scenario,
+    cuts: &[Time],
     observer: &mut dyn Observer,
-) -> Result<Phases, EquilibriumError> {
-    let mut found = Phases::default();
+    wanted: impl Fn(usize) -> bool,
+    mut take: impl FnMut(usize, Option<&Equilibrium>),
+) -> Result<Found, EquilibriumError> {
+    let mut found = Found::default();
     let mut measured = vec![f64::INFINITY; scenario.flows.len()];
-    for mut phase in scenario.phases() {
-        observer.progress(phase.start)?;
+    let mut left: Option<Left> = None;
+    let mut shortest = Shortest::new(scenario);
+    for (number, span) in cuts.windows(2).enumerate() {
+        observer.progress(span[0])?;
+        if !wanted(number) && shortest.leaves_nothing(span[0], span[1]) {
+            left = None;
+            continue;
+        }
+        let mut phase = scenario.phase(span[0], span[1]);
         let mut state = State::at(scenario, phase.start);
         let idle = phase.active.is_empty();
         state.leave_out(&mut phase, &mut found.notes);
-        state.measure(&phase, found.phases.last(), &mut measured);
+        state.measure(&phase, left.as_ref(), &mut measured);
         let equilibrium = match idle {
             true => Some(state.idle()),
             false => state.equilibrium(&phase, &mut found, observer)?,
         };
-        found.phases.push((phase, equilibrium));
+        take(number, equilibrium.as_ref());
+        left = equilibrium.map(|e| Left {
+            length: phase.end.since(phase.start).as_secs_f64(),
+            queuing_delay: e.queuing_delay,
+        });
     }
     Ok(found)
+}
+
+/// The shortest base round-trip time of the flows, which events change.
+struct Shortest<'a> {
+    scenario: &'a Scenario,
+    /// The number of events by which it was computed, and the time in seconds.
+    known: Option<(usize, f64)>,
+}
+
+impl Shortest<'_> {
+    fn new(scenario: &Scenario) -> Shortest<'_> {
+        Shortest {
+            scenario,
+            known: None,
+        }
+    }
+
+    /// Returns whether a phase is too short to leave queues behind, and the network is the same
+    /// after it.
+    fn leaves_nothing(&mut self, start: Time, end: Time) -> bool {
+        let events = &self.scenario.events;
+        let happened = events.partition_point(|e| e.at <= start);
+        if events.get(happened).is_some_and(|e| e.at <= end) {
+            return false;
+        }
+        let shortest = match self.known {
+            Some((at, shortest)) if at == happened => shortest,
+            _ => {
+                let state = self.scenario.at(start);
+                let flows = 0..self.scenario.flows.len();
+                let times = flows.map(|flow| state.base_rtt(flow).as_secs_f64());
+                let shortest = times.fold(f64::INFINITY, f64::min);
+                self.known = Some((happened, shortest));
+                shortest
+            }
+        };
+        !leaves_queues(end.since(start).as_secs_f64(), shortest)
+    }
 }
 
 /// Solves for a phase. Asks the observer before each step, because a large problem takes long.
@@ -207,7 +294,7 @@ impl<'a> State<'a> {
     fn equilibrium(
         &self,
         phase: &Phase,
-        found: &mut Phases,
+        found: &mut Found,
         observer: &mut dyn Observer,
     ) -> Result<Option<Equilibrium>, EquilibriumError> {
         if phase.active.is_empty() {
@@ -242,7 +329,7 @@ impl<'a> State<'a> {
     fn solved(
         &self,
         phase: &Phase,
-        found: &mut Phases,
+        found: &mut Found,
         shortfall: &mut Shortfall,
         observer: &mut dyn Observer,
     ) -> Result<Option<Equilibrium>, EquilibriumError> {
@@ -273,7 +360,7 @@ impl<'a> State<'a> {
             phase
                 .active
                 .iter()
-                .map(|&f| -> Vec<u32> { self.network.path[f].iter().map(|&l| l as u32).collect() }),
+                .map(|&f| -> Vec<u32> { self.network.path(f).iter().map(|&l| l as u32).collect() }),
         )
         .map_err(&invalid)?;
         let problem = Problem::new(routes, capacity, demands).map_err(&invalid)?;
@@ -374,16 +461,16 @@ impl<'a> State<'a> {
         };
         for (&flow, &x) in phase.active.iter().zip(&solution.rates) {
             let sum = |path: &[LinkId], of: &[f64]| path.iter().map(|&l| of[l]).sum::<f64>();
-            let forward = sum(self.network.path[flow], &e.queuing_delay);
-            let backward = sum(self.network.reverse_path[flow], &e.queuing_delay);
+            let forward = sum(self.network.path(flow), &e.queuing_delay);
+            let backward = sum(self.network.reverse_path(flow), &e.queuing_delay);
             e.rate[flow] = x;
             let base_rtt = self.base_rtt(flow);
             e.base_rtt[flow] = base_rtt + self.believed_bias(flow);
             e.rtt[flow] = base_rtt + forward + backward;
             e.accumulation[flow] = x * forward;
             e.estimate[flow] =
-                x * (sum(self.network.path[flow], &e.price) - self.believed_bias(flow)).max(0.0);
-            for &l in self.network.path[flow] {
+                x * (sum(self.network.path(flow), &e.price) - self.believed_bias(flow)).max(0.0);
+            for &l in self.network.path(flow) {
                 e.load[l] += x;
                 e.arrivals[l] += x / s.flows[flow].packet.as_f64();
                 e.backlog_packets[l] += x * e.queuing_delay[l] / s.flows[flow].packet.as_f64();
@@ -416,88 +503,130 @@ impl<'a> State<'a> {
     }
 }
 
-/// Returns the series, on the scenario's sampling grid or a coarser one.
-fn series(scenario: &Scenario, phases: &[(Phase, Option<Equilibrium>)]) -> (Vec<f64>, Vec<Series>) {
-    let mut period = scenario.sample;
-    let columns = 8 * scenario.flows.len() as u64 + 9 * scenario.links.len() as u64;
-    let most = (BUDGET / columns.max(1)).clamp(FEWEST, LONGEST);
-    while scenario.duration.as_ps() / period.as_ps().max(1) > most {
-        period = period * 2;
-    }
-    let samples = scenario.duration.as_ps() / period.as_ps().max(1);
-    let time: Vec<f64> = (1..=samples).map(|k| (period * k).as_secs_f64()).collect();
-    // The middle of a sampling period says which phase it lies in.
-    let phase_of: Vec<usize> = (time.iter())
-        .map(|t| {
+/// The series, on the scenario's sampling grid or a coarser one, as the phases come.
+struct Table<'a> {
+    scenario: &'a Scenario,
+    period: Duration,
+    time: Vec<f64>,
+    /// The number of samples of each phase.
+    samples_in: Vec<usize>,
+    columns: Vec<Series>,
+    /// The values of a phase, by column.
+    row: Vec<f64>,
+}
+
+impl<'a> Table<'a> {
+    fn new(scenario: &'a Scenario, cuts: &[Time]) -> Table<'a> {
+        let mut period = scenario.sample;
+        let columns = 8 * scenario.flows.len() as u64 + 9 * scenario.links.len() as u64;
+        let most = (BUDGET / columns.max(1)).clamp(FEWEST, LONGEST);
+        while scenario.duration.as_ps() / period.as_ps().max(1) > most {
+            period = period * 2;
+        }
+        let samples = scenario.duration.as_ps() / period.as_ps().max(1);
+        let time: Vec<f64> = (1..=samples).map(|k| (period * k).as_secs_f64()).collect();
+        let mut samples_in = vec![0; cuts.len() - 1];
+        for t in &time {
+            // The middle of a sampling period says which phase it lies in.
             let middle = t - period.as_secs_f64() / 2.0;
-            phases
-                .partition_point(|(p, _)| p.end.as_secs_f64() <= middle)
-                .min(phases.len() - 1)
-        })
-        .collect();
-    let mut columns = Vec::new();
-    let mut add = |entity, metric, value: &dyn Fn(&Equilibrium) -> f64| {
-        let by_phase: Vec<f64> = phases
+            let phase = cuts[1..].partition_point(|end| end.as_secs_f64() <= middle);
+            samples_in[phase.min(cuts.len() - 2)] += 1;
+        }
+        let mut table = Table {
+            scenario,
+            period,
+            time,
+            samples_in,
+            columns: Vec::new(),
+            row: Vec::new(),
+        };
+        let mut columns = Vec::new();
+        table.visit(None, |entity, metric, _| {
+            columns.push(Series {
+                metric,
+                entity,
+                values: Vec::with_capacity(samples as usize),
+            });
+        });
+        table.columns = columns;
+        table
+    }
+
+    /// Adds the samples that lie in a phase. Phases without samples may be left out.
+    fn add(&mut self, phase: usize, equilibrium: Option<&Equilibrium>) {
+        let samples = self.samples_in[phase];
+        if samples == 0 {
+            return;
+        }
+        let mut row = std::mem::take(&mut self.row);
+        row.clear();
+        self.visit(equilibrium, |_, _, value| row.push(value));
+        for (column, value) in self.columns.iter_mut().zip(&row) {
+            column.values.extend(std::iter::repeat_n(*value, samples));
+        }
+        self.row = row;
+    }
+
+    /// Calls `each` with the value of each column in a phase. Without an equilibrium there is none.
+    fn visit(&self, e: Option<&Equilibrium>, mut each: impl FnMut(Entity, Metric, f64)) {
+        let scenario = self.scenario;
+        let mut add = |entity, metric, value: &dyn Fn(&Equilibrium) -> f64| {
+            each(entity, metric, e.map_or(f64::NAN, value));
+        };
+        for f in scenario.recorded_flows() {
+            let id = Entity::Flow(f);
+            add(id, Metric::Throughput, &|e| e.rate[f] * 8.0);
+            add(id, Metric::Goodput, &|e| e.rate[f] * 8.0);
+            add(id, Metric::SendingRate, &|e| e.rate[f] * 8.0);
+            add(id, Metric::Cwnd, &|e| e.rate[f] * e.rtt[f]);
+            add(id, Metric::Rtt, &|e| e.rtt[f]);
+            add(id, Metric::MinRtt, &|e| e.base_rtt[f]);
+            add(id, Metric::Accumulation, &|e| e.accumulation[f]);
+            add(id, Metric::AccumulationEstimate, &|e| e.estimate[f]);
+        }
+        for g in scenario.recorded_groups() {
+            let id = Entity::Group(g);
+            let flows = || scenario.groups[g].flows.clone();
+            // The sum is over the flows that are active.
+            let sum = |of: &[f64]| {
+                let there = flows().map(|f| of[f]).filter(|v| !v.is_nan());
+                there.sum::<f64>()
+            };
+            add(id, Metric::Throughput, &|e| sum(&e.rate) * 8.0);
+            add(id, Metric::Goodput, &|e| sum(&e.rate) * 8.0);
+            add(id, Metric::SendingRate, &|e| sum(&e.rate) * 8.0);
+            add(id, Metric::Accumulation, &|e| sum(&e.accumulation));
+        }
+        for (l, _) in scenario
+            .links
             .iter()
-            .map(|(_, e)| e.as_ref().map_or(f64::NAN, value))
-            .collect();
-        let values = phase_of.iter().map(|&p| by_phase[p]).collect();
-        columns.push(Series {
-            metric,
-            entity,
-            values,
-        });
-    };
-    for f in scenario.recorded_flows() {
-        let id = Entity::Flow(f);
-        add(id, Metric::Throughput, &|e| e.rate[f] * 8.0);
-        add(id, Metric::Goodput, &|e| e.rate[f] * 8.0);
-        add(id, Metric::SendingRate, &|e| e.rate[f] * 8.0);
-        add(id, Metric::Cwnd, &|e| e.rate[f] * e.rtt[f]);
-        add(id, Metric::Rtt, &|e| e.rtt[f]);
-        add(id, Metric::MinRtt, &|e| e.base_rtt[f]);
-        add(id, Metric::Accumulation, &|e| e.accumulation[f]);
-        add(id, Metric::AccumulationEstimate, &|e| e.estimate[f]);
+            .enumerate()
+            .filter(|(_, link)| !link.attachment)
+        {
+            let id = Entity::Link(l);
+            // A link that serves nothing keeps the queue that it was left with, and has no delay.
+            let alive = |e: &Equilibrium, value: f64| match e.rate_of_link[l] > 0.0 {
+                true => value,
+                false => f64::NAN,
+            };
+            add(id, Metric::Backlog, &|e| {
+                alive(e, e.queuing_delay[l] * e.rate_of_link[l])
+            });
+            add(id, Metric::BacklogPackets, &|e| {
+                alive(e, e.backlog_packets[l])
+            });
+            add(id, Metric::ServedRate, &|e| e.load[l] * 8.0);
+            let arrivals = |e: &Equilibrium| e.arrivals[l] * self.period.as_secs_f64();
+            add(id, Metric::Arrivals, &arrivals);
+            add(id, Metric::Judged, &|e| {
+                alive(e, e.marking[l]) * arrivals(e)
+            });
+            add(id, Metric::Price, &|e| alive(e, e.price[l]));
+        }
     }
-    for g in scenario.recorded_groups() {
-        let id = Entity::Group(g);
-        let flows = || scenario.groups[g].flows.clone();
-        // The sum is over the flows that are active.
-        let sum = |of: &[f64]| {
-            let there = flows().map(|f| of[f]).filter(|v| !v.is_nan());
-            there.sum::<f64>()
-        };
-        add(id, Metric::Throughput, &|e| sum(&e.rate) * 8.0);
-        add(id, Metric::Goodput, &|e| sum(&e.rate) * 8.0);
-        add(id, Metric::SendingRate, &|e| sum(&e.rate) * 8.0);
-        add(id, Metric::Accumulation, &|e| sum(&e.accumulation));
+
+    fn finish(self) -> (Vec<f64>, Vec<Series>) {
+        let series = complete(self.scenario, &self.time, self.columns);
+        (self.time, series)
     }
-    for (l, _) in scenario
-        .links
-        .iter()
-        .enumerate()
-        .filter(|(_, link)| !link.attachment)
-    {
-        let id = Entity::Link(l);
-        // A link that serves nothing keeps the queue that it was left with, and has no delay.
-        let alive = |e: &Equilibrium, value: f64| match e.rate_of_link[l] > 0.0 {
-            true => value,
-            false => f64::NAN,
-        };
-        add(id, Metric::Backlog, &|e| {
-            alive(e, e.queuing_delay[l] * e.rate_of_link[l])
-        });
-        add(id, Metric::BacklogPackets, &|e| {
-            alive(e, e.backlog_packets[l])
-        });
-        add(id, Metric::ServedRate, &|e| e.load[l] * 8.0);
-        let arrivals = |e: &Equilibrium| e.arrivals[l] * period.as_secs_f64();
-        add(id, Metric::Arrivals, &arrivals);
-        add(id, Metric::Judged, &|e| {
-            alive(e, e.marking[l]) * arrivals(e)
-        });
-        add(id, Metric::Price, &|e| alive(e, e.price[l]));
-    }
-    let columns = complete(scenario, &time, columns);
-    (time, columns)
 }

@@ -34,7 +34,9 @@ pub fn unmet_contracts(
     if contracts.max().is_none_or(|most| most == Rate::ZERO) {
         return Ok(Vec::new());
     }
-    let mut shortfalls = crate::equilibrium::phases(scenario, observer)?.shortfalls;
+    let cuts = scenario.cuts();
+    let found = crate::equilibrium::phases(scenario, &cuts, observer, |_| true, |_, _| {})?;
+    let mut shortfalls = found.shortfalls;
     shortfalls.retain(|s| !s.oversubscribed.is_empty() || s.held.iter().any(Held::breaks_contract));
     Ok(shortfalls)
 }
@@ -51,7 +53,7 @@ impl State<'_> {
         let mut contracts = vec![0.0; self.rate.len()];
         for &flow in &phase.active {
             let contract = self.used_contract(flow);
-            for &l in self.network.path[flow] {
+            for &l in self.network.path(flow) {
                 contracts[l] += contract;
             }
         }
@@ -152,7 +154,7 @@ impl State<'_> {
         let s = self.scenario;
         let mut packets = vec![(0.0, 0.0); s.links.len()];
         for &flow in &phase.active {
-            for &l in self.network.path[flow] {
+            for &l in self.network.path(flow) {
                 packets[l].0 += s.flows[flow].packet.as_f64();
                 packets[l].1 += 1.0;
             }
@@ -177,12 +179,12 @@ impl State<'_> {
         let mut passes = vec![1.0f64; self.rate.len()];
         let mut through = rates.to_vec();
         // The first pass has no losses. Each other one is right for one more hop.
-        let longest = phase.active.iter().map(|&f| self.network.path[f].len());
+        let longest = phase.active.iter().map(|&f| self.network.path(f).len());
         for _ in 0..=longest.max().unwrap_or(0) {
             let mut arriving = vec![0.0; self.rate.len()];
             for ((&flow, &rate), through) in phase.active.iter().zip(rates).zip(&mut through) {
                 *through = rate;
-                for &l in self.network.path[flow] {
+                for &l in self.network.path(flow) {
                     arriving[l] += *through;
                     *through *= passes[l];
                 }

@@ -1,7 +1,7 @@
 //! Signals between flows and links: the prices that links show, the reactions of flows to them, and
 //! the base round-trip times that flows measure.
 
-use crate::equilibrium::{Equilibrium, State};
+use crate::equilibrium::{Equilibrium, Left, State, leaves_queues};
 use accord_family::{Objective, Price, Role, Target, Values};
 use accord_scenario::{LinkId, Phase};
 use accord_solver::Demand;
@@ -11,9 +11,6 @@ use accord_traffic::Demand as Wants;
 /// none.
 const LEAST_PRICE: f64 = 1e-12;
 
-/// The round trips in which queues form. A shorter phase leaves no queues behind.
-const SETTLED: f64 = 20.0;
-
 fn objective(controller: &Values) -> Option<Objective> {
     controller.family().role.objective(controller)
 }
@@ -22,20 +19,17 @@ impl State<'_> {
     /// Updates `measured`, the smallest round-trip time that each flow has measured so far, in
     /// seconds. At the start of `phase` a flow finds the queues of the phase before. The excess
     /// over the base is the flow's bias.
-    pub(crate) fn measure(
-        &mut self,
-        phase: &Phase,
-        before: Option<&(Phase, Option<Equilibrium>)>,
-        measured: &mut [f64],
-    ) {
+    pub(crate) fn measure(&mut self, phase: &Phase, before: Option<&Left>, measured: &mut [f64]) {
         for &flow in &phase.active {
             let base = self.base_rtt(flow);
             let queued = match before {
-                Some((p, Some(e))) if p.end.since(p.start).as_secs_f64() > SETTLED * base => {
-                    let links = self.network.path[flow]
+                Some(left) if leaves_queues(left.length, base) => {
+                    let links = self
+                        .network
+                        .path(flow)
                         .iter()
-                        .chain(self.network.reverse_path[flow]);
-                    links.map(|&l| e.queuing_delay[l]).sum()
+                        .chain(self.network.reverse_path(flow));
+                    links.map(|&l| left.queuing_delay[l]).sum()
                 }
                 _ => 0.0,
             };
@@ -90,14 +84,14 @@ impl State<'_> {
 
     /// Returns the mean rate of a flow's application, in bytes per second, unless it is greedy.
     pub(crate) fn offered(&self, flow: usize) -> Option<f64> {
-        self.network.demand[flow].mean_rate().map(|bps| bps / 8.0)
+        self.network.demand(flow).mean_rate().map(|bps| bps / 8.0)
     }
 
     /// Returns whether a flow can send nothing, because a link of its path serves nothing or its
     /// application has stopped.
     pub(crate) fn is_still(&self, flow: usize) -> bool {
         let dead = |&l: &LinkId| self.rate[l] == 0.0;
-        self.network.path[flow].iter().any(dead) || self.offered(flow) == Some(0.0)
+        self.network.path(flow).iter().any(dead) || self.offered(flow) == Some(0.0)
     }
 
     /// Returns the demand of a flow, or `None` for a flow that theory has no model of.
@@ -200,7 +194,8 @@ impl State<'_> {
     /// Returns a flow and a link that limits it by a price that the flow does not read.
     pub(crate) fn misread(&self, phase: &Phase, prices: &[f64]) -> Option<(usize, LinkId)> {
         let hops = (phase.active.iter()).flat_map(|&flow| {
-            self.network.path[flow]
+            self.network
+                .path(flow)
                 .iter()
                 .map(move |&link| (flow, link))
         });
@@ -223,7 +218,7 @@ impl State<'_> {
         let mut marked = vec![0.0; e.load.len()];
         for &flow in active {
             let mut unmarked = e.rate[flow];
-            for &l in self.network.path[flow] {
+            for &l in self.network.path(flow) {
                 if let Price::Marks { phi } = self.price_of(l) {
                     let share = -(-e.price[l] * 1e3 * phi.ln()).exp_m1();
                     marked[l] += unmarked * share;

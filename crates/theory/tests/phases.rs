@@ -6,6 +6,7 @@ use accord_record::*;
 use accord_scenario::*;
 use accord_traffic::*;
 use accord_units::*;
+use std::sync::Arc;
 
 const fn family(name: &'static str, params: &'static [Param], role: Role) -> Family {
     Family {
@@ -101,7 +102,7 @@ fn scenario(
             group: 0,
             path: vec![access, 0],
             reverse_path: vec![1, access + 1],
-            controller: sender.defaults(),
+            controller: Arc::new(sender.defaults()),
             carrier: Carrier::Ours,
             service: Service::default(),
             demand: Demand::Greedy,

@@ -6,6 +6,7 @@ use accord_scenario::*;
 use accord_theory::{Outcome, unmet_contracts};
 use accord_traffic::*;
 use accord_units::*;
+use std::sync::Arc;
 
 const fn family(name: &'static str, params: &'static [Param], role: Role) -> Family {
     Family {
@@ -79,7 +80,7 @@ fn scenario(queues: &[&'static Family], flows: &[Wish<'_>]) -> Scenario {
             group: group_of(i).expect("each has one"),
             path: path.clone().collect(),
             reverse_path: path.clone().rev().map(|l| n + l).collect(),
-            controller: ACC.defaults(),
+            controller: Arc::new(ACC.defaults()),
             carrier: Carrier::Ours,
             service: *service,
             aggregate: 0,

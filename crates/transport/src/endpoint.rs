@@ -26,7 +26,8 @@ pub enum Receiver {
     /// The receiving end of [`Sender::Stream`].
     Stream(stream::Receiver),
     /// The receiving end of [`Sender::Tunnel`].
-    Tunnel(tunnel::Egress),
+    /// It is boxed, because most flows are streams, whose end is small.
+    Tunnel(Box<tunnel::Egress>),
     /// The receiving end of [`Sender::Datagrams`].
     Datagrams,
 }
@@ -81,7 +82,7 @@ pub fn endpoints(
         Transport::Open => (Sender::Datagrams(Datagrams::default()), Receiver::Datagrams),
         Transport::Tunnel { sending, meter } => (
             Sender::Tunnel(tunnel::Ingress::new(controller, packet, sending(values))),
-            Receiver::Tunnel(tunnel::Egress::new(meter(values))),
+            Receiver::Tunnel(Box::new(tunnel::Egress::new(meter(values)))),
         ),
         Transport::Stream => (
             Sender::Stream(stream::Sender::new(controller, packet, settings)),

@@ -74,8 +74,8 @@ fn add(sum: &mut Load, state: &State<'_>, slice: (f64, f64), left: &mut [f64]) {
         left[flow] -= bits;
         let packets = bits / 8.0 / f.packet.as_f64().max(1.0);
         let (there, back) = (
-            state.path[flow].len() as f64,
-            state.reverse_path[flow].len() as f64,
+            state.path(flow).len() as f64,
+            state.reverse_path(flow).len() as f64,
         );
         let role = f.controller.family().role;
         let (hops, cost) = match (role, role.objective(&f.controller)) {
@@ -87,8 +87,8 @@ fn add(sum: &mut Load, state: &State<'_>, slice: (f64, f64), left: &mut [f64]) {
             }
             // It sends whatever the network can take, and what is too much ends at a queue.
             (_, Some(Objective::Unresponsive)) => {
-                let first = state.rate[state.path[flow][0]].as_bps_f64();
-                let own = state.demand[flow].mean_rate().unwrap_or(rate).min(first) * time;
+                let first = state.rate[state.path(flow)[0]].as_bps_f64();
+                let own = state.demand(flow).mean_rate().unwrap_or(rate).min(first) * time;
                 let sent = own.max(bits) / 8.0 / f.packet.as_f64().max(1.0);
                 (sent + packets * (there - 1.0), UNRESPONSIVE)
             }
@@ -104,10 +104,10 @@ fn add(sum: &mut Load, state: &State<'_>, slice: (f64, f64), left: &mut [f64]) {
 fn rates(state: &State<'_>, flows: &[(usize, f64)]) -> Option<Vec<f64>> {
     let scenario = state.scenario;
     let path = |&(flow, _): &(usize, f64)| -> Vec<u32> {
-        state.path[flow].iter().map(|&l| l as u32).collect()
+        state.path(flow).iter().map(|&l| l as u32).collect()
     };
     let share = |&(flow, _): &(usize, f64)| {
-        let demand = state.demand[flow];
+        let demand = state.demand(flow);
         let cap = demand.mean_rate().or(match demand {
             Demand::Web(_) => Some(WEB_USER),
             _ => None,

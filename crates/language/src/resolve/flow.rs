@@ -22,12 +22,17 @@ use accord_scenario::{Carrier, Flow, Group, NodeId, Recorded, Scenario};
 use accord_traffic::Demand;
 use accord_traffic::PacketSizes;
 use accord_units::{Bytes, Rate, Time};
+use std::sync::Arc;
 use stream::Stream;
+
+/// The flows of a group above which it is recorded as one unless the file says otherwise. A
+/// thousand flows fill the memory that recorders take, and nobody reads a thousand curves.
+const MANY: usize = 1000;
 
 /// The properties that flows of a group share.
 struct Spec {
     span: Span,
-    controller: Values,
+    controller: Arc<Values>,
     carrier: Carrier,
     service: Service,
     demand: Demand,
@@ -126,9 +131,10 @@ impl Flows<'_> {
             flows: first..first + count,
             recorded: Recorded::default(),
         });
+        self.scenario.flows.reserve(count.min(limits::FLOWS));
         self.members(entry, table, &reader, (group, count, hops))?;
         let of_the_web = |f: &Flow| matches!(f.demand, Demand::Web(_));
-        let usual = match self.scenario.flows[first..].iter().all(of_the_web) {
+        let usual = match count > MANY || self.scenario.flows[first..].iter().all(of_the_web) {
             true => Recorded::Group,
             false => Recorded::Flows,
         };
@@ -314,7 +320,7 @@ impl Flows<'_> {
         let (packet, sizes) = reader.get("packet", traffic::packet)?;
         let spec = Spec {
             span: reader.span,
-            controller,
+            controller: Arc::new(controller),
             carrier,
             service: service(reader)?,
             demand: reader.get("demand", traffic::demand)?,

@@ -185,8 +185,9 @@ fn demands_change_their_rates() {
     assert_eq!(changes, [0, 1].map(|flow| Change::Demand { flow, rate }));
     let before = Demand::Poisson(Rate::from_bps(1_000_000));
     let after = Time::ZERO + Duration::from_secs(5);
-    assert_eq!(s.at(Time::ZERO).demand, [before; 2]);
-    assert_eq!(s.at(after).demand, [Demand::Poisson(rate); 2]);
+    let demands = |at| [0, 1].map(|flow| s.at(at).demand(flow));
+    assert_eq!(demands(Time::ZERO), [before; 2]);
+    assert_eq!(demands(after), [Demand::Poisson(rate); 2]);
     assert_eq!(s.flows[0].share, 0.25);
 }
 

@@ -9,6 +9,7 @@ use accord_scenario::{
 };
 use accord_traffic::Demand;
 use accord_units::{Bytes, Duration, Rate, Time};
+use std::sync::Arc;
 
 static CONTROLLER: Family = Family::new("monaco", Role::Controller(|_| Objective::Loss));
 
@@ -40,7 +41,7 @@ pub fn scenario(groups: &[(&str, usize)], links: &[&str], seconds: u64) -> Scena
             group: g,
             path: (0..links.len()).collect(),
             reverse_path: vec![],
-            controller: CONTROLLER.defaults(),
+            controller: Arc::new(CONTROLLER.defaults()),
             carrier: Carrier::Ours,
             service: Service::default(),
             demand: Demand::Greedy,

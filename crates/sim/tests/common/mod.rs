@@ -10,6 +10,7 @@ use accord_language::File;
 use accord_scenario::*;
 use accord_traffic::Demand;
 use accord_units::*;
+use std::sync::Arc;
 
 pub const CATALOGUE: Catalogue = Catalogue {
     controllers: accord_control::FAMILIES,
@@ -181,7 +182,7 @@ impl Dumbbell {
                 group,
                 path: vec![a[0], there, e[0]],
                 reverse_path: vec![e[1], back, a[1]],
-                controller: controller.clone(),
+                controller: Arc::new(controller.clone()),
                 carrier: Carrier::Ours,
                 service: Service::default(),
                 demand: Demand::Greedy,

@@ -1,0 +1,125 @@
+//! What the whole program takes for many flows, from reading the file to the page: bytes that are
+//! allocated at once, counted. Times are not measured.
+
+use std::alloc::{GlobalAlloc, Layout, System};
+use std::path::Path;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+/// The allocator of the system, which counts.
+struct Counting;
+
+static HELD: AtomicUsize = AtomicUsize::new(0);
+static MOST: AtomicUsize = AtomicUsize::new(0);
+
+fn count(bytes: usize) {
+    let held = HELD.fetch_add(bytes, Ordering::Relaxed) + bytes;
+    MOST.fetch_max(held, Ordering::Relaxed);
+}
+
+// SAFETY: every call goes on to the allocator of the system as it came.
+#[allow(unsafe_code)]
+unsafe impl GlobalAlloc for Counting {
+    unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
+        count(layout.size());
+        unsafe { System.alloc(layout) }
+    }
+
+    unsafe fn dealloc(&self, place: *mut u8, layout: Layout) {
+        HELD.fetch_sub(layout.size(), Ordering::Relaxed);
+        unsafe { System.dealloc(place, layout) }
+    }
+
+    unsafe fn realloc(&self, place: *mut u8, layout: Layout, size: usize) -> *mut u8 {
+        // The old and the new bytes may be there at once.
+        count(size);
+        HELD.fetch_sub(layout.size(), Ordering::Relaxed);
+        unsafe { System.realloc(place, layout, size) }
+    }
+}
+
+#[global_allocator]
+static ALLOCATOR: Counting = Counting;
+
+/// Runs a scenario as the program does. Returns the most bytes that were allocated at once beyond
+/// those before.
+fn most(name: &str, text: &str) -> usize {
+    let dir = Path::new(env!("CARGO_TARGET_TMPDIR")).join("memory");
+    std::fs::create_dir_all(&dir).expect("a directory");
+    let file = dir.join(format!("{name}.toml"));
+    std::fs::write(&file, text).expect("a file");
+    let (file, output) = (file.to_string_lossy(), dir.join(name));
+    let before = HELD.load(Ordering::Relaxed);
+    MOST.store(before, Ordering::Relaxed);
+    let output = output.to_string_lossy();
+    let command = [
+        "accord", "run", &file, "--quiet", "--fresh", "--output", &output,
+    ];
+    assert_eq!(accord_cli::main_from(command, &[], &[]), 0, "{name}");
+    MOST.load(Ordering::Relaxed) - before
+}
+
+/// So many flows of a packet each that start within a second, in theory and packets.
+fn short(flows: usize) -> String {
+    format!(
+        r#"
+        title = "Short flows"
+        duration = "2 s"
+        sample = "10 ms"
+        [topology.dumbbell]
+        rate = "1 Gbps"
+        delay = "10 ms"
+        [flow.a]
+        count = {flows}
+        from = "left"
+        to = "right"
+        controller = "vegas"
+        demand = {{ size = "1 KB" }}
+        start = {{ uniform = ["0 s", "1 s"] }}
+        "#
+    )
+}
+
+/// A link of such a delay, full of packets of 1000 bytes, and no acknowledgements.
+fn long(delay: usize) -> String {
+    format!(
+        r#"
+        title = "A long link"
+        duration = "1 s"
+        sample = "10 ms"
+        nodes = ["a", "b", "c"]
+        [link.first]
+        from = "a"
+        to = "b"
+        rate = "10 Gbps"
+        delay = "{delay} ms"
+        [link.second]
+        from = "b"
+        to = "c"
+        rate = "10 Gbps"
+        delay = "1 ms"
+        [flow.a]
+        from = "a"
+        to = "c"
+        controller = "none"
+        demand = {{ constant = "8 Gbps" }}
+        "#
+    )
+}
+
+/// Both are in one test, because tests run at once and the count is of all.
+#[test]
+fn memory_is_proportional_to_flows_and_packets() {
+    // Random starts make a phase each, and theory has the figures of one at a time.
+    let (few, many) = (most("few", &short(10_000)), most("many", &short(20_000)));
+    let each = (many - few) as f64 / 10_000.0;
+    println!("{few} and {many} bytes: {each:.0} for each flow");
+    let (short, long) = (most("short", &long(100)), most("long", &long(400)));
+    let each_packet = (long - short) as f64 / 300_000.0;
+    println!("{short} and {long} bytes: {each_packet:.0} for each packet on its way");
+    assert!(each < 2000.0, "{each:.0} bytes for each flow");
+    // A packet takes 64 bytes. While a vector of them grows, the old and the new one count.
+    assert!(
+        each_packet < 130.0,
+        "{each_packet:.0} bytes for each packet"
+    );
+}
