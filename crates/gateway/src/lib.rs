@@ -10,6 +10,7 @@
 //! out. It has no clock and does no I/O. [`run`] drives it by a device, a socket and a clock. The wire
 //! format is WireGuard's, by boringtun ([`WireGuard`]).
 
+mod breaker;
 pub mod check;
 pub mod config;
 #[cfg(target_os = "linux")]
@@ -31,6 +32,7 @@ mod sessions;
 pub mod status;
 mod wireguard;
 
+pub use breaker::Breaker;
 #[cfg(target_os = "linux")]
 pub use driver::{Ended, Options, run};
 pub use edge::{Counts, Head, wire_size};

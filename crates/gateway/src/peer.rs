@@ -1,11 +1,12 @@
 //! What a gateway keeps of one peer.
 
-use crate::config::{Interface, PeerConfig};
+use crate::config::{Interface, Loss, PeerConfig};
 use crate::edge::Edge;
 use crate::keys::PublicKey;
 use crate::message;
 use crate::receiver::Receiver;
 use crate::sender::Sender;
+use accord_control::monaco::LossName;
 use accord_control::{AnyController, Maker, Meter, Sending, Transport, monaco};
 use std::net::{Ipv6Addr, SocketAddr};
 
@@ -63,6 +64,10 @@ impl Control {
     pub fn new(interface: &Interface) -> Result<Control, String> {
         let config = monaco::Config {
             target: interface.target,
+            loss: match interface.loss {
+                Loss::Window => LossName::Window,
+                Loss::Accumulation => LossName::Accumulation,
+            },
             ..monaco::Config::default()
         };
         let values = config.values()?;
@@ -104,6 +109,7 @@ impl Peer {
         self.edge.set_shares(&config.shares);
         self.sender.set_service(&config.service);
         self.sender.set_cap(config.cap);
+        self.sender.breaker_mut().set_config(config.breaker);
         if config.mode != self.config.mode {
             self.sender.set_mode(config.mode);
         }
