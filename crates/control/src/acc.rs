@@ -213,7 +213,9 @@ impl Acc {
         // Slow start gets there by itself, and what it sends lags its window.
         if !congested && !path.had_too_little && used >= self.ssthresh {
             let short = self.short_of_contract(sent, base, seen);
-            self.cwnd = self.cwnd.max(used + RECOVERY * seen.passed * short);
+            if short > 0.0 {
+                self.cwnd = self.cwnd.max(used + RECOVERY * seen.passed * short);
+            }
         }
         if congested {
             self.ssthresh = self.cwnd; // (6)

@@ -20,11 +20,12 @@ pub use config::{Config, Estimator, LawName, LossName, PolicyName};
 
 use crate::acc::{Acc, CLOCKED, CORRECTION};
 use crate::law::{self, Clocking, Increase, Law, Sending};
+use crate::loss::OnLoss;
 use crate::{AnyController, Maker, Transport};
 use crate::{Meter, Policy};
 use accord_family::{
-    Dynamics, Family, FlowFacts, Kind, Objective, Param, Reports, Role, Values, WindowDynamics,
-    WindowLaw,
+    Dynamics, Family, FlowFacts, GivesUp, Kind, Objective, Param, Reports, Role, Values,
+    WindowDynamics, WindowLaw,
 };
 use accord_units::Bytes;
 use std::f64::consts::LN_2;
@@ -248,6 +249,10 @@ fn dynamics(values: &Values, facts: &FlowFacts) -> WindowDynamics {
             correction: CORRECTION,
             weight: law::egress_weight(values),
         }),
+        gives_up: match law.on_loss {
+            OnLoss::Window => GivesUp::Window,
+            OnLoss::Accumulation { bound } => GivesUp::Accumulation { bound },
+        },
         ..WindowDynamics::UNRESPONSIVE
     }
 }
