@@ -30,6 +30,7 @@ mod samples;
 mod sender;
 mod sessions;
 pub mod status;
+mod trial;
 mod wireguard;
 
 pub use breaker::Breaker;
@@ -42,4 +43,5 @@ pub use peer::{Peer, Traffic};
 pub use receiver::Receiver;
 pub use sender::{Sender, State};
 pub use sessions::{Opened, Sessions};
+pub use trial::{LONGEST as LONGEST_TRIAL, TrialStatus};
 pub use wireguard::{PeerKeys, WireGuard};

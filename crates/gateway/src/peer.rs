@@ -6,6 +6,7 @@ use crate::keys::PublicKey;
 use crate::message;
 use crate::receiver::Receiver;
 use crate::sender::Sender;
+use crate::trial::{Tally, Trial};
 use accord_control::monaco::LossName;
 use accord_control::{AnyController, Maker, Meter, Sending, Transport, monaco};
 use std::net::{Ipv6Addr, SocketAddr};
@@ -47,6 +48,10 @@ pub struct Peer {
     pub received: Traffic,
     /// The packets that arrived with the mark of a router.
     pub marked: u64,
+    /// The latest trial to the peer.
+    pub trial: Option<Trial>,
+    /// What arrived of the latest trial of the peer.
+    pub tally: Tally,
 }
 
 /// The parts of the controller that a tunnel needs.
@@ -97,6 +102,8 @@ impl Peer {
             sent: vec![Traffic::default(); config.shares.len()],
             received: Traffic::default(),
             marked: 0,
+            trial: None,
+            tally: Tally::default(),
             config: config.clone(),
         }
     }
