@@ -1,6 +1,8 @@
 //! `accord gateway`.
 
 #[cfg(feature = "gateway")]
+mod accept;
+#[cfg(feature = "gateway")]
 mod predict;
 
 use crate::fail::Failure;
@@ -52,6 +54,13 @@ pub enum Command {
         after_help = "Example:\n  accord gateway predict site.toml --path 'berlin=30 Mbps, 40 ms' -o predicted.toml"
     )]
     Predict(predict::Predict),
+    /// Tests a tunnel in steps of its contracts, through the gateway that runs, after ITU-T Y.1564. Exit
+    /// code 1 means that a step failed.
+    #[cfg(feature = "gateway")]
+    #[command(
+        after_help = "Example:\n  accord gateway accept site.toml berlin --step 30 --most-variation 5"
+    )]
+    Accept(accept::Accept),
     /// Changes the mode of a peer until the next change or start.
     Mode {
         /// The site file.
@@ -91,6 +100,7 @@ pub fn run(args: &Gateway, catalogue: &Catalogue) -> Result<bool, Failure> {
             };
             parts::ask(site, what)
         }
+        Command::Accept(args) => accept::run(args),
         Command::Predict(args) => predict::run(args, catalogue),
         Command::Mode { site, peer, mode } => parts::mode(site, peer, mode),
     }
@@ -102,7 +112,7 @@ mod parts {
     use crate::output::{data, json, note};
     use accord::language::{ScenarioError, Source};
     use accord_gateway::check::check as findings;
-    use accord_gateway::config::{LoadError, Mode, Site, load};
+    use accord_gateway::config::{LoadError, Mode, PeerConfig, Site, load};
     use accord_gateway::keys::{PrivateKey, SharedKey};
     use std::io::{Read, Write};
     use std::path::Path;
@@ -188,14 +198,18 @@ mod parts {
         Err(Failure::Unable("the gateway needs Linux".into()))
     }
 
-    pub fn mode(path: &Path, peer: &str, mode: &str) -> Result<bool, Failure> {
-        let mode: Mode = mode.parse().map_err(|e: String| Failure::new(e))?;
-        let site = read(path)?;
-        if !site.peers.iter().any(|p| p.name == peer) {
+    /// The peer of this name.
+    pub fn named<'s>(site: &'s Site, peer: &str) -> Result<&'s PeerConfig, Failure> {
+        site.peers.iter().find(|p| p.name == peer).ok_or_else(|| {
             let names: Vec<&str> = site.peers.iter().map(|p| p.name.as_str()).collect();
             let failure = Failure::new(format!("there is no peer {peer}"));
-            return Err(failure.hint(format!("peers are {}", names.join(", "))));
-        }
+            failure.hint(format!("peers are {}", names.join(", ")))
+        })
+    }
+
+    pub fn mode(path: &Path, peer: &str, mode: &str) -> Result<bool, Failure> {
+        let mode: Mode = mode.parse().map_err(|e: String| Failure::new(e))?;
+        named(&read(path)?, peer)?;
         ask(path, &format!("POST /mode/{peer}/{}", mode.word()))
     }
 

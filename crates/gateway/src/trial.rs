@@ -4,12 +4,16 @@
 //! The packets are control messages of the size of the largest packet. They wait in the edge queue of
 //! the class as any other packet does, and the other end drops them when it has counted them. So what
 //! is found is what a flow of a site would get. When a trial is over the sender asks for the counts,
-//! again and again until they come.
+//! again and again until they come. A second of the same traffic goes ahead and is not counted.
 
 use crate::message::{Counts, Test};
 use accord_units::{Bytes, Duration, Rate, Time};
 use serde::Serialize;
 
+/// The time for which it sends before it counts: the way to the rate is not what is tried.
+const WARM: Duration = Duration::from_secs(1);
+/// The number of the trial of packets that do not count.
+const UNCOUNTED: u64 = 0;
 /// The time from the last packet to the question of what arrived, for what waits on the way.
 const REST: Duration = Duration::from_secs(1);
 /// The time from one question to the next, and the number of them.
@@ -36,6 +40,8 @@ pub struct Trial {
     class: usize,
     rate: Rate,
     packet: Bytes,
+    /// When it begins to count, and when it has sent all.
+    from: Time,
     until: Time,
     next: Time,
     sent: u64,
@@ -83,7 +89,8 @@ impl Trial {
             class,
             rate,
             packet,
-            until: now + length,
+            from: now + WARM,
+            until: now + WARM + length,
             next: now,
             sent: 0,
             round_trip: Duration::ZERO,
@@ -107,12 +114,13 @@ impl Trial {
         }
         if self.next < self.until {
             self.round_trip = self.round_trip.max(round_trip);
+            let counts = self.next >= self.from;
             let test = Test {
-                trial: self.id,
+                trial: if counts { self.id } else { UNCOUNTED },
                 sent: now.as_ps(),
                 index: self.sent,
             };
-            self.sent += 1;
+            self.sent += u64::from(counts);
             self.next += self.rate.transmission(self.packet);
             if self.next >= self.until {
                 self.next = self.until + REST;

@@ -350,6 +350,53 @@ fn load_without_delay_is_not_held_back() {
     }
 }
 
+/// A trial counts what arrives: all of it below the contract, over the link's rate what the link carries,
+/// and what is lost on the way.
+#[test]
+fn a_trial_finds_what_its_class_gets() {
+    let link = Link {
+        expedites: true,
+        ..LINK
+    };
+    let mut world = World::with(24, link, "loss = \"accumulation\"", "");
+    world.run(world.now + Duration::from_secs(2));
+    let mut trial = |mbps: u64, lost: u64| {
+        let (rate, length) = (Rate::from_bps(mbps * 1_000_000), Duration::from_secs(5));
+        world.malice.lost = lost;
+        let now = world.now;
+        let begun = world.gateways[0].begin_trial("other", 0, rate, length, now);
+        begun.expect("it begins");
+        let again = world.gateways[0].begin_trial("other", 0, rate, length, now);
+        assert!(again.is_err(), "one at a time");
+        world.wake[0] = world.now;
+        world.run(world.now + Duration::from_secs(13));
+        let found = world.gateways[0].trial("other").expect("a trial");
+        assert!(found.over && found.arrived_packets.is_some(), "{found:?}");
+        found
+    };
+    // Nothing is lost, and the queue is empty: packets of 1480 bytes at 4 Mbps for 5 s.
+    let found = trial(4, 0);
+    let packets = 4_000_000.0 * 5.0 / (8.0 * 1480.0);
+    assert!(
+        (found.sent_packets as f64 - packets).abs() <= 1.0,
+        "{found:?}"
+    );
+    assert_eq!(found.loss_ratio, Some(0.0));
+    assert!(
+        found.delay_variation_s.is_some_and(|s| s < 2e-3),
+        "{found:?}"
+    );
+    // 25 of the 20 Mbps that the link carries: at the edge the packets wait, and are dropped.
+    let found = trial(25, 0);
+    let rate = found.rate_bytes_per_s.expect("a rate") * 8e-6;
+    assert!((18.0..20.3).contains(&rate), "{rate} Mbps of 20");
+    // 3 % are lost on the way, which does not take a contract where a loss halves what is queued.
+    let found = trial(4, 30);
+    let lost = found.loss_ratio.expect("counts");
+    assert!((0.02..0.04).contains(&lost), "{lost} of 0.03");
+    assert_eq!(world.arrived, [0, 0], "the other end keeps them for itself");
+}
+
 #[test]
 fn the_same_seed_gives_the_same_course() {
     let course = || {

@@ -1,7 +1,7 @@
 //! `accord gateway predict`: the scenario that a site file and its paths make, and what theory says of
 //! it.
 
-use super::parts::{answer, read};
+use super::parts::{answer, named, read};
 use crate::draft::{Draft, Line, Place, quote};
 use crate::fail::Failure;
 use crate::output::{data, note};
@@ -94,11 +94,7 @@ pub fn run(args: &Predict, catalogue: &Catalogue) -> Result<bool, Failure> {
 /// the gateway that runs has measured them.
 fn paths(site: &Site, args: &Predict) -> Result<Vec<Given>, Failure> {
     for given in &args.path {
-        if !site.peers.iter().any(|p| p.name == given.peer) {
-            let names: Vec<&str> = site.peers.iter().map(|p| p.name.as_str()).collect();
-            let failure = Failure::new(format!("there is no peer {}", given.peer));
-            return Err(failure.hint(format!("peers are {}", names.join(", "))));
-        }
+        named(site, &given.peer)?;
     }
     let given = |name: &str| args.path.iter().rfind(|g| g.peer == name);
     let known = |p: &PeerConfig| given(&p.name).is_some_and(|g| g.round_trip.is_some());

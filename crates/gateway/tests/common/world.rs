@@ -102,7 +102,7 @@ pub struct World {
     number: u64,
     /// When the link of each way is free.
     free: [Time; 2],
-    wake: [Time; 2],
+    pub wake: [Time; 2],
     /// What went over, for replays.
     history: Vec<(usize, Vec<u8>)>,
     /// The packets of hosts that were sent and have not arrived, by direction.
