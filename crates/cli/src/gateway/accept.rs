@@ -19,8 +19,8 @@ pub struct Accept {
     pub site: PathBuf,
     /// The name of the peer.
     pub peer: String,
-    /// Tests this class only; by default those with a contract, or the whole tunnel's contract in the
-    /// default class if none has.
+    /// Tests this class only; by default those with a contract, and the whole tunnel's contract in the
+    /// default class if that has none of its own.
     #[arg(long)]
     pub class: Option<String>,
     /// The length of a step in seconds.
@@ -127,8 +127,9 @@ fn classes(
     let mut found: Vec<_> = all
         .filter(|(_, _, contract)| *contract > Rate::ZERO)
         .collect();
-    if found.is_empty() && peer.service.contract > Rate::ZERO {
-        found.push((names.len() - 1, "default".into(), peer.service.contract));
+    let default = names.len() - 1;
+    if found.iter().all(|(i, _, _)| *i != default) && peer.service.contract > Rate::ZERO {
+        found.push((default, "default".into(), peer.service.contract));
     }
     if let Some(only) = only {
         if !names.iter().any(|n| n == only) {

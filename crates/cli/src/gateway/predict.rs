@@ -73,6 +73,15 @@ const NEAR: Duration = Duration::from_us(1);
 const LENGTH: u32 = 60;
 const SETTLED: u32 = 20;
 
+/// The nodes of the site and behind its uplink.
+const HERE: &str = "gateway";
+const NETWORK: &str = "network";
+
+/// The node of a peer, which is none of the others whatever its name is.
+fn node(peer: &str) -> String {
+    format!("peer.{peer}")
+}
+
 /// Carries out the command.
 pub fn run(args: &Predict, catalogue: &Catalogue) -> Result<bool, Failure> {
     let place = Place {
@@ -101,8 +110,16 @@ fn paths(site: &Site, args: &Predict) -> Result<Vec<Given>, Failure> {
     // Only what is not given has to be measured.
     let status: Value = match site.peers.iter().all(known) {
         true => Value::Null,
-        false => serde_json::from_str(&answer(&args.site, "GET /status")?)
-            .map_err(|e| Failure::new(format!("the gateway's answer cannot be read: {e}")))?,
+        false => {
+            let text = answer(&args.site, "GET /status").map_err(|e| match e {
+                Failure::Unable(why) => Failure::Unable(format!(
+                    "{why}; start it, or give --path 'PEER=40 ms' for each peer"
+                )),
+                other => other,
+            })?;
+            serde_json::from_str(&text)
+                .map_err(|e| Failure::new(format!("the gateway's answer cannot be read: {e}")))?
+        }
     };
     let measured = |name: &str| {
         let mut peers = status["peers"].as_array()?.iter();
@@ -154,15 +171,15 @@ fn scenario(site: &Site, paths: &[Given], name: &str) -> Result<String, Failure>
     draft.line(format!("steady = [\"{SETTLED} s\", \"{LENGTH} s\"]"));
     let mut links = vec![Line {
         name: "uplink".into(),
-        ends: ["gateway of the site".into(), "network".into()],
+        ends: [HERE.into(), NETWORK.into()],
         rate: site.interface.uplink.unwrap_or(FAST),
         delay: NEAR,
     }];
     for path in paths {
         let round_trip = path.round_trip.unwrap_or(NEAR);
         links.push(Line {
-            name: format!("to {}", path.peer),
-            ends: ["network".into(), format!("peer {}", path.peer)],
+            name: format!("path.{}", path.peer),
+            ends: [NETWORK.into(), node(&path.peer)],
             rate: path.rate.unwrap_or(FAST),
             delay: round_trip.mul_f64(0.5).max(NEAR + NEAR) - NEAR,
         });
@@ -170,8 +187,8 @@ fn scenario(site: &Site, paths: &[Given], name: &str) -> Result<String, Failure>
     draft.links(&links, None);
     for peer in &site.peers {
         draft.table(&format!("flow.{}", peer.name));
-        draft.text("from", "gateway of the site");
-        draft.text("to", format!("peer {}", peer.name));
+        draft.text("from", HERE);
+        draft.text("to", node(&peer.name));
         draft.text("packet", site.interface.packet());
         draft.line(format!("demand = {{ constant = \"{}\" }}", peer.cap));
         if peer.mode == Mode::Bypass {
