@@ -146,6 +146,10 @@ fn classes(
 }
 
 /// Makes a trial at a rate, and judges it.
+#[expect(
+    clippy::disallowed_methods,
+    reason = "it waits for the gateway that runs"
+)]
 fn step(
     args: &Accept,
     class: usize,
