@@ -176,7 +176,7 @@ mod tests {
         /// Sends for so many seconds with so many of 100 packets lost.
         fn lose(&mut self, of_hundred: u64, seconds: u64) {
             for _ in 0..10 * seconds {
-                self.now = self.now + Duration::from_ms(100);
+                self.now += Duration::from_ms(100);
                 self.lost += of_hundred * PACKET;
                 self.arrived += (100 - of_hundred) * PACKET;
                 (self.breaker).on_report(self.lost, self.arrived, self.now);
@@ -246,7 +246,7 @@ mod tests {
         let mut t = Tunnel::new();
         // A packet per second, each tenth of them lost: 50 packets are 50 s.
         for second in 0..200 {
-            t.now = t.now + Duration::from_secs(1);
+            t.now += Duration::from_secs(1);
             match second % 10 {
                 0 => t.lost += PACKET,
                 _ => t.arrived += PACKET,
