@@ -67,7 +67,7 @@ pub fn run(args: Args, catalogue: &Catalogue) -> Result<bool, Failure> {
         }
         Command::Bench(a) => bench::run(&a, catalogue),
         Command::Lab(a) => lab::run(a, catalogue),
-        Command::Gateway(a) => gateway::run(&a),
+        Command::Gateway(a) => gateway::run(&a, catalogue),
         Command::Completions(a) => manual::completions(&a),
         Command::Man(a) => manual::man(&a),
     }

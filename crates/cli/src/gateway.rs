@@ -1,6 +1,12 @@
 //! `accord gateway`.
 
+#[cfg(feature = "gateway")]
+mod accept;
+#[cfg(feature = "gateway")]
+mod predict;
+
 use crate::fail::Failure;
+use accord::Catalogue;
 use clap::{Args, Subcommand};
 use std::path::PathBuf;
 
@@ -42,20 +48,33 @@ pub enum Command {
         #[arg(long)]
         metrics: bool,
     },
+    /// Writes the scenario that a site file and its paths make, and prints theory's shares for it.
+    #[cfg(feature = "gateway")]
+    #[command(
+        after_help = "Example:\n  accord gateway predict site.toml --path 'berlin=30 Mbps, 40 ms' -o predicted.toml"
+    )]
+    Predict(predict::Predict),
+    /// Tests a tunnel in steps of its contracts, through the gateway that runs, after ITU-T Y.1564. Exit
+    /// code 1 means that a step failed.
+    #[cfg(feature = "gateway")]
+    #[command(
+        after_help = "Example:\n  accord gateway accept site.toml berlin --step 30 --most-variation 5"
+    )]
+    Accept(accept::Accept),
     /// Changes the mode of a peer until the next change or start.
     Mode {
         /// The site file.
         site: PathBuf,
         /// The name of the peer.
         peer: String,
-        /// The mode: shadow, enforce or bypass.
+        /// The mode: shadow, enforce or bypass. It re-arms the circuit breaker, too.
         mode: String,
     },
 }
 
 /// Returns the error that says how to build the program with the gateway.
 #[cfg(not(feature = "gateway"))]
-pub fn run(_: &Gateway) -> Result<bool, Failure> {
+pub fn run(_: &Gateway, _: &Catalogue) -> Result<bool, Failure> {
     Err(Failure::Unable(
         "this build has no gateway; cargo build --release --features gateway makes one that has"
             .into(),
@@ -64,7 +83,7 @@ pub fn run(_: &Gateway) -> Result<bool, Failure> {
 
 /// Carries out a command.
 #[cfg(feature = "gateway")]
-pub fn run(args: &Gateway) -> Result<bool, Failure> {
+pub fn run(args: &Gateway, catalogue: &Catalogue) -> Result<bool, Failure> {
     match &args.command {
         Command::Keys { file } => parts::keys(file),
         Command::Check { site, json } => parts::check(site, *json),
@@ -81,6 +100,8 @@ pub fn run(args: &Gateway) -> Result<bool, Failure> {
             };
             parts::ask(site, what)
         }
+        Command::Accept(args) => accept::run(args),
+        Command::Predict(args) => predict::run(args, catalogue),
         Command::Mode { site, peer, mode } => parts::mode(site, peer, mode),
     }
 }
@@ -91,7 +112,7 @@ mod parts {
     use crate::output::{data, json, note};
     use accord::language::{ScenarioError, Source};
     use accord_gateway::check::check as findings;
-    use accord_gateway::config::{LoadError, Mode, Site, load};
+    use accord_gateway::config::{LoadError, Mode, PeerConfig, Site, load};
     use accord_gateway::keys::{PrivateKey, SharedKey};
     use std::io::{Read, Write};
     use std::path::Path;
@@ -177,20 +198,33 @@ mod parts {
         Err(Failure::Unable("the gateway needs Linux".into()))
     }
 
-    pub fn mode(path: &Path, peer: &str, mode: &str) -> Result<bool, Failure> {
-        let mode: Mode = mode.parse().map_err(|e: String| Failure::new(e))?;
-        let site = read(path)?;
-        if !site.peers.iter().any(|p| p.name == peer) {
+    /// The peer of this name.
+    pub fn named<'s>(site: &'s Site, peer: &str) -> Result<&'s PeerConfig, Failure> {
+        site.peers.iter().find(|p| p.name == peer).ok_or_else(|| {
             let names: Vec<&str> = site.peers.iter().map(|p| p.name.as_str()).collect();
             let failure = Failure::new(format!("there is no peer {peer}"));
-            return Err(failure.hint(format!("peers are {}", names.join(", "))));
-        }
+            failure.hint(format!("peers are {}", names.join(", ")))
+        })
+    }
+
+    pub fn mode(path: &Path, peer: &str, mode: &str) -> Result<bool, Failure> {
+        let mode: Mode = mode.parse().map_err(|e: String| Failure::new(e))?;
+        named(&read(path)?, peer)?;
         ask(path, &format!("POST /mode/{peer}/{}", mode.word()))
     }
 
     /// Asks the gateway that runs by a site file, and prints its answer.
-    #[cfg(unix)]
     pub fn ask(path: &Path, what: &str) -> Result<bool, Failure> {
+        let body = answer(path, what)?;
+        if !body.is_empty() {
+            data(body)?;
+        }
+        Ok(true)
+    }
+
+    /// Asks the gateway that runs by a site file, and returns its answer.
+    #[cfg(unix)]
+    pub fn answer(path: &Path, what: &str) -> Result<String, Failure> {
         let site = read(path)?;
         let Some(socket) = &site.interface.status else {
             let failure = Failure::new(format!("{} names no status socket", path.display()));
@@ -215,18 +249,15 @@ mod parts {
             let why = if body.is_empty() { code } else { body };
             return Err(Failure::new(format!("the gateway refuses: {why}")));
         }
-        if !body.is_empty() {
-            data(body)?;
-        }
-        Ok(true)
+        Ok(body.to_string())
     }
 
     #[cfg(not(unix))]
-    pub fn ask(_: &Path, _: &str) -> Result<bool, Failure> {
+    pub fn answer(_: &Path, _: &str) -> Result<String, Failure> {
         Err(Failure::Unable("the gateway needs Linux".into()))
     }
 
-    fn read(path: &Path) -> Result<Site, Failure> {
+    pub fn read(path: &Path) -> Result<Site, Failure> {
         load(path).map_err(|e| wrong(path, e))
     }
 

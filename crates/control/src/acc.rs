@@ -20,6 +20,7 @@
 //!   less its queuing delay, so that a longer route is no queue.
 
 use crate::law::{Clocking, Increase, Law, LowRate, Mu, Recovery, RoundTrip};
+use crate::loss::{Losses, OnLoss};
 use crate::secant::{FARTHEST, Secant};
 use crate::service::Held;
 use crate::share::{Round, Share};
@@ -77,6 +78,7 @@ pub struct Acc {
     delivered: f64,
     /// Of [`Clocking::Mixed`].
     learned: Option<Box<Learned>>,
+    losses: Losses,
 }
 
 /// The memory of [`Clocking::Mixed`].
@@ -151,6 +153,7 @@ impl Acc {
             crest: 0.0,
             delivered: 0.0,
             learned,
+            losses: Losses::default(),
         }
     }
 
@@ -159,7 +162,8 @@ impl Acc {
         let a = report.accumulation; // (1)
         self.estimate = a;
         self.crest = a.max(self.crest * (1.0 - MEMORY * seen.passed));
-        if report.lost {
+        self.losses.observe(report);
+        if report.lost && self.takes_for_congestion() {
             self.halve();
             self.slow_down(true);
             return;
@@ -168,7 +172,12 @@ impl Acc {
             Mu::Received => seen.egress,
             Mu::Sent => path.sent_in_round.as_f64() / path.srtt.as_secs_f64(),
         }; // (2)
-        let excess = self.service.excess(a, self.law.target, mu); // (3)
+        let shown = match report.lost {
+            // Where the pairs are blind, the round-trip time is not.
+            true => a.max(mu * path.rtt.saturating_sub(path.min_rtt).as_secs_f64()),
+            false => a,
+        };
+        let excess = self.service.excess(shown, self.law.target, mu); // (3)
         let congested = excess > 0.0;
         let sent = (path.sent_in_round.as_f64() / seen.passed).max(self.packet);
         let pwnd = match sent + self.packet < self.cwnd {
@@ -185,15 +194,28 @@ impl Acc {
             Clocking::Paced => path.min_rtt,
             Clocking::Egress | Clocking::Mixed => Duration::from_secs_f64(seen.base()),
         };
-        let factor = self.factor(used, excess, seen, base, path);
-        self.cwnd = self.moved(used, factor, excess, a, seen.passed, base); // (5)
+        let factor = match report.lost {
+            true => self.step_of_policy(used),
+            false => self.factor(used, excess, seen, base, path),
+        };
+        self.cwnd = self.moved(used, factor, excess, shown, seen.passed, base); // (5)
+        if report.lost {
+            let least = used.min(self.packet);
+            let own = self.service.shared(shown, mu);
+            self.cwnd = self.cwnd.min((used - own / 2.0).max(least));
+            if used >= self.ssthresh {
+                self.ssthresh = self.cwnd;
+            }
+        }
         if congested && used < self.ssthresh && self.law.clocking != Clocking::Paced {
             self.cwnd = self.cwnd.min(self.landing(seen)).max(self.packet);
         }
         // Slow start gets there by itself, and what it sends lags its window.
         if !congested && !path.had_too_little && used >= self.ssthresh {
             let short = self.short_of_contract(sent, base, seen);
-            self.cwnd = self.cwnd.max(used + RECOVERY * seen.passed * short);
+            if short > 0.0 {
+                self.cwnd = self.cwnd.max(used + RECOVERY * seen.passed * short);
+            }
         }
         if congested {
             self.ssthresh = self.cwnd; // (6)
@@ -207,7 +229,7 @@ impl Acc {
                 self.ssthresh = self.ssthresh.min(self.cwnd.max(full));
             }
             // Below a packet the policy alone moves it.
-            if used >= self.packet {
+            if used >= self.packet && !report.lost {
                 self.cwnd = self.cwnd.max(doubled.min(self.ssthresh)); // (7.2)
             }
         }
@@ -349,6 +371,22 @@ impl Acc {
         let least = (target / w).max(learned.share.value());
         let step = |error| policy.step(error, w, base);
         (learned.secant).factor(excess, w, target, least, seen.passed, step)
+    }
+
+    /// Returns 1, and forgets the error that lasted.
+    fn step_of_policy(&mut self, w: f64) -> f64 {
+        if let Some(learned) = &mut self.learned {
+            learned.secant.reset(w);
+        }
+        1.0
+    }
+
+    /// Returns whether a loss halves the window.
+    fn takes_for_congestion(&self) -> bool {
+        match self.law.on_loss {
+            OnLoss::Window => true,
+            OnLoss::Accumulation { bound } => self.losses.part() > bound,
+        }
     }
 
     /// Returns whether so much is queued that it tells what the path does with more. An empty queue

@@ -5,6 +5,7 @@
 //! law says unless it is given.
 
 use crate::Policy;
+use crate::loss::OnLoss;
 use accord_family::Values;
 use accord_units::{Bytes, Duration};
 
@@ -89,6 +90,8 @@ pub struct Law {
     pub low_rate: LowRate,
     /// The way back to a contracted rate.
     pub recovery: Recovery,
+    /// The answer to a loss.
+    pub on_loss: OnLoss,
     /// Target accumulation a* in bytes, of a flow of weight 1.
     pub target: f64,
 }
@@ -175,6 +178,12 @@ impl Law {
             recovery: match word("recovery", "packet", "contract") {
                 "packet" => Recovery::Packet,
                 _ => Recovery::Contract,
+            },
+            on_loss: match values.choice("loss") {
+                "accumulation" => OnLoss::Accumulation {
+                    bound: values.number("loss_bound"),
+                },
+                _ => OnLoss::Window,
             },
             target: values.size("target").bytes_f64(packet),
         }

@@ -58,6 +58,7 @@ mod hystart;
 mod law;
 pub mod ledbat;
 pub mod ledbat_pp;
+mod loss;
 mod maker;
 mod meter;
 pub mod monaco;
@@ -234,6 +235,8 @@ pub struct Report {
     pub virtual_delay: Duration,
     /// True if data sent since the previous pair was lost.
     pub lost: bool,
+    /// The bytes of it, as far as they are known.
+    pub lost_bytes: Bytes,
     /// The data bytes that have arrived since the start.
     pub received: u64,
 }

@@ -177,7 +177,7 @@ impl Meter {
             false => self.sample_rate(now + virtual_delay),
         };
         let deficit = sent_bytes.saturating_sub(self.received);
-        let lost = deficit > self.deficit;
+        let lost = deficit.saturating_sub(self.deficit);
         self.deficit = deficit;
         let virtual_part = rate * virtual_delay.as_secs_f64();
         let queued = match truth {
@@ -189,7 +189,8 @@ impl Meter {
             accumulation: queued + virtual_part,
             egress_rate: Rate::from_bps_f64(rate * 8.0),
             virtual_delay,
-            lost,
+            lost: lost > 0,
+            lost_bytes: Bytes::new(lost),
             received: self.received,
         })
     }

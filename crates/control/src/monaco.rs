@@ -10,20 +10,22 @@
 //! | – | `estimator` | – | monaco | monaco, ideal | Xia05 eq. 1 |
 //! | – | `egress_weight` | – | 0.5, printed 0.25 | 0.01 - 1 | the papers give none |
 //! | – | `law` | – | accord | accord, printed | `law.rs` |
+//! | – | `loss`, `loss_bound` | – | window, 0.05 | `loss.rs` | `loss.rs` |
 //! | – | `min_rto` | s | as `law` has it | > 0 | RFC 6298 §2.4 |
 //! | – | `clocking`, `window`, `rtt`, `mu`, `meter`, `increase`, `low_rate`, `recovery` | – | as `law` has them | two each, `clocking` three | `law.rs` |
 
 mod config;
 
-pub use config::{Config, Estimator, LawName, PolicyName};
+pub use config::{Config, Estimator, LawName, LossName, PolicyName};
 
 use crate::acc::{Acc, CLOCKED, CORRECTION};
 use crate::law::{self, Clocking, Increase, Law, Sending};
+use crate::loss::OnLoss;
 use crate::{AnyController, Maker, Transport};
 use crate::{Meter, Policy};
 use accord_family::{
-    Dynamics, Family, FlowFacts, Kind, Objective, Param, Reports, Role, Values, WindowDynamics,
-    WindowLaw,
+    Dynamics, Family, FlowFacts, GivesUp, Kind, Objective, Param, Reports, Role, Values,
+    WindowDynamics, WindowLaw,
 };
 use accord_units::Bytes;
 use std::f64::consts::LN_2;
@@ -160,6 +162,25 @@ pub(crate) static FAMILY: Family = Family {
             source: "departure; packet is [Har02 §II]",
         },
         Param {
+            name: "loss",
+            symbol: "",
+            kind: Kind::Choice(&["window", "accumulation"]),
+            default: "window",
+            doc: "What a loss halves: the window (both laws), or what the flow has queued of its own.",
+            source: "window is [Xia05 §IV-B.2], accumulation is ours",
+        },
+        Param {
+            name: "loss_bound",
+            symbol: "",
+            kind: Kind::Number {
+                min: 0.001,
+                max: 0.5,
+            },
+            default: "0.05",
+            doc: "The part of packets lost of late above which a loss halves the window even so; of loss = \"accumulation\".",
+            source: "ours",
+        },
+        Param {
             name: "min_rto",
             symbol: "",
             kind: Kind::Duration,
@@ -229,6 +250,10 @@ fn dynamics(values: &Values, facts: &FlowFacts) -> WindowDynamics {
             correction: CORRECTION,
             weight: law::egress_weight(values),
         }),
+        gives_up: match law.on_loss {
+            OnLoss::Window => GivesUp::Window,
+            OnLoss::Accumulation { bound } => GivesUp::Accumulation { bound },
+        },
         ..WindowDynamics::UNRESPONSIVE
     }
 }

@@ -39,14 +39,18 @@ impl Held {
     /// `target` that of a flow of weight 1, and `rate` the egress rate in bytes per second. Below
     /// the contracted rate the whole backlog carries it [Har02 algorithm 1, step 3].
     pub fn excess(&self, a: f64, target: f64, rate: f64) -> f64 {
-        let shared = if self.contract < rate {
+        (self.shared(a, rate) - self.weight * target).max(a - self.limit)
+    }
+
+    /// Returns the part a_s of the accumulation `a` that carries no contract.
+    pub fn shared(&self, a: f64, rate: f64) -> f64 {
+        if self.contract < rate {
             a * (1.0 - self.contract / rate)
         } else if self.contract > 0.0 {
             0.0
         } else {
             a
-        };
-        (shared - self.weight * target).max(a - self.limit)
+        }
     }
 
     /// Returns the most that may be queued beyond what carries the contract, for a `target` of

@@ -32,6 +32,7 @@ fn report(c: &mut AnyController, accumulation: f64, egress_kbps: u64) {
         egress_rate: rate,
         virtual_delay: Duration::ZERO,
         lost: false,
+        lost_bytes: Bytes::ZERO,
         received: 0,
     };
     c.on_report(&report, &path, Time::ZERO);

@@ -125,6 +125,7 @@ fn any_report() -> impl Strategy<Value = Report> {
             egress_rate,
             virtual_delay,
             lost,
+            lost_bytes: Bytes::new(number >> 8),
             received: number,
         },
     )

@@ -93,6 +93,7 @@ impl Path {
             egress_rate: Rate::from_bps_f64(self.egress * 8.0),
             virtual_delay: Duration::ZERO,
             lost: false,
+            lost_bytes: Bytes::ZERO,
             received: 0,
         };
         self.flow.on_report(&report, &path, Time::ZERO);

@@ -46,6 +46,7 @@ impl Flow {
             egress_rate: Rate::from_bps(54_321),
             virtual_delay: Duration::from_ms(5),
             lost,
+            lost_bytes: Bytes::ZERO,
             received: 0,
         };
         self.0.on_report(&report, &path, Time::ZERO);

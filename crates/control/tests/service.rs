@@ -45,6 +45,7 @@ impl Tunnel {
             egress_rate: rate,
             virtual_delay: Duration::ZERO,
             lost: false,
+            lost_bytes: Bytes::ZERO,
             received: 0,
         };
         self.0.on_report(&report, &path, Time::ZERO);

@@ -61,6 +61,8 @@ pub struct WindowDynamics {
     pub window_clocked: bool,
     /// Its packets can be marked.
     pub ecn: bool,
+    /// What it gives up at a loss, or at a mark for one.
+    pub gives_up: GivesUp,
     /// One report per round trip gives the rate: the loop that this closes beside flows that keep
     /// their rates.
     pub reports: Option<Reports>,
@@ -92,12 +94,25 @@ impl WindowDynamics {
         keep: 1.0,
         window_clocked: false,
         ecn: false,
+        gives_up: GivesUp::Window,
         reports: None,
     };
 }
 
-/// A law of a window w, for an accumulation a, a round-trip time rtt and its base d. All halve
-/// the window at a loss.
+/// What a flow halves at a loss.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum GivesUp {
+    /// Its window.
+    Window,
+    /// The part of its accumulation that carries no contract. It grows by nothing in a round trip with
+    /// a loss.
+    Accumulation {
+        /// The part of what it sends that may be lost. Beyond that it halves the window.
+        bound: f64,
+    },
+}
+
+/// A law of a window w, for an accumulation a, a round-trip time rtt and its base d.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum WindowLaw {
     /// dw/dt = −gain/rtt · (a − target) [Xia05 eq. 6].

@@ -15,6 +15,10 @@
 //!        and with REM a = x·p̂, p̂ the price that marks tell     [Low02 eq. 33]
 //! reno   dw/dt = (1 − m)·packet/rtt, m the share lost or marked [RFC 5681, Low02 §3.2]
 //! any    dw/dt −= w/2 · min(losses per second, 1/rtt)           at a loss, or a mark for one
+//!        with `loss = "accumulation"` and P the part of round trips that lose something,
+//!        min(w·losses per packet, 1):
+//!        dw/dt = (1 − P)·dw/dt + P/rtt · min(rtt·dw/dt, −(x − x̂)⁺·(q + v)/2)
+//!                                                            [accord-control, loss.rs]
 //! ```
 //!
 //! Smooth laws are integrated by Heun's method. The laws of the sign have a surface, the
@@ -27,7 +31,7 @@
 //! rate at which data leaves, a round trip's mean; below one packet the window goes on shrinking (the controllers pace instead);
 //! timeouts and the way back to a contract (`recovery`) are not modelled.
 
-use accord_family::{FlowFacts, Reads, WindowDynamics, WindowLaw};
+use accord_family::{FlowFacts, GivesUp, Reads, WindowDynamics, WindowLaw};
 use accord_scenario::Flow;
 use accord_traffic::Demand;
 
@@ -173,12 +177,31 @@ impl Control {
             WindowLaw::Reno => self.packet * (1.0 - seen.loss),
             _ => 0.0,
         };
-        let halve = if seen.loss > 0.0 {
-            0.5 * w * (w * inverse * seen.loss / self.packet).min(inverse)
-        } else {
-            0.0
-        };
-        step * inverse - halve
+        if seen.loss <= 0.0 {
+            return step * inverse;
+        }
+        match self.own(w, base_rtt, seen) {
+            Some(own) => {
+                let lossy = (w * seen.loss / self.packet).min(1.0);
+                ((1.0 - lossy) * step + lossy * step.min(-0.5 * own)) * inverse
+            }
+            None => {
+                let halve = 0.5 * w * (w * inverse * seen.loss / self.packet).min(inverse);
+                step * inverse - halve
+            }
+        }
+    }
+
+    /// Returns the part of the accumulation of a window `w` that carries no contract, if that is what
+    /// it halves at this loss.
+    fn own(&self, w: f64, base_rtt: f64, seen: &Seen) -> Option<f64> {
+        match self.dynamics.gives_up {
+            GivesUp::Accumulation { bound } if seen.loss <= bound => {
+                let rate = w / (base_rtt + seen.queue);
+                Some((rate - self.service.contract).max(0.0) * (seen.queue + seen.price))
+            }
+            _ => None,
+        }
     }
 
     /// Moves the window over a step of `h`, with what is seen at both its ends.
@@ -231,7 +254,7 @@ impl Control {
             service.excess(a, seen.queue + seen.price, self.dynamics.leave)
         };
         let (before, after) = (excess(s.window, from), excess(grown, to));
-        let lost = to.loss > 0.0;
+        let lost = to.loss > 0.0 && self.own(grown, base_rtt, to).is_none();
         if after <= 0.0 && !lost {
             s.window = grown;
             return h;
@@ -278,7 +301,8 @@ impl Control {
         };
         if to.loss > 0.0 {
             let rate = s.window / rtt * to.loss / self.packet;
-            moved - 0.5 * s.window * rate.min(1.0 / rtt) * h
+            let gone = self.own(s.window, base_rtt, to).unwrap_or(s.window);
+            moved - 0.5 * gone * rate.min(1.0 / rtt) * h
         } else {
             moved
         }

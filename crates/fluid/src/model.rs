@@ -10,7 +10,7 @@
 use crate::discipline::Discipline;
 use crate::error::FluidError;
 use crate::law::Control;
-use accord_family::{QueueDynamics, QueueFacts, Role, Values, WindowLaw};
+use accord_family::{GivesUp, QueueDynamics, QueueFacts, Role, Values, WindowLaw};
 use accord_scenario::{Change, Flow, Limit, Link, LinkId, Scenario, State};
 use accord_traffic::{Demand, Web};
 use accord_units::{Bytes, Time};
@@ -249,6 +249,12 @@ impl<'a> Model<'a> {
             note(
                 "a full buffer loses what does not fit; a flow that loses, or takes marks for losses, halves its window at most once a round trip, as if they were spread evenly over flows",
             );
+            let keeps = |c: &Control| c.dynamics.gives_up != GivesUp::Window;
+            if self.controls.iter().any(keeps) {
+                note(
+                    "of flows with loss = \"accumulation\", a loss halves what they have queued, as far as they know it by the queues of the way there",
+                );
+            }
         }
         self.notes = notes;
     }

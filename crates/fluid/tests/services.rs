@@ -7,7 +7,7 @@ use accord_fluid::{run, run_with_step, stability, step};
 use accord_record::Quiet;
 use accord_scenario::{Entity, Metric, Scenario};
 use accord_units::Time;
-use common::{fluid, last, scenario};
+use common::{fluid, last, scenario, window};
 
 const MODELS: [&str; 2] = ["integrator", "ack-clocked"];
 
@@ -214,4 +214,52 @@ fn wild_services_run() {
             }
         }
     }
+}
+
+/// A buffer of half of what four flows want to keep there. What a loss takes and the other round trips
+/// give is the same at (1 − P)·κ·(a* − a) = P·a / 2. With κ = 0.5 and a of half the target P is a half:
+/// each flow loses half a packet per round trip. The losses are a part of what arrives that is the same
+/// for all, so that flows which are alike stay so. The gain of this loop is a*/2 per packet and round
+/// trip: with a target of three packets it cycles.
+/// A bound of 5 % would be crossed on the way there, and windows halve.
+#[test]
+fn where_a_loss_halves_what_is_queued_a_short_buffer_loses_half_a_packet_per_round_trip() {
+    for model in MODELS {
+        let text = format!(
+            "duration = \"200 s\"\nfluid = {{ link_model = \"{model}\" }}\n[topology.dumbbell]\nrate = \"20 Mbps\"\ndelay = \"10 ms\"\nqueue = {{ discipline = \"droptail\", limit = \"2000 B\" }}\n\
+             [flow.f]\ncount = 4\nfrom = \"left\"\nto = \"right\"\ncontroller = {{ name = \"monaco\", target = \"1000 B\", clocking = \"paced\", loss = \"accumulation\", loss_bound = 0.5 }}\n"
+        );
+        let (s, run) = fluid(&text);
+        let rtt = 0.0204 + 2000.0 * 8.0 / 20e6;
+        for f in 0..s.flows.len() {
+            let mean = |metric| {
+                run.mean(metric, Entity::Flow(f), window(150.0, 200.0))
+                    .expect("it is recorded")
+            };
+            let lost = mean(Metric::SendingRate) - mean(Metric::Throughput);
+            let expected = 0.5 * 8000.0 / rtt;
+            assert!(
+                (lost / expected - 1.0).abs() < 0.05,
+                "{model}, flow {f}: {lost} bps of {expected}"
+            );
+            let queued = mean(Metric::Accumulation);
+            assert!((queued / 500.0 - 1.0).abs() < 0.02, "{model}: {queued} B");
+        }
+    }
+}
+
+/// A buffer that is a little too short, and a contract of 8 Mbps. Losses do not take it, and they do if they halve windows.
+#[test]
+fn a_short_buffer_takes_no_contract_where_a_loss_halves_what_is_queued() {
+    let rate = |loss: &str| {
+        let (_, run) = fluid(&format!(
+            "duration = \"100 s\"\n[topology.dumbbell]\nrate = \"20 Mbps\"\ndelay = \"10 ms\"\nqueue = {{ discipline = \"droptail\", limit = \"3400 B\" }}\n\
+             [flow.site]\nfrom = \"left\"\nto = \"right\"\ncontroller = {{ name = \"monaco\", target = \"1000 B\", loss = \"{loss}\" }}\nservice = {{ contract = \"8 Mbps\" }}\n\
+             [flow.f]\ncount = 3\nfrom = \"left\"\nto = \"right\"\ncontroller = {{ name = \"monaco\", target = \"1000 B\", loss = \"{loss}\" }}\n"
+        ));
+        let mean = run.mean(Metric::Throughput, Entity::Flow(0), window(60.0, 100.0));
+        mean.expect("it is recorded") / 1e6
+    };
+    let (halved, kept) = (rate("window"), rate("accumulation"));
+    assert!(halved < 7.0 && kept > 7.9, "{halved} and {kept} Mbps");
 }

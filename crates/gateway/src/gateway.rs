@@ -13,8 +13,9 @@ use crate::peer::{Control, Peer};
 use crate::routes::Routes;
 use crate::sender::Next;
 use crate::sessions::{Opened, Sessions};
+use crate::trial::{Step, Trial, TrialStatus};
 use accord_transport::wire::{ECN, EXPEDITED, MARKED};
-use accord_units::{Duration, Time};
+use accord_units::{Duration, Rate, Time};
 use std::net::{Ipv6Addr, SocketAddr};
 
 /// The time from one look at the timers of sessions to the next.
@@ -63,6 +64,10 @@ pub struct Gateway<S> {
     /// A datagram or a packet that is being made.
     room: Vec<u8>,
     seed: u64,
+    /// The length of the largest packet of a site.
+    mtu: usize,
+    /// The number of trials so far.
+    trials: u64,
 }
 
 impl<S: Sessions> Gateway<S> {
@@ -82,6 +87,8 @@ impl<S: Sessions> Gateway<S> {
             next_tick: Time::ZERO,
             room: Vec::new(),
             seed,
+            mtu: usize::from(site.interface.mtu),
+            trials: 0,
         };
         gateway.set_peers(site)?;
         Ok(gateway)
@@ -200,7 +207,15 @@ impl<S: Sessions> Gateway<S> {
         let peer = &mut self.peers[from];
         if message::is_link_local(&inner) {
             match message::decode(&inner, peer.local, self.local) {
-                Some(message) => self.heed(from, &message, at, sink),
+                Some(message) => {
+                    if let Message::Test(_) = message {
+                        // It is data to the controller of the other end.
+                        let size = wire_size(packet.len());
+                        peer.receiver.on_data(size, at);
+                        peer.received.add(size.get());
+                    }
+                    self.heed(from, &message, at, sink);
+                }
                 None => self.dropped.wrong_message += 1,
             }
             return;
@@ -232,6 +247,16 @@ impl<S: Sessions> Gateway<S> {
                 peer.sender.on_report(answer, at);
                 peer.due = Time::ZERO;
             }
+            Message::Test(test) => peer.tally.on_test(test, at),
+            Message::Ask(trial) => {
+                let counts = peer.tally.counts(*trial);
+                self.tell(from, &Message::Counts(counts), sink);
+            }
+            Message::Counts(counts) => {
+                if let Some(trial) = &mut peer.trial {
+                    trial.on_counts(counts);
+                }
+            }
         }
     }
 
@@ -261,12 +286,76 @@ impl<S: Sessions> Gateway<S> {
         }
         let mut wake = self.next_tick;
         for peer in 0..self.peers.len() {
+            wake = wake.min(self.go_on_with_trial(peer, now, sink));
             if self.peers[peer].due <= now {
                 self.peers[peer].due = self.pump(peer, now, sink);
             }
             wake = wake.min(self.peers[peer].due);
         }
         wake
+    }
+
+    /// Queues what is due of a peer's trial, or asks for what has arrived of it. Returns the time at
+    /// which to ask again.
+    fn go_on_with_trial(&mut self, to: usize, now: Time, sink: &mut dyn FnMut(Output)) -> Time {
+        loop {
+            let peer = &mut self.peers[to];
+            let round_trip = peer.sender.view().rtt.unwrap_or(Duration::ZERO);
+            let Some(trial) = &mut peer.trial else {
+                return Time::MAX;
+            };
+            match trial.next(round_trip, now) {
+                Step::Wait(until) => return until,
+                Step::Ask(id) => self.tell(to, &Message::Ask(id), sink),
+                Step::Packet(test) => {
+                    let packet = message::padded(&test, self.mtu, self.local, peer.local);
+                    if let Some(inner) = Inner::new(&packet) {
+                        let class = trial.class();
+                        peer.edge.push(&packet, &inner, class, now);
+                        peer.due = Time::ZERO;
+                    }
+                }
+            }
+        }
+    }
+
+    /// Begins a trial of a class of a peer at a rate on the wire, in place of the one before. Returns
+    /// the number of the trial.
+    ///
+    /// # Errors
+    /// Fails if there is no such peer or class, no session, or a trial is not over yet, with the reason.
+    pub fn begin_trial(
+        &mut self,
+        peer: &str,
+        class: usize,
+        rate: Rate,
+        length: Duration,
+        now: Time,
+    ) -> Result<u64, String> {
+        let found = self.peers.iter().position(|p| p.config.name == peer);
+        let to = found.ok_or_else(|| format!("there is no peer {peer}"))?;
+        if !self.sessions.is_open(to) {
+            return Err(format!("there is no session with {peer}"));
+        }
+        let packet = wire_size(self.mtu);
+        let peer = &mut self.peers[to];
+        if class >= peer.config.shares.len() {
+            return Err(format!("there is no class {class}"));
+        }
+        if peer.trial.as_ref().is_some_and(|t| !t.status().over) {
+            return Err(format!("a trial of {} is not over yet", peer.config.name));
+        }
+        // Another number than any of an earlier run of this gateway.
+        self.trials += 1;
+        let id = self.seed ^ self.trials;
+        peer.trial = Some(Trial::new(id, class, rate, packet, length, now));
+        Ok(id)
+    }
+
+    /// What is known of the latest trial of a peer.
+    pub fn trial(&self, peer: &str) -> Option<TrialStatus> {
+        let peer = self.peers.iter().find(|p| p.config.name == peer)?;
+        Some(peer.trial.as_ref()?.status())
     }
 
     /// Does what is due for a session. One that is not open is opened, since sites are to be joined

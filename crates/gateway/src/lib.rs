@@ -10,6 +10,7 @@
 //! out. It has no clock and does no I/O. [`run`] drives it by a device, a socket and a clock. The wire
 //! format is WireGuard's, by boringtun ([`WireGuard`]).
 
+mod breaker;
 pub mod check;
 pub mod config;
 #[cfg(target_os = "linux")]
@@ -29,8 +30,10 @@ mod samples;
 mod sender;
 mod sessions;
 pub mod status;
+mod trial;
 mod wireguard;
 
+pub use breaker::Breaker;
 #[cfg(target_os = "linux")]
 pub use driver::{Ended, Options, run};
 pub use edge::{Counts, Head, wire_size};
@@ -40,4 +43,5 @@ pub use peer::{Peer, Traffic};
 pub use receiver::Receiver;
 pub use sender::{Sender, State};
 pub use sessions::{Opened, Sessions};
+pub use trial::{LONGEST as LONGEST_TRIAL, TrialStatus};
 pub use wireguard::{PeerKeys, WireGuard};

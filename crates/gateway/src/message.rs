@@ -8,14 +8,16 @@
 //! | offset | bytes | field |
 //! |---|---|---|
 //! | 0 | 1 | version, 1 |
-//! | 1 | 1 | kind: 1 out-of-band half, 2 in-band half, 3 report |
+//! | 1 | 1 | kind: 1 out-of-band half, 2 in-band half, 3 report, 4 packet of a trial, 5 question of its counts, 6 counts |
 //! | 2 | 2 | flags of a report: 1 if data was lost, 2 if the signal is the delay |
-//! | 4 | 4 | run of the sender of the data |
-//! | 8 | 8 | number of the pair; 0 is a probe, which the controller has no part in |
-//! | 16 | 8 | pair: when it was sent, by the sender's clock, in ps; report: data bytes that arrived |
-//! | 24 | 8 | in-band half: data bytes sent before it; report: accumulation in bytes, egress rate in bit/s (32-bit floats) |
-//! | 32 | 4 | report: the queuing delay in seconds, a 32-bit float |
+//! | 4 | 4 | run of the sender of the data; zero of trials |
+//! | 8 | 8 | number of the pair; 0 is a probe, which the controller has no part in; number of the trial |
+//! | 16 | 8 | pair, packet of a trial: when it was sent, by the sender's clock, in ps; report: data bytes that arrived |
+//! | 24 | 8 | in-band half: data bytes sent before it; report: accumulation in bytes, egress rate in bit/s (32-bit floats); packet of a trial: its number; counts: packets that arrived (32 bits), mean delay above the least in seconds (a 32-bit float) |
+//! | 32 | 4 | report: the queuing delay in seconds, counts: the largest delay above the least, 32-bit floats |
 //! | 36 | 4 | zero |
+//!
+//! Zeros follow in a packet of a trial.
 
 use crate::config::Dscp;
 use crate::inner::{Inner, V6};
@@ -41,6 +43,36 @@ pub enum Message {
     InBand(Half, u64),
     /// The answer to a pair.
     Report(Answer),
+    /// A packet of a trial.
+    Test(Test),
+    /// The question of what arrived of a trial.
+    Ask(u64),
+    /// What arrived of a trial.
+    Counts(Counts),
+}
+
+/// What a packet of a trial says.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Test {
+    /// The number of the trial.
+    pub trial: u64,
+    /// When it was queued, in picoseconds of the sender's clock.
+    pub sent: u64,
+    /// Its number within the trial.
+    pub index: u64,
+}
+
+/// What arrived of a trial.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Counts {
+    /// The number of the trial.
+    pub trial: u64,
+    /// The packets.
+    pub packets: u32,
+    /// The mean of their delays above the least, in seconds.
+    pub mean: f32,
+    /// The largest of their delays above the least, in seconds.
+    pub most: f32,
 }
 
 /// What both halves of a pair say.
@@ -78,7 +110,7 @@ pub struct Answer {
 impl Message {
     /// Returns whether it overtakes the queues of the network.
     pub fn is_expedited(&self) -> bool {
-        !matches!(self, Message::InBand(..))
+        !matches!(self, Message::InBand(..) | Message::Test(_))
     }
 }
 
@@ -120,6 +152,12 @@ pub fn encode(message: &Message, from: Ipv6Addr, to: Ipv6Addr) -> [u8; PACKET] {
                 third,
             )
         }
+        Message::Test(test) => (4, 0, 0, test.trial, test.sent, test.index, 0),
+        Message::Ask(trial) => (5, 0, 0, trial, 0, 0, 0),
+        Message::Counts(counts) => {
+            let second = u64::from(counts.packets) << 32 | u64::from(counts.mean.to_bits());
+            (6, 0, 0, counts.trial, 0, second, counts.most.to_bits())
+        }
     };
     body[0] = VERSION;
     body[1] = kind;
@@ -132,6 +170,15 @@ pub fn encode(message: &Message, from: Ipv6Addr, to: Ipv6Addr) -> [u8; PACKET] {
     packet
 }
 
+/// Returns the packet of a trial with so many bytes, at least those of a message.
+pub fn padded(test: &Test, length: usize, from: Ipv6Addr, to: Ipv6Addr) -> Vec<u8> {
+    let mut packet = encode(&Message::Test(*test), from, to).to_vec();
+    packet.resize(length.max(PACKET), 0);
+    let payload = (packet.len() - V6) as u16;
+    packet[4..6].copy_from_slice(&payload.to_be_bytes());
+    packet
+}
+
 /// Returns whether a packet is between link-local addresses, which no packet of a site is.
 pub fn is_link_local(packet: &Inner) -> bool {
     let local = |address| matches!(address, IpAddr::V6(a) if a.is_unicast_link_local());
@@ -141,9 +188,9 @@ pub fn is_link_local(packet: &Inner) -> bool {
 /// Reads the message of a packet from one gateway to another. Returns `None` if it is not one, or says
 /// what no gateway writes. A version that is not ours is not one.
 pub fn decode(packet: &Inner, from: Ipv6Addr, to: Ipv6Addr) -> Option<Message> {
-    let body = packet.contents();
+    let (body, rest) = packet.contents().split_at_checked(LENGTH)?;
     let ends = (packet.source, packet.destination);
-    if packet.protocol != EXPERIMENT || ends != (from.into(), to.into()) || body.len() != LENGTH {
+    if packet.protocol != EXPERIMENT || ends != (from.into(), to.into()) {
         return None;
     }
     let word = |at: usize| Some(u64::from_be_bytes(body.get(at..at + 8)?.try_into().ok()?));
@@ -167,8 +214,23 @@ pub fn decode(packet: &Inner, from: Ipv6Addr, to: Ipv6Addr) -> Option<Message> {
             lost: flags & 1 != 0,
             by_delay: flags & 2 != 0,
         }),
+        (VERSION, 4, 0) => Message::Test(Test {
+            trial: half.number,
+            sent: half.sent,
+            index: word(24)?,
+        }),
+        (VERSION, 5, 0) => Message::Ask(half.number),
+        (VERSION, 6, 0) => Message::Counts(Counts {
+            trial: half.number,
+            packets: short(24)?,
+            mean: measured(short(28)?, MOST_DELAY)?,
+            most: measured(short(32)?, MOST_DELAY)?,
+        }),
         _ => return None,
     };
+    if !rest.is_empty() && !matches!(message, Message::Test(_)) || rest.iter().any(|b| *b != 0) {
+        return None;
+    }
     // What a gateway writes has one form, so that there is nothing to hide in.
     let same = encode(&message, from, to)[V6..] == *body;
     let dscp = if message.is_expedited() {
@@ -225,6 +287,17 @@ mod tests {
             half.clone().prop_map(Message::OutOfBand),
             (half, any::<u64>()).prop_map(|(half, bytes)| Message::InBand(half, bytes)),
             answer(),
+            (any::<u64>(), any::<u64>(), any::<u64>())
+                .prop_map(|(trial, sent, index)| { Message::Test(Test { trial, sent, index }) }),
+            any::<u64>().prop_map(Message::Ask),
+            (any::<u64>(), any::<u32>(), 0.0..60f32, 0.0..60f32).prop_map(
+                |(trial, packets, mean, most)| Message::Counts(Counts {
+                    trial,
+                    packets,
+                    mean,
+                    most
+                })
+            ),
         ]
     }
 
@@ -247,6 +320,27 @@ mod tests {
             let read = Inner::new(&packet).and_then(|inner| decode(&inner, from, to));
             // Flow label, hop limit and ECN are the network's.
             prop_assert!(read != Some(message) || matches!(bit / 8, 1..=3 | 7));
+        }
+    }
+
+    #[test]
+    fn a_packet_of_a_trial_has_the_length_that_it_is_to_have() {
+        let (from, to) = ends();
+        let test = Test {
+            trial: 1,
+            sent: 2,
+            index: 3,
+        };
+        for length in [PACKET, 576, 9000] {
+            let mut packet = padded(&test, length, from, to);
+            assert_eq!(packet.len(), length);
+            let read = |packet: &[u8]| {
+                let inner = Inner::new(packet).expect("a packet");
+                decode(&inner, from, to)
+            };
+            assert_eq!(read(&packet), Some(Message::Test(test)));
+            packet[length - 1] = 1;
+            assert_eq!(read(&packet), None, "there is nothing to hide in");
         }
     }
 

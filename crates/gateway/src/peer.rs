@@ -1,11 +1,13 @@
 //! What a gateway keeps of one peer.
 
-use crate::config::{Interface, PeerConfig};
+use crate::config::{Interface, Loss, PeerConfig};
 use crate::edge::Edge;
 use crate::keys::PublicKey;
 use crate::message;
 use crate::receiver::Receiver;
 use crate::sender::Sender;
+use crate::trial::{Tally, Trial};
+use accord_control::monaco::LossName;
 use accord_control::{AnyController, Maker, Meter, Sending, Transport, monaco};
 use accord_units::Time;
 use std::net::{Ipv6Addr, SocketAddr};
@@ -49,6 +51,10 @@ pub struct Peer {
     pub marked: u64,
     /// When there is something to do for it, unless something arrives before.
     pub(crate) due: Time,
+    /// The latest trial to the peer.
+    pub trial: Option<Trial>,
+    /// What arrived of the latest trial of the peer.
+    pub tally: Tally,
 }
 
 /// The parts of the controller that a tunnel needs.
@@ -66,6 +72,10 @@ impl Control {
     pub fn new(interface: &Interface) -> Result<Control, String> {
         let config = monaco::Config {
             target: interface.target,
+            loss: match interface.loss {
+                Loss::Window => LossName::Window,
+                Loss::Accumulation => LossName::Accumulation,
+            },
             ..monaco::Config::default()
         };
         let values = config.values()?;
@@ -96,6 +106,8 @@ impl Peer {
             received: Traffic::default(),
             marked: 0,
             due: Time::ZERO,
+            trial: None,
+            tally: Tally::default(),
             config: config.clone(),
         }
     }
@@ -108,6 +120,7 @@ impl Peer {
         self.edge.set_shares(&config.shares);
         self.sender.set_service(&config.service);
         self.sender.set_cap(config.cap);
+        self.sender.breaker_mut().set_config(config.breaker);
         if config.mode != self.config.mode {
             self.sender.set_mode(config.mode);
         }

@@ -2,11 +2,13 @@
 //!
 //! The pace is that of the controller, and never above the cap. Where the controller has no say the
 //! pace is the cap: in mode shadow, beside a peer that is plain WireGuard, and while no reports come.
-//! So loss of feedback does not stop traffic. In mode bypass there is no pace.
+//! So loss of feedback does not stop traffic. In mode bypass there is no pace. While the circuit breaker
+//! is tripped, the cap is the breaker's rate.
 //!
 //! A sender works as of the time when its work was due, up to [`BURST`] back. So a machine that wakes
 //! late keeps the rate, and sends no more than that at once.
 
+use crate::breaker::Breaker;
 use crate::config::{Mode, PeerConfig};
 use crate::message::{Answer, Half, Message};
 use accord_control::{AnyController, Controller, Report, Sending};
@@ -98,6 +100,7 @@ pub struct Sender {
     /// The time of the packet that is due next, so that lateness does not count.
     planned: Option<Time>,
     losses: u64,
+    breaker: Breaker,
 }
 
 impl Sender {
@@ -127,6 +130,7 @@ impl Sender {
             in_band: false,
             planned: None,
             losses: 0,
+            breaker: Breaker::new(peer.breaker, packet),
         };
         sender.set_service(&peer.service);
         sender
@@ -142,9 +146,10 @@ impl Sender {
         self.cap = cap;
     }
 
-    /// Changes the mode.
+    /// Changes the mode, and re-arms the circuit breaker.
     pub fn set_mode(&mut self, mode: Mode) {
         self.mode = mode;
+        self.breaker.arm();
         self.planned = None;
     }
 
@@ -237,7 +242,7 @@ impl Sender {
         if !counted {
             self.ingress.pass(size, at);
         }
-        self.cap_pacer.sent(at, size, self.cap);
+        self.cap_pacer.sent(at, size, self.cap());
         self.planned = Some(at);
         self.unreported.get_or_insert(at);
         Next::Data
@@ -325,9 +330,12 @@ impl Sender {
             egress_rate: Rate::from_bps_f64(f64::from(answer.egress_bps)),
             virtual_delay: Duration::ZERO,
             lost: answer.lost,
+            lost_bytes: Bytes::ZERO,
             received: answer.received,
         };
         self.ingress.on_report(&report, now);
+        let (lost, arrived) = (self.ingress.lost(), self.ingress.arrived());
+        self.breaker.on_report(lost, arrived, now);
         // A report may let packets go that were to wait.
         if self.is_held() {
             self.planned = None;
@@ -367,11 +375,29 @@ impl Sender {
     /// The rate that the tunnel may send at: the controller's, or what it would be in mode shadow,
     /// and at most the cap.
     pub fn rate(&self) -> Rate {
-        let rate = self.ingress.controller().allowance().pacing;
+        let (rate, cap) = (self.ingress.controller().allowance().pacing, self.cap());
         match self.state {
-            State::Controlled => rate.unwrap_or(self.cap).min(self.cap),
-            _ => self.cap,
+            State::Controlled => rate.unwrap_or(cap).min(cap),
+            _ => cap,
         }
+    }
+
+    /// The highest rate that the tunnel may send at. In mode shadow a tripped breaker is shown only.
+    fn cap(&self) -> Rate {
+        match self.breaker.is_tripped() && self.mode == Mode::Enforce {
+            true => self.breaker.config().rate.min(self.cap),
+            false => self.cap,
+        }
+    }
+
+    /// The circuit breaker.
+    pub fn breaker(&self) -> &Breaker {
+        &self.breaker
+    }
+
+    /// The circuit breaker.
+    pub fn breaker_mut(&mut self) -> &mut Breaker {
+        &mut self.breaker
     }
 
     /// The state of the controller.

@@ -51,7 +51,8 @@ pub struct PeerStatus {
     pub handshake_age_s: Option<u64>,
     /// The mode.
     pub mode: &'static str,
-    /// What is known of the other end: unknown, plain, controlled or blind.
+    /// What is known of the other end: unknown, plain, controlled or blind; or tripped while the
+    /// circuit breaker is.
     pub state: &'static str,
     /// The signal that the other end measures our queue by: pairs or delay.
     pub signal: Option<&'static str>,
@@ -75,6 +76,10 @@ pub struct PeerStatus {
     pub min_rtt_s: Option<f64>,
     /// The control pairs that found a loss.
     pub lost_pairs: u64,
+    /// The part of the bytes that the latest interval of the circuit breaker lost.
+    pub loss_ratio: Option<f64>,
+    /// The number of times that the circuit breaker tripped.
+    pub breaker_trips: u64,
     /// The control pairs that were not answered in time.
     pub unanswered_pairs: u64,
     /// The bytes that arrived, on the wire.
@@ -140,7 +145,10 @@ pub fn status(
             up: gateway.sessions().is_open(i),
             handshake_age_s: gateway.sessions().age(i),
             mode: peer.sender.mode().word(),
-            state: peer.sender.state().word(),
+            state: match peer.sender.breaker().is_tripped() {
+                true => "tripped",
+                false => peer.sender.state().word(),
+            },
             signal: latest.map(|answer| if answer.by_delay { "delay" } else { "pairs" }),
             contract_bytes_per_s: peer.config.service.contract.as_bps_f64() / 8.0,
             weight: peer.config.service.weight,
@@ -152,6 +160,8 @@ pub fn status(
             srtt_s: view.rtt.map(|d| d.as_secs_f64()),
             min_rtt_s: view.min_rtt.map(|d| d.as_secs_f64()),
             lost_pairs: peer.sender.losses(),
+            loss_ratio: peer.sender.breaker().ratio(),
+            breaker_trips: peer.sender.breaker().trips(),
             unanswered_pairs: peer.sender.timeouts(),
             rx_bytes: peer.received.bytes,
             rx_packets: peer.received.packets,
@@ -235,6 +245,14 @@ pub fn table(status: &Status) -> String {
                 let _ = writeln!(
                     text,
                     "{}: no reports come any more: sent to at the cap until they do",
+                    peer.name
+                );
+            }
+            (true, "tripped") => {
+                let _ = writeln!(
+                    text,
+                    "{}: too much was lost for too long: sent to slowly until that is over, or a \
+                     mode is set",
                     peer.name
                 );
             }
@@ -377,6 +395,18 @@ pub fn metrics(status: &Status) -> String {
             |p| Some(p.lost_pairs as f64),
         ),
         (
+            "loss_ratio",
+            "gauge",
+            "The part of the bytes that was lost of late.",
+            |p| p.loss_ratio,
+        ),
+        (
+            "breaker_trips_total",
+            "counter",
+            "How often the circuit breaker tripped.",
+            |p| Some(p.breaker_trips as f64),
+        ),
+        (
             "unanswered_pairs_total",
             "counter",
             "Control pairs without an answer in time.",
@@ -415,7 +445,7 @@ pub fn metrics(status: &Status) -> String {
         &["shadow", "enforce", "bypass"],
         |p| p.mode,
     );
-    let known = ["unknown", "plain", "controlled", "blind"];
+    let known = ["unknown", "plain", "controlled", "blind", "tripped"];
     let states = words("state", "1 for what is known of the peer.", &known, |p| {
         p.state
     });

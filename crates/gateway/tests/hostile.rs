@@ -6,6 +6,7 @@ mod dice;
 #[path = "common/world.rs"]
 mod world;
 
+use accord_gateway::config::Mode;
 use accord_gateway::{Sessions, State};
 use accord_units::{Duration, Rate};
 use dice::Dice;
@@ -232,6 +233,184 @@ fn on_a_short_path_pairs_are_few_and_the_queue_is_held() {
     let made = pairs(&world) - before;
     assert!((250..=500).contains(&made), "{made} pairs per second");
     assert!(is_full(rate), "{rate} B/ms of 2500");
+}
+
+/// Losses of 15 % for as long as the breaker wants trip it. The tunnel then keeps to a tenth of the cap,
+/// although nothing is lost any more, until the breaker re-arms.
+#[test]
+fn losses_that_last_trip_the_breaker_and_a_network_without_them_rearms_it() {
+    const BREAKER: &str = "breaker = { over = \"5 s\", rearm = \"6 s\" }";
+    let mut world = World::with(21, LINK, "", BREAKER);
+    let mut dice = Dice(21);
+    load(&mut world, &mut dice, 3000);
+    let tripped = |world: &World| world.gateways[0].peers()[0].sender.breaker().is_tripped();
+    // Half a second without a packet is no reason.
+    world.malice.lost = 1000;
+    load(&mut world, &mut dice, 500);
+    world.malice.lost = 0;
+    load(&mut world, &mut dice, 6000);
+    assert!(!tripped(&world));
+    world.malice.lost = 150;
+    load(&mut world, &mut dice, 10_000);
+    assert!(tripped(&world));
+    world.malice.lost = 0;
+    // Tripped within 10 s, and for 6 s at least.
+    let since = world.now;
+    while tripped(&world) {
+        let rate = rate_of(&mut world, &mut dice, 200);
+        assert!(!tripped(&world) || rate < 375.0 * 1.05, "{rate} B/ms");
+        assert!(world.now.since(since) < Duration::from_secs(8));
+    }
+    load(&mut world, &mut dice, 4000);
+    let rate = rate_of(&mut world, &mut dice, 1000);
+    assert!(is_full(rate), "{rate} B/ms of 2500");
+    let breaker = world.gateways[0].peers()[0].sender.breaker();
+    assert_eq!(breaker.trips(), 1);
+}
+
+#[test]
+fn a_tripped_breaker_is_shown_in_shadow_and_rearmed_by_setting_a_mode() {
+    let mut world = World::with(22, LINK, "", "breaker = { over = \"5 s\" }");
+    let mut dice = Dice(22);
+    assert!(world.gateways[0].set_mode("other", Mode::Shadow));
+    load(&mut world, &mut dice, 2000);
+    // Hosts send 3480 B/ms with what is added to their packets, and the link carries 2500.
+    load(&mut world, &mut dice, 8000);
+    let sender = &world.gateways[0].peers()[0].sender;
+    assert!(sender.breaker().is_tripped());
+    let rate = rate_of(&mut world, &mut dice, 1000);
+    assert!(
+        (0.95..1.02).contains(&(rate / 3480.0)),
+        "{rate} B/ms of 3480 that hosts send"
+    );
+    assert!(world.gateways[0].set_mode("other", Mode::Enforce));
+    let sender = &world.gateways[0].peers()[0].sender;
+    assert!(!sender.breaker().is_tripped());
+    load(&mut world, &mut dice, 4000);
+    let rate = rate_of(&mut world, &mut dice, 1000);
+    assert!(is_full(rate), "{rate} B/ms of 2500");
+}
+
+/// One datagram in a hundred is lost, with one FIFO queue and with EF first. What halves the window
+/// leaves less than half of the link, what halves the accumulation nearly all of it.
+#[test]
+fn a_link_that_loses_packets_is_used_if_a_loss_halves_what_is_queued() {
+    for expedites in [false, true] {
+        let rate = |loss: &str| {
+            let link = Link { expedites, ..LINK };
+            let mut world = World::with(23, link, &format!("loss = \"{loss}\""), "");
+            let mut dice = Dice(23);
+            world.malice.lost = 10;
+            load(&mut world, &mut dice, 10_000);
+            rate_of(&mut world, &mut dice, 10_000)
+        };
+        let (window, accumulation) = (rate("window"), rate("accumulation"));
+        assert!(window < 0.6 * 2500.0, "{expedites}: {window} B/ms of 2500");
+        let part = accumulation / 2500.0;
+        assert!(part > 0.9, "{expedites}: {accumulation} B/ms of 2500");
+    }
+}
+
+/// A route that is 20 ms longer by turns, whatever is sent: no queue where EF goes first.
+#[test]
+fn delay_without_load_is_no_queue_where_ef_goes_first() {
+    let mut dice = Dice(14);
+    let mut world = World::new(14, LINK);
+    world.link.expedites = true;
+    load(&mut world, &mut dice, 4000);
+    let mut sent = 0.0;
+    for i in 0..20 {
+        world.link.delay = Duration::from_ms(if i % 2 == 0 { 30 } else { 10 });
+        sent += rate_of(&mut world, &mut dice, 1000) / 20.0;
+    }
+    let latest = world.gateways[0].peers()[0].sender.latest();
+    assert!(!latest.expect("a report").by_delay);
+    // Half of the time the window is for the other round-trip time, and grows by a packet per round.
+    assert!(sent > 0.6 * 2500.0, "{sent} B/ms of 2500");
+    // Where all wait, the contract is what is left.
+    let mut world = World::new(14, LINK);
+    load(&mut world, &mut dice, 4000);
+    let mut sent = 0.0;
+    for i in 0..20 {
+        world.link.delay = Duration::from_ms(if i % 2 == 0 { 30 } else { 10 });
+        sent += rate_of(&mut world, &mut dice, 1000) / 20.0;
+    }
+    assert!(sent > 625.0, "{sent} B/ms of a contract of 625");
+}
+
+/// A link that is never full shows no delay, and nothing holds back what hosts send.
+#[test]
+fn load_without_delay_is_not_held_back() {
+    for expedites in [false, true] {
+        let rate = Rate::from_bps(200_000_000);
+        let mut world = World::new(
+            15,
+            Link {
+                rate,
+                expedites,
+                ..LINK
+            },
+        );
+        let mut dice = Dice(15);
+        load(&mut world, &mut dice, 6000);
+        let rate = rate_of(&mut world, &mut dice, 1000);
+        assert!(
+            (0.95..1.02).contains(&(rate / 3480.0)),
+            "{rate} B/ms of 3480 that hosts send"
+        );
+        let sender = &world.gateways[0].peers()[0].sender;
+        assert_eq!(sender.state(), State::Controlled);
+        assert_eq!(sender.losses(), 0);
+        let queued = sender.latest().expect("a report").queued;
+        assert!(queued < 1e-3, "{queued} s");
+    }
+}
+
+/// A trial counts what arrives: all of it below the contract, over the link's rate what the link carries,
+/// and what is lost on the way.
+#[test]
+fn a_trial_finds_what_its_class_gets() {
+    let link = Link {
+        expedites: true,
+        ..LINK
+    };
+    let mut world = World::with(24, link, "loss = \"accumulation\"", "");
+    world.run(world.now + Duration::from_secs(2));
+    let mut trial = |mbps: u64, lost: u64| {
+        let (rate, length) = (Rate::from_bps(mbps * 1_000_000), Duration::from_secs(5));
+        world.malice.lost = lost;
+        let now = world.now;
+        let begun = world.gateways[0].begin_trial("other", 0, rate, length, now);
+        begun.expect("it begins");
+        let again = world.gateways[0].begin_trial("other", 0, rate, length, now);
+        assert!(again.is_err(), "one at a time");
+        world.wake[0] = world.now;
+        world.run(world.now + Duration::from_secs(13));
+        let found = world.gateways[0].trial("other").expect("a trial");
+        assert!(found.over && found.arrived_packets.is_some(), "{found:?}");
+        found
+    };
+    // Nothing is lost, and the queue is empty: packets of 1480 bytes at 4 Mbps for 5 s.
+    let found = trial(4, 0);
+    let packets = 4_000_000.0 * 5.0 / (8.0 * 1480.0);
+    assert!(
+        (found.sent_packets as f64 - packets).abs() <= 1.0,
+        "{found:?}"
+    );
+    assert_eq!(found.loss_ratio, Some(0.0));
+    assert!(
+        found.delay_variation_s.is_some_and(|s| s < 2e-3),
+        "{found:?}"
+    );
+    // 25 of the 20 Mbps that the link carries: at the edge the packets wait, and are dropped.
+    let found = trial(25, 0);
+    let rate = found.rate_bytes_per_s.expect("a rate") * 8e-6;
+    assert!((18.0..20.3).contains(&rate), "{rate} Mbps of 20");
+    // 3 % are lost on the way, which does not take a contract where a loss halves what is queued.
+    let found = trial(4, 30);
+    let lost = found.loss_ratio.expect("counts");
+    assert!((0.02..0.04).contains(&lost), "{lost} of 0.03");
+    assert_eq!(world.arrived, [0, 0], "the other end keeps them for itself");
 }
 
 #[test]

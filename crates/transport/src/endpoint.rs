@@ -257,6 +257,8 @@ impl Sender {
                     egress_rate: Rate::from_bps_f64(f64::from(egress_bps)),
                     virtual_delay: Duration::from_secs_f64(f64::from(virtual_s)),
                     lost,
+                    // The ingress knows it.
+                    lost_bytes: Bytes::ZERO,
                     received,
                 };
                 s.on_report(&report, now);

@@ -54,6 +54,7 @@ fn answer(i: &mut tunnel::Ingress, number: u64, received: u64, now: Time) {
         egress_rate: Rate::from_bps(100 * i.controller().cwnd().get()),
         virtual_delay: Duration::ZERO,
         lost: false,
+        lost_bytes: Bytes::ZERO,
         received,
     };
     i.on_report(&report, now);

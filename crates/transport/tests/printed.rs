@@ -4,7 +4,7 @@ mod ingress;
 
 use accord_control::{AnyController, Report};
 use accord_transport::{Segment, tunnel};
-use accord_units::{Duration, Rate, Time};
+use accord_units::{Bytes, Duration, Rate, Time};
 use ingress::{at, ingress, ingress_with};
 
 /// Returns what the ingress sends from `now` until it asks for a time after `until`: the numbers of
@@ -29,6 +29,7 @@ fn report(ingress: &mut tunnel::Ingress, number: u64, accumulation: f64, now: Ti
         egress_rate: Rate::from_bps(1_000_000),
         virtual_delay: Duration::ZERO,
         lost: false,
+        lost_bytes: Bytes::ZERO,
         received: 0,
     };
     ingress.on_report(&report, now);

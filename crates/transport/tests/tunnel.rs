@@ -169,6 +169,7 @@ impl World {
                     egress_rate: Rate::from_bps_f64(f64::from(egress_bps)),
                     virtual_delay: Duration::from_secs_f64(f64::from(virtual_s)),
                     lost,
+                    lost_bytes: Bytes::ZERO,
                     received,
                 };
                 self.ingress.on_report(&report, self.now);

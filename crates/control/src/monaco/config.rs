@@ -36,6 +36,16 @@ accord_family::choice! {
     }
 }
 
+accord_family::choice! {
+    /// What a loss halves.
+    pub enum LossName {
+        /// The window.
+        Window = "window",
+        /// What the flow has queued of its own.
+        Accumulation = "accumulation",
+    }
+}
+
 accord_family::config! {
     /// The parameters of Monaco. The switches of single steps, which are for studies, are those of
     /// the law.
@@ -55,6 +65,10 @@ accord_family::config! {
         pub egress_weight: Option<f64>,
         /// The law.
         pub law: LawName,
+        /// What a loss halves.
+        pub loss: LossName,
+        /// The part of packets lost of late above which a loss halves the window even so.
+        pub loss_bound: f64,
         /// The least time-out of a control pair; that of the law by default.
         pub min_rto: Option<Duration>,
     }

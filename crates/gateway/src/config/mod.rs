@@ -6,7 +6,9 @@ mod site;
 
 pub use dscp::Dscp;
 pub use read::ConfigError;
-pub use site::{Class, Interface, Mode, Network, OVERHEAD, PeerConfig, Signal, Site};
+pub use site::{
+    BreakerConfig, Class, Interface, Loss, Mode, Network, OVERHEAD, PeerConfig, Signal, Site,
+};
 
 use crate::keys::PublicKey;
 use accord_family::Service;
@@ -18,8 +20,8 @@ use toml::de::DeTable;
 
 const TOP: &[&str] = &["gateway", "class", "peer"];
 const GATEWAY: &[&str] = &[
-    "key", "listen", "device", "address", "mtu", "uplink", "target", "queue", "status", "offload",
-    "persist",
+    "key", "listen", "device", "address", "mtu", "uplink", "target", "loss", "queue", "status",
+    "offload", "persist",
 ];
 const CLASS: &[&str] = &["dscp"];
 const PEER: &[&str] = &[
@@ -30,10 +32,12 @@ const PEER: &[&str] = &[
     "cap",
     "service",
     "class",
+    "breaker",
     "mode",
     "signal",
     "keepalive",
 ];
+const BREAKER: &[&str] = &["loss", "over", "rate", "rearm"];
 const SERVICE: &[&str] = &["contract", "weight", "limit"];
 /// A class has no limit of its own: the limit is on what the whole tunnel has queued in the network.
 const SHARE: &[&str] = &["contract", "weight"];
@@ -124,6 +128,7 @@ fn interface(value: &Value, folder: &Path) -> Result<Interface, ConfigError> {
         mtu,
         uplink: rate(&table, "uplink")?,
         target: table.parsed("target")?.unwrap_or(Size::Packets(3.0)),
+        loss: table.parsed("loss")?.unwrap_or(Loss::Window),
         queue: bytes(&table, "queue")?.unwrap_or(Bytes::new(1_000_000)),
         status: match table.get("status") {
             None => None,
@@ -222,6 +227,10 @@ fn peer(
         cap,
         service,
         shares,
+        breaker: match table.get("breaker") {
+            None => BreakerConfig::of(cap),
+            Some(value) => breaker(value, cap)?,
+        },
         mode: table.parsed("mode")?.unwrap_or(Mode::Enforce),
         signal: table.parsed("signal")?.unwrap_or(Signal::Auto),
         keepalive: keepalive(&table)?,
@@ -256,6 +265,36 @@ fn keepalive(table: &Table) -> Result<Option<u16>, ConfigError> {
             "keepalive has to be from 1 s to 65535 s",
         )),
     }
+}
+
+fn breaker(value: &Value, cap: Rate) -> Result<BreakerConfig, ConfigError> {
+    let table = Table::of("breaker", value, BREAKER)?;
+    let default = BreakerConfig::of(cap);
+    let loss = table.positive("loss")?.unwrap_or(default.loss);
+    if let Some(value) = table.get("loss").filter(|_| loss > 1.0) {
+        let message = "loss has to be a part of what is sent, above 0 and up to 1";
+        let hint = "such as 0.1, which is 10 %; 1 never trips unless all is lost";
+        return Err(ConfigError::new(value.span(), message).hint(hint));
+    }
+    let time = |key, from: f64, default: Duration| match table.parsed::<Duration>(key)? {
+        None => Ok(default),
+        Some(time) if (from..=86_400.0).contains(&time.as_secs_f64()) => Ok(time),
+        Some(_) => Err(ConfigError::new(
+            table.get(key).map_or(table.span(), Value::span),
+            format!("{key} has to be from {from} s to 86400 s"),
+        )),
+    };
+    let rate = rate(&table, "rate")?.unwrap_or(default.rate);
+    if let Some(value) = table.get("rate").filter(|_| rate > cap) {
+        let message = format!("the breaker's rate of {rate} is above the cap of {cap}");
+        return Err(ConfigError::new(value.span(), message));
+    }
+    Ok(BreakerConfig {
+        loss,
+        over: time("over", 5.0, default.over)?,
+        rate,
+        rearm: time("rearm", 1.0, default.rearm)?,
+    })
 }
 
 fn service(value: &Value, cap: Rate, interface: &Interface) -> Result<Service, ConfigError> {

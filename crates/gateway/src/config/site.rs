@@ -3,7 +3,7 @@
 use super::Dscp;
 use crate::keys::PublicKey;
 use accord_family::Service;
-use accord_units::{Bytes, Rate, Size};
+use accord_units::{Bytes, Duration, Rate, Size};
 use std::fmt;
 use std::net::{IpAddr, SocketAddr};
 use std::path::PathBuf;
@@ -37,6 +37,8 @@ pub struct Interface {
     pub uplink: Option<Rate>,
     /// The accumulation that a tunnel of weight 1 keeps in the network.
     pub target: Size,
+    /// What a loss in the network halves.
+    pub loss: Loss,
     /// The most bytes that wait for a peer in each class.
     pub queue: Bytes,
     /// The path of the Unix socket for status, metrics and commands.
@@ -91,12 +93,40 @@ pub struct PeerConfig {
     pub service: Service,
     /// The services of the classes within the tunnel, in the order of the site's; the default last.
     pub shares: Vec<Service>,
+    /// The thresholds of the circuit breaker.
+    pub breaker: BreakerConfig,
     /// The mode to begin in.
     pub mode: Mode,
     /// The signal of the network to go by.
     pub signal: Signal,
     /// The seconds between packets that keep mappings of address translators open.
     pub keepalive: Option<u16>,
+}
+
+/// The thresholds of a circuit breaker.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct BreakerConfig {
+    /// The part of the bytes that has to be lost, from 0 to 1.
+    pub loss: f64,
+    /// The time for which it has to be lost.
+    pub over: Duration,
+    /// The highest rate of the tunnel from then on.
+    pub rate: Rate,
+    /// The time after which the tunnel has its rate again.
+    pub rearm: Duration,
+}
+
+impl BreakerConfig {
+    /// Creates the thresholds of a tunnel with this cap: 10 % over 10 s, and a tenth of the cap for a
+    /// minute.
+    pub fn of(cap: Rate) -> BreakerConfig {
+        BreakerConfig {
+            loss: 0.1,
+            over: Duration::from_secs(10),
+            rate: Rate::from_bps((cap.as_bps() / 10).max(1)),
+            rearm: Duration::from_secs(60),
+        }
+    }
 }
 
 macro_rules! words {
@@ -144,6 +174,15 @@ words! {
     Enforce = "enforce",
     /// It neither measures nor queues.
     Bypass = "bypass",
+}
+
+words! {
+    /// What a loss in the network halves.
+    Loss, "loss":
+    /// The window of the tunnel.
+    Window = "window",
+    /// What the tunnel has queued of its own.
+    Accumulation = "accumulation",
 }
 
 words! {

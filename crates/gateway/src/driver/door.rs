@@ -5,6 +5,8 @@
 
 use crate::config::Mode;
 use crate::error::RunError;
+use crate::trial::LONGEST;
+use accord_units::{Duration as Length, Rate};
 use std::io::{Read, Write};
 use std::os::unix::fs::PermissionsExt;
 use std::os::unix::net::{UnixListener, UnixStream};
@@ -15,7 +17,7 @@ use std::time::Duration;
 /// How long a client may take, and how long an answer.
 const PATIENCE: Duration = Duration::from_secs(1);
 /// The longest request.
-const LONGEST: usize = 4096;
+const LONGEST_REQUEST: usize = 4096;
 
 /// What a client asks for.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -28,6 +30,10 @@ pub enum Ask {
     Metrics,
     /// Another mode for a peer.
     Mode(String, Mode),
+    /// A trial of a peer: the place of the class, the rate on the wire and the length.
+    Try(String, usize, Rate, Length),
+    /// The latest trial of a peer.
+    Tried(String),
 }
 
 /// A request, and the way back of the answer: the status of HTTP and the text.
@@ -109,6 +115,7 @@ fn serve(listener: &UnixListener, requests: &Sender<Request>) {
             200 => "OK",
             400 => "Bad Request",
             404 => "Not Found",
+            409 => "Conflict",
             _ => "Service Unavailable",
         };
         let head = format!(
@@ -124,7 +131,7 @@ fn serve(listener: &UnixListener, requests: &Sender<Request>) {
 /// Reads the head of a request.
 fn read(client: &mut UnixStream) -> Vec<u8> {
     let (mut head, mut part) = (Vec::new(), [0; 512]);
-    while head.len() < LONGEST && !head.windows(4).any(|w| w == b"\r\n\r\n") {
+    while head.len() < LONGEST_REQUEST && !head.windows(4).any(|w| w == b"\r\n\r\n") {
         match client.read(&mut part) {
             Ok(n) if n > 0 => head.extend_from_slice(&part[..n]),
             _ => break,
@@ -148,6 +155,17 @@ pub fn parse(head: &[u8]) -> Result<Ask, u16> {
             let mode = mode.parse().map_err(|_| 400u16)?;
             Ok(Ask::Mode((*peer).to_string(), mode))
         }
+        ("GET", ["trial", peer]) => Ok(Ask::Tried((*peer).to_string())),
+        ("POST", ["trial", peer, class, bps, ms]) => {
+            let number = |text: &str| text.parse::<u64>().map_err(|_| 400u16);
+            let (class, rate) = (number(class)?, Rate::from_bps(number(bps)?));
+            let length = Length::from_ms(number(ms)?.min(10_000_000));
+            let sound = rate > Rate::ZERO && !length.is_zero() && length <= LONGEST;
+            match usize::try_from(class).ok().filter(|_| sound) {
+                Some(class) => Ok(Ask::Try((*peer).to_string(), class, rate, length)),
+                None => Err(400),
+            }
+        }
         ("GET" | "POST", _) => Err(404),
         _ => Err(400),
     }
@@ -165,6 +183,17 @@ mod tests {
         let mode = Ask::Mode("berlin".into(), Mode::Shadow);
         assert_eq!(read("POST /mode/berlin/shadow"), Ok(mode));
         assert_eq!(read("POST /mode/berlin/fast"), Err(400));
+        let length = Length::from_ms(5000);
+        let trial = Ask::Try("berlin".into(), 1, Rate::from_bps(1000), length);
+        assert_eq!(read("POST /trial/berlin/1/1000/5000"), Ok(trial));
+        assert_eq!(read("GET /trial/berlin"), Ok(Ask::Tried("berlin".into())));
+        for wrong in ["x/1000/5000", "1/0/5000", "1/1000/0", "1/1000/99999999999"] {
+            assert_eq!(
+                read(&format!("POST /trial/berlin/{wrong}")),
+                Err(400),
+                "{wrong}"
+            );
+        }
         assert_eq!(read("GET /"), Err(404));
         assert_eq!(read("DELETE /status"), Err(400));
         assert_eq!(parse(b""), Err(400));

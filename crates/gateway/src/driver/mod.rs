@@ -257,6 +257,26 @@ impl<'a> Driver<'a> {
                     }
                     false => (404, format!("there is no peer {peer}\n")),
                 },
+                Ask::Try(peer, class, rate, length) => {
+                    let now = self.clock.now();
+                    match (self.gateway).begin_trial(peer, *class, *rate, *length, now) {
+                        Ok(id) => {
+                            self.log(&format!(
+                                "event=trial peer={peer} id={id} rate_bps={}",
+                                rate.as_bps()
+                            ));
+                            (200, String::new())
+                        }
+                        Err(why) => (409, why + "\n"),
+                    }
+                }
+                Ask::Tried(peer) => match self.gateway.trial(peer) {
+                    Some(trial) => (
+                        200,
+                        serde_json::to_string(&trial).unwrap_or_default() + "\n",
+                    ),
+                    None => (404, format!("there is no trial of {peer}\n")),
+                },
             };
             // A client that went away wants no answer.
             let _ = request.answer.send(answer);

@@ -102,7 +102,7 @@ pub struct World {
     number: u64,
     /// When the link of each way is free.
     free: [Time; 2],
-    wake: [Time; 2],
+    pub wake: [Time; 2],
     /// What went over, for replays.
     history: Vec<(usize, Vec<u8>)>,
     /// The packets of hosts that were sent and have not arrived, by direction.
@@ -124,10 +124,15 @@ fn address(end: usize) -> SocketAddr {
 impl World {
     /// Makes two gateways that do not know each other's addresses by half.
     pub fn new(seed: u64, link: Link) -> World {
+        World::with(seed, link, "", "")
+    }
+
+    /// Makes two gateways with more keys for themselves and for their peers.
+    pub fn with(seed: u64, link: Link, gateway: &str, peer: &str) -> World {
         let mut dice = Dice(seed);
         let keys = [0, 1].map(|_| PrivateKey::new(dice.bytes()));
         let shared = Rc::new(Cell::new(Time::ZERO));
-        let sites = [0, 1].map(|i| site(i, &keys[1 - i].public()));
+        let sites = [0, 1].map(|i| site(i, &keys[1 - i].public(), gateway, peer));
         let gateways = [0, 1].map(|i| {
             let peer = PeerKeys {
                 public: keys[1 - i].public(),
@@ -337,11 +342,11 @@ fn owned(output: Output) -> Owned {
     }
 }
 
-fn site(end: usize, peer: &PublicKey) -> Site {
+fn site(end: usize, peer: &PublicKey, gateway: &str, more: &str) -> Site {
     let text = format!(
-        "[gateway]\nkey = \"x\"\nlisten = \"{}\"\nqueue = \"200 KB\"\n\
+        "[gateway]\nkey = \"x\"\nlisten = \"{}\"\nqueue = \"200 KB\"\n{gateway}\n\
          [peer.other]\npublic_key = \"{peer}\"\nendpoint = \"{}\"\nnetworks = [\"10.{}.0.0/16\"]\n\
-         cap = \"30 Mbps\"\nservice = {{ contract = \"5 Mbps\" }}\n",
+         cap = \"30 Mbps\"\nservice = {{ contract = \"5 Mbps\" }}\n{more}\n",
         address(end),
         address(1 - end),
         2 - end

@@ -252,6 +252,16 @@ impl<C: Controller> Ingress<C> {
         self.sent.saturating_sub(self.lost + self.received)
     }
 
+    /// The bytes known to be lost.
+    pub fn lost(&self) -> u64 {
+        self.lost
+    }
+
+    /// The bytes known to have arrived.
+    pub fn arrived(&self) -> u64 {
+        self.received
+    }
+
     fn path(&self, sent_in_round: u64) -> PathView {
         PathView {
             packet: self.packet,
@@ -281,7 +291,7 @@ impl<C: Controller> Ingress<C> {
         let received = report.received.min(self.sent);
         // Bytes sent before the pair that have not arrived with it are lost.
         let lost = answered.sent.saturating_sub(received);
-        let more_lost = lost > self.lost;
+        let more_lost = lost.saturating_sub(self.lost);
         self.lost = lost;
         if self.received_at > Time::ZERO {
             let arrived = Bytes::new(received.saturating_sub(self.received));
@@ -295,8 +305,9 @@ impl<C: Controller> Ingress<C> {
             // The report of a loss may itself be lost, or arrive after a later one.
             lost: match self.sending.pairs {
                 Pairs::Printed => report.lost,
-                Pairs::Patient => more_lost,
+                Pairs::Patient => more_lost > 0,
             },
+            lost_bytes: Bytes::new(more_lost),
             ..*report
         };
         // The bytes sent during the round trip that this report ends.

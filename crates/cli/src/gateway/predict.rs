@@ -1,0 +1,247 @@
+//! `accord gateway predict`: the scenario that a site file and its paths make, and what theory says of
+//! it.
+
+use super::parts::{answer, named, read};
+use crate::draft::{Draft, Line, Place, quote};
+use crate::fail::Failure;
+use crate::output::{data, note};
+use accord::record::Quiet;
+use accord::scenario::{Entity, Metric};
+use accord::units::{Duration, Rate};
+use accord::{Catalogue, Engine, File, Options, run as run_engine};
+use accord_gateway::config::{Loss, Mode, PeerConfig, Site};
+use clap::Args;
+use serde_json::Value;
+use std::path::PathBuf;
+use std::str::FromStr;
+
+/// What `accord gateway predict` takes.
+#[derive(Args)]
+pub struct Predict {
+    /// The site file.
+    pub site: PathBuf,
+    /// The path to a peer: its name, the rate of its bottleneck beyond the uplink, and its round-trip
+    /// time over empty queues, such as "berlin=30 Mbps, 40 ms". Either may be left out; can be given
+    /// once per peer.
+    #[arg(long, value_name = "PEER=RATE, TIME")]
+    pub path: Vec<Given>,
+    /// Writes the scenario to FILE.
+    #[arg(short, long, value_name = "FILE")]
+    pub output: Option<PathBuf>,
+    /// Replaces FILE if it is there.
+    #[arg(long, requires = "output")]
+    pub force: bool,
+}
+
+/// What is known of a path.
+#[derive(Clone, Debug, Default)]
+pub struct Given {
+    peer: String,
+    rate: Option<Rate>,
+    round_trip: Option<Duration>,
+}
+
+impl FromStr for Given {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Given, String> {
+        let wrong = "expected a peer, a rate and a time, such as \"berlin=30 Mbps, 40 ms\"";
+        let (peer, path) = text.split_once('=').ok_or(wrong)?;
+        let mut given = Given {
+            peer: peer.trim().into(),
+            ..Given::default()
+        };
+        for part in path.split(',').map(str::trim) {
+            match (part.parse::<Rate>(), part.parse::<Duration>()) {
+                (Ok(rate), _) if rate > Rate::ZERO && given.rate.is_none() => {
+                    given.rate = Some(rate);
+                }
+                (_, Ok(time)) if !time.is_zero() && given.round_trip.is_none() => {
+                    given.round_trip = Some(time);
+                }
+                _ => return Err(format!("\"{part}\": {wrong}")),
+            }
+        }
+        Ok(given)
+    }
+}
+
+/// The rate of a link that is no bottleneck, and the delay of one that is next door.
+const FAST: Rate = Rate::from_bps(1_000_000_000_000);
+const NEAR: Duration = Duration::from_us(1);
+/// The length of the scenario in seconds, and from when on it is taken to have settled.
+const LENGTH: u32 = 60;
+const SETTLED: u32 = 20;
+
+/// The nodes of the site and behind its uplink.
+const HERE: &str = "gateway";
+const NETWORK: &str = "network";
+
+/// The node of a peer, which is none of the others whatever its name is.
+fn node(peer: &str) -> String {
+    format!("peer.{peer}")
+}
+
+/// Carries out the command.
+pub fn run(args: &Predict, catalogue: &Catalogue) -> Result<bool, Failure> {
+    let place = Place {
+        file: args.output.as_ref(),
+        force: args.force,
+    };
+    place.check()?;
+    let site = read(&args.site)?;
+    let paths = paths(&site, args)?;
+    let name = args.site.file_stem().unwrap_or_default().to_string_lossy();
+    let text = scenario(&site, &paths, &name)?;
+    if args.output.is_some() {
+        place.write(&text, &name, catalogue)?;
+    }
+    shares(&site, &text, catalogue)
+}
+
+/// The paths to the peers that are controlled or sent to at the cap, in their order: as given, or as
+/// the gateway that runs has measured them.
+fn paths(site: &Site, args: &Predict) -> Result<Vec<Given>, Failure> {
+    for given in &args.path {
+        named(site, &given.peer)?;
+    }
+    let given = |name: &str| args.path.iter().rfind(|g| g.peer == name);
+    let known = |p: &PeerConfig| given(&p.name).is_some_and(|g| g.round_trip.is_some());
+    // Only what is not given has to be measured.
+    let status: Value = match site.peers.iter().all(known) {
+        true => Value::Null,
+        false => {
+            let text = answer(&args.site, "GET /status").map_err(|e| match e {
+                Failure::Unable(why) => Failure::Unable(format!(
+                    "{why}; start it, or give --path 'PEER=40 ms' for each peer"
+                )),
+                other => other,
+            })?;
+            serde_json::from_str(&text)
+                .map_err(|e| Failure::new(format!("the gateway's answer cannot be read: {e}")))?
+        }
+    };
+    let measured = |name: &str| {
+        let mut peers = status["peers"].as_array()?.iter();
+        let seconds = peers.find(|p| p["name"] == name)?["min_rtt_s"].as_f64()?;
+        Some(Duration::from_secs_f64(seconds))
+    };
+    let path = |peer: &PeerConfig| {
+        let given = given(&peer.name).cloned().unwrap_or_default();
+        let round_trip = given.round_trip.or_else(|| measured(&peer.name));
+        if round_trip.is_none() {
+            let failure = Failure::new(format!("no round-trip time of {} is known", peer.name));
+            let hint = format!(
+                "wait until its tunnel has sent data, or give --path '{}=40 ms'",
+                peer.name
+            );
+            return Err(failure.hint(hint));
+        }
+        if given.rate.is_none() && site.interface.uplink.is_none() {
+            let failure = Failure::new(format!(
+                "nothing says what the path to {} carries",
+                peer.name
+            ));
+            let hint = format!(
+                "write uplink below [gateway], or give --path '{}=30 Mbps'",
+                peer.name
+            );
+            return Err(failure.hint(hint));
+        }
+        Ok(Given {
+            peer: peer.name.clone(),
+            round_trip,
+            ..given
+        })
+    };
+    site.peers.iter().map(path).collect()
+}
+
+/// The scenario: the site's uplink, a path per peer behind it, and a flow per tunnel with data for its
+/// cap.
+fn scenario(site: &Site, paths: &[Given], name: &str) -> Result<String, Failure> {
+    let mut draft = Draft::default();
+    draft.comment(&format!(
+        "The tunnels of {name} with data for their caps, as accord gateway predict wrote it.\n\
+         Rates are of packets on the wire. What others send is not known, and not here."
+    ));
+    draft.line("");
+    draft.text("title", format!("The tunnels of {name}"));
+    draft.text("duration", format!("{LENGTH} s"));
+    draft.line(format!("steady = [\"{SETTLED} s\", \"{LENGTH} s\"]"));
+    let mut links = vec![Line {
+        name: "uplink".into(),
+        ends: [HERE.into(), NETWORK.into()],
+        rate: site.interface.uplink.unwrap_or(FAST),
+        delay: NEAR,
+    }];
+    for path in paths {
+        let round_trip = path.round_trip.unwrap_or(NEAR);
+        links.push(Line {
+            name: format!("path.{}", path.peer),
+            ends: [NETWORK.into(), node(&path.peer)],
+            rate: path.rate.unwrap_or(FAST),
+            delay: round_trip.mul_f64(0.5).max(NEAR + NEAR) - NEAR,
+        });
+    }
+    draft.links(&links, None);
+    for peer in &site.peers {
+        draft.table(&format!("flow.{}", peer.name));
+        draft.text("from", HERE);
+        draft.text("to", node(&peer.name));
+        draft.text("packet", site.interface.packet());
+        draft.line(format!("demand = {{ constant = \"{}\" }}", peer.cap));
+        if peer.mode == Mode::Bypass {
+            draft.text("controller", "none");
+            continue;
+        }
+        let loss = match site.interface.loss {
+            Loss::Window => "window",
+            Loss::Accumulation => "accumulation",
+        };
+        let target = quote(&site.interface.target.to_string());
+        draft.line(format!(
+            "controller = {{ name = \"monaco\", target = {target}, loss = \"{loss}\" }}"
+        ));
+        let service = &peer.service;
+        let limit = match service.limit {
+            Some(limit) => format!(", limit = \"{limit}\""),
+            None => String::new(),
+        };
+        draft.line(format!(
+            "service = {{ contract = \"{}\", weight = {}{limit} }}",
+            service.contract, service.weight
+        ));
+    }
+    Ok(draft.finish())
+}
+
+/// Prints what theory gives each tunnel.
+fn shares(site: &Site, text: &str, catalogue: &Catalogue) -> Result<bool, Failure> {
+    let points = File::parse("predict", text)?.points(catalogue, None)?;
+    let scenario = &points[0];
+    let run = run_engine(scenario, Engine::Theory, &Options::default(), &mut Quiet)?;
+    let mbps = |bps: f64| format!("{:.2}", bps / 1e6);
+    data(format!(
+        "{:<14}  {:>9}  {:>9}  {:>9}",
+        "peer", "contract", "share", "cap"
+    ))?;
+    data(format!(
+        "{:<14}  {:>9}  {:>9}  {:>9}",
+        "", "Mbps", "Mbps", "Mbps"
+    ))?;
+    for (i, peer) in site.peers.iter().enumerate() {
+        let share = run.mean(Metric::Throughput, Entity::Flow(i), scenario.steady);
+        data(format!(
+            "{:<14}  {:>9}  {:>9}  {:>9}",
+            peer.name,
+            mbps(peer.service.contract.as_bps_f64()),
+            share.map_or("-".into(), mbps),
+            mbps(peer.cap.as_bps_f64()),
+        ))?;
+    }
+    for text in &run.notes {
+        note(text);
+    }
+    Ok(true)
+}

@@ -1,0 +1,272 @@
+//! The circuit breaker of a tunnel [RFC 8084]: what is left when the controller does not keep losses
+//! low.
+//!
+//! The controller reacts within a round trip. The breaker is for what is wrong for seconds: contracts
+//! that do not fit, a policer, a signal that says nothing. It measures the part of the bytes that were
+//! lost, interval by interval. It trips if [`INTERVALS`] intervals in a row, `over` together, each lost
+//! `loss` or more. The tunnel then sends at `rate` at most, by default a tenth of the cap
+//! [RFC 8084 §4: a reduction is by an order of magnitude].
+//!
+//! It re-arms with the first report after `rearm` if the latest interval lost less than half of `loss`.
+//! The time doubles, up to [`LONGEST`] times, each time that it trips again within that time. An
+//! operator re-arms it by setting a mode.
+//!
+//! An interval ends with a report, and has at least [`LEAST`] packets. So a tunnel with little to send
+//! has longer intervals, and one burst of losses is one interval. Without reports nothing is measured:
+//! a tunnel without reports is blind, which is another state.
+
+use crate::config::BreakerConfig;
+use accord_units::{Bytes, Duration, Time};
+
+/// The intervals in a row that have to lose too much.
+const INTERVALS: u32 = 5;
+/// The packets of an interval at least.
+const LEAST: u64 = 50;
+/// The most times that the time until it re-arms gets longer.
+const LONGEST: u32 = 8;
+
+/// The circuit breaker of a tunnel.
+#[derive(Clone, Debug)]
+pub struct Breaker {
+    config: BreakerConfig,
+    /// The bytes of an interval at least.
+    least: u64,
+    /// When the interval in hand began, and the bytes that were lost and that had arrived then.
+    began: Option<(Time, u64, u64)>,
+    /// The part that the latest interval lost.
+    ratio: Option<f64>,
+    /// The intervals in a row that lost too much.
+    bad: u32,
+    /// Since when it is tripped.
+    tripped: Option<Time>,
+    /// When it re-armed last.
+    armed: Option<Time>,
+    /// How many times `rearm` it waits.
+    times: u32,
+    trips: u64,
+}
+
+impl Breaker {
+    /// Creates a breaker of a tunnel with packets of at most this size.
+    pub fn new(config: BreakerConfig, packet: Bytes) -> Breaker {
+        Breaker {
+            config,
+            least: LEAST * packet.get(),
+            began: None,
+            ratio: None,
+            bad: 0,
+            tripped: None,
+            armed: None,
+            times: 1,
+            trips: 0,
+        }
+    }
+
+    /// Changes the thresholds.
+    pub fn set_config(&mut self, config: BreakerConfig) {
+        self.config = config;
+    }
+
+    /// Takes what a report tells: the bytes that were lost and that have arrived since the start.
+    pub fn on_report(&mut self, lost: u64, arrived: u64, now: Time) {
+        let &mut (began, lost_before, arrived_before) =
+            self.began.get_or_insert((now, lost, arrived));
+        let gone = lost.saturating_sub(lost_before);
+        let sent = gone + arrived.saturating_sub(arrived_before);
+        if now.since(began) >= self.interval() && sent >= self.least {
+            self.began = Some((now, lost, arrived));
+            let ratio = gone as f64 / sent as f64;
+            self.ratio = Some(ratio);
+            self.bad = match ratio >= self.config.loss {
+                true => self.bad + 1,
+                false => 0,
+            };
+            if self.bad >= INTERVALS && self.tripped.is_none() {
+                self.trip(now);
+            }
+        }
+        let Some(since) = self.tripped else { return };
+        let calm = self.ratio.is_none_or(|r| r < self.config.loss / 2.0);
+        if calm && now.since(since) >= self.wait() {
+            self.arm();
+            self.armed = Some(now);
+        }
+    }
+
+    fn trip(&mut self, now: Time) {
+        let soon = self.armed.is_some_and(|at| now.since(at) < self.wait());
+        self.times = match soon {
+            true => (2 * self.times).min(LONGEST),
+            false => 1,
+        };
+        self.tripped = Some(now);
+        self.trips += 1;
+        // The intervals before say nothing of the lower rate.
+        self.ratio = None;
+    }
+
+    /// The least length of an interval.
+    fn interval(&self) -> Duration {
+        self.config.over.mul_f64(1.0 / f64::from(INTERVALS))
+    }
+
+    /// The time for which it stays tripped at least.
+    fn wait(&self) -> Duration {
+        self.config.rearm * u64::from(self.times)
+    }
+
+    /// Closes the breaker, and begins to count anew.
+    pub fn arm(&mut self) {
+        (self.tripped, self.bad, self.began, self.ratio) = (None, 0, None, None);
+    }
+
+    /// Returns whether it is tripped.
+    pub fn is_tripped(&self) -> bool {
+        self.tripped.is_some()
+    }
+
+    /// The part of the bytes that the latest interval lost, if there was one since it tripped or
+    /// re-armed.
+    pub fn ratio(&self) -> Option<f64> {
+        self.ratio
+    }
+
+    /// The number of times that it tripped.
+    pub fn trips(&self) -> u64 {
+        self.trips
+    }
+
+    /// The thresholds.
+    pub fn config(&self) -> &BreakerConfig {
+        &self.config
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use accord_units::Rate;
+
+    const PACKET: u64 = 1000;
+
+    /// A breaker, and a tunnel that sends a packet per ms and hears a report each 100 ms.
+    struct Tunnel {
+        breaker: Breaker,
+        now: Time,
+        lost: u64,
+        arrived: u64,
+    }
+
+    impl Tunnel {
+        fn new() -> Tunnel {
+            let config = BreakerConfig {
+                loss: 0.1,
+                over: Duration::from_secs(10),
+                rate: Rate::from_bps(1_000_000),
+                rearm: Duration::from_secs(60),
+            };
+            Tunnel {
+                breaker: Breaker::new(config, Bytes::new(PACKET)),
+                now: Time::ZERO + Duration::from_secs(1),
+                lost: 0,
+                arrived: 0,
+            }
+        }
+
+        /// Sends for so many seconds with so many of 100 packets lost.
+        fn lose(&mut self, of_hundred: u64, seconds: u64) {
+            for _ in 0..10 * seconds {
+                self.now += Duration::from_ms(100);
+                self.lost += of_hundred * PACKET;
+                self.arrived += (100 - of_hundred) * PACKET;
+                (self.breaker).on_report(self.lost, self.arrived, self.now);
+            }
+        }
+    }
+
+    #[test]
+    fn losses_that_last_trip_it_and_bursts_do_not() {
+        let mut t = Tunnel::new();
+        t.lose(9, 600);
+        assert_eq!(t.breaker.trips(), 0);
+        for _ in 0..20 {
+            // Nothing arrives for 3 s: the loss of 10 s is 30 %.
+            t.lose(100, 3);
+            t.lose(0, 7);
+        }
+        assert_eq!(t.breaker.trips(), 0);
+        t.lose(10, 9);
+        assert!(!t.breaker.is_tripped());
+        t.lose(10, 4);
+        assert!(t.breaker.is_tripped());
+        assert_eq!(t.breaker.trips(), 1);
+    }
+
+    #[test]
+    fn it_rearms_after_its_time_if_losses_are_well_below_the_threshold() {
+        let mut t = Tunnel::new();
+        t.lose(20, 13);
+        assert!(t.breaker.is_tripped());
+        // Below the threshold, but not below half of it.
+        t.lose(6, 300);
+        assert!(t.breaker.is_tripped());
+        t.lose(4, 3);
+        assert!(!t.breaker.is_tripped());
+    }
+
+    #[test]
+    fn it_waits_twice_as_long_each_time_that_it_trips_again_soon() {
+        let mut t = Tunnel::new();
+        let mut waits = Vec::new();
+        for _ in 0..6 {
+            while !t.breaker.is_tripped() {
+                t.lose(20, 1);
+            }
+            let since = t.now;
+            while t.breaker.is_tripped() {
+                t.lose(0, 1);
+            }
+            waits.push(t.now.since(since).as_secs_f64().round() as u64);
+        }
+        assert_eq!(waits, [60, 120, 240, 480, 480, 480]);
+        t.lose(0, 1000);
+        t.lose(20, 13);
+        let since = t.now;
+        while t.breaker.is_tripped() {
+            t.lose(0, 1);
+        }
+        assert!(
+            t.now.since(since) < Duration::from_secs(62),
+            "it is long ago"
+        );
+    }
+
+    #[test]
+    fn a_tunnel_with_little_to_send_is_judged_by_many_packets() {
+        let mut t = Tunnel::new();
+        // A packet per second, each tenth of them lost: 50 packets are 50 s.
+        for second in 0..200 {
+            t.now += Duration::from_secs(1);
+            match second % 10 {
+                0 => t.lost += PACKET,
+                _ => t.arrived += PACKET,
+            }
+            t.breaker.on_report(t.lost, t.arrived, t.now);
+        }
+        assert_eq!(t.breaker.trips(), 0, "four intervals at most");
+        let ratio = t.breaker.ratio().expect("an interval");
+        assert!((0.08..0.12).contains(&ratio), "{ratio}");
+    }
+
+    #[test]
+    fn an_operator_rearms_it() {
+        let mut t = Tunnel::new();
+        t.lose(20, 13);
+        assert!(t.breaker.is_tripped());
+        t.breaker.arm();
+        t.lose(20, 9);
+        assert!(!t.breaker.is_tripped());
+        t.lose(20, 4);
+        assert!(t.breaker.is_tripped());
+    }
+}

@@ -1,0 +1,216 @@
+//! Trials: test traffic of a class at a rate, which the other gateway counts. Steps of them make a
+//! service activation test, after ITU-T Y.1564.
+//!
+//! The packets are control messages of the size of the largest packet. They wait in the edge queue of
+//! the class as any other packet does, and the other end drops them when it has counted them. So what
+//! is found is what a flow of a site would get. When a trial is over the sender asks for the counts,
+//! again and again until they come. A second of the same traffic goes ahead and is not counted.
+
+use crate::message::{Counts, Test};
+use accord_units::{Bytes, Duration, Rate, Time};
+use serde::Serialize;
+
+/// The time for which it sends before it counts: the way to the rate is not what is tried.
+const WARM: Duration = Duration::from_secs(1);
+/// The number of the trial of packets that do not count.
+const UNCOUNTED: u64 = 0;
+/// The time from the last packet to the question of what arrived, for what waits on the way.
+const REST: Duration = Duration::from_secs(1);
+/// The time from one question to the next, and the number of them.
+const AGAIN: Duration = Duration::from_ms(200);
+const QUESTIONS: u32 = 20;
+/// The longest trial.
+pub const LONGEST: Duration = Duration::from_secs(3600);
+
+/// What a trial does next.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Step {
+    /// It queues a packet.
+    Packet(Test),
+    /// It asks for the counts of this trial.
+    Ask(u64),
+    /// It waits until then.
+    Wait(Time),
+}
+
+/// The sending half of a trial.
+#[derive(Clone, Debug)]
+pub struct Trial {
+    id: u64,
+    class: usize,
+    rate: Rate,
+    packet: Bytes,
+    /// When it begins to count, and when it has sent all.
+    from: Time,
+    until: Time,
+    next: Time,
+    sent: u64,
+    /// The longest smoothed round-trip time while it lasted.
+    round_trip: Duration,
+    questions: u32,
+    counts: Option<Counts>,
+}
+
+/// What is known of a trial.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct TrialStatus {
+    /// The number of the trial.
+    pub id: u64,
+    /// True if nothing more comes.
+    pub over: bool,
+    /// The packets that were queued.
+    pub sent_packets: u64,
+    /// The packets that arrived, or `None` if the other gateway did not tell.
+    pub arrived_packets: Option<u64>,
+    /// The part that was lost.
+    pub loss_ratio: Option<f64>,
+    /// The rate at which they arrived, in bytes per second on the wire.
+    pub rate_bytes_per_s: Option<f64>,
+    /// The mean one-way delay above the least, in seconds.
+    pub delay_above_least_s: Option<f64>,
+    /// The largest one-way delay above the least, in seconds.
+    pub delay_variation_s: Option<f64>,
+    /// The longest smoothed round-trip time meanwhile, in seconds.
+    pub round_trip_s: f64,
+}
+
+impl Trial {
+    /// Begins a trial. `packet` is the size on the wire.
+    pub fn new(
+        id: u64,
+        class: usize,
+        rate: Rate,
+        packet: Bytes,
+        length: Duration,
+        now: Time,
+    ) -> Trial {
+        Trial {
+            id,
+            class,
+            rate,
+            packet,
+            from: now + WARM,
+            until: now + WARM + length,
+            next: now,
+            sent: 0,
+            round_trip: Duration::ZERO,
+            questions: 0,
+            counts: None,
+        }
+    }
+
+    /// The class of its packets.
+    pub fn class(&self) -> usize {
+        self.class
+    }
+
+    /// Returns what is to be done at `now`. `round_trip` is the smoothed round-trip time.
+    pub fn next(&mut self, round_trip: Duration, now: Time) -> Step {
+        if self.is_over() {
+            return Step::Wait(Time::MAX);
+        }
+        if now < self.next {
+            return Step::Wait(self.next);
+        }
+        if self.next < self.until {
+            self.round_trip = self.round_trip.max(round_trip);
+            let counts = self.next >= self.from;
+            let test = Test {
+                trial: if counts { self.id } else { UNCOUNTED },
+                sent: now.as_ps(),
+                index: self.sent,
+            };
+            self.sent += u64::from(counts);
+            self.next += self.rate.transmission(self.packet);
+            if self.next >= self.until {
+                self.next = self.until + REST;
+            }
+            return Step::Packet(test);
+        }
+        self.questions += 1;
+        self.next = now + AGAIN;
+        Step::Ask(self.id)
+    }
+
+    /// Takes the counts of the other end.
+    pub fn on_counts(&mut self, counts: &Counts) {
+        if counts.trial == self.id && self.next >= self.until {
+            self.counts = Some(*counts);
+        }
+    }
+
+    fn is_over(&self) -> bool {
+        self.counts.is_some() || self.questions > QUESTIONS
+    }
+
+    /// What is known of it.
+    pub fn status(&self) -> TrialStatus {
+        let arrived = self.counts.map(|c| u64::from(c.packets));
+        let seconds = self.sent as f64 * self.rate.transmission(self.packet).as_secs_f64();
+        let rate = |n: u64| n as f64 * self.packet.as_f64() / seconds.max(1e-9);
+        let lost = |n: u64| 1.0 - n.min(self.sent) as f64 / self.sent.max(1) as f64;
+        TrialStatus {
+            id: self.id,
+            over: self.is_over(),
+            sent_packets: self.sent,
+            arrived_packets: arrived,
+            loss_ratio: arrived.map(lost),
+            rate_bytes_per_s: arrived.map(rate),
+            delay_above_least_s: self.counts.map(|c| f64::from(c.mean)),
+            delay_variation_s: self.counts.map(|c| f64::from(c.most)),
+            round_trip_s: self.round_trip.as_secs_f64(),
+        }
+    }
+}
+
+/// The receiving half: what arrived of the latest trial.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Tally {
+    trial: u64,
+    packets: u32,
+    /// The least, the sum and the largest of raw one-way delays in seconds, of clocks without a common
+    /// zero: above the first of them.
+    first: i64,
+    least: f64,
+    sum: f64,
+    most: f64,
+}
+
+impl Tally {
+    /// Takes a packet that arrived.
+    pub fn on_test(&mut self, test: &Test, at: Time) {
+        let raw = at.as_ps().wrapping_sub(test.sent) as i64;
+        if self.trial != test.trial {
+            *self = Tally {
+                trial: test.trial,
+                first: raw,
+                ..Tally::default()
+            };
+        }
+        let above = raw.wrapping_sub(self.first) as f64 * 1e-12;
+        self.packets = self.packets.saturating_add(1);
+        self.least = self.least.min(above);
+        self.most = self.most.max(above);
+        self.sum += above;
+    }
+
+    /// Returns what arrived of a trial.
+    pub fn counts(&self, trial: u64) -> Counts {
+        if trial != self.trial || self.packets == 0 {
+            return Counts {
+                trial,
+                packets: 0,
+                mean: 0.0,
+                most: 0.0,
+            };
+        }
+        let mean = self.sum / f64::from(self.packets) - self.least;
+        let bounded = |seconds: f64| seconds.clamp(0.0, 60.0) as f32;
+        Counts {
+            trial,
+            packets: self.packets,
+            mean: bounded(mean),
+            most: bounded(self.most - self.least),
+        }
+    }
+}
