@@ -2,6 +2,7 @@
 
 #[cfg(feature = "gateway")]
 mod accept;
+mod args;
 #[cfg(feature = "gateway")]
 mod predict;
 
@@ -49,18 +50,16 @@ pub enum Command {
         metrics: bool,
     },
     /// Writes the scenario that a site file and its paths make, and prints theory's shares for it.
-    #[cfg(feature = "gateway")]
     #[command(
         after_help = "Example:\n  accord gateway predict site.toml --path 'berlin=30 Mbps, 40 ms' -o predicted.toml"
     )]
-    Predict(predict::Predict),
+    Predict(args::Predict),
     /// Tests a tunnel in steps of its contracts, through the gateway that runs, after ITU-T Y.1564. Exit
     /// code 1 means that a step failed.
-    #[cfg(feature = "gateway")]
     #[command(
         after_help = "Example:\n  accord gateway accept site.toml berlin --step 30 --most-variation 5"
     )]
-    Accept(accept::Accept),
+    Accept(args::Accept),
     /// Changes the mode of a peer until the next change or start.
     Mode {
         /// The site file.

@@ -1,41 +1,15 @@
 //! `accord gateway accept`: a service activation test of a tunnel in steps of its contracts, after ITU-T
 //! Y.1564.
 
+use super::args::Accept;
 use super::parts::{answer, named, read};
 use crate::fail::Failure;
 use crate::output::{data, json, note};
 use accord::units::Rate;
 use accord_gateway::config::{PeerConfig, Site};
-use clap::Args;
 use serde::Serialize;
 use serde_json::Value;
-use std::path::PathBuf;
 use std::time::Duration;
-
-/// What `accord gateway accept` takes.
-#[derive(Args)]
-pub struct Accept {
-    /// The site file of the gateway that runs.
-    pub site: PathBuf,
-    /// The name of the peer.
-    pub peer: String,
-    /// Tests this class only; by default those with a contract, and the whole tunnel's contract in the
-    /// default class if that has none of its own.
-    #[arg(long)]
-    pub class: Option<String>,
-    /// The length of a step in seconds.
-    #[arg(long, value_name = "SECONDS", default_value_t = 10, value_parser = clap::value_parser!(u64).range(1..=3600))]
-    pub step: u64,
-    /// The largest part of the packets that may be lost up to the contract.
-    #[arg(long, value_name = "PART", default_value_t = 0.001)]
-    pub most_lost: f64,
-    /// The largest delay variation up to the contract, in milliseconds; any by default.
-    #[arg(long, value_name = "MS")]
-    pub most_variation: Option<f64>,
-    /// Prints the report as JSON.
-    #[arg(long)]
-    pub json: bool,
-}
 
 /// The steps in percent of the contract. The last one is over it.
 const STEPS: [u64; 5] = [25, 50, 75, 100, 125];

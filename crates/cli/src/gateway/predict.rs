@@ -1,6 +1,7 @@
 //! `accord gateway predict`: the scenario that a site file and its paths make, and what theory says of
 //! it.
 
+use super::args::{Given, Predict};
 use super::parts::{answer, named, read};
 use crate::draft::{Draft, Line, Place, quote};
 use crate::fail::Failure;
@@ -10,61 +11,7 @@ use accord::scenario::{Entity, Metric};
 use accord::units::{Duration, Rate};
 use accord::{Catalogue, Engine, File, Options, run as run_engine};
 use accord_gateway::config::{Loss, Mode, PeerConfig, Site};
-use clap::Args;
 use serde_json::Value;
-use std::path::PathBuf;
-use std::str::FromStr;
-
-/// What `accord gateway predict` takes.
-#[derive(Args)]
-pub struct Predict {
-    /// The site file.
-    pub site: PathBuf,
-    /// The path to a peer: its name, the rate of its bottleneck beyond the uplink, and its round-trip
-    /// time over empty queues, such as "berlin=30 Mbps, 40 ms". Either may be left out; can be given
-    /// once per peer.
-    #[arg(long, value_name = "PEER=RATE, TIME")]
-    pub path: Vec<Given>,
-    /// Writes the scenario to FILE.
-    #[arg(short, long, value_name = "FILE")]
-    pub output: Option<PathBuf>,
-    /// Replaces FILE if it is there.
-    #[arg(long, requires = "output")]
-    pub force: bool,
-}
-
-/// What is known of a path.
-#[derive(Clone, Debug, Default)]
-pub struct Given {
-    peer: String,
-    rate: Option<Rate>,
-    round_trip: Option<Duration>,
-}
-
-impl FromStr for Given {
-    type Err = String;
-
-    fn from_str(text: &str) -> Result<Given, String> {
-        let wrong = "expected a peer, a rate and a time, such as \"berlin=30 Mbps, 40 ms\"";
-        let (peer, path) = text.split_once('=').ok_or(wrong)?;
-        let mut given = Given {
-            peer: peer.trim().into(),
-            ..Given::default()
-        };
-        for part in path.split(',').map(str::trim) {
-            match (part.parse::<Rate>(), part.parse::<Duration>()) {
-                (Ok(rate), _) if rate > Rate::ZERO && given.rate.is_none() => {
-                    given.rate = Some(rate);
-                }
-                (_, Ok(time)) if !time.is_zero() && given.round_trip.is_none() => {
-                    given.round_trip = Some(time);
-                }
-                _ => return Err(format!("\"{part}\": {wrong}")),
-            }
-        }
-        Ok(given)
-    }
-}
 
 /// The rate of a link that is no bottleneck, and the delay of one that is next door.
 const FAST: Rate = Rate::from_bps(1_000_000_000_000);

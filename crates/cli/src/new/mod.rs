@@ -281,10 +281,6 @@ impl Scenario<'_> {
             let rate = Rate::from_bps(self.args.rate.as_bps() / sharing as u64);
             draft.line(format_args!("demand = {{ constant = \"{rate}\" }}"));
         }
-        if self.controller.defaults().is_stream() {
-            draft.comment("Hosts take a random time for each packet, or flows fall into step.");
-            draft.text("processing", "packet");
-        }
         let latest = Duration::from_secs(1).min(Duration::from_ps(self.args.duration.as_ps() / 10));
         draft.comment("Drawn anew for each flow and seed.");
         draft.line(format_args!(

@@ -100,7 +100,7 @@ fn live_video_has_the_defaults_of_its_rfc() {
     );
     let said = refused(&(with_demand("{ media = {} }") + "kernel = \"cubic\"\n"));
     assert!(
-        said.contains("does not tell its source what it may send"),
+        said.contains("does not tell the source of a flow what it may send"),
         "{said}"
     );
 }

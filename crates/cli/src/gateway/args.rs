@@ -1,0 +1,85 @@
+//! What the larger commands take. A build without the gateway has their help, too.
+
+use accord::units::{Duration, Rate};
+use clap::Args;
+use std::path::PathBuf;
+use std::str::FromStr;
+
+/// What `accord gateway predict` takes.
+#[derive(Args)]
+pub struct Predict {
+    /// The site file.
+    pub site: PathBuf,
+    /// The path to a peer: its name, the rate of its bottleneck beyond the uplink, and its round-trip
+    /// time over empty queues, such as "berlin=30 Mbps, 40 ms". Either may be left out; can be given
+    /// once per peer.
+    #[arg(long, value_name = "PEER=RATE, TIME")]
+    pub path: Vec<Given>,
+    /// Writes the scenario to FILE.
+    #[arg(short, long, value_name = "FILE")]
+    pub output: Option<PathBuf>,
+    /// Replaces FILE if it is there.
+    #[arg(long, requires = "output")]
+    pub force: bool,
+}
+
+/// What is known of a path.
+#[derive(Clone, Debug, Default)]
+pub struct Given {
+    /// The name of the peer.
+    pub peer: String,
+    /// The rate of the bottleneck.
+    pub rate: Option<Rate>,
+    /// The round-trip time over empty queues.
+    pub round_trip: Option<Duration>,
+}
+
+impl FromStr for Given {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Given, String> {
+        let wrong = "expected a peer, a rate and a time, such as \"berlin=30 Mbps, 40 ms\"";
+        let (peer, path) = text.split_once('=').ok_or(wrong)?;
+        let mut given = Given {
+            peer: peer.trim().into(),
+            ..Given::default()
+        };
+        for part in path.split(',').map(str::trim) {
+            match (part.parse::<Rate>(), part.parse::<Duration>()) {
+                (Ok(rate), _) if rate > Rate::ZERO && given.rate.is_none() => {
+                    given.rate = Some(rate);
+                }
+                (_, Ok(time)) if !time.is_zero() && given.round_trip.is_none() => {
+                    given.round_trip = Some(time);
+                }
+                _ => return Err(format!("\"{part}\": {wrong}")),
+            }
+        }
+        Ok(given)
+    }
+}
+
+/// What `accord gateway accept` takes.
+#[derive(Args)]
+pub struct Accept {
+    /// The site file of the gateway that runs.
+    pub site: PathBuf,
+    /// The name of the peer.
+    pub peer: String,
+    /// Tests this class only; by default those with a contract, and the whole tunnel's contract in the
+    /// default class if that has none of its own.
+    #[arg(long)]
+    pub class: Option<String>,
+    /// The length of a step in seconds.
+    #[arg(long, value_name = "SECONDS", default_value_t = 10, value_parser = clap::value_parser!(u64).range(1..=3600))]
+    pub step: u64,
+    /// The largest part of the packets that may be lost up to the contract.
+    #[arg(long, value_name = "PART", default_value_t = 0.001)]
+    pub most_lost: f64,
+    /// The largest delay variation up to the contract, in milliseconds; any by default.
+    #[arg(long, value_name = "MS")]
+    pub most_variation: Option<f64>,
+    /// Prints the report as JSON.
+    #[arg(long)]
+    pub json: bool,
+}
