@@ -11,7 +11,7 @@
 //! So a host with one flow gets as much as a host with eight. Where hosts on neither side differ,
 //! flows get alike. A new queue counts once it has used up its first quantum. A flow looks among
 //! the `ways` queues of its hash for one that no other flow holds, so that two flows share a queue
-//! only when all of them are taken [HTM18].
+//! only when all of them are taken \[HTM18\].
 //!
 //! The port holds the queues and counts for hosts (`port/src/flow_queues.rs`). This file has their
 //! parameters.

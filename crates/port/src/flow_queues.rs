@@ -1,4 +1,4 @@
-//! A queue per flow, served by deficit round robin [RFC 8290], and perhaps by host [HTM18].
+//! A queue per flow, served by deficit round robin [RFC 8290], and perhaps by host \[HTM18\].
 //!
 //! The parameters and their meaning are in `aqm/src/fq_codel.rs` and `aqm/src/host_fq.rs`.
 
