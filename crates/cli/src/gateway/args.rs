@@ -24,6 +24,10 @@ pub struct Predict {
 }
 
 /// What is known of a path.
+#[cfg_attr(
+    not(feature = "gateway"),
+    expect(dead_code, reason = "a build without the gateway only reads it")
+)]
 #[derive(Clone, Debug, Default)]
 pub struct Given {
     /// The name of the peer.
