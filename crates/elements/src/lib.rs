@@ -43,8 +43,8 @@
 //! let seed = scenario.seed;
 //!
 //! // A greedy application supplies packets without end when it starts.
-//! let mut session = Session::new(&scenario.flows[0], 0, seed);
-//! session.start();
+//! let mut session = Session::default();
+//! session.start(scenario.flows[0].application(0, seed));
 //! let step = session.act(Time::ZERO).expect("it has not stopped");
 //! assert_eq!(step.supply, u64::MAX);
 //!
