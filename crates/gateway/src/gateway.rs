@@ -403,6 +403,11 @@ impl<S: Sessions> Gateway<S> {
         now
     }
 
+    /// Returns whether packets wait at the edge.
+    pub fn is_waiting(&self) -> bool {
+        self.peers.iter().any(|peer| peer.edge.len() > 0)
+    }
+
     /// Changes the mode of a peer. Returns `false` if there is no such peer.
     pub fn set_mode(&mut self, peer: &str, mode: Mode) -> bool {
         let mut peers = self.peers.iter_mut();

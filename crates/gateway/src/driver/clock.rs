@@ -48,13 +48,9 @@ impl Clock {
         best
     }
 
-    /// Waits until something is ready, or until `deadline`. A deadline to come that is nearer than
-    /// `least` is met so late.
-    pub fn wait(&self, deadline: Time, least: Duration, files: &mut [PollFd]) {
-        let left = match deadline.since(self.now()) {
-            Duration::ZERO => Duration::ZERO,
-            left => left.max(least).min(Duration::from_ms(500)),
-        };
+    /// Waits until something is ready, or until `deadline`, at most half a second.
+    pub fn wait(&self, deadline: Time, files: &mut [PollFd]) {
+        let left = deadline.since(self.now()).min(Duration::from_ms(500));
         let left = TimeSpec::new(0, (left.as_ps() / 1_000) as i64);
         match ppoll(files, Some(left), None) {
             Ok(_) | Err(Errno::EINTR) => {}
