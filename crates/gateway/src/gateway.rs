@@ -405,7 +405,7 @@ impl<S: Sessions> Gateway<S> {
 
     /// Returns whether packets wait at the edge.
     pub fn is_waiting(&self) -> bool {
-        self.peers.iter().any(|peer| peer.edge.len() > 0)
+        self.peers.iter().any(|peer| !peer.edge.is_empty())
     }
 
     /// Changes the mode of a peer. Returns `false` if there is no such peer.

@@ -211,26 +211,35 @@ impl<'a> Driver<'a> {
             let wake = self.poll();
             self.answer();
             self.look();
-            // What comes for a queue that waits for its pace cannot go before the rest of it.
-            if self.gateway.is_waiting() || self.load.is_much() {
-                self.clock.wait(self.load.at + REST, &mut []);
-            }
-            let mut files = vec![
-                PollFd::new(self.device.as_fd(), PollFlags::POLLIN),
-                PollFd::new(self.socket.as_fd(), PollFlags::POLLIN),
-            ];
-            if let Some(signals) = &self.signals {
-                files.push(PollFd::new(signals.as_fd(), PollFlags::POLLIN));
-            }
-            let wake = match wake > self.clock.now() {
-                true => wake.max(self.load.at + GRAIN),
-                false => wake,
-            };
-            self.clock.wait(wake, &mut files);
+            self.wait(wake);
         };
         self.manager.tell("STOPPING=1");
         self.log("event=stopped");
         Ok(ended)
+    }
+
+    /// Waits until something has arrived or `wake`, as far as it is worth looking so soon.
+    fn wait(&self, wake: Time) {
+        let rested = self.load.at + REST;
+        if self.load.is_much() {
+            return self.clock.wait(rested, &mut []);
+        }
+        if self.gateway.is_waiting() {
+            // What comes for a queue that waits for its pace cannot go before the rest of it.
+            self.clock.wait(rested, &mut []);
+        }
+        let mut files = vec![
+            PollFd::new(self.device.as_fd(), PollFlags::POLLIN),
+            PollFd::new(self.socket.as_fd(), PollFlags::POLLIN),
+        ];
+        if let Some(signals) = &self.signals {
+            files.push(PollFd::new(signals.as_fd(), PollFlags::POLLIN));
+        }
+        let wake = match wake > self.clock.now() {
+            true => wake.max(self.load.at + GRAIN),
+            false => wake,
+        };
+        self.clock.wait(wake, &mut files);
     }
 
     fn log(&self, line: &str) {
