@@ -472,3 +472,25 @@ fn tell(sender: &mut stream::Sender, ack: Segment, now: Time) {
         sender.on_ack(next, block, block_len, echo, marked, now);
     }
 }
+
+/// RFC 2018 §4: an acknowledgement that moves the window tells again of what waits beyond it, since
+/// those that told of it may be lost.
+#[test]
+fn a_repair_is_acknowledged_with_what_waits_beyond_the_next_hole() {
+    let mut receiver = stream::Receiver::new();
+    let mut acknowledge = |number| match receiver.on_data(number, Time::ZERO, false).1 {
+        Segment::Ack {
+            next,
+            block,
+            block_len,
+            ..
+        } => (next, block, block_len),
+        other => panic!("not an acknowledgement: {other:?}"),
+    };
+    // Packets 0 and 3 are missing.
+    for (number, told) in [(1, (0, 1, 1)), (2, (0, 1, 2)), (4, (0, 4, 1)), (5, (0, 4, 2))] {
+        assert_eq!(acknowledge(number), told);
+    }
+    assert_eq!(acknowledge(0), (3, 1, 2));
+    assert_eq!(acknowledge(3), (6, 0, 0));
+}

@@ -58,7 +58,9 @@ impl Receiver {
                 (new, self.block_of(number))
             }
         };
-        let (block, block_len) = match block {
+        // A packet in order is in no block. Its acknowledgement repeats the latest one, as those of
+        // RFC 2018 §4 do: the acknowledgements that told of it may be lost.
+        let (block, block_len) = match block.or_else(|| self.blocks.last().copied()) {
             Some((from, to)) => ((from - self.next) as u32, (to - from) as u32),
             None => (0, 0),
         };
