@@ -7,6 +7,7 @@ use crate::qlogs::QlogVersion;
 use accord::Options;
 use accord::live::Mode;
 use accord::scenario::Engine;
+use accord::units::Bytes;
 use clap::{Args as Group, Parser, Subcommand};
 use std::path::PathBuf;
 
@@ -187,9 +188,10 @@ pub struct How {
     /// known or has moved, with reasons left for people to give.
     #[arg(long, conflicts_with_all = ["json", "seed", "reps", "set"])]
     pub record: bool,
-    /// Runs what will hardly fit into the memory of this machine.
-    #[arg(long)]
-    pub force: bool,
+    /// The memory that the run may take, such as "8 GB", in place of what this machine has left. A
+    /// run that is estimated to take more does not start.
+    #[arg(long, value_name = "SIZE")]
+    pub memory: Option<Bytes>,
     /// No progress, no hints; only the result.
     #[arg(short, long)]
     pub quiet: bool,

@@ -86,7 +86,7 @@ fn run_one(args: Run, catalogue: &Catalogue) -> Result<bool, Failure> {
         chosen.contains(&(i - 1))
     });
     let cost = cost::estimate(&points, &args.how.engine, args.how.reps, catalogue);
-    cost.announce(args.how.force, args.how.quiet)?;
+    cost.announce(args.how.memory, args.how.quiet)?;
     drop(points);
     let dir = args.output.unwrap_or_else(|| Path::new("runs").join(name));
     check_place(&dir)?;

@@ -42,7 +42,7 @@ pub fn run(args: Explain, catalogue: &Catalogue) -> Result<bool, Failure> {
         qlog_version: QlogVersion::default(),
         fresh: false,
         json: args.json,
-        force: false,
+        memory: None,
         quiet: args.quiet,
         record: false,
     };

@@ -82,11 +82,22 @@ fn what_does_not_fit_is_refused() {
     let dir = folder(&[("huge.toml", huge)]);
     let args = ["run", "huge.toml", "-e", "packet", "--reps", "10000"];
     let refused = accord(dir.path(), &args).with(3);
-    for part in ["TB of memory", "--force", "this machine has"] {
+    for part in ["TB of memory", "--memory", "this machine has"] {
         let said = refused.stderr.replace("\n  │ ", " ");
         assert!(said.contains(part), "{part}: {said}");
     }
     assert_eq!(names(dir.path()), ["huge.toml"], "nothing was begun");
+    // A budget below what the machine has, and below what a small run takes.
+    let small = folder(&[("small.toml", SMALL)]);
+    let args = ["run", "small.toml", "-e", "packet", "--memory", "1 MB"];
+    let refused = accord(small.path(), &args).with(3);
+    assert!(refused.stderr.contains("--memory allows 1"), "{refused:#?}");
+    assert_eq!(names(small.path()), ["small.toml"], "nothing was begun");
+    let args = ["run", "small.toml", "--memory", "1 GB"];
+    accord(small.path(), &args).with(0);
+    let args = ["run", "small.toml", "--memory", "much"];
+    let wrong = accord(small.path(), &args).with(2);
+    assert!(wrong.stderr.contains("--memory"), "{wrong:#?}");
     // That it is long is no reason to refuse it, and is said.
     let dir = folder(&[("long.toml", LONG)]);
     let mut child = program(dir.path(), &["run", "long.toml"])

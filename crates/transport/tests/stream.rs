@@ -488,7 +488,12 @@ fn a_repair_is_acknowledged_with_what_waits_beyond_the_next_hole() {
         other => panic!("not an acknowledgement: {other:?}"),
     };
     // Packets 0 and 3 are missing.
-    for (number, told) in [(1, (0, 1, 1)), (2, (0, 1, 2)), (4, (0, 4, 1)), (5, (0, 4, 2))] {
+    for (number, told) in [
+        (1, (0, 1, 1)),
+        (2, (0, 1, 2)),
+        (4, (0, 4, 1)),
+        (5, (0, 4, 2)),
+    ] {
         assert_eq!(acknowledge(number), told);
     }
     assert_eq!(acknowledge(0), (3, 1, 2));

@@ -4,6 +4,7 @@ use super::Cost;
 use super::memory::available;
 use crate::fail::Failure;
 use crate::output::note;
+use accord::units::Bytes;
 
 /// From here on `accord run` says what it will take.
 const LONG: f64 = 60.0;
@@ -30,16 +31,18 @@ impl Cost {
     }
 
     /// Before a run: says what it takes, where that is much. Refuses what does not fit into the
-    /// memory of this machine, unless `force` is given.
-    pub fn announce(&self, force: bool, quiet: bool) -> Result<(), Failure> {
-        if let Some(left) = available()
-            && self.memory_bytes > left
-            && !force
-        {
+    /// budget, which is the memory that this machine has left if there is none.
+    pub fn announce(&self, budget: Option<Bytes>, quiet: bool) -> Result<(), Failure> {
+        let (most, whose) = match budget {
+            Some(budget) => (Some(budget.get() as f64), "--memory allows"),
+            None => (available(), "this machine has"),
+        };
+        if let Some(most) = most.filter(|most| self.memory_bytes > *most) {
+            let left = if budget.is_some() { "" } else { " left" };
             return Err(Failure::Unable(format!(
-                "this machine has {} of memory left, and that takes about {}: {}; fewer flows, \
-                 points or --reps take less, and --force runs it all the same",
-                bytes(left),
+                "{whose} {} of memory{left}, and that takes about {}: {}; fewer flows, points or \
+                 --reps take less, and --memory sets another budget",
+                bytes(most),
                 bytes(self.memory_bytes),
                 self.text(),
             )));
