@@ -58,9 +58,11 @@ impl Receiver {
                 (new, self.block_of(number))
             }
         };
-        // A packet in order is in no block. Its acknowledgement repeats the latest one, as those of
-        // RFC 2018 §4 do: the acknowledgements that told of it may be lost.
-        let (block, block_len) = match block.or_else(|| self.blocks.last().copied()) {
+        // A packet that moves the window is in no block. Its acknowledgement repeats the latest one, as
+        // those of RFC 2018 §4 do: the acknowledgements that told of it may be lost. That of a packet
+        // which had arrived before tells of none, in place of a DSACK option.
+        let latest = self.blocks.last().copied().filter(|_| new);
+        let (block, block_len) = match block.or(latest) {
             Some((from, to)) => ((from - self.next) as u32, (to - from) as u32),
             None => (0, 0),
         };
