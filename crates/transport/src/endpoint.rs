@@ -347,8 +347,8 @@ impl Receiver {
                 data: Some(true),
                 reply: None,
             },
-            (Receiver::Tunnel(r), Segment::OutOfBand { pair, .. }) => {
-                r.on_out_of_band(pair, now);
+            (Receiver::Tunnel(r), Segment::OutOfBand { pair, sent }) => {
+                r.on_out_of_band(pair, sent, now);
                 Receipt::default()
             }
             (
