@@ -40,6 +40,7 @@ const MAY_KNOW: &[(&str, &[&str])] = &[
         "sim",
         &[
             "units",
+            "family",
             "aqm",
             "port",
             "transport",

@@ -5,6 +5,7 @@ use super::super::keys;
 use super::super::limits;
 use super::super::read::{self, Reader};
 use super::super::tree::Value;
+use super::flow::tunnel;
 use super::network::Network;
 use super::route;
 use accord_scenario::{Change, Event, Link, NodeId, Scenario};
@@ -79,16 +80,34 @@ fn event(
                 return Ok(());
             }
             for i in flows {
+                if scenario.flows[i].through.is_some() {
+                    let message = "it rides in a tunnel, whose path it follows";
+                    return Err(
+                        Problem::new(flow.span, message).hint("change the path of the tunnel")
+                    );
+                }
                 let change = reroute(reader, i, network, scenario)?;
+                let mut follow = Vec::new();
                 if let Change::Route { path, .. } = &change {
                     *hops += path.len();
+                    for rider in scenario.riders(i) {
+                        let (path, reverse_path) = tunnel::follow(scenario, rider, i, path);
+                        *hops += path.len();
+                        follow.push(Change::Route {
+                            flow: rider,
+                            path,
+                            reverse_path,
+                        });
+                    }
                 }
                 if *hops > limits::HOPS {
                     let most = limits::HOPS;
                     let message = format!("the new paths of all flows have more than {most} links");
                     return Err(Problem::new(flow.span, message));
                 }
-                scenario.events.push(Event { at, change });
+                let changes = std::iter::once(change).chain(follow);
+                let events = changes.map(|change| Event { at, change });
+                scenario.events.extend(events);
             }
             Ok(())
         }
