@@ -122,7 +122,8 @@ fn tunnelled(packets: Count) -> Count {
     }
 }
 
-/// Where nothing contends a tunnel passes what comes to it, whatever comes.
+/// Where nothing contends a tunnel passes what comes to it, but for one packet in a thousand of
+/// traffic in bursts.
 #[test]
 fn a_tunnel_without_contention_passes_all() {
     let demands = [
@@ -146,8 +147,9 @@ fn a_tunnel_without_contention_passes_all() {
             assert_eq!(edges[1].dropped, tunnelled(call.dropped));
             assert_eq!(edges[1].entered.bytes, 1060 * edges[1].entered.packets);
             assert!(call.held.packets < 100, "{demand}, {seed}: {call:?}");
+            // The pace follows what is used, so that a burst may wait for longer than CoDel lets it.
             let drops = mean(&s, &run, Metric::EdgeDrops, "b");
-            assert_eq!(drops, 0.0, "{demand}, {seed}: from 15 s on");
+            assert!(drops <= 12.0, "{demand}, {seed}: {drops} of 12,500");
         }
     }
 }
