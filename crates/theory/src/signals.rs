@@ -2,7 +2,7 @@
 //! the base round-trip times that flows measure.
 
 use crate::equilibrium::{Equilibrium, Left, State, leaves_queues};
-use accord_family::{Objective, Price, Role, Target, Values};
+use accord_family::{Objective, Price, Role, Signal, Target, Values};
 use accord_scenario::{LinkId, Phase};
 use accord_solver::Demand;
 use accord_traffic::Demand as Wants;
@@ -82,8 +82,12 @@ impl State<'_> {
         }
     }
 
-    /// Returns the mean rate of a flow's application, in bytes per second, unless it is greedy.
+    /// Returns the mean rate of a flow's application, or of what rides in a tunnel, in bytes per
+    /// second, unless it is greedy.
     pub(crate) fn offered(&self, flow: usize) -> Option<f64> {
+        if let Some(carried) = self.carried.get(&flow) {
+            return *carried;
+        }
         self.network.demand(flow).mean_rate().map(|bps| bps / 8.0)
     }
 
@@ -186,8 +190,12 @@ impl State<'_> {
     /// control packets, and both halves wait in the queue of the link, so the delay does not show
     /// in their distance.
     pub(crate) fn hidden(&self, flow: usize, link: LinkId) -> bool {
-        let controller = &self.scenario.flows[flow].controller;
-        let pairs = matches!(controller.family().role, Role::Tunnel(_));
+        let flow = &self.scenario.flows[flow];
+        // Gateways find out whether the delay has to tell.
+        let pairs = match flow.tunnel {
+            Some(tunnel) => tunnel.signal == Signal::Pairs,
+            None => matches!(flow.controller.family().role, Role::Tunnel(_)),
+        };
         pairs && !self.scenario.links[link].control_priority
     }
 
