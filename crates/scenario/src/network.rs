@@ -2,7 +2,7 @@
 
 use crate::expectation::{Expectation, Window};
 use crate::parts::Parts;
-use accord_family::{Service, Signal, Stack, Values};
+use accord_family::{Role, Service, Signal, Stack, Values};
 use accord_traffic::{Application, Demand, PacketSizes};
 use accord_units::{Bytes, Duration, Rate, Time};
 use std::ops::Range;
@@ -276,6 +276,16 @@ impl Flow {
     /// Creates the application of the flow, which is flow `id`.
     pub fn application(&self, id: usize, seed: u64) -> Application {
         Application::new(self.demand, self.packet, self.sizes.as_ref(), id, seed)
+    }
+
+    /// Returns whether the flow knows of a queue only by the distance of a control pair's halves.
+    /// Where both halves wait alike it finds nothing queued.
+    pub fn goes_by_pairs(&self) -> bool {
+        match self.tunnel {
+            // Gateways find out whether the delay has to tell.
+            Some(tunnel) => tunnel.signal == Signal::Pairs,
+            None => matches!(self.controller.family().role, Role::Tunnel(_)),
+        }
     }
 
     /// Returns the host's mean processing time of a data packet.

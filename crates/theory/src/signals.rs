@@ -2,7 +2,7 @@
 //! the base round-trip times that flows measure.
 
 use crate::equilibrium::{Equilibrium, Left, State, leaves_queues};
-use accord_family::{Objective, Price, Role, Signal, Target, Values};
+use accord_family::{Objective, Price, Role, Target, Values};
 use accord_scenario::{LinkId, Phase};
 use accord_solver::Demand;
 use accord_traffic::Demand as Wants;
@@ -190,13 +190,7 @@ impl State<'_> {
     /// control packets, and both halves wait in the queue of the link, so the delay does not show
     /// in their distance.
     pub(crate) fn hidden(&self, flow: usize, link: LinkId) -> bool {
-        let flow = &self.scenario.flows[flow];
-        // Gateways find out whether the delay has to tell.
-        let pairs = match flow.tunnel {
-            Some(tunnel) => tunnel.signal == Signal::Pairs,
-            None => matches!(flow.controller.family().role, Role::Tunnel(_)),
-        };
-        pairs && !self.scenario.links[link].control_priority
+        self.scenario.flows[flow].goes_by_pairs() && !self.scenario.links[link].control_priority
     }
 
     /// Returns a flow and a link that limits it by a price that the flow does not read.
