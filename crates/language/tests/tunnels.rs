@@ -42,7 +42,7 @@ fn a_rider_goes_to_the_tunnel_through_it_and_on() {
     let s = scenario(
         "tunnel = { overhead = \"80 B\", signal = \"delay\" }\n\
          [flow.inside]\nthrough = \"t\"\ncontroller = \"newreno\"\n\
-         [flow.whole]\nfrom = \"lan\"\nto = \"server\"\nthrough = \"t\"\ncontroller = \"newreno\"\n\
+         [flow.whole]\nfrom = \"lan\"\nto = \"server\"\nthrough = \"t\"\ncontroller = \"newreno\"\nprocessing = \"0 s\"\n\
          [flow.attached]\ncount = 2\naccess = { rate = \"1 Gbps\", delay = \"1 ms\" }\nthrough = \"t\"\ncontroller = \"newreno\"\n",
     );
     let tunnel = s.flows[0].tunnel.expect("it is a tunnel");
