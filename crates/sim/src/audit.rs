@@ -43,8 +43,8 @@ impl Simulation<'_> {
         let ports: Vec<Audit> = (self.wires.iter())
             .map(|w| {
                 if let Line::Edge(tunnel) = w.line {
-                    let audit = self.flows[tunnel].gateway().map(Gateway::audit);
-                    return audit.unwrap_or_default();
+                    let edge = self.flows[tunnel].gateway().map(edge);
+                    return edge.unwrap_or_default();
                 }
                 let c = w.counters();
                 Audit {
@@ -93,5 +93,16 @@ impl Simulation<'_> {
             stalls: Vec::new(),
         };
         (run, ports, flows)
+    }
+}
+
+/// Returns the audit of an edge queue.
+fn edge(gateway: &Gateway) -> Audit {
+    let [entered, left, dropped] = gateway.counts();
+    Audit {
+        entered,
+        left,
+        dropped,
+        held: gateway.held(),
     }
 }

@@ -3,13 +3,8 @@
 //! A packet that comes to a gateway leaves the calendar. It waits in the edge queue, and then a
 //! datagram of the tunnel's flow is on its way in its place. At the far gateway the packet goes on.
 
-use crate::audit::Audit;
-use crate::engine::{Simulation, lose, wake_up};
-use crate::flow::Flow;
 use crate::packet::Packet;
-use crate::pool::Place;
-use crate::wire::Line;
-use accord_aqm::{Ecn, PacketMeta};
+use accord_aqm::PacketMeta;
 use accord_family::Service;
 use accord_port::{Count, Edge, Packet as _};
 use accord_scenario::Scenario;
@@ -74,7 +69,7 @@ impl Gateway {
     }
 
     /// Takes a packet that came to the edge.
-    fn push(&mut self, packet: Packet, now: Time) {
+    pub fn push(&mut self, packet: Packet, now: Time) {
         let waiting = Waiting {
             packet,
             overhead: self.overhead,
@@ -88,7 +83,7 @@ impl Gateway {
     }
 
     /// Tells the sender what waits.
-    fn offer(&mut self, sender: &mut Sender, now: Time) {
+    pub fn offer(&mut self, sender: &mut Sender, now: Time) {
         if !self.open {
             return;
         }
@@ -127,21 +122,26 @@ impl Gateway {
             .map(|(_, packet)| packet)
     }
 
+    /// Lets the tunnel send from now on.
+    pub fn open(&mut self) {
+        self.open = true;
+    }
+
+    /// Returns the packets that the edge queue has dropped since the last call.
+    pub fn take_dropped(&mut self) -> Vec<Packet> {
+        std::mem::take(&mut self.dropped)
+    }
+
     /// The packets at the edge and in the network.
     pub fn packets(&self) -> impl Iterator<Item = &Packet> {
         let waiting = self.edge.packets().map(|waiting| &waiting.packet);
         waiting.chain(self.inside.iter().map(|(_, packet)| packet))
     }
 
-    /// The audit of the edge queue, in bytes with the overhead.
-    pub fn audit(&self) -> Audit {
-        let [entered, left, dropped] = self.counts;
-        Audit {
-            entered,
-            left,
-            dropped,
-            held: self.held(),
-        }
+    /// The packets that came, that were sent and that were dropped at the edge, in bytes with the
+    /// overhead.
+    pub fn counts(&self) -> [Count; 3] {
+        self.counts
     }
 
     /// The packets that wait at the edge.
@@ -156,95 +156,5 @@ impl Gateway {
     /// The packets that the edge queue has dropped.
     pub fn drops(&self) -> u64 {
         self.counts[2].packets
-    }
-}
-
-impl Flow {
-    /// The gateways of the flow, if it is a tunnel.
-    pub fn gateway(&self) -> Option<&Gateway> {
-        self.host.as_deref()?.gateway()
-    }
-
-    /// The gateways of the flow, to be changed.
-    pub fn gateway_mut(&mut self) -> Option<&mut Gateway> {
-        self.host.as_deref_mut()?.gateway_mut()
-    }
-
-    /// Tells the sender of a tunnel what waits at the edge.
-    fn offer(&mut self, now: Time) {
-        let gateway = self.host.as_deref_mut().and_then(|h| h.gateway_mut());
-        if let Some(gateway) = gateway {
-            gateway.offer(&mut self.sender, now);
-        }
-    }
-}
-
-impl Simulation<'_> {
-    /// Puts a packet that came to a gateway into the edge queue.
-    #[cold]
-    pub fn board(&mut self, link: usize, place: Place) {
-        let Line::Edge(tunnel) = self.wires[link].line else {
-            return;
-        };
-        let packet = self.pool.remove(place);
-        if let Some(gateway) = self.flows[tunnel].gateway_mut() {
-            gateway.push(packet, self.now);
-        }
-        self.flows[tunnel].offer(self.now);
-        self.count_edge(tunnel);
-        self.pump(tunnel);
-    }
-
-    /// Lets the packet go on that was in a datagram. It has the mark of the datagram, if it can have
-    /// one [RFC 6040 §4.2].
-    #[cold]
-    pub fn unload(&mut self, datagram: &Packet) {
-        let (id, Segment::Data { number, .. }) = (datagram.flow as usize, datagram.segment) else {
-            return;
-        };
-        let inside = self.flows[id].gateway_mut();
-        let Some(mut packet) = inside.and_then(|gateway| gateway.unload(number)) else {
-            return;
-        };
-        if datagram.ecn == Ecn::Marked && packet.ecn != Ecn::NotCapable {
-            packet.ecn = Ecn::Marked;
-        }
-        self.count_edge(id);
-        packet.hop += 1;
-        let hop = self.wiring.hops[packet.hop as usize];
-        let place = self.pool.insert(packet);
-        match hop.is_end() {
-            true => self.deliver(place),
-            false => self.go(place, hop, self.now),
-        }
-    }
-
-    /// Lets a tunnel send from now on. What it has to send waits at its edge.
-    pub fn open(&mut self, id: usize) {
-        wake_up(&mut self.flows, &mut self.awake, id);
-        if let Some(gateway) = self.flows[id].gateway_mut() {
-            gateway.open = true;
-        }
-        self.flows[id].offer(self.now);
-        self.count_edge(id);
-        self.pump(id);
-    }
-
-    /// Counts the packets that the edge queue of a tunnel has dropped.
-    fn count_edge(&mut self, tunnel: usize) {
-        let gateway = self.flows[tunnel].gateway_mut();
-        let dropped = gateway.map(|gateway| std::mem::take(&mut gateway.dropped));
-        let (flows, awake, digest) = (&mut self.flows, &mut self.awake, &mut self.digest);
-        for packet in dropped.into_iter().flatten() {
-            lose(flows, awake, digest, self.now, &packet);
-        }
-    }
-
-    /// Counts the packets that edge queues have dropped. A queue drops some when a datagram leaves,
-    /// and these are counted at the next event of the tunnel or at the next sample.
-    pub fn count_edges(&mut self) {
-        for i in 0..self.wiring.tunnels.len() {
-            self.count_edge(self.wiring.tunnels[i]);
-        }
     }
 }

@@ -47,6 +47,7 @@ mod packet;
 mod pipe;
 mod pool;
 mod sampling;
+mod tunnels;
 mod wire;
 mod wiring;
 

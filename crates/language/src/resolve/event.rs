@@ -5,10 +5,9 @@ use super::super::keys;
 use super::super::limits;
 use super::super::read::{self, Reader};
 use super::super::tree::Value;
-use super::flow::tunnel;
 use super::network::Network;
 use super::route;
-use accord_scenario::{Change, Event, Link, NodeId, Scenario};
+use accord_scenario::{Change, Event, Link, LinkId, NodeId, Scenario};
 use accord_units::Time;
 use std::ops::Range;
 
@@ -91,7 +90,7 @@ fn event(
                 if let Change::Route { path, .. } = &change {
                     *hops += path.len();
                     for rider in scenario.riders(i) {
-                        let (path, reverse_path) = tunnel::follow(scenario, rider, i, path);
+                        let (path, reverse_path) = follow_path(scenario, rider, i, path);
                         *hops += path.len();
                         follow.push(Change::Route {
                             flow: rider,
@@ -252,4 +251,27 @@ fn reroute(
         path: route::links(network, &nodes, path.span)?,
         reverse_path: route::links(network, &backwards, path.span)?,
     })
+}
+
+/// Returns the paths of a flow in a tunnel that has got another path: its own ways to the tunnel and
+/// from it stay.
+fn follow_path(
+    scenario: &Scenario,
+    rider: usize,
+    tunnel: usize,
+    new: &[LinkId],
+) -> (Vec<LinkId>, Vec<LinkId>) {
+    let (flow, old) = (&scenario.flows[rider], &scenario.flows[tunnel].path);
+    let at = flow.path.windows(old.len()).position(|part| part == old);
+    let at = at.expect("its path leads through the tunnel");
+    let mut path = flow.path[..at].to_vec();
+    path.extend(new);
+    path.extend(&flow.path[at + old.len()..]);
+    // The directions of a duplex link are neighbours.
+    let back = |path: &[LinkId]| -> Vec<LinkId> { path.iter().rev().map(|l| l ^ 1).collect() };
+    let reverse = match flow.reverse_path == back(&flow.path) {
+        true => back(&path),
+        false => flow.reverse_path.clone(),
+    };
+    (path, reverse)
 }

@@ -2,7 +2,7 @@
 
 mod path;
 mod stream;
-pub(super) mod tunnel;
+mod tunnel;
 
 use super::super::error::{Problem, Problems, Span};
 use super::super::family::CONTROLLER;

@@ -7,7 +7,7 @@ use super::super::event;
 use super::super::network::Network;
 use super::{Flows, Spec};
 use accord_family::{Role, Signal, Values};
-use accord_scenario::{LinkId, NodeId, Scenario, Tunnel};
+use accord_scenario::{LinkId, NodeId, Tunnel};
 
 /// Reads what the gateways at the ends of a flow do, if it is a tunnel.
 pub(super) fn tunnel(reader: &Reader<'_>, controller: &Values) -> Result<Option<Tunnel>, Problem> {
@@ -136,27 +136,4 @@ fn nodes(network: &Network, path: &[LinkId]) -> Vec<NodeId> {
     let first = network.links[path[0]].from;
     let rest = path.iter().map(|&link| network.links[link].to);
     std::iter::once(first).chain(rest).collect()
-}
-
-/// Returns the paths of a flow in a tunnel that has got another path: its own ways to the tunnel and
-/// from it stay.
-pub(in super::super) fn follow(
-    scenario: &Scenario,
-    rider: usize,
-    tunnel: usize,
-    new: &[LinkId],
-) -> (Vec<LinkId>, Vec<LinkId>) {
-    let (flow, old) = (&scenario.flows[rider], &scenario.flows[tunnel].path);
-    let at = flow.path.windows(old.len()).position(|part| part == old);
-    let at = at.expect("its path leads through the tunnel");
-    let mut path = flow.path[..at].to_vec();
-    path.extend(new);
-    path.extend(&flow.path[at + old.len()..]);
-    // The directions of a duplex link are neighbours.
-    let back = |path: &[LinkId]| -> Vec<LinkId> { path.iter().rev().map(|l| l ^ 1).collect() };
-    let reverse = match flow.reverse_path == back(&flow.path) {
-        true => back(&path),
-        false => flow.reverse_path.clone(),
-    };
-    (path, reverse)
 }
