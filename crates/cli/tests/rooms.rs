@@ -9,7 +9,7 @@ const MAY_KNOW: &[(&str, &[&str])] = &[
     ("family", &["units"]),
     ("control", &["units", "family"]),
     ("aqm", &["units", "family"]),
-    ("port", &["units", "aqm"]),
+    ("port", &["units", "family", "aqm"]),
     ("transport", &["units", "family", "control"]),
     ("traffic", &["units"]),
     ("scenario", &["units", "family", "traffic"]),
@@ -40,6 +40,7 @@ const MAY_KNOW: &[(&str, &[&str])] = &[
         "sim",
         &[
             "units",
+            "family",
             "aqm",
             "port",
             "transport",

@@ -11,11 +11,15 @@ pub fn ends(flow: &Flow, base_rtt: Duration) -> (Sender, Receiver) {
         min_rto: flow.min_rto,
         pacing: flow.pacing,
     };
-    endpoints(
+    let (sender, mut receiver) = endpoints(
         &flow.controller,
         &flow.service,
         flow.packet,
         base_rtt,
         settings,
-    )
+    );
+    if let (Some(tunnel), Receiver::Tunnel(egress)) = (&flow.tunnel, &mut receiver) {
+        egress.go_by(tunnel.signal);
+    }
+    (sender, receiver)
 }

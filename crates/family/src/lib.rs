@@ -55,6 +55,6 @@ pub use family::{Family, Role};
 pub use markdown::{fill_tables, markdown_table};
 pub use objective::{Objective, Price, Target};
 pub use param::{Kind, Param, Raw, Value};
-pub use service::Service;
+pub use service::{Service, Signal};
 pub use stack::Stack;
 pub use values::Values;

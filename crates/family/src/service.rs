@@ -1,6 +1,7 @@
 //! The share of the network that a flow is to get.
 
 use accord_units::{Bytes, Rate};
+use std::str::FromStr;
 
 /// A contracted rate, and a weighted share of the rate that is not contracted [Har02 eq. 3].
 ///
@@ -27,5 +28,44 @@ impl Default for Service {
             weight: 1.0,
             limit: None,
         }
+    }
+}
+
+/// The signal of the network that tells a tunnel how much is queued there.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Signal {
+    /// Whichever of the others is found to work.
+    #[default]
+    Auto,
+    /// The distance of the two halves of a control pair: the path has to forward EF first.
+    Pairs,
+    /// The one-way delay above its minimum.
+    Delay,
+}
+
+impl Signal {
+    /// The signals, with their names.
+    pub const NAMES: [(&'static str, Signal); 3] = [
+        ("auto", Signal::Auto),
+        ("pairs", Signal::Pairs),
+        ("delay", Signal::Delay),
+    ];
+
+    /// Returns the name in files.
+    pub fn word(self) -> &'static str {
+        let found = Signal::NAMES.iter().find(|(_, signal)| *signal == self);
+        found.expect("all are listed").0
+    }
+}
+
+impl FromStr for Signal {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Signal, String> {
+        let found = Signal::NAMES.iter().find(|(name, _)| *name == text);
+        found.map(|(_, signal)| *signal).ok_or_else(|| {
+            let names = Signal::NAMES.map(|(name, _)| name);
+            format!("a signal is one of {}", names.join(", "))
+        })
     }
 }

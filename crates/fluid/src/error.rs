@@ -39,6 +39,16 @@ pub enum FluidError {
         /// Why, as its family says.
         why: &'static str,
     },
+    /// A tunnel that does not send all it can.
+    #[error(
+        "{tunnel}: the fluid engine has tunnels only that send all they can: {why}; run it with the packet engine"
+    )]
+    Tunnel {
+        /// The flow that is the tunnel.
+        tunnel: String,
+        /// What rides in it.
+        why: &'static str,
+    },
     /// A queue discipline that has no law here.
     #[error(
         "{link}: the fluid engine has no law for {discipline}: {why}; run it with the packet engine"

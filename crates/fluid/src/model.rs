@@ -10,7 +10,7 @@
 use crate::discipline::Discipline;
 use crate::error::FluidError;
 use crate::law::Control;
-use accord_family::{GivesUp, QueueDynamics, QueueFacts, Role, Values, WindowLaw};
+use accord_family::{GivesUp, QueueDynamics, QueueFacts, Values, WindowLaw};
 use accord_scenario::{Change, Flow, Limit, Link, LinkId, Scenario, State};
 use accord_traffic::{Demand, Web};
 use accord_units::{Bytes, Time};
@@ -99,7 +99,10 @@ impl<'a> Model<'a> {
                 });
             }
         }
+        tunnels(scenario)?;
         let controls = scenario.flows.iter().map(|f| {
+            // A flow in a tunnel is left out, so that it needs no law.
+            let f = f.through.map_or(f, |tunnel| &scenario.flows[tunnel]);
             Control::of(f).map_err(|why| FluidError::NoLaw {
                 group: scenario.groups[f.group].name.clone(),
                 controller: f.controller.family().name,
@@ -218,7 +221,13 @@ impl<'a> Model<'a> {
         {
             note("bursts without a rate are taken at a mean rate as if they took no time");
         }
-        if s.flows.iter().any(is_left_out) {
+        if s.has_tunnels() {
+            note(
+                "a tunnel sends all that it can from its start on; the flows in tunnels, which share that, are left out",
+            );
+        }
+        let unloaded = |f: &Flow| f.through.is_none() && is_left_out(f);
+        if s.flows.iter().any(unloaded) {
             note("web users without a `load` are left out");
         }
         if s.flows.iter().any(|f| {
@@ -370,8 +379,7 @@ impl<'a> Model<'a> {
     /// Whether a kind measures a queue by pairs of control packets that both wait in it.
     pub fn hidden(&self, kind: usize, queue: usize) -> bool {
         let flow = &self.scenario.flows[self.kinds[kind].members[0]];
-        let pairs = matches!(flow.controller.family().role, Role::Tunnel(_));
-        pairs && !self.scenario.links[self.queues[queue]].control_priority
+        flow.goes_by_pairs() && !self.scenario.links[self.queues[queue]].control_priority
     }
 
     /// Whether the packets of all flows that use a queue can be marked.
@@ -397,9 +405,25 @@ impl<'a> Model<'a> {
     }
 }
 
-/// Web users are a steady load, or not there.
+/// Refuses tunnels that do not send all they can.
+fn tunnels(scenario: &Scenario) -> Result<(), FluidError> {
+    for (id, tunnel) in scenario.flows.iter().enumerate() {
+        let greedy = |rider: usize| scenario.flows[rider].demand.mean_rate().is_none();
+        if tunnel.tunnel.is_some() && !scenario.riders(id).any(greedy) {
+            let why = match scenario.riders(id).next() {
+                None => "nothing rides in it",
+                Some(_) => "all that rides in it has a rate of its own",
+            };
+            let tunnel = tunnel.name.clone();
+            return Err(FluidError::Tunnel { tunnel, why });
+        }
+    }
+    Ok(())
+}
+
+/// Web users are a steady load, or not there. What rides in a tunnel is in what the tunnel sends.
 fn is_left_out(flow: &Flow) -> bool {
-    matches!(flow.demand, Demand::Web(Web { load: None, .. }))
+    flow.through.is_some() || matches!(flow.demand, Demand::Web(Web { load: None, .. }))
 }
 
 /// Returns the times at which the network changes.

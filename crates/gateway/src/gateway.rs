@@ -382,7 +382,7 @@ impl<S: Sessions> Gateway<S> {
         };
         for _ in 0..BATCH {
             let peer = &mut self.peers[to];
-            let head = peer.edge.head(now).map(|head| head.size());
+            let head = peer.edge.head(now);
             match peer.sender.next(head, peer.edge.len(), now) {
                 Next::Wait(until) => return until,
                 Next::Message(message) => self.tell(to, &message, sink),

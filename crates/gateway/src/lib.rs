@@ -17,7 +17,6 @@ pub mod config;
 mod driver;
 mod edge;
 mod error;
-mod floor;
 mod gateway;
 pub mod inner;
 pub mod keys;
@@ -33,10 +32,11 @@ pub mod status;
 mod trial;
 mod wireguard;
 
+pub use accord_port::Counts;
 pub use breaker::Breaker;
 #[cfg(target_os = "linux")]
 pub use driver::{Ended, Options, run};
-pub use edge::{Counts, Head, wire_size};
+pub use edge::{Head, wire_size};
 pub use error::RunError;
 pub use gateway::{Dropped, Gateway, Output};
 pub use peer::{Peer, Traffic};

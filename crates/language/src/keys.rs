@@ -8,6 +8,7 @@ pub(crate) use links::*;
 
 use super::{figure, limits};
 use super::shape::{Default, Key, Section, Shape};
+use accord_family::Signal;
 use accord_scenario::{Cause, Claim, Engine, LinkModel, Metric, Recorded};
 use Default::{Nothing, Required, Value, Words};
 
@@ -89,6 +90,8 @@ const KERNEL: Key = key("kernel", Shape::Name, Nothing, "In the live engine the 
 const QUIC: Key = key("quic", Shape::Name, Nothing, "In the live engine the flow is a connection of this QUIC stack (\"quinn\", in a build with the feature `quic`), which runs the flow's `controller`; the other engines run it on our transport. Not together with `kernel`.");
 const SERVICE: Key = key("service", Shape::Table(&SERVICES), Words("a fair share"), "What the flow is to get, where its controller keeps accumulation.");
 const DEMAND: Key = key("demand", Shape::Either(&[Shape::Choice(|| vec!["greedy"]), Shape::Table(&DEMANDS)]), Value("greedy"), "What the application wants to send.");
+const TUNNEL: Key = key("tunnel", Shape::Table(&TUNNELS), Nothing, "The flow is a tunnel between two gateways: it sends the packets of the flows that ride in it; see [gateways in scenarios](gateway/scenarios.md).");
+const THROUGH: Key = key("through", Shape::Dotted, Nothing, "The tunnel, further up in the file, that the data of the flow rides in. `from` and `to` are then the ends of the tunnel unless given, and acknowledgements return outside of it.");
 const START: Key = key("start", Shape::Either(&[Shape::Instant, Shape::Table(&UNIFORM)]), Value("0 s"), "When it starts.");
 const STOP: Key = key("stop", Shape::Instant, Nothing, "When it stops sending.");
 const AGGREGATE: Key = key("aggregate", Shape::Name, Value("default"), "The kind of traffic that queue disciplines take it for, such as \"udp\".");
@@ -109,7 +112,7 @@ pub(crate) const FLOW: Section = Section {
         key("each_hop", Shape::Flag, Value("false"), "Flows on each link of the parking lot, instead of a path: `NAME.1` on `hop1` and so on."),
         FROM, TO, PATH, REVERSE_PATH, ACCESS, EGRESS,
         Key { default: Words("required, here or in `each`; with `kernel` the model of it, where there is one"), ..CONTROLLER },
-        KERNEL, QUIC, SERVICE, DEMAND, START, STOP, AGGREGATE, SHARE, PACKET, ACK, CONTROL, PROCESSING,
+        KERNEL, QUIC, SERVICE, TUNNEL, THROUGH, DEMAND, START, STOP, AGGREGATE, SHARE, PACKET, ACK, CONTROL, PROCESSING,
         MIN_RTO, PACING,
         key("record", Shape::Choice(recorded), Words("`group` for web users and for more than 1000 flows, else `flows`"), "Whose series are recorded: each flow's, or sums over the group."),
         key("each", Shape::List(&Shape::Table(&EACH)), Nothing, "One table for each flow of the group, with what is different from the group."),
@@ -123,7 +126,7 @@ pub(crate) const EACH: Section = Section {
     keys: &[
         inherited(FROM), inherited(TO), inherited(PATH), inherited(REVERSE_PATH), inherited(ACCESS),
         inherited(EGRESS), inherited(CONTROLLER), inherited(KERNEL), inherited(QUIC), inherited(SERVICE),
-        inherited(DEMAND), inherited(START), inherited(STOP), inherited(AGGREGATE), inherited(SHARE), inherited(PACKET),
+        inherited(TUNNEL), inherited(THROUGH), inherited(DEMAND), inherited(START), inherited(STOP), inherited(AGGREGATE), inherited(SHARE), inherited(PACKET),
         inherited(ACK), inherited(CONTROL), inherited(PROCESSING), inherited(MIN_RTO), inherited(PACING),
     ],
 };
@@ -136,6 +139,17 @@ pub(crate) const SERVICES: Section = Section {
         key("contract", Shape::AnyRate, Value("0 bps"), "Rate that the flow gets before anything is shared."),
         key("weight", Shape::Number(1e-6, 1e6), Value("1"), "Its part of what is shared: multiplies the controller's target."),
         key("limit", Shape::Amount, Words("none"), "The most that the flow may have queued, whatever its contract; no less than its weight times the target."),
+    ],
+};
+
+pub(crate) const TUNNELS: Section = Section {
+    title: "tunnel",
+    doc: "What the gateways at the ends of a tunnel do, as `accord gateway` does it; see [gateways in scenarios](gateway/scenarios.md).",
+    one_of: false,
+    keys: &[
+        key("overhead", Shape::Packet, Value("60 B"), "Bytes that each packet gains: 20 of IPv4 (40 of IPv6), 8 of UDP and 32 of WireGuard."),
+        key("queue", Shape::Amount, Value("1 MB"), "Limit of the edge queue, where packets wait for their turn in queues by flow (FQ-CoDel), overhead included."),
+        key("signal", Shape::Choice(signals), Value("auto"), "What tells how much is queued in the network: the distance of a control pair's halves (`pairs`), the one-way delay above its minimum (`delay`), or whichever is found to work."),
     ],
 };
 
@@ -230,6 +244,10 @@ const fn inherited(key: Key) -> Key {
 
 fn metrics() -> Vec<&'static str> {
     Metric::ALL.iter().map(|m| m.name()).collect()
+}
+
+fn signals() -> Vec<&'static str> {
+    Signal::NAMES.iter().map(|(name, _)| *name).collect()
 }
 
 fn recorded() -> Vec<&'static str> {

@@ -228,6 +228,9 @@ pub fn measure(_: &Scenario, _: Mode, _: &mut dyn Observer) -> Result<(Run, Cost
 #[cfg(target_os = "linux")]
 pub fn obstacle(mode: Mode, scenarios: &[Scenario]) -> Option<LiveError> {
     let flows = scenarios.iter().flat_map(|s| &s.flows);
+    if let Some(tunnel) = flows.clone().find(|f| f.tunnel.is_some()) {
+        return Some(no_gateways(tunnel));
+    }
     match mode {
         Mode::Loopback => flows
             .filter(|f| matches!(f.carrier, Carrier::Kernel(_)))
@@ -248,6 +251,16 @@ fn congestions<'a>(flows: impl Iterator<Item = &'a Flow>) -> std::collections::B
         Carrier::Ours | Carrier::Quic(_) => None,
     });
     names.collect()
+}
+
+/// Returns the error that the live engine has no gateways.
+#[cfg(target_os = "linux")]
+fn no_gateways(tunnel: &Flow) -> LiveError {
+    LiveError::Unable(format!(
+        "flow {} is a tunnel between gateways, and the live engine has none: the packet engine runs \
+         it, and `accord gateway` is the program for real sites",
+        tunnel.name
+    ))
 }
 
 /// Returns the error that a flow of the kernel's TCP cannot run on the loopback device.

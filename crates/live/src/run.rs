@@ -217,6 +217,9 @@ fn stacks(scenario: &Scenario) -> Option<String> {
 /// Refuses scenarios that only a simulator can run.
 fn check(scenario: &Scenario, mode: Mode) -> Result<(), LiveError> {
     for flow in &scenario.flows {
+        if flow.tunnel.is_some() {
+            return Err(crate::no_gateways(flow));
+        }
         match (&flow.carrier, mode) {
             (Carrier::Ours, _) => {}
             (Carrier::Quic(_), _) | (Carrier::Kernel(_), Mode::Namespaces) => continue,

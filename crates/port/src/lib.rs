@@ -7,6 +7,9 @@
 //! This is possible with one FIFO queue, a discipline that judges arrivals only and a rate that
 //! never changes. Tests compare the two.
 //!
+//! [`Edge`] is the queue of a tunnel between two sites: a port for each class of packets, whose turns
+//! follow contracts and weights.
+//!
 //! A packet may arrive at the very instant at which another one has left. The place of the other
 //! one is then free or still taken. A coin decides, which depends on the port's secret and the time
 //! (`ties.rs`).
@@ -49,6 +52,7 @@
 mod bucket;
 mod counters;
 mod dual_queue;
+mod edge;
 mod entry;
 mod flow_queues;
 mod hosts;
@@ -62,6 +66,7 @@ mod waiting;
 
 pub use bucket::Bucket;
 pub use counters::{Area, Count, Counters, DropReason};
+pub use edge::{Counts, Edge, Head};
 pub use hosts::Hosts;
 pub use packet::Packet;
 pub use port::Port;

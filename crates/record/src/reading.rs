@@ -37,6 +37,8 @@ pub struct FlowReading {
     pub min_rtt: Option<Duration>,
     /// The estimated accumulation, in bytes.
     pub accumulation_estimate: Option<f64>,
+    /// The bytes that wait at the edge of a tunnel, and the packets that its queue has dropped.
+    pub edge: Option<(u64, u64)>,
 }
 
 /// The sums of a [`FlowReading`], which the next one is compared with.
@@ -50,6 +52,7 @@ pub(crate) struct Counts {
     losses: u64,
     lost: u64,
     accumulation: u64,
+    edge_drops: u64,
 }
 
 /// The delays of data packets that were delivered, as sums since the start of the run.
@@ -136,12 +139,11 @@ impl AggregateReading {
                 Throughput | Goodput | SendingRate | Cwnd | Ssthresh | Rtt | MinRtt
                 | Accumulation | AccumulationEstimate | Retransmissions | Losses | LostRate
                 | PathLossRatio | Deliveries | DelaySum | QueuingSum | OneWayDelay
-                | PathQueuingDelay | CompletionTime | TransferSize | Backlog | BacklogPackets
-                | BacklogMax | BacklogPacketsMax | LinkRate | ServedRate | QueuingDelay
-                | Utilisation | Arrivals | Drops | Marks | Judged | MarkingProbability
-                | LossRatio | Price | FairnessIndex | AggregateFairness | ExcessBandwidth => {
-                    f64::NAN
-                }
+                | PathQueuingDelay | EdgeBacklog | EdgeDrops | CompletionTime | TransferSize
+                | Backlog | BacklogPackets | BacklogMax | BacklogPacketsMax | LinkRate
+                | ServedRate | QueuingDelay | Utilisation | Arrivals | Drops | Marks | Judged
+                | MarkingProbability | LossRatio | Price | FairnessIndex | AggregateFairness
+                | ExcessBandwidth => f64::NAN,
             });
         }
     }
@@ -186,11 +188,10 @@ impl LinkReading {
                 Throughput | Goodput | SendingRate | Cwnd | Ssthresh | Rtt | MinRtt
                 | Accumulation | AccumulationEstimate | Retransmissions | Losses | LostRate
                 | PathLossRatio | Deliveries | DelaySum | QueuingSum | OneWayDelay
-                | PathQueuingDelay | CompletionTime | TransferSize | LinkRate | QueuingDelay
-                | Utilisation | MarkingProbability | LossRatio | FairnessIndex
-                | TransmitProbability | OfferedRate | AdmittedRate | DecreaseFactor | RateRatio => {
-                    f64::NAN
-                }
+                | PathQueuingDelay | EdgeBacklog | EdgeDrops | CompletionTime | TransferSize
+                | LinkRate | QueuingDelay | Utilisation | MarkingProbability | LossRatio
+                | FairnessIndex | TransmitProbability | OfferedRate | AdmittedRate
+                | DecreaseFactor | RateRatio => f64::NAN,
             });
         }
     }
@@ -208,6 +209,7 @@ impl FlowReading {
             losses: self.losses,
             lost: self.lost,
             accumulation: self.accumulation,
+            edge_drops: self.edge.map_or(0, |(_, drops)| drops),
         }
     }
 
@@ -275,6 +277,10 @@ impl FlowReading {
                 Retransmissions => (self.retransmissions - last.retransmissions) as f64,
                 Losses => (self.losses - last.losses) as f64,
                 LostRate => rate(self.lost, last.lost),
+                EdgeBacklog => self.edge.map_or(f64::NAN, |(bytes, _)| bytes as f64),
+                EdgeDrops => {
+                    (self.edge).map_or(f64::NAN, |(_, drops)| (drops - last.edge_drops) as f64)
+                }
                 Deliveries => delays(|d| d.packets as f64),
                 DelaySum => delays(|d| d.total * 1e-12),
                 QueuingSum => delays(|d| d.queuing * 1e-12),
@@ -318,6 +324,7 @@ mod tests {
             rtt: Some(Duration::from_ms(1)),
             min_rtt: Some(Duration::from_ms(1)),
             accumulation_estimate: Some(1.0),
+            edge: Some((1, 1)),
             ..nothing
         };
         let link = LinkReading {

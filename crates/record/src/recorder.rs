@@ -100,7 +100,9 @@ impl Recorder {
             Metric::LinkRate => false,
             _ => true,
         });
-        let of_flows = metrics_of(Of::Flow);
+        let mut of_flows = metrics_of(Of::Flow);
+        let of_tunnels = [Metric::EdgeBacklog, Metric::EdgeDrops];
+        of_flows.retain(|metric| scenario.has_tunnels() || !of_tunnels.contains(metric));
         let sums: Vec<Metric> = of_flows.iter().copied().filter(|m| m.adds()).collect();
         let mut alone = Vec::new();
         for flow in scenario.recorded_flows() {

@@ -55,7 +55,7 @@ pub use figure::{percent, percentile, print_figure};
 pub use metric::{Entity, Fold, Metric, MetricUnit, Of};
 pub use network::{
     Carrier, Change, Event, Flow, Fluid, Group, Limit, Link, LinkId, LinkModel, MIN_RTO, Node,
-    NodeId, Phase, Queue, Recorded, Scenario,
+    NodeId, Phase, Queue, Recorded, Scenario, Tunnel,
 };
 pub use parts::{Bucket, Jitter, OPPORTUNITY, Parts, Reorder, Trace};
 pub use print::{print, text as print_text};

@@ -145,6 +145,9 @@ metrics! {
         "Mean time that a data packet took from the sender to the receiver, whether the flow answers congestion or not.";
     PathQueuingDelay "path_queuing_delay" Seconds (Ratio(QueuingSum, Deliveries)) Flow
         "Mean time that a data packet waited in the queues of its path.";
+    EdgeBacklog "edge_backlog" Bytes Mean Flow
+        "Bytes that wait at the edge of a tunnel to be sent, the overhead of the tunnel included.";
+    EdgeDrops "edge_drops" Packets Sum Flow "Packets dropped at the edge of a tunnel, by FQ-CoDel or for want of room.";
     CompletionTime "completion_time" Seconds Mean Transfer
         "Time from the start of a transfer until its sender knows that all has arrived; of transfers that end in the window.";
     TransferSize "transfer_size" Bytes Mean Transfer "Size of a transfer that ends in the window.";
@@ -218,6 +221,7 @@ impl Metric {
             }
             Losses | LostRate | PathLossRatio | BacklogMax | BacklogPacketsMax | Drops | Marks
             | LossRatio => &[Engine::Fluid, Engine::Packet, Engine::Live],
+            EdgeBacklog | EdgeDrops => &[Engine::Packet],
             Ssthresh | Retransmissions | Deliveries | DelaySum | QueuingSum | OneWayDelay
             | PathQueuingDelay | CompletionTime | TransferSize | FairnessIndex
             | AggregateFairness | ExcessBandwidth | TransmitProbability | OfferedRate

@@ -2,7 +2,7 @@
 
 use crate::expectation::{Expectation, Window};
 use crate::parts::Parts;
-use accord_family::{Service, Stack, Values};
+use accord_family::{Role, Service, Signal, Stack, Values};
 use accord_traffic::{Application, Demand, PacketSizes};
 use accord_units::{Bytes, Duration, Rate, Time};
 use std::ops::Range;
@@ -191,6 +191,17 @@ pub enum Carrier {
     Quic(&'static Stack),
 }
 
+/// What the gateways at the ends of a flow do with the flows that ride in it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Tunnel {
+    /// The bytes that each packet gains.
+    pub overhead: Bytes,
+    /// The limit of the edge queue, in bytes with the overhead.
+    pub queue: Bytes,
+    /// The signal of the network that tells how much is queued there.
+    pub signal: Signal,
+}
+
 /// One flow.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Flow {
@@ -235,6 +246,11 @@ pub struct Flow {
     pub min_rto: Duration,
     /// Whether a stream spaces the packets of its window over the round trip.
     pub pacing: bool,
+    /// The gateways at its ends, if it is a tunnel, whose packets are those of other flows. Its
+    /// demand is greedy: what it has to send is theirs.
+    pub tunnel: Option<Tunnel>,
+    /// The index of the tunnel that its data rides in. The path of the tunnel is a part of its path.
+    pub through: Option<usize>,
 }
 
 impl Link {
@@ -260,6 +276,16 @@ impl Flow {
     /// Creates the application of the flow, which is flow `id`.
     pub fn application(&self, id: usize, seed: u64) -> Application {
         Application::new(self.demand, self.packet, self.sizes.as_ref(), id, seed)
+    }
+
+    /// Returns whether the flow knows of a queue only by the distance of a control pair's halves.
+    /// Where both halves wait alike it finds nothing queued.
+    pub fn goes_by_pairs(&self) -> bool {
+        match self.tunnel {
+            // Gateways find out whether the delay has to tell.
+            Some(tunnel) => tunnel.signal == Signal::Pairs,
+            None => matches!(self.controller.family().role, Role::Tunnel(_)),
+        }
     }
 
     /// Returns the host's mean processing time of a data packet.
@@ -335,6 +361,17 @@ impl Scenario {
         let f = &self.flows[flow];
         let node = |path: &[LinkId]| self.links[path[0]].from;
         (node(&f.path), node(&f.reverse_path))
+    }
+
+    /// Returns the flows that ride in a tunnel.
+    pub fn riders(&self, tunnel: usize) -> impl Iterator<Item = usize> {
+        let rides = move |&flow: &usize| self.flows[flow].through == Some(tunnel);
+        (tunnel + 1..self.flows.len()).filter(rides)
+    }
+
+    /// Returns whether any flow is a tunnel between gateways.
+    pub fn has_tunnels(&self) -> bool {
+        self.flows.iter().any(|f| f.tunnel.is_some())
     }
 
     /// The end of the run.

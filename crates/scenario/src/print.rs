@@ -5,7 +5,7 @@ mod parts;
 use crate::expectation::{Subject, Target, Window};
 use crate::figure;
 use crate::network::{
-    Carrier, Change, Event, Flow, Group, Limit, Link, LinkId, Recorded, Scenario,
+    Carrier, Change, Event, Flow, Group, Limit, Link, LinkId, Recorded, Scenario, Tunnel,
 };
 use accord_family::{Kind, Param, Service, Value, Values};
 use accord_traffic::PacketSizes;
@@ -42,7 +42,12 @@ pub fn print(scenario: &Scenario) -> String {
     for g in &s.groups {
         group(&mut out, s, g);
     }
-    for e in &s.events {
+    // The paths of the flows that ride in a tunnel follow that of the tunnel.
+    let follows = |e: &Event| match e.change {
+        Change::Route { flow, .. } => s.flows[flow].through.is_some(),
+        _ => false,
+    };
+    for e in s.events.iter().filter(|e| !follows(e)) {
         event(&mut out, s, e);
     }
     for i in 0..s.expectations.len() {
@@ -266,6 +271,14 @@ fn service(service: &Service) -> Option<(&'static str, String)> {
     Some(("service", table(&keys)))
 }
 
+fn tunnel(tunnel: &Tunnel) -> String {
+    table(&[
+        ("overhead", quoted(tunnel.overhead)),
+        ("queue", quoted(tunnel.queue)),
+        ("signal", text(tunnel.signal.word())),
+    ])
+}
+
 fn flow(s: &Scenario, flow: &Flow) -> Vec<(&'static str, String)> {
     let mut keys = paths(s, &flow.path, &flow.reverse_path);
     let mut controller = vec![("name", text(flow.controller.family().name))];
@@ -277,10 +290,15 @@ fn flow(s: &Scenario, flow: &Flow) -> Vec<(&'static str, String)> {
         Carrier::Quic(stack) => Some(("quic", text(stack.name))),
     });
     keys.extend(service(&flow.service));
-    keys.extend([
-        ("demand", demand(&flow.demand)),
-        ("start", quoted(flow.start)),
-    ]);
+    match &flow.tunnel {
+        Some(of) => keys.push(("tunnel", tunnel(of))),
+        None => keys.push(("demand", demand(&flow.demand))),
+    }
+    keys.extend(
+        flow.through
+            .map(|tunnel| ("through", text(&member(s, tunnel)))),
+    );
+    keys.push(("start", quoted(flow.start)));
     keys.extend(flow.stop.map(|stop| ("stop", quoted(stop))));
     keys.extend([
         ("aggregate", text(&s.aggregates[flow.aggregate])),

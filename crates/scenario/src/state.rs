@@ -119,8 +119,18 @@ impl<'a> State<'a> {
     /// Returns the time that a packet of a flow takes over its path with empty queues. The mean
     /// processing time of its host is included.
     pub fn one_way_of(&self, flow: usize, size: Bytes) -> Duration {
-        let processing = self.scenario.flows[flow].mean_processing();
-        processing + self.one_way(self.path(flow), size)
+        let f = &self.scenario.flows[flow];
+        let time = f.mean_processing() + self.one_way(self.path(flow), size);
+        f.through
+            .map_or(time, |tunnel| time + self.overhead(tunnel))
+    }
+
+    /// Returns the time that the links of a tunnel take to send the bytes that it adds to a packet.
+    fn overhead(&self, tunnel: usize) -> Duration {
+        let more = self.scenario.flows[tunnel].tunnel.map(|t| t.overhead);
+        let links = self.path(tunnel).iter();
+        let times = links.map(|&l| self.nominal_rate[l].transmission(more.unwrap_or(Bytes::ZERO)));
+        times.fold(Duration::ZERO, |sum, d| sum + d)
     }
 
     /// Returns the round-trip time that a flow measures over empty queues.

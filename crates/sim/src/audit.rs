@@ -1,6 +1,8 @@
 //! The audit of every port and of every flow's data.
 
 use crate::engine::Simulation;
+use crate::gateway::Gateway;
+use crate::wire::Line;
 use accord_port::Count;
 use accord_record::{Manifest, Run, Statistics};
 use accord_scenario::Engine;
@@ -9,7 +11,7 @@ use accord_units::Duration;
 
 /// The packets that came in, went out, were dropped and are there, of one flow's data or of one
 /// port.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Audit {
     /// The packets that came in.
     pub entered: Count,
@@ -22,8 +24,10 @@ pub struct Audit {
 }
 
 impl Simulation<'_> {
-    /// Ends the simulation. Returns the run, and the audits of ports (by link) and of flows.
+    /// Ends the simulation. Returns the run, and the audits of ports (by link, then the edge
+    /// queues of tunnels) and of flows.
     pub fn finish(mut self) -> (Run, Vec<Audit>, Vec<Audit>) {
+        self.count_edges();
         for flow in &mut self.flows {
             flow.deliver_until(self.end + Duration::from_ps(1));
         }
@@ -38,6 +42,10 @@ impl Simulation<'_> {
         }
         let ports: Vec<Audit> = (self.wires.iter())
             .map(|w| {
+                if let Line::Edge(tunnel) = w.line {
+                    let edge = self.flows[tunnel].gateway().map(edge);
+                    return edge.unwrap_or_default();
+                }
                 let c = w.counters();
                 Audit {
                     entered: c.offered,
@@ -55,7 +63,8 @@ impl Simulation<'_> {
                 held,
             })
             .collect();
-        let packet_hops = ports.iter().map(|p| p.left.packets).sum();
+        let links = &ports[..self.scenario.links.len()];
+        let packet_hops = links.iter().map(|p| p.left.packets).sum();
         let (time, series) = self.recorder.finish(self.scenario);
         for (id, flow) in self.flows.iter_mut().enumerate() {
             if let Some(left) = flow.session.end() {
@@ -84,5 +93,16 @@ impl Simulation<'_> {
             stalls: Vec::new(),
         };
         (run, ports, flows)
+    }
+}
+
+/// Returns the audit of an edge queue.
+fn edge(gateway: &Gateway) -> Audit {
+    let [entered, left, dropped] = gateway.counts();
+    Audit {
+        entered,
+        left,
+        dropped,
+        held: gateway.held(),
     }
 }

@@ -59,8 +59,10 @@ impl<'a> Simulation<'a> {
             .map(|id| Flow::new(id, &state))
             .collect();
         let wiring = Wiring::new(scenario, &mut flows, shortcuts);
+        let edges = wiring.tunnels.iter().map(|&flow| Wire::edge(flow));
         let wires = (0..scenario.links.len())
             .map(|id| Wire::new(scenario, id, wiring.forms[id]))
+            .chain(edges)
             .collect();
         let mut simulation = Simulation {
             scenario,
@@ -134,6 +136,11 @@ impl<'a> Simulation<'a> {
                 Kind::Processed => self.processed(index),
                 Kind::Sent => self.sent(index),
                 Kind::Application => self.application(index),
+                Kind::Start if self.scenario.flows[index].tunnel.is_some() => {
+                    let application = self.state.application(index);
+                    self.flows[index].session.start(application);
+                    self.open(index);
+                }
                 Kind::Start => {
                     let application = self.state.application(index);
                     self.flows[index].session.start(application);
@@ -217,7 +224,7 @@ impl<'a> Simulation<'a> {
     }
 
     /// Moves a packet from the port of `hop` as far as it can go without an event.
-    fn go(&mut self, mut place: Place, mut hop: Hop, mut at: Time) {
+    pub fn go(&mut self, mut place: Place, mut hop: Hop, mut at: Time) {
         loop {
             let link = hop.link();
             let wire = &mut self.wires[link];
@@ -231,7 +238,7 @@ impl<'a> Simulation<'a> {
                         Err(_) => return self.lost(place),
                     }
                 }
-                Line::Port(..) => return self.enter(link, place),
+                Line::Port(..) | Line::Edge(_) => return self.enter(link, place),
             };
             // The wires of these two lose no packets. They hold none up: a run with stalls takes no
             // shortcuts, so that all its packets pass `leave`.
@@ -299,7 +306,7 @@ impl<'a> Simulation<'a> {
     /// Puts a packet into a port that holds packets. It goes on if no packet is before it.
     fn enter(&mut self, link: usize, place: Place) {
         let Line::Port(held) = &mut self.wires[link].line else {
-            return;
+            return self.board(link, place);
         };
         let (now, dice) = (self.now, &mut held.dice);
         if !held.stepped {
@@ -414,7 +421,7 @@ impl<'a> Simulation<'a> {
 
     /// Delivers a packet to its endpoint.
     #[inline]
-    fn deliver(&mut self, place: Place) {
+    pub fn deliver(&mut self, place: Place) {
         let packet = self.pool.remove(place);
         self.digest.delivered(self.now, &packet);
         let id = packet.flow as usize;
@@ -432,7 +439,7 @@ impl<'a> Simulation<'a> {
             flow.deliver(fresh, packet.size, now.since(*sent));
         }
         let Some(reply) = receipt.reply else {
-            return;
+            return self.unload(&packet);
         };
         let reply = flow.answer(packet.flow, reply);
         self.send(reply);
@@ -440,7 +447,7 @@ impl<'a> Simulation<'a> {
 
     /// Lets a sender send what it may, and sets its timer.
     #[inline]
-    fn pump(&mut self, id: usize) {
+    pub fn pump(&mut self, id: usize) {
         loop {
             let flow = &mut self.flows[id];
             match flow.sender.poll(self.now) {
@@ -461,7 +468,7 @@ impl<'a> Simulation<'a> {
                     let mut at = None;
                     if data {
                         if let Some(host) = &mut flow.host {
-                            packet.size = host.size().unwrap_or(packet.size);
+                            host.load(&mut packet, &mut flow.sender, self.now);
                             at = host.take(self.now);
                         }
                         flow.sent.add(packet.bytes());
@@ -566,7 +573,7 @@ impl<'a> Simulation<'a> {
                 held.advance(now);
                 held.port.on_timer(now);
             }
-            Line::Pipe(_) => {}
+            Line::Pipe(_) | Line::Edge(_) => {}
         }
         if let Some(at) = wire.next_timer() {
             self.calendar.push(at, Kind::Discipline, link);
@@ -596,8 +603,10 @@ impl<'a> Simulation<'a> {
                 reverse_path,
             } => {
                 let f = &mut self.flows[*flow];
-                f.path = self.wiring.add_path(path);
-                f.reverse_path = self.wiring.add_path(reverse_path);
+                let through = self.scenario.flows[*flow].through;
+                let inside = through.map(|tunnel| (tunnel, self.state.path(tunnel)));
+                f.path = self.wiring.add_path(path, inside);
+                f.reverse_path = self.wiring.add_path(reverse_path, None);
                 self.path_changed(None);
             }
         }
@@ -652,19 +661,29 @@ fn fly(
 }
 
 /// Has samples read a flow, to which something happens.
-fn wake_up(flows: &mut [Flow], awake: &mut Vec<u32>, id: usize) {
+pub(crate) fn wake_up(flows: &mut [Flow], awake: &mut Vec<u32>, id: usize) {
     if flows[id].wake_up() {
         awake.push(id as u32);
     }
 }
 
 /// Counts a packet that is lost.
-fn lose(flows: &mut [Flow], awake: &mut Vec<u32>, digest: &mut Digest, now: Time, packet: &Packet) {
+pub(crate) fn lose(
+    flows: &mut [Flow],
+    awake: &mut Vec<u32>,
+    digest: &mut Digest,
+    now: Time,
+    packet: &Packet,
+) {
     digest.lost(now, packet);
     wake_up(flows, awake, packet.flow as usize);
     let flow = &mut flows[packet.flow as usize];
     flow.losses += 1;
-    if let Segment::Data { .. } = packet.segment {
+    if let Segment::Data { number, .. } = packet.segment {
         flow.data_lost.add(packet.bytes());
+        // What was in a datagram is lost with it.
+        if let Some(inner) = flow.gateway_mut().and_then(|g| g.unload(number)) {
+            lose(flows, awake, digest, now, &inner);
+        }
     }
 }

@@ -1,5 +1,6 @@
 //! A flow in the simulation: its two ends, its application, and its counts.
 
+use crate::gateway::Gateway;
 use crate::host::Host;
 use crate::packet::Packet;
 use accord_aqm::Ecn;
@@ -325,6 +326,26 @@ impl Flow {
         });
         let gone = self.delivered.bytes + self.data_lost.bytes;
         Some((bytes as f64 + part - gone as f64).max(0.0))
+    }
+}
+
+impl Flow {
+    /// The gateways of the flow, if it is a tunnel.
+    pub fn gateway(&self) -> Option<&Gateway> {
+        self.host.as_deref()?.gateway()
+    }
+
+    /// The gateways of the flow, to be changed.
+    pub fn gateway_mut(&mut self) -> Option<&mut Gateway> {
+        self.host.as_deref_mut()?.gateway_mut()
+    }
+
+    /// Tells the sender of a tunnel what waits at the edge.
+    pub fn offer(&mut self, now: Time) {
+        let gateway = self.host.as_deref_mut().and_then(|h| h.gateway_mut());
+        if let Some(gateway) = gateway {
+            gateway.offer(&mut self.sender, now);
+        }
     }
 }
 

@@ -1,17 +1,30 @@
 //! The host of a flow that does more than hand packets over.
 
+use crate::gateway::Gateway;
+use crate::packet::Packet;
 use crate::pool::{Place, Pool, Queue};
 use accord_scenario::{Flow, Scenario};
 use accord_traffic::{Dice, Purpose, Sizer};
+use accord_transport::Sender;
 use accord_units::{Duration, Time};
 
-/// A host that draws the sizes of packets, or takes time for each packet before it sends it.
+/// What a host sends.
+enum Content {
+    /// Packets of one size.
+    Plain,
+    /// Packets of random sizes.
+    Sized(Sizer),
+    /// The packets of other flows, in a tunnel.
+    Others(Box<Gateway>),
+}
+
+/// A host that draws the sizes of packets, takes time for each packet before it sends it, or is a
+/// gateway.
 ///
 /// A host takes one packet after the other. Its time per packet is random and uniform, which breaks
 /// the phase effects of lines of equal rates [Floyd and Jacobson 1991; RFC 5166 §2.9].
 pub struct Host {
-    /// The sizes of the packets, if they are random.
-    sizes: Option<Sizer>,
+    content: Content,
     /// The upper bound of the time per packet, in picoseconds.
     longest: f64,
     dice: Dice,
@@ -26,9 +39,15 @@ impl Host {
     pub fn new(flow: &Flow, id: usize, scenario: &Scenario) -> Option<Box<Host>> {
         let seed = scenario.seed;
         let sizes = flow.sizes.as_ref().map(|law| Sizer::new(law, id, seed));
-        (sizes.is_some() || !flow.processing.is_zero()).then(|| {
+        let content = match (sizes, Gateway::new(scenario, id)) {
+            (Some(sizes), _) => Content::Sized(sizes),
+            (None, Some(gateway)) => Content::Others(Box::new(gateway)),
+            (None, None) => Content::Plain,
+        };
+        let plain = matches!(content, Content::Plain);
+        (!plain || !flow.processing.is_zero()).then(|| {
             Box::new(Host {
-                sizes,
+                content,
                 longest: flow.processing.as_ps() as f64,
                 dice: Dice::new(seed, id, Purpose::Processing),
                 free: Time::ZERO,
@@ -37,10 +56,30 @@ impl Host {
         })
     }
 
-    /// Returns the size of the next packet if sizes are random.
-    pub fn size(&mut self) -> Option<u16> {
-        let size = self.sizes.as_mut()?.draw();
-        Some(size.get() as u16)
+    /// Makes the next packet what it is, if it is not one like all others.
+    #[inline]
+    pub fn load(&mut self, packet: &mut Packet, sender: &mut Sender, now: Time) {
+        match &mut self.content {
+            Content::Plain => {}
+            Content::Sized(sizes) => packet.size = sizes.draw().get() as u16,
+            Content::Others(gateway) => gateway.load(packet, sender, now),
+        }
+    }
+
+    /// The gateways, if the host is one.
+    pub fn gateway(&self) -> Option<&Gateway> {
+        match &self.content {
+            Content::Others(gateway) => Some(gateway),
+            Content::Plain | Content::Sized(_) => None,
+        }
+    }
+
+    /// The gateways, to be changed.
+    pub fn gateway_mut(&mut self) -> Option<&mut Gateway> {
+        match &mut self.content {
+            Content::Others(gateway) => Some(gateway),
+            Content::Plain | Content::Sized(_) => None,
+        }
     }
 
     /// Takes a packet at `now`. Returns the time at which the host is done with it, if the host

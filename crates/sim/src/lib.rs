@@ -41,11 +41,13 @@ mod calendar;
 mod digest;
 mod engine;
 mod flow;
+mod gateway;
 mod host;
 mod packet;
 mod pipe;
 mod pool;
 mod sampling;
+mod tunnels;
 mod wire;
 mod wiring;
 
@@ -66,8 +68,8 @@ pub fn run(scenario: &Scenario, observer: &mut dyn Observer) -> Result<Run, SimE
     run_audited(scenario, observer).map(|(run, _, _)| run)
 }
 
-/// Runs a scenario as [`run`] does. Also returns the audits of all ports (by link) and of all
-/// flows' data.
+/// Runs a scenario as [`run`] does. Also returns the audits of all ports (by link, then the edge
+/// queues of tunnels in the order of their flows) and of all flows' data.
 ///
 /// # Errors
 /// Fails if the observer stops the run.

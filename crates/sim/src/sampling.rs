@@ -2,6 +2,7 @@
 
 use crate::engine::Simulation;
 use crate::flow::Flow;
+use crate::gateway::Gateway;
 use crate::packet::Packet;
 use crate::wire::Wire;
 use accord_elements as elements;
@@ -13,7 +14,10 @@ impl Simulation<'_> {
     /// Returns all packets on their way, except those that are certain to be delivered.
     pub fn packets(&self) -> impl Iterator<Item = &Packet> {
         let held = self.wires.iter().flat_map(Wire::packets);
-        self.pool.iter().chain(held)
+        let tunnels = self.wiring.tunnels.iter();
+        let carried = tunnels.filter_map(|&flow| self.flows[flow].gateway());
+        let carried = carried.flat_map(Gateway::packets);
+        self.pool.iter().chain(held).chain(carried)
     }
 
     /// Finds the queued bytes of each flow that is awake: data that is on its way and would have
@@ -40,6 +44,7 @@ impl Simulation<'_> {
     /// Records a sample of everything.
     pub fn sample(&mut self) {
         let now = self.now;
+        self.count_edges();
         // The order in which flows woke up is of no meaning.
         self.awake.sort_unstable();
         for &id in &self.awake {
@@ -74,6 +79,7 @@ fn read_flow(f: &Flow, queued: u64) -> FlowReading {
         losses: f.losses,
         lost: f.data_lost.bytes,
         accumulation: queued,
+        edge: f.gateway().map(|g| (g.held().bytes, g.drops())),
         ..FlowReading::default()
     };
     elements::read_flow(counted, f.sender.view())

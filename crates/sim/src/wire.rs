@@ -37,6 +37,8 @@ pub enum Line {
     Timeline(Box<(Timeline, Dice)>),
     /// A port of [`Form::Pipe`].
     Pipe(Pipe),
+    /// No port: the edge of a tunnel, which is this flow.
+    Edge(usize),
 }
 
 /// A port that holds packets.
@@ -110,6 +112,16 @@ impl Wire {
         }
     }
 
+    /// Creates the edge of a tunnel, which is this flow. The flow has what waits there.
+    pub fn edge(tunnel: usize) -> Wire {
+        Wire {
+            line: Line::Edge(tunnel),
+            delay: Duration::ZERO,
+            flying: Queue::EMPTY,
+            loss: None,
+        }
+    }
+
     /// Returns whether the wire carries the packet. If not, the packet is lost.
     #[inline]
     pub fn takes(&mut self, packet: &Packet) -> bool {
@@ -124,7 +136,7 @@ impl Wire {
         match &mut self.line {
             Line::Port(held) => held.advance(now),
             Line::Timeline(t) => t.0.advance(now),
-            Line::Pipe(_) => {}
+            Line::Pipe(_) | Line::Edge(_) => {}
         }
     }
 
@@ -138,6 +150,7 @@ impl Wire {
                 served: p.served,
                 ..Counters::default()
             },
+            Line::Edge(_) => Counters::default(),
         }
     }
 
@@ -147,7 +160,7 @@ impl Wire {
         match &self.line {
             Line::Port(p) => p.port.area(now),
             Line::Timeline(t) => t.0.area(now),
-            Line::Pipe(_) => Area::default(),
+            Line::Pipe(_) | Line::Edge(_) => Area::default(),
         }
     }
 
@@ -157,7 +170,7 @@ impl Wire {
         match &mut self.line {
             Line::Port(p) => p.port.take_longest(),
             Line::Timeline(t) => t.0.take_longest(),
-            Line::Pipe(_) => Count::default(),
+            Line::Pipe(_) | Line::Edge(_) => Count::default(),
         }
     }
 
@@ -168,6 +181,7 @@ impl Wire {
             Line::Port(p) => p.port.sent(now),
             Line::Timeline(t) => t.0.sent(now),
             Line::Pipe(p) => p.served.bytes as f64,
+            Line::Edge(_) => 0.0,
         }
     }
 
@@ -182,6 +196,7 @@ impl Wire {
                 Count { packets, bytes }
             }
             Line::Pipe(p) => p.held(),
+            Line::Edge(_) => Count::default(),
         }
     }
 
@@ -189,7 +204,7 @@ impl Wire {
     pub fn packets(&self) -> impl Iterator<Item = &Packet> {
         let held = match &self.line {
             Line::Port(held) => Some(held),
-            Line::Timeline(_) | Line::Pipe(_) => None,
+            Line::Timeline(_) | Line::Pipe(_) | Line::Edge(_) => None,
         };
         let held = held.into_iter();
         held.flat_map(|held| held.port.waiting().chain(&held.serving))
@@ -200,7 +215,7 @@ impl Wire {
         match &self.line {
             Line::Port(p) => Some(p.port.aqm()),
             Line::Timeline(t) => Some(t.0.aqm()),
-            Line::Pipe(_) => None,
+            Line::Pipe(_) | Line::Edge(_) => None,
         }
     }
 

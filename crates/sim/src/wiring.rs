@@ -23,6 +23,7 @@ use accord_aqm::{AnyAqm, Aqm, Structure};
 use accord_scenario::{Change, Limit, Link, LinkId, Scenario};
 use accord_transport::{Receiver, Sender};
 use accord_units::Time;
+use std::collections::BTreeMap;
 
 /// The shortcuts that a run may take. Its result is the same with any of them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -81,6 +82,8 @@ pub struct Wiring {
     pub forms: Vec<Form>,
     /// The lists of hops, each closed by an end. Packets carry their place in it.
     pub hops: Vec<Hop>,
+    /// The tunnels, whose edges are behind the links.
+    pub tunnels: Vec<usize>,
     /// The links that take packets before their time.
     fused: Vec<bool>,
 }
@@ -119,8 +122,15 @@ impl Wiring {
                 };
             }
         };
+        // The paths of tunnels, as events leave them.
+        let mut tunnelled: BTreeMap<usize, &[LinkId]> = BTreeMap::new();
         for (id, f) in scenario.flows.iter().enumerate() {
-            walk(id, &f.path, Feed::Sender(id), &mut forms);
+            if f.tunnel.is_some() {
+                tunnelled.insert(id, &f.path);
+            }
+            let (before, after) = around(&f.path, f.through.map(|t| tunnelled[&t]));
+            walk(id, before, Feed::Sender(id), &mut forms);
+            walk(id, after, Feed::Several, &mut forms);
             walk(id, &f.reverse_path, Feed::Receiver(id), &mut forms);
         }
         for e in &scenario.events {
@@ -137,7 +147,13 @@ impl Wiring {
                     reverse_path,
                 } => {
                     rerouted[*flow] = true;
-                    walk(*flow, path, Feed::Sender(*flow), &mut forms);
+                    if let Some(known) = tunnelled.get_mut(flow) {
+                        *known = path;
+                    }
+                    let through = scenario.flows[*flow].through;
+                    let (before, after) = around(path, through.map(|t| tunnelled[&t]));
+                    walk(*flow, before, Feed::Sender(*flow), &mut forms);
+                    walk(*flow, after, Feed::Several, &mut forms);
                     walk(*flow, reverse_path, Feed::Receiver(*flow), &mut forms);
                 }
             }
@@ -151,6 +167,10 @@ impl Wiring {
             *form = most.min(*form);
         }
         let pipe = |link: LinkId| forms[link] == Form::Pipe;
+        let tunnels = 0..scenario.flows.len();
+        let tunnels: Vec<usize> = tunnels
+            .filter(|&id| scenario.flows[id].tunnel.is_some())
+            .collect();
         let fused = (feeds.iter().enumerate())
             .map(|(id, feed)| pipe(id) && matches!(feed, Feed::Link(_) | Feed::Sender(_)))
             .collect();
@@ -158,6 +178,7 @@ impl Wiring {
             let f = &scenario.flows[id];
             let (last, back) = (f.path[f.path.len() - 1], f.reverse_path[0]);
             !rerouted[id]
+                && f.through.is_none()
                 && pipe(last)
                 && match flows[id].receiver {
                     Receiver::Stream(_) => pipe(back) && feeds[back] == Feed::Receiver(id),
@@ -169,6 +190,7 @@ impl Wiring {
         let mut wiring = Wiring {
             forms,
             hops: Vec::new(),
+            tunnels,
             fused,
         };
         for (id, flow) in flows.iter_mut().enumerate() {
@@ -177,8 +199,9 @@ impl Wiring {
         }
         for ((f, flow), ahead) in scenario.flows.iter().zip(flows).zip(ahead) {
             let end = if ahead { Hop::END_EARLY } else { Hop::END };
-            flow.path = wiring.add(&f.path, end);
-            flow.reverse_path = wiring.add(&f.reverse_path, Hop::END);
+            let inside = f.through.map(|t| (t, &scenario.flows[t].path[..]));
+            flow.path = wiring.add(&f.path, inside, end);
+            flow.reverse_path = wiring.add(&f.reverse_path, None, Hop::END);
         }
         wiring
     }
@@ -192,18 +215,38 @@ impl Wiring {
         (hop.is_shortcut() && at <= end).then_some(hop)
     }
 
-    /// Adds a path of a flow that changes its route. Returns its first hop.
-    pub fn add_path(&mut self, path: &[LinkId]) -> u32 {
-        self.add(path, Hop::END)
+    /// Adds a path of a flow that changes its route. `inside` is the tunnel that the flow rides in,
+    /// with its path. Returns the first hop.
+    pub fn add_path(&mut self, path: &[LinkId], inside: Option<(usize, &[LinkId])>) -> u32 {
+        self.add(path, inside, Hop::END)
     }
 
-    fn add(&mut self, path: &[LinkId], end: Hop) -> u32 {
+    fn add(&mut self, path: &[LinkId], inside: Option<(usize, &[LinkId])>, end: Hop) -> u32 {
         let first = self.hops.len() as u32;
         let hop = |&link: &LinkId| Hop(link as u32 | u32::from(self.fused[link]) << 31);
-        self.hops.extend(path.iter().map(hop));
+        let (before, after) = around(path, inside.map(|(_, path)| path));
+        self.hops.extend(before.iter().map(hop));
+        if let Some((tunnel, _)) = inside {
+            // The edge of the tunnel is in the place of its path.
+            let edge = self.tunnels.iter().position(|&id| id == tunnel);
+            let edge = self.fused.len() + edge.expect("flows ride in tunnels");
+            self.hops.push(Hop(edge as u32));
+        }
+        self.hops.extend(after.iter().map(hop));
         self.hops.push(end);
         first
     }
+}
+
+/// Returns the parts of a path before and behind the path of a tunnel. Without a tunnel all of it is
+/// before.
+fn around<'a>(path: &'a [LinkId], inside: Option<&[LinkId]>) -> (&'a [LinkId], &'a [LinkId]) {
+    let Some(inside) = inside else {
+        return (path, &[]);
+    };
+    let at = path.windows(inside.len()).position(|part| part == inside);
+    let at = at.expect("the path leads through the tunnel");
+    (&path[..at], &path[at + inside.len()..])
 }
 
 /// Returns the cheapest form of the link's port, as far as the link alone decides.

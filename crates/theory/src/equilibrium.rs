@@ -25,6 +25,7 @@ use accord_record::{
 use accord_scenario::{Engine, Entity, Limit, Link, LinkId, Metric, Phase, Scenario};
 use accord_solver::{Problem, ProblemError, Routes, Settings, Solution, Status, solve_watched};
 use accord_units::{Bytes, Duration, Rate, Time};
+use std::collections::BTreeMap;
 use std::ops::ControlFlow;
 
 /// The reason why a scenario has no theory run.
@@ -175,11 +176,20 @@ pub(crate) fn phases(
         let mut state = State::at(scenario, phase.start);
         let idle = phase.active.is_empty();
         state.leave_out(&mut phase, &mut found.notes);
+        let riders = state.take_riders(&mut phase);
         state.measure(&phase, left.as_ref(), &mut measured);
-        let equilibrium = match idle {
+        let mut equilibrium = match idle {
             true => Some(state.idle()),
             false => state.equilibrium(&phase, &mut found, observer)?,
         };
+        if let Some(e) = &mut equilibrium
+            && let Some(why) = state.share_out(&riders, &phase, e)?
+        {
+            found
+                .notes
+                .push(format!("theory, {}-{}: {why}", phase.start, phase.end));
+            equilibrium = None;
+        }
         take(number, equilibrium.as_ref());
         left = equilibrium.map(|e| Left {
             length: phase.end.since(phase.start).as_secs_f64(),
@@ -253,6 +263,8 @@ pub(crate) struct State<'a> {
     /// The excess of each flow's estimate of its base round-trip time over the true one, in
     /// seconds.
     pub(crate) bias: Vec<f64>,
+    /// What tunnels have to send, in bytes per second, or `None` if that is all they can.
+    pub(crate) carried: BTreeMap<usize, Option<f64>>,
 }
 
 /// The values of a phase, by flow and by link.
@@ -282,6 +294,7 @@ impl<'a> State<'a> {
             rate: network.rate.iter().map(|r| r.as_bps_f64() / 8.0).collect(),
             network,
             bias: vec![0.0; scenario.flows.len()],
+            carried: BTreeMap::new(),
         }
     }
 

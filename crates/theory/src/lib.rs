@@ -51,6 +51,7 @@ mod equilibrium;
 mod services;
 mod shortfall;
 mod signals;
+mod tunnels;
 
 pub use equilibrium::{EquilibriumError, run};
 pub use services::unmet_contracts;

@@ -82,8 +82,12 @@ impl State<'_> {
         }
     }
 
-    /// Returns the mean rate of a flow's application, in bytes per second, unless it is greedy.
+    /// Returns the mean rate of a flow's application, or of what rides in a tunnel, in bytes per
+    /// second, unless it is greedy.
     pub(crate) fn offered(&self, flow: usize) -> Option<f64> {
+        if let Some(carried) = self.carried.get(&flow) {
+            return *carried;
+        }
         self.network.demand(flow).mean_rate().map(|bps| bps / 8.0)
     }
 
@@ -186,9 +190,7 @@ impl State<'_> {
     /// control packets, and both halves wait in the queue of the link, so the delay does not show
     /// in their distance.
     pub(crate) fn hidden(&self, flow: usize, link: LinkId) -> bool {
-        let controller = &self.scenario.flows[flow].controller;
-        let pairs = matches!(controller.family().role, Role::Tunnel(_));
-        pairs && !self.scenario.links[link].control_priority
+        self.scenario.flows[flow].goes_by_pairs() && !self.scenario.links[link].control_priority
     }
 
     /// Returns a flow and a link that limits it by a price that the flow does not read.

@@ -117,6 +117,8 @@ fn scenario(
             processing: Duration::ZERO,
             min_rto: Duration::from_ms(200),
             pacing: false,
+            tunnel: None,
+            through: None,
         });
     }
     Scenario {

@@ -95,6 +95,8 @@ fn scenario(queues: &[&'static Family], flows: &[Wish<'_>]) -> Scenario {
             processing: Duration::ZERO,
             min_rto: Duration::from_ms(200),
             pacing: false,
+            tunnel: None,
+            through: None,
         })
         .collect();
     let ends = flows.iter().filter_map(|f| f.stop);

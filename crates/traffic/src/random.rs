@@ -29,6 +29,8 @@ pub enum Purpose {
     Jitter = 10,
     /// Packets that a wire holds back. The entity is the link.
     Reorder = 11,
+    /// Queues of flows at the edge of a tunnel. The entity is the tunnel's flow.
+    Edge = 12,
 }
 
 /// Returns the random stream of `entity` for `purpose` under `seed`.

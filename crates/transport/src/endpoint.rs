@@ -172,6 +172,14 @@ impl Sender {
         }
     }
 
+    /// Sets the size of a tunnel's next data packet and the number of those that wait for it, this
+    /// one included. Other endpoints have no packets of others.
+    pub fn set_head(&mut self, size: Option<Bytes>, packets: u64) {
+        if let Sender::Tunnel(s) = self {
+            s.set_head(size, packets);
+        }
+    }
+
     /// Returns whether all that the endpoint had to send has arrived.
     pub fn is_done(&self) -> bool {
         match self {
@@ -347,8 +355,8 @@ impl Receiver {
                 data: Some(true),
                 reply: None,
             },
-            (Receiver::Tunnel(r), Segment::OutOfBand { pair, .. }) => {
-                r.on_out_of_band(pair, now);
+            (Receiver::Tunnel(r), Segment::OutOfBand { pair, sent }) => {
+                r.on_out_of_band(pair, sent, now);
                 Receipt::default()
             }
             (

@@ -135,7 +135,7 @@ impl World {
                 self.arrived += 1;
                 self.egress.on_data(PACKET, self.now);
             }
-            Segment::OutOfBand { pair, .. } => self.egress.on_out_of_band(pair, self.now),
+            Segment::OutOfBand { pair, sent } => self.egress.on_out_of_band(pair, sent, self.now),
             Segment::InBand {
                 pair,
                 sent_bytes,

@@ -6,12 +6,10 @@ mod site;
 
 pub use dscp::Dscp;
 pub use read::ConfigError;
-pub use site::{
-    BreakerConfig, Class, Interface, Loss, Mode, Network, OVERHEAD, PeerConfig, Signal, Site,
-};
+pub use site::{BreakerConfig, Class, Interface, Loss, Mode, Network, OVERHEAD, PeerConfig, Site};
 
 use crate::keys::PublicKey;
-use accord_family::Service;
+use accord_family::{Service, Signal};
 use accord_units::{Bytes, Duration, Rate, Size};
 use read::{Table, Value, list, nearest, parsed, syntax, text, whole};
 use std::net::SocketAddr;

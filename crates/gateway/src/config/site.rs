@@ -2,7 +2,7 @@
 
 use super::Dscp;
 use crate::keys::PublicKey;
-use accord_family::Service;
+use accord_family::{Service, Signal};
 use accord_units::{Bytes, Duration, Rate, Size};
 use std::fmt;
 use std::net::{IpAddr, SocketAddr};
@@ -183,17 +183,6 @@ words! {
     Window = "window",
     /// What the tunnel has queued of its own.
     Accumulation = "accumulation",
-}
-
-words! {
-    /// The signal of the network that tells how much is queued there.
-    Signal, "a signal":
-    /// Whichever of the others is found to work.
-    Auto = "auto",
-    /// The distance of the two halves of a control pair: the path has to forward EF first.
-    Pairs = "pairs",
-    /// The one-way delay above its minimum.
-    Delay = "delay",
 }
 
 /// A network, or an address in one.

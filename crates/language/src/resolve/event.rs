@@ -7,7 +7,7 @@ use super::super::read::{self, Reader};
 use super::super::tree::Value;
 use super::network::Network;
 use super::route;
-use accord_scenario::{Change, Event, Link, NodeId, Scenario};
+use accord_scenario::{Change, Event, Link, LinkId, NodeId, Scenario};
 use accord_units::Time;
 use std::ops::Range;
 
@@ -79,16 +79,34 @@ fn event(
                 return Ok(());
             }
             for i in flows {
+                if scenario.flows[i].through.is_some() {
+                    let message = "it rides in a tunnel, whose path it follows";
+                    return Err(
+                        Problem::new(flow.span, message).hint("change the path of the tunnel")
+                    );
+                }
                 let change = reroute(reader, i, network, scenario)?;
+                let mut follow = Vec::new();
                 if let Change::Route { path, .. } = &change {
                     *hops += path.len();
+                    for rider in scenario.riders(i) {
+                        let (path, reverse_path) = follow_path(scenario, rider, i, path);
+                        *hops += path.len();
+                        follow.push(Change::Route {
+                            flow: rider,
+                            path,
+                            reverse_path,
+                        });
+                    }
                 }
                 if *hops > limits::HOPS {
                     let most = limits::HOPS;
                     let message = format!("the new paths of all flows have more than {most} links");
                     return Err(Problem::new(flow.span, message));
                 }
-                scenario.events.push(Event { at, change });
+                let changes = std::iter::once(change).chain(follow);
+                let events = changes.map(|change| Event { at, change });
+                scenario.events.extend(events);
             }
             Ok(())
         }
@@ -233,4 +251,27 @@ fn reroute(
         path: route::links(network, &nodes, path.span)?,
         reverse_path: route::links(network, &backwards, path.span)?,
     })
+}
+
+/// Returns the paths of a flow in a tunnel that has got another path: its own ways to the tunnel and
+/// from it stay.
+fn follow_path(
+    scenario: &Scenario,
+    rider: usize,
+    tunnel: usize,
+    new: &[LinkId],
+) -> (Vec<LinkId>, Vec<LinkId>) {
+    let (flow, old) = (&scenario.flows[rider], &scenario.flows[tunnel].path);
+    let at = flow.path.windows(old.len()).position(|part| part == old);
+    let at = at.expect("its path leads through the tunnel");
+    let mut path = flow.path[..at].to_vec();
+    path.extend(new);
+    path.extend(&flow.path[at + old.len()..]);
+    // The directions of a duplex link are neighbours.
+    let back = |path: &[LinkId]| -> Vec<LinkId> { path.iter().rev().map(|l| l ^ 1).collect() };
+    let reverse = match flow.reverse_path == back(&flow.path) {
+        true => back(&path),
+        false => flow.reverse_path.clone(),
+    };
+    (path, reverse)
 }

@@ -2,6 +2,7 @@
 
 mod path;
 mod stream;
+mod tunnel;
 
 use super::super::error::{Problem, Problems, Span};
 use super::super::family::CONTROLLER;
@@ -18,7 +19,7 @@ use super::route::Routes;
 use super::traffic;
 use accord_family::Catalogue;
 use accord_family::{Objective, Service, Values};
-use accord_scenario::{Carrier, Flow, Group, NodeId, Recorded, Scenario};
+use accord_scenario::{Carrier, Flow, Group, NodeId, Recorded, Scenario, Tunnel};
 use accord_traffic::Demand;
 use accord_traffic::PacketSizes;
 use accord_units::{Bytes, Rate, Time};
@@ -48,6 +49,8 @@ struct Spec {
     processing: read::Processing,
     processing_span: Span,
     stream: Stream,
+    tunnel: Option<Tunnel>,
+    through: Option<usize>,
     access: Option<Attachment>,
     egress: Option<Attachment>,
 }
@@ -177,7 +180,7 @@ impl Flows<'_> {
                 };
                 let reader = Reader::new(&keys::FLOW, table, member.span).or(reader);
                 let spec = self.spec(&reader, count)?;
-                let way = self.way(&reader)?;
+                let way = self.way(&reader, spec.through)?;
                 self.room(&spec, 1, way.forward.len())?;
                 self.flow(name(i), group, i, &spec, &way)?;
             }
@@ -193,7 +196,7 @@ impl Flows<'_> {
                 })
             }
             None => {
-                let way = self.way(reader)?;
+                let way = self.way(reader, spec.through)?;
                 self.room(&spec, count, way.forward.len())?;
                 (0..count).try_for_each(|i| self.flow(name(i), group, i, &spec, &way))
             }
@@ -320,6 +323,8 @@ impl Flows<'_> {
         let (packet, sizes) = reader.get("packet", traffic::packet)?;
         let spec = Spec {
             span: reader.span,
+            tunnel: tunnel::tunnel(reader, &controller)?,
+            through: self.through(reader)?,
             controller: Arc::new(controller),
             carrier,
             service: service(reader)?,

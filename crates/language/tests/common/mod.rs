@@ -51,7 +51,7 @@ static MONACO: Family = family(
         param("paced", Kind::Flag, "true"),
         param("clocking", Kind::Choice(&["egress", "paced"]), "egress"),
     ],
-    Role::Controller(accumulation),
+    Role::Tunnel(accumulation),
 );
 
 const VEGAS_PARAMS: &[Param] = &[

@@ -83,7 +83,7 @@ const fn template(title: &'static str, metric: Metric, zero: bool) -> Template {
     }
 }
 
-const TEMPLATES: [Template; 16] = [
+const TEMPLATES: [Template; 17] = [
     template("Throughput of a flow", Metric::Throughput, true),
     template("Rate of an aggregate", Metric::AdmittedRate, true),
     template("Offered rate of an aggregate", Metric::OfferedRate, true),
@@ -101,6 +101,7 @@ const TEMPLATES: [Template; 16] = [
         Metric::Accumulation,
         true,
     ),
+    template("Waiting at the edge of a tunnel", Metric::EdgeBacklog, true),
     template("Round-trip time", Metric::Rtt, false),
     template("Price", Metric::Price, true),
     template("Packets dropped so far", Metric::Drops, true),

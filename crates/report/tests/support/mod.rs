@@ -56,6 +56,8 @@ pub fn scenario(groups: &[(&str, usize)], links: &[&str], seconds: u64) -> Scena
             processing: Duration::ZERO,
             min_rto: Duration::from_ms(200),
             pacing: false,
+            tunnel: None,
+            through: None,
         }));
     }
     Scenario {

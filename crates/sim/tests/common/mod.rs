@@ -197,6 +197,8 @@ impl Dumbbell {
                 processing: Duration::ZERO,
                 min_rto: Duration::from_ms(200),
                 pacing: false,
+                tunnel: None,
+                through: None,
             });
         }
         self.0.groups.push(Group {

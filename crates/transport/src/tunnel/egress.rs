@@ -1,7 +1,9 @@
 //! The receiving half of a tunnel.
 
+use super::Queuing;
 use crate::Segment;
 use accord_control::{Arrival, Meter};
+use accord_family::Signal;
 use accord_units::{Bytes, Duration, Time};
 
 /// Receives data and control packets, and answers each complete pair with a report.
@@ -9,6 +11,8 @@ use accord_units::{Bytes, Duration, Time};
 pub struct Egress {
     meter: Meter,
     received: Bytes,
+    /// What finds the queuing delay, if that is not the distance of a pair's halves in any case.
+    queuing: Option<Box<Queuing>>,
 }
 
 impl Egress {
@@ -17,7 +21,14 @@ impl Egress {
         Egress {
             meter,
             received: Bytes::ZERO,
+            queuing: None,
         }
+    }
+
+    /// Finds the queuing delay by this signal of the network from now on. Without it the distance of
+    /// the halves is the delay.
+    pub fn go_by(&mut self, signal: Signal) {
+        self.queuing = Some(Box::new(Queuing::new(signal)));
     }
 
     /// Takes a data packet that arrived.
@@ -27,14 +38,51 @@ impl Egress {
         self.meter.on_arrival(Arrival::Data { size }, now);
     }
 
-    /// Takes the out-of-band half of a pair that arrived.
-    pub fn on_out_of_band(&mut self, pair: u64, now: Time) {
-        self.meter.on_arrival(Arrival::OutOfBand { pair }, now);
+    /// Takes the out-of-band half of a pair that arrived. It was sent at `sent`.
+    pub fn on_out_of_band(&mut self, pair: u64, sent: Time, now: Time) {
+        match &mut self.queuing {
+            Some(queuing) => queuing.on_out_of_band(pair, sent, now),
+            None => {
+                self.meter.on_arrival(Arrival::OutOfBand { pair }, now);
+            }
+        }
     }
 
     /// Takes the in-band half of a pair that arrived. Returns the report to send back if the pair
     /// is complete. `truth` is the accumulation by its definition, for the ideal estimator.
     pub fn on_in_band(
+        &mut self,
+        pair: u64,
+        sent_bytes: u64,
+        virtual_delay: Duration,
+        truth: Option<f64>,
+        now: Time,
+    ) -> Option<Segment> {
+        if let Some(queuing) = &mut self.queuing {
+            // Both halves are sent at once.
+            let sent = queuing.sent(pair)?;
+            let queued = queuing.on_in_band(pair, sent, now);
+            return self.on_queued(pair, sent_bytes, queued, now);
+        }
+        self.complete(pair, sent_bytes, virtual_delay, truth, now)
+    }
+
+    /// Takes the in-band half of a pair that was queued for `queued`, as the caller found out. Returns
+    /// the report to send back, unless this pair or a later one was answered.
+    pub fn on_queued(
+        &mut self,
+        pair: u64,
+        sent_bytes: u64,
+        queued: Duration,
+        now: Time,
+    ) -> Option<Segment> {
+        // The meter's pair is one whose halves are as far apart as that.
+        let out = Time::from_ps(now.as_ps().saturating_sub(queued.as_ps()));
+        self.meter.on_arrival(Arrival::OutOfBand { pair }, out);
+        self.complete(pair, sent_bytes, Duration::ZERO, None, now)
+    }
+
+    fn complete(
         &mut self,
         pair: u64,
         sent_bytes: u64,

@@ -58,6 +58,8 @@ pub struct Ingress<C = AnyController> {
     lost: u64,
     numbers: u64,
     available: u64,
+    /// The size of the next data packet.
+    next: Bytes,
     /// True if there was nothing to send at some time since the last report.
     ran_dry: bool,
     timeouts: u64,
@@ -146,6 +148,7 @@ impl<C: Controller> Ingress<C> {
             lost: 0,
             numbers: 0,
             available: 0,
+            next: packet,
             ran_dry: false,
             timeouts: 0,
         }
@@ -165,6 +168,13 @@ impl<C: Controller> Ingress<C> {
     /// differ in size and may be dropped. Such a caller uses [`Ingress::poll_sized`].
     pub fn set_waiting(&mut self, packets: u64) {
         self.available = self.numbers.saturating_add(packets);
+    }
+
+    /// Sets the size of the next data packet and the number of those that wait, this one included,
+    /// for a caller that has a queue of its own and uses [`Ingress::poll`].
+    pub fn set_head(&mut self, size: Option<Bytes>, packets: u64) {
+        self.next = size.unwrap_or(self.packet);
+        self.set_waiting(packets);
     }
 
     /// Records that a packet of `size` was sent which the controller did not hold back.
@@ -372,7 +382,7 @@ impl<C: Controller> Ingress<C> {
     /// Returns a packet to send now, or the time at which to ask again. `Err(Time::MAX)` means
     /// after the next report or time-out.
     pub fn poll(&mut self, now: Time) -> Result<Segment, Time> {
-        self.poll_sized(self.packet, now)
+        self.poll_sized(self.next, now)
     }
 
     /// Returns a packet to send now as [`Ingress::poll`] does, if the next one has `size` bytes.

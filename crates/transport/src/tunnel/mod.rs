@@ -2,7 +2,10 @@
 //! [Xia05 §IV-B].
 
 mod egress;
+mod floor;
 mod ingress;
+mod queuing;
 
 pub use egress::Egress;
 pub use ingress::Ingress;
+pub use queuing::Queuing;

@@ -9,7 +9,11 @@ use accord_units::Duration;
 
 impl Flows<'_> {
     /// Returns the path that a file gives to a flow.
-    pub(super) fn way(&mut self, reader: &Reader<'_>) -> Result<Way, Problem> {
+    pub(super) fn way(
+        &mut self,
+        reader: &Reader<'_>,
+        through: Option<usize>,
+    ) -> Result<Way, Problem> {
         let ends = ["from", "to"];
         // The flow's own `path` or ends come before those of its group.
         let forward = if reader.prefers("path", &ends) {
@@ -19,6 +23,13 @@ impl Flows<'_> {
             }
             let path = reader.given("path").expect("it prefers the path");
             route::listed(path, self.network)?
+        } else if let Some(tunnel) = through {
+            let end = |key| match reader.given(key) {
+                Some(value) => self.network.find_node(value).map(|n| Some((n, value.span))),
+                None => Ok(None),
+            };
+            let (from, to) = (end("from")?, end("to")?);
+            self.way_through(tunnel, from, to)?
         } else {
             let end = |key| match reader.given(key) {
                 Some(value) => self.network.find_node(value).map(|node| (node, value.span)),
@@ -78,6 +89,7 @@ impl Flows<'_> {
             return Err(Problem::new(spec.span, message).hint(hint));
         }
         let path = route::links(self.network, &nodes, spec.span)?;
+        self.fits(spec, &nodes, &path)?;
         let wanted = (spec.processing, spec.processing_span);
         self.processing.push(wanted);
         self.scenario.flows.push(Flow {
@@ -100,6 +112,8 @@ impl Flows<'_> {
             processing: Duration::ZERO,
             min_rto: spec.stream.min_rto,
             pacing: spec.stream.pacing,
+            tunnel: spec.tunnel,
+            through: spec.through,
         });
         Ok(())
     }

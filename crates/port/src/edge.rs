@@ -1,0 +1,320 @@
+//! The queue of a tunnel at its edge: FQ-CoDel for each class, and the order of the classes.
+//!
+//! The network is kept nearly empty by the controller, so this is where packets wait, and where a site
+//! decides who waits. A class that is below its contracted rate goes first. The others share what is
+//! left by their weights (start-time fair queueing). One packet is taken out ahead of its time, so
+//! that its size is known.
+
+use crate::{DropReason, Limit, Packet, Port};
+use accord_aqm::FqCodel;
+use accord_aqm::fq_codel::Config;
+use accord_family::Service;
+use accord_units::{Bytes, Rate, Time};
+
+/// The port takes no time to send. The tunnel's pace is the sender's.
+const AT_ONCE: Rate = Rate::from_bps(1_000_000_000_000);
+
+/// What a class may send at once at its contracted rate, in packets of the largest size.
+const BURST: f64 = 2.0;
+
+/// The packets of a class.
+#[derive(Debug)]
+struct Queue<P> {
+    port: Port<P, FqCodel>,
+    share: Service,
+    /// The bytes that the class may send ahead of the others, as of `since`.
+    credit: f64,
+    since: Time,
+    /// What the class has got of what is shared: bytes by weight.
+    got: f64,
+}
+
+/// A packet whose turn it is.
+#[derive(Clone, Debug)]
+pub struct Head<P> {
+    /// The packet.
+    pub packet: P,
+    /// Its class.
+    pub class: usize,
+}
+
+/// The queues of a tunnel.
+#[derive(Debug)]
+pub struct Edge<P> {
+    queues: Vec<Queue<P>>,
+    head: Option<Head<P>>,
+    /// What the class that was served last had got before.
+    virtual_time: f64,
+    /// What the queues of flows are drawn by.
+    secret: u64,
+    /// The largest size of a packet.
+    largest: f64,
+}
+
+/// The counts of a class.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Counts {
+    /// The packets and bytes that wait.
+    pub waiting: (u64, u64),
+    /// The packets that were dropped because they had waited too long.
+    pub late: u64,
+    /// The packets that were dropped because there was no room.
+    pub overflowed: u64,
+    /// The packets that were marked.
+    pub marked: u64,
+}
+
+impl<P: Packet> Edge<P> {
+    /// Creates queues of at most `limit` bytes each, for classes with these shares. No packet is
+    /// larger than `largest`.
+    pub fn new(shares: &[Service], limit: Bytes, largest: Bytes, secret: u64) -> Edge<P> {
+        let queue = |share: &Service| {
+            let discipline = Config::default().build();
+            let discipline = discipline.expect("the defaults are within their ranges");
+            Queue {
+                port: Port::new(AT_ONCE, Limit::bytes(limit), discipline, secret),
+                share: *share,
+                credit: 0.0,
+                since: Time::ZERO,
+                got: 0.0,
+            }
+        };
+        Edge {
+            queues: shares.iter().map(queue).collect(),
+            head: None,
+            virtual_time: 0.0,
+            secret,
+            largest: largest.as_f64(),
+        }
+    }
+
+    /// Sets the shares of the classes. Their number stays.
+    pub fn set_shares(&mut self, shares: &[Service]) {
+        for (queue, share) in self.queues.iter_mut().zip(shares) {
+            queue.share = *share;
+        }
+    }
+
+    /// The number of classes.
+    pub fn classes(&self) -> usize {
+        self.queues.len()
+    }
+
+    /// Adds a packet of a class. Packets for which there is no room are given to `dropped`.
+    pub fn push(
+        &mut self,
+        packet: P,
+        class: usize,
+        now: Time,
+        dropped: &mut dyn FnMut(P, DropReason),
+    ) {
+        let class = class.min(self.queues.len() - 1);
+        let queue = &mut self.queues[class];
+        if queue.port.held().packets == 0 {
+            // A class that was idle has saved nothing up.
+            queue.got = queue.got.max(self.virtual_time);
+        }
+        let mut secret = || (self.secret >> 11) as f64 / (1u64 << 53) as f64;
+        queue.port.offer(now, packet, &mut secret, dropped);
+    }
+
+    /// Returns the packet whose turn it is. Packets that waited too long are given to `dropped`.
+    pub fn head(&mut self, now: Time, dropped: &mut dyn FnMut(P, DropReason)) -> Option<&Head<P>> {
+        if self.head.is_none() {
+            self.head = self.next(now, dropped);
+        }
+        self.head.as_ref()
+    }
+
+    /// Takes the packet that [`Edge::head`] returned.
+    pub fn take(&mut self) -> Option<Head<P>> {
+        self.head.take()
+    }
+
+    /// The packets that wait, the head included.
+    pub fn packets(&self) -> impl Iterator<Item = &P> {
+        let waiting = self.queues.iter().flat_map(|q| q.port.waiting());
+        waiting.chain(self.head.iter().map(|head| &head.packet))
+    }
+
+    /// The number of packets that wait, the head included.
+    pub fn len(&self) -> u64 {
+        let waiting = self.queues.iter().map(|q| q.port.held().packets);
+        waiting.sum::<u64>() + u64::from(self.head.is_some())
+    }
+
+    /// Returns whether no packet waits.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// The counts of each class.
+    pub fn counts(&self) -> Vec<Counts> {
+        let counts = |queue: &Queue<P>| {
+            let (packets, bytes) = queue.port.backlog();
+            let counters = queue.port.counters();
+            Counts {
+                waiting: (packets, bytes.get()),
+                late: counters.refused.packets,
+                overflowed: counters.overflowed.packets,
+                marked: counters.marked.packets,
+            }
+        };
+        self.queues.iter().map(counts).collect()
+    }
+
+    fn next(&mut self, now: Time, dropped: &mut dyn FnMut(P, DropReason)) -> Option<Head<P>> {
+        loop {
+            let (class, floor) = self.turn(now)?;
+            let queue = &mut self.queues[class];
+            let Some((packet, _)) = queue.port.begin(now, dropped) else {
+                // CoDel dropped all that there was.
+                continue;
+            };
+            queue.port.complete();
+            let size = packet.meta().size.as_f64();
+            match floor {
+                true => queue.credit -= size,
+                false => {
+                    self.virtual_time = queue.got;
+                    queue.got += size / queue.share.weight;
+                }
+            }
+            return Some(Head { packet, class });
+        }
+    }
+
+    /// Returns the class whose turn it is, and whether it is so by its contracted rate.
+    fn turn(&mut self, now: Time) -> Option<(usize, bool)> {
+        let burst = BURST * self.largest;
+        let mut best: Option<(usize, bool, f64)> = None;
+        for (class, queue) in self.queues.iter_mut().enumerate() {
+            let rate = queue.share.contract.as_bps_f64() / 8.0;
+            let earned = rate * now.since(queue.since).as_secs_f64();
+            queue.credit = (queue.credit + earned).min(burst);
+            queue.since = queue.since.max(now);
+            if queue.port.held().packets == 0 {
+                continue;
+            }
+            let floor = rate > 0.0 && queue.credit > 0.0;
+            let key = if floor { -queue.credit } else { queue.got };
+            let better = best.is_none_or(|(_, other, least)| match (floor, other) {
+                (true, false) => true,
+                (false, true) => false,
+                _ => key < least,
+            });
+            if better {
+                best = Some((class, floor, key));
+            }
+        }
+        best.map(|(class, floor, _)| (class, floor))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use accord_aqm::{Class, Ecn, PacketMeta};
+    use accord_units::Duration;
+
+    /// A packet of 1000 bytes of a flow.
+    struct Data(u32);
+
+    impl Packet for Data {
+        fn meta(&self) -> PacketMeta {
+            PacketMeta {
+                size: Bytes::new(1000),
+                class: Class::Data,
+                ecn: Ecn::NotCapable,
+                aggregate: 0,
+                flow: self.0,
+            }
+        }
+
+        fn mark(&mut self) {}
+
+        fn add_virtual_delay(&mut self, _: Duration) {}
+    }
+
+    fn share(contract_bps: u64, weight: f64) -> Service {
+        Service {
+            contract: Rate::from_bps(contract_bps),
+            weight,
+            limit: None,
+        }
+    }
+
+    fn push(edge: &mut Edge<Data>, class: usize, flow: u32, now: Time) {
+        edge.push(Data(flow), class, now, &mut |_, _| ());
+    }
+
+    fn head(edge: &mut Edge<Data>, now: Time) -> Option<&Head<Data>> {
+        edge.head(now, &mut |_, _| ())
+    }
+
+    /// Sends at 8 Mbps (a packet of 1000 bytes per ms) for a second with all classes full, and returns
+    /// the packets of each.
+    fn sent(shares: &[Service]) -> Vec<u64> {
+        let mut edge = Edge::new(shares, Bytes::new(100_000), Bytes::new(1000), 1);
+        let mut sent = vec![0; shares.len()];
+        for ms in 0..1000 {
+            let now = Time::ZERO + Duration::from_ms(ms);
+            for class in 0..shares.len() {
+                for _ in 0..2 {
+                    push(&mut edge, class, class as u32, now);
+                }
+            }
+            head(&mut edge, now).expect("all are full");
+            sent[edge.take().expect("a head").class] += 1;
+        }
+        sent
+    }
+
+    #[test]
+    fn weights_share_what_contracts_leave() {
+        let close = |a: u64, b: u64| a.abs_diff(b) <= 5;
+        let got = sent(&[share(0, 1.0), share(0, 3.0)]);
+        assert!(close(got[0], 250) && close(got[1], 750), "{got:?}");
+        let got = sent(&[share(4_000_000, 1.0), share(0, 1.0), share(0, 3.0)]);
+        // 500 by contract, and 1:1:3 of the other 500.
+        assert!(close(got[0], 600), "{got:?}");
+        assert!(close(got[1], 100) && close(got[2], 300), "{got:?}");
+    }
+
+    #[test]
+    fn a_class_that_was_idle_has_saved_nothing_up() {
+        let shares = [share(0, 1.0), share(0, 1.0)];
+        let mut edge = Edge::new(&shares, Bytes::new(1_000_000), Bytes::new(1000), 1);
+        for _ in 0..300 {
+            push(&mut edge, 0, 1, Time::ZERO);
+        }
+        for _ in 0..100 {
+            head(&mut edge, Time::ZERO);
+            edge.take();
+        }
+        for _ in 0..100 {
+            push(&mut edge, 1, 1, Time::ZERO);
+        }
+        let mut second = 0;
+        for _ in 0..100 {
+            head(&mut edge, Time::ZERO);
+            second += edge.take().expect("a head").class;
+        }
+        assert!((45..=55).contains(&second), "{second}");
+    }
+
+    #[test]
+    fn memory_is_bounded_and_the_longest_flow_pays() {
+        let mut edge = Edge::new(&[share(0, 1.0)], Bytes::new(50_000), Bytes::new(1000), 1);
+        push(&mut edge, 0, 2, Time::ZERO);
+        for _ in 0..1000 {
+            push(&mut edge, 0, 1, Time::ZERO);
+        }
+        assert!(edge.counts()[0].waiting.1 <= 50_000);
+        let mut flows = Vec::new();
+        while head(&mut edge, Time::ZERO).is_some() {
+            flows.push(edge.take().expect("a head").packet.0);
+        }
+        assert!(flows.contains(&2), "the other flow keeps its packet");
+    }
+}

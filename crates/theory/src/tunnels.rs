@@ -1,0 +1,133 @@
+//! Tunnels between gateways, and the shares of the flows in them.
+//!
+//! A tunnel is a flow of the network: its contract and weight say what it gets of the links. It has
+//! to send what its riders send, so it is greedy unless all of them have a rate. What it gets is
+//! then shared inside. The edge queue serves the queues of flows in turns of equal bytes, whatever
+//! their controllers are, so that shares are max-min fair, and a flow whose application has a rate
+//! gets no more than that. So theory needs no model of the controllers of riders.
+//!
+//! Departures. Riders keep the edge busy: a controller that leaves the edge empty at times, such as
+//! Vegas, has less. How long packets wait at the edge is up to CoDel and the controllers of riders,
+//! so their round trips and accumulations have no value here.
+
+use crate::EquilibriumError;
+use crate::equilibrium::{Equilibrium, State};
+use accord_scenario::{LinkId, Phase};
+use accord_solver::{Demand, Problem, Routes, Status, max_min};
+use std::collections::BTreeMap;
+
+/// What a link outside of tunnels may be over its rate by rounding.
+const NEAR: f64 = 1e-9;
+
+/// The riders of a phase, which are no flows of the network.
+pub(crate) struct Riders {
+    /// The riders of each tunnel that has some.
+    of: BTreeMap<usize, Vec<usize>>,
+}
+
+impl State<'_> {
+    /// Takes the riders out of a phase, and sets what their tunnels have to send.
+    pub(crate) fn take_riders(&mut self, phase: &mut Phase) -> Riders {
+        let mut of: BTreeMap<usize, Vec<usize>> = BTreeMap::new();
+        let s = self.scenario;
+        for &flow in &phase.active {
+            if s.flows[flow].tunnel.is_some() {
+                of.entry(flow).or_default();
+            }
+        }
+        phase.active.retain(|&flow| {
+            let Some(tunnel) = s.flows[flow].through else {
+                return true;
+            };
+            if let Some(riders) = of.get_mut(&tunnel) {
+                riders.push(flow);
+            }
+            false
+        });
+        for (&tunnel, riders) in &of {
+            let rates = riders.iter().map(|&rider| self.offered_inside(rider));
+            let sum = rates.sum::<f64>();
+            self.carried
+                .insert(tunnel, Some(sum).filter(|sum| sum.is_finite()));
+        }
+        Riders { of }
+    }
+
+    /// Returns what a rider's application offers, in bytes per second with the overhead of its
+    /// tunnel. It is infinite for a greedy one. A path of its own that serves nothing stops it.
+    fn offered_inside(&self, rider: usize) -> f64 {
+        if self.outside(rider).any(|l| self.rate[l] == 0.0) {
+            return 0.0;
+        }
+        let offered = self.offered(rider).unwrap_or(f64::INFINITY);
+        offered * self.growth(rider)
+    }
+
+    /// Returns the size of a rider's packets in the tunnel over their size outside of it.
+    fn growth(&self, rider: usize) -> f64 {
+        let s = self.scenario;
+        let flow = &s.flows[rider];
+        let tunnel = flow.through.and_then(|tunnel| s.flows[tunnel].tunnel);
+        let overhead = tunnel.map_or(0.0, |t| t.overhead.as_f64());
+        1.0 + overhead / flow.packet.as_f64()
+    }
+
+    /// Returns the links of a rider's path that its tunnel does not have.
+    fn outside(&self, rider: usize) -> impl Iterator<Item = LinkId> {
+        let tunnel = self.scenario.flows[rider].through;
+        let inside = tunnel.map_or(&[][..], |tunnel| self.network.path(tunnel));
+        let links = self.network.path(rider).iter().copied();
+        links.filter(move |link| !inside.contains(link))
+    }
+
+    /// Shares what each tunnel gets among its riders. Returns the reason if that leaves a link with
+    /// more than it has.
+    ///
+    /// # Errors
+    /// Fails if the shares of a tunnel are not a valid problem.
+    pub(crate) fn share_out(
+        &self,
+        riders: &Riders,
+        phase: &Phase,
+        e: &mut Equilibrium,
+    ) -> Result<Option<String>, EquilibriumError> {
+        let s = self.scenario;
+        let invalid = EquilibriumError::of(phase);
+        for (&tunnel, riders) in &riders.of {
+            let rate = e.rate[tunnel];
+            let demand = |&rider: &usize| match self.offered_inside(rider) {
+                f64::INFINITY => Demand::Log { weight: 1.0 },
+                cap => Demand::Capped { weight: 1.0, cap },
+            };
+            // A rider that offers nothing has no demand.
+            let (still, moving): (Vec<usize>, Vec<usize>) = (riders.iter())
+                .partition(|&&rider| rate == 0.0 || self.offered_inside(rider) == 0.0);
+            still.into_iter().for_each(|rider| e.rate[rider] = 0.0);
+            if moving.is_empty() {
+                continue;
+            }
+            let routes = Routes::new(1, vec![vec![0]; moving.len()]).map_err(&invalid)?;
+            let demands = moving.iter().map(demand).collect();
+            let problem = Problem::new(routes, vec![rate], demands).map_err(&invalid)?;
+            let shares = max_min(&problem).map_err(&invalid)?;
+            debug_assert_eq!(shares.status, Status::Solved, "no rider insists on a rate");
+            for (&rider, share) in moving.iter().zip(shares.rates) {
+                e.rate[rider] = share / self.growth(rider);
+                e.base_rtt[rider] = self.base_rtt(rider);
+                for link in self.outside(rider) {
+                    e.load[link] += e.rate[rider];
+                    e.arrivals[link] += e.rate[rider] / s.flows[rider].packet.as_f64();
+                }
+            }
+        }
+        let riders = || riders.of.values().flatten();
+        let full = riders().flat_map(|&rider| self.outside(rider).map(move |l| (rider, l)));
+        let mut full = full.filter(|&(_, l)| e.load[l] > self.capacity(l) * (1.0 + NEAR));
+        Ok(full.next().map(|(rider, link)| {
+            format!(
+                "no equilibrium: {} holds back {}, which rides in a tunnel, and theory has tunnels only whose edges are where packets wait",
+                s.links[link].name, s.groups[s.flows[rider].group].name,
+            )
+        }))
+    }
+}

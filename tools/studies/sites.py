@@ -1,0 +1,67 @@
+"""What sites behind gateways get: rates of tunnels, beside what they were to get."""
+
+import sys
+
+from study import digits, run, table
+
+
+def mbps(point, group):
+    return digits(point.mean(group, "throughput") / 1e6, 3)
+
+
+def shares():
+    """Tunnels a, b and c and what is beside them, by queue."""
+    points = run("sites")
+    queues = {"fifo": "one FIFO queue", "EF-first": "EF first", "red": "RED", "fq-codel": "FQ-CoDel"}
+    beside = {"none": "nothing", "cubic": "CUBIC", "bbr": "BBR"}
+    rows = [("bottleneck", "beside the tunnels", "a", "b", "c", "beside")]
+    for queue, name in queues.items():
+        for cross, other in beside.items():
+            point, = (p for p in points if p.settings["queue"] == queue and p.settings["cross"] == cross)
+            rate = mbps(point, "cross") if cross != "none" else "–"
+            rows.append((name, other, *(mbps(point, site) for site in "abc"), rate))
+    table(*rows)
+
+
+def capacity():
+    """Tunnels while 12 Mbps are there for contracts of 15."""
+    rows = [("limit of each tunnel", "a", "b", "c", "lost packets")]
+    for point in run("sites-capacity"):
+        lost = digits(point.mean("core", "drops"), 2)
+        rows.append((point.settings["limit"], *(mbps(point, site) for site in "abc"), lost))
+    table(*rows)
+
+
+def lie():
+    """What the receiver reports of a tunnel that claims more weight than was agreed."""
+    rows = [("weight in use", "c gets", "the receiver reports", "a", "b")]
+    for point in run("sites-lie"):
+        queued = digits(point.mean("c", "accumulation_estimate") / 1e3, 3)
+        rows.append((point.settings["weight"], mbps(point, "c"), f"{queued} KB", mbps(point, "a"), mbps(point, "b")))
+    table(*rows)
+
+
+def path():
+    """Tunnels on a path that has become 30 ms longer."""
+    rows = [("signal", "a, EF first", "b, EF first", "a, one FIFO queue", "b, one FIFO queue")]
+    points = run("sites-path")
+    for signal in ("auto", "pairs", "delay"):
+        cells = []
+        for router in ("EF-first", "fifo"):
+            point, = (p for p in points if p.settings["signal"] == signal and p.settings["router"] == router)
+            cells += [mbps(point, "a"), mbps(point, "b")]
+        rows.append((f"`{signal}`", *cells))
+    table(*rows)
+
+
+def web():
+    """A backup beside the web users of another site."""
+    rows = [("gateways", "the backup, 2 flows", "web users", "6 other flows")]
+    for point in run("sites-web"):
+        both = digits(2 * point.mean("backup", "throughput") / 1e6, 3)
+        rest = digits(6 * point.mean("bulk", "throughput") / 1e6, 3)
+        rows.append((point.settings["gateways"], both, mbps(point, "web"), rest))
+    table(*rows)
+
+
+{"shares": shares, "capacity": capacity, "lie": lie, "path": path, "web": web}[sys.argv[1]]()
