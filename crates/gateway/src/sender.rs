@@ -362,6 +362,16 @@ impl Sender {
         self.losses
     }
 
+    /// The bytes of data that are known to be lost, and those that are known to have arrived.
+    pub fn losses_and_arrivals(&self) -> (u64, u64) {
+        (self.ingress.lost(), self.ingress.arrived())
+    }
+
+    /// The smoothed round-trip time, zero before it was measured.
+    pub fn round_trip(&self) -> Duration {
+        self.ingress.round_trip().smoothed()
+    }
+
     /// The number of pairs that were not answered in time.
     pub fn timeouts(&self) -> u64 {
         self.ingress.timeouts()

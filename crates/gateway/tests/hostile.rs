@@ -62,6 +62,7 @@ fn whatever_the_network_does_packets_arrive_once_and_whole() {
             forged: dice.below(200),
             control_lost: dice.below(500),
             marked: dice.below(300),
+            too_long: 0,
         };
         // `World::handle` holds each packet that comes out against those that went in.
         let (cap, before) = (30e6 / 8e3, world.now);
@@ -363,6 +364,65 @@ fn load_without_delay_is_not_held_back() {
         assert_eq!(sender.losses(), 0);
         let queued = sender.latest().expect("a report").queued;
         assert!(queued < 1e-3, "{queued} s");
+    }
+}
+
+/// The path takes less than the device, and nobody says so. Hosts are told, and nothing that is sent
+/// from then on is too long.
+#[test]
+fn a_path_with_a_small_mtu_is_found_out_and_hosts_are_told() {
+    for takes in [1480, 1400, 1340, 1250, 1000] {
+        let mut world = World::new(31, LINK);
+        let mut dice = Dice(31);
+        world.malice.too_long = takes - 28 + 1;
+        load(&mut world, &mut dice, 30_000);
+        let inside = takes - 60;
+        let search = world.gateways[0].peers()[0].path_mtu.clone();
+        let limit = usize::from(search.expect("a search").limit());
+        assert!(
+            limit <= inside && limit + 8 >= inside.min(1420),
+            "{limit} B of {inside}"
+        );
+        assert!(world.told[0] <= inside || inside >= 1400);
+        let arrived = world.arrived[1];
+        let rate = rate_of(&mut world, &mut dice, 1000);
+        // Of 1000 bytes at most hosts send less than the link carries.
+        let most = rate.min(2500.0).max(2200.0);
+        assert!(
+            (0.85..1.05).contains(&(rate / most)),
+            "{takes}: {rate} B/ms"
+        );
+        assert!(world.arrived[1] - arrived > 1500, "{takes}");
+        assert!(world.gateways[0].dropped().too_big > 0 || inside >= 1400);
+    }
+}
+
+/// In the middle of a transfer the route changes to one that takes less. Packets that are too long get
+/// lost for some seconds, until probes of that size have failed.
+#[test]
+fn an_mtu_black_hole_is_found_within_seconds() {
+    for seed in 0..seeds().min(20) {
+        let mut world = World::new(seed, LINK);
+        let mut dice = Dice(seed);
+        load(&mut world, &mut dice, 4000);
+        // Hosts send 800 to 1400 bytes. Only one in ten is lost at 1340, and nearly all at 860.
+        let takes = [860, 1000, 1340][(seed % 3) as usize];
+        world.malice.too_long = takes + 32 + 1;
+        let since = world.now;
+        let limit = |world: &World| {
+            let search = world.gateways[0].peers()[0].path_mtu.as_ref();
+            usize::from(search.expect("a search").limit())
+        };
+        while limit(&world) > takes {
+            load(&mut world, &mut dice, 100);
+            // 10 s to the confirmation, and three probes of a second for each size that fails.
+            let late = world.now.since(since) > Duration::from_secs(18);
+            assert!(!late, "seed {seed}: {} B of {takes}", limit(&world));
+        }
+        load(&mut world, &mut dice, 25_000);
+        assert!(limit(&world) <= takes && limit(&world) + 8 >= takes);
+        let rate = rate_of(&mut world, &mut dice, 1000);
+        assert!(rate > 0.8 * 2500.0, "seed {seed}: {rate} B/ms of 2500");
     }
 }
 

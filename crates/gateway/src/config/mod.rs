@@ -42,6 +42,9 @@ const SERVICE: &[&str] = &["contract", "weight", "limit"];
 /// A class has no limit of its own: the limit is on what the whole tunnel has queued in the network.
 const SHARE: &[&str] = &["contract", "weight"];
 
+/// The MTU of the device unless the file says it: 80 bytes less than that of Ethernet, which is what a
+/// tunnel over IPv6 adds.
+const DEFAULT_MTU: u16 = 1420;
 /// The most peers and the most classes.
 const MOST_PEERS: usize = 1000;
 const MOST_CLASSES: usize = 16;
@@ -111,12 +114,14 @@ fn interface(value: &Value, folder: &Path) -> Result<Interface, ConfigError> {
         }
     }
     let mtu = match table.get("mtu") {
-        None => 1420,
-        Some(value) => match whole(value) {
-            Some(n @ 576..=9000) => n as u16,
+        None => None,
+        Some(value) => match (whole(value), text(value)) {
+            (Some(n @ 576..=9000), _) => Some(n as u16),
+            (_, Ok("auto")) => None,
             _ => {
-                let message = "mtu has to be a whole number of bytes from 576 to 9000";
-                return Err(ConfigError::new(value.span(), message));
+                let message = "mtu has to be \"auto\" or a whole number of bytes from 576 to 9000";
+                let hint = "\"auto\" finds out what the path to each peer takes";
+                return Err(ConfigError::new(value.span(), message).hint(hint));
             }
         },
     };
@@ -125,7 +130,8 @@ fn interface(value: &Value, folder: &Path) -> Result<Interface, ConfigError> {
         listen,
         device,
         addresses,
-        mtu,
+        mtu: mtu.unwrap_or(DEFAULT_MTU),
+        finds_mtu: mtu.is_none(),
         uplink: rate(&table, "uplink")?,
         target: table.parsed("target")?.unwrap_or(Size::Packets(3.0)),
         loss: table.parsed("loss")?.unwrap_or(Loss::Window),

@@ -33,6 +33,8 @@ pub struct Interface {
     pub addresses: Vec<Network>,
     /// The MTU of the device in bytes.
     pub mtu: u16,
+    /// Whether the largest packet that the path to each peer takes is found out, up to `mtu`.
+    pub finds_mtu: bool,
     /// The rate of the site's own uplink, which contracts are checked against.
     pub uplink: Option<Rate>,
     /// The accumulation that a tunnel of weight 1 keeps in the network.

@@ -77,6 +77,8 @@ pub struct Malice {
     pub control_lost: u64,
     /// The datagrams with a mark.
     pub marked: u64,
+    /// The length from which on datagrams are lost without a word, or zero.
+    pub too_long: usize,
 }
 
 /// The link from one gateway to the other: a rate, a buffer and a delay.
@@ -107,6 +109,8 @@ pub struct World {
     history: Vec<(usize, Vec<u8>)>,
     /// The packets of hosts that were sent and have not arrived, by direction.
     expected: [BTreeSet<Vec<u8>>; 2],
+    /// The largest packets that hosts at each end send, since they were told of a smaller MTU.
+    pub told: [usize; 2],
     /// The packets that arrived, and the bytes of data that each gateway sent.
     pub arrived: [u64; 2],
     pub sent: [u64; 2],
@@ -161,6 +165,7 @@ impl World {
             wake: [Time::ZERO; 2],
             history: Vec::new(),
             expected: Default::default(),
+            told: [usize::MAX; 2],
             arrived: [0; 2],
             sent: [0; 2],
             serial: 0,
@@ -175,13 +180,16 @@ impl World {
         }
     }
 
-    /// A host at one end sends a packet to one at the other.
+    /// A host at one end sends a packet to one at the other, which must not be cut. It is no longer than
+    /// the host was told.
     pub fn host_sends(&mut self, end: usize, length: usize, tos: u8) {
         let (from, to) = (1 + end as u8, 2 - end as u8);
-        let mut packet = vec![0; length.max(32)];
+        let length = length.min(self.told[end]).max(32);
+        let mut packet = vec![0; length];
         packet[0] = 0x45;
         packet[1] = tos;
-        packet[2..4].copy_from_slice(&(length.max(32) as u16).to_be_bytes());
+        packet[2..4].copy_from_slice(&(length as u16).to_be_bytes());
+        packet[6] = 0x40;
         packet[8] = 64;
         packet[9] = 17;
         packet[12..16].copy_from_slice(&[10, from, 0, 1]);
@@ -240,6 +248,12 @@ impl World {
     fn handle(&mut self, end: usize, out: Vec<Owned>) {
         for output in out {
             match output {
+                Owned::Packet(packet) if packet[9] == 1 => {
+                    // ICMP: the packet is too large, and the largest is so long.
+                    assert_eq!((packet[20], packet[21]), (3, 4), "{packet:?}");
+                    let mtu = u16::from_be_bytes([packet[26], packet[27]]);
+                    self.told[end] = self.told[end].min(usize::from(mtu));
+                }
                 Owned::Packet(packet) => {
                     // A mark is the one thing that may have changed.
                     let mut plain = packet.clone();
@@ -295,6 +309,9 @@ impl World {
             self.put(to, tos, forged);
         }
         let small = bytes.len() < 130;
+        if malice.too_long > 0 && bytes.len() >= malice.too_long {
+            return;
+        }
         let lost = malice.lost + if small { malice.control_lost } else { 0 };
         if self.dice.in_thousand(lost) {
             return;
