@@ -18,7 +18,7 @@ use crate::too_big;
 use crate::trial::{Step, Trial, TrialStatus};
 use accord_transport::wire::{ECN, EXPEDITED, MARKED};
 use accord_units::{Duration, Rate, Time};
-use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
+use std::net::{Ipv6Addr, SocketAddr};
 
 /// The time from one look at the timers of sessions to the next.
 const TICK: Duration = Duration::from_ms(100);
@@ -26,9 +26,6 @@ const TICK: Duration = Duration::from_ms(100);
 const BATCH: usize = 64;
 /// The DSCP of handshakes, AF41, as WireGuard in the kernel has it.
 const HANDSHAKE: u8 = 34 << 2;
-
-/// The source of what a gateway without an address of IPv4 has to tell [RFC 7600 §4.8].
-const NOBODY: Ipv4Addr = Ipv4Addr::new(192, 0, 0, 8);
 
 /// What the driver is to do.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -75,9 +72,7 @@ pub struct Gateway<S> {
     mtu: usize,
     /// The number of trials so far.
     trials: u64,
-    /// The addresses of the device, from which senders are told that packets are too large, what waits
-    /// to be told, and the limit of it.
-    addresses: Vec<IpAddr>,
+    /// What senders are to be told of packets that are too large, and the limit of it.
     told: Vec<Vec<u8>>,
     tells: too_big::Limit,
 }
@@ -101,9 +96,6 @@ impl<S: Sessions> Gateway<S> {
             seed,
             mtu: usize::from(site.interface.mtu),
             trials: 0,
-            addresses: (site.interface.addresses.iter())
-                .map(|network| network.address)
-                .collect(),
             told: Vec::new(),
             tells: too_big::Limit::default(),
         };
@@ -203,13 +195,7 @@ impl<S: Sessions> Gateway<S> {
         if !self.tells.allows(now) {
             return;
         }
-        let mut own = self.addresses.iter().copied();
-        let from = match inner.source {
-            IpAddr::V4(_) => own.find(IpAddr::is_ipv4).unwrap_or(NOBODY.into()),
-            IpAddr::V6(_) => own.find(IpAddr::is_ipv6).unwrap_or(self.local.into()),
-        };
-        self.told
-            .extend(too_big::message(packet, inner, limit, from));
+        self.told.extend(too_big::message(packet, inner, limit));
     }
 
     /// Takes a datagram that arrived at `at`, with its octet of DSCP and ECN.

@@ -91,6 +91,8 @@ pub struct Sender {
     early: Option<Answer>,
     /// Since when data goes unreported.
     unreported: Option<Time>,
+    /// Since when it is blind, or since the breaker was re-armed then.
+    blind: Option<Time>,
     /// When the first probe went, and when the next one is due.
     first_probe: Option<Time>,
     next_probe: Time,
@@ -124,6 +126,7 @@ impl Sender {
             pair: (0, Time::ZERO),
             early: None,
             unreported: None,
+            blind: None,
             first_probe: None,
             next_probe: Time::ZERO,
             probe_wait: FIRST_PROBE,
@@ -150,7 +153,7 @@ impl Sender {
     pub fn set_mode(&mut self, mode: Mode) {
         self.mode = mode;
         self.breaker.arm();
-        self.planned = None;
+        (self.planned, self.blind) = (None, None);
     }
 
     /// Returns what is to be done at `now`. `head` is the size of the packet whose turn it is, and
@@ -291,6 +294,10 @@ impl Sender {
         if self.state == State::Controlled && silent && now.since(self.reported) >= patience {
             self.state = State::Blind;
         }
+        if self.state == State::Blind {
+            let since = *self.blind.get_or_insert(now);
+            self.breaker.on_silence(now.since(since), now);
+        }
     }
 
     /// Takes a report of the other end.
@@ -309,7 +316,7 @@ impl Sender {
         }
         self.state = State::Controlled;
         self.reported = now;
-        self.unreported = None;
+        (self.unreported, self.blind) = (None, None);
         self.next_probe = now + PROBE;
         self.losses += u64::from(answer.lost);
         self.latest = Some(*answer);

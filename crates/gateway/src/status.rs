@@ -258,8 +258,8 @@ pub fn table(status: &Status) -> String {
             (true, "tripped") => {
                 let _ = writeln!(
                     text,
-                    "{}: too much was lost for too long: sent to slowly until that is over, or a \
-                     mode is set",
+                    "{}: too much was lost, or no reports came, for too long: sent to slowly until \
+                     that is over, or a mode is set",
                     peer.name
                 );
             }

@@ -46,16 +46,19 @@ pub fn fragments(packet: &[u8], mtu: usize) -> Option<Vec<Vec<u8>>> {
     Some(pieces.collect())
 }
 
-/// Returns the message to the sender of a packet that it is larger than `mtu` bytes, from the address
-/// `from`. Returns `None` if there must not be one: for errors of ICMP, for fragments but the first, and
-/// for packets to or from many [RFC 1122 §3.2.2, RFC 4443 §2.4].
-pub fn message(packet: &[u8], inner: &Inner, mtu: usize, from: IpAddr) -> Option<Vec<u8>> {
+/// Returns the message to the sender of a packet that it is larger than `mtu` bytes. Returns `None` if
+/// there must not be one: for errors of ICMP, for fragments but the first, and for packets to or from
+/// many [RFC 1122 §3.2.2, RFC 4443 §2.4].
+///
+/// It has the destination of the packet as its source. A host takes no packet from a device that says to
+/// come from the host itself, so that the device's own address would not do.
+pub fn message(packet: &[u8], inner: &Inner, mtu: usize) -> Option<Vec<u8>> {
     let kind = inner.contents().first().copied();
-    match (inner.source, inner.destination, from) {
-        (IpAddr::V4(source), IpAddr::V4(destination), IpAddr::V4(from)) => {
+    match (inner.source, inner.destination) {
+        (IpAddr::V4(source), IpAddr::V4(from)) => {
             let place = u16::from_be_bytes([packet[6], packet[7]]) & PLACE;
             let error = inner.protocol == ICMP_V4 && !matches!(kind, Some(0 | 8 | 13 | 14));
-            let many = destination.is_multicast() || destination.is_broadcast();
+            let many = from.is_multicast() || from.is_broadcast();
             let nobody = source.is_multicast() || source.is_broadcast() || source.is_unspecified();
             if place != 0 || error || many || nobody {
                 return None;
@@ -76,10 +79,10 @@ pub fn message(packet: &[u8], inner: &Inner, mtu: usize, from: IpAddr) -> Option
             whole.extend_from_slice(&body);
             Some(whole)
         }
-        (IpAddr::V6(source), IpAddr::V6(_), IpAddr::V6(from)) => {
-            // Too large a packet to many is answered, too [RFC 4443 §2.4 (e.3)].
+        (IpAddr::V6(source), IpAddr::V6(from)) => {
             let error = inner.protocol == ICMP_V6 && kind.is_some_and(|kind| kind < 128);
-            if error || source.is_multicast() || source.is_unspecified() {
+            let many = from.is_multicast() || source.is_multicast();
+            if error || many || source.is_unspecified() {
                 return None;
             }
             let quoted = &packet[..packet.len().min(LEAST_V6 - V6 - ICMP)];
@@ -181,18 +184,23 @@ mod tests {
     fn senders_are_told_with_sound_checksums() {
         let packet = v4(0, ENDS, (1, 2), 1400);
         let inner = Inner::new(&packet).expect("a packet");
-        let from = "10.1.0.254".parse().expect("an address");
-        let told = message(&packet, &inner, 1300, from).expect("a message");
+        let told = message(&packet, &inner, 1300).expect("a message");
         let read = Inner::new(&told).expect("a packet");
-        assert_eq!((read.source, read.destination), (from, inner.source));
+        assert_eq!(
+            (read.source, read.destination),
+            (inner.destination, inner.source)
+        );
         assert!(is_sound(&told[..20]) && is_sound(&told[20..]) && told.len() == 576);
         assert_eq!(told[20..28], [3, 4, told[22], told[23], 0, 0, 5, 20]);
         assert_eq!(told[28..], packet[..548]);
         let packet = v6(0, 1400);
         let inner = Inner::new(&packet).expect("a packet");
-        let from: IpAddr = "fd00::1".parse().expect("an address");
-        let told = message(&packet, &inner, 1300, from).expect("a message");
-        assert_eq!(Inner::new(&told).expect("a packet").source, from);
+        let told = message(&packet, &inner, 1300).expect("a message");
+        let read = Inner::new(&told).expect("a packet");
+        assert_eq!(
+            (read.source, read.destination),
+            (inner.destination, inner.source)
+        );
         let length = (told.len() - 40) as u32;
         let pseudo = [&told[8..40], &length.to_be_bytes(), &[0, 0, 0, 58]].concat();
         assert!(is_sound(&[&pseudo, &told[40..]].concat()) && told.len() == 1280);
@@ -201,10 +209,9 @@ mod tests {
 
     #[test]
     fn errors_and_later_fragments_are_not_answered() {
-        let from = "10.1.0.254".parse().expect("an address");
         let told = |packet: &[u8]| {
             let inner = Inner::new(packet).expect("a packet");
-            message(packet, &inner, 1280, from).is_some()
+            message(packet, &inner, 1280).is_some()
         };
         let mut packet = v4(0, ENDS, (1, 2), 1400);
         assert!(told(&packet));

@@ -269,6 +269,38 @@ fn losses_that_last_trip_the_breaker_and_a_network_without_them_rearms_it() {
     assert_eq!(breaker.trips(), 1);
 }
 
+/// A tunnel that hears nothing for long is not left at its cap: nobody knows what it does to others.
+#[test]
+fn a_long_time_without_reports_trips_the_breaker_unless_the_file_says_never() {
+    for (blind, trips) in [("12 s", 1), ("never", 0)] {
+        let breaker = format!("breaker = {{ blind = \"{blind}\", rearm = \"6 s\" }}");
+        let mut world = World::with(25, LINK, "", &breaker);
+        let mut dice = Dice(25);
+        load(&mut world, &mut dice, 2000);
+        world.malice.control_lost = 1000;
+        load(&mut world, &mut dice, 10_000);
+        let rate = rate_of(&mut world, &mut dice, 1000);
+        assert!(rate > 3000.0, "{rate} B/ms: hosts send 3480");
+        load(&mut world, &mut dice, 5000);
+        let breaker = world.gateways[0].peers()[0].sender.breaker().clone();
+        assert_eq!((breaker.trips(), breaker.is_tripped()), (trips, trips == 1));
+        let rate = rate_of(&mut world, &mut dice, 1000);
+        let (least, most) = if trips == 1 {
+            (300.0, 394.0)
+        } else {
+            (3000.0, 3750.0)
+        };
+        assert!((least..most).contains(&rate), "{blind}: {rate} B/ms");
+        // Reports re-arm it.
+        world.malice.control_lost = 0;
+        load(&mut world, &mut dice, 12_000);
+        let breaker = world.gateways[0].peers()[0].sender.breaker();
+        assert!(!breaker.is_tripped() && breaker.trips() == trips);
+        let rate = rate_of(&mut world, &mut dice, 1000);
+        assert!(is_full(rate), "{blind}: {rate} B/ms of 2500");
+    }
+}
+
 #[test]
 fn a_tripped_breaker_is_shown_in_shadow_and_rearmed_by_setting_a_mode() {
     let mut world = World::with(22, LINK, "", "breaker = { over = \"5 s\" }");

@@ -37,7 +37,7 @@ const PEER: &[&str] = &[
     "signal",
     "keepalive",
 ];
-const BREAKER: &[&str] = &["loss", "over", "rate", "rearm"];
+const BREAKER: &[&str] = &["loss", "over", "rate", "rearm", "blind"];
 const SERVICE: &[&str] = &["contract", "weight", "limit"];
 /// A class has no limit of its own: the limit is on what the whole tunnel has queued in the network.
 const SHARE: &[&str] = &["contract", "weight"];
@@ -290,6 +290,10 @@ fn breaker(value: &Value, cap: Rate) -> Result<BreakerConfig, ConfigError> {
             format!("{key} has to be from {from} s to 86400 s"),
         )),
     };
+    let blind = match table.get("blind").map(text).transpose() {
+        Ok(Some("never")) => None,
+        _ => Some(time("blind", 5.0, Duration::from_secs(60))?),
+    };
     let rate = rate(&table, "rate")?.unwrap_or(default.rate);
     if let Some(value) = table.get("rate").filter(|_| rate > cap) {
         let message = format!("the breaker's rate of {rate} is above the cap of {cap}");
@@ -300,6 +304,7 @@ fn breaker(value: &Value, cap: Rate) -> Result<BreakerConfig, ConfigError> {
         over: time("over", 5.0, default.over)?,
         rate,
         rearm: time("rearm", 1.0, default.rearm)?,
+        blind,
     })
 }
 

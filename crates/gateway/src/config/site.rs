@@ -116,17 +116,20 @@ pub struct BreakerConfig {
     pub rate: Rate,
     /// The time after which the tunnel has its rate again.
     pub rearm: Duration,
+    /// The time without reports, although data goes, after which it trips, too.
+    pub blind: Option<Duration>,
 }
 
 impl BreakerConfig {
-    /// Creates the thresholds of a tunnel with this cap: 10 % over 10 s, and a tenth of the cap for a
-    /// minute.
+    /// Creates the thresholds of a tunnel with this cap: 10 % over 10 s or a minute without reports, and
+    /// a tenth of the cap for a minute.
     pub fn of(cap: Rate) -> BreakerConfig {
         BreakerConfig {
             loss: 0.1,
             over: Duration::from_secs(10),
             rate: Rate::from_bps((cap.as_bps() / 10).max(1)),
             rearm: Duration::from_secs(60),
+            blind: Some(Duration::from_secs(60)),
         }
     }
 }
