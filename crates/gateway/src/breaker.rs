@@ -14,7 +14,7 @@
 //! An interval ends with a report, and has at least [`LEAST`] packets. So a tunnel with little to send
 //! has longer intervals, and one burst of losses is one interval. Without reports nothing is measured.
 //! If none come for the time `blind` although data goes, it trips, too: nobody knows then what is lost
-//! [RFC 8084 §3.1: receipt of no reports is to be taken as loss].
+//! [RFC 8084 §4].
 
 use crate::config::BreakerConfig;
 use accord_units::{Bytes, Duration, Time};
