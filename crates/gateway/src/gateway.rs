@@ -24,6 +24,12 @@ use std::net::{Ipv6Addr, SocketAddr};
 const TICK: Duration = Duration::from_ms(100);
 /// The most packets of a peer that go before another one has its turn.
 const BATCH: usize = 64;
+/// The time without anything from a gateway after which a session is begun anew: its probes, one per
+/// second, are to be answered. Of two gateways one waits a second longer, so that they do not begin at
+/// once. The timer of WireGuard is 15 s.
+const SILENCE: Duration = Duration::from_secs(3);
+/// The time from one handshake to the next, as WireGuard has it.
+const HANDSHAKES: Duration = Duration::from_secs(5);
 /// The DSCP of handshakes, AF41, as WireGuard in the kernel has it.
 const HANDSHAKE: u8 = 34 << 2;
 
@@ -218,14 +224,19 @@ impl<S: Sessions> Gateway<S> {
             Opened::Answer(peer) => {
                 if let Some(peer) = peer {
                     self.peers[peer].set_endpoint(Some(from));
+                    self.peers[peer].greeted = at;
                 }
                 if !room.is_empty() {
                     sink(Output::Datagram(from, HANDSHAKE, &room));
                 }
             }
-            Opened::Nothing(peer) => self.peers[peer].set_endpoint(Some(from)),
+            Opened::Nothing(peer) => {
+                self.peers[peer].set_endpoint(Some(from));
+                self.peers[peer].heard = at;
+            }
             Opened::Packet(peer) => {
                 self.peers[peer].set_endpoint(Some(from));
+                self.peers[peer].heard = at;
                 self.take(peer, tos, &mut room, at, sink);
             }
         }
@@ -341,7 +352,7 @@ impl<S: Sessions> Gateway<S> {
         if now >= self.next_tick {
             self.next_tick = now + TICK;
             for peer in 0..self.peers.len() {
-                self.tick(peer, sink);
+                self.tick(peer, now, sink);
                 // The session may be another one.
                 self.peers[peer].due = Time::ZERO;
             }
@@ -450,19 +461,40 @@ impl<S: Sessions> Gateway<S> {
 
     /// Does what is due for a session. One that is not open is opened, since sites are to be joined
     /// before somebody has something to send.
-    fn tick(&mut self, peer: usize, sink: &mut dyn FnMut(Output)) {
+    ///
+    /// One whose ends do not have the same keys, since handshakes crossed while the network lost and
+    /// repeated them, is begun anew, too.
+    fn tick(&mut self, peer: usize, now: Time, sink: &mut dyn FnMut(Output)) {
         let mut room = std::mem::take(&mut self.room);
         let Some(endpoint) = self.peers[peer].endpoint else {
             self.sessions.tick(peer, &mut room);
             self.room = room;
             return;
         };
+        let silent = self.is_silent(peer, now);
         if self.sessions.tick(peer, &mut room)
             || !self.sessions.is_open(peer) && self.sessions.greet(peer, false, &mut room)
+            || silent && self.sessions.greet(peer, true, &mut room)
         {
+            self.peers[peer].greeted = now;
             sink(Output::Datagram(endpoint, HANDSHAKE, &room));
         }
         self.room = room;
+    }
+
+    /// Returns whether a session is open in which nothing arrives, although there is a gateway at its
+    /// other end, or may be.
+    fn is_silent(&self, of: usize, now: Time) -> bool {
+        let peer = &self.peers[of];
+        let wait = match self.local < peer.local {
+            true => SILENCE,
+            false => SILENCE + Duration::from_secs(1),
+        };
+        self.sessions.is_open(of)
+            && peer.sender.state() != State::Plain
+            && peer.sender.mode() != Mode::Bypass
+            && now.since(peer.heard) >= wait
+            && now.since(peer.greeted) >= HANDSHAKES
     }
 
     /// Sends what a peer's sender lets go. Returns the time at which to ask again.

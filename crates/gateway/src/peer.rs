@@ -38,6 +38,10 @@ pub struct Peer {
     pub local: Ipv6Addr,
     /// Where it is, as far as known.
     pub endpoint: Option<SocketAddr>,
+    /// When something authentic last arrived in a session, and when a handshake was last begun or
+    /// answered.
+    pub(crate) heard: Time,
+    pub(crate) greeted: Time,
     /// The packets that wait to be sent.
     pub edge: Edge,
     /// The search for the largest packet that the path takes, unless the site file says it.
@@ -102,6 +106,8 @@ impl Peer {
         Peer {
             local: message::address(&config.public_key),
             endpoint: config.endpoint,
+            heard: Time::ZERO,
+            greeted: Time::ZERO,
             edge: Edge::new(&config.shares, interface.queue, packet, seed),
             path_mtu: interface.finds_mtu.then(|| PathMtu::new(interface.mtu)),
             sender: Sender::new(controller, control.sending, packet, config, run),

@@ -31,8 +31,9 @@ const PAUSE: Duration = Duration::from_ms(5);
 /// That time while there is nothing to send, and the longest one, beside plain WireGuard.
 const PROBE: Duration = Duration::from_secs(1);
 const LONGEST_PROBE: Duration = Duration::from_secs(16);
-/// The time after the first probe from which on a peer that did not answer is plain WireGuard.
-const PLAIN: Duration = Duration::from_secs(5);
+/// The time after the first probe from which on a peer that did not answer is plain WireGuard. A session
+/// that does not work has been begun anew by then.
+const PLAIN: Duration = Duration::from_secs(8);
 /// The time without reports after which the controller has no say, and that in round trips.
 const BLIND: Duration = Duration::from_secs(2);
 const BLIND_ROUNDS: f64 = 8.0;

@@ -84,9 +84,11 @@ fn whatever_the_network_does_packets_arrive_once_and_whole() {
             assert_eq!(gateway.dropped().wrong_message, 0, "seed {seed}");
             assert_eq!(gateway.dropped().wrong_source, 0, "seed {seed}");
         }
-        // And when it is over, the tunnel works as if nothing had been.
+        // And when it is over, the tunnel works as if nothing had been. Handshakes that crossed may have
+        // left two ends with other keys (seed 69): a session in which nothing arrives begins anew after
+        // 3 or 4 s, and 5 s after the handshake before.
         world.malice = Malice::default();
-        load(&mut world, &mut dice, 2500);
+        load(&mut world, &mut dice, 7000);
         let arrived = world.arrived[1];
         let rate = rate_of(&mut world, &mut dice, 500);
         let peer = &world.gateways[0].peers()[0];

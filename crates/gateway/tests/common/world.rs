@@ -18,19 +18,11 @@ pub struct Timed {
     inner: WireGuard,
     now: Rc<Cell<Time>>,
     greeted: Time,
-    heard: Time,
 }
-
-/// The time after which a session is begun anew from which nothing is heard. boringtun's is 15 s.
-const SILENCE: Duration = Duration::from_ms(1200);
 
 impl Sessions for Timed {
     fn open(&mut self, from: SocketAddr, datagram: &[u8], out: &mut Vec<u8>) -> Opened {
-        let opened = self.inner.open(from, datagram, out);
-        if matches!(opened, Opened::Packet(_) | Opened::Nothing(_)) {
-            self.heard = self.now.get();
-        }
-        opened
+        self.inner.open(from, datagram, out)
     }
 
     fn seal(&mut self, peer: usize, packet: &[u8], out: &mut Vec<u8>) -> bool {
@@ -51,8 +43,7 @@ impl Sessions for Timed {
 
     fn tick(&mut self, peer: usize, out: &mut Vec<u8>) -> bool {
         let due = self.now.get().since(self.greeted) >= Duration::from_ms(500);
-        let silent = self.now.get().since(self.heard) >= SILENCE;
-        if (silent || !self.inner.is_open(peer)) && due {
+        if !self.inner.is_open(peer) && due {
             return self.greet(peer, true, out);
         }
         self.inner.tick(peer, out)
@@ -147,7 +138,6 @@ impl World {
                 inner: WireGuard::new(&keys[i], &[peer]),
                 now: shared.clone(),
                 greeted: Time::ZERO,
-                heard: Time::ZERO,
             };
             let seed = dice.next();
             Gateway::new(&sites[i], &keys[i].public(), sessions, seed).expect("a gateway")
