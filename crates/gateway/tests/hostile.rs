@@ -464,6 +464,152 @@ fn an_mtu_black_hole_is_found_within_seconds() {
     }
 }
 
+/// Half of the control pairs and reports get lost, and half of all arrives twice. The contract of 5 Mbps
+/// holds, and the tunnel never sends more than its cap.
+#[test]
+fn half_of_the_pairs_lost_and_half_repeated_leave_the_contract() {
+    for expedites in [false, true] {
+        let mut world = World::new(41, Link { expedites, ..LINK });
+        let mut dice = Dice(41);
+        load(&mut world, &mut dice, 3000);
+        (world.malice.control_lost, world.malice.duplicated) = (500, 500);
+        load(&mut world, &mut dice, 5000);
+        for _ in 0..20 {
+            let rate = rate_of(&mut world, &mut dice, 1000);
+            // Each datagram that arrives twice takes the link twice: 1667 B/ms are left of 2500.
+            assert!((0.95 * 625.0..3750.0 * 1.01).contains(&rate), "{rate} B/ms");
+        }
+        let sender = &world.gateways[0].peers()[0].sender;
+        assert_eq!(sender.state(), State::Controlled);
+        assert_eq!(sender.breaker().trips(), 0);
+        world.malice = Malice::default();
+        load(&mut world, &mut dice, 8000);
+        let rate = rate_of(&mut world, &mut dice, 1000);
+        assert!(is_full(rate), "{rate} B/ms of 2500");
+    }
+}
+
+/// A machine that was suspended for an hour and goes on: its clock stood still, so that all delays are
+/// another hour off.
+#[test]
+fn a_gateway_that_was_suspended_goes_on() {
+    for (end, expedites) in [(0, false), (1, false), (0, true), (1, true)] {
+        let mut world = World::new(42, Link { expedites, ..LINK });
+        let mut dice = Dice(42);
+        load(&mut world, &mut dice, 4000);
+        world.suspend(end, Duration::from_secs(3600));
+        load(&mut world, &mut dice, 8000);
+        let rate = rate_of(&mut world, &mut dice, 1000);
+        assert!(is_full(rate), "end {end}: {rate} B/ms of 2500");
+        for gateway in &world.gateways {
+            let peer = &gateway.peers()[0];
+            assert_eq!(peer.sender.state(), State::Controlled, "end {end}");
+            assert!(peer.receiver.queued() < Duration::from_ms(50), "end {end}");
+        }
+    }
+}
+
+/// Both clocks go on while nothing is done, as on a host that stops its guests.
+#[test]
+fn a_pause_of_both_machines_makes_up_for_no_more_than_a_millisecond() {
+    let mut world = World::new(43, LINK);
+    let mut dice = Dice(43);
+    load(&mut world, &mut dice, 4000);
+    for pause in [Duration::from_ms(300), Duration::from_secs(60)] {
+        world.stop(pause);
+        let before = world.sent[0];
+        world.run(world.now + Duration::from_us(10));
+        // A millisecond of the cap, and a packet that was begun.
+        let burst = world.sent[0] - before;
+        assert!(
+            burst <= 3750 + 2 * 1480,
+            "{burst} B at once after {pause:?}"
+        );
+        load(&mut world, &mut dice, 8000);
+        let rate = rate_of(&mut world, &mut dice, 1000);
+        assert!(is_full(rate), "{rate} B/ms of 2500 after {pause:?}");
+    }
+}
+
+/// Five thousand flows of three packets each, beside one that sends all the time. What the edge drops is
+/// counted, and the short flows get through.
+#[test]
+fn thousands_of_short_flows_are_accounted_for() {
+    let mut world = World::new(44, LINK);
+    let mut dice = Dice(44);
+    load(&mut world, &mut dice, 4000);
+    let dropped = |world: &World| {
+        let counts = world.gateways[0].peers()[0].edge.counts()[0];
+        counts.late + counts.overflowed
+    };
+    world.run(world.now + Duration::from_secs(5));
+    let (before, arrived) = (dropped(&world), world.arrived[1]);
+    let missing = world.missing(0) as u64;
+    let (mut sent, mut most) = (0, 0);
+    for flow in 0..5000u16 {
+        for _ in 0..3 {
+            world.flow_sends(0, 1000 + flow, 300, 0);
+        }
+        world.flow_sends(0, 7, 1400, 0);
+        sent += 4;
+        most = most.max(world.gateways[0].peers()[0].edge.counts()[0].waiting.1);
+        world.run(world.now + Duration::from_ms(1));
+    }
+    world.run(world.now + Duration::from_secs(5));
+    let (dropped, arrived) = (dropped(&world) - before, world.arrived[1] - arrived);
+    assert_eq!(sent, arrived + dropped, "nothing is lost uncounted");
+    assert_eq!(world.missing(0) as u64 - missing, dropped);
+    assert!(most <= 200_000, "{most} B waited");
+    // Short flows are 1080 of 2500 B/ms, so that the long one alone has to wait.
+    assert!(arrived >= 15_000, "{arrived} of {sent}");
+}
+
+/// A peer whose machine reads 8 Mbit/s and has room for 4 MB: the sender keeps the room nearly empty.
+#[test]
+fn a_peer_that_reads_slowly_is_not_sent_more_than_it_reads() {
+    let link = Link {
+        rate: Rate::from_bps(8_000_000),
+        buffer: 4_000_000,
+        ..LINK
+    };
+    let mut world = World::new(45, link);
+    let mut dice = Dice(45);
+    load(&mut world, &mut dice, 15_000);
+    let mut most = Duration::ZERO;
+    for _ in 0..100 {
+        load(&mut world, &mut dice, 50);
+        most = most.max(world.queued(1));
+    }
+    // What is kept queued is 3 packets of the 3 Mbps beyond the contract: 12 ms of 8 Mbit/s.
+    assert!(most < Duration::from_ms(25), "{most:?} are queued");
+    let rate = rate_of(&mut world, &mut dice, 2000);
+    assert!(
+        (0.85..1.05).contains(&(rate / 1000.0)),
+        "{rate} B/ms of 1000"
+    );
+}
+
+/// Somebody who knows the gateway's public key sends handshakes as fast as he can, from thousands of
+/// addresses. All but some get a cookie, which takes no public-key operation, and the peer gets through.
+#[test]
+fn a_flood_of_handshakes_costs_cookies_and_the_peer_gets_through() {
+    let mut dice = Dice(0xf100d);
+    let mut world = World::new(46, LINK);
+    let mut flood = world::Flood::new(&world, &mut dice, 300);
+    // Nothing else than a cookie answers a stranger, and what is not answered took a public-key operation:
+    // 100 per second of real time, of which the thousand take some hundredths.
+    let cookies = flood.hit(&mut world, 1000, &mut dice);
+    assert!(cookies >= 800, "{cookies} cookies for 1000 handshakes");
+    for _ in 0..30 {
+        flood.hit(&mut world, 100, &mut dice);
+        load(&mut world, &mut dice, 100);
+    }
+    assert!((0..2).all(|i| world.gateways[i].sessions().is_open(0)));
+    load(&mut world, &mut dice, 5000);
+    let rate = rate_of(&mut world, &mut dice, 1000);
+    assert!(is_full(rate), "{rate} B/ms of 2500");
+}
+
 /// A trial counts what arrives: all of it below the contract, over the link's rate what the link carries,
 /// and what is lost on the way.
 #[test]

@@ -106,6 +106,11 @@ pub struct World {
     pub arrived: [u64; 2],
     pub sent: [u64; 2],
     serial: u32,
+    /// How long the clock of each gateway stood still.
+    lag: [Duration; 2],
+    /// The gateway that is suspended: nothing reaches it, and it does nothing.
+    asleep: Option<usize>,
+    keys: [PublicKey; 2],
 }
 
 /// The clock of the second gateway is ahead by an hour, and runs faster by 50 ppm.
@@ -159,20 +164,54 @@ impl World {
             arrived: [0; 2],
             sent: [0; 2],
             serial: 0,
+            lag: [Duration::ZERO; 2],
+            asleep: None,
+            keys: keys.map(|key| key.public()),
         }
+    }
+
+    /// Suspends a gateway for so long. Its clock stands still.
+    pub fn suspend(&mut self, end: usize, length: Duration) {
+        self.asleep = Some(end);
+        self.run(self.now + length);
+        self.asleep = None;
+        self.lag[end] += length;
+        self.wake[end] = self.now;
+    }
+
+    /// Lets time pass in which neither gateway does anything, although their clocks go on: both machines
+    /// stood still. What was under way is late.
+    pub fn stop(&mut self, length: Duration) {
+        self.now += length;
+    }
+
+    /// The packets of hosts at one end that have neither arrived nor been given up by their gateway.
+    pub fn missing(&self, end: usize) -> usize {
+        self.expected[end].len()
+    }
+
+    /// What waits on the link to a gateway, in time.
+    pub fn queued(&self, to: usize) -> Duration {
+        self.free[to].since(self.now)
     }
 
     /// The clock of a gateway.
     fn clock(&self, end: usize) -> Time {
-        match end {
+        let clock = match end {
             0 => self.now,
             _ => self.now + AHEAD + Duration::from_ps(self.now.as_ps() / FASTER),
-        }
+        };
+        Time::ZERO + clock.since(Time::ZERO + self.lag[end])
     }
 
     /// A host at one end sends a packet to one at the other, which must not be cut. It is no longer than
     /// the host was told.
     pub fn host_sends(&mut self, end: usize, length: usize, tos: u8) {
+        self.flow_sends(end, 0, length, tos);
+    }
+
+    /// A host sends a packet of the flow with this port.
+    pub fn flow_sends(&mut self, end: usize, port: u16, length: usize, tos: u8) {
         let (from, to) = (1 + end as u8, 2 - end as u8);
         let length = length.min(self.told[end]).max(32);
         let mut packet = vec![0; length];
@@ -184,6 +223,7 @@ impl World {
         packet[9] = 17;
         packet[12..16].copy_from_slice(&[10, from, 0, 1]);
         packet[16..20].copy_from_slice(&[10, to, 0, 1]);
+        packet[20..22].copy_from_slice(&port.to_be_bytes());
         self.serial += 1;
         packet[28..32].copy_from_slice(&self.serial.to_be_bytes());
         self.expected[end].insert(packet.clone());
@@ -200,7 +240,11 @@ impl World {
                 .keys()
                 .next()
                 .map_or(Time::MAX, |(at, _)| *at);
-            let next = arrival.min(self.wake[0]).min(self.wake[1]);
+            let wakes = |end: usize| match self.asleep == Some(end) {
+                true => Time::MAX,
+                false => self.wake[end],
+            };
+            let next = arrival.min(wakes(0)).min(wakes(1));
             if next > until {
                 self.now = until;
                 return;
@@ -214,7 +258,7 @@ impl World {
                 continue;
             }
             for end in 0..2 {
-                if self.wake[end] <= self.now {
+                if self.wake[end] <= self.now && self.asleep != Some(end) {
                     let clock = self.clock(end);
                     let mut out = Vec::new();
                     let wake = self.gateways[end].poll(clock, &mut |o| out.push(owned(o)));
@@ -227,6 +271,9 @@ impl World {
     }
 
     fn arrive(&mut self, end: usize, tos: u8, bytes: &[u8]) {
+        if self.asleep == Some(end) {
+            return;
+        }
         let (clock, mut out) = (self.clock(end), Vec::new());
         let from = address(1 - end);
         self.gateways[end].on_datagram(from, tos, bytes, clock, &mut |o| out.push(owned(o)));
@@ -334,6 +381,55 @@ impl World {
         self.number += 1;
         let at = self.free[to] + self.link.delay + late;
         self.under_way.insert((at, self.number), (to, tos, bytes));
+    }
+}
+
+/// Handshakes of strangers, made once and sent again and again.
+pub struct Flood {
+    handshakes: Vec<Vec<u8>>,
+}
+
+impl Flood {
+    /// Makes handshakes of so many strangers with the second gateway.
+    pub fn new(world: &World, dice: &mut Dice, strangers: usize) -> Flood {
+        let to = world.keys[1];
+        let handshakes = (0..strangers).map(|_| {
+            let peer = PeerKeys {
+                public: to,
+                shared: None,
+                keepalive: None,
+            };
+            let mut sessions = WireGuard::new(&PrivateKey::new(dice.bytes()), &[peer]);
+            let mut bytes = Vec::new();
+            assert!(sessions.greet(0, true, &mut bytes));
+            bytes
+        });
+        Flood {
+            handshakes: handshakes.collect(),
+        }
+    }
+
+    /// Sends so many of them to the second gateway, each from another address. Returns the number that
+    /// were answered by a cookie.
+    pub fn hit(&mut self, world: &mut World, count: usize, dice: &mut Dice) -> u64 {
+        let (clock, mut cookies) = (world.clock(1), 0);
+        for _ in 0..count {
+            let which = dice.below(self.handshakes.len() as u64) as usize;
+            let from = SocketAddr::from(((dice.next() as u32).to_be_bytes(), 1000));
+            let datagram = &self.handshakes[which];
+            world.gateways[1].on_datagram(from, 0, datagram, clock, &mut |output| {
+                let Output::Datagram(to, _, bytes) = output else {
+                    panic!("a stranger's packet comes out");
+                };
+                // A cookie is shorter than what it answers, so that nobody is hit by it.
+                assert!(
+                    to == from && bytes.len() == 64 && bytes[0] == 3,
+                    "{bytes:?}"
+                );
+                cookies += 1;
+            });
+        }
+        cookies
     }
 }
 
