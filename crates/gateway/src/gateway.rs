@@ -383,9 +383,7 @@ impl<S: Sessions> Gateway<S> {
                 Step::Ask(id) => self.tell(to, &Message::Ask(id), sink),
                 Step::Packet(test) => {
                     let test = Message::Test(test);
-                    let limit = peer.path_mtu.as_ref().map(PathMtu::limit);
-                    let length = limit.map_or(self.mtu, usize::from);
-                    let packet = message::padded(&test, length, self.local, peer.local);
+                    let packet = message::padded(&test, trial.length(), self.local, peer.local);
                     if let Some(inner) = Inner::new(&packet) {
                         let class = trial.class();
                         peer.edge.push(&packet, &inner, class, now);
@@ -438,8 +436,9 @@ impl<S: Sessions> Gateway<S> {
         if !self.sessions.is_open(to) {
             return Err(format!("there is no session with {peer}"));
         }
-        let packet = wire_size(self.mtu);
         let peer = &mut self.peers[to];
+        let limit = peer.path_mtu.as_ref().map(PathMtu::limit);
+        let packet = wire_size(limit.map_or(self.mtu, usize::from));
         if class >= peer.config.shares.len() {
             return Err(format!("there is no class {class}"));
         }

@@ -31,7 +31,7 @@ mod samples;
 mod sender;
 mod sessions;
 pub mod status;
-mod too_big;
+pub mod too_big;
 mod trial;
 mod wireguard;
 
