@@ -125,9 +125,13 @@ impl Running {
             let (mut asked, mut bps) = (Vec::new(), 0);
             while !stopped.load(Ordering::Relaxed) {
                 let (mut client, _) = listener.accept().expect("a client");
-                let mut room = [0; 1024];
-                let length = client.read(&mut room).unwrap_or(0);
-                let text = String::from_utf8_lossy(&room[..length]).into_owned();
+                let (mut text, mut room) = (String::new(), [0; 1024]);
+                while !text.contains("\r\n\r\n") {
+                    match client.read(&mut room) {
+                        Ok(n @ 1..) => text += &String::from_utf8_lossy(&room[..n]),
+                        _ => break,
+                    }
+                }
                 let line = text.lines().next().unwrap_or("").to_string();
                 let parts: Vec<&str> = line.split(['/', ' ']).collect();
                 let body = match parts.first() {
