@@ -166,9 +166,9 @@ impl Running {
     }
 }
 
-/// What a tunnel of 10 Mbps says of a trial: what is above that is lost.
-fn ten_mbps(bps: u64) -> String {
-    let arrived = bps.min(10_000_000) as f64;
+/// What a tunnel says of a trial that carries so much: what is above that is lost.
+fn carries(most: u64, bps: u64) -> String {
+    let arrived = bps.min(most) as f64;
     let lost = 1.0 - arrived / bps as f64;
     format!(
         "{{\"over\":true,\"loss_ratio\":{lost},\"rate_bytes_per_s\":{},\"round_trip_s\":0.02,\
@@ -177,9 +177,12 @@ fn ten_mbps(bps: u64) -> String {
     )
 }
 
-/// What a tunnel of 6 Mbps says.
+fn ten_mbps(bps: u64) -> String {
+    carries(10_000_000, bps)
+}
+
 fn six_mbps(bps: u64) -> String {
-    ten_mbps(bps * 10 / 6).replace("0.004", "0.2")
+    carries(6_000_000, bps)
 }
 
 const ACCEPT: &[&str] = &["gateway", "accept", "site.toml", "berlin", "--step", "1"];

@@ -146,7 +146,7 @@ mod tests {
             .chunks(2)
             .map(|w| u64::from(w[0]) << 8 | u64::from(*w.get(1).unwrap_or(&0)))
             .sum();
-        sum > 0 && sum % 0xffff == 0
+        sum > 0 && sum.is_multiple_of(0xffff)
     }
 
     #[test]

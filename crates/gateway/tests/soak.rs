@@ -121,7 +121,7 @@ fn memory_stays_flat_and_rates_do_not_drift() {
         world.forget();
         if (2..7).contains(&(minute % 10)) {
             assert_eq!(state, State::Controlled, "minute {minute}");
-            calm.push((HELD.load(Ordering::Relaxed), rate, f64::from(queued)));
+            calm.push((HELD.load(Ordering::Relaxed), rate, queued));
         }
     }
     let quarter = calm.len() / 4;
