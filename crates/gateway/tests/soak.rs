@@ -1,5 +1,5 @@
 //! An hour of two gateways and a hostile network, in simulated time: memory stays as it is, and the
-//! tunnel gets at the end what it got at the beginning. It takes some ten seconds.
+//! tunnel gets at the end what it got at the beginning. It takes less than a minute.
 //!
 //! `SOAK_HOURS=24 cargo test -p accord-gateway --test soak -- --nocapture` takes longer. Sessions are
 //! not rekeyed: boringtun's timers are of real time.
