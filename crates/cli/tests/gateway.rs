@@ -2,6 +2,7 @@
 //! `cargo test -p accord-cli --features gateway --test gateway`.
 
 #![cfg(all(feature = "gateway", unix))]
+#![allow(clippy::disallowed_methods, reason = "real time passes here")]
 
 mod common;
 
