@@ -12,8 +12,9 @@
 //! operator re-arms it by setting a mode.
 //!
 //! An interval ends with a report, and has at least [`LEAST`] packets. So a tunnel with little to send
-//! has longer intervals, and one burst of losses is one interval. Without reports nothing is measured:
-//! a tunnel without reports is blind, which is another state.
+//! has longer intervals, and one burst of losses is one interval. Without reports nothing is measured.
+//! If none come for the time `blind` although data goes, it trips, too: nobody knows then what is lost
+//! [RFC 8084 §4].
 
 use crate::config::BreakerConfig;
 use accord_units::{Bytes, Duration, Time};
@@ -93,6 +94,14 @@ impl Breaker {
         }
     }
 
+    /// Notes that no reports have come for so long, although data goes.
+    pub fn on_silence(&mut self, silence: Duration, now: Time) {
+        let long = self.config.blind.is_some_and(|most| silence >= most);
+        if long && self.tripped.is_none() {
+            self.trip(now);
+        }
+    }
+
     fn trip(&mut self, now: Time) {
         let soon = self.armed.is_some_and(|at| now.since(at) < self.wait());
         self.times = match soon {
@@ -164,6 +173,7 @@ mod tests {
                 over: Duration::from_secs(10),
                 rate: Rate::from_bps(1_000_000),
                 rearm: Duration::from_secs(60),
+                blind: Some(Duration::from_secs(30)),
             };
             Tunnel {
                 breaker: Breaker::new(config, Bytes::new(PACKET)),
@@ -256,6 +266,26 @@ mod tests {
         assert_eq!(t.breaker.trips(), 0, "four intervals at most");
         let ratio = t.breaker.ratio().expect("an interval");
         assert!((0.08..0.12).contains(&ratio), "{ratio}");
+    }
+
+    #[test]
+    fn silence_trips_it_and_reports_rearm_it() {
+        let mut t = Tunnel::new();
+        t.lose(0, 10);
+        (t.breaker).on_silence(Duration::from_secs(29), t.now);
+        assert!(!t.breaker.is_tripped());
+        (t.breaker).on_silence(Duration::from_secs(30), t.now);
+        assert!(t.breaker.is_tripped());
+        t.lose(0, 59);
+        assert!(t.breaker.is_tripped());
+        t.lose(0, 3);
+        assert!(!t.breaker.is_tripped());
+        t.breaker.set_config(BreakerConfig {
+            blind: None,
+            ..*t.breaker.config()
+        });
+        (t.breaker).on_silence(Duration::from_secs(1000), t.now);
+        assert!(!t.breaker.is_tripped());
     }
 
     #[test]

@@ -9,10 +9,12 @@ use crate::edge::wire_size;
 use crate::inner::{self, Inner};
 use crate::keys::PublicKey;
 use crate::message::{self, Message};
+use crate::path_mtu::{PathMtu, Probe};
 use crate::peer::{Control, Peer};
 use crate::routes::Routes;
-use crate::sender::Next;
+use crate::sender::{Next, State};
 use crate::sessions::{Opened, Sessions};
+use crate::too_big;
 use crate::trial::{Step, Trial, TrialStatus};
 use accord_transport::wire::{ECN, EXPEDITED, MARKED};
 use accord_units::{Duration, Rate, Time};
@@ -22,6 +24,12 @@ use std::net::{Ipv6Addr, SocketAddr};
 const TICK: Duration = Duration::from_ms(100);
 /// The most packets of a peer that go before another one has its turn.
 const BATCH: usize = 64;
+/// The time without anything from a gateway after which a session is begun anew: its probes, one per
+/// second, are to be answered. Of two gateways one waits a second longer, so that they do not begin at
+/// once. The timer of WireGuard is 15 s.
+const SILENCE: Duration = Duration::from_secs(3);
+/// The time from one handshake to the next, as WireGuard has it.
+const HANDSHAKES: Duration = Duration::from_secs(5);
 /// The DSCP of handshakes, AF41, as WireGuard in the kernel has it.
 const HANDSHAKE: u8 = 34 << 2;
 
@@ -41,6 +49,8 @@ pub struct Dropped {
     pub foreign: u64,
     /// From the device: behind no peer.
     pub no_route: u64,
+    /// From the device: larger than the path takes, and not to be cut.
+    pub too_big: u64,
     /// From the network: forged, replayed, damaged, late, or from nobody who is known.
     pub refused: u64,
     /// From a peer: a source that is not behind it.
@@ -68,6 +78,9 @@ pub struct Gateway<S> {
     mtu: usize,
     /// The number of trials so far.
     trials: u64,
+    /// What senders are to be told of packets that are too large, and the limit of it.
+    told: Vec<Vec<u8>>,
+    tells: too_big::Limit,
 }
 
 impl<S: Sessions> Gateway<S> {
@@ -89,6 +102,8 @@ impl<S: Sessions> Gateway<S> {
             seed,
             mtu: usize::from(site.interface.mtu),
             trials: 0,
+            told: Vec::new(),
+            tells: too_big::Limit::default(),
         };
         gateway.set_peers(site)?;
         Ok(gateway)
@@ -153,8 +168,40 @@ impl<S: Sessions> Gateway<S> {
             return;
         };
         let class = usize::from(self.classes[usize::from(inner.dscp().0)]);
+        let limit = self.peers[peer].path_mtu.as_ref().map(PathMtu::limit);
+        if let Some(limit) = limit.map(usize::from).filter(|limit| packet.len() > *limit) {
+            self.cut(packet, &inner, limit, (peer, class), now);
+            return;
+        }
         self.peers[peer].edge.push(packet, &inner, class, now);
         self.peers[peer].due = Time::ZERO;
+    }
+
+    /// Takes a packet of the device that is larger than the path to its peer takes: what may be cut is
+    /// cut, and the sender of what may not is told.
+    fn cut(
+        &mut self,
+        packet: &[u8],
+        inner: &Inner,
+        limit: usize,
+        (peer, class): (usize, usize),
+        now: Time,
+    ) {
+        if let Some(fragments) = too_big::fragments(packet, limit) {
+            let peer = &mut self.peers[peer];
+            for fragment in &fragments {
+                if let Some(inner) = Inner::new(fragment) {
+                    peer.edge.push(fragment, &inner, class, now);
+                }
+            }
+            peer.due = Time::ZERO;
+            return;
+        }
+        self.dropped.too_big += 1;
+        if !self.tells.allows(now) {
+            return;
+        }
+        self.told.extend(too_big::message(packet, inner, limit));
     }
 
     /// Takes a datagram that arrived at `at`, with its octet of DSCP and ECN.
@@ -176,15 +223,20 @@ impl<S: Sessions> Gateway<S> {
             Opened::Refused => self.dropped.refused += 1,
             Opened::Answer(peer) => {
                 if let Some(peer) = peer {
-                    self.peers[peer].endpoint = Some(from);
+                    self.peers[peer].set_endpoint(Some(from));
+                    self.peers[peer].greeted = at;
                 }
                 if !room.is_empty() {
                     sink(Output::Datagram(from, HANDSHAKE, &room));
                 }
             }
-            Opened::Nothing(peer) => self.peers[peer].endpoint = Some(from),
+            Opened::Nothing(peer) => {
+                self.peers[peer].set_endpoint(Some(from));
+                self.peers[peer].heard = at;
+            }
             Opened::Packet(peer) => {
-                self.peers[peer].endpoint = Some(from);
+                self.peers[peer].set_endpoint(Some(from));
+                self.peers[peer].heard = at;
                 self.take(peer, tos, &mut room, at, sink);
             }
         }
@@ -208,6 +260,12 @@ impl<S: Sessions> Gateway<S> {
         if message::is_link_local(&inner) {
             match message::decode(&inner, peer.local, self.local) {
                 Some(message) => {
+                    if let Message::MtuProbe(number) = message {
+                        // The answer is what the probe was for: how long it is.
+                        let answer = Message::MtuAnswer(number, packet.len() as u16);
+                        self.tell(from, &answer, sink);
+                        return;
+                    }
                     if let Message::Test(_) = message {
                         // It is data to the controller of the other end.
                         let size = wire_size(packet.len());
@@ -245,6 +303,11 @@ impl<S: Sessions> Gateway<S> {
             }
             Message::Report(answer) => {
                 peer.sender.on_report(answer, at);
+                if let Some(search) = &mut peer.path_mtu {
+                    let (lost, arrived) = peer.sender.losses_and_arrivals();
+                    search.on_heard(at);
+                    search.on_losses(lost, arrived, at);
+                }
                 peer.due = Time::ZERO;
             }
             Message::Test(test) => peer.tally.on_test(test, at),
@@ -255,6 +318,13 @@ impl<S: Sessions> Gateway<S> {
             Message::Counts(counts) => {
                 if let Some(trial) = &mut peer.trial {
                     trial.on_counts(counts);
+                }
+            }
+            // It is answered where its length is known.
+            Message::MtuProbe(_) => {}
+            Message::MtuAnswer(number, size) => {
+                if let Some(search) = &mut peer.path_mtu {
+                    search.on_answer(*number, *size, at);
                 }
             }
         }
@@ -276,10 +346,13 @@ impl<S: Sessions> Gateway<S> {
 
     /// Does what is due. Returns the time at which to ask again, if nothing arrives before.
     pub fn poll(&mut self, now: Time, sink: &mut dyn FnMut(Output)) -> Time {
+        for told in self.told.drain(..) {
+            sink(Output::Packet(&told));
+        }
         if now >= self.next_tick {
             self.next_tick = now + TICK;
             for peer in 0..self.peers.len() {
-                self.tick(peer, sink);
+                self.tick(peer, now, sink);
                 // The session may be another one.
                 self.peers[peer].due = Time::ZERO;
             }
@@ -287,6 +360,7 @@ impl<S: Sessions> Gateway<S> {
         let mut wake = self.next_tick;
         for peer in 0..self.peers.len() {
             wake = wake.min(self.go_on_with_trial(peer, now, sink));
+            wake = wake.min(self.probe_path(peer, now, sink));
             if self.peers[peer].due <= now {
                 self.peers[peer].due = self.pump(peer, now, sink);
             }
@@ -308,7 +382,8 @@ impl<S: Sessions> Gateway<S> {
                 Step::Wait(until) => return until,
                 Step::Ask(id) => self.tell(to, &Message::Ask(id), sink),
                 Step::Packet(test) => {
-                    let packet = message::padded(&test, self.mtu, self.local, peer.local);
+                    let test = Message::Test(test);
+                    let packet = message::padded(&test, trial.length(), self.local, peer.local);
                     if let Some(inner) = Inner::new(&packet) {
                         let class = trial.class();
                         peer.edge.push(&packet, &inner, class, now);
@@ -317,6 +392,30 @@ impl<S: Sessions> Gateway<S> {
                 }
             }
         }
+    }
+
+    /// Sends the probe of the path MTU that is due, if one is. Returns the time at which to ask again.
+    /// A peer that does not report is asked nothing.
+    fn probe_path(&mut self, to: usize, now: Time, sink: &mut dyn FnMut(Output)) -> Time {
+        let peer = &mut self.peers[to];
+        let asked = matches!(peer.sender.state(), State::Controlled | State::Blind)
+            && peer.sender.mode() != Mode::Bypass
+            && self.sessions.is_open(to);
+        let (Some(search), Some(endpoint), true) = (&mut peer.path_mtu, peer.endpoint, asked)
+        else {
+            return Time::MAX;
+        };
+        let round_trip = peer.sender.round_trip();
+        if let Some(Probe { number, size }) = search.next(round_trip, now) {
+            let wake = search.wake();
+            let probe = Message::MtuProbe(number);
+            let packet = message::padded(&probe, usize::from(size), self.local, peer.local);
+            if self.sessions.seal(to, &packet, &mut self.room) {
+                sink(Output::Datagram(endpoint, 0, &self.room));
+            }
+            return wake;
+        }
+        search.wake()
     }
 
     /// Begins a trial of a class of a peer at a rate on the wire, in place of the one before. Returns
@@ -337,8 +436,9 @@ impl<S: Sessions> Gateway<S> {
         if !self.sessions.is_open(to) {
             return Err(format!("there is no session with {peer}"));
         }
-        let packet = wire_size(self.mtu);
         let peer = &mut self.peers[to];
+        let limit = peer.path_mtu.as_ref().map(PathMtu::limit);
+        let packet = wire_size(limit.map_or(self.mtu, usize::from));
         if class >= peer.config.shares.len() {
             return Err(format!("there is no class {class}"));
         }
@@ -360,19 +460,40 @@ impl<S: Sessions> Gateway<S> {
 
     /// Does what is due for a session. One that is not open is opened, since sites are to be joined
     /// before somebody has something to send.
-    fn tick(&mut self, peer: usize, sink: &mut dyn FnMut(Output)) {
+    ///
+    /// One whose ends do not have the same keys, since handshakes crossed while the network lost and
+    /// repeated them, is begun anew, too.
+    fn tick(&mut self, peer: usize, now: Time, sink: &mut dyn FnMut(Output)) {
         let mut room = std::mem::take(&mut self.room);
         let Some(endpoint) = self.peers[peer].endpoint else {
             self.sessions.tick(peer, &mut room);
             self.room = room;
             return;
         };
+        let silent = self.is_silent(peer, now);
         if self.sessions.tick(peer, &mut room)
             || !self.sessions.is_open(peer) && self.sessions.greet(peer, false, &mut room)
+            || silent && self.sessions.greet(peer, true, &mut room)
         {
+            self.peers[peer].greeted = now;
             sink(Output::Datagram(endpoint, HANDSHAKE, &room));
         }
         self.room = room;
+    }
+
+    /// Returns whether a session is open in which nothing arrives, although there is a gateway at its
+    /// other end, or may be.
+    fn is_silent(&self, of: usize, now: Time) -> bool {
+        let peer = &self.peers[of];
+        let wait = match self.local < peer.local {
+            true => SILENCE,
+            false => SILENCE + Duration::from_secs(1),
+        };
+        self.sessions.is_open(of)
+            && peer.sender.state() != State::Plain
+            && peer.sender.mode() != Mode::Bypass
+            && now.since(peer.heard) >= wait
+            && now.since(peer.greeted) >= HANDSHAKES
     }
 
     /// Sends what a peer's sender lets go. Returns the time at which to ask again.

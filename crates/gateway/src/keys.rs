@@ -20,6 +20,9 @@ pub struct PrivateKey(x25519::StaticSecret);
 #[derive(Clone, PartialEq, Eq)]
 pub struct SharedKey(pub [u8; 32]);
 
+/// The most that is read of a key file. A key has 44 characters.
+const LONGEST_FILE: u64 = 4096;
+
 /// Returns the 32 bytes that a text stands for.
 fn decoded(text: &str) -> Result<[u8; 32], String> {
     let wrong = || "expected a key as `wg genkey` prints it: 44 characters of base64".to_string();
@@ -136,7 +139,9 @@ fn secret(path: &Path) -> Result<[u8; 32], String> {
         }
     }
     let mut text = String::new();
-    std::io::Read::read_to_string(&mut file, &mut text).map_err(failed)?;
+    // Not all of what is no key, such as a device.
+    let mut start = std::io::Read::take(&mut file, LONGEST_FILE);
+    std::io::Read::read_to_string(&mut start, &mut text).map_err(failed)?;
     decoded(&text).map_err(|e| format!("{name} holds no key: {e}"))
 }
 

@@ -8,16 +8,16 @@
 //! | offset | bytes | field |
 //! |---|---|---|
 //! | 0 | 1 | version, 1 |
-//! | 1 | 1 | kind: 1 out-of-band half, 2 in-band half, 3 report, 4 packet of a trial, 5 question of its counts, 6 counts |
+//! | 1 | 1 | kind: 1 out-of-band half, 2 in-band half, 3 report, 4 packet of a trial, 5 question of its counts, 6 counts, 7 probe of the path MTU, 8 its answer |
 //! | 2 | 2 | flags of a report: 1 if data was lost, 2 if the signal is the delay |
 //! | 4 | 4 | run of the sender of the data; zero of trials |
-//! | 8 | 8 | number of the pair; 0 is a probe, which the controller has no part in; number of the trial |
-//! | 16 | 8 | pair, packet of a trial: when it was sent, by the sender's clock, in ps; report: data bytes that arrived |
+//! | 8 | 8 | number of the pair; 0 is a probe, which the controller has no part in; number of the trial; number of the probe of the path MTU |
+//! | 16 | 8 | pair, packet of a trial: when it was sent, by the sender's clock, in ps; report: data bytes that arrived; answer to a probe of the path MTU: the bytes of the packet that arrived |
 //! | 24 | 8 | in-band half: data bytes sent before it; report: accumulation in bytes, egress rate in bit/s (32-bit floats); packet of a trial: its number; counts: packets that arrived (32 bits), mean delay above the least in seconds (a 32-bit float) |
 //! | 32 | 4 | report: the queuing delay in seconds, counts: the largest delay above the least, 32-bit floats |
 //! | 36 | 4 | zero |
 //!
-//! Zeros follow in a packet of a trial.
+//! Zeros follow in a packet of a trial and in a probe of the path MTU.
 
 use crate::config::Dscp;
 use crate::inner::{Inner, V6};
@@ -49,6 +49,10 @@ pub enum Message {
     Ask(u64),
     /// What arrived of a trial.
     Counts(Counts),
+    /// A probe of the path MTU, which is as long as what is probed.
+    MtuProbe(u64),
+    /// The answer to the probe of this number: the bytes that arrived.
+    MtuAnswer(u64, u16),
 }
 
 /// What a packet of a trial says.
@@ -110,7 +114,10 @@ pub struct Answer {
 impl Message {
     /// Returns whether it overtakes the queues of the network.
     pub fn is_expedited(&self) -> bool {
-        !matches!(self, Message::InBand(..) | Message::Test(_))
+        !matches!(
+            self,
+            Message::InBand(..) | Message::Test(_) | Message::MtuProbe(_)
+        )
     }
 }
 
@@ -158,6 +165,8 @@ pub fn encode(message: &Message, from: Ipv6Addr, to: Ipv6Addr) -> [u8; PACKET] {
             let second = u64::from(counts.packets) << 32 | u64::from(counts.mean.to_bits());
             (6, 0, 0, counts.trial, 0, second, counts.most.to_bits())
         }
+        Message::MtuProbe(number) => (7, 0, 0, number, 0, 0, 0),
+        Message::MtuAnswer(number, size) => (8, 0, 0, number, u64::from(size), 0, 0),
     };
     body[0] = VERSION;
     body[1] = kind;
@@ -170,9 +179,10 @@ pub fn encode(message: &Message, from: Ipv6Addr, to: Ipv6Addr) -> [u8; PACKET] {
     packet
 }
 
-/// Returns the packet of a trial with so many bytes, at least those of a message.
-pub fn padded(test: &Test, length: usize, from: Ipv6Addr, to: Ipv6Addr) -> Vec<u8> {
-    let mut packet = encode(&Message::Test(*test), from, to).to_vec();
+/// Returns the packet of a trial or of a probe of the path MTU with so many bytes, at least those of a
+/// message.
+pub fn padded(message: &Message, length: usize, from: Ipv6Addr, to: Ipv6Addr) -> Vec<u8> {
+    let mut packet = encode(message, from, to).to_vec();
     packet.resize(length.max(PACKET), 0);
     let payload = (packet.len() - V6) as u16;
     packet[4..6].copy_from_slice(&payload.to_be_bytes());
@@ -226,9 +236,12 @@ pub fn decode(packet: &Inner, from: Ipv6Addr, to: Ipv6Addr) -> Option<Message> {
             mean: measured(short(28)?, MOST_DELAY)?,
             most: measured(short(32)?, MOST_DELAY)?,
         }),
+        (VERSION, 7, 0) => Message::MtuProbe(half.number),
+        (VERSION, 8, 0) => Message::MtuAnswer(half.number, u16::try_from(half.sent).ok()?),
         _ => return None,
     };
-    if !rest.is_empty() && !matches!(message, Message::Test(_)) || rest.iter().any(|b| *b != 0) {
+    let padded = matches!(message, Message::Test(_) | Message::MtuProbe(_));
+    if !rest.is_empty() && !padded || rest.iter().any(|b| *b != 0) {
         return None;
     }
     // What a gateway writes has one form, so that there is nothing to hide in.
@@ -290,6 +303,8 @@ mod tests {
             (any::<u64>(), any::<u64>(), any::<u64>())
                 .prop_map(|(trial, sent, index)| { Message::Test(Test { trial, sent, index }) }),
             any::<u64>().prop_map(Message::Ask),
+            any::<u64>().prop_map(Message::MtuProbe),
+            (any::<u64>(), any::<u16>()).prop_map(|(n, size)| Message::MtuAnswer(n, size)),
             (any::<u64>(), any::<u32>(), 0.0..60f32, 0.0..60f32).prop_map(
                 |(trial, packets, mean, most)| Message::Counts(Counts {
                     trial,
@@ -332,7 +347,7 @@ mod tests {
             index: 3,
         };
         for length in [PACKET, 576, 9000] {
-            let mut packet = padded(&test, length, from, to);
+            let mut packet = padded(&Message::Test(test), length, from, to);
             assert_eq!(packet.len(), length);
             let read = |packet: &[u8]| {
                 let inner = Inner::new(packet).expect("a packet");

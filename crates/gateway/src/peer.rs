@@ -4,6 +4,7 @@ use crate::config::{Interface, Loss, PeerConfig};
 use crate::edge::Edge;
 use crate::keys::PublicKey;
 use crate::message;
+use crate::path_mtu::PathMtu;
 use crate::receiver::Receiver;
 use crate::sender::Sender;
 use crate::trial::{Tally, Trial};
@@ -37,8 +38,14 @@ pub struct Peer {
     pub local: Ipv6Addr,
     /// Where it is, as far as known.
     pub endpoint: Option<SocketAddr>,
+    /// When something authentic last arrived in a session, and when a handshake was last begun or
+    /// answered.
+    pub(crate) heard: Time,
+    pub(crate) greeted: Time,
     /// The packets that wait to be sent.
     pub edge: Edge,
+    /// The search for the largest packet that the path takes, unless the site file says it.
+    pub path_mtu: Option<PathMtu>,
     /// The sending half.
     pub sender: Sender,
     /// The receiving half.
@@ -99,7 +106,10 @@ impl Peer {
         Peer {
             local: message::address(&config.public_key),
             endpoint: config.endpoint,
+            heard: Time::ZERO,
+            greeted: Time::ZERO,
             edge: Edge::new(&config.shares, interface.queue, packet, seed),
+            path_mtu: interface.finds_mtu.then(|| PathMtu::new(interface.mtu)),
             sender: Sender::new(controller, control.sending, packet, config, run),
             receiver: Receiver::new(control.meter.clone(), config.signal),
             sent: vec![Traffic::default(); config.shares.len()],
@@ -115,7 +125,7 @@ impl Peer {
     /// Takes a new configuration, without losing what waits or what is known of the path.
     pub fn reconfigure(&mut self, config: &PeerConfig) {
         if config.endpoint.is_some() && config.endpoint != self.config.endpoint {
-            self.endpoint = config.endpoint;
+            self.set_endpoint(config.endpoint);
         }
         self.edge.set_shares(&config.shares);
         self.sender.set_service(&config.service);
@@ -127,6 +137,16 @@ impl Peer {
         self.receiver.set_signal(config.signal);
         self.due = Time::ZERO;
         self.config = config.clone();
+    }
+
+    /// Sets where the peer is. Another place is another path.
+    pub(crate) fn set_endpoint(&mut self, endpoint: Option<SocketAddr>) {
+        if self.endpoint != endpoint {
+            self.endpoint = endpoint;
+            if let Some(search) = &mut self.path_mtu {
+                search.restart();
+            }
+        }
     }
 
     /// The name of the peer among gateways.

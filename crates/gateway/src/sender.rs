@@ -31,8 +31,9 @@ const PAUSE: Duration = Duration::from_ms(5);
 /// That time while there is nothing to send, and the longest one, beside plain WireGuard.
 const PROBE: Duration = Duration::from_secs(1);
 const LONGEST_PROBE: Duration = Duration::from_secs(16);
-/// The time after the first probe from which on a peer that did not answer is plain WireGuard.
-const PLAIN: Duration = Duration::from_secs(5);
+/// The time after the first probe from which on a peer that did not answer is plain WireGuard. A session
+/// that does not work has been begun anew by then.
+const PLAIN: Duration = Duration::from_secs(8);
 /// The time without reports after which the controller has no say, and that in round trips.
 const BLIND: Duration = Duration::from_secs(2);
 const BLIND_ROUNDS: f64 = 8.0;
@@ -91,6 +92,8 @@ pub struct Sender {
     early: Option<Answer>,
     /// Since when data goes unreported.
     unreported: Option<Time>,
+    /// Since when it is blind, or since the breaker was re-armed then.
+    blind: Option<Time>,
     /// When the first probe went, and when the next one is due.
     first_probe: Option<Time>,
     next_probe: Time,
@@ -124,6 +127,7 @@ impl Sender {
             pair: (0, Time::ZERO),
             early: None,
             unreported: None,
+            blind: None,
             first_probe: None,
             next_probe: Time::ZERO,
             probe_wait: FIRST_PROBE,
@@ -150,7 +154,7 @@ impl Sender {
     pub fn set_mode(&mut self, mode: Mode) {
         self.mode = mode;
         self.breaker.arm();
-        self.planned = None;
+        (self.planned, self.blind) = (None, None);
     }
 
     /// Returns what is to be done at `now`. `head` is the size of the packet whose turn it is, and
@@ -291,6 +295,10 @@ impl Sender {
         if self.state == State::Controlled && silent && now.since(self.reported) >= patience {
             self.state = State::Blind;
         }
+        if self.state == State::Blind {
+            let since = *self.blind.get_or_insert(now);
+            self.breaker.on_silence(now.since(since), now);
+        }
     }
 
     /// Takes a report of the other end.
@@ -309,7 +317,7 @@ impl Sender {
         }
         self.state = State::Controlled;
         self.reported = now;
-        self.unreported = None;
+        (self.unreported, self.blind) = (None, None);
         self.next_probe = now + PROBE;
         self.losses += u64::from(answer.lost);
         self.latest = Some(*answer);
@@ -360,6 +368,16 @@ impl Sender {
     /// The number of pairs that reported a loss.
     pub fn losses(&self) -> u64 {
         self.losses
+    }
+
+    /// The bytes of data that are known to be lost, and those that are known to have arrived.
+    pub fn losses_and_arrivals(&self) -> (u64, u64) {
+        (self.ingress.lost(), self.ingress.arrived())
+    }
+
+    /// The smoothed round-trip time, zero before it was measured.
+    pub fn round_trip(&self) -> Duration {
+        self.ingress.round_trip().smoothed()
     }
 
     /// The number of pairs that were not answered in time.
@@ -418,4 +436,79 @@ impl Sender {
 /// Returns the time that is [`BURST`] before `now`.
 fn before(now: Time) -> Time {
     Time::from_ps(now.as_ps().saturating_sub(BURST.as_ps()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::config::{Site, parse};
+    use crate::peer::{Control, Peer};
+    use proptest::prelude::*;
+    use std::path::Path;
+
+    const CAP: f64 = 30e6;
+
+    fn site() -> Site {
+        let text = "[gateway]\nkey = \"x\"\nlisten = \"192.0.2.1:1\"\n[peer.other]\n\
+             public_key = \"hSDwCYkwp1R0i33ctD73Wg2/Og0mOBr066SpjqqbTmo=\"\n\
+             networks = [\"10.0.0.0/8\"]\ncap = \"30 Mbps\"\n\
+             service = { contract = \"5 Mbps\" }\n";
+        parse(text, Path::new("")).expect("a site")
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(64))]
+
+        /// Whatever a peer reports that a message can say (rates of 10^12, bytes and times that go back,
+        /// pairs that were never sent), the pace is within the cap, and so is what goes.
+        #[test]
+        fn nonsense_moves_the_pace_within_the_cap_only(
+            lies in prop::collection::vec(
+                (0..4u64, any::<u64>(), 0..4usize, 0..4usize, 0..4usize, any::<bool>()), 1..200,
+            ),
+        ) {
+            let site = site();
+            let control = Control::new(&site.interface).expect("a controller");
+            let mut sender = Peer::new(&site.peers[0], &site.interface, &control, 1 << 32).sender;
+            let size = Bytes::new(1480);
+            let (mut now, mut sent) = (Time::ZERO + Duration::from_secs(1), 0u64);
+            for (pair, received, queued, rate, delay, lost) in lies {
+                let (began, before) = (now, sent);
+                let latest = sender.pair.0;
+                sender.on_report(
+                    &Answer {
+                        run: 1,
+                        // The latest pair, earlier ones and those that were never sent.
+                        number: (latest + 1).saturating_sub(pair),
+                        received: [received, sent, sent / 2, 0][queued],
+                        accumulation: [0.0, 1e11, 4440.0, 1e-30][queued],
+                        egress_bps: [0.0, 1e12, 2e7, 1e-30][rate],
+                        queued: [0.0, 60.0, 1e-3, 1e-30][delay],
+                        lost,
+                        by_delay: lost,
+                    },
+                    now,
+                );
+                // 50 ms with data that always waits.
+                while now.since(began) < Duration::from_ms(50) {
+                    match sender.next(Some(size), 1000, now) {
+                        Next::Data => sent += size.get(),
+                        Next::Message(_) => {}
+                        Next::Wait(until) => {
+                            prop_assert!(until > now, "it waits for what is past");
+                            now = until.min(now + Duration::from_ms(1));
+                        }
+                    }
+                }
+                let bits = (sent - before) as f64 * 8.0;
+                let burst = 2.0 * 1480.0 * 8.0 + CAP * 1e-3;
+                let seconds = now.since(began).as_secs_f64();
+                prop_assert!(bits <= CAP * seconds + burst, "{bits} bits in {seconds} s");
+                if sender.state() == State::Controlled && !sender.breaker().is_tripped() {
+                    let pace = sender.rate().as_bps_f64();
+                    prop_assert!((0.0..=CAP).contains(&pace), "{pace} bit/s");
+                }
+            }
+        }
+    }
 }

@@ -45,6 +45,8 @@ pub struct PeerStatus {
     pub public_key: String,
     /// The address, if it is known.
     pub endpoint: Option<String>,
+    /// The largest packet that is sent to it, in bytes inside of the tunnel.
+    pub mtu_bytes: u16,
     /// True if there is a session.
     pub up: bool,
     /// The age of its keys in seconds.
@@ -142,6 +144,10 @@ pub fn status(
             name: peer.config.name.clone(),
             public_key: peer.config.public_key.to_string(),
             endpoint: peer.endpoint.map(|e| e.to_string()),
+            mtu_bytes: match &peer.path_mtu {
+                Some(search) => search.limit(),
+                None => site.interface.mtu,
+            },
             up: gateway.sessions().is_open(i),
             handshake_age_s: gateway.sessions().age(i),
             mode: peer.sender.mode().word(),
@@ -179,6 +185,7 @@ pub fn status(
         dropped_packets: vec![
             ("foreign", dropped.foreign),
             ("no_route", dropped.no_route),
+            ("too_big", dropped.too_big),
             ("refused", dropped.refused),
             ("wrong_source", dropped.wrong_source),
             ("wrong_message", dropped.wrong_message),
@@ -251,8 +258,8 @@ pub fn table(status: &Status) -> String {
             (true, "tripped") => {
                 let _ = writeln!(
                     text,
-                    "{}: too much was lost for too long: sent to slowly until that is over, or a \
-                     mode is set",
+                    "{}: too much was lost, or no reports came, for too long: sent to slowly until \
+                     that is over, or a mode is set",
                     peer.name
                 );
             }
@@ -328,6 +335,12 @@ pub fn metrics(status: &Status) -> String {
         ("peer_up", "gauge", "1 if there is a session.", |p| {
             Some(f64::from(u8::from(p.up)))
         }),
+        (
+            "path_mtu_bytes",
+            "gauge",
+            "The largest packet that is sent to the peer, inside of the tunnel.",
+            |p| Some(f64::from(p.mtu_bytes)),
+        ),
         (
             "rx_bytes_total",
             "counter",

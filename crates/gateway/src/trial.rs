@@ -1,11 +1,12 @@
 //! Trials: test traffic of a class at a rate, which the other gateway counts. Steps of them make a
 //! service activation test, after ITU-T Y.1564.
 //!
-//! The packets are control messages of the size of the largest packet. They wait in the edge queue of
+//! The packets are control messages of the size of the largest packet that the path takes. They wait in the edge queue of
 //! the class as any other packet does, and the other end drops them when it has counted them. So what
 //! is found is what a flow of a site would get. When a trial is over the sender asks for the counts,
 //! again and again until they come. A second of the same traffic goes ahead and is not counted.
 
+use crate::config::OVERHEAD;
 use crate::message::{Counts, Test};
 use accord_units::{Bytes, Duration, Rate, Time};
 use serde::Serialize;
@@ -97,6 +98,11 @@ impl Trial {
             questions: 0,
             counts: None,
         }
+    }
+
+    /// The length of its packets inside of the tunnel, in bytes.
+    pub fn length(&self) -> usize {
+        self.packet.get().saturating_sub(OVERHEAD) as usize
     }
 
     /// The class of its packets.

@@ -3,8 +3,12 @@
 
 #[path = "common/dice.rs"]
 mod dice;
+#[path = "../../../fuzz/bodies/gateway_key.rs"]
+mod key;
 #[path = "../../../fuzz/bodies/gateway_message.rs"]
 mod message;
+#[path = "../../../fuzz/bodies/gateway_packet.rs"]
+mod packet;
 #[path = "../../../fuzz/bodies/gateway_site.rs"]
 mod site;
 
@@ -75,6 +79,16 @@ fn mutate(bytes: &mut Vec<u8>, dice: &mut Dice) {
 #[test]
 fn sites() {
     look("gateway_site", site::check);
+}
+
+#[test]
+fn packets() {
+    look("gateway_packet", packet::check);
+}
+
+#[test]
+fn keys() {
+    look("gateway_key", key::check);
 }
 
 #[test]

@@ -62,6 +62,7 @@ fn whatever_the_network_does_packets_arrive_once_and_whole() {
             forged: dice.below(200),
             control_lost: dice.below(500),
             marked: dice.below(300),
+            too_long: 0,
         };
         // `World::handle` holds each packet that comes out against those that went in.
         let (cap, before) = (30e6 / 8e3, world.now);
@@ -83,9 +84,11 @@ fn whatever_the_network_does_packets_arrive_once_and_whole() {
             assert_eq!(gateway.dropped().wrong_message, 0, "seed {seed}");
             assert_eq!(gateway.dropped().wrong_source, 0, "seed {seed}");
         }
-        // And when it is over, the tunnel works as if nothing had been.
+        // And when it is over, the tunnel works as if nothing had been. Handshakes that crossed may have
+        // left two ends with other keys (seed 69): a session in which nothing arrives begins anew after
+        // 3 or 4 s, and 5 s after the handshake before.
         world.malice = Malice::default();
-        load(&mut world, &mut dice, 2500);
+        load(&mut world, &mut dice, 7000);
         let arrived = world.arrived[1];
         let rate = rate_of(&mut world, &mut dice, 500);
         let peer = &world.gateways[0].peers()[0];
@@ -268,6 +271,38 @@ fn losses_that_last_trip_the_breaker_and_a_network_without_them_rearms_it() {
     assert_eq!(breaker.trips(), 1);
 }
 
+/// A tunnel that hears nothing for long is not left at its cap: nobody knows what it does to others.
+#[test]
+fn a_long_time_without_reports_trips_the_breaker_unless_the_file_says_never() {
+    for (blind, trips) in [("12 s", 1), ("never", 0)] {
+        let breaker = format!("breaker = {{ blind = \"{blind}\", rearm = \"6 s\" }}");
+        let mut world = World::with(25, LINK, "", &breaker);
+        let mut dice = Dice(25);
+        load(&mut world, &mut dice, 2000);
+        world.malice.control_lost = 1000;
+        load(&mut world, &mut dice, 10_000);
+        let rate = rate_of(&mut world, &mut dice, 1000);
+        assert!(rate > 3000.0, "{rate} B/ms: hosts send 3480");
+        load(&mut world, &mut dice, 5000);
+        let breaker = world.gateways[0].peers()[0].sender.breaker().clone();
+        assert_eq!((breaker.trips(), breaker.is_tripped()), (trips, trips == 1));
+        let rate = rate_of(&mut world, &mut dice, 1000);
+        let (least, most) = if trips == 1 {
+            (300.0, 394.0)
+        } else {
+            (3000.0, 3750.0)
+        };
+        assert!((least..most).contains(&rate), "{blind}: {rate} B/ms");
+        // Reports re-arm it.
+        world.malice.control_lost = 0;
+        load(&mut world, &mut dice, 12_000);
+        let breaker = world.gateways[0].peers()[0].sender.breaker();
+        assert!(!breaker.is_tripped() && breaker.trips() == trips);
+        let rate = rate_of(&mut world, &mut dice, 1000);
+        assert!(is_full(rate), "{blind}: {rate} B/ms of 2500");
+    }
+}
+
 #[test]
 fn a_tripped_breaker_is_shown_in_shadow_and_rearmed_by_setting_a_mode() {
     let mut world = World::with(22, LINK, "", "breaker = { over = \"5 s\" }");
@@ -366,6 +401,211 @@ fn load_without_delay_is_not_held_back() {
     }
 }
 
+/// The path takes less than the device, and nobody says so. Hosts are told, and nothing that is sent
+/// from then on is too long.
+#[test]
+fn a_path_with_a_small_mtu_is_found_out_and_hosts_are_told() {
+    for takes in [1480, 1400, 1340, 1250, 1000] {
+        let mut world = World::new(31, LINK);
+        let mut dice = Dice(31);
+        world.malice.too_long = takes - 28 + 1;
+        load(&mut world, &mut dice, 30_000);
+        let inside = takes - 60;
+        let search = world.gateways[0].peers()[0].path_mtu.clone();
+        let limit = usize::from(search.expect("a search").limit());
+        assert!(
+            limit <= inside && limit + 8 >= inside.min(1420),
+            "{limit} B of {inside}"
+        );
+        assert!(world.told[0] <= inside || inside >= 1400);
+        let arrived = world.arrived[1];
+        let rate = rate_of(&mut world, &mut dice, 1000);
+        // Hosts that were told of 940 bytes send less than the link carries.
+        assert!((1870.0..2625.0).contains(&rate), "{takes}: {rate} B/ms");
+        assert!(world.arrived[1] - arrived > 1500, "{takes}");
+        assert!(world.gateways[0].dropped().too_big > 0 || inside >= 1400);
+    }
+}
+
+/// In the middle of a transfer the route changes to one that takes less. Packets that are too long get
+/// lost for some seconds, until probes of that size have failed.
+#[test]
+fn an_mtu_black_hole_is_found_within_seconds() {
+    for seed in 0..seeds().min(20) {
+        let mut world = World::new(seed, LINK);
+        let mut dice = Dice(seed);
+        load(&mut world, &mut dice, 4000);
+        // Hosts send 800 to 1400 bytes. Only one in ten is lost at 1340, and nearly all at 860.
+        let takes = [860, 1000, 1340][(seed % 3) as usize];
+        world.malice.too_long = takes + 32 + 1;
+        let since = world.now;
+        let limit = |world: &World| {
+            let search = world.gateways[0].peers()[0].path_mtu.as_ref();
+            usize::from(search.expect("a search").limit())
+        };
+        while limit(&world) > takes {
+            load(&mut world, &mut dice, 100);
+            // 10 s to the confirmation, and three probes of a second for each size that fails.
+            let late = world.now.since(since) > Duration::from_secs(18);
+            assert!(!late, "seed {seed}: {} B of {takes}", limit(&world));
+        }
+        load(&mut world, &mut dice, 25_000);
+        assert!(limit(&world) <= takes && limit(&world) + 8 >= takes);
+        let arrived = world.arrived[1];
+        let rate = rate_of(&mut world, &mut dice, 1000);
+        // Hosts keep to the least that they were told, and so send less than the link carries.
+        let most = (3 * (world.told[0].min(1100) + 60)).min(2500) as f64;
+        assert!(rate > 0.9 * most, "seed {seed}: {rate} B/ms of {most}");
+        assert!(world.arrived[1] - arrived > 1800, "seed {seed}");
+    }
+}
+
+/// Half of the control pairs and reports get lost, and half of all arrives twice. The contract of 5 Mbps
+/// holds, and the tunnel never sends more than its cap.
+#[test]
+fn half_of_the_pairs_lost_and_half_repeated_leave_the_contract() {
+    for expedites in [false, true] {
+        let mut world = World::new(41, Link { expedites, ..LINK });
+        let mut dice = Dice(41);
+        load(&mut world, &mut dice, 3000);
+        (world.malice.control_lost, world.malice.duplicated) = (500, 500);
+        load(&mut world, &mut dice, 5000);
+        for _ in 0..20 {
+            let rate = rate_of(&mut world, &mut dice, 1000);
+            // Each datagram that arrives twice takes the link twice: 1667 B/ms are left of 2500.
+            assert!((0.95 * 625.0..3750.0 * 1.01).contains(&rate), "{rate} B/ms");
+        }
+        let sender = &world.gateways[0].peers()[0].sender;
+        assert_eq!(sender.state(), State::Controlled);
+        assert_eq!(sender.breaker().trips(), 0);
+        world.malice = Malice::default();
+        load(&mut world, &mut dice, 8000);
+        let rate = rate_of(&mut world, &mut dice, 1000);
+        assert!(is_full(rate), "{rate} B/ms of 2500");
+    }
+}
+
+/// A machine that was suspended for an hour and goes on: its clock stood still, so that all delays are
+/// another hour off.
+#[test]
+fn a_gateway_that_was_suspended_goes_on() {
+    for (end, expedites) in [(0, false), (1, false), (0, true), (1, true)] {
+        let mut world = World::new(42, Link { expedites, ..LINK });
+        let mut dice = Dice(42);
+        load(&mut world, &mut dice, 4000);
+        world.suspend(end, Duration::from_secs(3600));
+        load(&mut world, &mut dice, 8000);
+        let rate = rate_of(&mut world, &mut dice, 1000);
+        assert!(is_full(rate), "end {end}: {rate} B/ms of 2500");
+        for gateway in &world.gateways {
+            let peer = &gateway.peers()[0];
+            assert_eq!(peer.sender.state(), State::Controlled, "end {end}");
+            assert!(peer.receiver.queued() < Duration::from_ms(50), "end {end}");
+        }
+    }
+}
+
+/// Both clocks go on while nothing is done, as on a host that stops its guests.
+#[test]
+fn a_pause_of_both_machines_makes_up_for_no_more_than_a_millisecond() {
+    let mut world = World::new(43, LINK);
+    let mut dice = Dice(43);
+    load(&mut world, &mut dice, 4000);
+    for pause in [Duration::from_ms(300), Duration::from_secs(60)] {
+        world.stop(pause);
+        let before = world.sent[0];
+        world.run(world.now + Duration::from_us(10));
+        // A millisecond of the cap, and a packet that was begun.
+        let burst = world.sent[0] - before;
+        assert!(
+            burst <= 3750 + 2 * 1480,
+            "{burst} B at once after {pause:?}"
+        );
+        load(&mut world, &mut dice, 8000);
+        let rate = rate_of(&mut world, &mut dice, 1000);
+        assert!(is_full(rate), "{rate} B/ms of 2500 after {pause:?}");
+    }
+}
+
+/// Five thousand flows of three packets each, beside one that sends all the time. What the edge drops is
+/// counted, and the short flows get through.
+#[test]
+fn thousands_of_short_flows_are_accounted_for() {
+    let mut world = World::new(44, LINK);
+    let mut dice = Dice(44);
+    load(&mut world, &mut dice, 4000);
+    let dropped = |world: &World| {
+        let counts = world.gateways[0].peers()[0].edge.counts()[0];
+        counts.late + counts.overflowed
+    };
+    world.run(world.now + Duration::from_secs(5));
+    let (before, arrived) = (dropped(&world), world.arrived[1]);
+    let missing = world.missing(0) as u64;
+    let (mut sent, mut most) = (0, 0);
+    for flow in 0..5000u16 {
+        for _ in 0..3 {
+            world.flow_sends(0, 1000 + flow, 300, 0);
+        }
+        world.flow_sends(0, 7, 1400, 0);
+        sent += 4;
+        most = most.max(world.gateways[0].peers()[0].edge.counts()[0].waiting.1);
+        world.run(world.now + Duration::from_ms(1));
+    }
+    world.run(world.now + Duration::from_secs(5));
+    let (dropped, arrived) = (dropped(&world) - before, world.arrived[1] - arrived);
+    assert_eq!(sent, arrived + dropped, "nothing is lost uncounted");
+    assert_eq!(world.missing(0) as u64 - missing, dropped);
+    assert!(most <= 200_000, "{most} B waited");
+    // Short flows are 1080 of 2500 B/ms, so that the long one alone has to wait.
+    assert!(arrived >= 15_000, "{arrived} of {sent}");
+}
+
+/// A peer whose machine reads 8 Mbit/s and has room for 4 MB: the sender keeps the room nearly empty.
+#[test]
+fn a_peer_that_reads_slowly_is_not_sent_more_than_it_reads() {
+    let link = Link {
+        rate: Rate::from_bps(8_000_000),
+        buffer: 4_000_000,
+        ..LINK
+    };
+    let mut world = World::new(45, link);
+    let mut dice = Dice(45);
+    load(&mut world, &mut dice, 15_000);
+    let mut most = Duration::ZERO;
+    for _ in 0..100 {
+        load(&mut world, &mut dice, 50);
+        most = most.max(world.queued(1));
+    }
+    // What is kept queued is 3 packets of the 3 Mbps beyond the contract: 12 ms of 8 Mbit/s.
+    assert!(most < Duration::from_ms(25), "{most:?} are queued");
+    let rate = rate_of(&mut world, &mut dice, 2000);
+    assert!(
+        (0.85..1.05).contains(&(rate / 1000.0)),
+        "{rate} B/ms of 1000"
+    );
+}
+
+/// Somebody who knows the gateway's public key sends handshakes as fast as he can, from thousands of
+/// addresses. All but some get a cookie, which takes no public-key operation, and the peer gets through.
+#[test]
+fn a_flood_of_handshakes_costs_cookies_and_the_peer_gets_through() {
+    let mut dice = Dice(0xf100d);
+    let mut world = World::new(46, LINK);
+    let mut flood = world::Flood::new(&world, &mut dice, 300);
+    // Nothing else than a cookie answers a stranger, and what is not answered took a public-key operation:
+    // 100 per second of real time, of which the thousand take some hundredths.
+    let cookies = flood.hit(&mut world, 1000, &mut dice);
+    assert!(cookies >= 800, "{cookies} cookies for 1000 handshakes");
+    for _ in 0..30 {
+        flood.hit(&mut world, 100, &mut dice);
+        load(&mut world, &mut dice, 100);
+    }
+    assert!((0..2).all(|i| world.gateways[i].sessions().is_open(0)));
+    load(&mut world, &mut dice, 5000);
+    let rate = rate_of(&mut world, &mut dice, 1000);
+    assert!(is_full(rate), "{rate} B/ms of 2500");
+}
+
 /// A trial counts what arrives: all of it below the contract, over the link's rate what the link carries,
 /// and what is lost on the way.
 #[test]
@@ -374,7 +614,8 @@ fn a_trial_finds_what_its_class_gets() {
         expedites: true,
         ..LINK
     };
-    let mut world = World::with(24, link, "loss = \"accumulation\"", "");
+    let keys = "mtu = 1420\nloss = \"accumulation\"";
+    let mut world = World::with(24, link, keys, "");
     world.run(world.now + Duration::from_secs(2));
     let mut trial = |mbps: u64, lost: u64| {
         let (rate, length) = (Rate::from_bps(mbps * 1_000_000), Duration::from_secs(5));

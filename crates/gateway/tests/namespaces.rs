@@ -247,6 +247,60 @@ fn a_gateway_is_asked_and_told_while_it_runs() {
     }
 }
 
+/// In the middle of a TCP transfer the path begins to lose what is longer than 1400 bytes, and no router
+/// says so. The kernel at the site is told by its own gateway, and the connection goes on.
+#[test]
+fn tcp_survives_an_mtu_black_hole() {
+    if !possible() {
+        return;
+    }
+    let mut sites = joined(&path(Queue::Fifo), CONTRACT);
+    let mtu = |sites: &Sites| sites.status(0)["peers"][0]["mtu_bytes"].as_u64();
+    let tunnel = sites.tcp(INNER[1], 5001, "cubic");
+    std::thread::sleep(Duration::from_secs(3));
+    assert_eq!(mtu(&sites), Some(1420));
+    sites.wire.set_longest(1400);
+    let (began, mut back) = (Instant::now(), None);
+    std::thread::sleep(Duration::from_millis(500));
+    while back.is_none() && began.elapsed() < Duration::from_secs(40) {
+        if rates(&[&tunnel], 0.5)[0] > 5.0 {
+            back = Some(began.elapsed());
+        }
+    }
+    eprintln!("data arrives again after {back:?}");
+    assert!(back.is_some(), "{}", sites.status(0));
+    std::thread::sleep(Duration::from_secs(15));
+    let found = mtu(&sites);
+    assert!((Some(1332)..=Some(1340)).contains(&found), "{found:?}");
+    let rate = rates(&[&tunnel], 3.0)[0];
+    assert!(rate > 10.0, "the same connection goes on: {rate} Mbps");
+    // The largest packet that fits goes through, and one that does not is answered by the gateway. The
+    // kernel keeps to what it was told first for ten minutes, unless it is made to forget.
+    assert!(
+        sites
+            .command(0, &["ip", "route", "flush", "cache"])
+            .is_some()
+    );
+    let sized = |size: &str| {
+        let words = [
+            "ping", "-c", "1", "-W", "2", "-M", "do", "-s", size, INNER[1],
+        ];
+        sites.command(0, &words)
+    };
+    assert!(sized("1300").is_none_or(|(succeeded, _)| succeeded));
+    let told = sized("1380").is_none_or(|(_, said)| said.contains("+1 errors"));
+    assert!(told, "{:?}", sized("1380"));
+    // One that may be cut arrives.
+    let cut = [
+        "ping", "-c", "1", "-W", "2", "-M", "dont", "-s", "1380", INNER[1],
+    ];
+    assert!(
+        sites
+            .command(0, &cut)
+            .is_none_or(|(succeeded, _)| succeeded)
+    );
+}
+
 /// A gateway that ends without a word, as by kill -9, and is started again.
 #[test]
 fn a_gateway_that_starts_again_is_back_within_a_second() {

@@ -85,6 +85,10 @@ pub(crate) struct FlowQueues<P> {
 
 const NONE: u32 = u32::MAX;
 
+/// The packets that an idle queue keeps room for. Others could hold more memory than packets ever do: each
+/// queue as much as it held when it was longest.
+const KEPT: usize = 16;
+
 impl<P: Packet> FlowQueues<P> {
     /// Creates queues without packets.
     pub fn new(config: FqCodel) -> FlowQueues<P> {
@@ -215,6 +219,9 @@ impl<P: Packet> FlowQueues<P> {
                     count(&mut self.isolation, queue.hosts, -1);
                 }
                 queue.turn = Turn::Idle;
+                if queue.packets.capacity() > KEPT {
+                    queue.packets = VecDeque::new();
+                }
                 continue;
             };
             let meta = packet.meta();

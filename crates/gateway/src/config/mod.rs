@@ -35,11 +35,14 @@ const PEER: &[&str] = &[
     "signal",
     "keepalive",
 ];
-const BREAKER: &[&str] = &["loss", "over", "rate", "rearm"];
+const BREAKER: &[&str] = &["loss", "over", "rate", "rearm", "blind"];
 const SERVICE: &[&str] = &["contract", "weight", "limit"];
 /// A class has no limit of its own: the limit is on what the whole tunnel has queued in the network.
 const SHARE: &[&str] = &["contract", "weight"];
 
+/// The MTU of the device unless the file says it: 80 bytes less than that of Ethernet, which is what a
+/// tunnel over IPv6 adds.
+const DEFAULT_MTU: u16 = 1420;
 /// The most peers and the most classes.
 const MOST_PEERS: usize = 1000;
 const MOST_CLASSES: usize = 16;
@@ -109,12 +112,14 @@ fn interface(value: &Value, folder: &Path) -> Result<Interface, ConfigError> {
         }
     }
     let mtu = match table.get("mtu") {
-        None => 1420,
-        Some(value) => match whole(value) {
-            Some(n @ 576..=9000) => n as u16,
+        None => None,
+        Some(value) => match (whole(value), text(value)) {
+            (Some(n @ 576..=9000), _) => Some(n as u16),
+            (_, Ok("auto")) => None,
             _ => {
-                let message = "mtu has to be a whole number of bytes from 576 to 9000";
-                return Err(ConfigError::new(value.span(), message));
+                let message = "mtu has to be \"auto\" or a whole number of bytes from 576 to 9000";
+                let hint = "\"auto\" finds out what the path to each peer takes";
+                return Err(ConfigError::new(value.span(), message).hint(hint));
             }
         },
     };
@@ -123,7 +128,8 @@ fn interface(value: &Value, folder: &Path) -> Result<Interface, ConfigError> {
         listen,
         device,
         addresses,
-        mtu,
+        mtu: mtu.unwrap_or(DEFAULT_MTU),
+        finds_mtu: mtu.is_none(),
         uplink: rate(&table, "uplink")?,
         target: table.parsed("target")?.unwrap_or(Size::Packets(3.0)),
         loss: table.parsed("loss")?.unwrap_or(Loss::Window),
@@ -282,6 +288,10 @@ fn breaker(value: &Value, cap: Rate) -> Result<BreakerConfig, ConfigError> {
             format!("{key} has to be from {from} s to 86400 s"),
         )),
     };
+    let blind = match table.get("blind").map(text).transpose() {
+        Ok(Some("never")) => None,
+        _ => Some(time("blind", 5.0, Duration::from_secs(60))?),
+    };
     let rate = rate(&table, "rate")?.unwrap_or(default.rate);
     if let Some(value) = table.get("rate").filter(|_| rate > cap) {
         let message = format!("the breaker's rate of {rate} is above the cap of {cap}");
@@ -292,6 +302,7 @@ fn breaker(value: &Value, cap: Rate) -> Result<BreakerConfig, ConfigError> {
         over: time("over", 5.0, default.over)?,
         rate,
         rearm: time("rearm", 1.0, default.rearm)?,
+        blind,
     })
 }
 

@@ -33,6 +33,8 @@ pub struct Interface {
     pub addresses: Vec<Network>,
     /// The MTU of the device in bytes.
     pub mtu: u16,
+    /// Whether the largest packet that the path to each peer takes is found out, up to `mtu`.
+    pub finds_mtu: bool,
     /// The rate of the site's own uplink, which contracts are checked against.
     pub uplink: Option<Rate>,
     /// The accumulation that a tunnel of weight 1 keeps in the network.
@@ -114,17 +116,20 @@ pub struct BreakerConfig {
     pub rate: Rate,
     /// The time after which the tunnel has its rate again.
     pub rearm: Duration,
+    /// The time without reports, although data goes, after which it trips, too.
+    pub blind: Option<Duration>,
 }
 
 impl BreakerConfig {
-    /// Creates the thresholds of a tunnel with this cap: 10 % over 10 s, and a tenth of the cap for a
-    /// minute.
+    /// Creates the thresholds of a tunnel with this cap: 10 % over 10 s or a minute without reports, and
+    /// a tenth of the cap for a minute.
     pub fn of(cap: Rate) -> BreakerConfig {
         BreakerConfig {
             loss: 0.1,
             over: Duration::from_secs(10),
             rate: Rate::from_bps((cap.as_bps() / 10).max(1)),
             rearm: Duration::from_secs(60),
+            blind: Some(Duration::from_secs(60)),
         }
     }
 }

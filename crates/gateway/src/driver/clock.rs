@@ -83,3 +83,24 @@ impl Calendar {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The calendar is set while datagrams wait: their stamps are of another time, and are not believed.
+    #[test]
+    fn stamps_of_a_calendar_that_was_set_are_not_believed() {
+        let now = Time::ZERO + Duration::from_secs(5);
+        let calendar = Calendar {
+            now,
+            reads: TimeSpec::new(1_700_000_000, 500_000_000),
+        };
+        let at = |seconds, nanos| calendar.time(TimeSpec::new(seconds, nanos));
+        assert_eq!(at(1_700_000_000, 400_000_000) + Duration::from_ms(100), now);
+        assert_eq!(at(1_700_000_000, 600_000_000), now + Duration::from_ms(100));
+        for set in [1_700_003_600, 1_699_996_400, 0, i64::MAX] {
+            assert_eq!(at(set, 0), now, "{set}");
+        }
+    }
+}

@@ -174,6 +174,7 @@ pub fn parse(head: &[u8]) -> Result<Ask, u16> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use proptest::prelude::*;
 
     #[test]
     fn requests_are_read() {
@@ -198,5 +199,23 @@ mod tests {
         assert_eq!(read("DELETE /status"), Err(400));
         assert_eq!(parse(b""), Err(400));
         assert_eq!(parse(b"\xff\xff"), Err(400));
+    }
+
+    proptest! {
+        /// Whatever a client writes is understood or refused, and nothing is understood of half a request.
+        #[test]
+        fn any_request_is_understood_or_refused(
+            bytes in prop::collection::vec(any::<u8>(), 0..200),
+            words in "(GET|POST|PUT|) /(status|mode|trial|)/?[a-z0-9/]{0,20} HTTP/1.1\r\n",
+        ) {
+            let _ = parse(&bytes);
+            match parse(words.as_bytes()) {
+                Ok(Ask::Try(_, _, rate, length)) => {
+                    prop_assert!(rate > Rate::ZERO && !length.is_zero() && length <= LONGEST);
+                }
+                Ok(_) => {}
+                Err(code) => prop_assert!(matches!(code, 400 | 404)),
+            }
+        }
     }
 }

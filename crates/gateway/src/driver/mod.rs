@@ -160,6 +160,9 @@ impl<'a> Driver<'a> {
         let listen = site.interface.listen;
         let socket = Socket::bind(listen, site.interface.offload, &mut kept, &manager)
             .map_err(|e| RunError::Unable(format!("{listen} cannot be bound: {e}")))?;
+        (socket.set_unbroken(site.interface.finds_mtu)).map_err(|e| {
+            RunError::Unable(format!("{listen}: datagrams cannot be kept whole: {e}"))
+        })?;
         Ok(Driver {
             gateway: gateway.map_err(RunError::Wrong)?,
             device: Device::open(&site, &mut kept, &manager)?,

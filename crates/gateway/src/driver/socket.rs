@@ -14,9 +14,19 @@ use nix::sys::socket::{
     sockopt,
 };
 use nix::sys::time::TimeSpec;
+use nix::{libc, setsockopt_impl, sockopt_impl};
 use std::io::{IoSlice, IoSliceMut, Result};
 use std::net::{SocketAddr, SocketAddrV4, SocketAddrV6, UdpSocket};
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
+
+sockopt_impl!(
+    /// What is done with datagrams that may be too large for the path.
+    MtuDiscover, SetOnly, libc::IPPROTO_IP, libc::IP_MTU_DISCOVER, i32
+);
+sockopt_impl!(
+    /// The same of IPv6.
+    MtuDiscoverV6, SetOnly, libc::IPPROTO_IPV6, libc::IPV6_MTU_DISCOVER, i32
+);
 
 /// The name by which the service manager keeps the socket.
 const NAME: &str = "udp";
@@ -117,6 +127,21 @@ impl Socket {
                 ..Outgoing::default()
             },
         })
+    }
+
+    /// Sets whether datagrams go whole or not at all, whatever messages of ICMP say of the path. Else
+    /// the kernel believes those, and cuts what is longer.
+    pub fn set_unbroken(&self, whole: bool) -> Result<()> {
+        // A socket that was kept may have it from before.
+        let (v4, v6) = match whole {
+            true => (libc::IP_PMTUDISC_PROBE, libc::IPV6_PMTUDISC_PROBE),
+            false => (libc::IP_PMTUDISC_WANT, libc::IPV6_PMTUDISC_WANT),
+        };
+        match self.udp.local_addr()?.is_ipv4() {
+            true => setsockopt(&self.udp, MtuDiscover, &v4)?,
+            false => setsockopt(&self.udp, MtuDiscoverV6, &v6)?,
+        }
+        Ok(())
     }
 
     /// Sends all datagrams that wait, in their order. Those that the kernel has no room for are lost,

@@ -61,7 +61,8 @@ pub struct Sites {
     /// The namespaces of a and b.
     pub ends: [Arc<Namespace>; 2],
     router: Arc<Namespace>,
-    wire: wire::Wire,
+    /// The wire between a and the router.
+    pub wire: wire::Wire,
     stop: Arc<AtomicBool>,
     threads: Vec<JoinHandle<()>>,
     /// The gateways that run, by end.

@@ -17,6 +17,8 @@ pub struct Wire {
     stop: Arc<AtomicBool>,
     /// The delay in microseconds.
     delay: Arc<AtomicU64>,
+    /// The longest packet that it carries. It loses longer ones without a word.
+    longest: Arc<AtomicU64>,
     thread: Option<JoinHandle<()>>,
 }
 
@@ -31,11 +33,13 @@ impl Wire {
         let ends = [a, b].map(|n| n.within(device).expect("it is entered").expect("a device"));
         let stop = Arc::new(AtomicBool::new(false));
         let delay = Arc::new(AtomicU64::new(delay.as_micros() as u64));
-        let (stopped, delayed) = (stop.clone(), delay.clone());
-        let work = move || carry(&ends, &delayed, loss_permille, &stopped);
+        let longest = Arc::new(AtomicU64::new(u64::MAX));
+        let (stopped, delayed, carried) = (stop.clone(), delay.clone(), longest.clone());
+        let work = move || carry(&ends, &delayed, loss_permille, &carried, &stopped);
         Wire {
             stop,
             delay,
+            longest,
             thread: Some(std::thread::spawn(work)),
         }
     }
@@ -44,6 +48,11 @@ impl Wire {
     pub fn set_delay(&self, delay: Duration) {
         let micros = delay.as_micros() as u64;
         self.delay.store(micros, Ordering::Relaxed);
+    }
+
+    /// Changes the longest packet.
+    pub fn set_longest(&self, bytes: u64) {
+        self.longest.store(bytes, Ordering::Relaxed);
     }
 }
 
@@ -56,7 +65,13 @@ impl Drop for Wire {
     }
 }
 
-fn carry(ends: &[SyncDevice; 2], delay: &AtomicU64, loss_permille: u64, stop: &AtomicBool) {
+fn carry(
+    ends: &[SyncDevice; 2],
+    delay: &AtomicU64,
+    loss_permille: u64,
+    longest: &AtomicU64,
+    stop: &AtomicBool,
+) {
     let _ = nix::sys::prctl::set_timerslack(1);
     let mut queues: [VecDeque<(Instant, Vec<u8>)>; 2] = Default::default();
     let (mut room, mut dice) = (vec![0; 1 << 16], 1u64);
@@ -67,6 +82,9 @@ fn carry(ends: &[SyncDevice; 2], delay: &AtomicU64, loss_permille: u64, stop: &A
                 let Ok(length) = ends[way].recv(&mut room) else {
                     break;
                 };
+                if length as u64 > longest.load(Ordering::Relaxed) {
+                    continue;
+                }
                 // The generator of MINSTD.
                 dice = dice * 48_271 % 0x7fff_ffff;
                 // Only large packets are lost, so that the loss is one of data.

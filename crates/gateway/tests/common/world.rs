@@ -18,19 +18,11 @@ pub struct Timed {
     inner: WireGuard,
     now: Rc<Cell<Time>>,
     greeted: Time,
-    heard: Time,
 }
-
-/// The time after which a session is begun anew from which nothing is heard. boringtun's is 15 s.
-const SILENCE: Duration = Duration::from_ms(1200);
 
 impl Sessions for Timed {
     fn open(&mut self, from: SocketAddr, datagram: &[u8], out: &mut Vec<u8>) -> Opened {
-        let opened = self.inner.open(from, datagram, out);
-        if matches!(opened, Opened::Packet(_) | Opened::Nothing(_)) {
-            self.heard = self.now.get();
-        }
-        opened
+        self.inner.open(from, datagram, out)
     }
 
     fn seal(&mut self, peer: usize, packet: &[u8], out: &mut Vec<u8>) -> bool {
@@ -51,8 +43,7 @@ impl Sessions for Timed {
 
     fn tick(&mut self, peer: usize, out: &mut Vec<u8>) -> bool {
         let due = self.now.get().since(self.greeted) >= Duration::from_ms(500);
-        let silent = self.now.get().since(self.heard) >= SILENCE;
-        if (silent || !self.inner.is_open(peer)) && due {
+        if !self.inner.is_open(peer) && due {
             return self.greet(peer, true, out);
         }
         self.inner.tick(peer, out)
@@ -77,6 +68,8 @@ pub struct Malice {
     pub control_lost: u64,
     /// The datagrams with a mark.
     pub marked: u64,
+    /// The length from which on datagrams are lost without a word, or zero.
+    pub too_long: usize,
 }
 
 /// The link from one gateway to the other: a rate, a buffer and a delay.
@@ -107,10 +100,17 @@ pub struct World {
     history: Vec<(usize, Vec<u8>)>,
     /// The packets of hosts that were sent and have not arrived, by direction.
     expected: [BTreeSet<Vec<u8>>; 2],
+    /// The largest packets that hosts at each end send, since they were told of a smaller MTU.
+    pub told: [usize; 2],
     /// The packets that arrived, and the bytes of data that each gateway sent.
     pub arrived: [u64; 2],
     pub sent: [u64; 2],
     serial: u32,
+    /// How long the clock of each gateway stood still.
+    lag: [Duration; 2],
+    /// The gateway that is suspended: nothing reaches it, and it does nothing.
+    asleep: Option<usize>,
+    keys: [PublicKey; 2],
 }
 
 /// The clock of the second gateway is ahead by an hour, and runs faster by 50 ppm.
@@ -143,7 +143,6 @@ impl World {
                 inner: WireGuard::new(&keys[i], &[peer]),
                 now: shared.clone(),
                 greeted: Time::ZERO,
-                heard: Time::ZERO,
             };
             let seed = dice.next();
             Gateway::new(&sites[i], &keys[i].public(), sessions, seed).expect("a gateway")
@@ -161,31 +160,80 @@ impl World {
             wake: [Time::ZERO; 2],
             history: Vec::new(),
             expected: Default::default(),
+            told: [usize::MAX; 2],
             arrived: [0; 2],
             sent: [0; 2],
             serial: 0,
+            lag: [Duration::ZERO; 2],
+            asleep: None,
+            keys: keys.map(|key| key.public()),
         }
+    }
+
+    /// Suspends a gateway for so long. Its clock stands still.
+    pub fn suspend(&mut self, end: usize, length: Duration) {
+        self.asleep = Some(end);
+        self.run(self.now + length);
+        self.asleep = None;
+        self.lag[end] += length;
+        self.wake[end] = self.now;
+    }
+
+    /// Lets time pass in which neither gateway does anything, although their clocks go on: both machines
+    /// stood still. What was under way is late.
+    pub fn stop(&mut self, length: Duration) {
+        self.now += length;
+    }
+
+    /// Forgets the packets of hosts that have not arrived. None of them may be under way.
+    #[allow(dead_code, reason = "each test uses its own part")]
+    pub fn forget(&mut self) {
+        assert_eq!(
+            self.gateways.each_ref().map(|g| g.peers()[0].edge.len()),
+            [0; 2]
+        );
+        self.expected = Default::default();
+    }
+
+    /// The packets of hosts at one end that have neither arrived nor been given up by their gateway.
+    pub fn missing(&self, end: usize) -> usize {
+        self.expected[end].len()
+    }
+
+    /// What waits on the link to a gateway, in time.
+    pub fn queued(&self, to: usize) -> Duration {
+        self.free[to].since(self.now)
     }
 
     /// The clock of a gateway.
     fn clock(&self, end: usize) -> Time {
-        match end {
+        let clock = match end {
             0 => self.now,
             _ => self.now + AHEAD + Duration::from_ps(self.now.as_ps() / FASTER),
-        }
+        };
+        Time::ZERO + clock.since(Time::ZERO + self.lag[end])
     }
 
-    /// A host at one end sends a packet to one at the other.
+    /// A host at one end sends a packet to one at the other, which must not be cut. It is no longer than
+    /// the host was told.
     pub fn host_sends(&mut self, end: usize, length: usize, tos: u8) {
+        self.flow_sends(end, 0, length, tos);
+    }
+
+    /// A host sends a packet of the flow with this port.
+    pub fn flow_sends(&mut self, end: usize, port: u16, length: usize, tos: u8) {
         let (from, to) = (1 + end as u8, 2 - end as u8);
-        let mut packet = vec![0; length.max(32)];
+        let length = length.min(self.told[end]).max(32);
+        let mut packet = vec![0; length];
         packet[0] = 0x45;
         packet[1] = tos;
-        packet[2..4].copy_from_slice(&(length.max(32) as u16).to_be_bytes());
+        packet[2..4].copy_from_slice(&(length as u16).to_be_bytes());
+        packet[6] = 0x40;
         packet[8] = 64;
         packet[9] = 17;
         packet[12..16].copy_from_slice(&[10, from, 0, 1]);
         packet[16..20].copy_from_slice(&[10, to, 0, 1]);
+        packet[20..22].copy_from_slice(&port.to_be_bytes());
         self.serial += 1;
         packet[28..32].copy_from_slice(&self.serial.to_be_bytes());
         self.expected[end].insert(packet.clone());
@@ -202,7 +250,11 @@ impl World {
                 .keys()
                 .next()
                 .map_or(Time::MAX, |(at, _)| *at);
-            let next = arrival.min(self.wake[0]).min(self.wake[1]);
+            let wakes = |end: usize| match self.asleep == Some(end) {
+                true => Time::MAX,
+                false => self.wake[end],
+            };
+            let next = arrival.min(wakes(0)).min(wakes(1));
             if next > until {
                 self.now = until;
                 return;
@@ -216,7 +268,7 @@ impl World {
                 continue;
             }
             for end in 0..2 {
-                if self.wake[end] <= self.now {
+                if self.wake[end] <= self.now && self.asleep != Some(end) {
                     let clock = self.clock(end);
                     let mut out = Vec::new();
                     let wake = self.gateways[end].poll(clock, &mut |o| out.push(owned(o)));
@@ -229,6 +281,9 @@ impl World {
     }
 
     fn arrive(&mut self, end: usize, tos: u8, bytes: &[u8]) {
+        if self.asleep == Some(end) {
+            return;
+        }
         let (clock, mut out) = (self.clock(end), Vec::new());
         let from = address(1 - end);
         self.gateways[end].on_datagram(from, tos, bytes, clock, &mut |o| out.push(owned(o)));
@@ -240,6 +295,12 @@ impl World {
     fn handle(&mut self, end: usize, out: Vec<Owned>) {
         for output in out {
             match output {
+                Owned::Packet(packet) if packet[9] == 1 => {
+                    // ICMP: the packet is too large, and the largest is so long.
+                    assert_eq!((packet[20], packet[21]), (3, 4), "{packet:?}");
+                    let mtu = u16::from_be_bytes([packet[26], packet[27]]);
+                    self.told[end] = self.told[end].min(usize::from(mtu));
+                }
                 Owned::Packet(packet) => {
                     // A mark is the one thing that may have changed.
                     let mut plain = packet.clone();
@@ -295,6 +356,9 @@ impl World {
             self.put(to, tos, forged);
         }
         let small = bytes.len() < 130;
+        if malice.too_long > 0 && bytes.len() >= malice.too_long {
+            return;
+        }
         let lost = malice.lost + if small { malice.control_lost } else { 0 };
         if self.dice.in_thousand(lost) {
             return;
@@ -327,6 +391,55 @@ impl World {
         self.number += 1;
         let at = self.free[to] + self.link.delay + late;
         self.under_way.insert((at, self.number), (to, tos, bytes));
+    }
+}
+
+/// Handshakes of strangers, made once and sent again and again.
+pub struct Flood {
+    handshakes: Vec<Vec<u8>>,
+}
+
+impl Flood {
+    /// Makes handshakes of so many strangers with the second gateway.
+    pub fn new(world: &World, dice: &mut Dice, strangers: usize) -> Flood {
+        let to = world.keys[1];
+        let handshakes = (0..strangers).map(|_| {
+            let peer = PeerKeys {
+                public: to,
+                shared: None,
+                keepalive: None,
+            };
+            let mut sessions = WireGuard::new(&PrivateKey::new(dice.bytes()), &[peer]);
+            let mut bytes = Vec::new();
+            assert!(sessions.greet(0, true, &mut bytes));
+            bytes
+        });
+        Flood {
+            handshakes: handshakes.collect(),
+        }
+    }
+
+    /// Sends so many of them to the second gateway, each from another address. Returns the number that
+    /// were answered by a cookie.
+    pub fn hit(&mut self, world: &mut World, count: usize, dice: &mut Dice) -> u64 {
+        let (clock, mut cookies) = (world.clock(1), 0);
+        for _ in 0..count {
+            let which = dice.below(self.handshakes.len() as u64) as usize;
+            let from = SocketAddr::from(((dice.next() as u32).to_be_bytes(), 1000));
+            let datagram = &self.handshakes[which];
+            world.gateways[1].on_datagram(from, 0, datagram, clock, &mut |output| {
+                let Output::Datagram(to, _, bytes) = output else {
+                    panic!("a stranger's packet comes out");
+                };
+                // A cookie is shorter than what it answers, so that nobody is hit by it.
+                assert!(
+                    to == from && bytes.len() == 64 && bytes[0] == 3,
+                    "{bytes:?}"
+                );
+                cookies += 1;
+            });
+        }
+        cookies
     }
 }
 

@@ -1,0 +1,307 @@
+//! Commands of the gateway, as people run them. A build with the gateway has them:
+//! `cargo test -p accord-cli --features gateway --test gateway`.
+
+#![cfg(all(feature = "gateway", unix))]
+#![allow(clippy::disallowed_methods, reason = "real time passes here")]
+
+mod common;
+
+use common::{accord, end, program, signal, skipped};
+use std::io::{Read, Write};
+use std::os::unix::net::{UnixListener, UnixStream};
+use std::path::Path;
+use std::process::{Command, Stdio};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread::JoinHandle;
+use std::time::Duration;
+
+/// A site with two peers and a class, over an uplink of 30 Mbps.
+fn site(dir: &Path) {
+    let made = accord(dir, &["gateway", "keys", "site.key"]).with(0);
+    let own = made.stdout.trim();
+    let key = |file: &str| accord(dir, &["gateway", "keys", file]).with(0).stdout;
+    let (berlin, paris) = (key("berlin.key"), key("paris.key"));
+    assert_ne!(own, berlin.trim());
+    let text = format!(
+        "[gateway]\nkey = \"site.key\"\nlisten = \"127.0.0.1:0\"\nuplink = \"30 Mbps\"\n\
+         status = \"site.sock\"\n[class.voice]\ndscp = [\"EF\"]\n\
+         [peer.berlin]\npublic_key = \"{}\"\nnetworks = [\"10.2.0.0/24\"]\ncap = \"50 Mbps\"\n\
+         service = {{ contract = \"10 Mbps\", weight = 2 }}\n\
+         [peer.berlin.class.voice]\ncontract = \"1 Mbps\"\n\
+         [peer.paris]\npublic_key = \"{}\"\nnetworks = [\"10.3.0.0/24\"]\ncap = \"50 Mbps\"\n",
+        berlin.trim(),
+        paris.trim()
+    );
+    std::fs::write(dir.join("site.toml"), text).expect("written");
+}
+
+const PREDICT: &[&str] = &[
+    "gateway",
+    "predict",
+    "site.toml",
+    "--path",
+    "berlin=40 ms",
+    "--path",
+    "paris=20 ms",
+];
+
+#[test]
+fn predict_prints_theorys_shares_and_writes_a_scenario_that_runs() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let dir = folder.path();
+    site(dir);
+    let found = accord(dir, PREDICT).with(0);
+    let share = |stdout: &str, peer: &str| -> f64 {
+        let line = stdout.lines().find(|l| l.starts_with(peer));
+        let cells: Vec<&str> = line.unwrap_or("").split_whitespace().collect();
+        cells
+            .get(2)
+            .and_then(|c| c.parse().ok())
+            .unwrap_or(f64::NAN)
+    };
+    // 30 Mbps: the contract of 10, and 2:1 of the other 20.
+    let (berlin, paris) = (
+        share(&found.stdout, "berlin"),
+        share(&found.stdout, "paris"),
+    );
+    assert!(
+        (berlin - 70.0 / 3.0).abs() < 0.2 && (paris - 20.0 / 3.0).abs() < 0.2,
+        "{found:?}"
+    );
+    // A narrower path takes what it does not carry from one tunnel, and the other one gets it.
+    let narrow = [&PREDICT[..6], &["paris=2 Mbps, 20 ms"]].concat();
+    let found = accord(dir, &narrow).with(0);
+    assert!(
+        (share(&found.stdout, "paris") - 2.0).abs() < 0.1,
+        "{found:?}"
+    );
+    assert!(
+        (share(&found.stdout, "berlin") - 28.0).abs() < 0.2,
+        "{found:?}"
+    );
+    let write = [PREDICT, &["-o", "predicted.toml"]].concat();
+    accord(dir, &write).with(0);
+    accord(dir, &["check", "predicted.toml"]).with(0);
+    let again = accord(dir, &write).with(2);
+    assert!(again.stderr.contains("--force"), "{again:?}");
+    accord(dir, &[&write[..], &["--force"]].concat()).with(0);
+}
+
+#[test]
+fn predict_says_what_it_does_not_know() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let dir = folder.path();
+    site(dir);
+    let no_peer = [PREDICT, &["--path", "rome=1 ms"]].concat();
+    for (args, code, says) in [
+        (&PREDICT[..5], 3, "--path"),
+        (&no_peer[..], 2, "rome"),
+        (
+            &["gateway", "predict", "nowhere.toml"][..],
+            2,
+            "nowhere.toml",
+        ),
+        (&[&PREDICT[..6], &["paris=fast"]].concat()[..], 2, "paris"),
+    ] {
+        let ended = accord(dir, args).with(code);
+        assert!(ended.stderr.contains(says), "{args:?}: {ended:?}");
+    }
+}
+
+/// Plays the gateway that runs: it takes trials, and says of each what `found` does.
+struct Running {
+    stop: Arc<AtomicBool>,
+    thread: Option<JoinHandle<Vec<String>>>,
+    socket: std::path::PathBuf,
+}
+
+impl Running {
+    fn new(dir: &Path, found: fn(u64) -> String) -> Running {
+        let socket = dir.join("site.sock");
+        let listener = UnixListener::bind(&socket).expect("bound");
+        let stop = Arc::new(AtomicBool::new(false));
+        let stopped = stop.clone();
+        let thread = std::thread::spawn(move || {
+            let (mut asked, mut bps) = (Vec::new(), 0);
+            while !stopped.load(Ordering::Relaxed) {
+                let (mut client, _) = listener.accept().expect("a client");
+                let (mut text, mut room) = (String::new(), [0; 1024]);
+                while !text.contains("\r\n\r\n") {
+                    match client.read(&mut room) {
+                        Ok(n @ 1..) => text += &String::from_utf8_lossy(&room[..n]),
+                        _ => break,
+                    }
+                }
+                let line = text.lines().next().unwrap_or("").to_string();
+                let parts: Vec<&str> = line.split(['/', ' ']).collect();
+                let body = match parts.first() {
+                    Some(&"POST") => {
+                        bps = parts[5].parse().expect("a rate");
+                        asked.push(line.clone());
+                        String::new()
+                    }
+                    _ => found(bps),
+                };
+                let length = body.len();
+                let _ = write!(
+                    client,
+                    "HTTP/1.1 200 OK\r\nContent-Length: {length}\r\n\r\n{body}"
+                );
+            }
+            asked
+        });
+        Running {
+            stop,
+            thread: Some(thread),
+            socket,
+        }
+    }
+
+    /// Ends it, and returns the trials that were asked for.
+    fn end(mut self) -> Vec<String> {
+        self.stop.store(true, Ordering::Relaxed);
+        let _ = UnixStream::connect(&self.socket);
+        let thread = self.thread.take().expect("it runs");
+        thread.join().expect("no panic")
+    }
+}
+
+/// What a tunnel says of a trial that carries so much: what is above that is lost.
+fn carries(most: u64, bps: u64) -> String {
+    let arrived = bps.min(most) as f64;
+    let lost = 1.0 - arrived / bps as f64;
+    format!(
+        "{{\"over\":true,\"loss_ratio\":{lost},\"rate_bytes_per_s\":{},\"round_trip_s\":0.02,\
+         \"delay_variation_s\":0.004}}",
+        arrived / 8.0
+    )
+}
+
+fn ten_mbps(bps: u64) -> String {
+    carries(10_000_000, bps)
+}
+
+fn six_mbps(bps: u64) -> String {
+    carries(6_000_000, bps)
+}
+
+const ACCEPT: &[&str] = &["gateway", "accept", "site.toml", "berlin", "--step", "1"];
+
+#[test]
+fn accept_passes_a_tunnel_that_holds_its_contract_and_fails_one_that_does_not() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let dir = folder.path();
+    site(dir);
+    // Of the tunnel's own contract; that of the voice class is tested beside it otherwise.
+    let of_default = [ACCEPT, &["--class", "default"]].concat();
+    let running = Running::new(dir, ten_mbps);
+    let ended = accord(dir, &of_default).with(0);
+    assert!(ended.stderr.contains("5 of 5 steps passed"), "{ended:?}");
+    assert_eq!(ended.stdout.matches("passed").count(), 5, "{ended:?}");
+    let asked = running.end();
+    let rates = [2_500_000, 5_000_000, 7_500_000, 10_000_000, 12_500_000];
+    let expected = rates.map(|bps| format!("POST /trial/berlin/1/{bps}/1000 HTTP/1.1"));
+    assert_eq!(asked, expected);
+    std::fs::remove_file(dir.join("site.sock")).expect("removed");
+    let running = Running::new(dir, six_mbps);
+    let ended = accord(dir, &[&of_default[..], &["--json"]].concat()).with(1);
+    let steps = ended.json();
+    let passed = steps.as_array().expect("steps").iter();
+    let passed: Vec<bool> = passed.map(|s| s["passed"] == true).collect();
+    assert_eq!(passed, [true, true, false, false, false], "{ended:?}");
+    running.end();
+}
+
+#[test]
+fn accept_says_what_is_missing() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let dir = folder.path();
+    site(dir);
+    let ended = accord(dir, ACCEPT).with(3);
+    assert!(
+        ended.stderr.contains("site.sock"),
+        "no gateway runs: {ended:?}"
+    );
+    for (args, says) in [
+        (
+            &["gateway", "accept", "site.toml", "rome"][..],
+            "peers are berlin, paris",
+        ),
+        (&["gateway", "accept", "site.toml", "paris"][..], "contract"),
+        (
+            &[ACCEPT, &["--class", "video"]].concat()[..],
+            "classes are voice, default",
+        ),
+    ] {
+        let ended = accord(dir, args).with(2);
+        assert!(ended.stderr.contains(says), "{args:?}: {ended:?}");
+    }
+    let running = Running::new(dir, |_| "{\"over\":true}".into());
+    let ended = accord(dir, ACCEPT).with(3);
+    assert!(ended.stderr.contains("does not count trials"), "{ended:?}");
+    running.end();
+}
+
+/// The log is on a disk that is full: the gateway runs, and is asked, reloaded and stopped all the same.
+#[test]
+#[cfg(target_os = "linux")]
+fn a_full_disk_does_not_stop_a_gateway() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let dir = folder.path();
+    site(dir);
+    let text = std::fs::read_to_string(dir.join("site.toml")).expect("readable");
+    let text = text.replace("127.0.0.1:0", "127.0.0.1:51820");
+    std::fs::write(dir.join("site.toml"), &text).expect("written");
+    let full = || std::fs::OpenOptions::new().write(true).open("/dev/full");
+    // A network of its own, so that nothing of the machine is touched.
+    let mut command = Command::new("unshare");
+    command
+        .args([
+            "-n",
+            env!("CARGO_BIN_EXE_accord"),
+            "gateway",
+            "run",
+            "site.toml",
+        ])
+        .current_dir(dir)
+        .stdin(Stdio::null())
+        .stdout(full().expect("there is /dev/full"))
+        .stderr(full().expect("there is /dev/full"));
+    let Ok(mut child) = command.spawn() else {
+        return skipped("there is no program unshare");
+    };
+    let until = std::time::Instant::now() + Duration::from_secs(10);
+    let ask = ["gateway", "status", "site.toml", "--json"];
+    let mut status = end(program(dir, &ask).spawn().expect("it can be started"));
+    while status.code != Some(0) && std::time::Instant::now() < until {
+        if child.try_wait().expect("it was started").is_some() {
+            return skipped("a gateway takes root, /dev/net/tun and iproute2");
+        }
+        std::thread::sleep(Duration::from_millis(50));
+        status = accord(dir, &ask);
+    }
+    assert_eq!(status.with(0).json()["peers"][0]["name"], "berlin");
+    // A line of the log per mode and per reload.
+    accord(dir, &["gateway", "mode", "site.toml", "berlin", "shadow"]).with(0);
+    std::fs::write(dir.join("site.toml"), text.replace("10 Mbps", "12 Mbps")).expect("written");
+    signal(&child, "-HUP");
+    let until = std::time::Instant::now() + Duration::from_secs(5);
+    let contract = || accord(dir, &ask).with(0).json()["peers"][0]["contract_bytes_per_s"].clone();
+    while contract() != 1.5e6 && std::time::Instant::now() < until {
+        std::thread::sleep(Duration::from_millis(50));
+    }
+    assert_eq!(contract(), 1.5e6);
+    // What a command cannot print is an error of that command.
+    let mut status = program(dir, &ask);
+    let ended = end(status
+        .stdout(full().expect("there is /dev/full"))
+        .spawn()
+        .expect("started"));
+    assert!(
+        ended.code != Some(0) && !ended.stderr.contains("panicked"),
+        "{ended:?}"
+    );
+    signal(&child, "-TERM");
+    assert_eq!(child.wait().expect("it was started").code(), Some(0));
+}

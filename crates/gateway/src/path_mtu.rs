@@ -1,0 +1,395 @@
+//! Finds the largest packet that the path to a peer takes, by probes alone [RFC 8899].
+//!
+//! A probe is a control message of the size in question, which must not be fragmented on its way. The
+//! peer answers it. Messages of ICMP about sizes are not believed: anybody on the Internet can send
+//! one. All sizes are of packets inside of the tunnel.
+//!
+//! | symbol | here | value | source |
+//! |---|---|---|---|
+//! | BASE_PLPMTU | [`BASE`] | 1280 bytes | §5.1.2; the least MTU of IPv6 inside of the tunnel |
+//! | MIN_PLPMTU | [`LEAST`] | 576 bytes | §5.1.2; what every host of IPv4 takes |
+//! | MAX_PLPMTU | `most` | MTU of the device | §5.1.2 |
+//! | MAX_PROBES | [`PROBES`] | 3 | §5.1.2 |
+//! | PROBE_TIMER | [`TIMER`] | 3 round trips, at least 1 s | §5.1.1, [RFC 8085 §3.1.1] |
+//! | CONFIRMATION_TIMER | [`CONFIRM`] | 10 s | §5.1.1 |
+//! | PMTU_RAISE_TIMER | [`RAISE`] | 600 s | §5.1.1 |
+//!
+//! The search confirms the base, tries the largest size, and then halves what is left [RFC 8899 §5.3].
+//! On most paths that is two round trips.
+//!
+//! Departures. Until a size has failed, packets of the largest size are sent, although nothing larger
+//! than the base is confirmed: hosts that are told of a smaller MTU keep to it for ten minutes, and two
+//! round trips are not worth that. A probe counts as failed only if something else was heard of the
+//! peer since: a path that carries nothing says nothing of sizes. Losses of most of what is sent have
+//! the size confirmed at once, not after the timer [RFC 8899 §4.3].
+
+use accord_units::{Duration, Time};
+
+/// The size that most paths take.
+pub const BASE: u16 = 1280;
+/// The size that is used if the base does not go through.
+pub const LEAST: u16 = 576;
+/// The probes that fail before a size does.
+const PROBES: u32 = 3;
+/// The least time that a probe is waited for, and that time in round trips.
+const TIMER: Duration = Duration::from_secs(1);
+const ROUNDS: u64 = 3;
+/// The time from one confirmation to the next.
+const CONFIRM: Duration = Duration::from_secs(10);
+/// The least time from one confirmation to the next if much is lost.
+const SUSPECT: Duration = Duration::from_secs(1);
+/// The time after which a larger size is tried again.
+const RAISE: Duration = Duration::from_secs(600);
+/// The search ends where the sizes that fit and that do not are so close.
+const GRAIN: u16 = 8;
+
+/// A probe that is to be sent.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Probe {
+    /// Its number, which the answer has, too.
+    pub number: u64,
+    /// The size of the packet inside of the tunnel, in bytes.
+    pub size: u16,
+}
+
+/// The search for the largest packet of a path.
+#[derive(Clone, Debug)]
+pub struct PathMtu {
+    /// The largest size that is of use.
+    most: u16,
+    /// The largest size that is known to fit.
+    fits: Option<u16>,
+    /// All sizes from here on are taken not to fit.
+    fails: u16,
+    /// Whether a size has failed since the path was new, so that only what is known to fit is sent.
+    limited: bool,
+    /// Whether the base has failed.
+    narrow: bool,
+    /// The probe under way, and when it was sent.
+    probe: Option<(Probe, Time)>,
+    /// The probes of this size that failed.
+    failed: u32,
+    number: u64,
+    /// When the search ended, if it has.
+    complete: Option<Time>,
+    /// When the size was last confirmed, and when the next probe is due.
+    confirmed: Time,
+    next: Time,
+    /// When something was last heard of the peer.
+    heard: Time,
+    /// The bytes that were lost and that had arrived when losses were last looked at.
+    counted: (u64, u64),
+}
+
+impl PathMtu {
+    /// Creates the search of a new path, for packets of at most `most` bytes.
+    pub fn new(most: u16) -> PathMtu {
+        PathMtu {
+            most,
+            fits: None,
+            fails: most + 1,
+            limited: false,
+            narrow: false,
+            probe: None,
+            failed: 0,
+            number: 0,
+            complete: None,
+            confirmed: Time::ZERO,
+            next: Time::ZERO,
+            heard: Time::ZERO,
+            counted: (0, 0),
+        }
+    }
+
+    /// Begins anew, for another path to the same peer.
+    pub fn restart(&mut self) {
+        *self = PathMtu {
+            number: self.number,
+            counted: self.counted,
+            ..PathMtu::new(self.most)
+        };
+    }
+
+    /// The size of the largest packet to send, in bytes.
+    pub fn limit(&self) -> u16 {
+        match (self.limited, self.fits) {
+            (false, _) => self.most,
+            (true, Some(fits)) => fits,
+            (true, None) if self.narrow => LEAST.min(self.most),
+            (true, None) => BASE.min(self.most),
+        }
+    }
+
+    /// The largest size that is known to fit, in bytes.
+    pub fn confirmed(&self) -> Option<u16> {
+        self.fits
+    }
+
+    /// Notes that something of the peer has arrived, an answer to a probe or anything else that it
+    /// sends on being asked.
+    pub fn on_heard(&mut self, now: Time) {
+        self.heard = now;
+    }
+
+    /// Takes the bytes of data that were lost and that have arrived since the start. Where more is lost
+    /// than arrives, the size is confirmed soon.
+    pub fn on_losses(&mut self, lost: u64, arrived: u64, now: Time) {
+        let before = std::mem::replace(&mut self.counted, (lost, arrived));
+        let gone = lost.saturating_sub(before.0);
+        let came = arrived.saturating_sub(before.1);
+        if gone > came && self.complete.is_some() && self.probe.is_none() {
+            self.next = self.next.min(now.max(self.confirmed + SUSPECT));
+        }
+    }
+
+    /// Takes the answer to a probe.
+    pub fn on_answer(&mut self, number: u64, size: u16, now: Time) {
+        self.heard = now;
+        let asked = |(probe, _): &(Probe, Time)| probe.number == number && probe.size == size;
+        if self.probe.as_ref().is_none_or(|probe| !asked(probe)) {
+            return;
+        }
+        (self.probe, self.failed) = (None, 0);
+        self.next = match self.complete {
+            None => now,
+            Some(_) => now + CONFIRM,
+        };
+        // A search may have begun above what is known to fit.
+        self.fits = Some(self.fits.map_or(size, |fits| fits.max(size)));
+        self.confirmed = now;
+        if size >= self.most {
+            self.limited = false;
+        }
+    }
+
+    /// Returns the probe that is due at `now`, if one is. `round_trip` is the smoothed round-trip time.
+    pub fn next(&mut self, round_trip: Duration, now: Time) -> Option<Probe> {
+        if now < self.next {
+            return None;
+        }
+        if let Some((probe, sent)) = self.probe.take()
+            && self.heard > sent
+        {
+            self.failed += 1;
+            if self.failed >= PROBES {
+                self.failed = 0;
+                self.fail(probe.size);
+            }
+        }
+        if let Some(at) = self.complete
+            && self.failed == 0
+            && (self.fits.is_none() || now.since(at) >= RAISE && self.fits < Some(self.most))
+        {
+            // The path may take more by now.
+            (self.complete, self.fails) = (None, self.most + 1);
+        }
+        let Some(size) = self.size(now) else {
+            self.next = now + CONFIRM;
+            return None;
+        };
+        self.number += 1;
+        let probe = Probe {
+            number: self.number,
+            size,
+        };
+        self.probe = Some((probe, now));
+        self.next = now + TIMER.max(round_trip * ROUNDS);
+        Some(probe)
+    }
+
+    /// When [`PathMtu::next`] has something to do.
+    pub fn wake(&self) -> Time {
+        self.next
+    }
+
+    /// A size has failed.
+    fn fail(&mut self, size: u16) {
+        self.limited = true;
+        if self.fits.is_some_and(|fits| size <= fits) {
+            // What did fit does not any more: a black hole. Or else bad luck: it is tried again.
+            (self.fits, self.complete) = (None, None);
+            self.fails = self.most + 1;
+            return;
+        }
+        self.narrow |= self.fits.is_none();
+        self.fails = self.fails.min(size);
+    }
+
+    /// Returns the size to probe now. Ends the search if there is none left.
+    fn size(&mut self, now: Time) -> Option<u16> {
+        if self.complete.is_some() {
+            return self.fits;
+        }
+        let base = BASE.min(self.most);
+        let size = match self.fits {
+            None if self.fails > base => base,
+            Some(_) if self.fails > self.most => self.most,
+            fits => {
+                let low = fits.unwrap_or(LEAST.min(self.most));
+                if self.fails <= low + GRAIN {
+                    low
+                } else {
+                    low + (self.fails - low) / 2
+                }
+            }
+        };
+        if self.fits.is_some_and(|fits| size <= fits) || self.fails <= size {
+            (self.complete, self.confirmed) = (Some(now), now);
+            return None;
+        }
+        Some(size)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    /// A path that takes packets of so many bytes, and a peer that answers after 20 ms.
+    struct Path {
+        search: PathMtu,
+        takes: u16,
+        now: Time,
+        probes: u32,
+        /// The answer under way, and when it arrives.
+        answer: Option<(Time, Probe)>,
+    }
+
+    impl Path {
+        fn new(most: u16, takes: u16) -> Path {
+            Path {
+                search: PathMtu::new(most),
+                takes,
+                now: Time::ZERO + Duration::from_secs(1),
+                probes: 0,
+                answer: None,
+            }
+        }
+
+        /// Lets time pass. Each probe that `arrives` is answered, and something else of the peer
+        /// arrives ten times per second if it is `there`.
+        fn run(&mut self, seconds: u64, there: bool, mut arrives: impl FnMut() -> bool) {
+            let round_trip = Duration::from_ms(20);
+            for ms in 0..1000 * seconds {
+                self.now += Duration::from_ms(1);
+                if there && ms % 100 == 0 {
+                    self.search.on_heard(self.now);
+                }
+                if let Some((at, Probe { number, size })) = self.answer
+                    && self.now >= at
+                {
+                    self.search.on_answer(number, size, self.now);
+                    self.answer = None;
+                }
+                if let Some(probe) = self.search.next(round_trip, self.now) {
+                    self.probes += 1;
+                    if there && probe.size <= self.takes && arrives() {
+                        self.answer = Some((self.now + round_trip, probe));
+                    }
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn a_path_that_takes_all_is_known_after_two_round_trips() {
+        let mut path = Path::new(1420, 1440);
+        path.run(1, true, || true);
+        assert_eq!(path.search.confirmed(), Some(1420));
+        assert_eq!(path.probes, 2);
+        // From then on a probe each 10 s.
+        path.run(100, true, || true);
+        assert!((11..=13).contains(&path.probes), "{} probes", path.probes);
+    }
+
+    proptest! {
+        #[test]
+        fn the_largest_size_is_found_and_nothing_larger_is_sent(
+            most in 576..9000u16, takes in 576..9000u16,
+        ) {
+            let mut path = Path::new(most, takes);
+            path.run(60, true, || true);
+            let (limit, right) = (path.search.limit(), most.min(takes));
+            prop_assert!(limit <= right && limit + GRAIN >= right, "{limit} of {right}");
+        }
+    }
+
+    #[test]
+    fn a_black_hole_is_found_and_left_again() {
+        let mut path = Path::new(1420, 1420);
+        path.run(5, true, || true);
+        path.takes = 1390;
+        path.run(14, true, || true);
+        assert!(path.search.limit() <= 1390, "{}", path.search.limit());
+        path.run(20, true, || true);
+        assert!((1382..=1390).contains(&path.search.limit()));
+        // Even one that is narrower than the base.
+        path.takes = 1000;
+        path.run(60, true, || true);
+        assert!((992..=1000).contains(&path.search.limit()));
+        path.takes = 1420;
+        path.run(620, true, || true);
+        assert_eq!(path.search.limit(), 1420);
+    }
+
+    #[test]
+    fn losses_of_most_packets_bring_the_confirmation_forward() {
+        let found_after = |tells: bool| {
+            let mut path = Path::new(1420, 1420);
+            path.run(3, true, || true);
+            path.takes = 1300;
+            let (since, mut lost) = (path.now, 0);
+            while path.search.limit() == 1420 {
+                path.run(1, true, || true);
+                if tells {
+                    lost += 100_000;
+                    path.search.on_losses(lost, 10_000, path.now);
+                }
+            }
+            path.now.since(since).as_secs_f64()
+        };
+        let (told, not_told) = (found_after(true), found_after(false));
+        assert!(told <= 5.0 && not_told > 9.0, "{told} s and {not_told} s");
+    }
+
+    #[test]
+    fn a_path_that_carries_nothing_says_nothing_of_sizes() {
+        let mut path = Path::new(1420, 1420);
+        path.run(5, true, || true);
+        path.run(300, false, || true);
+        assert_eq!(path.search.limit(), 1420);
+        path.run(20, true, || true);
+        assert_eq!(path.search.confirmed(), Some(1420));
+    }
+
+    #[test]
+    fn one_loss_in_ten_is_no_black_hole() {
+        let mut path = Path::new(1420, 1420);
+        let mut state = 1u64;
+        let mut arrives = move || {
+            state = state
+                .wrapping_mul(6_364_136_223_846_793_005)
+                .wrapping_add(1);
+            state >> 33 > (1 << 31) / 10
+        };
+        let mut limited = 0;
+        for _ in 0..3600 {
+            path.run(1, true, &mut arrives);
+            limited += u32::from(path.search.limit() < 1420);
+        }
+        // Three of three are lost once in a thousand times, which is each three hours.
+        assert!(limited < 36, "{limited} of 3600 s");
+    }
+
+    #[test]
+    fn answers_that_nobody_asked_for_change_nothing() {
+        let mut path = Path::new(1420, 1300);
+        path.run(1, true, || true);
+        for number in 0..100 {
+            path.search.on_answer(number, 9000, path.now);
+        }
+        path.run(30, true, || true);
+        assert!((1292..=1300).contains(&path.search.limit()));
+    }
+}

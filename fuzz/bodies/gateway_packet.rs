@@ -1,0 +1,42 @@
+//! Any packet of a site at a path of any size: fragments are packets within the size that hold its contents
+//! in order, and what its sender is told is a packet to it.
+
+use accord_gateway::inner::{Inner, mark};
+use accord_gateway::too_big::{fragments, message};
+
+/// Whether it was a packet.
+pub fn check(bytes: &[u8]) -> bool {
+    let Some(inner) = Inner::new(bytes) else {
+        return false;
+    };
+    let mut marked = bytes.to_vec();
+    mark(&mut marked);
+    assert!(Inner::new(&marked).is_some());
+    for mtu in [0, 27, 28, 68, 576, 1280, 65_535] {
+        if let Some(pieces) = fragments(bytes, mtu) {
+            let mut contents = Vec::new();
+            for piece in &pieces {
+                let cut = Inner::new(piece).expect("a packet");
+                assert!(piece.len() <= mtu);
+                assert_eq!(
+                    (cut.source, cut.destination),
+                    (inner.source, inner.destination)
+                );
+                contents.extend_from_slice(cut.contents());
+            }
+            assert_eq!(contents, inner.contents());
+        }
+        if let Some(told) = message(bytes, &inner, mtu) {
+            let read = Inner::new(&told).expect("a packet");
+            assert_eq!(
+                (read.destination, read.source),
+                (inner.source, inner.destination)
+            );
+            assert!(
+                told.len() <= 1280 && message(&told, &read, 0).is_none(),
+                "no error of an error"
+            );
+        }
+    }
+    true
+}
