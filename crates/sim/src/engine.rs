@@ -12,6 +12,7 @@ use crate::digest::Digest;
 use crate::flow::Flow;
 use crate::packet::Packet;
 use crate::pool::{Place, Pool};
+use crate::windows::Windows;
 use crate::wire::{Line, Wire};
 use crate::wiring::{Hop, Shortcuts, Wiring};
 use accord_aqm::Ecn;
@@ -19,7 +20,7 @@ use accord_record::{Observer, Recorder, Stalls, Transfers};
 use accord_scenario::{Change, LinkId, Scenario, State};
 use accord_transport::pcapng::Capture;
 use accord_transport::{Datagrams, Receiver, Segment, Sender};
-use accord_units::{Bytes, Time};
+use accord_units::{Bytes, Duration, Time};
 use std::cmp::Reverse;
 
 /// A run in progress.
@@ -34,6 +35,10 @@ pub(crate) struct Simulation<'a> {
     pub pool: Pool,
     pub flows: Vec<Flow>,
     pub wiring: Wiring,
+    /// What there is instead of the events of packets, in a run that needs none.
+    pub windows: Option<Box<Windows>>,
+    /// The present event of a sender, by which what it sends is ordered in a run with windows.
+    pub cause: (Kind, usize),
     pub recorder: Recorder,
     pub transfers: Transfers,
     /// The bytes of each flow that are queued on its path. They are those sent by the time beside
@@ -59,6 +64,7 @@ impl<'a> Simulation<'a> {
             .map(|id| Flow::new(id, &state))
             .collect();
         let wiring = Wiring::new(scenario, &mut flows, shortcuts);
+        let windows = (wiring.in_windows).then(|| Box::new(Windows::new(scenario, &wiring)));
         let wires = (0..scenario.links.len())
             .map(|id| Wire::new(scenario, id, wiring.forms[id]))
             .collect();
@@ -72,6 +78,8 @@ impl<'a> Simulation<'a> {
             pool: Pool::new(),
             flows,
             wiring,
+            windows,
+            cause: (Kind::Sample, 0),
             recorder: Recorder::new(scenario),
             transfers: Transfers::default(),
             queued: vec![(0, None); scenario.flows.len()],
@@ -117,8 +125,9 @@ impl<'a> Simulation<'a> {
             }
         }
         while let Some((time, kind, index)) = self.calendar.pop() {
+            self.advance(time, observer)?;
             debug_assert!(time >= self.now, "time never goes back");
-            self.now = time;
+            (self.now, self.cause) = (time, (kind, index));
             self.events += 1;
             // The packet of the next event was touched milliseconds ago. It is fetched during this
             // event.
@@ -163,6 +172,8 @@ impl<'a> Simulation<'a> {
                 observer.progress(time)?;
             }
         }
+        // The end itself is a part of the run.
+        self.advance(self.end + Duration::from_ps(1), observer)?;
         self.now = self.end;
         self.show_packets(observer);
         Ok(())
@@ -204,7 +215,7 @@ impl<'a> Simulation<'a> {
             return;
         };
         if let Some(Reverse((at, _, place))) = held.loose.pop() {
-            fly(wire, link, place, at, &mut self.pool, &mut self.calendar);
+            self.fly(link, place, at);
         }
     }
 
@@ -213,11 +224,16 @@ impl<'a> Simulation<'a> {
     fn send(&mut self, packet: Packet) {
         let hop = self.wiring.hops[packet.hop as usize];
         let place = self.pool.insert(packet);
-        self.go(place, hop, self.now);
+        match &mut self.windows {
+            Some(windows) if !hop.is_shortcut() => {
+                windows.put(&mut self.pool, place, hop, self.now, self.cause);
+            }
+            _ => self.go(place, hop, self.now),
+        }
     }
 
     /// Moves a packet from the port of `hop` as far as it can go without an event.
-    fn go(&mut self, mut place: Place, mut hop: Hop, mut at: Time) {
+    pub fn go(&mut self, mut place: Place, mut hop: Hop, mut at: Time) {
         loop {
             let link = hop.link();
             let wire = &mut self.wires[link];
@@ -237,16 +253,35 @@ impl<'a> Simulation<'a> {
             // shortcuts, so that all its packets pass `leave`.
             at = sent + wire.delay;
             hop = match self.wiring.early(packet, at, self.end) {
-                None => return fly(wire, link, place, at, &mut self.pool, &mut self.calendar),
+                None => return self.fly(link, place, at),
                 Some(end) if end.is_end() => {
-                    let Some(answer) = self.deliver_ahead(place, at) else {
+                    let Some((answer, hop)) = self.deliver_ahead(place, at) else {
                         return;
                     };
-                    place = answer.0;
-                    answer.1
+                    if !hop.is_shortcut() {
+                        return self.fly(link, answer, at);
+                    }
+                    place = answer;
+                    hop
                 }
                 Some(hop) => hop,
             };
+        }
+    }
+
+    /// Has a packet come out of the wire of `link` at `at`. Its hop is the next one.
+    #[inline]
+    fn fly(&mut self, link: usize, place: Place, at: Time) {
+        if let Some(windows) = &mut self.windows {
+            // Nothing happens after the end of the run.
+            if at <= self.end {
+                let hop = self.wiring.hops[self.pool.packet(place).hop as usize];
+                windows.put(&mut self.pool, place, hop, at, (Kind::Arrive, link));
+            }
+            return;
+        }
+        if (self.pool).push(&mut self.wires[link].flying, place, at) {
+            self.calendar.push(at, Kind::Arrive, link);
         }
     }
 
@@ -264,7 +299,7 @@ impl<'a> Simulation<'a> {
             _ => at,
         };
         match self.wiring.early(packet, at, self.end) {
-            None => fly(wire, link, place, at, &mut self.pool, &mut self.calendar),
+            None => self.fly(link, place, at),
             Some(end) if end.is_end() => {
                 if let Some((place, hop)) = self.deliver_ahead(place, at) {
                     self.go(place, hop, at);
@@ -414,7 +449,7 @@ impl<'a> Simulation<'a> {
 
     /// Delivers a packet to its endpoint.
     #[inline]
-    fn deliver(&mut self, place: Place) {
+    pub fn deliver(&mut self, place: Place) {
         let packet = self.pool.remove(place);
         self.digest.delivered(self.now, &packet);
         let id = packet.flow as usize;
@@ -476,7 +511,9 @@ impl<'a> Simulation<'a> {
                     let at = again.min(flow.sender.next_wake());
                     if at < flow.wake {
                         flow.wake = at;
-                        self.calendar.push(at, Kind::Wake, id);
+                        if self.windows.is_none() {
+                            self.calendar.push(at, Kind::Wake, id);
+                        }
                     }
                     if flow.session.is_transferring() && flow.sender.is_done() {
                         self.transferred(id);
@@ -497,6 +534,12 @@ impl<'a> Simulation<'a> {
             return self.go(place, hop, at);
         }
         let id = packet.flow as usize;
+        if let Some(windows) = &mut self.windows {
+            if at <= self.end {
+                windows.put(&mut self.pool, place, hop, at, (Kind::Processed, id));
+            }
+            return;
+        }
         if let Some(host) = &mut self.flows[id].host
             && host.hold(&mut self.pool, place, at)
         {
@@ -515,7 +558,7 @@ impl<'a> Simulation<'a> {
         self.go(place, hop, self.now);
     }
 
-    fn wake(&mut self, id: usize) {
+    pub fn wake(&mut self, id: usize) {
         let flow = &mut self.flows[id];
         // An earlier deadline was set after this one was scheduled, and has been handled.
         if flow.wake != self.now {
@@ -633,21 +676,6 @@ impl<'a> Simulation<'a> {
         for (flow, first) in self.flows.iter_mut().zip(first) {
             flow.path_changed(first);
         }
-    }
-}
-
-/// Schedules the event that a packet comes out of the wire of `link` at `at`.
-#[inline(always)]
-fn fly(
-    wire: &mut Wire,
-    link: usize,
-    place: Place,
-    at: Time,
-    pool: &mut Pool,
-    calendar: &mut Calendar,
-) {
-    if pool.push(&mut wire.flying, place, at) {
-        calendar.push(at, Kind::Arrive, link);
     }
 }
 

@@ -46,6 +46,7 @@ mod packet;
 mod pipe;
 mod pool;
 mod sampling;
+mod windows;
 mod wire;
 mod wiring;
 

@@ -18,6 +18,7 @@
 
 use crate::flow::Flow;
 use crate::packet::Packet;
+use crate::windows::Windows;
 use crate::wire::Form;
 use accord_aqm::{AnyAqm, Aqm, Structure};
 use accord_scenario::{Change, Limit, Link, LinkId, Scenario};
@@ -29,6 +30,8 @@ use accord_units::Time;
 pub enum Shortcuts {
     /// All shortcuts are taken.
     All,
+    /// Links are fused. Packets that reach others have their events.
+    Fused,
     /// Departures are computed if they can be. Each hop has its event.
     Departures,
     /// Each departure and each arrival has its event.
@@ -83,6 +86,8 @@ pub struct Wiring {
     pub hops: Vec<Hop>,
     /// The links that take packets before their time.
     fused: Vec<bool>,
+    /// True if the run needs no events of packets: see `windows.rs`.
+    pub in_windows: bool,
 }
 
 impl Wiring {
@@ -143,7 +148,7 @@ impl Wiring {
             }
         }
         let most = match shortcuts {
-            Shortcuts::All => Form::Pipe,
+            Shortcuts::All | Shortcuts::Fused => Form::Pipe,
             Shortcuts::Departures => Form::Timeline,
             Shortcuts::None => Form::Stepped,
         };
@@ -151,25 +156,30 @@ impl Wiring {
             *form = most.min(*form);
         }
         let pipe = |link: LinkId| forms[link] == Form::Pipe;
-        let fused = (feeds.iter().enumerate())
-            .map(|(id, feed)| pipe(id) && matches!(feed, Feed::Link(_) | Feed::Sender(_)))
+        let fused: Vec<bool> = (feeds.iter().enumerate())
+            .map(|(id, feed)| pipe(id) && *feed != Feed::Several)
             .collect();
+        let in_windows =
+            shortcuts == Shortcuts::All && Windows::suit(scenario, flows, &forms, &fused);
         let ahead = |id: usize| {
             let f = &scenario.flows[id];
             let (last, back) = (f.path[f.path.len() - 1], f.reverse_path[0]);
-            !rerouted[id]
-                && pipe(last)
-                && match flows[id].receiver {
-                    Receiver::Stream(_) => pipe(back) && feeds[back] == Feed::Receiver(id),
-                    Receiver::Datagrams => true,
-                    Receiver::Tunnel(_) => false,
-                }
+            // In a run with windows the arrivals at any link are sorted.
+            in_windows
+                || !rerouted[id]
+                    && pipe(last)
+                    && match flows[id].receiver {
+                        Receiver::Stream(_) => pipe(back) && feeds[back] == Feed::Receiver(id),
+                        Receiver::Datagrams => true,
+                        Receiver::Tunnel(_) => false,
+                    }
         };
         let ahead: Vec<bool> = (0..flows.len()).map(ahead).collect();
         let mut wiring = Wiring {
             forms,
             hops: Vec::new(),
             fused,
+            in_windows,
         };
         for (id, flow) in flows.iter_mut().enumerate() {
             let changes = rerouted[id] || scenario.flows[id].path.iter().any(|&l| changing[l]);
@@ -181,6 +191,17 @@ impl Wiring {
             flow.reverse_path = wiring.add(&f.reverse_path, Hop::END);
         }
         wiring
+    }
+
+    /// Returns whether a link takes packets before their time.
+    pub fn is_fused(&self, link: LinkId) -> bool {
+        self.fused[link]
+    }
+
+    /// Returns the last link of the path whose end is at `end`.
+    #[inline]
+    pub fn last(&self, end: u32) -> LinkId {
+        self.hops[end as usize - 1].link()
     }
 
     /// Moves a packet that comes out of the link of its hop at `at` to the next hop. Returns that
