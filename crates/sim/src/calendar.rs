@@ -48,6 +48,11 @@ pub enum Kind {
     Arrive,
 }
 
+impl Kind {
+    /// The kind with the number zero.
+    pub const FIRST: Kind = Kind::Sent;
+}
+
 /// The kinds by number. The last one is repeated to fill the table up.
 const KINDS: [Kind; 16] = [
     Kind::Sent,

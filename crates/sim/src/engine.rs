@@ -7,6 +7,7 @@
 //! - A flow has one timer, moved lazily: it is set again only when it runs out early.
 
 use crate::SimError;
+use crate::arrivals::Cause;
 use crate::calendar::{Calendar, Kind};
 use crate::digest::Digest;
 use crate::flow::Flow;
@@ -38,7 +39,7 @@ pub(crate) struct Simulation<'a> {
     /// What there is instead of the events of packets, in a run that needs none.
     pub windows: Option<Box<Windows>>,
     /// The present event of a sender, by which what it sends is ordered in a run with windows.
-    pub cause: (Kind, usize),
+    pub cause: Cause,
     pub recorder: Recorder,
     pub transfers: Transfers,
     /// The bytes of each flow that are queued on its path. They are those sent by the time beside
@@ -79,7 +80,7 @@ impl<'a> Simulation<'a> {
             flows,
             wiring,
             windows,
-            cause: (Kind::Sample, 0),
+            cause: Cause::new(Kind::Sample, 0),
             recorder: Recorder::new(scenario),
             transfers: Transfers::default(),
             queued: vec![(0, None); scenario.flows.len()],
@@ -127,7 +128,7 @@ impl<'a> Simulation<'a> {
         while let Some((time, kind, index)) = self.calendar.pop() {
             self.advance(time, observer)?;
             debug_assert!(time >= self.now, "time never goes back");
-            (self.now, self.cause) = (time, (kind, index));
+            (self.now, self.cause) = (time, Cause::new(kind, index));
             self.events += 1;
             // The packet of the next event was touched milliseconds ago. It is fetched during this
             // event.
@@ -215,7 +216,8 @@ impl<'a> Simulation<'a> {
             return;
         };
         if let Some(Reverse((at, _, place))) = held.loose.pop() {
-            self.fly(link, place, at);
+            let hop = self.wiring.hops[self.pool.packet(place).hop as usize];
+            self.fly(link, place, hop, at);
         }
     }
 
@@ -252,31 +254,28 @@ impl<'a> Simulation<'a> {
             // The wires of these two lose no packets. They hold none up: a run with stalls takes no
             // shortcuts, so that all its packets pass `leave`.
             at = sent + wire.delay;
-            hop = match self.wiring.early(packet, at, self.end) {
-                None => return self.fly(link, place, at),
-                Some(end) if end.is_end() => {
-                    let Some((answer, hop)) = self.deliver_ahead(place, at) else {
-                        return;
-                    };
-                    if !hop.is_shortcut() {
-                        return self.fly(link, answer, at);
-                    }
-                    place = answer;
-                    hop
-                }
-                Some(hop) => hop,
-            };
+            let early;
+            (hop, early) = self.wiring.step(packet, at, self.end);
+            if early && hop.is_end() {
+                let Some(answer) = self.deliver_ahead(place, at) else {
+                    return;
+                };
+                (place, hop) = answer;
+            }
+            if !(early && hop.is_shortcut()) {
+                return self.fly(link, place, hop, at);
+            }
         }
     }
 
-    /// Has a packet come out of the wire of `link` at `at`. Its hop is the next one.
-    #[inline]
-    fn fly(&mut self, link: usize, place: Place, at: Time) {
+    /// Has a packet come out of the wire of `link` at `at`, where `hop` is next.
+    #[inline(always)]
+    fn fly(&mut self, link: usize, place: Place, hop: Hop, at: Time) {
         if let Some(windows) = &mut self.windows {
             // Nothing happens after the end of the run.
             if at <= self.end {
-                let hop = self.wiring.hops[self.pool.packet(place).hop as usize];
-                windows.put(&mut self.pool, place, hop, at, (Kind::Arrive, link));
+                let cause = Cause::new(Kind::Arrive, link);
+                windows.put(&mut self.pool, place, hop, at, cause);
             }
             return;
         }
@@ -298,14 +297,14 @@ impl<'a> Simulation<'a> {
             Some(Some(stalls)) => stalls.handed_over(at),
             _ => at,
         };
-        match self.wiring.early(packet, at, self.end) {
-            None => self.fly(link, place, at),
-            Some(end) if end.is_end() => {
+        match self.wiring.step(packet, at, self.end) {
+            (hop, false) => self.fly(link, place, hop, at),
+            (end, true) if end.is_end() => {
                 if let Some((place, hop)) = self.deliver_ahead(place, at) {
                     self.go(place, hop, at);
                 }
             }
-            Some(hop) => self.go(place, hop, at),
+            (hop, true) => self.go(place, hop, at),
         }
     }
 
@@ -322,8 +321,8 @@ impl<'a> Simulation<'a> {
             _ => at,
         };
         // The next hop takes no packets before their time.
-        let early = self.wiring.early(packet, at, self.end);
-        debug_assert!(early.is_none(), "packets come out in another order");
+        let (_, early) = self.wiring.step(packet, at, self.end);
+        debug_assert!(!early, "packets come out in another order");
         if let Line::Port(held) = &mut wire.line {
             held.loosened += 1;
             held.loose.push(Reverse((at, held.loosened, place)));
@@ -536,7 +535,8 @@ impl<'a> Simulation<'a> {
         let id = packet.flow as usize;
         if let Some(windows) = &mut self.windows {
             if at <= self.end {
-                windows.put(&mut self.pool, place, hop, at, (Kind::Processed, id));
+                let cause = Cause::new(Kind::Processed, id);
+                windows.put(&mut self.pool, place, hop, at, cause);
             }
             return;
         }

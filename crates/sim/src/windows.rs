@@ -14,7 +14,8 @@
 //! that time and no further. `tests/shortcuts.rs` compares runs with and without windows.
 
 use crate::SimError;
-use crate::calendar::{Kind, key};
+use crate::arrivals::{Arrival, Cause, Sorter};
+use crate::calendar::Kind;
 use crate::engine::Simulation;
 use crate::flow::Flow;
 use crate::pool::{Place, Pool, Queue};
@@ -38,23 +39,17 @@ pub struct Windows {
     feeds: Vec<Feed>,
     /// The time before which all of the senders' events have been handled.
     clock: Time,
+    sorter: Sorter,
 }
 
 /// A link that several feed, or whose queue matters.
 struct Station {
+    link: Hop,
     feeds: Vec<Feed>,
     /// The time before which all arrivals have been handled.
     clock: Time,
     /// The packets that will arrive, in no order.
     coming: Vec<Arrival>,
-}
-
-/// The arrival of a packet at a station.
-struct Arrival {
-    at: Time,
-    /// Its place among events at the same time.
-    key: u32,
-    place: Place,
 }
 
 /// What packets a part gets from another one.
@@ -90,7 +85,7 @@ impl Windows {
     pub fn new(scenario: &Scenario, wiring: &Wiring) -> Windows {
         let links = scenario.links.len();
         let mut of = vec![usize::MAX; links];
-        let mut stations: Vec<BTreeMap<Option<usize>, Duration>> = Vec::new();
+        let mut stations: Vec<(Hop, BTreeMap<Option<usize>, Duration>)> = Vec::new();
         let mut senders = BTreeMap::new();
         let feed = |feeds: &mut BTreeMap<_, Duration>, from, delay: Duration| {
             let least = feeds.entry(from).or_insert(delay);
@@ -102,9 +97,9 @@ impl Windows {
                 if !wiring.is_fused(link) {
                     if of[link] == usize::MAX {
                         of[link] = stations.len();
-                        stations.push(BTreeMap::new());
+                        stations.push((Hop::station(link), BTreeMap::new()));
                     }
-                    feed(&mut stations[of[link]], from, delay);
+                    feed(&mut stations[of[link]].1, from, delay);
                     (from, delay) = (Some(of[link]), Duration::ZERO);
                 }
                 delay += scenario.links[link].delay;
@@ -117,7 +112,8 @@ impl Windows {
         };
         Windows {
             stations: (stations.into_iter())
-                .map(|feeds| Station {
+                .map(|(link, feeds)| Station {
+                    link,
                     feeds: list(feeds),
                     clock: Time::ZERO,
                     coming: Vec::new(),
@@ -127,28 +123,21 @@ impl Windows {
             replies: scenario.flows.iter().map(|_| Queue::EMPTY).collect(),
             feeds: list(senders),
             clock: Time::ZERO,
+            sorter: Sorter::default(),
         }
     }
 
     /// Notes that a packet arrives at the station of `hop`, or at its sender if that is the end.
     /// `kind` and `index` are those of the event that this would be.
     #[inline]
-    pub fn put(
-        &mut self,
-        pool: &mut Pool,
-        place: Place,
-        hop: Hop,
-        at: Time,
-        (kind, index): (Kind, usize),
-    ) {
+    pub fn put(&mut self, pool: &mut Pool, place: Place, hop: Hop, at: Time, cause: Cause) {
         if hop.is_end() {
             let flow = pool.packet(place).flow as usize;
             pool.push(&mut self.replies[flow], place, at);
         } else {
             let station = &mut self.stations[self.of[hop.link()]];
             debug_assert!(at >= station.clock, "the past is over");
-            let key = key(at, kind, index);
-            station.coming.push(Arrival { at, key, place });
+            station.coming.push(Arrival { at, cause, place });
         }
     }
 
@@ -209,11 +198,11 @@ impl Simulation<'_> {
             }
             self.events += 1;
             if wake <= reply {
-                (self.now, self.cause) = (wake, (Kind::Wake, id));
+                (self.now, self.cause) = (wake, Cause::new(Kind::Wake, id));
                 self.wake(id);
             } else if let Some(place) = self.pool.pop(&mut windows.replies[id]) {
                 let link = self.wiring.last(self.pool.packet(place).hop);
-                (self.now, self.cause) = (reply, (Kind::Arrive, link));
+                (self.now, self.cause) = (reply, Cause::new(Kind::Arrive, link));
                 self.deliver(place);
             }
         }
@@ -227,22 +216,16 @@ impl Simulation<'_> {
         };
         let until = windows.horizon(&windows.stations[id].feeds, end);
         let station = &mut windows.stations[id];
-        station.clock = until;
-        let mut coming = std::mem::take(&mut station.coming);
-        coming.sort_by_key(|arrival| (arrival.at, arrival.key));
-        let ready = coming.partition_point(|arrival| arrival.at < until);
-        for arrival in &coming[..ready] {
-            let packet = self.pool.packet(arrival.place);
-            let hop = self.wiring.hops[packet.hop as usize];
+        let from = std::mem::replace(&mut station.clock, until);
+        let link = station.link;
+        let sorted = windows.sorter.take(&mut station.coming, from, until);
+        for arrival in &sorted {
             self.now = arrival.at;
-            self.go(arrival.place, hop, arrival.at);
+            self.go(arrival.place, link, arrival.at);
         }
-        self.events += ready as u64;
-        coming.drain(..ready);
+        self.events += sorted.len() as u64;
         if let Some(windows) = &mut self.windows {
-            // A packet may come back to the same link.
-            coming.append(&mut windows.stations[id].coming);
-            windows.stations[id].coming = coming;
+            windows.sorter.give_back(sorted);
         }
         until == end
     }

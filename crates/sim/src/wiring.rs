@@ -49,6 +49,11 @@ impl Hop {
     const END: Hop = Hop(Hop::EARLY - 1);
     const END_EARLY: Hop = Hop(u32::MAX);
 
+    /// Creates the hop over a link that takes packets at their time.
+    pub fn station(link: LinkId) -> Hop {
+        Hop(link as u32)
+    }
+
     /// Returns the link, unless the hop is the end.
     #[inline]
     pub fn link(self) -> usize {
@@ -205,12 +210,12 @@ impl Wiring {
     }
 
     /// Moves a packet that comes out of the link of its hop at `at` to the next hop. Returns that
-    /// hop if it takes the packet before its time. Nothing happens after the end.
+    /// hop, and whether it takes the packet before its time. Nothing happens after the end.
     #[inline]
-    pub fn early(&self, packet: &mut Packet, at: Time, end: Time) -> Option<Hop> {
+    pub fn step(&self, packet: &mut Packet, at: Time, end: Time) -> (Hop, bool) {
         packet.hop += 1;
         let hop = self.hops[packet.hop as usize];
-        (hop.is_shortcut() && at <= end).then_some(hop)
+        (hop, hop.is_shortcut() && at <= end)
     }
 
     /// Adds a path of a flow that changes its route. Returns its first hop.
