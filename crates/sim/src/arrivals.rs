@@ -37,7 +37,7 @@ impl Arrival {
             .then_with(|| self.key().cmp(&other.key()))
     }
 
-    #[cold]
+    #[inline(never)]
     fn key(&self) -> u32 {
         self.cause.0 ^ key(self.at, Kind::FIRST, 0)
     }
@@ -110,6 +110,9 @@ impl Sorter {
 /// Sorts arrivals that are almost in order.
 fn insert(arrivals: &mut [Arrival]) {
     for end in 1..arrivals.len() {
+        if arrivals[end - 1].at < arrivals[end].at {
+            continue;
+        }
         let arrival = arrivals[end];
         let mut place = end;
         while place > 0 && arrival.order(&arrivals[place - 1]).is_lt() {

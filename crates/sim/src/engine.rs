@@ -237,32 +237,39 @@ impl<'a> Simulation<'a> {
     /// Moves a packet from the port of `hop` as far as it can go without an event.
     pub fn go(&mut self, mut place: Place, mut hop: Hop, mut at: Time) {
         loop {
-            let link = hop.link();
-            let wire = &mut self.wires[link];
             let packet = self.pool.packet(place);
-            let sent = match &mut wire.line {
-                Line::Pipe(pipe) => pipe.offer(at, packet.bytes(), self.end),
-                Line::Timeline(line) => {
-                    let (line, dice) = &mut **line;
-                    match line.offer(at, packet, &mut || dice.uniform()) {
-                        Ok(departure) => departure,
-                        Err(_) => return self.lost(place),
+            let mut link;
+            let mut early;
+            loop {
+                link = hop.link();
+                let wire = &mut self.wires[link];
+                let sent = match &mut wire.line {
+                    Line::Pipe(pipe) => pipe.offer(at, packet.bytes(), self.end),
+                    Line::Timeline(line) => {
+                        let (line, dice) = &mut **line;
+                        match line.offer(at, packet, &mut || dice.uniform()) {
+                            Ok(departure) => departure,
+                            Err(_) => return self.lost(place),
+                        }
                     }
+                    Line::Port(..) => return self.enter(link, place),
+                };
+                // The wires of these two lose no packets. They hold none up: a run with stalls takes
+                // no shortcuts, so that all its packets pass `leave`.
+                at = sent + wire.delay;
+                (hop, early) = self.wiring.step(packet, at, self.end);
+                if !early || hop.is_end() {
+                    break;
                 }
-                Line::Port(..) => return self.enter(link, place),
-            };
-            // The wires of these two lose no packets. They hold none up: a run with stalls takes no
-            // shortcuts, so that all its packets pass `leave`.
-            at = sent + wire.delay;
-            let early;
-            (hop, early) = self.wiring.step(packet, at, self.end);
-            if early && hop.is_end() {
+            }
+            if early {
                 let Some(answer) = self.deliver_ahead(place, at) else {
                     return;
                 };
                 (place, hop) = answer;
+                early = hop.is_shortcut();
             }
-            if !(early && hop.is_shortcut()) {
+            if !early {
                 return self.fly(link, place, hop, at);
             }
         }

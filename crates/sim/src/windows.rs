@@ -129,7 +129,7 @@ impl Windows {
 
     /// Notes that a packet arrives at the station of `hop`, or at its sender if that is the end.
     /// `kind` and `index` are those of the event that this would be.
-    #[inline]
+    #[inline(always)]
     pub fn put(&mut self, pool: &mut Pool, place: Place, hop: Hop, at: Time, cause: Cause) {
         if hop.is_end() {
             let flow = pool.packet(place).flow as usize;
