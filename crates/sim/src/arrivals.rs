@@ -122,3 +122,51 @@ fn insert(arrivals: &mut [Arrival]) {
         arrivals[place] = arrival;
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::pool::Pool;
+    use proptest::prelude::*;
+
+    /// Times of which many are the same, or all are close together.
+    fn any_times() -> impl Strategy<Value = Vec<u64>> {
+        prop_oneof![
+            prop::collection::vec(100..200u64, 0..200),
+            prop::collection::vec(100..10_000_000u64, 0..200),
+            prop::collection::vec(prop_oneof![100..103u64, 1_000_000..1_000_003u64], 0..200),
+        ]
+    }
+
+    proptest! {
+        /// What is due comes in the order of its events, and the rest stays, however the times lie.
+        #[test]
+        fn arrivals_come_in_the_order_of_their_events(
+            windows in prop::collection::vec((any_times(), 0..2_000_000u64), 1..4),
+            indices in prop::collection::vec((0..5usize, any::<bool>()), 200),
+        ) {
+            let (mut sorter, mut coming, mut left) = (Sorter::default(), Vec::new(), Vec::new());
+            let (mut from, mut number) = (Time::from_ps(100), 0);
+            for (times, span) in windows {
+                let until = Time::from_ps(from.as_ps() + span);
+                for (time, (index, wakes)) in times.into_iter().zip(&indices) {
+                    let kind = if *wakes { Kind::Wake } else { Kind::Arrive };
+                    let at = Time::from_ps(from.as_ps() + time - 100);
+                    let place = Pool::place(number);
+                    number += 1;
+                    coming.push(Arrival { at, cause: Cause::new(kind, *index), place });
+                    left.push(((at, key(at, kind, *index), number), place));
+                }
+                left.sort();
+                let due = left.partition_point(|((at, ..), _)| *at < until);
+                let expected: Vec<_> = left.drain(..due).map(|(_, place)| place).collect();
+                let sorted = sorter.take(&mut coming, from, until);
+                let found: Vec<_> = sorted.iter().map(|arrival| arrival.place).collect();
+                prop_assert_eq!(found, expected);
+                prop_assert_eq!(coming.len(), left.len());
+                sorter.give_back(sorted);
+                from = until;
+            }
+        }
+    }
+}

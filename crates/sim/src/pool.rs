@@ -67,6 +67,12 @@ impl Pool {
         }
     }
 
+    /// Returns a place by its number, whatever is there.
+    #[cfg(test)]
+    pub fn place(number: u32) -> Place {
+        Place(number)
+    }
+
     /// Adds a new packet.
     #[inline]
     pub fn insert(&mut self, packet: Packet) -> Place {

@@ -67,18 +67,33 @@ const PROGRESS: u32 = 1 << 8;
 const FASTEST: Rate = Rate::from_bps(1_000_000_000_000);
 
 impl Windows {
-    /// Returns whether a scenario can be run in windows, with ports in these forms. There must be no
-    /// event but those of packets and few others: each of the others ends a window. A packet has to
-    /// take time from any station to the next.
+    /// Returns whether a scenario can be run in windows, and gains by it, with ports in these forms.
+    /// There must be no event but those of packets and few others: each of the others ends a window.
+    /// A packet has to take time from any station to the next.
     pub fn suit(scenario: &Scenario, flows: &[Flow], forms: &[Form], fused: &[bool]) -> bool {
-        let links = scenario.links.iter().enumerate().all(|(id, link)| {
-            let leads_on = fused[id] || !link.delay.is_zero();
-            forms[id] >= Form::Timeline && link.rate <= FASTEST && leads_on
-        });
         let plain = |(f, flow): (&accord_scenario::Flow, &Flow)| {
             f.demand == Demand::Greedy && matches!(flow.sender, Sender::Stream(_))
         };
-        links && scenario.events.is_empty() && scenario.flows.iter().zip(flows).all(plain)
+        let known = scenario.links.iter().zip(forms);
+        let known = known
+            .into_iter()
+            .all(|(link, form)| *form >= Form::Timeline && link.rate <= FASTEST);
+        if !known || !scenario.events.is_empty() || !scenario.flows.iter().zip(flows).all(plain) {
+            return false;
+        }
+        let stations = scenario
+            .links
+            .iter()
+            .zip(fused)
+            .filter(|(_, fused)| !**fused);
+        let stations: Vec<_> = stations.map(|(link, _)| (link.delay, link.rate)).collect();
+        let delay = stations.iter().map(|s| s.0).min().unwrap_or_default();
+        let rate = stations.iter().map(|s| s.1).max().unwrap_or_default();
+        // All parts are looked at in each window, which is at least this long. It is worth it if
+        // there may be a packet for each of them.
+        let packet = flows.iter().map(|flow| u64::from(flow.packet)).max();
+        let packets = rate.bytes_in(delay).get() / packet.unwrap_or(1).max(1);
+        packets as usize >= flows.len() + stations.len()
     }
 
     /// Finds the parts of the network.
