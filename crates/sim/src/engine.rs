@@ -31,6 +31,8 @@ pub(crate) struct Simulation<'a> {
     pub state: State<'a>,
     pub now: Time,
     pub end: Time,
+    /// The time at which the counts of flows are read next.
+    next_sample: Time,
     pub calendar: Calendar,
     pub wires: Vec<Wire>,
     pub pool: Pool,
@@ -74,6 +76,7 @@ impl<'a> Simulation<'a> {
             state,
             now: Time::ZERO,
             end,
+            next_sample: Time::ZERO + scenario.sample,
             calendar: Calendar::new(end),
             wires,
             pool: Pool::new(),
@@ -110,8 +113,7 @@ impl<'a> Simulation<'a> {
                 self.calendar.push(at, Kind::Discipline, id);
             }
         }
-        let first = Time::ZERO + self.scenario.sample;
-        self.calendar.push(first, Kind::Sample, 0);
+        self.calendar.push(self.next_sample, Kind::Sample, 0);
     }
 
     pub fn run(&mut self, observer: &mut dyn Observer) -> Result<(), SimError> {
@@ -165,8 +167,8 @@ impl<'a> Simulation<'a> {
                         let (time, series) = self.recorder.clone().finish(self.scenario);
                         observer.recorded(time, series);
                     }
-                    let next = time + self.recorder.period();
-                    self.calendar.push(next, Kind::Sample, 0);
+                    self.next_sample = time + self.recorder.period();
+                    self.calendar.push(self.next_sample, Kind::Sample, 0);
                 }
             }
             if self.events.is_multiple_of(PROGRESS) {
@@ -443,11 +445,11 @@ impl<'a> Simulation<'a> {
         let flow = &mut self.flows[id as usize];
         if let Receiver::Stream(r) = &mut flow.receiver {
             let (fresh, ack) = r.on_data(number, sent, packet.ecn == Ecn::Marked);
-            flow.deliver_later(self.now, at, sent, packet.size, fresh);
+            flow.deliver_later(self.next_sample, at, sent, packet.size, fresh);
             *packet = flow.answer(id, ack);
             Some((place, self.wiring.hops[packet.hop as usize]))
         } else {
-            flow.deliver_later(self.now, at, sent, packet.size, true);
+            flow.deliver_later(self.next_sample, at, sent, packet.size, true);
             self.pool.remove(place);
             None
         }

@@ -12,7 +12,7 @@
 //!   one sender's host only, which knows when it will be done with a packet.
 //! - A receiver behind a pipe, which answers into a pipe that only it feeds, can also be told of a
 //!   packet ahead of time ([`Hop::is_shortcut`]), because only the sender sees what the receiver
-//!   does. What is recorded of the packet is counted when its time comes.
+//!   does. What is recorded of the packet is read at the next sample after its time.
 //!
 //! All of this is exact. `tests/shortcuts.rs` runs scenarios with and without it.
 
