@@ -14,7 +14,7 @@
 //! that time and no further. `tests/shortcuts.rs` compares runs with and without windows.
 
 use crate::SimError;
-use crate::arrivals::{Arrival, Cause, Sorter};
+use crate::arrivals::{Arrival, Cause, Coming, Sorter};
 use crate::calendar::Kind;
 use crate::engine::Simulation;
 use crate::flow::Flow;
@@ -48,8 +48,8 @@ struct Station {
     feeds: Vec<Feed>,
     /// The time before which all arrivals have been handled.
     clock: Time,
-    /// The packets that will arrive, in no order.
-    coming: Vec<Arrival>,
+    /// The packets that will arrive.
+    coming: Coming,
 }
 
 /// What packets a part gets from another one.
@@ -121,6 +121,12 @@ impl Windows {
             }
             feed(&mut senders, from, delay);
         }
+        // All that there is comes around in this time, so that it is about a window's.
+        let network = scenario.at(Time::ZERO);
+        let least = (0..scenario.flows.len())
+            .map(|id| network.base_rtt(id))
+            .min();
+        let least = least.unwrap_or_default();
         let list = |feeds: BTreeMap<Option<usize>, Duration>| {
             let feeds = feeds.into_iter();
             feeds.map(|(from, delay)| Feed { from, delay }).collect()
@@ -131,7 +137,7 @@ impl Windows {
                     link,
                     feeds: list(feeds),
                     clock: Time::ZERO,
-                    coming: Vec::new(),
+                    coming: Coming::new(least),
                 })
                 .collect(),
             of,
