@@ -5,6 +5,8 @@
 //! - A link has one event pending, for the first packet on it. The other packets wait in a ring
 //!   behind, as values. Nothing is allocated for a packet.
 //! - A flow has one timer, moved lazily: it is set again only when it runs out early.
+//!
+//! Runs of greedy streams need no events of packets at all: see `windows.rs`.
 
 use crate::SimError;
 use crate::arrivals::Cause;
