@@ -148,6 +148,12 @@ impl Pool {
         self.prefetch(queue.first);
     }
 
+    /// Has the processor fetch a packet, which is wanted soon.
+    #[inline]
+    pub fn prepare_packet(&self, place: Place) {
+        self.prefetch(place.0);
+    }
+
     /// Has the processor fetch a node that is wanted some events later. The node was last touched
     /// milliseconds ago and is in no near cache.
     #[inline]

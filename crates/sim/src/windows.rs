@@ -60,6 +60,9 @@ struct Feed {
     delay: Duration,
 }
 
+/// The number of arrivals for which the packet is fetched ahead. It was touched a window ago.
+const AHEAD: usize = 8;
+
 /// The number of rounds after which the observer is asked again.
 const PROGRESS: u32 = 1 << 8;
 
@@ -240,7 +243,10 @@ impl Simulation<'_> {
         let from = std::mem::replace(&mut station.clock, until);
         let link = station.link;
         let sorted = windows.sorter.take(&mut station.coming, from, until);
-        for arrival in &sorted {
+        for (id, arrival) in sorted.iter().enumerate() {
+            if let Some(later) = sorted.get(id + AHEAD) {
+                self.pool.prepare_packet(later.place);
+            }
             self.now = arrival.at;
             self.go(arrival.place, link, arrival.at);
         }
