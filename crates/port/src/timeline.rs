@@ -2,7 +2,7 @@
 
 use crate::ties::Ties;
 use crate::{Area, Count, Counters, DropReason, Limit, Packet, Service};
-use accord_aqm::{AnyAqm, Aqm, Class, Entropy, PacketMeta, QueueView, Structure, Verdict};
+use accord_aqm::{AnyAqm, Aqm, Class, Entropy, QueueView, Structure, Verdict};
 use accord_units::{Bytes, Rate, Time};
 use std::collections::VecDeque;
 
@@ -20,6 +20,7 @@ pub struct Timeline<A = AnyAqm> {
     ahead: VecDeque<(Time, u32)>,
     bytes: u64,
     ties: Ties,
+    /// What was counted, except the packets offered.
     counters: Counters,
     /// The integrated backlog. It includes the whole stay of the packets that are there.
     area: Area,
@@ -62,24 +63,23 @@ impl<A: Aqm> Timeline<A> {
         entropy: &mut dyn Entropy,
     ) -> Result<Time, DropReason> {
         self.advance(now);
-        let meta = packet.meta();
-        self.counters.offered.add(meta.size);
-        if !(self.ties).admits(&self.limit, self.there(), meta.size, now, || true) {
-            self.counters.drop(DropReason::Overflow, meta.size);
-            self.aqm.on_overflow(&meta);
+        let size = packet.meta().size;
+        if !(self.ties).admits(&self.limit, self.there(), size, now, || true) {
+            self.counters.drop(DropReason::Overflow, size);
+            self.aqm.on_overflow(&packet.meta());
             return Err(DropReason::Overflow);
         }
         if !self.aqm.passes_all() {
-            self.judge(now, &meta, packet, entropy)?;
+            self.judge(now, packet, entropy)?;
         }
-        if meta.class == Class::InBand {
+        if packet.meta().class == Class::InBand {
             packet.add_virtual_delay(self.aqm.virtual_delay(now));
         }
-        let departure = self.service.send(now, meta.size);
-        self.ahead.push_back((departure, meta.size.get() as u32));
-        self.bytes += meta.size.get();
+        let departure = self.service.send(now, size);
+        self.ahead.push_back((departure, size.get() as u32));
+        self.bytes += size.get();
         self.longest.raise(self.there());
-        self.area.stay(now, departure, meta.size.get());
+        self.area.stay(now, departure, size.get());
         Ok(departure)
     }
 
@@ -87,12 +87,11 @@ impl<A: Aqm> Timeline<A> {
     fn judge(
         &mut self,
         now: Time,
-        meta: &PacketMeta,
         packet: &mut impl Packet,
         entropy: &mut dyn Entropy,
     ) -> Result<(), DropReason> {
-        let view = self.view();
-        match self.aqm.on_arrival(meta, &view, now, entropy) {
+        let (view, meta) = (self.view(), packet.meta());
+        match self.aqm.on_arrival(&meta, &view, now, entropy) {
             Verdict::Pass => {}
             Verdict::Mark => {
                 packet.mark();
@@ -169,8 +168,12 @@ impl<A: Aqm> Timeline<A> {
     }
 
     /// The counters as of the last [`Timeline::advance`] or offer.
-    pub fn counters(&self) -> &Counters {
-        &self.counters
+    pub fn counters(&self) -> Counters {
+        let counted = self.counters;
+        Counters {
+            offered: counted.served + counted.dropped() + self.there(),
+            ..counted
+        }
     }
 
     /// The queue discipline.

@@ -57,7 +57,7 @@ proptest! {
                 Err(why) => Some(Fate::Dropped(why)),
             });
             prop_assert_eq!(computed.backlog(), stepped.port.backlog());
-            prop_assert_eq!(computed.counters(), stepped.port.counters());
+            prop_assert_eq!(&computed.counters(), stepped.port.counters());
         }
         stepped.until(Time::MAX);
         computed.advance(Time::MAX);
@@ -67,7 +67,7 @@ proptest! {
         }
         let others: Vec<Fate> = others.into_iter().map(|f| f.expect("all left")).collect();
         prop_assert_eq!(fates, others);
-        prop_assert_eq!(computed.counters(), stepped.port.counters());
+        prop_assert_eq!(&computed.counters(), stepped.port.counters());
         prop_assert_eq!(dice.0, same_dice.0, "as many throws of the dice");
     }
 

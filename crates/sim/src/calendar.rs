@@ -48,6 +48,11 @@ pub enum Kind {
     Arrive,
 }
 
+impl Kind {
+    /// The kind with the number zero.
+    pub const FIRST: Kind = Kind::Sent;
+}
+
 /// The kinds by number. The last one is repeated to fill the table up.
 const KINDS: [Kind; 16] = [
     Kind::Sent,
@@ -79,6 +84,12 @@ pub const MAX_INDEX: usize = INDEX as usize;
 #[inline]
 fn shuffle(time: u64) -> u32 {
     (time.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> (64 - INDEX_BITS)) as u32
+}
+
+/// Returns the place of an event among those at the same time.
+#[inline]
+pub(crate) fn key(time: Time, kind: Kind, index: usize) -> u32 {
+    (kind as u32) << INDEX_BITS | (index as u32 ^ shuffle(time.as_ps()))
 }
 
 /// A pending event in a slot of the wheel.
@@ -161,13 +172,11 @@ impl Calendar {
     /// after the end, in particular at `Time::MAX`, is never due.
     #[inline]
     pub fn push(&mut self, time: Time, kind: Kind, index: usize) {
-        let time = time.as_ps();
-        if time > self.end {
+        if time.as_ps() > self.end {
             return;
         }
         debug_assert!(index <= MAX_INDEX);
-        let key = (kind as u32) << INDEX_BITS | (index as u32 ^ shuffle(time));
-        self.place(time, key);
+        self.place(time.as_ps(), key(time, kind, index));
     }
 
     #[inline]

@@ -5,13 +5,17 @@
 //! - A link has one event pending, for the first packet on it. The other packets wait in a ring
 //!   behind, as values. Nothing is allocated for a packet.
 //! - A flow has one timer, moved lazily: it is set again only when it runs out early.
+//!
+//! Runs of greedy streams need no events of packets at all: see `windows.rs`.
 
 use crate::SimError;
+use crate::arrivals::Cause;
 use crate::calendar::{Calendar, Kind};
 use crate::digest::Digest;
 use crate::flow::Flow;
 use crate::packet::Packet;
 use crate::pool::{Place, Pool};
+use crate::windows::Windows;
 use crate::wire::{Line, Wire};
 use crate::wiring::{Hop, Shortcuts, Wiring};
 use accord_aqm::Ecn;
@@ -19,7 +23,7 @@ use accord_record::{Observer, Recorder, Stalls, Transfers};
 use accord_scenario::{Change, LinkId, Scenario, State};
 use accord_transport::pcapng::Capture;
 use accord_transport::{Datagrams, Receiver, Segment, Sender};
-use accord_units::{Bytes, Time};
+use accord_units::{Bytes, Duration, Time};
 use std::cmp::Reverse;
 
 /// A run in progress.
@@ -29,11 +33,17 @@ pub(crate) struct Simulation<'a> {
     pub state: State<'a>,
     pub now: Time,
     pub end: Time,
+    /// The time at which the counts of flows are read next.
+    next_sample: Time,
     pub calendar: Calendar,
     pub wires: Vec<Wire>,
     pub pool: Pool,
     pub flows: Vec<Flow>,
     pub wiring: Wiring,
+    /// What there is instead of the events of packets, in a run that needs none.
+    pub windows: Option<Box<Windows>>,
+    /// The present event of a sender, by which what it sends is ordered in a run with windows.
+    pub cause: Cause,
     pub recorder: Recorder,
     pub transfers: Transfers,
     /// The bytes of each flow that are queued on its path. They are those sent by the time beside
@@ -60,6 +70,7 @@ impl<'a> Simulation<'a> {
             .collect();
         let wiring = Wiring::new(scenario, &mut flows, shortcuts);
         let edges = wiring.tunnels.iter().map(|&flow| Wire::edge(flow));
+        let windows = (wiring.in_windows).then(|| Box::new(Windows::new(scenario, &wiring)));
         let wires = (0..scenario.links.len())
             .map(|id| Wire::new(scenario, id, wiring.forms[id]))
             .chain(edges)
@@ -69,11 +80,14 @@ impl<'a> Simulation<'a> {
             state,
             now: Time::ZERO,
             end,
+            next_sample: Time::ZERO + scenario.sample,
             calendar: Calendar::new(end),
             wires,
             pool: Pool::new(),
             flows,
             wiring,
+            windows,
+            cause: Cause::new(Kind::Sample, 0),
             recorder: Recorder::new(scenario),
             transfers: Transfers::default(),
             queued: vec![(0, None); scenario.flows.len()],
@@ -103,8 +117,7 @@ impl<'a> Simulation<'a> {
                 self.calendar.push(at, Kind::Discipline, id);
             }
         }
-        let first = Time::ZERO + self.scenario.sample;
-        self.calendar.push(first, Kind::Sample, 0);
+        self.calendar.push(self.next_sample, Kind::Sample, 0);
     }
 
     pub fn run(&mut self, observer: &mut dyn Observer) -> Result<(), SimError> {
@@ -119,8 +132,9 @@ impl<'a> Simulation<'a> {
             }
         }
         while let Some((time, kind, index)) = self.calendar.pop() {
+            self.advance(time, observer)?;
             debug_assert!(time >= self.now, "time never goes back");
-            self.now = time;
+            (self.now, self.cause) = (time, Cause::new(kind, index));
             self.events += 1;
             // The packet of the next event was touched milliseconds ago. It is fetched during this
             // event.
@@ -162,14 +176,16 @@ impl<'a> Simulation<'a> {
                         let (time, series) = self.recorder.clone().finish(self.scenario);
                         observer.recorded(time, series);
                     }
-                    let next = time + self.recorder.period();
-                    self.calendar.push(next, Kind::Sample, 0);
+                    self.next_sample = time + self.recorder.period();
+                    self.calendar.push(self.next_sample, Kind::Sample, 0);
                 }
             }
             if self.events.is_multiple_of(PROGRESS) {
                 observer.progress(time)?;
             }
         }
+        // The end itself is a part of the run.
+        self.advance(self.end + Duration::from_ps(1), observer)?;
         self.now = self.end;
         self.show_packets(observer);
         Ok(())
@@ -211,7 +227,8 @@ impl<'a> Simulation<'a> {
             return;
         };
         if let Some(Reverse((at, _, place))) = held.loose.pop() {
-            fly(wire, link, place, at, &mut self.pool, &mut self.calendar);
+            let hop = self.wiring.hops[self.pool.packet(place).hop as usize];
+            self.fly(link, place, hop, at);
         }
     }
 
@@ -220,40 +237,68 @@ impl<'a> Simulation<'a> {
     fn send(&mut self, packet: Packet) {
         let hop = self.wiring.hops[packet.hop as usize];
         let place = self.pool.insert(packet);
-        self.go(place, hop, self.now);
+        match &mut self.windows {
+            Some(windows) if !hop.is_shortcut() => {
+                windows.put(&mut self.pool, place, hop, self.now, self.cause);
+            }
+            _ => self.go(place, hop, self.now),
+        }
     }
 
     /// Moves a packet from the port of `hop` as far as it can go without an event.
     pub fn go(&mut self, mut place: Place, mut hop: Hop, mut at: Time) {
         loop {
-            let link = hop.link();
-            let wire = &mut self.wires[link];
             let packet = self.pool.packet(place);
-            let sent = match &mut wire.line {
-                Line::Pipe(pipe) => pipe.offer(at, packet.bytes(), self.end),
-                Line::Timeline(line) => {
-                    let (line, dice) = &mut **line;
-                    match line.offer(at, packet, &mut || dice.uniform()) {
-                        Ok(departure) => departure,
-                        Err(_) => return self.lost(place),
+            let mut link;
+            let mut early;
+            loop {
+                link = hop.link();
+                let wire = &mut self.wires[link];
+                let sent = match &mut wire.line {
+                    Line::Pipe(pipe) => pipe.offer(at, packet.bytes(), self.end),
+                    Line::Timeline(line) => {
+                        let (line, dice) = &mut **line;
+                        match line.offer(at, packet, &mut || dice.uniform()) {
+                            Ok(departure) => departure,
+                            Err(_) => return self.lost(place),
+                        }
                     }
+                    Line::Port(..) | Line::Edge(_) => return self.enter(link, place),
+                };
+                // The wires of these two lose no packets. They hold none up: a run with stalls takes
+                // no shortcuts, so that all its packets pass `leave`.
+                at = sent + wire.delay;
+                (hop, early) = self.wiring.step(packet, at, self.end);
+                if !early || hop.is_end() {
+                    break;
                 }
-                Line::Port(..) | Line::Edge(_) => return self.enter(link, place),
-            };
-            // The wires of these two lose no packets. They hold none up: a run with stalls takes no
-            // shortcuts, so that all its packets pass `leave`.
-            at = sent + wire.delay;
-            hop = match self.wiring.early(packet, at, self.end) {
-                None => return fly(wire, link, place, at, &mut self.pool, &mut self.calendar),
-                Some(end) if end.is_end() => {
-                    let Some(answer) = self.deliver_ahead(place, at) else {
-                        return;
-                    };
-                    place = answer.0;
-                    answer.1
-                }
-                Some(hop) => hop,
-            };
+            }
+            if early {
+                let Some(answer) = self.deliver_ahead(place, at) else {
+                    return;
+                };
+                (place, hop) = answer;
+                early = hop.is_shortcut();
+            }
+            if !early {
+                return self.fly(link, place, hop, at);
+            }
+        }
+    }
+
+    /// Has a packet come out of the wire of `link` at `at`, where `hop` is next.
+    #[inline(always)]
+    fn fly(&mut self, link: usize, place: Place, hop: Hop, at: Time) {
+        if let Some(windows) = &mut self.windows {
+            // Nothing happens after the end of the run.
+            if at <= self.end {
+                let cause = Cause::new(Kind::Arrive, link);
+                windows.put(&mut self.pool, place, hop, at, cause);
+            }
+            return;
+        }
+        if (self.pool).push(&mut self.wires[link].flying, place, at) {
+            self.calendar.push(at, Kind::Arrive, link);
         }
     }
 
@@ -270,14 +315,14 @@ impl<'a> Simulation<'a> {
             Some(Some(stalls)) => stalls.handed_over(at),
             _ => at,
         };
-        match self.wiring.early(packet, at, self.end) {
-            None => fly(wire, link, place, at, &mut self.pool, &mut self.calendar),
-            Some(end) if end.is_end() => {
+        match self.wiring.step(packet, at, self.end) {
+            (hop, false) => self.fly(link, place, hop, at),
+            (end, true) if end.is_end() => {
                 if let Some((place, hop)) = self.deliver_ahead(place, at) {
                     self.go(place, hop, at);
                 }
             }
-            Some(hop) => self.go(place, hop, at),
+            (hop, true) => self.go(place, hop, at),
         }
     }
 
@@ -294,8 +339,8 @@ impl<'a> Simulation<'a> {
             _ => at,
         };
         // The next hop takes no packets before their time.
-        let early = self.wiring.early(packet, at, self.end);
-        debug_assert!(early.is_none(), "packets come out in another order");
+        let (_, early) = self.wiring.step(packet, at, self.end);
+        debug_assert!(!early, "packets come out in another order");
         if let Line::Port(held) = &mut wire.line {
             held.loosened += 1;
             held.loose.push(Reverse((at, held.loosened, place)));
@@ -409,11 +454,11 @@ impl<'a> Simulation<'a> {
         let flow = &mut self.flows[id as usize];
         if let Receiver::Stream(r) = &mut flow.receiver {
             let (fresh, ack) = r.on_data(number, sent, packet.ecn == Ecn::Marked);
-            flow.deliver_later(self.now, at, sent, packet.size, fresh);
+            flow.deliver_later(self.next_sample, at, sent, packet.size, fresh);
             *packet = flow.answer(id, ack);
             Some((place, self.wiring.hops[packet.hop as usize]))
         } else {
-            flow.deliver_later(self.now, at, sent, packet.size, true);
+            flow.deliver_later(self.next_sample, at, sent, packet.size, true);
             self.pool.remove(place);
             None
         }
@@ -483,7 +528,9 @@ impl<'a> Simulation<'a> {
                     let at = again.min(flow.sender.next_wake());
                     if at < flow.wake {
                         flow.wake = at;
-                        self.calendar.push(at, Kind::Wake, id);
+                        if self.windows.is_none() {
+                            self.calendar.push(at, Kind::Wake, id);
+                        }
                     }
                     if flow.session.is_transferring() && flow.sender.is_done() {
                         self.transferred(id);
@@ -504,6 +551,13 @@ impl<'a> Simulation<'a> {
             return self.go(place, hop, at);
         }
         let id = packet.flow as usize;
+        if let Some(windows) = &mut self.windows {
+            if at <= self.end {
+                let cause = Cause::new(Kind::Processed, id);
+                windows.put(&mut self.pool, place, hop, at, cause);
+            }
+            return;
+        }
         if let Some(host) = &mut self.flows[id].host
             && host.hold(&mut self.pool, place, at)
         {
@@ -522,7 +576,7 @@ impl<'a> Simulation<'a> {
         self.go(place, hop, self.now);
     }
 
-    fn wake(&mut self, id: usize) {
+    pub fn wake(&mut self, id: usize) {
         let flow = &mut self.flows[id];
         // An earlier deadline was set after this one was scheduled, and has been handled.
         if flow.wake != self.now {
@@ -642,21 +696,6 @@ impl<'a> Simulation<'a> {
         for (flow, first) in self.flows.iter_mut().zip(first) {
             flow.path_changed(first);
         }
-    }
-}
-
-/// Schedules the event that a packet comes out of the wire of `link` at `at`.
-#[inline(always)]
-fn fly(
-    wire: &mut Wire,
-    link: usize,
-    place: Place,
-    at: Time,
-    pool: &mut Pool,
-    calendar: &mut Calendar,
-) {
-    if pool.push(&mut wire.flying, place, at) {
-        calendar.push(at, Kind::Arrive, link);
     }
 }
 

@@ -34,7 +34,8 @@ pub struct Flow {
     pub aggregate: u8,
     /// The receiving end.
     pub receiver: Receiver,
-    /// The data packets that the receiver knows of ahead of time, in the order of their delivery.
+    /// The data packets that the receiver knows of ahead of time and that are not counted yet, in the
+    /// order of their delivery.
     coming: VecDeque<Coming>,
     /// The data sent.
     pub sent: Count,
@@ -230,12 +231,15 @@ impl Flow {
         }
     }
 
-    /// Adds data that will be delivered at `at`, not before any added earlier. Deliveries that have
-    /// happened meanwhile are counted when there is no more room, or when the counts are read.
+    /// Counts data that will be delivered at `at`, not before any added earlier. Counts are not read
+    /// before `unread`, so that what is delivered before it is counted now.
     #[inline]
-    pub fn deliver_later(&mut self, now: Time, at: Time, sent: Time, size: u16, fresh: bool) {
-        if self.coming.len() == self.coming.capacity() {
-            self.deliver_until(now);
+    pub fn deliver_later(&mut self, unread: Time, at: Time, sent: Time, size: u16, fresh: bool) {
+        if at < unread {
+            if !self.coming.is_empty() {
+                self.deliver_until(unread);
+            }
+            return self.deliver(fresh, size, at.since(sent));
         }
         self.coming.push_back(Coming {
             at,

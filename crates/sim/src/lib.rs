@@ -36,6 +36,7 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
+mod arrivals;
 mod audit;
 mod calendar;
 mod digest;
@@ -48,6 +49,7 @@ mod pipe;
 mod pool;
 mod sampling;
 mod tunnels;
+mod windows;
 mod wire;
 mod wiring;
 

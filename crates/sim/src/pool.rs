@@ -67,6 +67,12 @@ impl Pool {
         }
     }
 
+    /// Returns a place by its number, whatever is there.
+    #[cfg(test)]
+    pub fn place(number: u32) -> Place {
+        Place(number)
+    }
+
     /// Adds a new packet.
     #[inline]
     pub fn insert(&mut self, packet: Packet) -> Place {
@@ -140,6 +146,12 @@ impl Pool {
     #[inline]
     pub fn prepare(&self, queue: &Queue) {
         self.prefetch(queue.first);
+    }
+
+    /// Has the processor fetch a packet, which is wanted soon.
+    #[inline]
+    pub fn prepare_packet(&self, place: Place) {
+        self.prefetch(place.0);
     }
 
     /// Has the processor fetch a node that is wanted some events later. The node was last touched

@@ -144,7 +144,7 @@ impl Wire {
     pub fn counters(&self) -> Counters {
         match &self.line {
             Line::Port(p) => *p.port.counters(),
-            Line::Timeline(t) => *t.0.counters(),
+            Line::Timeline(t) => t.0.counters(),
             Line::Pipe(p) => Counters {
                 offered: p.served + p.held(),
                 served: p.served,

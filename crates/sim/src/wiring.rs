@@ -12,12 +12,13 @@
 //!   one sender's host only, which knows when it will be done with a packet.
 //! - A receiver behind a pipe, which answers into a pipe that only it feeds, can also be told of a
 //!   packet ahead of time ([`Hop::is_shortcut`]), because only the sender sees what the receiver
-//!   does. What is recorded of the packet is counted when its time comes.
+//!   does. What is recorded of the packet is read at the next sample after its time.
 //!
 //! All of this is exact. `tests/shortcuts.rs` runs scenarios with and without it.
 
 use crate::flow::Flow;
 use crate::packet::Packet;
+use crate::windows::Windows;
 use crate::wire::Form;
 use accord_aqm::{AnyAqm, Aqm, Structure};
 use accord_scenario::{Change, Limit, Link, LinkId, Scenario};
@@ -30,6 +31,8 @@ use std::collections::BTreeMap;
 pub enum Shortcuts {
     /// All shortcuts are taken.
     All,
+    /// Links are fused. Packets that reach others have their events.
+    Fused,
     /// Departures are computed if they can be. Each hop has its event.
     Departures,
     /// Each departure and each arrival has its event.
@@ -46,6 +49,11 @@ impl Hop {
     /// The hop of all endpoints, above all links.
     const END: Hop = Hop(Hop::EARLY - 1);
     const END_EARLY: Hop = Hop(u32::MAX);
+
+    /// Creates the hop over a link that takes packets at their time.
+    pub fn station(link: LinkId) -> Hop {
+        Hop(link as u32)
+    }
 
     /// Returns the link, unless the hop is the end.
     #[inline]
@@ -86,6 +94,8 @@ pub struct Wiring {
     pub tunnels: Vec<usize>,
     /// The links that take packets before their time.
     fused: Vec<bool>,
+    /// True if the run needs no events of packets: see `windows.rs`.
+    pub in_windows: bool,
 }
 
 impl Wiring {
@@ -159,7 +169,7 @@ impl Wiring {
             }
         }
         let most = match shortcuts {
-            Shortcuts::All => Form::Pipe,
+            Shortcuts::All | Shortcuts::Fused => Form::Pipe,
             Shortcuts::Departures => Form::Timeline,
             Shortcuts::None => Form::Stepped,
         };
@@ -171,20 +181,24 @@ impl Wiring {
         let tunnels: Vec<usize> = tunnels
             .filter(|&id| scenario.flows[id].tunnel.is_some())
             .collect();
-        let fused = (feeds.iter().enumerate())
-            .map(|(id, feed)| pipe(id) && matches!(feed, Feed::Link(_) | Feed::Sender(_)))
+        let fused: Vec<bool> = (feeds.iter().enumerate())
+            .map(|(id, feed)| pipe(id) && *feed != Feed::Several)
             .collect();
+        let in_windows =
+            shortcuts == Shortcuts::All && Windows::suit(scenario, flows, &forms, &fused);
         let ahead = |id: usize| {
             let f = &scenario.flows[id];
             let (last, back) = (f.path[f.path.len() - 1], f.reverse_path[0]);
-            !rerouted[id]
-                && f.through.is_none()
-                && pipe(last)
-                && match flows[id].receiver {
-                    Receiver::Stream(_) => pipe(back) && feeds[back] == Feed::Receiver(id),
-                    Receiver::Datagrams => true,
-                    Receiver::Tunnel(_) => false,
-                }
+            // In a run with windows the arrivals at any link are sorted.
+            in_windows
+                || !rerouted[id]
+                    && f.through.is_none()
+                    && pipe(last)
+                    && match flows[id].receiver {
+                        Receiver::Stream(_) => pipe(back) && feeds[back] == Feed::Receiver(id),
+                        Receiver::Datagrams => true,
+                        Receiver::Tunnel(_) => false,
+                    }
         };
         let ahead: Vec<bool> = (0..flows.len()).map(ahead).collect();
         let mut wiring = Wiring {
@@ -192,6 +206,7 @@ impl Wiring {
             hops: Vec::new(),
             tunnels,
             fused,
+            in_windows,
         };
         for (id, flow) in flows.iter_mut().enumerate() {
             let changes = rerouted[id] || scenario.flows[id].path.iter().any(|&l| changing[l]);
@@ -206,13 +221,24 @@ impl Wiring {
         wiring
     }
 
-    /// Moves a packet that comes out of the link of its hop at `at` to the next hop. Returns that
-    /// hop if it takes the packet before its time. Nothing happens after the end.
+    /// Returns whether a link takes packets before their time.
+    pub fn is_fused(&self, link: LinkId) -> bool {
+        self.fused[link]
+    }
+
+    /// Returns the last link of the path whose end is at `end`.
     #[inline]
-    pub fn early(&self, packet: &mut Packet, at: Time, end: Time) -> Option<Hop> {
+    pub fn last(&self, end: u32) -> LinkId {
+        self.hops[end as usize - 1].link()
+    }
+
+    /// Moves a packet that comes out of the link of its hop at `at` to the next hop. Returns that
+    /// hop, and whether it takes the packet before its time. Nothing happens after the end.
+    #[inline]
+    pub fn step(&self, packet: &mut Packet, at: Time, end: Time) -> (Hop, bool) {
         packet.hop += 1;
         let hop = self.hops[packet.hop as usize];
-        (hop.is_shortcut() && at <= end).then_some(hop)
+        (hop, hop.is_shortcut() && at <= end)
     }
 
     /// Adds a path of a flow that changes its route. `inside` is the tunnel that the flow rides in,

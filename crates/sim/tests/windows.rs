@@ -1,0 +1,113 @@
+//! Runs in windows are the same as with an event for each packet that reaches a link, to the bit:
+//! topologies in which parts of the network feed each other in other ways than in a dumbbell.
+//! (`shortcuts.rs` has dumbbells.)
+mod common;
+
+use accord_record::Quiet;
+use accord_scenario::Scenario;
+use accord_sim::{Shortcuts, run_with};
+use common::scenario;
+
+/// Compares the runs. Returns the events without windows and with them. Events of timers that were
+/// moved do not happen in windows, so that the two differ where there are windows.
+fn same(s: &Scenario) -> [u64; 2] {
+    let [fused, windows] = [Shortcuts::Fused, Shortcuts::All].map(|shortcuts| {
+        let (run, ports, flows) = run_with(s, &mut Quiet, shortcuts).expect("it runs");
+        let values = run.series.iter().flat_map(|series| &series.values);
+        let bits: Vec<u64> = values.map(|v| v.to_bits()).collect();
+        let (hops, steps) = (run.statistics.packet_hops, run.statistics.steps);
+        ((run.manifest, bits, hops, ports, flows), steps)
+    });
+    assert!(fused.0.2 > 10_000, "too little happens");
+    assert!(fused.0 == windows.0, "the runs differ");
+    [fused.1, windows.1]
+}
+
+#[test]
+fn flows_without_access_links() {
+    for (controller, more) in [("newreno", ""), ("vegas", ""), ("cubic", "pacing = true")] {
+        let s = scenario(&format!(
+            "duration = \"10 s\"\n\
+             [link.ab]\nfrom = \"a\"\nto = \"b\"\nrate = \"20 Mbps\"\ndelay = \"10 ms\"\n\
+             queue = {{ discipline = \"droptail\", limit = \"40 pkt\" }}\n\
+             [flow.there]\nfrom = \"a\"\nto = \"b\"\ncount = 3\ncontroller = \"{controller}\"\n{more}\n\
+             [flow.back]\nfrom = \"b\"\nto = \"a\"\ncount = 2\ncontroller = \"{controller}\"\nstart = \"1 s\"\n"
+        ));
+        let [fused, windows] = same(&s);
+        assert!(windows < fused || controller != "newreno", "no windows");
+    }
+}
+
+/// Three bottlenecks, a flow over all of them and others over some, both ways. Some have access
+/// links without a delay, and most stop and start while others run.
+#[test]
+fn several_bottlenecks_that_feed_each_other() {
+    let mut text = String::from("duration = \"8 s\"\nsample = \"37 ms\"\n");
+    for (name, from, to, rate, delay, queue) in [
+        (
+            "ab",
+            "a",
+            "b",
+            30,
+            4,
+            "{ discipline = \"droptail\", limit = \"50 pkt\" }",
+        ),
+        (
+            "bc",
+            "b",
+            "c",
+            20,
+            7,
+            "{ discipline = \"red\", limit = \"90 pkt\" }",
+        ),
+        (
+            "cd",
+            "c",
+            "d",
+            25,
+            5,
+            "{ discipline = \"avq\", limit = \"60 pkt\" }",
+        ),
+    ] {
+        text += &format!(
+            "[link.{name}]\nfrom = \"{from}\"\nto = \"{to}\"\nrate = \"{rate} Mbps\"\n\
+             delay = \"{delay} ms\"\nqueue = {queue}\n"
+        );
+    }
+    for (name, from, to, more) in [
+        (
+            "long",
+            "a",
+            "d",
+            "access = { rate = \"100 Mbps\", delay = \"0 s\" }",
+        ),
+        ("first", "a", "b", "start = \"0.5 s\"\nstop = \"5 s\""),
+        (
+            "second",
+            "b",
+            "c",
+            "egress = { rate = \"20 Mbps\", delay = \"3 ms\" }",
+        ),
+        ("last", "b", "d", "start = \"1.7 s\""),
+        ("back", "d", "a", "start = \"1 s\"\nstop = \"6 s\""),
+    ] {
+        text += &format!(
+            "[flow.{name}]\nfrom = \"{from}\"\nto = \"{to}\"\ncontroller = \"newreno\"\n{more}\n"
+        );
+    }
+    let [fused, windows] = same(&scenario(&text));
+    assert!(windows < fused, "{windows} of {fused}");
+}
+
+/// Windows would cost more than they save where hardly a packet fits into the shortest of them.
+#[test]
+fn short_links_have_events() {
+    let s = scenario(
+        "duration = \"10 s\"\n\
+         [link.ab]\nfrom = \"a\"\nto = \"b\"\nrate = \"20 Mbps\"\ndelay = \"1 us\"\n\
+         queue = { discipline = \"droptail\", limit = \"40 pkt\" }\n\
+         [flow.f]\nfrom = \"a\"\nto = \"b\"\ncount = 3\ncontroller = \"newreno\"\n",
+    );
+    let [fused, windows] = same(&s);
+    assert_eq!(windows, fused);
+}
