@@ -423,9 +423,10 @@ fn each_engine_records_what_the_page_says() {
         for metric in Metric::ALL {
             let there = seen.contains(&(engine.to_string(), metric.to_string()));
             let said = metric.engines().contains(&engine);
-            // There are no aggregates and no transfers here.
+            // There are no aggregates, no transfers and no tunnels here.
             let none = matches!(metric.of(), Of::Aggregate | Of::Transfer)
-                || matches!(metric, Metric::AggregateFairness | Metric::ExcessBandwidth);
+                || matches!(metric, Metric::AggregateFairness | Metric::ExcessBandwidth)
+                || matches!(metric, Metric::EdgeBacklog | Metric::EdgeDrops);
             assert!(
                 there == said || none && !there,
                 "{metric} of {engine}: {there}"

@@ -78,6 +78,9 @@ pub(crate) fn smaller_packets(s: &mut Scenario, finer: u64) {
         (f.packet, f.ack) = (smaller(f.packet), smaller(f.ack));
         f.sizes = f.sizes.as_ref().map(|law| law.map(smaller));
         f.processing = Duration::from_ps(f.processing.as_ps() / finer);
+        if let Some(tunnel) = &mut f.tunnel {
+            tunnel.overhead = smaller(tunnel.overhead);
+        }
     });
 }
 

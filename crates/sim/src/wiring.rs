@@ -18,12 +18,12 @@
 
 use crate::flow::Flow;
 use crate::packet::Packet;
-use crate::windows::Windows;
 use crate::wire::Form;
 use accord_aqm::{AnyAqm, Aqm, Structure};
 use accord_scenario::{Change, Limit, Link, LinkId, Scenario};
+use accord_traffic::Demand;
 use accord_transport::{Receiver, Sender};
-use accord_units::Time;
+use accord_units::{Rate, Time};
 use std::collections::BTreeMap;
 
 /// The shortcuts that a run may take. Its result is the same with any of them.
@@ -185,7 +185,7 @@ impl Wiring {
             .map(|(id, feed)| pipe(id) && *feed != Feed::Several)
             .collect();
         let in_windows =
-            shortcuts == Shortcuts::All && Windows::suit(scenario, flows, &forms, &fused);
+            shortcuts == Shortcuts::All && suits_windows(scenario, flows, &forms, &fused);
         let ahead = |id: usize| {
             let f = &scenario.flows[id];
             let (last, back) = (f.path[f.path.len() - 1], f.reverse_path[0]);
@@ -293,4 +293,36 @@ fn form(link: &Link) -> Form {
     } else {
         Form::Timeline
     }
+}
+
+/// The rate up to which no two packets come out of a link at one time.
+const FASTEST: Rate = Rate::from_bps(1_000_000_000_000);
+
+/// Returns whether a scenario can be run in windows, and gains by it, with ports in these forms.
+/// There must be no event but those of packets and few others: each of the others ends a window.
+/// A packet has to take time from any station to the next.
+fn suits_windows(scenario: &Scenario, flows: &[Flow], forms: &[Form], fused: &[bool]) -> bool {
+    let plain = |(f, flow): (&accord_scenario::Flow, &Flow)| {
+        f.demand == Demand::Greedy && matches!(flow.sender, Sender::Stream(_))
+    };
+    let known = scenario.links.iter().zip(forms);
+    let known = known
+        .into_iter()
+        .all(|(link, form)| *form >= Form::Timeline && link.rate <= FASTEST);
+    if !known || !scenario.events.is_empty() || !scenario.flows.iter().zip(flows).all(plain) {
+        return false;
+    }
+    let stations = scenario
+        .links
+        .iter()
+        .zip(fused)
+        .filter(|(_, fused)| !**fused);
+    let stations: Vec<_> = stations.map(|(link, _)| (link.delay, link.rate)).collect();
+    let delay = stations.iter().map(|s| s.0).min().unwrap_or_default();
+    let rate = stations.iter().map(|s| s.1).max().unwrap_or_default();
+    // All parts are looked at in each window, which is at least this long. It is worth it if
+    // there may be a packet for each of them.
+    let packet = flows.iter().map(|flow| u64::from(flow.packet)).max();
+    let packets = rate.bytes_in(delay).get() / packet.unwrap_or(1).max(1);
+    packets as usize >= flows.len() + stations.len()
 }

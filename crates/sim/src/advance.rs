@@ -1,0 +1,97 @@
+//! How a simulation goes through windows (`windows.rs`): part by part, without events of packets.
+
+use crate::SimError;
+use crate::arrivals::Cause;
+use crate::calendar::Kind;
+use crate::engine::Simulation;
+use accord_record::Observer;
+use accord_units::Time;
+
+/// The number of rounds after which the observer is asked again.
+const PROGRESS: u32 = 1 << 8;
+
+/// The number of arrivals for which the packet is fetched ahead. It was touched a window ago.
+const AHEAD: usize = 8;
+
+impl Simulation<'_> {
+    /// Handles everything before `end` in windows, if the run has them.
+    pub fn advance(&mut self, end: Time, observer: &mut dyn Observer) -> Result<(), SimError> {
+        let stations = match &self.windows {
+            Some(windows) => windows.stations.len(),
+            None => return Ok(()),
+        };
+        for round in 1u32.. {
+            let mut is_done = self.advance_senders(end);
+            for id in 0..stations {
+                is_done &= self.advance_station(id, end);
+            }
+            if is_done {
+                break;
+            }
+            if round.is_multiple_of(PROGRESS) {
+                observer.progress(self.now)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Handles the events of the senders as far as they are known. Returns whether that is up to
+    /// `end`.
+    fn advance_senders(&mut self, end: Time) -> bool {
+        let Some(windows) = &mut self.windows else {
+            return true;
+        };
+        let until = windows.horizon(&windows.feeds, end);
+        if until > windows.clock {
+            windows.clock = until;
+            for id in 0..self.flows.len() {
+                self.advance_sender(id, until);
+            }
+        }
+        until == end
+    }
+
+    /// Handles the acknowledgements and timers of a flow before `until`.
+    fn advance_sender(&mut self, id: usize, until: Time) {
+        while let Some(windows) = &mut self.windows {
+            let (reply, wake) = (windows.replies[id].time(), self.flows[id].wake);
+            if reply.min(wake) >= until {
+                break;
+            }
+            self.events += 1;
+            if wake <= reply {
+                (self.now, self.cause) = (wake, Cause::new(Kind::Wake, id));
+                self.wake(id);
+            } else if let Some(place) = self.pool.pop(&mut windows.replies[id]) {
+                let link = self.wiring.last(self.pool.packet(place).hop);
+                (self.now, self.cause) = (reply, Cause::new(Kind::Arrive, link));
+                self.deliver(place);
+            }
+        }
+    }
+
+    /// Handles the arrivals at a station as far as they are known. Returns whether that is up to
+    /// `end`.
+    fn advance_station(&mut self, id: usize, end: Time) -> bool {
+        let Some(windows) = &mut self.windows else {
+            return true;
+        };
+        let until = windows.horizon(&windows.stations[id].feeds, end);
+        let station = &mut windows.stations[id];
+        let from = std::mem::replace(&mut station.clock, until);
+        let link = station.link;
+        let sorted = windows.sorter.take(&mut station.coming, from, until);
+        for (id, arrival) in sorted.iter().enumerate() {
+            if let Some(later) = sorted.get(id + AHEAD) {
+                self.pool.prepare_packet(later.place);
+            }
+            self.now = arrival.at;
+            self.go(arrival.place, link, arrival.at);
+        }
+        self.events += sorted.len() as u64;
+        if let Some(windows) = &mut self.windows {
+            windows.sorter.give_back(sorted);
+        }
+        until == end
+    }
+}
