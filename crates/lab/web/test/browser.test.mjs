@@ -25,7 +25,11 @@ const problems = [];
 before(async () => {
   writeFileSync(file, small);
   lab = spawn(process.env.ACCORD, ["lab", file], { cwd: dir });
-  url = await new Promise((resolve) => lab.stdout.once("data", (text) => resolve(String(text).trim())));
+  lab.stderr.pipe(process.stderr);
+  url = await new Promise((resolve, reject) => {
+    lab.stdout.once("data", (text) => resolve(String(text).trim()));
+    lab.once("exit", (code) => reject(new Error(`accord lab ended with ${code} before it told its address`)));
+  });
   browser = await chromium.launch({ executablePath: process.env.CHROMIUM, args: ["--no-sandbox"] });
   page = await browser.newPage({ viewport: { width: 1400, height: 900 } });
   page.on("pageerror", (error) => problems.push(error.message));
