@@ -1,5 +1,5 @@
 //! Commands of the gateway, as people run them. A build with the gateway has them:
-//! `cargo test -p accord-cli --features gateway --test gateway`.
+//! `cargo test -p accord-cli --features lab,gateway --test gateway`.
 
 #![cfg(all(feature = "gateway", unix))]
 #![allow(clippy::disallowed_methods, reason = "real time passes here")]
