@@ -81,6 +81,7 @@ impl From<SimError> for Error {
     fn from(e: SimError) -> Error {
         match e {
             SimError::Interrupted => Error::Interrupted,
+            SimError::Fluid(e) => e.into(),
         }
     }
 }

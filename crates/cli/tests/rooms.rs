@@ -44,6 +44,7 @@ const MAY_KNOW: &[(&str, &[&str])] = &[
             "aqm",
             "port",
             "transport",
+            "fluid",
             "elements",
             "traffic",
             "scenario",

@@ -61,6 +61,14 @@ pub enum FluidError {
         /// Why, as its family says.
         why: &'static str,
     },
+    /// A link that packets share with a fluid changes.
+    #[error(
+        "{link}: packets share it with fluid flows, so that its rate and delay cannot change; leave out `as = \"fluid\"` of the flows over it, or the event"
+    )]
+    Changes {
+        /// The link.
+        link: String,
+    },
     /// There is no such equilibrium.
     #[error("no equilibrium to linearise at: {0}")]
     NoEquilibrium(String),

@@ -49,6 +49,8 @@ pub(crate) struct Integration<'a, 'b> {
     /// All that came to each queue, and what came in this step.
     came: Vec<f64>,
     comes: Vec<f64>,
+    /// The bytes of packets, which are not integrated, that come to each queue in this step.
+    pub brought: Vec<f64>,
     /// Queuing delays, virtual delays, losses and marks, by queue.
     pub delays: Histories,
     virtual_delays: Histories,
@@ -150,6 +152,7 @@ impl<'a, 'b> Integration<'a, 'b> {
             books: Histories::new(BOOKS * queues, depth),
             came: vec![0.0; queues],
             comes: vec![0.0; queues],
+            brought: vec![0.0; queues],
             delays: Histories::new(queues, depth),
             virtual_delays: Histories::new(queues, depth),
             losses: Histories::new(queues, depth),
@@ -559,7 +562,10 @@ impl<'a, 'b> Integration<'a, 'b> {
         for q in 0..self.queues.len() {
             let total = self.feeds[q].sum(&self.sent, now);
             let arrived = self.comes(q, total, h);
-            self.queues[q].integrate(arrived, h);
+            let brought = std::mem::take(&mut self.brought[q]);
+            self.comes[q] = arrived;
+            self.came[q] += brought;
+            self.queues[q].integrate(arrived + brought, h);
         }
     }
 
@@ -571,6 +577,11 @@ impl<'a, 'b> Integration<'a, 'b> {
             let entered = queue.served + queue.backlog;
             *books = [came, entered, queue.served, queue.could, queue.lost];
         }
+    }
+
+    /// Returns the bytes of the fluid that came to a queue in the latest step.
+    pub fn came_now(&self, queue: usize) -> f64 {
+        self.comes[queue]
     }
 
     fn conserve(&mut self, now: usize, h: f64) {

@@ -98,6 +98,15 @@ impl Control {
         })
     }
 
+    /// What stands for a flow of packets, which is not integrated.
+    pub fn packets(flow: &Flow) -> Control {
+        Control {
+            dynamics: WindowDynamics::UNRESPONSIVE,
+            service: Service::FAIR,
+            packet: flow.packet.as_f64(),
+        }
+    }
+
     /// Whether Heun's method applies.
     pub fn is_smooth(&self) -> bool {
         !matches!(

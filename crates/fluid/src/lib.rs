@@ -44,6 +44,7 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
+mod background;
 mod balance;
 mod conserve;
 mod discipline;
@@ -68,6 +69,7 @@ mod signal;
 mod stability;
 mod wire;
 
+pub use background::{Background, Crowd, Shared};
 pub use error::FluidError;
 pub use linear::{Linear, Term};
 pub use linearise::linearise;

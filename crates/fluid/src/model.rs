@@ -32,6 +32,8 @@ pub(crate) struct Kind {
 #[derive(Debug)]
 pub(crate) struct Model<'a> {
     pub scenario: &'a Scenario,
+    /// Whether a flow is in it at all.
+    takes: fn(&Flow) -> bool,
     /// The control of each flow.
     controls: Vec<Control>,
     pub kinds: Vec<Kind>,
@@ -85,10 +87,25 @@ pub(crate) struct Hop {
 }
 
 impl<'a> Model<'a> {
+    /// Reduces all of a scenario.
+    ///
     /// # Errors
     /// If there is no law for a controller, or for the discipline of a queue.
     pub fn new(scenario: &'a Scenario) -> Result<Model<'a>, FluidError> {
-        let (queued, private) = queued(scenario);
+        tunnels(scenario)?;
+        Model::of(scenario, |_| true)
+    }
+
+    /// Reduces the flows of a scenario that are a fluid to packets, with the links on their paths.
+    ///
+    /// # Errors
+    /// As [`Model::new`].
+    pub fn of_fluid(scenario: &'a Scenario) -> Result<Model<'a>, FluidError> {
+        Model::of(scenario, |f| f.is_fluid)
+    }
+
+    fn of(scenario: &'a Scenario, takes: fn(&Flow) -> bool) -> Result<Model<'a>, FluidError> {
+        let (queued, private) = queued(scenario, takes);
         for (link, _) in scenario.links.iter().zip(&queued).filter(|(_, q)| **q) {
             let discipline = &link.queue.discipline;
             if let Err(why) = discipline.family().queue_dynamics() {
@@ -99,8 +116,10 @@ impl<'a> Model<'a> {
                 });
             }
         }
-        tunnels(scenario)?;
         let controls = scenario.flows.iter().map(|f| {
+            if !takes(f) {
+                return Ok(Control::packets(f));
+            }
             // A flow in a tunnel is left out, so that it needs no law.
             let f = f.through.map_or(f, |tunnel| &scenario.flows[tunnel]);
             Control::of(f).map_err(|why| FluidError::NoLaw {
@@ -111,6 +130,7 @@ impl<'a> Model<'a> {
         });
         let mut model = Model {
             scenario,
+            takes,
             controls: controls.collect::<Result<_, _>>()?,
             kinds: Vec::new(),
             queues: Vec::new(),
@@ -168,7 +188,10 @@ impl<'a> Model<'a> {
         // Flows that are alike lie in one group of the scenario.
         for g in &s.groups {
             let first = groups.len();
-            let seen = |&flow: &usize| !is_left_out(&s.flows[flow]);
+            let seen = |&flow: &usize| {
+                let flow = &s.flows[flow];
+                (self.takes)(flow) && !is_left_out(flow)
+            };
             for flow in g.flows.clone().filter(seen) {
                 let same = |&other: &usize| {
                     let (a, b) = (&s.flows[flow], &s.flows[other]);
@@ -350,6 +373,11 @@ impl<'a> Model<'a> {
         Discipline::new(self.dynamics(queue), self.capable(queue), capacity)
     }
 
+    /// Whether the discipline of a queue marks what can be marked.
+    pub fn marks(&self, queue: usize) -> bool {
+        self.dynamics(queue).ecn
+    }
+
     /// The dynamics of a queue's discipline.
     fn dynamics(&self, queue: usize) -> QueueDynamics {
         let values = self.discipline(queue);
@@ -391,7 +419,8 @@ impl<'a> Model<'a> {
             Change::Route { flow, path, .. } => Some((*flow, path)),
             _ => None,
         });
-        let mut users = uses.chain(routes).filter(|(_, path)| path.contains(&link));
+        let users = uses.chain(routes).filter(|(_, path)| path.contains(&link));
+        let mut users = users.filter(|(flow, _)| (self.takes)(&s.flows[*flow]));
         users.all(|(flow, _)| self.controls[flow].dynamics.ecn)
     }
 
@@ -435,23 +464,25 @@ fn cuts(s: &Scenario) -> Vec<Time> {
 }
 
 /// Links that can have a queue, and links that attach a host for one flow.
-fn queued(s: &Scenario) -> (Vec<bool>, Vec<bool>) {
+fn queued(s: &Scenario, takes: fn(&Flow) -> bool) -> (Vec<bool>, Vec<bool>) {
     let n = s.links.len();
     let mut users = vec![0u32; n];
+    let mut taken = vec![false; n];
     let mut slower = vec![true; n];
     let mut varies = vec![false; n];
-    let mut visit = |path: &[LinkId]| {
+    let mut visit = |flow: usize, path: &[LinkId]| {
         for &l in path {
             users[l] += 1;
+            taken[l] |= takes(&s.flows[flow]);
             slower[l] &= path.iter().any(|&m| s.links[m].rate < s.links[l].rate);
         }
     };
-    for f in &s.flows {
-        visit(&f.path);
+    for (id, f) in s.flows.iter().enumerate() {
+        visit(id, &f.path);
     }
     for e in &s.events {
         match &e.change {
-            Change::Route { path, .. } => visit(path),
+            Change::Route { flow, path, .. } => visit(*flow, path),
             Change::Rate(l, _) => varies[*l] = true,
             Change::Delay(..) | Change::Demand { .. } => {}
         }
@@ -463,7 +494,7 @@ fn queued(s: &Scenario) -> (Vec<bool>, Vec<bool>) {
         .map(|l| s.links[l].attachment && users[l] == 1 && !varies[l])
         .collect();
     let queued = (0..n)
-        .map(|l| users[l] > 0 && !(private[l] && slower[l] && steady))
+        .map(|l| taken[l] && !(private[l] && slower[l] && steady))
         .collect();
     (queued, private)
 }

@@ -54,6 +54,8 @@ pub(crate) struct Queue {
     /// Fractions of arrivals lost and marked.
     pub loss: f64,
     pub mark: f64,
+    /// The part of `loss` that did not fit.
+    pub overflow: f64,
     /// Fraction of the arrivals that the discipline dropped when it last looked.
     drops: f64,
     pub sums: Sums,
@@ -98,6 +100,7 @@ impl Queue {
             open: false,
             loss: 0.0,
             mark: 0.0,
+            overflow: 0.0,
             drops: 0.0,
             sums: Sums::default(),
             served: 0.0,
@@ -214,6 +217,7 @@ impl Queue {
         };
         self.loss = part(lost);
         self.mark = part(refused.marked);
+        self.overflow = part(overflow);
         // Rounding must not make it less than nothing, or something of nothing.
         let served = match self.is_dead() {
             true => 0.0,

@@ -192,6 +192,16 @@ impl Recorder {
         }
     }
 
+    /// Returns the latest values of a kind's flows, in the order of their metrics.
+    pub fn latest_of_flow(&self, kind: usize) -> [f64; OF_FLOWS.len()] {
+        std::array::from_fn(|i| latest(&self.flows[kind][i]))
+    }
+
+    /// Returns the latest values of a queue's link, in the order of their metrics.
+    pub fn latest_of_link(&self, queue: usize) -> [f64; OF_LINKS.len()] {
+        std::array::from_fn(|i| latest(&self.links[queue][i]))
+    }
+
     /// Returns the bytes that arrived at the sink since the last sample, for a flow of each kind.
     fn arrivals(&mut self, run: &Integration<'_, '_>, time: f64) -> Vec<f64> {
         let mut pending = vec![0.0; run.queues.len()];
@@ -453,4 +463,8 @@ impl Recorder {
         let series = complete(scenario, &self.time, series);
         (self.time, series)
     }
+}
+
+fn latest(values: &[f64]) -> f64 {
+    values.last().copied().unwrap_or(f64::NAN)
 }

@@ -55,10 +55,19 @@ pub fn step(scenario: &Scenario) -> Result<f64, FluidError> {
     if let Some(step) = scenario.fluid.step {
         return Ok(step.as_secs_f64());
     }
-    let model = Model::new(scenario)?;
-    let cuts = scenario.cuts();
-    let shortest = (cuts[..cuts.len() - 1].iter())
-        .flat_map(|&start| model.network(start).paths)
+    Ok(step_of(scenario, &Model::new(scenario)?))
+}
+
+/// Returns the step in seconds for the flows of a model.
+pub(crate) fn step_of(scenario: &Scenario, model: &Model<'_>) -> f64 {
+    if let Some(step) = scenario.fluid.step {
+        return step.as_secs_f64();
+    }
+    // Starts and stops change no delay.
+    let changes = scenario.events.iter().map(|e| e.at);
+    let shortest = std::iter::once(Time::ZERO)
+        .chain(changes)
+        .flat_map(|at| model.network(at).paths)
         .map(|p| p.base_rtt)
         .fold(f64::INFINITY, f64::min);
     let steps = if model.kinds.iter().all(|k| k.control.is_smooth()) {
@@ -66,7 +75,7 @@ pub fn step(scenario: &Scenario) -> Result<f64, FluidError> {
     } else {
         SIGN_STEPS
     };
-    Ok(shortest.min(scenario.duration.as_secs_f64()) / steps)
+    shortest.min(scenario.duration.as_secs_f64()) / steps
 }
 
 fn integrate(

@@ -249,6 +249,9 @@ pub struct Flow {
     /// The gateways at its ends, if it is a tunnel, whose packets are those of other flows. Its
     /// demand is greedy: what it has to send is theirs.
     pub tunnel: Option<Tunnel>,
+    /// True if the packet engine integrates the flow as a fluid. Its load, losses and delays act on the
+    /// packets of the other flows, and theirs on it. The other engines take it as any flow.
+    pub is_fluid: bool,
     /// The index of the tunnel that its data rides in. The path of the tunnel is a part of its path.
     pub through: Option<usize>,
 }
@@ -367,6 +370,11 @@ impl Scenario {
     pub fn riders(&self, tunnel: usize) -> impl Iterator<Item = usize> {
         let rides = move |&flow: &usize| self.flows[flow].through == Some(tunnel);
         (tunnel + 1..self.flows.len()).filter(rides)
+    }
+
+    /// Returns whether the packet engine integrates any flow as a fluid.
+    pub fn has_fluid(&self) -> bool {
+        self.flows.iter().any(|f| f.is_fluid)
     }
 
     /// Returns whether any flow is a tunnel between gateways.

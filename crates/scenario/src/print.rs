@@ -298,6 +298,7 @@ fn flow(s: &Scenario, flow: &Flow) -> Vec<(&'static str, String)> {
         flow.through
             .map(|tunnel| ("through", text(&member(s, tunnel)))),
     );
+    keys.extend(flow.is_fluid.then(|| ("as", text("fluid"))));
     keys.push(("start", quoted(flow.start)));
     keys.extend(flow.stop.map(|stop| ("stop", quoted(stop))));
     keys.extend([

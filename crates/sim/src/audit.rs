@@ -72,6 +72,11 @@ impl Simulation<'_> {
             }
         }
         let (transfers, note) = self.transfers.finish();
+        let mut notes: Vec<String> = note.into_iter().collect();
+        if let Some(fluid) = &self.background {
+            notes.extend(fluid.notes());
+            self.digest.fluid(fluid.sent());
+        }
         let run = Run {
             manifest: Manifest {
                 engine: Engine::Packet,
@@ -88,7 +93,7 @@ impl Simulation<'_> {
                 steps: self.events,
             },
             certificates: Vec::new(),
-            notes: note.into_iter().collect(),
+            notes,
             unfit: None,
             stalls: Vec::new(),
         };

@@ -25,6 +25,8 @@ use std::collections::BinaryHeap;
 pub enum Kind {
     /// The port of link `index` has sent its packet.
     Sent,
+    /// A step of the fluid ends.
+    Fluid,
     /// A sample is due.
     Sample,
     /// The scenario's event `index`.
@@ -56,6 +58,7 @@ impl Kind {
 /// The kinds by number. The last one is repeated to fill the table up.
 const KINDS: [Kind; 16] = [
     Kind::Sent,
+    Kind::Fluid,
     Kind::Sample,
     Kind::Change,
     Kind::Discipline,
@@ -65,7 +68,6 @@ const KINDS: [Kind; 16] = [
     Kind::Wake,
     Kind::Processed,
     Kind::Overtake,
-    Kind::Arrive,
     Kind::Arrive,
     Kind::Arrive,
     Kind::Arrive,

@@ -33,6 +33,13 @@ impl Digest {
         self.add(at, packet.flow, 5, u64::from(packet.size));
     }
 
+    /// Adds the bytes that flows of a fluid have sent.
+    pub fn fluid(&mut self, sent: &[f64]) {
+        for (class, sent) in (0..).zip(sent) {
+            self.add(Time::MAX, class, 6, sent.to_bits());
+        }
+    }
+
     #[inline]
     fn add(&mut self, at: Time, flow: u32, kind: u64, content: u64) {
         let who = u64::from(flow) << 3 | kind;

@@ -15,10 +15,12 @@ use crate::digest::Digest;
 use crate::flow::Flow;
 use crate::packet::Packet;
 use crate::pool::{Place, Pool};
+use crate::shared::Crowded;
 use crate::windows::Windows;
 use crate::wire::{Line, Wire};
 use crate::wiring::{Hop, Shortcuts, Wiring};
 use accord_aqm::Ecn;
+use accord_fluid::{Crowd, FluidError};
 use accord_record::{Observer, Recorder, Stalls, Transfers};
 use accord_scenario::{Change, LinkId, Scenario, State};
 use accord_transport::pcapng::Capture;
@@ -34,7 +36,7 @@ pub(crate) struct Simulation<'a> {
     pub now: Time,
     pub end: Time,
     /// The time at which the counts of flows are read next.
-    next_sample: Time,
+    pub next_sample: Time,
     pub calendar: Calendar,
     pub wires: Vec<Wire>,
     pub pool: Pool,
@@ -56,25 +58,35 @@ pub(crate) struct Simulation<'a> {
     /// When links hand packets over late, by link. Empty if none does.
     pub stalls: Vec<Option<&'a Stalls>>,
     tap: Option<Box<Capture>>,
+    /// The flows that are a fluid.
+    pub background: Option<Box<Crowded<'a>>>,
 }
 
 /// The number of events after which the observer is asked again.
 const PROGRESS: u64 = 1 << 18;
 
 impl<'a> Simulation<'a> {
-    pub fn new(scenario: &'a Scenario, shortcuts: Shortcuts) -> Simulation<'a> {
+    /// Creates a simulation before its start. `crowd` has the flows that are a fluid.
+    pub fn new(
+        scenario: &'a Scenario,
+        crowd: Option<&'a Crowd<'a>>,
+        shortcuts: Shortcuts,
+    ) -> Result<Simulation<'a>, FluidError> {
         let end = scenario.end();
         let state = scenario.at(Time::ZERO);
         let mut flows: Vec<Flow> = (0..scenario.flows.len())
             .map(|id| Flow::new(id, &state))
             .collect();
-        let wiring = Wiring::new(scenario, &mut flows, shortcuts);
+        let shared = crowd.map_or(&[][..], Crowd::links);
+        let wiring = Wiring::new(scenario, &mut flows, shared, shortcuts);
         let edges = wiring.tunnels.iter().map(|&flow| Wire::edge(flow));
         let windows = (wiring.in_windows).then(|| Box::new(Windows::new(scenario, &wiring)));
         let wires = (0..scenario.links.len())
             .map(|id| Wire::new(scenario, id, wiring.forms[id]))
             .chain(edges)
             .collect();
+        let background = crowd.map(|crowd| Crowded::new(crowd, scenario.links.len()));
+        let background = background.transpose()?;
         let mut simulation = Simulation {
             scenario,
             state,
@@ -96,9 +108,10 @@ impl<'a> Simulation<'a> {
             events: 0,
             stalls: Vec::new(),
             tap: None,
+            background: background.map(Box::new),
         };
         simulation.schedule_all();
-        simulation
+        Ok(simulation)
     }
 
     /// Schedules the starts, stops and changes of the scenario.
@@ -106,7 +119,8 @@ impl<'a> Simulation<'a> {
         for (id, e) in self.scenario.events.iter().enumerate() {
             self.calendar.push(e.at, Kind::Change, id);
         }
-        for (id, f) in self.scenario.flows.iter().enumerate() {
+        let packets = |(_, f): &(usize, &accord_scenario::Flow)| !f.is_fluid;
+        for (id, f) in self.scenario.flows.iter().enumerate().filter(packets) {
             self.calendar.push(f.start, Kind::Start, id);
             if let Some(stop) = f.stop {
                 self.calendar.push(stop, Kind::Stop, id);
@@ -118,6 +132,8 @@ impl<'a> Simulation<'a> {
             }
         }
         self.calendar.push(self.next_sample, Kind::Sample, 0);
+        self.show_fluid();
+        self.await_fluid();
     }
 
     pub fn run(&mut self, observer: &mut dyn Observer) -> Result<(), SimError> {
@@ -168,6 +184,7 @@ impl<'a> Simulation<'a> {
                 }
                 Kind::Discipline => self.discipline(index),
                 Kind::Change => self.change(index),
+                Kind::Fluid => self.step_fluid(),
                 Kind::Sample => {
                     self.sample();
                     self.show_packets(observer);
@@ -178,6 +195,7 @@ impl<'a> Simulation<'a> {
                     }
                     self.next_sample = time + self.recorder.period();
                     self.calendar.push(self.next_sample, Kind::Sample, 0);
+                    self.await_fluid();
                 }
             }
             if self.events.is_multiple_of(PROGRESS) {
@@ -263,7 +281,9 @@ impl<'a> Simulation<'a> {
                             Err(_) => return self.lost(place),
                         }
                     }
-                    Line::Port(..) | Line::Edge(_) => return self.enter(link, place),
+                    Line::Port(..) | Line::Shared(_) | Line::Edge(_) => {
+                        return self.enter(link, place);
+                    }
                 };
                 // The wires of these two lose no packets. They hold none up: a run with stalls takes
                 // no shortcuts, so that all its packets pass `leave`.
@@ -304,7 +324,7 @@ impl<'a> Simulation<'a> {
 
     /// Schedules the arrival of a packet that its port held. The packet will be on the wire of
     /// `link` at `sent`, and comes out of it not before `earliest`.
-    fn leave(&mut self, link: usize, place: Place, sent: Time, earliest: Time) {
+    pub fn leave(&mut self, link: usize, place: Place, sent: Time, earliest: Time) {
         let wire = &mut self.wires[link];
         let packet = self.pool.packet(place);
         if !wire.takes(packet) {
@@ -350,8 +370,10 @@ impl<'a> Simulation<'a> {
 
     /// Puts a packet into a port that holds packets. It goes on if no packet is before it.
     fn enter(&mut self, link: usize, place: Place) {
-        let Line::Port(held) = &mut self.wires[link].line else {
-            return self.board(link, place);
+        let held = match &mut self.wires[link].line {
+            Line::Port(held) => held,
+            Line::Shared(_) => return self.share(link, place),
+            _ => return self.board(link, place),
         };
         let (now, dice) = (self.now, &mut held.dice);
         if !held.stepped {
@@ -405,8 +427,10 @@ impl<'a> Simulation<'a> {
     /// meanwhile.
     fn sent(&mut self, link: usize) {
         let wire = &mut self.wires[link];
-        let Line::Port(held) = &mut wire.line else {
-            return;
+        let held = match &mut wire.line {
+            Line::Port(held) => held,
+            Line::Shared(_) => return self.sent_shared(link),
+            _ => return,
         };
         if !held.stepped {
             held.pending = false;
@@ -434,7 +458,7 @@ impl<'a> Simulation<'a> {
     }
 
     #[cold]
-    fn lost(&mut self, place: Place) {
+    pub fn lost(&mut self, place: Place) {
         let packet = self.pool.remove(place);
         let (flows, awake) = (&mut self.flows, &mut self.awake);
         lose(flows, awake, &mut self.digest, self.now, &packet);
@@ -627,7 +651,7 @@ impl<'a> Simulation<'a> {
                 held.advance(now);
                 held.port.on_timer(now);
             }
-            Line::Pipe(_) | Line::Edge(_) => {}
+            Line::Pipe(_) | Line::Shared(_) | Line::Edge(_) => {}
         }
         if let Some(at) = wire.next_timer() {
             self.calendar.push(at, Kind::Discipline, link);
@@ -670,7 +694,8 @@ impl<'a> Simulation<'a> {
     /// that have not passed `link` yet.
     fn path_changed(&mut self, link: Option<LinkId>) {
         let mut changed = false;
-        for id in 0..self.flows.len() {
+        let packets = |&id: &usize| !self.scenario.flows[id].is_fluid;
+        for id in (0..self.flows.len()).filter(packets) {
             wake_up(&mut self.flows, &mut self.awake, id);
             let there = (self.state).one_way_of(id, self.scenario.flows[id].packet);
             let flow = &mut self.flows[id];

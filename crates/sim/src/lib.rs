@@ -49,6 +49,7 @@ mod packet;
 mod pipe;
 mod pool;
 mod sampling;
+mod shared;
 mod tunnels;
 mod windows;
 mod wire;
@@ -60,13 +61,14 @@ pub use calendar::{Calendar, Kind};
 #[doc(hidden)]
 pub use wiring::Shortcuts;
 
+use accord_fluid::{Crowd, FluidError};
 use accord_record::{Interrupted, Observer, Run, Stalls};
 use accord_scenario::Scenario;
 
 /// Runs a scenario, packet by packet.
 ///
 /// # Errors
-/// Fails if the observer stops the run.
+/// Fails if the observer stops the run, or if flows that are a fluid cannot be integrated.
 pub fn run(scenario: &Scenario, observer: &mut dyn Observer) -> Result<Run, SimError> {
     run_audited(scenario, observer).map(|(run, _, _)| run)
 }
@@ -99,7 +101,8 @@ pub fn run_with(
         true => Shortcuts::None,
         false => shortcuts,
     };
-    let mut simulation = engine::Simulation::new(scenario, shortcuts);
+    let crowd = crowd(scenario)?;
+    let mut simulation = engine::Simulation::new(scenario, crowd.as_ref(), shortcuts)?;
     simulation.run(observer)?;
     Ok(simulation.finish())
 }
@@ -115,7 +118,8 @@ pub fn run_stalled(
     observer: &mut dyn Observer,
 ) -> Result<Run, SimError> {
     // A packet that is computed ahead of its events is not held up.
-    let mut simulation = engine::Simulation::new(scenario, Shortcuts::None);
+    let crowd = crowd(scenario)?;
+    let mut simulation = engine::Simulation::new(scenario, crowd.as_ref(), Shortcuts::None)?;
     simulation.stalls = vec![None; scenario.links.len()];
     for stalls in stalls {
         for &link in &stalls.links {
@@ -126,9 +130,17 @@ pub fn run_stalled(
     Ok(simulation.finish().0)
 }
 
+/// Returns the flows of a scenario that are a fluid to packets, if there are any.
+fn crowd(scenario: &Scenario) -> Result<Option<Crowd<'_>>, FluidError> {
+    (scenario.has_fluid().then(|| Crowd::new(scenario))).transpose()
+}
+
 /// The reason why a simulation has no run.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
 pub enum SimError {
+    /// The flows that are a fluid cannot be integrated.
+    #[error(transparent)]
+    Fluid(#[from] FluidError),
     /// The observer stopped the run.
     #[error("interrupted")]
     Interrupted,

@@ -4,6 +4,7 @@ use crate::engine::Simulation;
 use crate::flow::Flow;
 use crate::gateway::Gateway;
 use crate::packet::Packet;
+use crate::shared::Crowded;
 use crate::wire::Wire;
 use accord_elements as elements;
 use accord_record::{FlowReading, LinkReading};
@@ -57,14 +58,25 @@ impl Simulation<'_> {
             wires,
             queued,
             awake,
+            background,
             ..
         } = self;
+        if let Some(fluid) = background {
+            fluid.sample(now);
+        }
+        let background = background.as_deref();
         let flow = |&id: &u32| {
             let id = id as usize;
             (id, read_flow(&flows[id], queued[id].0))
         };
-        let readings = awake.iter().map(flow);
-        recorder.sample(now, readings, |id| read_link(&mut wires[id], now));
+        let fluid = background.into_iter().flat_map(Crowded::flows);
+        let readings = awake.iter().map(flow).chain(fluid);
+        recorder.sample(now, readings, |id| {
+            match background.and_then(|b| b.link(id)) {
+                Some(reading) => reading,
+                None => read_link(&mut wires[id], now),
+            }
+        });
         awake.retain(|&id| flows[id as usize].stays_awake());
     }
 }

@@ -3,6 +3,7 @@
 use crate::packet::Packet;
 use crate::pipe::Pipe;
 use crate::pool::{Place, Queue};
+use crate::shared::Shared;
 use accord_aqm::{AnyAqm, Aqm};
 use accord_elements::{InOrder, Loss, Transit, dice, port, timeline};
 use accord_port::{Area, Count, Counters, Port, Timeline};
@@ -17,6 +18,8 @@ use std::collections::BinaryHeap;
 /// used, they give the same departures.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Form {
+    /// Its queue is that of a fluid, which packets share. Departures are known at arrival.
+    Shared,
     /// Holds its packets. Each departure has an event.
     Stepped,
     /// Holds the packets that wait. The end of a service is known when it begins. A departure has
@@ -37,6 +40,8 @@ pub enum Line {
     Timeline(Box<(Timeline, Dice)>),
     /// A port of [`Form::Pipe`].
     Pipe(Pipe),
+    /// A port of [`Form::Shared`], with its random stream.
+    Shared(Box<(Shared, Dice)>),
     /// No port: the edge of a tunnel, which is this flow.
     Edge(usize),
 }
@@ -101,6 +106,7 @@ impl Wire {
                 pending: false,
                 dice,
             })),
+            Form::Shared => Line::Shared(Box::new((Shared::new(link), dice))),
             Form::Timeline => Line::Timeline(Box::new((timeline(link, id, seed), dice))),
             Form::Pipe => Line::Pipe(Pipe::new(link.rate)),
         };
@@ -136,15 +142,17 @@ impl Wire {
         match &mut self.line {
             Line::Port(held) => held.advance(now),
             Line::Timeline(t) => t.0.advance(now),
-            Line::Pipe(_) | Line::Edge(_) => {}
+            Line::Pipe(_) | Line::Shared(_) | Line::Edge(_) => {}
         }
     }
 
-    /// Returns the counters of the port so far. Those of a pipe are as of the end of the run.
+    /// Returns the counters of the port so far. Those of a pipe are as of the end of the run. Those of a
+    /// port that packets share with a fluid are of the packets.
     pub fn counters(&self) -> Counters {
         match &self.line {
             Line::Port(p) => *p.port.counters(),
             Line::Timeline(t) => t.0.counters(),
+            Line::Shared(s) => s.0.counters(),
             Line::Pipe(p) => Counters {
                 offered: p.served + p.held(),
                 served: p.served,
@@ -160,7 +168,7 @@ impl Wire {
         match &self.line {
             Line::Port(p) => p.port.area(now),
             Line::Timeline(t) => t.0.area(now),
-            Line::Pipe(_) | Line::Edge(_) => Area::default(),
+            Line::Pipe(_) | Line::Shared(_) | Line::Edge(_) => Area::default(),
         }
     }
 
@@ -170,7 +178,7 @@ impl Wire {
         match &mut self.line {
             Line::Port(p) => p.port.take_longest(),
             Line::Timeline(t) => t.0.take_longest(),
-            Line::Pipe(_) | Line::Edge(_) => Count::default(),
+            Line::Pipe(_) | Line::Shared(_) | Line::Edge(_) => Count::default(),
         }
     }
 
@@ -181,7 +189,7 @@ impl Wire {
             Line::Port(p) => p.port.sent(now),
             Line::Timeline(t) => t.0.sent(now),
             Line::Pipe(p) => p.served.bytes as f64,
-            Line::Edge(_) => 0.0,
+            Line::Shared(_) | Line::Edge(_) => 0.0,
         }
     }
 
@@ -196,6 +204,7 @@ impl Wire {
                 Count { packets, bytes }
             }
             Line::Pipe(p) => p.held(),
+            Line::Shared(s) => s.0.held(),
             Line::Edge(_) => Count::default(),
         }
     }
@@ -204,7 +213,7 @@ impl Wire {
     pub fn packets(&self) -> impl Iterator<Item = &Packet> {
         let held = match &self.line {
             Line::Port(held) => Some(held),
-            Line::Timeline(_) | Line::Pipe(_) | Line::Edge(_) => None,
+            Line::Timeline(_) | Line::Shared(_) | Line::Pipe(_) | Line::Edge(_) => None,
         };
         let held = held.into_iter();
         held.flat_map(|held| held.port.waiting().chain(&held.serving))
@@ -215,7 +224,7 @@ impl Wire {
         match &self.line {
             Line::Port(p) => Some(p.port.aqm()),
             Line::Timeline(t) => Some(t.0.aqm()),
-            Line::Pipe(_) | Line::Edge(_) => None,
+            Line::Pipe(_) | Line::Shared(_) | Line::Edge(_) => None,
         }
     }
 

@@ -100,9 +100,16 @@ pub struct Wiring {
 
 impl Wiring {
     /// Examines all paths that the scenario ever uses.
-    pub fn new(scenario: &Scenario, flows: &mut [Flow], shortcuts: Shortcuts) -> Wiring {
+    /// Packets share the queues of the links `shared` with a fluid.
+    pub fn new(
+        scenario: &Scenario,
+        flows: &mut [Flow],
+        shared: &[LinkId],
+        shortcuts: Shortcuts,
+    ) -> Wiring {
         let mut feeds = vec![Feed::Nothing; scenario.links.len()];
         let mut forms: Vec<Form> = scenario.links.iter().map(form).collect();
+        shared.iter().for_each(|&link| forms[link] = Form::Shared);
         let mut rerouted = vec![false; flows.len()];
         let mut changing = vec![false; scenario.links.len()];
         let parts = |l: &Link| l.parts.as_deref().cloned().unwrap_or_default();

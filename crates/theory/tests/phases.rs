@@ -119,6 +119,7 @@ fn scenario(
             pacing: false,
             tunnel: None,
             through: None,
+            is_fluid: false,
         });
     }
     Scenario {

@@ -1,5 +1,6 @@
 //! Groups of flows, with the hosts that they attach.
 
+mod fluid;
 mod path;
 mod stream;
 mod tunnel;
@@ -50,6 +51,7 @@ struct Spec {
     processing_span: Span,
     stream: Stream,
     tunnel: Option<Tunnel>,
+    is_fluid: bool,
     through: Option<usize>,
     access: Option<Attachment>,
     egress: Option<Attachment>,
@@ -324,6 +326,7 @@ impl Flows<'_> {
         let spec = Spec {
             span: reader.span,
             tunnel: tunnel::tunnel(reader, &controller)?,
+            is_fluid: fluid::read(reader, &controller)?,
             through: self.through(reader)?,
             controller: Arc::new(controller),
             carrier,

@@ -58,6 +58,7 @@ pub fn scenario(groups: &[(&str, usize)], links: &[&str], seconds: u64) -> Scena
             pacing: false,
             tunnel: None,
             through: None,
+            is_fluid: false,
         }));
     }
     Scenario {

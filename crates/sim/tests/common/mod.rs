@@ -199,6 +199,7 @@ impl Dumbbell {
                 pacing: false,
                 tunnel: None,
                 through: None,
+                is_fluid: false,
             });
         }
         self.0.groups.push(Group {

@@ -1,0 +1,344 @@
+//! Flows as a fluid beside packets, which another engine has.
+//!
+//! The queues of the links that fluid flows pass are integrated here: by the bytes of the fluid that
+//! arrive, and by the bytes of packets that the other engine reports. In exchange it learns, for the
+//! step to come, how long the queue is, how fast the fluid fills it, and which part of what arrives is
+//! dropped or marked ([`Shared`]). Windows set rates here, as with `link_model = "integrator"`: the bytes
+//! that arrive are counted, so that those of packets can be.
+
+use crate::error::{FluidError, MOST_WORK};
+use crate::integrate::Integration;
+use crate::model::Model;
+use crate::queue::is_never;
+use crate::record::Recorder;
+use crate::run::step_of;
+use accord_record::{FlowReading, LinkReading};
+use accord_scenario::{Change, LinkId, LinkModel, Scenario};
+use accord_units::{Bytes, Duration, Time};
+
+/// The fluid flows of a scenario, in classes, before they run.
+#[derive(Debug)]
+pub struct Crowd<'s> {
+    model: Model<'s>,
+    step: f64,
+    /// The times at which the flows start and stop, and at which the network changes.
+    cuts: Vec<Time>,
+}
+
+impl<'s> Crowd<'s> {
+    /// Gathers the fluid flows of a scenario into classes of those that are alike.
+    ///
+    /// # Errors
+    /// If there is no law for a controller or a discipline, if a link that packets share with the fluid
+    /// changes, or if delays need more steps than is reasonable.
+    pub fn new(scenario: &'s Scenario) -> Result<Crowd<'s>, FluidError> {
+        let model = Model::of_fluid(scenario)?;
+        for event in &scenario.events {
+            if let Change::Rate(link, _) | Change::Delay(link, _) = event.change
+                && model.queues.contains(&link)
+            {
+                let link = scenario.links[link].name.clone();
+                return Err(FluidError::Changes { link });
+            }
+        }
+        let mut cuts = vec![Time::ZERO];
+        for kind in &model.kinds {
+            let flow = &scenario.flows[kind.members[0]];
+            cuts.push(flow.start);
+            cuts.extend(flow.stop);
+        }
+        cuts.extend(scenario.events.iter().map(|e| e.at));
+        cuts.sort_unstable();
+        cuts.dedup();
+        cuts.retain(|&cut| cut < scenario.end());
+        let step = step_of(scenario, &model);
+        let steps = scenario.duration.as_secs_f64() / step;
+        let work = steps * (model.kinds.len() + model.queues.len()) as f64;
+        if work.is_nan() || work > MOST_WORK {
+            let hint = "give fluid.step a larger value, or the run a shorter duration";
+            return Err(FluidError::TooFine { step, work, hint });
+        }
+        Ok(Crowd { model, step, cuts })
+    }
+
+    /// Returns the links whose queues are the fluid's, with those of packets in them.
+    pub fn links(&self) -> &[LinkId] {
+        &self.model.queues
+    }
+}
+
+/// What packets meet at a link that they share with a fluid, until its next step.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Shared {
+    /// The bytes queued.
+    pub backlog: f64,
+    /// The most bytes that fit.
+    pub limit: f64,
+    /// The bytes of the fluid that come in a step.
+    pub came: f64,
+    /// The bytes per second by which the fluid fills the queue.
+    pub inflow: f64,
+    /// The part of what arrives that the discipline drops, or marks where it can.
+    pub judged: f64,
+    /// The discipline marks what can be marked.
+    pub ecn: bool,
+    /// The part of what arrives that finds no room.
+    pub overflow: f64,
+    /// The delay that the discipline shows beside the queue, in seconds.
+    pub virtual_delay: f64,
+}
+
+/// A fluid in the course of a run.
+pub struct Background<'a> {
+    crowd: &'a Crowd<'a>,
+    state: Integration<'a, 'a>,
+    recorder: Recorder,
+    /// The steps up to the next cut or sample: from where, to where, how many, and how many are done.
+    span: (Time, Time),
+    count: u64,
+    done: u64,
+    next_cut: usize,
+    sampled: Time,
+    flows: Vec<Sums>,
+    links: Vec<LinkSums>,
+}
+
+/// The bytes and packets of a flow of a class since the start of the run, and its latest state.
+#[derive(Clone, Default)]
+struct Sums {
+    delivered: f64,
+    lost: f64,
+    losses: f64,
+    reading: FlowReading,
+}
+
+/// The counts of a link since the start of the run.
+#[derive(Clone, Default)]
+struct LinkSums {
+    offered: f64,
+    drops: f64,
+    marks: f64,
+    judged: f64,
+    reading: LinkReading,
+}
+
+impl<'a> Background<'a> {
+    /// Creates the fluid at the start of a run.
+    ///
+    /// # Errors
+    /// If delays reach too far back for the shortest of them.
+    pub fn new(crowd: &'a Crowd<'a>) -> Result<Background<'a>, FluidError> {
+        let model = &crowd.model;
+        let changes = model.scenario.events.iter().map(|e| e.at);
+        let longest = std::iter::once(Time::ZERO)
+            .chain(changes)
+            .flat_map(|at| model.network(at).paths)
+            .map(|p| p.base_rtt)
+            .fold(0.0, f64::max);
+        let phases = crowd.cuts.len();
+        let state = Integration::new(model, LinkModel::Integrator, longest, crowd.step, phases)?;
+        let mut background = Background {
+            crowd,
+            state,
+            recorder: Recorder::new(model, 0),
+            span: (Time::ZERO, Time::ZERO),
+            count: 0,
+            done: 0,
+            next_cut: 0,
+            sampled: Time::ZERO,
+            flows: vec![Sums::default(); model.kinds.len()],
+            links: vec![LinkSums::default(); model.queues.len()],
+        };
+        background.enter(Time::ZERO);
+        Ok(background)
+    }
+
+    /// Passes a cut.
+    fn enter(&mut self, now: Time) {
+        let model = &self.crowd.model;
+        if self.crowd.cuts.get(self.next_cut) != Some(&now) {
+            return;
+        }
+        self.next_cut += 1;
+        let network = model.network(now);
+        let runs = |flow: usize| {
+            let f = &model.scenario.flows[flow];
+            f.start <= now && f.stop.is_none_or(|stop| stop > now)
+        };
+        let active: Vec<bool> = (model.kinds.iter()).map(|k| runs(k.members[0])).collect();
+        self.recorder.enter(&network, now.as_secs_f64());
+        self.state.enter(network, &active, self.crowd.step);
+    }
+
+    /// Returns the end of the next step, which is no later than `sample`, the time of the next sample.
+    pub fn next(&mut self, sample: Time) -> Time {
+        let (from, to) = self.span;
+        if self.done == self.count {
+            let cut = self.crowd.cuts.get(self.next_cut);
+            let end = cut.map_or(sample, |&cut| sample.min(cut));
+            let seconds = end.since(to).as_secs_f64();
+            self.span = (to, end);
+            self.count = (seconds / self.crowd.step * (1.0 - 1e-12)).ceil().max(1.0) as u64;
+            self.done = 0;
+            return self.end(1);
+        }
+        debug_assert!(to <= sample && from < to);
+        self.end(self.done + 1)
+    }
+
+    /// Returns the end of a step of the span.
+    fn end(&self, step: u64) -> Time {
+        let (from, to) = self.span;
+        let whole = u128::from(to.since(from).as_ps()) * u128::from(step);
+        from + Duration::from_ps((whole / u128::from(self.count)) as u64)
+    }
+
+    /// Takes the step that [`Background::next`] told of. `brought` has the bytes of packets that came to
+    /// each link of [`Crowd::links`] since the step before.
+    pub fn step(&mut self, brought: impl Iterator<Item = f64>) {
+        for (sum, bytes) in self.state.brought.iter_mut().zip(brought) {
+            *sum = bytes;
+        }
+        let (from, to) = self.span;
+        let h = to.since(from).as_secs_f64() / self.count as f64;
+        self.done += 1;
+        let time = from.as_secs_f64() + self.done as f64 * h;
+        self.state.step(time, h);
+        if self.done == self.count {
+            self.enter(to);
+        }
+    }
+
+    /// Returns what packets meet at a link, by its place in [`Crowd::links`].
+    pub fn shared(&self, queue: usize) -> Shared {
+        let state = &self.state.queues[queue];
+        let dropped = state.loss - state.overflow;
+        let came = self.state.came_now(queue);
+        Shared {
+            backlog: state.backlog,
+            limit: self.crowd.model.buffer(queue),
+            came,
+            inflow: came * (1.0 - dropped) / self.state.clock.step(),
+            judged: dropped + state.mark,
+            ecn: self.crowd.model.marks(queue),
+            overflow: state.overflow,
+            virtual_delay: state.discipline.virtual_delay(),
+        }
+    }
+
+    /// Takes a sample at `now`, where a step has just ended.
+    pub fn sample(&mut self, now: Time) {
+        let period = now.since(self.sampled);
+        self.sampled = now;
+        let seconds = period.as_secs_f64();
+        self.recorder.sample(&mut self.state, now.as_secs_f64());
+        for (k, sums) in self.flows.iter_mut().enumerate() {
+            let latest = self.recorder.latest_of_flow(k);
+            sums.add(&latest, self.state.motion.sent[k], seconds);
+        }
+        for (q, sums) in self.links.iter_mut().enumerate() {
+            let latest = self.recorder.latest_of_link(q);
+            sums.add(&latest, self.state.queues[q].served, period);
+        }
+    }
+
+    /// Returns the readings of all fluid flows at the latest sample.
+    pub fn flows(&self) -> impl Iterator<Item = (usize, FlowReading)> {
+        let kinds = self.crowd.model.kinds.iter().zip(&self.flows);
+        kinds.flat_map(|(kind, sums)| kind.members.iter().map(|&flow| (flow, sums.reading)))
+    }
+
+    /// Returns the reading of a link at the latest sample, by its place in [`Crowd::links`].
+    pub fn link(&self, queue: usize) -> LinkReading {
+        self.links[queue].reading.clone()
+    }
+
+    /// Returns how the flows are integrated and what that leaves out, as notes of a run.
+    pub fn notes(&self) -> Vec<String> {
+        let model = &self.crowd.model;
+        let flows: usize = model.kinds.iter().map(|k| k.members.len()).sum();
+        let classes = model.kinds.len();
+        let mut notes = vec![format!(
+            "fluid: {flows} flows in {classes} classes, in steps of {:.3e} s",
+            self.crowd.step
+        )];
+        notes.extend(model.notes.iter().cloned());
+        notes
+    }
+
+    /// Returns the bytes that a flow of each class has sent.
+    pub fn sent(&self) -> &[f64] {
+        &self.state.motion.sent
+    }
+}
+
+impl Sums {
+    /// Adds the values of a sample, in the order of the recorder's.
+    fn add(&mut self, latest: &[f64; 10], sent: f64, seconds: f64) {
+        let [
+            out,
+            _,
+            rate,
+            window,
+            rtt,
+            min_rtt,
+            queued,
+            estimate,
+            losses,
+            lost,
+        ] = *latest;
+        let number = |v: f64| if v.is_nan() { 0.0 } else { v };
+        let bytes = |v: f64| (!v.is_nan()).then(|| Bytes::from_f64(v));
+        let span = |v: f64| (!v.is_nan() && !is_never(v)).then(|| Duration::from_secs_f64(v));
+        self.delivered += number(out) * seconds / 8.0;
+        self.lost += number(lost) * seconds / 8.0;
+        self.losses += number(losses);
+        self.reading = FlowReading {
+            active: !rate.is_nan(),
+            sent: sent as u64,
+            delivered: self.delivered as u64,
+            fresh: self.delivered as u64,
+            losses: self.losses as u64,
+            lost: self.lost as u64,
+            accumulation: number(queued).max(0.0) as u64,
+            cwnd: bytes(window),
+            rtt: span(rtt),
+            min_rtt: span(min_rtt),
+            accumulation_estimate: (!estimate.is_nan()).then_some(estimate),
+            ..FlowReading::default()
+        };
+    }
+}
+
+impl LinkSums {
+    /// Adds the values of a sample, in the order of the recorder's.
+    fn add(&mut self, latest: &[f64; 10], served: f64, period: Duration) {
+        let [
+            backlog,
+            packets,
+            longest,
+            most,
+            _,
+            arrivals,
+            drops,
+            marks,
+            judged,
+            price,
+        ] = *latest;
+        let span = period.as_ps() as f64;
+        self.offered += arrivals;
+        self.drops += drops;
+        self.marks += marks;
+        self.judged += judged;
+        let reading = &mut self.reading;
+        reading.served = served;
+        reading.offered = self.offered as u64;
+        reading.drops = self.drops as u64;
+        reading.marks = self.marks as u64;
+        reading.judged = self.judged as u64;
+        reading.longest = (most as u64, longest as u64);
+        reading.packet_area += (packets * span) as u128;
+        reading.area += (backlog * span) as u128;
+        reading.price = Some(price);
+    }
+}

@@ -1,0 +1,281 @@
+//! Packets over a fluid: the ports that they share, and the fluid's steps.
+//!
+//! A link with fluid flows has one FIFO queue. The fluid engine moves it at the end of each step, by
+//! what came of both kinds. In between it fills by the fluid's inflow of the step before and by each
+//! packet, and is served at the link's rate. So a packet waits for what is before it, and leaves when
+//! that has been served: q(t)/c after it came.
+//!
+//! What the discipline drops or marks is known as a part of what arrives. A packet draws its fate from
+//! that part. Where the queue is full it finds room by the chance that a byte of the fluid has, and
+//! takes the room of such bytes.
+
+use crate::calendar::Kind;
+use crate::engine::Simulation;
+use crate::packet::Packet;
+use crate::pool::Place;
+use crate::wire::Line;
+use accord_aqm::{Class, Ecn};
+use accord_fluid::{self as fluid, Background, Crowd, FluidError};
+use accord_port::{Count, Counters, Packet as _};
+use accord_record::{FlowReading, LinkReading};
+use accord_scenario::{Link, LinkId};
+use accord_traffic::Dice;
+use accord_units::{Bytes, Duration, Time};
+use std::collections::VecDeque;
+
+/// The port of a link whose queue is a fluid's.
+pub struct Shared {
+    /// Bytes per second.
+    rate: f64,
+    control_priority: bool,
+    /// What the fluid does in this step, with the bytes queued as of `since`.
+    fluid: fluid::Shared,
+    since: Time,
+    /// The bytes of packets that came in this step.
+    brought: f64,
+    /// The packets that wait or are served, with the times of their departures.
+    waiting: VecDeque<(Time, Place, Bytes)>,
+    /// The departure of the packet that came last.
+    last: Time,
+    /// The time at which a packet was put on the wire last.
+    sent: Time,
+    held: Count,
+    counters: Counters,
+}
+
+/// Where a packet goes that was offered.
+enum Fate {
+    /// It leaves at this time, after those that wait.
+    Waits(Time),
+    /// It is served before those that wait, and leaves at this time.
+    Passes(Time),
+    Dropped,
+}
+
+impl Shared {
+    /// Creates an empty port.
+    pub fn new(link: &Link) -> Shared {
+        Shared {
+            rate: link.rate.as_bps_f64() / 8.0,
+            control_priority: link.control_priority,
+            fluid: fluid::Shared::default(),
+            since: Time::ZERO,
+            brought: 0.0,
+            waiting: VecDeque::new(),
+            last: Time::ZERO,
+            sent: Time::ZERO,
+            held: Count::default(),
+            counters: Counters::default(),
+        }
+    }
+
+    /// Begins a step of the fluid at `now`.
+    fn begin(&mut self, now: Time, fluid: fluid::Shared) {
+        (self.fluid, self.since) = (fluid, now);
+    }
+
+    /// Moves the queue on to `now`. The fluid fills it up to its limit. Above that it only falls.
+    fn fill(&mut self, now: Time) {
+        let seconds = now.since(self.since).as_secs_f64();
+        self.since = now;
+        let fluid = &mut self.fluid;
+        let above = (fluid.backlog - fluid.limit).max(0.0);
+        let falls = seconds.min(above / self.rate);
+        let backlog = fluid.backlog - falls * self.rate;
+        let moved = backlog + (seconds - falls) * (fluid.inflow - self.rate);
+        fluid.backlog = moved.clamp(0.0, backlog.max(fluid.limit));
+    }
+
+    /// Takes a packet that arrives at `now`, or drops it.
+    fn offer(&mut self, now: Time, packet: &mut Packet, dice: &mut Dice) -> Fate {
+        self.fill(now);
+        let (size, class) = (packet.bytes(), packet.meta().class);
+        let bytes = size.as_f64();
+        self.counters.offered.add(size);
+        self.brought += bytes;
+        let service = Duration::from_secs_f64(bytes / self.rate);
+        if class == Class::OutOfBand && self.control_priority {
+            self.counters.served.add(size);
+            return Fate::Passes(now + service);
+        }
+        let fluid = &mut self.fluid;
+        if fluid.judged > 0.0 && dice.uniform() < fluid.judged {
+            if !fluid.ecn || packet.ecn == Ecn::NotCapable {
+                self.counters.refused.add(size);
+                return Fate::Dropped;
+            }
+            packet.mark();
+            self.counters.marked.add(size);
+        }
+        let over = fluid.backlog + bytes - fluid.limit;
+        if over > fluid.came || over > 0.0 && dice.uniform() < fluid.overflow {
+            self.counters.overflowed.add(size);
+            return Fate::Dropped;
+        }
+        if class == Class::InBand {
+            packet.add_virtual_delay(Duration::from_secs_f64(fluid.virtual_delay));
+        }
+        let wait = Duration::from_secs_f64(fluid.backlog / self.rate);
+        fluid.backlog += bytes;
+        self.last = (now + wait).max(self.last) + service;
+        self.held.add(size);
+        Fate::Waits(self.last)
+    }
+
+    /// Takes out the packet that leaves at `now`. Also returns when the next one leaves.
+    fn leave(&mut self, now: Time) -> Option<(Place, Option<Time>)> {
+        let &(at, place, size) = self.waiting.front()?;
+        debug_assert_eq!(at, now, "an event is for the first packet");
+        self.waiting.pop_front();
+        self.held.remove(size);
+        self.counters.served.add(size);
+        Some((place, self.waiting.front().map(|next| next.0)))
+    }
+
+    /// Returns when a packet is on the wire whose service ends at `at`: not before one that was served
+    /// out of turn.
+    fn in_order(&mut self, at: Time) -> Time {
+        self.sent = self.sent.max(at);
+        self.sent
+    }
+
+    /// The counters of packets.
+    pub fn counters(&self) -> Counters {
+        self.counters
+    }
+
+    /// The packets that wait or are served.
+    pub fn held(&self) -> Count {
+        self.held
+    }
+}
+
+/// The fluid of a run with packets.
+pub struct Crowded<'a> {
+    fluid: Background<'a>,
+    links: &'a [LinkId],
+    /// The places of links in `links`.
+    place: Vec<Option<u32>>,
+}
+
+impl<'a> Crowded<'a> {
+    /// Creates the fluid at the start of a run over a network of so many links.
+    pub fn new(crowd: &'a Crowd<'a>, links: usize) -> Result<Crowded<'a>, FluidError> {
+        let mut place = vec![None; links];
+        for (queue, &link) in crowd.links().iter().enumerate() {
+            place[link] = Some(queue as u32);
+        }
+        Ok(Crowded {
+            fluid: Background::new(crowd)?,
+            links: crowd.links(),
+            place,
+        })
+    }
+
+    /// Takes a sample.
+    pub fn sample(&mut self, now: Time) {
+        self.fluid.sample(now);
+    }
+
+    /// Returns the readings of the fluid flows.
+    pub fn flows(&self) -> impl Iterator<Item = (usize, FlowReading)> {
+        self.fluid.flows()
+    }
+
+    /// Returns what the model leaves out, and how many classes it has, as notes of the run.
+    pub fn notes(&self) -> Vec<String> {
+        self.fluid.notes()
+    }
+
+    /// Returns the bytes that a flow of each class has sent.
+    pub fn sent(&self) -> &[f64] {
+        self.fluid.sent()
+    }
+
+    /// Returns the reading of a link, if its queue is the fluid's.
+    pub fn link(&self, link: LinkId) -> Option<LinkReading> {
+        self.place[link].map(|queue| self.fluid.link(queue as usize))
+    }
+}
+
+impl Simulation<'_> {
+    /// Schedules the next step of the fluid, if there is one.
+    pub fn await_fluid(&mut self) {
+        let Some(background) = &mut self.background else {
+            return;
+        };
+        let at = background.fluid.next(self.next_sample);
+        self.calendar.push(at, Kind::Fluid, 0);
+    }
+
+    /// Has ports know what the fluid does from now on.
+    pub fn show_fluid(&mut self) {
+        let Some(background) = self.background.as_deref() else {
+            return;
+        };
+        for (queue, &link) in background.links.iter().enumerate() {
+            if let Line::Shared(port) = &mut self.wires[link].line {
+                port.0.begin(self.now, background.fluid.shared(queue));
+            }
+        }
+    }
+
+    /// Ends a step of the fluid.
+    pub fn step_fluid(&mut self) {
+        let Some(background) = self.background.as_deref_mut() else {
+            return;
+        };
+        let wires = &mut self.wires;
+        let brought = background
+            .links
+            .iter()
+            .map(|&link| match &mut wires[link].line {
+                Line::Shared(port) => std::mem::take(&mut port.0.brought),
+                _ => 0.0,
+            });
+        background.fluid.step(brought);
+        self.show_fluid();
+        // A sample that is due now asks for the next step itself.
+        if self.now < self.next_sample {
+            self.await_fluid();
+        }
+    }
+
+    /// Puts a packet into a port that packets share with a fluid.
+    pub fn share(&mut self, link: usize, place: Place) {
+        let Line::Shared(port) = &mut self.wires[link].line else {
+            return;
+        };
+        let (port, dice) = &mut **port;
+        let packet = self.pool.packet(place);
+        let size = packet.bytes();
+        match port.offer(self.now, packet, dice) {
+            Fate::Dropped => self.lost(place),
+            Fate::Passes(at) => {
+                let sent = port.in_order(at);
+                self.leave(link, place, sent, Time::ZERO);
+            }
+            Fate::Waits(at) => {
+                if port.waiting.is_empty() {
+                    self.calendar.push(at, Kind::Sent, link);
+                }
+                port.waiting.push_back((at, place, size));
+            }
+        }
+    }
+
+    /// Sends the packet on whose service ends now at a port that packets share with a fluid.
+    pub fn sent_shared(&mut self, link: usize) {
+        let Line::Shared(port) = &mut self.wires[link].line else {
+            return;
+        };
+        let Some((place, next)) = port.0.leave(self.now) else {
+            return;
+        };
+        let sent = port.0.in_order(self.now);
+        if let Some(at) = next {
+            self.calendar.push(at, Kind::Sent, link);
+        }
+        self.leave(link, place, sent, Time::ZERO);
+    }
+}
