@@ -8,7 +8,7 @@
 
 use crate::error::{FluidError, MOST_WORK};
 use crate::integrate::Integration;
-use crate::model::Model;
+use crate::model::{Kind, Model};
 use crate::queue::is_never;
 use crate::record::Recorder;
 use crate::run::step_of;
@@ -43,9 +43,8 @@ impl<'s> Crowd<'s> {
         }
         let mut cuts = vec![Time::ZERO];
         for kind in &model.kinds {
-            let flow = &scenario.flows[kind.members[0]];
-            cuts.push(flow.start);
-            cuts.extend(flow.stop);
+            cuts.push(kind.start);
+            cuts.extend(scenario.flows[kind.members[0]].stop);
         }
         cuts.extend(scenario.events.iter().map(|e| e.at));
         cuts.sort_unstable();
@@ -161,11 +160,11 @@ impl<'a> Background<'a> {
         }
         self.next_cut += 1;
         let network = model.network(now);
-        let runs = |flow: usize| {
-            let f = &model.scenario.flows[flow];
-            f.start <= now && f.stop.is_none_or(|stop| stop > now)
+        let runs = |kind: &Kind| {
+            let stop = model.scenario.flows[kind.members[0]].stop;
+            kind.start <= now && stop.is_none_or(|stop| stop > now)
         };
-        let active: Vec<bool> = (model.kinds.iter()).map(|k| runs(k.members[0])).collect();
+        let active: Vec<bool> = model.kinds.iter().map(runs).collect();
         self.recorder.enter(&network, now.as_secs_f64());
         self.state.enter(network, &active, self.crowd.step);
     }
@@ -242,10 +241,10 @@ impl<'a> Background<'a> {
         }
     }
 
-    /// Returns the readings of all fluid flows at the latest sample.
-    pub fn flows(&self) -> impl Iterator<Item = (usize, FlowReading)> {
+    /// Returns the flows of each class with the reading of one of them at the latest sample.
+    pub fn classes(&self) -> impl Iterator<Item = (&[usize], FlowReading)> {
         let kinds = self.crowd.model.kinds.iter().zip(&self.flows);
-        kinds.flat_map(|(kind, sums)| kind.members.iter().map(|&flow| (flow, sums.reading)))
+        kinds.map(|(kind, sums)| (&kind.members[..], sums.reading))
     }
 
     /// Returns the reading of a link at the latest sample, by its place in [`Crowd::links`].

@@ -13,7 +13,7 @@ use crate::law::Control;
 use accord_family::{GivesUp, QueueDynamics, QueueFacts, Values, WindowLaw};
 use accord_scenario::{Change, Flow, Limit, Link, LinkId, Scenario, State};
 use accord_traffic::{Demand, Web};
-use accord_units::{Bytes, Time};
+use accord_units::{Bytes, Duration, Time};
 use std::collections::BTreeSet;
 
 /// Flows that are alike.
@@ -22,6 +22,8 @@ pub(crate) struct Kind {
     /// Indices in the scenario; never empty.
     pub members: Vec<usize>,
     pub control: Control,
+    /// When it starts.
+    pub start: Time,
     /// The application's rate in bytes/s; infinite where it always has more.
     pub offered: f64,
     /// All that the application sends, in bytes.
@@ -34,6 +36,8 @@ pub(crate) struct Model<'a> {
     pub scenario: &'a Scenario,
     /// Whether a flow is in it at all.
     takes: fn(&Flow) -> bool,
+    /// The start of each flow.
+    starts: Vec<Time>,
     /// The control of each flow.
     controls: Vec<Control>,
     pub kinds: Vec<Kind>,
@@ -93,7 +97,8 @@ impl<'a> Model<'a> {
     /// If there is no law for a controller, or for the discipline of a queue.
     pub fn new(scenario: &'a Scenario) -> Result<Model<'a>, FluidError> {
         tunnels(scenario)?;
-        Model::of(scenario, |_| true)
+        let starts = scenario.flows.iter().map(|f| f.start).collect();
+        Model::of(scenario, |_| true, starts)
     }
 
     /// Reduces the flows of a scenario that are a fluid to packets, with the links on their paths.
@@ -101,10 +106,14 @@ impl<'a> Model<'a> {
     /// # Errors
     /// As [`Model::new`].
     pub fn of_fluid(scenario: &'a Scenario) -> Result<Model<'a>, FluidError> {
-        Model::of(scenario, |f| f.is_fluid)
+        Model::of(scenario, |f| f.is_fluid, cohorts(scenario))
     }
 
-    fn of(scenario: &'a Scenario, takes: fn(&Flow) -> bool) -> Result<Model<'a>, FluidError> {
+    fn of(
+        scenario: &'a Scenario,
+        takes: fn(&Flow) -> bool,
+        starts: Vec<Time>,
+    ) -> Result<Model<'a>, FluidError> {
         let (queued, private) = queued(scenario, takes);
         for (link, _) in scenario.links.iter().zip(&queued).filter(|(_, q)| **q) {
             let discipline = &link.queue.discipline;
@@ -131,6 +140,7 @@ impl<'a> Model<'a> {
         let mut model = Model {
             scenario,
             takes,
+            starts,
             controls: controls.collect::<Result<_, _>>()?,
             kinds: Vec::new(),
             queues: Vec::new(),
@@ -197,7 +207,8 @@ impl<'a> Model<'a> {
                     let (a, b) = (&s.flows[flow], &s.flows[other]);
                     (a.controller == b.controller && a.service == b.service)
                         && a.demand == b.demand
-                        && (a.start, a.stop, a.packet) == (b.start, b.stop, b.packet)
+                        && self.starts[flow] == self.starts[other]
+                        && (a.stop, a.packet) == (b.stop, b.packet)
                         && networks.iter().all(|n| self.same(&n[flow], &n[other]))
                 };
                 // Only the latest few are compared, so that a group of flows that all differ
@@ -227,6 +238,7 @@ impl<'a> Model<'a> {
                         _ => f64::INFINITY,
                     },
                     control: self.controls[members[0]],
+                    start: self.starts[members[0]],
                     members,
                 }
             })
@@ -448,6 +460,33 @@ fn tunnels(scenario: &Scenario) -> Result<(), FluidError> {
         }
     }
     Ok(())
+}
+
+/// The starts that flows of a group have together, if theirs differ.
+const COHORTS: u64 = 16;
+
+/// Returns a start for each flow. Where the flows of a group start at many times, those that start
+/// about together start at the mean of their times: each time would make a class of its own.
+fn cohorts(s: &Scenario) -> Vec<Time> {
+    let mut starts: Vec<Time> = s.flows.iter().map(|f| f.start).collect();
+    for group in &s.groups {
+        let starts = &mut starts[group.flows.clone()];
+        let (Some(&first), Some(&last)) = (starts.iter().min(), starts.iter().max()) else {
+            continue;
+        };
+        let span = last.since(first).as_ps() / COHORTS + 1;
+        let cohort = |start: Time| (start.since(first).as_ps() / span) as usize;
+        let mut sums = [(0u128, 0u128); COHORTS as usize];
+        for &start in starts.iter() {
+            let sum = &mut sums[cohort(start)];
+            *sum = (sum.0 + u128::from(start.since(first).as_ps()), sum.1 + 1);
+        }
+        for start in starts {
+            let (sum, count) = sums[cohort(*start)];
+            *start = first + Duration::from_ps((sum / count) as u64);
+        }
+    }
+    starts
 }
 
 /// Web users are a steady load, or not there. What rides in a tunnel is in what the tunnel sends.

@@ -213,23 +213,23 @@ impl FlowReading {
         }
     }
 
-    /// Updates a sum over flows, one of which had the counts `last` and has the reading `now`. Only
-    /// the fields that have a sum are changed.
-    pub(crate) fn change(&mut self, last: &Counts, now: &FlowReading) {
-        self.sent += now.sent - last.sent;
-        self.delivered += now.delivered - last.delivered;
-        self.fresh += now.fresh - last.fresh;
+    /// Updates a sum over flows, of which so `many` had the counts `last` and have the reading `now`.
+    /// Only the fields that have a sum are changed.
+    pub(crate) fn change(&mut self, many: u64, last: &Counts, now: &FlowReading) {
+        self.sent += many * (now.sent - last.sent);
+        self.delivered += many * (now.delivered - last.delivered);
+        self.fresh += many * (now.fresh - last.fresh);
         if let Some(now) = now.delays {
             let last = last.delays;
             let sum = self.delays.get_or_insert_default();
-            sum.packets += now.packets - last.packets;
-            sum.total += now.total - last.total;
-            sum.queuing += now.queuing - last.queuing;
+            sum.packets += many * (now.packets - last.packets);
+            sum.total += many as f64 * (now.total - last.total);
+            sum.queuing += many as f64 * (now.queuing - last.queuing);
         }
-        self.retransmissions += now.retransmissions - last.retransmissions;
-        self.losses += now.losses - last.losses;
-        self.lost += now.lost - last.lost;
-        self.accumulation = self.accumulation - last.accumulation + now.accumulation;
+        self.retransmissions += many * (now.retransmissions - last.retransmissions);
+        self.losses += many * (now.losses - last.losses);
+        self.lost += many * (now.lost - last.lost);
+        self.accumulation = self.accumulation - many * last.accumulation + many * now.accumulation;
     }
 
     /// Returns whether the flow took part in the period since the reading `last`: it is active, or

@@ -4,7 +4,6 @@ use crate::engine::Simulation;
 use crate::flow::Flow;
 use crate::gateway::Gateway;
 use crate::packet::Packet;
-use crate::shared::Crowded;
 use crate::wire::Wire;
 use accord_elements as elements;
 use accord_record::{FlowReading, LinkReading};
@@ -63,14 +62,16 @@ impl Simulation<'_> {
         } = self;
         if let Some(fluid) = background {
             fluid.sample(now);
+            for (flows, reading) in fluid.classes() {
+                recorder.read_alike(now, flows, reading);
+            }
         }
         let background = background.as_deref();
         let flow = |&id: &u32| {
             let id = id as usize;
             (id, read_flow(&flows[id], queued[id].0))
         };
-        let fluid = background.into_iter().flat_map(Crowded::flows);
-        let readings = awake.iter().map(flow).chain(fluid);
+        let readings = awake.iter().map(flow);
         recorder.sample(now, readings, |id| {
             match background.and_then(|b| b.link(id)) {
                 Some(reading) => reading,

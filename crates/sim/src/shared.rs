@@ -177,9 +177,9 @@ impl<'a> Crowded<'a> {
         self.fluid.sample(now);
     }
 
-    /// Returns the readings of the fluid flows.
-    pub fn flows(&self) -> impl Iterator<Item = (usize, FlowReading)> {
-        self.fluid.flows()
+    /// Returns the flows of each class with the reading of one of them.
+    pub fn classes(&self) -> impl Iterator<Item = (&[usize], FlowReading)> {
+        self.fluid.classes()
     }
 
     /// Returns what the model leaves out, and how many classes it has, as notes of the run.
