@@ -98,8 +98,32 @@ pub struct Background<'a> {
     done: u64,
     next_cut: usize,
     sampled: Time,
+    parts: Vec<Parts>,
     flows: Vec<Sums>,
     links: Vec<LinkSums>,
+}
+
+/// The parts of what arrives at a queue that are dropped or marked: of what came in the latest step, or
+/// of so many packets if fewer came. In a step that is shorter than the time between packets it is all
+/// or nothing otherwise, depending on whether one came.
+#[derive(Clone, Copy, Default)]
+struct Parts {
+    judged: f64,
+    overflow: f64,
+    /// The bytes of packets that came in this step.
+    arrived: f64,
+}
+
+/// The packets over which parts are taken at least.
+const MEMORY: f64 = 20.0;
+
+impl Parts {
+    /// A step ends in which so many bytes `came`, with these parts.
+    fn add(&mut self, came: f64, judged: f64, overflow: f64, packet: f64) {
+        let weight = -(-came / (MEMORY * packet)).exp_m1();
+        self.judged += weight * (judged - self.judged);
+        self.overflow += weight * (overflow - self.overflow);
+    }
 }
 
 /// The bytes and packets of a flow of a class since the start of the run, and its latest state.
@@ -145,6 +169,7 @@ impl<'a> Background<'a> {
             done: 0,
             next_cut: 0,
             sampled: Time::ZERO,
+            parts: vec![Parts::default(); model.queues.len()],
             flows: vec![Sums::default(); model.kinds.len()],
             links: vec![LinkSums::default(); model.queues.len()],
         };
@@ -195,14 +220,26 @@ impl<'a> Background<'a> {
     /// Takes the step that [`Background::next`] told of. `brought` has the bytes of packets that came to
     /// each link of [`Crowd::links`] since the step before.
     pub fn step(&mut self, brought: impl Iterator<Item = f64>) {
-        for (sum, bytes) in self.state.brought.iter_mut().zip(brought) {
-            *sum = bytes;
+        for (q, bytes) in brought.enumerate() {
+            self.state.brought[q] = bytes;
+            self.parts[q].arrived = bytes;
         }
         let (from, to) = self.span;
         let h = to.since(from).as_secs_f64() / self.count as f64;
         self.done += 1;
         let time = from.as_secs_f64() + self.done as f64 * h;
         self.state.step(time, h);
+        for (q, parts) in self.parts.iter_mut().enumerate() {
+            let queue = &self.state.queues[q];
+            let came = parts.arrived + self.state.came_now(q);
+            let dropped = queue.loss - queue.overflow;
+            parts.add(
+                came,
+                dropped + queue.mark,
+                queue.overflow,
+                self.crowd.model.packets[q],
+            );
+        }
         if self.done == self.count {
             self.enter(to);
         }
@@ -210,7 +247,7 @@ impl<'a> Background<'a> {
 
     /// Returns what packets meet at a link, by its place in [`Crowd::links`].
     pub fn shared(&self, queue: usize) -> Shared {
-        let state = &self.state.queues[queue];
+        let (state, parts) = (&self.state.queues[queue], &self.parts[queue]);
         let dropped = state.loss - state.overflow;
         let came = self.state.came_now(queue);
         Shared {
@@ -218,9 +255,9 @@ impl<'a> Background<'a> {
             limit: self.crowd.model.buffer(queue),
             came,
             inflow: came * (1.0 - dropped) / self.state.clock.step(),
-            judged: dropped + state.mark,
+            judged: parts.judged,
             ecn: self.crowd.model.marks(queue),
-            overflow: state.overflow,
+            overflow: parts.overflow,
             virtual_delay: state.discipline.virtual_delay(),
         }
     }

@@ -106,7 +106,10 @@ impl<'a> Model<'a> {
     /// # Errors
     /// As [`Model::new`].
     pub fn of_fluid(scenario: &'a Scenario) -> Result<Model<'a>, FluidError> {
-        Model::of(scenario, |f| f.is_fluid, cohorts(scenario))
+        let mut model = Model::of(scenario, |f| f.is_fluid, cohorts(scenario))?;
+        // Packets of the other flows meet the same losses, and their senders do so.
+        model.kinds.iter_mut().for_each(|k| k.control.spares = true);
+        Ok(model)
     }
 
     fn of(

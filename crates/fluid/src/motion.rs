@@ -9,6 +9,8 @@ pub(crate) struct Motion {
     pub window: Vec<f64>,
     /// The base round-trip time as the source knows it.
     pub min_rtt: Vec<f64>,
+    /// The part of the flows that a loss spares, see [`crate::law::Control::spares`].
+    pub spared: Vec<f64>,
     /// Bytes per second, and all bytes sent.
     pub rate: Vec<f64>,
     pub sent: Vec<f64>,
@@ -67,6 +69,7 @@ impl Motion {
         Motion {
             window: zeros(),
             min_rtt: vec![f64::INFINITY; kinds],
+            spared: vec![0.0; kinds],
             rate: zeros(),
             sent: zeros(),
             base_rtt: zeros(),

@@ -5,9 +5,9 @@
 //! packet, and is served at the link's rate. So a packet waits for what is before it, and leaves when
 //! that has been served: q(t)/c after it came.
 //!
-//! What the discipline drops or marks is known as a part of what arrives. A packet draws its fate from
-//! that part. Where the queue is full it finds room by the chance that a byte of the fluid has, and
-//! takes the room of such bytes.
+//! What the discipline drops or marks, and what does not fit, is known as a part of what arrived in the
+//! step before. A packet draws its fate from these parts. In a full queue it takes the room of bytes of
+//! the fluid that come in the same step. Without such bytes it does not fit.
 
 use crate::calendar::Kind;
 use crate::engine::Simulation;
@@ -108,7 +108,7 @@ impl Shared {
             self.counters.marked.add(size);
         }
         let over = fluid.backlog + bytes - fluid.limit;
-        if over > fluid.came || over > 0.0 && dice.uniform() < fluid.overflow {
+        if over > fluid.came || fluid.overflow > 0.0 && dice.uniform() < fluid.overflow {
             self.counters.overflowed.add(size);
             return Fate::Dropped;
         }

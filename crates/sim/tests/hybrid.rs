@@ -1,0 +1,213 @@
+//! Packets over a fluid: what comes out in closed form, or as packets alone do it.
+
+mod common;
+
+use accord_record::{Quiet, Run};
+use accord_scenario::{Entity, Metric, Scenario};
+use accord_sim::{Shortcuts, SimError, run, run_audited, run_with};
+use common::{scenario, window};
+
+/// A link of 10 Mbps with these flows on it.
+fn link(queue: &str, flows: &str) -> Scenario {
+    scenario(&format!(
+        "duration = \"40 s\"\nsteady = [\"15 s\", \"40 s\"]\n[link.core]\nfrom = \"a\"\nto = \"b\"\n\
+         rate = \"10 Mbps\"\ndelay = \"20 ms\"\nqueue = {queue}\n{flows}"
+    ))
+}
+
+fn flow(name: &str, keys: &str) -> String {
+    format!("[flow.{name}]\nfrom = \"a\"\nto = \"b\"\nprocessing = \"0 s\"\n{keys}\n")
+}
+
+fn constant(name: &str, rate: &str, more: &str) -> String {
+    let keys = format!("controller = \"none\"\ndemand = {{ constant = \"{rate}\" }}\n{more}");
+    flow(name, &keys)
+}
+
+const FLUID: &str = "as = \"fluid\"";
+const FIFO: &str = "{ discipline = \"droptail\", limit = \"100 KB\" }";
+
+fn mean(run: &Run, scenario: &Scenario, metric: Metric, name: &str) -> f64 {
+    let flows = scenario.flows.iter().position(|f| f.name == name);
+    let links = scenario.links.iter().position(|l| l.name == name);
+    let entity = flows.map(Entity::Flow).or(links.map(Entity::Link));
+    let entity = entity.expect("there is such a flow or link");
+    let mean = run.mean(metric, entity, scenario.steady);
+    mean.unwrap_or_else(|| panic!("{name} has a {metric}"))
+}
+
+fn close(what: &str, found: f64, expected: f64, within: f64) {
+    let error = (found - expected).abs() / expected;
+    assert!(error <= within, "{what}: {found}, not {expected}");
+}
+
+/// 8 Mbps of fluid and 5 Mbps of packets into 10 Mbps: both lose 3/13, and a packet that gets in
+/// waits for a full queue.
+#[test]
+fn packets_and_fluid_lose_alike() {
+    let flows = constant("crowd", "8 Mbps", FLUID) + &constant("own", "5 Mbps", "");
+    let scenario = link(FIFO, &flows);
+    let run = run(&scenario, &mut Quiet).expect("it runs");
+    let of = |metric, name| mean(&run, &scenario, metric, name);
+    close(
+        "own",
+        of(Metric::Throughput, "own"),
+        5e6 * 10.0 / 13.0,
+        0.01,
+    );
+    close(
+        "crowd",
+        of(Metric::Throughput, "crowd"),
+        8e6 * 10.0 / 13.0,
+        0.01,
+    );
+    close("lost", of(Metric::LossRatio, "core"), 3.0 / 13.0, 0.01);
+    close("backlog", of(Metric::Backlog, "core"), 100e3, 0.01);
+    let delay = 20e-3 + 1000.0 * 8.0 / 10e6 + 100e3 * 8.0 / 10e6;
+    close("delay", of(Metric::OneWayDelay, "own"), delay, 0.01);
+}
+
+/// Fluid and packets that fit leave no queue but that of a packet itself.
+#[test]
+fn what_fits_does_not_wait() {
+    let flows = constant("crowd", "5 Mbps", FLUID) + &constant("own", "4 Mbps", "");
+    let scenario = link(FIFO, &flows);
+    let run = run(&scenario, &mut Quiet).expect("it runs");
+    close(
+        "own",
+        mean(&run, &scenario, Metric::Throughput, "own"),
+        4e6,
+        0.001,
+    );
+    close(
+        "served",
+        mean(&run, &scenario, Metric::Utilisation, "core"),
+        0.9,
+        0.002,
+    );
+    let delay = mean(&run, &scenario, Metric::OneWayDelay, "own");
+    close("delay", delay, 20e-3 + 1000.0 * 8.0 / 10e6, 0.001);
+}
+
+/// Where packets bring more than fits for half a second, the queue is what came and was not served
+/// [Lindley], with the fluid counted in.
+#[test]
+fn a_burst_waits_for_the_fluid_before_it() {
+    let burst = "controller = \"none\"\ndemand = { constant = \"12 Mbps\" }\nstart = \"20 s\"\nstop = \"20.5 s\"";
+    let flows = constant("crowd", "4 Mbps", FLUID) + &flow("own", burst);
+    let scenario = link("{ discipline = \"droptail\", limit = \"10 MB\" }", &flows);
+    let run = run(&scenario, &mut Quiet).expect("it runs");
+    let core = scenario.links.iter().position(|l| l.name == "core");
+    let core = Entity::Link(core.expect("it is there"));
+    let longest = run
+        .series(Metric::BacklogMax, core)
+        .expect("it is recorded");
+    let longest = longest.values.iter().copied().fold(0.0, f64::max);
+    // 4 + 12 − 10 Mbps for half a second.
+    close("longest", longest, 6e6 / 8.0 * 0.5, 0.01);
+}
+
+const MIX: &str = "count = 5\ncontroller = \"monaco\"\nstart = { uniform = [\"0 s\", \"2 s\"] }\n";
+
+fn mix(form: &str) -> Scenario {
+    let flows = flow("crowd", &format!("{MIX}{form}")) + &flow("own", MIX);
+    link("{ discipline = \"droptail\" }", &flows)
+}
+
+/// Ten Monaco flows, five of them as a fluid: the shares and the queue of ten flows of packets.
+#[test]
+fn monaco_over_a_fluid_is_as_among_packets() {
+    let (hybrid, packets) = (mix(FLUID), mix(""));
+    let runs = [&hybrid, &packets].map(|s| run(s, &mut Quiet).expect("it runs"));
+    let pairs = [
+        (Metric::Throughput, "own.1", 0.02),
+        (Metric::Throughput, "own.5", 0.02),
+        (Metric::Throughput, "crowd.3", 0.02),
+        (Metric::Rtt, "own.2", 0.02),
+        (Metric::Backlog, "core", 0.05),
+    ];
+    for (metric, name, within) in pairs {
+        let [fluid, packet] = [(&runs[0], &hybrid), (&runs[1], &packets)]
+            .map(|(run, scenario)| mean(run, scenario, metric, name));
+        close(&format!("{metric} of {name}"), fluid, packet, within);
+    }
+    assert!(runs[0].notes.iter().any(|n| n.contains("5 flows")));
+}
+
+/// The same scenario gives the same run whatever events the engine leaves out, and another seed gives
+/// another one.
+#[test]
+fn a_run_repeats() {
+    let scenario = mix(FLUID);
+    let digest = |scenario: &Scenario, shortcuts| {
+        let (run, ports, flows) = run_with(scenario, &mut Quiet, shortcuts).expect("it runs");
+        (run.manifest.digest, ports, flows)
+    };
+    let first = digest(&scenario, Shortcuts::All);
+    assert_eq!(first, digest(&scenario, Shortcuts::All));
+    assert_eq!(first, digest(&scenario, Shortcuts::None));
+    let mut other = mix(FLUID);
+    other.seed += 1;
+    assert_ne!(first.0, digest(&other, Shortcuts::All).0);
+}
+
+/// Of the packets of every port and every flow none is lost from the books.
+#[test]
+fn packets_are_conserved() {
+    let flows =
+        constant("crowd", "8 Mbps", FLUID) + &flow("own", "count = 3\ncontroller = \"newreno\"");
+    let scenario = link(FIFO, &flows);
+    let (_, ports, flows) = run_audited(&scenario, &mut Quiet).expect("it runs");
+    for audit in ports.iter().chain(&flows) {
+        let out = audit.left + audit.dropped + audit.held;
+        assert_eq!(audit.entered, out, "{audit:?}");
+    }
+    assert!(ports.iter().any(|p| p.dropped.packets > 0));
+}
+
+/// When the fluid stops, packets have the whole link; before that, Monaco flows share it as if all
+/// were packets.
+#[test]
+fn packets_take_what_a_fluid_leaves() {
+    let crowd = format!("{MIX}{FLUID}\nstop = \"20 s\"");
+    let flows = flow("crowd", &crowd) + &flow("own", "controller = \"monaco\"");
+    let scenario = link("{ discipline = \"droptail\" }", &flows);
+    let run = run(&scenario, &mut Quiet).expect("it runs");
+    let own = Entity::Flow(5);
+    let between = |from, to| {
+        let mean = run.mean(Metric::Throughput, own, window(from, to));
+        mean.expect("it is recorded")
+    };
+    close("beside it", between(10.0, 20.0), 10e6 / 6.0, 0.03);
+    close("after it", between(25.0, 40.0), 10e6, 0.01);
+}
+
+/// A discipline that marks: packets that can be marked are, by the part that fluid is.
+#[test]
+fn marks_are_shared() {
+    let red = "{ discipline = \"red\", min_threshold = \"5 pkt\", max_threshold = \"50 pkt\", ecn = true, limit = \"500 KB\" }";
+    let keys = "count = 10\ncontroller = { name = \"newreno\", ecn = true }\n";
+    let flows = flow("crowd", &format!("{keys}{FLUID}")) + &flow("own", keys);
+    let scenario = link(red, &flows);
+    let (run, ports, _) = run_audited(&scenario, &mut Quiet).expect("it runs");
+    assert_eq!(
+        ports.iter().map(|p| p.dropped.packets).sum::<u64>(),
+        0,
+        "all are marked"
+    );
+    assert!(mean(&run, &scenario, Metric::MarkingProbability, "core") > 0.01);
+    assert!(mean(&run, &scenario, Metric::Utilisation, "core") > 0.9);
+}
+
+#[test]
+fn a_shared_link_that_changes_is_refused() {
+    let mut text = String::from("[[event]]\nat = \"5 s\"\nlink = \"core\"\nrate = \"5 Mbps\"\n");
+    text.insert_str(
+        0,
+        &(constant("crowd", "8 Mbps", FLUID) + &constant("own", "1 Mbps", "")),
+    );
+    let scenario = link(FIFO, &text);
+    let error = run(&scenario, &mut Quiet).expect_err("it cannot run");
+    assert!(matches!(error, SimError::Fluid(_)));
+    assert!(error.to_string().contains("core"), "{error}");
+}
