@@ -356,3 +356,76 @@ impl Control {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use accord_family::{BaseRtt, Reads};
+
+    const PACKET: f64 = 1000.0;
+
+    fn newreno() -> Control {
+        Control {
+            spares: true,
+            dynamics: WindowDynamics {
+                law: WindowLaw::Reno,
+                reads: Reads::RoundTrip,
+                base: BaseRtt::Smallest,
+                initial: 10.0 * PACKET,
+                ..WindowDynamics::UNRESPONSIVE
+            },
+            service: Service::FAIR,
+            packet: PACKET,
+        }
+    }
+
+    fn after(seconds: f64, loss: f64, window: &mut Window) {
+        let seen = Seen {
+            loss,
+            ..Seen::default()
+        };
+        for _ in 0..(seconds / 1e-3) as usize {
+            newreno().advance(window, 0.1, &seen, &seen, 1e-3);
+        }
+    }
+
+    fn window(packets: f64) -> Window {
+        Window {
+            window: packets * PACKET,
+            slow_start: false,
+            min_rtt: 0.1,
+            spared: 0.0,
+        }
+    }
+
+    /// Random losses with probability p: 1.31/√p packets in the mean [Ott, Kemperman, Mathis 1996].
+    #[test]
+    fn windows_rest_at_those_of_random_losses() {
+        for loss in [1e-2, 1e-3, 1e-4] {
+            let mut w = window(30.0);
+            after(600.0, loss, &mut w);
+            let expected = 1.31 / f64::sqrt(loss);
+            let found = w.window / PACKET;
+            assert!(
+                (found / expected - 1.0).abs() < 0.01,
+                "{found}, not {expected}"
+            );
+        }
+    }
+
+    /// However much is lost within a round trip, a window is halved once.
+    #[test]
+    fn a_burst_of_losses_halves_once() {
+        let mut w = window(100.0);
+        after(0.05, 0.5, &mut w);
+        let found = w.window / PACKET;
+        // A part of them comes back within this half of a round trip, and is halved again.
+        assert!((35.0..=55.0).contains(&found), "{found}");
+        let mut gentle = window(100.0);
+        after(0.05, 0.01, &mut gentle);
+        // 0.58 losses per flow: 1 − exp(−0.58) of the flows have one.
+        let found = gentle.window / PACKET;
+        let expected = 100.0 - 50.0 * (1.0 - f64::exp(-0.58));
+        assert!((found - expected).abs() < 4.0, "{found}, not {expected}");
+    }
+}
