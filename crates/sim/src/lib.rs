@@ -39,6 +39,7 @@
 mod advance;
 mod arrivals;
 mod audit;
+mod background;
 mod calendar;
 mod digest;
 mod engine;

@@ -1,4 +1,4 @@
-//! Packets over a fluid: the ports that they share, and the fluid's steps.
+//! The ports that packets share with a fluid.
 //!
 //! A link with fluid flows has one FIFO queue. The fluid engine moves it at the end of each step, by
 //! what came of both kinds. In between it fills by the fluid's inflow of the step before and by each
@@ -9,11 +9,8 @@
 //! step before. A packet draws its fate from these parts. In a full queue it takes the room of bytes of
 //! the fluid that come in the same step. Without such bytes it does not fit.
 
-use crate::calendar::Kind;
-use crate::engine::Simulation;
 use crate::packet::Packet;
 use crate::pool::Place;
-use crate::wire::Line;
 use accord_aqm::{Class, Ecn};
 use accord_fluid::{self as fluid, Background, Crowd, FluidError};
 use accord_port::{Count, Counters, Packet as _};
@@ -32,9 +29,9 @@ pub struct Shared {
     fluid: fluid::Shared,
     since: Time,
     /// The bytes of packets that came in this step.
-    brought: f64,
+    pub brought: f64,
     /// The packets that wait or are served, with the times of their departures.
-    waiting: VecDeque<(Time, Place, Bytes)>,
+    pub waiting: VecDeque<(Time, Place, Bytes)>,
     /// The departure of the packet that came last.
     last: Time,
     /// The time at which a packet was put on the wire last.
@@ -44,11 +41,12 @@ pub struct Shared {
 }
 
 /// Where a packet goes that was offered.
-enum Fate {
+pub enum Fate {
     /// It leaves at this time, after those that wait.
     Waits(Time),
     /// It is served before those that wait, and leaves at this time.
     Passes(Time),
+    /// It is gone.
     Dropped,
 }
 
@@ -70,7 +68,7 @@ impl Shared {
     }
 
     /// Begins a step of the fluid at `now`.
-    fn begin(&mut self, now: Time, fluid: fluid::Shared) {
+    pub fn begin(&mut self, now: Time, fluid: fluid::Shared) {
         (self.fluid, self.since) = (fluid, now);
     }
 
@@ -87,7 +85,7 @@ impl Shared {
     }
 
     /// Takes a packet that arrives at `now`, or drops it.
-    fn offer(&mut self, now: Time, packet: &mut Packet, dice: &mut Dice) -> Fate {
+    pub fn offer(&mut self, now: Time, packet: &mut Packet, dice: &mut Dice) -> Fate {
         self.fill(now);
         let (size, class) = (packet.bytes(), packet.meta().class);
         let bytes = size.as_f64();
@@ -123,7 +121,7 @@ impl Shared {
     }
 
     /// Takes out the packet that leaves at `now`. Also returns when the next one leaves.
-    fn leave(&mut self, now: Time) -> Option<(Place, Option<Time>)> {
+    pub fn leave(&mut self, now: Time) -> Option<(Place, Option<Time>)> {
         let &(at, place, size) = self.waiting.front()?;
         debug_assert_eq!(at, now, "an event is for the first packet");
         self.waiting.pop_front();
@@ -134,7 +132,7 @@ impl Shared {
 
     /// Returns when a packet is on the wire whose service ends at `at`: not before one that was served
     /// out of turn.
-    fn in_order(&mut self, at: Time) -> Time {
+    pub fn in_order(&mut self, at: Time) -> Time {
         self.sent = self.sent.max(at);
         self.sent
     }
@@ -152,8 +150,10 @@ impl Shared {
 
 /// The fluid of a run with packets.
 pub struct Crowded<'a> {
-    fluid: Background<'a>,
-    links: &'a [LinkId],
+    /// The classes of flows and their queues.
+    pub fluid: Background<'a>,
+    /// The links whose queues are the fluid's.
+    pub links: &'a [LinkId],
     /// The places of links in `links`.
     place: Vec<Option<u32>>,
 }
@@ -195,87 +195,5 @@ impl<'a> Crowded<'a> {
     /// Returns the reading of a link, if its queue is the fluid's.
     pub fn link(&self, link: LinkId) -> Option<LinkReading> {
         self.place[link].map(|queue| self.fluid.link(queue as usize))
-    }
-}
-
-impl Simulation<'_> {
-    /// Schedules the next step of the fluid, if there is one.
-    pub fn await_fluid(&mut self) {
-        let Some(background) = &mut self.background else {
-            return;
-        };
-        let at = background.fluid.next(self.next_sample);
-        self.calendar.push(at, Kind::Fluid, 0);
-    }
-
-    /// Has ports know what the fluid does from now on.
-    pub fn show_fluid(&mut self) {
-        let Some(background) = self.background.as_deref() else {
-            return;
-        };
-        for (queue, &link) in background.links.iter().enumerate() {
-            if let Line::Shared(port) = &mut self.wires[link].line {
-                port.0.begin(self.now, background.fluid.shared(queue));
-            }
-        }
-    }
-
-    /// Ends a step of the fluid.
-    pub fn step_fluid(&mut self) {
-        let Some(background) = self.background.as_deref_mut() else {
-            return;
-        };
-        let wires = &mut self.wires;
-        let brought = background
-            .links
-            .iter()
-            .map(|&link| match &mut wires[link].line {
-                Line::Shared(port) => std::mem::take(&mut port.0.brought),
-                _ => 0.0,
-            });
-        background.fluid.step(brought);
-        self.show_fluid();
-        // A sample that is due now asks for the next step itself.
-        if self.now < self.next_sample {
-            self.await_fluid();
-        }
-    }
-
-    /// Puts a packet into a port that packets share with a fluid.
-    pub fn share(&mut self, link: usize, place: Place) {
-        let Line::Shared(port) = &mut self.wires[link].line else {
-            return;
-        };
-        let (port, dice) = &mut **port;
-        let packet = self.pool.packet(place);
-        let size = packet.bytes();
-        match port.offer(self.now, packet, dice) {
-            Fate::Dropped => self.lost(place),
-            Fate::Passes(at) => {
-                let sent = port.in_order(at);
-                self.leave(link, place, sent, Time::ZERO);
-            }
-            Fate::Waits(at) => {
-                if port.waiting.is_empty() {
-                    self.calendar.push(at, Kind::Sent, link);
-                }
-                port.waiting.push_back((at, place, size));
-            }
-        }
-    }
-
-    /// Sends the packet on whose service ends now at a port that packets share with a fluid.
-    pub fn sent_shared(&mut self, link: usize) {
-        let Line::Shared(port) = &mut self.wires[link].line else {
-            return;
-        };
-        let Some((place, next)) = port.0.leave(self.now) else {
-            return;
-        };
-        let sent = port.0.in_order(self.now);
-        if let Some(at) = next {
-            self.calendar.push(at, Kind::Sent, link);
-        }
-        self.leave(link, place, sent, Time::ZERO);
     }
 }
