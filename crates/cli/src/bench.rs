@@ -75,7 +75,9 @@ pub fn run(args: &Bench, catalogue: &Catalogue) -> Result<bool, Failure> {
     if let Some(Rival::Ns2) = args.against {
         return against::run(&works, args, catalogue);
     }
-    let measured = works.iter().map(|work| measure(work, args, catalogue, true));
+    let measured = works
+        .iter()
+        .map(|work| measure(work, args, catalogue, true));
     let results: Vec<Measured> = measured.collect::<Result<_, _>>()?;
     if json {
         output::json(&results)?;
