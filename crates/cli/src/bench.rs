@@ -75,7 +75,9 @@ pub fn run(args: &Bench, catalogue: &Catalogue) -> Result<bool, Failure> {
     if let Some(Rival::Ns2) = args.against {
         return against::run(&works, args, catalogue);
     }
-    let measured = works.iter().map(|work| measure(work, args, catalogue));
+    let measured = works
+        .iter()
+        .map(|work| measure(work, args, catalogue, true));
     let results: Vec<Measured> = measured.collect::<Result<_, _>>()?;
     if json {
         output::json(&results)?;
@@ -96,11 +98,19 @@ pub fn run(args: &Bench, catalogue: &Catalogue) -> Result<bool, Failure> {
     Ok(true)
 }
 
-/// Runs a workload.
-fn measure((name, text): &Work, args: &Bench, catalogue: &Catalogue) -> Result<Measured, Failure> {
+/// Runs a workload. Without `series` there is one sample, at the end.
+fn measure(
+    (name, text): &Work,
+    args: &Bench,
+    catalogue: &Catalogue,
+    series: bool,
+) -> Result<Measured, Failure> {
     let mut file = File::parse(name, text)?;
     accord::set(&mut file, &args.set)?;
-    let scenario = file.points(catalogue, None)?.swap_remove(0);
+    let mut scenario = file.points(catalogue, None)?.swap_remove(0);
+    if !series {
+        scenario.sample = scenario.duration;
+    }
     let before = cpu_seconds();
     let progress = Progress::new(scenario.duration, true);
     let options = accord::Options::default();

@@ -103,7 +103,7 @@ macro_rules! any_controller {
                     AnyController::Foreign(c) => c.on_report(report, path, now),
                 }
             }
-            #[inline]
+            #[inline(always)]
             fn allowance(&self) -> Allowance {
                 match self {
                     $(AnyController::$variant(c) => c.allowance(),)*

@@ -1,5 +1,6 @@
 //! `accord bench --against ns2`: the works here and in another simulator, in turn, so that both
 //! meet the same machine. Of each work there are several pairs, and the median of their ratios.
+//! Neither records series: both read their counters at the end.
 
 use super::{Work, measure};
 use crate::args::Bench;
@@ -39,7 +40,7 @@ pub fn run(works: &[Work], args: &Bench, catalogue: &Catalogue) -> Result<bool, 
     for work in works {
         let mut pairs = Vec::new();
         for _ in 0..PAIRS {
-            let here = measure(work, args, catalogue)?.hops_per_cpu_second;
+            let here = measure(work, args, catalogue, false)?.hops_per_cpu_second;
             let there = ns2(work.0)?;
             pairs.push(Pair {
                 hops_per_cpu_second: here,

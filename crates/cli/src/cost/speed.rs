@@ -37,6 +37,8 @@ pub fn hops_per_second(catalogue: &Catalogue) -> f64 {
 
 /// CPU time of this thread so far, from the kernel's own files.
 pub fn cpu_seconds() -> f64 {
+    // The kernel brings the file up to date when the thread yields, or else once a tick.
+    std::thread::yield_now();
     let schedstat = std::fs::read_to_string("/proc/thread-self/schedstat").unwrap_or_default();
     let nanoseconds = schedstat.split(' ').next().and_then(|ns| ns.parse().ok());
     nanoseconds.unwrap_or(0.0) / 1e9
