@@ -78,6 +78,7 @@ impl Receiver {
         let offset = *self.offset.get_or_insert(sent_bytes.wrapping_sub(counted));
         let sent = sent_bytes.wrapping_sub(offset);
         let reply = self.egress.on_queued(half.number, sent, queued, at)?;
+        self.queuing.set_packet_time(self.egress.packet_time());
         let Segment::Report {
             accumulation,
             lost,

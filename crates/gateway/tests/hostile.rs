@@ -615,43 +615,49 @@ fn a_trial_finds_what_its_class_gets() {
         ..LINK
     };
     let keys = "mtu = 1420\nloss = \"accumulation\"";
-    let mut world = World::with(24, link, keys, "");
-    world.run(world.now + Duration::from_secs(2));
-    let mut trial = |mbps: u64, lost: u64| {
-        let (rate, length) = (Rate::from_bps(mbps * 1_000_000), Duration::from_secs(5));
-        world.malice.lost = lost;
-        let now = world.now;
-        let begun = world.gateways[0].begin_trial("other", 0, rate, length, now);
-        begun.expect("it begins");
-        let again = world.gateways[0].begin_trial("other", 0, rate, length, now);
-        assert!(again.is_err(), "one at a time");
-        world.wake[0] = world.now;
-        world.run(world.now + Duration::from_secs(13));
-        let found = world.gateways[0].trial("other").expect("a trial");
-        assert!(found.over && found.arrived_packets.is_some(), "{found:?}");
-        found
-    };
-    // Nothing is lost, and the queue is empty: packets of 1480 bytes at 4 Mbps for 5 s.
-    let found = trial(4, 0);
-    let packets = 4_000_000.0 * 5.0 / (8.0 * 1480.0);
-    assert!(
-        (found.sent_packets as f64 - packets).abs() <= 1.0,
-        "{found:?}"
-    );
-    assert_eq!(found.loss_ratio, Some(0.0));
-    assert!(
-        found.delay_variation_s.is_some_and(|s| s < 2e-3),
-        "{found:?}"
-    );
-    // 25 of the 20 Mbps that the link carries: at the edge the packets wait, and are dropped.
-    let found = trial(25, 0);
-    let rate = found.rate_bytes_per_s.expect("a rate") * 8e-6;
-    assert!((18.0..20.3).contains(&rate), "{rate} Mbps of 20");
-    // 3 % are lost on the way, which does not take a contract where a loss halves what is queued.
-    let found = trial(4, 30);
-    let lost = found.loss_ratio.expect("counts");
-    assert!((0.02..0.04).contains(&lost), "{lost} of 0.03");
-    assert_eq!(world.arrived, [0, 0], "the other end keeps them for itself");
+    let mut lost: Vec<f64> = (0..21)
+        .map(|seed| {
+            let mut world = World::with(seed, link, keys, "");
+            world.run(world.now + Duration::from_secs(2));
+            let mut trial = |mbps: u64, lost: u64| {
+                let (rate, length) = (Rate::from_bps(mbps * 1_000_000), Duration::from_secs(5));
+                world.malice.lost = lost;
+                let now = world.now;
+                let begun = world.gateways[0].begin_trial("other", 0, rate, length, now);
+                begun.expect("it begins");
+                let again = world.gateways[0].begin_trial("other", 0, rate, length, now);
+                assert!(again.is_err(), "one at a time");
+                world.wake[0] = world.now;
+                world.run(world.now + Duration::from_secs(13));
+                let found = world.gateways[0].trial("other").expect("a trial");
+                assert!(found.over && found.arrived_packets.is_some(), "{found:?}");
+                found
+            };
+            // Nothing is lost, and the queue is empty: packets of 1480 bytes at 4 Mbps for 5 s.
+            let found = trial(4, 0);
+            let packets = 4_000_000.0 * 5.0 / (8.0 * 1480.0);
+            assert!(
+                (found.sent_packets as f64 - packets).abs() <= 1.0,
+                "{found:?}"
+            );
+            assert_eq!(found.loss_ratio, Some(0.0));
+            assert!(
+                found.delay_variation_s.is_some_and(|s| s < 2e-3),
+                "{found:?}"
+            );
+            // 25 of the 20 Mbps that the link carries: at the edge the packets wait, and are dropped.
+            let found = trial(25, 0);
+            let rate = found.rate_bytes_per_s.expect("a rate") * 8e-6;
+            assert!((18.0..20.3).contains(&rate), "{rate} Mbps of 20");
+            // 3 % are lost on the way, which does not take a contract where a loss halves what is queued.
+            let found = trial(4, 30);
+            assert_eq!(world.arrived, [0, 0], "the other end keeps them for itself");
+            found.loss_ratio.expect("counts")
+        })
+        .collect();
+    // Of 1690 packets 51 are lost, with a standard deviation of 7. At times the edge drops some, too.
+    lost.sort_by(f64::total_cmp);
+    assert!((0.02..0.04).contains(&lost[10]), "{lost:?} of 0.03");
 }
 
 #[test]
