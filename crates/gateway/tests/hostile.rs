@@ -10,7 +10,7 @@ use accord_gateway::config::Mode;
 use accord_gateway::{Sessions, State};
 use accord_units::{Duration, Rate};
 use dice::Dice;
-use world::{Link, Malice, World};
+use world::{Link, Malice, World, Writes};
 
 const LINK: Link = Link {
     rate: Rate::from_bps(20_000_000),
@@ -658,6 +658,56 @@ fn a_trial_finds_what_its_class_gets() {
     // Of 1690 packets 51 are lost, with a standard deviation of 7. At times the edge drops some, too.
     lost.sort_by(f64::total_cmp);
     assert!((0.02..0.04).contains(&lost[10]), "{lost:?} of 0.03");
+}
+
+const WRITTEN: &str = "virtual_delay = \"100 ms\"";
+
+/// Routers that serve a virtual queue at 95 % of the link's rate and write its delay keep the queue of
+/// the link empty, whether they forward EF first or not.
+#[test]
+fn virtual_delay_takes_the_place_of_a_queue() {
+    for (seed, expedites) in [(41, true), (42, false)] {
+        let mut world = World::with(seed, Link { expedites, ..LINK }, "", WRITTEN);
+        let mut dice = Dice(seed);
+        world.writes = Writes::VirtualQueue(0.95);
+        load(&mut world, &mut dice, 10_000);
+        let (mut rate, mut queued) = (0.0, 0.0);
+        for _ in 0..500 {
+            rate += rate_of(&mut world, &mut dice, 10) / 500.0;
+            queued += world.queued(1).as_ms_f64() / 500.0;
+        }
+        assert!((2250.0..2400.0).contains(&rate), "{rate} B/ms of 2375");
+        assert!(queued < 1.0, "{queued} ms wait");
+        let latest = world.gateways[0].peers()[0].sender.latest();
+        let found = latest.expect("a report").virtual_delay;
+        assert!((1e-3..20e-3).contains(&found), "{found} s");
+    }
+}
+
+/// A hostile router can take what is above the contract, and nothing else.
+#[test]
+fn whatever_is_written_the_contract_holds() {
+    for seed in 0..seeds() / 6 {
+        let expedites = seed % 2 == 0;
+        let mut world = World::with(seed, Link { expedites, ..LINK }, "", WRITTEN);
+        let mut dice = Dice(seed ^ 0xd1ce);
+        load(&mut world, &mut dice, 2000);
+        world.writes = Writes::Anything;
+        load(&mut world, &mut dice, 3000);
+        for second in 0..5 {
+            let rate = rate_of(&mut world, &mut dice, 1000);
+            println!("seed {seed}, second {second}: {rate} B/ms");
+            assert!(
+                (0.95 * 625.0..1.05 * 2500.0).contains(&rate),
+                "seed {seed}, second {second}: {rate} B/ms"
+            );
+        }
+        // When the router stops, the share is back. The window grows by a packet per round trip.
+        world.writes = Writes::Nothing;
+        load(&mut world, &mut dice, 8000);
+        let rate = rate_of(&mut world, &mut dice, 1000);
+        assert!(is_full(rate), "seed {seed}: {rate} B/ms of 2500");
+    }
 }
 
 #[test]

@@ -33,6 +33,7 @@ const PEER: &[&str] = &[
     "breaker",
     "mode",
     "signal",
+    "virtual_delay",
     "keepalive",
 ];
 const BREAKER: &[&str] = &["loss", "over", "rate", "rearm", "blind"];
@@ -237,6 +238,7 @@ fn peer(
         },
         mode: table.parsed("mode")?.unwrap_or(Mode::Enforce),
         signal: table.parsed("signal")?.unwrap_or(Signal::Auto),
+        virtual_delay: virtual_delay(&table)?,
         keepalive: keepalive(&table)?,
     })
 }
@@ -255,6 +257,22 @@ fn endpoint(table: &Table, interface: &Interface) -> Result<Option<SocketAddr>, 
         return Err(ConfigError::new(value.span(), message).hint(hint));
     }
     Ok(Some(endpoint))
+}
+
+/// The most that `virtual_delay` may be. What a hostile router writes counts up to it.
+const MOST_VIRTUAL: Duration = Duration::from_secs(1);
+
+fn virtual_delay(table: &Table) -> Result<Option<Duration>, ConfigError> {
+    let most = table.parsed::<Duration>("virtual_delay")?;
+    match (most, table.get("virtual_delay")) {
+        (Some(most), Some(value)) if most.is_zero() || most > MOST_VIRTUAL => {
+            let message = format!("virtual_delay has to be above 0 and up to {MOST_VIRTUAL}");
+            let hint =
+                "it is the most that counts of what routers write; leave it out if none does";
+            Err(ConfigError::new(value.span(), message).hint(hint))
+        }
+        _ => Ok(most),
+    }
 }
 
 fn keepalive(table: &Table) -> Result<Option<u16>, ConfigError> {

@@ -69,24 +69,26 @@ impl Egress {
             // Both halves are sent at once.
             let sent = queuing.sent(pair)?;
             let queued = queuing.on_in_band(pair, sent, now);
-            return self.on_queued(pair, sent_bytes, queued, now);
+            return self.on_queued(pair, sent_bytes, queued, Duration::ZERO, now);
         }
         self.complete(pair, sent_bytes, virtual_delay, truth, now)
     }
 
-    /// Takes the in-band half of a pair that was queued for `queued`, as the caller found out. Returns
-    /// the report to send back, unless this pair or a later one was answered.
+    /// Takes the in-band half of a pair that was queued for `queued`, as the caller found out, and has
+    /// collected `virtual_delay`. Returns the report to send back, unless this pair or a later one was
+    /// answered.
     pub fn on_queued(
         &mut self,
         pair: u64,
         sent_bytes: u64,
         queued: Duration,
+        virtual_delay: Duration,
         now: Time,
     ) -> Option<Segment> {
         // The meter's pair is one whose halves are as far apart as that.
         let out = Time::from_ps(now.as_ps().saturating_sub(queued.as_ps()));
         self.meter.on_arrival(Arrival::OutOfBand { pair }, out);
-        self.complete(pair, sent_bytes, Duration::ZERO, None, now)
+        self.complete(pair, sent_bytes, virtual_delay, None, now)
     }
 
     fn complete(
