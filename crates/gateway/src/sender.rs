@@ -78,6 +78,7 @@ pub enum Next {
 #[derive(Debug)]
 pub struct Sender {
     ingress: Ingress<AnyController>,
+    contract: Rate,
     cap: Rate,
     cap_pacer: Pacer,
     mode: Mode,
@@ -119,6 +120,7 @@ impl Sender {
     ) -> Sender {
         let mut sender = Sender {
             ingress: Ingress::new(controller, packet, sending),
+            contract: Rate::ZERO,
             cap: peer.cap,
             cap_pacer: Pacer::default(),
             mode: peer.mode,
@@ -145,6 +147,7 @@ impl Sender {
 
     /// Changes the service of the tunnel.
     pub fn set_service(&mut self, service: &Service) {
+        self.contract = service.contract;
         self.ingress.controller_mut().set_service(service);
     }
 
@@ -340,10 +343,14 @@ impl Sender {
         // No more can be queued than is under way. A delay that is not of the network, such as that of
         // a thread that has to wait for its processor, times a high rate would seem to be more.
         let most = self.ingress.in_flight() as f64;
-        // Virtually more can be, up to what the site file says.
+        // Virtually more can be, up to what the site file says. Nobody vouches for it, so that it does not
+        // count below the contract.
         let egress = f64::from(answer.egress_bps) / 8.0;
         let reported = f64::from(answer.virtual_delay);
-        let virtual_s = reported.min(self.most_virtual.as_secs_f64());
+        let virtual_s = match egress * 8.0 < self.contract.as_bps_f64() {
+            true => 0.0,
+            false => reported.min(self.most_virtual.as_secs_f64()),
+        };
         let queued = f64::from(answer.accumulation) - egress * reported;
         let report = Report {
             number: answer.number,

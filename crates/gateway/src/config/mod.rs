@@ -422,3 +422,31 @@ pub enum LoadError {
         error: ConfigError,
     },
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn virtual_delay_is_none_or_has_a_bound() {
+        let read = |line: &str| {
+            let text = format!(
+                "[gateway]\nkey = \"x\"\nlisten = \"192.0.2.1:1\"\n[peer.other]\n\
+                 public_key = \"hSDwCYkwp1R0i33ctD73Wg2/Og0mOBr066SpjqqbTmo=\"\n\
+                 networks = [\"10.0.0.0/8\"]\ncap = \"30 Mbps\"\n{line}\n"
+            );
+            let site = parse(&text, Path::new(""));
+            site.map(|site| site.peers[0].virtual_delay)
+                .map_err(|e| (e.position(&text).0, e.to_string()))
+        };
+        assert_eq!(read(""), Ok(None));
+        let most = Duration::from_ms(50);
+        assert_eq!(read("virtual_delay = \"50 ms\""), Ok(Some(most)));
+        for wrong in ["0 s", "1.1 s"] {
+            let (line, message) = read(&format!("virtual_delay = \"{wrong}\"")).unwrap_err();
+            assert_eq!(line, 8);
+            assert!(message.contains("above 0 and up to 1 s"), "{message}");
+        }
+        assert!(read("virtual_delay = true").is_err());
+    }
+}

@@ -90,6 +90,8 @@ pub enum Writes {
     VirtualQueue(f64),
     /// Any number.
     Anything,
+    /// The largest number for so long, and then nothing for as long.
+    Waves(Duration),
 }
 
 /// The two gateways, and what is between them.
@@ -394,6 +396,10 @@ impl World {
                 let free = self.virtually_free[to].max(self.now);
                 outer::add(&mut bytes, free.since(self.now));
                 self.virtually_free[to] = free + rate.transmission(size);
+            }
+            Writes::Waves(length) => {
+                let up = self.now.as_ps() / length.as_ps() % 2 == 0;
+                outer::add(&mut bytes, if up { Duration::MAX } else { Duration::ZERO });
             }
             Writes::Anything => {
                 let any = self.dice.next() as u32 >> self.dice.below(32);
