@@ -398,7 +398,7 @@ impl World {
                 self.virtually_free[to] = free + rate.transmission(size);
             }
             Writes::Waves(length) => {
-                let up = self.now.as_ps() / length.as_ps() % 2 == 0;
+                let up = (self.now.as_ps() / length.as_ps()).is_multiple_of(2);
                 outer::add(&mut bytes, if up { Duration::MAX } else { Duration::ZERO });
             }
             Writes::Anything => {
