@@ -9,6 +9,7 @@ use crate::edge::wire_size;
 use crate::inner::{self, Inner};
 use crate::keys::PublicKey;
 use crate::message::{self, Message};
+use crate::outer;
 use crate::path_mtu::{PathMtu, Probe};
 use crate::peer::{Control, Peer};
 use crate::routes::Routes;
@@ -40,6 +41,15 @@ pub enum Output<'a> {
     Datagram(SocketAddr, u8, &'a [u8]),
     /// Give a packet to the device.
     Packet(&'a [u8]),
+}
+
+/// What the network wrote on a datagram.
+#[derive(Clone, Copy)]
+struct Collected {
+    /// The octet of DSCP and ECN.
+    tos: u8,
+    /// The virtual delay of the outer header.
+    virtual_delay: Duration,
 }
 
 /// Packets that went nowhere, by reason.
@@ -214,6 +224,7 @@ impl<S: Sessions> Gateway<S> {
         sink: &mut dyn FnMut(Output),
     ) {
         let mut room = std::mem::take(&mut self.room);
+        let (virtual_delay, datagram) = outer::split(datagram);
         let opened = self.sessions.open(from, datagram, &mut room);
         if let Opened::Answer(Some(peer)) | Opened::Nothing(peer) = opened {
             // There may be a session now.
@@ -237,7 +248,8 @@ impl<S: Sessions> Gateway<S> {
             Opened::Packet(peer) => {
                 self.peers[peer].set_endpoint(Some(from));
                 self.peers[peer].heard = at;
-                self.take(peer, tos, &mut room, at, sink);
+                let collected = Collected { tos, virtual_delay };
+                self.take(peer, collected, &mut room, at, sink);
             }
         }
         self.room = room;
@@ -247,7 +259,7 @@ impl<S: Sessions> Gateway<S> {
     fn take(
         &mut self,
         from: usize,
-        tos: u8,
+        Collected { tos, virtual_delay }: Collected,
         packet: &mut [u8],
         at: Time,
         sink: &mut dyn FnMut(Output),
@@ -272,7 +284,7 @@ impl<S: Sessions> Gateway<S> {
                         peer.receiver.on_data(size, at);
                         peer.received.add(size.get());
                     }
-                    self.heed(from, &message, at, sink);
+                    self.heed(from, &message, virtual_delay, at, sink);
                 }
                 None => self.dropped.wrong_message += 1,
             }
@@ -291,13 +303,21 @@ impl<S: Sessions> Gateway<S> {
         }
     }
 
-    /// Heeds a control message.
-    fn heed(&mut self, from: usize, message: &Message, at: Time, sink: &mut dyn FnMut(Output)) {
+    /// Heeds a control message, whose datagram has collected `virtual_delay`.
+    fn heed(
+        &mut self,
+        from: usize,
+        message: &Message,
+        virtual_delay: Duration,
+        at: Time,
+        sink: &mut dyn FnMut(Output),
+    ) {
         let peer = &mut self.peers[from];
         match message {
             Message::OutOfBand(half) => peer.receiver.on_out_of_band(half, at),
             Message::InBand(half, sent) => {
-                if let Some(answer) = peer.receiver.on_in_band(half, *sent, at) {
+                let answer = (peer.receiver).on_in_band(half, *sent, virtual_delay, at);
+                if let Some(answer) = answer {
                     self.tell(from, &Message::Report(answer), sink);
                 }
             }
@@ -340,6 +360,9 @@ impl<S: Sessions> Gateway<S> {
         let tos = if message.is_expedited() { EXPEDITED } else { 0 };
         let mut room = Vec::new();
         if self.sessions.seal(to, &packet, &mut room) {
+            if matches!(message, Message::InBand(..)) && peer.config.virtual_delay.is_some() {
+                outer::prepend(&mut room);
+            }
             sink(Output::Datagram(endpoint, tos, &room));
         }
     }

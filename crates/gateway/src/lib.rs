@@ -21,6 +21,7 @@ mod gateway;
 pub mod inner;
 pub mod keys;
 pub mod message;
+pub mod outer;
 mod path_mtu;
 mod peer;
 mod receiver;

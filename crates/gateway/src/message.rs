@@ -15,7 +15,7 @@
 //! | 16 | 8 | pair, packet of a trial: when it was sent, by the sender's clock, in ps; report: data bytes that arrived; answer to a probe of the path MTU: the bytes of the packet that arrived |
 //! | 24 | 8 | in-band half: data bytes sent before it; report: accumulation in bytes, egress rate in bit/s (32-bit floats); packet of a trial: its number; counts: packets that arrived (32 bits), mean delay above the least in seconds (a 32-bit float) |
 //! | 32 | 4 | report: the queuing delay in seconds, counts: the largest delay above the least, 32-bit floats |
-//! | 36 | 4 | zero |
+//! | 36 | 4 | report: the virtual delay in seconds, a 32-bit float; zero without it |
 //!
 //! Zeros follow in a packet of a trial and in a probe of the path MTU.
 
@@ -105,6 +105,8 @@ pub struct Answer {
     pub egress_bps: f32,
     /// The queuing delay that the pair found, in seconds.
     pub queued: f32,
+    /// The virtual delay that it collected, in seconds, as far as it counts.
+    pub virtual_delay: f32,
     /// True if data was lost since the pair before.
     pub lost: bool,
     /// True if the queuing delay is that above the minimum, not the distance of the pair.
@@ -145,10 +147,9 @@ pub fn encode(message: &Message, from: Ipv6Addr, to: Ipv6Addr) -> [u8; PACKET] {
         Message::OutOfBand(half) => (1, 0, half.run, half.number, half.sent, 0, 0),
         Message::InBand(half, bytes) => (2, 0, half.run, half.number, half.sent, bytes, 0),
         Message::Report(answer) => {
-            let (a, b) = (answer.accumulation.to_bits(), answer.egress_bps.to_bits());
             let flags = u16::from(answer.lost) | u16::from(answer.by_delay) << 1;
-            let second = u64::from(a) << 32 | u64::from(b);
-            let third = answer.queued.to_bits();
+            let second = word(answer.accumulation, answer.egress_bps);
+            let third = word(answer.queued, answer.virtual_delay);
             (
                 3,
                 flags,
@@ -163,7 +164,7 @@ pub fn encode(message: &Message, from: Ipv6Addr, to: Ipv6Addr) -> [u8; PACKET] {
         Message::Ask(trial) => (5, 0, 0, trial, 0, 0, 0),
         Message::Counts(counts) => {
             let second = u64::from(counts.packets) << 32 | u64::from(counts.mean.to_bits());
-            (6, 0, 0, counts.trial, 0, second, counts.most.to_bits())
+            (6, 0, 0, counts.trial, 0, second, word(counts.most, 0.0))
         }
         Message::MtuProbe(number) => (7, 0, 0, number, 0, 0, 0),
         Message::MtuAnswer(number, size) => (8, 0, 0, number, u64::from(size), 0, 0),
@@ -175,8 +176,13 @@ pub fn encode(message: &Message, from: Ipv6Addr, to: Ipv6Addr) -> [u8; PACKET] {
     body[8..16].copy_from_slice(&number.to_be_bytes());
     body[16..24].copy_from_slice(&first.to_be_bytes());
     body[24..32].copy_from_slice(&u64::to_be_bytes(second));
-    body[32..36].copy_from_slice(&u32::to_be_bytes(third));
+    body[32..40].copy_from_slice(&u64::to_be_bytes(third));
     packet
+}
+
+/// Returns two 32-bit floats one behind the other.
+fn word(first: f32, second: f32) -> u64 {
+    u64::from(first.to_bits()) << 32 | u64::from(second.to_bits())
 }
 
 /// Returns the packet of a trial or of a probe of the path MTU with so many bytes, at least those of a
@@ -221,6 +227,7 @@ pub fn decode(packet: &Inner, from: Ipv6Addr, to: Ipv6Addr) -> Option<Message> {
             accumulation: measured(short(24)?, MOST_QUEUED)?,
             egress_bps: measured(short(28)?, MOST_RATE)?,
             queued: measured(short(32)?, MOST_DELAY)?,
+            virtual_delay: measured(short(36)?, MOST_DELAY)?,
             lost: flags & 1 != 0,
             by_delay: flags & 2 != 0,
         }),
@@ -278,8 +285,8 @@ mod tests {
     fn answer() -> impl Strategy<Value = Message> {
         let flags = (any::<bool>(), any::<bool>());
         let numbers = (any::<u32>(), any::<u64>(), any::<u64>());
-        let measured = (0.0..1e11f32, 0.0..1e12f32, 0.0..60f32);
-        (numbers, measured, flags).prop_map(|((run, number, received), (a, e, q), (lost, d))| {
+        let measured = (0.0..1e11f32, 0.0..1e12f32, 0.0..60f32, 0.0..60f32);
+        (numbers, measured, flags).prop_map(|((run, number, received), (a, e, q, v), (lost, d))| {
             Message::Report(Answer {
                 run,
                 number,
@@ -287,6 +294,7 @@ mod tests {
                 accumulation: a,
                 egress_bps: e,
                 queued: q,
+                virtual_delay: v,
                 lost,
                 by_delay: d,
             })
@@ -369,6 +377,7 @@ mod tests {
             accumulation: 4.0,
             egress_bps: 5.0,
             queued: 0.006,
+            virtual_delay: 0.007,
             lost: false,
             by_delay: true,
         };
@@ -395,6 +404,10 @@ mod tests {
             },
             Answer {
                 queued: 61.0,
+                ..sound
+            },
+            Answer {
+                virtual_delay: -0.001,
                 ..sound
             },
         ];

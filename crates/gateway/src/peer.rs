@@ -111,7 +111,7 @@ impl Peer {
             edge: Edge::new(&config.shares, interface.queue, packet, seed),
             path_mtu: interface.finds_mtu.then(|| PathMtu::new(interface.mtu)),
             sender: Sender::new(controller, control.sending, packet, config, run),
-            receiver: Receiver::new(control.meter.clone(), config.signal),
+            receiver: Receiver::new(control.meter.clone(), config.signal, config.most_virtual()),
             sent: vec![Traffic::default(); config.shares.len()],
             received: Traffic::default(),
             marked: 0,
@@ -134,7 +134,9 @@ impl Peer {
         if config.mode != self.config.mode {
             self.sender.set_mode(config.mode);
         }
-        self.receiver.set_signal(config.signal);
+        self.sender.set_most_virtual(config.most_virtual());
+        self.receiver
+            .set_signals(config.signal, config.most_virtual());
         self.due = Time::ZERO;
         self.config = config.clone();
     }

@@ -17,28 +17,33 @@ pub struct Receiver {
     /// What the sender counts in addition to what was counted here. It is known from the first pair on.
     offset: Option<u64>,
     queuing: Queuing,
+    /// The most virtual delay that counts.
+    most_virtual: Duration,
     /// The queuing delay of the latest pair.
     queued: Duration,
     pairs: u64,
 }
 
 impl Receiver {
-    /// Creates a receiver that has received nothing. `meter` is that of the controller's family.
-    pub fn new(meter: Meter, signal: Signal) -> Receiver {
+    /// Creates a receiver that has received nothing. `meter` is that of the controller's family. More
+    /// virtual delay of a pair than `most_virtual` does not count.
+    pub fn new(meter: Meter, signal: Signal, most_virtual: Duration) -> Receiver {
         Receiver {
             egress: Egress::new(meter.clone()),
             meter,
             run: None,
             offset: None,
             queuing: Queuing::new(signal),
+            most_virtual,
             queued: Duration::ZERO,
             pairs: 0,
         }
     }
 
-    /// Sets the signal to go by.
-    pub fn set_signal(&mut self, signal: Signal) {
+    /// Sets the signal to go by, and the most virtual delay that counts.
+    pub fn set_signals(&mut self, signal: Signal, most_virtual: Duration) {
         self.queuing.set_signal(signal);
+        self.most_virtual = most_virtual;
     }
 
     /// Takes data that arrived.
@@ -53,8 +58,16 @@ impl Receiver {
         self.queuing.on_out_of_band(half.number, sent, at);
     }
 
-    /// Takes the in-band half of a pair. Returns the report to send back.
-    pub fn on_in_band(&mut self, half: &Half, sent_bytes: u64, at: Time) -> Option<Answer> {
+    /// Takes the in-band half of a pair, which has collected `virtual_delay`. Returns the report to send
+    /// back.
+    pub fn on_in_band(
+        &mut self,
+        half: &Half,
+        sent_bytes: u64,
+        virtual_delay: Duration,
+        at: Time,
+    ) -> Option<Answer> {
+        let virtual_delay = virtual_delay.min(self.most_virtual);
         self.begin_run(half.run);
         let sent = Time::from_ps(half.sent);
         let queued = self.queuing.on_in_band(half.number, sent, at);
@@ -66,6 +79,7 @@ impl Receiver {
             accumulation: 0.0,
             egress_bps: 0.0,
             queued: queued.as_secs_f64().min(60.0) as f32,
+            virtual_delay: virtual_delay.as_secs_f64() as f32,
             lost: false,
             by_delay: self.queuing.signal() == Signal::Delay,
         };
@@ -77,7 +91,8 @@ impl Receiver {
         let counted = self.egress.received().get();
         let offset = *self.offset.get_or_insert(sent_bytes.wrapping_sub(counted));
         let sent = sent_bytes.wrapping_sub(offset);
-        let reply = self.egress.on_queued(half.number, sent, queued, at)?;
+        let reply = (self.egress).on_queued(half.number, sent, queued, virtual_delay, at)?;
+        self.queuing.set_packet_time(self.egress.packet_time());
         let Segment::Report {
             accumulation,
             lost,

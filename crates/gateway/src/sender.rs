@@ -78,9 +78,12 @@ pub enum Next {
 #[derive(Debug)]
 pub struct Sender {
     ingress: Ingress<AnyController>,
+    contract: Rate,
     cap: Rate,
     cap_pacer: Pacer,
     mode: Mode,
+    /// The most virtual delay that counts.
+    most_virtual: Duration,
     state: State,
     run: u32,
     /// When the latest report came.
@@ -117,9 +120,11 @@ impl Sender {
     ) -> Sender {
         let mut sender = Sender {
             ingress: Ingress::new(controller, packet, sending),
+            contract: Rate::ZERO,
             cap: peer.cap,
             cap_pacer: Pacer::default(),
             mode: peer.mode,
+            most_virtual: peer.most_virtual(),
             state: State::Unknown,
             run,
             reported: Time::ZERO,
@@ -142,12 +147,18 @@ impl Sender {
 
     /// Changes the service of the tunnel.
     pub fn set_service(&mut self, service: &Service) {
+        self.contract = service.contract;
         self.ingress.controller_mut().set_service(service);
     }
 
     /// Changes the cap.
     pub fn set_cap(&mut self, cap: Rate) {
         self.cap = cap;
+    }
+
+    /// Changes the most virtual delay that counts.
+    pub fn set_most_virtual(&mut self, most: Duration) {
+        self.most_virtual = most;
     }
 
     /// Changes the mode, and re-arms the circuit breaker.
@@ -332,11 +343,20 @@ impl Sender {
         // No more can be queued than is under way. A delay that is not of the network, such as that of
         // a thread that has to wait for its processor, times a high rate would seem to be more.
         let most = self.ingress.in_flight() as f64;
+        // Virtually more can be, up to what the site file says. Nobody vouches for it, so that it does not
+        // count below the contract.
+        let egress = f64::from(answer.egress_bps) / 8.0;
+        let reported = f64::from(answer.virtual_delay);
+        let virtual_s = match egress * 8.0 < self.contract.as_bps_f64() {
+            true => 0.0,
+            false => reported.min(self.most_virtual.as_secs_f64()),
+        };
+        let queued = f64::from(answer.accumulation) - egress * reported;
         let report = Report {
             number: answer.number,
-            accumulation: f64::from(answer.accumulation).min(most),
+            accumulation: queued.clamp(0.0, most) + egress * virtual_s,
             egress_rate: Rate::from_bps_f64(f64::from(answer.egress_bps)),
-            virtual_delay: Duration::ZERO,
+            virtual_delay: Duration::from_secs_f64(virtual_s),
             lost: answer.lost,
             lost_bytes: Bytes::ZERO,
             received: answer.received,
@@ -484,6 +504,7 @@ mod tests {
                         accumulation: [0.0, 1e11, 4440.0, 1e-30][queued],
                         egress_bps: [0.0, 1e12, 2e7, 1e-30][rate],
                         queued: [0.0, 60.0, 1e-3, 1e-30][delay],
+                        virtual_delay: [0.0, 1e-3, 60.0, 1e-30][delay],
                         lost,
                         by_delay: lost,
                     },

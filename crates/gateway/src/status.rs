@@ -72,6 +72,8 @@ pub struct PeerStatus {
     pub accumulation_bytes: Option<f64>,
     /// The queuing delay in the network, in seconds.
     pub queue_delay_s: Option<f64>,
+    /// The virtual delay that routers wrote, in seconds, as far as it counts.
+    pub virtual_delay_s: Option<f64>,
     /// The smoothed round-trip time in seconds.
     pub srtt_s: Option<f64>,
     /// The least round-trip time in seconds.
@@ -163,6 +165,7 @@ pub fn status(
             egress_bytes_per_s: latest.map(|answer| f64::from(answer.egress_bps) / 8.0),
             accumulation_bytes: latest.map(|answer| f64::from(answer.accumulation)),
             queue_delay_s: latest.map(|answer| f64::from(answer.queued)),
+            virtual_delay_s: latest.map(|answer| f64::from(answer.virtual_delay)),
             srtt_s: view.rtt.map(|d| d.as_secs_f64()),
             min_rtt_s: view.min_rtt.map(|d| d.as_secs_f64()),
             lost_pairs: peer.sender.losses(),
@@ -388,6 +391,12 @@ pub fn metrics(status: &Status) -> String {
             "gauge",
             "The queuing delay in the network.",
             |p| p.queue_delay_s,
+        ),
+        (
+            "virtual_delay_seconds",
+            "gauge",
+            "The virtual delay that routers wrote, as far as it counts.",
+            |p| p.virtual_delay_s,
         ),
         (
             "srtt_seconds",

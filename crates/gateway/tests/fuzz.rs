@@ -7,6 +7,8 @@ mod dice;
 mod key;
 #[path = "../../../fuzz/bodies/gateway_message.rs"]
 mod message;
+#[path = "../../../fuzz/bodies/gateway_outer.rs"]
+mod outer;
 #[path = "../../../fuzz/bodies/gateway_packet.rs"]
 mod packet;
 #[path = "../../../fuzz/bodies/gateway_site.rs"]
@@ -94,4 +96,9 @@ fn keys() {
 #[test]
 fn messages() {
     look("gateway_message", message::check);
+}
+
+#[test]
+fn outer_headers() {
+    look("gateway_outer", outer::check);
 }

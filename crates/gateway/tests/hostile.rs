@@ -10,7 +10,7 @@ use accord_gateway::config::Mode;
 use accord_gateway::{Sessions, State};
 use accord_units::{Duration, Rate};
 use dice::Dice;
-use world::{Link, Malice, World};
+use world::{Link, Malice, World, Writes};
 
 const LINK: Link = Link {
     rate: Rate::from_bps(20_000_000),
@@ -615,43 +615,131 @@ fn a_trial_finds_what_its_class_gets() {
         ..LINK
     };
     let keys = "mtu = 1420\nloss = \"accumulation\"";
-    let mut world = World::with(24, link, keys, "");
-    world.run(world.now + Duration::from_secs(2));
-    let mut trial = |mbps: u64, lost: u64| {
-        let (rate, length) = (Rate::from_bps(mbps * 1_000_000), Duration::from_secs(5));
-        world.malice.lost = lost;
-        let now = world.now;
-        let begun = world.gateways[0].begin_trial("other", 0, rate, length, now);
-        begun.expect("it begins");
-        let again = world.gateways[0].begin_trial("other", 0, rate, length, now);
-        assert!(again.is_err(), "one at a time");
-        world.wake[0] = world.now;
-        world.run(world.now + Duration::from_secs(13));
-        let found = world.gateways[0].trial("other").expect("a trial");
-        assert!(found.over && found.arrived_packets.is_some(), "{found:?}");
-        found
+    let mut lost: Vec<f64> = (0..21)
+        .map(|seed| {
+            let mut world = World::with(seed, link, keys, "");
+            world.run(world.now + Duration::from_secs(2));
+            let mut trial = |mbps: u64, lost: u64| {
+                let (rate, length) = (Rate::from_bps(mbps * 1_000_000), Duration::from_secs(5));
+                world.malice.lost = lost;
+                let now = world.now;
+                let begun = world.gateways[0].begin_trial("other", 0, rate, length, now);
+                begun.expect("it begins");
+                let again = world.gateways[0].begin_trial("other", 0, rate, length, now);
+                assert!(again.is_err(), "one at a time");
+                world.wake[0] = world.now;
+                world.run(world.now + Duration::from_secs(13));
+                let found = world.gateways[0].trial("other").expect("a trial");
+                assert!(found.over && found.arrived_packets.is_some(), "{found:?}");
+                found
+            };
+            // Nothing is lost, and the queue is empty: packets of 1480 bytes at 4 Mbps for 5 s.
+            let found = trial(4, 0);
+            let packets = 4_000_000.0 * 5.0 / (8.0 * 1480.0);
+            assert!(
+                (found.sent_packets as f64 - packets).abs() <= 1.0,
+                "{found:?}"
+            );
+            assert_eq!(found.loss_ratio, Some(0.0));
+            assert!(
+                found.delay_variation_s.is_some_and(|s| s < 2e-3),
+                "{found:?}"
+            );
+            // 25 of the 20 Mbps that the link carries: at the edge the packets wait, and are dropped.
+            let found = trial(25, 0);
+            let rate = found.rate_bytes_per_s.expect("a rate") * 8e-6;
+            assert!((18.0..20.3).contains(&rate), "{rate} Mbps of 20");
+            // 3 % are lost on the way, which does not take a contract where a loss halves what is queued.
+            let found = trial(4, 30);
+            assert_eq!(world.arrived, [0, 0], "the other end keeps them for itself");
+            found.loss_ratio.expect("counts")
+        })
+        .collect();
+    // Of 1690 packets 51 are lost, with a standard deviation of 7. At times the edge drops some, too.
+    lost.sort_by(f64::total_cmp);
+    assert!((0.02..0.04).contains(&lost[10]), "{lost:?} of 0.03");
+}
+
+const WRITTEN: &str = "virtual_delay = \"100 ms\"";
+
+/// Routers that serve a virtual queue at 95 % of the link's rate and write its delay keep the queue of
+/// the link empty, whether they forward EF first or not.
+#[test]
+fn virtual_delay_takes_the_place_of_a_queue() {
+    for (seed, expedites) in [(41, true), (42, false)] {
+        let mut world = World::with(seed, Link { expedites, ..LINK }, "", WRITTEN);
+        let mut dice = Dice(seed);
+        world.writes = Writes::VirtualQueue(0.95);
+        load(&mut world, &mut dice, 10_000);
+        let (mut rate, mut queued) = (0.0, 0.0);
+        for _ in 0..500 {
+            rate += rate_of(&mut world, &mut dice, 10) / 500.0;
+            queued += world.queued(1).as_ms_f64() / 500.0;
+        }
+        assert!((2250.0..2400.0).contains(&rate), "{rate} B/ms of 2375");
+        assert!(queued < 1.0, "{queued} ms wait");
+        let latest = world.gateways[0].peers()[0].sender.latest();
+        let found = latest.expect("a report").virtual_delay;
+        assert!((1e-3..20e-3).contains(&found), "{found} s");
+    }
+}
+
+/// A hostile router can take what is above the contract, and nothing else: with any numbers, and with the
+/// largest one in waves of any length.
+#[test]
+fn whatever_is_written_the_contract_holds() {
+    for seed in 0..seeds() / 3 {
+        let expedites = seed % 2 == 0;
+        // The larger the bound, the longer a round trip may seem, and the coarser is what holds.
+        let (keys, part) = match seed % 4 {
+            3 => ("virtual_delay = \"1 s\"", 0.9),
+            _ => (WRITTEN, 0.99),
+        };
+        let mut world = World::with(seed, Link { expedites, ..LINK }, "", keys);
+        let mut dice = Dice(seed ^ 0xd1ce);
+        world.malice = Malice {
+            truncated: 20,
+            flipped: 20,
+            replayed: 20,
+            forged: 20,
+            ..Malice::default()
+        };
+        let calm = dice.below(2) * 2000;
+        load(&mut world, &mut dice, calm);
+        let length = Duration::from_us(1000 << dice.below(13));
+        world.writes = match seed % 3 {
+            0 => Writes::Anything,
+            1 => Writes::Waves(length),
+            _ => Writes::Waves(Duration::from_secs(1000)),
+        };
+        load(&mut world, &mut dice, 3000);
+        for second in 0..5 {
+            let rate = rate_of(&mut world, &mut dice, 1000);
+            assert!(
+                (part * 625.0..1.05 * 2500.0).contains(&rate),
+                "seed {seed}, {:?}, second {second}: {rate} B/ms",
+                world.writes
+            );
+        }
+        // When it is over, the share is back. The window grows by a packet per round trip.
+        (world.malice, world.writes) = (Malice::default(), Writes::Nothing);
+        load(&mut world, &mut dice, 8000);
+        let rate = rate_of(&mut world, &mut dice, 1000);
+        assert!(is_full(rate), "seed {seed}: {rate} B/ms of 2500");
+    }
+}
+
+/// Without the key nothing has an outer header, and what routers write into one does not count.
+#[test]
+fn without_the_key_there_is_no_outer_header() {
+    let course = |writes| {
+        let mut world = World::new(43, LINK);
+        let mut dice = Dice(43);
+        world.writes = writes;
+        load(&mut world, &mut dice, 3000);
+        (world.arrived, world.sent, world.now)
     };
-    // Nothing is lost, and the queue is empty: packets of 1480 bytes at 4 Mbps for 5 s.
-    let found = trial(4, 0);
-    let packets = 4_000_000.0 * 5.0 / (8.0 * 1480.0);
-    assert!(
-        (found.sent_packets as f64 - packets).abs() <= 1.0,
-        "{found:?}"
-    );
-    assert_eq!(found.loss_ratio, Some(0.0));
-    assert!(
-        found.delay_variation_s.is_some_and(|s| s < 2e-3),
-        "{found:?}"
-    );
-    // 25 of the 20 Mbps that the link carries: at the edge the packets wait, and are dropped.
-    let found = trial(25, 0);
-    let rate = found.rate_bytes_per_s.expect("a rate") * 8e-6;
-    assert!((18.0..20.3).contains(&rate), "{rate} Mbps of 20");
-    // 3 % are lost on the way, which does not take a contract where a loss halves what is queued.
-    let found = trial(4, 30);
-    let lost = found.loss_ratio.expect("counts");
-    assert!((0.02..0.04).contains(&lost), "{lost} of 0.03");
-    assert_eq!(world.arrived, [0, 0], "the other end keeps them for itself");
+    assert_eq!(course(Writes::VirtualQueue(0.5)), course(Writes::Nothing));
 }
 
 #[test]

@@ -33,6 +33,7 @@ const PEER: &[&str] = &[
     "breaker",
     "mode",
     "signal",
+    "virtual_delay",
     "keepalive",
 ];
 const BREAKER: &[&str] = &["loss", "over", "rate", "rearm", "blind"];
@@ -237,6 +238,7 @@ fn peer(
         },
         mode: table.parsed("mode")?.unwrap_or(Mode::Enforce),
         signal: table.parsed("signal")?.unwrap_or(Signal::Auto),
+        virtual_delay: virtual_delay(&table)?,
         keepalive: keepalive(&table)?,
     })
 }
@@ -255,6 +257,22 @@ fn endpoint(table: &Table, interface: &Interface) -> Result<Option<SocketAddr>, 
         return Err(ConfigError::new(value.span(), message).hint(hint));
     }
     Ok(Some(endpoint))
+}
+
+/// The most that `virtual_delay` may be. What a hostile router writes counts up to it.
+const MOST_VIRTUAL: Duration = Duration::from_secs(1);
+
+fn virtual_delay(table: &Table) -> Result<Option<Duration>, ConfigError> {
+    let most = table.parsed::<Duration>("virtual_delay")?;
+    match (most, table.get("virtual_delay")) {
+        (Some(most), Some(value)) if most.is_zero() || most > MOST_VIRTUAL => {
+            let message = format!("virtual_delay has to be above 0 and up to {MOST_VIRTUAL}");
+            let hint =
+                "it is the most that counts of what routers write; leave it out if none does";
+            Err(ConfigError::new(value.span(), message).hint(hint))
+        }
+        _ => Ok(most),
+    }
 }
 
 fn keepalive(table: &Table) -> Result<Option<u16>, ConfigError> {
@@ -403,4 +421,32 @@ pub enum LoadError {
         /// The problem and its place.
         error: ConfigError,
     },
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn virtual_delay_is_none_or_has_a_bound() {
+        let read = |line: &str| {
+            let text = format!(
+                "[gateway]\nkey = \"x\"\nlisten = \"192.0.2.1:1\"\n[peer.other]\n\
+                 public_key = \"hSDwCYkwp1R0i33ctD73Wg2/Og0mOBr066SpjqqbTmo=\"\n\
+                 networks = [\"10.0.0.0/8\"]\ncap = \"30 Mbps\"\n{line}\n"
+            );
+            let site = parse(&text, Path::new(""));
+            site.map(|site| site.peers[0].virtual_delay)
+                .map_err(|e| (e.position(&text).0, e.to_string()))
+        };
+        assert_eq!(read(""), Ok(None));
+        let most = Duration::from_ms(50);
+        assert_eq!(read("virtual_delay = \"50 ms\""), Ok(Some(most)));
+        for wrong in ["0 s", "1.1 s"] {
+            let (line, message) = read(&format!("virtual_delay = \"{wrong}\"")).unwrap_err();
+            assert_eq!(line, 8);
+            assert!(message.contains("above 0 and up to 1 s"), "{message}");
+        }
+        assert!(read("virtual_delay = true").is_err());
+    }
 }

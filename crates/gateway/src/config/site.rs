@@ -101,8 +101,18 @@ pub struct PeerConfig {
     pub mode: Mode,
     /// The signal of the network to go by.
     pub signal: Signal,
+    /// The most virtual delay that counts, if routers of the path write it. Then control pairs have the
+    /// [outer header](crate::outer).
+    pub virtual_delay: Option<Duration>,
     /// The seconds between packets that keep mappings of address translators open.
     pub keepalive: Option<u16>,
+}
+
+impl PeerConfig {
+    /// The most virtual delay that counts: none unless routers write it.
+    pub fn most_virtual(&self) -> Duration {
+        self.virtual_delay.unwrap_or(Duration::ZERO)
+    }
 }
 
 /// The thresholds of a circuit breaker.

@@ -4,7 +4,7 @@
 use crate::dice::Dice;
 use accord_gateway::config::{Site, parse};
 use accord_gateway::keys::{PrivateKey, PublicKey};
-use accord_gateway::{Gateway, Opened, Output, PeerKeys, Sessions, WireGuard};
+use accord_gateway::{Gateway, Opened, Output, PeerKeys, Sessions, WireGuard, outer};
 use accord_units::{Bytes, Duration, Rate, Time};
 use std::cell::Cell;
 use std::collections::{BTreeMap, BTreeSet};
@@ -82,11 +82,24 @@ pub struct Link {
     pub expedites: bool,
 }
 
+/// What the router ahead of the link writes into outer headers.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Writes {
+    Nothing,
+    /// The delay of a virtual queue that is served at this part of the link's rate [Xia05 §IV-D].
+    VirtualQueue(f64),
+    /// Any number.
+    Anything,
+    /// The largest number for so long, and then nothing for as long.
+    Waves(Duration),
+}
+
 /// The two gateways, and what is between them.
 pub struct World {
     pub gateways: [Gateway<Timed>; 2],
     pub malice: Malice,
     pub link: Link,
+    pub writes: Writes,
     pub now: Time,
     shared: Rc<Cell<Time>>,
     dice: Dice,
@@ -95,6 +108,8 @@ pub struct World {
     number: u64,
     /// When the link of each way is free.
     free: [Time; 2],
+    /// When the virtual queue of each way is empty.
+    virtually_free: [Time; 2],
     pub wake: [Time; 2],
     /// What went over, for replays.
     history: Vec<(usize, Vec<u8>)>,
@@ -151,12 +166,14 @@ impl World {
             gateways,
             malice: Malice::default(),
             link,
+            writes: Writes::Nothing,
             now: Time::ZERO + Duration::from_secs(1),
             shared,
             dice,
             under_way: BTreeMap::new(),
             number: 0,
             free: [Time::ZERO; 2],
+            virtually_free: [Time::ZERO; 2],
             wake: [Time::ZERO; 2],
             history: Vec::new(),
             expected: Default::default(),
@@ -370,8 +387,25 @@ impl World {
     }
 
     /// Puts a datagram on the link.
-    fn put(&mut self, to: usize, tos: u8, bytes: Vec<u8>) {
+    fn put(&mut self, to: usize, tos: u8, mut bytes: Vec<u8>) {
         let size = Bytes::new(bytes.len() as u64 + 28);
+        match self.writes {
+            Writes::Nothing => {}
+            Writes::VirtualQueue(part) => {
+                let rate = Rate::from_bps_f64(self.link.rate.as_bps_f64() * part);
+                let free = self.virtually_free[to].max(self.now);
+                outer::add(&mut bytes, free.since(self.now));
+                self.virtually_free[to] = free + rate.transmission(size);
+            }
+            Writes::Waves(length) => {
+                let up = (self.now.as_ps() / length.as_ps()).is_multiple_of(2);
+                outer::add(&mut bytes, if up { Duration::MAX } else { Duration::ZERO });
+            }
+            Writes::Anything => {
+                let any = self.dice.next() as u32 >> self.dice.below(32);
+                outer::add(&mut bytes, Duration::from_us(u64::from(any)));
+            }
+        }
         if self.link.expedites && tos == 46 << 2 {
             // Its own time on the link is not worth counting.
             self.number += 1;

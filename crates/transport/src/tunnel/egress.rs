@@ -11,6 +11,10 @@ use accord_units::{Bytes, Duration, Time};
 pub struct Egress {
     meter: Meter,
     received: Bytes,
+    /// The largest data packet.
+    largest: Bytes,
+    /// The time that a packet of this size takes at the rate that was reported last.
+    packet_time: Duration,
     /// What finds the queuing delay, if that is not the distance of a pair's halves in any case.
     queuing: Option<Box<Queuing>>,
 }
@@ -21,6 +25,8 @@ impl Egress {
         Egress {
             meter,
             received: Bytes::ZERO,
+            largest: Bytes::ZERO,
+            packet_time: Duration::ZERO,
             queuing: None,
         }
     }
@@ -35,6 +41,7 @@ impl Egress {
     #[inline]
     pub fn on_data(&mut self, size: Bytes, now: Time) {
         self.received += size;
+        self.largest = self.largest.max(size);
         self.meter.on_arrival(Arrival::Data { size }, now);
     }
 
@@ -62,24 +69,26 @@ impl Egress {
             // Both halves are sent at once.
             let sent = queuing.sent(pair)?;
             let queued = queuing.on_in_band(pair, sent, now);
-            return self.on_queued(pair, sent_bytes, queued, now);
+            return self.on_queued(pair, sent_bytes, queued, Duration::ZERO, now);
         }
         self.complete(pair, sent_bytes, virtual_delay, truth, now)
     }
 
-    /// Takes the in-band half of a pair that was queued for `queued`, as the caller found out. Returns
-    /// the report to send back, unless this pair or a later one was answered.
+    /// Takes the in-band half of a pair that was queued for `queued`, as the caller found out, and has
+    /// collected `virtual_delay`. Returns the report to send back, unless this pair or a later one was
+    /// answered.
     pub fn on_queued(
         &mut self,
         pair: u64,
         sent_bytes: u64,
         queued: Duration,
+        virtual_delay: Duration,
         now: Time,
     ) -> Option<Segment> {
         // The meter's pair is one whose halves are as far apart as that.
         let out = Time::from_ps(now.as_ps().saturating_sub(queued.as_ps()));
         self.meter.on_arrival(Arrival::OutOfBand { pair }, out);
-        self.complete(pair, sent_bytes, Duration::ZERO, None, now)
+        self.complete(pair, sent_bytes, virtual_delay, None, now)
     }
 
     fn complete(
@@ -97,6 +106,10 @@ impl Egress {
             truth,
         };
         let report = self.meter.on_arrival(arrival, now)?;
+        self.packet_time = report.egress_rate.transmission(self.largest);
+        if let Some(queuing) = &mut self.queuing {
+            queuing.set_packet_time(self.packet_time);
+        }
         Some(Segment::Report {
             pair,
             accumulation: report.accumulation as f32,
@@ -110,6 +123,11 @@ impl Egress {
     /// The data that has arrived since the start.
     pub fn received(&self) -> Bytes {
         self.received
+    }
+
+    /// The time that the largest data packet takes at the egress rate of the latest report.
+    pub fn packet_time(&self) -> Duration {
+        self.packet_time
     }
 
     /// Returns whether the estimator needs the truth.

@@ -14,8 +14,11 @@ use std::collections::VecDeque;
 
 /// The out-of-band halves that are remembered.
 const MOST_OUT: usize = 64;
-/// The delay of an in-band half from which on the two halves can be told apart.
+/// The least delay of an in-band half from which on the two halves can be told apart.
 const TELLING: Duration = Duration::from_us(500);
+/// The same in packets of the tunnel. An out-of-band half waits for the packet in service, too. So
+/// halves that are a packet late together do not tell that they wait in one queue.
+const TELLING_PACKETS: u64 = 2;
 /// The weight of what was seen before, for each pair that tells something.
 const MEMORY: f64 = 0.9;
 /// The pairs, the latest counting most, that show something together.
@@ -44,6 +47,8 @@ struct Shown {
 pub struct Queuing {
     configured: Signal,
     by_delay: bool,
+    /// The delay of an in-band half from which on it is asked what the halves show.
+    telling: Duration,
     shown: Shown,
     floor: Floor,
     /// The floor before the route is taken to have changed, until that shows.
@@ -59,6 +64,7 @@ impl Queuing {
         Queuing {
             configured: signal,
             by_delay: true,
+            telling: TELLING,
             shown: Shown::default(),
             floor: Floor::default(),
             before: None,
@@ -69,6 +75,12 @@ impl Queuing {
     /// Sets the signal to go by.
     pub fn set_signal(&mut self, signal: Signal) {
         self.configured = signal;
+    }
+
+    /// Sets the time that a packet of the tunnel takes at the rate at which its packets arrive. That is
+    /// at least the time that a packet takes at the bottleneck.
+    pub fn set_packet_time(&mut self, time: Duration) {
+        self.telling = TELLING.max(time * TELLING_PACKETS);
     }
 
     /// The signal in use: pairs or delay.
@@ -121,7 +133,7 @@ impl Queuing {
             Signal::Delay => self.by_delay = true,
             Signal::Pairs => self.by_delay = false,
             Signal::Auto => {
-                if let Some(distance) = distance.filter(|_| above >= TELLING) {
+                if let Some(distance) = distance.filter(|_| above >= self.telling) {
                     self.learn(distance, above);
                 }
             }
@@ -154,4 +166,101 @@ impl Queuing {
 /// The raw one-way delay of a half: the difference of the two clocks, which have no common zero.
 fn raw(sent: Time, at: Time) -> i64 {
     at.as_ps().wrapping_sub(sent.as_ps()) as i64
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use accord_units::{Bytes, Rate};
+    use proptest::prelude::*;
+
+    const PACKET: Bytes = Bytes::new(1500);
+
+    /// A path, and a tunnel that has a part of its bottleneck.
+    struct Path {
+        queuing: Queuing,
+        packet: Duration,
+        pairs: u64,
+    }
+
+    impl Path {
+        fn new(rate: Rate, part: f64) -> Path {
+            let mut queuing = Queuing::new(Signal::Auto);
+            let own = Rate::from_bps_f64(rate.as_bps_f64() * part);
+            queuing.set_packet_time(own.transmission(PACKET));
+            let packet = rate.transmission(PACKET);
+            Path {
+                queuing,
+                packet,
+                pairs: 0,
+            }
+        }
+
+        /// Sends a pair. Its halves wait for so many packets, and find the route so long. Returns the
+        /// queuing delay that is found.
+        fn pair(&mut self, out: f64, inside: f64, route: Duration) -> Duration {
+            self.pairs += 1;
+            let sent = Time::ZERO + Duration::from_ms(100 * self.pairs);
+            let arrival = |packets: f64| sent + route + self.packet.mul_f64(packets);
+            self.queuing.on_out_of_band(self.pairs, sent, arrival(out));
+            (self.queuing).on_in_band(self.pairs, sent, arrival(inside))
+        }
+    }
+
+    /// A part of a packet that is in service, and packets that wait behind it.
+    fn waits(most: u32) -> impl Strategy<Value = Vec<(f64, u32)>> {
+        prop::collection::vec((0.0..1.0, 0..=most), 300)
+    }
+
+    const SHORT: Duration = Duration::from_ms(10);
+    const LONG: Duration = Duration::from_ms(40);
+
+    proptest! {
+        /// EF goes first: an out-of-band half waits for the packet in service. The path gets longer, and
+        /// the tunnel, which takes it for a queue at first, has nothing else queued for a while.
+        #[test]
+        fn a_longer_path_does_not_seem_to_be_a_queue(
+            mbps in 2..=100u64,
+            part in 0.05..1.0,
+            before in waits(40),
+            calm in waits(0),
+            after in waits(40),
+        ) {
+            let mut path = Path::new(Rate::from_bps(mbps * 1_000_000), part);
+            let most = path.packet * 2;
+            for (service, behind) in before {
+                path.pair(service, service + f64::from(behind), SHORT);
+            }
+            prop_assume!(path.queuing.signal() == Signal::Pairs);
+            for (n, (service, _)) in calm.into_iter().enumerate() {
+                let found = path.pair(service, service, LONG);
+                prop_assert!(n < 50 || found < most, "{found:?} after {n} pairs");
+            }
+            for (service, behind) in after {
+                let queued = path.packet * u64::from(behind);
+                let found = path.pair(service, service + f64::from(behind), LONG);
+                prop_assert!(found <= queued + most, "{found:?} of {queued:?}");
+            }
+        }
+
+        /// All wait in one queue from some time on, such as behind a router that bleaches EF.
+        #[test]
+        fn one_queue_is_found_out(
+            mbps in 2..=100u64,
+            part in 0.2..1.0,
+            before in waits(40),
+            after in waits(40),
+        ) {
+            let mut path = Path::new(Rate::from_bps(mbps * 1_000_000), part);
+            for (service, behind) in before {
+                path.pair(service, service + f64::from(behind), SHORT);
+            }
+            prop_assume!(path.queuing.signal() == Signal::Pairs);
+            for (service, behind) in after {
+                let packets = service + f64::from(behind);
+                path.pair(packets, packets, SHORT);
+            }
+            prop_assert_eq!(path.queuing.signal(), Signal::Delay);
+        }
+    }
 }
