@@ -7,13 +7,14 @@ use crate::fabric::Fabric;
 use crate::plan::Plan;
 use crate::quality::quality;
 use crate::quic;
+use crate::riders;
 use crate::socket::{BATCH, Exchange};
-use crate::{Cost, Effort, LiveError, Mode};
+use crate::{Cost, Effort, LiveError, Mode, Setting};
 use accord_elements::ends;
 use accord_record::{Interrupted, Manifest, Observer, Run, Stalls, Statistics, Transfers};
 use accord_scenario::{Carrier, Engine, NodeId, Scenario};
 use accord_transport::wire::header;
-use accord_units::Duration;
+use accord_units::{Duration, Time};
 use std::collections::BTreeSet;
 use std::sync::atomic::Ordering;
 use std::sync::mpsc;
@@ -23,19 +24,22 @@ const NOTICE: std::time::Duration = std::time::Duration::from_millis(50);
 
 /// Runs a scenario for [`crate::run`].
 pub fn run(
-    scenario: &Scenario,
-    mode: Mode,
+    written: &Scenario,
+    setting: &Setting,
     observer: &mut dyn Observer,
 ) -> Result<(Run, Cost), LiveError> {
+    let mode = setting.mode;
+    let scenario = &*riders::carried(written, setting)?;
     check(scenario, mode)?;
     let Fabric {
         sockets,
         next,
         mut ends,
+        mut gateways,
         namespaces,
     } = match mode {
         Mode::Loopback => Fabric::loopback(scenario)?,
-        Mode::Namespaces => Fabric::namespaces(scenario)?,
+        Mode::Namespaces => Fabric::namespaces(scenario, setting.gateway.as_ref())?,
     };
     for (ends, pair) in ends.iter_mut().zip(quic::ends(scenario)?) {
         [ends.client, ends.server] = match pair {
@@ -43,6 +47,9 @@ pub fn run(
             None => [None, None],
         };
     }
+    gateways.meet(scenario, &ends, &mut || {
+        observer.progress(Time::ZERO).is_err()
+    })?;
     let clock = Clock::starting_in(NOTICE);
     let plan = Plan {
         log: observer.wants_logs(),
@@ -89,8 +96,13 @@ pub fn run(
     }
     heard.map_err(|Interrupted| LiveError::Interrupted)?;
     drain(&plan, &medium, &mut all).map_err(|e| LiveError::system("move packets", e))?;
+    gateways.look()?;
+    drop(gateways);
     drop(namespaces);
-    Ok(record(scenario, mode, collector, &all))
+    let (mut run, cost) = record(scenario, mode, collector, &all);
+    // Its flows may be carried by others than what is written.
+    run.manifest.scenario_hash = written.hash();
+    Ok((run, cost))
 }
 
 /// Takes the packets that were on their way when the stations ended. The kernel has lost those that
@@ -218,7 +230,7 @@ fn stacks(scenario: &Scenario) -> Option<String> {
 fn check(scenario: &Scenario, mode: Mode) -> Result<(), LiveError> {
     for flow in &scenario.flows {
         if flow.tunnel.is_some() {
-            return Err(crate::no_gateways(flow));
+            continue;
         }
         match (&flow.carrier, mode) {
             (Carrier::Ours, _) => {}
