@@ -2,7 +2,7 @@
 
 import sys
 
-from study import digits, run, table
+from study import digits, percent, run, table
 
 
 def mbps(point, group):
@@ -64,4 +64,28 @@ def web():
     table(*rows)
 
 
-{"shares": shares, "capacity": capacity, "lie": lie, "path": path, "web": web}[sys.argv[1]]()
+def live():
+    """What tunnels get in packets and between real gateways, with control packets of the real size."""
+    sets = [f'flow.{site}.control="140 B"' for site in "abc"]
+    runs = [run("sites", "--point", "cross=none", engine="packet,live", sets=sets) for _ in range(2)]
+    rows = [("bottleneck", "", "packet", "live", "live against packet")]
+    names = {"fifo": "one FIFO queue", "EF-first": "EF first", "red": "RED", "fq-codel": "FQ-CoDel"}
+    for points in zip(*runs):
+        first = True
+        for of, quantity, name, scale in (
+            ("a", "throughput", "a, Mbps", 1e6),
+            ("b", "throughput", "b, Mbps", 1e6),
+            ("c", "throughput", "c, Mbps", 1e6),
+            ("core", "backlog", "queue, KB", 1e3),
+        ):
+            packet = points[0].mean(of, quantity)
+            both = [point.mean(of, quantity, "live") for point in points]
+            shown = ", ".join(digits(value / scale) for value in both)
+            apart = ", ".join(percent(value / packet - 1, 1, sign=True) for value in both)
+            bottleneck = names[points[0].settings["queue"]] if first else ""
+            rows.append((bottleneck, name, digits(packet / scale), shown, apart))
+            first = False
+    table(*rows)
+
+
+{"live": live, "shares": shares, "capacity": capacity, "lie": lie, "path": path, "web": web}[sys.argv[1]]()
