@@ -142,7 +142,7 @@ fn contracts_hold_through_real_gateways() {
     // 60 of 1060 bytes are the tunnel's.
     let parts = 2.0 * users / a;
     assert!((0.9..0.97).contains(&parts), "{users} of {a}");
-    for metric in ["rtt", "accumulation", "accumulation estimate"] {
+    for metric in ["rtt", "accumulation", "accumulation_estimate"] {
         assert!(mean("a", metric) > 0.0, "{metric}: {table:#}");
     }
 }

@@ -56,7 +56,7 @@ fn what_gateways_do_not_have_is_refused() {
         ),
         (
             "tunnel = {}",
-            "tunnel = {}\nstart = \"1 s\"",
+            "tunnel = {}\nstart = \"0.5 s\"",
             "from the start",
         ),
         ("1060 B", "20000 B", "packets of 576 to 9000 bytes"),
