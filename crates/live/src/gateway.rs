@@ -63,6 +63,8 @@ struct Process {
     /// The tunnel, for people.
     name: String,
     log: PathBuf,
+    /// How long it had waited for a processor when the run began.
+    waited: accord_units::Duration,
 }
 
 impl Gateways {
@@ -173,6 +175,9 @@ impl Gateways {
                     return Err(LiveError::Interrupted);
                 }
                 if ways.iter().all(|(from, ..)| from.told.get().controlled) {
+                    for process in &mut self.processes {
+                        process.waited = waited(process.child.id());
+                    }
                     return Ok(());
                 }
             }
@@ -203,6 +208,16 @@ impl Gateways {
                 .collect();
             clock.wait(due.min(next_look), &mut polls);
         }
+    }
+
+    /// Returns the longest time for which a gateway waited for a processor since the run began, or
+    /// `None` if there are no gateways.
+    pub fn waited(&self) -> Option<accord_units::Duration> {
+        let since = |p: &Process| {
+            let now = waited(p.child.id());
+            now - p.waited.min(now)
+        };
+        self.processes.iter().map(since).max()
     }
 
     /// Fails if a gateway has ended.
@@ -290,7 +305,27 @@ fn start(
             .spawn()
     })?;
     let child = spawned.map_err(|e| LiveError::system("start a gateway", e))?;
-    Ok(Process { child, name, log })
+    Ok(Process {
+        child,
+        name,
+        log,
+        waited: accord_units::Duration::ZERO,
+    })
+}
+
+/// Returns how long the threads of a process have been ready to run and had no processor. It is zero
+/// where the kernel does not count it.
+fn waited(process: u32) -> accord_units::Duration {
+    let threads = std::fs::read_dir(format!("/proc/{process}/task"));
+    let waits = threads
+        .into_iter()
+        .flatten()
+        .flatten()
+        .filter_map(|thread| {
+            let counts = std::fs::read_to_string(thread.path().join("schedstat")).ok()?;
+            counts.split(" ").nth(1)?.parse::<u64>().ok()
+        });
+    accord_units::Duration::from_ns(waits.sum())
 }
 
 /// Returns what a gateway said last.

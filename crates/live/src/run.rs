@@ -22,6 +22,9 @@ use std::sync::mpsc;
 /// The time from the end of the set-up to the start.
 const NOTICE: std::time::Duration = std::time::Duration::from_millis(50);
 
+/// The largest part of its time for which a gateway waits for a processor in a run that is judged.
+const MOST_WAITED: f64 = 0.01;
+
 /// Runs a scenario for [`crate::run`].
 pub fn run(
     written: &Scenario,
@@ -97,9 +100,21 @@ pub fn run(
     heard.map_err(|Interrupted| LiveError::Interrupted)?;
     drain(&plan, &medium, &mut all).map_err(|e| LiveError::system("move packets", e))?;
     gateways.look()?;
+    let waited = gateways.waited();
     drop(gateways);
     drop(namespaces);
     let (mut run, cost) = record(scenario, mode, collector, &all);
+    if let Some(waited) = waited {
+        let part = waited.as_secs_f64() / scenario.duration.as_secs_f64();
+        let percent = format!("{:.1} % of the time", part * 100.0);
+        run.notes
+            .push(format!("a gateway waited for a processor for {percent}"));
+        if part > MOST_WAITED && run.unfit.is_none() {
+            run.unfit = Some(format!(
+                "this machine was too busy: a gateway waited for a processor for {percent}"
+            ));
+        }
+    }
     // Its flows may be carried by others than what is written.
     run.manifest.scenario_hash = written.hash();
     Ok((run, cost))
