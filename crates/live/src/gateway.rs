@@ -292,11 +292,7 @@ fn start(
 ) -> Result<Process, LiveError> {
     let log = site.with_extension("log");
     let spawned = namespace.within(|| -> io::Result<Child> {
-        // As the threads of stations do, it runs before others where that is allowed. A gateway that
-        // waits for its processor for some milliseconds lets the queue run dry.
-        Command::new("nice")
-            .args(["-n", "-20"])
-            .arg(&program.path)
+        Command::new(&program.path)
             .args(["gateway", "run", "--until-stdin-closes"])
             .arg(site)
             .stdin(Stdio::piped())
