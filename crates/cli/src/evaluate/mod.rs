@@ -86,7 +86,7 @@ fn in_engine(
     })?;
     let options = Options {
         live: args.live,
-        ..Options::default()
+        gateway: crate::gateway::program(),
     };
     let measured = runs::make(&plans, &order, &options, &kept, args)?;
     let subjects = order.subjects.len();
