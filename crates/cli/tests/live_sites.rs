@@ -94,7 +94,9 @@ fn wait_for(mark: &str, wanted: impl Fn(usize) -> bool) -> bool {
 fn start(dir: &Path, mark: &str) -> Child {
     let args = ["run", "sites.toml", "--engine", "packet,live", "--json"];
     let mut command = program(dir, &args);
-    command.env(MARK, mark).spawn().expect("it can be started")
+    // The folder of site files is left where the program is killed.
+    command.env(MARK, mark).env("TMPDIR", dir);
+    command.spawn().expect("it can be started")
 }
 
 /// Returns whether this machine has no gateways for live runs, and says so.
