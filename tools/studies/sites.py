@@ -2,7 +2,10 @@
 
 import sys
 
-from study import digits, run, table
+from study import digits, percent, run, table
+
+
+QUEUES = {"fifo": "one FIFO queue", "EF-first": "EF first", "red": "RED", "fq-codel": "FQ-CoDel"}
 
 
 def mbps(point, group):
@@ -12,10 +15,9 @@ def mbps(point, group):
 def shares():
     """Tunnels a, b and c and what is beside them, by queue."""
     points = run("sites")
-    queues = {"fifo": "one FIFO queue", "EF-first": "EF first", "red": "RED", "fq-codel": "FQ-CoDel"}
     beside = {"none": "nothing", "cubic": "CUBIC", "bbr": "BBR"}
     rows = [("bottleneck", "beside the tunnels", "a", "b", "c", "beside")]
-    for queue, name in queues.items():
+    for queue, name in QUEUES.items():
         for cross, other in beside.items():
             point, = (p for p in points if p.settings["queue"] == queue and p.settings["cross"] == cross)
             rate = mbps(point, "cross") if cross != "none" else "–"
@@ -64,4 +66,45 @@ def web():
     table(*rows)
 
 
-{"shares": shares, "capacity": capacity, "lie": lie, "path": path, "web": web}[sys.argv[1]]()
+# The control packets of real gateways.
+REAL = [f'flow.{site}.control="140 B"' for site in "abc"]
+
+
+def live():
+    """What tunnels get in packets and between real gateways."""
+    runs = [run("sites", "--point", "cross=none", engine="packet,live", sets=REAL) for _ in range(2)]
+    rows = [("bottleneck", "", "packet", "live", "live against packet")]
+    for points in zip(*runs):
+        first = True
+        for of, quantity, name, scale in (
+            ("a", "throughput", "a, Mbps", 1e6),
+            ("b", "throughput", "b, Mbps", 1e6),
+            ("c", "throughput", "c, Mbps", 1e6),
+            ("core", "backlog", "queue, KB", 1e3),
+        ):
+            packet = points[0].mean(of, quantity)
+            both = [point.mean(of, quantity, "live") for point in points]
+            shown = ", ".join(digits(value / scale) for value in both)
+            apart = ", ".join(percent(value / packet - 1, 1, sign=True) for value in both)
+            bottleneck = QUEUES[points[0].settings["queue"]] if first else ""
+            rows.append((bottleneck, name, digits(packet / scale), shown, apart))
+            first = False
+    table(*rows)
+
+
+def beside():
+    """The same beside other traffic, where packets differ from seed to seed: six seeds, and one live run."""
+    rows = [("bottleneck", "beside the tunnels", "", "a", "b", "c")]
+    for cross, other in (("cubic", "CUBIC"), ("bbr", "BBR")):
+        packets = run("sites", "--point", f"cross={cross}", "--reps", "6", sets=REAL)
+        lives = run("sites", "--point", f"cross={cross}", engine="live", sets=REAL)
+        for packet, live in zip(packets, lives):
+            found = [packet.row(site, "throughput") for site in "abc"]
+            cells = [f"{digits(r['mean'] / 1e6)} ± {digits(r['half_width'] / 1e6, 2)}" for r in found]
+            rows.append((QUEUES[packet.settings["queue"]], other, "packet", *cells))
+            cells = [digits(live.mean(site, "throughput", "live") / 1e6) for site in "abc"]
+            rows.append(("", "", "live", *cells))
+    table(*rows)
+
+
+{"live": live, "beside": beside, "shares": shares, "capacity": capacity, "lie": lie, "path": path, "web": web}[sys.argv[1]]()

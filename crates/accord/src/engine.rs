@@ -2,17 +2,30 @@
 
 use crate::Error;
 use crate::lateness::settle;
-use accord_live::Mode;
+use accord_live::{Mode, Program, Setting};
 use accord_record::{Observer, Run};
 use accord_scenario::{Engine, Scenario};
 use rayon::prelude::*;
 use std::cmp::Reverse;
 
 /// The options of engines.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Options {
     /// The medium of live runs. The default is the best one that is possible here.
     pub live: Option<Mode>,
+    /// The program whose gateways are at the ends of tunnels in live runs. Without one, scenarios
+    /// with tunnels have none.
+    pub gateway: Option<Program>,
+}
+
+impl Options {
+    /// Returns what live runs take from their surroundings.
+    pub fn setting(&self) -> Setting {
+        Setting {
+            mode: live_mode(self.live),
+            gateway: self.gateway.clone(),
+        }
+    }
 }
 
 /// Returns the medium that was asked for, or the best one that is possible here.
@@ -39,7 +52,7 @@ pub fn run(
         Engine::Fluid => accord_fluid::run(scenario, observer)?,
         Engine::Packet => accord_sim::run(scenario, observer)?,
         Engine::Live => {
-            let run = accord_live::run(scenario, live_mode(options.live), observer)?;
+            let run = accord_live::run(scenario, options.setting(), observer)?;
             settle(scenario, run, observer)?
         }
     })

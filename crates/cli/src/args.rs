@@ -200,7 +200,10 @@ pub struct How {
 impl How {
     /// How engines run.
     pub fn options(&self) -> Options {
-        Options { live: self.live }
+        Options {
+            live: self.live,
+            gateway: crate::gateway::program(),
+        }
     }
 }
 

@@ -37,6 +37,9 @@ pub enum Command {
     Run {
         /// The site file.
         site: PathBuf,
+        /// Ends when the standard input does, and heeds no signals: for programs that start gateways.
+        #[arg(long)]
+        until_stdin_closes: bool,
     },
     /// Prints the state of the gateway that runs by this site file.
     Status {
@@ -71,6 +74,15 @@ pub enum Command {
     },
 }
 
+/// Returns this program for gateways in live runs, if this build has them.
+pub fn program() -> Option<accord::live::Program> {
+    let path = std::env::current_exe().ok()?;
+    cfg!(feature = "gateway").then_some(accord::live::Program {
+        path,
+        controller: "monaco",
+    })
+}
+
 /// Returns the error that says how to build the program with the gateway.
 #[cfg(not(feature = "gateway"))]
 pub fn run(_: &Gateway, _: &Catalogue) -> Result<bool, Failure> {
@@ -86,7 +98,10 @@ pub fn run(args: &Gateway, catalogue: &Catalogue) -> Result<bool, Failure> {
     match &args.command {
         Command::Keys { file } => parts::keys(file),
         Command::Check { site, json } => parts::check(site, *json),
-        Command::Run { site } => parts::drive(site),
+        Command::Run {
+            site,
+            until_stdin_closes,
+        } => parts::drive(site, *until_stdin_closes),
         Command::Status {
             site,
             json,
@@ -174,13 +189,22 @@ mod parts {
     }
 
     #[cfg(target_os = "linux")]
-    pub fn drive(path: &Path) -> Result<bool, Failure> {
+    pub fn drive(path: &Path, until_stdin_closes: bool) -> Result<bool, Failure> {
         use accord_gateway::{Ended, Options, RunError};
+        use std::sync::atomic::{AtomicBool, Ordering};
+        let stop: Arc<AtomicBool> = Arc::default();
+        if until_stdin_closes {
+            let stop = stop.clone();
+            std::thread::spawn(move || {
+                let _ = std::io::copy(&mut std::io::stdin(), &mut std::io::sink());
+                stop.store(true, Ordering::Relaxed);
+            });
+        }
         let options = Options {
             path: path.to_path_buf(),
-            stop: Arc::default(),
+            stop,
             reload: Arc::default(),
-            signals: true,
+            signals: !until_stdin_closes,
             log: Box::new(|line| note(line)),
         };
         match accord_gateway::run(&options) {
@@ -193,7 +217,7 @@ mod parts {
     }
 
     #[cfg(not(target_os = "linux"))]
-    pub fn drive(_: &Path) -> Result<bool, Failure> {
+    pub fn drive(_: &Path, _: bool) -> Result<bool, Failure> {
         Err(Failure::Unable("the gateway needs Linux".into()))
     }
 

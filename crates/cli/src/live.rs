@@ -28,7 +28,7 @@ pub fn possible(
         engines.retain(|e| *e != Engine::Live);
         return Ok(engines);
     }
-    if let Some(why) = obstacle(live_mode(how.live), scenarios) {
+    if let Some(why) = obstacle(how.options().setting(), scenarios) {
         if how.engine.contains(&Engine::Live) {
             return Err(Failure::Unable(format!("live: {why}")));
         }

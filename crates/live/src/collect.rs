@@ -104,7 +104,7 @@ impl<'a> Collector<'a> {
         // The recorder's period may have become longer than the stations'.
         let coarser = self.recorder.period().as_ps() / self.scenario.sample.as_ps().max(1);
         if number.is_multiple_of(coarser) {
-            let flows = readings(self.scenario.flows.len(), &parts);
+            let flows = readings(self.scenario, &parts);
             let links: BTreeMap<LinkId, LinkReading> =
                 parts.iter().flat_map(|p| p.links.iter().cloned()).collect();
             let longest = std::mem::take(&mut self.longest);
@@ -124,7 +124,8 @@ impl<'a> Collector<'a> {
 }
 
 /// Returns the readings of all flows, from all stations.
-fn readings(flows: usize, parts: &[Part]) -> Vec<FlowReading> {
+fn readings(scenario: &Scenario, parts: &[Part]) -> Vec<FlowReading> {
+    let flows = scenario.flows.len();
     let mut all = vec![FlowReading::default(); flows];
     let mut ends: Vec<(Option<SourceReading>, SinkReading)> = vec![Default::default(); flows];
     let mut lost = vec![Count::default(); flows];
@@ -139,8 +140,16 @@ fn readings(flows: usize, parts: &[Part]) -> Vec<FlowReading> {
             *sum = *sum + *lost;
         }
     }
-    for ((reading, (source, sink)), lost) in all.iter_mut().zip(ends).zip(lost) {
+    for (flow, ((reading, (source, sink)), mut lost)) in
+        (scenario.flows.iter()).zip(all.iter_mut().zip(ends).zip(lost))
+    {
         let Some(source) = source else { continue };
+        if flow.through.is_some() {
+            // Routers lose datagrams of the tunnel, and only the sender knows whose packets were in
+            // them.
+            lost.packets = source.view.retransmissions;
+            lost.bytes = lost.packets * flow.packet.get();
+        }
         // The queued bytes are those that would have arrived over empty queues, less those that
         // have arrived and those that never will [Xia05 eq. 1].
         let queued = source.due.saturating_sub(sink.delivered + lost.bytes);
@@ -154,6 +163,7 @@ fn readings(flows: usize, parts: &[Part]) -> Vec<FlowReading> {
             losses: lost.packets,
             lost: lost.bytes,
             accumulation: queued,
+            edge: source.edge,
             ..FlowReading::default()
         };
         *reading = read_flow(counted, source.view);

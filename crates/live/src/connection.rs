@@ -10,6 +10,7 @@ use crate::LiveError;
 use crate::namespace::Namespace;
 use crate::packet::addresses;
 use crate::quic::Quic;
+use crate::site::Site;
 use crate::tcp_info::TcpInfo;
 use crate::tun::Tun;
 use accord_family::Value;
@@ -80,6 +81,10 @@ pub struct Ends {
     pub client: Option<Quic>,
     /// The receiving end, of a QUIC stack.
     pub server: Option<Quic>,
+    /// The site at which the packets of others enter, of a tunnel.
+    pub entry: Option<Site>,
+    /// The site at which they leave, of a tunnel.
+    pub exit: Option<Site>,
 }
 
 /// Creates the ends of the kernel's connections, by flow. Flows that are not of the kernel have none.

@@ -268,6 +268,8 @@ impl<'a> Driver<'a> {
         if let Some(kernel) = &mut self.kernel {
             self.books.refused += kernel.obey(&mut self.station);
             kernel.serve(&mut self.station, buffer)?;
+            // What came out of one device may be for another one at the same node.
+            self.books.refused += kernel.obey(&mut self.station);
         }
         Ok(())
     }

@@ -2,7 +2,7 @@
 
 use accord_elements::{Session, ends};
 use accord_record::Delays;
-use accord_scenario::{Carrier, Scenario, State};
+use accord_scenario::{Carrier, Flow, Scenario, State};
 use accord_traffic::Sizer;
 use accord_transport::wire::{self, Header, Kind, tos};
 use accord_transport::{Receiver, Segment, Sender, View};
@@ -23,6 +23,8 @@ pub enum Order {
     Stop(usize),
     /// Deliver: a packet is at the node of its end.
     Deliver(Packet),
+    /// Enter: a packet is at the node where this tunnel begins.
+    Enter(usize, Packet),
 }
 
 /// The sending end of a flow.
@@ -32,7 +34,7 @@ pub struct Source {
     pub flow: usize,
     /// The endpoint. It is idle if others carry the flow.
     pub sender: Sender,
-    /// True if the flow is a connection of the kernel.
+    /// True if the flow is a connection of the kernel, or a tunnel of gateways.
     pub is_kernel: bool,
     /// The end of a QUIC stack that carries the flow, if one does.
     pub quic: Option<Quic>,
@@ -61,6 +63,8 @@ pub struct SourceReading {
     pub due: u64,
     /// The sender's state. For a connection of the kernel, the owner of the connection fills it in.
     pub view: View,
+    /// The bytes that wait at the edge of a tunnel, and the packets that were dropped there.
+    pub edge: Option<(u64, u64)>,
 }
 
 impl Source {
@@ -77,7 +81,7 @@ impl Source {
         Source {
             flow,
             sender,
-            is_kernel: matches!(f.carrier, Carrier::Kernel(_)),
+            is_kernel: is_foreign(f),
             quic: None,
             session: Session::default(),
             sizes: (f.sizes.as_ref()).map(|law| Sizer::new(law, flow, scenario.seed)),
@@ -140,6 +144,7 @@ impl Source {
                 Some(quic) => quic.end.view(),
                 None => self.sender.view(),
             },
+            edge: None,
         }
     }
 }
@@ -148,6 +153,12 @@ impl Source {
 /// time, so no processing time is added.
 pub fn base_rtt(network: &State, flow: usize) -> Duration {
     network.base_rtt(flow) - network.scenario.flows[flow].mean_processing()
+}
+
+/// Returns whether the packets of a flow come from the kernel: it is a connection of the kernel, or a
+/// tunnel of gateways.
+pub fn is_foreign(flow: &Flow) -> bool {
+    matches!(flow.carrier, Carrier::Kernel(_)) || flow.tunnel.is_some()
 }
 
 /// The receiving end of a flow.

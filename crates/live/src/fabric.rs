@@ -1,9 +1,10 @@
 //! The fabric that joins the nodes: a socket per node, and the addresses of the links' far ends.
 
-use crate::LiveError;
 use crate::connection::{self, Ends};
+use crate::gateway::Gateways;
 use crate::namespace::{Namespace, join};
 use crate::socket::Socket;
+use crate::{LiveError, Program};
 use accord_scenario::{Carrier, Flow, NodeId, Scenario};
 use nix::sys::resource::{Resource, getrlimit, setrlimit};
 use std::collections::BTreeMap;
@@ -17,6 +18,8 @@ pub struct Fabric {
     pub next: Vec<SocketAddrV4>,
     /// The ends of connections of others, by flow.
     pub ends: Vec<Ends>,
+    /// The gateways of tunnels.
+    pub gateways: Gateways,
     /// The namespaces of the network. It exists as long as they are held.
     pub namespaces: Vec<Namespace>,
 }
@@ -27,6 +30,8 @@ const PORT: u16 = 7_471;
 /// The files of a connection of the kernel: two devices, and sockets that connect, listen and are
 /// accepted.
 const FILES: usize = 5;
+/// The files of a tunnel: two namespaces, two devices in each, two pipes, and a socket.
+const TUNNEL_FILES: usize = 9;
 
 /// Makes sure that all nodes can be created. Each takes a file or two. A process may open a
 /// thousand by default, and more if it asks for them.
@@ -34,8 +39,10 @@ fn make_room(scenario: &Scenario, files_each: usize) -> Result<(), LiveError> {
     let nodes = scenario.nodes.len();
     let kernel = |f: &&Flow| matches!(f.carrier, Carrier::Kernel(_));
     let kernels = scenario.flows.iter().filter(kernel);
+    let tunnels = scenario.flows.iter().filter(|f| f.tunnel.is_some());
+    let carried = kernels.count() * FILES + tunnels.count() * TUNNEL_FILES;
     // The program has a few other files.
-    let needed = (nodes * files_each + kernels.count() * FILES) as u64 + 64;
+    let needed = (nodes * files_each + carried) as u64 + 64;
     let Ok((soft, hard)) = getrlimit(Resource::RLIMIT_NOFILE) else {
         return Ok(());
     };
@@ -67,15 +74,16 @@ impl Fabric {
             next: scenario.links.iter().map(|l| to(l.to)).collect(),
             sockets,
             ends: scenario.flows.iter().map(|_| Ends::default()).collect(),
+            gateways: Gateways::default(),
             namespaces: Vec::new(),
         })
     }
 
     /// Creates a namespace per node, and a pair of virtual Ethernet devices per two nodes that have
-    /// a link between them.
-    pub fn namespaces(scenario: &Scenario) -> Result<Fabric, LiveError> {
+    /// a link between them. Tunnels have gateways of `program`.
+    pub fn namespaces(scenario: &Scenario, program: Option<&Program>) -> Result<Fabric, LiveError> {
         make_room(scenario, 2)?;
-        let namespaces: Vec<Namespace> = (scenario.nodes.iter())
+        let mut namespaces: Vec<Namespace> = (scenario.nodes.iter())
             .map(|_| Namespace::new())
             .collect::<Result<_, _>>()?;
         let wires = wires(scenario);
@@ -92,10 +100,16 @@ impl Fabric {
             let [low, high] = wires[&(from.min(to), from.max(to))];
             SocketAddrV4::new(if to > from { high } else { low }, PORT)
         };
+        let mut ends = connection::ends(scenario, &namespaces)?;
+        let gateways = match program.filter(|_| scenario.has_tunnels()) {
+            Some(program) => Gateways::start(scenario, program, &mut ends, &mut namespaces)?,
+            None => Gateways::default(),
+        };
         Ok(Fabric {
             next: scenario.links.iter().map(|l| far(l.from, l.to)).collect(),
             sockets,
-            ends: connection::ends(scenario, &namespaces)?,
+            ends,
+            gateways,
             namespaces,
         })
     }

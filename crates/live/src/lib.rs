@@ -64,6 +64,8 @@ mod ends;
 #[cfg(target_os = "linux")]
 mod fabric;
 #[cfg(target_os = "linux")]
+mod gateway;
+#[cfg(target_os = "linux")]
 mod lateness;
 #[cfg(target_os = "linux")]
 mod link;
@@ -80,7 +82,12 @@ mod quality;
 #[cfg(target_os = "linux")]
 mod quic;
 #[cfg(target_os = "linux")]
+mod riders;
+#[cfg(target_os = "linux")]
 mod run;
+mod setting;
+#[cfg(target_os = "linux")]
+mod site;
 #[cfg(target_os = "linux")]
 mod socket;
 #[cfg(target_os = "linux")]
@@ -89,6 +96,8 @@ mod station;
 mod tcp_info;
 #[cfg(target_os = "linux")]
 mod tun;
+
+pub use setting::{Program, Setting};
 
 use accord_record::{Observer, Run};
 use accord_scenario::{Carrier, Flow, NodeId, Scenario};
@@ -188,8 +197,12 @@ impl LiveError {
 /// # Errors
 /// Fails if the observer stops the run, or if the machine or the scenario does not allow it.
 #[cfg(target_os = "linux")]
-pub fn run(scenario: &Scenario, mode: Mode, observer: &mut dyn Observer) -> Result<Run, LiveError> {
-    run::run(scenario, mode, observer).map(|(run, _)| run)
+pub fn run(
+    scenario: &Scenario,
+    setting: impl Into<Setting>,
+    observer: &mut dyn Observer,
+) -> Result<Run, LiveError> {
+    run::run(scenario, &setting.into(), observer).map(|(run, _)| run)
 }
 
 /// Runs a scenario, and also returns the resources that it took.
@@ -199,10 +212,10 @@ pub fn run(scenario: &Scenario, mode: Mode, observer: &mut dyn Observer) -> Resu
 #[cfg(target_os = "linux")]
 pub fn measure(
     scenario: &Scenario,
-    mode: Mode,
+    setting: impl Into<Setting>,
     observer: &mut dyn Observer,
 ) -> Result<(Run, Cost), LiveError> {
-    run::run(scenario, mode, observer)
+    run::run(scenario, &setting.into(), observer)
 }
 
 /// Runs a scenario.
@@ -210,7 +223,7 @@ pub fn measure(
 /// # Errors
 /// Always fails, because live runs need Linux.
 #[cfg(not(target_os = "linux"))]
-pub fn run(_: &Scenario, _: Mode, _: &mut dyn Observer) -> Result<Run, LiveError> {
+pub fn run(_: &Scenario, _: impl Into<Setting>, _: &mut dyn Observer) -> Result<Run, LiveError> {
     Err(LiveError::Unable("the live engine needs Linux".into()))
 }
 
@@ -219,19 +232,26 @@ pub fn run(_: &Scenario, _: Mode, _: &mut dyn Observer) -> Result<Run, LiveError
 /// # Errors
 /// Always fails, because live runs need Linux.
 #[cfg(not(target_os = "linux"))]
-pub fn measure(_: &Scenario, _: Mode, _: &mut dyn Observer) -> Result<(Run, Cost), LiveError> {
+pub fn measure(
+    _: &Scenario,
+    _: impl Into<Setting>,
+    _: &mut dyn Observer,
+) -> Result<(Run, Cost), LiveError> {
     Err(LiveError::Unable("the live engine needs Linux".into()))
 }
 
-/// Returns the reason why live runs of these scenarios in this mode are not possible here, if there
-/// is one. It tries the mode.
+/// Returns the reason why live runs of these scenarios in this setting are not possible here, if
+/// there is one. It tries the mode.
 #[cfg(target_os = "linux")]
-pub fn obstacle(mode: Mode, scenarios: &[Scenario]) -> Option<LiveError> {
+pub fn obstacle(setting: impl Into<Setting>, scenarios: &[Scenario]) -> Option<LiveError> {
+    let setting = setting.into();
+    let carried = scenarios.iter().map(|s| riders::carried(s, &setting));
+    let scenarios = match carried.collect::<Result<Vec<_>, _>>() {
+        Ok(scenarios) => scenarios,
+        Err(why) => return Some(why),
+    };
     let flows = scenarios.iter().flat_map(|s| &s.flows);
-    if let Some(tunnel) = flows.clone().find(|f| f.tunnel.is_some()) {
-        return Some(no_gateways(tunnel));
-    }
-    match mode {
+    match setting.mode {
         Mode::Loopback => flows
             .filter(|f| matches!(f.carrier, Carrier::Kernel(_)))
             .map(not_on_loopback)
@@ -253,16 +273,6 @@ fn congestions<'a>(flows: impl Iterator<Item = &'a Flow>) -> std::collections::B
     names.collect()
 }
 
-/// Returns the error that the live engine has no gateways.
-#[cfg(target_os = "linux")]
-fn no_gateways(tunnel: &Flow) -> LiveError {
-    LiveError::Unable(format!(
-        "flow {} is a tunnel between gateways, and the live engine has none: the packet engine runs \
-         it, and `accord gateway` is the program for real sites",
-        tunnel.name
-    ))
-}
-
 /// Returns the error that a flow of the kernel's TCP cannot run on the loopback device.
 #[cfg(target_os = "linux")]
 fn not_on_loopback(flow: &Flow) -> LiveError {
@@ -280,7 +290,7 @@ fn not_on_loopback(flow: &Flow) -> LiveError {
 
 /// Returns the reason why live runs are not possible here.
 #[cfg(not(target_os = "linux"))]
-pub fn obstacle(_: Mode, _: &[Scenario]) -> Option<LiveError> {
+pub fn obstacle(_: impl Into<Setting>, _: &[Scenario]) -> Option<LiveError> {
     Some(LiveError::Unable("the live engine needs Linux".into()))
 }
 
@@ -301,7 +311,16 @@ pub fn announcement(scenario: &Scenario, mode: Mode) -> String {
                 1 => "a pair".into(),
                 n => format!("{n} pairs"),
             };
-            let kernel = |f: &&Flow| matches!(f.carrier, Carrier::Kernel(_));
+            let kernel = |f: &&Flow| matches!(f.carrier, Carrier::Kernel(_)) || f.through.is_some();
+            let tunnels = scenario.flows.iter().filter(|f| f.tunnel.is_some()).count();
+            let gateways = match tunnels {
+                0 => String::new(),
+                n => format!(
+                    ", and {} processes of `accord gateway run`, each in such a namespace with 3 TUN \
+                     devices",
+                    2 * n
+                ),
+            };
             let devices = match scenario.flows.iter().filter(kernel).count() {
                 0 => String::new(),
                 1 => ", with 2 TUN devices for a connection of the kernel".into(),
@@ -312,7 +331,7 @@ pub fn announcement(scenario: &Scenario, mode: Mode) -> String {
             };
             format!(
                 "{nodes} network namespaces without names, joined by {pairs} of virtual Ethernet \
-                 devices{devices}; needs CAP_SYS_ADMIN and CAP_NET_ADMIN, and all of it goes with \
+                 devices{devices}{gateways}; needs CAP_SYS_ADMIN and CAP_NET_ADMIN, and all of it goes with \
                  this process"
             )
         }

@@ -13,13 +13,13 @@ mod quic;
 
 use crate::agenda::{Agenda, Due};
 use crate::collect::Part;
-use crate::ends::{Order, Sink, Source, base_rtt, packet};
+use crate::ends::{Order, Sink, Source, base_rtt, is_foreign, packet};
 use crate::link::{Achieved, Link};
 use crate::packet::Packet;
 use crate::plan::Plan;
 use accord_aqm::Aqm;
 use accord_port::Count;
-use accord_scenario::{Carrier, Change, LinkId, NodeId, State};
+use accord_scenario::{Change, LinkId, NodeId, State};
 use accord_traffic::Sizer;
 use accord_transport::Segment;
 use accord_transport::pcapng::{Capture, Envelope};
@@ -257,7 +257,7 @@ impl<'a> Station<'a> {
         let flows = &self.plan.scenario.flows;
         let sources = self.sources.iter().map(|s| s.flow);
         let mut ends = sources.chain(self.sinks.iter().map(|s| s.flow));
-        self.lookahead = match ends.any(|flow| matches!(flows[flow].carrier, Carrier::Kernel(_))) {
+        self.lookahead = match ends.any(|flow| is_foreign(&flows[flow])) {
             true => Duration::ZERO,
             false => lookahead(&self.links),
         };
@@ -347,6 +347,9 @@ impl<'a> Station<'a> {
             return;
         };
         let path = route[usize::from(header.kind.is_reply())];
+        if let Some(tunnel) = self.enters(flow, node, header.kind) {
+            return self.orders.push(Order::Enter(tunnel, packet));
+        }
         match path.iter().find(|&&l| links[l].from == node) {
             Some(&link) => self.offer(link, packet),
             None if header.kind.is_ip() && self.is_quic(flow) => self.deliver_quic(flow, &packet),

@@ -29,6 +29,35 @@ impl Tun {
         mtu: u64,
         ecn: bool,
     ) -> std::result::Result<Tun, LiveError> {
+        let tun = Tun::create(namespace, name)?;
+        let ecn = if ecn { " features ecn" } else { "" };
+        let commands = format!(
+            "link set {name} mtu {mtu} txqueuelen {QUEUE}\n\
+             address add {here}/32 dev {name}\n\
+             link set {name} up\n\
+             route add {there}/32 dev {name} src {here}{ecn}\n"
+        );
+        ip(namespace, &commands)?;
+        Ok(tun)
+    }
+
+    /// Creates a device without an address, with routes to these places.
+    pub fn open_onward(
+        namespace: &Namespace,
+        name: &str,
+        places: &[Ipv4Addr],
+        mtu: u64,
+    ) -> std::result::Result<Tun, LiveError> {
+        let tun = Tun::create(namespace, name)?;
+        let mut commands = format!("link set {name} mtu {mtu} txqueuelen {QUEUE} up\n");
+        for place in places {
+            commands += &format!("route add {place}/32 dev {name}\n");
+        }
+        ip(namespace, &commands)?;
+        Ok(tun)
+    }
+
+    fn create(namespace: &Namespace, name: &str) -> std::result::Result<Tun, LiveError> {
         let device = namespace.within(|| {
             let device = DeviceBuilder::new().name(name).build_sync()?;
             device.set_nonblocking(true)?;
@@ -38,14 +67,6 @@ impl Tun {
             Ok(device)
         })?;
         let device = device.map_err(|e: Error| LiveError::system("open a TUN device", e))?;
-        let ecn = if ecn { " features ecn" } else { "" };
-        let commands = format!(
-            "link set {name} mtu {mtu} txqueuelen {QUEUE}\n\
-             address add {here}/32 dev {name}\n\
-             link set {name} up\n\
-             route add {there}/32 dev {name} src {here}{ecn}\n"
-        );
-        ip(namespace, &commands)?;
         Ok(Tun(device))
     }
 

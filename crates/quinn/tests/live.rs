@@ -28,7 +28,10 @@ fn read(text: &str) -> Result<Vec<Scenario>, String> {
 
 fn live(s: &Scenario, mode: Mode) -> Run {
     let _alone = ALONE.lock().unwrap_or_else(PoisonError::into_inner);
-    let options = Options { live: Some(mode) };
+    let options = Options {
+        live: Some(mode),
+        ..Options::default()
+    };
     run(s, Engine::Live, &options, &mut Quiet).expect("it runs")
 }
 

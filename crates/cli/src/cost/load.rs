@@ -61,7 +61,10 @@ fn active(scenario: &Scenario, flow: usize, (from, to): (f64, f64)) -> f64 {
 /// Adds what is sent in a slice of time.
 fn add(sum: &mut Load, state: &State<'_>, slice: (f64, f64), left: &mut [f64]) {
     let scenario = state.scenario;
+    // What a tunnel sends is what its riders send.
+    let carries = |flow: usize| scenario.riders(flow).next().is_some();
     let flows: Vec<(usize, f64)> = (0..scenario.flows.len())
+        .filter(|&flow| scenario.flows[flow].tunnel.is_none() || !carries(flow))
         .map(|flow| (flow, active(scenario, flow, slice)))
         .filter(|&(flow, time)| time > 0.0 && left[flow] > 0.0)
         .collect();
@@ -97,6 +100,7 @@ fn add(sum: &mut Load, state: &State<'_>, slice: (f64, f64), left: &mut [f64]) {
                 (sent + packets * (there - 1.0), UNRESPONSIVE)
             }
             // An acknowledgement for each packet.
+            _ if f.through.is_some() => (packets * (there + back), TUNNEL),
             _ => (packets * (there + back), STREAM),
         };
         sum.hops += hops;

@@ -84,7 +84,10 @@ fn in_engine(
             &e,
         )
     })?;
-    let options = Options { live: args.live };
+    let options = Options {
+        live: args.live,
+        gateway: crate::gateway::program(),
+    };
     let measured = runs::make(&plans, &order, &options, &kept, args)?;
     let subjects = order.subjects.len();
     let packs: Vec<PackResult> = (plans.into_iter().zip(&measured))

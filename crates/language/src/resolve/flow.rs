@@ -79,6 +79,8 @@ struct Way {
 
 struct Flows<'a> {
     catalogue: &'a Catalogue,
+    /// All groups of the file, those further down included.
+    groups: &'a [Entry],
     network: &'a mut Network,
     scenario: &'a mut Scenario,
     routes: Routes,
@@ -101,6 +103,7 @@ pub(super) fn resolve(
 ) -> Vec<Wanted> {
     let mut flows = Flows {
         catalogue,
+        groups,
         routes: Routes::new(network),
         network,
         scenario,

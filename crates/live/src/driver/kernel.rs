@@ -4,6 +4,7 @@ use crate::collect::Part;
 use crate::connection::{Connection, Drain, Ends};
 use crate::ends::Order;
 use crate::packet::Packet;
+use crate::site::{Site, carries_data};
 use crate::station::Station;
 use crate::tun::Tun;
 use accord_scenario::{NodeId, Scenario};
@@ -33,6 +34,10 @@ enum Ready {
     SinkDevice(usize),
     /// The socket of a sink has something to read.
     SinkSocket(usize),
+    /// The device to the network has a packet, of the site where a tunnel begins (0) or ends (1).
+    Wan(usize, usize),
+    /// The device to the flows of the site where a tunnel ends has a packet.
+    Lan(usize),
 }
 
 impl Ready {
@@ -42,17 +47,22 @@ impl Ready {
             Ready::SourceSocket(i) => (i, 1),
             Ready::SinkDevice(i) => (i, 2),
             Ready::SinkSocket(i) => (i, 3),
+            Ready::Wan(i, end) => (i, 4 + end as u64),
+            Ready::Lan(i) => (i, 6),
         };
-        (i as u64) << 2 | what
+        (i as u64) << 3 | what
     }
 
     fn of(token: u64) -> Ready {
-        let i = (token >> 2) as usize;
-        match token & 3 {
+        let i = (token >> 3) as usize;
+        match token & 7 {
             0 => Ready::SourceDevice(i),
             1 => Ready::SourceSocket(i),
             2 => Ready::SinkDevice(i),
-            _ => Ready::SinkSocket(i),
+            3 => Ready::SinkSocket(i),
+            4 => Ready::Wan(i, 0),
+            5 => Ready::Wan(i, 1),
+            _ => Ready::Lan(i),
         }
     }
 }
@@ -94,6 +104,8 @@ pub struct Kernel {
     ear: Ear,
     sources: BTreeMap<usize, Connection>,
     sinks: BTreeMap<usize, Drain>,
+    /// The sites of tunnels, by flow and end, with their nodes.
+    sites: BTreeMap<(usize, usize), (NodeId, Site)>,
 }
 
 impl Kernel {
@@ -103,6 +115,7 @@ impl Kernel {
             ear: Ear::new()?,
             sources: BTreeMap::new(),
             sinks: BTreeMap::new(),
+            sites: BTreeMap::new(),
         };
         for (flow, ends) in ends.iter_mut().enumerate() {
             let (source, sink) = scenario.ends(flow);
@@ -133,8 +146,20 @@ impl Kernel {
                     .listen(drain.listener(), flags, Ready::SinkSocket(flow))?;
                 kernel.sinks.insert(flow, drain);
             }
+            for (end, site, node) in [(0, &mut ends.entry, source), (1, &mut ends.exit, sink)] {
+                let Some(site) = site.take_if(|_| nodes.contains(&node)) else {
+                    continue;
+                };
+                let (ear, flags) = (&kernel.ear, EpollFlags::EPOLLIN);
+                ear.listen(&site.wan, flags, Ready::Wan(flow, end))?;
+                if end == 1 {
+                    ear.listen(&site.lan, flags, Ready::Lan(flow))?;
+                }
+                kernel.sites.insert((flow, end), (node, site));
+            }
         }
-        let any = !(kernel.sources.is_empty() && kernel.sinks.is_empty());
+        let any =
+            !(kernel.sources.is_empty() && kernel.sinks.is_empty() && kernel.sites.is_empty());
         Ok(any.then_some(kernel))
     }
 
@@ -156,6 +181,10 @@ impl Kernel {
             if let Some(connection) = self.sources.get_mut(flow) {
                 reading.view = connection.view();
             }
+            if let Some((_, site)) = self.sites.get(&(*flow, 0)) {
+                let told = site.told.get();
+                (reading.view, reading.edge) = (told.view, Some(told.edge));
+            }
         }
     }
 
@@ -173,6 +202,9 @@ impl Kernel {
                     source.into_iter().for_each(Connection::stop);
                 }
                 Order::Deliver(packet) => refused += u64::from(!self.deliver(&packet, station)),
+                Order::Enter(tunnel, packet) => {
+                    refused += u64::from(!self.enter(tunnel, &packet));
+                }
             }
         }
         for (flow, connection) in &self.sources {
@@ -191,16 +223,29 @@ impl Kernel {
         let flow = header.flow as usize;
         let mut inner = inner.to_vec();
         let whole = ip::exit(&mut inner, packet.tos);
-        let tun = match header.kind.is_reply() {
-            true => self.sources.get(&flow).map(|c| &c.tun),
-            false => self.sinks.get(&flow).map(|d| &d.tun),
-        };
+        let end = usize::from(!header.kind.is_reply());
+        let site = self.sites.get(&(flow, end)).map(|(_, site)| &site.wan);
+        let tun = site.or(match end {
+            0 => self.sources.get(&flow).map(|c| &c.tun),
+            _ => self.sinks.get(&flow).map(|d| &d.tun),
+        });
         let taken = tun.is_some_and(|tun| whole && tun.send(&inner).unwrap_or(false));
-        if !header.kind.is_reply() {
+        if end == 1 && (site.is_none() || carries_data(&inner)) {
             let numbers = ip::Packet::new(&inner).and_then(|p| p.sequence());
             station.kernel_received(flow, header.size, numbers);
         }
         taken
+    }
+
+    /// Gives a packet to the site where a tunnel begins. Returns whether the kernel has taken it.
+    fn enter(&mut self, tunnel: usize, packet: &Packet) -> bool {
+        let Ok((_, inner)) = wire::unwrap(&packet.datagram) else {
+            return false;
+        };
+        let mut inner = inner.to_vec();
+        let whole = ip::exit(&mut inner, packet.tos);
+        let site = self.sites.get(&(tunnel, 0));
+        site.is_some_and(|(_, site)| whole && site.lan.send(&inner).unwrap_or(false))
     }
 
     /// Lets the applications of connections write and read. Puts the packets that the kernel has
@@ -227,6 +272,16 @@ impl Kernel {
                 Ready::SinkDevice(flow) => {
                     if let Some(d) = self.sinks.get(&flow) {
                         send_on(station, (flow, 1), d.ends, &d.tun, buffer)?;
+                    }
+                }
+                Ready::Wan(flow, end) => {
+                    if let Some((_, site)) = self.sites.get(&(flow, end)) {
+                        send_datagrams(station, (flow, end), site, buffer)?;
+                    }
+                }
+                Ready::Lan(flow) => {
+                    if let Some((node, site)) = self.sites.get(&(flow, 1)) {
+                        leave(station, *node, site, buffer)?;
                     }
                 }
             }
@@ -259,6 +314,45 @@ fn send_on(
     Ok(())
 }
 
+/// Puts the datagrams of a gateway into the first port of its tunnel's path. They keep their DSCP,
+/// by which a router knows control packets.
+fn send_datagrams(
+    station: &mut Station,
+    (tunnel, way): (usize, usize),
+    site: &Site,
+    buffer: &mut [u8],
+) -> Result<()> {
+    let ends = (site.ends.0.octets(), site.ends.1.octets());
+    for _ in 0..BATCH {
+        let Some(length) = site.wan.receive(buffer)? else {
+            break;
+        };
+        let datagram =
+            ip::Packet::new(&buffer[..length]).filter(|p| p.udp().is_some() && p.ends() == ends);
+        if let Some(datagram) = datagram {
+            station.send_whole(tunnel, way, datagram.tos(), &buffer[..length]);
+        }
+    }
+    Ok(())
+}
+
+/// Lets the packets go on that a gateway has for the flows of its site, which is at `node`.
+fn leave(station: &mut Station, node: NodeId, site: &Site, buffer: &mut [u8]) -> Result<()> {
+    for _ in 0..BATCH {
+        let Some(length) = site.lan.receive(buffer)? else {
+            break;
+        };
+        let of_it = ip::Packet::new(&buffer[..length]).filter(|p| p.sequence().is_some());
+        if let Some(inner) = of_it
+            && let Some(flow) = site.riders.get(&Ipv4Addr::from(inner.ends().1))
+        {
+            let tos = ip::entry(inner.tos());
+            station.leave_tunnel(*flow, node, tos, &buffer[..length]);
+        }
+    }
+    Ok(())
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -271,6 +365,9 @@ mod tests {
                 Ready::SourceSocket(i),
                 Ready::SinkDevice(i),
                 Ready::SinkSocket(i),
+                Ready::Wan(i, 0),
+                Ready::Wan(i, 1),
+                Ready::Lan(i),
             ] {
                 assert_eq!(Ready::of(ready.token()), ready);
             }

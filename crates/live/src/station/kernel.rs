@@ -1,7 +1,10 @@
 //! Connections of the kernel, as the station sees them.
 
 use super::Station;
+use crate::ends::Order;
 use crate::packet::Packet;
+use crate::site::carries_data;
+use accord_scenario::NodeId;
 use accord_transport::wire::{self, Header, Kind};
 use accord_units::Bytes;
 
@@ -22,6 +25,39 @@ impl Station<'_> {
     /// Puts an IP packet of a flow that others carry into the flow's first port. `way` is 0 there and
     /// 1 back.
     pub fn send_whole(&mut self, flow: usize, way: usize, tos: u8, inner: &[u8]) {
+        let packet = self.whole(flow, way, tos, inner);
+        let size = packet.header.size;
+        let plan = self.plan;
+        let first = plan.routes[flow][usize::from(packet.header.route)][way][0];
+        let node = plan.scenario.links[first].from;
+        match self.enters(flow, node, packet.header.kind) {
+            Some(tunnel) => self.orders.push(Order::Enter(tunnel, packet)),
+            None => self.offer(first, packet),
+        }
+        let tunnel = plan.scenario.flows[flow].tunnel.is_some();
+        if way == 0
+            && (!tunnel || carries_data(inner))
+            && let Some(i) = self.source_of[flow]
+        {
+            self.sources[i].count(self.now, size);
+        }
+    }
+
+    /// Takes a packet of a flow that has come out of a tunnel, which ends at `node`.
+    pub fn leave_tunnel(&mut self, flow: usize, node: NodeId, tos: u8, inner: &[u8]) {
+        let packet = self.whole(flow, 0, tos, inner);
+        self.arrive(node, packet);
+    }
+
+    /// Returns the tunnel that a packet of a flow enters at a node, if it does.
+    pub(super) fn enters(&self, flow: usize, node: NodeId, kind: Kind) -> Option<usize> {
+        let scenario = self.plan.scenario;
+        let tunnel = scenario.flows[flow].through?;
+        (kind == Kind::Ip && scenario.ends(tunnel).0 == node).then_some(tunnel)
+    }
+
+    /// Returns an IP packet of a flow in the form in which it crosses links.
+    fn whole(&self, flow: usize, way: usize, tos: u8, inner: &[u8]) -> Packet {
         let (plan, route) = (self.plan, self.route[flow]);
         let size = Bytes::new(inner.len() as u64);
         let header = Header {
@@ -33,17 +69,11 @@ impl Station<'_> {
         };
         let mut datagram = Vec::with_capacity(wire::LEAST + inner.len());
         wire::wrap(&header, inner, &mut datagram);
-        let packet = Packet {
+        Packet {
             datagram,
             header,
             tos,
             aggregate: plan.scenario.flows[flow].aggregate as u8,
-        };
-        self.offer(plan.routes[flow][usize::from(route)][way][0], packet);
-        if way == 0
-            && let Some(i) = self.source_of[flow]
-        {
-            self.sources[i].count(self.now, size);
         }
     }
 

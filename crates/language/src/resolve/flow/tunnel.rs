@@ -3,6 +3,7 @@
 use super::super::super::error::{Problem, Span, quote};
 use super::super::super::keys;
 use super::super::super::read::{self, Reader};
+use super::super::super::tree::Value;
 use super::super::event;
 use super::super::network::Network;
 use super::{Flows, Spec};
@@ -47,7 +48,8 @@ impl Flows<'_> {
         let Some(value) = reader.given("through") else {
             return Ok(None);
         };
-        let found = event::flows(value, self.network, self.scenario)?;
+        let found =
+            event::flows(value, self.network, self.scenario).map_err(|p| self.below(value, p))?;
         let tunnel = found.start;
         let flow = self
             .scenario
@@ -67,6 +69,21 @@ impl Flows<'_> {
                     .hint("give it gateways: tunnel = { overhead = \"60 B\" }"))
             }
             Some(_) => Ok(Some(tunnel)),
+        }
+    }
+
+    /// Returns the problem that a tunnel stands further down in the file, if it does.
+    fn below(&self, value: &Value, unknown: Problem) -> Problem {
+        let name = read::name(value, true).unwrap_or_default();
+        let group = name.split('.').next().unwrap_or_default();
+        let known = self.network.groups.contains_key(group);
+        match !known && self.groups.iter().any(|entry| entry.key == group) {
+            true => Problem::new(
+                value.span,
+                format!("{} stands further down in the file", quote(name)),
+            )
+            .hint("put the tunnel above the flows that ride in it"),
+            false => unknown,
         }
     }
 

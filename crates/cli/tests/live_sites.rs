@@ -1,0 +1,172 @@
+//! Gateways of scenarios in live runs: the program itself is at the ends of tunnels. It takes root, or
+//! it is skipped with the reason. A build with the gateway has it:
+//! `cargo test -p accord-cli --features lab,gateway --test live_sites`.
+
+#![cfg(all(feature = "gateway", target_os = "linux"))]
+#![allow(clippy::disallowed_methods, reason = "real time passes here")]
+
+mod common;
+
+use common::*;
+use std::path::Path;
+use std::process::Child;
+use std::time::{Duration, Instant};
+
+/// Two sites over 10 Mbps. What rides in the first tunnel comes from behind its gateway and goes
+/// beyond the other one.
+const SITES: &str = r#"
+id = "sites-test"
+duration = "6 s"
+steady = ["3 s", "6 s"]
+sample = "50 ms"
+
+[link.core]
+from = "west"
+to = "hub"
+rate = "10 Mbps"
+delay = "10 ms"
+control_priority = false
+queue = { discipline = "droptail", limit = "50 KB" }
+
+[link.lan]
+from = "lan"
+to = "west"
+rate = "1 Gbps"
+delay = "1 ms"
+
+[link.far]
+from = "hub"
+to = "far"
+rate = "1 Gbps"
+delay = "1 ms"
+
+[flow.a]
+from = "west"
+to = "hub"
+controller = "monaco"
+packet = "1060 B"
+tunnel = {}
+service = { contract = "6 Mbps" }
+
+[flow.b]
+from = "west"
+to = "hub"
+controller = "monaco"
+packet = "1060 B"
+tunnel = {}
+
+[flow.a-users]
+count = 2
+from = "lan"
+to = "far"
+through = "a"
+controller = "cubic"
+
+[flow.b-users]
+through = "b"
+kernel = "reno"
+"#;
+
+/// The variable by which processes that a test has started are known.
+const MARK: &str = "ACCORD_TEST_OF_LIVE_SITES";
+
+/// The processes with this mark, of the program that runs and its gateways.
+fn marked(mark: &str) -> usize {
+    let wanted = format!("{MARK}={mark}");
+    let entries = std::fs::read_dir("/proc").expect("Linux has it");
+    let of_it = entries.filter(|entry| {
+        let path = entry.as_ref().expect("readable").path().join("environ");
+        let environ = std::fs::read(path).unwrap_or_default();
+        environ.split(|b| *b == 0).any(|v| v == wanted.as_bytes())
+    });
+    of_it.count()
+}
+
+/// Waits until so many processes with the mark run, and returns whether they do.
+fn wait_for(mark: &str, wanted: impl Fn(usize) -> bool) -> bool {
+    let until = Instant::now() + Duration::from_secs(20);
+    while !wanted(marked(mark)) && Instant::now() < until {
+        std::thread::sleep(Duration::from_millis(20));
+    }
+    wanted(marked(mark))
+}
+
+fn start(dir: &Path, mark: &str) -> Child {
+    let args = ["run", "sites.toml", "--engine", "packet,live", "--json"];
+    let mut command = program(dir, &args);
+    // The folder of site files is left where the program is killed.
+    command.env(MARK, mark).env("TMPDIR", dir);
+    command.spawn().expect("it can be started")
+}
+
+/// Returns whether this machine has no gateways for live runs, and says so.
+fn impossible(ended: &Ended) -> bool {
+    let why = ["not allowed", "cannot", "no program", "live namespaces"];
+    let not = ended.code == Some(3) && why.iter().any(|why| ended.stderr.contains(why));
+    if not {
+        skipped(&format!("no live gateways: {}", ended.stderr.trim()));
+    }
+    not
+}
+
+/// The contract comes out, packets of both riders arrive, and nothing is left of the gateways.
+#[test]
+fn contracts_hold_through_real_gateways() {
+    let dir = folder(&[("sites.toml", SITES)]);
+    let ended = end(start(dir.path(), "whole"));
+    if impossible(&ended) {
+        return;
+    }
+    assert_eq!(marked("whole"), 0, "a gateway is left");
+    if ended.code == Some(3) {
+        assert!(ended.stderr.contains("too busy"), "{ended:#?}");
+    } else {
+        ended.with(0);
+    }
+    let table = accord(dir.path(), &["compare", "runs/sites-test", "--json"]).with(0);
+    let table = table.json();
+    let mean = |of: &str, metric: &str| {
+        let rows = table["points"][0]["rows"].as_array().expect("rows");
+        let mut found = (rows.iter()).filter(|r| r["group"] == of && r["quantity"] == metric);
+        let row = found
+            .next()
+            .unwrap_or_else(|| panic!("no {metric} of {of}: {table:#}"));
+        let mut columns = row["values"].as_array().expect("values").iter();
+        let live = columns.find(|c| c["column"] == "sites-test: live");
+        live.and_then(|live| live["mean"].as_f64())
+            .unwrap_or(f64::NAN)
+    };
+    let [a, b] = ["a", "b"].map(|tunnel| mean(tunnel, "throughput"));
+    // By theory 8 and 2 Mbps. A busy machine makes queues of its own.
+    assert!(a > 5e6 && a + b < 10.1e6, "{a} and {b}");
+    assert!(a > 1.5 * b && b > 0.3e6, "{a} and {b}");
+    let users = mean("a-users", "throughput");
+    // 60 of 1060 bytes are the tunnel's.
+    let parts = 2.0 * users / a;
+    assert!((0.9..0.97).contains(&parts), "{users} of {a}");
+    for metric in ["rtt", "accumulation", "accumulation_estimate"] {
+        assert!(mean("a", metric) > 0.0, "{metric}: {table:#}");
+    }
+}
+
+/// An interrupt ends the gateways in order; so does the end of the program without a word.
+#[test]
+fn gateways_end_with_the_run() {
+    let long = SITES.replace("\"6 s\"", "\"1000 s\"");
+    let dir = folder(&[("sites.toml", &long)]);
+    for name in ["-INT", "-KILL"] {
+        let mut child = start(dir.path(), name);
+        // The program, and four gateways.
+        let all = wait_for(name, |n| n >= 5);
+        if !all {
+            let _ = child.kill();
+            let ended = end(child);
+            assert!(impossible(&ended), "{ended:#?}");
+            return;
+        }
+        signal(&child, name);
+        let ended = end(child);
+        assert_ne!(ended.code, Some(0));
+        assert!(wait_for(name, |n| n == 0), "{name}: a gateway is left");
+    }
+}

@@ -1,0 +1,420 @@
+//! The gateways of tunnels: processes of `accord gateway run`.
+//!
+//! Each gateway has a namespace of its own with two TUN devices, whose other sides are here. Through
+//! one of them its datagrams come to the routers and go back. Through the other one come the packets
+//! of the flows that ride in the tunnel, and there they come out at the far end. The gateway makes a
+//! third device itself, and the kernel forwards between them. Site files, keys and sockets are in a
+//! folder that goes when the run ends.
+//!
+//! A gateway ends with its standard input, which is a pipe from this process. So none is left
+//! however this process ends.
+
+use crate::LiveError;
+use crate::Program;
+use crate::clock::Clock;
+use crate::connection::Ends;
+use crate::namespace::Namespace;
+use crate::packet::addresses;
+use crate::riders::{OVERHEAD, SET};
+use crate::site::{Report, Site, Told};
+use crate::tun::Tun;
+use accord_family::Signal;
+use accord_scenario::{Change, Flow, Scenario};
+use accord_units::{Bytes, Rate, Time};
+use nix::poll::{PollFd, PollFlags};
+use std::collections::{BTreeMap, VecDeque};
+use std::fs::File;
+use std::io::{self, Read, Write};
+use std::net::Ipv4Addr;
+use std::os::fd::AsFd;
+use std::os::unix::net::UnixStream;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread::{JoinHandle, sleep, spawn};
+use std::time::Duration;
+
+/// The UDP port of all gateways.
+const PORT: u16 = 51_820;
+/// The time from one question to a gateway to the next.
+const PERIOD: Duration = Duration::from_millis(50);
+/// The longest time that a gateway may take for an answer, and for its end.
+const PATIENCE: Duration = Duration::from_secs(2);
+/// The longest time until two gateways have a session and report to each other.
+const MEETING: accord_units::Duration = accord_units::Duration::from_secs(20);
+/// The largest packet of a device.
+const LONGEST: usize = 65_536;
+
+/// The gateways of a run. They end when this is dropped.
+#[derive(Debug, Default)]
+pub struct Gateways {
+    processes: Vec<Process>,
+    /// Ends the thread that asks.
+    stop: Arc<AtomicBool>,
+    asker: Option<JoinHandle<()>>,
+    folder: Option<tempfile::TempDir>,
+}
+
+/// A gateway.
+#[derive(Debug)]
+struct Process {
+    child: Child,
+    /// The tunnel, for people.
+    name: String,
+    log: PathBuf,
+    /// How long it had waited for a processor when the run began.
+    waited: accord_units::Duration,
+}
+
+impl Gateways {
+    /// Starts the gateways of all tunnels, and puts their sites into `ends`, which are by flow. Their
+    /// namespaces are added to `namespaces`.
+    pub fn start(
+        scenario: &Scenario,
+        program: &Program,
+        ends: &mut [Ends],
+        namespaces: &mut Vec<Namespace>,
+    ) -> Result<Gateways, LiveError> {
+        let mut gateways = Gateways::default();
+        let folder = tempfile::Builder::new().prefix("accord-").tempdir();
+        let folder = folder.map_err(|e| LiveError::system("make a folder for site files", e))?;
+        let mut asked = Vec::new();
+        for (id, flow) in scenario.flows.iter().enumerate() {
+            if flow.tunnel.is_none() {
+                continue;
+            }
+            let riders: Vec<usize> = scenario.riders(id).collect();
+            let sources = riders.iter().map(|rider| addresses(*rider).0).collect();
+            let sinks = riders.iter().map(|rider| addresses(*rider).1).collect();
+            let places: [Vec<Ipv4Addr>; 2] = [sources, sinks];
+            let by_sink = riders.iter().map(|rider| (addresses(*rider).1, *rider));
+            let by_sink: Arc<BTreeMap<_, _>> = Arc::new(by_sink.collect());
+            let file = |end: usize, kind: &str| folder.path().join(format!("{id}-{end}.{kind}"));
+            let keys = [
+                key(program, &file(0, "key"))?,
+                key(program, &file(1, "key"))?,
+            ];
+            let mut sites = [None, None];
+            for end in 0..2 {
+                let namespace = Namespace::new()?;
+                for (variable, value) in [
+                    ("net/ipv4/ip_forward", "1"),
+                    ("net/ipv4/conf/all/rp_filter", "0"),
+                    ("net/ipv4/conf/default/rp_filter", "0"),
+                ] {
+                    namespace.set(variable, value)?;
+                }
+                let (source, sink) = addresses(id);
+                let here = [(source, sink), (sink, source)][end];
+                let mtu = (flow.packet - OVERHEAD).get();
+                let wan = Tun::open(&namespace, "wan", here, flow.packet.get(), false)?;
+                let lan = Tun::open_onward(&namespace, "lan", &places[end], mtu)?;
+                let stem = format!("{id}-{end}");
+                let cap = cap(scenario, flow);
+                let text = site_file(
+                    flow,
+                    end,
+                    &stem,
+                    &keys[1 - end],
+                    here,
+                    &places[1 - end],
+                    cap,
+                );
+                let path = file(end, "toml");
+                std::fs::write(&path, text)
+                    .map_err(|e| LiveError::system("write a site file", e))?;
+                let name = format!("{} ({})", flow.name, ["here", "there"][end]);
+                let process = start(program, &namespace, &path, name)?;
+                gateways.processes.push(process);
+                namespaces.push(namespace);
+                let told = Told::default();
+                asked.push((file(end, "sock"), told.clone()));
+                sites[end] = Some(Site {
+                    wan,
+                    lan,
+                    ends: here,
+                    riders: by_sink.clone(),
+                    told,
+                });
+            }
+            [ends[id].entry, ends[id].exit] = sites;
+        }
+        gateways.folder = Some(folder);
+        let stop = gateways.stop.clone();
+        gateways.asker = Some(spawn(move || ask_all(&asked, &stop)));
+        Ok(gateways)
+    }
+
+    /// Lets the gateways of all tunnels meet: their datagrams go to and fro, as they would over empty
+    /// queues, until both ends of each have a session and report to each other.
+    pub fn meet(
+        &mut self,
+        scenario: &Scenario,
+        ends: &[Ends],
+        stopped: &mut dyn FnMut() -> bool,
+    ) -> Result<(), LiveError> {
+        let network = scenario.at(Time::ZERO);
+        let mut ways = Vec::new();
+        for (id, ends) in ends.iter().enumerate() {
+            if let (Some(entry), Some(exit)) = (&ends.entry, &ends.exit) {
+                ways.push((entry, exit, network.path(id), VecDeque::new()));
+                ways.push((exit, entry, network.reverse_path(id), VecDeque::new()));
+            }
+        }
+        let clock = Clock::starting_in(Duration::ZERO);
+        let mut buffer = vec![0; LONGEST];
+        let end = Time::ZERO + MEETING;
+        let mut next_look = Time::ZERO;
+        loop {
+            let now = clock.now();
+            if now >= next_look {
+                next_look = now + PERIOD.into();
+                self.look()?;
+                if stopped() {
+                    return Err(LiveError::Interrupted);
+                }
+                if ways.iter().all(|(from, ..)| from.told.get().controlled) {
+                    for process in &mut self.processes {
+                        process.waited = waited(process.child.id());
+                    }
+                    return Ok(());
+                }
+            }
+            if now >= end {
+                let process = self.processes.first();
+                let said = process.map(|p| said(&p.log)).unwrap_or_default();
+                return Err(LiveError::Unable(format!(
+                    "the gateways did not find each other within {MEETING}{said}"
+                )));
+            }
+            for (from, to, path, queue) in &mut ways {
+                let failed = |e| LiveError::system("move a gateway's datagrams", e);
+                while let Some(length) = from.wan.receive(&mut buffer).map_err(failed)? {
+                    let size = Bytes::new(length as u64);
+                    let due = now + network.one_way(path, size);
+                    queue.push_back((due, buffer[..length].to_vec()));
+                }
+                while queue.front().is_some_and(|(due, _)| *due <= now) {
+                    if let Some((_, datagram)) = queue.pop_front() {
+                        to.wan.send(&datagram).map_err(failed)?;
+                    }
+                }
+            }
+            let due = ways.iter().filter_map(|(.., queue)| queue.front());
+            let due = due.map(|(due, _)| *due).min().unwrap_or(Time::MAX);
+            let mut polls: Vec<PollFd> = (ways.iter())
+                .map(|(from, ..)| PollFd::new(from.wan.as_fd(), PollFlags::POLLIN))
+                .collect();
+            clock.wait(due.min(next_look), &mut polls);
+        }
+    }
+
+    /// Returns the longest time for which a gateway waited for a processor since the run began, or
+    /// `None` if there are no gateways.
+    pub fn waited(&self) -> Option<accord_units::Duration> {
+        let since = |p: &Process| {
+            let now = waited(p.child.id());
+            now - p.waited.min(now)
+        };
+        self.processes.iter().map(since).max()
+    }
+
+    /// Fails if a gateway has ended.
+    pub fn look(&mut self) -> Result<(), LiveError> {
+        for process in &mut self.processes {
+            if let Ok(Some(status)) = process.child.try_wait() {
+                return Err(LiveError::Unable(format!(
+                    "the gateway of tunnel {} has ended ({status}){}",
+                    process.name,
+                    said(&process.log)
+                )));
+            }
+        }
+        Ok(())
+    }
+}
+
+impl Drop for Gateways {
+    fn drop(&mut self) {
+        self.stop.store(true, Ordering::Relaxed);
+        for process in &mut self.processes {
+            drop(process.child.stdin.take());
+        }
+        let tries = PATIENCE.as_millis() / 10;
+        for _ in 0..tries {
+            let ended = |p: &mut Process| !matches!(p.child.try_wait(), Ok(None));
+            if self.processes.iter_mut().all(ended) {
+                break;
+            }
+            pause(Duration::from_millis(10));
+        }
+        for process in &mut self.processes {
+            // One that has ended is not harmed by it.
+            let _ = process.child.kill();
+            let _ = process.child.wait();
+        }
+        if let Some(asker) = self.asker.take() {
+            let _ = asker.join();
+        }
+    }
+}
+
+#[allow(clippy::disallowed_methods, reason = "it waits for other processes")]
+fn pause(length: Duration) {
+    sleep(length);
+}
+
+/// Makes a private key in a file. Returns the public key.
+fn key(program: &Program, file: &Path) -> Result<String, LiveError> {
+    let made = Command::new(&program.path)
+        .args(["gateway", "keys"])
+        .arg(file)
+        .stdin(Stdio::null())
+        .output()
+        .map_err(|e| LiveError::system("run the program for gateways", e))?;
+    let key = String::from_utf8_lossy(&made.stdout).trim().to_string();
+    match made.status.success() && !key.is_empty() {
+        true => Ok(key),
+        false => Err(LiveError::Unable(format!(
+            "cannot make a key: {}",
+            String::from_utf8_lossy(&made.stderr).trim()
+        ))),
+    }
+}
+
+/// Starts a gateway in a namespace.
+fn start(
+    program: &Program,
+    namespace: &Namespace,
+    site: &Path,
+    name: String,
+) -> Result<Process, LiveError> {
+    let log = site.with_extension("log");
+    let spawned = namespace.within(|| -> io::Result<Child> {
+        Command::new(&program.path)
+            .args(["gateway", "run", "--until-stdin-closes"])
+            .arg(site)
+            .stdin(Stdio::piped())
+            .stdout(Stdio::null())
+            .stderr(File::create(&log)?)
+            .spawn()
+    })?;
+    let child = spawned.map_err(|e| LiveError::system("start a gateway", e))?;
+    Ok(Process {
+        child,
+        name,
+        log,
+        waited: accord_units::Duration::ZERO,
+    })
+}
+
+/// Returns how long the threads of a process have been ready to run and had no processor. It is zero
+/// where the kernel does not count it.
+fn waited(process: u32) -> accord_units::Duration {
+    let threads = std::fs::read_dir(format!("/proc/{process}/task"));
+    let waits = threads
+        .into_iter()
+        .flatten()
+        .flatten()
+        .filter_map(|thread| {
+            let counts = std::fs::read_to_string(thread.path().join("schedstat")).ok()?;
+            counts.split(" ").nth(1)?.parse::<u64>().ok()
+        });
+    accord_units::Duration::from_ns(waits.sum())
+}
+
+/// Returns what a gateway said last.
+fn said(log: &Path) -> String {
+    let text = std::fs::read_to_string(log).unwrap_or_default();
+    let last = text.lines().rfind(|line| !line.trim().is_empty());
+    last.map(|line| format!(": {line}")).unwrap_or_default()
+}
+
+/// Returns the site file of an end of a tunnel. The names of its other files begin with `stem`,
+/// `other` is the key of the other end, `here` has the addresses of the two gateways, and `networks`
+/// what is behind the other one.
+fn site_file(
+    flow: &Flow,
+    end: usize,
+    stem: &str,
+    other: &str,
+    here: (Ipv4Addr, Ipv4Addr),
+    networks: &[Ipv4Addr],
+    cap: Rate,
+) -> String {
+    let set = |name: &str| format!("{name} = \"{}\"\n", flow.controller.get(name));
+    let set: String = SET.map(set).concat();
+    let (queue, signal) = match flow.tunnel {
+        Some(tunnel) => (tunnel.queue, tunnel.signal),
+        None => (Bytes::ZERO, Signal::Auto),
+    };
+    // The sink sends no data of its own.
+    let service = match end {
+        0 => {
+            let service = &flow.service;
+            let limit = match service.limit {
+                Some(limit) => format!(", limit = \"{limit}\""),
+                None => String::new(),
+            };
+            let (contract, weight) = (service.contract, service.weight);
+            format!("service = {{ contract = \"{contract}\", weight = {weight}{limit} }}\n")
+        }
+        _ => String::new(),
+    };
+    let networks: Vec<String> = networks.iter().map(|n| format!("\"{n}/32\"")).collect();
+    format!(
+        "[gateway]\nkey = \"{stem}.key\"\nlisten = \"{}:{PORT}\"\nmtu = {}\nqueue = \"{queue}\"\n\
+         status = \"{stem}.sock\"\n{set}[peer.other]\npublic_key = \"{other}\"\n\
+         endpoint = \"{}:{PORT}\"\nnetworks = [{}]\ncap = \"{cap}\"\nsignal = \"{}\"\n{service}\
+         breaker = {{ loss = 1, blind = \"never\" }}\n",
+        here.0,
+        (flow.packet - OVERHEAD).get(),
+        here.1,
+        networks.join(", "),
+        signal.word(),
+    )
+}
+
+/// Returns the cap of a tunnel, which no other engine has: more than its path ever carries.
+fn cap(scenario: &Scenario, flow: &Flow) -> Rate {
+    let changes = scenario.events.iter().filter_map(|e| match e.change {
+        Change::Rate(link, rate) => Some((link, rate)),
+        _ => None,
+    });
+    let mut most: BTreeMap<usize, Rate> = BTreeMap::new();
+    let lines = scenario
+        .links
+        .iter()
+        .enumerate()
+        .map(|(id, l)| (id, l.rate));
+    for (link, rate) in lines.chain(changes) {
+        let rates = most.entry(link).or_insert(rate);
+        *rates = rate.max(*rates);
+    }
+    let narrowest = flow.path.iter().map(|link| most[link]).min();
+    let path = narrowest.map_or(0.0, Rate::as_bps_f64);
+    Rate::from_bps_f64((2.0 * path).max(2.0 * flow.service.contract.as_bps_f64()))
+}
+
+/// Asks gateways at these sockets, again and again.
+fn ask_all(gateways: &[(PathBuf, Told)], stop: &AtomicBool) {
+    while !stop.load(Ordering::Relaxed) {
+        for (socket, told) in gateways {
+            if let Ok(metrics) = ask(socket) {
+                told.set(Report::read(&metrics));
+            }
+        }
+        pause(PERIOD);
+    }
+}
+
+/// Asks a gateway for its metrics.
+fn ask(socket: &Path) -> io::Result<String> {
+    let mut stream = UnixStream::connect(socket)?;
+    stream.set_read_timeout(Some(PATIENCE))?;
+    stream.write_all(b"GET /metrics HTTP/1.1\r\nHost: gateway\r\n\r\n")?;
+    let mut answer = String::new();
+    stream.read_to_string(&mut answer)?;
+    Ok(answer)
+}

@@ -1,0 +1,139 @@
+//! Tunnels and what rides in them, as far as gateways and the kernel can run them.
+
+use crate::{LiveError, Mode, Setting};
+use accord_scenario::{Carrier, Flow, Scenario};
+use accord_traffic::Demand;
+use accord_units::{Bytes, Time};
+use std::borrow::Cow;
+
+/// The bytes that a gateway adds to a packet over IPv4.
+pub const OVERHEAD: Bytes = Bytes::new(60);
+/// The sizes of packets that the device of a gateway takes.
+const MTU: std::ops::RangeInclusive<u64> = 576..=9000;
+/// The parameters of a tunnel's controller that a site file sets.
+pub const SET: [&str; 2] = ["target", "loss"];
+
+/// Returns the scenario with flows that ride in tunnels as connections of the kernel.
+///
+/// # Errors
+/// Fails if a tunnel is not as gateways make it, a flow in it is not one that the kernel has, or
+/// there are no gateways.
+pub fn carried<'a>(
+    scenario: &'a Scenario,
+    setting: &Setting,
+) -> Result<Cow<'a, Scenario>, LiveError> {
+    if !scenario.has_tunnels() {
+        return Ok(Cow::Borrowed(scenario));
+    }
+    let mut carried = scenario.clone();
+    for flow in &mut carried.flows {
+        if flow.tunnel.is_some() {
+            tunnel(flow, setting)?;
+        } else if let (Some(tunnel), Carrier::Ours) = (flow.through, &flow.carrier) {
+            let tunnel = &scenario.flows[tunnel].name;
+            flow.carrier = Carrier::Kernel(congestion(flow, tunnel)?.to_string());
+        } else if let (Some(tunnel), Carrier::Quic(stack)) = (flow.through, &flow.carrier) {
+            let tunnel = &scenario.flows[tunnel].name;
+            return Err(unfit(
+                flow,
+                tunnel,
+                &format!("{} carries it", stack.name),
+                "leave out `quic`",
+            ));
+        }
+    }
+    Ok(Cow::Owned(carried))
+}
+
+/// Refuses a tunnel that the gateways of the setting do not make.
+fn tunnel(flow: &Flow, setting: &Setting) -> Result<(), LiveError> {
+    let name = &flow.name;
+    let Some(program) = &setting.gateway else {
+        return Err(LiveError::Unable(format!(
+            "flow {name} is a tunnel between gateways, and this build has none; cargo build \
+             --release --features gateway makes one that has"
+        )));
+    };
+    if setting.mode == Mode::Loopback {
+        return Err(LiveError::Unable(format!(
+            "flow {name} is a tunnel, whose gateways are in network namespaces: --live namespaces, \
+             which needs CAP_SYS_ADMIN and CAP_NET_ADMIN (root, or `unshare -rn accord ...`), \
+             iproute2 and /dev/net/tun"
+        )));
+    }
+    let wrong = |what: String| {
+        let text = format!("flow {name}: {what}; leave the engine live out, or change that");
+        Err(LiveError::Scenario(text))
+    };
+    let family = flow.controller.family();
+    if family.name != program.controller {
+        let (has, controller) = (program.controller, family.name);
+        return wrong(format!(
+            "tunnels of gateways have the controller {has}, not {controller}"
+        ));
+    }
+    let defaults = family.defaults();
+    let mut values = flow.controller.iter();
+    let other = values.find(|(p, value)| !SET.contains(&p.name) && defaults.get(p.name) != *value);
+    if let Some((param, value)) = other {
+        return wrong(format!(
+            "gateways have no {} = {value}: they set target and loss only",
+            param.name
+        ));
+    }
+    let overhead = flow.tunnel.map_or(Bytes::ZERO, |t| t.overhead);
+    if overhead != OVERHEAD {
+        return wrong(format!(
+            "the gateways of a live run add {OVERHEAD} to each packet, not {overhead}"
+        ));
+    }
+    let mtu = flow.packet.get().saturating_sub(overhead.get());
+    if !MTU.contains(&mtu) {
+        return wrong(format!(
+            "gateways take packets of {} to {} bytes, and {overhead} less than {} is {mtu}",
+            MTU.start(),
+            MTU.end(),
+            flow.packet
+        ));
+    }
+    if flow.start > Time::ZERO {
+        return wrong("gateways are there from the start of a run on".into());
+    }
+    Ok(())
+}
+
+/// Returns the congestion control of the kernel for a flow in a tunnel.
+fn congestion(flow: &Flow, tunnel: &str) -> Result<&'static str, LiveError> {
+    let controller = flow.controller.family().name;
+    let hint = "kernel = \"cubic\", or a controller of which the kernel has its own: cubic, newreno, \
+                bbr1";
+    let Some(congestion) = flow.controller.family().kernel else {
+        let why = format!("the kernel has no {controller}");
+        return Err(unfit(flow, tunnel, &why, hint));
+    };
+    let hint = "leave the engine live out";
+    match flow.demand {
+        Demand::Web(_) => {
+            let why = "a web user has a connection for each file";
+            Err(unfit(flow, tunnel, why, hint))
+        }
+        Demand::Media(_) => {
+            let why = "the kernel does not tell the source what it may send";
+            Err(unfit(flow, tunnel, why, hint))
+        }
+        _ if flow.packet < Bytes::new(576) => {
+            let hint = "packet = \"1000 B\"";
+            Err(unfit(flow, tunnel, "its packets are too small", hint))
+        }
+        _ => Ok(congestion),
+    }
+}
+
+/// The error that a flow cannot ride in a tunnel of gateways.
+fn unfit(flow: &Flow, tunnel: &str, why: &str, hint: &str) -> LiveError {
+    LiveError::Scenario(format!(
+        "flow {} rides in {tunnel}, where the live engine has connections of the kernel's TCP only, \
+         and {why}; {hint}",
+        flow.name
+    ))
+}
