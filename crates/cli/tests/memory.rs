@@ -106,7 +106,51 @@ fn long(delay: usize) -> String {
     )
 }
 
-/// Both are in one test, because tests run at once and the count is of all.
+/// So many flows that fill 100 Gbps, in packets. A link that is full has 20 ms on the way and 4 ms in its
+/// queue: 200 000 packets of 1500 bytes, and as many acknowledgements.
+fn fast(flows: usize) -> String {
+    format!(
+        r#"
+        title = "100 Gbps"
+        duration = "1 s"
+        sample = "10 ms"
+        [topology.dumbbell]
+        rate = "100 Gbps"
+        delay = "10 ms"
+        queue = {{ discipline = "droptail", limit = "50 MB" }}
+        [flow.a]
+        count = {flows}
+        from = "left"
+        to = "right"
+        controller = "newreno"
+        start = {{ uniform = ["0 s", "0.2 s"] }}
+        "#
+    )
+}
+
+/// So many web users for so many seconds, in packets: they fetch some 0.5 files a second each.
+fn web(users: usize, seconds: usize) -> String {
+    format!(
+        r#"
+        title = "Web users"
+        duration = "{seconds} s"
+        sample = "100 ms"
+        [topology.dumbbell]
+        rate = "10 Gbps"
+        delay = "10 ms"
+        queue = {{ discipline = "droptail", limit = "10 MB" }}
+        [flow.web]
+        count = {users}
+        from = "left"
+        to = "right"
+        controller = "newreno"
+        demand = {{ web = {{}} }}
+        start = {{ uniform = ["0 s", "10 s"] }}
+        "#
+    )
+}
+
+/// All are in one test, because tests run at once and the count is of all.
 #[test]
 fn memory_is_proportional_to_flows_and_packets() {
     // Random starts make a phase each, and theory has the figures of one at a time.
@@ -117,6 +161,12 @@ fn memory_is_proportional_to_flows_and_packets() {
     let each_packet = (long - short) as f64 / 300_000.0;
     println!("{short} and {long} bytes: {each_packet:.0} for each packet on its way");
     assert!(each < 2000.0, "{each:.0} bytes for each flow");
+    let crowd = most("crowd", &short(100_000));
+    println!("{crowd} bytes for 100 000 short flows");
+    let wide = most("wide", &fast(10_000));
+    println!("{wide} bytes for 10 000 flows that fill 100 Gbps");
+    let (some, million) = (most("some", &web(10_000, 100)), most("million", &web(10_000, 200)));
+    println!("{some} and {million} bytes for web users");
     // A packet takes 64 bytes. While a vector of them grows, the old and the new one count.
     assert!(
         each_packet < 130.0,
