@@ -157,9 +157,9 @@ fn memory_is_proportional_to_flows_and_packets() {
     let (few, many) = (most("few", &short(10_000)), most("many", &short(20_000)));
     let each = (many - few) as f64 / 10_000.0;
     println!("{few} and {many} bytes: {each:.0} for each flow");
-    let (short, long) = (most("short", &long(100)), most("long", &long(400)));
-    let each_packet = (long - short) as f64 / 300_000.0;
-    println!("{short} and {long} bytes: {each_packet:.0} for each packet on its way");
+    let (near, distant) = (most("near", &long(100)), most("distant", &long(400)));
+    let each_packet = (distant - near) as f64 / 300_000.0;
+    println!("{near} and {distant} bytes: {each_packet:.0} for each packet on its way");
     assert!(each < 2000.0, "{each:.0} bytes for each flow");
     let crowd = most("crowd", &short(100_000));
     println!("{crowd} bytes for 100 000 short flows");

@@ -63,6 +63,8 @@ pub struct WindowDynamics {
     pub ecn: bool,
     /// What it gives up at a loss, or at a mark for one.
     pub gives_up: GivesUp,
+    /// How it sends again what was lost.
+    pub repairs: Repairs,
     /// One report per round trip gives the rate: the loop that this closes beside flows that keep
     /// their rates.
     pub reports: Option<Reports>,
@@ -95,6 +97,7 @@ impl WindowDynamics {
         window_clocked: false,
         ecn: false,
         gives_up: GivesUp::Window,
+        repairs: Repairs::All,
         reports: None,
     };
 }
@@ -109,6 +112,20 @@ pub enum GivesUp {
     Accumulation {
         /// The part of what it sends that may be lost. Beyond that it halves the window.
         bound: f64,
+    },
+}
+
+/// How a sender sends again what a window has lost.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Repairs {
+    /// All within a round trip, what was lost again included [RFC 8985].
+    All,
+    /// All within a round trip. What is lost again waits for the timer [RFC 6675].
+    Once,
+    /// One packet per round trip. What is lost again waits for the timer [RFC 6582].
+    OneByOne {
+        /// The timer ends a repair that takes longer than it.
+        impatient: bool,
     },
 }
 

@@ -48,7 +48,7 @@ mod values;
 pub use catalogue::Catalogue;
 pub use config::{Field, Parameters, differences, set, with_aggregates};
 pub use dynamics::{
-    BaseRtt, Dynamics, FlowFacts, GivesUp, QueueDynamics, QueueFacts, QueueLaw, Reads, Reports,
+    BaseRtt, Dynamics, FlowFacts, GivesUp, QueueDynamics, QueueFacts, QueueLaw, Reads, Repairs, Reports,
     WindowDynamics, WindowLaw,
 };
 pub use family::{Family, Role};

@@ -14,7 +14,7 @@ use crate::error::FluidError;
 use crate::feeds::Feeds;
 use crate::flow::{Flow, See};
 use crate::history::{Clock, Histories, Tap};
-use crate::law::{Seen, Service, Window};
+use crate::law::{Seen, Service, Trouble, Window};
 use crate::model::{Model, Network};
 use crate::motion::{Motion, Proportional, Run, View};
 use crate::queue::Queue;
@@ -317,7 +317,7 @@ impl<'a, 'b> Integration<'a, 'b> {
             flow.active = active && self.motion.sent[k] < flow.size;
             if flow.active && !was {
                 flow.start();
-                self.motion.spared[k] = 0.0;
+                self.motion.trouble[k] = Trouble::default();
                 flow.seen.price = 0.0;
                 self.motion.window[k] = self.model.kinds[k].control.dynamics.initial;
                 self.motion.min_rtt[k] = flow.base(
@@ -377,7 +377,7 @@ impl<'a, 'b> Integration<'a, 'b> {
             window: self.motion.window[kind],
             slow_start: self.flows[kind].slow_start,
             min_rtt: self.motion.min_rtt[kind],
-            spared: self.motion.spared[kind],
+            trouble: self.motion.trouble[kind],
         }
     }
 
@@ -528,7 +528,7 @@ impl<'a, 'b> Integration<'a, 'b> {
         flow.slow_start = state.slow_start;
         motion.window[k] = state.window;
         motion.min_rtt[k] = state.min_rtt;
-        motion.spared[k] = state.spared;
+        motion.trouble[k] = state.trouble;
         let before = motion.rate[k];
         motion.set_rate(k, seen.queue, true);
         let bytes = 0.5 * h * (before + motion.rate[k]);

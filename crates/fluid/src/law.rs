@@ -29,9 +29,10 @@
 //!
 //! Departures: the rate that a service is held by is the source's, where the controllers take the
 //! rate at which data leaves, a round trip's mean; below one packet the window goes on shrinking (the controllers pace instead);
-//! timeouts and the way back to a contract (`recovery`) are not modelled.
+//! the way back to a contract (`recovery`) is not modelled. Repairs of losses, timeouts and whole packets
+//! are, if flows are a background of packets.
 
-use accord_family::{FlowFacts, GivesUp, Reads, WindowDynamics, WindowLaw};
+use accord_family::{FlowFacts, GivesUp, Reads, Repairs, WindowDynamics, WindowLaw};
 use accord_scenario::Flow;
 use accord_traffic::Demand;
 
@@ -75,6 +76,8 @@ pub(crate) struct Control {
     pub dynamics: WindowDynamics,
     pub service: Service,
     pub packet: f64,
+    /// The least time after which the timer sends again, in seconds.
+    pub min_rto: f64,
 }
 
 impl Control {
@@ -99,6 +102,7 @@ impl Control {
                 limit: limit.unwrap_or(f64::INFINITY),
             },
             packet: flow.packet.as_f64(),
+            min_rto: flow.min_rto.as_secs_f64(),
         })
     }
 
@@ -109,6 +113,7 @@ impl Control {
             dynamics: WindowDynamics::UNRESPONSIVE,
             service: Service::FAIR,
             packet: flow.packet.as_f64(),
+            min_rto: 0.0,
         }
     }
 
@@ -140,8 +145,41 @@ pub(crate) struct Window {
     pub slow_start: bool,
     /// The base round-trip time as it knows it.
     pub min_rtt: f64,
-    /// The part of the flows of its kind that a loss spares, see [`Control::spares`].
-    pub spared: f64,
+    /// What losses have done to the flows of its kind, see [`Control::spares`].
+    pub trouble: Trouble,
+}
+
+/// What losses have done to flows of a kind.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Trouble {
+    /// S: the part that sends again what was lost.
+    pub repairing: f64,
+    /// T: the part that waits for the timer, or is in slow start after it.
+    pub timed_out: f64,
+    /// What the mean window lacks because of these.
+    pub missing: f64,
+    /// The part of packets that is lost, in the mean of about a round trip.
+    pub loss: f64,
+}
+
+/// How flows repair losses.
+struct Repair {
+    /// D/rtt: the round trips that it takes.
+    round_trips: f64,
+    /// Q: the part that ends by the timer.
+    gives_out: f64,
+    /// τ: the time that the timer and slow start take then.
+    absence: f64,
+}
+
+/// Returns the probability that more than `m` events of Poisson's happen where `n` are expected.
+fn more_than(m: f64, n: f64) -> f64 {
+    let (mut term, mut sum) = ((-n).exp(), 0.0);
+    for i in 0..=(m.min(1e3) as u32) {
+        sum += term;
+        term *= n / f64::from(i + 1);
+    }
+    (1.0 - sum).max(0.0)
 }
 
 /// E[w²] over E[w]².
@@ -262,24 +300,80 @@ impl Control {
         self.floor(next)
     }
 
-    /// Returns the window after `h` outside of slow start, where flows are spared. Windows w of a kind
-    /// differ, and the large ones lose more: at random losses E[w²] is 7/6 of E[w]² where they rest,
-    /// by dE[w²]/dt = 0 and the third moment of a gamma distribution. Of the flows that
-    /// are not, so many lose something per second as they lose packets, λ; they are spared for a round
-    /// trip. So the part S that is spared moves by dS/dt = (1 − S)·λ − S/rtt, and the windows by
-    /// (1 − S)·(dw/dt without losses − λ·w/2): where they rest, S is of no meaning.
+    /// Returns the mean window after `h` outside of slow start, where flows are spared.
+    ///
+    /// Windows w of a kind differ, and the large ones lose more: at random losses E[w²] is 7/6 of E[w]²
+    /// where they rest, by dE[w²]/dt = 0 and the third moment of a gamma distribution. A free flow
+    /// loses λ times per second, and is spared from then on for D, in which it sends again what it
+    /// lost. With probability Q that ends by the timer and in slow start, which take τ:
+    ///
+    /// ```text
+    /// dS/dt = (1 − S − T)·λ·(1 − Q)·D/rtt − S/rtt
+    /// dT/dt = (1 − S − T)·λ·Q − T/τ
+    /// dw/dt = (1 − S − T)·(dw/dt without losses − λ·w/2)
+    /// ```
+    ///
+    /// w is the window of those that have not timed out. Where all rests, S is of no meaning for it.
+    /// Senders have whole packets on the way, and halve to whole packets: with w the packets on the
+    /// way, Reno's window is half a packet larger in the mean, and halving takes w/2 + 3/4.
     fn spare(&self, state: &mut Window, base_rtt: f64, from: &Seen, to: &Seen, h: f64) -> f64 {
-        let w = state.window;
+        let mut trouble = state.trouble;
+        let w = state.window + trouble.missing;
         let rtt = base_rtt + to.queue;
         let losses = SPREAD * w / rtt * to.loss / self.packet;
-        let pace = losses + 1.0 / rtt;
-        let (rest, moved) = (losses / pace, -(-pace * h).exp_m1());
-        let free = 1.0 - (rest + (state.spared - rest) * moved / (pace * h));
-        state.spared += moved * (rest - state.spared);
+        trouble.loss += (to.loss - trouble.loss) * -(-h / rtt).exp_m1();
+        let repair = self.repair(w, rtt, trouble.loss);
+        // S and T at the end of the step, and S in its mean, as if the rates stayed what they are.
+        let there = 1.0 - trouble.timed_out;
+        let begun = losses * (1.0 - repair.gives_out) * repair.round_trips;
+        let pace = begun + 1.0 / rtt;
+        let (rest, moved) = (there * begun / pace, -(-pace * h).exp_m1());
+        let mean = rest + (trouble.repairing - rest) * moved / (pace * h);
+        let free = (there - mean).max(0.0);
+        trouble.repairing += moved * (rest - trouble.repairing);
+        let left = (-h / repair.absence).exp();
+        let came = free * losses * repair.gives_out * repair.absence;
+        trouble.timed_out = (trouble.timed_out * left + came * (1.0 - left)).clamp(0.0, 0.99);
+
         let lossless = |seen: &Seen| Seen { loss: 0.0, ..*seen };
-        let grown = self.moved(state, base_rtt, &lossless(from), &lossless(to), h);
-        let gone = self.own(w, base_rtt, to).unwrap_or(w);
-        self.floor(w + free * (grown - w - 0.5 * gone * losses * h))
+        let active = Window { window: w, ..*state };
+        let grown = self.moved(&active, base_rtt, &lossless(from), &lossless(to), h);
+        let gone = 0.5 * self.own(w, base_rtt, to).unwrap_or(w);
+        let (kept, rounding) = match self.dynamics.law {
+            WindowLaw::Reno => (w / (w + 0.5 * self.packet), 0.75 * self.packet),
+            _ => (1.0, 0.0),
+        };
+        let moves = kept * (grown - w) - (gone + rounding) * losses * h;
+        let w = self.floor(w + free / there * moves);
+        // Slow start brings them back to half of the window.
+        let meanwhile = (0.5 * w * rtt / repair.absence).min(w);
+        trouble.missing = trouble.timed_out * (w - meanwhile);
+        state.trouble = trouble;
+        w - trouble.missing
+    }
+
+    /// Returns how flows repair the losses of a window `w`, while the part `p` of all packets is
+    /// lost.
+    fn repair(&self, w: f64, rtt: f64, p: f64) -> Repair {
+        // A window that loses something loses 1 + n packets, n of which are Poisson's.
+        let n = w * p / self.packet;
+        let rto = rtt.max(self.min_rto);
+        let lost_again = 1.0 - (1.0 - p).max(0.0).powf(1.0 + n);
+        let (round_trips, late, lost_again) = match self.dynamics.repairs {
+            Repairs::All => (1.0, 0.0, 0.0),
+            Repairs::Once => (1.0, 0.0, lost_again),
+            Repairs::OneByOne { impatient: false } => (1.0 + n, 0.0, lost_again),
+            Repairs::OneByOne { impatient: true } => {
+                let most = rto / rtt;
+                (1.0 + n.min(most), more_than(most, n), lost_again)
+            }
+        };
+        let slow_start = (0.5 * w / self.packet).max(1.0).log2() * rtt;
+        Repair {
+            round_trips,
+            gives_out: 1.0 - (1.0 - late) * (1.0 - lost_again),
+            absence: rto / (1.0 - p).max(0.1) + slow_start,
+        }
     }
 
     /// Far below any window that a packet makes.
@@ -372,10 +466,12 @@ mod tests {
                 reads: Reads::RoundTrip,
                 base: BaseRtt::Smallest,
                 initial: 10.0 * PACKET,
+                repairs: Repairs::OneByOne { impatient: true },
                 ..WindowDynamics::UNRESPONSIVE
             },
             service: Service::FAIR,
             packet: PACKET,
+            min_rto: 0.2,
         }
     }
 
@@ -394,23 +490,37 @@ mod tests {
             window: packets * PACKET,
             slow_start: false,
             min_rtt: 0.1,
-            spared: 0.0,
+            trouble: Trouble::default(),
         }
     }
 
-    /// Random losses with probability p: 1.31/√p packets in the mean [Ott, Kemperman, Mathis 1996].
+    /// Windows at random losses, in packets that arrive per round trip of 60 ms, over 1.3095/√p: as ten
+    /// flows of packets have them, without SACK, to 3 % and 2 % (docs/src/validation.md).
     #[test]
-    fn windows_rest_at_those_of_random_losses() {
-        for loss in [1e-2, 1e-3, 1e-4] {
+    fn windows_rest_at_those_of_packets() {
+        for (loss, packets) in [(1e-4, 0.992), (1e-3, 0.999), (1e-2, 0.909), (3e-2, 0.815)] {
+            let seen = Seen {
+                loss,
+                ..Seen::default()
+            };
             let mut w = window(30.0);
-            after(600.0, loss, &mut w);
-            let expected = 1.31 / f64::sqrt(loss);
-            let found = w.window / PACKET;
+            for _ in 0..600_000 {
+                newreno().advance(&mut w, 0.06, &seen, &seen, 1e-3);
+            }
+            let found = (1.0 - loss) * w.window / PACKET / (1.3095 / f64::sqrt(loss));
             assert!(
-                (found / expected - 1.0).abs() < 0.01,
-                "{found}, not {expected}"
+                (found / packets - 1.0).abs() < 0.03,
+                "{found:.3}, not {packets} at {loss}"
             );
         }
+    }
+
+    /// Poisson's distribution, by its table.
+    #[test]
+    fn more_than_two_of_one_are_rare() {
+        assert!((more_than(2.0, 1.0) - 0.0803).abs() < 1e-4);
+        assert!((more_than(2.9, 1.0) - 0.0803).abs() < 1e-4);
+        assert!(more_than(0.0, 0.0).abs() < 1e-12);
     }
 
     /// However much is lost within a round trip, a window is halved once.

@@ -1,6 +1,7 @@
 //! The quantities that move in every step, for all kinds of flows, and the common case, which a
 //! compiler can turn into a few instructions for several kinds at once.
 
+use crate::law::Trouble;
 use crate::queue::is_never;
 
 /// The state of all kinds.
@@ -9,8 +10,8 @@ pub(crate) struct Motion {
     pub window: Vec<f64>,
     /// The base round-trip time as the source knows it.
     pub min_rtt: Vec<f64>,
-    /// The part of the flows that a loss spares, see [`crate::law::Control::spares`].
-    pub spared: Vec<f64>,
+    /// What losses have done to the flows, see [`crate::law::Control::spares`].
+    pub trouble: Vec<Trouble>,
     /// Bytes per second, and all bytes sent.
     pub rate: Vec<f64>,
     pub sent: Vec<f64>,
@@ -69,7 +70,7 @@ impl Motion {
         Motion {
             window: zeros(),
             min_rtt: vec![f64::INFINITY; kinds],
-            spared: vec![0.0; kinds],
+            trouble: vec![Trouble::default(); kinds],
             rate: zeros(),
             sent: zeros(),
             base_rtt: zeros(),

@@ -1,0 +1,156 @@
+"""What a packet-hop costs by the number of flows, the length of paths and the load.
+
+    cargo build --release
+    python3 tools/cost/shape.py target/release/accord [--plot docs/src/images/cost.svg]
+
+Prints the Markdown table of docs/src/performance.md. CPU time and packet-hops of each network are the
+differences of two runs of the packet engine, the second of which lasts longer, so that reading the scenario,
+building the network and the page do not count. The median of three pairs. --plot needs matplotlib. It
+takes ten minutes and 1.5 GB.
+"""
+
+import argparse
+import json
+import os
+import pathlib
+import statistics
+import subprocess
+import tempfile
+
+FLOWS = [10, 100, 1000, 10_000, 100_000]
+HOPS = [1, 10, 100]
+LOADS = [1, 10, 50, 90, 100]
+
+
+def many(flows):
+    """Flows of 4 Mbps in the mean over one bottleneck, with access links of their own."""
+    return f"""
+        [topology.dumbbell]
+        rate = "{4 * flows} Mbps"
+        delay = "18 ms"
+        queue = {{ discipline = "droptail", limit = "{20 * flows} pkt" }}
+        [flow.a]
+        count = {flows}
+        from = "left"
+        to = "right"
+        controller = "newreno"
+        start = {{ uniform = ["0 s", "100 ms"] }}
+        access = {{ rate = "100 Mbps", delay = "1 ms" }}
+        egress = {{ rate = "100 Mbps", delay = "1 ms" }}
+        """
+
+
+def far(hops):
+    """Ten flows over so many links in a row, 36 ms there and back."""
+    links = "".join(
+        f"""
+        [link.l{k}]
+        from = "n{k}"
+        to = "n{k + 1}"
+        rate = "100 Mbps"
+        delay = "{18 / hops} ms"
+        queue = {{ discipline = "droptail", limit = "500 pkt" }}
+        """
+        for k in range(hops)
+    )
+    nodes = ", ".join(f'"n{k}"' for k in range(hops + 1))
+    return f"""
+        nodes = [{nodes}]
+        {links}
+        [flow.a]
+        count = 10
+        from = "n0"
+        to = "n{hops}"
+        controller = "newreno"
+        start = {{ uniform = ["0 s", "100 ms"] }}
+        access = {{ rate = "100 Mbps", delay = "1 ms" }}
+        egress = {{ rate = "100 Mbps", delay = "1 ms" }}
+        """
+
+
+def loaded(percent):
+    """A hundred senders with a rate of their own, which load the bottleneck so."""
+    return f"""
+        [topology.dumbbell]
+        rate = "400 Mbps"
+        delay = "18 ms"
+        queue = {{ discipline = "droptail", limit = "2000 pkt" }}
+        [flow.a]
+        count = 100
+        from = "left"
+        to = "right"
+        controller = "none"
+        demand = {{ constant = "{4e6 * percent / 100:.0f} bps" }}
+        start = {{ uniform = ["0 s", "100 ms"] }}
+        access = {{ rate = "100 Mbps", delay = "1 ms" }}
+        egress = {{ rate = "100 Mbps", delay = "1 ms" }}
+        """
+
+
+def run(program, place, text, seconds):
+    """The CPU time and the packet-hops of a run."""
+    file, out = os.path.join(place, "shape.toml"), os.path.join(place, "out")
+    head = f'title = "Shape of the cost"\nduration = "{seconds} s"\nsample = "{seconds / 10} s"\n'
+    pathlib.Path(file).write_text(head + text)
+    command = [program, "run", file, "--engine", "packet", "--quiet", "--fresh", "-o", out]
+    child = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
+    _, status, used = os.wait4(child.pid, 0)
+    child.returncode = os.waitstatus_to_exitcode(status)
+    if child.returncode:
+        raise SystemExit(child.stderr.read().decode())
+    manifest = json.loads(pathlib.Path(out, "manifest.json").read_text())
+    return used.ru_utime + used.ru_stime, manifest["runs"][0]["packet_hops"]
+
+
+def cost(program, text, first, last):
+    """Nanoseconds of CPU per packet-hop, the median of three pairs of runs."""
+    found = []
+    with tempfile.TemporaryDirectory() as place:
+        for _ in range(3):
+            (before, few), (after, more) = (run(program, place, text, s) for s in (first, last))
+            found.append(1e9 * (after - before) / (more - few))
+    return statistics.median(found)
+
+
+def main():
+    arguments = argparse.ArgumentParser()
+    arguments.add_argument("program")
+    arguments.add_argument("--plot")
+    asked = arguments.parse_args()
+    kinds = [
+        # A flow has some 2000 packet-hops a second. Transients of slow start last a second or two.
+        ("flows", "flows", FLOWS, many, lambda n: max(2, 10_000 // n)),
+        ("links of a path", "links", HOPS, far, lambda k: max(10, 200 // k)),
+        ("load, %", "load [%]", LOADS, loaded, lambda p: 2000 // p),
+    ]
+    figures = []
+    for name, _, values, text, seconds in kinds:
+        costs = [cost(asked.program, text(v), seconds(v), 2 * seconds(v)) for v in values]
+        figures.append(costs)
+        print(f"| {name} | " + " | ".join(f"{v:,}".replace(",", " ") for v in values) + " |")
+        print("|---" * (len(values) + 1) + "|")
+        print("| ns per packet-hop | " + " | ".join(f"{c:.1f}" for c in costs) + " |")
+        print("| million per CPU-second | " + " | ".join(f"{1e3 / c:.0f}" for c in costs) + " |\n", flush=True)
+    if asked.plot:
+        plot(asked.plot, kinds, figures)
+
+
+def plot(file, kinds, figures):
+    import matplotlib
+
+    matplotlib.use("svg")
+    matplotlib.rcParams.update({"svg.hashsalt": "accord", "svg.fonttype": "none", "font.size": 9})
+    import matplotlib.pyplot as plt
+
+    _, axes = plt.subplots(1, 3, figsize=(8, 2.6), sharey=True, layout="constrained")
+    for axis, (_, label, values, _, _), costs in zip(axes, kinds, figures):
+        axis.plot(values, costs, marker="o")
+        axis.set_xscale("log")
+        axis.set_xlabel(label)
+        axis.set_ylim(bottom=0)
+        axis.grid(alpha=0.3)
+    axes[0].set_ylabel("ns of CPU per packet-hop")
+    plt.savefig(file, metadata={"Date": None})
+
+
+main()
