@@ -336,7 +336,10 @@ impl Control {
         trouble.timed_out = (trouble.timed_out * left + came * (1.0 - left)).clamp(0.0, 0.99);
 
         let lossless = |seen: &Seen| Seen { loss: 0.0, ..*seen };
-        let active = Window { window: w, ..*state };
+        let active = Window {
+            window: w,
+            ..*state
+        };
         let grown = self.moved(&active, base_rtt, &lossless(from), &lossless(to), h);
         let gone = 0.5 * self.own(w, base_rtt, to).unwrap_or(w);
         let (kept, rounding) = match self.dynamics.law {
