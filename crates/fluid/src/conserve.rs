@@ -12,6 +12,7 @@
 //! while it makes matters worse, then sweeps over single queues where that fails.
 
 use crate::feeds::{WIDTH, total};
+use multiversion::multiversion;
 use nalgebra::{DMatrix, DVector};
 
 /// The kinds of flows at a queue, side by side.
@@ -229,6 +230,7 @@ impl Problem<'_> {
 }
 
 /// Σ x, Σ x/D and Σ x/D² with x = w/D, D = d + p; four at a time.
+#[multiversion(targets("x86_64+avx2"))]
 fn sums(loads: &Loads, p: f64) -> [f64; 3] {
     let (windows, rest_w) = loads.windows.as_chunks::<WIDTH>();
     let (base_rtt, rest_d) = loads.base_rtt.as_chunks::<WIDTH>();

@@ -3,7 +3,7 @@
 //! Conjugate gradients pass over these rows some dozen times. So it pays to leave the pinned links
 //! out once: there are fewer hops and fewer links, and rows of equal length are side by side again.
 
-use crate::dual::Multiply;
+use crate::dual::{Cell, Product, fill};
 use crate::merge::{Rows, Visit};
 use crate::parallel::{parts, scatter};
 use rayon::prelude::*;
@@ -20,7 +20,8 @@ pub(crate) struct Reduced {
     pub free: Vec<u32>,
     /// The new number of each link.
     number: Vec<u32>,
-    scratch: Vec<Vec<f64>>,
+    cells: Vec<Cell>,
+    scratch: Vec<Vec<Cell>>,
 }
 
 impl Reduced {
@@ -99,10 +100,20 @@ impl Reduced {
     pub fn multiply(&mut self, v: &[f64], out: &mut [f64]) {
         let parts = parts(&self.rows, self.free.len());
         let slopes = &self.slopes;
-        scatter(parts, out, &mut self.scratch, |part, out| {
-            let slopes = &slopes[part.first_row..part.first_row + part.rows];
-            part.visit(&mut Multiply { slopes, v, out });
-        });
+        self.cells.resize(v.len(), Cell::default());
+        scatter(
+            parts,
+            &mut self.cells,
+            &mut self.scratch,
+            |cells| fill(cells, v),
+            |part, cells| {
+                let slopes = &slopes[part.first_row..part.first_row + part.rows];
+                part.visit(&mut Product { slopes, cells });
+            },
+        );
+        for (out, cell) in out.iter_mut().zip(&self.cells) {
+            *out = cell.out;
+        }
     }
 }
 
