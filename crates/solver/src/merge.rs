@@ -6,7 +6,6 @@
 //! each other. `Fixed` flows are removed, and their rates are subtracted from the capacities.
 
 use crate::{Demand, Problem};
-use rayon::prelude::*;
 use std::cmp::Ordering;
 use std::ops::Range;
 
@@ -75,6 +74,7 @@ impl Merged {
             stiffness: stiffness(problem),
             row_of: vec![NO_ROW; routes.flows()],
         };
+        merged.rows.hops.reserve_exact(routes.hops());
         let mut last: &[u32] = &[];
         let mut sorted = Vec::new();
         for flow in order {
@@ -93,21 +93,28 @@ impl Merged {
                 None => sorted.push((row, flow)),
             }
         }
-        let most = merged.rows.most(&merged.capacities, &merged.price_limits);
-        merged.knees = merged
-            .weights
-            .iter()
-            .zip(&most)
-            .map(|(&weight, most)| most.knee(weight))
-            .collect();
+        merged.knees = merged.knees_of_rows();
         merged.others = sorted
             .into_iter()
             .map(|(row, flow)| {
                 let demand = demands[flow as usize];
-                (row, most[row as usize].bounded(demand))
+                (row, merged.most(row).bounded(demand))
             })
             .collect();
         merged
+    }
+
+    fn knees_of_rows(&self) -> Vec<f64> {
+        struct Knees<'a>(&'a Merged, Vec<f64>);
+        impl Visit for Knees<'_> {
+            fn visit(&mut self, row: usize, links: &[u32]) {
+                let most = Most::of(links, &self.0.capacities, &self.0.price_limits);
+                self.1.push(most.knee(self.0.weights[row]));
+            }
+        }
+        let mut visitor = Knees(self, Vec::with_capacity(self.weights.len()));
+        self.rows.visit(&mut visitor);
+        visitor.1
     }
 
     /// Returns prices to start from: the spending of each row if it had half of its narrowest link,
@@ -219,25 +226,42 @@ fn alpha(demand: &Demand) -> f64 {
 /// Returns the elastic flows by length of route, then by route.
 fn order(problem: &Problem) -> Vec<u32> {
     let routes = problem.routes();
-    let mut keyed: Vec<(u64, u32)> = routes
-        .iter()
-        .zip(problem.demands())
-        .enumerate()
-        .filter(|(_, (_, demand))| demand.is_elastic())
-        .map(|(flow, (path, _))| {
-            // One word holds enough of the order to decide nearly every comparison.
-            let length = path.len().min(0xffff) as u64;
-            (length << 48 | u64::from(path[0]) << 16, flow as u32)
-        })
+    let path = |flow: u32| routes.path(flow as usize);
+    let lengths: Vec<u32> = routes.iter().map(|path| path.len() as u32).collect();
+    let elastic = problem.demands().iter().enumerate();
+    let elastic: Vec<u32> = elastic
+        .filter(|(_, demand)| demand.is_elastic())
+        .map(|(flow, _)| flow as u32)
         .collect();
-    keyed.par_sort_unstable_by(|a, b| {
-        let path = |flow: u32| routes.path(flow as usize);
-        a.0.cmp(&b.0)
-            .then_with(|| path(a.1).len().cmp(&path(b.1).len()))
-            .then_with(|| path(a.1).cmp(path(b.1)))
-            .then(a.1.cmp(&b.1))
-    });
-    keyed.into_iter().map(|(_, flow)| flow).collect()
+    // Counting settles nearly all of the order.
+    let by_link = counted(&elastic, routes.links(), |flow| path(flow)[0]);
+    let longest = lengths.iter().max().map_or(0, |length| *length as usize);
+    let mut order = counted(&by_link, longest + 1, |flow| lengths[flow as usize]);
+    order
+        .chunk_by_mut(|&a, &b| {
+            lengths[a as usize] == lengths[b as usize] && path(a)[0] == path(b)[0]
+        })
+        .filter(|alike| alike.len() > 1)
+        .for_each(|alike| alike.sort_by(|&a, &b| path(a).cmp(path(b))));
+    order
+}
+
+/// Returns the flows in the order of a key below `keys`, and in the order given where it is the same.
+fn counted(flows: &[u32], keys: usize, key: impl Fn(u32) -> u32) -> Vec<u32> {
+    let mut first = vec![0; keys + 1];
+    for &flow in flows {
+        first[key(flow) as usize + 1] += 1;
+    }
+    for key in 0..keys {
+        first[key + 1] += first[key];
+    }
+    let mut sorted = vec![0; flows.len()];
+    for &flow in flows {
+        let place: &mut usize = &mut first[key(flow) as usize];
+        sorted[*place] = flow;
+        *place += 1;
+    }
+    sorted
 }
 
 /// A demand that no longer grows beyond a ceiling.
@@ -383,19 +407,6 @@ impl Rows {
             first_hop += hops;
         }
         parts
-    }
-
-    /// Returns the bounds on the rates of each row.
-    fn most(&self, capacities: &[f64], price_limits: &[f64]) -> Vec<Most> {
-        struct Visitor<'a>(&'a [f64], &'a [f64], Vec<Most>);
-        impl Visit for Visitor<'_> {
-            fn visit(&mut self, _row: usize, links: &[u32]) {
-                self.2.push(Most::of(links, self.0, self.1));
-            }
-        }
-        let mut visitor = Visitor(capacities, price_limits, Vec::new());
-        self.visit(&mut visitor);
-        visitor.2
     }
 }
 
