@@ -4,7 +4,7 @@
 //! of the interpolation only the fraction is their own.
 
 use crate::history::{Clock, Histories, Tap};
-use multiversion::multiversion;
+use crate::wide::wide;
 
 /// The number of quantities that are summed side by side, two or four by an instruction.
 pub(crate) const WIDTH: usize = 4;
@@ -87,53 +87,55 @@ impl Feeds {
     }
 }
 
-/// The sum of a quantity over all flows of some feeds, as it is at the queue.
-#[multiversion(targets("x86_64+avx2"))]
-pub(crate) fn sum(feeds: &Feeds, of: &Histories, now: usize) -> f64 {
-    let mut sums = [0.0; WIDTH];
-    for s in &feeds.spans {
-        let ((a, rest_a), (b, rest_b)) = s.of(of, now);
-        let ((many, rest_many), (part, rest_part)) = feeds.weights(s);
-        for (((a, b), many), part) in a.iter().zip(b).zip(many).zip(part) {
-            let value = weigh(many, part, a, b);
-            sums = std::array::from_fn(|j| sums[j] + value[j]);
+wide! {
+    /// The sum of a quantity over all flows of some feeds, as it is at the queue.
+    pub(crate) fn sum(feeds: &Feeds, of: &Histories, now: usize) -> f64 {
+        let mut sums = [0.0; WIDTH];
+        for s in &feeds.spans {
+            let ((a, rest_a), (b, rest_b)) = s.of(of, now);
+            let ((many, rest_many), (part, rest_part)) = feeds.weights(s);
+            for (((a, b), many), part) in a.iter().zip(b).zip(many).zip(part) {
+                let value = weigh(many, part, a, b);
+                sums = std::array::from_fn(|j| sums[j] + value[j]);
+            }
+            let rest = rest_a.iter().zip(rest_b).zip(rest_many).zip(rest_part);
+            for (((a, b), many), part) in rest {
+                sums[0] += many * (a + part * (b - a));
+            }
         }
-        let rest = rest_a.iter().zip(rest_b).zip(rest_many).zip(rest_part);
-        for (((a, b), many), part) in rest {
-            sums[0] += many * (a + part * (b - a));
-        }
+        total(&sums)
     }
-    total(&sums)
 }
 
-/// The same sum, and another quantity of each kind, times the number of its flows, as it is at the
-/// queue.
-#[multiversion(targets("x86_64+avx2"))]
-pub(crate) fn sum_and_gather(
-    feeds: &Feeds,
-    of: &Histories,
-    other: &Histories,
-    now: usize,
-    into: &mut [f64],
-) -> f64 {
-    let mut sums = [0.0; WIDTH];
-    for s in &feeds.spans {
-        let ((a, rest_a), (b, rest_b)) = s.of(of, now);
-        let ((c, rest_c), (d, rest_d)) = s.of(other, now);
-        let ((many, rest_many), (part, rest_part)) = feeds.weights(s);
-        let (into, rest_into) = into[s.first..][..s.len].as_chunks_mut::<WIDTH>();
-        for i in 0..into.len() {
-            let value = weigh(&many[i], &part[i], &a[i], &b[i]);
-            sums = std::array::from_fn(|j| sums[j] + value[j]);
-            into[i] = weigh(&many[i], &part[i], &c[i], &d[i]);
+wide! {
+    /// The same sum, and another quantity of each kind, times the number of its flows, as it is at the
+    /// queue.
+    pub(crate) fn sum_and_gather(
+        feeds: &Feeds,
+        of: &Histories,
+        other: &Histories,
+        now: usize,
+        into: &mut [f64],
+    ) -> f64 {
+        let mut sums = [0.0; WIDTH];
+        for s in &feeds.spans {
+            let ((a, rest_a), (b, rest_b)) = s.of(of, now);
+            let ((c, rest_c), (d, rest_d)) = s.of(other, now);
+            let ((many, rest_many), (part, rest_part)) = feeds.weights(s);
+            let (into, rest_into) = into[s.first..][..s.len].as_chunks_mut::<WIDTH>();
+            for i in 0..into.len() {
+                let value = weigh(&many[i], &part[i], &a[i], &b[i]);
+                sums = std::array::from_fn(|j| sums[j] + value[j]);
+                into[i] = weigh(&many[i], &part[i], &c[i], &d[i]);
+            }
+            for i in 0..rest_into.len() {
+                let value = |a: f64, b: f64| rest_many[i] * (a + rest_part[i] * (b - a));
+                sums[0] += value(rest_a[i], rest_b[i]);
+                rest_into[i] = value(rest_c[i], rest_d[i]);
+            }
         }
-        for i in 0..rest_into.len() {
-            let value = |a: f64, b: f64| rest_many[i] * (a + rest_part[i] * (b - a));
-            sums[0] += value(rest_a[i], rest_b[i]);
-            rest_into[i] = value(rest_c[i], rest_d[i]);
-        }
+        total(&sums)
     }
-    total(&sums)
 }
 
 /// Values side by side, so many at once, and the rest.

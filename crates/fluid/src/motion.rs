@@ -1,12 +1,8 @@
 //! The quantities that move in every step, for all kinds of flows, and the common case, which a
 //! compiler can turn into a few instructions for several kinds at once.
-//!
-//! Loops over kinds are compiled twice, and the program takes at run time what the processor can. The
-//! result is the same to the bit: the order of all sums is written down, and products and sums are
-//! rounded one by one.
 
 use crate::queue::is_never;
-use multiversion::multiversion;
+use crate::wide::wide;
 
 /// The state of all kinds.
 #[derive(Clone, Debug, Default)]
@@ -116,60 +112,62 @@ impl Motion {
     }
 }
 
-/// The queuing delay was `before` and is `after` at the steps that a view reads.
-#[multiversion(targets("x86_64+avx2"))]
-pub(crate) fn see(motion: &mut Motion, view: View, before: f64, after: f64) {
-    let (seen, fraction) = (
-        &mut motion.seen[view.first..view.end],
-        &motion.fraction[view.first..view.end],
-    );
-    for (seen, fraction) in seen.iter_mut().zip(fraction) {
-        *seen = before + fraction * (after - before);
+wide! {
+    /// The queuing delay was `before` and is `after` at the steps that a view reads.
+    pub(crate) fn see(motion: &mut Motion, view: View, before: f64, after: f64) {
+        let (seen, fraction) = (
+            &mut motion.seen[view.first..view.end],
+            &motion.fraction[view.first..view.end],
+        );
+        for (seen, fraction) in seen.iter_mut().zip(fraction) {
+            *seen = before + fraction * (after - before);
+        }
     }
 }
 
-/// Moves a run of proportional laws by `h`, as `Control::advance` does and then what is sent. What is
-/// then in flight is written to `flight`.
-#[multiversion(targets("x86_64+avx2"))]
-pub(crate) fn glide(motion: &mut Motion, run: Run, h: f64, flight: &mut [f64]) {
-    let (i, n) = (run.first, run.end - run.first);
-    let window = &mut motion.window[i..][..n];
-    let min_rtt = &mut motion.min_rtt[i..][..n];
-    let rate = &mut motion.rate[i..][..n];
-    let sent = &mut motion.sent[i..][..n];
-    let inverse = &mut motion.inverse[i..][..n];
-    let base_rtt = &motion.base_rtt[i..][..n];
-    let limit = &motion.most[i..][..n];
-    let sees = &motion.seen[i..][..n];
-    let flight = &mut flight[i..][..n];
-    let Proportional {
-        gain,
-        target,
-        packet,
-        most: bound,
-    } = run.law;
-    let (half, floor) = (0.5 * h, 1e-3 * packet);
-    // Of a window w the part w·q/rtt queues.
-    let slope =
-        |w: f64, share: f64, inverse: f64| least(gain * (target - w * share), bound) * inverse;
-    let mut step = |k: usize| {
-        let seen = sees[k];
-        let rtt = base_rtt[k] + seen;
-        let over = 1.0 / rtt;
-        let w = window[k];
-        let first = slope(w, 1.0 - base_rtt[k] * inverse[k], inverse[k]);
-        let second = slope(most(w + h * first, floor), seen * over, over);
-        let next = most(w + half * (first + second), floor);
-        let sends = least(next * over, limit[k]);
-        window[k] = next;
-        min_rtt[k] = least(min_rtt[k], rtt);
-        inverse[k] = over;
-        sent[k] += half * (rate[k] + sends);
-        rate[k] = sends;
-        flight[k] = least(next, limit[k] * rtt);
-    };
-    // In one place, so that the compiler puts the step into the loop and takes several at once.
-    for k in 0..n {
-        step(k);
+wide! {
+    /// Moves a run of proportional laws by `h`, as `Control::advance` does and then what is sent. What is
+    /// then in flight is written to `flight`.
+    pub(crate) fn glide(motion: &mut Motion, run: Run, h: f64, flight: &mut [f64]) {
+        let (i, n) = (run.first, run.end - run.first);
+        let window = &mut motion.window[i..][..n];
+        let min_rtt = &mut motion.min_rtt[i..][..n];
+        let rate = &mut motion.rate[i..][..n];
+        let sent = &mut motion.sent[i..][..n];
+        let inverse = &mut motion.inverse[i..][..n];
+        let base_rtt = &motion.base_rtt[i..][..n];
+        let limit = &motion.most[i..][..n];
+        let sees = &motion.seen[i..][..n];
+        let flight = &mut flight[i..][..n];
+        let Proportional {
+            gain,
+            target,
+            packet,
+            most: bound,
+        } = run.law;
+        let (half, floor) = (0.5 * h, 1e-3 * packet);
+        // Of a window w the part w·q/rtt queues.
+        let slope =
+            |w: f64, share: f64, inverse: f64| least(gain * (target - w * share), bound) * inverse;
+        let mut step = |k: usize| {
+            let seen = sees[k];
+            let rtt = base_rtt[k] + seen;
+            let over = 1.0 / rtt;
+            let w = window[k];
+            let first = slope(w, 1.0 - base_rtt[k] * inverse[k], inverse[k]);
+            let second = slope(most(w + h * first, floor), seen * over, over);
+            let next = most(w + half * (first + second), floor);
+            let sends = least(next * over, limit[k]);
+            window[k] = next;
+            min_rtt[k] = least(min_rtt[k], rtt);
+            inverse[k] = over;
+            sent[k] += half * (rate[k] + sends);
+            rate[k] = sends;
+            flight[k] = least(next, limit[k] * rtt);
+        };
+        // In one place, so that the compiler puts the step into the loop and takes several at once.
+        for k in 0..n {
+            step(k);
+        }
     }
 }
