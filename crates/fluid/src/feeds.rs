@@ -79,7 +79,7 @@ impl Feeds {
     }
 
     /// Returns the number of flows of each kind of a span, and its fraction of a step.
-    #[inline]
+    #[inline(always)]
     fn weights(&self, s: &Span) -> (Wide<'_>, Wide<'_>) {
         let range = s.first..s.first + s.len;
         let (many, part) = (&self.many[range.clone()], &self.fraction[range]);
@@ -143,7 +143,7 @@ type Wide<'a> = (&'a [[f64; WIDTH]], &'a [f64]);
 
 impl Span {
     /// A quantity of its kinds at the step ends before and after.
-    #[inline]
+    #[inline(always)]
     fn of<'a>(&self, of: &'a Histories, now: usize) -> (Wide<'a>, Wide<'a>) {
         let at = |at| of.of(at)[self.kind..][..self.len].as_chunks();
         (at(now - self.back), at(now - self.back + 1))
@@ -151,7 +151,7 @@ impl Span {
 }
 
 /// Returns `many` times the value a part of the way from `a` to `b`.
-#[inline]
+#[inline(always)]
 fn weigh(
     many: &[f64; WIDTH],
     part: &[f64; WIDTH],

@@ -290,7 +290,7 @@ impl<'a, 'b> Integration<'a, 'b> {
         self.locate();
         for (q, (new, old)) in self.feeds.iter().zip(&before).enumerate() {
             let now = self.clock.now;
-            let total = new.sum(&self.sent, now);
+            let total = sum(new, &self.sent, now);
             self.moved[q] += total - self.arrived[q] - new.beyond(old, self.sent.of(now));
             self.arrived[q] = total;
             let joined = !old.kinds.is_empty() && old.kinds != new.kinds;

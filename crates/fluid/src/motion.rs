@@ -53,13 +53,21 @@ pub(crate) struct Proportional {
     pub most: f64,
 }
 
+impl Proportional {
+    /// dw/dt of a window w of which `share` queues, by one over the round-trip time.
+    #[inline(always)]
+    fn slope(&self, w: f64, share: f64, inverse: f64) -> f64 {
+        least(self.gain * (self.target - w * share), self.most) * inverse
+    }
+}
+
 /// Returns `a.min(b)` in one instruction: neither is NaN.
-#[inline]
+#[inline(always)]
 fn least(a: f64, b: f64) -> f64 {
     if a < b { a } else { b }
 }
 
-#[inline]
+#[inline(always)]
 fn most(a: f64, b: f64) -> f64 {
     if a > b { a } else { b }
 }
@@ -139,23 +147,14 @@ wide! {
         let limit = &motion.most[i..][..n];
         let sees = &motion.seen[i..][..n];
         let flight = &mut flight[i..][..n];
-        let Proportional {
-            gain,
-            target,
-            packet,
-            most: bound,
-        } = run.law;
-        let (half, floor) = (0.5 * h, 1e-3 * packet);
-        // Of a window w the part w·q/rtt queues.
-        let slope =
-            |w: f64, share: f64, inverse: f64| least(gain * (target - w * share), bound) * inverse;
-        let mut step = |k: usize| {
+        let (half, floor) = (0.5 * h, 1e-3 * run.law.packet);
+        for k in 0..n {
             let seen = sees[k];
             let rtt = base_rtt[k] + seen;
             let over = 1.0 / rtt;
             let w = window[k];
-            let first = slope(w, 1.0 - base_rtt[k] * inverse[k], inverse[k]);
-            let second = slope(most(w + h * first, floor), seen * over, over);
+            let first = run.law.slope(w, 1.0 - base_rtt[k] * inverse[k], inverse[k]);
+            let second = run.law.slope(most(w + h * first, floor), seen * over, over);
             let next = most(w + half * (first + second), floor);
             let sends = least(next * over, limit[k]);
             window[k] = next;
@@ -164,10 +163,6 @@ wide! {
             sent[k] += half * (rate[k] + sends);
             rate[k] = sends;
             flight[k] = least(next, limit[k] * rtt);
-        };
-        // In one place, so that the compiler puts the step into the loop and takes several at once.
-        for k in 0..n {
-            step(k);
         }
     }
 }

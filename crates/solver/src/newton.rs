@@ -35,6 +35,8 @@ use std::ops::ControlFlow;
 
 /// The multiplicative steps before the first Newton step.
 const WARM_UP: usize = 12;
+/// The same from prices near the solution: a flow that came or went is mostly the matter of its links.
+pub(crate) const WARM_UP_AGAIN: usize = 2;
 /// The multiplicative steps after a Newton step, and the relative overload that calls for them.
 const POLISH: usize = 2;
 const POLISH_ABOVE: f64 = 0.01;
@@ -119,9 +121,11 @@ pub(crate) fn solve_merged(
 ) -> Solution {
     let start = merged.starting_prices();
     let mut solver = Solver::new(settings, merged, &start, from.unwrap_or(&start));
-    if from.is_none() {
-        solver.warm_up();
-    }
+    solver.warm_up(if from.is_none() {
+        WARM_UP
+    } else {
+        WARM_UP_AGAIN
+    });
     let mut found = None;
     solver.run(watch, &mut |prices, steps| {
         let solution = solution(problem, settings, prices, steps);
@@ -314,8 +318,9 @@ impl<'a> Solver<'a> {
         best
     }
 
-    fn warm_up(&mut self) {
-        for _ in 0..WARM_UP {
+    /// Makes multiplicative steps.
+    pub fn warm_up(&mut self, steps: usize) {
+        for _ in 0..steps {
             self.dual.load(&mut self.at);
             for (l, price) in self.at.prices.iter_mut().enumerate() {
                 *price = multiplied(self.merged, &self.at.links, l, *price);

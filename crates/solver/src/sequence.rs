@@ -11,7 +11,7 @@
 //! change, and only the prices are kept.
 
 use crate::merge::Merged;
-use crate::newton::{Solver, oversubscribed, solve_merged};
+use crate::newton::{Solver, WARM_UP_AGAIN, oversubscribed, solve_merged};
 use crate::sum::Sum;
 use crate::{Certificate, Demand, Problem, ProblemError, Progress, Routes, Settings, Status};
 use std::cell::Cell;
@@ -189,6 +189,7 @@ impl Sequence {
         if let (Some(kept), Some(prices)) = (&self.kept, &start) {
             let Kept { merged, usual, .. } = kept;
             let mut solver = Solver::new(&self.settings, merged, usual, prices);
+            solver.warm_up(WARM_UP_AGAIN);
             let (certificate, found) = (&mut self.certificate, &mut self.prices);
             solver.run(&mut watch, &mut |prices, _| {
                 *certificate = Certificate::of_rows(merged, prices);

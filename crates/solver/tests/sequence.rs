@@ -121,6 +121,24 @@ fn links_with_highest_prices_lose_what_does_not_fit() {
     }
 }
 
+/// One flow among thousands is worth fewer steps than all of them.
+#[test]
+fn a_flow_that_comes_takes_fewer_steps_than_a_start() {
+    let problem = random_problem(3, 3000, 300);
+    let cold = solve(&problem, &Settings::default());
+    let mut shares = Sequence::new(&problem, Settings::default());
+    shares.solve();
+    assert_eq!(shares.steps(), (cold.iterations, cold.inner_iterations));
+    for flow in 0..10 {
+        let path = problem.routes().path(flow);
+        let guest = shares.arrive(path, problem.demands()[flow]).unwrap();
+        assert_eq!(shares.solve(), Status::Solved);
+        let fewer = shares.steps().0 < cold.iterations && shares.steps().1 < cold.inner_iterations;
+        assert!(fewer, "{:?}, {} and {}", shares.steps(), cold.iterations, cold.inner_iterations);
+        shares.depart(guest);
+    }
+}
+
 #[test]
 fn a_link_may_be_empty_and_fill_again() {
     let log = Demand::Log { weight: 2.0 };

@@ -49,8 +49,4 @@ fn phases_of_many_flows_are_those_of_each_alone() {
     }
     assert_eq!(run.certificates.len(), 3);
     assert!(run.certificates.iter().all(|c| c.gap <= 1e-12));
-    // Each phase alone takes as many steps as this one.
-    let alone = shares(12_050, "").statistics.steps;
-    let steps = run.statistics.steps;
-    assert!(steps < 3 * alone, "{steps} steps, and {alone} for one phase alone");
 }
