@@ -12,6 +12,7 @@
 //! while it makes matters worse, then sweeps over single queues where that fails.
 
 use crate::feeds::{WIDTH, total};
+use crate::wide::wide;
 use nalgebra::{DMatrix, DVector};
 
 /// The kinds of flows at a queue, side by side.
@@ -228,29 +229,31 @@ impl Problem<'_> {
     }
 }
 
-/// Σ x, Σ x/D and Σ x/D² with x = w/D, D = d + p; four at a time.
-fn sums(loads: &Loads, p: f64) -> [f64; 3] {
-    let (windows, rest_w) = loads.windows.as_chunks::<WIDTH>();
-    let (base_rtt, rest_d) = loads.base_rtt.as_chunks::<WIDTH>();
-    // Step by step over all four, so that the compiler takes two in an instruction.
-    let (mut sum, mut slope, mut bend) = ([0.0; WIDTH], [0.0; WIDTH], [0.0; WIDTH]);
-    for (w, d) in windows.iter().zip(base_rtt) {
-        let inverse = d.map(|d| 1.0 / (d + p));
-        let x: [f64; WIDTH] = std::array::from_fn(|j| w[j] * inverse[j]);
-        let y: [f64; WIDTH] = std::array::from_fn(|j| x[j] * inverse[j]);
-        sum = std::array::from_fn(|j| sum[j] + x[j]);
-        slope = std::array::from_fn(|j| slope[j] + y[j]);
-        bend = std::array::from_fn(|j| bend[j] + y[j] * inverse[j]);
+wide! {
+    /// Σ x, Σ x/D and Σ x/D² with x = w/D, D = d + p; four at a time.
+    fn sums(loads: &Loads, p: f64) -> [f64; 3] {
+        let (windows, rest_w) = loads.windows.as_chunks::<WIDTH>();
+        let (base_rtt, rest_d) = loads.base_rtt.as_chunks::<WIDTH>();
+        // Step by step over all four, so that the compiler takes two in an instruction.
+        let (mut sum, mut slope, mut bend) = ([0.0; WIDTH], [0.0; WIDTH], [0.0; WIDTH]);
+        for (w, d) in windows.iter().zip(base_rtt) {
+            let inverse = d.map(|d| 1.0 / (d + p));
+            let x: [f64; WIDTH] = std::array::from_fn(|j| w[j] * inverse[j]);
+            let y: [f64; WIDTH] = std::array::from_fn(|j| x[j] * inverse[j]);
+            sum = std::array::from_fn(|j| sum[j] + x[j]);
+            slope = std::array::from_fn(|j| slope[j] + y[j]);
+            bend = std::array::from_fn(|j| bend[j] + y[j] * inverse[j]);
+        }
+        for (w, d) in rest_w.iter().zip(rest_d) {
+            let inverse = 1.0 / (d + p);
+            let x = w * inverse;
+            let y = x * inverse;
+            sum[0] += x;
+            slope[0] += y;
+            bend[0] += y * inverse;
+        }
+        [total(&sum), total(&slope), total(&bend)]
     }
-    for (w, d) in rest_w.iter().zip(rest_d) {
-        let inverse = 1.0 / (d + p);
-        let x = w * inverse;
-        let y = x * inverse;
-        sum[0] += x;
-        slope[0] += y;
-        bend[0] += y * inverse;
-    }
-    [total(&sum), total(&slope), total(&bend)]
 }
 
 #[cfg(test)]

@@ -4,8 +4,9 @@
 //! of the interpolation only the fraction is their own.
 
 use crate::history::{Clock, Histories, Tap};
+use crate::wide::wide;
 
-/// The number of quantities that are summed side by side, two by an instruction.
+/// The number of quantities that are summed side by side, two or four by an instruction.
 pub(crate) const WIDTH: usize = 4;
 
 /// The total of such sums. Not inlined: the compiler would choose which two sums share a register
@@ -77,12 +78,22 @@ impl Feeds {
         all(self, before) - all(before, self)
     }
 
-    /// The sum of a quantity over all flows, as it is at the queue.
-    pub fn sum(&self, of: &Histories, now: usize) -> f64 {
+    /// Returns the number of flows of each kind of a span, and its fraction of a step.
+    #[inline(always)]
+    fn weights(&self, s: &Span) -> (Wide<'_>, Wide<'_>) {
+        let range = s.first..s.first + s.len;
+        let (many, part) = (&self.many[range.clone()], &self.fraction[range]);
+        (many.as_chunks(), part.as_chunks())
+    }
+}
+
+wide! {
+    /// The sum of a quantity over all flows of some feeds, as it is at the queue.
+    pub(crate) fn sum(feeds: &Feeds, of: &Histories, now: usize) -> f64 {
         let mut sums = [0.0; WIDTH];
-        for s in &self.spans {
+        for s in &feeds.spans {
             let ((a, rest_a), (b, rest_b)) = s.of(of, now);
-            let ((many, rest_many), (part, rest_part)) = self.weights(s);
+            let ((many, rest_many), (part, rest_part)) = feeds.weights(s);
             for (((a, b), many), part) in a.iter().zip(b).zip(many).zip(part) {
                 let value = weigh(many, part, a, b);
                 sums = std::array::from_fn(|j| sums[j] + value[j]);
@@ -94,21 +105,23 @@ impl Feeds {
         }
         total(&sums)
     }
+}
 
-    /// The same sum, and another quantity of each kind, times the number of its flows, as it is at
-    /// the queue.
-    pub fn sum_and_gather(
-        &self,
+wide! {
+    /// The same sum, and another quantity of each kind, times the number of its flows, as it is at the
+    /// queue.
+    pub(crate) fn sum_and_gather(
+        feeds: &Feeds,
         of: &Histories,
         other: &Histories,
         now: usize,
         into: &mut [f64],
     ) -> f64 {
         let mut sums = [0.0; WIDTH];
-        for s in &self.spans {
+        for s in &feeds.spans {
             let ((a, rest_a), (b, rest_b)) = s.of(of, now);
             let ((c, rest_c), (d, rest_d)) = s.of(other, now);
-            let ((many, rest_many), (part, rest_part)) = self.weights(s);
+            let ((many, rest_many), (part, rest_part)) = feeds.weights(s);
             let (into, rest_into) = into[s.first..][..s.len].as_chunks_mut::<WIDTH>();
             for i in 0..into.len() {
                 let value = weigh(&many[i], &part[i], &a[i], &b[i]);
@@ -123,14 +136,6 @@ impl Feeds {
         }
         total(&sums)
     }
-
-    /// Returns the number of flows of each kind of a span, and its fraction of a step.
-    #[inline]
-    fn weights(&self, s: &Span) -> (Wide<'_>, Wide<'_>) {
-        let range = s.first..s.first + s.len;
-        let (many, part) = (&self.many[range.clone()], &self.fraction[range]);
-        (many.as_chunks(), part.as_chunks())
-    }
 }
 
 /// Values side by side, so many at once, and the rest.
@@ -138,7 +143,7 @@ type Wide<'a> = (&'a [[f64; WIDTH]], &'a [f64]);
 
 impl Span {
     /// A quantity of its kinds at the step ends before and after.
-    #[inline]
+    #[inline(always)]
     fn of<'a>(&self, of: &'a Histories, now: usize) -> (Wide<'a>, Wide<'a>) {
         let at = |at| of.of(at)[self.kind..][..self.len].as_chunks();
         (at(now - self.back), at(now - self.back + 1))
@@ -146,7 +151,7 @@ impl Span {
 }
 
 /// Returns `many` times the value a part of the way from `a` to `b`.
-#[inline]
+#[inline(always)]
 fn weigh(
     many: &[f64; WIDTH],
     part: &[f64; WIDTH],

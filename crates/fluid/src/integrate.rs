@@ -11,12 +11,12 @@
 
 use crate::conserve::{Loads, Problem};
 use crate::error::FluidError;
-use crate::feeds::Feeds;
+use crate::feeds::{Feeds, sum, sum_and_gather};
 use crate::flow::{Flow, See};
 use crate::history::{Clock, Histories, Tap};
 use crate::law::{Seen, Service, Trouble, Window};
 use crate::model::{Model, Network};
-use crate::motion::{Motion, Proportional, Run, View};
+use crate::motion::{Motion, Proportional, Run, View, glide, see};
 use crate::queue::Queue;
 use accord_family::WindowLaw;
 use accord_scenario::{LinkId, LinkModel};
@@ -290,7 +290,7 @@ impl<'a, 'b> Integration<'a, 'b> {
         self.locate();
         for (q, (new, old)) in self.feeds.iter().zip(&before).enumerate() {
             let now = self.clock.now;
-            let total = new.sum(&self.sent, now);
+            let total = sum(new, &self.sent, now);
             self.moved[q] += total - self.arrived[q] - new.beyond(old, self.sent.of(now));
             self.arrived[q] = total;
             let joined = !old.kinds.is_empty() && old.kinds != new.kinds;
@@ -400,10 +400,10 @@ impl<'a, 'b> Integration<'a, 'b> {
             let at = now - view.back;
             let before = self.delays.get(view.queue, at);
             let after = self.delays.get(view.queue, at + 1);
-            self.motion.see(view, before, after);
+            see(&mut self.motion, view, before, after);
         }
         for &run in &self.runs {
-            self.motion.glide(run, h, flight);
+            glide(&mut self.motion, run, h, flight);
         }
         for i in 0..self.others.len() {
             self.move_flow(self.others[i] as usize, h);
@@ -563,7 +563,7 @@ impl<'a, 'b> Integration<'a, 'b> {
 
     fn integrate(&mut self, now: usize, h: f64) {
         for q in 0..self.queues.len() {
-            let total = self.feeds[q].sum(&self.sent, now);
+            let total = sum(&self.feeds[q], &self.sent, now);
             let arrived = self.comes(q, total, h);
             let brought = std::mem::take(&mut self.brought[q]);
             self.comes[q] = arrived;
@@ -590,7 +590,7 @@ impl<'a, 'b> Integration<'a, 'b> {
     fn conserve(&mut self, now: usize, h: f64) {
         for q in 0..self.queues.len() {
             let windows = &mut self.loads[q].windows;
-            let total = self.feeds[q].sum_and_gather(&self.sent, &self.windows, now, windows);
+            let total = sum_and_gather(&self.feeds[q], &self.sent, &self.windows, now, windows);
             self.comes[q] = self.comes(q, total, h);
         }
         for (capacity, queue) in self.capacities.iter_mut().zip(&self.queues) {

@@ -67,6 +67,7 @@ mod run;
 mod sampled;
 mod signal;
 mod stability;
+mod wide;
 mod wire;
 
 pub use background::{Background, Crowd, Shared};

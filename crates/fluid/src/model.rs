@@ -14,7 +14,7 @@ use accord_family::{GivesUp, QueueDynamics, QueueFacts, Values, WindowLaw};
 use accord_scenario::{Change, Flow, Limit, Link, LinkId, Scenario, State};
 use accord_traffic::{Demand, Web};
 use accord_units::{Bytes, Duration, Time};
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// Flows that are alike.
 #[derive(Clone, Debug)]
@@ -200,7 +200,8 @@ impl<'a> Model<'a> {
         let mut groups: Vec<Vec<usize>> = Vec::new();
         // Flows that are alike lie in one group of the scenario.
         for g in &s.groups {
-            let first = groups.len();
+            // The classes by numbers in which flows that are alike agree.
+            let mut known: BTreeMap<Vec<u64>, Vec<usize>> = BTreeMap::new();
             let seen = |&flow: &usize| {
                 let flow = &s.flows[flow];
                 (self.takes)(flow) && !is_left_out(flow)
@@ -214,12 +215,20 @@ impl<'a> Model<'a> {
                         && (a.stop, a.packet) == (b.stop, b.packet)
                         && networks.iter().all(|n| self.same(&n[flow], &n[other]))
                 };
-                // Only the latest few are compared, so that a group of flows that all differ
-                // takes no quadratic time.
-                let from = first.max(groups.len().saturating_sub(64));
-                match groups[from..].iter_mut().find(|g| same(&g[0])) {
-                    Some(group) => group.push(flow),
-                    None => groups.push(vec![flow]),
+                let numbers = networks.iter().flat_map(|n| {
+                    let path = &n[flow];
+                    let after = path.hops.iter().map(|hop| hop.after);
+                    let times = [path.base_rtt, path.one_way, path.peak];
+                    times.into_iter().chain(after).map(f64::to_bits)
+                });
+                let key = std::iter::once(self.starts[flow].as_ps()).chain(numbers);
+                let alike = known.entry(key.collect()).or_default();
+                match alike.iter().find(|&&class| same(&groups[class][0])) {
+                    Some(&class) => groups[class].push(flow),
+                    None => {
+                        alike.push(groups.len());
+                        groups.push(vec![flow]);
+                    }
                 }
             }
         }
@@ -544,4 +553,36 @@ fn queued(s: &Scenario, takes: fn(&Flow) -> bool) -> (Vec<bool>, Vec<bool>) {
 /// The mean rate of a demand, in bytes per second; infinite where it has none.
 fn offered(demand: Demand) -> f64 {
     demand.mean_rate().map_or(f64::INFINITY, |bps| bps / 8.0)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use accord_family::Catalogue;
+    use accord_language::File;
+
+    /// Flows take turns at a hundred delays of their hosts, so that those that are alike are far apart.
+    #[test]
+    fn flows_that_are_alike_are_one_kind_wherever_they_are() {
+        let text = "duration = \"5 s\"\n[topology.dumbbell]\nrate = \"1 Gbps\"\ndelay = \"5 ms\"\n\
+             [flow.f]\ncount = 1000\nfrom = \"left\"\nto = \"right\"\ncontroller = \"monaco\"\n\
+             access = { rate = \"10 Gbps\", delay = \"1 ms\" }\n";
+        let catalogue = Catalogue {
+            controllers: accord_control::FAMILIES,
+            disciplines: accord_aqm::FAMILIES,
+        };
+        let file = File::parse("alike.toml", text).expect("it parses");
+        let mut scenario = file.points(&catalogue, None).expect("valid").swap_remove(0);
+        for flow in 0..1000 {
+            let access = scenario.flows[flow].path[0];
+            assert!(scenario.links[access].attachment);
+            scenario.links[access].delay = Duration::from_ms(1 + flow as u64 % 100);
+        }
+        let model = Model::new(&scenario).expect("there are laws");
+        assert_eq!(model.kinds.len(), 100);
+        for (k, kind) in model.kinds.iter().enumerate() {
+            let members: Vec<usize> = (k..1000).step_by(100).collect();
+            assert_eq!(kind.members, members);
+        }
+    }
 }

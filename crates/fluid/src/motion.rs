@@ -3,6 +3,7 @@
 
 use crate::law::Trouble;
 use crate::queue::is_never;
+use crate::wide::wide;
 
 /// The state of all kinds.
 #[derive(Clone, Debug, Default)]
@@ -53,13 +54,21 @@ pub(crate) struct Proportional {
     pub most: f64,
 }
 
+impl Proportional {
+    /// dw/dt of a window w of which `share` queues, by one over the round-trip time.
+    #[inline(always)]
+    fn slope(&self, w: f64, share: f64, inverse: f64) -> f64 {
+        least(self.gain * (self.target - w * share), self.most) * inverse
+    }
+}
+
 /// Returns `a.min(b)` in one instruction: neither is NaN.
-#[inline]
+#[inline(always)]
 fn least(a: f64, b: f64) -> f64 {
     if a < b { a } else { b }
 }
 
-#[inline]
+#[inline(always)]
 fn most(a: f64, b: f64) -> f64 {
     if a > b { a } else { b }
 }
@@ -110,49 +119,43 @@ impl Motion {
         }
         self.rate[kind] / self.inverse[kind]
     }
+}
 
+wide! {
     /// The queuing delay was `before` and is `after` at the steps that a view reads.
-    #[inline]
-    pub fn see(&mut self, view: View, before: f64, after: f64) {
+    pub(crate) fn see(motion: &mut Motion, view: View, before: f64, after: f64) {
         let (seen, fraction) = (
-            &mut self.seen[view.first..view.end],
-            &self.fraction[view.first..view.end],
+            &mut motion.seen[view.first..view.end],
+            &motion.fraction[view.first..view.end],
         );
         for (seen, fraction) in seen.iter_mut().zip(fraction) {
             *seen = before + fraction * (after - before);
         }
     }
+}
 
-    /// Moves a run of proportional laws by `h`, as `Control::advance` does and then what is
-    /// sent. What is then in flight is written to `flight`.
-    pub fn glide(&mut self, run: Run, h: f64, flight: &mut [f64]) {
+wide! {
+    /// Moves a run of proportional laws by `h`, as `Control::advance` does and then what is sent. What is
+    /// then in flight is written to `flight`.
+    pub(crate) fn glide(motion: &mut Motion, run: Run, h: f64, flight: &mut [f64]) {
         let (i, n) = (run.first, run.end - run.first);
-        let window = &mut self.window[i..][..n];
-        let min_rtt = &mut self.min_rtt[i..][..n];
-        let rate = &mut self.rate[i..][..n];
-        let sent = &mut self.sent[i..][..n];
-        let inverse = &mut self.inverse[i..][..n];
-        let base_rtt = &self.base_rtt[i..][..n];
-        let limit = &self.most[i..][..n];
-        let sees = &self.seen[i..][..n];
+        let window = &mut motion.window[i..][..n];
+        let min_rtt = &mut motion.min_rtt[i..][..n];
+        let rate = &mut motion.rate[i..][..n];
+        let sent = &mut motion.sent[i..][..n];
+        let inverse = &mut motion.inverse[i..][..n];
+        let base_rtt = &motion.base_rtt[i..][..n];
+        let limit = &motion.most[i..][..n];
+        let sees = &motion.seen[i..][..n];
         let flight = &mut flight[i..][..n];
-        let Proportional {
-            gain,
-            target,
-            packet,
-            most: bound,
-        } = run.law;
-        let (half, floor) = (0.5 * h, 1e-3 * packet);
-        // Of a window w the part w·q/rtt queues.
-        let slope =
-            |w: f64, share: f64, inverse: f64| least(gain * (target - w * share), bound) * inverse;
-        let mut step = |k: usize| {
+        let (half, floor) = (0.5 * h, 1e-3 * run.law.packet);
+        for k in 0..n {
             let seen = sees[k];
             let rtt = base_rtt[k] + seen;
             let over = 1.0 / rtt;
             let w = window[k];
-            let first = slope(w, 1.0 - base_rtt[k] * inverse[k], inverse[k]);
-            let second = slope(most(w + h * first, floor), seen * over, over);
+            let first = run.law.slope(w, 1.0 - base_rtt[k] * inverse[k], inverse[k]);
+            let second = run.law.slope(most(w + h * first, floor), seen * over, over);
             let next = most(w + half * (first + second), floor);
             let sends = least(next * over, limit[k]);
             window[k] = next;
@@ -161,10 +164,6 @@ impl Motion {
             sent[k] += half * (rate[k] + sends);
             rate[k] = sends;
             flight[k] = least(next, limit[k] * rtt);
-        };
-        // In one place, so that the compiler puts the step into the loop and takes two at once.
-        for k in 0..n {
-            step(k);
         }
     }
 }

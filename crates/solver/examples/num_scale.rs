@@ -1,13 +1,14 @@
 //! The scaling of the solver: sizes, steps, time of a cold start on one core and on two, certified
-//! gap.
+//! gap; and time of a warm start.
 //!
-//! `cargo run --release -p accord-theory --example num_scale [largest number of flows]`
+//! `cargo run --release -p accord-solver --example num_scale [largest number of flows]`
 //!
 //! First networks with few links, whose flows cross 3 to 8 of them; then networks with twice as
 //! many links as flows, and Poisson(10) links on each path. "cpu" is what the busiest thread
 //! computed, the mean of some runs; "wall" what passed in the shortest, which on a machine with
 //! other work to do is more.
-//! The answers on one core and on two are the same to the bit. Last, max-min fairness.
+//! The answers on one core and on two are the same to the bit. Then a flow comes or goes, on the first
+//! networks and on backbones whose flows share their paths with many. Last, max-min fairness.
 
 #![expect(clippy::print_stdout, reason = "an example prints")]
 
@@ -18,7 +19,7 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::time::Duration;
 
-use accord_solver::{Problem, Settings, Solution, Status, max_min, solve};
+use accord_solver::{Certificate, Problem, Sequence, Settings, Solution, Status, max_min, solve};
 
 fn main() {
     let largest = std::env::args().nth(1).map_or(1_000_000, |argument| {
@@ -38,6 +39,20 @@ fn main() {
     for flows in [10_000, 100_000, 500_000] {
         if flows <= largest {
             report(&common::sparse_problem(1, flows));
+        }
+    }
+    println!(
+        "\none flow comes or goes, 1 core\n{:>9} {:>9} {:>9} {:>9} {:>6} {:>9} {:>7} {:>9} {:>9}",
+        "flows", "links", "cold ms", "newton", "inner", "warm ms", "part", "check ms", "gap"
+    );
+    for (flows, links) in SIZES {
+        if flows <= largest {
+            warm(&common::random_problem(1, flows, links));
+        }
+    }
+    for nodes in [30, 100, 300] {
+        if 100_000 <= largest {
+            warm(&common::backbone_problem(1, 100_000, nodes));
         }
     }
     println!(
@@ -80,6 +95,68 @@ fn report(problem: &Problem) {
         two.wall,
         solution.certificate.relative_gap,
     );
+}
+
+/// Lets flows come and go one by one, and prints the mean CPU time of a solution beside that of a cold
+/// start. "check" is the certificate of all flows, which each solution has in the form of its rows.
+fn warm(problem: &Problem) {
+    let pool = rayon::ThreadPoolBuilder::new().num_threads(1);
+    let pool = pool.build().expect("there is a thread");
+    let flows = problem.routes().flows();
+    pool.install(|| {
+        let cold = cpu(|| drop(solve(problem, &Settings::default())));
+        let mut shares = Sequence::new(problem, Settings::default());
+        assert_eq!(shares.solve(), Status::Solved);
+        let (mut changes, mut newton, mut inner, mut gap) = (0, 0, 0, 0.0f64);
+        // A flow like one that is there comes, then goes.
+        let mut guest = None;
+        let warm = cpu(|| {
+            match guest.take() {
+                Some(guest) => drop(shares.depart(guest)),
+                None => {
+                    let flow = 7 * changes % flows;
+                    let (path, demand) = (problem.routes().path(flow), problem.demands()[flow]);
+                    guest = Some(shares.arrive(path, demand).expect("as one that is there"));
+                }
+            }
+            assert_eq!(shares.solve(), Status::Solved);
+            let steps = shares.steps();
+            changes += 1;
+            (newton, inner) = (newton + steps.0, inner + steps.1);
+            gap = gap.max(shares.certificate().relative_gap);
+        });
+        let now = shares.problem().expect("there are flows");
+        let path_prices = now.routes().path_prices(shares.prices());
+        let demands = now.demands().iter().zip(path_prices);
+        let rates: Vec<f64> = demands.map(|(demand, q)| demand.rate(q)).collect();
+        let check = cpu(|| {
+            let certificate = Certificate::new(&now, &rates, shares.prices());
+            assert!(certificate.worst() <= 1.01e-12);
+        });
+        println!(
+            "{flows:>9} {:>9} {cold:>9.1} {:>9.1} {:>6.1} {warm:>9.3} {:>6.2}% {check:>9.2} {gap:>9.1e}",
+            problem.routes().links(),
+            newton as f64 / changes as f64,
+            inner as f64 / changes as f64,
+            100.0 * warm / cold,
+        );
+    });
+}
+
+/// Does some work again and again, and returns the mean CPU time of this thread that it takes, in ms.
+fn cpu(mut work: impl FnMut()) -> f64 {
+    let now = || {
+        let text = std::fs::read_to_string("/proc/thread-self/schedstat").unwrap_or_default();
+        let first = text.split(' ').next().unwrap_or("0");
+        first.parse::<f64>().unwrap_or(0.0) / 1e6
+    };
+    let (before, mut runs) = (now(), 0);
+    // The kernel counts in steps of milliseconds.
+    while now() - before < 500.0 && runs < 1_000_000 {
+        work();
+        runs += 1;
+    }
+    (now() - before) / f64::from(runs)
 }
 
 /// In ms.

@@ -23,7 +23,8 @@
 //! `powf` being within 4 units in the last place. The common libraries are within 1. On the whole
 //! this adds some 4e-15 to the relative gap.
 
-use crate::parallel::{part_count, scatter};
+use crate::merge::{Bounded, Merged, Visit};
+use crate::parallel::{part_count, parts, scatter};
 use crate::sum::Sum;
 use crate::{Demand, Problem};
 use std::ops::AddAssign;
@@ -72,9 +73,60 @@ impl Certificate {
             problem.routes().links(),
             "one price for each link"
         );
-        let (capacities, limits) = (problem.capacities(), problem.price_limits());
+        let network = Network {
+            capacities: problem.capacities(),
+            limits: problem.price_limits(),
+            prices,
+        };
         let flows = Flows::new(problem, rates, prices);
+        let others = problem.routes().iter().zip(problem.demands());
+        let others = others
+            .filter(|(_, demand)| demand.log_weight().is_none() && demand.is_elastic())
+            .map(|(path, demand)| (path_price(path, prices), demand));
+        Self::judged(&network, &flows, others)
+    }
 
+    /// Checks the demands of `rows` at `prices`, which is the certificate of the flows if their rates are
+    /// their demands. The `Log` flows of a row are one here: they share its rate in proportion to their
+    /// weights, whatever the rate, and their loss is that of one flow with the sum of their weights.
+    pub(crate) fn of_rows(merged: &Merged, prices: &[f64]) -> Self {
+        let network = Network {
+            capacities: &merged.capacities,
+            limits: &merged.price_limits,
+            prices,
+        };
+        let flows = Flows::of_rows(merged, prices);
+        let others = merged.others.iter().map(|(row, other)| {
+            let q = path_price(merged.rows.path(*row as usize), prices);
+            (q, other.demand())
+        });
+        Self::judged(&network, &flows, others)
+    }
+
+    /// Returns the certificate of a network without flows.
+    pub(crate) fn of_nothing() -> Self {
+        Self {
+            stationarity: 0.0,
+            primal: 0.0,
+            dual: 0.0,
+            complementarity: 0.0,
+            gap: 0.0,
+            relative_gap: 0.0,
+        }
+    }
+
+    /// Judges sums over flows. `others` are the price of its path and the demand of each elastic flow
+    /// that is not `Log`.
+    fn judged<'a>(
+        network: &Network,
+        flows: &Flows,
+        others: impl Iterator<Item = (f64, &'a Demand)>,
+    ) -> Self {
+        let &Network {
+            capacities,
+            limits,
+            prices,
+        } = network;
         let largest_price = largest(prices.iter().map(|p| p.abs()));
         let outside = |(p, limit): (&f64, &f64)| largest([-p, p - limit]);
         let dual = ratio(
@@ -112,8 +164,8 @@ impl Certificate {
             f64::INFINITY
         } else {
             let unused = parts().map(|(_, unused)| unused);
-            let loss = flows.loss(problem, prices, overload);
-            largest([add_up(unused, capacities.len()) + loss * (1.0 + OPERATIONS)])
+            let loss = flows.loss(others, overload);
+            largest([add_up(unused) + loss * (1.0 + OPERATIONS)])
         };
         Self {
             stationarity: number(flows.totals.stationarity),
@@ -135,6 +187,13 @@ impl Certificate {
             self.relative_gap,
         ])
     }
+}
+
+/// The links of a problem, and prices for them.
+struct Network<'a> {
+    capacities: &'a [f64],
+    limits: &'a [f64],
+    prices: &'a [f64],
 }
 
 /// The rate of a flow at a price that is known to [`PRICE`], enclosed between two rates.
@@ -263,16 +322,19 @@ struct Totals {
 }
 
 impl Totals {
+    /// Adds a flow with a rate, or with what it demands.
+    #[inline(always)]
     fn add(
         &mut self,
         path: &[u32],
         demand: &Demand,
-        rate: f64,
+        rate: Option<f64>,
         prices: &[f64],
         links: &mut [Link],
     ) {
         let q = path_price(path, prices);
         let demanded = demand.rate(q);
+        let rate = rate.unwrap_or(demanded);
         let off = ratio((rate - demanded).abs(), rate.abs().max(demanded.abs()));
         self.stationarity = self.stationarity.max(off);
         let elastic = demand.is_elastic();
@@ -333,15 +395,72 @@ impl Flows {
             (0..parts).map(part).collect(),
             &mut links,
             &mut Vec::new(),
+            |links| links.fill(Link::default()),
             |flows, links| {
                 let mut totals = Totals::default();
                 for flow in flows {
                     let demand = &problem.demands()[flow];
-                    totals.add(routes.path(flow), demand, rates[flow], prices, links);
+                    totals.add(routes.path(flow), demand, Some(rates[flow]), prices, links);
                 }
                 totals
             },
         );
+        Self::new_of(links, totals)
+    }
+
+    /// Adds up the rows of a problem without flows that insist on a rate.
+    fn of_rows(merged: &Merged, prices: &[f64]) -> Self {
+        struct Visitor<'a> {
+            weights: &'a [f64],
+            others: &'a [(u32, Bounded)],
+            first_row: usize,
+            prices: &'a [f64],
+            links: &'a mut [Link],
+            totals: Totals,
+        }
+        impl Visit for Visitor<'_> {
+            #[inline(always)]
+            fn visit(&mut self, row: usize, path: &[u32]) {
+                let weight = self.weights[row];
+                let mut add = |demand: &Demand| {
+                    // The rate is the demand.
+                    self.totals.add(path, demand, None, self.prices, self.links);
+                };
+                if weight > 0.0 {
+                    add(&Demand::Log { weight });
+                }
+                while let Some(((at, other), rest)) = self.others.split_first()
+                    && *at as usize == self.first_row + row
+                {
+                    add(other.demand());
+                    self.others = rest;
+                }
+            }
+        }
+        let mut links = vec![Link::default(); merged.links()];
+        let totals = scatter(
+            parts(&merged.rows, 4 * merged.links()),
+            &mut links,
+            &mut Vec::new(),
+            |links| links.fill(Link::default()),
+            |part, links| {
+                let rows = part.first_row..part.first_row + part.rows;
+                let mut visitor = Visitor {
+                    weights: &merged.weights[rows.clone()],
+                    others: merged.others_of(rows),
+                    first_row: part.first_row,
+                    prices,
+                    links,
+                    totals: Totals::default(),
+                };
+                part.visit(&mut visitor);
+                visitor.totals
+            },
+        );
+        Self::new_of(links, totals)
+    }
+
+    fn new_of(links: Vec<Link>, totals: Vec<Totals>) -> Self {
         let all = totals.into_iter().reduce(|mut all, part| {
             all += part;
             all
@@ -353,29 +472,25 @@ impl Flows {
     }
 
     /// Returns an upper bound of Σ loss, for rates scaled down by 1 + `overload`.
-    fn loss(&self, problem: &Problem, prices: &[f64], overload: f64) -> f64 {
+    fn loss<'a>(&self, others: impl Iterator<Item = (f64, &'a Demand)>, overload: f64) -> f64 {
         if overload == 0.0 || !overload.is_finite() {
             return overload;
         }
         let log = self.totals.log_weight.value() * overload.ln_1p() * (1.0 + OPERATIONS);
-        let others = problem.routes().iter().zip(problem.demands());
-        let others = others
-            .filter(|(_, demand)| demand.log_weight().is_none() && demand.is_elastic())
-            .map(|(path, demand)| {
-                let x = Enclosed::new(demand, path_price(path, prices));
-                let least = demand.least();
-                let scaled = least + (x.least - least).max(0.0) / (1.0 + overload);
-                let cut = (x.most - least) * (overload / (1.0 + overload));
-                demand.most_price(scaled * (1.0 - OPERATIONS)) * cut * (1.0 + OPERATIONS)
-            });
-        log + add_up(others, problem.demands().len())
+        log + add_up(others.map(|(q, demand)| {
+            let x = Enclosed::new(demand, q);
+            let least = demand.least();
+            let scaled = least + (x.least - least).max(0.0) / (1.0 + overload);
+            let cut = (x.most - least) * (overload / (1.0 + overload));
+            demand.most_price(scaled * (1.0 - OPERATIONS)) * cut * (1.0 + OPERATIONS)
+        }))
     }
 }
 
-/// Returns an upper bound of a plain sum of `count` terms.
-fn add_up(terms: impl Iterator<Item = f64>, count: usize) -> f64 {
-    let (sum, size) = terms.fold((0.0, 0.0), |(sum, size), term| {
-        (sum + term, size + f64::abs(term))
+/// Returns an upper bound of a plain sum.
+fn add_up(terms: impl Iterator<Item = f64>) -> f64 {
+    let (sum, size, count) = terms.fold((0.0, 0.0, 0usize), |(sum, size, count), term| {
+        (sum + term, size + f64::abs(term), count + 1)
     });
     sum + 2.0 * ROUNDING * (count as f64 + 8.0) * size
 }

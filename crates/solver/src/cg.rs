@@ -41,16 +41,31 @@ impl ConjugateGradients {
                 return step;
             }
             let length = size / curvature;
-            add(x, length, &self.direction);
-            add(&mut self.residual, -length, &self.product);
             let old = size;
-            size = self.precondition(inverse_diagonal);
+            size = self.advance(length, inverse_diagonal, x);
             let turn = size / old;
             for (direction, scaled) in self.direction.iter_mut().zip(&self.scaled) {
                 *direction = scaled + turn * *direction;
             }
         }
         max_steps
+    }
+
+    /// Moves `x` and the residual by `length` along the direction, and does then as
+    /// [`precondition`](Self::precondition), in one pass.
+    fn advance(&mut self, length: f64, inverse_diagonal: &[f64], x: &mut [f64]) -> f64 {
+        let moved = x.iter_mut().zip(&mut self.residual).zip(&mut self.scaled);
+        let along = self.direction.iter().zip(&self.product);
+        let mut size = 0.0;
+        for ((((x, residual), scaled), inverse), (direction, product)) in
+            moved.zip(inverse_diagonal).zip(along)
+        {
+            *x += length * direction;
+            *residual += -length * product;
+            *scaled = *residual * inverse;
+            size += *scaled * *residual;
+        }
+        size
     }
 
     /// Sets scaled = residual / diagonal, and returns their product.
@@ -60,13 +75,6 @@ impl ConjugateGradients {
         self.scaled
             .extend(pairs.map(|(residual, inverse)| residual * inverse));
         dot(&self.scaled, &self.residual)
-    }
-}
-
-/// Adds factor·v to `to`.
-fn add(to: &mut [f64], factor: f64, v: &[f64]) {
-    for (to, v) in to.iter_mut().zip(v) {
-        *to += factor * v;
     }
 }
 

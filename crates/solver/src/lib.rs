@@ -11,6 +11,7 @@
 //!   in it.
 //! - [`Problem`]: both, and the capacities.
 //! - [`solve`]: finds rates and prices, as a [`Solution`].
+//! - [`Sequence`]: solves again when flows come and go, from the last prices.
 //! - [`max_min`]: finds max-min fair rates, which have no prices.
 //! - [`Certificate`]: the distance of any rates and prices from the optimum, whatever their origin.
 //!
@@ -41,6 +42,7 @@ mod parallel;
 mod problem;
 mod reduced;
 mod routes;
+mod sequence;
 mod solution;
 mod status;
 mod sum;
@@ -54,5 +56,6 @@ pub use max_min::{Bottleneck, MaxMin, MaxMinCertificate, max_min};
 pub use newton::{solve, solve_watched};
 pub use problem::Problem;
 pub use routes::Routes;
+pub use sequence::Sequence;
 pub use solution::{Progress, Settings, Solution};
 pub use status::Status;

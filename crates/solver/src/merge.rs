@@ -6,7 +6,8 @@
 //! each other. `Fixed` flows are removed, and their rates are subtracted from the capacities.
 
 use crate::{Demand, Problem};
-use rayon::prelude::*;
+use std::cmp::Ordering;
+use std::ops::Range;
 
 /// The multiple of the narrowest link of a route (of the largest possible rate, if links have
 /// highest prices) above which its rates are cut off. No solution has such rates, and they make bad
@@ -16,6 +17,7 @@ const HEADROOM: f64 = 2.0;
 /// The highest price to start from, so that the prices of a path have a sum.
 const DEAREST: f64 = 1e300;
 
+#[derive(Debug)]
 pub(crate) struct Merged {
     pub rows: Rows,
     /// The capacity left over by the `Fixed` flows, per link.
@@ -31,7 +33,12 @@ pub(crate) struct Merged {
     /// The power of y/c in the update of a link's price when it moves alone. It is the smallest α
     /// of its elastic flows, with 1 for those that are not α-fair.
     pub stiffness: Vec<f64>,
+    /// The row of each flow, or [`NO_ROW`] if it is `Fixed`.
+    pub row_of: Vec<u32>,
 }
+
+/// The row of a flow that has none.
+pub(crate) const NO_ROW: u32 = u32::MAX;
 
 impl Merged {
     /// Merges a feasible problem.
@@ -65,7 +72,9 @@ impl Merged {
             others: Vec::new(),
             price_limits: problem.price_limits().to_vec(),
             stiffness: stiffness(problem),
+            row_of: vec![NO_ROW; routes.flows()],
         };
+        merged.rows.hops.reserve_exact(routes.hops());
         let mut last: &[u32] = &[];
         let mut sorted = Vec::new();
         for flow in order {
@@ -78,33 +87,34 @@ impl Merged {
                 last = path;
             }
             let row = merged.weights.len() as u32 - 1;
+            merged.row_of[flow as usize] = row;
             match demands[flow as usize].log_weight() {
                 Some(weight) => merged.weights[row as usize] += weight,
                 None => sorted.push((row, flow)),
             }
         }
-        let most = merged.rows.most(&merged.capacities, &merged.price_limits);
-        merged.knees = merged
-            .weights
-            .iter()
-            .zip(&most)
-            .map(|(&weight, most)| {
-                if weight > 0.0 {
-                    weight / (HEADROOM * most.rate(|price| weight / price))
-                } else {
-                    1.0
-                }
-            })
-            .collect();
+        merged.knees = merged.knees_of_rows();
         merged.others = sorted
             .into_iter()
             .map(|(row, flow)| {
                 let demand = demands[flow as usize];
-                let most = most[row as usize].rate(|price| demand.rate(price));
-                (row, Bounded::new(demand, HEADROOM * most))
+                (row, merged.most(row).bounded(demand))
             })
             .collect();
         merged
+    }
+
+    fn knees_of_rows(&self) -> Vec<f64> {
+        struct Knees<'a>(&'a Merged, Vec<f64>);
+        impl Visit for Knees<'_> {
+            fn visit(&mut self, row: usize, links: &[u32]) {
+                let most = Most::of(links, &self.0.capacities, &self.0.price_limits);
+                self.1.push(most.knee(self.0.weights[row]));
+            }
+        }
+        let mut visitor = Knees(self, Vec::with_capacity(self.weights.len()));
+        self.rows.visit(&mut visitor);
+        visitor.1
     }
 
     /// Returns prices to start from: the spending of each row if it had half of its narrowest link,
@@ -136,6 +146,55 @@ impl Merged {
     pub fn links(&self) -> usize {
         self.capacities.len()
     }
+
+    /// Adds a row without demands, and returns its number.
+    pub fn add_row(&mut self, path: &[u32]) -> u32 {
+        self.rows.push(path);
+        self.weights.push(0.0);
+        self.knees.push(1.0);
+        self.weights.len() as u32 - 1
+    }
+
+    /// Sets the sum Σ w of the `Log` flows of a row.
+    pub fn set_weight(&mut self, row: u32, weight: f64) {
+        self.weights[row as usize] = weight;
+        self.knees[row as usize] = self.most(row).knee(weight);
+    }
+
+    /// Adds a demand that is not `Log`, and returns what it usually spends.
+    pub fn add_other(&mut self, row: u32, demand: Demand) -> f64 {
+        let at = self.others.partition_point(|(at, _)| *at <= row);
+        let bounded = self.most(row).bounded(demand);
+        self.others.insert(at, (row, bounded));
+        let alpha = alpha(&demand);
+        for &link in self.rows.path(row as usize) {
+            let stiffness = &mut self.stiffness[link as usize];
+            *stiffness = stiffness.min(alpha);
+        }
+        bounded.usual_spending()
+    }
+
+    /// Removes a demand that is not `Log`.
+    pub fn remove_other(&mut self, row: u32, demand: &Demand) {
+        let from = self.others.partition_point(|(at, _)| *at < row);
+        let same = |(at, other): &(u32, Bounded)| *at == row && other.demand == *demand;
+        let place = self.others[from..].iter().position(same);
+        self.others.remove(from + place.expect("it was added"));
+    }
+
+    fn most(&self, row: u32) -> Most {
+        Most::of(
+            self.rows.path(row as usize),
+            &self.capacities,
+            &self.price_limits,
+        )
+    }
+
+    /// The demands of `rows` that are not `Log`.
+    pub fn others_of(&self, rows: Range<usize>) -> &[(u32, Bounded)] {
+        let first = |row: usize| self.others.partition_point(|(at, _)| *at < row as u32);
+        &self.others[first(rows.start)..first(rows.end)]
+    }
 }
 
 fn stiffness(problem: &Problem) -> Vec<f64> {
@@ -143,10 +202,7 @@ fn stiffness(problem: &Problem) -> Vec<f64> {
     let mut stiffness = vec![f64::INFINITY; routes.links()];
     let flows = routes.iter().zip(problem.demands());
     for (path, demand) in flows.filter(|(_, demand)| demand.is_elastic()) {
-        let alpha = match *demand {
-            Demand::AlphaFair { alpha, .. } => alpha,
-            _ => 1.0,
-        };
+        let alpha = alpha(demand);
         for &link in path {
             let stiffness = &mut stiffness[link as usize];
             *stiffness = stiffness.min(alpha);
@@ -160,32 +216,56 @@ fn stiffness(problem: &Problem) -> Vec<f64> {
     stiffness
 }
 
+fn alpha(demand: &Demand) -> f64 {
+    match *demand {
+        Demand::AlphaFair { alpha, .. } => alpha,
+        _ => 1.0,
+    }
+}
+
 /// Returns the elastic flows by length of route, then by route.
 fn order(problem: &Problem) -> Vec<u32> {
     let routes = problem.routes();
-    let mut keyed: Vec<(u64, u32)> = routes
-        .iter()
-        .zip(problem.demands())
-        .enumerate()
-        .filter(|(_, (_, demand))| demand.is_elastic())
-        .map(|(flow, (path, _))| {
-            // One word holds enough of the order to decide nearly every comparison.
-            let length = path.len().min(0xffff) as u64;
-            (length << 48 | u64::from(path[0]) << 16, flow as u32)
-        })
+    let path = |flow: u32| routes.path(flow as usize);
+    let lengths: Vec<u32> = routes.iter().map(|path| path.len() as u32).collect();
+    let elastic = problem.demands().iter().enumerate();
+    let elastic: Vec<u32> = elastic
+        .filter(|(_, demand)| demand.is_elastic())
+        .map(|(flow, _)| flow as u32)
         .collect();
-    keyed.par_sort_unstable_by(|a, b| {
-        let path = |flow: u32| routes.path(flow as usize);
-        a.0.cmp(&b.0)
-            .then_with(|| path(a.1).len().cmp(&path(b.1).len()))
-            .then_with(|| path(a.1).cmp(path(b.1)))
-            .then(a.1.cmp(&b.1))
-    });
-    keyed.into_iter().map(|(_, flow)| flow).collect()
+    // Counting settles nearly all of the order.
+    let by_link = counted(&elastic, routes.links(), |flow| path(flow)[0]);
+    let longest = lengths.iter().max().map_or(0, |length| *length as usize);
+    let mut order = counted(&by_link, longest + 1, |flow| lengths[flow as usize]);
+    order
+        .chunk_by_mut(|&a, &b| {
+            lengths[a as usize] == lengths[b as usize] && path(a)[0] == path(b)[0]
+        })
+        .filter(|alike| alike.len() > 1)
+        .for_each(|alike| alike.sort_by(|&a, &b| path(a).cmp(path(b))));
+    order
+}
+
+/// Returns the flows in the order of a key below `keys`, and in the order given where it is the same.
+fn counted(flows: &[u32], keys: usize, key: impl Fn(u32) -> u32) -> Vec<u32> {
+    let mut first = vec![0; keys + 1];
+    for &flow in flows {
+        first[key(flow) as usize + 1] += 1;
+    }
+    for key in 0..keys {
+        first[key + 1] += first[key];
+    }
+    let mut sorted = vec![0; flows.len()];
+    for &flow in flows {
+        let place: &mut usize = &mut first[key(flow) as usize];
+        sorted[*place] = flow;
+        *place += 1;
+    }
+    sorted
 }
 
 /// A demand that no longer grows beyond a ceiling.
-#[derive(Clone, Copy)]
+#[derive(Clone, Copy, Debug)]
 pub(crate) struct Bounded {
     demand: Demand,
     ceiling: f64,
@@ -201,6 +281,11 @@ impl Bounded {
             ceiling,
             knee,
         }
+    }
+
+    /// The demand without the ceiling.
+    pub fn demand(&self) -> &Demand {
+        &self.demand
     }
 
     pub fn rate(&self, q: f64) -> f64 {
@@ -231,7 +316,7 @@ impl Bounded {
 }
 
 /// The links of each row, with rows of equal length side by side.
-#[derive(Default)]
+#[derive(Debug, Default)]
 pub(crate) struct Rows {
     pub hops: Vec<u32>,
     /// The blocks of rows in order: the length of the rows, and their number.
@@ -251,6 +336,36 @@ impl Rows {
             Some((length, count)) if *length == path.len() => *count += 1,
             _ => self.blocks.push((path.len(), 1)),
         }
+    }
+
+    /// Returns the links of a row.
+    pub fn path(&self, row: usize) -> &[u32] {
+        let (mut rows, mut hops) = (row, 0);
+        for &(length, count) in &self.blocks {
+            if rows < count {
+                let first = hops + rows * length;
+                return &self.hops[first..first + length];
+            }
+            rows -= count;
+            hops += length * count;
+        }
+        &[]
+    }
+
+    /// Returns the row with this path among the first `sorted` rows, which are sorted by length, then by
+    /// path.
+    pub fn find(&self, path: &[u32], sorted: usize) -> Option<u32> {
+        let (mut low, mut high) = (0, sorted);
+        while low < high {
+            let middle = low + (high - low) / 2;
+            let there = self.path(middle);
+            match (there.len(), there).cmp(&(path.len(), path)) {
+                Ordering::Equal => return Some(middle as u32),
+                Ordering::Less => low = middle + 1,
+                Ordering::Greater => high = middle,
+            }
+        }
+        None
     }
 
     /// Visits all rows in order.
@@ -293,31 +408,6 @@ impl Rows {
         }
         parts
     }
-
-    /// Returns the bounds on the rates of each row.
-    fn most(&self, capacities: &[f64], price_limits: &[f64]) -> Vec<Most> {
-        struct Visitor<'a>(&'a [f64], &'a [f64], Vec<Most>);
-        impl Visit for Visitor<'_> {
-            fn visit(&mut self, _row: usize, links: &[u32]) {
-                let of = |&link: &u32| (self.0[link as usize], self.1[link as usize]);
-                let links = links.iter().map(of);
-                let narrowest = links.clone().map(|(capacity, _)| capacity);
-                let mut most = Most {
-                    narrowest: narrowest.fold(f64::INFINITY, f64::min),
-                    overloadable: Vec::new(),
-                };
-                if links.clone().any(|(_, limit)| limit.is_finite()) {
-                    most.overloadable.extend(links);
-                    most.overloadable
-                        .sort_unstable_by(|a, b| a.0.total_cmp(&b.0));
-                }
-                self.2.push(most);
-            }
-        }
-        let mut visitor = Visitor(capacities, price_limits, Vec::new());
-        self.visit(&mut visitor);
-        visitor.2
-    }
 }
 
 /// The bounds on the rates of a row.
@@ -329,6 +419,38 @@ struct Most {
 }
 
 impl Most {
+    /// Returns the bounds for a row with these links.
+    fn of(links: &[u32], capacities: &[f64], price_limits: &[f64]) -> Self {
+        let of = |&link: &u32| (capacities[link as usize], price_limits[link as usize]);
+        let links = links.iter().map(of);
+        let narrowest = links.clone().map(|(capacity, _)| capacity);
+        let mut most = Self {
+            narrowest: narrowest.fold(f64::INFINITY, f64::min),
+            overloadable: Vec::new(),
+        };
+        if links.clone().any(|(_, limit)| limit.is_finite()) {
+            most.overloadable.extend(links);
+            most.overloadable
+                .sort_unstable_by(|a, b| a.0.total_cmp(&b.0));
+        }
+        most
+    }
+
+    /// Returns the price below which `Log` flows with these weights in all are cut off.
+    fn knee(&self, weight: f64) -> f64 {
+        if weight > 0.0 {
+            weight / (HEADROOM * self.rate(|price| weight / price))
+        } else {
+            1.0
+        }
+    }
+
+    /// Returns a demand that is cut off.
+    fn bounded(&self, demand: Demand) -> Bounded {
+        let most = self.rate(|price| demand.rate(price));
+        Bounded::new(demand, HEADROOM * most)
+    }
+
     /// Returns the largest rate that a solution can have for a flow with this demand. All links
     /// that are narrower than this rate are overloaded, and so at their highest price.
     fn rate(&self, demand: impl Fn(f64) -> f64) -> f64 {

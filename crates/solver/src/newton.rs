@@ -35,6 +35,8 @@ use std::ops::ControlFlow;
 
 /// The multiplicative steps before the first Newton step.
 const WARM_UP: usize = 12;
+/// The same from prices near the solution: a flow that came or went is mostly the matter of its links.
+pub(crate) const WARM_UP_AGAIN: usize = 2;
 /// The multiplicative steps after a Newton step, and the relative overload that calls for them.
 const POLISH: usize = 2;
 const POLISH_ABOVE: f64 = 0.01;
@@ -95,13 +97,73 @@ pub fn solve_watched(
     settings: &Settings,
     watch: &mut dyn FnMut(Progress) -> ControlFlow<()>,
 ) -> Solution {
-    if let Some(status) = problem.oversubscribed() {
-        let rates = problem.demands().iter().map(Demand::least).collect();
-        let prices = vec![0.0; problem.routes().links()];
-        return finish(problem, rates, prices, status, (0, 0));
+    match problem.oversubscribed() {
+        Some(status) => oversubscribed(problem, status),
+        None => solve_merged(problem, &Merged::new(problem), settings, None, watch),
     }
-    let merged = Merged::new(problem);
-    Solver::new(problem, settings, &merged).run(watch)
+}
+
+/// Returns what flows insist on, where that is too much.
+pub(crate) fn oversubscribed(problem: &Problem, status: Status) -> Solution {
+    let rates = problem.demands().iter().map(Demand::least).collect();
+    let prices = vec![0.0; problem.routes().links()];
+    finish(problem, rates, prices, status, (0, 0))
+}
+
+/// Solves a feasible problem, which is also given `merged`, from prices near its solution or from the
+/// demands alone.
+pub(crate) fn solve_merged(
+    problem: &Problem,
+    merged: &Merged,
+    settings: &Settings,
+    from: Option<&[f64]>,
+    watch: &mut dyn FnMut(Progress) -> ControlFlow<()>,
+) -> Solution {
+    let start = merged.starting_prices();
+    let mut solver = Solver::new(settings, merged, &start, from.unwrap_or(&start));
+    solver.warm_up(if from.is_none() {
+        WARM_UP
+    } else {
+        WARM_UP_AGAIN
+    });
+    let mut found = None;
+    solver.run(watch, &mut |prices, steps| {
+        let solution = solution(problem, settings, prices, steps);
+        let worst = solution.certificate.worst();
+        found = Some(solution);
+        worst
+    });
+    let found = found.expect("the solver ends with a judgement");
+    match found.status {
+        Status::Solved => found,
+        _ => solver.swept(problem, found, watch),
+    }
+}
+
+/// Returns the solution at some prices, as it stands.
+fn solution(
+    problem: &Problem,
+    settings: &Settings,
+    prices: &[f64],
+    steps: (usize, usize),
+) -> Solution {
+    let path_prices = problem.routes().path_prices(prices);
+    let demands = problem.demands().iter();
+    let rates = demands
+        .zip(path_prices)
+        .map(|(demand, q)| demand.rate(q))
+        .collect();
+    let mut solution = finish(
+        problem,
+        rates,
+        prices.to_vec(),
+        Status::NotConverged,
+        steps,
+    );
+    if solution.certificate.worst() <= settings.tolerance {
+        solution.status = Status::Solved;
+    }
+    solution
 }
 
 fn finish(
@@ -146,42 +208,53 @@ fn multiplied(merged: &Merged, links: &[Link], link: usize, price: f64) -> f64 {
     }
 }
 
-struct Solver<'a> {
-    problem: &'a Problem,
+/// Newton's method in the course of its work.
+pub(crate) struct Solver<'a> {
     settings: &'a Settings,
     merged: &'a Merged,
     dual: Dual<'a>,
     /// The present point, and the one that a step may lead to.
     at: Point,
     trial: Point,
-    start: Vec<f64>,
+    /// The sizes of prices, for links whose curvature says nothing.
+    usual: &'a [f64],
     system: System,
     /// The numbers of Newton steps and of conjugate gradient steps.
-    steps: (usize, usize),
+    pub steps: (usize, usize),
 }
 
 impl<'a> Solver<'a> {
-    fn new(problem: &'a Problem, settings: &'a Settings, merged: &'a Merged) -> Self {
-        let start = merged.starting_prices();
+    pub fn new(
+        settings: &'a Settings,
+        merged: &'a Merged,
+        usual: &'a [f64],
+        prices: &[f64],
+    ) -> Self {
         let mut at = Point::new(merged);
-        for ((price, start), limit) in at.prices.iter_mut().zip(&start).zip(&merged.price_limits) {
+        for ((price, start), limit) in at.prices.iter_mut().zip(prices).zip(&merged.price_limits) {
             *price = start.min(*limit);
         }
         Self {
-            problem,
             settings,
             merged,
             dual: Dual::new(merged),
             trial: at.clone(),
             at,
-            start,
+            usual,
             system: System::default(),
             steps: (0, 0),
         }
     }
 
-    fn run(mut self, watch: &mut dyn FnMut(Progress) -> ControlFlow<()>) -> Solution {
-        self.warm_up();
+    /// Makes Newton steps until the residuals over all links are within the tolerance, and so is the
+    /// largest residual of the certificate of some prices, which `judge` returns. The prices that it was
+    /// last asked for are the result.
+    pub fn run(
+        &mut self,
+        watch: &mut dyn FnMut(Progress) -> ControlFlow<()>,
+        judge: &mut dyn FnMut(&[f64], (usize, usize)) -> f64,
+    ) {
+        self.dual.evaluate(&mut self.at, None);
         let mut boost = 1.0;
         let mut patience = PATIENCE;
         loop {
@@ -196,12 +269,9 @@ impl<'a> Solver<'a> {
                 || near && patience == 0
                 || watch(progress).is_break();
             if near || last {
-                let solution = self.solution();
-                if solution.status == Status::Solved {
-                    return solution;
-                }
-                if last {
-                    return self.swept(solution, watch);
+                let worst = judge(&self.at.prices, self.steps);
+                if last || worst <= self.settings.tolerance {
+                    return;
                 }
                 patience -= 1;
             }
@@ -219,13 +289,14 @@ impl<'a> Solver<'a> {
     /// that improves them.
     fn swept(
         mut self,
+        problem: &Problem,
         found: Solution,
         watch: &mut dyn FnMut(Progress) -> ControlFlow<()>,
     ) -> Solution {
         if self.merged.stiffness.iter().all(|alpha| *alpha <= 1.0) {
             return found;
         }
-        let users = users(self.problem);
+        let users = users(problem);
         let (mut best, mut patience) = (found, PATIENCE);
         while patience > 0 && best.status != Status::Solved {
             let progress = Progress {
@@ -236,8 +307,8 @@ impl<'a> Solver<'a> {
                 break;
             }
             self.steps.0 += 1;
-            sweep(self.problem, &users, &mut self.at.prices);
-            let swept = self.solution();
+            sweep(problem, &users, &mut self.at.prices);
+            let swept = solution(problem, self.settings, &self.at.prices, self.steps);
             if swept.certificate.worst() < best.certificate.worst() {
                 (best, patience) = (swept, PATIENCE);
             } else {
@@ -247,14 +318,14 @@ impl<'a> Solver<'a> {
         best
     }
 
-    fn warm_up(&mut self) {
-        for _ in 0..WARM_UP {
-            self.dual.evaluate(&mut self.at, None);
+    /// Makes multiplicative steps.
+    pub fn warm_up(&mut self, steps: usize) {
+        for _ in 0..steps {
+            self.dual.load(&mut self.at);
             for (l, price) in self.at.prices.iter_mut().enumerate() {
                 *price = multiplied(self.merged, &self.at.links, l, *price);
             }
         }
-        self.dual.evaluate(&mut self.at, None);
     }
 
     /// Returns (p, c, y) of each link. A link that is overloaded at its highest price counts as
@@ -298,7 +369,7 @@ impl<'a> Solver<'a> {
         let tolerance = residuals.total.powf(0.75).max(enough).min(LOOSEST);
 
         self.system
-            .set_up(&self.dual, &self.at, &self.start, lambda);
+            .set_up(&self.dual, &self.at, self.usual, lambda);
         self.steps.1 += self.system.solve(&self.dual, &self.at, tolerance);
         if self.advance(1.0, residuals) {
             return Some(1);
@@ -357,27 +428,5 @@ impl<'a> Solver<'a> {
             }
             std::mem::swap(&mut self.at, &mut self.trial);
         }
-    }
-
-    /// Returns the solution as it stands.
-    fn solution(&self) -> Solution {
-        let prices = self.at.prices.clone();
-        let path_prices = self.problem.routes().path_prices(&prices);
-        let demands = self.problem.demands().iter();
-        let rates = demands
-            .zip(path_prices)
-            .map(|(demand, q)| demand.rate(q))
-            .collect();
-        let mut solution = finish(
-            self.problem,
-            rates,
-            prices,
-            Status::NotConverged,
-            self.steps,
-        );
-        if solution.certificate.worst() <= self.settings.tolerance {
-            solution.status = Status::Solved;
-        }
-        solution
     }
 }

@@ -28,12 +28,13 @@ pub(crate) fn parts(rows: &Rows, links: usize) -> Vec<Part<'_>> {
     rows.parts(part_count(rows.hops.len(), links))
 }
 
-/// Lets `work` add each of `parts` to sums for all links that start at zero. Leaves the total in
-/// `out`, and returns the results of `work`, in order. `scratch` is kept between calls.
+/// Lets `work` add each of `parts` to sums for all links, which `clear` makes those of nothing. Leaves
+/// the total in `out`, and returns the results of `work`, in order. `scratch` is kept between calls.
 pub(crate) fn scatter<P, T, R>(
     parts: Vec<P>,
     out: &mut [T],
     scratch: &mut Vec<Vec<T>>,
+    clear: impl Fn(&mut [T]) + Sync,
     work: impl Fn(P, &mut [T]) -> R + Sync,
 ) -> Vec<R>
 where
@@ -41,31 +42,50 @@ where
     T: Copy + Default + AddAssign + Send + Sync,
     R: Send,
 {
-    if parts.len() <= 1 {
-        out.fill(T::default());
-        return parts.into_iter().map(|part| work(part, out)).collect();
-    }
-    scratch.resize_with(parts.len() - 1, Vec::new);
+    let alone = parts.len() <= 1 || rayon::current_num_threads() == 1;
+    let many = match alone {
+        // The sums of one part at a time, so that they stay in a near cache.
+        true => parts.len().min(2),
+        false => parts.len(),
+    };
+    scratch.resize_with(many.saturating_sub(1), Vec::new);
     for sums in scratch.iter_mut() {
         sums.resize(out.len(), T::default());
+    }
+    if alone {
+        let mut parts = parts.into_iter();
+        clear(out);
+        let first = parts.next().map(|part| work(part, out));
+        let mut results: Vec<R> = first.into_iter().collect();
+        for part in parts {
+            let sums = &mut scratch[0];
+            clear(sums);
+            results.push(work(part, sums));
+            add(out, sums);
+        }
+        return results;
     }
     let sums = std::iter::once(&mut *out).chain(scratch.iter_mut().map(Vec::as_mut_slice));
     let jobs: Vec<(P, &mut [T])> = parts.into_iter().zip(sums).collect();
     let results = jobs
         .into_par_iter()
         .map(|(part, sums)| {
-            sums.fill(T::default());
+            clear(sums);
             work(part, sums)
         })
         .collect();
     out.par_chunks_mut(CHUNK).enumerate().for_each(|(i, out)| {
         for sums in &*scratch {
-            for (out, sum) in out.iter_mut().zip(&sums[i * CHUNK..]) {
-                *out += *sum;
-            }
+            add(out, &sums[i * CHUNK..]);
         }
     });
     results
+}
+
+fn add<T: Copy + AddAssign>(out: &mut [T], sums: &[T]) {
+    for (out, sum) in out.iter_mut().zip(sums) {
+        *out += *sum;
+    }
 }
 
 /// Cuts a slice with one value per row as `parts` are cut.

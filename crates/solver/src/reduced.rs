@@ -3,7 +3,7 @@
 //! Conjugate gradients pass over these rows some dozen times. So it pays to leave the pinned links
 //! out once: there are fewer hops and fewer links, and rows of equal length are side by side again.
 
-use crate::dual::Multiply;
+use crate::dual::{Cell, Product, fill};
 use crate::merge::{Rows, Visit};
 use crate::parallel::{parts, scatter};
 use rayon::prelude::*;
@@ -16,11 +16,14 @@ const PINNED: u32 = u32::MAX;
 pub(crate) struct Reduced {
     rows: Rows,
     slopes: Vec<f64>,
+    /// The row of the problem that each row is made of.
+    made_of: Vec<u32>,
     /// The free links.
     pub free: Vec<u32>,
     /// The new number of each link.
     number: Vec<u32>,
-    scratch: Vec<Vec<f64>>,
+    cells: Vec<Cell>,
+    scratch: Vec<Vec<Cell>>,
 }
 
 impl Reduced {
@@ -32,16 +35,24 @@ impl Reduced {
         links: usize,
         is_free: impl Fn(usize) -> bool,
     ) {
-        self.free.clear();
-        self.number.clear();
-        for link in 0..links {
-            if is_free(link) {
-                self.number.push(self.free.len() as u32);
-                self.free.push(link as u32);
-            } else {
-                self.number.push(PINNED);
+        let mut free = 0;
+        let number = (0..links).map(|link| {
+            let number = if is_free(link) { free } else { PINNED };
+            free += u32::from(number != PINNED);
+            number
+        });
+        let number: Vec<u32> = number.collect();
+        if number == self.number {
+            // The same links are free as the last time.
+            for (slope, &row) in self.slopes.iter_mut().zip(&self.made_of) {
+                *slope = slopes[row as usize];
             }
+            return;
         }
+        self.free.clear();
+        let is_free = |&link: &u32| number[link as usize] != PINNED;
+        self.free.extend((0..links as u32).filter(is_free));
+        self.number = number;
         let (parts, number) = (parts(rows, links), &self.number);
         let counts: Vec<Vec<usize>> = parts
             .par_iter()
@@ -68,18 +79,22 @@ impl Reduced {
             hop += of_length * length;
         }
         self.slopes.resize(row, 0.0);
+        self.made_of.resize(row, 0);
         self.rows.hops.resize(hop, 0);
 
         // Each part has its places among the rows of each length, in order of the parts.
         let (mut slopes_left, mut hops_left) = (&mut *self.slopes, &mut *self.rows.hops);
+        let mut rows_left = &mut *self.made_of;
         let mut places: Vec<Vec<Places>> = parts.iter().map(|_| vec![Places::default()]).collect();
         for length in 1..longest {
             for (part, places) in places.iter_mut().enumerate() {
                 let rows = count(part, length);
                 let slopes = slopes_left.split_off_mut(..rows);
                 let hops = hops_left.split_off_mut(..rows * length);
+                let made_of = rows_left.split_off_mut(..rows);
                 places.push(Places {
                     slopes: slopes.expect("all rows were counted"),
+                    made_of: made_of.expect("all rows were counted"),
                     hops: hops.expect("all rows were counted"),
                 });
             }
@@ -91,6 +106,7 @@ impl Reduced {
                 number,
                 places,
                 slopes,
+                first_row: part.first_row,
             });
         });
     }
@@ -99,10 +115,20 @@ impl Reduced {
     pub fn multiply(&mut self, v: &[f64], out: &mut [f64]) {
         let parts = parts(&self.rows, self.free.len());
         let slopes = &self.slopes;
-        scatter(parts, out, &mut self.scratch, |part, out| {
-            let slopes = &slopes[part.first_row..part.first_row + part.rows];
-            part.visit(&mut Multiply { slopes, v, out });
-        });
+        self.cells.resize(v.len(), Cell::default());
+        scatter(
+            parts,
+            &mut self.cells,
+            &mut self.scratch,
+            |cells| fill(cells, v),
+            |part, cells| {
+                let slopes = &slopes[part.first_row..part.first_row + part.rows];
+                part.visit(&mut Product { slopes, cells });
+            },
+        );
+        for (out, cell) in out.iter_mut().zip(&self.cells) {
+            *out = cell.out;
+        }
     }
 }
 
@@ -130,6 +156,7 @@ impl Visit for Count<'_> {
 #[derive(Default)]
 struct Places<'a> {
     slopes: &'a mut [f64],
+    made_of: &'a mut [u32],
     hops: &'a mut [u32],
 }
 
@@ -139,6 +166,7 @@ struct Place<'a> {
     /// The places, per length.
     places: Vec<Places<'a>>,
     slopes: &'a [f64],
+    first_row: usize,
 }
 
 impl Visit for Place<'_> {
@@ -151,6 +179,8 @@ impl Visit for Place<'_> {
             let slope = places.slopes.split_off_first_mut();
             let hops = places.hops.split_off_mut(..free);
             *slope.expect("it was counted") = self.slopes[row];
+            let made_of = places.made_of.split_off_first_mut();
+            *made_of.expect("it was counted") = (self.first_row + row) as u32;
             let kept = links.iter().map(number).filter(|&number| number != PINNED);
             for (place, number) in hops.expect("they were counted").iter_mut().zip(kept) {
                 *place = number;

@@ -2,7 +2,7 @@
 
 /// A sum as a value and the part that was rounded off it (Knuth, Neumaier). After n additions the
 /// two together are within n²·2⁻¹⁰⁶ of the sum of the magnitudes.
-#[derive(Clone, Copy, Default)]
+#[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Sum {
     value: f64,
     rest: f64,

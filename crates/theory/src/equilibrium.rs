@@ -18,6 +18,7 @@
 //! if the scenario gives one. A note says which.
 
 use crate::shortfall::{Outcome, Shortfall};
+use crate::warm::Warm;
 use accord_family::Price;
 use accord_record::{
     Certificate, Interrupted, Manifest, Observer, Run, Series, Statistics, complete,
@@ -166,6 +167,7 @@ pub(crate) fn phases(
     let mut measured = vec![f64::INFINITY; scenario.flows.len()];
     let mut left: Option<Left> = None;
     let mut shortest = Shortest::new(scenario);
+    let mut warm = Warm::default();
     for (number, span) in cuts.windows(2).enumerate() {
         observer.progress(span[0])?;
         if !wanted(number) && shortest.leaves_nothing(span[0], span[1]) {
@@ -180,7 +182,7 @@ pub(crate) fn phases(
         state.measure(&phase, left.as_ref(), &mut measured);
         let mut equilibrium = match idle {
             true => Some(state.idle()),
-            false => state.equilibrium(&phase, &mut found, observer)?,
+            false => state.equilibrium(&phase, &mut found, &mut warm, observer)?,
         };
         if let Some(e) = &mut equilibrium
             && let Some(why) = state.share_out(&riders, &phase, e)?
@@ -308,6 +310,7 @@ impl<'a> State<'a> {
         &self,
         phase: &Phase,
         found: &mut Found,
+        warm: &mut Warm,
         observer: &mut dyn Observer,
     ) -> Result<Option<Equilibrium>, EquilibriumError> {
         if phase.active.is_empty() {
@@ -328,7 +331,7 @@ impl<'a> State<'a> {
         };
         let mut equilibrium = match part.active.is_empty() {
             true => Some(self.idle()),
-            false => self.solved(&part, found, &mut shortfall, observer)?,
+            false => self.solved(&part, found, &mut shortfall, warm, observer)?,
         };
         if let Some(e) = &mut equilibrium {
             still.into_iter().for_each(|flow| e.rate[flow] = 0.0);
@@ -344,6 +347,7 @@ impl<'a> State<'a> {
         phase: &Phase,
         found: &mut Found,
         shortfall: &mut Shortfall,
+        warm: &mut Warm,
         observer: &mut dyn Observer,
     ) -> Result<Option<Equilibrium>, EquilibriumError> {
         let invalid = EquilibriumError::of(phase);
@@ -377,7 +381,7 @@ impl<'a> State<'a> {
         )
         .map_err(&invalid)?;
         let problem = Problem::new(routes, capacity, demands).map_err(&invalid)?;
-        let solution = solve_phase(&problem, phase, observer)?;
+        let solution = warm.solve(&problem, phase, observer)?;
         let span = format!("theory, {}-{}", phase.start, phase.end);
         let c = &solution.certificate;
         match &solution.status {

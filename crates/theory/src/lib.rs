@@ -52,6 +52,7 @@ mod services;
 mod shortfall;
 mod signals;
 mod tunnels;
+mod warm;
 
 pub use equilibrium::{EquilibriumError, run};
 pub use services::unmet_contracts;

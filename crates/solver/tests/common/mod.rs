@@ -109,6 +109,55 @@ pub fn sparse_problem(seed: u64, flows: usize) -> Problem {
     random_network(seed, flows, 2 * flows, |random| random.poisson(10.0).max(1))
 }
 
+/// `flows` flows with weights 0.5 to 2 between random nodes of a backbone: a ring of `nodes` nodes with as
+/// many random chords, all in both directions, with capacities 1 to 10 and shortest paths.
+pub fn backbone_problem(seed: u64, flows: usize, nodes: usize) -> Problem {
+    let mut random = Random::new(seed);
+    let mut links: Vec<(usize, usize)> = Vec::new();
+    for node in 0..nodes {
+        let ends = [(node + 1) % nodes, (node + 2 + random.below(nodes - 3)) % nodes];
+        links.extend(ends.into_iter().flat_map(|end| [(node, end), (end, node)]));
+    }
+    // The link by which each node is reached first, from each source.
+    let trees: Vec<Vec<Option<usize>>> = (0..nodes)
+        .map(|source| {
+            let mut by = vec![None; nodes];
+            let mut reached = vec![source];
+            let mut next = 0;
+            while let Some(&node) = reached.get(next) {
+                next += 1;
+                for (link, &(from, to)) in links.iter().enumerate() {
+                    if from == node && to != source && by[to].is_none() {
+                        by[to] = Some(link);
+                        reached.push(to);
+                    }
+                }
+            }
+            by
+        })
+        .collect();
+    let paths: Vec<Vec<u32>> = (0..flows)
+        .map(|_| {
+            let source = random.below(nodes);
+            let mut at = (source + 1 + random.below(nodes - 1)) % nodes;
+            let mut path = Vec::new();
+            while let Some(link) = trees[source][at] {
+                path.insert(0, link as u32);
+                at = links[link].0;
+            }
+            path
+        })
+        .collect();
+    let capacities = links.iter().map(|_| 10f64.powf(random.unit())).collect();
+    let demands = (0..flows)
+        .map(|_| Demand::Log {
+            weight: random.between(0.5, 2.0),
+        })
+        .collect();
+    let routes = Routes::new(links.len(), paths).expect("the paths are sound");
+    Problem::new(routes, capacities, demands).expect("the parameters are in range")
+}
+
 fn random_network(
     seed: u64,
     flows: usize,

@@ -1,0 +1,115 @@
+//! Phases of many flows, each solved from the one before.
+
+use crate::equilibrium::solve_phase;
+use accord_record::{Interrupted, Observer};
+use accord_scenario::Phase;
+use accord_solver::{Problem, Sequence, Settings, Solution, Status};
+use std::ops::ControlFlow;
+
+/// The fewest flows of a phase for which it pays to keep it. Phases of fewer flows take milliseconds, and
+/// their digits depend on nothing before them.
+const MANY: usize = 10_000;
+/// The most flows that come, go or change from one phase to the next, as a part of all.
+const MOST: f64 = 0.1;
+
+/// The last phase of many flows.
+#[derive(Default)]
+pub(crate) struct Warm {
+    last: Option<Last>,
+}
+
+struct Last {
+    shares: Sequence,
+    capacities: Vec<f64>,
+    /// The number of each flow of the scenario in `shares`.
+    numbers: Vec<Option<usize>>,
+}
+
+impl Warm {
+    /// Solves for a phase, whose flows have the numbers of `phase.active` in the scenario. Asks the
+    /// observer before each step.
+    pub fn solve(
+        &mut self,
+        problem: &Problem,
+        phase: &Phase,
+        observer: &mut dyn Observer,
+    ) -> Result<Solution, Interrupted> {
+        let last = self.last.take();
+        if phase.active.len() < MANY {
+            return solve_phase(problem, phase, observer);
+        }
+        let mut last = last
+            .filter(|last| last.capacities == problem.capacities())
+            .and_then(|last| last.moved_to(problem, phase))
+            .unwrap_or_else(|| Last::new(problem, phase));
+        let mut listening = Ok(());
+        let status = last.shares.solve_watched(&mut |_| {
+            listening = observer.progress(phase.start);
+            match listening {
+                Ok(()) => ControlFlow::Continue(()),
+                Err(Interrupted) => ControlFlow::Break(()),
+            }
+        });
+        listening?;
+        let rates = phase.active.iter().map(|&flow| {
+            let number = last.numbers[flow].expect("it is in the phase");
+            last.shares.rate(number).expect("it is there")
+        });
+        let (iterations, inner_iterations) = last.shares.steps();
+        let solution = Solution {
+            rates: rates.collect(),
+            prices: last.shares.prices().to_vec(),
+            status,
+            certificate: *last.shares.certificate(),
+            iterations,
+            inner_iterations,
+        };
+        if status == Status::Solved {
+            self.last = Some(last);
+        }
+        Ok(solution)
+    }
+}
+
+impl Last {
+    fn new(problem: &Problem, phase: &Phase) -> Last {
+        let flows = phase.active.iter().max().map_or(0, |last| last + 1);
+        let mut numbers = vec![None; flows];
+        for (number, &flow) in phase.active.iter().enumerate() {
+            numbers[flow] = Some(number);
+        }
+        Last {
+            shares: Sequence::new(problem, Settings::default()),
+            capacities: problem.capacities().to_vec(),
+            numbers,
+        }
+    }
+
+    /// Makes it the problem of another phase, or returns `None` if too much is different there.
+    fn moved_to(mut self, problem: &Problem, phase: &Phase) -> Option<Last> {
+        let flows = phase.active.iter().max().map_or(0, |last| last + 1);
+        self.numbers.resize(flows.max(self.numbers.len()), None);
+        let mut gone: Vec<bool> = self.numbers.iter().map(Option::is_some).collect();
+        let mut come = Vec::new();
+        for (i, &flow) in phase.active.iter().enumerate() {
+            let now = (problem.routes().path(i), problem.demands()[i]);
+            let before = self.numbers[flow].and_then(|number| self.shares.flow(number));
+            match before == Some(now) {
+                true => gone[flow] = false,
+                false => come.push((flow, now)),
+            }
+        }
+        let gone: Vec<usize> = (0..gone.len()).filter(|&flow| gone[flow]).collect();
+        if (come.len() + gone.len()) as f64 > MOST * phase.active.len() as f64 {
+            return None;
+        }
+        for flow in gone {
+            let number = self.numbers[flow].take();
+            self.shares.depart(number.expect("it was there"));
+        }
+        for (flow, (path, demand)) in come {
+            self.numbers[flow] = self.shares.arrive(path, demand).ok();
+        }
+        Some(self)
+    }
+}
