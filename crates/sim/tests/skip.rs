@@ -127,7 +127,7 @@ fn nothing_in_the_middle_is_missed() {
     let text = flows("old", 2, "monaco", "stop = \"250.3 s\"")
         + &flows("new", 1, "monaco", "start = \"100.1 s\"")
         + &flows("file", 1, "monaco", "start = \"200.2 s\"\ndemand = { size = \"2 MB\" }")
-        + "[[event]]\nat = \"300 s\"\nlink = \"bottleneck\"\nset = { rate = \"10 Mbps\" }\n";
+        + "[[event]]\nat = \"300 s\"\nlink = \"bottleneck\"\nrate = \"10 Mbps\"\n";
     let s = dumbbell(400, DROPTAIL, &text);
     let (long, short) = (whole(&s), skipping(&s));
     assert!(short.skipped().as_secs_f64() > 250.0, "{:?}", short.notes);
@@ -190,7 +190,7 @@ fn what_does_not_rest_is_not_skipped() {
         assert_eq!(run.manifest, whole(&s).manifest);
     }
     // In an outage timers go by the clock.
-    let outage = monaco + "[[event]]\nat = \"0.5 s\"\nlink = \"bottleneck\"\nset = { rate = \"0 bps\" }\n";
+    let outage = monaco + "[[event]]\nat = \"0.5 s\"\nlink = \"bottleneck\"\nrate = \"0 bps\"\n";
     let run = skipping(&dumbbell(60, DROPTAIL, &outage));
     assert!(refused(&run).contains("delivered none"), "{:?}", run.notes);
 }
