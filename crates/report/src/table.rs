@@ -34,7 +34,10 @@ pub fn table(scenario: &Scenario, runs: &[&Run], style: Style) -> String {
     }
     for run in runs.iter().filter(|run| !run.skipped.is_empty()) {
         let skipped = skipped(run.skipped(), scenario.duration);
-        text += &format!("{}, seed {}: {skipped}\n", run.manifest.engine, run.manifest.seed);
+        text += &format!(
+            "{}, seed {}: {skipped}\n",
+            run.manifest.engine, run.manifest.seed
+        );
     }
     text + &remarks(runs)
 }

@@ -107,7 +107,9 @@ impl<'a> Skip<'a> {
         }
         edges.sort_unstable_by(|a, b| b.cmp(a));
         edges.dedup();
-        let flows = scenario.recorded_flows().map(|id| (Entity::Flow(id), id..id + 1));
+        let flows = scenario
+            .recorded_flows()
+            .map(|id| (Entity::Flow(id), id..id + 1));
         let groups = scenario.recorded_groups();
         let groups = groups.map(|id| (Entity::Group(id), scenario.groups[id].flows.clone()));
         let links = (0..scenario.links.len()).filter(|&id| !scenario.links[id].attachment);
@@ -289,7 +291,9 @@ impl<'a> Simulation<'a> {
                 Verdict::Settled(mean) => mean,
                 Verdict::Drifts(drift) => {
                     let drift = percent(drift);
-                    return Some(format!("at {now} {what} {name} drifted by {drift} in {window}"));
+                    return Some(format!(
+                        "at {now} {what} {name} drifted by {drift} in {window}"
+                    ));
                 }
                 Verdict::Varies(part) => {
                     let part = percent(part);
@@ -305,12 +309,16 @@ impl<'a> Simulation<'a> {
             if mean <= 0.0 && works[watched.flows.clone()].contains(&true) {
                 return Some(format!("at {now} {name} had data and delivered none"));
             }
-            let theory = skip.theory.and_then(|run| run.mean(Metric::Throughput, watched.entity, phase));
+            let theory = skip
+                .theory
+                .and_then(|run| run.mean(Metric::Throughput, watched.entity, phase));
             if let Some(expected) = theory
                 && (8.0 * mean - expected).abs() > NEAR * expected
             {
                 let off = percent((8.0 * mean - expected) / expected);
-                return Some(format!("at {now} {what} {name} differed from theory by {off}"));
+                return Some(format!(
+                    "at {now} {what} {name} differed from theory by {off}"
+                ));
             }
         }
         None
@@ -355,7 +363,8 @@ impl<'a> Simulation<'a> {
     fn longest_round_trip(&self) -> Duration {
         let base = |id: LinkId| self.state.base_rtt(id);
         let round_trips = self.flows.iter().enumerate();
-        let round_trips = round_trips.map(|(id, f)| f.sender.view().rtt.unwrap_or_default().max(base(id)));
+        let round_trips =
+            round_trips.map(|(id, f)| f.sender.view().rtt.unwrap_or_default().max(base(id)));
         round_trips.max().unwrap_or_default()
     }
 }

@@ -42,7 +42,9 @@ fn flows(name: &str, count: u32, controller: &str, more: &str) -> String {
 /// The values of all series as bits, up to a sample.
 fn bits(run: &Run, samples: usize) -> Vec<Vec<u64>> {
     let values = run.series.iter().map(|s| &s.values[..samples]);
-    values.map(|v| v.iter().map(|v| v.to_bits()).collect()).collect()
+    values
+        .map(|v| v.iter().map(|v| v.to_bits()).collect())
+        .collect()
 }
 
 /// Until the first jump nothing is different: neither what is drawn nor what is recorded.
@@ -55,7 +57,15 @@ fn the_run_is_the_same_until_the_first_jump() {
         (DROPTAIL, flows("f", 4, "monaco", "")),
         (DROPTAIL, flows("f", 4, "vegas", "processing = \"100 us\"")),
         (red, flows("f", 4, "vegas", "") + &noise),
-        (codel, flows("f", 4, "monaco", "access = { delay = { spread = [\"1 ms\", \"9 ms\"] } }")),
+        (
+            codel,
+            flows(
+                "f",
+                4,
+                "monaco",
+                "access = { delay = { spread = [\"1 ms\", \"9 ms\"] } }",
+            ),
+        ),
     ] {
         let s = dumbbell(200, queue, &text);
         let (long, short) = (whole(&s), skipping(&s));
@@ -66,9 +76,14 @@ fn the_run_is_the_same_until_the_first_jump() {
         assert!(short.statistics.packet_hops < long.statistics.packet_hops);
         // The recorder may merge samples at another time.
         assert_eq!(long.time, short.time);
-        let samples = long.time.partition_point(|at| *at <= first.start.as_secs_f64());
+        let samples = long
+            .time
+            .partition_point(|at| *at <= first.start.as_secs_f64());
         assert!(samples > 10);
-        assert!(bits(&long, samples) == bits(&short, samples), "{queue} {text}");
+        assert!(
+            bits(&long, samples) == bits(&short, samples),
+            "{queue} {text}"
+        );
         assert!(bits(&long, samples + 9) != bits(&short, samples + 9));
     }
 }
@@ -86,17 +101,27 @@ fn means_are_those_of_whole_runs() {
         ("vegas", DROPTAIL),
         ("vegas", "{ discipline = \"red\", limit = \"200 pkt\" }"),
     ] {
-        let text = flows("f", 4, controller, "start = { uniform = [\"0 s\", \"1 s\"] }")
-            + &flows("noise", 1, "none", "demand = { poisson = \"1 Mbps\" }");
+        let text = flows(
+            "f",
+            4,
+            controller,
+            "start = { uniform = [\"0 s\", \"1 s\"] }",
+        ) + &flows("noise", 1, "none", "demand = { poisson = \"1 Mbps\" }");
         let with_seed = |seed: u64| {
-            let text = format!("seed = {seed}\nduration = \"300 s\"\nsteady = [\"100 s\", \"300 s\"]\n\
-                 [topology.dumbbell]\nrate = \"20 Mbps\"\ndelay = \"10 ms\"\nqueue = {queue}\n{text}");
+            let text = format!(
+                "seed = {seed}\nduration = \"300 s\"\nsteady = [\"100 s\", \"300 s\"]\n\
+                 [topology.dumbbell]\nrate = \"20 Mbps\"\ndelay = \"10 ms\"\nqueue = {queue}\n{text}"
+            );
             scenario(&text)
         };
         let runs: Vec<Run> = (1..=SEEDS).map(|seed| whole(&with_seed(seed))).collect();
         let s = with_seed(SEEDS + 1);
         let short = skipping(&s);
-        assert!(short.skipped().as_secs_f64() > 200.0, "{controller}: {:?}", short.notes);
+        assert!(
+            short.skipped().as_secs_f64() > 200.0,
+            "{controller}: {:?}",
+            short.notes
+        );
         for (metric, entity) in [
             (Metric::Throughput, Entity::Flow(0)),
             (Metric::Throughput, Entity::Flow(3)),
@@ -126,7 +151,12 @@ fn means_are_those_of_whole_runs() {
 fn nothing_in_the_middle_is_missed() {
     let text = flows("old", 2, "monaco", "stop = \"250.3 s\"")
         + &flows("new", 1, "monaco", "start = \"100.1 s\"")
-        + &flows("file", 1, "monaco", "start = \"200.2 s\"\ndemand = { size = \"2 MB\" }")
+        + &flows(
+            "file",
+            1,
+            "monaco",
+            "start = \"200.2 s\"\ndemand = { size = \"2 MB\" }",
+        )
         + "[[event]]\nat = \"300 s\"\nlink = \"bottleneck\"\nrate = \"10 Mbps\"\n";
     let s = dumbbell(400, DROPTAIL, &text);
     let (long, short) = (whole(&s), skipping(&s));
@@ -152,18 +182,31 @@ fn nothing_in_the_middle_is_missed() {
         (2, 310.0, 400.0),
     ] {
         let (a, b) = (rate(&long, flow, from, to), rate(&short, flow, from, to));
-        assert!((a - b).abs() < 0.03 * a, "flow {flow}, {from} to {to} s: {b}, not {a}");
+        assert!(
+            (a - b).abs() < 0.03 * a,
+            "flow {flow}, {from} to {to} s: {b}, not {a}"
+        );
     }
     let first = |run: &Run| {
-        let new = run.series(Metric::Throughput, Entity::Flow(2)).expect("it is recorded");
+        let new = run
+            .series(Metric::Throughput, Entity::Flow(2))
+            .expect("it is recorded");
         new.values.iter().position(|v| !v.is_nan())
     };
     assert_eq!(first(&long), first(&short));
     let [a, b] = [&long, &short].map(|run| run.transfers[0]);
     assert_eq!((a.start, a.size), (b.start, b.size));
-    assert!((a.duration - b.duration).abs() < 0.1 * a.duration, "{b:?}, not {a:?}");
+    assert!(
+        (a.duration - b.duration).abs() < 0.1 * a.duration,
+        "{b:?}, not {a:?}"
+    );
     // The demand of the last sample before the change was the old rate, and that of the next the new one.
-    let link = |run: &Run| run.series(Metric::LinkRate, Entity::Link(0)).expect("it is").values.clone();
+    let link = |run: &Run| {
+        run.series(Metric::LinkRate, Entity::Link(0))
+            .expect("it is")
+            .values
+            .clone()
+    };
     assert_eq!(link(&long), link(&short));
 }
 
@@ -171,7 +214,8 @@ fn nothing_in_the_middle_is_missed() {
 fn refused(run: &Run) -> &str {
     assert_eq!(run.skipped, []);
     let note = run.notes.last().expect("there is a note");
-    note.strip_prefix("nothing was skipped: ").expect("it says why")
+    note.strip_prefix("nothing was skipped: ")
+        .expect("it says why")
 }
 
 #[test]
@@ -179,7 +223,10 @@ fn what_does_not_rest_is_not_skipped() {
     let monaco = flows("f", 2, "monaco", "");
     let more = |demand: &str| monaco.clone() + &flows("more", 1, "newreno", demand);
     for (text, why) in [
-        (more("demand = { on_off = { burst = \"100 KB\", pause = \"1 s\" } }"), "an on-off source"),
+        (
+            more("demand = { on_off = { burst = \"100 KB\", pause = \"1 s\" } }"),
+            "an on-off source",
+        ),
         (more("demand = { size = \"1 GB\" }"), "a transfer"),
         (flows("f", 1, "newreno", ""), "the rate of f"),
     ] {
@@ -211,13 +258,19 @@ fn nothing_is_skipped_against_theory() {
         series.values.iter_mut().for_each(|v| *v *= scale);
     }
     let refused_run = run_skipping(&s, Some(&theory), &mut Quiet).expect("it runs");
-    assert!(refused(&refused_run).contains("f.1 differed from theory"), "{:?}", refused_run.notes);
+    assert!(
+        refused(&refused_run).contains("f.1 differed from theory"),
+        "{:?}",
+        refused_run.notes
+    );
 }
 
 /// Returns the bytes that a flow has sent and that neither arrived nor were lost, by its series.
 fn under_way(run: &Run, flow: usize, period: Duration) -> (f64, f64) {
     let sum = |metric| {
-        let series = run.series(metric, Entity::Flow(flow)).expect("it is recorded");
+        let series = run
+            .series(metric, Entity::Flow(flow))
+            .expect("it is recorded");
         let there = series.values.iter().filter(|v| !v.is_nan());
         there.sum::<f64>() * period.as_secs_f64() / 8.0
     };
