@@ -3,17 +3,17 @@
 //! The readings of a window are cut into [`BATCHES`] of equal length. The means of batches are nearly
 //! normal, and nearly independent if a batch holds several cycles of what the quantity does; where
 //! neighbours are correlated the error is widened as for a process of first order. A straight line is
-//! fitted to them. The quantity has settled if the line rises or falls by at most [`DRIFT`] of the mean
-//! over the window, and by less than [`UNSEEN`] of it at 99 % confidence. The second bound also says how
-//! well the mean is known: the error of the line's rise is √12 times that of the mean, so that the mean is
-//! known to within 1.1 % at 95 %.
+//! fitted to them. The quantity has settled if the line neither rises nor falls over the window, at 99 %
+//! confidence, or by at most [`DRIFT`] of the mean; and if it does so by less than [`UNSEEN`] of the mean at
+//! 99 % confidence. The second bound also says how well the mean is known: the error of the line's rise is
+//! √12 times that of the mean, so that the mean is known to within 1.1 % at 95 %.
 //!
 //! A cycle that is longer than the window looks like a drift or like correlated batches, as long as it is
 //! seen at all. What comes around once in several windows is not.
 
 /// The number of batches of a window.
 const BATCHES: usize = 32;
-/// The largest drift over a window, relative to the mean.
+/// The drift over a window that does not count, relative to the mean.
 const DRIFT: f64 = 0.01;
 /// The drift that may not go unseen.
 const UNSEEN: f64 = 0.05;
@@ -97,7 +97,7 @@ fn judge(batches: &Batches, grain: f64) -> Verdict {
     let line = Line::through(batches);
     let size = line.mean.abs().max(grain);
     let (drift, error) = (line.rise / size, line.error / size);
-    if drift.abs() > DRIFT {
+    if drift.abs() > error.max(DRIFT) {
         Verdict::Drifts(drift)
     } else if drift.abs() + error > UNSEEN {
         Verdict::Varies(drift.abs() + error)

@@ -33,6 +33,9 @@ fn dumbbell(seconds: u32, queue: &str, flows: &str) -> Scenario {
 
 const DROPTAIL: &str = "{ discipline = \"droptail\", limit = \"100 pkt\" }";
 
+/// Poisson traffic of small packets, of 2 Mbps.
+const NOISE: &str = "packet = \"100 B\"\ndemand = { poisson = \"2 Mbps\" }";
+
 fn flows(name: &str, count: u32, controller: &str, more: &str) -> String {
     format!(
         "[flow.{name}]\ncount = {count}\nfrom = \"left\"\nto = \"right\"\ncontroller = \"{controller}\"\n{more}\n"
@@ -50,20 +53,21 @@ fn bits(run: &Run, samples: usize) -> Vec<Vec<u64>> {
 /// Until the first jump nothing is different: neither what is drawn nor what is recorded.
 #[test]
 fn the_run_is_the_same_until_the_first_jump() {
-    let red = "{ discipline = \"red\", limit = \"200 pkt\" }";
+    let avd = "{ discipline = \"avd\", limit = \"200 pkt\" }";
     let codel = "{ discipline = \"codel\", limit = \"200 pkt\" }";
-    let noise = flows("noise", 1, "none", "demand = { poisson = \"2 Mbps\" }");
+    let noise = flows("noise", 1, "none", NOISE);
     for (queue, text) in [
         (DROPTAIL, flows("f", 4, "monaco", "")),
         (DROPTAIL, flows("f", 4, "vegas", "processing = \"100 us\"")),
-        (red, flows("f", 4, "vegas", "") + &noise),
+        (DROPTAIL, flows("f", 4, "vegas", "") + &noise),
+        (avd, flows("f", 4, "monaco", "") + &noise),
         (
             codel,
             flows(
                 "f",
                 4,
                 "monaco",
-                "access = { delay = { spread = [\"1 ms\", \"9 ms\"] } }",
+                "access = { rate = \"1 Gbps\", delay = { spread = [\"1 ms\", \"9 ms\"] } }",
             ),
         ),
     ] {
@@ -99,14 +103,14 @@ fn means_are_those_of_whole_runs() {
     for (controller, queue) in [
         ("monaco", DROPTAIL),
         ("vegas", DROPTAIL),
-        ("vegas", "{ discipline = \"red\", limit = \"200 pkt\" }"),
+        ("monaco", "{ discipline = \"avd\", limit = \"200 pkt\" }"),
     ] {
         let text = flows(
             "f",
             4,
             controller,
             "start = { uniform = [\"0 s\", \"1 s\"] }",
-        ) + &flows("noise", 1, "none", "demand = { poisson = \"1 Mbps\" }");
+        ) + &flows("noise", 1, "none", NOISE);
         let with_seed = |seed: u64| {
             let text = format!(
                 "seed = {seed}\nduration = \"300 s\"\nsteady = [\"100 s\", \"300 s\"]\n\
@@ -118,7 +122,7 @@ fn means_are_those_of_whole_runs() {
         let s = with_seed(SEEDS + 1);
         let short = skipping(&s);
         assert!(
-            short.skipped().as_secs_f64() > 200.0,
+            short.skipped().as_secs_f64() > 100.0,
             "{controller}: {:?}",
             short.notes
         );
@@ -172,7 +176,6 @@ fn nothing_in_the_middle_is_missed() {
     };
     for (flow, from, to) in [
         (0, 50.0, 100.0),
-        (2, 99.0, 101.0),
         (2, 101.0, 105.0),
         (0, 105.0, 200.0),
         (0, 248.0, 251.0),
@@ -228,7 +231,7 @@ fn what_does_not_rest_is_not_skipped() {
             "an on-off source",
         ),
         (more("demand = { size = \"1 GB\" }"), "a transfer"),
-        (flows("f", 1, "newreno", ""), "the rate of f"),
+        (flows("f", 1, "newreno", ""), "varied so much"),
     ] {
         let s = dumbbell(60, DROPTAIL, &text);
         let run = skipping(&s);
@@ -237,7 +240,8 @@ fn what_does_not_rest_is_not_skipped() {
         assert_eq!(run.manifest, whole(&s).manifest);
     }
     // In an outage timers go by the clock.
-    let outage = monaco + "[[event]]\nat = \"0.5 s\"\nlink = \"bottleneck\"\nrate = \"0 bps\"\n";
+    let outage = flows("f", 2, "newreno", "")
+        + "[[event]]\nat = \"0.5 s\"\nlink = \"bottleneck\"\nrate = \"0 bps\"\n";
     let run = skipping(&dumbbell(60, DROPTAIL, &outage));
     assert!(refused(&run).contains("delivered none"), "{:?}", run.notes);
 }
@@ -259,7 +263,7 @@ fn nothing_is_skipped_against_theory() {
     }
     let refused_run = run_skipping(&s, Some(&theory), &mut Quiet).expect("it runs");
     assert!(
-        refused(&refused_run).contains("f.1 differed from theory"),
+        refused(&refused_run).contains("f.2 differed from theory"),
         "{:?}",
         refused_run.notes
     );
