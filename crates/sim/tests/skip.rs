@@ -283,7 +283,7 @@ fn under_way(run: &Run, flow: usize, period: Duration) -> (f64, f64) {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 12, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig::with_cases(12))]
 
     /// Nothing is lost or counted twice: at each port and for each flow what came in went out, was
     /// dropped or is there, and by the series, with what was skipped, as much is under way at the end.
