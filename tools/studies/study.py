@@ -57,6 +57,7 @@ class Point:
     def __init__(self, point, checks):
         self.settings, self.rows, self.directory = point["settings"], point["means"], point["directory"]
         self.checks = {(c["engine"], c["name"]): c for c in checks if c["point"] == point["point"]}
+        self.skipped = max(r["skipped_s"] for r in point["runs"])
 
     def row(self, of, quantity, engine="packet"):
         entity = ("group", "link", "aggregate")

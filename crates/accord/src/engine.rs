@@ -3,7 +3,7 @@
 use crate::Error;
 use crate::lateness::settle;
 use accord_live::{Mode, Program, Setting};
-use accord_record::{Observer, Run};
+use accord_record::{Observer, Quiet, Run};
 use accord_scenario::{Engine, Scenario};
 use rayon::prelude::*;
 use std::cmp::Reverse;
@@ -16,6 +16,8 @@ pub struct Options {
     /// The program whose gateways are at the ends of tunnels in live runs. Without one, scenarios
     /// with tunnels have none.
     pub gateway: Option<Program>,
+    /// Whether the packet engine passes over the time in which nothing changes, as far as theory agrees.
+    pub skip_steady: bool,
 }
 
 impl Options {
@@ -50,6 +52,11 @@ pub fn run(
     Ok(match engine {
         Engine::Theory => accord_theory::run(scenario, observer)?,
         Engine::Fluid => accord_fluid::run(scenario, observer)?,
+        Engine::Packet if options.skip_steady => {
+            // Where theory has nothing to say, packets decide alone.
+            let theory = accord_theory::run(scenario, &mut Quiet).ok();
+            accord_sim::run_skipping(scenario, theory.as_ref(), observer)?
+        }
         Engine::Packet => accord_sim::run(scenario, observer)?,
         Engine::Live => {
             let run = accord_live::run(scenario, options.setting(), observer)?;

@@ -4,6 +4,7 @@ use crate::import::Import;
 use crate::list::List;
 use crate::new::New;
 use crate::qlogs::QlogVersion;
+use crate::skip::Skip;
 use accord::Options;
 use accord::live::Mode;
 use accord::scenario::Engine;
@@ -130,7 +131,7 @@ pub struct Run {
     pub csv: bool,
     /// Says then why engines differ, as `accord explain` does with as many seeds: packets from
     /// theory, or the engines that --engine names.
-    #[arg(long, conflicts_with_all = ["json", "record"])]
+    #[arg(long, conflicts_with_all = ["json", "record", "skip"])]
     pub explain: bool,
     /// Runs the file again each time that it is saved, until an interrupt.
     #[arg(long, conflicts_with_all = ["json", "record"])]
@@ -178,6 +179,10 @@ pub struct How {
     /// The version of qlog: that of the drafts, or 0.3, which qvis reads.
     #[arg(long, value_enum, default_value = "draft", value_name = "VERSION")]
     pub qlog_version: QlogVersion,
+    /// Has the packet engine pass over the time in which nothing changes; the means of what was observed
+    /// before stand there.
+    #[arg(long, value_enum, value_name = "WHAT", conflicts_with_all = ["pcap", "qlog", "record"])]
+    pub skip: Option<Skip>,
     /// Ignores the runs that an interrupted command has left, and starts anew.
     #[arg(long)]
     pub fresh: bool,
@@ -203,6 +208,7 @@ impl How {
         Options {
             live: self.live,
             gateway: crate::gateway::program(),
+            skip_steady: self.skip == Some(Skip::Steady),
         }
     }
 }
@@ -285,7 +291,7 @@ pub struct Reproduce {
     #[arg(short, long, value_name = "DIR", default_value = "runs")]
     pub output: PathBuf,
     /// Compares with the recorded results in FILE: digests of the packet runs, figures, verdicts.
-    #[arg(long, value_name = "FILE", conflicts_with_all = ["engine", "seed", "reps", "set", "point"])]
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["engine", "seed", "reps", "set", "point", "skip"])]
     pub results: Option<PathBuf>,
     /// Compares with the tables of results in these Markdown files, separated by commas.
     #[arg(
@@ -293,7 +299,7 @@ pub struct Reproduce {
         value_name = "FILE",
         value_delimiter = ',',
         requires = "all",
-        conflicts_with_all = ["engine", "seed", "reps", "set", "point"]
+        conflicts_with_all = ["engine", "seed", "reps", "set", "point", "skip"]
     )]
     pub tables: Vec<PathBuf>,
     /// Writes the files of --results and --tables in place of comparing.

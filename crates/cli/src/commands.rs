@@ -27,6 +27,7 @@ use crate::qlogs::QlogDir;
 use crate::record;
 use crate::reproduce;
 use crate::results::{build, experiment, keep, warn_of_replaced, write};
+use crate::skip;
 use crate::solve;
 use crate::stability;
 use crate::watch;
@@ -110,6 +111,9 @@ fn run_one(args: Run, catalogue: &Catalogue) -> Result<bool, Failure> {
         show(&outcomes, &args.how)?;
         if !args.how.quiet {
             (outcomes.iter()).for_each(|o| live::remarks(&o.point()));
+            if args.how.skip.is_some() {
+                (outcomes.iter()).for_each(|o| skip::remarks(&o.point()));
+            }
             if outcomes.len() > 1 && !args.how.details {
                 note("tables of each point: --details, or the page");
             }

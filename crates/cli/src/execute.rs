@@ -11,6 +11,7 @@ use crate::output::note;
 use crate::point;
 use crate::progress::Progress;
 use crate::qlogs::QlogDir;
+use crate::skip;
 use accord::language::File;
 use accord::record::Run;
 use accord::report::{Check, Kept, Point, checks};
@@ -80,6 +81,9 @@ pub fn execute(
         of_many,
         &repetitions[0],
     )?;
+    if how.skip.is_some() {
+        skip::possible(&engines)?;
+    }
     let points = repetitions[0].len();
     let jobs: Vec<(usize, &Scenario, Engine)> = (0..points)
         .flat_map(|p| repetitions.iter().map(move |r| (p, &r[p])))
@@ -222,7 +226,7 @@ impl Keeper<'_> {
 /// scenario as written: it does not hold where the command line changes that.
 fn judged(scenario: &Scenario, runs: &[Run], engines: &[Engine], how: &How) -> Vec<Check> {
     let mut scenario = scenario.clone();
-    if how.seed.is_some() || how.reps > 1 || !how.set.is_empty() {
+    if how.seed.is_some() || how.reps > 1 || !how.set.is_empty() || how.skip.is_some() {
         let known = scenario.expectations.iter_mut().flat_map(|e| &mut e.fails);
         known.for_each(|known| known.record = None);
     }

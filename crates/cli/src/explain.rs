@@ -40,6 +40,7 @@ pub fn run(args: Explain, catalogue: &Catalogue) -> Result<bool, Failure> {
         pcap: None,
         qlog: None,
         qlog_version: QlogVersion::default(),
+        skip: None,
         fresh: false,
         json: args.json,
         memory: None,

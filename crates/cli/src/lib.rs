@@ -41,6 +41,7 @@ mod qlogs;
 mod record;
 mod reproduce;
 mod results;
+mod skip;
 mod solve;
 mod stability;
 mod watch;

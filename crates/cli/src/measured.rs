@@ -183,6 +183,7 @@ fn convert(
             certificates: Vec::new(),
             notes,
             unfit: None,
+            skipped: Vec::new(),
             stalls: Vec::new(),
         },
     })

@@ -11,6 +11,7 @@ use crate::point;
 use crate::qlogs::QlogDir;
 use crate::record;
 use crate::results::{build, experiment, keep, warn_of_replaced, write};
+use crate::skip;
 use accord::Catalogue;
 use accord::report::show::visible;
 use accord::report::{
@@ -99,6 +100,9 @@ pub fn run(args: Reproduce, catalogue: &Catalogue) -> Result<bool, Failure> {
             }
             if !args.how.quiet {
                 points.iter().for_each(live::remarks);
+                if args.how.skip.is_some() {
+                    points.iter().for_each(skip::remarks);
+                }
                 note(format_args!("plots: {page}\n"));
             }
         }

@@ -14,7 +14,12 @@ use std::path::Path;
 
 /// Returns the runs that an interrupted command has left beside `dir`.
 pub fn keep(dir: &Path, how: &How, build: &str) -> Result<Kept, Failure> {
-    let kept = Kept::beside(dir, build)?;
+    // A run that skipped something is not the same as a whole one.
+    let build = match how.skip {
+        Some(_) => format!("{build}-skip"),
+        None => build.into(),
+    };
+    let kept = Kept::beside(dir, &build)?;
     if how.fresh {
         kept.discard();
     }

@@ -162,6 +162,7 @@ fn integrate(
         },
         notes,
         unfit: None,
+        skipped: Vec::new(),
         stalls: Vec::new(),
     };
     Ok((run, residual))

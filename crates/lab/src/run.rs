@@ -180,6 +180,7 @@ impl Observer for Watch<'_> {
             certificates: Vec::new(),
             notes: Vec::new(),
             unfit: None,
+            skipped: Vec::new(),
             stalls: Vec::new(),
         };
         let mut runs = self.done.to_vec();

@@ -195,6 +195,7 @@ fn record(scenario: &Scenario, mode: Mode, collector: Collector, books: &[Books]
         certificates: Vec::new(),
         notes: quality.notes,
         unfit: quality.unfit,
+        skipped: Vec::new(),
         stalls,
     };
     (run, cost)

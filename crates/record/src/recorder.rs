@@ -267,6 +267,58 @@ impl Recorder {
         }
     }
 
+    /// Returns the place of the first sample whose period begins at `since` or later.
+    fn first_since(&self, since: Time) -> usize {
+        let end = (since + self.period).as_secs_f64();
+        self.time.partition_point(|at| *at < end)
+    }
+
+    /// Returns how many samples there are whose periods begin at `since` or later.
+    pub fn samples_since(&self, since: Time) -> usize {
+        self.time.len() - self.first_since(since)
+    }
+
+    /// Adds the samples up to `until`, each with the means over the samples whose periods begin at `since` or
+    /// later. What flows send is set to what they deliver and lose. Returns the time of the last sample.
+    pub fn repeat(&mut self, since: Time, until: Time) -> Time {
+        self.flush();
+        let (first, observed) = (self.first_since(since), self.period);
+        let mean = |column: &Series| {
+            let values = column.values[first..].iter().filter(|v| !v.is_nan());
+            let (sum, n) = values.fold((0.0, 0.0), |(sum, n), v| (sum + v, n + 1.0));
+            // It is NaN without values.
+            sum / n
+        };
+        let mut means: Vec<f64> = self.columns.iter().map(mean).collect();
+        let mut at = 0;
+        for of_one in self.columns.chunk_by(|a, b| a.entity == b.entity) {
+            let place = |metric| of_one.iter().position(|s| s.metric == metric);
+            if let Some(sent) = place(Metric::SendingRate)
+                && let (Some(arrived), Some(lost)) =
+                    (place(Metric::Throughput), place(Metric::LostRate))
+            {
+                means[at + sent] = means[at + arrived] + means[at + lost];
+            }
+            at += of_one.len();
+        }
+        while self.last + self.period <= until {
+            self.last += self.period;
+            self.time.push(self.last.as_secs_f64());
+            // What counts events has more of them in a longer period.
+            let longer = self.period.as_secs_f64() / observed.as_secs_f64();
+            for (column, mean) in self.columns.iter_mut().zip(&means) {
+                column.values.push(match column.metric.fold() {
+                    Fold::Sum => mean * longer,
+                    _ => *mean,
+                });
+            }
+            if self.time.len() == self.capacity {
+                self.merge_pairs();
+            }
+        }
+        self.last
+    }
+
     /// Moves the rows into the columns.
     fn flush(&mut self) {
         let width = self.columns.len();

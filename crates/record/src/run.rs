@@ -5,7 +5,7 @@ use accord_scenario::Engine;
 use accord_scenario::LinkId;
 use accord_scenario::Window;
 use accord_scenario::{Entity, Fold, Metric, Of};
-use accord_units::Time;
+use accord_units::{Duration, Time};
 
 /// The result of an engine.
 #[derive(Clone, Debug, PartialEq)]
@@ -28,6 +28,9 @@ pub struct Run {
     pub notes: Vec<String>,
     /// The reason why the run allows no verdict, if there is one: the machine did not keep up.
     pub unfit: Option<String>,
+    /// The parts of the run that were skipped, in order and apart: samples in them repeat the means of what
+    /// was observed before.
+    pub skipped: Vec<Window>,
     /// When the machine did not keep up, of a live run whose only fault is that. Run directories do
     /// not keep it.
     pub stalls: Vec<Stalls>,
@@ -156,6 +159,19 @@ impl Run {
         from..to.max(from)
     }
 
+    /// Returns the time that was skipped.
+    pub fn skipped(&self) -> Duration {
+        let spans = self.skipped.iter().map(|part| part.end.since(part.start));
+        spans.fold(Duration::ZERO, |sum, span| sum + span)
+    }
+
+    /// Returns whether the sample in this place was skipped.
+    pub fn is_skipped(&self, sample: usize) -> bool {
+        let at = self.time[sample];
+        let inside = |part: &Window| part.start.as_secs_f64() < at && at <= part.end.as_secs_f64();
+        self.skipped.iter().any(inside)
+    }
+
     /// Returns the mean over `window`, the sum for a metric that counts, the greatest of greatest
     /// values, or for a ratio that of its two metrics. Returns `None` if there is no value in the
     /// window.
@@ -175,7 +191,7 @@ impl Run {
             return self.samples(metric, entity, window).reduce(f64::max);
         }
         let (mut sum, mut n) = (0.0, 0u32);
-        for v in self.samples(metric, entity, window) {
+        for v in self.values(metric, entity, window, true) {
             sum += v;
             n += 1;
         }
@@ -185,20 +201,36 @@ impl Run {
         })
     }
 
-    /// Returns the values in `window`: samples of a series, or one per transfer that ended in it.
+    /// Returns the values in `window`: samples of a series that were observed, not skipped, or one per
+    /// transfer that ended in it.
     pub fn samples(
         &self,
         metric: Metric,
         entity: Entity,
         window: Window,
     ) -> impl Iterator<Item = f64> {
+        self.values(metric, entity, window, false)
+    }
+
+    /// Returns the values in `window`, with the samples that were skipped or without.
+    fn values(
+        &self,
+        metric: Metric,
+        entity: Entity,
+        window: Window,
+        skipped: bool,
+    ) -> impl Iterator<Item = f64> {
         let (series, transfers) = match metric.of() == Of::Transfer {
             true => (None, of_entity(&self.transfers, entity)),
             false => (self.series(metric, entity), &[][..]),
         };
-        let series = series.map_or(&[][..], |s| &s.values[self.within(window)]);
+        let within = self.within(window);
+        let from = within.start;
+        let series = series.map_or(&[][..], |s| &s.values[within]);
+        let counts = move |(i, _): &(usize, &f64)| skipped || !self.is_skipped(from + i);
         let ended = transfers.iter().filter(move |t| t.ended_in(window));
-        (series.iter().copied())
+        (series.iter().enumerate().filter(counts))
+            .map(|(_, value)| *value)
             .chain(ended.map(move |t| t.value(metric)))
             .filter(|v| !v.is_nan())
     }

@@ -10,6 +10,7 @@ use accord_scenario::{
     Across, Claim, Engine, Entity, Expectation, KnownFailure, Metric, MetricUnit, Of, Over,
     Recorded, Scenario, Subject, Target, Window, print_figure,
 };
+use accord_units::Duration;
 
 /// The relative rounding that does not decide a verdict. A figure exactly at its bound passes.
 const ROUNDING: f64 = 1e-12;
@@ -50,6 +51,8 @@ pub struct Check {
     pub known: Option<KnownFailure>,
     /// The class of the verdict.
     pub class: Class,
+    /// The longest time that a run of the engine skipped, and the length of the run, if any was skipped.
+    pub skipped: Option<(Duration, Duration)>,
 }
 
 impl Check {
@@ -237,6 +240,7 @@ fn check(scenario: &Scenario, runs: &[(Engine, Vec<&Run>)], expectation: &Expect
         claim: expectation.claim,
         known: expectation.fails.clone(),
         class: Class::Met,
+        skipped: skipped(runs, expectation.engine).map(|span| (span, scenario.duration)),
     };
     classify(&mut check);
     check
@@ -380,6 +384,13 @@ fn unfit<'a>(runs: &'a [(Engine, Vec<&Run>)], expectation: &Expectation) -> Opti
     let judged = |engine: Engine| engine == expectation.engine || Some(engine) == other;
     let mut runs = runs.iter().filter(|(engine, _)| judged(*engine));
     runs.find_map(|(_, runs)| runs.iter().find_map(|run| run.unfit.as_deref()))
+}
+
+/// Returns the longest time that a run of the engine skipped, if any did.
+fn skipped(runs: &[(Engine, Vec<&Run>)], engine: Engine) -> Option<Duration> {
+    let (_, runs) = runs.iter().find(|(e, _)| *e == engine)?;
+    let longest = runs.iter().map(|run| run.skipped()).max()?;
+    (!longest.is_zero()).then_some(longest)
 }
 
 /// Returns the reason why an engine has no figure, as exactly as the runs tell.

@@ -105,6 +105,8 @@ pub struct RunOf {
     pub digest: String,
     /// The reason why no verdict may be drawn from it, or null.
     pub unfit: Option<String>,
+    /// The time that was skipped, in seconds.
+    pub skipped_s: f64,
 }
 
 impl PointRecord {
@@ -126,6 +128,7 @@ impl PointRecord {
                     scenario_hash: run.manifest.scenario_hash.clone(),
                     digest: run.manifest.digest.clone(),
                     unfit: run.unfit.clone(),
+                    skipped_s: run.skipped().as_secs_f64(),
                 })
                 .collect(),
             means: RowRecord::of(&columns, &rows(&columns)),

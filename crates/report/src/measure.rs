@@ -57,7 +57,9 @@ impl Figure {
             return None;
         }
         let may_lack = run.manifest.engine == Engine::Theory;
-        let sums = (0..within.len()).filter_map(|i| {
+        let first = within.start;
+        let counts = |i: &usize| self.over == Over::Mean || !run.is_skipped(first + i);
+        let sums = (0..within.len()).filter(counts).filter_map(|i| {
             let there = columns.iter().map(|c| c[i]).filter(|v| !v.is_nan());
             let sum = there.reduce(|a, b| a + b);
             sum.or((!may_lack).then_some(0.0))

@@ -176,6 +176,10 @@ fn experiment() -> Value {
                 "unfit",
                 maybe("string", "why no verdict may be drawn from it"),
             ),
+            (
+                "skipped_s",
+                typed("number", "the time that was skipped, in seconds"),
+            ),
         ],
     );
     let point = object(

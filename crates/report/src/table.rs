@@ -9,6 +9,7 @@ use crate::transfers::{HEADINGS, TransferRow, transfer_rows};
 use crate::verdict::Tally;
 use accord_record::Run;
 use accord_scenario::{Engine, Scenario, Target};
+use accord_units::Duration;
 use comfy_table::{
     CellAlignment, ColumnConstraint, ContentArrangement, LineStyle, Table, TableStyle, Width,
 };
@@ -30,6 +31,13 @@ pub fn table(scenario: &Scenario, runs: &[&Run], style: Style) -> String {
     if let Some(run) = runs.iter().find(|run| !run.certificates.is_empty()) {
         let engine = run.manifest.engine;
         text += &format!("{engine}: {}\n", show::certificates(&run.certificates));
+    }
+    for run in runs.iter().filter(|run| !run.skipped.is_empty()) {
+        let skipped = skipped(run.skipped(), scenario.duration);
+        text += &format!(
+            "{}, seed {}: {skipped}\n",
+            run.manifest.engine, run.manifest.seed
+        );
     }
     text + &remarks(runs)
 }
@@ -214,9 +222,10 @@ fn failures(checks: &[Check], style: Style) -> String {
     text
 }
 
-/// Returns the verdict in one line: "✓ 12 of 12 expectations met".
+/// Returns the verdict in one line: "✓ 12 of 12 expectations met". It says whether time was skipped.
 pub(crate) fn verdict<'a>(expectations: impl Iterator<Item = &'a [Check]>, style: Style) -> String {
-    let tally = Tally::of(expectations.map(|e| worst(e).class));
+    let expectations: Vec<&[Check]> = expectations.collect();
+    let tally = Tally::of(expectations.iter().map(|e| worst(e).class));
     let (mark, met) = (style.mark(tally.worst()), tally.count(Class::Met));
     let mut text = format!(
         "{mark} {met} of {} met",
@@ -227,7 +236,15 @@ pub(crate) fn verdict<'a>(expectations: impl Iterator<Item = &'a [Check]>, style
             text += &format!(", {} {}", tally.count(class), class.word());
         }
     }
+    let checks = expectations.into_iter().flatten();
+    if let Some((span, of)) = checks.filter_map(|c| c.skipped).max() {
+        text += &format!("; {}", skipped(span, of));
+    }
     text
+}
+
+fn skipped(span: Duration, of: Duration) -> String {
+    format!("skipped {span} of {of}")
 }
 
 /// Returns the deviation of a check, as text.

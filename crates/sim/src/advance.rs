@@ -29,7 +29,7 @@ impl Simulation<'_> {
                 break;
             }
             if round.is_multiple_of(PROGRESS) {
-                observer.progress(self.now)?;
+                observer.progress(self.reported(self.now))?;
             }
         }
         Ok(())

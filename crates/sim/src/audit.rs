@@ -68,7 +68,8 @@ impl Simulation<'_> {
         let (time, series) = self.recorder.finish(self.scenario);
         for (id, flow) in self.flows.iter_mut().enumerate() {
             if let Some(left) = flow.session.end() {
-                (self.transfers).add(self.scenario, id, left.start, left.size, None);
+                let start = left.start + self.ahead;
+                (self.transfers).add(self.scenario, id, start, left.size, None);
             }
         }
         let (transfers, note) = self.transfers.finish();
@@ -76,6 +77,12 @@ impl Simulation<'_> {
         if let Some(fluid) = &self.background {
             notes.extend(fluid.notes());
             self.digest.fluid(fluid.sent());
+        }
+        let mut skipped = Vec::new();
+        if let Some(skip) = self.skip {
+            let (jumps, note) = skip.finish(self.scenario);
+            skipped = jumps;
+            notes.push(note);
         }
         let run = Run {
             manifest: Manifest {
@@ -95,6 +102,7 @@ impl Simulation<'_> {
             certificates: Vec::new(),
             notes,
             unfit: None,
+            skipped,
             stalls: Vec::new(),
         };
         (run, ports, flows)

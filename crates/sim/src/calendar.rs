@@ -13,7 +13,7 @@
 //! [`Kind`], then by index. The time permutes the indices, so that no link or flow wins all ties.
 //! So a run is the same whichever of its events the engine can do without.
 
-use accord_units::Time;
+use accord_units::{Duration, Time};
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
@@ -29,6 +29,8 @@ pub enum Kind {
     Fluid,
     /// A sample is due.
     Sample,
+    /// A reading of what is watched is due (`skip.rs`).
+    Watch,
     /// The scenario's event `index`.
     Change,
     /// The timer of link `index`'s queue discipline is due.
@@ -60,6 +62,7 @@ const KINDS: [Kind; 16] = [
     Kind::Sent,
     Kind::Fluid,
     Kind::Sample,
+    Kind::Watch,
     Kind::Change,
     Kind::Discipline,
     Kind::Start,
@@ -68,7 +71,6 @@ const KINDS: [Kind; 16] = [
     Kind::Wake,
     Kind::Processed,
     Kind::Overtake,
-    Kind::Arrive,
     Kind::Arrive,
     Kind::Arrive,
     Kind::Arrive,
@@ -375,9 +377,25 @@ impl Calendar {
         }
     }
 
-    /// Changes the width. It is only called while nothing is due.
-    fn resize(&mut self, shift: u32, now: u64) {
+    /// Has what comes from outside (changes, starts, stops) come earlier by this span, and the end.
+    pub fn bring_forward(&mut self, by: Duration) {
+        self.end -= by.as_ps();
+        for (time, key) in self.take_all() {
+            let kind = KINDS[(key >> INDEX_BITS) as usize % KINDS.len()];
+            let index = (key & INDEX) ^ shuffle(time);
+            let time = match kind {
+                Kind::Change | Kind::Start | Kind::Stop => time - by.as_ps(),
+                _ => time,
+            };
+            self.push(Time::from_ps(time), kind, index as usize);
+        }
+    }
+
+    /// Takes all events, in no order.
+    fn take_all(&mut self) -> Vec<(u64, u32)> {
         let mut pending: Vec<(u64, u32)> = Vec::with_capacity(self.in_wheel as usize);
+        pending.append(&mut self.due);
+        pending.extend(self.rest.drain().map(|Reverse(event)| event));
         for head in self.heads.iter_mut() {
             let mut id = std::mem::replace(head, NIL);
             while let Some(node) = self.nodes.get(id as usize) {
@@ -391,6 +409,12 @@ impl Calendar {
         self.free = NIL;
         self.occupied.fill(0);
         self.in_wheel = 0;
+        pending
+    }
+
+    /// Changes the width. It is only called while nothing is due.
+    fn resize(&mut self, shift: u32, now: u64) {
+        let pending = self.take_all();
         self.shift = shift;
         self.slot = now >> shift;
         for (time, key) in pending {

@@ -2,7 +2,7 @@
 
 use crate::packet::Packet;
 use accord_transport::Segment;
-use accord_units::Time;
+use accord_units::{Duration, Time};
 
 /// The sum over packets of the place and time of their end: delivered or lost. It does not depend
 /// on the order in which packets are added.
@@ -31,6 +31,11 @@ impl Digest {
     /// Adds a packet that was lost.
     pub fn lost(&mut self, at: Time, packet: &Packet) {
         self.add(at, packet.flow, 5, u64::from(packet.size));
+    }
+
+    /// Adds a jump in time.
+    pub fn skipped(&mut self, from: Time, by: Duration) {
+        self.add(from, 0, 7, by.as_ps());
     }
 
     /// Adds the bytes that flows of a fluid have sent.

@@ -16,6 +16,7 @@ use crate::flow::Flow;
 use crate::packet::Packet;
 use crate::pool::{Place, Pool};
 use crate::shared::Crowded;
+use crate::skip::Skip;
 use crate::windows::Windows;
 use crate::wire::{Line, Wire};
 use crate::wiring::{Hop, Shortcuts, Wiring};
@@ -35,8 +36,10 @@ pub(crate) struct Simulation<'a> {
     pub state: State<'a>,
     pub now: Time,
     pub end: Time,
-    /// The time at which the counts of flows are read next.
+    /// The time of the next sample.
     pub next_sample: Time,
+    /// The time at which the counts of flows are read next.
+    pub unread: Time,
     pub calendar: Calendar,
     pub wires: Vec<Wire>,
     pub pool: Pool,
@@ -60,6 +63,10 @@ pub(crate) struct Simulation<'a> {
     tap: Option<Box<Capture>>,
     /// The flows that are a fluid.
     pub background: Option<Box<Crowded<'a>>>,
+    /// What decides which time is skipped, if any may be.
+    pub skip: Option<Box<Skip<'a>>>,
+    /// The time that was skipped, by which the reported time is ahead of the engine's.
+    pub ahead: Duration,
 }
 
 /// The number of events after which the observer is asked again.
@@ -93,6 +100,7 @@ impl<'a> Simulation<'a> {
             now: Time::ZERO,
             end,
             next_sample: Time::ZERO + scenario.sample,
+            unread: Time::ZERO + scenario.sample,
             calendar: Calendar::new(end),
             wires,
             pool: Pool::new(),
@@ -109,6 +117,8 @@ impl<'a> Simulation<'a> {
             stalls: Vec::new(),
             tap: None,
             background: background.map(Box::new),
+            skip: None,
+            ahead: Duration::ZERO,
         };
         simulation.schedule_all();
         Ok(simulation)
@@ -137,6 +147,7 @@ impl<'a> Simulation<'a> {
     }
 
     pub fn run(&mut self, observer: &mut dyn Observer) -> Result<(), SimError> {
+        self.begin_to_watch();
         if observer.wants_packets() {
             let names = self.scenario.links.iter().map(|l| l.name.as_str());
             self.tap = Some(Box::new(Capture::new(names)));
@@ -185,21 +196,25 @@ impl<'a> Simulation<'a> {
                 Kind::Discipline => self.discipline(index),
                 Kind::Change => self.change(index),
                 Kind::Fluid => self.step_fluid(),
+                Kind::Watch => self.watch(),
                 Kind::Sample => {
                     self.sample();
                     self.show_packets(observer);
-                    observer.progress(time)?;
+                    observer.progress(self.reported(time))?;
                     if observer.wants_record() {
                         let (time, series) = self.recorder.clone().finish(self.scenario);
                         observer.recorded(time, series);
                     }
+                    self.skip_steady();
                     self.next_sample = time + self.recorder.period();
                     self.calendar.push(self.next_sample, Kind::Sample, 0);
+                    let reading = self.skip.as_ref().map_or(Time::MAX, |skip| skip.next());
+                    self.unread = self.next_sample.min(reading);
                     self.await_fluid();
                 }
             }
             if self.events.is_multiple_of(PROGRESS) {
-                observer.progress(time)?;
+                observer.progress(self.reported(time))?;
             }
         }
         // The end itself is a part of the run.
@@ -478,11 +493,11 @@ impl<'a> Simulation<'a> {
         let flow = &mut self.flows[id as usize];
         if let Receiver::Stream(r) = &mut flow.receiver {
             let (fresh, ack) = r.on_data(number, sent, packet.ecn == Ecn::Marked);
-            flow.deliver_later(self.next_sample, at, sent, packet.size, fresh);
+            flow.deliver_later(self.unread, at, sent, packet.size, fresh);
             *packet = flow.answer(id, ack);
             Some((place, self.wiring.hops[packet.hop as usize]))
         } else {
-            flow.deliver_later(self.next_sample, at, sent, packet.size, true);
+            flow.deliver_later(self.unread, at, sent, packet.size, true);
             self.pool.remove(place);
             None
         }
@@ -636,7 +651,8 @@ impl<'a> Simulation<'a> {
             return;
         };
         let took = self.now.since(done.start);
-        (self.transfers).add(self.scenario, id, done.start, done.size, Some(took));
+        let start = self.reported(done.start);
+        (self.transfers).add(self.scenario, id, start, done.size, Some(took));
         if let Some(pause) = done.pause {
             self.calendar.push(self.now + pause, Kind::Application, id);
         }

@@ -51,6 +51,8 @@ mod pipe;
 mod pool;
 mod sampling;
 mod shared;
+mod skip;
+mod steady;
 mod tunnels;
 mod windows;
 mod wire;
@@ -65,6 +67,7 @@ pub use wiring::Shortcuts;
 use accord_fluid::{Crowd, FluidError};
 use accord_record::{Interrupted, Observer, Run, Stalls};
 use accord_scenario::Scenario;
+use skip::Skip;
 
 /// Runs a scenario, packet by packet.
 ///
@@ -129,6 +132,44 @@ pub fn run_stalled(
     }
     simulation.run(observer)?;
     Ok(simulation.finish().0)
+}
+
+/// Runs a scenario as [`run`] does, but passes over the time in which nothing changes (`skip.rs`). A run
+/// of theory says where not to: there is no jump where rates differ from its.
+///
+/// # Errors
+/// Fails as [`run`] does.
+pub fn run_skipping(
+    scenario: &Scenario,
+    theory: Option<&Run>,
+    observer: &mut dyn Observer,
+) -> Result<Run, SimError> {
+    run_skipping_audited(scenario, theory, observer).map(|(run, _, _)| run)
+}
+
+/// Runs a scenario as [`run_skipping`] does. Also returns the audits, as [`run_audited`] does, of what was
+/// not skipped.
+///
+/// # Errors
+/// Fails as [`run`] does.
+#[doc(hidden)]
+pub fn run_skipping_audited(
+    scenario: &Scenario,
+    theory: Option<&Run>,
+    observer: &mut dyn Observer,
+) -> Result<(Run, Vec<Audit>, Vec<Audit>), SimError> {
+    let skip = match Skip::new(scenario, theory, observer) {
+        Ok(skip) => skip,
+        Err(why) => {
+            let (mut run, ports, flows) = run_audited(scenario, observer)?;
+            run.notes.push(skip::nothing(&why));
+            return Ok((run, ports, flows));
+        }
+    };
+    let mut simulation = engine::Simulation::new(scenario, None, Shortcuts::All)?;
+    simulation.skip = Some(Box::new(skip));
+    simulation.run(observer)?;
+    Ok(simulation.finish())
 }
 
 /// Returns the flows of a scenario that are a fluid to packets, if there are any.

@@ -44,6 +44,7 @@ impl Simulation<'_> {
     /// Records a sample of everything.
     pub fn sample(&mut self) {
         let now = self.now;
+        let reported = self.reported(now);
         self.count_edges();
         // The order in which flows woke up is of no meaning.
         self.awake.sort_unstable();
@@ -72,7 +73,7 @@ impl Simulation<'_> {
             (id, read_flow(&flows[id], queued[id].0))
         };
         let readings = awake.iter().map(flow);
-        recorder.sample(now, readings, |id| {
+        recorder.sample(reported, readings, |id| {
             match background.and_then(|b| b.link(id)) {
                 Some(reading) => reading,
                 None => read_link(&mut wires[id], now),

@@ -120,6 +120,7 @@ pub fn run(scenario: &Scenario, observer: &mut dyn Observer) -> Result<Run, Equi
         certificates,
         notes,
         unfit: None,
+        skipped: Vec::new(),
         stalls: Vec::new(),
     })
 }

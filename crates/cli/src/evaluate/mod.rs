@@ -87,6 +87,7 @@ fn in_engine(
     let options = Options {
         live: args.live,
         gateway: crate::gateway::program(),
+        ..Options::default()
     };
     let measured = runs::make(&plans, &order, &options, &kept, args)?;
     let subjects = order.subjects.len();

@@ -60,6 +60,9 @@ pub struct RunRecord {
     /// The reason why no verdict may be drawn from the run, if there is one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub unfit: Option<String>,
+    /// The starts and the ends of the parts that were skipped, in picoseconds.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub skipped_ps: Vec<(u64, u64)>,
 }
 
 /// A [`Certificate`] as numbers, whose meaning is described there.
@@ -119,6 +122,9 @@ impl StoredManifest {
                     certificates: run.certificates.iter().map(CertificateRecord::of).collect(),
                     notes: run.notes.clone(),
                     unfit: run.unfit.clone(),
+                    skipped_ps: (run.skipped.iter())
+                        .map(|part| (part.start.as_ps(), part.end.as_ps()))
+                        .collect(),
                 })
                 .collect(),
             checksums: BTreeMap::new(),

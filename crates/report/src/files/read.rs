@@ -6,7 +6,8 @@ use super::{FileError, PARQUET, TRANSFERS};
 use crate::compare::{Column, Outline};
 use accord_columns::{Damaged, Reader};
 use accord_record::{Manifest, Run, Series, Statistics};
-use accord_scenario::{Engine, Entity};
+use accord_scenario::{Engine, Entity, Window};
+use accord_units::Time;
 use std::collections::BTreeMap;
 use std::fs::File;
 use std::path::{Path, PathBuf};
@@ -111,6 +112,12 @@ fn empty_run(record: &RunRecord) -> Result<Run, String> {
             .collect(),
         notes: record.notes.clone(),
         unfit: record.unfit.clone(),
+        skipped: (record.skipped_ps.iter())
+            .map(|&(start, end)| Window {
+                start: Time::from_ps(start),
+                end: Time::from_ps(end),
+            })
+            .collect(),
         stalls: Vec::new(),
     })
 }

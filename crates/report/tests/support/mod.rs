@@ -152,6 +152,7 @@ pub fn run_at(
         certificates: vec![],
         notes: vec![],
         unfit: None,
+        skipped: Vec::new(),
         stalls: Vec::new(),
     }
 }

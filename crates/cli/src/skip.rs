@@ -1,0 +1,38 @@
+//! Runs that skip time: where that is possible, and remarks on them.
+
+use crate::fail::Failure;
+use crate::output::note;
+use accord::Run;
+use accord::report::Point;
+use accord::scenario::Engine;
+
+/// The time that a run may pass over.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
+pub enum Skip {
+    /// That in which all flows and queues are in equilibrium.
+    Steady,
+}
+
+/// Fails unless the packet engine runs, and the live one does not.
+pub fn possible(engines: &[Engine]) -> Result<(), Failure> {
+    let runs = |engine| engines.contains(&engine);
+    let why = match (runs(Engine::Live), runs(Engine::Packet)) {
+        (true, _) => "--skip: a live run takes the time that it takes",
+        (_, false) => "--skip is for the packet engine, which does not run here",
+        (false, true) => return Ok(()),
+    };
+    Err(Failure::new(why).hint("name the engines, for example --engine theory,packet"))
+}
+
+/// Says how much the packet engine skipped, or why it skipped nothing.
+pub fn remarks(point: &Point<'_>) {
+    let (id, at) = (&point.scenario.id, point.label());
+    let at = if at.is_empty() { at } else { format!(", {at}") };
+    let packets = |r: &&Run| r.manifest.engine == Engine::Packet;
+    for run in point.runs.iter().filter(packets) {
+        // The engine's note on it is its last.
+        if let Some(text) = run.notes.last() {
+            note(format_args!("{id}{at}, seed {}: {text}", run.manifest.seed));
+        }
+    }
+}

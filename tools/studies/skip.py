@@ -1,0 +1,133 @@
+"""Runs that skip the time in which nothing changes beside whole ones: what they are off by on each experiment
+(errors), and what they save on long scenarios (factor).
+
+    python3 tools/studies/skip.py errors
+    python3 tools/studies/skip.py factor
+"""
+
+import json
+import math
+import pathlib
+import re
+import resource
+import sys
+import tempfile
+
+from study import called, digits, percent, run, table
+
+SEEDS = 5
+# Student's t for SEEDS - 1 degrees of freedom, 99 % between both ends.
+STUDENT = 4.604
+# The error of a mean that the test of rest allows.
+ERROR = 0.011
+
+
+def checks(experiment, *options):
+    """The figures of packets in an experiment, by point and name, and how much was skipped of each point, in
+    seconds."""
+    with tempfile.TemporaryDirectory() as out:
+        words = ["reproduce", experiment, "-e", "packet", "--json", "-q", "-o", out, *options]
+        found, = json.loads(called(*words))["experiments"]
+    figures = {(c["point"], c["name"]): c["measured"] for c in found["checks"] if c["engine"] == "packet"}
+    skipped = {p["point"]: max(r["skipped_s"] for r in p["runs"]) for p in found["points"]}
+    return {key: value for key, value in figures.items() if value is not None}, skipped
+
+
+def duration(experiment):
+    text = (pathlib.Path("scenarios") / f"{experiment}.toml").read_text()
+    return float(re.search(r'^duration = "([\d.]+) s"', text, re.M)[1])
+
+
+def errors():
+    """The figures of each experiment in which anything was skipped."""
+    rows = [("experiment", "points", "skipped", "figures", "off by, median", "most", "seeds, median", "beyond seeds")]
+    none = []
+    for path in sorted(pathlib.Path("scenarios").glob("*.toml")):
+        experiment = path.stem
+        short, skipped = checks(experiment, "--skip", "steady")
+        points = {point for point, seconds in skipped.items() if seconds > 0}
+        if not points:
+            none.append(experiment)
+            continue
+        # Seed 1 is that of the experiments.
+        whole, *others = [checks(experiment, "--seed", str(seed))[0] for seed in range(1, SEEDS + 1)]
+        off, spread, beyond = [], [], 0
+        for key, value in short.items():
+            if key[0] not in points or any(key not in r for r in (whole, *others)):
+                continue
+            size = abs(whole[key]) or max(abs(value), 1e-300)
+            values = [r[key] for r in (whole, *others)]
+            mean = sum(values) / SEEDS
+            deviation = math.sqrt(sum((x - mean) ** 2 for x in values) / (SEEDS - 1))
+            off.append(abs(value - whole[key]) / size)
+            spread.append(deviation / size)
+            beyond += abs(value - mean) > STUDENT * deviation * math.sqrt(1 + 1 / SEEDS) + ERROR * abs(mean)
+        if not off:
+            continue
+        middle = len(off) // 2
+        part = sum(skipped.values()) / (len(skipped) * duration(experiment))
+        rows.append((experiment, f"{len(points)} of {len(skipped)}", percent(part), len(off),
+                     percent(sorted(off)[middle], 2), percent(max(off), 1), percent(sorted(spread)[middle], 2), beyond))
+        print(*rows[-1], file=sys.stderr, flush=True)
+    table(*rows)
+    print(f"\nNothing was skipped in the other {len(none)}: {', '.join(none)}.")
+
+
+def long(controller, queue, count, seconds=3600):
+    return f"""title = "A long run"
+duration = "{seconds} s"
+steady = ["{seconds // 2} s", "{seconds} s"]
+[topology.dumbbell]
+rate = "20 Mbps"
+delay = "10 ms"
+queue = {queue}
+[flow.f]
+count = {count}
+from = "left"
+to = "right"
+controller = "{controller}"
+access = {{ delay = {{ spread = ["1 ms", "5 ms"] }} }}
+start = {{ uniform = ["0 s", "1 s"] }}
+"""
+
+
+def an_hour_of(experiment, factor):
+    """The scenario with all times in seconds so many times as long."""
+    text = (pathlib.Path("scenarios") / f"{experiment}.toml").read_text()
+    return re.sub(r'"(\d+) s"', lambda m: f'"{int(m[1]) * factor} s"', text)
+
+
+DROPTAIL = '{ discipline = "droptail", limit = "100 pkt" }'
+RED = '{ discipline = "red", limit = "200 pkt" }'
+
+
+def factor():
+    cases = {"xia05-fig6, an hour": (an_hour_of("xia05-fig6", 72), "law=accord", "set1")}
+    for controller, queue, name in (
+        ("monaco", DROPTAIL, "droptail"), ("vegas", DROPTAIL, "droptail"), ("newreno", DROPTAIL, "droptail"),
+        ("cubic", DROPTAIL, "droptail"), ("newreno", RED, "RED"), ("bbr3", DROPTAIL, "droptail"),
+    ):
+        cases[f"ten {controller}, {name}, an hour"] = (long(controller, queue, 10), None, "f")
+    rows = [("scenario", "skipped", "processor time", "factor", "throughput", "backlog")]
+    for name, (text, point, group) in cases.items():
+        figures = []
+        for options in ((), ("--skip", "steady")):
+            with tempfile.TemporaryDirectory() as folder:
+                path = pathlib.Path(folder) / "long.toml"
+                path.write_text(text)
+                more = ("--point", point) if point else ()
+                before = resource.getrusage(resource.RUSAGE_CHILDREN).ru_utime
+                found, = run(str(path), *options, *more)
+                cpu = resource.getrusage(resource.RUSAGE_CHILDREN).ru_utime - before
+            means = found.mean(group, "throughput"), found.mean("bottleneck", "backlog")
+            figures.append((cpu, *means, found.skipped))
+        (whole, *a, _), (short, *b, skipped) = figures
+        off = [percent(y / x - 1, 1, sign=True) for x, y in zip(a, b)]
+        rows.append((name, percent(skipped / 3600), f"{digits(short, 2)} for {digits(whole, 2)} s",
+                     digits(whole / short, 2), *off))
+        print(*rows[-1], file=sys.stderr, flush=True)
+    table(*rows)
+
+
+if __name__ == "__main__":
+    {"errors": errors, "factor": factor}[sys.argv[1]]()
