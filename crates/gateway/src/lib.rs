@@ -41,7 +41,7 @@ pub use breaker::Breaker;
 pub use driver::{Ended, Options, run};
 pub use edge::{Head, wire_size};
 pub use error::RunError;
-pub use gateway::{Dropped, Gateway, Output};
+pub use gateway::{Dropped, Gateway, Output, Way};
 pub use path_mtu::{PathMtu, Probe};
 pub use peer::{Peer, Traffic};
 pub use receiver::Receiver;

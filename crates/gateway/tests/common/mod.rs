@@ -245,6 +245,17 @@ impl Sites {
         self
     }
 
+    /// Sets the MTU of the link between one end and the router, which cuts what may be cut.
+    pub fn set_mtu(&self, end: usize, mtu: u64) {
+        let wire = ["w", "w"].map(String::from);
+        let bottleneck = [[192, 0, 2, 6], [192, 0, 2, 5]];
+        let bottleneck = bottleneck.map(|a| format!("v{:x}", u32::from(Ipv4Addr::from(a))));
+        let devices = [wire, bottleneck][end].clone();
+        for (namespace, device) in [&self.ends[end], &self.router].into_iter().zip(devices) {
+            ip(namespace, &format!("link set {device} mtu {mtu}\n")).expect("set");
+        }
+    }
+
     /// Starts a gateway at one end.
     pub fn start(&mut self, end: usize, path: &Path) {
         let (namespace, stop) = (self.ends[end].clone(), Arc::new(AtomicBool::new(false)));
