@@ -1,15 +1,24 @@
-"""What sites behind gateways get: rates of tunnels, beside what they were to get."""
+"""What sites behind gateways get: rates of tunnels, beside what they were to get.
+
+Words after the name of a table go to its runs. So a short trial is
+python3 tools/studies/sites.py beside --set 'duration="6 s"' --set 'steady=["3 s", "6 s"]'
+"""
 
 import sys
 
-from study import digits, percent, run, table
+import study
+from study import digits, percent, table
 
 
 QUEUES = {"fifo": "one FIFO queue", "EF-first": "EF first", "red": "RED", "fq-codel": "FQ-CoDel"}
 
 
-def mbps(point, group):
-    return digits(point.mean(group, "throughput") / 1e6, 3)
+def run(scenario, *options, **how):
+    return study.run(scenario, *options, *sys.argv[2:], **how)
+
+
+def mbps(point, group, engine="packet"):
+    return digits(point.mean(group, "throughput", engine) / 1e6, 3)
 
 
 def shares():
@@ -92,6 +101,19 @@ def live():
     table(*rows)
 
 
+def changes():
+    """What tunnels get in packets and between real gateways where something changes, or one site lies."""
+    rows = [("scenario", "point", "", "a", "b", "c")]
+    for scenario in ("sites-capacity", "sites-path", "sites-lie"):
+        sites = "ab" if scenario == "sites-path" else "abc"
+        sets = [f'flow.{site}.control="140 B"' for site in sites]
+        for point in run(scenario, engine="packet,live", sets=sets):
+            at = ", ".join(f"{name} {value}" for name, value in point.settings.items())
+            rows.append((f"`{scenario}`", at, "packet", *(mbps(point, site) for site in sites), *"–"[len(sites) - 2:]))
+            rows.append(("", "", "live", *(mbps(point, site, "live") for site in sites), *"–"[len(sites) - 2:]))
+    table(*rows)
+
+
 def beside():
     """The same beside other traffic, where packets differ from seed to seed: six seeds, and one live run."""
     rows = [("bottleneck", "beside the tunnels", "", "a", "b", "c")]
@@ -107,4 +129,4 @@ def beside():
     table(*rows)
 
 
-{"live": live, "beside": beside, "shares": shares, "capacity": capacity, "lie": lie, "path": path, "web": web}[sys.argv[1]]()
+{"live": live, "changes": changes, "beside": beside, "shares": shares, "capacity": capacity, "lie": lie, "path": path, "web": web}[sys.argv[1]]()

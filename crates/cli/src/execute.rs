@@ -81,9 +81,14 @@ pub fn execute(
         &repetitions[0],
     )?;
     let points = repetitions[0].len();
+    // Live runs take real time. Unless they are asked for, they are made where something is expected.
+    let wanted = |(_, s, e): &(usize, &Scenario, Engine)| {
+        *e != Engine::Live || how.engine.contains(e) || s.expectations.iter().any(|x| x.engine == *e)
+    };
     let jobs: Vec<(usize, &Scenario, Engine)> = (0..points)
         .flat_map(|p| repetitions.iter().map(move |r| (p, &r[p])))
         .flat_map(|(p, s)| engines.iter().map(move |&e| (p, s, e)))
+        .filter(wanted)
         .collect();
     let capture = match &how.pcap {
         Some(path) => {
