@@ -106,11 +106,12 @@ def changes():
     rows = [("scenario", "point", "", "a", "b", "c")]
     for scenario in ("sites-capacity", "sites-path", "sites-lie"):
         sites = "ab" if scenario == "sites-path" else "abc"
+        none = ["–"] * (3 - len(sites))
         sets = [f'flow.{site}.control="140 B"' for site in sites]
         for point in run(scenario, engine="packet,live", sets=sets):
             at = ", ".join(f"{name} {value}" for name, value in point.settings.items())
-            rows.append((f"`{scenario}`", at, "packet", *(mbps(point, site) for site in sites), *"–"[len(sites) - 2:]))
-            rows.append(("", "", "live", *(mbps(point, site, "live") for site in sites), *"–"[len(sites) - 2:]))
+            rows.append((f"`{scenario}`", at, "packet", *(mbps(point, site) for site in sites), *none))
+            rows.append(("", "", "live", *(mbps(point, site, "live") for site in sites), *none))
     table(*rows)
 
 
