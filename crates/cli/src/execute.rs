@@ -83,7 +83,9 @@ pub fn execute(
     let points = repetitions[0].len();
     // Live runs take real time. Unless they are asked for, they are made where something is expected.
     let wanted = |(_, s, e): &(usize, &Scenario, Engine)| {
-        *e != Engine::Live || how.engine.contains(e) || s.expectations.iter().any(|x| x.engine == *e)
+        *e != Engine::Live
+            || how.engine.contains(e)
+            || s.expectations.iter().any(|x| x.engine == *e)
     };
     let jobs: Vec<(usize, &Scenario, Engine)> = (0..points)
         .flat_map(|p| repetitions.iter().map(move |r| (p, &r[p])))

@@ -94,7 +94,13 @@ fn predict_prints_theorys_shares_and_writes_a_scenario_that_runs() {
     let write = [PREDICT, &["-o", "predicted.toml"]].concat();
     accord(dir, &write).with(0);
     // The tunnels as gateways run them: packet by packet, with connections of hosts in them.
-    let run = ["run", "predicted.toml", "-e", "theory,fluid,packet", "--json"];
+    let run = [
+        "run",
+        "predicted.toml",
+        "-e",
+        "theory,fluid,packet",
+        "--json",
+    ];
     let table = accord(dir, &run).with(0).json();
     let mean = |group: &str, metric: &str, engine: &str| {
         let rows = table["points"][0]["means"].as_array().expect("rows");
@@ -107,7 +113,10 @@ fn predict_prints_theorys_shares_and_writes_a_scenario_that_runs() {
     for engine in ["fluid", "packet"] {
         for (peer, right) in [("berlin", 70e6 / 3.0), ("paris", 20e6 / 3.0)] {
             let rate = mean(peer, "throughput", engine);
-            assert!((rate / right - 1.0).abs() < 0.05, "{engine}, {peer}: {rate}");
+            assert!(
+                (rate / right - 1.0).abs() < 0.05,
+                "{engine}, {peer}: {rate}"
+            );
         }
     }
     // 60 of 1480 bytes are the tunnel's, and four connections share the others.

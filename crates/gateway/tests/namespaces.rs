@@ -134,7 +134,11 @@ fn a_contract_is_worth_something_beside_cubic() {
 /// Sends packets of the largest size to the other site, and returns what is said of them.
 fn largest_pings(sites: &Sites) -> Option<String> {
     let words = "-c 3 -i 0.2 -W 2 -M do -s 1392".split(' ');
-    let ping: Vec<&str> = ["ping"].into_iter().chain(words).chain([INNER[1]]).collect();
+    let ping: Vec<&str> = ["ping"]
+        .into_iter()
+        .chain(words)
+        .chain([INNER[1]])
+        .collect();
     sites.command(0, &ping).map(|(_, said)| said)
 }
 
@@ -156,7 +160,10 @@ fn what_is_not_probed_may_be_cut() {
         let offloads = sites.status(0)["offloads"].clone();
         sites.set_mtu(end, 1400);
         let ping = largest_pings(&sites);
-        assert!(ping.is_none_or(|said| said.contains(" 0% packet loss")), "{end}");
+        assert!(
+            ping.is_none_or(|said| said.contains(" 0% packet loss")),
+            "{end}"
+        );
         let tunnel = sites.tcp(INNER[1], 5001, "cubic");
         std::thread::sleep(Duration::from_secs(3));
         let rate = rates(&[&tunnel], 3.0)[0];

@@ -160,7 +160,10 @@ fn scenario(site: &Site, paths: &[Given], name: &str) -> Result<String, Failure>
             continue;
         }
         draft.text("control", CONTROL);
-        draft.line(format!("tunnel = {{ queue = \"{}\" }}", site.interface.queue));
+        draft.line(format!(
+            "tunnel = {{ queue = \"{}\" }}",
+            site.interface.queue
+        ));
         let loss = match site.interface.loss {
             Loss::Window => "window",
             Loss::Accumulation => "accumulation",
@@ -209,9 +212,8 @@ fn shares(site: &Site, text: &str, catalogue: &Catalogue) -> Result<bool, Failur
     ))?;
     for peer in &site.peers {
         let flow = scenario.flows.iter().position(|f| f.name == peer.name);
-        let share = flow.and_then(|flow| {
-            run.mean(Metric::Throughput, Entity::Flow(flow), scenario.steady)
-        });
+        let share =
+            flow.and_then(|flow| run.mean(Metric::Throughput, Entity::Flow(flow), scenario.steady));
         data(format!(
             "{:<14}  {:>9}  {:>9}  {:>9}",
             peer.name,
