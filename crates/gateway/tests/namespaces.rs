@@ -157,6 +157,8 @@ fn what_is_not_probed_may_be_cut() {
         }
         let up = sites.wait_for(0, "unknown", Duration::from_secs(10));
         assert!(up, "{}", sites.status(0));
+        // What the other end answers is as long.
+        assert!(sites.ask(1, "POST /mode/other/bypass").0.contains("200"));
         let offloads = sites.status(0)["offloads"].clone();
         sites.set_mtu(end, 1400);
         let ping = largest_pings(&sites);

@@ -376,7 +376,8 @@ impl World {
             let to = self.dice.below(2) as usize;
             self.put(to, tos, forged);
         }
-        let small = bytes.len() < 130;
+        // Handshakes are no control messages, although they may be as short.
+        let small = bytes.len() < 130 && !matches!(bytes[..], [1..=3, ..]);
         let lost = malice.lost + if small { malice.control_lost } else { 0 };
         if self.dice.in_thousand(lost) {
             return;
