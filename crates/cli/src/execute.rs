@@ -4,7 +4,7 @@
 
 use crate::args::How;
 use crate::capture::CaptureFile;
-use crate::choice::engines;
+use crate::choice::{at_point, engines};
 use crate::fail::Failure;
 use crate::live;
 use crate::output::note;
@@ -81,16 +81,12 @@ pub fn execute(
         &repetitions[0],
     )?;
     let points = repetitions[0].len();
-    // Live runs take real time. Unless they are asked for, they are made where something is expected.
-    let wanted = |(_, s, e): &(usize, &Scenario, Engine)| {
-        *e != Engine::Live
-            || how.engine.contains(e)
-            || s.expectations.iter().any(|x| x.engine == *e)
-    };
     let jobs: Vec<(usize, &Scenario, Engine)> = (0..points)
         .flat_map(|p| repetitions.iter().map(move |r| (p, &r[p])))
-        .flat_map(|(p, s)| engines.iter().map(move |&e| (p, s, e)))
-        .filter(wanted)
+        .flat_map(|(p, s)| {
+            let engines = at_point(&engines, &how.engine, s);
+            engines.into_iter().map(move |e| (p, s, e))
+        })
         .collect();
     let capture = match &how.pcap {
         Some(path) => {
