@@ -2,13 +2,13 @@
 
 use crate::config::{Interface, Loss, Mode, PeerConfig};
 use crate::edge::Edge;
-use crate::gateway::Way;
 use crate::keys::PublicKey;
 use crate::message;
 use crate::path_mtu::PathMtu;
 use crate::receiver::Receiver;
 use crate::sender::{Sender, State};
 use crate::trial::{Tally, Trial};
+use crate::way::Way;
 use accord_control::monaco::LossName;
 use accord_control::{AnyController, Maker, Meter, Sending, Transport, monaco};
 use accord_units::Time;

@@ -7,7 +7,7 @@
 
 use super::clock::Clock;
 use super::notify::Manager;
-use crate::gateway::Way;
+use crate::way::Way;
 use accord_units::Time;
 use nix::errno::Errno;
 use nix::sys::socket::{
