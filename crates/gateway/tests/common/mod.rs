@@ -294,8 +294,8 @@ impl Sites {
         let device = format!("wg{}", std::process::id());
         let spawn = || Command::new(program).args(["-f", &device]).spawn();
         let child = self.ends[1].within(spawn).expect("it is entered");
-        let process = Process(child.expect("it runs"));
         let socket = format!("/var/run/wireguard/{device}.sock");
+        let process = Process(child.expect("it runs"), socket.clone());
         let until = Instant::now() + Duration::from_secs(5);
         let mut stream = loop {
             match std::os::unix::net::UnixStream::connect(&socket) {
@@ -441,12 +441,13 @@ impl Sites {
 }
 
 /// A program that is ended when this is dropped.
-pub struct Process(std::process::Child);
+pub struct Process(std::process::Child, String);
 
 impl Drop for Process {
     fn drop(&mut self) {
         let _ = self.0.kill();
         let _ = self.0.wait();
+        let _ = std::fs::remove_file(&self.1);
     }
 }
 
