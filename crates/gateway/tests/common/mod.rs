@@ -440,7 +440,7 @@ impl Sites {
     }
 }
 
-/// A program that is ended when this is dropped.
+/// A program that is ended when this is dropped, and the socket that it would leave behind.
 pub struct Process(std::process::Child, String);
 
 impl Drop for Process {
