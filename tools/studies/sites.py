@@ -1,15 +1,24 @@
-"""What sites behind gateways get: rates of tunnels, beside what they were to get."""
+"""What sites behind gateways get: rates of tunnels, beside what they were to get.
+
+Words after the name of a table go to its runs. So a short trial is
+python3 tools/studies/sites.py beside --set 'duration="6 s"' --set 'steady=["3 s", "6 s"]'
+"""
 
 import sys
 
-from study import digits, percent, run, table
+import study
+from study import digits, percent, table
 
 
 QUEUES = {"fifo": "one FIFO queue", "EF-first": "EF first", "red": "RED", "fq-codel": "FQ-CoDel"}
 
 
-def mbps(point, group):
-    return digits(point.mean(group, "throughput") / 1e6, 3)
+def run(scenario, *options, **how):
+    return study.run(scenario, *options, *sys.argv[2:], **how)
+
+
+def mbps(point, group, engine="packet"):
+    return digits(point.mean(group, "throughput", engine) / 1e6, 3)
 
 
 def shares():
@@ -92,19 +101,36 @@ def live():
     table(*rows)
 
 
+def compared(scenario, head, sites, *options, sets):
+    """Rows of packets, of six seeds, and of one live run, for each point of a scenario."""
+    packets = run(scenario, *options, "--reps", "6", sets=sets)
+    lives = run(scenario, *options, engine="live", sets=sets)
+    gap = ["–"] * (3 - len(sites))
+    rows = []
+    for packet, live in zip(packets, lives):
+        found = [packet.row(site, "throughput") for site in sites]
+        cells = [f"{digits(r['mean'] / 1e6)} ± {digits(r['half_width'] / 1e6, 2)}" for r in found]
+        rows.append((*head(packet.settings), "packet", *cells, *gap))
+        rows.append(("", "", "live", *(mbps(live, site, "live") for site in sites), *gap))
+    return rows
+
+
 def beside():
-    """The same beside other traffic, where packets differ from seed to seed: six seeds, and one live run."""
+    """The same beside other traffic, where packets differ from seed to seed."""
     rows = [("bottleneck", "beside the tunnels", "", "a", "b", "c")]
     for cross, other in (("cubic", "CUBIC"), ("bbr", "BBR")):
-        packets = run("sites", "--point", f"cross={cross}", "--reps", "6", sets=REAL)
-        lives = run("sites", "--point", f"cross={cross}", engine="live", sets=REAL)
-        for packet, live in zip(packets, lives):
-            found = [packet.row(site, "throughput") for site in "abc"]
-            cells = [f"{digits(r['mean'] / 1e6)} ± {digits(r['half_width'] / 1e6, 2)}" for r in found]
-            rows.append((QUEUES[packet.settings["queue"]], other, "packet", *cells))
-            cells = [digits(live.mean(site, "throughput", "live") / 1e6) for site in "abc"]
-            rows.append(("", "", "live", *cells))
+        rows += compared("sites", lambda at: (QUEUES[at["queue"]], other), "abc", "--point", f"cross={cross}", sets=REAL)
     table(*rows)
 
 
-{"live": live, "beside": beside, "shares": shares, "capacity": capacity, "lie": lie, "path": path, "web": web}[sys.argv[1]]()
+def changes():
+    """The same where something changes, or a site lies."""
+    rows = [("scenario", "point", "", "a", "b", "c")]
+    for scenario in ("sites-capacity", "sites-path", "sites-lie"):
+        sites = "ab" if scenario == "sites-path" else "abc"
+        head = lambda at: (f"`{scenario}`", ", ".join(f"{name} {value}" for name, value in at.items()))
+        rows += compared(scenario, head, sites, sets=REAL[:len(sites)])
+    table(*rows)
+
+
+{"live": live, "changes": changes, "beside": beside, "shares": shares, "capacity": capacity, "lie": lie, "path": path, "web": web}[sys.argv[1]]()

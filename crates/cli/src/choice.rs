@@ -14,3 +14,11 @@ pub fn engines(asked: &[Engine], points: &[Scenario]) -> Vec<Engine> {
     engines.dedup();
     engines
 }
+
+/// Returns those of the engines that run a point. Live runs take real time: unless live was named,
+/// points of which nothing is expected live have none.
+pub fn at_point(engines: &[Engine], asked: &[Engine], point: &Scenario) -> Vec<Engine> {
+    let expected = |engine| point.expectations.iter().any(|e| e.engine == engine);
+    let wanted = |e: &Engine| *e != Engine::Live || asked.contains(e) || expected(*e);
+    engines.iter().copied().filter(wanted).collect()
+}

@@ -4,7 +4,7 @@
 
 use crate::args::How;
 use crate::capture::CaptureFile;
-use crate::choice::engines;
+use crate::choice::{at_point, engines};
 use crate::fail::Failure;
 use crate::live;
 use crate::output::note;
@@ -87,7 +87,10 @@ pub fn execute(
     let points = repetitions[0].len();
     let jobs: Vec<(usize, &Scenario, Engine)> = (0..points)
         .flat_map(|p| repetitions.iter().map(move |r| (p, &r[p])))
-        .flat_map(|(p, s)| engines.iter().map(move |&e| (p, s, e)))
+        .flat_map(|(p, s)| {
+            let engines = at_point(&engines, &how.engine, s);
+            engines.into_iter().map(move |e| (p, s, e))
+        })
         .collect();
     let capture = match &how.pcap {
         Some(path) => {

@@ -72,6 +72,23 @@ fn repetitions_points_and_engines_add_up() {
     assert_eq!(number(&live, "packet_hops"), 0.0);
 }
 
+/// Unless live is named, points of which nothing is expected live are not run so.
+#[test]
+fn live_runs_are_those_of_which_something_is_expected() {
+    let text = SMALL.to_string()
+        + "\n[[expect]]\nmetric = \"drops\"\nof = \"bottleneck\"\nengine = \"live\"\n\
+           when = { n = 2 }\nat_most = 0\n\
+           [sweep.n]\nset = \"flow.a.count\"\nvalues = [1, 2, 3]\n";
+    let dir = folder(&[("some.toml", &text)]);
+    // Three of theory and of packets, and one live run of 4 s.
+    let some = cost(dir.path(), &["some.toml"]);
+    assert_eq!(number(&some, "runs"), 7.0);
+    assert!((4.0..6.0).contains(&number(&some, "seconds")), "{some}");
+    let all = cost(dir.path(), &["some.toml", "-e", "packet,live"]);
+    assert_eq!(number(&all, "runs"), 6.0);
+    assert!(number(&all, "seconds") >= 12.0, "{all}");
+}
+
 /// More flows than any machine has memory for, one by one within the bounds of the language.
 #[test]
 fn what_does_not_fit_is_refused() {

@@ -80,9 +80,49 @@ fn predict_prints_theorys_shares_and_writes_a_scenario_that_runs() {
         (share(&found.stdout, "berlin") - 28.0).abs() < 0.2,
         "{found:?}"
     );
+    // A cap below what is carried is what the hosts have to send.
+    let text = std::fs::read_to_string(dir.join("site.toml")).expect("readable");
+    let (peers, paris) = text.split_at(text.find("[peer.paris]").expect("a peer"));
+    let text = format!("{peers}{}", paris.replace("50 Mbps", "5 Mbps"));
+    std::fs::write(dir.join("capped.toml"), text).expect("written");
+    let capped = [&["gateway", "predict", "capped.toml"], &PREDICT[3..]].concat();
+    let found = accord(dir, &capped).with(0);
+    for (peer, right) in [("paris", 5.0), ("berlin", 25.0)] {
+        let share = share(&found.stdout, peer);
+        assert!((share - right).abs() < 0.1, "{found:?}");
+    }
     let write = [PREDICT, &["-o", "predicted.toml"]].concat();
     accord(dir, &write).with(0);
-    accord(dir, &["check", "predicted.toml"]).with(0);
+    // The tunnels as gateways run them: packet by packet, with connections of hosts in them.
+    let run = [
+        "run",
+        "predicted.toml",
+        "-e",
+        "theory,fluid,packet",
+        "--json",
+    ];
+    let table = accord(dir, &run).with(0).json();
+    let mean = |group: &str, metric: &str, engine: &str| {
+        let rows = table["points"][0]["means"].as_array().expect("rows");
+        let mut rows = rows.iter();
+        let row = rows.find(|r| r["group"] == group && r["quantity"] == metric);
+        let values = row.and_then(|r| r["values"].as_array()).expect("values");
+        let found = values.iter().find(|v| v["column"] == engine);
+        found.and_then(|v| v["mean"].as_f64()).unwrap_or(f64::NAN)
+    };
+    for engine in ["fluid", "packet"] {
+        for (peer, right) in [("berlin", 70e6 / 3.0), ("paris", 20e6 / 3.0)] {
+            let rate = mean(peer, "throughput", engine);
+            assert!(
+                (rate / right - 1.0).abs() < 0.05,
+                "{engine}, {peer}: {rate}"
+            );
+        }
+    }
+    // 60 of 1480 bytes are the tunnel's, and four connections share the others.
+    let share = 4.0 * mean("berlin-hosts", "throughput", "packet") * 1480.0 / 1420.0;
+    let rate = mean("berlin", "throughput", "packet");
+    assert!((share / rate - 1.0).abs() < 0.01, "{share} of {rate}");
     let again = accord(dir, &write).with(2);
     assert!(again.stderr.contains("--force"), "{again:?}");
     accord(dir, &[&write[..], &["--force"]].concat()).with(0);

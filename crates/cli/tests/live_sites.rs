@@ -149,6 +149,77 @@ fn contracts_hold_through_real_gateways() {
     }
 }
 
+/// Tunnel a moves to a path that is 30 ms longer each way, and the link there gets slower.
+const CHANGES: &str = r#"
+[link.up]
+from = "west"
+to = "north"
+rate = "10 Mbps"
+delay = "20 ms"
+control_priority = false
+queue = { discipline = "droptail", limit = "50 KB" }
+
+[link.down]
+from = "north"
+to = "hub"
+rate = "1 Gbps"
+delay = "20 ms"
+
+[[event]]
+at = "3 s"
+flow = "a"
+path = ["west", "north", "hub"]
+
+[[event]]
+at = "6 s"
+link = "up"
+rate = "4 Mbps"
+
+[[expect]]
+name = "the short path, with whatever is queued"
+metric = "rtt"
+of = "a"
+engine = "live"
+during = ["1 s", "3 s"]
+at_most = "65 ms"
+
+[[expect]]
+name = "the long path"
+metric = "rtt"
+of = "a"
+engine = "live"
+during = ["5 s", "9 s"]
+at_least = "75 ms"
+
+[[expect]]
+name = "the slow link"
+metric = "throughput"
+of = "a"
+engine = "live"
+during = ["7 s", "9 s"]
+at_least = "1 Mbps"
+at_most = "4.2 Mbps"
+"#;
+
+/// What changes on the path of a tunnel reaches real gateways, and the scenario's expectations of the
+/// live run are judged.
+#[test]
+fn events_reach_real_gateways() {
+    let text = SITES.replace("\"6 s\"", "\"9 s\"") + CHANGES;
+    let dir = folder(&[("sites.toml", &text)]);
+    let ended = end(start(dir.path(), "events"));
+    if impossible(&ended) {
+        return;
+    }
+    if ended.code == Some(3) {
+        return assert!(ended.stderr.contains("too busy"), "{ended:#?}");
+    }
+    let checks = ended.with(0).json()["checks"].clone();
+    let met = checks.as_array().expect("checks").iter();
+    let met = met.filter(|c| c["engine"] == "live" && c["class"] == "met");
+    assert_eq!(met.count(), 3, "{checks:#}");
+}
+
 /// An interrupt ends the gateways in order; so does the end of the program without a word.
 #[test]
 fn gateways_end_with_the_run() {

@@ -17,6 +17,7 @@ use crate::sender::{Next, State};
 use crate::sessions::{Opened, Sessions};
 use crate::too_big;
 use crate::trial::{Step, Trial, TrialStatus};
+use crate::way::Way;
 use accord_transport::wire::{ECN, EXPEDITED, MARKED};
 use accord_units::{Duration, Rate, Time};
 use std::net::{Ipv6Addr, SocketAddr};
@@ -37,10 +38,19 @@ const HANDSHAKE: u8 = 34 << 2;
 /// What the driver is to do.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Output<'a> {
-    /// Send a datagram with this octet of DSCP and ECN.
-    Datagram(SocketAddr, u8, &'a [u8]),
+    /// Send a datagram.
+    Datagram(Way, &'a [u8]),
     /// Give a packet to the device.
     Packet(&'a [u8]),
+}
+
+/// Returns the way of a handshake. It is short, so that it need not stay whole.
+fn handshake(to: SocketAddr) -> Way {
+    Way {
+        to,
+        tos: HANDSHAKE,
+        whole: false,
+    }
 }
 
 /// What the network wrote on a datagram.
@@ -238,7 +248,7 @@ impl<S: Sessions> Gateway<S> {
                     self.peers[peer].greeted = at;
                 }
                 if !room.is_empty() {
-                    sink(Output::Datagram(from, HANDSHAKE, &room));
+                    sink(Output::Datagram(handshake(from), &room));
                 }
             }
             Opened::Nothing(peer) => {
@@ -353,17 +363,17 @@ impl<S: Sessions> Gateway<S> {
     /// Sends a control message.
     fn tell(&mut self, to: usize, message: &Message, sink: &mut dyn FnMut(Output)) {
         let peer = &self.peers[to];
-        let Some(endpoint) = peer.endpoint else {
+        let tos = if message.is_expedited() { EXPEDITED } else { 0 };
+        let Some(way) = peer.way(tos) else {
             return;
         };
         let packet = message::encode(message, self.local, peer.local);
-        let tos = if message.is_expedited() { EXPEDITED } else { 0 };
         let mut room = Vec::new();
         if self.sessions.seal(to, &packet, &mut room) {
             if matches!(message, Message::InBand(..)) && peer.config.virtual_delay.is_some() {
                 outer::prepend(&mut room);
             }
-            sink(Output::Datagram(endpoint, tos, &room));
+            sink(Output::Datagram(way, &room));
         }
     }
 
@@ -418,14 +428,10 @@ impl<S: Sessions> Gateway<S> {
     }
 
     /// Sends the probe of the path MTU that is due, if one is. Returns the time at which to ask again.
-    /// A peer that does not report is asked nothing.
     fn probe_path(&mut self, to: usize, now: Time, sink: &mut dyn FnMut(Output)) -> Time {
         let peer = &mut self.peers[to];
-        let asked = matches!(peer.sender.state(), State::Controlled | State::Blind)
-            && peer.sender.mode() != Mode::Bypass
-            && self.sessions.is_open(to);
-        let (Some(search), Some(endpoint), true) = (&mut peer.path_mtu, peer.endpoint, asked)
-        else {
+        let (asked, way) = (peer.is_probed() && self.sessions.is_open(to), peer.way(0));
+        let (Some(search), Some(way), true) = (&mut peer.path_mtu, way, asked) else {
             return Time::MAX;
         };
         let round_trip = peer.sender.round_trip();
@@ -434,7 +440,7 @@ impl<S: Sessions> Gateway<S> {
             let probe = Message::MtuProbe(number);
             let packet = message::padded(&probe, usize::from(size), self.local, peer.local);
             if self.sessions.seal(to, &packet, &mut self.room) {
-                sink(Output::Datagram(endpoint, 0, &self.room));
+                sink(Output::Datagram(way, &self.room));
             }
             return wake;
         }
@@ -499,7 +505,7 @@ impl<S: Sessions> Gateway<S> {
             || silent && self.sessions.greet(peer, true, &mut room)
         {
             self.peers[peer].greeted = now;
-            sink(Output::Datagram(endpoint, HANDSHAKE, &room));
+            sink(Output::Datagram(handshake(endpoint), &room));
         }
         self.room = room;
     }
@@ -521,11 +527,14 @@ impl<S: Sessions> Gateway<S> {
 
     /// Sends what a peer's sender lets go. Returns the time at which to ask again.
     fn pump(&mut self, to: usize, now: Time, sink: &mut dyn FnMut(Output)) -> Time {
-        let (true, Some(endpoint)) = (self.sessions.is_open(to), self.peers[to].endpoint) else {
+        if !self.sessions.is_open(to) {
             return Time::MAX;
-        };
+        }
         for _ in 0..BATCH {
             let peer = &mut self.peers[to];
+            let Some(way) = peer.way(0) else {
+                return Time::MAX;
+            };
             let head = peer.edge.head(now);
             match peer.sender.next(head, peer.edge.len(), now) {
                 Next::Wait(until) => return until,
@@ -538,7 +547,7 @@ impl<S: Sessions> Gateway<S> {
                     // The codepoint of the packet is that of the datagram [RFC 6040 §4.1].
                     let tos = Inner::new(&head.packet).map_or(0, |p| p.tos & ECN);
                     if self.sessions.seal(to, &head.packet, &mut self.room) {
-                        sink(Output::Datagram(endpoint, tos, &self.room));
+                        sink(Output::Datagram(Way { tos, ..way }, &self.room));
                     }
                     self.peers[to].edge.recycle(head);
                 }

@@ -33,6 +33,7 @@ mod sessions;
 pub mod status;
 pub mod too_big;
 mod trial;
+mod way;
 mod wireguard;
 
 pub use accord_port::Counts;
@@ -48,4 +49,5 @@ pub use receiver::Receiver;
 pub use sender::{Sender, State};
 pub use sessions::{Opened, Sessions};
 pub use trial::{LONGEST as LONGEST_TRIAL, TrialStatus};
+pub use way::Way;
 pub use wireguard::{PeerKeys, WireGuard};

@@ -1,13 +1,14 @@
 //! What a gateway keeps of one peer.
 
-use crate::config::{Interface, Loss, PeerConfig};
+use crate::config::{Interface, Loss, Mode, PeerConfig};
 use crate::edge::Edge;
 use crate::keys::PublicKey;
 use crate::message;
 use crate::path_mtu::PathMtu;
 use crate::receiver::Receiver;
-use crate::sender::Sender;
+use crate::sender::{Sender, State};
 use crate::trial::{Tally, Trial};
+use crate::way::Way;
 use accord_control::monaco::LossName;
 use accord_control::{AnyController, Maker, Meter, Sending, Transport, monaco};
 use accord_units::Time;
@@ -149,6 +150,23 @@ impl Peer {
                 search.restart();
             }
         }
+    }
+
+    /// Returns whether the largest packet that the path takes is being found out. A peer that does not
+    /// report would not answer probes, and one in mode bypass is asked nothing.
+    pub(crate) fn is_probed(&self) -> bool {
+        let reports = matches!(self.sender.state(), State::Controlled | State::Blind);
+        self.path_mtu.is_some() && reports && self.sender.mode() != Mode::Bypass
+    }
+
+    /// Returns the way of a datagram with this octet of DSCP and ECN, if it is known where the peer is.
+    /// Routers may cut a datagram that is too long where nobody finds out what is.
+    pub(crate) fn way(&self, tos: u8) -> Option<Way> {
+        Some(Way {
+            to: self.endpoint?,
+            tos,
+            whole: self.is_probed(),
+        })
     }
 
     /// The name of the peer among gateways.

@@ -427,6 +427,30 @@ fn a_path_with_a_small_mtu_is_found_out_and_hosts_are_told() {
     }
 }
 
+/// Nobody finds out what the path to plain WireGuard takes, or that of a peer in mode bypass. What is too
+/// long may be cut there, and nothing gets lost.
+#[test]
+fn what_is_not_probed_may_be_cut() {
+    for (peer, state) in [("", State::Plain), ("mode = \"bypass\"", State::Unknown)] {
+        let mut world = World::with(37, LINK, "", peer);
+        let mut dice = Dice(37);
+        // The other end answers no control message.
+        world.malice.control_lost = 1000;
+        for _ in 0..10_000 {
+            world.run(world.now + Duration::from_ms(1));
+        }
+        assert_eq!(world.gateways[0].peers()[0].sender.state(), state);
+        world.malice.too_long = 1200;
+        for _ in 0..1000 {
+            world.host_sends(0, 1000 + dice.below(421) as usize, 0);
+            world.run(world.now + Duration::from_ms(1));
+        }
+        world.run(world.now + Duration::from_ms(100));
+        assert_eq!((world.arrived[1], world.missing(0)), (1000, 0), "{peer}");
+        assert_eq!(world.gateways[0].dropped().too_big, 0);
+    }
+}
+
 /// In the middle of a transfer the route changes to one that takes less. Packets that are too long get
 /// lost for some seconds, until probes of that size have failed.
 #[test]

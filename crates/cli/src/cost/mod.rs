@@ -9,7 +9,7 @@ mod same;
 mod say;
 mod speed;
 
-use crate::choice::engines;
+use crate::choice::{at_point, engines};
 use accord::Catalogue;
 use accord::scenario::{Engine, Recorded, Scenario};
 use accord::units::Time;
@@ -46,10 +46,13 @@ pub struct Cost {
 pub fn estimate(points: &[Scenario], asked: &[Engine], reps: u64, catalogue: &Catalogue) -> Cost {
     let engines = engines(asked, points);
     let (reps, cores) = (reps as f64, rayon::current_num_threads() as f64);
-    let has = |engine| engines.contains(&engine);
     let (mut hops, mut work, mut longest, mut live) = (0.0, 0.0, 0.0, 0.0);
     let (mut memory, mut files, mut state, mut phases) = (0.0, 0.0, 0.0, 0.0);
+    let mut runs = 0;
     for scenario in points {
+        let here = at_point(&engines, asked, scenario);
+        runs += here.len() * reps as usize;
+        let has = |engine| here.contains(&engine);
         let mut each = Vec::new();
         if has(Engine::Packet) {
             let load = load(scenario);
@@ -67,7 +70,7 @@ pub fn estimate(points: &[Scenario], asked: &[Engine], reps: u64, catalogue: &Ca
         }
         work += reps * each.iter().sum::<f64>();
         longest = each.iter().copied().fold(longest, f64::max);
-        let values = engines.len() as f64 * series(scenario);
+        let values = here.len() as f64 * series(scenario);
         memory += reps * (size(scenario) + VALUE_BYTES * values);
         let theory = if has(Engine::Theory) {
             series(scenario)
@@ -84,7 +87,6 @@ pub fn estimate(points: &[Scenario], asked: &[Engine], reps: u64, catalogue: &Ca
             phases = f64::max(phases, equilibria(scenario));
         }
     }
-    let runs = points.len() * reps as usize * engines.len();
     let at_once = cores.min(runs as f64);
     // Runs of one engine go on together, at most as many as there are.
     let alike = cores.min(points.len() as f64 * reps);

@@ -8,7 +8,7 @@ use crate::fail::Failure;
 use crate::output::{data, note};
 use accord::record::Quiet;
 use accord::scenario::{Entity, Metric};
-use accord::units::{Duration, Rate};
+use accord::units::{Bytes, Duration, Rate};
 use accord::{Catalogue, Engine, File, Options, run as run_engine};
 use accord_gateway::config::{Loss, Mode, PeerConfig, Site};
 use serde_json::Value;
@@ -19,6 +19,11 @@ const NEAR: Duration = Duration::from_us(1);
 /// The length of the scenario in seconds, and from when on it is taken to have settled.
 const LENGTH: u32 = 60;
 const SETTLED: u32 = 20;
+
+/// The connections that ride in each tunnel.
+const HOSTS: u32 = 4;
+/// The bytes of a control packet of a gateway on the wire.
+const CONTROL: Bytes = Bytes::new(140);
 
 /// The nodes of the site and behind its uplink.
 const HERE: &str = "gateway";
@@ -104,22 +109,33 @@ fn paths(site: &Site, args: &Predict) -> Result<Vec<Given>, Failure> {
     site.peers.iter().map(path).collect()
 }
 
-/// The scenario: the site's uplink, a path per peer behind it, and a flow per tunnel with data for its
-/// cap.
+/// Returns the end of the names of groups of connections, which no peer's name has.
+fn hosts(site: &Site) -> String {
+    let mut end = "-hosts".to_string();
+    while site.peers.iter().any(|p| p.name.ends_with(&end)) {
+        end += "-hosts";
+    }
+    end
+}
+
+/// The scenario: the site's uplink, a path per peer behind it, and a tunnel per peer with connections
+/// in it that have data for its cap.
 fn scenario(site: &Site, paths: &[Given], name: &str) -> Result<String, Failure> {
     let mut draft = Draft::default();
     draft.comment(&format!(
         "The tunnels of {name} with data for their caps, as accord gateway predict wrote it.\n\
-         Rates are of packets on the wire. What others send is not known, and not here."
+         Rates of tunnels are of packets on the wire. What others send is not known, and not here.\n\
+         Routers forward EF first; control_priority = false is a link that does not."
     ));
     draft.line("");
     draft.text("title", format!("The tunnels of {name}"));
     draft.text("duration", format!("{LENGTH} s"));
     draft.line(format!("steady = [\"{SETTLED} s\", \"{LENGTH} s\"]"));
+    let uplink = site.interface.uplink.unwrap_or(FAST);
     let mut links = vec![Line {
         name: "uplink".into(),
         ends: [HERE.into(), NETWORK.into()],
-        rate: site.interface.uplink.unwrap_or(FAST),
+        rate: uplink,
         delay: NEAR,
     }];
     for path in paths {
@@ -132,16 +148,22 @@ fn scenario(site: &Site, paths: &[Given], name: &str) -> Result<String, Failure>
         });
     }
     draft.links(&links, None);
-    for peer in &site.peers {
+    let hosts = hosts(site);
+    for (peer, path) in site.peers.iter().zip(paths) {
         draft.table(&format!("flow.{}", peer.name));
         draft.text("from", HERE);
         draft.text("to", node(&peer.name));
         draft.text("packet", site.interface.packet());
-        draft.line(format!("demand = {{ constant = \"{}\" }}", peer.cap));
         if peer.mode == Mode::Bypass {
+            draft.line(format!("demand = {{ constant = \"{}\" }}", peer.cap));
             draft.text("controller", "none");
             continue;
         }
+        draft.text("control", CONTROL);
+        draft.line(format!(
+            "tunnel = {{ queue = \"{}\" }}",
+            site.interface.queue
+        ));
         let loss = match site.interface.loss {
             Loss::Window => "window",
             Loss::Accumulation => "accumulation",
@@ -159,6 +181,17 @@ fn scenario(site: &Site, paths: &[Given], name: &str) -> Result<String, Failure>
             "service = {{ contract = \"{}\", weight = {}{limit} }}",
             service.contract, service.weight
         ));
+        draft.table(&format!("flow.{}{hosts}", peer.name));
+        draft.line(format!("count = {HOSTS}"));
+        draft.text("through", &peer.name);
+        draft.text("controller", "cubic");
+        draft.text("packet", Bytes::new(site.interface.mtu.into()));
+        // A cap is no key of a scenario. One that holds back is what the hosts have to send.
+        if peer.cap < uplink.min(path.rate.unwrap_or(FAST)) {
+            let inside = f64::from(site.interface.mtu) / site.interface.packet().as_f64();
+            let each = Rate::from_bps_f64(peer.cap.as_bps_f64() * inside / f64::from(HOSTS));
+            draft.line(format!("demand = {{ constant = \"{each}\" }}"));
+        }
     }
     Ok(draft.finish())
 }
@@ -177,8 +210,10 @@ fn shares(site: &Site, text: &str, catalogue: &Catalogue) -> Result<bool, Failur
         "{:<14}  {:>9}  {:>9}  {:>9}",
         "", "Mbps", "Mbps", "Mbps"
     ))?;
-    for (i, peer) in site.peers.iter().enumerate() {
-        let share = run.mean(Metric::Throughput, Entity::Flow(i), scenario.steady);
+    for peer in &site.peers {
+        let flow = scenario.flows.iter().position(|f| f.name == peer.name);
+        let share =
+            flow.and_then(|flow| run.mean(Metric::Throughput, Entity::Flow(flow), scenario.steady));
         data(format!(
             "{:<14}  {:>9}  {:>9}  {:>9}",
             peer.name,

@@ -160,9 +160,6 @@ impl<'a> Driver<'a> {
         let listen = site.interface.listen;
         let socket = Socket::bind(listen, site.interface.offload, &mut kept, &manager)
             .map_err(|e| RunError::Unable(format!("{listen} cannot be bound: {e}")))?;
-        (socket.set_unbroken(site.interface.finds_mtu)).map_err(|e| {
-            RunError::Unable(format!("{listen}: datagrams cannot be kept whole: {e}"))
-        })?;
         Ok(Driver {
             gateway: gateway.map_err(RunError::Wrong)?,
             device: Device::open(&site, &mut kept, &manager)?,
@@ -271,7 +268,7 @@ impl<'a> Driver<'a> {
             .receive(&self.clock, |out, from, tos, at, datagram| {
                 gateway.on_datagram(from, tos, datagram, at, &mut |output| match output {
                     Output::Packet(packet) => device.push(packet),
-                    Output::Datagram(to, tos, bytes) => out.push(to, tos, bytes),
+                    Output::Datagram(way, bytes) => out.push(way, bytes),
                 });
             });
         let received = received.map_err(|e| RunError::Unable(format!("the socket fails: {e}")))?;
@@ -286,7 +283,7 @@ impl<'a> Driver<'a> {
         let (now, device, socket) = (self.clock.now(), &mut self.device, &mut self.socket);
         let wake = self.gateway.poll(now, &mut |output| match output {
             Output::Packet(packet) => device.push(packet),
-            Output::Datagram(to, tos, bytes) => socket.outgoing.push(to, tos, bytes),
+            Output::Datagram(way, bytes) => socket.outgoing.push(way, bytes),
         });
         self.device.flush();
         self.socket.flush();

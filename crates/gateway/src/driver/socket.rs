@@ -1,12 +1,13 @@
 //! The UDP socket, with the octet of DSCP and ECN of each datagram in both directions, and the time
 //! at which each one arrived.
 //!
-//! Datagrams of the same size that go to the same place with the same octet are one message for the
-//! kernel, which cuts it as late as it can (`UDP_SEGMENT`). What arrives comes joined, too (`UDP_GRO`),
-//! and only where the octets are equal.
+//! Datagrams of the same size that go the same way are one message for the kernel, which cuts it as late
+//! as it can (`UDP_SEGMENT`). What arrives comes joined, too (`UDP_GRO`), and only where the octets are
+//! equal.
 
 use super::clock::Clock;
 use super::notify::Manager;
+use crate::way::Way;
 use accord_units::Time;
 use nix::errno::Errno;
 use nix::sys::socket::{
@@ -51,6 +52,8 @@ pub struct Socket {
     pub joins: bool,
     /// What is to be sent.
     pub outgoing: Outgoing,
+    /// Whether datagrams go whole or not at all.
+    whole: bool,
 }
 
 /// Datagrams that wait to be sent.
@@ -58,17 +61,16 @@ pub struct Socket {
 pub struct Outgoing {
     bytes: Vec<u8>,
     messages: Vec<Message>,
-    /// Whether the kernel does not cut messages, and why.
+    /// Why the kernel does not cut messages, if it does not.
     pub declined: Option<Errno>,
     /// The datagrams that the kernel did not take.
     pub refused: u64,
 }
 
-/// Datagrams with the same way and octet, one behind the other. All have the same size, but the last
-/// one may be shorter.
+/// Datagrams with the same way, one behind the other. All have the same size, but the last one may be
+/// shorter.
 struct Message {
-    to: SocketAddr,
-    tos: u8,
+    way: Way,
     segment: usize,
     start: usize,
     end: usize,
@@ -117,37 +119,38 @@ impl Socket {
         }
         // One that was kept may have it from before.
         let joins = setsockopt(&udp, sockopt::UdpGroSegment, &offload).is_ok() && offload;
+        // Messages are not cut until one says so, and the kernel tells here whether it knows how.
+        let cuts = setsockopt(&udp, sockopt::UdpGsoSegment, &0);
+        let declined = match offload {
+            true => cuts.err(),
+            false => Some(Errno::EOPNOTSUPP),
+        };
+        let whole = false;
+        set_whole(&udp, whole)?;
         Ok(Socket {
             udp,
             room: vec![0; LONGEST],
             told: nix::cmsg_space!(i32, i32, TimeSpec),
             joins,
             outgoing: Outgoing {
-                declined: (!offload).then_some(Errno::EOPNOTSUPP),
+                declined,
                 ..Outgoing::default()
             },
+            whole,
         })
-    }
-
-    /// Sets whether datagrams go whole or not at all, whatever messages of ICMP say of the path. Else
-    /// the kernel believes those, and cuts what is longer.
-    pub fn set_unbroken(&self, whole: bool) -> Result<()> {
-        // A socket that was kept may have it from before.
-        let (v4, v6) = match whole {
-            true => (libc::IP_PMTUDISC_PROBE, libc::IPV6_PMTUDISC_PROBE),
-            false => (libc::IP_PMTUDISC_WANT, libc::IPV6_PMTUDISC_WANT),
-        };
-        match self.udp.local_addr()?.is_ipv4() {
-            true => setsockopt(&self.udp, MtuDiscover, &v4)?,
-            false => setsockopt(&self.udp, MtuDiscoverV6, &v6)?,
-        }
-        Ok(())
     }
 
     /// Sends all datagrams that wait, in their order. Those that the kernel has no room for are lost,
     /// as they would be further on.
     pub fn flush(&mut self) {
-        self.outgoing.flush(&self.udp);
+        let (udp, whole) = (&self.udp, &mut self.whole);
+        self.outgoing.flush(|way, segment, bytes| {
+            if way.whole != *whole {
+                set_whole(udp, way.whole)?;
+                *whole = way.whole;
+            }
+            send(udp, way, segment, bytes)
+        });
     }
 
     /// Takes datagrams that have arrived: where they are from, the octet, when, and the bytes. What is
@@ -199,13 +202,13 @@ impl Socket {
 
 impl Outgoing {
     /// Adds a datagram to those that [`Socket::flush`] sends.
-    pub fn push(&mut self, to: SocketAddr, tos: u8, bytes: &[u8]) {
+    pub fn push(&mut self, way: Way, bytes: &[u8]) {
         let start = self.bytes.len();
         self.bytes.extend_from_slice(bytes);
         let end = self.bytes.len();
         if let Some(last) = self.messages.last_mut() {
             let length = last.end - last.start;
-            if (last.to, last.tos) == (to, tos)
+            if last.way == way
                 && length % last.segment.max(1) == 0
                 && length < last.segment * MOST_SEGMENTS
                 && length + bytes.len() <= MOST_BYTES
@@ -216,50 +219,73 @@ impl Outgoing {
             }
         }
         self.messages.push(Message {
-            to,
-            tos,
+            way,
             segment: bytes.len(),
             start,
             end,
         });
     }
 
-    fn flush(&mut self, udp: &UdpSocket) {
-        for message in &self.messages {
-            let bytes = &self.bytes[message.start..message.end];
-            let count = bytes.len().div_ceil(message.segment.max(1)) as u64;
+    /// Sends all by a function that sends bytes, in segments of a length if one is given.
+    fn flush(&mut self, mut send: impl FnMut(&Way, Option<u16>, &[u8]) -> nix::Result<()>) {
+        for Message {
+            way,
+            segment,
+            start,
+            end,
+        } in self.messages.drain(..)
+        {
+            let (bytes, segment) = (&self.bytes[start..end], segment.max(1));
+            let count = bytes.len().div_ceil(segment) as u64;
             if count > 1 && self.declined.is_none() {
-                match send(udp, message, bytes, true) {
+                match send(&way, Some(segment as u16), bytes) {
                     Ok(()) => continue,
+                    // The route takes no packet of this size, which says nothing of shorter ones. It is
+                    // EINVAL before Linux 6.14.
+                    Err(Errno::EMSGSIZE | Errno::EINVAL) => {}
+                    // No device of this kind cuts messages.
+                    Err(e @ (Errno::EIO | Errno::EOPNOTSUPP)) => self.declined = Some(e),
                     // Whatever it is, a route that is missing or a full queue: the network does not
                     // take it.
-                    Err(e) if !matches!(e, Errno::EIO | Errno::EINVAL | Errno::EOPNOTSUPP) => {
+                    Err(_) => {
                         self.refused += count;
                         continue;
                     }
-                    // No device of this kind cuts messages, or the path takes no packet of this size.
-                    Err(e) => self.declined = Some(e),
                 }
             }
-            for datagram in bytes.chunks(message.segment.max(1)) {
-                self.refused += u64::from(send(udp, message, datagram, false).is_err());
+            for datagram in bytes.chunks(segment) {
+                self.refused += u64::from(send(&way, None, datagram).is_err());
             }
         }
-        self.messages.clear();
         self.bytes.clear();
     }
 }
 
-/// Sends bytes with the octet of a message, in one datagram or in several.
-fn send(udp: &UdpSocket, message: &Message, bytes: &[u8], several: bool) -> nix::Result<()> {
-    let (class, segment) = (i32::from(message.tos), message.segment as u16);
-    let octet = match message.to {
-        SocketAddr::V6(_) => ControlMessage::Ipv6TClass(&class),
-        SocketAddr::V4(_) => ControlMessage::Ipv4Tos(&message.tos),
+/// Sets whether datagrams go whole or not at all. Else whoever has to cut them may, and DF is not set.
+/// Messages of ICMP about the path are believed only where nobody but the kernel can cut, which is over
+/// IPv6.
+fn set_whole(udp: &UdpSocket, whole: bool) -> nix::Result<()> {
+    let (v4, v6) = match whole {
+        true => (libc::IP_PMTUDISC_PROBE, libc::IPV6_PMTUDISC_PROBE),
+        false => (libc::IP_PMTUDISC_OMIT, libc::IPV6_PMTUDISC_WANT),
     };
-    let both = [octet, ControlMessage::UdpGsoSegments(&segment)];
-    let told = if several { &both[..] } else { &both[..1] };
-    let to = SockaddrStorage::from(message.to);
+    // A socket of IPv6 may carry IPv4, too.
+    if udp.local_addr().is_ok_and(|own| own.is_ipv6()) {
+        setsockopt(udp, MtuDiscoverV6, &v6)?;
+    }
+    setsockopt(udp, MtuDiscover, &v4)
+}
+
+/// Sends bytes, in one datagram or in several of a length.
+fn send(udp: &UdpSocket, way: &Way, segment: Option<u16>, bytes: &[u8]) -> nix::Result<()> {
+    let (class, length) = (i32::from(way.tos), segment.unwrap_or(0));
+    let octet = match way.to {
+        SocketAddr::V6(_) => ControlMessage::Ipv6TClass(&class),
+        SocketAddr::V4(_) => ControlMessage::Ipv4Tos(&way.tos),
+    };
+    let both = [octet, ControlMessage::UdpGsoSegments(&length)];
+    let told = &both[..1 + usize::from(segment.is_some())];
+    let to = SockaddrStorage::from(way.to);
     loop {
         let slices = [IoSlice::new(bytes)];
         match sendmsg(udp.as_raw_fd(), &slices, told, MsgFlags::empty(), Some(&to)) {
@@ -295,12 +321,20 @@ mod tests {
         Socket::bind(any, offload, &mut Vec::new(), &Manager::default()).expect("bound")
     }
 
+    fn way(to: SocketAddr, tos: u8) -> Way {
+        Way {
+            to,
+            tos,
+            whole: true,
+        }
+    }
+
     /// Sends datagrams at once, and returns what arrives.
     fn across(offload: bool, joins: bool, datagrams: &[(u8, Vec<u8>)]) -> Vec<(u8, Vec<u8>)> {
         let (mut from, mut to) = (socket(offload), socket(joins));
         let (clock, address) = (Clock::new(), to.udp.local_addr().expect("bound"));
         for (tos, bytes) in datagrams {
-            from.outgoing.push(address, *tos, bytes);
+            from.outgoing.push(way(address, *tos), bytes);
         }
         from.flush();
         assert_eq!(from.outgoing.refused, 0);
@@ -348,7 +382,7 @@ mod tests {
         let other = "192.0.2.2:1".parse().expect("an address");
         let mut outgoing = Outgoing::default();
         let mut push = |to, tos, length| {
-            outgoing.push(to, tos, &vec![0; length]);
+            outgoing.push(way(to, tos), &vec![0; length]);
             outgoing.messages.len()
         };
         assert_eq!(
@@ -365,5 +399,49 @@ mod tests {
         assert_eq!(push(other, 2, 801), 5, "another place");
         let many: Vec<usize> = (0..70).map(|_| push(other, 2, 801)).collect();
         assert_eq!(many.last(), Some(&6), "no more than 64 datagrams: {many:?}");
+        let cut = Way {
+            whole: false,
+            ..way(other, 2)
+        };
+        outgoing.push(cut, &[0; 801]);
+        assert_eq!(outgoing.messages.len(), 7, "another one that may be cut");
+    }
+
+    /// Sends ten datagrams of 1400 bytes and ten of 900 through a kernel that refuses segments of more
+    /// than 1000 bytes with this error, and single datagrams of more as too long. Returns what it took,
+    /// as the number of datagrams of each message, and how many were refused.
+    fn through(refusal: Errno) -> (Vec<usize>, u64) {
+        let mut outgoing = Outgoing::default();
+        let to = way("192.0.2.1:1".parse().expect("an address"), 0);
+        let mut taken = Vec::new();
+        for _ in 0..2 {
+            for i in 0..20 {
+                outgoing.push(to, &vec![0; if i < 10 { 1400 } else { 900 }]);
+            }
+            outgoing.flush(|_, segment, bytes| {
+                let length = segment.map_or(bytes.len(), usize::from);
+                match length > 1000 {
+                    true if segment.is_some() => return Err(refusal),
+                    true => return Err(Errno::EMSGSIZE),
+                    false => taken.push(bytes.len() / length),
+                }
+                Ok(())
+            });
+        }
+        (taken, outgoing.refused)
+    }
+
+    /// What is too long for the route is tried alone, and what is not goes joined all the same. A device
+    /// that cuts nothing is not asked again.
+    #[test]
+    fn a_route_that_is_too_narrow_is_no_kernel_that_cannot_cut() {
+        // The first of 900 bytes is in the message of longer ones.
+        for refusal in [Errno::EMSGSIZE, Errno::EINVAL] {
+            assert_eq!(through(refusal), (vec![1, 9, 1, 9], 20), "{refusal}");
+        }
+        for refusal in [Errno::EIO, Errno::EOPNOTSUPP] {
+            assert_eq!(through(refusal), (vec![1; 20], 20), "{refusal}");
+        }
+        assert_eq!(through(Errno::ENETUNREACH), (vec![9, 9], 22));
     }
 }

@@ -245,6 +245,17 @@ impl Sites {
         self
     }
 
+    /// Sets the MTU of the link between one end and the router, which cuts what may be cut.
+    pub fn set_mtu(&self, end: usize, mtu: u64) {
+        let wire = ["w", "w"].map(String::from);
+        let bottleneck = [[192, 0, 2, 6], [192, 0, 2, 5]];
+        let bottleneck = bottleneck.map(|a| format!("v{:x}", u32::from(Ipv4Addr::from(a))));
+        let devices = [wire, bottleneck][end].clone();
+        for (namespace, device) in [&self.ends[end], &self.router].into_iter().zip(devices) {
+            ip(namespace, &format!("link set {device} mtu {mtu}\n")).expect("set");
+        }
+    }
+
     /// Starts a gateway at one end.
     pub fn start(&mut self, end: usize, path: &Path) {
         let (namespace, stop) = (self.ends[end].clone(), Arc::new(AtomicBool::new(false)));
@@ -283,8 +294,8 @@ impl Sites {
         let device = format!("wg{}", std::process::id());
         let spawn = || Command::new(program).args(["-f", &device]).spawn();
         let child = self.ends[1].within(spawn).expect("it is entered");
-        let process = Process(child.expect("it runs"));
         let socket = format!("/var/run/wireguard/{device}.sock");
+        let process = Process(child.expect("it runs"), socket.clone());
         let until = Instant::now() + Duration::from_secs(5);
         let mut stream = loop {
             match std::os::unix::net::UnixStream::connect(&socket) {
@@ -429,13 +440,14 @@ impl Sites {
     }
 }
 
-/// A program that is ended when this is dropped.
-pub struct Process(std::process::Child);
+/// A program that is ended when this is dropped, and the socket that it would leave behind.
+pub struct Process(std::process::Child, String);
 
 impl Drop for Process {
     fn drop(&mut self) {
         let _ = self.0.kill();
         let _ = self.0.wait();
+        let _ = std::fs::remove_file(&self.1);
     }
 }
 

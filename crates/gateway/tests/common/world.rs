@@ -4,7 +4,7 @@
 use crate::dice::Dice;
 use accord_gateway::config::{Site, parse};
 use accord_gateway::keys::{PrivateKey, PublicKey};
-use accord_gateway::{Gateway, Opened, Output, PeerKeys, Sessions, WireGuard, outer};
+use accord_gateway::{Gateway, Opened, Output, PeerKeys, Sessions, Way, WireGuard, outer};
 use accord_units::{Bytes, Duration, Rate, Time};
 use std::cell::Cell;
 use std::collections::{BTreeMap, BTreeSet};
@@ -68,7 +68,7 @@ pub struct Malice {
     pub control_lost: u64,
     /// The datagrams with a mark.
     pub marked: u64,
-    /// The length from which on datagrams are lost without a word, or zero.
+    /// The length from which on datagrams that must stay whole are lost without a word, or zero.
     pub too_long: usize,
 }
 
@@ -329,9 +329,13 @@ impl World {
                     assert!(known, "nobody sent this, or it arrives again: {packet:?}");
                     self.arrived[end] += 1;
                 }
-                Owned::Datagram(tos, bytes) => {
+                Owned::Datagram(Way { tos, whole, .. }, bytes) => {
                     if bytes.len() > 200 {
                         self.sent[end] += bytes.len() as u64 + 28;
+                    }
+                    let too_long = self.malice.too_long;
+                    if whole && too_long > 0 && bytes.len() >= too_long {
+                        continue;
                     }
                     self.carry(end, tos, bytes);
                 }
@@ -372,10 +376,8 @@ impl World {
             let to = self.dice.below(2) as usize;
             self.put(to, tos, forged);
         }
-        let small = bytes.len() < 130;
-        if malice.too_long > 0 && bytes.len() >= malice.too_long {
-            return;
-        }
+        // Handshakes are no control messages, although they may be as short.
+        let small = bytes.len() < 130 && !matches!(bytes[..], [1..=3, ..]);
         let lost = malice.lost + if small { malice.control_lost } else { 0 };
         if self.dice.in_thousand(lost) {
             return;
@@ -462,7 +464,7 @@ impl Flood {
             let from = SocketAddr::from(((dice.next() as u32).to_be_bytes(), 1000));
             let datagram = &self.handshakes[which];
             world.gateways[1].on_datagram(from, 0, datagram, clock, &mut |output| {
-                let Output::Datagram(to, _, bytes) = output else {
+                let Output::Datagram(Way { to, .. }, bytes) = output else {
                     panic!("a stranger's packet comes out");
                 };
                 // A cookie is shorter than what it answers, so that nobody is hit by it.
@@ -479,13 +481,13 @@ impl Flood {
 
 enum Owned {
     Packet(Vec<u8>),
-    Datagram(u8, Vec<u8>),
+    Datagram(Way, Vec<u8>),
 }
 
 fn owned(output: Output) -> Owned {
     match output {
         Output::Packet(packet) => Owned::Packet(packet.to_vec()),
-        Output::Datagram(_, tos, bytes) => Owned::Datagram(tos, bytes.to_vec()),
+        Output::Datagram(way, bytes) => Owned::Datagram(way, bytes.to_vec()),
     }
 }
 
