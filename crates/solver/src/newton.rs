@@ -153,13 +153,7 @@ fn solution(
         .zip(path_prices)
         .map(|(demand, q)| demand.rate(q))
         .collect();
-    let mut solution = finish(
-        problem,
-        rates,
-        prices.to_vec(),
-        Status::NotConverged,
-        steps,
-    );
+    let mut solution = finish(problem, rates, prices.to_vec(), Status::NotConverged, steps);
     if solution.certificate.worst() <= settings.tolerance {
         solution.status = Status::Solved;
     }
@@ -368,8 +362,7 @@ impl<'a> Solver<'a> {
         let enough = LAST_STEP * self.settings.tolerance / residuals.total;
         let tolerance = residuals.total.powf(0.75).max(enough).min(LOOSEST);
 
-        self.system
-            .set_up(&self.dual, &self.at, self.usual, lambda);
+        self.system.set_up(&self.dual, &self.at, self.usual, lambda);
         self.steps.1 += self.system.solve(&self.dual, &self.at, tolerance);
         if self.advance(1.0, residuals) {
             return Some(1);
