@@ -202,6 +202,10 @@ fn multiplied(merged: &Merged, links: &[Link], link: usize, price: f64) -> f64 {
     }
 }
 
+/// Returns the largest residual of the certificate of some prices, given the numbers of Newton steps and of
+/// conjugate gradient steps so far.
+type Judge<'a> = dyn FnMut(&[f64], (usize, usize)) -> f64 + 'a;
+
 /// Newton's method in the course of its work.
 pub(crate) struct Solver<'a> {
     settings: &'a Settings,
@@ -240,14 +244,9 @@ impl<'a> Solver<'a> {
         }
     }
 
-    /// Makes Newton steps until the residuals over all links are within the tolerance, and so is the
-    /// largest residual of the certificate of some prices, which `judge` returns. The prices that it was
-    /// last asked for are the result.
-    pub fn run(
-        &mut self,
-        watch: &mut dyn FnMut(Progress) -> ControlFlow<()>,
-        judge: &mut dyn FnMut(&[f64], (usize, usize)) -> f64,
-    ) {
+    /// Makes Newton steps until the residuals over all links are within the tolerance, and so is what
+    /// `judge` returns. The prices that it was last asked for are the result.
+    pub fn run(&mut self, watch: &mut dyn FnMut(Progress) -> ControlFlow<()>, judge: &mut Judge) {
         self.dual.evaluate(&mut self.at, None);
         let mut boost = 1.0;
         let mut patience = PATIENCE;
