@@ -153,13 +153,7 @@ fn solution(
         .zip(path_prices)
         .map(|(demand, q)| demand.rate(q))
         .collect();
-    let mut solution = finish(
-        problem,
-        rates,
-        prices.to_vec(),
-        Status::NotConverged,
-        steps,
-    );
+    let mut solution = finish(problem, rates, prices.to_vec(), Status::NotConverged, steps);
     if solution.certificate.worst() <= settings.tolerance {
         solution.status = Status::Solved;
     }
@@ -208,6 +202,10 @@ fn multiplied(merged: &Merged, links: &[Link], link: usize, price: f64) -> f64 {
     }
 }
 
+/// Returns the largest residual of the certificate of some prices, given the numbers of Newton steps and of
+/// conjugate gradient steps so far.
+type Judge<'a> = dyn FnMut(&[f64], (usize, usize)) -> f64 + 'a;
+
 /// Newton's method in the course of its work.
 pub(crate) struct Solver<'a> {
     settings: &'a Settings,
@@ -246,14 +244,9 @@ impl<'a> Solver<'a> {
         }
     }
 
-    /// Makes Newton steps until the residuals over all links are within the tolerance, and so is the
-    /// largest residual of the certificate of some prices, which `judge` returns. The prices that it was
-    /// last asked for are the result.
-    pub fn run(
-        &mut self,
-        watch: &mut dyn FnMut(Progress) -> ControlFlow<()>,
-        judge: &mut dyn FnMut(&[f64], (usize, usize)) -> f64,
-    ) {
+    /// Makes Newton steps until the residuals over all links are within the tolerance, and so is what
+    /// `judge` returns. The prices that it was last asked for are the result.
+    pub fn run(&mut self, watch: &mut dyn FnMut(Progress) -> ControlFlow<()>, judge: &mut Judge) {
         self.dual.evaluate(&mut self.at, None);
         let mut boost = 1.0;
         let mut patience = PATIENCE;
@@ -368,8 +361,7 @@ impl<'a> Solver<'a> {
         let enough = LAST_STEP * self.settings.tolerance / residuals.total;
         let tolerance = residuals.total.powf(0.75).max(enough).min(LOOSEST);
 
-        self.system
-            .set_up(&self.dual, &self.at, self.usual, lambda);
+        self.system.set_up(&self.dual, &self.at, self.usual, lambda);
         self.steps.1 += self.system.solve(&self.dual, &self.at, tolerance);
         if self.advance(1.0, residuals) {
             return Some(1);

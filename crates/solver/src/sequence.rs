@@ -169,10 +169,7 @@ impl Sequence {
 
     /// Does the same as [`solve`](Self::solve), and tells `watch` before each Newton step how far it is.
     /// On `Break` it keeps what it has, as [`solve_watched`](crate::solve_watched) does.
-    pub fn solve_watched(
-        &mut self,
-        watch: &mut dyn FnMut(Progress) -> ControlFlow<()>,
-    ) -> Status {
+    pub fn solve_watched(&mut self, watch: &mut dyn FnMut(Progress) -> ControlFlow<()>) -> Status {
         let mut start = self.start();
         self.newcomers.clear();
         if self.present == 0 {
@@ -220,10 +217,17 @@ impl Sequence {
             return None;
         }
         let mut prices = self.prices.clone();
-        for flow in self.newcomers.iter().filter_map(|&f| self.flows[f].as_ref()) {
+        for flow in self
+            .newcomers
+            .iter()
+            .filter_map(|&f| self.flows[f].as_ref())
+        {
             // Where a price is missing, the flow alone would overload its narrowest link.
             let width = |link: &&u32| self.capacities[**link as usize];
-            let narrowest = flow.path.iter().min_by(|a, b| width(a).total_cmp(&width(b)));
+            let narrowest = flow
+                .path
+                .iter()
+                .min_by(|a, b| width(a).total_cmp(&width(b)));
             let narrowest = *narrowest.expect("a path has a link") as usize;
             let q: f64 = flow.path.iter().map(|&l| prices[l as usize]).sum();
             let least = flow.demand.price(self.capacities[narrowest]);

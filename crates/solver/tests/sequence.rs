@@ -5,7 +5,9 @@
 
 mod common;
 
-use accord_solver::{Certificate, Demand, Problem, ProblemError, Routes, Sequence, Settings, Status};
+use accord_solver::{
+    Certificate, Demand, Problem, ProblemError, Routes, Sequence, Settings, Status,
+};
 use accord_solver::{Solution, solve};
 use common::{Random, any_demand, mixed_problem, random_problem};
 
@@ -31,7 +33,10 @@ fn compare(shares: &Sequence, flows: &[usize], status: Status) {
     for (flow, rate) in rates.iter().enumerate() {
         let (least, most) = cold.certificate.rate_bounds(&problem, &cold.prices, flow);
         let (low, high) = certificate.rate_bounds(&problem, shares.prices(), flow);
-        assert!(low <= most && least <= high, "{flow}: {rate}, {least} to {most}");
+        assert!(
+            low <= most && least <= high,
+            "{flow}: {rate}, {least} to {most}"
+        );
     }
 }
 
@@ -134,7 +139,13 @@ fn a_flow_that_comes_takes_fewer_steps_than_a_start() {
         let guest = shares.arrive(path, problem.demands()[flow]).unwrap();
         assert_eq!(shares.solve(), Status::Solved);
         let fewer = shares.steps().0 < cold.iterations && shares.steps().1 < cold.inner_iterations;
-        assert!(fewer, "{:?}, {} and {}", shares.steps(), cold.iterations, cold.inner_iterations);
+        assert!(
+            fewer,
+            "{:?}, {} and {}",
+            shares.steps(),
+            cold.iterations,
+            cold.inner_iterations
+        );
         shares.depart(guest);
     }
 }
@@ -186,9 +197,19 @@ fn flows_that_make_no_sense_are_refused_by_their_number() {
         error
     };
     let flow = 5;
-    assert_eq!(refused(&mut shares, &[], log), ProblemError::EmptyRoute { flow });
+    assert_eq!(
+        refused(&mut shares, &[], log),
+        ProblemError::EmptyRoute { flow }
+    );
     let error = refused(&mut shares, &[1, 7], log);
-    assert_eq!(error, ProblemError::UnknownLink { flow, link: 7, links: 4 });
+    assert_eq!(
+        error,
+        ProblemError::UnknownLink {
+            flow,
+            link: 7,
+            links: 4
+        }
+    );
     let error = refused(&mut shares, &[1, 2, 1], log);
     assert_eq!(error, ProblemError::RepeatedLink { flow, link: 1 });
     let error = refused(&mut shares, &[1], Demand::Log { weight: 0.0 });

@@ -45,7 +45,10 @@ fn phases_of_many_flows_are_those_of_each_alone() {
     };
     for (from, flows) in [(0, 12_050.0), (10, 12_080.0), (20, 12_030.0)] {
         let (found, expected) = (rate(from), 10e9 / flows);
-        assert!((found / expected - 1.0).abs() < 1e-9, "{from} s: {found}, not {expected}");
+        assert!(
+            (found / expected - 1.0).abs() < 1e-9,
+            "{from} s: {found}, not {expected}"
+        );
     }
     assert_eq!(run.certificates.len(), 3);
     assert!(run.certificates.iter().all(|c| c.gap <= 1e-12));

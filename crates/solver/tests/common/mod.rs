@@ -115,7 +115,10 @@ pub fn backbone_problem(seed: u64, flows: usize, nodes: usize) -> Problem {
     let mut random = Random::new(seed);
     let mut links: Vec<(usize, usize)> = Vec::new();
     for node in 0..nodes {
-        let ends = [(node + 1) % nodes, (node + 2 + random.below(nodes - 3)) % nodes];
+        let ends = [
+            (node + 1) % nodes,
+            (node + 2 + random.below(nodes - 3)) % nodes,
+        ];
         links.extend(ends.into_iter().flat_map(|end| [(node, end), (end, node)]));
     }
     // The link by which each node is reached first, from each source.
