@@ -73,7 +73,7 @@ def errors():
     print(f"\nNothing was skipped in the other {len(none)}: {', '.join(none)}.")
 
 
-def long(controller, queue, count, seconds=3600):
+def long(controller, queue, recorded, count=10, seconds=3600):
     return f"""title = "A long run"
 duration = "{seconds} s"
 steady = ["{seconds // 2} s", "{seconds} s"]
@@ -86,7 +86,8 @@ count = {count}
 from = "left"
 to = "right"
 controller = "{controller}"
-access = {{ delay = {{ spread = ["1 ms", "5 ms"] }} }}
+record = "{recorded}"
+access = {{ rate = "1 Gbps", delay = {{ spread = ["1 ms", "5 ms"] }} }}
 start = {{ uniform = ["0 s", "1 s"] }}
 """
 
@@ -102,12 +103,14 @@ RED = '{ discipline = "red", limit = "200 pkt" }'
 
 
 def factor():
-    cases = {"xia05-fig6, an hour": (an_hour_of("xia05-fig6", 72), "law=accord", "set1")}
-    for controller, queue, name in (
-        ("monaco", DROPTAIL, "droptail"), ("vegas", DROPTAIL, "droptail"), ("newreno", DROPTAIL, "droptail"),
-        ("cubic", DROPTAIL, "droptail"), ("newreno", RED, "RED"), ("bbr3", DROPTAIL, "droptail"),
+    cases = {"xia05-fig6": (an_hour_of("xia05-fig6", 72), "law=accord", "set1")}
+    for controller, queue, name, recorded in (
+        ("monaco", DROPTAIL, "droptail", "flows"), ("vegas", DROPTAIL, "droptail", "flows"),
+        ("newreno", DROPTAIL, "droptail", "flows"), ("newreno", DROPTAIL, "droptail", "group"),
+        ("newreno", RED, "RED", "group"), ("cubic", DROPTAIL, "droptail", "group"),
+        ("bbr3", DROPTAIL, "droptail", "group"),
     ):
-        cases[f"ten {controller}, {name}, an hour"] = (long(controller, queue, 10), None, "f")
+        cases[f"ten `{controller}`, {name}, recorded as {recorded}"] = (long(controller, queue, recorded), None, "f")
     rows = [("scenario", "skipped", "processor time", "factor", "throughput", "backlog")]
     for name, (text, point, group) in cases.items():
         figures = []
