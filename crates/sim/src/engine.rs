@@ -78,9 +78,9 @@ impl<'a> Simulation<'a> {
             .map(|id| Flow::new(id, &state))
             .collect();
         let shared = crowd.map_or(&[][..], Crowd::links);
-        let wiring = Wiring::new(scenario, &mut flows, shared, shortcuts);
+        let mut wiring = Wiring::new(scenario, &mut flows, shared, shortcuts);
         let edges = wiring.tunnels.iter().map(|&flow| Wire::edge(flow));
-        let windows = (wiring.in_windows).then(|| Box::new(Windows::new(scenario, &wiring)));
+        let windows = wiring.windows.take();
         let wires = (0..scenario.links.len())
             .map(|id| Wire::new(scenario, id, wiring.forms[id]))
             .chain(edges)
@@ -128,7 +128,10 @@ impl<'a> Simulation<'a> {
         }
         for (id, wire) in self.wires.iter().enumerate() {
             if let Some(at) = wire.next_timer() {
-                self.calendar.push(at, Kind::Discipline, id);
+                match &mut self.windows {
+                    Some(windows) => windows.set_timer(id, at),
+                    None => self.calendar.push(at, Kind::Discipline, id),
+                }
             }
         }
         self.calendar.push(self.next_sample, Kind::Sample, 0);
@@ -265,7 +268,7 @@ impl<'a> Simulation<'a> {
 
     /// Moves a packet from the port of `hop` as far as it can go without an event.
     pub fn go(&mut self, mut place: Place, mut hop: Hop, mut at: Time) {
-        loop {
+        'on: loop {
             let packet = self.pool.packet(place);
             let mut link;
             let mut early;
@@ -281,11 +284,19 @@ impl<'a> Simulation<'a> {
                             Err(_) => return self.lost(place),
                         }
                     }
+                    Line::Lane(lane) if lane.next().is_some_and(|next| next <= at) => {
+                        self.clear(link, at);
+                        continue 'on;
+                    }
+                    Line::Lane(lane) => match lane.offer(at, packet.bytes(), self.end) {
+                        Some(departure) => departure,
+                        None => return lane.keep(&mut self.pool, place, at),
+                    },
                     Line::Port(..) | Line::Shared(_) | Line::Edge(_) => {
                         return self.enter(link, place);
                     }
                 };
-                // The wires of these two lose no packets. They hold none up: a run with stalls takes
+                // The wires of these lose no packets. They hold none up: a run with stalls takes
                 // no shortcuts, so that all its packets pass `leave`.
                 at = sent + wire.delay;
                 (hop, early) = self.wiring.step(packet, at, self.end);
@@ -337,11 +348,11 @@ impl<'a> Simulation<'a> {
         };
         match self.wiring.step(packet, at, self.end) {
             (hop, false) => self.fly(link, place, hop, at),
-            (end, true) if end.is_end() => {
-                if let Some((place, hop)) = self.deliver_ahead(place, at) {
-                    self.go(place, hop, at);
-                }
-            }
+            (end, true) if end.is_end() => match self.deliver_ahead(place, at) {
+                Some((place, hop)) if hop.is_shortcut() => self.go(place, hop, at),
+                Some((place, hop)) => self.fly(link, place, hop, at),
+                None => {}
+            },
             (hop, true) => self.go(place, hop, at),
         }
     }
@@ -407,7 +418,7 @@ impl<'a> Simulation<'a> {
         if held.stepped {
             if let Some((packet, end)) = begun {
                 (held.serving, held.begun) = (Some(packet), now);
-                self.calendar.push(end, Kind::Sent, link);
+                self.await_sent(link, end);
             }
             return;
         }
@@ -415,7 +426,7 @@ impl<'a> Simulation<'a> {
             && !held.pending
         {
             held.pending = true;
-            self.calendar.push(end, Kind::Sent, link);
+            self.await_sent(link, end);
         }
         if let Some((packet, end)) = begun {
             let place = self.pool.insert(packet);
@@ -423,9 +434,18 @@ impl<'a> Simulation<'a> {
         }
     }
 
+    /// Has a service end at its time.
+    #[inline]
+    fn await_sent(&mut self, link: usize, end: Time) {
+        match &mut self.windows {
+            Some(windows) => windows.set_sent(link, end),
+            None => self.calendar.push(end, Kind::Sent, link),
+        }
+    }
+
     /// Ends a service. At a port that is stepped it does so only if the rate has not changed
     /// meanwhile.
-    fn sent(&mut self, link: usize) {
+    pub fn sent(&mut self, link: usize) {
         let wire = &mut self.wires[link];
         let held = match &mut wire.line {
             Line::Port(held) => held,
@@ -471,21 +491,28 @@ impl<'a> Simulation<'a> {
         let packet = self.pool.packet(place);
         self.digest.delivered(at, packet);
         let id = packet.flow;
-        let Segment::Data { number, sent } = packet.segment else {
-            debug_assert!(false, "the path there carries data");
+        let flow = &mut self.flows[id as usize];
+        let reply = match (&mut flow.receiver, packet.segment) {
+            (Receiver::Stream(r), Segment::Data { number, sent }) => {
+                let (fresh, ack) = r.on_data(number, sent, packet.ecn == Ecn::Marked);
+                flow.deliver_later(self.next_sample, at, sent, packet.size, fresh);
+                Some(ack)
+            }
+            (receiver, Segment::Data { sent, .. }) => {
+                if let Receiver::Tunnel(r) = receiver {
+                    r.on_data(packet.bytes(), at);
+                }
+                flow.deliver_later(self.next_sample, at, sent, packet.size, true);
+                None
+            }
+            _ => flow.receive(packet, at).reply,
+        };
+        let Some(reply) = reply else {
+            self.pool.remove(place);
             return None;
         };
-        let flow = &mut self.flows[id as usize];
-        if let Receiver::Stream(r) = &mut flow.receiver {
-            let (fresh, ack) = r.on_data(number, sent, packet.ecn == Ecn::Marked);
-            flow.deliver_later(self.next_sample, at, sent, packet.size, fresh);
-            *packet = flow.answer(id, ack);
-            Some((place, self.wiring.hops[packet.hop as usize]))
-        } else {
-            flow.deliver_later(self.next_sample, at, sent, packet.size, true);
-            self.pool.remove(place);
-            None
-        }
+        *packet = flow.answer(id, reply);
+        Some((place, self.wiring.hops[packet.hop as usize]))
     }
 
     /// Delivers a packet to its endpoint.
@@ -642,7 +669,7 @@ impl<'a> Simulation<'a> {
         }
     }
 
-    fn discipline(&mut self, link: usize) {
+    pub fn discipline(&mut self, link: usize) {
         let now = self.now;
         let wire = &mut self.wires[link];
         match &mut wire.line {
@@ -651,10 +678,13 @@ impl<'a> Simulation<'a> {
                 held.advance(now);
                 held.port.on_timer(now);
             }
-            Line::Pipe(_) | Line::Shared(_) | Line::Edge(_) => {}
+            Line::Pipe(_) | Line::Lane(_) | Line::Shared(_) | Line::Edge(_) => {}
         }
         if let Some(at) = wire.next_timer() {
-            self.calendar.push(at, Kind::Discipline, link);
+            match &mut self.windows {
+                Some(windows) => windows.set_timer(link, at),
+                None => self.calendar.push(at, Kind::Discipline, link),
+            }
         }
     }
 
