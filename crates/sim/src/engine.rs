@@ -13,7 +13,7 @@ use crate::arrivals::Cause;
 use crate::calendar::{Calendar, Kind};
 use crate::digest::Digest;
 use crate::flow::Flow;
-use crate::packet::Packet;
+use crate::packet::{Packet, Ticket};
 use crate::pool::{Place, Pool};
 use crate::shared::Crowded;
 use crate::windows::Windows;
@@ -387,22 +387,29 @@ impl<'a> Simulation<'a> {
             _ => return self.board(link, place),
         };
         let (now, dice) = (self.now, &mut held.dice);
+        let packet = self.pool.packet(place);
+        let mut ticket = Ticket::new(place, packet);
         if !held.stepped {
             held.port.advance(now);
-            let packet = self.pool.packet(place);
-            match held.port.pass(now, packet, &mut || dice.uniform()) {
-                Some(Ok(departure)) => return self.leave(link, place, departure, Time::ZERO),
+            match held.port.pass(now, &mut ticket, &mut || dice.uniform()) {
+                Some(Ok(departure)) => {
+                    ticket.settle(packet);
+                    return self.leave(link, place, departure, Time::ZERO);
+                }
                 Some(Err(_)) => return self.lost(place),
                 None => {}
             }
         }
-        let packet = self.pool.remove(place);
         let (flows, awake, digest) = (&mut self.flows, &mut self.awake, &mut self.digest);
+        let pool = &mut self.pool;
         held.port
-            .offer(now, packet, &mut || dice.uniform(), &mut |packet, _| {
-                lose(flows, awake, digest, now, &packet);
+            .offer(now, ticket, &mut || dice.uniform(), &mut |ticket, _| {
+                lose(flows, awake, digest, now, &pool.remove(ticket.place));
             });
-        self.begin(link);
+        match held.port.is_serving() {
+            true => self.await_next(link),
+            false => self.begin(link),
+        }
     }
 
     /// Starts service at a port that holds packets, if it is free and a packet waits.
@@ -411,26 +418,31 @@ impl<'a> Simulation<'a> {
             return;
         };
         let (flows, awake, digest) = (&mut self.flows, &mut self.awake, &mut self.digest);
-        let now = self.now;
-        let begun = (held.port).begin(now, &mut |packet, _| {
-            lose(flows, awake, digest, now, &packet);
+        let (now, pool) = (self.now, &mut self.pool);
+        let begun = (held.port).begin(now, &mut |ticket, _| {
+            lose(flows, awake, digest, now, &pool.remove(ticket.place));
         });
-        if held.stepped {
-            if let Some((packet, end)) = begun {
-                (held.serving, held.begun) = (Some(packet), now);
-                self.await_sent(link, end);
-            }
+        let Some((ticket, end)) = begun else {
             return;
+        };
+        ticket.settle(self.pool.packet(ticket.place));
+        if held.stepped {
+            (held.serving, held.begun) = (Some(ticket), now);
+            return self.await_sent(link, end);
         }
-        if let Some(end) = held.port.next()
+        self.await_next(link);
+        self.leave(link, ticket.place, end, Time::ZERO);
+    }
+
+    /// Has the service at a port that is not stepped end at its time, if that matters to it.
+    fn await_next(&mut self, link: usize) {
+        if let Line::Port(held) = &mut self.wires[link].line
+            && !held.stepped
             && !held.pending
+            && let Some(end) = held.port.next()
         {
             held.pending = true;
             self.await_sent(link, end);
-        }
-        if let Some((packet, end)) = begun {
-            let place = self.pool.insert(packet);
-            self.leave(link, place, end, Time::ZERO);
         }
     }
 
@@ -455,12 +467,13 @@ impl<'a> Simulation<'a> {
         if !held.stepped {
             held.pending = false;
             held.port.advance(self.now);
-        } else if let Some(packet) = held.serving.take_if(|_| held.port.is_sent(self.now)) {
+        } else if let Some(ticket) = held.serving.take_if(|_| held.port.is_sent(self.now)) {
             held.port.complete();
+            let packet = self.pool.packet(ticket.place);
             if let Some(tap) = &mut self.tap {
                 packet.capture(tap, self.scenario, link, self.now);
             }
-            let arrival = held.arrival(self.now, wire.delay, &packet);
+            let arrival = held.arrival(self.now, wire.delay, packet);
             let loose = held.is_loose();
             let held_up = arrival.since(self.now + wire.delay);
             if let Segment::Data { sent, .. } = packet.segment
@@ -468,10 +481,9 @@ impl<'a> Simulation<'a> {
             {
                 self.flows[packet.flow as usize].hold_up(sent, held_up);
             }
-            let place = self.pool.insert(packet);
             match loose {
-                false => self.leave(link, place, self.now, arrival),
-                true => self.leave_loosely(link, place, arrival),
+                false => self.leave(link, ticket.place, self.now, arrival),
+                true => self.leave_loosely(link, ticket.place, arrival),
             }
         }
         self.begin(link);

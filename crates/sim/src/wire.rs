@@ -1,6 +1,6 @@
 //! A directed link: its port, its wire, and the packets on it.
 
-use crate::packet::Packet;
+use crate::packet::{Packet, Ticket};
 use crate::pipe::{Lane, Pipe};
 use crate::pool::{Place, Queue};
 use crate::shared::Shared;
@@ -53,12 +53,12 @@ pub enum Line {
 /// A port that holds packets.
 pub struct Held {
     /// The port.
-    pub port: Port<Packet>,
+    pub port: Port<Ticket>,
     /// True if a packet leaves the port by an event of its own. If not, it leaves when its service
     /// begins.
     pub stepped: bool,
     /// The packet in service, if the port is stepped.
-    pub serving: Option<Packet>,
+    pub serving: Option<Ticket>,
     /// The time at which its service began.
     pub begun: Time,
     /// The order of the packets on the wire.
@@ -211,16 +211,6 @@ impl Wire {
             Line::Shared(s) => s.0.held(),
             Line::Edge(_) => Count::default(),
         }
-    }
-
-    /// Returns the packets that the port holds. All others are in the pool.
-    pub fn packets(&self) -> impl Iterator<Item = &Packet> {
-        let held = match &self.line {
-            Line::Port(held) => Some(held),
-            _ => None,
-        };
-        let held = held.into_iter();
-        held.flat_map(|held| held.port.waiting().chain(&held.serving))
     }
 
     /// Returns the queue discipline, unless it is known to be droptail.

@@ -296,9 +296,8 @@ fn around<'a>(path: &'a [LinkId], inside: Option<&[LinkId]>) -> (&'a [LinkId], &
 fn form(link: &Link) -> Form {
     let aqm = AnyAqm::build(&link.queue.discipline);
     // What else a link may have needs the times of packets as they come.
-    // A packet that is lost on the wire is lost when it has left the port, not before. Queues per
-    // flow take turns whenever the line is free, even if no packet waits.
-    if link.is_lossy() || link.parts.is_some() || matches!(aqm.structure(), Structure::Flows(_)) {
+    // A packet that is lost on the wire is lost when it has left the port, not before.
+    if link.is_lossy() || link.parts.is_some() {
         return Form::Stepped;
     }
     if !matches!(aqm.structure(), Structure::Fifo) {

@@ -130,6 +130,10 @@ impl Rate {
         if self.0 == 0 {
             return Duration::MAX;
         }
+        // A division of 64 bits is one instruction, and is enough for a packet.
+        if let Some(bits) = size.0.checked_mul(8_000_000_000_000) {
+            return Duration::from_ps(bits / self.0);
+        }
         let ps = size.0 as u128 * 8_000_000_000_000 / self.0 as u128;
         Duration::from_ps(u64::try_from(ps).unwrap_or(u64::MAX))
     }
