@@ -504,27 +504,24 @@ impl<'a> Simulation<'a> {
         self.digest.delivered(at, packet);
         let id = packet.flow;
         let flow = &mut self.flows[id as usize];
-        let reply = match (&mut flow.receiver, packet.segment) {
-            (Receiver::Stream(r), Segment::Data { number, sent }) => {
-                let (fresh, ack) = r.on_data(number, sent, packet.ecn == Ecn::Marked);
-                flow.deliver_later(self.next_sample, at, sent, packet.size, fresh);
-                Some(ack)
-            }
-            (receiver, Segment::Data { sent, .. }) => {
-                if let Receiver::Tunnel(r) = receiver {
-                    r.on_data(packet.bytes(), at);
-                }
-                flow.deliver_later(self.next_sample, at, sent, packet.size, true);
-                None
-            }
-            _ => flow.receive(packet, at).reply,
-        };
-        let Some(reply) = reply else {
-            self.pool.remove(place);
-            return None;
-        };
-        *packet = flow.answer(id, reply);
-        Some((place, self.wiring.hops[packet.hop as usize]))
+        if let (Receiver::Stream(r), Segment::Data { number, sent }) =
+            (&mut flow.receiver, packet.segment)
+        {
+            let (fresh, ack) = r.on_data(number, sent, packet.ecn == Ecn::Marked);
+            flow.deliver_later(self.next_sample, at, sent, packet.size, fresh);
+            *packet = flow.answer(id, ack);
+            return Some((place, self.wiring.hops[packet.hop as usize]));
+        }
+        let reply = flow.receive(packet, at).reply;
+        if let Segment::Data { sent, .. } = packet.segment {
+            flow.deliver_later(self.next_sample, at, sent, packet.size, true);
+        }
+        if let Some(reply) = reply {
+            *packet = flow.answer(id, reply);
+            return Some((place, self.wiring.hops[packet.hop as usize]));
+        }
+        self.pool.remove(place);
+        None
     }
 
     /// Delivers a packet to its endpoint.

@@ -29,7 +29,7 @@ impl Pipe {
 
     /// Offers a packet that arrives at `now`, not before any packet offered earlier, in a run that
     /// ends at `end`. Returns its departure.
-    #[inline]
+    #[inline(always)]
     pub fn offer(&mut self, now: Time, size: Bytes, end: Time) -> Time {
         let departure = self.service.send(now, size);
         if departure <= end {
