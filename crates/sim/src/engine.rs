@@ -503,15 +503,25 @@ impl<'a> Simulation<'a> {
         let packet = self.pool.packet(place);
         self.digest.delivered(at, packet);
         let id = packet.flow;
+        let Segment::Data { number, sent } = packet.segment else {
+            return self.deliver_other_ahead(place, at);
+        };
         let flow = &mut self.flows[id as usize];
-        if let (Receiver::Stream(r), Segment::Data { number, sent }) =
-            (&mut flow.receiver, packet.segment)
-        {
-            let (fresh, ack) = r.on_data(number, sent, packet.ecn == Ecn::Marked);
-            flow.deliver_later(self.next_sample, at, sent, packet.size, fresh);
-            *packet = flow.answer(id, ack);
-            return Some((place, self.wiring.hops[packet.hop as usize]));
-        }
+        let Receiver::Stream(r) = &mut flow.receiver else {
+            return self.deliver_other_ahead(place, at);
+        };
+        let (fresh, ack) = r.on_data(number, sent, packet.ecn == Ecn::Marked);
+        flow.deliver_later(self.next_sample, at, sent, packet.size, fresh);
+        *packet = flow.answer(id, ack);
+        Some((place, self.wiring.hops[packet.hop as usize]))
+    }
+
+    /// Delivers a packet of a tunnel, or a datagram, ahead of time.
+    #[inline(never)]
+    fn deliver_other_ahead(&mut self, place: Place, at: Time) -> Option<(Place, Hop)> {
+        let packet = self.pool.packet(place);
+        let id = packet.flow;
+        let flow = &mut self.flows[id as usize];
         let reply = flow.receive(packet, at).reply;
         if let Segment::Data { sent, .. } = packet.segment {
             flow.deliver_later(self.next_sample, at, sent, packet.size, true);
