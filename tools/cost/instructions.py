@@ -26,10 +26,10 @@ WORKS = {
     "newreno-10": ("8 s", "12 s"),
     "newreno-250": ("2 s", "2.5 s"),
     "vegas-250": ("1 s", "1.2 s"),
-    "monaco-20": ("8 s", "12 s"),
+    "monaco-20": ("3 s", "5 s"),
 }
 DISCIPLINES = ("red", "pie", "codel", "fq-codel", "avq", "avd", "rem", "bat")
-WORKS |= {f"newreno-10-{discipline}": ("8 s", "12 s") for discipline in DISCIPLINES}
+WORKS |= {f"newreno-10-{discipline}": ("3 s", "5 s") for discipline in DISCIPLINES}
 
 
 def counted(program, work, duration):
