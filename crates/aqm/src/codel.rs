@@ -180,6 +180,11 @@ impl Aqm for Codel {
     }
 
     #[inline]
+    fn passes_all(&self) -> bool {
+        true
+    }
+
+    #[inline]
     fn on_arrival(
         &mut self,
         _: &PacketMeta,

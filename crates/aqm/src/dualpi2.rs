@@ -274,6 +274,11 @@ impl Aqm for DualPi2 {
     }
 
     #[inline]
+    fn passes_all(&self) -> bool {
+        true
+    }
+
+    #[inline]
     fn on_arrival(
         &mut self,
         _: &PacketMeta,

@@ -145,6 +145,11 @@ impl Aqm for FqCodel {
     }
 
     #[inline]
+    fn passes_all(&self) -> bool {
+        true
+    }
+
+    #[inline]
     fn on_arrival(
         &mut self,
         _: &PacketMeta,

@@ -215,8 +215,8 @@ pub trait Aqm {
         entropy: &mut dyn Entropy,
     ) -> Verdict;
 
-    /// Returns whether it passes everything and learns nothing from arrivals, so that nobody needs
-    /// to ask; the same always.
+    /// Returns whether it passes all arrivals and learns nothing from them, so that nobody needs to
+    /// ask; the same always. It may judge departures.
     #[inline]
     fn passes_all(&self) -> bool {
         false

@@ -12,20 +12,58 @@ use crate::progress::Progress;
 use accord::{Catalogue, Engine, File};
 use serde::Serialize;
 
-/// The name and the scenario file of a workload.
-type Work = (&'static str, &'static str);
+/// A workload that simulates.
+#[derive(Clone, Copy)]
+struct Work {
+    name: &'static str,
+    /// The scenario file.
+    text: &'static str,
+    /// The queue discipline, if it is not that of the file.
+    discipline: Option<&'static str>,
+}
 
-/// The workloads that simulate.
+impl Work {
+    const fn new(name: &'static str, text: &'static str) -> Work {
+        Work {
+            name,
+            text,
+            discipline: None,
+        }
+    }
+
+    /// The first workload with another queue discipline.
+    const fn over(name: &'static str, discipline: &'static str) -> Work {
+        Work {
+            name,
+            discipline: Some(discipline),
+            ..FIRST
+        }
+    }
+}
+
+/// The workload that the costs of others are measured by.
+const FIRST: Work = Work::new(
+    "newreno-10",
+    include_str!("../../../benches/newreno-10.toml"),
+);
+
+/// The workloads that simulate, those first that ns-2 has, too.
 const WORKS: &[Work] = &[
-    (
-        "newreno-10",
-        include_str!("../../../benches/newreno-10.toml"),
-    ),
-    (
+    FIRST,
+    Work::new(
         "newreno-250",
         include_str!("../../../benches/newreno-250.toml"),
     ),
-    ("vegas-250", include_str!("../../../benches/vegas-250.toml")),
+    Work::new("vegas-250", include_str!("../../../benches/vegas-250.toml")),
+    Work::new("monaco-20", include_str!("../../../benches/monaco-20.toml")),
+    Work::over("newreno-10-red", "red"),
+    Work::over("newreno-10-pie", "pie"),
+    Work::over("newreno-10-codel", "codel"),
+    Work::over("newreno-10-fq-codel", "fq-codel"),
+    Work::over("newreno-10-avq", "avq"),
+    Work::over("newreno-10-avd", "avd"),
+    Work::over("newreno-10-rem", "rem"),
+    Work::over("newreno-10-bat", "bat"),
 ];
 
 /// A measurement.
@@ -65,10 +103,10 @@ pub fn run(args: &Bench, catalogue: &Catalogue) -> Result<bool, Failure> {
         return live::run(args.live, catalogue, json);
     }
     let works: Vec<Work> = (WORKS.iter().copied())
-        .filter(|(n, _)| name.is_none_or(|m| m == *n))
+        .filter(|work| name.is_none_or(|name| name == work.name))
         .collect();
     if works.is_empty() {
-        let known: Vec<_> = WORKS.iter().map(|(n, _)| *n).chain([LIVE]).collect();
+        let known: Vec<_> = WORKS.iter().map(|work| work.name).chain([LIVE]).collect();
         let e = Failure::new(format!("there is no work \"{}\"", name.unwrap_or_default()));
         return Err(e.hint(format!("there are: {}", known.join(", "))));
     }
@@ -83,14 +121,18 @@ pub fn run(args: &Bench, catalogue: &Catalogue) -> Result<bool, Failure> {
         output::json(&results)?;
     } else {
         output::data(format_args!(
-            "{:12} {:>14} {:>8} {:>14} {:>10}",
-            "work", "packet-hops", "CPU s", "million hops/s", "peak MB"
+            "{:19} {:>14} {:>8} {:>14} {:>10} {:>8}",
+            "work", "packet-hops", "CPU s", "million hops/s", "peak MB", "cost"
         ))?;
+        let first = results.iter().find(|r| r.name == FIRST.name);
+        let first = first.map(|first| first.hops_per_cpu_second);
         for r in results {
             let (hops, cpu) = (r.packet_hops, r.cpu_seconds);
             let (speed, rss) = (r.hops_per_cpu_second / 1e6, r.peak_rss_bytes as f64 / 1e6);
+            let cost = first.map(|first| format!("{:.2}", first / r.hops_per_cpu_second));
+            let cost = cost.unwrap_or_default();
             output::data(format_args!(
-                "{:12} {hops:>14} {cpu:>8.2} {speed:>14.1} {rss:>10.1}",
+                "{:19} {hops:>14} {cpu:>8.2} {speed:>14.1} {rss:>10.1} {cost:>8}",
                 r.name
             ))?;
         }
@@ -100,12 +142,15 @@ pub fn run(args: &Bench, catalogue: &Catalogue) -> Result<bool, Failure> {
 
 /// Runs a workload. Without `series` there is one sample, at the end.
 fn measure(
-    (name, text): &Work,
+    work: &Work,
     args: &Bench,
     catalogue: &Catalogue,
     series: bool,
 ) -> Result<Measured, Failure> {
-    let mut file = File::parse(name, text)?;
+    let mut file = File::parse(work.name, work.text)?;
+    if let Some(discipline) = work.discipline {
+        file.set("topology.dumbbell.queue.discipline", discipline)?;
+    }
     accord::set(&mut file, &args.set)?;
     let mut scenario = file.points(catalogue, None)?.swap_remove(0);
     if !series {
@@ -123,7 +168,7 @@ fn measure(
     let cpu_seconds = cpu_seconds() - before;
     let packet_hops = run.statistics.packet_hops;
     Ok(Measured {
-        name,
+        name: work.name,
         packet_hops,
         cpu_seconds,
         hops_per_cpu_second: packet_hops as f64 / cpu_seconds,

@@ -5,7 +5,7 @@ use crate::ties::Ties;
 use crate::waiting::Waiting;
 use crate::{Area, Bucket, Count, Counters, DropReason, Hosts, Limit, Packet, Service};
 use accord_aqm::{AnyAqm, Aqm, Class, Entropy, PacketMeta, QueueView, Verdict};
-use accord_units::{Bytes, Rate, Time};
+use accord_units::{Bytes, Duration, Rate, Time};
 use std::collections::VecDeque;
 
 /// A port with a FIFO queue for out-of-band control packets, which is served first, and one for the
@@ -120,8 +120,8 @@ impl<P: Packet, A: Aqm> Port<P, A> {
         }
     }
 
-    /// Passes a packet through an idle port without holding it, if the discipline judges arrivals
-    /// only. This is [`Port::offer`] and [`Port::begin`] in one. Returns the time when the last bit
+    /// Passes a packet through an idle port without holding it, if there is one queue below the
+    /// out-of-band one. This is [`Port::offer`] and [`Port::begin`] in one. Returns the time when the last bit
     /// of the packet is on the wire, or the reason why it is dropped. Returns `None` if the packet
     /// has to be offered.
     #[inline]
@@ -131,14 +131,46 @@ impl<P: Packet, A: Aqm> Port<P, A> {
         packet: &mut P,
         entropy: &mut dyn Entropy,
     ) -> Option<Result<Time, DropReason>> {
-        if self.held().packets > 0 || !matches!(self.low, Waiting::Fifo(_)) {
+        let judged = match &self.low {
+            Waiting::Fifo(_) => false,
+            Waiting::Stamped(_) => true,
+            Waiting::Flows(_) | Waiting::Dual(_) => return None,
+        };
+        if self.held().packets > 0 {
             return None;
         }
         let admitted = self.admit(now, packet, entropy);
-        Some(admitted.map(|(size, queue)| {
+        Some(admitted.and_then(|(size, queue)| {
+            if judged && queue == LOW {
+                self.judge_departure(now, packet)?;
+            }
             self.serving = Some((size, queue));
-            self.service.send(now, size)
+            Ok(self.service.send(now, size))
         }))
+    }
+
+    /// Asks the discipline about a packet that goes at once and leaves none behind.
+    fn judge_departure(&mut self, now: Time, packet: &mut P) -> Result<(), DropReason> {
+        let meta = packet.meta();
+        let behind = QueueView {
+            packets: 0,
+            bytes: Bytes::ZERO,
+            ..self.view()
+        };
+        match self.aqm.on_departure(&meta, Duration::ZERO, &behind, now) {
+            Verdict::Pass => {}
+            Verdict::Mark => {
+                packet.mark();
+                self.counters.marked.add(meta.size);
+            }
+            Verdict::Drop => {
+                self.integrate(now);
+                self.queued[LOW].remove(meta.size);
+                self.counters.drop(DropReason::Discipline, meta.size);
+                return Err(DropReason::Discipline);
+            }
+        }
+        Ok(())
     }
 
     /// Polices a packet and has the acknowledgements that it supersedes dropped. Returns whether it
@@ -307,12 +339,21 @@ impl<P: Packet, A: Aqm> Port<P, A> {
         }
     }
 
-    /// Returns the time when the packet in service is on the wire, if others wait behind it.
-    /// Returns `None` if none do.
+    /// Returns whether a packet is in service.
+    #[inline]
+    pub fn is_serving(&self) -> bool {
+        self.serving.is_some()
+    }
+
+    /// Returns the time when the packet in service is on the wire, if [`Port::begin`] matters then:
+    /// if others wait behind it, or if there are queues that take turns, even empty ones. Returns
+    /// `None` if not.
     #[inline]
     pub fn next(&self) -> Option<Time> {
-        let waiting = self.held().packets > u64::from(self.serving.is_some());
-        waiting.then(|| self.service.busy_until())
+        let served = u64::from(self.serving.is_some());
+        let turns = served > 0 && matches!(self.low, Waiting::Flows(_));
+        let waiting = self.held().packets > served;
+        (waiting || turns).then(|| self.service.busy_until())
     }
 
     /// The packets and bytes of the queue for packets other than out-of-band control. The packet in

@@ -4,7 +4,9 @@ use crate::SimError;
 use crate::arrivals::Cause;
 use crate::calendar::Kind;
 use crate::engine::Simulation;
+use crate::wire::Line;
 use accord_record::Observer;
+use accord_scenario::LinkId;
 use accord_units::Time;
 
 /// The number of rounds after which the observer is asked again.
@@ -47,6 +49,7 @@ impl Simulation<'_> {
             for id in 0..self.flows.len() {
                 self.advance_sender(id, until);
             }
+            self.advance_lanes(None);
         }
         until == end
     }
@@ -80,10 +83,15 @@ impl Simulation<'_> {
         let station = &mut windows.stations[id];
         let from = std::mem::replace(&mut station.clock, until);
         let link = station.link;
+        let holds = matches!(self.wires[link.link()].line, Line::Port(_));
+        let acts = holds || station.timer < Time::MAX;
         let sorted = windows.sorter.take(&mut station.coming, from, until);
-        for (id, arrival) in sorted.iter().enumerate() {
-            if let Some(later) = sorted.get(id + AHEAD) {
+        for (i, arrival) in sorted.iter().enumerate() {
+            if let Some(later) = sorted.get(i + AHEAD) {
                 self.pool.prepare_packet(later.place);
+            }
+            if acts {
+                self.act(id, arrival.at, Kind::Start);
             }
             self.now = arrival.at;
             self.go(arrival.place, link, arrival.at);
@@ -92,6 +100,64 @@ impl Simulation<'_> {
         if let Some(windows) = &mut self.windows {
             windows.sorter.give_back(sorted);
         }
+        if acts {
+            // A window may end with a sample. Nothing happens after the end of the run.
+            match until <= self.end {
+                true => self.act(id, until, Kind::Sample),
+                false => self.act(id, self.end, Kind::Start),
+            }
+        }
+        self.advance_lanes(Some(id));
         until == end
+    }
+
+    /// Handles the events of a station's own that come before an event of `kind` at `until`: the ends of
+    /// services, and its timer.
+    fn act(&mut self, id: usize, until: Time, kind: Kind) {
+        while let Some(windows) = &mut self.windows {
+            let station = &mut windows.stations[id];
+            let (at, own) = match station.sent <= station.timer {
+                true => (station.sent, Kind::Sent),
+                false => (station.timer, Kind::Discipline),
+            };
+            if (at, own) >= (until, kind) {
+                return;
+            }
+            let link = station.link.link();
+            (self.now, self.events) = (at, self.events + 1);
+            if own == Kind::Sent {
+                station.sent = Time::MAX;
+                self.sent(link);
+            } else {
+                station.timer = Time::MAX;
+                self.discipline(link);
+            }
+        }
+    }
+
+    /// Has the lanes go on that a part feeds, as far as it knows what arrives there.
+    fn advance_lanes(&mut self, part: Option<usize>) {
+        for i in 0.. {
+            let Some(windows) = &self.windows else {
+                return;
+            };
+            let (clock, lanes) = match part {
+                None => (windows.clock, &windows.lanes),
+                Some(id) => (windows.stations[id].clock, &windows.stations[id].lanes),
+            };
+            let Some(lane) = lanes.get(i) else {
+                return;
+            };
+            self.clear(lane.link, clock + lane.delay);
+        }
+    }
+
+    /// Sends the packets that wait in a lane and whose service begins by `until`.
+    pub fn clear(&mut self, link: LinkId, until: Time) {
+        while let Line::Lane(lane) = &mut self.wires[link].line
+            && let Some((place, sent)) = lane.begin(&mut self.pool, until, self.end)
+        {
+            self.leave(link, place, sent, Time::ZERO);
+        }
     }
 }

@@ -13,7 +13,7 @@ use crate::arrivals::Cause;
 use crate::calendar::{Calendar, Kind};
 use crate::digest::Digest;
 use crate::flow::Flow;
-use crate::packet::Packet;
+use crate::packet::{Packet, Ticket};
 use crate::pool::{Place, Pool};
 use crate::shared::Crowded;
 use crate::skip::Skip;
@@ -85,9 +85,9 @@ impl<'a> Simulation<'a> {
             .map(|id| Flow::new(id, &state))
             .collect();
         let shared = crowd.map_or(&[][..], Crowd::links);
-        let wiring = Wiring::new(scenario, &mut flows, shared, shortcuts);
+        let mut wiring = Wiring::new(scenario, &mut flows, shared, shortcuts);
         let edges = wiring.tunnels.iter().map(|&flow| Wire::edge(flow));
-        let windows = (wiring.in_windows).then(|| Box::new(Windows::new(scenario, &wiring)));
+        let windows = wiring.windows.take();
         let wires = (0..scenario.links.len())
             .map(|id| Wire::new(scenario, id, wiring.forms[id]))
             .chain(edges)
@@ -138,7 +138,10 @@ impl<'a> Simulation<'a> {
         }
         for (id, wire) in self.wires.iter().enumerate() {
             if let Some(at) = wire.next_timer() {
-                self.calendar.push(at, Kind::Discipline, id);
+                match &mut self.windows {
+                    Some(windows) => windows.set_timer(id, at),
+                    None => self.calendar.push(at, Kind::Discipline, id),
+                }
             }
         }
         self.calendar.push(self.next_sample, Kind::Sample, 0);
@@ -280,7 +283,7 @@ impl<'a> Simulation<'a> {
 
     /// Moves a packet from the port of `hop` as far as it can go without an event.
     pub fn go(&mut self, mut place: Place, mut hop: Hop, mut at: Time) {
-        loop {
+        'on: loop {
             let packet = self.pool.packet(place);
             let mut link;
             let mut early;
@@ -296,11 +299,19 @@ impl<'a> Simulation<'a> {
                             Err(_) => return self.lost(place),
                         }
                     }
+                    Line::Lane(lane) if lane.next().is_some_and(|next| next <= at) => {
+                        self.clear(link, at);
+                        continue 'on;
+                    }
+                    Line::Lane(lane) => match lane.offer(at, packet.bytes(), self.end) {
+                        Some(departure) => departure,
+                        None => return lane.keep(&mut self.pool, place, at),
+                    },
                     Line::Port(..) | Line::Shared(_) | Line::Edge(_) => {
                         return self.enter(link, place);
                     }
                 };
-                // The wires of these two lose no packets. They hold none up: a run with stalls takes
+                // The wires of these lose no packets. They hold none up: a run with stalls takes
                 // no shortcuts, so that all its packets pass `leave`.
                 at = sent + wire.delay;
                 (hop, early) = self.wiring.step(packet, at, self.end);
@@ -352,11 +363,11 @@ impl<'a> Simulation<'a> {
         };
         match self.wiring.step(packet, at, self.end) {
             (hop, false) => self.fly(link, place, hop, at),
-            (end, true) if end.is_end() => {
-                if let Some((place, hop)) = self.deliver_ahead(place, at) {
-                    self.go(place, hop, at);
-                }
-            }
+            (end, true) if end.is_end() => match self.deliver_ahead(place, at) {
+                Some((place, hop)) if hop.is_shortcut() => self.go(place, hop, at),
+                Some((place, hop)) => self.fly(link, place, hop, at),
+                None => {}
+            },
             (hop, true) => self.go(place, hop, at),
         }
     }
@@ -391,22 +402,29 @@ impl<'a> Simulation<'a> {
             _ => return self.board(link, place),
         };
         let (now, dice) = (self.now, &mut held.dice);
+        let packet = self.pool.packet(place);
+        let mut ticket = Ticket::new(place, packet);
         if !held.stepped {
             held.port.advance(now);
-            let packet = self.pool.packet(place);
-            match held.port.pass(now, packet, &mut || dice.uniform()) {
-                Some(Ok(departure)) => return self.leave(link, place, departure, Time::ZERO),
+            match held.port.pass(now, &mut ticket, &mut || dice.uniform()) {
+                Some(Ok(departure)) => {
+                    ticket.settle(packet);
+                    return self.leave(link, place, departure, Time::ZERO);
+                }
                 Some(Err(_)) => return self.lost(place),
                 None => {}
             }
         }
-        let packet = self.pool.remove(place);
         let (flows, awake, digest) = (&mut self.flows, &mut self.awake, &mut self.digest);
+        let pool = &mut self.pool;
         held.port
-            .offer(now, packet, &mut || dice.uniform(), &mut |packet, _| {
-                lose(flows, awake, digest, now, &packet);
+            .offer(now, ticket, &mut || dice.uniform(), &mut |ticket, _| {
+                lose(flows, awake, digest, now, &pool.remove(ticket.place));
             });
-        self.begin(link);
+        match held.port.is_serving() {
+            true => self.await_next(link),
+            false => self.begin(link),
+        }
     }
 
     /// Starts service at a port that holds packets, if it is free and a packet waits.
@@ -415,32 +433,46 @@ impl<'a> Simulation<'a> {
             return;
         };
         let (flows, awake, digest) = (&mut self.flows, &mut self.awake, &mut self.digest);
-        let now = self.now;
-        let begun = (held.port).begin(now, &mut |packet, _| {
-            lose(flows, awake, digest, now, &packet);
+        let (now, pool) = (self.now, &mut self.pool);
+        let begun = (held.port).begin(now, &mut |ticket, _| {
+            lose(flows, awake, digest, now, &pool.remove(ticket.place));
         });
-        if held.stepped {
-            if let Some((packet, end)) = begun {
-                (held.serving, held.begun) = (Some(packet), now);
-                self.calendar.push(end, Kind::Sent, link);
-            }
+        let Some((ticket, end)) = begun else {
             return;
+        };
+        ticket.settle(self.pool.packet(ticket.place));
+        if held.stepped {
+            (held.serving, held.begun) = (Some(ticket), now);
+            return self.await_sent(link, end);
         }
-        if let Some(end) = held.port.next()
+        self.await_next(link);
+        self.leave(link, ticket.place, end, Time::ZERO);
+    }
+
+    /// Has the service at a port that is not stepped end at its time, if that matters to it.
+    fn await_next(&mut self, link: usize) {
+        if let Line::Port(held) = &mut self.wires[link].line
+            && !held.stepped
             && !held.pending
+            && let Some(end) = held.port.next()
         {
             held.pending = true;
-            self.calendar.push(end, Kind::Sent, link);
+            self.await_sent(link, end);
         }
-        if let Some((packet, end)) = begun {
-            let place = self.pool.insert(packet);
-            self.leave(link, place, end, Time::ZERO);
+    }
+
+    /// Has a service end at its time.
+    #[inline]
+    fn await_sent(&mut self, link: usize, end: Time) {
+        match &mut self.windows {
+            Some(windows) => windows.set_sent(link, end),
+            None => self.calendar.push(end, Kind::Sent, link),
         }
     }
 
     /// Ends a service. At a port that is stepped it does so only if the rate has not changed
     /// meanwhile.
-    fn sent(&mut self, link: usize) {
+    pub fn sent(&mut self, link: usize) {
         let wire = &mut self.wires[link];
         let held = match &mut wire.line {
             Line::Port(held) => held,
@@ -450,12 +482,13 @@ impl<'a> Simulation<'a> {
         if !held.stepped {
             held.pending = false;
             held.port.advance(self.now);
-        } else if let Some(packet) = held.serving.take_if(|_| held.port.is_sent(self.now)) {
+        } else if let Some(ticket) = held.serving.take_if(|_| held.port.is_sent(self.now)) {
             held.port.complete();
+            let packet = self.pool.packet(ticket.place);
             if let Some(tap) = &mut self.tap {
                 packet.capture(tap, self.scenario, link, self.now);
             }
-            let arrival = held.arrival(self.now, wire.delay, &packet);
+            let arrival = held.arrival(self.now, wire.delay, packet);
             let loose = held.is_loose();
             let held_up = arrival.since(self.now + wire.delay);
             if let Segment::Data { sent, .. } = packet.segment
@@ -463,10 +496,9 @@ impl<'a> Simulation<'a> {
             {
                 self.flows[packet.flow as usize].hold_up(sent, held_up);
             }
-            let place = self.pool.insert(packet);
             match loose {
-                false => self.leave(link, place, self.now, arrival),
-                true => self.leave_loosely(link, place, arrival),
+                false => self.leave(link, ticket.place, self.now, arrival),
+                true => self.leave_loosely(link, ticket.place, arrival),
             }
         }
         self.begin(link);
@@ -487,20 +519,34 @@ impl<'a> Simulation<'a> {
         self.digest.delivered(at, packet);
         let id = packet.flow;
         let Segment::Data { number, sent } = packet.segment else {
-            debug_assert!(false, "the path there carries data");
-            return None;
+            return self.deliver_other_ahead(place, at);
         };
         let flow = &mut self.flows[id as usize];
-        if let Receiver::Stream(r) = &mut flow.receiver {
-            let (fresh, ack) = r.on_data(number, sent, packet.ecn == Ecn::Marked);
-            flow.deliver_later(self.unread, at, sent, packet.size, fresh);
-            *packet = flow.answer(id, ack);
-            Some((place, self.wiring.hops[packet.hop as usize]))
-        } else {
+        let Receiver::Stream(r) = &mut flow.receiver else {
+            return self.deliver_other_ahead(place, at);
+        };
+        let (fresh, ack) = r.on_data(number, sent, packet.ecn == Ecn::Marked);
+        flow.deliver_later(self.unread, at, sent, packet.size, fresh);
+        *packet = flow.answer(id, ack);
+        Some((place, self.wiring.hops[packet.hop as usize]))
+    }
+
+    /// Delivers a packet of a tunnel, or a datagram, ahead of time.
+    #[inline(never)]
+    fn deliver_other_ahead(&mut self, place: Place, at: Time) -> Option<(Place, Hop)> {
+        let packet = self.pool.packet(place);
+        let id = packet.flow;
+        let flow = &mut self.flows[id as usize];
+        let reply = flow.receive(packet, at).reply;
+        if let Segment::Data { sent, .. } = packet.segment {
             flow.deliver_later(self.unread, at, sent, packet.size, true);
-            self.pool.remove(place);
-            None
         }
+        if let Some(reply) = reply {
+            *packet = flow.answer(id, reply);
+            return Some((place, self.wiring.hops[packet.hop as usize]));
+        }
+        self.pool.remove(place);
+        None
     }
 
     /// Delivers a packet to its endpoint.
@@ -658,7 +704,7 @@ impl<'a> Simulation<'a> {
         }
     }
 
-    fn discipline(&mut self, link: usize) {
+    pub fn discipline(&mut self, link: usize) {
         let now = self.now;
         let wire = &mut self.wires[link];
         match &mut wire.line {
@@ -667,10 +713,13 @@ impl<'a> Simulation<'a> {
                 held.advance(now);
                 held.port.on_timer(now);
             }
-            Line::Pipe(_) | Line::Shared(_) | Line::Edge(_) => {}
+            Line::Pipe(_) | Line::Lane(_) | Line::Shared(_) | Line::Edge(_) => {}
         }
         if let Some(at) = wire.next_timer() {
-            self.calendar.push(at, Kind::Discipline, link);
+            match &mut self.windows {
+                Some(windows) => windows.set_timer(link, at),
+                None => self.calendar.push(at, Kind::Discipline, link),
+            }
         }
     }
 

@@ -1,6 +1,8 @@
-//! A port whose backlog is never read.
+//! Ports whose backlog is never read.
 
-use accord_port::{Count, Service};
+use crate::pool::{Place, Pool, Queue};
+use accord_aqm::Class;
+use accord_port::{Count, Packet as _, Service};
 use accord_units::{Bytes, Rate, Time};
 
 /// A droptail port without a limit, at a fixed rate, of which no series is recorded. All that
@@ -27,7 +29,7 @@ impl Pipe {
 
     /// Offers a packet that arrives at `now`, not before any packet offered earlier, in a run that
     /// ends at `end`. Returns its departure.
-    #[inline]
+    #[inline(always)]
     pub fn offer(&mut self, now: Time, size: Bytes, end: Time) -> Time {
         let departure = self.service.send(now, size);
         if departure <= end {
@@ -41,5 +43,68 @@ impl Pipe {
     /// Returns the packets that are still in the port at the end.
     pub fn held(&self) -> Count {
         self.late.as_deref().copied().unwrap_or_default()
+    }
+}
+
+/// A pipe that serves out-of-band control packets first. So a packet that has to wait does not know its
+/// departure when it arrives: packets wait here until all that may be served before them have arrived.
+/// It is the same port as [`Port`](accord_port::Port), without a limit.
+pub struct Lane {
+    /// The packets whose service has begun.
+    pipe: Pipe,
+    /// Those that wait: out-of-band control packets, and others.
+    waiting: [Queue; 2],
+    held: Count,
+}
+
+impl Lane {
+    /// Creates an idle port.
+    pub fn new(rate: Rate) -> Lane {
+        Lane {
+            pipe: Pipe::new(rate),
+            waiting: [Queue::EMPTY, Queue::EMPTY],
+            held: Count::default(),
+        }
+    }
+
+    /// Returns the time at which the service of a packet that waits begins, if one does.
+    #[inline]
+    pub fn next(&self) -> Option<Time> {
+        (self.held.packets > 0).then(|| self.pipe.service.busy_until())
+    }
+
+    /// Offers a packet as [`Pipe::offer`] does. The services that begin by `now` have begun. Returns
+    /// `None` if the packet has to wait.
+    #[inline]
+    pub fn offer(&mut self, now: Time, size: Bytes, end: Time) -> Option<Time> {
+        (self.pipe.service.busy_until() <= now).then(|| self.pipe.offer(now, size, end))
+    }
+
+    /// Keeps a packet that has to wait.
+    pub fn keep(&mut self, pool: &mut Pool, place: Place, now: Time) {
+        let packet = pool.packet(place);
+        self.held.add(packet.bytes());
+        let class = usize::from(packet.meta().class != Class::OutOfBand);
+        pool.push(&mut self.waiting[class], place, now);
+    }
+
+    /// Begins the next service if it begins by `until`. Returns the packet and its departure.
+    pub fn begin(&mut self, pool: &mut Pool, until: Time, end: Time) -> Option<(Place, Time)> {
+        let now = self.next().filter(|now| *now <= until)?;
+        let [first, second] = &mut self.waiting;
+        let place = pool.pop(first).or_else(|| pool.pop(second))?;
+        let size = pool.packet(place).bytes();
+        self.held.remove(size);
+        Some((place, self.pipe.offer(now, size, end)))
+    }
+
+    /// The packets that leave by the end of the run.
+    pub fn served(&self) -> Count {
+        self.pipe.served
+    }
+
+    /// Returns the packets that are still in the port at the end.
+    pub fn held(&self) -> Count {
+        self.pipe.held() + self.held
     }
 }

@@ -13,11 +13,10 @@ use accord_units::Time;
 impl Simulation<'_> {
     /// Returns all packets on their way, except those that are certain to be delivered.
     pub fn packets(&self) -> impl Iterator<Item = &Packet> {
-        let held = self.wires.iter().flat_map(Wire::packets);
         let tunnels = self.wiring.tunnels.iter();
         let carried = tunnels.filter_map(|&flow| self.flows[flow].gateway());
         let carried = carried.flat_map(Gateway::packets);
-        self.pool.iter().chain(held).chain(carried)
+        self.pool.iter().chain(carried)
     }
 
     /// Finds the queued bytes of each flow that is awake: data that is on its way and would have

@@ -1,7 +1,7 @@
 //! A directed link: its port, its wire, and the packets on it.
 
-use crate::packet::Packet;
-use crate::pipe::Pipe;
+use crate::packet::{Packet, Ticket};
+use crate::pipe::{Lane, Pipe};
 use crate::pool::{Place, Queue};
 use crate::shared::Shared;
 use accord_aqm::{AnyAqm, Aqm};
@@ -25,6 +25,8 @@ pub enum Form {
     /// Holds the packets that wait. The end of a service is known when it begins. A departure has
     /// an event only if another packet waits for it.
     Port,
+    /// A [`Form::Pipe`] with two priorities, in a run without events of packets.
+    Lane,
     /// Has one FIFO queue at a fixed rate. A departure is known at arrival.
     Timeline,
     /// Has one FIFO queue at a fixed rate, without a limit, whose length is never read.
@@ -40,6 +42,8 @@ pub enum Line {
     Timeline(Box<(Timeline, Dice)>),
     /// A port of [`Form::Pipe`].
     Pipe(Pipe),
+    /// A port of [`Form::Lane`].
+    Lane(Box<Lane>),
     /// A port of [`Form::Shared`], with its random stream.
     Shared(Box<(Shared, Dice)>),
     /// No port: the edge of a tunnel, which is this flow.
@@ -49,12 +53,12 @@ pub enum Line {
 /// A port that holds packets.
 pub struct Held {
     /// The port.
-    pub port: Port<Packet>,
+    pub port: Port<Ticket>,
     /// True if a packet leaves the port by an event of its own. If not, it leaves when its service
     /// begins.
     pub stepped: bool,
     /// The packet in service, if the port is stepped.
-    pub serving: Option<Packet>,
+    pub serving: Option<Ticket>,
     /// The time at which its service began.
     pub begun: Time,
     /// The order of the packets on the wire.
@@ -109,6 +113,7 @@ impl Wire {
             Form::Shared => Line::Shared(Box::new((Shared::new(link), dice))),
             Form::Timeline => Line::Timeline(Box::new((timeline(link, id, seed), dice))),
             Form::Pipe => Line::Pipe(Pipe::new(link.rate)),
+            Form::Lane => Line::Lane(Box::new(Lane::new(link.rate))),
         };
         Wire {
             line,
@@ -142,7 +147,7 @@ impl Wire {
         match &mut self.line {
             Line::Port(held) => held.advance(now),
             Line::Timeline(t) => t.0.advance(now),
-            Line::Pipe(_) | Line::Shared(_) | Line::Edge(_) => {}
+            Line::Pipe(_) | Line::Lane(_) | Line::Shared(_) | Line::Edge(_) => {}
         }
     }
 
@@ -153,11 +158,8 @@ impl Wire {
             Line::Port(p) => *p.port.counters(),
             Line::Timeline(t) => t.0.counters(),
             Line::Shared(s) => s.0.counters(),
-            Line::Pipe(p) => Counters {
-                offered: p.served + p.held(),
-                served: p.served,
-                ..Counters::default()
-            },
+            Line::Pipe(p) => passed(p.served, p.held()),
+            Line::Lane(l) => passed(l.served(), l.held()),
             Line::Edge(_) => Counters::default(),
         }
     }
@@ -168,7 +170,7 @@ impl Wire {
         match &self.line {
             Line::Port(p) => p.port.area(now),
             Line::Timeline(t) => t.0.area(now),
-            Line::Pipe(_) | Line::Shared(_) | Line::Edge(_) => Area::default(),
+            Line::Pipe(_) | Line::Lane(_) | Line::Shared(_) | Line::Edge(_) => Area::default(),
         }
     }
 
@@ -178,7 +180,7 @@ impl Wire {
         match &mut self.line {
             Line::Port(p) => p.port.take_longest(),
             Line::Timeline(t) => t.0.take_longest(),
-            Line::Pipe(_) | Line::Shared(_) | Line::Edge(_) => Count::default(),
+            Line::Pipe(_) | Line::Lane(_) | Line::Shared(_) | Line::Edge(_) => Count::default(),
         }
     }
 
@@ -189,6 +191,7 @@ impl Wire {
             Line::Port(p) => p.port.sent(now),
             Line::Timeline(t) => t.0.sent(now),
             Line::Pipe(p) => p.served.bytes as f64,
+            Line::Lane(l) => l.served().bytes as f64,
             Line::Shared(_) | Line::Edge(_) => 0.0,
         }
     }
@@ -204,19 +207,10 @@ impl Wire {
                 Count { packets, bytes }
             }
             Line::Pipe(p) => p.held(),
+            Line::Lane(l) => l.held(),
             Line::Shared(s) => s.0.held(),
             Line::Edge(_) => Count::default(),
         }
-    }
-
-    /// Returns the packets that the port holds. All others are in the pool.
-    pub fn packets(&self) -> impl Iterator<Item = &Packet> {
-        let held = match &self.line {
-            Line::Port(held) => Some(held),
-            Line::Timeline(_) | Line::Shared(_) | Line::Pipe(_) | Line::Edge(_) => None,
-        };
-        let held = held.into_iter();
-        held.flat_map(|held| held.port.waiting().chain(&held.serving))
     }
 
     /// Returns the queue discipline, unless it is known to be droptail.
@@ -224,13 +218,22 @@ impl Wire {
         match &self.line {
             Line::Port(p) => Some(p.port.aqm()),
             Line::Timeline(t) => Some(t.0.aqm()),
-            Line::Pipe(_) | Line::Shared(_) | Line::Edge(_) => None,
+            Line::Pipe(_) | Line::Lane(_) | Line::Shared(_) | Line::Edge(_) => None,
         }
     }
 
     /// Returns the time at which the queue discipline wants its timer.
     pub fn next_timer(&self) -> Option<Time> {
         self.aqm().and_then(Aqm::next_timer)
+    }
+}
+
+/// Returns the counters of a port without a limit.
+fn passed(served: Count, held: Count) -> Counters {
+    Counters {
+        offered: served + held,
+        served,
+        ..Counters::default()
     }
 }
 

@@ -10,6 +10,9 @@
 //!   order in which the other link sends them, and its state is not read before the end. So they
 //!   are sent through it at once ([`Hop::is_shortcut`]). The same holds for a pipe that is fed by
 //!   one sender's host only, which knows when it will be done with a packet.
+//! - Without events of packets, the same holds for such a port with two priorities ([`Form::Lane`]).
+//!   There are no events of packets at all if nothing but streams and tunnels is in the network
+//!   (`windows.rs`).
 //! - A receiver behind a pipe, which answers into a pipe that only it feeds, can also be told of a
 //!   packet ahead of time ([`Hop::is_shortcut`]), because only the sender sees what the receiver
 //!   does. What is recorded of the packet is read at the next sample after its time.
@@ -18,6 +21,7 @@
 
 use crate::flow::Flow;
 use crate::packet::Packet;
+use crate::windows::Windows;
 use crate::wire::Form;
 use accord_aqm::{AnyAqm, Aqm, Structure};
 use accord_scenario::{Change, Limit, Link, LinkId, Scenario};
@@ -94,8 +98,8 @@ pub struct Wiring {
     pub tunnels: Vec<usize>,
     /// The links that take packets before their time.
     fused: Vec<bool>,
-    /// True if the run needs no events of packets: see `windows.rs`.
-    pub in_windows: bool,
+    /// What there is instead of the events of packets, in a run that needs none, until the run takes it.
+    pub windows: Option<Box<Windows>>,
 }
 
 impl Wiring {
@@ -125,7 +129,11 @@ impl Wiring {
             let mut from = origin;
             for &link in path {
                 if tunnel && scenario.links[link].control_priority {
-                    forms[link] = forms[link].min(Form::Port);
+                    forms[link] = match forms[link] {
+                        Form::Pipe => Form::Lane,
+                        Form::Timeline => Form::Port,
+                        other => other,
+                    };
                 }
                 feeds[link] = match feeds[link] {
                     Feed::Nothing => from,
@@ -183,21 +191,28 @@ impl Wiring {
         for form in &mut forms {
             *form = most.min(*form);
         }
-        let pipe = |link: LinkId| forms[link] == Form::Pipe;
         let tunnels = 0..scenario.flows.len();
         let tunnels: Vec<usize> = tunnels
             .filter(|&id| scenario.flows[id].tunnel.is_some())
             .collect();
-        let fused: Vec<bool> = (feeds.iter().enumerate())
-            .map(|(id, feed)| pipe(id) && *feed != Feed::Several)
+        let mut fused: Vec<bool> = (feeds.iter().zip(&forms))
+            .map(|(feed, form)| matches!(form, Form::Pipe | Form::Lane) && *feed != Feed::Several)
             .collect();
-        let in_windows =
-            shortcuts == Shortcuts::All && suits_windows(scenario, flows, &forms, &fused);
+        let suits = shortcuts == Shortcuts::All && suits_windows(scenario, flows, &forms);
+        let mut windows = suits.then(|| Windows::new(scenario, &forms, &fused));
+        windows.take_if(|windows| !windows.are_long(scenario));
+        // Lanes are for packets whose order is known, and that need no events.
+        for (form, fused) in forms.iter_mut().zip(&mut fused) {
+            if *form == Form::Lane && !(windows.is_some() && *fused) {
+                (*form, *fused) = (Form::Port, false);
+            }
+        }
+        let pipe = |link: LinkId| forms[link] == Form::Pipe;
         let ahead = |id: usize| {
             let f = &scenario.flows[id];
             let (last, back) = (f.path[f.path.len() - 1], f.reverse_path[0]);
             // In a run with windows the arrivals at any link are sorted.
-            in_windows
+            windows.is_some()
                 || !rerouted[id]
                     && f.through.is_none()
                     && pipe(last)
@@ -213,7 +228,7 @@ impl Wiring {
             hops: Vec::new(),
             tunnels,
             fused,
-            in_windows,
+            windows: windows.map(Box::new),
         };
         for (id, flow) in flows.iter_mut().enumerate() {
             let changes = rerouted[id] || scenario.flows[id].path.iter().any(|&l| changing[l]);
@@ -226,11 +241,6 @@ impl Wiring {
             flow.reverse_path = wiring.add(&f.reverse_path, None, Hop::END);
         }
         wiring
-    }
-
-    /// Returns whether a link takes packets before their time.
-    pub fn is_fused(&self, link: LinkId) -> bool {
-        self.fused[link]
     }
 
     /// Returns the last link of the path whose end is at `end`.
@@ -286,12 +296,11 @@ fn around<'a>(path: &'a [LinkId], inside: Option<&[LinkId]>) -> (&'a [LinkId], &
 fn form(link: &Link) -> Form {
     let aqm = AnyAqm::build(&link.queue.discipline);
     // What else a link may have needs the times of packets as they come.
-    // A packet that is lost on the wire is lost when it has left the port, not before. Queues per
-    // flow take turns whenever the line is free, even if no packet waits.
-    if link.is_lossy() || link.parts.is_some() || matches!(aqm.structure(), Structure::Flows(_)) {
+    // A packet that is lost on the wire is lost when it has left the port, not before.
+    if link.is_lossy() || link.parts.is_some() {
         return Form::Stepped;
     }
-    if aqm.next_timer().is_some() || !matches!(aqm.structure(), Structure::Fifo) {
+    if !matches!(aqm.structure(), Structure::Fifo) {
         return Form::Port;
     }
     let open = aqm.passes_all() && link.queue.limit == Limit::Unlimited;
@@ -305,31 +314,23 @@ fn form(link: &Link) -> Form {
 /// The rate up to which no two packets come out of a link at one time.
 const FASTEST: Rate = Rate::from_bps(1_000_000_000_000);
 
-/// Returns whether a scenario can be run in windows, and gains by it, with ports in these forms.
-/// There must be no event but those of packets and few others: each of the others ends a window.
-/// A packet has to take time from any station to the next.
-fn suits_windows(scenario: &Scenario, flows: &[Flow], forms: &[Form], fused: &[bool]) -> bool {
+/// Returns whether a scenario can be run in windows, with ports in these forms. There must be no event but
+/// those of packets and few others: each of the others ends a window. Nobody must see what receivers know
+/// ahead of time.
+fn suits_windows(scenario: &Scenario, flows: &[Flow], forms: &[Form]) -> bool {
     let plain = |(f, flow): (&accord_scenario::Flow, &Flow)| {
-        f.demand == Demand::Greedy && matches!(flow.sender, Sender::Stream(_))
+        let alone = f.tunnel.is_none() && f.through.is_none();
+        let known = match flow.sender {
+            Sender::Stream(_) => true,
+            Sender::Tunnel(_) => alone && !flow.receiver.wants_truth(),
+            Sender::Datagrams(_) | Sender::Logged(_) => false,
+        };
+        f.demand == Demand::Greedy && known
     };
-    let known = scenario.links.iter().zip(forms);
-    let known = known
-        .into_iter()
-        .all(|(link, form)| *form >= Form::Timeline && link.rate <= FASTEST);
-    if !known || !scenario.events.is_empty() || !scenario.flows.iter().zip(flows).all(plain) {
-        return false;
-    }
-    let stations = scenario
-        .links
-        .iter()
-        .zip(fused)
-        .filter(|(_, fused)| !**fused);
-    let stations: Vec<_> = stations.map(|(link, _)| (link.delay, link.rate)).collect();
-    let delay = stations.iter().map(|s| s.0).min().unwrap_or_default();
-    let rate = stations.iter().map(|s| s.1).max().unwrap_or_default();
-    // All parts are looked at in each window, which is at least this long. It is worth it if
-    // there may be a packet for each of them.
-    let packet = flows.iter().map(|flow| u64::from(flow.packet)).max();
-    let packets = rate.bytes_in(delay).get() / packet.unwrap_or(1).max(1);
-    packets as usize >= flows.len() + stations.len()
+    let orderly = |(link, form): (&Link, &Form)| {
+        *form != Form::Shared && link.parts.is_none() && link.rate <= FASTEST
+    };
+    scenario.events.is_empty()
+        && scenario.links.iter().zip(forms).all(orderly)
+        && scenario.flows.iter().zip(flows).all(plain)
 }

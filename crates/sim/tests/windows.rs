@@ -99,6 +99,61 @@ fn several_bottlenecks_that_feed_each_other() {
     assert!(windows < fused, "{windows} of {fused}");
 }
 
+const DISCIPLINES: [&str; 12] = [
+    "droptail", "red", "pie", "codel", "fq-codel", "dualpi2", "avq", "avd", "rem", "bat",
+    "bat-clcc", "step",
+];
+
+/// Ports with timers, that hold packets, and with two priorities, at one bottleneck after the other. A
+/// packet takes 1 ms at the first one, so that services end with samples, timers and arrivals.
+#[test]
+fn ports_with_events_of_their_own() {
+    for discipline in DISCIPLINES {
+        for controller in ["newreno", "monaco"] {
+            let s = scenario(&format!(
+                "duration = \"10 s\"\nsample = \"10 ms\"\n\
+                 [link.ab]\nfrom = \"a\"\nto = \"b\"\nrate = \"8 Mbps\"\ndelay = \"10 ms\"\n\
+                 queue = {{ discipline = \"{discipline}\", limit = \"60 pkt\" }}\n\
+                 [link.bc]\nfrom = \"b\"\nto = \"c\"\nrate = \"7 Mbps\"\ndelay = \"3 ms\"\n\
+                 queue = {{ discipline = \"{discipline}\", limit = \"40 pkt\" }}\n\
+                 [link.idle]\nfrom = \"c\"\nto = \"d\"\nrate = \"7 Mbps\"\ndelay = \"3 ms\"\n\
+                 queue = {{ discipline = \"{discipline}\", limit = \"40 pkt\" }}\n\
+                 [flow.there]\nfrom = \"a\"\nto = \"c\"\ncontroller = \"{controller}\"\n\
+                 packet = \"1000 B\"\n\
+                 [flow.near]\nfrom = \"a\"\nto = \"b\"\ncontroller = \"{controller}\"\n\
+                 access = {{ rate = \"8 Mbps\", delay = \"2 ms\" }}\n\
+                 egress = {{ rate = \"4 Mbps\", delay = \"1 ms\" }}\n\
+                 [flow.back]\nfrom = \"c\"\nto = \"a\"\ncontroller = \"newreno\"\n\
+                 access = {{ rate = \"3 Mbps\", delay = \"0 s\" }}\n\
+                 start = \"1 s\"\nstop = \"7 s\"\n"
+            ));
+            let [fused, windows] = same(&s);
+            assert_ne!(windows, fused, "{discipline}, {controller}: no windows");
+        }
+    }
+}
+
+/// Access links of tunnels have two priorities and queues, and several flows share some of them.
+#[test]
+fn lanes_of_tunnels() {
+    for (rate, loss) in [("3 Mbps", ""), ("20 Mbps", "loss = \"1 %\"\n")] {
+        let s = scenario(&format!(
+            "duration = \"10 s\"\nsample = \"33 ms\"\n\
+             [link.ab]\nfrom = \"a\"\nto = \"b\"\nrate = \"20 Mbps\"\ndelay = \"10 ms\"\n{loss}\
+             queue = {{ discipline = \"droptail\", limit = \"60 pkt\" }}\n\
+             [flow.tunnel]\nfrom = \"a\"\nto = \"b\"\ncount = 5\ncontroller = \"monaco\"\n\
+             access = {{ rate = \"{rate}\", delay = \"2 ms\" }}\n\
+             egress = {{ rate = \"{rate}\", delay = \"1 ms\" }}\n\
+             [flow.stream]\nfrom = \"a\"\nto = \"b\"\ncontroller = \"vegas\"\n\
+             access = {{ rate = \"100 Mbps\", delay = \"2 ms\" }}\n\
+             [flow.back]\nfrom = \"b\"\nto = \"a\"\ncount = 2\ncontroller = \"monaco\"\n\
+             access = {{ rate = \"{rate}\", delay = \"5 ms\" }}\nstart = \"2 s\"\n"
+        ));
+        let [fused, windows] = same(&s);
+        assert!(windows < fused, "{windows} of {fused}");
+    }
+}
+
 /// Windows would cost more than they save where hardly a packet fits into the shortest of them.
 #[test]
 fn short_links_have_events() {

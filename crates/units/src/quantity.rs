@@ -7,6 +7,14 @@ use std::iter::Sum;
 use std::ops::{Add, AddAssign, Sub, SubAssign};
 use std::str::FromStr;
 
+/// Returns the nearest whole number as `x.round() as u64` does. On processors that have no instruction for
+/// it, `round` is a call, and packets are paced by rates that are rounded.
+#[inline]
+pub(crate) fn rounded(x: f64) -> u64 {
+    let whole = x as u64;
+    whole.saturating_add(u64::from(x - whole as f64 >= 0.5))
+}
+
 /// An amount of data in whole bytes. 1 KB is 1000 bytes, 1 KiB is 1024 bytes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Bytes(u64);
@@ -37,7 +45,7 @@ impl Bytes {
     /// zero.
     #[inline]
     pub fn from_f64(n: f64) -> Bytes {
-        Bytes(n.round() as u64)
+        Bytes(rounded(n))
     }
 
     /// The number of bits.
@@ -107,7 +115,7 @@ impl Rate {
     /// NaN give zero.
     #[inline]
     pub fn from_bps_f64(bps: f64) -> Rate {
-        Rate(bps.round() as u64)
+        Rate(rounded(bps))
     }
 
     /// The rate in bits per second.
@@ -129,6 +137,10 @@ impl Rate {
     pub fn transmission(self, size: Bytes) -> Duration {
         if self.0 == 0 {
             return Duration::MAX;
+        }
+        // A division of 64 bits is one instruction, and is enough for a packet.
+        if let Some(bits) = size.0.checked_mul(8_000_000_000_000) {
+            return Duration::from_ps(bits / self.0);
         }
         let ps = size.0 as u128 * 8_000_000_000_000 / self.0 as u128;
         Duration::from_ps(u64::try_from(ps).unwrap_or(u64::MAX))
@@ -212,5 +224,32 @@ impl FromStr for Rate {
 impl fmt::Display for Rate {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.pad(&text::print(self.0, RATE_UNITS))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::rounded;
+
+    #[test]
+    fn halves_are_rounded_up_and_the_ends_are_those_of_a_cast() {
+        let large = [1u64 << 52, (1 << 53) - 1, 1 << 63, u64::MAX].map(|n| n as f64);
+        let wholes = (0..1000).map(f64::from).chain(large);
+        let parts = wholes.flat_map(|n| [n, n + 0.5, n + 0.25, n.next_up(), n.next_down()]);
+        let ends = [
+            f64::NAN,
+            f64::INFINITY,
+            f64::NEG_INFINITY,
+            f64::MAX,
+            -0.0,
+            -0.5,
+            -7.0,
+        ];
+        for x in parts
+            .chain(ends)
+            .chain([0.5, 0.5f64.next_down(), 1.5f64.next_down()])
+        {
+            assert_eq!(rounded(x), x.round() as u64, "{x}");
+        }
     }
 }

@@ -1,5 +1,6 @@
 //! Instants and spans on the engines' clock, in whole picoseconds.
 
+use crate::quantity::rounded;
 use crate::text::{self, ParseError, Unit};
 use std::fmt;
 use std::ops::{Add, AddAssign, Mul, Sub};
@@ -45,7 +46,7 @@ impl Time {
     /// Creates the instant `s` seconds after the start, rounded to the picosecond. A negative
     /// number and NaN give the start. A number that is too large gives [`Time::MAX`].
     pub fn from_secs_f64(s: f64) -> Time {
-        Time((s * PS_PER_S as f64).round() as u64)
+        Time(rounded(s * PS_PER_S as f64))
     }
 
     /// Returns the span since `earlier`, or zero if `earlier` is later.
@@ -101,7 +102,7 @@ impl Duration {
     /// zero. A number that is too large gives [`Duration::MAX`].
     #[inline]
     pub fn from_secs_f64(s: f64) -> Duration {
-        Duration((s * PS_PER_S as f64).round() as u64)
+        Duration(rounded(s * PS_PER_S as f64))
     }
 
     /// The span in picoseconds.
@@ -137,7 +138,7 @@ impl Duration {
     /// Returns the span times `factor`, rounded. A negative factor and NaN give zero.
     #[inline]
     pub fn mul_f64(self, factor: f64) -> Duration {
-        Duration((self.0 as f64 * factor).round() as u64)
+        Duration(rounded(self.0 as f64 * factor))
     }
 }
 

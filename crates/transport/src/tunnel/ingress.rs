@@ -230,7 +230,10 @@ impl<C: Controller> Ingress<C> {
             0 => self.numbers > self.placed_from,
             _ => next <= now,
         };
-        !in_place && next.max(now) < self.place_by && self.has_data() && !self.is_full()
+        !in_place && next.max(now) < self.place_by && self.has_data() && {
+            let window = self.controller.allowance().window;
+            !self.is_full(window)
+        }
     }
 
     /// Returns the first half of the current pair.
@@ -336,9 +339,10 @@ impl<C: Controller> Ingress<C> {
         }
     }
 
-    /// Returns whether the window lets no data go before the next report.
-    fn is_full(&self) -> bool {
-        let window = self.controller.allowance().window.get();
+    /// Returns whether this window lets no data go before the next report.
+    #[inline]
+    fn is_full(&self, window: Bytes) -> bool {
+        let window = window.get();
         match self.sending.stops {
             true => self.sent_in_period() + self.packet.get() > window,
             false => self.in_flight() >= window.saturating_mul(UNACCOUNTED),
@@ -409,11 +413,11 @@ impl<C: Controller> Ingress<C> {
         if self.pacer.next() > now {
             return Err(self.pacer.next());
         }
-        if self.is_full() {
+        let allowance = self.controller.allowance();
+        if self.is_full(allowance.window) {
             return Err(Time::MAX);
         }
-        let rate = self.controller.allowance().pacing;
-        let rate = rate.unwrap_or(Rate::from_bps(u64::MAX));
+        let rate = allowance.pacing.unwrap_or(Rate::from_bps(u64::MAX));
         self.pacer.sent(now, size, rate);
         self.sent += size.get();
         self.numbers += 1;
