@@ -118,8 +118,8 @@ def main():
     arguments.add_argument("--plot")
     asked = arguments.parse_args()
     kinds = [
-        # A flow has some 2000 packet-hops a second. Transients of slow start last a second or two.
-        ("flows", "flows", FLOWS, many, lambda n: max(2, 10_000 // n)),
+        # A flow has some 2000 packet-hops a second.
+        ("flows", "flows", FLOWS, many, lambda n: max(1, 10_000 // n)),
         ("links of a path", "links", HOPS, far, lambda k: max(10, 200 // k)),
         ("load, %", "load [%]", LOADS, loaded, lambda p: 2000 // p),
     ]

@@ -1,7 +1,7 @@
 //! Skipping the time in which nothing changes.
 //!
 //! **Two clocks.** A jump does not touch the state of the network. The engine goes on in its own time, in
-//! which the jump takes none, and [`Simulation::ahead`] is by how much the time that is reported is ahead of
+//! which the jump takes none, and [`Simulation::ahead`](crate::engine::Simulation::ahead) is by how much the time that is reported is ahead of
 //! it. So packets on their way, timers, controllers, estimators and random streams are as they were, and
 //! none can be forgotten. What comes from outside is in reported time: starts, stops and changes
 //! ([`Calendar::bring_forward`](crate::calendar::Calendar::bring_forward)), the end of the run, the samples,
@@ -10,7 +10,7 @@
 //! **When.** From each start, stop, change or edge of a measured window on, and from the end of each jump,
 //! the deliveries of each flow (or group, where groups are recorded) and the backlog of each link are
 //! watched once per round trip. `steady.rs` judges the later half of what was watched since then. If all
-//! have settled, and the rates are within [`NEAR`] of those that theory has for this phase, if it has any,
+//! have settled, and the rates are within 5 % of those that theory has for this phase, if it has any,
 //! there is a jump at the next sample. It ends some round trips before the next such time, in packets.
 //!
 //! **What stands there.** A sample within a jump has the mean of each metric over the samples of that later
@@ -21,59 +21,47 @@
 //! work, nor while a flow that has data delivers none: its timers go by the clock. Nor in a run with flows
 //! that are a fluid, with a link whose rate follows a trace, or whose packets or logs somebody wants.
 
-use crate::calendar::Kind;
-use crate::engine::Simulation;
-use crate::flow::Flow;
-use crate::steady::{Readings, Verdict};
+use crate::steady::Readings;
 use accord_record::{Observer, Run};
-use accord_scenario::{Entity, LinkId, Metric, Scenario, State, Window};
-use accord_traffic::Demand;
+use accord_scenario::{Entity, Scenario, Window};
 use accord_units::{Duration, Time};
 use std::ops::Range;
-
-/// The relative distance up to which packets agree with theory, as in tables.
-const NEAR: f64 = 0.05;
-/// The least number of samples whose means stand in a jump.
-const SAMPLES: usize = 4;
-/// The number of round trips before the next event at which packets resume.
-const ROUND_TRIPS: u64 = 4;
-/// The backlog below which it is measured against this number of packets, not against itself.
-const FEW_PACKETS: f64 = 10.0;
 
 /// What decides on jumps.
 pub struct Skip<'a> {
     /// The run of theory, which says where not to skip.
-    theory: Option<&'a Run>,
+    pub theory: Option<&'a Run>,
     /// The times, as reported, at which something may change or a measurement begins or ends. The
     /// latest is first.
-    edges: Vec<Time>,
-    watched: Vec<Watched>,
+    pub edges: Vec<Time>,
+    pub watched: Vec<Watched>,
     /// The size of the largest data packet, in bytes.
-    packet: f64,
+    pub packet: f64,
     /// The first period of readings, and the present one.
-    shortest: Duration,
-    period: Duration,
+    pub shortest: Duration,
+    pub period: Duration,
     /// The time of the next reading.
-    next: Time,
+    pub next: Time,
     /// The time from which on all have settled, as far as the last judgement says.
-    settled: Option<Time>,
+    pub settled: Option<Time>,
     /// The jumps, as reported.
-    jumps: Vec<Window>,
+    pub jumps: Vec<Window>,
     /// The reason why the last judgement let nothing be skipped.
-    why: String,
+    pub why: String,
 }
 
 /// A flow, a group or a link that is watched.
-struct Watched {
-    entity: Entity,
+pub struct Watched {
+    pub entity: Entity,
     /// The flows of a flow or a group.
-    flows: Range<usize>,
+    pub flows: Range<usize>,
     /// The bytes delivered so far, or the backlog integrated so far in bytes times seconds.
-    readings: Readings,
+    pub readings: Readings,
 }
 
 impl Watched {
-    fn name<'a>(&self, scenario: &'a Scenario) -> &'a str {
+    /// The name of what is watched.
+    pub fn name<'a>(&self, scenario: &'a Scenario) -> &'a str {
         match self.entity {
             Entity::Flow(i) => &scenario.flows[i].name,
             Entity::Group(i) => &scenario.groups[i].name,
@@ -144,7 +132,7 @@ impl<'a> Skip<'a> {
     }
 
     /// Returns whether an edge has been passed by `now`, as reported, since the last call.
-    fn passes_edge(&mut self, now: Time) -> bool {
+    pub fn passes_edge(&mut self, now: Time) -> bool {
         let before = self.edges.len();
         while self.edges.pop_if(|edge| *edge <= now).is_some() {}
         self.edges.len() < before
@@ -171,226 +159,4 @@ impl<'a> Skip<'a> {
 /// Returns the note on a run that skipped nothing.
 pub fn nothing(why: &str) -> String {
     format!("nothing was skipped: {why}")
-}
-
-impl<'a> Simulation<'a> {
-    /// The time that is reported for a time of the engine.
-    #[inline]
-    pub fn reported(&self, time: Time) -> Time {
-        time + self.ahead
-    }
-
-    /// Takes a reading of what is watched, if it is time for one.
-    pub fn watch(&mut self) {
-        let Some(mut skip) = self.skip.take_if(|skip| skip.next == self.now) else {
-            return;
-        };
-        if skip.passes_edge(self.reported(self.now)) {
-            self.observe_anew(&mut skip);
-        } else {
-            self.read(&mut skip);
-            // All have as many.
-            let any = |is: fn(&Readings) -> bool| skip.watched.iter().any(|w| is(&w.readings));
-            let (enough, full) = (any(Readings::are_enough), any(Readings::are_full));
-            if enough {
-                self.judge(&mut skip);
-            }
-            if full {
-                skip.period += skip.period;
-                skip.watched.iter_mut().for_each(|w| w.readings.thin_out());
-                skip.next = self.now + skip.period;
-            }
-        }
-        self.await_reading(&skip);
-        self.skip = Some(skip);
-    }
-
-    /// Begins to watch.
-    pub fn begin_to_watch(&mut self) {
-        if let Some(mut skip) = self.skip.take() {
-            skip.passes_edge(self.now);
-            self.observe_anew(&mut skip);
-            self.await_reading(&skip);
-            self.skip = Some(skip);
-        }
-    }
-
-    /// Forgets what was observed.
-    fn observe_anew(&mut self, skip: &mut Skip) {
-        skip.settled = None;
-        skip.period = skip.shortest;
-        skip.watched.iter_mut().for_each(|w| w.readings.clear());
-        self.read(skip);
-    }
-
-    fn await_reading(&mut self, skip: &Skip) {
-        self.calendar.push(skip.next, Kind::Watch, 0);
-        self.unread = self.next_sample.min(skip.next);
-    }
-
-    fn read(&mut self, skip: &mut Skip) {
-        let now = self.now;
-        for watched in &mut skip.watched {
-            let sum = match watched.entity {
-                Entity::Link(id) => {
-                    self.wires[id].advance(now);
-                    self.wires[id].area(now).bytes as f64 * 1e-12
-                }
-                _ => {
-                    let flows = self.flows[watched.flows.clone()].iter_mut();
-                    let delivered = flows.map(|flow| {
-                        flow.deliver_until(now);
-                        flow.delivered.bytes
-                    });
-                    delivered.sum::<u64>() as f64
-                }
-            };
-            watched.readings.add(sum);
-        }
-        skip.next = now + skip.period;
-    }
-
-    /// Judges whether all that is watched has settled.
-    fn judge(&self, skip: &mut Skip) {
-        let readings = skip.watched.first().map_or(0, |w| w.readings.len());
-        let window = skip.period * (readings / 2) as u64;
-        match self.unsettled(skip, window) {
-            Some(why) => (skip.settled, skip.why) = (None, why),
-            None => {
-                skip.settled = Some(before(self.now, window));
-                skip.why = "there was no time left before the next event".into();
-            }
-        }
-    }
-
-    /// Returns the reason why time cannot be skipped, if there is one. The later half of what was
-    /// observed took this long.
-    fn unsettled(&self, skip: &Skip, window: Duration) -> Option<String> {
-        let busy = (0..self.flows.len()).filter(|&id| is_busy(&self.flows[id], id, &self.state));
-        let mut works = vec![false; self.flows.len()];
-        for id in busy {
-            works[id] = true;
-            if let Some(what) = uncertain(self.state.demand(id)) {
-                return Some(format!("{} is {what}", self.scenario.flows[id].name));
-            }
-        }
-        let now = self.reported(self.now);
-        let phase = Window {
-            start: before(now, window),
-            end: skip.edges.last().copied().unwrap_or(now),
-        };
-        for watched in &skip.watched {
-            let name = watched.name(self.scenario);
-            let is_link = matches!(watched.entity, Entity::Link(_));
-            let (what, grain) = match is_link {
-                true => ("the backlog of", FEW_PACKETS * skip.packet),
-                false => ("the rate of", skip.packet / skip.period.as_secs_f64()),
-            };
-            let percent = |part: f64| format!("{:.1} %", 100.0 * part);
-            let mean = match watched.readings.judge(skip.period.as_secs_f64(), grain) {
-                Verdict::Settled(mean) => mean,
-                Verdict::Drifts(drift) => {
-                    let drift = percent(drift);
-                    return Some(format!(
-                        "at {now} {what} {name} drifted by {drift} in {window}"
-                    ));
-                }
-                Verdict::Varies(part) => {
-                    let part = percent(part);
-                    return Some(format!(
-                        "at {now} {what} {name} varied so much that a drift of {part} in {window} \
-                         could go unseen"
-                    ));
-                }
-            };
-            if is_link {
-                continue;
-            }
-            if mean <= 0.0 && works[watched.flows.clone()].contains(&true) {
-                return Some(format!("at {now} {name} had data and delivered none"));
-            }
-            let theory = skip
-                .theory
-                .and_then(|run| run.mean(Metric::Throughput, watched.entity, phase));
-            if let Some(expected) = theory
-                && (8.0 * mean - expected).abs() > NEAR * expected
-            {
-                let off = percent((8.0 * mean - expected) / expected);
-                return Some(format!(
-                    "at {now} {what} {name} differed from theory by {off}"
-                ));
-            }
-        }
-        None
-    }
-
-    /// Jumps at a sample, if all that is watched has settled.
-    pub fn skip_steady(&mut self) {
-        let Some(mut skip) = self.skip.take() else {
-            return;
-        };
-        let now = self.reported(self.now);
-        if skip.passes_edge(now) || self.jump(&mut skip, now) {
-            self.observe_anew(&mut skip);
-            self.await_reading(&skip);
-        }
-        self.skip = Some(skip);
-    }
-
-    fn jump(&mut self, skip: &mut Skip, now: Time) -> bool {
-        let (Some(since), Some(edge)) = (skip.settled, skip.edges.last()) else {
-            return false;
-        };
-        let since = self.reported(since);
-        if self.recorder.samples_since(since) < SAMPLES {
-            return false;
-        }
-        let until = before(*edge, self.longest_round_trip() * ROUND_TRIPS);
-        let end = self.recorder.repeat(since, until);
-        let by = end.since(now);
-        if by.is_zero() {
-            return false;
-        }
-        self.ahead += by;
-        self.end = before(self.end, by);
-        self.calendar.bring_forward(by);
-        self.digest.skipped(now, by);
-        skip.jumps.push(Window { start: now, end });
-        true
-    }
-
-    /// Returns the longest round-trip time of a flow.
-    fn longest_round_trip(&self) -> Duration {
-        let base = |id: LinkId| self.state.base_rtt(id);
-        let round_trips = self.flows.iter().enumerate();
-        let round_trips =
-            round_trips.map(|(id, f)| f.sender.view().rtt.unwrap_or_default().max(base(id)));
-        round_trips.max().unwrap_or_default()
-    }
-}
-
-/// Returns the time this long before another.
-fn before(time: Time, span: Duration) -> Time {
-    Time::ZERO + (time.since_start() - span)
-}
-
-/// Returns whether a flow has, or may soon have, data to send or on its way.
-fn is_busy(flow: &Flow, id: usize, network: &State) -> bool {
-    let session = &flow.session;
-    let done = match network.demand(id) {
-        Demand::Size(_) => !session.is_transferring(),
-        _ => session.is_stopped(),
-    };
-    session.is_started() && (!done || flow.in_network() > 0)
-}
-
-/// Returns what an application does that does not go on as it did, if it does so.
-fn uncertain(demand: Demand) -> Option<&'static str> {
-    match demand {
-        Demand::Greedy | Demand::Constant(_) | Demand::Poisson(_) => None,
-        Demand::Size(_) => Some("a transfer"),
-        Demand::OnOff { .. } => Some("an on-off source"),
-        Demand::Web(_) => Some("a web user"),
-        Demand::Media(_) => Some("a video"),
-    }
 }

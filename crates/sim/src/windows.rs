@@ -16,9 +16,9 @@
 //! that time and no further. `tests/shortcuts.rs` compares runs with and without windows.
 
 use crate::arrivals::{Arrival, Cause, Coming, Sorter};
+use crate::hop::Hop;
 use crate::pool::{Place, Pool, Queue};
 use crate::wire::Form;
-use crate::wiring::Hop;
 use accord_aqm::{AnyAqm, Aqm};
 use accord_scenario::{LinkId, Scenario};
 use accord_units::{Duration, Time};

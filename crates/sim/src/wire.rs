@@ -1,9 +1,10 @@
 //! A directed link: its port, its wire, and the packets on it.
 
-use crate::packet::{Packet, Ticket};
+use crate::packet::Packet;
 use crate::pipe::{Lane, Pipe};
 use crate::pool::{Place, Queue};
 use crate::shared::Shared;
+use crate::ticket::Ticket;
 use accord_aqm::{AnyAqm, Aqm};
 use accord_elements::{InOrder, Loss, Transit, dice, port, timeline};
 use accord_port::{Area, Count, Counters, Port, Timeline};

@@ -20,6 +20,7 @@
 //! All of this is exact. `tests/shortcuts.rs` runs scenarios with and without it.
 
 use crate::flow::Flow;
+use crate::hop::Hop;
 use crate::packet::Packet;
 use crate::windows::Windows;
 use crate::wire::Form;
@@ -41,41 +42,6 @@ pub enum Shortcuts {
     Departures,
     /// Each departure and each arrival has its event.
     None,
-}
-
-/// A step on a path: a link, or the endpoint.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Hop(u32);
-
-impl Hop {
-    /// The bit of a hop that takes packets before their time.
-    const EARLY: u32 = 1 << 31;
-    /// The hop of all endpoints, above all links.
-    const END: Hop = Hop(Hop::EARLY - 1);
-    const END_EARLY: Hop = Hop(u32::MAX);
-
-    /// Creates the hop over a link that takes packets at their time.
-    pub fn station(link: LinkId) -> Hop {
-        Hop(link as u32)
-    }
-
-    /// Returns the link, unless the hop is the end.
-    #[inline]
-    pub fn link(self) -> usize {
-        (self.0 & !Hop::EARLY) as usize
-    }
-
-    /// Returns whether the packet is at its endpoint.
-    #[inline]
-    pub fn is_end(self) -> bool {
-        self.0 & !Hop::EARLY == Hop::END.0
-    }
-
-    /// Returns whether the hop is a link or an endpoint that takes packets before their time.
-    #[inline]
-    pub fn is_shortcut(self) -> bool {
-        self.0 >= Hop::EARLY
-    }
 }
 
 /// The source of a link's packets.
@@ -266,14 +232,14 @@ impl Wiring {
 
     fn add(&mut self, path: &[LinkId], inside: Option<(usize, &[LinkId])>, end: Hop) -> u32 {
         let first = self.hops.len() as u32;
-        let hop = |&link: &LinkId| Hop(link as u32 | u32::from(self.fused[link]) << 31);
+        let hop = |&link: &LinkId| Hop::over(link, self.fused[link]);
         let (before, after) = around(path, inside.map(|(_, path)| path));
         self.hops.extend(before.iter().map(hop));
         if let Some((tunnel, _)) = inside {
             // The edge of the tunnel is in the place of its path.
             let edge = self.tunnels.iter().position(|&id| id == tunnel);
             let edge = self.fused.len() + edge.expect("flows ride in tunnels");
-            self.hops.push(Hop(edge as u32));
+            self.hops.push(Hop::station(edge));
         }
         self.hops.extend(after.iter().map(hop));
         self.hops.push(end);

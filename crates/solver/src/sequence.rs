@@ -68,7 +68,7 @@ pub struct Sequence {
 
 #[derive(Clone, Debug)]
 struct Flow {
-    path: Vec<u32>,
+    path: Box<[u32]>,
     demand: Demand,
     /// Its row among those that are kept.
     row: u32,
@@ -98,7 +98,7 @@ impl Sequence {
         let flows = problem.routes().iter().zip(problem.demands());
         let flows = flows.map(|(path, &demand)| {
             Some(Flow {
-                path: path.to_vec(),
+                path: path.into(),
                 demand,
                 row: 0,
             })
@@ -141,7 +141,7 @@ impl Sequence {
             }
         }
         self.flows.push(Some(Flow {
-            path: path.to_vec(),
+            path: path.into(),
             demand,
             row,
         }));

@@ -9,6 +9,9 @@ use std::ops::ControlFlow;
 /// The fewest flows of a phase for which it pays to keep it. Phases of fewer flows take milliseconds, and
 /// their digits depend on nothing before them.
 const MANY: usize = 10_000;
+/// The fewest links. Over fewer of them a cold start takes milliseconds, and what is kept takes some 300
+/// bytes for each flow.
+const LINKS: usize = 1000;
 /// The most flows that come, go or change from one phase to the next, as a part of all.
 const MOST: f64 = 0.1;
 
@@ -35,7 +38,7 @@ impl Warm {
         observer: &mut dyn Observer,
     ) -> Result<Solution, Interrupted> {
         let last = self.last.take();
-        if phase.active.len() < MANY {
+        if phase.active.len() < MANY || problem.routes().links() < LINKS {
             return solve_phase(problem, phase, observer);
         }
         let mut last = last
@@ -88,6 +91,7 @@ impl Last {
     /// Makes it the problem of another phase, or returns `None` if too much is different there.
     fn moved_to(mut self, problem: &Problem, phase: &Phase) -> Option<Last> {
         let flows = phase.active.iter().max().map_or(0, |last| last + 1);
+        let most = (MOST * phase.active.len() as f64) as usize;
         self.numbers.resize(flows.max(self.numbers.len()), None);
         let mut gone: Vec<bool> = self.numbers.iter().map(Option::is_some).collect();
         let mut come = Vec::new();
@@ -98,9 +102,12 @@ impl Last {
                 true => gone[flow] = false,
                 false => come.push((flow, now)),
             }
+            if come.len() > most {
+                return None;
+            }
         }
         let gone: Vec<usize> = (0..gone.len()).filter(|&flow| gone[flow]).collect();
-        if (come.len() + gone.len()) as f64 > MOST * phase.active.len() as f64 {
+        if come.len() + gone.len() > most {
             return None;
         }
         for flow in gone {

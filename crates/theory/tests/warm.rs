@@ -12,12 +12,13 @@ const CATALOGUE: Catalogue = Catalogue {
     disciplines: accord_aqm::FAMILIES,
 };
 
-/// Flows of equal weights over one link: `always` all the time, and others from 10 s on or until 20 s.
+/// Flows of equal weights over one link, with access links of their own: `always` all the time, and others from 10 s on or until 20 s.
 fn shares(always: usize, others: &str) -> Run {
     let text = format!(
         "duration = \"30 s\"\nsample = \"1 s\"\n[topology.dumbbell]\nrate = \"10 Gbps\"\ndelay = \"5 ms\"\n\
          queue = {{ discipline = \"droptail\", limit = \"unlimited\" }}\n\
-         [flow.always]\ncount = {always}\nfrom = \"left\"\nto = \"right\"\ncontroller = \"monaco\"\n{others}"
+         [flow.always]\ncount = {always}\nfrom = \"left\"\nto = \"right\"\ncontroller = \"monaco\"\n\
+         access = {{ rate = \"1 Gbps\", delay = \"1 ms\" }}\n{others}"
     );
     let file = File::parse("many.toml", &text).expect("it parses");
     let scenario = file.points(&CATALOGUE, None).expect("valid").swap_remove(0);

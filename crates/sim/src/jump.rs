@@ -1,0 +1,241 @@
+//! How a simulation watches itself and jumps over time in which nothing changes (`skip.rs`).
+
+use crate::calendar::Kind;
+use crate::engine::Simulation;
+use crate::flow::Flow;
+use crate::skip::Skip;
+use crate::steady::{Readings, Verdict};
+use accord_scenario::{Entity, LinkId, Metric, State, Window};
+use accord_traffic::Demand;
+use accord_units::{Duration, Time};
+
+/// The relative distance up to which packets agree with theory, as in tables.
+const NEAR: f64 = 0.05;
+/// The least number of samples whose means stand in a jump.
+const SAMPLES: usize = 4;
+/// The number of round trips before the next event at which packets resume.
+const ROUND_TRIPS: u64 = 4;
+/// The backlog below which it is measured against this number of packets, not against itself.
+const FEW_PACKETS: f64 = 10.0;
+
+impl<'a> Simulation<'a> {
+    /// The time that is reported for a time of the engine.
+    #[inline]
+    pub fn reported(&self, time: Time) -> Time {
+        time + self.ahead
+    }
+
+    /// Takes a reading of what is watched, if it is time for one.
+    pub fn watch(&mut self) {
+        let Some(mut skip) = self.skip.take_if(|skip| skip.next == self.now) else {
+            return;
+        };
+        if skip.passes_edge(self.reported(self.now)) {
+            self.observe_anew(&mut skip);
+        } else {
+            self.read(&mut skip);
+            // All have as many.
+            let any = |is: fn(&Readings) -> bool| skip.watched.iter().any(|w| is(&w.readings));
+            let (enough, full) = (any(Readings::are_enough), any(Readings::are_full));
+            if enough {
+                self.judge(&mut skip);
+            }
+            if full {
+                skip.period += skip.period;
+                skip.watched.iter_mut().for_each(|w| w.readings.thin_out());
+                skip.next = self.now + skip.period;
+            }
+        }
+        self.await_reading(&skip);
+        self.skip = Some(skip);
+    }
+
+    /// Begins to watch.
+    pub fn begin_to_watch(&mut self) {
+        if let Some(mut skip) = self.skip.take() {
+            skip.passes_edge(self.now);
+            self.observe_anew(&mut skip);
+            self.await_reading(&skip);
+            self.skip = Some(skip);
+        }
+    }
+
+    /// Forgets what was observed.
+    fn observe_anew(&mut self, skip: &mut Skip) {
+        skip.settled = None;
+        skip.period = skip.shortest;
+        skip.watched.iter_mut().for_each(|w| w.readings.clear());
+        self.read(skip);
+    }
+
+    fn await_reading(&mut self, skip: &Skip) {
+        self.calendar.push(skip.next, Kind::Watch, 0);
+        self.unread = self.next_sample.min(skip.next);
+    }
+
+    fn read(&mut self, skip: &mut Skip) {
+        let now = self.now;
+        for watched in &mut skip.watched {
+            let sum = match watched.entity {
+                Entity::Link(id) => {
+                    self.wires[id].advance(now);
+                    self.wires[id].area(now).bytes as f64 * 1e-12
+                }
+                _ => {
+                    let flows = self.flows[watched.flows.clone()].iter_mut();
+                    let delivered = flows.map(|flow| {
+                        flow.deliver_until(now);
+                        flow.delivered.bytes
+                    });
+                    delivered.sum::<u64>() as f64
+                }
+            };
+            watched.readings.add(sum);
+        }
+        skip.next = now + skip.period;
+    }
+
+    /// Judges whether all that is watched has settled.
+    fn judge(&self, skip: &mut Skip) {
+        let readings = skip.watched.first().map_or(0, |w| w.readings.len());
+        let window = skip.period * (readings / 2) as u64;
+        match self.unsettled(skip, window) {
+            Some(why) => (skip.settled, skip.why) = (None, why),
+            None => {
+                skip.settled = Some(before(self.now, window));
+                skip.why = "there was no time left before the next event".into();
+            }
+        }
+    }
+
+    /// Returns the reason why time cannot be skipped, if there is one. The later half of what was
+    /// observed took this long.
+    fn unsettled(&self, skip: &Skip, window: Duration) -> Option<String> {
+        let busy = (0..self.flows.len()).filter(|&id| is_busy(&self.flows[id], id, &self.state));
+        let mut works = vec![false; self.flows.len()];
+        for id in busy {
+            works[id] = true;
+            if let Some(what) = uncertain(self.state.demand(id)) {
+                return Some(format!("{} is {what}", self.scenario.flows[id].name));
+            }
+        }
+        let now = self.reported(self.now);
+        let phase = Window {
+            start: before(now, window),
+            end: skip.edges.last().copied().unwrap_or(now),
+        };
+        for watched in &skip.watched {
+            let name = watched.name(self.scenario);
+            let is_link = matches!(watched.entity, Entity::Link(_));
+            let (what, grain) = match is_link {
+                true => ("the backlog of", FEW_PACKETS * skip.packet),
+                false => ("the rate of", skip.packet / skip.period.as_secs_f64()),
+            };
+            let percent = |part: f64| format!("{:.1} %", 100.0 * part);
+            let mean = match watched.readings.judge(skip.period.as_secs_f64(), grain) {
+                Verdict::Settled(mean) => mean,
+                Verdict::Drifts(drift) => {
+                    let drift = percent(drift);
+                    return Some(format!(
+                        "at {now} {what} {name} drifted by {drift} in {window}"
+                    ));
+                }
+                Verdict::Varies(part) => {
+                    let part = percent(part);
+                    return Some(format!(
+                        "at {now} {what} {name} varied so much that a drift of {part} in {window} \
+                         could go unseen"
+                    ));
+                }
+            };
+            if is_link {
+                continue;
+            }
+            if mean <= 0.0 && works[watched.flows.clone()].contains(&true) {
+                return Some(format!("at {now} {name} had data and delivered none"));
+            }
+            let theory = skip
+                .theory
+                .and_then(|run| run.mean(Metric::Throughput, watched.entity, phase));
+            if let Some(expected) = theory
+                && (8.0 * mean - expected).abs() > NEAR * expected
+            {
+                let off = percent((8.0 * mean - expected) / expected);
+                return Some(format!(
+                    "at {now} {what} {name} differed from theory by {off}"
+                ));
+            }
+        }
+        None
+    }
+
+    /// Jumps at a sample, if all that is watched has settled.
+    pub fn skip_steady(&mut self) {
+        let Some(mut skip) = self.skip.take() else {
+            return;
+        };
+        let now = self.reported(self.now);
+        if skip.passes_edge(now) || self.jump(&mut skip, now) {
+            self.observe_anew(&mut skip);
+            self.await_reading(&skip);
+        }
+        self.skip = Some(skip);
+    }
+
+    fn jump(&mut self, skip: &mut Skip, now: Time) -> bool {
+        let (Some(since), Some(edge)) = (skip.settled, skip.edges.last()) else {
+            return false;
+        };
+        let since = self.reported(since);
+        if self.recorder.samples_since(since) < SAMPLES {
+            return false;
+        }
+        let until = before(*edge, self.longest_round_trip() * ROUND_TRIPS);
+        let end = self.recorder.repeat(since, until);
+        let by = end.since(now);
+        if by.is_zero() {
+            return false;
+        }
+        self.ahead += by;
+        self.end = before(self.end, by);
+        self.calendar.bring_forward(by);
+        self.digest.skipped(now, by);
+        skip.jumps.push(Window { start: now, end });
+        true
+    }
+
+    /// Returns the longest round-trip time of a flow.
+    fn longest_round_trip(&self) -> Duration {
+        let base = |id: LinkId| self.state.base_rtt(id);
+        let round_trips = self.flows.iter().enumerate();
+        let round_trips =
+            round_trips.map(|(id, f)| f.sender.view().rtt.unwrap_or_default().max(base(id)));
+        round_trips.max().unwrap_or_default()
+    }
+}
+
+/// Returns the time this long before another.
+fn before(time: Time, span: Duration) -> Time {
+    Time::ZERO + (time.since_start() - span)
+}
+
+/// Returns whether a flow has, or may soon have, data to send or on its way.
+fn is_busy(flow: &Flow, id: usize, network: &State) -> bool {
+    let session = &flow.session;
+    let done = match network.demand(id) {
+        Demand::Size(_) => !session.is_transferring(),
+        _ => session.is_stopped(),
+    };
+    session.is_started() && (!done || flow.in_network() > 0)
+}
+
+/// Returns what an application does that does not go on as it did, if it does so.
+fn uncertain(demand: Demand) -> Option<&'static str> {
+    match demand {
+        Demand::Greedy | Demand::Constant(_) | Demand::Poisson(_) => None,
+        Demand::Size(_) => Some("a transfer"),
+        Demand::OnOff { .. } => Some("an on-off source"),
+        Demand::Web(_) => Some("a web user"),
+        Demand::Media(_) => Some("a video"),
+    }
+}
