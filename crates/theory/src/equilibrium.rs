@@ -24,10 +24,9 @@ use accord_record::{
     Certificate, Interrupted, Manifest, Observer, Run, Series, Statistics, complete,
 };
 use accord_scenario::{Engine, Entity, Limit, Link, LinkId, Metric, Phase, Scenario};
-use accord_solver::{Problem, ProblemError, Routes, Settings, Solution, Status, solve_watched};
+use accord_solver::{Problem, ProblemError, Routes, Solution, Status};
 use accord_units::{Bytes, Duration, Rate, Time};
 use std::collections::BTreeMap;
-use std::ops::ControlFlow;
 
 /// The reason why a scenario has no theory run.
 #[derive(Debug, thiserror::Error)]
@@ -238,23 +237,6 @@ impl Shortest<'_> {
         };
         !leaves_queues(end.since(start).as_secs_f64(), shortest)
     }
-}
-
-/// Solves for a phase. Asks the observer before each step, because a large problem takes long.
-pub(crate) fn solve_phase(
-    problem: &Problem,
-    phase: &Phase,
-    observer: &mut dyn Observer,
-) -> Result<Solution, Interrupted> {
-    let mut listening = Ok(());
-    let solution = solve_watched(problem, &Settings::default(), &mut |_| {
-        listening = observer.progress(phase.start);
-        match listening {
-            Ok(()) => ControlFlow::Continue(()),
-            Err(Interrupted) => ControlFlow::Break(()),
-        }
-    });
-    listening.map(|()| solution)
 }
 
 /// The network at some time.

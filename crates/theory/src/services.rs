@@ -11,8 +11,9 @@
 //! and rates never settle. So theory says which flow asks for how much, and has no equilibrium.
 
 use crate::EquilibriumError;
-use crate::equilibrium::{State, solve_phase};
+use crate::equilibrium::State;
 use crate::shortfall::{Held, NEAR, Oversubscribed, Shortfall};
+use crate::warm::solve_phase;
 use accord_family::Price;
 use accord_record::Observer;
 use accord_scenario::{Limit, LinkId, Phase, Scenario};

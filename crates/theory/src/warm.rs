@@ -1,9 +1,8 @@
-//! Phases of many flows, each solved from the one before.
+//! The solution of a phase: from the start, or from the phase before where flows are many.
 
-use crate::equilibrium::solve_phase;
 use accord_record::{Interrupted, Observer};
 use accord_scenario::Phase;
-use accord_solver::{Problem, Sequence, Settings, Solution, Status};
+use accord_solver::{Problem, Sequence, Settings, Solution, Status, solve_watched};
 use std::ops::ControlFlow;
 
 /// The fewest flows of a phase for which it pays to keep it. Phases of fewer flows take milliseconds, and
@@ -14,6 +13,23 @@ const MANY: usize = 10_000;
 const LINKS: usize = 1000;
 /// The most flows that come, go or change from one phase to the next, as a part of all.
 const MOST: f64 = 0.1;
+
+/// Solves for a phase. Asks the observer before each step, because a large problem takes long.
+pub(crate) fn solve_phase(
+    problem: &Problem,
+    phase: &Phase,
+    observer: &mut dyn Observer,
+) -> Result<Solution, Interrupted> {
+    let mut listening = Ok(());
+    let solution = solve_watched(problem, &Settings::default(), &mut |_| {
+        listening = observer.progress(phase.start);
+        match listening {
+            Ok(()) => ControlFlow::Continue(()),
+            Err(Interrupted) => ControlFlow::Break(()),
+        }
+    });
+    listening.map(|()| solution)
+}
 
 /// The last phase of many flows.
 #[derive(Default)]
