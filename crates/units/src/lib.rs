@@ -22,6 +22,7 @@
 //! ```
 
 mod quantity;
+mod round;
 mod size;
 mod text;
 mod time;

@@ -1,6 +1,6 @@
 //! Instants and spans on the engines' clock, in whole picoseconds.
 
-use crate::quantity::rounded;
+use crate::round::rounded;
 use crate::text::{self, ParseError, Unit};
 use std::fmt;
 use std::ops::{Add, AddAssign, Mul, Sub};
