@@ -6,7 +6,7 @@
 Prints the Markdown table of docs/src/performance.md. CPU time and packet-hops of each network are the
 differences of two runs of the packet engine, the second of which lasts longer, so that reading the scenario,
 building the network and the page do not count. The median of three pairs. --plot needs matplotlib. It
-takes ten minutes and 1.5 GB.
+takes more than ten minutes and 2 GB.
 """
 
 import argparse
