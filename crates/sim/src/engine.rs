@@ -18,17 +18,16 @@ use crate::packet::Packet;
 use crate::pool::{Place, Pool};
 use crate::shared::Crowded;
 use crate::skip::Skip;
-use crate::ticket::Ticket;
 use crate::windows::Windows;
 use crate::wire::{Line, Wire};
 use crate::wiring::{Shortcuts, Wiring};
 use accord_aqm::Ecn;
 use accord_fluid::{Crowd, FluidError};
 use accord_record::{Observer, Recorder, Stalls, Transfers};
-use accord_scenario::{Change, LinkId, Scenario, State};
+use accord_scenario::{Scenario, State};
 use accord_transport::pcapng::Capture;
 use accord_transport::{Datagrams, Receiver, Segment, Sender};
-use accord_units::{Bytes, Duration, Time};
+use accord_units::{Duration, Time};
 use std::cmp::Reverse;
 
 /// A run in progress.
@@ -62,7 +61,8 @@ pub(crate) struct Simulation<'a> {
     pub events: u64,
     /// When links hand packets over late, by link. Empty if none does.
     pub stalls: Vec<Option<&'a Stalls>>,
-    tap: Option<Box<Capture>>,
+    /// What writes the packets down, if somebody wants them.
+    pub tap: Option<Box<Capture>>,
     /// The flows that are a fluid.
     pub background: Option<Box<Crowded<'a>>>,
     /// What decides which time is skipped, if any may be.
@@ -374,138 +374,6 @@ impl<'a> Simulation<'a> {
         }
     }
 
-    /// Schedules the arrival of a packet at `at`, whatever the order of the others on the wire.
-    #[cold]
-    fn leave_loosely(&mut self, link: usize, place: Place, at: Time) {
-        let wire = &mut self.wires[link];
-        let packet = self.pool.packet(place);
-        if !wire.takes(packet) {
-            return self.lost(place);
-        }
-        let at = match self.stalls.get(link) {
-            Some(Some(stalls)) => stalls.handed_over(at),
-            _ => at,
-        };
-        // The next hop takes no packets before their time.
-        let (_, early) = self.wiring.step(packet, at, self.end);
-        debug_assert!(!early, "packets come out in another order");
-        if let Line::Port(held) = &mut wire.line {
-            held.loosened += 1;
-            held.loose.push(Reverse((at, held.loosened, place)));
-            self.calendar.push(at, Kind::Overtake, link);
-        }
-    }
-
-    /// Puts a packet into a port that holds packets. It goes on if no packet is before it.
-    fn enter(&mut self, link: usize, place: Place) {
-        let held = match &mut self.wires[link].line {
-            Line::Port(held) => held,
-            Line::Shared(_) => return self.share(link, place),
-            _ => return self.board(link, place),
-        };
-        let (now, dice) = (self.now, &mut held.dice);
-        let packet = self.pool.packet(place);
-        let mut ticket = Ticket::new(place, packet);
-        if !held.stepped {
-            held.port.advance(now);
-            match held.port.pass(now, &mut ticket, &mut || dice.uniform()) {
-                Some(Ok(departure)) => {
-                    ticket.settle(packet);
-                    return self.leave(link, place, departure, Time::ZERO);
-                }
-                Some(Err(_)) => return self.lost(place),
-                None => {}
-            }
-        }
-        let (flows, awake, digest) = (&mut self.flows, &mut self.awake, &mut self.digest);
-        let pool = &mut self.pool;
-        held.port
-            .offer(now, ticket, &mut || dice.uniform(), &mut |ticket, _| {
-                lose(flows, awake, digest, now, &pool.remove(ticket.place));
-            });
-        match held.port.is_serving() {
-            true => self.await_next(link),
-            false => self.begin(link),
-        }
-    }
-
-    /// Starts service at a port that holds packets, if it is free and a packet waits.
-    fn begin(&mut self, link: usize) {
-        let Line::Port(held) = &mut self.wires[link].line else {
-            return;
-        };
-        let (flows, awake, digest) = (&mut self.flows, &mut self.awake, &mut self.digest);
-        let (now, pool) = (self.now, &mut self.pool);
-        let begun = (held.port).begin(now, &mut |ticket, _| {
-            lose(flows, awake, digest, now, &pool.remove(ticket.place));
-        });
-        let Some((ticket, end)) = begun else {
-            return;
-        };
-        ticket.settle(self.pool.packet(ticket.place));
-        if held.stepped {
-            (held.serving, held.begun) = (Some(ticket), now);
-            return self.await_sent(link, end);
-        }
-        self.await_next(link);
-        self.leave(link, ticket.place, end, Time::ZERO);
-    }
-
-    /// Has the service at a port that is not stepped end at its time, if that matters to it.
-    fn await_next(&mut self, link: usize) {
-        if let Line::Port(held) = &mut self.wires[link].line
-            && !held.stepped
-            && !held.pending
-            && let Some(end) = held.port.next()
-        {
-            held.pending = true;
-            self.await_sent(link, end);
-        }
-    }
-
-    /// Has a service end at its time.
-    #[inline]
-    fn await_sent(&mut self, link: usize, end: Time) {
-        match &mut self.windows {
-            Some(windows) => windows.set_sent(link, end),
-            None => self.calendar.push(end, Kind::Sent, link),
-        }
-    }
-
-    /// Ends a service. At a port that is stepped it does so only if the rate has not changed
-    /// meanwhile.
-    pub fn sent(&mut self, link: usize) {
-        let wire = &mut self.wires[link];
-        let held = match &mut wire.line {
-            Line::Port(held) => held,
-            Line::Shared(_) => return self.sent_shared(link),
-            _ => return,
-        };
-        if !held.stepped {
-            held.pending = false;
-            held.port.advance(self.now);
-        } else if let Some(ticket) = held.serving.take_if(|_| held.port.is_sent(self.now)) {
-            held.port.complete();
-            let packet = self.pool.packet(ticket.place);
-            if let Some(tap) = &mut self.tap {
-                packet.capture(tap, self.scenario, link, self.now);
-            }
-            let arrival = held.arrival(self.now, wire.delay, packet);
-            let loose = held.is_loose();
-            let held_up = arrival.since(self.now + wire.delay);
-            if let Segment::Data { sent, .. } = packet.segment
-                && !held_up.is_zero()
-            {
-                self.flows[packet.flow as usize].hold_up(sent, held_up);
-            }
-            match loose {
-                false => self.leave(link, ticket.place, self.now, arrival),
-                true => self.leave_loosely(link, ticket.place, arrival),
-            }
-        }
-        self.begin(link);
-    }
-
     #[cold]
     pub fn lost(&mut self, place: Place) {
         let packet = self.pool.remove(place);
@@ -703,90 +571,6 @@ impl<'a> Simulation<'a> {
         (self.transfers).add(self.scenario, id, start, done.size, Some(took));
         if let Some(pause) = done.pause {
             self.calendar.push(self.now + pause, Kind::Application, id);
-        }
-    }
-
-    pub fn discipline(&mut self, link: usize) {
-        let now = self.now;
-        let wire = &mut self.wires[link];
-        match &mut wire.line {
-            Line::Timeline(line) => line.0.on_timer(now),
-            Line::Port(held) => {
-                held.advance(now);
-                held.port.on_timer(now);
-            }
-            Line::Pipe(_) | Line::Lane(_) | Line::Shared(_) | Line::Edge(_) => {}
-        }
-        if let Some(at) = wire.next_timer() {
-            match &mut self.windows {
-                Some(windows) => windows.set_timer(link, at),
-                None => self.calendar.push(at, Kind::Discipline, link),
-            }
-        }
-    }
-
-    fn change(&mut self, event: usize) {
-        let change = &self.scenario.events[event].change;
-        self.state.apply(change);
-        match change {
-            Change::Delay(link, delay) => {
-                self.wires[*link].delay = *delay;
-                self.path_changed(Some(*link));
-            }
-            Change::Rate(link, rate) => {
-                if let Line::Port(held) = &mut self.wires[*link].line
-                    && let Some(end) = held.port.set_rate(self.now, *rate)
-                {
-                    self.calendar.push(end, Kind::Sent, *link);
-                }
-                self.path_changed(Some(*link));
-            }
-            Change::Demand { flow, rate } => self.flows[*flow].session.set_rate(*rate),
-            Change::Route {
-                flow,
-                path,
-                reverse_path,
-            } => {
-                let f = &mut self.flows[*flow];
-                let through = self.scenario.flows[*flow].through;
-                let inside = through.map(|tunnel| (tunnel, self.state.path(tunnel)));
-                f.path = self.wiring.add_path(path, inside);
-                f.reverse_path = self.wiring.add_path(reverse_path, None);
-                self.path_changed(None);
-            }
-        }
-    }
-
-    /// Updates base round-trip times. New packets have the new ones, and so do packets on the way
-    /// that have not passed `link` yet.
-    fn path_changed(&mut self, link: Option<LinkId>) {
-        let mut changed = false;
-        let packets = |&id: &usize| !self.scenario.flows[id].is_fluid;
-        for id in (0..self.flows.len()).filter(packets) {
-            wake_up(&mut self.flows, &mut self.awake, id);
-            let there = (self.state).one_way_of(id, self.scenario.flows[id].packet);
-            let flow = &mut self.flows[id];
-            changed |= flow.one_way != there;
-            flow.one_way = there;
-            flow.propagation = self.state.one_way_of(id, Bytes::ZERO);
-            flow.sender.set_base_rtt(self.state.base_rtt(id));
-        }
-        let Some(link) = link.filter(|_| changed) else {
-            return;
-        };
-        let mut first = vec![Time::MAX; self.flows.len()];
-        for packet in self.packets() {
-            let hops = self.wiring.hops[packet.hop as usize..].iter();
-            let mut ahead = hops.take_while(|hop| !hop.is_end());
-            if let Segment::Data { sent, .. } = packet.segment
-                && ahead.any(|hop| hop.link() == link)
-            {
-                let first = &mut first[packet.flow as usize];
-                *first = sent.min(*first);
-            }
-        }
-        for (flow, first) in self.flows.iter_mut().zip(first) {
-            flow.path_changed(first);
         }
     }
 }

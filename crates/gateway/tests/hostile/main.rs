@@ -1,16 +1,18 @@
 //! Two gateways and a hostile network as one simulation, seed by seed.
 //! `GATEWAY_SEEDS=5000 cargo test -p accord-gateway --test hostile` looks further.
 
-#[path = "common/dice.rs"]
+#[path = "../common/dice.rs"]
 mod dice;
-#[path = "common/world.rs"]
+mod mtu;
+mod outer;
+#[path = "../common/world.rs"]
 mod world;
 
 use accord_gateway::config::Mode;
 use accord_gateway::{Sessions, State};
 use accord_units::{Duration, Rate};
 use dice::Dice;
-use world::{Link, Malice, World, Writes};
+use world::{Link, Malice, World};
 
 const LINK: Link = Link {
     rate: Rate::from_bps(20_000_000),
@@ -401,89 +403,6 @@ fn load_without_delay_is_not_held_back() {
     }
 }
 
-/// The path takes less than the device, and nobody says so. Hosts are told, and nothing that is sent
-/// from then on is too long.
-#[test]
-fn a_path_with_a_small_mtu_is_found_out_and_hosts_are_told() {
-    for takes in [1480, 1400, 1340, 1250, 1000] {
-        let mut world = World::new(31, LINK);
-        let mut dice = Dice(31);
-        world.malice.too_long = takes - 28 + 1;
-        load(&mut world, &mut dice, 30_000);
-        let inside = takes - 60;
-        let search = world.gateways[0].peers()[0].path_mtu.clone();
-        let limit = usize::from(search.expect("a search").limit());
-        assert!(
-            limit <= inside && limit + 8 >= inside.min(1420),
-            "{limit} B of {inside}"
-        );
-        assert!(world.told[0] <= inside || inside >= 1400);
-        let arrived = world.arrived[1];
-        let rate = rate_of(&mut world, &mut dice, 1000);
-        // Hosts that were told of 940 bytes send less than the link carries.
-        assert!((1870.0..2625.0).contains(&rate), "{takes}: {rate} B/ms");
-        assert!(world.arrived[1] - arrived > 1500, "{takes}");
-        assert!(world.gateways[0].dropped().too_big > 0 || inside >= 1400);
-    }
-}
-
-/// Nobody finds out what the path to plain WireGuard takes, or that of a peer in mode bypass. What is too
-/// long may be cut there, and nothing gets lost.
-#[test]
-fn what_is_not_probed_may_be_cut() {
-    for (peer, state) in [("", State::Plain), ("mode = \"bypass\"", State::Unknown)] {
-        let mut world = World::with(37, LINK, "", peer);
-        let mut dice = Dice(37);
-        // The other end answers no control message.
-        world.malice.control_lost = 1000;
-        for _ in 0..10_000 {
-            world.run(world.now + Duration::from_ms(1));
-        }
-        assert_eq!(world.gateways[0].peers()[0].sender.state(), state);
-        world.malice.too_long = 1200;
-        for _ in 0..1000 {
-            world.host_sends(0, 1000 + dice.below(421) as usize, 0);
-            world.run(world.now + Duration::from_ms(1));
-        }
-        world.run(world.now + Duration::from_ms(100));
-        assert_eq!((world.arrived[1], world.missing(0)), (1000, 0), "{peer}");
-        assert_eq!(world.gateways[0].dropped().too_big, 0);
-    }
-}
-
-/// In the middle of a transfer the route changes to one that takes less. Packets that are too long get
-/// lost for some seconds, until probes of that size have failed.
-#[test]
-fn an_mtu_black_hole_is_found_within_seconds() {
-    for seed in 0..seeds().min(20) {
-        let mut world = World::new(seed, LINK);
-        let mut dice = Dice(seed);
-        load(&mut world, &mut dice, 4000);
-        // Hosts send 800 to 1400 bytes. Only one in ten is lost at 1340, and nearly all at 860.
-        let takes = [860, 1000, 1340][(seed % 3) as usize];
-        world.malice.too_long = takes + 32 + 1;
-        let since = world.now;
-        let limit = |world: &World| {
-            let search = world.gateways[0].peers()[0].path_mtu.as_ref();
-            usize::from(search.expect("a search").limit())
-        };
-        while limit(&world) > takes {
-            load(&mut world, &mut dice, 100);
-            // 10 s to the confirmation, and three probes of a second for each size that fails.
-            let late = world.now.since(since) > Duration::from_secs(18);
-            assert!(!late, "seed {seed}: {} B of {takes}", limit(&world));
-        }
-        load(&mut world, &mut dice, 25_000);
-        assert!(limit(&world) <= takes && limit(&world) + 8 >= takes);
-        let arrived = world.arrived[1];
-        let rate = rate_of(&mut world, &mut dice, 1000);
-        // Hosts keep to the least that they were told, and so send less than the link carries.
-        let most = (3 * (world.told[0].min(1100) + 60)).min(2500) as f64;
-        assert!(rate > 0.9 * most, "seed {seed}: {rate} B/ms of {most}");
-        assert!(world.arrived[1] - arrived > 1800, "seed {seed}");
-    }
-}
-
 /// Half of the control pairs and reports get lost, and half of all arrives twice. The contract of 5 Mbps
 /// holds, and the tunnel never sends more than its cap.
 #[test]
@@ -682,88 +601,6 @@ fn a_trial_finds_what_its_class_gets() {
     // Of 1690 packets 51 are lost, with a standard deviation of 7. At times the edge drops some, too.
     lost.sort_by(f64::total_cmp);
     assert!((0.02..0.04).contains(&lost[10]), "{lost:?} of 0.03");
-}
-
-const WRITTEN: &str = "virtual_delay = \"100 ms\"";
-
-/// Routers that serve a virtual queue at 95 % of the link's rate and write its delay keep the queue of
-/// the link empty, whether they forward EF first or not.
-#[test]
-fn virtual_delay_takes_the_place_of_a_queue() {
-    for (seed, expedites) in [(41, true), (42, false)] {
-        let mut world = World::with(seed, Link { expedites, ..LINK }, "", WRITTEN);
-        let mut dice = Dice(seed);
-        world.writes = Writes::VirtualQueue(0.95);
-        load(&mut world, &mut dice, 10_000);
-        let (mut rate, mut queued) = (0.0, 0.0);
-        for _ in 0..500 {
-            rate += rate_of(&mut world, &mut dice, 10) / 500.0;
-            queued += world.queued(1).as_ms_f64() / 500.0;
-        }
-        assert!((2250.0..2400.0).contains(&rate), "{rate} B/ms of 2375");
-        assert!(queued < 1.0, "{queued} ms wait");
-        let latest = world.gateways[0].peers()[0].sender.latest();
-        let found = latest.expect("a report").virtual_delay;
-        assert!((1e-3..20e-3).contains(&found), "{found} s");
-    }
-}
-
-/// A hostile router can take what is above the contract, and nothing else: with any numbers, and with the
-/// largest one in waves of any length.
-#[test]
-fn whatever_is_written_the_contract_holds() {
-    for seed in 0..seeds() / 3 {
-        let expedites = seed % 2 == 0;
-        // The larger the bound, the longer a round trip may seem, and the coarser is what holds.
-        let (keys, part) = match seed % 4 {
-            3 => ("virtual_delay = \"1 s\"", 0.9),
-            _ => (WRITTEN, 0.99),
-        };
-        let mut world = World::with(seed, Link { expedites, ..LINK }, "", keys);
-        let mut dice = Dice(seed ^ 0xd1ce);
-        world.malice = Malice {
-            truncated: 20,
-            flipped: 20,
-            replayed: 20,
-            forged: 20,
-            ..Malice::default()
-        };
-        let calm = dice.below(2) * 2000;
-        load(&mut world, &mut dice, calm);
-        let length = Duration::from_us(1000 << dice.below(13));
-        world.writes = match seed % 3 {
-            0 => Writes::Anything,
-            1 => Writes::Waves(length),
-            _ => Writes::Waves(Duration::from_secs(1000)),
-        };
-        load(&mut world, &mut dice, 3000);
-        for second in 0..5 {
-            let rate = rate_of(&mut world, &mut dice, 1000);
-            assert!(
-                (part * 625.0..1.05 * 2500.0).contains(&rate),
-                "seed {seed}, {:?}, second {second}: {rate} B/ms",
-                world.writes
-            );
-        }
-        // When it is over, the share is back. The window grows by a packet per round trip.
-        (world.malice, world.writes) = (Malice::default(), Writes::Nothing);
-        load(&mut world, &mut dice, 8000);
-        let rate = rate_of(&mut world, &mut dice, 1000);
-        assert!(is_full(rate), "seed {seed}: {rate} B/ms of 2500");
-    }
-}
-
-/// Without the key nothing has an outer header, and what routers write into one does not count.
-#[test]
-fn without_the_key_there_is_no_outer_header() {
-    let course = |writes| {
-        let mut world = World::new(43, LINK);
-        let mut dice = Dice(43);
-        world.writes = writes;
-        load(&mut world, &mut dice, 3000);
-        (world.arrived, world.sent, world.now)
-    };
-    assert_eq!(course(Writes::VirtualQueue(0.5)), course(Writes::Nothing));
 }
 
 #[test]
