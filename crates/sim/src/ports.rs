@@ -11,6 +11,8 @@ use std::cmp::Reverse;
 
 impl Simulation<'_> {
     /// Puts a packet into a port that holds packets. It goes on if no packet is before it.
+    // As a function with a symbol of its own it costs 1 to 10 instructions per packet-hop.
+    #[inline]
     pub fn enter(&mut self, link: usize, place: Place) {
         let held = match &mut self.wires[link].line {
             Line::Port(held) => held,
