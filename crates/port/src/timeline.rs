@@ -65,9 +65,7 @@ impl<A: Aqm> Timeline<A> {
         self.advance(now);
         let size = packet.meta().size;
         if !(self.ties).admits(&self.limit, self.there(), size, now, || true) {
-            self.counters.drop(DropReason::Overflow, size);
-            self.aqm.on_overflow(&packet.meta());
-            return Err(DropReason::Overflow);
+            return Err(self.overflow(packet));
         }
         if !self.aqm.passes_all() {
             self.judge(now, packet, entropy)?;
@@ -81,6 +79,15 @@ impl<A: Aqm> Timeline<A> {
         self.longest.raise(self.there());
         self.area.stay(now, departure, size.get());
         Ok(departure)
+    }
+
+    /// Counts a packet for which there is no room.
+    #[cold]
+    fn overflow(&mut self, packet: &impl Packet) -> DropReason {
+        let meta = packet.meta();
+        self.counters.drop(DropReason::Overflow, meta.size);
+        self.aqm.on_overflow(&meta);
+        DropReason::Overflow
     }
 
     /// Asks the discipline for its verdict.

@@ -40,6 +40,9 @@ impl Simulation<'_> {
         for wire in &mut self.wires {
             wire.advance(self.end);
         }
+        for stretch in &self.wiring.stretches {
+            stretch.count(&mut self.wires, self.end);
+        }
         let ports: Vec<Audit> = (self.wires.iter())
             .map(|w| {
                 if let Line::Edge(tunnel) = w.line {

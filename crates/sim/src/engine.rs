@@ -316,7 +316,7 @@ impl<'a> Simulation<'a> {
                 // The wires of these lose no packets. They hold none up: a run with stalls takes
                 // no shortcuts, so that all its packets pass `leave`.
                 at = sent + wire.delay;
-                (hop, early) = self.wiring.step(packet, at, self.end);
+                (hop, early) = self.wiring.step(packet, &mut link, &mut at, self.end);
                 if !early || hop.is_end() {
                     break;
                 }
@@ -325,8 +325,9 @@ impl<'a> Simulation<'a> {
                 let Some(answer) = self.deliver_ahead(place, at) else {
                     return;
                 };
-                (place, hop) = answer;
-                early = hop.is_shortcut();
+                place = answer;
+                let packet = self.pool.packet(place);
+                (hop, early) = self.wiring.reach(packet, &mut link, &mut at, self.end);
             }
             if !early {
                 return self.fly(link, place, hop, at);
@@ -363,13 +364,10 @@ impl<'a> Simulation<'a> {
             Some(Some(stalls)) => stalls.handed_over(at),
             _ => at,
         };
-        match self.wiring.step(packet, at, self.end) {
+        let (mut link, mut at) = (link, at);
+        match self.wiring.step(packet, &mut link, &mut at, self.end) {
             (hop, false) => self.fly(link, place, hop, at),
-            (end, true) if end.is_end() => match self.deliver_ahead(place, at) {
-                Some((place, hop)) if hop.is_shortcut() => self.go(place, hop, at),
-                Some((place, hop)) => self.fly(link, place, hop, at),
-                None => {}
-            },
+            (hop, true) if hop.is_end() => self.turn_round(place, link, at),
             (hop, true) => self.go(place, hop, at),
         }
     }
@@ -382,9 +380,9 @@ impl<'a> Simulation<'a> {
     }
 
     /// Delivers a data packet ahead of time: the receiver is told now that it arrives at `at`.
-    /// Returns the receiver's answer.
+    /// Returns the receiver's answer, which is at its first hop.
     #[inline]
-    fn deliver_ahead(&mut self, place: Place, at: Time) -> Option<(Place, Hop)> {
+    fn deliver_ahead(&mut self, place: Place, at: Time) -> Option<Place> {
         let packet = self.pool.packet(place);
         self.digest.delivered(at, packet);
         let id = packet.flow;
@@ -398,12 +396,12 @@ impl<'a> Simulation<'a> {
         let (fresh, ack) = r.on_data(number, sent, packet.ecn == Ecn::Marked);
         flow.deliver_later(self.unread, at, sent, packet.size, fresh);
         *packet = flow.answer(id, ack);
-        Some((place, self.wiring.hops[packet.hop as usize]))
+        Some(place)
     }
 
     /// Delivers a packet of a tunnel, or a datagram, ahead of time.
     #[inline(never)]
-    fn deliver_other_ahead(&mut self, place: Place, at: Time) -> Option<(Place, Hop)> {
+    fn deliver_other_ahead(&mut self, place: Place, at: Time) -> Option<Place> {
         let packet = self.pool.packet(place);
         let id = packet.flow;
         let flow = &mut self.flows[id as usize];
@@ -413,7 +411,7 @@ impl<'a> Simulation<'a> {
         }
         if let Some(reply) = reply {
             *packet = flow.answer(id, reply);
-            return Some((place, self.wiring.hops[packet.hop as usize]));
+            return Some(place);
         }
         self.pool.remove(place);
         None
@@ -448,51 +446,97 @@ impl<'a> Simulation<'a> {
     /// Lets a sender send what it may, and sets its timer.
     #[inline]
     pub fn pump(&mut self, id: usize) {
-        loop {
-            let flow = &mut self.flows[id];
-            match flow.sender.poll(self.now) {
-                Ok(segment) => {
-                    let data = matches!(segment, Segment::Data { .. });
-                    let (size, ecn) = match data {
-                        true => (flow.packet, flow.ecn),
-                        false => (flow.control, Ecn::NotCapable),
-                    };
-                    let mut packet = Packet {
-                        segment,
-                        flow: id as u32,
-                        hop: flow.path,
-                        size,
-                        ecn,
-                        aggregate: flow.aggregate,
-                    };
-                    let mut at = None;
-                    if data {
-                        if let Some(host) = &mut flow.host {
-                            host.load(&mut packet, &mut flow.sender, self.now);
-                            at = host.take(self.now);
-                        }
-                        flow.sent.add(packet.bytes());
-                        flow.remember(self.now);
-                    }
-                    match at {
-                        None => self.send(packet),
-                        Some(at) => self.process(packet, at),
-                    }
+        let sent = self.now;
+        let again = match self.flows[id].sender.burst(sent) {
+            Some(numbers) => {
+                for number in numbers {
+                    self.emit(id, Segment::Data { number, sent });
                 }
-                Err(again) => {
-                    let at = again.min(flow.sender.next_wake());
-                    if at < flow.wake {
-                        flow.wake = at;
-                        if self.windows.is_none() {
-                            self.calendar.push(at, Kind::Wake, id);
-                        }
-                    }
-                    if flow.session.is_transferring() && flow.sender.is_done() {
-                        self.transferred(id);
-                    }
-                    return;
-                }
+                Time::MAX
             }
+            None => self.pump_one_by_one(id),
+        };
+        let flow = &mut self.flows[id];
+        let at = again.min(flow.sender.next_wake());
+        if at < flow.wake {
+            flow.wake = at;
+            if self.windows.is_none() {
+                self.calendar.push(at, Kind::Wake, id);
+            }
+        }
+        if flow.session.is_transferring() && flow.sender.is_done() {
+            self.transferred(id);
+        }
+    }
+
+    /// Lets a sender send what it may. Returns the time at which to ask it again.
+    fn pump_one_by_one(&mut self, id: usize) -> Time {
+        loop {
+            match self.flows[id].sender.poll(self.now) {
+                Ok(segment) => self.emit(id, segment),
+                Err(again) => return again,
+            }
+        }
+    }
+
+    /// Sends a packet of a sender.
+    #[inline(always)]
+    fn emit(&mut self, id: usize, segment: Segment) {
+        let flow = &mut self.flows[id];
+        let data = matches!(segment, Segment::Data { .. });
+        let (size, ecn) = match data {
+            true => (flow.packet, flow.ecn),
+            false => (flow.control, Ecn::NotCapable),
+        };
+        let mut packet = Packet {
+            segment,
+            flow: id as u32,
+            hop: flow.path,
+            size,
+            ecn,
+            aggregate: flow.aggregate,
+        };
+        let mut at = None;
+        if data {
+            if let Some(host) = &mut flow.host {
+                host.load(&mut packet, &mut flow.sender, self.now);
+                at = host.take(self.now);
+            }
+            flow.sent.add(packet.bytes());
+            flow.remember(self.now);
+        }
+        match at {
+            None => self.send(packet),
+            Some(at) => self.process(packet, at),
+        }
+    }
+
+    /// Moves a new packet as `go` does. Most hosts are at a pipe, for which all of `go` is too much.
+    #[inline]
+    fn set_out(&mut self, place: Place, hop: Hop, at: Time) {
+        let mut link = hop.link();
+        let wire = &mut self.wires[link];
+        let Line::Pipe(pipe) = &mut wire.line else {
+            return self.go(place, hop, at);
+        };
+        let packet = self.pool.packet(place);
+        let mut at = pipe.offer(at, packet.bytes(), self.end) + wire.delay;
+        match self.wiring.step(packet, &mut link, &mut at, self.end) {
+            (hop, false) => self.fly(link, place, hop, at),
+            (hop, true) if hop.is_end() => self.turn_round(place, link, at),
+            (hop, true) => self.go(place, hop, at),
+        }
+    }
+
+    /// Delivers a packet ahead of time, and moves the answer as `go` does.
+    fn turn_round(&mut self, place: Place, mut link: usize, mut at: Time) {
+        let Some(place) = self.deliver_ahead(place, at) else {
+            return;
+        };
+        let packet = self.pool.packet(place);
+        match self.wiring.reach(packet, &mut link, &mut at, self.end) {
+            (hop, true) => self.go(place, hop, at),
+            (hop, false) => self.fly(link, place, hop, at),
         }
     }
 
@@ -503,7 +547,7 @@ impl<'a> Simulation<'a> {
         let place = self.pool.insert(packet);
         // Nothing happens after the end of the run.
         if hop.is_shortcut() && at <= self.end {
-            return self.go(place, hop, at);
+            return self.set_out(place, hop, at);
         }
         let id = packet.flow as usize;
         if let Some(windows) = &mut self.windows {

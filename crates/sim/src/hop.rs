@@ -2,17 +2,21 @@
 
 use accord_scenario::LinkId;
 
-/// A step on a path: a link, or the endpoint.
+/// A step on a path: a link, a stretch of links, or the endpoint.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Hop(u32);
 
 impl Hop {
     /// The bit of a hop that takes packets before their time.
     const EARLY: u32 = 1 << 31;
+    /// The bit of a hop that is a stretch. It takes packets before their time.
+    const STRETCH: u32 = 1 << 30;
+    /// The bits of an index.
+    const INDEX: u32 = Hop::STRETCH - 1;
     /// The hop of all endpoints, above all links.
-    pub const END: Hop = Hop(Hop::EARLY - 1);
+    pub const END: Hop = Hop(Hop::INDEX);
     /// The hop of an endpoint that takes packets before their time.
-    pub const END_EARLY: Hop = Hop(u32::MAX);
+    pub const END_EARLY: Hop = Hop(Hop::EARLY | Hop::INDEX);
 
     /// Creates the hop over a link that takes packets at their time.
     pub fn station(link: LinkId) -> Hop {
@@ -24,10 +28,15 @@ impl Hop {
         Hop(link as u32 | u32::from(early) << 31)
     }
 
-    /// Returns the link, unless the hop is the end.
+    /// Creates the hop over the stretch of this index.
+    pub fn stretch(index: usize) -> Hop {
+        Hop(index as u32 | Hop::EARLY | Hop::STRETCH)
+    }
+
+    /// Returns the link, or the index of the stretch, unless the hop is the end.
     #[inline]
     pub fn link(self) -> usize {
-        (self.0 & !Hop::EARLY) as usize
+        (self.0 & Hop::INDEX) as usize
     }
 
     /// Returns whether the packet is at its endpoint.
@@ -36,9 +45,15 @@ impl Hop {
         self.0 & !Hop::EARLY == Hop::END.0
     }
 
-    /// Returns whether the hop is a link or an endpoint that takes packets before their time.
+    /// Returns whether the hop is one that takes packets before their time.
     #[inline]
     pub fn is_shortcut(self) -> bool {
         self.0 >= Hop::EARLY
+    }
+
+    /// Returns whether the hop is a stretch.
+    #[inline]
+    pub fn is_stretch(self) -> bool {
+        self.0 >= Hop::EARLY | Hop::STRETCH
     }
 }

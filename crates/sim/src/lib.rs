@@ -57,6 +57,7 @@ mod sampling;
 mod shared;
 mod skip;
 mod steady;
+mod stretch;
 mod ticket;
 mod tunnels;
 mod windows;

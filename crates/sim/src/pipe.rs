@@ -40,6 +40,21 @@ impl Pipe {
         departure
     }
 
+    /// Counts packets of one size that leave by the end of the run, if they are `served`, or do not.
+    pub fn count(&mut self, packets: u64, size: Bytes, served: bool) {
+        let count = Count {
+            packets,
+            bytes: packets * size.get(),
+        };
+        match served {
+            true => self.served = self.served + count,
+            false => {
+                let late = self.late.get_or_insert_default();
+                **late = **late + count;
+            }
+        }
+    }
+
     /// Returns the packets that are still in the port at the end.
     pub fn held(&self) -> Count {
         self.late.as_deref().copied().unwrap_or_default()

@@ -135,7 +135,8 @@ impl Simulation<'_> {
             _ => at,
         };
         // The next hop takes no packets before their time.
-        let (_, early) = self.wiring.step(packet, at, self.end);
+        let (mut from, mut then) = (link, at);
+        let (_, early) = (self.wiring).step(packet, &mut from, &mut then, self.end);
         debug_assert!(!early, "packets come out in another order");
         if let Line::Port(held) = &mut wire.line {
             held.loosened += 1;

@@ -16,19 +16,21 @@
 //! - A receiver behind a pipe, which answers into a pipe that only it feeds, can also be told of a
 //!   packet ahead of time ([`Hop::is_shortcut`]), because only the sender sees what the receiver
 //!   does. What is recorded of the packet is read at the next sample after its time.
+//! - Without events of packets, pipes on which no packet waits are passed in one step (`stretch.rs`).
 //!
 //! All of this is exact. `tests/shortcuts.rs` runs scenarios with and without it.
 
 use crate::flow::Flow;
 use crate::hop::Hop;
 use crate::packet::Packet;
+use crate::stretch::{self, Stretch};
 use crate::windows::Windows;
 use crate::wire::Form;
 use accord_aqm::{AnyAqm, Aqm, Structure};
 use accord_scenario::{Change, Limit, Link, LinkId, Scenario};
 use accord_traffic::Demand;
 use accord_transport::{Receiver, Sender};
-use accord_units::{Rate, Time};
+use accord_units::{Bytes, Rate, Time};
 use std::collections::BTreeMap;
 
 /// The shortcuts that a run may take. Its result is the same with any of them.
@@ -60,6 +62,8 @@ pub struct Wiring {
     pub forms: Vec<Form>,
     /// The lists of hops, each closed by an end. Packets carry their place in it.
     pub hops: Vec<Hop>,
+    /// The stretches of the paths.
+    pub stretches: Vec<Stretch>,
     /// The tunnels, whose edges are behind the links.
     pub tunnels: Vec<usize>,
     /// The links that take packets before their time.
@@ -189,9 +193,14 @@ impl Wiring {
                     }
         };
         let ahead: Vec<bool> = (0..flows.len()).map(ahead).collect();
+        let free = match windows {
+            Some(_) => stretch::find(scenario, flows, &forms, &fused),
+            None => Vec::new(),
+        };
         let mut wiring = Wiring {
             forms,
             hops: Vec::new(),
+            stretches: Vec::new(),
             tunnels,
             fused,
             windows: windows.map(Box::new),
@@ -203,6 +212,13 @@ impl Wiring {
         for ((f, flow), ahead) in scenario.flows.iter().zip(flows).zip(ahead) {
             let end = if ahead { Hop::END_EARLY } else { Hop::END };
             let inside = f.through.map(|t| (t, &scenario.flows[t].path[..]));
+            if wiring.windows.is_some() {
+                let mut add =
+                    |path, size, end| wiring.add_stretched(scenario, &free, path, size, end);
+                flow.path = add(&f.path, flow.packet, end);
+                flow.reverse_path = add(&f.reverse_path, flow.ack, Hop::END);
+                continue;
+            }
             flow.path = wiring.add(&f.path, inside, end);
             flow.reverse_path = wiring.add(&f.reverse_path, None, Hop::END);
         }
@@ -215,19 +231,78 @@ impl Wiring {
         self.hops[end as usize - 1].link()
     }
 
-    /// Moves a packet that comes out of the link of its hop at `at` to the next hop. Returns that
+    /// Moves a packet that comes out of `link`, that of its hop, at `at` to the next hop. Returns that
     /// hop, and whether it takes the packet before its time. Nothing happens after the end.
-    #[inline]
-    pub fn step(&self, packet: &mut Packet, at: Time, end: Time) -> (Hop, bool) {
+    #[inline(always)]
+    pub fn step(
+        &mut self,
+        packet: &mut Packet,
+        link: &mut LinkId,
+        at: &mut Time,
+        end: Time,
+    ) -> (Hop, bool) {
         packet.hop += 1;
-        let hop = self.hops[packet.hop as usize];
-        (hop, hop.is_shortcut() && at <= end)
+        self.reach(packet, link, at, end)
+    }
+
+    /// Returns the hop of a packet that is there at `at`, having come out of `link`, and whether it takes
+    /// the packet before its time. A stretch is passed at once. A packet that would come out of it after
+    /// the end stays there: its time is `Time::MAX`.
+    #[inline(always)]
+    pub fn reach(
+        &mut self,
+        packet: &mut Packet,
+        link: &mut LinkId,
+        at: &mut Time,
+        end: Time,
+    ) -> (Hop, bool) {
+        let mut hop = self.hops[packet.hop as usize];
+        if hop.is_stretch() {
+            let stretch = &mut self.stretches[hop.link()];
+            let there = *at + stretch.span;
+            if there > end {
+                stretch.late.push(*at);
+                *at = Time::MAX;
+                return (hop, false);
+            }
+            stretch.passed += 1;
+            packet.hop = stretch.next;
+            (*at, *link) = (there, stretch.last as usize);
+            hop = self.hops[packet.hop as usize];
+        }
+        (hop, hop.is_shortcut() && *at <= end)
     }
 
     /// Adds a path of a flow that changes its route. `inside` is the tunnel that the flow rides in,
     /// with its path. Returns the first hop.
     pub fn add_path(&mut self, path: &[LinkId], inside: Option<(usize, &[LinkId])>) -> u32 {
         self.add(path, inside, Hop::END)
+    }
+
+    /// Adds a path in a run without events of packets, on which the links that are `free` hold up no
+    /// packet. Returns the first hop.
+    fn add_stretched(
+        &mut self,
+        scenario: &Scenario,
+        free: &[bool],
+        path: &[LinkId],
+        size: u16,
+        end: Hop,
+    ) -> u32 {
+        let first = self.hops.len() as u32;
+        for links in path.chunk_by(|&a, &b| free[a] == free[b]) {
+            if free[links[0]] {
+                let next = (self.hops.len() + 1 + links.len()) as u32;
+                let size = Bytes::new(u64::from(size));
+                self.hops.push(Hop::stretch(self.stretches.len()));
+                self.stretches
+                    .push(Stretch::new(scenario, links, size, next));
+            }
+            let hop = |&link: &LinkId| Hop::over(link, self.fused[link]);
+            self.hops.extend(links.iter().map(hop));
+        }
+        self.hops.push(end);
+        first
     }
 
     fn add(&mut self, path: &[LinkId], inside: Option<(usize, &[LinkId])>, end: Hop) -> u32 {

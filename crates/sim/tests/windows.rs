@@ -7,6 +7,7 @@ use accord_record::Quiet;
 use accord_scenario::Scenario;
 use accord_sim::{Shortcuts, run_with};
 use common::scenario;
+use proptest::prelude::*;
 
 /// Compares the runs. Returns the events without windows and with them. Events of timers that were
 /// moved do not happen in windows, so that the two differ where there are windows.
@@ -151,6 +152,41 @@ fn lanes_of_tunnels() {
         ));
         let [fused, windows] = same(&s);
         assert!(windows < fused, "{windows} of {fused}");
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(24))]
+
+    /// Links on which packets wait and links on which none does, by a hair or by far: rates that divide
+    /// a packet's time into whole picoseconds and rates that do not, packets of one size and of several,
+    /// and a pair of hosts without a shared link between them.
+    #[test]
+    fn links_that_hold_up_packets_or_do_not(
+        bottleneck in prop::sample::select(vec!["20 Mbps", "19.999999 Mbps", "7.7 Mbps", "30 Mbps"]),
+        rates in prop::collection::vec(
+            prop::sample::select(vec!["20 Mbps", "20.000001 Mbps", "19 Mbps", "7.7 Mbps", "100 Mbps"]),
+            4,
+        ),
+        sizes in prop::collection::vec(prop::sample::select(vec![1000, 1500, 333]), 3),
+        controller in prop::sample::select(vec!["newreno", "vegas", "cubic"]),
+    ) {
+        let mut text = format!(
+            "duration = \"8 s\"\nsample = \"37 ms\"\n\
+             [link.ab]\nfrom = \"a\"\nto = \"b\"\nrate = \"{bottleneck}\"\ndelay = \"30 ms\"\n\
+             queue = {{ discipline = \"droptail\", limit = \"60 pkt\" }}\n"
+        );
+        for (name, to, size, count) in [("there", "b", 0, 3), ("more", "b", 1, 2), ("near", "a", 2, 1)] {
+            text += &format!(
+                "[flow.{name}]\nfrom = \"a\"\nto = \"{to}\"\ncount = {count}\n\
+                 controller = \"{controller}\"\npacket = \"{} B\"\n\
+                 access = {{ rate = \"{}\", delay = \"2 ms\" }}\n\
+                 egress = {{ rate = \"{}\", delay = \"10 ms\" }}\n",
+                sizes[size], rates[size], rates[size + 1],
+            );
+        }
+        let [fused, windows] = same(&scenario(&text));
+        prop_assert!(windows < fused, "{windows} of {fused}");
     }
 }
 

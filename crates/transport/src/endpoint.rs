@@ -6,6 +6,7 @@ use crate::{RoundTrip, Segment, stream, tunnel};
 use accord_control::{AnyController, Controller, Maker, Marks, Report, Transport};
 use accord_family::{Service, Values};
 use accord_units::{Bytes, Duration, Rate, Time};
+use std::ops::Range;
 
 /// The sending end.
 #[derive(Clone, Debug)]
@@ -148,6 +149,16 @@ impl Sender {
                 })
             }
             Sender::Datagrams(_) => Err(Time::MAX),
+        }
+    }
+
+    /// The numbers of all data packets that [`Sender::poll`] would give one by one now, before it says to
+    /// ask again after the next reply or wake. `None` if they are not known.
+    #[inline]
+    pub fn burst(&mut self, now: Time) -> Option<Range<u64>> {
+        match self {
+            Sender::Stream(s) => s.burst(now),
+            _ => None,
         }
     }
 

@@ -16,6 +16,7 @@ use crate::{Pacer, RoundTrip, Segment};
 use accord_control::{Acked, AnyController, Capabilities, Controller, Marks, PathView, Recovery};
 use accord_units::{Bytes, Duration, Rate, Time};
 use std::collections::VecDeque;
+use std::ops::Range;
 
 /// Sends packets by a controller's window, finds losses and repairs them.
 ///
@@ -433,6 +434,31 @@ impl<C: Controller> Sender<C> {
             self.passed_gate(allowance.pacing.is_none(), window, now);
         }
         Ok(Segment::Data { number, sent: now })
+    }
+
+    /// The numbers of all packets that [`Sender::poll`] would give one by one now, before it says to ask
+    /// again after the next acknowledgement or time-out. `None` if more decides on them than the window.
+    #[inline]
+    pub fn burst(&mut self, now: Time) -> Option<Range<u64>> {
+        let allowance = self.controller.allowance();
+        let unusual = self.recovering || self.repair_now || self.gated || self.log.is_some();
+        if unusual
+            || allowance.pacing.is_some()
+            || self.deadline == Time::MAX
+            || self.board.lost() > 0
+        {
+            return None;
+        }
+        let window = allowance.window.max(self.packet).get() / self.packet.get();
+        let room = window.saturating_sub(self.in_flight());
+        let waiting = self.available - self.next;
+        self.window_limited = room <= waiting;
+        let first = self.next;
+        self.next += room.min(waiting);
+        if let Some(sent) = &mut self.sent {
+            sent.extend((first..self.next).map(|_| now));
+        }
+        Some(first..self.next)
     }
 
     /// The first packet in flight is sent.
