@@ -470,6 +470,7 @@ impl<'a> Simulation<'a> {
     }
 
     /// Lets a sender send what it may. Returns the time at which to ask it again.
+    #[inline]
     fn pump_one_by_one(&mut self, id: usize) -> Time {
         loop {
             match self.flows[id].sender.poll(self.now) {
