@@ -2,11 +2,12 @@
 
     cargo build --release
     python3 tools/cost/shape.py target/release/accord [--plot docs/src/images/cost.svg]
+    python3 tools/cost/shape.py target/release/accord --only flows --pairs 1
 
 Prints the Markdown table of docs/src/performance.md. CPU time and packet-hops of each network are the
 differences of two runs of the packet engine, the second of which lasts longer, so that reading the scenario,
-building the network and the page do not count. The median of three pairs. --plot needs matplotlib. It
-takes more than ten minutes and 2 GB.
+building the network and the page do not count. The median of --pairs pairs. --plot needs matplotlib. All
+of it takes some ten minutes and 2 GB.
 """
 
 import argparse
@@ -102,11 +103,11 @@ def run(program, place, text, seconds):
     return used.ru_utime + used.ru_stime, manifest["runs"][0]["packet_hops"]
 
 
-def cost(program, text, first, last):
-    """Nanoseconds of CPU per packet-hop, the median of three pairs of runs."""
+def cost(program, pairs, text, first, last):
+    """Nanoseconds of CPU per packet-hop, the median of so many pairs of runs."""
     found = []
     with tempfile.TemporaryDirectory() as place:
-        for _ in range(3):
+        for _ in range(pairs):
             (before, few), (after, more) = (run(program, place, text, s) for s in (first, last))
             found.append(1e9 * (after - before) / (more - few))
     return statistics.median(found)
@@ -115,17 +116,20 @@ def cost(program, text, first, last):
 def main():
     arguments = argparse.ArgumentParser()
     arguments.add_argument("program")
-    arguments.add_argument("--plot")
+    arguments.add_argument("--plot", metavar="FILE")
+    arguments.add_argument("--only", choices=["flows", "links", "load"])
+    arguments.add_argument("--pairs", type=int, default=3)
     asked = arguments.parse_args()
     kinds = [
         # A flow has some 2000 packet-hops a second.
-        ("flows", "flows", FLOWS, many, lambda n: max(1, 10_000 // n)),
+        ("flows", "flows", FLOWS, many, lambda n: max(0.4, 10_000 / n)),
         ("links of a path", "links", HOPS, far, lambda k: max(10, 200 // k)),
         ("load, %", "load [%]", LOADS, loaded, lambda p: 2000 // p),
     ]
+    kinds = [kind for kind in kinds if asked.only is None or kind[0].startswith(asked.only)]
     figures = []
     for name, _, values, text, seconds in kinds:
-        costs = [cost(asked.program, text(v), seconds(v), 2 * seconds(v)) for v in values]
+        costs = [cost(asked.program, asked.pairs, text(v), seconds(v), 2 * seconds(v)) for v in values]
         figures.append(costs)
         print(f"| {name} | " + " | ".join(f"{v:,}".replace(",", " ") for v in values) + " |")
         print("|---" * (len(values) + 1) + "|")
@@ -142,7 +146,8 @@ def plot(file, kinds, figures):
     matplotlib.rcParams.update({"svg.hashsalt": "accord", "svg.fonttype": "none", "font.size": 9})
     import matplotlib.pyplot as plt
 
-    _, axes = plt.subplots(1, 3, figsize=(8, 2.6), sharey=True, layout="constrained")
+    _, axes = plt.subplots(1, len(kinds), figsize=(8, 2.6), sharey=True, squeeze=False, layout="constrained")
+    axes = axes[0]
     for axis, (_, label, values, _, _), costs in zip(axes, kinds, figures):
         axis.plot(values, costs, marker="o")
         axis.set_xscale("log")
