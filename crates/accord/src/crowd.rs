@@ -368,7 +368,7 @@ count = 5
 from = "r0"
 to = "r1"
 controller = "newreno"
-demand = { rate = "2 Mbps" }
+demand = { constant = "2 Mbps" }
 "#;
 
     fn run_of(s: &Scenario) -> Run {
