@@ -1,6 +1,7 @@
 """Packets over a fluid beside packets alone: the same scenarios in both forms, and what it takes.
 
     python3 tools/studies/hybrid.py errors
+    python3 tools/studies/hybrid.py errors cubic codel      only rows with one of these
     python3 tools/studies/hybrid.py small
 """
 
@@ -79,14 +80,18 @@ QUEUES = {
     "droptail": '{{ discipline = "droptail", limit = "{full} pkt" }}',
     "red": '{{ discipline = "red", min_threshold = "{low} pkt", max_threshold = "{half} pkt", limit = "{double} pkt" }}',
     "avd": '{{ discipline = "avd", limit = "{double} pkt" }}',
+    "codel": '{{ discipline = "codel", limit = "{double} pkt" }}',
 }
 LAWS = {
     "newreno": '"newreno"',
+    "cubic": '"cubic"',
     "vegas": '{ name = "vegas", base_rtt = "known" }',
     "monaco": '"monaco"',
 }
 
 
+# Rows with a thousand flows.
+LARGE = [("newreno", "red"), ("monaco", "droptail")]
 SEEDS = (1, 2, 3)
 
 
@@ -124,12 +129,14 @@ def measured(network, *case, mbps=4):
     return {name: value / len(SEEDS) for name, value in sums.items()}
 
 
-def errors():
+def errors(*words):
     """What packet flows get over a fluid, less what they get among packets."""
     rows = [("network", "flows", "law", "queue", "rate", "completion", "queue length", "lost")]
     cases = [(n, 100, law, queue) for n in NETWORKS for law in LAWS for queue in QUEUES]
-    cases += [("one link", 1000, "newreno", "red"), ("one link", 1000, "monaco", "droptail")]
+    cases += [("one link", 1000, law, queue) for law, queue in LARGE]
     for network, crowd, law, queue in cases:
+        if words and not {network, law, queue} & set(words):
+            continue
         fluid, packets = (measured(network, law, queue, crowd, form) for form in (True, False))
         error = [percent(fluid[name] / packets[name] - 1, 1, sign=True) for name in ("rate", "time")]
         length = " for ".join(kb(x["queue"]) for x in (fluid, packets))
@@ -150,4 +157,4 @@ def small():
 
 
 if __name__ == "__main__":
-    {"errors": errors, "small": small}[sys.argv[1]]()
+    {"errors": errors, "small": small}[sys.argv[1]](*sys.argv[2:])

@@ -563,6 +563,41 @@ mod tests {
         }
     }
 
+    /// CUBIC's windows at random losses, as packets have them (docs/src/validation.md): both regions, to
+    /// 6 %, which is their confidence interval.
+    #[test]
+    fn cubics_windows_rest_at_those_of_packets() {
+        for (loss, rtt, packets) in [
+            (1e-3, 0.03, 44.9),
+            (1e-4, 0.03, 140.0),
+            (1e-4, 0.1, 209.3),
+            (3e-5, 0.1, 524.6),
+        ] {
+            let mut control = newreno();
+            control.dynamics.law = WindowLaw::Cubic {
+                c: 0.4,
+                beta: 0.7,
+                fast_convergence: true,
+                hystart: true,
+            };
+            control.dynamics.repairs = Repairs::Once;
+            let seen = Seen {
+                loss,
+                ..Seen::default()
+            };
+            let mut w = Window {
+                slow_start: true,
+                ..window(10.0)
+            };
+            for _ in 0..600_000 {
+                control.advance(&mut w, rtt, &seen, &seen, 1e-3);
+            }
+            let found = (1.0 - loss) * w.window / PACKET / packets;
+            println!("{loss}, {rtt}: {found:.3}");
+            assert!((found - 1.0).abs() < 0.06, "{found:.3} at {loss}, {rtt}");
+        }
+    }
+
     /// Poisson's distribution, by its table.
     #[test]
     fn more_than_two_of_one_are_rare() {
