@@ -142,7 +142,7 @@ pub struct Run {
         require_equals = true,
         default_missing_value = "100",
         value_parser = clap::value_parser!(u64).range(1..=1_000_000),
-        conflicts_with_all = ["record", "skip"]
+        conflicts_with_all = ["json", "record", "skip"]
     )]
     pub check_crowd: Option<u64>,
     /// Runs the file again each time that it is saved, until an interrupt.

@@ -41,7 +41,7 @@ pub fn check(
         let runs: Vec<(&Scenario, &Run)> =
             scenarios.zip(outcome.runs.iter().filter(packets)).collect();
         let total = outcome.scenario.duration * (2 * runs.len() as u64);
-        let progress = Progress::new(total, how.quiet || how.json);
+        let progress = Progress::new(total, how.quiet);
         let check = check_crowd(&runs, flows as usize, |_| progress.observe(None, None))?;
         let own = |run: &&mut Run| run.manifest.engine == Engine::Packet;
         for run in outcome.runs.iter_mut().filter(own) {

@@ -44,8 +44,6 @@ fn a_crowd_that_is_as_packets_are_agrees() {
         let kept = std::fs::read_to_string(dir.path().join(file)).unwrap();
         assert!(kept.contains(verdict), "{file}");
     }
-    let json = accord(dir.path(), &[&words[..], &["--json"]].concat()).with(0);
-    assert!(json.stdout.contains(verdict), "{json:#?}");
 }
 
 /// Over AVD Monaco's queue is a few packets, which a fluid does not have.
