@@ -61,6 +61,7 @@ start = {{ uniform = ["0 s", "2 s"] }}
 """
 TRANSFERS = """[flow.short]
 count = 50
+record = "group"
 from = "{ends[0]}"
 to = "{ends[1]}"
 controller = "newreno"
@@ -70,7 +71,6 @@ start = {{ uniform = ["{first} s", "{last} s"] }}
 name = "completion"
 metric = "completion_time"
 of = "short"
-across = "mean"
 at_least = "0 s"
 [[expect]]
 name = "loss"
