@@ -25,6 +25,9 @@ pub enum Error {
     /// There is no trajectory.
     #[error("fluid: {0}")]
     Fluid(#[source] FluidError),
+    /// The scenario cannot have fewer flows.
+    #[error("the check of the crowd: {0}")]
+    Crowd(String),
     /// The scenario has something that no live run can have.
     #[error("live: {0}")]
     Live(String),
@@ -48,6 +51,7 @@ impl Error {
             Error::Setting(_) => {
                 Some("write PATH=VALUE, for example link.bottleneck.rate=\"5 Mbps\"".into())
             }
+            Error::Crowd(_) => Some("check with more flows: --check-crowd=FLOWS".into()),
             _ => None,
         }
     }

@@ -32,6 +32,7 @@
 
 mod built_in;
 mod catalogue;
+mod crowd;
 mod engine;
 mod error;
 mod lateness;
@@ -63,6 +64,7 @@ pub use accord_record::Run;
 pub use accord_scenario::{Engine, Scenario};
 pub use built_in::{BUILT_IN, PACK_FILES};
 pub use catalogue::{catalogue, catalogue_with};
+pub use crowd::{CrowdCheck, check_crowd};
 pub use engine::{Job, Options, live_mode, run, run_all};
 pub use error::Error;
 pub use lateness::settle;

@@ -30,7 +30,9 @@
 
 use crate::{AnyAqm, Maker};
 use crate::{Aqm, Class, Entropy, PacketMeta, QueueView, Structure, Verdict};
-use accord_family::{Dynamics, Family, Kind, Param, Price, Role, Values};
+use accord_family::{
+    Dynamics, Family, Kind, Param, Price, QueueDynamics, QueueFacts, QueueLaw, Role, Values,
+};
 use accord_units::{Bytes, Duration, Time};
 
 /// The longest sojourn time that is not too long, for CoDel alone or in each queue of FQ-CoDel.
@@ -73,9 +75,7 @@ pub static FAMILY: Family = Family {
     params: &[TARGET, INTERVAL, ECN],
     check: |_| Ok(()),
     role: Role::Queue(|_| Price::Loss),
-    dynamics: Dynamics::Missing(
-        "it drops single packets, the pace of which a count of drops sets, and a fluid has no packets to count",
-    ),
+    dynamics: Dynamics::Queue(dynamics),
     kernel: None,
     stack: None,
     page: "models/codel.md",
@@ -83,6 +83,17 @@ pub static FAMILY: Family = Family {
         build: |values| AnyAqm::Codel(Codel::new(values)),
     },
 };
+
+fn dynamics(values: &Values, facts: &QueueFacts) -> QueueDynamics {
+    QueueDynamics {
+        law: QueueLaw::Codel {
+            target: values.duration("target").as_secs_f64(),
+            interval: values.duration("interval").as_secs_f64(),
+            packet: facts.packet.as_f64(),
+        },
+        ecn: values.flag("ecn"),
+    }
+}
 
 /// Controlled delay.
 ///

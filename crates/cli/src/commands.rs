@@ -7,6 +7,7 @@ use crate::capture::CaptureFile;
 use crate::check;
 use crate::compare;
 use crate::cost;
+use crate::crowd;
 use crate::evaluate;
 use crate::execute::{Executed, Outcome, execute};
 use crate::explain;
@@ -86,6 +87,9 @@ fn run_one(args: Run, catalogue: &Catalogue) -> Result<bool, Failure> {
         i += 1;
         chosen.contains(&(i - 1))
     });
+    if args.check_crowd.is_some() {
+        crowd::possible(&points, &args.how.engine)?;
+    }
     let cost = cost::estimate(&points, &args.how.engine, args.how.reps, catalogue);
     cost.announce(args.how.memory, args.how.quiet)?;
     drop(points);
@@ -94,10 +98,14 @@ fn run_one(args: Run, catalogue: &Catalogue) -> Result<bool, Failure> {
     warn_of_replaced(&dir, &file, catalogue, &args.how)?;
     let kept = keep(&dir, &args.how, &build())?;
     let Executed {
-        outcomes,
+        mut outcomes,
         capture,
         logs,
     } = execute(&file, catalogue, &args.how, false, &kept)?;
+    let crowds = match args.check_crowd {
+        Some(flows) => crowd::check(&mut outcomes, flows, (&file, catalogue), &args.how)?,
+        None => Vec::new(),
+    };
     let experiment = experiment(&id, &outcomes, &dir);
     let pages = write(&dir, &outcomes, args.csv)?;
     kept.discard();
@@ -109,6 +117,13 @@ fn run_one(args: Run, catalogue: &Catalogue) -> Result<bool, Failure> {
         json(&experiment)?;
     } else {
         show(&outcomes, &args.how)?;
+        for (outcome, crowd) in outcomes.iter().zip(&crowds) {
+            if let Some(crowd) = crowd {
+                data(visible(&outcome.point().label()))?;
+                prose(crowd.table(style()))?;
+                prose(crowd.note())?;
+            }
+        }
         if !args.how.quiet {
             (outcomes.iter()).for_each(|o| live::remarks(&o.point()));
             if args.how.skip.is_some() {

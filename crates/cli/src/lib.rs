@@ -18,6 +18,7 @@ mod choice;
 mod commands;
 mod compare;
 mod cost;
+mod crowd;
 mod draft;
 mod evaluate;
 mod execute;

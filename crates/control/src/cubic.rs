@@ -44,7 +44,10 @@ use crate::hystart::HyStart;
 use crate::tcp_window::{ECN, INITIAL_WINDOW, RACK, SACK, TcpWindow, marks, rack, recovery};
 use crate::{Acked, Allowance, Capabilities, Congestion, Controller, PathView};
 use crate::{AnyController, Maker, Transport};
-use accord_family::{Dynamics, Family, Kind, Objective, Param, Role, Values};
+use accord_family::{
+    Dynamics, Family, FlowFacts, Kind, Objective, Param, Repairs, Role, Values, WindowDynamics,
+    WindowLaw,
+};
 use accord_units::{Bytes, Duration, Size, Time};
 
 /// The declaration of CUBIC.
@@ -101,10 +104,7 @@ pub static FAMILY: Family = Family {
     ],
     check: |_| Ok(()),
     role: Role::Controller(|_| Objective::Loss),
-    dynamics: Dynamics::Missing(
-        "its window follows the time since its last loss, and a fluid has a rate of losses, not \
-         single ones",
-    ),
+    dynamics: Dynamics::Window(dynamics),
     kernel: Some("cubic"),
     stack: None,
     page: "models/cubic.md",
@@ -113,6 +113,27 @@ pub static FAMILY: Family = Family {
         transport: Transport::Stream,
     },
 };
+
+fn dynamics(values: &Values, facts: &FlowFacts) -> WindowDynamics {
+    let repairs = match (values.flag("rack"), values.flag("sack")) {
+        (true, _) => Repairs::All,
+        (false, true) => Repairs::Once,
+        (false, false) => Repairs::OneByOne { impatient: true },
+    };
+    WindowDynamics {
+        repairs,
+        law: WindowLaw::Cubic {
+            c: values.number("c"),
+            beta: values.number("beta"),
+            fast_convergence: values.flag("fast_convergence"),
+            hystart: values.flag("hystart"),
+        },
+        initial: values.size("initial_window").bytes_f64(facts.packet),
+        window_clocked: true,
+        ecn: values.flag("ecn"),
+        ..WindowDynamics::UNRESPONSIVE
+    }
+}
 
 /// Reno's increase α after W_est has come back to the window before the loss.
 const RENO: f64 = 1.0;

@@ -164,6 +164,17 @@ pub enum WindowLaw {
     },
     /// A packet more per round trip [RFC 5681].
     Reno,
+    /// A cubic function of the time since the last loss, or Reno's window if that is larger [RFC 9438].
+    Cubic {
+        /// C, in packets per cubic second.
+        c: f64,
+        /// β.
+        beta: f64,
+        /// A window that falls is remembered as less than it was.
+        fast_convergence: bool,
+        /// Slow start ends when the round-trip time rises [RFC 9406].
+        hystart: bool,
+    },
     /// No window.
     Unresponsive,
 }
@@ -255,6 +266,16 @@ pub enum QueueLaw {
         probability: f64,
         /// The probability rises to 1 at twice the upper threshold, instead of jumping.
         gentle: bool,
+    },
+    /// Marks or drops ever more often while packets have waited longer than a target for longer than an
+    /// interval [RFC 8289].
+    Codel {
+        /// The longest sojourn time that is not too long, in seconds.
+        target: f64,
+        /// In seconds.
+        interval: f64,
+        /// Bytes of a packet.
+        packet: f64,
     },
 }
 

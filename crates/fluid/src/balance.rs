@@ -107,6 +107,14 @@ impl Balance<'_, '_> {
 
     /// Whether something bounds every window.
     fn check(&self) -> Result<(), FluidError> {
+        for (q, rule) in self.rules.iter().enumerate() {
+            if let QueueLaw::Codel { .. } = rule.law {
+                return Err(FluidError::NoEquilibrium(format!(
+                    "codel at {} drops ever more often or not at all, so that flows do not rest there",
+                    self.name(q)
+                )));
+            }
+        }
         for &k in self.kinds {
             let (kind, path) = (&self.model.kinds[k], &self.network.paths[k]);
             let bounded = path.hops[..path.forward].iter().any(|h| {

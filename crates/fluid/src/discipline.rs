@@ -8,12 +8,14 @@
 //! rem       dp/dt = γ·(μ·b/T + y − c), p ≥ 0; marks 1 − φ^(−p)        [Low02 eqs. 30, 31]
 //! red       d avg/dt = −ln(1 − w)·y·(b − avg), with c for y where the queue is empty;
 //!           marks 2·p/(1 + p), p the probability for avg              [FJ93]
+//! codel     √count/interval packets per second, see `codel.rs`        [RFC 8289]
 //! ```
 //!
 //! RED spaces marks evenly on 1, 2, ..., 1/p packets, which is (1 + 1/p)/2 in the mean.
 //! Departure: a discipline that marks drops everything instead, if any flow of its queue
 //! cannot be marked.
 
+use crate::codel::Codel;
 use accord_family::{QueueDynamics, QueueLaw};
 
 /// A discipline at work.
@@ -26,6 +28,7 @@ pub(crate) struct Discipline {
     level: f64,
     /// Capacity of the virtual queue.
     virtual_capacity: f64,
+    codel: Codel,
 }
 
 /// The effect of a discipline on the bytes that arrive.
@@ -40,7 +43,10 @@ impl Discipline {
     pub fn refuses(law: &QueueLaw) -> bool {
         matches!(
             law,
-            QueueLaw::Avq { .. } | QueueLaw::Rem { .. } | QueueLaw::Red { .. }
+            QueueLaw::Avq { .. }
+                | QueueLaw::Rem { .. }
+                | QueueLaw::Red { .. }
+                | QueueLaw::Codel { .. }
         )
     }
 
@@ -58,6 +64,7 @@ impl Discipline {
             marks: dynamics.ecn && capable,
             level: 0.0,
             virtual_capacity,
+            codel: Codel::default(),
         }
     }
 
@@ -143,6 +150,15 @@ impl Discipline {
                     };
                 }
                 arrived * share
+            }
+            QueueLaw::Codel {
+                target,
+                interval,
+                packet,
+            } => {
+                // A packet by itself is never too late.
+                let late = backlog >= target * capacity && backlog > packet;
+                (packet * self.codel.drops(late, interval, h)).min(arrived)
             }
         };
         match self.marks {

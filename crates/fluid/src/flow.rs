@@ -1,5 +1,6 @@
 //! The part of a kind of flows beside [`crate::motion::Motion`]: its signals and its memory.
 
+use crate::cubic::Epoch;
 use crate::history::Tap;
 use crate::law::{Control, Seen};
 use crate::model::Kind;
@@ -24,6 +25,7 @@ pub(crate) struct Flow {
     pub signals: bool,
     marks: Marks,
     pub recent: Recent,
+    pub epoch: Epoch,
 }
 
 /// A queue that a source sees, after a delay.
@@ -79,6 +81,7 @@ impl Flow {
             signals: false,
             marks: Marks::default(),
             recent: Recent::default(),
+            epoch: Epoch::default(),
         }
     }
 

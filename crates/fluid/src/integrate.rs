@@ -378,6 +378,7 @@ impl<'a, 'b> Integration<'a, 'b> {
             slow_start: self.flows[kind].slow_start,
             min_rtt: self.motion.min_rtt[kind],
             trouble: self.motion.trouble[kind],
+            epoch: self.flows[kind].epoch,
         }
     }
 
@@ -524,6 +525,7 @@ impl<'a, 'b> Integration<'a, 'b> {
             // A window that is not used does not grow.
             state.window = state.window.min(flow.offered * (base_rtt + seen.queue));
         }
+        flow.epoch = state.epoch;
         self.stale |= flow.slow_start && !state.slow_start;
         flow.slow_start = state.slow_start;
         motion.window[k] = state.window;

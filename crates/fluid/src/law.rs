@@ -14,6 +14,7 @@
 //! vegas  dw/dt = packet/rtt · (1 if a < α, −1 if a > β, else 0) [Low02 eqs. 17-18]
 //!        and with REM a = x·p̂, p̂ the price that marks tell     [Low02 eq. 33]
 //! reno   dw/dt = (1 − m)·packet/rtt, m the share lost or marked [RFC 5681, Low02 §3.2]
+//! cubic  see `cubic.rs`                                          [RFC 9438]
 //! any    dw/dt −= w/2 · min(losses per second, 1/rtt)           at a loss, or a mark for one
 //!        with `loss = "accumulation"` and P the part of round trips that lose something,
 //!        min(w·losses per packet, 1):
@@ -32,6 +33,7 @@
 //! the way back to a contract (`recovery`) is not modelled. Repairs of losses, timeouts and whole packets
 //! are, if flows are a background of packets.
 
+use crate::cubic::{Cubic, Epoch, counted};
 use accord_family::{FlowFacts, GivesUp, Reads, Repairs, WindowDynamics, WindowLaw};
 use accord_scenario::Flow;
 use accord_traffic::Demand;
@@ -147,6 +149,8 @@ pub(crate) struct Window {
     pub min_rtt: f64,
     /// What losses have done to the flows of its kind, see [`Control::spares`].
     pub trouble: Trouble,
+    /// What CUBIC knows of its last loss.
+    pub epoch: Epoch,
 }
 
 /// What losses have done to flows of a kind.
@@ -286,10 +290,23 @@ impl Control {
         };
     }
 
+    fn cubic(&self) -> Option<Cubic> {
+        match self.dynamics.law {
+            WindowLaw::Cubic { c, beta, .. } => Some(Cubic { c, beta }),
+            _ => None,
+        }
+    }
+
     /// Returns the window after `h` outside of slow start.
     #[inline]
-    fn moved(&self, state: &Window, base_rtt: f64, from: &Seen, to: &Seen, h: f64) -> f64 {
+    fn moved(&self, state: &mut Window, base_rtt: f64, from: &Seen, to: &Seen, h: f64) -> f64 {
         let w = state.window;
+        if let Some(cubic) = self.cubic() {
+            let rtt = base_rtt + to.queue;
+            let losses = (w / rtt * to.loss / self.packet).min(1.0 / rtt);
+            return self
+                .floor(self.packet * state.epoch.advance(&cubic, w / self.packet, rtt, losses, h));
+        }
         let next = if self.is_smooth() {
             let first = self.slope(w, base_rtt, from);
             let second = self.slope(self.floor(w + h * first), base_rtt, to);
@@ -335,19 +352,36 @@ impl Control {
         let came = free * losses * repair.gives_out * repair.absence;
         trouble.timed_out = (trouble.timed_out * left + came * (1.0 - left)).clamp(0.0, 0.99);
 
-        let lossless = |seen: &Seen| Seen { loss: 0.0, ..*seen };
-        let active = Window {
-            window: w,
-            ..*state
+        let part = free / there;
+        let w = if let WindowLaw::Cubic {
+            c,
+            beta,
+            fast_convergence,
+            ..
+        } = self.dynamics.law
+        {
+            // A repair is no part of an epoch [RFC 9438 §4.2].
+            let losses = losses / SPREAD * counted(fast_convergence);
+            let (packets, h) = (w / self.packet, part * h);
+            let moved = state
+                .epoch
+                .advance(&Cubic { c, beta }, packets, rtt, losses, h);
+            self.floor(self.packet * moved)
+        } else {
+            let lossless = |seen: &Seen| Seen { loss: 0.0, ..*seen };
+            let mut active = Window {
+                window: w,
+                ..*state
+            };
+            let grown = self.moved(&mut active, base_rtt, &lossless(from), &lossless(to), h);
+            let gone = 0.5 * self.own(w, base_rtt, to).unwrap_or(w);
+            let (kept, rounding) = match self.dynamics.law {
+                WindowLaw::Reno => (w / (w + 0.5 * self.packet), 0.75 * self.packet),
+                _ => (1.0, 0.0),
+            };
+            let moves = kept * (grown - w) - (gone + rounding) * losses * h;
+            self.floor(w + part * moves)
         };
-        let grown = self.moved(&active, base_rtt, &lossless(from), &lossless(to), h);
-        let gone = 0.5 * self.own(w, base_rtt, to).unwrap_or(w);
-        let (kept, rounding) = match self.dynamics.law {
-            WindowLaw::Reno => (w / (w + 0.5 * self.packet), 0.75 * self.packet),
-            _ => (1.0, 0.0),
-        };
-        let moves = kept * (grown - w) - (gone + rounding) * losses * h;
-        let w = self.floor(w + free / there * moves);
         // Slow start brings them back to half of the window.
         let meanwhile = (0.5 * w * rtt / repair.absence).min(w);
         trouble.missing = trouble.timed_out * (w - meanwhile);
@@ -399,18 +433,28 @@ impl Control {
             service.excess(a, seen.queue + seen.price, self.dynamics.leave)
         };
         let (before, after) = (excess(s.window, from), excess(grown, to));
+        let rises = match self.dynamics.law {
+            WindowLaw::Cubic { hystart, .. } => {
+                let least = (0.125 * s.min_rtt).clamp(4e-3, 16e-3);
+                hystart && (to.queue - from.queue) * rtt > least * h
+            }
+            _ => false,
+        };
         let lost = to.loss > 0.0 && self.own(grown, base_rtt, to).is_none();
-        if after <= 0.0 && !lost {
+        if after <= 0.0 && !lost && !rises {
             s.window = grown;
             return h;
         }
         s.slow_start = false;
-        let part = if lost || after <= before {
+        let part = if lost || rises || after <= before {
             0.0
         } else {
             (-before / (after - before)).clamp(0.0, 1.0)
         };
         s.window *= self.dynamics.keep * (self.dynamics.growth * part * h / rtt).exp();
+        if let Some(cubic) = self.cubic() {
+            s.epoch = Epoch::begin(&cubic, s.window / self.packet);
+        }
         part * h
     }
 
@@ -494,6 +538,7 @@ mod tests {
             slow_start: false,
             min_rtt: 0.1,
             trouble: Trouble::default(),
+            epoch: Epoch::default(),
         }
     }
 
@@ -515,6 +560,40 @@ mod tests {
                 (found / packets - 1.0).abs() < 0.03,
                 "{found:.3}, not {packets} at {loss}"
             );
+        }
+    }
+
+    /// CUBIC's windows at random losses, as packets have them to 5 % (docs/src/validation.md), in both
+    /// regions.
+    #[test]
+    fn cubics_windows_rest_at_those_of_packets() {
+        for (loss, rtt, packets) in [
+            (1e-3, 0.03, 44.9),
+            (1e-4, 0.03, 140.0),
+            (1e-4, 0.1, 209.3),
+            (3e-5, 0.1, 524.6),
+        ] {
+            let mut control = newreno();
+            control.dynamics.law = WindowLaw::Cubic {
+                c: 0.4,
+                beta: 0.7,
+                fast_convergence: true,
+                hystart: true,
+            };
+            control.dynamics.repairs = Repairs::Once;
+            let seen = Seen {
+                loss,
+                ..Seen::default()
+            };
+            let mut w = Window {
+                slow_start: true,
+                ..window(10.0)
+            };
+            for _ in 0..600_000 {
+                control.advance(&mut w, rtt, &seen, &seen, 1e-3);
+            }
+            let found = (1.0 - loss) * w.window / PACKET / packets;
+            assert!((found - 1.0).abs() < 0.03, "{found:.3} at {loss}, {rtt}");
         }
     }
 

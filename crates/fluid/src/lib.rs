@@ -46,7 +46,9 @@
 
 mod background;
 mod balance;
+mod codel;
 mod conserve;
+mod cubic;
 mod discipline;
 mod error;
 mod feeds;

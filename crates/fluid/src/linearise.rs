@@ -65,7 +65,14 @@ pub fn linearise(scenario: &Scenario, at: Time) -> Result<(Linear, Vec<Rest>), F
                     }
                 }
             }
-            _ => {
+            WindowLaw::Cubic { .. } => {
+                let flow = &scenario.flows[kind.members[0]];
+                return Err(FluidError::NoEquilibrium(format!(
+                    "the window of {} follows the time since its last loss, which has no margins here",
+                    scenario.groups[flow.group].name
+                )));
+            }
+            WindowLaw::Additive { .. } | WindowLaw::Vegas { .. } => {
                 let flow = &scenario.flows[kind.members[0]];
                 return Err(FluidError::Sign {
                     group: scenario.groups[flow.group].name.clone(),

@@ -3,7 +3,7 @@
 use crate::error::FluidError;
 use crate::model::{Hop, Model, Network};
 use crate::sampled::Sampled;
-use accord_family::WindowLaw;
+use accord_family::{QueueLaw, WindowLaw};
 use accord_record::Quiet;
 use accord_scenario::{Entity, Metric, Phase, Recorded};
 use accord_units::{Duration, Rate, Time};
@@ -199,6 +199,12 @@ impl Equilibrium {
             } else if (discipline.average(backlog)).is_some_and(|a| discipline.share(a).0 > 0.0) {
                 format!(
                     "{packets:.1} pkt, of which red drops or marks some: flows do not rest there"
+                )
+            } else if let QueueLaw::Codel { target, .. } = discipline.law
+                && self.delays[l] >= target
+            {
+                format!(
+                    "{packets:.1} pkt, of which codel drops or marks some: flows do not rest there"
                 )
             } else {
                 continue;

@@ -99,7 +99,7 @@ pub(crate) fn signals(
                 signal.arrives = utilisation * capacity;
                 signal.answer = Answer::Virtual { gain };
             }
-            QueueLaw::DropTail | QueueLaw::Avd { .. } => {
+            QueueLaw::DropTail | QueueLaw::Avd { .. } | QueueLaw::Codel { .. } => {
                 signal.arrives = capacity / (1.0 - share);
             }
         }

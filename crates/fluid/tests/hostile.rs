@@ -164,7 +164,7 @@ fn delays_that_ask_too_much_are_refused() {
 
 #[test]
 fn a_controller_without_a_law_is_refused() {
-    for controller in ["cubic", "multcp"] {
+    for controller in ["dctcp", "multcp"] {
         let flow = format!("controller = \"{controller}\"");
         let s = scenario(&text(HEAD, LINK, &flow));
         let refused = [run(&s, &mut Quiet).err(), stability(&s, Time::ZERO).err()];
@@ -177,7 +177,7 @@ fn a_controller_without_a_law_is_refused() {
 
 #[test]
 fn a_discipline_without_a_law_is_refused() {
-    for discipline in ["codel", "pie", "fq-codel", "bat"] {
+    for discipline in ["pie", "fq-codel", "bat"] {
         let link = format!("{LINK}\nqueue = \"{discipline}\"");
         let s = scenario(&text(HEAD, &link, "controller = \"reno\""));
         let refused = [run(&s, &mut Quiet).err(), stability(&s, Time::ZERO).err()];
@@ -196,6 +196,7 @@ fn no_margins_without_an_equilibrium() {
     };
     let (endless, short) = (with("unlimited"), with("50 pkt"));
     let monaco = "{ name = \"monaco\", target = \"60 pkt\" }";
+    let codel = format!("{LINK}\nqueue = {{ discipline = \"codel\", limit = \"unlimited\" }}");
     for (link, controller, expected) in [
         (LINK, "\"vegas\"", "sign"),
         (
@@ -205,6 +206,9 @@ fn no_margins_without_an_equilibrium() {
         ),
         (&endless[..], "\"reno\"", "grows for ever"),
         (&short, monaco, "more than its buffer"),
+        (&codel, monaco, "codel drops or marks some"),
+        (&codel, "\"newreno\"", "ever more often or not at all"),
+        (LINK, "\"cubic\"", "follows the time since its last loss"),
     ] {
         let s = scenario(&text(HEAD, link, &format!("controller = {controller}")));
         let error = stability(&s, Time::ZERO).unwrap_err().to_string();

@@ -50,6 +50,68 @@ fn rest(base_rtt: f64, offered: impl Fn(f64) -> f64) -> (f64, f64) {
     (low, share(low))
 }
 
+/// Four CUBIC flows in their cubic region rest where RED marks as often as (C/(1 − β))^(1/4)·(rtt/m)^(3/4)
+/// asks for [RFC 9438 §5.1, with 1.0746 for 1.054].
+#[test]
+fn cubic_settles_where_red_marks_as_often_as_it_must() {
+    for model in MODELS {
+        let (s, run) = fluid(&format!(
+            "duration = \"400 s\"\nsample = \"200 ms\"\nfluid = {{ link_model = \"{model}\" }}\n\
+             [topology.dumbbell]\nrate = \"10 Mbps\"\ndelay = \"90 ms\"\n\
+             queue = {{ discipline = \"red\", min_threshold = \"20 pkt\", max_threshold = \"120 pkt\", max_probability = 0.01, weight = 0.0005, ecn = true, limit = \"unlimited\" }}\n\
+             [flow.f]\ncount = 4\nfrom = \"left\"\nto = \"right\"\ncontroller = {{ name = \"cubic\", ecn = true }}\n\
+             processing = \"0 s\"\n"
+        ));
+        let queue = last(&run, Metric::BacklogPackets, bottleneck(&s));
+        let rtt = last(&run, Metric::Rtt, Entity::Flow(0));
+        let p = 0.01 * (queue - 20.0) / 100.0;
+        let window = (0.4_f64 / 0.3).powf(0.25) * (rtt * (1.0 + p) / (2.0 * p)).powf(0.75);
+        let rate = 4.0 * window / rtt;
+        assert!(
+            (rate / CAPACITY - 1.0).abs() < 0.01,
+            "{model}: {rate} at {queue} packets"
+        );
+        assert!(
+            window > 1.3 * (9.0 / 17.0 / 0.3 * (1.0 + p) / (2.0 * p)).sqrt(),
+            "the cubic region"
+        );
+    }
+}
+
+/// CoDel drops ever more of what does not respond, until that fits: the n-th packet interval·Σ 1/√k, k < n,
+/// after the first [RFC 8289 §3.3], and in the long run the eleventh part of 11 Mbps over 10.
+#[test]
+fn codel_drops_ever_more_of_what_does_not_respond() {
+    let (s, run) = fluid(
+        "duration = \"120 s\"\nsample = \"50 ms\"\n[topology.dumbbell]\nrate = \"10 Mbps\"\ndelay = \"20 ms\"\n\
+         queue = { discipline = \"codel\", limit = \"unlimited\" }\n\
+         [flow.f]\nfrom = \"left\"\nto = \"right\"\ncontroller = \"none\"\nprocessing = \"0 s\"\n\
+         demand = { constant = \"11 Mbps\" }\n",
+    );
+    let drops = &run
+        .series(Metric::Drops, bottleneck(&s))
+        .expect("it is recorded")
+        .values;
+    // 5 ms are queued after 50 ms, and the first packet is dropped an interval later.
+    let (mut at, mut found, mut sample) = (0.15, 0.0, 0);
+    for n in 1..=100 {
+        while run.time[sample] < at {
+            found += drops[sample];
+            sample += 1;
+        }
+        // A sample has up to 6 drops, and the staircase goes half a step beside its middle.
+        assert!(
+            (f64::from(n) - found).abs() < 7.0,
+            "{found} for {n} at {at} s"
+        );
+        at += 0.1 / f64::from(n).sqrt();
+    }
+    let half = drops.len() / 2;
+    let lost: f64 = drops[half..].iter().sum();
+    let came = 11e6 / 8e3 * 60.0;
+    assert!((lost / came * 11.0 - 1.0).abs() < 0.02, "{lost} of {came}");
+}
+
 /// Marks take nothing from the link. What is dropped does not enter the queue, so that much more
 /// is sent and the link is full.
 #[test]

@@ -83,8 +83,7 @@ pub static CUBIC: Family = Family {
     source: "[quinn]",
     params: &[INITIAL_WINDOW, ECN],
     dynamics: Dynamics::Missing(
-        "its window follows the time since its last loss, and a fluid has a rate of losses, not \
-         single ones",
+        "the fluid's CUBIC is that of RFC 9438, with which quinn's has not been compared there",
     ),
     stack: Some(&STACK),
     page: "quinn.md",

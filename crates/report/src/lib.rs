@@ -97,7 +97,7 @@ pub use results::Results;
 pub use schema::{OUTPUTS, output_schema};
 pub use stability::{Cell, Parameter, StabilityMap};
 pub use style::Style;
-pub use table::{checks_table, comparison, remarks, table};
+pub use table::{AGREE, checks_table, comparison, comparison_of, remarks, table};
 pub use transfers::TransferRow;
 pub use verdict::{Kind, Tally, kinds, totals};
 pub use versus::{ComparedPoint, Comparison, Versus, differences, versus, versus_table};

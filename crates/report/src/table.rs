@@ -15,7 +15,7 @@ use comfy_table::{
 };
 
 /// The relative difference up to which engines agree: the papers' "≈".
-const AGREE: f64 = 0.05;
+pub const AGREE: f64 = 0.05;
 
 /// The number of spaces after a column, and the number if there is little room.
 const PADDING: [u16; 2] = [2, 1];
@@ -77,7 +77,11 @@ fn transfers_table(rows: &[TransferRow], style: Style) -> String {
 pub fn comparison(columns: &[Column], style: Style) -> String {
     // What says nothing is no reference for the others either.
     let columns = &with_values(columns)[..];
-    let rows = rows(columns);
+    comparison_of(columns, &rows(columns), style)
+}
+
+/// Returns these rows of columns, the first of which is the reference.
+pub fn comparison_of(columns: &[Column], rows: &[Row], style: Style) -> String {
     if columns.is_empty() || rows.is_empty() {
         return "There is nothing to compare.\n".into();
     }
@@ -94,7 +98,7 @@ pub fn comparison(columns: &[Column], style: Style) -> String {
     }
     let mut lines = vec![header];
     let mut last: Option<&Subject> = None;
-    for row in &rows {
+    for row in rows {
         let name = match last.replace(&row.of) == Some(&row.of) {
             true => String::new(),
             false => subject(columns, &row.of),

@@ -134,6 +134,57 @@ fn monaco_over_a_fluid_is_as_among_packets() {
     assert!(runs[0].notes.iter().any(|n| n.contains("5 flows")));
 }
 
+/// Ten flows of packets over fifty more of them as a fluid, beside sixty flows of packets: means of three
+/// seeds of their rate, their round-trip time and the part of all that is lost.
+fn sixty(controller: &str, queue: &str, form: &str) -> [f64; 3] {
+    let keys = format!(
+        "controller = \"{controller}\"\nstart = {{ uniform = [\"0 s\", \"2 s\"] }}\n\
+         access = {{ rate = \"1 Gbps\", delay = {{ spread = [\"1 ms\", \"20 ms\"] }} }}\n"
+    );
+    let flows = flow("crowd", &format!("count = 50\n{keys}{form}"))
+        + &flow("own", &format!("count = 10\n{keys}"));
+    let text = format!(
+        "duration = \"30 s\"\nsteady = [\"10 s\", \"30 s\"]\n[link.core]\nfrom = \"a\"\nto = \"b\"\n\
+         rate = \"240 Mbps\"\ndelay = \"20 ms\"\nqueue = {queue}\n{flows}"
+    );
+    let mut scenario = scenario(&text);
+    let mut sums = [0.0; 3];
+    for seed in 1..=3 {
+        scenario.seed = seed;
+        let run = run(&scenario, &mut Quiet).expect("it runs");
+        let own = |metric| {
+            let of = |i| mean(&run, &scenario, metric, &format!("own.{i}"));
+            (1..=10).map(of).sum::<f64>() / 10.0
+        };
+        let lost = mean(&run, &scenario, Metric::LossRatio, "core");
+        let found = [own(Metric::Throughput), own(Metric::Rtt), lost];
+        sums.iter_mut()
+            .zip(found)
+            .for_each(|(sum, x)| *sum += x / 3.0);
+    }
+    sums
+}
+
+/// Laws and queues that a crowd may have, with how far flows of packets may be off in rate and round-trip
+/// time, and losses.
+#[test]
+fn packets_over_a_crowd_are_as_among_packets() {
+    let codel = "{ discipline = \"codel\", limit = \"4000 pkt\" }";
+    let red = "{ discipline = \"red\", min_threshold = \"180 pkt\", max_threshold = \"900 pkt\", limit = \"4000 pkt\" }";
+    for (controller, queue, rate, rtt, lost) in [
+        ("newreno", codel, 0.05, 0.05, 0.15),
+        ("cubic", codel, 0.05, 0.05, 0.15),
+        ("cubic", red, 0.05, 0.05, 0.15),
+    ] {
+        let [fluid, packets] = ["as = \"fluid\"\n", ""].map(|form| sixty(controller, queue, form));
+        println!("{controller} over {queue}: {fluid:?} for {packets:?}");
+        let of = |what| format!("{what} of {controller} over {queue}");
+        close(&of("rate"), fluid[0], packets[0], rate);
+        close(&of("round trip"), fluid[1], packets[1], rtt);
+        close(&of("loss"), fluid[2], packets[2], lost);
+    }
+}
+
 /// The same scenario gives the same run whatever events the engine leaves out, and another seed gives
 /// another one.
 #[test]
