@@ -80,12 +80,12 @@ fn it_evaluates_them() {
     assert!(ended.stdout.contains("quinn-cubic beside quinn-bbr"));
 }
 
-/// Reno's law does for quinn's NewReno. A fluid has no single losses, so that CUBIC is refused.
+/// Reno's law does for quinn's NewReno. The fluid's CUBIC is that of RFC 9438, so that quinn's is refused.
 fn the_fluid_engine_has_newreno() {
     quinn(&["run", "two.toml", "--engine", "fluid,packet"]).with(0);
     let set = "flow.a.controller=quinn-cubic";
     let refused = quinn(&["run", "two.toml", "--engine", "fluid", "--set", set]).with(2);
-    assert!(refused.stderr.contains("single"), "{}", refused.stderr);
+    assert!(refused.stderr.contains("RFC 9438"), "{}", refused.stderr);
 }
 
 const CARRIED: &str = r#"
