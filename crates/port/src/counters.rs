@@ -108,6 +108,32 @@ impl Area {
         self.bytes += u128::from(span) * u128::from(size);
     }
 
+    /// Subtracts the time at which a packet enters. The sum is of all times until it leaves, and wraps
+    /// around meanwhile.
+    #[inline]
+    pub(crate) fn enter(&mut self, at: Time, size: u64) {
+        let at = u128::from(at.as_ps());
+        self.packets = self.packets.wrapping_sub(at);
+        self.bytes = self.bytes.wrapping_sub(at * u128::from(size));
+    }
+
+    /// Adds the time at which a packet leaves that entered.
+    #[inline]
+    pub(crate) fn leave(&mut self, at: Time, size: u64) {
+        let at = u128::from(at.as_ps());
+        self.packets = self.packets.wrapping_add(at);
+        self.bytes = self.bytes.wrapping_add(at * u128::from(size));
+    }
+
+    /// Returns the sum up to `now`, if these packets have entered and not left.
+    pub(crate) fn with(self, there: Count, now: Time) -> Area {
+        let now = u128::from(now.as_ps());
+        Area {
+            packets: self.packets.wrapping_add(now * u128::from(there.packets)),
+            bytes: self.bytes.wrapping_add(now * u128::from(there.bytes)),
+        }
+    }
+
     /// Removes the part of a stay from `from` to `to`, because the packet leaves at `from`.
     pub(crate) fn cut(&mut self, from: Time, to: Time, size: u64) {
         let span = to.since(from).as_ps();

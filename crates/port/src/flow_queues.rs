@@ -4,7 +4,7 @@
 
 use crate::{Hosts, Packet};
 use accord_aqm::{Aqm, Codel, Entropy, FqCodel, QueueView, Verdict};
-use accord_units::{Bytes, Rate, Time};
+use accord_units::{Bytes, Duration, Rate, Time};
 use std::collections::{BTreeMap, VecDeque};
 
 /// Parts of a byte in which queues pay, so that a quantum can be divided.
@@ -114,14 +114,41 @@ impl<P: Packet> FlowQueues<P> {
     /// Adds a packet to the queue of its flow [RFC 8290 §4.1].
     pub fn push(&mut self, now: Time, packet: P, entropy: &mut dyn Entropy) {
         let meta = packet.meta();
-        let place = self.place(meta.flow, entropy);
-        let queue = &mut self.queues[place as usize];
+        let queue = self.queue(meta.flow, entropy);
         queue.packets.push_back((now, packet));
         queue.bytes += meta.size.get();
+    }
+
+    /// Has a packet leave as it arrives, while no others are there.
+    pub fn pass(&mut self, now: Time, packet: &P, entropy: &mut dyn Entropy) {
+        let meta = packet.meta();
+        let queue = self.queue(meta.flow, entropy);
+        queue.credit -= meta.size.get() as i64 * BYTE;
+        let behind = QueueView {
+            packets: 0,
+            bytes: Bytes::ZERO,
+            rate: Rate::ZERO,
+            capacity: None,
+        };
+        let verdict = (queue.codel).on_departure(&meta, Duration::ZERO, &behind, now);
+        debug_assert_eq!(verdict, Verdict::Pass, "it leaves none behind");
+    }
+
+    /// Ends all turns: no packets wait, and none is in service.
+    pub fn rest(&mut self) {
+        for place in self.new.drain(..).chain(self.old.drain(..)) {
+            self.queues[place as usize].rest(&mut self.isolation);
+        }
+    }
+
+    /// Returns the queue of a flow, to which a packet comes.
+    fn queue(&mut self, flow: u32, entropy: &mut dyn Entropy) -> &mut FlowQueue<P> {
+        let place = self.place(flow, entropy);
+        let queue = &mut self.queues[place as usize];
         match queue.turn {
             Turn::Idle => {
                 if let Some(isolation) = &self.isolation {
-                    queue.hosts = isolation.of.of(meta.flow);
+                    queue.hosts = isolation.of.of(flow);
                 }
                 queue.turn = Turn::New;
                 queue.credit = share(&self.config, self.isolation.as_ref(), queue.hosts);
@@ -133,6 +160,7 @@ impl<P: Packet> FlowQueues<P> {
             }
             Turn::New | Turn::Counted => {}
         }
+        queue
     }
 
     /// Returns the place of the queue for a flow.
@@ -215,13 +243,7 @@ impl<P: Packet> FlowQueues<P> {
                     self.old.push_back(place);
                     continue;
                 }
-                if queue.turn == Turn::Counted {
-                    count(&mut self.isolation, queue.hosts, -1);
-                }
-                queue.turn = Turn::Idle;
-                if queue.packets.capacity() > KEPT {
-                    queue.packets = VecDeque::new();
-                }
+                queue.rest(&mut self.isolation);
                 continue;
             };
             let meta = packet.meta();
@@ -274,6 +296,20 @@ impl<P: Packet> FlowQueues<P> {
     pub fn iter(&self) -> impl Iterator<Item = &P> {
         let queues = self.queues.iter().flat_map(|queue| &queue.packets);
         queues.map(|(_, packet)| packet)
+    }
+}
+
+impl<P> FlowQueue<P> {
+    /// Takes the queue, which holds nothing, out of the turns.
+    #[inline]
+    fn rest(&mut self, isolation: &mut Option<Isolation>) {
+        if self.turn == Turn::Counted {
+            count(isolation, self.hosts, -1);
+        }
+        self.turn = Turn::Idle;
+        if self.packets.capacity() > KEPT {
+            self.packets = VecDeque::new();
+        }
     }
 }
 

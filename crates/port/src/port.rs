@@ -31,10 +31,10 @@ pub struct Port<P, A = AnyAqm> {
     left: usize,
     ties: Ties,
     counters: Counters,
-    /// The integrated backlog of the packets other than out-of-band control, up to `since`.
+    /// The integrated backlog of the packets other than out-of-band control. It includes those that
+    /// are there as if they left at time zero.
     area: Area,
-    since: Time,
-    /// The largest backlog since it was last taken. The present backlog is not in it yet.
+    /// The largest backlog since it was last taken.
     longest: Count,
 }
 
@@ -65,7 +65,6 @@ impl<P: Packet, A: Aqm> Port<P, A> {
             ties: Ties::new(secret),
             counters: Counters::default(),
             area: Area::default(),
-            since: Time::ZERO,
             longest: Count::default(),
         }
     }
@@ -114,7 +113,8 @@ impl<P: Packet, A: Aqm> Port<P, A> {
             Ok((_, HIGH)) => self.high.push_back(packet),
             Ok(_) => {
                 self.low.push(now, packet, entropy);
-                self.make_room(dropped);
+                self.make_room(now, dropped);
+                self.longest.raise(self.queued[LOW]);
             }
             Err(reason) => dropped(packet, reason),
         }
@@ -131,18 +131,18 @@ impl<P: Packet, A: Aqm> Port<P, A> {
         packet: &mut P,
         entropy: &mut dyn Entropy,
     ) -> Option<Result<Time, DropReason>> {
-        let judged = match &self.low {
-            Waiting::Fifo(_) => false,
-            Waiting::Stamped(_) => true,
-            Waiting::Flows(_) | Waiting::Dual(_) => return None,
-        };
-        if self.held().packets > 0 {
+        if self.held().packets > 0 || matches!(self.low, Waiting::Dual(_)) {
             return None;
         }
         let admitted = self.admit(now, packet, entropy);
         Some(admitted.and_then(|(size, queue)| {
-            if judged && queue == LOW {
-                self.judge_departure(now, packet)?;
+            if queue == LOW {
+                self.longest.raise(self.queued[LOW]);
+                match &mut self.low {
+                    Waiting::Stamped(_) => self.judge_departure(now, packet)?,
+                    Waiting::Flows(queues) => queues.pass(now, packet, entropy),
+                    Waiting::Fifo(_) | Waiting::Dual(_) => {}
+                }
             }
             self.serving = Some((size, queue));
             Ok(self.service.send(now, size))
@@ -164,8 +164,7 @@ impl<P: Packet, A: Aqm> Port<P, A> {
                 self.counters.marked.add(meta.size);
             }
             Verdict::Drop => {
-                self.integrate(now);
-                self.queued[LOW].remove(meta.size);
+                self.remove(LOW, now, meta.size);
                 self.counters.drop(DropReason::Discipline, meta.size);
                 return Err(DropReason::Discipline);
             }
@@ -189,8 +188,7 @@ impl<P: Packet, A: Aqm> Port<P, A> {
         let thinning = entry.thinning;
         while thinning && let Some(old) = self.low.take(|old| old.is_superseded_by(packet)) {
             let size = old.meta().size;
-            self.integrate(now);
-            self.queued[LOW].remove(size);
+            self.remove(LOW, now, size);
             self.counters.drop(DropReason::Entry, size);
             dropped(old, DropReason::Entry);
         }
@@ -228,8 +226,10 @@ impl<P: Packet, A: Aqm> Port<P, A> {
         if !self.aqm.passes_all() {
             self.judge(now, &meta, queue, packet, entropy)?;
         }
-        self.integrate(now);
         self.queued[queue].add(meta.size);
+        if queue == LOW {
+            self.area.enter(now, meta.size.get());
+        }
         Ok((meta.size, queue))
     }
 
@@ -261,7 +261,7 @@ impl<P: Packet, A: Aqm> Port<P, A> {
     }
 
     /// Drops packets from queues per flow until all fits, or only the packet in service is left.
-    fn make_room(&mut self, dropped: &mut dyn FnMut(P, DropReason)) {
+    fn make_room(&mut self, now: Time, dropped: &mut dyn FnMut(P, DropReason)) {
         let Waiting::Flows(queues) = &mut self.low else {
             return;
         };
@@ -270,6 +270,7 @@ impl<P: Packet, A: Aqm> Port<P, A> {
             queues.make_room(|packet| {
                 let size = packet.meta().size;
                 self.queued[LOW].remove(size);
+                self.area.leave(now, size.get());
                 self.counters.drop(DropReason::Overflow, size);
                 dropped(packet, DropReason::Overflow);
             });
@@ -310,8 +311,7 @@ impl<P: Packet, A: Aqm> Port<P, A> {
                 self.counters.marked.add(size);
                 return Some(packet);
             }
-            self.integrate(now);
-            self.queued[LOW].remove(size);
+            self.remove(LOW, now, size);
             self.counters.drop(DropReason::Discipline, size);
             dropped(packet, DropReason::Discipline);
         }
@@ -323,11 +323,25 @@ impl<P: Packet, A: Aqm> Port<P, A> {
     /// Panics if no packet is in service.
     pub fn complete(&mut self) {
         let (size, queue) = self.serving.take().expect("a packet is in service");
-        self.integrate(self.service.busy_until());
-        self.queued[queue].remove(size);
+        let now = self.service.busy_until();
+        self.remove(queue, now, size);
         self.counters.served.add(size);
         self.left = queue;
-        self.ties.leave(self.service.busy_until(), size);
+        self.ties.leave(now, size);
+        if let Waiting::Flows(queues) = &mut self.low
+            && self.queued[HIGH].packets + self.queued[LOW].packets == 0
+        {
+            queues.rest();
+        }
+    }
+
+    /// Removes a packet from what is counted as queued.
+    #[inline]
+    fn remove(&mut self, queue: usize, now: Time, size: Bytes) {
+        self.queued[queue].remove(size);
+        if queue == LOW {
+            self.area.leave(now, size.get());
+        }
     }
 
     /// Ends the service of the packet in service if it is on the wire by `now`. It is for a caller
@@ -346,14 +360,11 @@ impl<P: Packet, A: Aqm> Port<P, A> {
     }
 
     /// Returns the time when the packet in service is on the wire, if [`Port::begin`] matters then:
-    /// if others wait behind it, or if there are queues that take turns, even empty ones. Returns
-    /// `None` if not.
+    /// if others wait behind it. Returns `None` if not.
     #[inline]
     pub fn next(&self) -> Option<Time> {
         let served = u64::from(self.serving.is_some());
-        let turns = served > 0 && matches!(self.low, Waiting::Flows(_));
-        let waiting = self.held().packets > served;
-        (waiting || turns).then(|| self.service.busy_until())
+        (self.held().packets > served).then(|| self.service.busy_until())
     }
 
     /// The packets and bytes of the queue for packets other than out-of-band control. The packet in
@@ -362,30 +373,15 @@ impl<P: Packet, A: Aqm> Port<P, A> {
         (self.queued[LOW].packets, Bytes::new(self.queued[LOW].bytes))
     }
 
-    /// Brings the integrated backlog up to `now`, before the backlog changes.
-    #[inline]
-    fn integrate(&mut self, now: Time) {
-        self.area = self.area(now);
-        self.since = self.since.max(now);
-        self.longest.raise(self.queued[LOW]);
-    }
-
     /// Returns the largest backlog in packets and in bytes since the last call.
     pub fn take_longest(&mut self) -> Count {
-        let mut longest = std::mem::take(&mut self.longest);
-        longest.raise(self.queued[LOW]);
-        longest
+        std::mem::replace(&mut self.longest, self.queued[LOW])
     }
 
     /// Returns the backlog, as [`Port::backlog`] defines it, integrated up to `now`.
     #[inline]
     pub fn area(&self, now: Time) -> Area {
-        let Count { packets, bytes } = self.queued[LOW];
-        let span = u128::from(now.since(self.since).as_ps());
-        Area {
-            packets: self.area.packets + span * u128::from(packets),
-            bytes: self.area.bytes + span * u128::from(bytes),
-        }
+        self.area.with(self.queued[LOW], now)
     }
 
     /// Returns the bytes sent by `now`. They include those of the packet in service.
