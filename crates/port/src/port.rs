@@ -367,6 +367,12 @@ impl<P: Packet, A: Aqm> Port<P, A> {
         (self.held().packets > served).then(|| self.service.busy_until())
     }
 
+    /// Returns the time when the packet in service is on the wire, if there is one.
+    #[inline]
+    pub fn busy_until(&self) -> Option<Time> {
+        self.serving.map(|_| self.service.busy_until())
+    }
+
     /// The packets and bytes of the queue for packets other than out-of-band control. The packet in
     /// service is included.
     pub fn backlog(&self) -> (u64, Bytes) {
@@ -437,7 +443,7 @@ impl<P: Packet, A: Aqm> Port<P, A> {
     /// returned.
     pub fn set_rate(&mut self, now: Time, rate: Rate) -> Option<Time> {
         self.service.set_rate(now, rate);
-        self.serving.map(|_| self.service.busy_until())
+        self.busy_until()
     }
 
     /// Returns whether the packet in service is on the wire by `now`. After a change of the rate

@@ -84,7 +84,7 @@ impl Simulation<'_> {
         let from = std::mem::replace(&mut station.clock, until);
         let link = station.link;
         let holds = matches!(self.wires[link.link()].line, Line::Port(_));
-        let acts = holds || station.timer < Time::MAX;
+        let acts = station.timer < Time::MAX;
         let sorted = windows.sorter.take(&mut station.coming, from, until);
         for (i, arrival) in sorted.iter().enumerate() {
             if let Some(later) = sorted.get(i + AHEAD) {
@@ -92,6 +92,9 @@ impl Simulation<'_> {
             }
             if acts {
                 self.act(id, arrival.at, Kind::Start);
+            }
+            if holds {
+                self.serve(link.link(), arrival.at);
             }
             self.now = arrival.at;
             self.go(arrival.place, link, arrival.at);
@@ -107,31 +110,26 @@ impl Simulation<'_> {
                 false => self.act(id, self.end, Kind::Start),
             }
         }
+        if holds {
+            self.serve(link.link(), until.min(self.end));
+        }
         self.advance_lanes(Some(id));
         until == end
     }
 
-    /// Handles the events of a station's own that come before an event of `kind` at `until`: the ends of
-    /// services, and its timer.
+    /// Has the timer of a station run out as often as it does before an event of `kind` at `until`.
     fn act(&mut self, id: usize, until: Time, kind: Kind) {
         while let Some(windows) = &mut self.windows {
             let station = &mut windows.stations[id];
-            let (at, own) = match station.sent <= station.timer {
-                true => (station.sent, Kind::Sent),
-                false => (station.timer, Kind::Discipline),
-            };
-            if (at, own) >= (until, kind) {
+            let at = station.timer;
+            if (at, Kind::Discipline) >= (until, kind) {
                 return;
             }
+            station.timer = Time::MAX;
             let link = station.link.link();
+            self.serve(link, at);
             (self.now, self.events) = (at, self.events + 1);
-            if own == Kind::Sent {
-                station.sent = Time::MAX;
-                self.sent(link);
-            } else {
-                station.timer = Time::MAX;
-                self.discipline(link);
-            }
+            self.discipline(link);
         }
     }
 

@@ -68,8 +68,10 @@ impl Simulation<'_> {
     }
 
     /// Has the service at a port that is not stepped end at its time, if that matters to it.
+    #[inline]
     fn await_next(&mut self, link: usize) {
-        if let Line::Port(held) = &mut self.wires[link].line
+        if self.windows.is_none()
+            && let Line::Port(held) = &mut self.wires[link].line
             && !held.stepped
             && !held.pending
             && let Some(end) = held.port.next()
@@ -79,12 +81,23 @@ impl Simulation<'_> {
         }
     }
 
-    /// Has a service end at its time.
+    /// Has a service end at its time. In a run with windows the port is asked for that.
     #[inline]
     fn await_sent(&mut self, link: usize, end: Time) {
-        match &mut self.windows {
-            Some(windows) => windows.set_sent(link, end),
-            None => self.calendar.push(end, Kind::Sent, link),
+        if self.windows.is_none() {
+            self.calendar.push(end, Kind::Sent, link);
+        }
+    }
+
+    /// Ends the services at a port that holds packets which end by `until` and matter to it, in a run
+    /// with windows.
+    pub fn serve(&mut self, link: usize, until: Time) {
+        while let Line::Port(held) = &mut self.wires[link].line
+            && let Some(end) = held.next()
+            && end <= until
+        {
+            (self.now, self.events) = (end, self.events + 1);
+            self.sent(link);
         }
     }
 

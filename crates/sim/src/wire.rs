@@ -256,6 +256,15 @@ impl Held {
         self.transit.as_ref().is_some_and(|t| t.reorders())
     }
 
+    /// Returns the time at which a service ends, if that matters to the port.
+    #[inline]
+    pub fn next(&self) -> Option<Time> {
+        match self.stepped {
+            true => self.port.busy_until(),
+            false => self.port.next(),
+        }
+    }
+
     /// Brings the port up to date.
     #[inline]
     pub fn advance(&mut self, now: Time) {
