@@ -136,7 +136,7 @@ impl<P: Packet> FlowQueues<P> {
 
     /// Ends all turns: no packets wait, and none is in service.
     pub fn rest(&mut self) {
-        for place in self.new.drain(..).chain(self.old.drain(..)) {
+        while let Some(place) = self.new.pop_front().or_else(|| self.old.pop_front()) {
             self.queues[place as usize].rest(&mut self.isolation);
         }
     }

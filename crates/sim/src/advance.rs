@@ -155,7 +155,7 @@ impl Simulation<'_> {
         while let Line::Lane(lane) = &mut self.wires[link].line
             && let Some((place, sent)) = lane.begin(&mut self.pool, until, self.end)
         {
-            self.leave(link, place, sent, Time::ZERO);
+            self.depart(link, place, sent);
         }
     }
 }

@@ -309,9 +309,13 @@ impl<'a> Simulation<'a> {
                         Some(departure) => departure,
                         None => return lane.keep(&mut self.pool, place, at),
                     },
-                    Line::Port(..) | Line::Shared(_) | Line::Edge(_) => {
-                        return self.enter(link, place);
-                    }
+                    Line::Port(held) => match held.pass(at, place, packet) {
+                        Some(Ok(departure)) => departure,
+                        Some(Err(_)) => return self.lost(place),
+                        None => return self.enter(link, place),
+                    },
+                    Line::Shared(_) => return self.share(link, place),
+                    Line::Edge(_) => return self.board(link, place),
                 };
                 // The wires of these lose no packets. They hold none up: a run with stalls takes
                 // no shortcuts, so that all its packets pass `leave`.
@@ -350,6 +354,30 @@ impl<'a> Simulation<'a> {
         }
     }
 
+    /// Has a packet go on that will be on the wire of `link` at `sent`, a wire that loses none and
+    /// holds none up.
+    #[inline]
+    pub fn depart(&mut self, link: usize, place: Place, sent: Time) {
+        self.go_on(link, place, sent + self.wires[link].delay);
+    }
+
+    /// Moves a packet on that comes out of the wire of `link` at `at`.
+    #[inline(always)]
+    fn go_on(&mut self, link: usize, place: Place, at: Time) {
+        let (hop, early) = self.wiring.step(self.pool.packet(place), at, self.end);
+        if !early {
+            return self.fly(link, place, hop, at);
+        }
+        if !hop.is_end() {
+            return self.go(place, hop, at);
+        }
+        match self.deliver_ahead(place, at) {
+            Some((place, hop)) if hop.is_shortcut() => self.go(place, hop, at),
+            Some((place, hop)) => self.fly(link, place, hop, at),
+            None => {}
+        }
+    }
+
     /// Schedules the arrival of a packet that its port held. The packet will be on the wire of
     /// `link` at `sent`, and comes out of it not before `earliest`.
     pub fn leave(&mut self, link: usize, place: Place, sent: Time, earliest: Time) {
@@ -363,15 +391,7 @@ impl<'a> Simulation<'a> {
             Some(Some(stalls)) => stalls.handed_over(at),
             _ => at,
         };
-        match self.wiring.step(packet, at, self.end) {
-            (hop, false) => self.fly(link, place, hop, at),
-            (end, true) if end.is_end() => match self.deliver_ahead(place, at) {
-                Some((place, hop)) if hop.is_shortcut() => self.go(place, hop, at),
-                Some((place, hop)) => self.fly(link, place, hop, at),
-                None => {}
-            },
-            (hop, true) => self.go(place, hop, at),
-        }
+        self.go_on(link, place, at);
     }
 
     #[cold]

@@ -7,7 +7,7 @@ use crate::shared::Shared;
 use crate::ticket::Ticket;
 use accord_aqm::{AnyAqm, Aqm};
 use accord_elements::{InOrder, Loss, Transit, dice, port, timeline};
-use accord_port::{Area, Count, Counters, Port, Timeline};
+use accord_port::{Area, Count, Counters, DropReason, Port, Timeline};
 use accord_scenario::Scenario;
 use accord_traffic::Dice;
 use accord_transport::Segment;
@@ -254,6 +254,27 @@ impl Held {
     /// Returns whether packets may come out of the wire in another order than they went in.
     pub fn is_loose(&self) -> bool {
         self.transit.as_ref().is_some_and(|t| t.reorders())
+    }
+
+    /// Passes a packet that arrives at `now` through an idle port, as [`Port::pass`] does.
+    #[inline]
+    pub fn pass(
+        &mut self,
+        now: Time,
+        place: Place,
+        packet: &mut Packet,
+    ) -> Option<Result<Time, DropReason>> {
+        if self.stepped {
+            return None;
+        }
+        self.port.advance(now);
+        if self.port.held().packets > 0 {
+            return None;
+        }
+        let (dice, mut ticket) = (&mut self.dice, Ticket::new(place, packet));
+        let passed = (self.port).pass(now, &mut ticket, &mut || dice.uniform());
+        ticket.settle(packet);
+        passed
     }
 
     /// Returns the time at which a service ends, if that matters to the port.
