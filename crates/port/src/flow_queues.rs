@@ -142,6 +142,7 @@ impl<P: Packet> FlowQueues<P> {
     }
 
     /// Returns the queue of a flow, to which a packet comes.
+    #[inline]
     fn queue(&mut self, flow: u32, entropy: &mut dyn Entropy) -> &mut FlowQueue<P> {
         let place = self.place(flow, entropy);
         let queue = &mut self.queues[place as usize];
@@ -164,38 +165,53 @@ impl<P: Packet> FlowQueues<P> {
     }
 
     /// Returns the place of the queue for a flow.
+    #[inline]
     fn place(&mut self, flow: u32, entropy: &mut dyn Entropy) -> u32 {
         let secret = self
             .secret
             .get_or_insert_with(|| entropy.uniform().to_bits());
         let bits = hash(u64::from(flow) ^ *secret) >> 32;
         let home = ((bits * self.places.len() as u64) >> 32) as usize;
-        let index = match self.config.ways as usize {
-            1 => home,
-            ways => self.way(home, ways, flow),
-        };
-        let place = &mut self.places[index];
-        if *place == NONE {
-            *place = self.queues.len() as u32;
-            self.queues.push(FlowQueue {
-                packets: VecDeque::new(),
-                bytes: 0,
-                credit: 0,
-                codel: self.config.codel.clone(),
-                turn: Turn::Idle,
-                flows: Vec::new(),
-                hosts: [0; 2],
-            });
-        }
-        let place = *place;
         if self.config.ways > 1 {
-            let queue = &mut self.queues[place as usize];
-            if queue.turn == Turn::Idle {
-                queue.flows.clear();
-            }
-            if !queue.flows.contains(&flow) {
-                queue.flows.push(flow);
-            }
+            return self.place_by_ways(home, flow);
+        }
+        match self.places[home] {
+            NONE => self.create(home),
+            place => place,
+        }
+    }
+
+    /// Creates the queue with this index. Returns its place.
+    #[cold]
+    fn create(&mut self, index: usize) -> u32 {
+        let place = self.queues.len() as u32;
+        self.places[index] = place;
+        self.queues.push(FlowQueue {
+            packets: VecDeque::new(),
+            bytes: 0,
+            credit: 0,
+            codel: self.config.codel.clone(),
+            turn: Turn::Idle,
+            flows: Vec::new(),
+            hosts: [0; 2],
+        });
+        place
+    }
+
+    /// Returns the place of the queue for a flow, where a hash has several ways.
+    #[inline(never)]
+    fn place_by_ways(&mut self, home: usize, flow: u32) -> u32 {
+        let index = self.way(home, self.config.ways as usize, flow);
+        let place = match self.places[index] {
+            NONE => self.create(index),
+            place => place,
+        };
+        let queue = &mut self.queues[place as usize];
+        if queue.turn == Turn::Idle {
+            queue.flows.clear();
+        }
+        if !queue.flows.contains(&flow) {
+            queue.flows.push(flow);
         }
         place
     }
@@ -314,6 +330,7 @@ impl<P> FlowQueue<P> {
 }
 
 /// Returns what a queue of these hosts gets for its turn.
+#[inline]
 fn share(config: &FqCodel, isolation: Option<&Isolation>, hosts: [u32; 2]) -> i64 {
     let quantum = config.quantum.get() as i64 * BYTE;
     isolation.map_or(quantum, |isolation| {

@@ -99,6 +99,7 @@ impl<P: Packet, A: Aqm> Port<P, A> {
     /// Offers a packet that arrives at `now`. It is queued or dropped, and others may be dropped to
     /// make room for it. Each dropped packet goes to `dropped`, with the reason. The caller then
     /// tries [`Port::begin`].
+    #[inline(never)]
     pub fn offer(
         &mut self,
         now: Time,
@@ -124,7 +125,7 @@ impl<P: Packet, A: Aqm> Port<P, A> {
     /// out-of-band one. This is [`Port::offer`] and [`Port::begin`] in one. Returns the time when the last bit
     /// of the packet is on the wire, or the reason why it is dropped. Returns `None` if the packet
     /// has to be offered.
-    #[inline]
+    #[inline(never)]
     pub fn pass(
         &mut self,
         now: Time,
@@ -196,7 +197,7 @@ impl<P: Packet, A: Aqm> Port<P, A> {
     }
 
     /// Decides whether a packet gets in. Returns its size and its class.
-    #[inline]
+    #[inline(always)]
     fn admit(
         &mut self,
         now: Time,
@@ -321,6 +322,7 @@ impl<P: Packet, A: Aqm> Port<P, A> {
     ///
     /// # Panics
     /// Panics if no packet is in service.
+    #[inline]
     pub fn complete(&mut self) {
         let (size, queue) = self.serving.take().expect("a packet is in service");
         let now = self.service.busy_until();

@@ -356,7 +356,7 @@ impl<'a> Simulation<'a> {
 
     /// Has a packet go on that will be on the wire of `link` at `sent`, a wire that loses none and
     /// holds none up.
-    #[inline]
+    #[inline(always)]
     pub fn depart(&mut self, link: usize, place: Place, sent: Time) {
         self.go_on(link, place, sent + self.wires[link].delay);
     }
@@ -427,11 +427,12 @@ impl<'a> Simulation<'a> {
         let packet = self.pool.packet(place);
         let id = packet.flow;
         let flow = &mut self.flows[id as usize];
-        let reply = flow.receive(packet, at).reply;
         if let Segment::Data { sent, .. } = packet.segment {
+            if let Receiver::Tunnel(r) = &mut flow.receiver {
+                r.on_data(packet.bytes(), at);
+            }
             flow.deliver_later(self.unread, at, sent, packet.size, true);
-        }
-        if let Some(reply) = reply {
+        } else if let Some(reply) = flow.receive(packet, at).reply {
             *packet = flow.answer(id, reply);
             return Some((place, self.wiring.hops[packet.hop as usize]));
         }

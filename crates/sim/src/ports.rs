@@ -31,6 +31,7 @@ impl Simulation<'_> {
     }
 
     /// Starts service at a port that holds packets, if it is free and a packet waits.
+    #[inline(always)]
     fn begin(&mut self, link: usize) {
         let Line::Port(held) = &mut self.wires[link].line else {
             return;
@@ -76,13 +77,25 @@ impl Simulation<'_> {
 
     /// Ends the services at a port that holds packets which end by `until` and matter to it, in a run
     /// with windows.
+    #[inline]
     pub fn serve(&mut self, link: usize, until: Time) {
         while let Line::Port(held) = &mut self.wires[link].line
             && let Some(end) = held.next()
             && end <= until
         {
             (self.now, self.events) = (end, self.events + 1);
-            self.sent(link);
+            match held.stepped {
+                true => self.sent(link),
+                false => self.follow(link),
+            }
+        }
+    }
+
+    /// Ends the service at a port that is not stepped, and begins the next.
+    fn follow(&mut self, link: usize) {
+        if let Line::Port(held) = &mut self.wires[link].line {
+            held.port.complete();
+            self.begin(link);
         }
     }
 
