@@ -83,7 +83,8 @@ impl Simulation<'_> {
         let station = &mut windows.stations[id];
         let from = std::mem::replace(&mut station.clock, until);
         let link = station.link;
-        let holds = matches!(self.wires[link.link()].line, Line::Port(_));
+        let line = &self.wires[link.link()].line;
+        let holds = matches!(line, Line::Port(_) | Line::Express(_));
         let acts = station.timer < Time::MAX;
         let sorted = windows.sorter.take(&mut station.coming, from, until);
         for (i, arrival) in sorted.iter().enumerate() {

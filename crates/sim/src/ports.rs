@@ -26,31 +26,39 @@ impl Simulation<'_> {
             });
         match held.port.is_serving() {
             true => self.await_next(link),
-            false => self.begin(link),
+            false => self.resume(link),
         }
     }
 
-    /// Starts service at a port that holds packets, if it is free and a packet waits.
+    /// Begins a service at a port that holds packets, if it is free and a packet waits.
+    #[inline(never)]
+    fn resume(&mut self, link: usize) {
+        if let Some((place, sent)) = self.begin(link) {
+            self.depart(link, place, sent);
+        }
+    }
+
+    /// Begins a service as [`Simulation::resume`] does. Returns the packet and its departure, unless the
+    /// port is stepped.
     #[inline(always)]
-    fn begin(&mut self, link: usize) {
+    fn begin(&mut self, link: usize) -> Option<(Place, Time)> {
         let Line::Port(held) = &mut self.wires[link].line else {
-            return;
+            return None;
         };
         let (flows, awake, digest) = (&mut self.flows, &mut self.awake, &mut self.digest);
         let (now, pool) = (self.now, &mut self.pool);
         let begun = (held.port).begin(now, &mut |ticket, _| {
             lose(flows, awake, digest, now, &pool.remove(ticket.place));
         });
-        let Some((ticket, end)) = begun else {
-            return;
-        };
+        let (ticket, end) = begun?;
         ticket.settle(self.pool.packet(ticket.place));
         if held.stepped {
             (held.serving, held.begun) = (Some(ticket), now);
-            return self.await_sent(link, end);
+            self.await_sent(link, end);
+            return None;
         }
         self.await_next(link);
-        self.depart(link, ticket.place, end);
+        Some((ticket.place, end))
     }
 
     /// Has the service at a port that is not stepped end at its time, if that matters to it.
@@ -79,23 +87,25 @@ impl Simulation<'_> {
     /// with windows.
     #[inline]
     pub fn serve(&mut self, link: usize, until: Time) {
-        while let Line::Port(held) = &mut self.wires[link].line
-            && let Some(end) = held.next()
-            && end <= until
-        {
+        while let Some(end) = self.wires[link].next().filter(|end| *end <= until) {
             (self.now, self.events) = (end, self.events + 1);
-            match held.stepped {
-                true => self.sent(link),
-                false => self.follow(link),
-            }
+            self.follow(link);
         }
     }
 
-    /// Ends the service at a port that is not stepped, and begins the next.
+    /// Ends a service, and begins the next.
+    #[inline(never)]
     fn follow(&mut self, link: usize) {
-        if let Line::Port(held) = &mut self.wires[link].line {
-            held.port.complete();
-            self.begin(link);
+        let begun = match &mut self.wires[link].line {
+            Line::Express(express) => express.follow(&mut self.pool),
+            Line::Port(held) if !held.stepped => {
+                held.port.complete();
+                self.begin(link)
+            }
+            _ => return self.sent(link),
+        };
+        if let Some((place, sent)) = begun {
+            self.depart(link, place, sent);
         }
     }
 
@@ -130,7 +140,7 @@ impl Simulation<'_> {
                 true => self.leave_loosely(link, ticket.place, arrival),
             }
         }
-        self.begin(link);
+        self.resume(link);
     }
 
     /// Schedules the arrival of a packet at `at`, whatever the order of the others on the wire.
@@ -165,7 +175,7 @@ impl Simulation<'_> {
                 held.advance(now);
                 held.port.on_timer(now);
             }
-            Line::Pipe(_) | Line::Lane(_) | Line::Shared(_) | Line::Edge(_) => {}
+            Line::Express(_) | Line::Pipe(_) | Line::Lane(_) | Line::Shared(_) | Line::Edge(_) => {}
         }
         if let Some(at) = wire.next_timer() {
             match &mut self.windows {
