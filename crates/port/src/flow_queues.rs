@@ -79,6 +79,9 @@ pub(crate) struct FlowQueues<P> {
     new: VecDeque<u32>,
     /// The other queues that hold packets, or did in their last turn.
     old: VecDeque<u32>,
+    /// The flow and the size of the packet in service, if it passed while all queues were idle. Its queue
+    /// has no turn until another packet comes.
+    alone: Option<(u32, Bytes)>,
     /// The hosts of the flows, where they count and are known.
     isolation: Option<Isolation>,
 }
@@ -98,6 +101,7 @@ impl<P: Packet> FlowQueues<P> {
             queues: Vec::new(),
             new: VecDeque::new(),
             old: VecDeque::new(),
+            alone: None,
             isolation: None,
             config,
         }
@@ -114,6 +118,9 @@ impl<P: Packet> FlowQueues<P> {
     /// Adds a packet to the queue of its flow [RFC 8290 §4.1].
     pub fn push(&mut self, now: Time, packet: P, entropy: &mut dyn Entropy) {
         let meta = packet.meta();
+        if let Some((flow, size)) = self.alone.take() {
+            self.queue(flow, entropy).pay(size);
+        }
         let queue = self.queue(meta.flow, entropy);
         queue.packets.push_back((now, packet));
         queue.bytes += meta.size.get();
@@ -122,8 +129,9 @@ impl<P: Packet> FlowQueues<P> {
     /// Has a packet leave as it arrives, while no others are there.
     pub fn pass(&mut self, now: Time, packet: &P, entropy: &mut dyn Entropy) {
         let meta = packet.meta();
-        let queue = self.queue(meta.flow, entropy);
-        queue.credit -= meta.size.get() as i64 * BYTE;
+        let place = self.place(meta.flow, entropy);
+        self.alone = Some((meta.flow, meta.size));
+        let queue = &mut self.queues[place as usize];
         let behind = QueueView {
             packets: 0,
             bytes: Bytes::ZERO,
@@ -135,7 +143,15 @@ impl<P: Packet> FlowQueues<P> {
     }
 
     /// Ends all turns: no packets wait, and none is in service.
+    #[inline]
     pub fn rest(&mut self) {
+        if self.alone.take().is_none() {
+            self.end_turns();
+        }
+    }
+
+    #[inline(never)]
+    fn end_turns(&mut self) {
         while let Some(place) = self.new.pop_front().or_else(|| self.old.pop_front()) {
             self.queues[place as usize].rest(&mut self.isolation);
         }
@@ -272,7 +288,7 @@ impl<P: Packet> FlowQueues<P> {
             };
             let verdict = (queue.codel).on_departure(&meta, now.since(came), &behind, now);
             if verdict != Verdict::Drop {
-                queue.credit -= meta.size.get() as i64 * BYTE;
+                queue.pay(meta.size);
             }
             return Some((packet, verdict));
         }
@@ -316,6 +332,12 @@ impl<P: Packet> FlowQueues<P> {
 }
 
 impl<P> FlowQueue<P> {
+    /// Takes what a packet costs from the queue's credit.
+    #[inline]
+    fn pay(&mut self, size: Bytes) {
+        self.credit -= size.get() as i64 * BYTE;
+    }
+
     /// Takes the queue, which holds nothing, out of the turns.
     #[inline]
     fn rest(&mut self, isolation: &mut Option<Isolation>) {

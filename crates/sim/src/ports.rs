@@ -34,6 +34,7 @@ impl Simulation<'_> {
     #[inline(never)]
     fn resume(&mut self, link: usize) {
         if let Some((place, sent)) = self.begin(link) {
+            self.await_next(link);
             self.depart(link, place, sent);
         }
     }
@@ -57,7 +58,6 @@ impl Simulation<'_> {
             self.await_sent(link, end);
             return None;
         }
-        self.await_next(link);
         Some((ticket.place, end))
     }
 
