@@ -79,8 +79,8 @@ pub(crate) struct FlowQueues<P> {
     new: VecDeque<u32>,
     /// The other queues that hold packets, or did in their last turn.
     old: VecDeque<u32>,
-    /// The flow and the size of the packet in service, if it passed while all queues were idle. Its queue
-    /// has no turn until another packet comes.
+    /// The flow and the size of the packet that came last, if it passed while all queues were idle. Its
+    /// queue has no turn until another packet comes, and needs none if none does before it has left.
     alone: Option<(u32, Bytes)>,
     /// The hosts of the flows, where they count and are known.
     isolation: Option<Isolation>,

@@ -295,11 +295,6 @@ impl<P: Packet, A: Aqm> Port<P, A> {
     #[inline]
     pub fn complete(&mut self) {
         self.ledger.complete();
-        if let Waiting::Flows(queues) = &mut self.low
-            && self.ledger.held().packets == 0
-        {
-            queues.rest();
-        }
     }
 
     /// Ends the service of the packet in service if it is on the wire by `now`. It is for a caller
@@ -308,6 +303,12 @@ impl<P: Packet, A: Aqm> Port<P, A> {
     pub fn advance(&mut self, now: Time) {
         if self.is_sent(now) {
             self.complete();
+            // As if [`Port::begin`] had found nothing.
+            if let Waiting::Flows(queues) = &mut self.low
+                && self.ledger.held().packets == 0
+            {
+                queues.rest();
+            }
         }
     }
 
