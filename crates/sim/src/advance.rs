@@ -119,6 +119,7 @@ impl Simulation<'_> {
     }
 
     /// Has the timer of a station run out as often as it does before an event of `kind` at `until`.
+    #[inline(never)]
     fn act(&mut self, id: usize, until: Time, kind: Kind) {
         while let Some(windows) = &mut self.windows {
             let station = &mut windows.stations[id];
