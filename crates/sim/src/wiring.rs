@@ -11,6 +11,7 @@
 //!   are sent through it at once ([`Hop::is_shortcut`]). The same holds for a pipe that is fed by
 //!   one sender's host only, which knows when it will be done with a packet.
 //! - Without events of packets, the same holds for such a port with two priorities ([`Form::Lane`]).
+//!   A droptail port with two priorities then needs no tickets of its packets ([`Form::Express`]).
 //!   There are no events of packets at all if nothing but streams and tunnels is in the network
 //!   (`windows.rs`).
 //! - A receiver behind a pipe, which answers into a pipe that only it feeds, can also be told of a
