@@ -85,14 +85,14 @@ impl Simulation<'_> {
         let link = station.link;
         let line = &self.wires[link.link()].line;
         let holds = matches!(line, Line::Port(_) | Line::Express(_));
-        let acts = station.timer < Time::MAX;
+        let mut timer = station.timer;
         let sorted = windows.sorter.take(&mut station.coming, from, until);
         for (i, arrival) in sorted.iter().enumerate() {
             if let Some(later) = sorted.get(i + AHEAD) {
                 self.pool.prepare_packet(later.place);
             }
-            if acts {
-                self.act(id, arrival.at, Kind::Start);
+            if timer <= arrival.at {
+                timer = self.act(id, arrival.at, Kind::Start);
             }
             if holds {
                 self.serve(link.link(), arrival.at);
@@ -104,12 +104,12 @@ impl Simulation<'_> {
         if let Some(windows) = &mut self.windows {
             windows.sorter.give_back(sorted);
         }
-        if acts {
+        if timer <= until {
             // A window may end with a sample. Nothing happens after the end of the run.
             match until <= self.end {
                 true => self.act(id, until, Kind::Sample),
                 false => self.act(id, self.end, Kind::Start),
-            }
+            };
         }
         if holds {
             self.serve(link.link(), until.min(self.end));
@@ -119,13 +119,14 @@ impl Simulation<'_> {
     }
 
     /// Has the timer of a station run out as often as it does before an event of `kind` at `until`.
+    /// Returns the time at which it runs out next.
     #[inline(never)]
-    fn act(&mut self, id: usize, until: Time, kind: Kind) {
+    fn act(&mut self, id: usize, until: Time, kind: Kind) -> Time {
         while let Some(windows) = &mut self.windows {
             let station = &mut windows.stations[id];
             let at = station.timer;
             if (at, Kind::Discipline) >= (until, kind) {
-                return;
+                return at;
             }
             station.timer = Time::MAX;
             let link = station.link.link();
@@ -133,6 +134,7 @@ impl Simulation<'_> {
             (self.now, self.events) = (at, self.events + 1);
             self.discipline(link);
         }
+        Time::MAX
     }
 
     /// Has the lanes go on that a part feeds, as far as it knows what arrives there.
