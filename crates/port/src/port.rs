@@ -75,6 +75,7 @@ impl<P: Packet, A: Aqm> Port<P, A> {
     /// Offers a packet that arrives at `now`. It is queued or dropped, and others may be dropped to
     /// make room for it. Each dropped packet goes to `dropped`, with the reason. The caller then
     /// tries [`Port::begin`].
+    // A caller has other ports besides, which need its registers.
     #[inline(never)]
     pub fn offer(
         &mut self,

@@ -67,6 +67,7 @@ impl Waiting {
     }
 }
 
+/// Returns the priority of a packet.
 #[inline]
 fn priority(packet: &Packet) -> Priority {
     match packet.meta().class {

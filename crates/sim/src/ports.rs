@@ -11,6 +11,8 @@ use std::cmp::Reverse;
 
 impl Simulation<'_> {
     /// Puts a packet into a port that holds packets, which does not let it pass.
+    // As functions with symbols of their own this and `Held::pass` cost 3 to 22 instructions per
+    // packet-hop.
     #[inline]
     pub fn enter(&mut self, link: usize, place: Place) {
         let Line::Port(held) = &mut self.wires[link].line else {
