@@ -160,6 +160,7 @@ impl Codel {
     }
 
     /// Returns whether packets have waited too long for an interval [RFC 8289 §5.6, `dodequeue`].
+    #[inline]
     fn is_late(&mut self, sojourn: Duration, behind: Bytes, now: Time) -> bool {
         // On a link slower than a packet per target the delay is always above the target. So a
         // backlog of one packet is never too much.
@@ -206,6 +207,7 @@ impl Aqm for Codel {
         Verdict::Pass
     }
 
+    #[inline]
     fn on_departure(
         &mut self,
         packet: &PacketMeta,
@@ -218,6 +220,14 @@ impl Aqm for Codel {
             (self.dropping, self.used) = (false, false);
             return Verdict::Pass;
         }
+        self.on_late(packet, now)
+    }
+}
+
+impl Codel {
+    /// Returns the verdict on a packet that leaves while packets have waited too long.
+    #[inline(never)]
+    fn on_late(&mut self, packet: &PacketMeta, now: Time) -> Verdict {
         if packet.class == Class::OutOfBand {
             return Verdict::Pass;
         }

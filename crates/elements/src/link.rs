@@ -1,7 +1,7 @@
 //! Directed links: their ports, the loss on their wires, and the order of their packets.
 
 use accord_aqm::AnyAqm;
-use accord_port::{Bucket, Hosts, Limit, Packet, Port, Service, Timeline};
+use accord_port::{Bucket, Hosts, Ledger, Limit, Packet, Port, Service, Timeline};
 use accord_scenario::{self as scenario, Link, LinkId, OPPORTUNITY, Scenario};
 use accord_traffic::{Dice, Purpose, secret};
 use accord_units::{Duration, Time};
@@ -42,6 +42,11 @@ fn service(link: &Link) -> Service {
         Some(b) => Service::shaped(link.rate, Bucket::new(b.rate, b.burst)),
         None => Service::new(link.rate),
     }
+}
+
+/// Creates the books of a link's port, for a droptail port whose packets its owner holds.
+pub fn ledger(link: &Link, id: LinkId, seed: u64) -> Ledger {
+    Ledger::new(Service::new(link.rate), limit(link), tie(id, seed))
 }
 
 /// Creates the port of a link as a timeline, which has to be able to do all that the link needs.

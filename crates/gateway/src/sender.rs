@@ -148,7 +148,7 @@ impl Sender {
     /// Changes the service of the tunnel.
     pub fn set_service(&mut self, service: &Service) {
         self.contract = service.contract;
-        self.ingress.controller_mut().set_service(service);
+        self.ingress.set_service(service);
     }
 
     /// Changes the cap.

@@ -4,7 +4,7 @@
 
 use crate::{Hosts, Packet};
 use accord_aqm::{Aqm, Codel, Entropy, FqCodel, QueueView, Verdict};
-use accord_units::{Bytes, Rate, Time};
+use accord_units::{Bytes, Duration, Rate, Time};
 use std::collections::{BTreeMap, VecDeque};
 
 /// Parts of a byte in which queues pay, so that a quantum can be divided.
@@ -79,6 +79,9 @@ pub(crate) struct FlowQueues<P> {
     new: VecDeque<u32>,
     /// The other queues that hold packets, or did in their last turn.
     old: VecDeque<u32>,
+    /// The flow and the size of the packet that came last, if it passed while all queues were idle. Its
+    /// queue has no turn until another packet comes, and needs none if none does before it has left.
+    alone: Option<(u32, Bytes)>,
     /// The hosts of the flows, where they count and are known.
     isolation: Option<Isolation>,
 }
@@ -98,6 +101,7 @@ impl<P: Packet> FlowQueues<P> {
             queues: Vec::new(),
             new: VecDeque::new(),
             old: VecDeque::new(),
+            alone: None,
             isolation: None,
             config,
         }
@@ -114,14 +118,54 @@ impl<P: Packet> FlowQueues<P> {
     /// Adds a packet to the queue of its flow [RFC 8290 §4.1].
     pub fn push(&mut self, now: Time, packet: P, entropy: &mut dyn Entropy) {
         let meta = packet.meta();
-        let place = self.place(meta.flow, entropy);
-        let queue = &mut self.queues[place as usize];
+        if let Some((flow, size)) = self.alone.take() {
+            self.queue(flow, entropy).pay(size);
+        }
+        let queue = self.queue(meta.flow, entropy);
         queue.packets.push_back((now, packet));
         queue.bytes += meta.size.get();
+    }
+
+    /// Has a packet leave as it arrives, while no others are there.
+    pub fn pass(&mut self, now: Time, packet: &P, entropy: &mut dyn Entropy) {
+        let meta = packet.meta();
+        let place = self.place(meta.flow, entropy);
+        self.alone = Some((meta.flow, meta.size));
+        let queue = &mut self.queues[place as usize];
+        let behind = QueueView {
+            packets: 0,
+            bytes: Bytes::ZERO,
+            rate: Rate::ZERO,
+            capacity: None,
+        };
+        let verdict = (queue.codel).on_departure(&meta, Duration::ZERO, &behind, now);
+        debug_assert_eq!(verdict, Verdict::Pass, "it leaves none behind");
+    }
+
+    /// Ends all turns: no packets wait, and none is in service.
+    #[inline]
+    pub fn rest(&mut self) {
+        if self.alone.take().is_none() {
+            self.end_turns();
+        }
+    }
+
+    #[inline(never)]
+    fn end_turns(&mut self) {
+        while let Some(place) = self.new.pop_front().or_else(|| self.old.pop_front()) {
+            self.queues[place as usize].rest(&mut self.isolation);
+        }
+    }
+
+    /// Returns the queue of a flow, to which a packet comes.
+    #[inline]
+    fn queue(&mut self, flow: u32, entropy: &mut dyn Entropy) -> &mut FlowQueue<P> {
+        let place = self.place(flow, entropy);
+        let queue = &mut self.queues[place as usize];
         match queue.turn {
             Turn::Idle => {
                 if let Some(isolation) = &self.isolation {
-                    queue.hosts = isolation.of.of(meta.flow);
+                    queue.hosts = isolation.of.of(flow);
                 }
                 queue.turn = Turn::New;
                 queue.credit = share(&self.config, self.isolation.as_ref(), queue.hosts);
@@ -133,41 +177,57 @@ impl<P: Packet> FlowQueues<P> {
             }
             Turn::New | Turn::Counted => {}
         }
+        queue
     }
 
     /// Returns the place of the queue for a flow.
+    #[inline]
     fn place(&mut self, flow: u32, entropy: &mut dyn Entropy) -> u32 {
         let secret = self
             .secret
             .get_or_insert_with(|| entropy.uniform().to_bits());
         let bits = hash(u64::from(flow) ^ *secret) >> 32;
         let home = ((bits * self.places.len() as u64) >> 32) as usize;
-        let index = match self.config.ways as usize {
-            1 => home,
-            ways => self.way(home, ways, flow),
-        };
-        let place = &mut self.places[index];
-        if *place == NONE {
-            *place = self.queues.len() as u32;
-            self.queues.push(FlowQueue {
-                packets: VecDeque::new(),
-                bytes: 0,
-                credit: 0,
-                codel: self.config.codel.clone(),
-                turn: Turn::Idle,
-                flows: Vec::new(),
-                hosts: [0; 2],
-            });
-        }
-        let place = *place;
         if self.config.ways > 1 {
-            let queue = &mut self.queues[place as usize];
-            if queue.turn == Turn::Idle {
-                queue.flows.clear();
-            }
-            if !queue.flows.contains(&flow) {
-                queue.flows.push(flow);
-            }
+            return self.place_by_ways(home, flow);
+        }
+        match self.places[home] {
+            NONE => self.create(home),
+            place => place,
+        }
+    }
+
+    /// Creates the queue with this index. Returns its place.
+    #[cold]
+    fn create(&mut self, index: usize) -> u32 {
+        let place = self.queues.len() as u32;
+        self.places[index] = place;
+        self.queues.push(FlowQueue {
+            packets: VecDeque::new(),
+            bytes: 0,
+            credit: 0,
+            codel: self.config.codel.clone(),
+            turn: Turn::Idle,
+            flows: Vec::new(),
+            hosts: [0; 2],
+        });
+        place
+    }
+
+    /// Returns the place of the queue for a flow, where a hash has several ways.
+    #[inline(never)]
+    fn place_by_ways(&mut self, home: usize, flow: u32) -> u32 {
+        let index = self.way(home, self.config.ways as usize, flow);
+        let place = match self.places[index] {
+            NONE => self.create(index),
+            place => place,
+        };
+        let queue = &mut self.queues[place as usize];
+        if queue.turn == Turn::Idle {
+            queue.flows.clear();
+        }
+        if !queue.flows.contains(&flow) {
+            queue.flows.push(flow);
         }
         place
     }
@@ -215,13 +275,7 @@ impl<P: Packet> FlowQueues<P> {
                     self.old.push_back(place);
                     continue;
                 }
-                if queue.turn == Turn::Counted {
-                    count(&mut self.isolation, queue.hosts, -1);
-                }
-                queue.turn = Turn::Idle;
-                if queue.packets.capacity() > KEPT {
-                    queue.packets = VecDeque::new();
-                }
+                queue.rest(&mut self.isolation);
                 continue;
             };
             let meta = packet.meta();
@@ -234,7 +288,7 @@ impl<P: Packet> FlowQueues<P> {
             };
             let verdict = (queue.codel).on_departure(&meta, now.since(came), &behind, now);
             if verdict != Verdict::Drop {
-                queue.credit -= meta.size.get() as i64 * BYTE;
+                queue.pay(meta.size);
             }
             return Some((packet, verdict));
         }
@@ -277,7 +331,28 @@ impl<P: Packet> FlowQueues<P> {
     }
 }
 
+impl<P> FlowQueue<P> {
+    /// Takes what a packet costs from the queue's credit.
+    #[inline]
+    fn pay(&mut self, size: Bytes) {
+        self.credit -= size.get() as i64 * BYTE;
+    }
+
+    /// Takes the queue, which holds nothing, out of the turns.
+    #[inline]
+    fn rest(&mut self, isolation: &mut Option<Isolation>) {
+        if self.turn == Turn::Counted {
+            count(isolation, self.hosts, -1);
+        }
+        self.turn = Turn::Idle;
+        if self.packets.capacity() > KEPT {
+            self.packets = VecDeque::new();
+        }
+    }
+}
+
 /// Returns what a queue of these hosts gets for its turn.
+#[inline]
 fn share(config: &FqCodel, isolation: Option<&Isolation>, hosts: [u32; 2]) -> i64 {
     let quantum = config.quantum.get() as i64 * BYTE;
     isolation.map_or(quantum, |isolation| {

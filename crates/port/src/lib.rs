@@ -5,7 +5,8 @@
 //! offered, its service begins, its service ends. It can do all that a port can do. [`Timeline`]
 //! holds no packets. It computes the departure of a packet at the moment when the packet arrives.
 //! This is possible with one FIFO queue, a discipline that judges arrivals only and a rate that
-//! never changes. Tests compare the two.
+//! never changes. Tests compare the two. [`Ledger`] is the line and the books that a [`Port`] is made of,
+//! for a caller that holds the packets of a droptail port by itself.
 //!
 //! [`Edge`] is the queue of a tunnel between two sites: a port for each class of packets, whose turns
 //! follow contracts and weights.
@@ -56,6 +57,7 @@ mod edge;
 mod entry;
 mod flow_queues;
 mod hosts;
+mod ledger;
 mod opportunities;
 mod packet;
 mod port;
@@ -68,6 +70,7 @@ pub use bucket::Bucket;
 pub use counters::{Area, Count, Counters, DropReason};
 pub use edge::{Counts, Edge, Head};
 pub use hosts::Hosts;
+pub use ledger::{Ledger, Priority};
 pub use packet::Packet;
 pub use port::Port;
 pub use service::Service;

@@ -1,9 +1,10 @@
 //! A port that holds its packets.
 
 use crate::entry::Entry;
-use crate::ties::Ties;
 use crate::waiting::Waiting;
-use crate::{Area, Bucket, Count, Counters, DropReason, Hosts, Limit, Packet, Service};
+use crate::{
+    Area, Bucket, Count, Counters, DropReason, Hosts, Ledger, Limit, Packet, Priority, Service,
+};
 use accord_aqm::{AnyAqm, Aqm, Class, Entropy, PacketMeta, QueueView, Verdict};
 use accord_units::{Bytes, Duration, Rate, Time};
 use std::collections::VecDeque;
@@ -16,30 +17,13 @@ use std::collections::VecDeque;
 /// [`Port::without_priority`] has one queue for all packets.
 #[derive(Clone, Debug)]
 pub struct Port<P, A = AnyAqm> {
-    service: Service,
-    limit: Limit,
+    ledger: Ledger,
     aqm: A,
     entry: Option<Box<Entry>>,
     priority: bool,
     high: VecDeque<P>,
     low: Waiting<P>,
-    /// The packets waiting and in service: high-priority ones, and others.
-    queued: [Count; 2],
-    /// The size and the class (0 high, 1 other) of the packet in service.
-    serving: Option<(Bytes, usize)>,
-    /// The class of the packet that left last, and the tie with it.
-    left: usize,
-    ties: Ties,
-    counters: Counters,
-    /// The integrated backlog of the packets other than out-of-band control, up to `since`.
-    area: Area,
-    since: Time,
-    /// The largest backlog since it was last taken. The present backlog is not in it yet.
-    longest: Count,
 }
-
-const HIGH: usize = 0;
-const LOW: usize = 1;
 
 impl<P: Packet, A: Aqm> Port<P, A> {
     /// Creates an empty port. `secret` decides ties of arrivals with departures, as the
@@ -52,21 +36,12 @@ impl<P: Packet, A: Aqm> Port<P, A> {
     /// rate.
     pub fn with_service(service: Service, limit: Limit, aqm: A, secret: u64) -> Port<P, A> {
         Port {
-            service,
-            limit,
+            ledger: Ledger::new(service, limit, secret),
             entry: None,
             priority: true,
             high: VecDeque::new(),
             low: Waiting::new(&aqm),
             aqm,
-            queued: [Count::default(); 2],
-            serving: None,
-            left: LOW,
-            ties: Ties::new(secret),
-            counters: Counters::default(),
-            area: Area::default(),
-            since: Time::ZERO,
-            longest: Count::default(),
         }
     }
 
@@ -100,6 +75,8 @@ impl<P: Packet, A: Aqm> Port<P, A> {
     /// Offers a packet that arrives at `now`. It is queued or dropped, and others may be dropped to
     /// make room for it. Each dropped packet goes to `dropped`, with the reason. The caller then
     /// tries [`Port::begin`].
+    // A caller has other ports besides, which need its registers.
+    #[inline(never)]
     pub fn offer(
         &mut self,
         now: Time,
@@ -111,10 +88,11 @@ impl<P: Packet, A: Aqm> Port<P, A> {
             return dropped(packet, DropReason::Entry);
         }
         match self.admit(now, &mut packet, entropy) {
-            Ok((_, HIGH)) => self.high.push_back(packet),
+            Ok((_, Priority::High)) => self.high.push_back(packet),
             Ok(_) => {
                 self.low.push(now, packet, entropy);
-                self.make_room(dropped);
+                self.make_room(now, dropped);
+                self.ledger.raise();
             }
             Err(reason) => dropped(packet, reason),
         }
@@ -124,28 +102,27 @@ impl<P: Packet, A: Aqm> Port<P, A> {
     /// out-of-band one. This is [`Port::offer`] and [`Port::begin`] in one. Returns the time when the last bit
     /// of the packet is on the wire, or the reason why it is dropped. Returns `None` if the packet
     /// has to be offered.
-    #[inline]
+    #[inline(never)]
     pub fn pass(
         &mut self,
         now: Time,
         packet: &mut P,
         entropy: &mut dyn Entropy,
     ) -> Option<Result<Time, DropReason>> {
-        let judged = match &self.low {
-            Waiting::Fifo(_) => false,
-            Waiting::Stamped(_) => true,
-            Waiting::Flows(_) | Waiting::Dual(_) => return None,
-        };
-        if self.held().packets > 0 {
+        if self.held().packets > 0 || matches!(self.low, Waiting::Dual(_)) {
             return None;
         }
         let admitted = self.admit(now, packet, entropy);
-        Some(admitted.and_then(|(size, queue)| {
-            if judged && queue == LOW {
-                self.judge_departure(now, packet)?;
+        Some(admitted.and_then(|(size, priority)| {
+            if priority == Priority::Low {
+                self.ledger.raise();
+                match &mut self.low {
+                    Waiting::Stamped(_) => self.judge_departure(now, packet)?,
+                    Waiting::Flows(queues) => queues.pass(now, packet, entropy),
+                    Waiting::Fifo(_) | Waiting::Dual(_) => {}
+                }
             }
-            self.serving = Some((size, queue));
-            Ok(self.service.send(now, size))
+            Ok(self.ledger.send(now, size, priority))
         }))
     }
 
@@ -161,12 +138,11 @@ impl<P: Packet, A: Aqm> Port<P, A> {
             Verdict::Pass => {}
             Verdict::Mark => {
                 packet.mark();
-                self.counters.marked.add(meta.size);
+                self.ledger.counters.marked.add(meta.size);
             }
             Verdict::Drop => {
-                self.integrate(now);
-                self.queued[LOW].remove(meta.size);
-                self.counters.drop(DropReason::Discipline, meta.size);
+                self.ledger.remove(now, meta.size, Priority::Low);
+                self.ledger.counters.drop(DropReason::Discipline, meta.size);
                 return Err(DropReason::Discipline);
             }
         }
@@ -182,55 +158,52 @@ impl<P: Packet, A: Aqm> Port<P, A> {
         };
         let size = packet.meta().size;
         if !entry.admits(now, size) {
-            self.counters.offered.add(size);
-            self.counters.drop(DropReason::Entry, size);
+            self.ledger.counters.offered.add(size);
+            self.ledger.counters.drop(DropReason::Entry, size);
             return false;
         }
         let thinning = entry.thinning;
         while thinning && let Some(old) = self.low.take(|old| old.is_superseded_by(packet)) {
             let size = old.meta().size;
-            self.integrate(now);
-            self.queued[LOW].remove(size);
-            self.counters.drop(DropReason::Entry, size);
+            self.ledger.remove(now, size, Priority::Low);
+            self.ledger.counters.drop(DropReason::Entry, size);
             dropped(old, DropReason::Entry);
         }
         true
     }
 
     /// Decides whether a packet gets in. Returns its size and its class.
-    #[inline]
+    #[inline(always)]
     fn admit(
         &mut self,
         now: Time,
         packet: &mut P,
         entropy: &mut dyn Entropy,
-    ) -> Result<(Bytes, usize), DropReason> {
+    ) -> Result<(Bytes, Priority), DropReason> {
         let meta = packet.meta();
-        self.counters.offered.add(meta.size);
-        let queue = if meta.class == Class::OutOfBand && self.priority {
-            HIGH
+        self.ledger.counters.offered.add(meta.size);
+        let priority = if meta.class == Class::OutOfBand && self.priority {
+            Priority::High
         } else {
-            LOW
+            Priority::Low
         };
-        // With queues per flow, packets that are there make room for the one that arrives.
-        let there = match &self.low {
-            Waiting::Flows(_) if queue == LOW => Count::default(),
-            _ => self.queued[queue],
+        let fits = match &self.low {
+            // With queues per flow, packets that are there make room for the one that arrives.
+            Waiting::Flows(_) if priority == Priority::Low => {
+                self.ledger.limit.fits(0, 0, meta.size)
+            }
+            _ => self.ledger.fits(now, meta.size, priority),
         };
-        let fits = self.ties.admits(&self.limit, there, meta.size, now, || {
-            queue == self.left && !(queue == LOW && matches!(self.low, Waiting::Flows(_)))
-        });
         if !fits {
-            self.counters.drop(DropReason::Overflow, meta.size);
+            self.ledger.counters.drop(DropReason::Overflow, meta.size);
             self.aqm.on_overflow(&meta);
             return Err(DropReason::Overflow);
         }
         if !self.aqm.passes_all() {
-            self.judge(now, &meta, queue, packet, entropy)?;
+            self.judge(now, &meta, priority, packet, entropy)?;
         }
-        self.integrate(now);
-        self.queued[queue].add(meta.size);
-        Ok((meta.size, queue))
+        self.ledger.enter(now, meta.size, priority);
+        Ok((meta.size, priority))
     }
 
     /// Asks the discipline. It sees all load, but judges only the queue that it governs.
@@ -238,18 +211,18 @@ impl<P: Packet, A: Aqm> Port<P, A> {
         &mut self,
         now: Time,
         meta: &PacketMeta,
-        queue: usize,
+        priority: Priority,
         packet: &mut P,
         entropy: &mut dyn Entropy,
     ) -> Result<(), DropReason> {
         let verdict = self.aqm.on_arrival(meta, &self.view(), now, entropy);
         match verdict {
-            Verdict::Mark if queue == LOW => {
+            Verdict::Mark if priority == Priority::Low => {
                 packet.mark();
-                self.counters.marked.add(meta.size);
+                self.ledger.counters.marked.add(meta.size);
             }
-            Verdict::Drop if queue == LOW => {
-                self.counters.drop(DropReason::Discipline, meta.size);
+            Verdict::Drop if priority == Priority::Low => {
+                self.ledger.counters.drop(DropReason::Discipline, meta.size);
                 return Err(DropReason::Discipline);
             }
             _ => {}
@@ -261,16 +234,17 @@ impl<P: Packet, A: Aqm> Port<P, A> {
     }
 
     /// Drops packets from queues per flow until all fits, or only the packet in service is left.
-    fn make_room(&mut self, dropped: &mut dyn FnMut(P, DropReason)) {
+    fn make_room(&mut self, now: Time, dropped: &mut dyn FnMut(P, DropReason)) {
         let Waiting::Flows(queues) = &mut self.low else {
             return;
         };
-        let in_service = u64::from(matches!(self.serving, Some((_, LOW))));
-        while !self.limit.holds(self.queued[LOW]) && self.queued[LOW].packets > in_service {
+        let books = &mut self.ledger;
+        let in_service = u64::from(matches!(books.serving, Some((_, Priority::Low))));
+        while !books.limit.holds(books.backlog()) && books.backlog().packets > in_service {
             queues.make_room(|packet| {
                 let size = packet.meta().size;
-                self.queued[LOW].remove(size);
-                self.counters.drop(DropReason::Overflow, size);
+                books.remove(now, size, Priority::Low);
+                books.counters.drop(DropReason::Overflow, size);
                 dropped(packet, DropReason::Overflow);
             });
         }
@@ -284,16 +258,15 @@ impl<P: Packet, A: Aqm> Port<P, A> {
         now: Time,
         dropped: &mut dyn FnMut(P, DropReason),
     ) -> Option<(P, Time)> {
-        if self.serving.is_some() {
+        if self.is_serving() {
             return None;
         }
-        let (packet, queue) = match self.high.pop_front() {
-            Some(p) => (p, HIGH),
-            None => (self.next_low(now, dropped)?, LOW),
+        let (packet, priority) = match self.high.pop_front() {
+            Some(p) => (p, Priority::High),
+            None => (self.next_low(now, dropped)?, Priority::Low),
         };
-        let size = packet.meta().size;
-        self.serving = Some((size, queue));
-        Some((packet, self.service.send(now, size)))
+        let sent = self.ledger.send(now, packet.meta().size, priority);
+        Some((packet, sent))
     }
 
     /// Takes the next packet other than out-of-band control that the discipline lets go.
@@ -307,12 +280,11 @@ impl<P: Packet, A: Aqm> Port<P, A> {
             let size = packet.meta().size;
             if verdict == Verdict::Mark {
                 packet.mark();
-                self.counters.marked.add(size);
+                self.ledger.counters.marked.add(size);
                 return Some(packet);
             }
-            self.integrate(now);
-            self.queued[LOW].remove(size);
-            self.counters.drop(DropReason::Discipline, size);
+            self.ledger.remove(now, size, Priority::Low);
+            self.ledger.counters.drop(DropReason::Discipline, size);
             dropped(packet, DropReason::Discipline);
         }
     }
@@ -321,84 +293,71 @@ impl<P: Packet, A: Aqm> Port<P, A> {
     ///
     /// # Panics
     /// Panics if no packet is in service.
+    #[inline]
     pub fn complete(&mut self) {
-        let (size, queue) = self.serving.take().expect("a packet is in service");
-        self.integrate(self.service.busy_until());
-        self.queued[queue].remove(size);
-        self.counters.served.add(size);
-        self.left = queue;
-        self.ties.leave(self.service.busy_until(), size);
+        self.ledger.complete();
     }
 
     /// Ends the service of the packet in service if it is on the wire by `now`. It is for a caller
     /// that does not call [`Port::complete`] at its time, but this before every other call.
     #[inline]
     pub fn advance(&mut self, now: Time) {
-        if self.serving.is_some() && self.service.busy_until() <= now {
+        if self.is_sent(now) {
             self.complete();
+            // As if [`Port::begin`] had found nothing.
+            if let Waiting::Flows(queues) = &mut self.low
+                && self.ledger.held().packets == 0
+            {
+                queues.rest();
+            }
         }
     }
 
     /// Returns whether a packet is in service.
     #[inline]
     pub fn is_serving(&self) -> bool {
-        self.serving.is_some()
+        self.ledger.is_serving()
     }
 
     /// Returns the time when the packet in service is on the wire, if [`Port::begin`] matters then:
-    /// if others wait behind it, or if there are queues that take turns, even empty ones. Returns
-    /// `None` if not.
+    /// if others wait behind it. Returns `None` if not.
     #[inline]
     pub fn next(&self) -> Option<Time> {
-        let served = u64::from(self.serving.is_some());
-        let turns = served > 0 && matches!(self.low, Waiting::Flows(_));
-        let waiting = self.held().packets > served;
-        (waiting || turns).then(|| self.service.busy_until())
+        self.ledger.next()
+    }
+
+    /// Returns the time when the packet in service is on the wire, if there is one.
+    #[inline]
+    pub fn busy_until(&self) -> Option<Time> {
+        self.ledger.busy_until()
     }
 
     /// The packets and bytes of the queue for packets other than out-of-band control. The packet in
     /// service is included.
     pub fn backlog(&self) -> (u64, Bytes) {
-        (self.queued[LOW].packets, Bytes::new(self.queued[LOW].bytes))
-    }
-
-    /// Brings the integrated backlog up to `now`, before the backlog changes.
-    #[inline]
-    fn integrate(&mut self, now: Time) {
-        self.area = self.area(now);
-        self.since = self.since.max(now);
-        self.longest.raise(self.queued[LOW]);
+        let Count { packets, bytes } = self.ledger.backlog();
+        (packets, Bytes::new(bytes))
     }
 
     /// Returns the largest backlog in packets and in bytes since the last call.
     pub fn take_longest(&mut self) -> Count {
-        let mut longest = std::mem::take(&mut self.longest);
-        longest.raise(self.queued[LOW]);
-        longest
+        self.ledger.take_longest()
     }
 
     /// Returns the backlog, as [`Port::backlog`] defines it, integrated up to `now`.
     #[inline]
     pub fn area(&self, now: Time) -> Area {
-        let Count { packets, bytes } = self.queued[LOW];
-        let span = u128::from(now.since(self.since).as_ps());
-        Area {
-            packets: self.area.packets + span * u128::from(packets),
-            bytes: self.area.bytes + span * u128::from(bytes),
-        }
+        self.ledger.area(now)
     }
 
     /// Returns the bytes sent by `now`. They include those of the packet in service.
     pub fn sent(&self, now: Time) -> f64 {
-        let served = self.counters.served.bytes as f64;
-        self.serving.map_or(served, |(size, _)| {
-            served + (size.as_f64() - self.service.unsent(now)).max(0.0)
-        })
+        self.ledger.sent(now)
     }
 
     /// Returns the packets and bytes in the port, of both classes.
     pub fn held(&self) -> Count {
-        self.queued[HIGH] + self.queued[LOW]
+        self.ledger.held()
     }
 
     /// Returns the packets that wait, without the one in service.
@@ -408,7 +367,7 @@ impl<P: Packet, A: Aqm> Port<P, A> {
 
     /// The counters so far.
     pub fn counters(&self) -> &Counters {
-        &self.counters
+        self.ledger.counters()
     }
 
     /// The queue discipline.
@@ -427,12 +386,12 @@ impl<P: Packet, A: Aqm> Port<P, A> {
 
     /// The service rate.
     pub fn rate(&self) -> Rate {
-        self.service.rate()
+        self.ledger.service.rate()
     }
 
     /// The service rate, or while that is zero the last one above zero.
     pub fn nominal_rate(&self) -> Rate {
-        self.service.nominal_rate()
+        self.ledger.service.nominal_rate()
     }
 
     /// Changes the service rate at `now`, for the packet in service and for those behind it.
@@ -440,22 +399,23 @@ impl<P: Packet, A: Aqm> Port<P, A> {
     /// [`Port::complete`] has to be called at that time, not at the time that [`Port::begin`]
     /// returned.
     pub fn set_rate(&mut self, now: Time, rate: Rate) -> Option<Time> {
-        self.service.set_rate(now, rate);
-        self.serving.map(|_| self.service.busy_until())
+        self.ledger.service.set_rate(now, rate);
+        self.busy_until()
     }
 
     /// Returns whether the packet in service is on the wire by `now`. After a change of the rate
     /// this may differ from the time that [`Port::begin`] returned.
     pub fn is_sent(&self, now: Time) -> bool {
-        self.serving.is_some() && self.service.busy_until() <= now
+        self.ledger.is_sent(now)
     }
 
     fn view(&self) -> QueueView {
+        let (packets, bytes) = self.backlog();
         QueueView {
-            packets: self.queued[LOW].packets,
-            bytes: Bytes::new(self.queued[LOW].bytes),
-            rate: self.service.rate(),
-            capacity: self.limit.capacity(),
+            packets,
+            bytes,
+            rate: self.rate(),
+            capacity: self.ledger.limit.capacity(),
         }
     }
 }

@@ -5,13 +5,15 @@ mod common;
 mod values;
 
 use accord_aqm::{AnyAqm, Aqm, Class, DropTail, Ecn, Structure};
-use accord_port::{Limit, Timeline};
+use accord_port::{Hosts, Limit, Timeline};
 use accord_units::{Rate, Time};
 use common::*;
 use proptest::prelude::*;
 
 /// All that one FIFO queue may see, where control packets have none of their own.
 const ONE_QUEUE: &[Class] = &[Class::Data, Class::InBand, Class::OutOfBand];
+
+const ALL: &[Class] = &[Class::Data, Class::Data, Class::InBand, Class::OutOfBand];
 
 /// A discipline that judges the arrivals at one queue, no more.
 fn is_fifo(aqm: &AnyAqm) -> bool {
@@ -68,6 +70,44 @@ proptest! {
         let others: Vec<Fate> = others.into_iter().map(|f| f.expect("all left")).collect();
         prop_assert_eq!(fates, others);
         prop_assert_eq!(&computed.counters(), stepped.port.counters());
+        prop_assert_eq!(dice.0, same_dice.0, "as many throws of the dice");
+    }
+
+    /// Packets that pass an idle port are those that are offered and begin: of any discipline, with queues
+    /// per flow and hosts, and with out-of-band control between them.
+    #[test]
+    fn a_packet_passes_an_idle_port_as_if_it_were_offered(
+        (limit, aqm) in (any_limit(), any_discipline()),
+        (rate, arrivals) in any_rate().prop_flat_map(|r| (Just(r), any_arrivals(r, ALL))),
+        seed: u64,
+    ) {
+        let hosts = || Hosts::new((0..6).map(|flow| [flow % 2, flow % 3]));
+        let mut computed = Computed::new(rate, limit, aqm.clone());
+        let mut stepped = Clocked::new(rate, limit, aqm);
+        computed.port = computed.port.with_hosts(hosts);
+        stepped.port = stepped.port.with_hosts(hosts);
+        let (mut dice, mut same_dice) = (Dice(seed), Dice(seed));
+        for &(at, packet) in &arrivals {
+            for _ in 0..100 {
+                let Some(due) = computed.port.aqm().next_timer().filter(|due| *due < at) else {
+                    break;
+                };
+                computed.until(due);
+                computed.port.on_timer(due);
+                stepped.until(due);
+                stepped.port.on_timer(due);
+            }
+            computed.offer(at, packet, &mut dice);
+            let _ = stepped.offer(at, packet, &mut same_dice);
+            prop_assert_eq!(computed.port.counters(), stepped.port.counters());
+            prop_assert_eq!(computed.port.backlog(), stepped.port.backlog());
+            prop_assert_eq!(computed.port.area(at), stepped.port.area(at));
+        }
+        prop_assert_eq!(computed.port.take_longest(), stepped.port.take_longest());
+        computed.until(Time::MAX);
+        stepped.until(Time::MAX);
+        prop_assert_eq!(computed.served, stepped.served);
+        prop_assert_eq!(computed.dropped, stepped.dropped);
         prop_assert_eq!(dice.0, same_dice.0, "as many throws of the dice");
     }
 

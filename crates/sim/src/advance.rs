@@ -83,15 +83,19 @@ impl Simulation<'_> {
         let station = &mut windows.stations[id];
         let from = std::mem::replace(&mut station.clock, until);
         let link = station.link;
-        let holds = matches!(self.wires[link.link()].line, Line::Port(_));
-        let acts = holds || station.timer < Time::MAX;
+        let line = &self.wires[link.link()].line;
+        let holds = matches!(line, Line::Port(_) | Line::Express(_));
+        let mut timer = station.timer;
         let sorted = windows.sorter.take(&mut station.coming, from, until);
         for (i, arrival) in sorted.iter().enumerate() {
             if let Some(later) = sorted.get(i + AHEAD) {
                 self.pool.prepare_packet(later.place);
             }
-            if acts {
-                self.act(id, arrival.at, Kind::Start);
+            if timer <= arrival.at {
+                timer = self.act(id, arrival.at, Kind::Start);
+            }
+            if holds {
+                self.serve(link.link(), arrival.at);
             }
             self.now = arrival.at;
             self.go(arrival.place, link, arrival.at);
@@ -100,39 +104,37 @@ impl Simulation<'_> {
         if let Some(windows) = &mut self.windows {
             windows.sorter.give_back(sorted);
         }
-        if acts {
+        if timer <= until {
             // A window may end with a sample. Nothing happens after the end of the run.
             match until <= self.end {
                 true => self.act(id, until, Kind::Sample),
                 false => self.act(id, self.end, Kind::Start),
-            }
+            };
+        }
+        if holds {
+            self.serve(link.link(), until.min(self.end));
         }
         self.advance_lanes(Some(id));
         until == end
     }
 
-    /// Handles the events of a station's own that come before an event of `kind` at `until`: the ends of
-    /// services, and its timer.
-    fn act(&mut self, id: usize, until: Time, kind: Kind) {
+    /// Has the timer of a station run out as often as it does before an event of `kind` at `until`.
+    /// Returns the time at which it runs out next.
+    #[inline(never)]
+    fn act(&mut self, id: usize, until: Time, kind: Kind) -> Time {
         while let Some(windows) = &mut self.windows {
             let station = &mut windows.stations[id];
-            let (at, own) = match station.sent <= station.timer {
-                true => (station.sent, Kind::Sent),
-                false => (station.timer, Kind::Discipline),
-            };
-            if (at, own) >= (until, kind) {
-                return;
+            let at = station.timer;
+            if (at, Kind::Discipline) >= (until, kind) {
+                return at;
             }
+            station.timer = Time::MAX;
             let link = station.link.link();
+            self.serve(link, at);
             (self.now, self.events) = (at, self.events + 1);
-            if own == Kind::Sent {
-                station.sent = Time::MAX;
-                self.sent(link);
-            } else {
-                station.timer = Time::MAX;
-                self.discipline(link);
-            }
+            self.discipline(link);
         }
+        Time::MAX
     }
 
     /// Has the lanes go on that a part feeds, as far as it knows what arrives there.
@@ -157,7 +159,7 @@ impl Simulation<'_> {
         while let Line::Lane(lane) = &mut self.wires[link].line
             && let Some((place, sent)) = lane.begin(&mut self.pool, until, self.end)
         {
-            self.leave(link, place, sent, Time::ZERO);
+            self.depart(link, place, sent);
         }
     }
 }

@@ -73,7 +73,7 @@ impl Coming {
     }
 
     /// Adds an arrival, not before any that was taken.
-    #[inline]
+    #[inline(always)]
     pub fn push(&mut self, arrival: Arrival) {
         let slot = arrival.at.as_ps() >> self.shift;
         if slot - self.first < SLOTS as u64 {

@@ -309,9 +309,18 @@ impl<'a> Simulation<'a> {
                         Some(departure) => departure,
                         None => return lane.keep(&mut self.pool, place, at),
                     },
-                    Line::Port(..) | Line::Shared(_) | Line::Edge(_) => {
-                        return self.enter(link, place);
-                    }
+                    Line::Port(held) => match held.pass(at, place, packet) {
+                        Some(Ok(departure)) => departure,
+                        Some(Err(_)) => return self.lost(place),
+                        None => return self.enter(link, place),
+                    },
+                    Line::Express(express) => match express.offer(at, packet) {
+                        Some(Ok(departure)) => departure,
+                        Some(Err(_)) => return self.lost(place),
+                        None => return express.keep(&mut self.pool, place, at),
+                    },
+                    Line::Shared(_) => return self.share(link, place),
+                    Line::Edge(_) => return self.board(link, place),
                 };
                 // The wires of these lose no packets. They hold none up: a run with stalls takes
                 // no shortcuts, so that all its packets pass `leave`.
@@ -351,6 +360,25 @@ impl<'a> Simulation<'a> {
         }
     }
 
+    /// Has a packet go on that will be on the wire of `link` at `sent`, a wire that loses none and
+    /// holds none up.
+    #[inline(always)]
+    pub fn depart(&mut self, link: usize, place: Place, sent: Time) {
+        self.go_on(link, place, sent + self.wires[link].delay);
+    }
+
+    /// Moves a packet on that comes out of the wire of `link` at `at`.
+    #[inline(always)]
+    fn go_on(&mut self, link: usize, place: Place, at: Time) {
+        let packet = self.pool.packet(place);
+        let (mut link, mut at) = (link, at);
+        match self.wiring.step(packet, &mut link, &mut at, self.end) {
+            (hop, false) => self.fly(link, place, hop, at),
+            (hop, true) if hop.is_end() => self.turn_round(place, link, at),
+            (hop, true) => self.go(place, hop, at),
+        }
+    }
+
     /// Schedules the arrival of a packet that its port held. The packet will be on the wire of
     /// `link` at `sent`, and comes out of it not before `earliest`.
     pub fn leave(&mut self, link: usize, place: Place, sent: Time, earliest: Time) {
@@ -364,12 +392,7 @@ impl<'a> Simulation<'a> {
             Some(Some(stalls)) => stalls.handed_over(at),
             _ => at,
         };
-        let (mut link, mut at) = (link, at);
-        match self.wiring.step(packet, &mut link, &mut at, self.end) {
-            (hop, false) => self.fly(link, place, hop, at),
-            (hop, true) if hop.is_end() => self.turn_round(place, link, at),
-            (hop, true) => self.go(place, hop, at),
-        }
+        self.go_on(link, place, at);
     }
 
     #[cold]
@@ -405,11 +428,12 @@ impl<'a> Simulation<'a> {
         let packet = self.pool.packet(place);
         let id = packet.flow;
         let flow = &mut self.flows[id as usize];
-        let reply = flow.receive(packet, at).reply;
         if let Segment::Data { sent, .. } = packet.segment {
+            if let Receiver::Tunnel(r) = &mut flow.receiver {
+                r.on_data(packet.bytes(), at);
+            }
             flow.deliver_later(self.unread, at, sent, packet.size, true);
-        }
-        if let Some(reply) = reply {
+        } else if let Some(reply) = flow.receive(packet, at).reply {
             *packet = flow.answer(id, reply);
             return Some(place);
         }
@@ -515,18 +539,12 @@ impl<'a> Simulation<'a> {
     /// Moves a new packet as `go` does. Most hosts are at a pipe, for which all of `go` is too much.
     #[inline]
     fn set_out(&mut self, place: Place, hop: Hop, at: Time) {
-        let mut link = hop.link();
-        let wire = &mut self.wires[link];
-        let Line::Pipe(pipe) = &mut wire.line else {
+        let link = hop.link();
+        let Line::Pipe(pipe) = &mut self.wires[link].line else {
             return self.go(place, hop, at);
         };
-        let packet = self.pool.packet(place);
-        let mut at = pipe.offer(at, packet.bytes(), self.end) + wire.delay;
-        match self.wiring.step(packet, &mut link, &mut at, self.end) {
-            (hop, false) => self.fly(link, place, hop, at),
-            (hop, true) if hop.is_end() => self.turn_round(place, link, at),
-            (hop, true) => self.go(place, hop, at),
-        }
+        let sent = pipe.offer(at, self.pool.packet(place).bytes(), self.end);
+        self.depart(link, place, sent);
     }
 
     /// Delivers a packet ahead of time, and moves the answer as `go` does.

@@ -1,8 +1,9 @@
-//! Ports whose backlog is never read.
+//! Droptail ports that leave their packets in the pool.
 
+use crate::packet::Packet;
 use crate::pool::{Place, Pool, Queue};
 use accord_aqm::Class;
-use accord_port::{Count, Packet as _, Service};
+use accord_port::{Count, DropReason, Ledger, Packet as _, Priority, Service};
 use accord_units::{Bytes, Rate, Time};
 
 /// A droptail port without a limit, at a fixed rate, of which no series is recorded. All that
@@ -61,14 +62,91 @@ impl Pipe {
     }
 }
 
+/// The packets of a port that wait, in the order of their service: out-of-band control packets, and
+/// others.
+struct Waiting([Queue; 2]);
+
+impl Waiting {
+    const EMPTY: Waiting = Waiting([Queue::EMPTY, Queue::EMPTY]);
+
+    #[inline]
+    fn push(&mut self, pool: &mut Pool, place: Place, now: Time) {
+        let priority = priority(pool.packet(place));
+        pool.push(&mut self.0[priority as usize], place, now);
+    }
+
+    #[inline]
+    fn pop(&mut self, pool: &mut Pool) -> Option<Place> {
+        let [first, second] = &mut self.0;
+        pool.pop(first).or_else(|| pool.pop(second))
+    }
+}
+
+/// Returns the priority of a packet.
+#[inline]
+fn priority(packet: &Packet) -> Priority {
+    match packet.meta().class {
+        Class::OutOfBand => Priority::High,
+        Class::Data | Class::InBand => Priority::Low,
+    }
+}
+
+/// A droptail port with two priorities, in a run without events of packets. It is the same port as
+/// [`Port`](accord_port::Port), which keeps a ticket of each packet.
+pub struct Express {
+    /// What is queued, in service and counted.
+    pub ledger: Ledger,
+    waiting: Waiting,
+}
+
+impl Express {
+    /// Creates an empty port.
+    pub fn new(ledger: Ledger) -> Express {
+        Express {
+            ledger,
+            waiting: Waiting::EMPTY,
+        }
+    }
+
+    /// Offers a packet that arrives at `now`. The services that end by then and that others wait for have
+    /// ended. Returns its departure, or the reason why it is dropped, or `None` if it has to wait.
+    #[inline]
+    pub fn offer(&mut self, now: Time, packet: &Packet) -> Option<Result<Time, DropReason>> {
+        if self.ledger.is_sent(now) {
+            self.ledger.complete();
+        }
+        let (size, priority) = (packet.bytes(), priority(packet));
+        if let Err(reason) = self.ledger.offer(now, size, priority) {
+            return Some(Err(reason));
+        }
+        let idle = !self.ledger.is_serving();
+        idle.then(|| Ok(self.ledger.send(now, size, priority)))
+    }
+
+    /// Keeps a packet that has to wait.
+    #[inline]
+    pub fn keep(&mut self, pool: &mut Pool, place: Place, now: Time) {
+        self.waiting.push(pool, place, now);
+    }
+
+    /// Ends a service and begins the next. Returns its packet and its departure.
+    #[inline]
+    pub fn follow(&mut self, pool: &mut Pool) -> Option<(Place, Time)> {
+        let now = self.ledger.complete();
+        let place = self.waiting.pop(pool)?;
+        let packet = pool.packet(place);
+        let sent = (self.ledger).send(now, packet.bytes(), priority(packet));
+        Some((place, sent))
+    }
+}
+
 /// A pipe that serves out-of-band control packets first. So a packet that has to wait does not know its
 /// departure when it arrives: packets wait here until all that may be served before them have arrived.
 /// It is the same port as [`Port`](accord_port::Port), without a limit.
 pub struct Lane {
     /// The packets whose service has begun.
     pipe: Pipe,
-    /// Those that wait: out-of-band control packets, and others.
-    waiting: [Queue; 2],
+    waiting: Waiting,
     held: Count,
 }
 
@@ -77,7 +155,7 @@ impl Lane {
     pub fn new(rate: Rate) -> Lane {
         Lane {
             pipe: Pipe::new(rate),
-            waiting: [Queue::EMPTY, Queue::EMPTY],
+            waiting: Waiting::EMPTY,
             held: Count::default(),
         }
     }
@@ -97,17 +175,14 @@ impl Lane {
 
     /// Keeps a packet that has to wait.
     pub fn keep(&mut self, pool: &mut Pool, place: Place, now: Time) {
-        let packet = pool.packet(place);
-        self.held.add(packet.bytes());
-        let class = usize::from(packet.meta().class != Class::OutOfBand);
-        pool.push(&mut self.waiting[class], place, now);
+        self.held.add(pool.packet(place).bytes());
+        self.waiting.push(pool, place, now);
     }
 
     /// Begins the next service if it begins by `until`. Returns the packet and its departure.
     pub fn begin(&mut self, pool: &mut Pool, until: Time, end: Time) -> Option<(Place, Time)> {
         let now = self.next().filter(|now| *now <= until)?;
-        let [first, second] = &mut self.waiting;
-        let place = pool.pop(first).or_else(|| pool.pop(second))?;
+        let place = self.waiting.pop(pool)?;
         let size = pool.packet(place).bytes();
         self.held.remove(size);
         Some((place, self.pipe.offer(now, size, end)))

@@ -108,7 +108,7 @@ impl Pool {
     }
 
     /// Adds a packet to a queue. Returns whether it is the first one.
-    #[inline]
+    #[inline(always)]
     pub fn push(&mut self, queue: &mut Queue, place: Place, time: Time) -> bool {
         let node = &mut self.nodes[place.0 as usize];
         node.next_time = Time::MAX;

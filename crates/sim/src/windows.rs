@@ -53,8 +53,6 @@ pub struct Station {
     pub coming: Coming,
     /// The lanes that it feeds.
     pub lanes: Vec<Onward>,
-    /// The time at which the service of a packet ends that others wait for, if the port holds packets.
-    pub sent: Time,
     /// The time at which the queue discipline wants its timer.
     pub timer: Time,
 }
@@ -140,7 +138,6 @@ impl Windows {
                     clock: Time::ZERO,
                     coming: Coming::new(least),
                     lanes: lanes_of(Some(id)),
-                    sent: Time::MAX,
                     timer: Time::MAX,
                 })
                 .collect(),
@@ -176,11 +173,6 @@ impl Windows {
         self.stations.iter_mut().for_each(|s| s.clock = Time::ZERO);
         let all = std::mem::take(&mut self.clock).since(Time::ZERO);
         Duration::from_ps(all.as_ps() / ROUNDS)
-    }
-
-    /// Sets the time at which the service at a station ends, for which others wait.
-    pub fn set_sent(&mut self, link: LinkId, at: Time) {
-        self.stations[self.of[link]].sent = at;
     }
 
     /// Sets the time at which the queue discipline of a station wants its timer.

@@ -1,13 +1,13 @@
 //! A directed link: its port, its wire, and the packets on it.
 
 use crate::packet::Packet;
-use crate::pipe::{Lane, Pipe};
+use crate::pipe::{Express, Lane, Pipe};
 use crate::pool::{Place, Queue};
 use crate::shared::Shared;
 use crate::ticket::Ticket;
 use accord_aqm::{AnyAqm, Aqm};
-use accord_elements::{InOrder, Loss, Transit, dice, port, timeline};
-use accord_port::{Area, Count, Counters, Port, Timeline};
+use accord_elements::{InOrder, Loss, Transit, dice, ledger, port, timeline};
+use accord_port::{Area, Count, Counters, DropReason, Port, Timeline};
 use accord_scenario::Scenario;
 use accord_traffic::Dice;
 use accord_transport::Segment;
@@ -26,6 +26,9 @@ pub enum Form {
     /// Holds the packets that wait. The end of a service is known when it begins. A departure has
     /// an event only if another packet waits for it.
     Port,
+    /// A droptail [`Form::Port`] that leaves its packets in the pool, in a run without events of
+    /// packets.
+    Express,
     /// A [`Form::Pipe`] with two priorities, in a run without events of packets.
     Lane,
     /// Has one FIFO queue at a fixed rate. A departure is known at arrival.
@@ -39,6 +42,8 @@ pub enum Form {
 pub enum Line {
     /// A port of [`Form::Stepped`] or [`Form::Port`].
     Port(Box<Held>),
+    /// A port of [`Form::Express`].
+    Express(Box<Express>),
     /// A port of [`Form::Timeline`], with the random stream of its discipline.
     Timeline(Box<(Timeline, Dice)>),
     /// A port of [`Form::Pipe`].
@@ -112,6 +117,7 @@ impl Wire {
                 dice,
             })),
             Form::Shared => Line::Shared(Box::new((Shared::new(link), dice))),
+            Form::Express => Line::Express(Box::new(Express::new(ledger(link, id, seed)))),
             Form::Timeline => Line::Timeline(Box::new((timeline(link, id, seed), dice))),
             Form::Pipe => Line::Pipe(Pipe::new(link.rate)),
             Form::Lane => Line::Lane(Box::new(Lane::new(link.rate))),
@@ -147,6 +153,10 @@ impl Wire {
     pub fn advance(&mut self, now: Time) {
         match &mut self.line {
             Line::Port(held) => held.advance(now),
+            Line::Express(e) if e.ledger.is_sent(now) => {
+                e.ledger.complete();
+            }
+            Line::Express(_) => {}
             Line::Timeline(t) => t.0.advance(now),
             Line::Pipe(_) | Line::Lane(_) | Line::Shared(_) | Line::Edge(_) => {}
         }
@@ -157,6 +167,7 @@ impl Wire {
     pub fn counters(&self) -> Counters {
         match &self.line {
             Line::Port(p) => *p.port.counters(),
+            Line::Express(e) => *e.ledger.counters(),
             Line::Timeline(t) => t.0.counters(),
             Line::Shared(s) => s.0.counters(),
             Line::Pipe(p) => passed(p.served, p.held()),
@@ -170,6 +181,7 @@ impl Wire {
     pub fn area(&self, now: Time) -> Area {
         match &self.line {
             Line::Port(p) => p.port.area(now),
+            Line::Express(e) => e.ledger.area(now),
             Line::Timeline(t) => t.0.area(now),
             Line::Pipe(_) | Line::Lane(_) | Line::Shared(_) | Line::Edge(_) => Area::default(),
         }
@@ -180,6 +192,7 @@ impl Wire {
     pub fn take_longest(&mut self) -> Count {
         match &mut self.line {
             Line::Port(p) => p.port.take_longest(),
+            Line::Express(e) => e.ledger.take_longest(),
             Line::Timeline(t) => t.0.take_longest(),
             Line::Pipe(_) | Line::Lane(_) | Line::Shared(_) | Line::Edge(_) => Count::default(),
         }
@@ -190,6 +203,7 @@ impl Wire {
     pub fn sent(&self, now: Time) -> f64 {
         match &self.line {
             Line::Port(p) => p.port.sent(now),
+            Line::Express(e) => e.ledger.sent(now),
             Line::Timeline(t) => t.0.sent(now),
             Line::Pipe(p) => p.served.bytes as f64,
             Line::Lane(l) => l.served().bytes as f64,
@@ -202,6 +216,7 @@ impl Wire {
     pub fn held(&self) -> Count {
         match &self.line {
             Line::Port(p) => p.port.held(),
+            Line::Express(e) => e.ledger.held(),
             Line::Timeline(t) => {
                 let (packets, bytes) = t.0.backlog();
                 let bytes = bytes.get();
@@ -219,7 +234,19 @@ impl Wire {
         match &self.line {
             Line::Port(p) => Some(p.port.aqm()),
             Line::Timeline(t) => Some(t.0.aqm()),
-            Line::Pipe(_) | Line::Lane(_) | Line::Shared(_) | Line::Edge(_) => None,
+            Line::Express(_) | Line::Pipe(_) | Line::Lane(_) | Line::Shared(_) | Line::Edge(_) => {
+                None
+            }
+        }
+    }
+
+    /// Returns the time at which a service ends, if that matters to a port in a run with windows.
+    #[inline]
+    pub fn next(&self) -> Option<Time> {
+        match &self.line {
+            Line::Port(held) => held.next(),
+            Line::Express(express) => express.ledger.next(),
+            _ => None,
         }
     }
 
@@ -254,6 +281,36 @@ impl Held {
     /// Returns whether packets may come out of the wire in another order than they went in.
     pub fn is_loose(&self) -> bool {
         self.transit.as_ref().is_some_and(|t| t.reorders())
+    }
+
+    /// Passes a packet that arrives at `now` through an idle port, as [`Port::pass`] does.
+    #[inline]
+    pub fn pass(
+        &mut self,
+        now: Time,
+        place: Place,
+        packet: &mut Packet,
+    ) -> Option<Result<Time, DropReason>> {
+        if self.stepped {
+            return None;
+        }
+        self.port.advance(now);
+        if self.port.held().packets > 0 {
+            return None;
+        }
+        let (dice, mut ticket) = (&mut self.dice, Ticket::new(place, packet));
+        let passed = (self.port).pass(now, &mut ticket, &mut || dice.uniform());
+        ticket.settle(packet);
+        passed
+    }
+
+    /// Returns the time at which a service ends, if that matters to the port.
+    #[inline]
+    pub fn next(&self) -> Option<Time> {
+        match self.stepped {
+            true => self.port.busy_until(),
+            false => self.port.next(),
+        }
     }
 
     /// Brings the port up to date.

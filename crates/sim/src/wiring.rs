@@ -11,6 +11,7 @@
 //!   are sent through it at once ([`Hop::is_shortcut`]). The same holds for a pipe that is fed by
 //!   one sender's host only, which knows when it will be done with a packet.
 //! - Without events of packets, the same holds for such a port with two priorities ([`Form::Lane`]).
+//!   A droptail port with two priorities then needs no tickets of its packets ([`Form::Express`]).
 //!   There are no events of packets at all if nothing but streams and tunnels is in the network
 //!   (`windows.rs`).
 //! - A receiver behind a pipe, which answers into a pipe that only it feeds, can also be told of a
@@ -101,6 +102,7 @@ impl Wiring {
                 if tunnel && scenario.links[link].control_priority {
                     forms[link] = match forms[link] {
                         Form::Pipe => Form::Lane,
+                        Form::Timeline if is_droptail(&scenario.links[link]) => Form::Express,
                         Form::Timeline => Form::Port,
                         other => other,
                     };
@@ -173,9 +175,13 @@ impl Wiring {
         windows.take_if(|windows| !windows.are_long(scenario));
         // Lanes are for packets whose order is known, and that need no events.
         for (form, fused) in forms.iter_mut().zip(&mut fused) {
-            if *form == Form::Lane && !(windows.is_some() && *fused) {
-                (*form, *fused) = (Form::Port, false);
-            }
+            *form = match *form {
+                Form::Lane if windows.is_some() && *fused => continue,
+                Form::Lane | Form::Express if windows.is_some() => Form::Express,
+                Form::Lane | Form::Express => Form::Port,
+                _ => continue,
+            };
+            *fused = false;
         }
         let pipe = |link: LinkId| forms[link] == Form::Pipe;
         let ahead = |id: usize| {
@@ -344,12 +350,18 @@ fn form(link: &Link) -> Form {
     if !matches!(aqm.structure(), Structure::Fifo) {
         return Form::Port;
     }
-    let open = aqm.passes_all() && link.queue.limit == Limit::Unlimited;
+    let open = is_droptail(link) && link.queue.limit == Limit::Unlimited;
     if link.attachment && open {
         Form::Pipe
     } else {
         Form::Timeline
     }
+}
+
+/// Returns whether the link's queue drops what does not fit, and nothing else.
+fn is_droptail(link: &Link) -> bool {
+    let aqm = AnyAqm::build(&link.queue.discipline);
+    aqm.passes_all() && matches!(aqm.structure(), Structure::Fifo)
 }
 
 /// The rate up to which no two packets come out of a link at one time.

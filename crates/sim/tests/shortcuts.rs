@@ -132,7 +132,7 @@ fn disciplines_with_randomness() {
 
 #[test]
 fn disciplines_that_judge_departures() {
-    for queue in ["codel", "fq-codel", "dualpi2"] {
+    for queue in ["codel", "fq-codel", "host-fq", "dualpi2"] {
         let s = dumbbell("newreno", &[], queue, Limit::Packets(60));
         let [every, _, few] = same(queue, &s);
         // The bottleneck is stepped, the access links are not.

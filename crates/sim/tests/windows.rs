@@ -4,9 +4,9 @@
 mod common;
 
 use accord_record::Quiet;
-use accord_scenario::Scenario;
+use accord_scenario::{Entity, Metric, Scenario};
 use accord_sim::{Shortcuts, run_with};
-use common::scenario;
+use common::{scenario, window};
 use proptest::prelude::*;
 
 /// Compares the runs. Returns the events without windows and with them. Events of timers that were
@@ -100,9 +100,9 @@ fn several_bottlenecks_that_feed_each_other() {
     assert!(windows < fused, "{windows} of {fused}");
 }
 
-const DISCIPLINES: [&str; 12] = [
-    "droptail", "red", "pie", "codel", "fq-codel", "dualpi2", "avq", "avd", "rem", "bat",
-    "bat-clcc", "step",
+const DISCIPLINES: [&str; 13] = [
+    "droptail", "red", "pie", "codel", "fq-codel", "host-fq", "dualpi2", "avq", "avd", "rem",
+    "bat", "bat-clcc", "step",
 ];
 
 /// Ports with timers, that hold packets, and with two priorities, at one bottleneck after the other. A
@@ -152,6 +152,29 @@ fn lanes_of_tunnels() {
         ));
         let [fused, windows] = same(&s);
         assert!(windows < fused, "{windows} of {fused}");
+    }
+}
+
+/// Droptail ports of tunnels drop what does not fit, of both priorities. Packets of one size over lines as
+/// fast as the bottleneck leave and arrive at the same instants.
+#[test]
+fn full_ports_of_tunnels() {
+    for limit in ["6 pkt", "2 pkt", "9 kB"] {
+        let s = scenario(&format!(
+            "duration = \"10 s\"\nsample = \"10 ms\"\n\
+             [link.ab]\nfrom = \"a\"\nto = \"b\"\nrate = \"8 Mbps\"\ndelay = \"10 ms\"\n\
+             queue = {{ discipline = \"droptail\", limit = \"{limit}\" }}\n\
+             [flow.tunnel]\nfrom = \"a\"\nto = \"b\"\ncount = 3\ncontroller = \"monaco\"\n\
+             packet = \"1000 B\"\naccess = {{ rate = \"8 Mbps\", delay = \"2 ms\" }}\n\
+             [flow.stream]\nfrom = \"a\"\nto = \"b\"\ncount = 2\ncontroller = \"newreno\"\n\
+             packet = \"1000 B\"\naccess = {{ rate = \"8 Mbps\", delay = \"3 ms\" }}\n\
+             [flow.back]\nfrom = \"b\"\nto = \"a\"\ncontroller = \"monaco\"\n"
+        ));
+        let (run, ..) = run_with(&s, &mut Quiet, Shortcuts::All).expect("it runs");
+        let drops = run.mean(Metric::Drops, Entity::Link(0), window(0.0, 10.0));
+        assert!(drops > Some(1.0), "{limit}: {drops:?}");
+        let [fused, windows] = same(&s);
+        assert_ne!(windows, fused, "{limit}: no windows");
     }
 }
 

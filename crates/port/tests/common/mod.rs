@@ -125,7 +125,7 @@ pub enum Fate {
 }
 
 /// One service: from, to, of which packet.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Served {
     pub from: Time,
     pub to: Time,
@@ -188,5 +188,58 @@ impl Clocked {
         let offered = own.map_or(Ok(()), |(_, why)| Err(*why));
         self.begin();
         offered
+    }
+}
+
+/// The same port for a caller that computes the ends of services, and lets packets pass an idle port.
+pub struct Computed {
+    pub port: Port<Pkt>,
+    pub served: Vec<Served>,
+    pub dropped: Vec<(Pkt, DropReason)>,
+}
+
+impl Computed {
+    pub fn new(rate: Rate, limit: Limit, aqm: AnyAqm) -> Computed {
+        Computed {
+            port: Port::new(rate, limit, aqm, 1),
+            served: Vec::new(),
+            dropped: Vec::new(),
+        }
+    }
+
+    fn begin(&mut self, from: Time) {
+        let dropped = &mut self.dropped;
+        let begun = (self.port).begin(from, &mut |packet, why| dropped.push((packet, why)));
+        self.served
+            .extend(begun.map(|(packet, to)| Served { from, to, packet }));
+    }
+
+    /// Lets time pass.
+    pub fn until(&mut self, now: Time) {
+        while let Some(at) = self.port.next().filter(|at| *at <= now) {
+            self.port.complete();
+            self.begin(at);
+        }
+        self.port.advance(now);
+    }
+
+    /// A packet arrives.
+    pub fn offer(&mut self, at: Time, mut packet: Pkt, dice: &mut Dice) {
+        self.until(at);
+        match self.port.pass(at, &mut packet, dice) {
+            Some(Ok(to)) => self.served.push(Served {
+                from: at,
+                to,
+                packet,
+            }),
+            Some(Err(why)) => self.dropped.push((packet, why)),
+            None => {
+                let dropped = &mut self.dropped;
+                (self.port).offer(at, packet, dice, &mut |packet, why| {
+                    dropped.push((packet, why))
+                });
+                self.begin(at);
+            }
+        }
     }
 }

@@ -1,7 +1,8 @@
 //! The sending half of a tunnel.
 
 use crate::{Pacer, RoundTrip, Segment};
-use accord_control::{AnyController, Controller, Pairs, PathView, Report, Sending};
+use accord_control::{Allowance, AnyController, Controller, Pairs, PathView, Report, Sending};
+use accord_family::Service;
 use accord_units::{Bytes, Duration, Rate, Time};
 use std::collections::VecDeque;
 
@@ -29,6 +30,8 @@ use std::collections::VecDeque;
 #[derive(Clone, Debug)]
 pub struct Ingress<C = AnyController> {
     controller: C,
+    /// What the controller allows until the next report.
+    allowance: Allowance,
     packet: Bytes,
     sending: Sending,
     rtt: RoundTrip,
@@ -121,6 +124,7 @@ impl<C: Controller> Ingress<C> {
     /// Creates an ingress for packets of `packet` bytes, with nothing to send yet.
     pub fn new(controller: C, packet: Bytes, sending: Sending) -> Ingress<C> {
         Ingress {
+            allowance: controller.allowance(),
             controller,
             packet,
             sending,
@@ -230,10 +234,7 @@ impl<C: Controller> Ingress<C> {
             0 => self.numbers > self.placed_from,
             _ => next <= now,
         };
-        !in_place && next.max(now) < self.place_by && self.has_data() && {
-            let window = self.controller.allowance().window;
-            !self.is_full(window)
-        }
+        !in_place && next.max(now) < self.place_by && self.has_data() && !self.is_full()
     }
 
     /// Returns the first half of the current pair.
@@ -326,8 +327,9 @@ impl<C: Controller> Ingress<C> {
         // The bytes sent during the round trip that this report ends.
         let path = self.path(self.sent - answered.sent);
         self.controller.on_report(&report, &path, now);
+        self.allowance = self.controller.allowance();
         self.ran_dry = !self.has_data();
-        if let Some(rate) = self.controller.allowance().pacing {
+        if let Some(rate) = self.allowance.pacing {
             self.pacer.speed_up(now, self.packet, rate);
         }
         if self.has_data() || self.in_flight() > 0 {
@@ -339,10 +341,10 @@ impl<C: Controller> Ingress<C> {
         }
     }
 
-    /// Returns whether this window lets no data go before the next report.
+    /// Returns whether the window lets no data go before the next report.
     #[inline]
-    fn is_full(&self, window: Bytes) -> bool {
-        let window = window.get();
+    fn is_full(&self) -> bool {
+        let window = self.allowance.window.get();
         match self.sending.stops {
             true => self.sent_in_period() + self.packet.get() > window,
             false => self.in_flight() >= window.saturating_mul(UNACCOUNTED),
@@ -413,11 +415,10 @@ impl<C: Controller> Ingress<C> {
         if self.pacer.next() > now {
             return Err(self.pacer.next());
         }
-        let allowance = self.controller.allowance();
-        if self.is_full(allowance.window) {
+        if self.is_full() {
             return Err(Time::MAX);
         }
-        let rate = allowance.pacing.unwrap_or(Rate::from_bps(u64::MAX));
+        let rate = self.allowance.pacing.unwrap_or(Rate::from_bps(u64::MAX));
         self.pacer.sent(now, size, rate);
         self.sent += size.get();
         self.numbers += 1;
@@ -437,9 +438,10 @@ impl<C: Controller> Ingress<C> {
         &self.controller
     }
 
-    /// The controller, to change its service.
-    pub fn controller_mut(&mut self) -> &mut C {
-        &mut self.controller
+    /// Sets the service of the controller.
+    pub fn set_service(&mut self, service: &Service) {
+        self.controller.set_service(service);
+        self.allowance = self.controller.allowance();
     }
 
     /// The round-trip times.

@@ -1,0 +1,186 @@
+//! The line of a port with two priorities and its books, without its packets.
+
+use crate::ties::Ties;
+use crate::{Area, Count, Counters, DropReason, Limit, Service};
+use accord_units::{Bytes, Time};
+
+/// The priority of a packet in a port.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Priority {
+    /// Out-of-band control, which is served first.
+    High,
+    /// All other packets.
+    Low,
+}
+
+/// What a port with two priorities knows of its packets: how much is queued, what is in service and what
+/// was counted. Its owner holds the packets, and decides which is next. The limit applies to both
+/// priorities separately.
+///
+/// [`Port`](crate::Port) is made of it. By itself it is enough for droptail.
+#[derive(Clone, Debug)]
+pub struct Ledger {
+    pub(crate) service: Service,
+    pub(crate) limit: Limit,
+    /// The packets waiting and in service, by priority.
+    pub(crate) queued: [Count; 2],
+    /// The size and the priority of the packet in service.
+    pub(crate) serving: Option<(Bytes, Priority)>,
+    /// The priority of the packet that left last, and the tie with it.
+    left: Priority,
+    ties: Ties,
+    pub(crate) counters: Counters,
+    /// The integrated backlog of low priority. It includes the packets that are there as if they left
+    /// at time zero.
+    area: Area,
+    /// The largest backlog of low priority since it was last taken.
+    longest: Count,
+}
+
+const LOW: usize = Priority::Low as usize;
+
+impl Ledger {
+    /// Creates the books of an empty port. `secret` decides ties of arrivals with departures, as the
+    /// documentation of the crate says.
+    pub fn new(service: Service, limit: Limit, secret: u64) -> Ledger {
+        Ledger {
+            service,
+            limit,
+            queued: [Count::default(); 2],
+            serving: None,
+            left: Priority::Low,
+            ties: Ties::new(secret),
+            counters: Counters::default(),
+            area: Area::default(),
+            longest: Count::default(),
+        }
+    }
+
+    /// Enters a packet that arrives at `now` if it fits, and counts it as dropped if not.
+    ///
+    /// # Errors
+    /// [`DropReason::Overflow`] if the packet does not fit.
+    #[inline]
+    pub fn offer(&mut self, now: Time, size: Bytes, priority: Priority) -> Result<(), DropReason> {
+        self.counters.offered.add(size);
+        if !self.fits(now, size, priority) {
+            self.counters.drop(DropReason::Overflow, size);
+            return Err(DropReason::Overflow);
+        }
+        self.enter(now, size, priority);
+        self.raise();
+        Ok(())
+    }
+
+    /// Returns whether a packet fits that arrives at `now`.
+    #[inline]
+    pub(crate) fn fits(&self, now: Time, size: Bytes, priority: Priority) -> bool {
+        let there = self.queued[priority as usize];
+        (self.ties).admits(&self.limit, there, size, now, || priority == self.left)
+    }
+
+    /// Counts a packet as queued.
+    #[inline]
+    pub(crate) fn enter(&mut self, now: Time, size: Bytes, priority: Priority) {
+        self.queued[priority as usize].add(size);
+        if priority == Priority::Low {
+            self.area.enter(now, size.get());
+        }
+    }
+
+    /// Takes the present backlog into account as the largest.
+    #[inline]
+    pub(crate) fn raise(&mut self) {
+        self.longest.raise(self.queued[LOW]);
+    }
+
+    /// Counts a packet as queued no longer.
+    #[inline]
+    pub(crate) fn remove(&mut self, now: Time, size: Bytes, priority: Priority) {
+        self.queued[priority as usize].remove(size);
+        if priority == Priority::Low {
+            self.area.leave(now, size.get());
+        }
+    }
+
+    /// Begins the service of a queued packet at `now`. Returns the time when its last bit is on the wire.
+    #[inline]
+    pub fn send(&mut self, now: Time, size: Bytes, priority: Priority) -> Time {
+        self.serving = Some((size, priority));
+        self.service.send(now, size)
+    }
+
+    /// Ends the service of the packet in service: it is on the wire. Returns the time of that.
+    ///
+    /// # Panics
+    /// Panics if no packet is in service.
+    #[inline]
+    pub fn complete(&mut self) -> Time {
+        let (size, priority) = self.serving.take().expect("a packet is in service");
+        let now = self.service.busy_until();
+        self.remove(now, size, priority);
+        self.counters.served.add(size);
+        self.left = priority;
+        self.ties.leave(now, size);
+        now
+    }
+
+    /// Returns whether a packet is in service.
+    #[inline]
+    pub fn is_serving(&self) -> bool {
+        self.serving.is_some()
+    }
+
+    /// Returns whether the packet in service is on the wire by `now`.
+    #[inline]
+    pub fn is_sent(&self, now: Time) -> bool {
+        self.serving.is_some() && self.service.busy_until() <= now
+    }
+
+    /// Returns the time when the packet in service is on the wire, if others wait behind it.
+    #[inline]
+    pub fn next(&self) -> Option<Time> {
+        let served = u64::from(self.serving.is_some());
+        (self.held().packets > served).then(|| self.service.busy_until())
+    }
+
+    /// Returns the time when the packet in service is on the wire, if there is one.
+    #[inline]
+    pub fn busy_until(&self) -> Option<Time> {
+        self.serving.map(|_| self.service.busy_until())
+    }
+
+    /// The packets and bytes of low priority, the packet in service included.
+    pub fn backlog(&self) -> Count {
+        self.queued[LOW]
+    }
+
+    /// Returns the largest [`Ledger::backlog`] in packets and in bytes since the last call.
+    pub fn take_longest(&mut self) -> Count {
+        std::mem::replace(&mut self.longest, self.queued[LOW])
+    }
+
+    /// Returns the [`Ledger::backlog`] integrated up to `now`.
+    pub fn area(&self, now: Time) -> Area {
+        self.area.with(self.queued[LOW], now)
+    }
+
+    /// Returns the bytes sent by `now`. They include those of the packet in service.
+    pub fn sent(&self, now: Time) -> f64 {
+        let served = self.counters.served.bytes as f64;
+        self.serving.map_or(served, |(size, _)| {
+            served + (size.as_f64() - self.service.unsent(now)).max(0.0)
+        })
+    }
+
+    /// Returns the packets and bytes in the port, of both priorities.
+    #[inline]
+    pub fn held(&self) -> Count {
+        self.queued[0] + self.queued[1]
+    }
+
+    /// The counters so far.
+    pub fn counters(&self) -> &Counters {
+        &self.counters
+    }
+}
