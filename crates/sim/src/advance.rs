@@ -106,13 +106,13 @@ impl Simulation<'_> {
         }
         if timer <= until {
             // A window may end with a sample. Nothing happens after the end of the run.
-            match until <= self.end {
+            match until <= self.limits.end {
                 true => self.act(id, until, Kind::Sample),
-                false => self.act(id, self.end, Kind::Start),
+                false => self.act(id, self.limits.end, Kind::Start),
             };
         }
         if holds {
-            self.serve(link.link(), until.min(self.end));
+            self.serve(link.link(), until.min(self.limits.end));
         }
         self.advance_lanes(Some(id));
         until == end
@@ -157,7 +157,7 @@ impl Simulation<'_> {
     /// Sends the packets that wait in a lane and whose service begins by `until`.
     pub fn clear(&mut self, link: LinkId, until: Time) {
         while let Line::Lane(lane) = &mut self.wires[link].line
-            && let Some((place, sent)) = lane.begin(&mut self.pool, until, self.end)
+            && let Some((place, sent)) = lane.begin(&mut self.pool, until, self.limits.end)
         {
             self.depart(link, place, sent);
         }

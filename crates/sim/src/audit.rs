@@ -29,7 +29,7 @@ impl Simulation<'_> {
     pub fn finish(mut self) -> (Run, Vec<Audit>, Vec<Audit>) {
         self.count_edges();
         for flow in &mut self.flows {
-            flow.deliver_until(self.end + Duration::from_ps(1));
+            flow.deliver_until(self.limits.end + Duration::from_ps(1));
         }
         let mut in_network = vec![Count::default(); self.flows.len()];
         for p in self.packets() {
@@ -38,10 +38,13 @@ impl Simulation<'_> {
             }
         }
         for wire in &mut self.wires {
-            wire.advance(self.end);
+            if let Line::Calm(port) = &mut wire.line {
+                port.enter_until(self.limits.end + Duration::from_ps(1));
+            }
+            wire.advance(self.limits.end);
         }
         for stretch in &self.wiring.stretches {
-            stretch.count(&mut self.wires, self.end);
+            stretch.count(&mut self.wires, self.limits.end);
         }
         let ports: Vec<Audit> = (self.wires.iter())
             .map(|w| {

@@ -20,7 +20,7 @@ use crate::shared::Crowded;
 use crate::skip::Skip;
 use crate::windows::Windows;
 use crate::wire::{Line, Wire};
-use crate::wiring::{Shortcuts, Wiring};
+use crate::wiring::{Came, Limits, Shortcuts, Wiring};
 use accord_aqm::Ecn;
 use accord_fluid::{Crowd, FluidError};
 use accord_record::{Observer, Recorder, Stalls, Transfers};
@@ -36,11 +36,10 @@ pub(crate) struct Simulation<'a> {
     /// The present state of the network.
     pub state: State<'a>,
     pub now: Time,
-    pub end: Time,
+    /// The end of the run, and the time at which counts are read next.
+    pub limits: Limits,
     /// The time of the next sample.
     pub next_sample: Time,
-    /// The time at which the counts of flows are read next.
-    pub unread: Time,
     pub calendar: Calendar,
     pub wires: Vec<Wire>,
     pub pool: Pool,
@@ -100,9 +99,11 @@ impl<'a> Simulation<'a> {
             scenario,
             state,
             now: Time::ZERO,
-            end,
+            limits: Limits {
+                end,
+                unread: Time::ZERO + scenario.sample,
+            },
             next_sample: Time::ZERO + scenario.sample,
-            unread: Time::ZERO + scenario.sample,
             calendar: Calendar::new(end),
             wires,
             pool: Pool::new(),
@@ -214,7 +215,7 @@ impl<'a> Simulation<'a> {
                     self.next_sample = time + self.recorder.period();
                     self.calendar.push(self.next_sample, Kind::Sample, 0);
                     let reading = self.skip.as_ref().map_or(Time::MAX, |skip| skip.next());
-                    self.unread = self.next_sample.min(reading);
+                    self.limits.unread = self.next_sample.min(reading);
                     self.await_fluid();
                 }
             }
@@ -223,8 +224,8 @@ impl<'a> Simulation<'a> {
             }
         }
         // The end itself is a part of the run.
-        self.advance(self.end + Duration::from_ps(1), observer)?;
-        self.now = self.end;
+        self.advance(self.limits.end + Duration::from_ps(1), observer)?;
+        self.now = self.limits.end;
         self.show_packets(observer);
         Ok(())
     }
@@ -266,7 +267,7 @@ impl<'a> Simulation<'a> {
         };
         if let Some(Reverse((at, _, place))) = held.loose.pop() {
             let hop = self.wiring.hops[self.pool.packet(place).hop as usize];
-            self.fly(link, place, hop, at);
+            self.fly(place, hop, Came { link, at });
         }
     }
 
@@ -287,13 +288,13 @@ impl<'a> Simulation<'a> {
     pub fn go(&mut self, mut place: Place, mut hop: Hop, mut at: Time) {
         'on: loop {
             let packet = self.pool.packet(place);
-            let mut link;
+            let mut came;
             let mut early;
             loop {
-                link = hop.link();
+                let link = hop.link();
                 let wire = &mut self.wires[link];
                 let sent = match &mut wire.line {
-                    Line::Pipe(pipe) => pipe.offer(at, packet.bytes(), self.end),
+                    Line::Pipe(pipe) => pipe.offer(at, packet.bytes(), self.limits.end),
                     Line::Timeline(line) => {
                         let (line, dice) = &mut **line;
                         match line.offer(at, packet, &mut || dice.uniform()) {
@@ -301,11 +302,12 @@ impl<'a> Simulation<'a> {
                             Err(_) => return self.lost(place),
                         }
                     }
+                    Line::Calm(port) => port.offer(at, self.limits.unread),
                     Line::Lane(lane) if lane.next().is_some_and(|next| next <= at) => {
                         self.clear(link, at);
                         continue 'on;
                     }
-                    Line::Lane(lane) => match lane.offer(at, packet.bytes(), self.end) {
+                    Line::Lane(lane) => match lane.offer(at, packet.bytes(), self.limits.end) {
                         Some(departure) => departure,
                         None => return lane.keep(&mut self.pool, place, at),
                     },
@@ -325,7 +327,11 @@ impl<'a> Simulation<'a> {
                 // The wires of these lose no packets. They hold none up: a run with stalls takes
                 // no shortcuts, so that all its packets pass `leave`.
                 at = sent + wire.delay;
-                (hop, early) = self.wiring.step(packet, &mut link, &mut at, self.end);
+                came = Came { link, at };
+                (hop, early) = self
+                    .wiring
+                    .step(&mut self.wires, packet, &mut came, self.limits);
+                at = came.at;
                 if !early || hop.is_end() {
                     break;
                 }
@@ -336,20 +342,24 @@ impl<'a> Simulation<'a> {
                 };
                 place = answer;
                 let packet = self.pool.packet(place);
-                (hop, early) = self.wiring.reach(packet, &mut link, &mut at, self.end);
+                (hop, early) = self
+                    .wiring
+                    .reach(&mut self.wires, packet, &mut came, self.limits);
+                at = came.at;
             }
             if !early {
-                return self.fly(link, place, hop, at);
+                return self.fly(place, hop, came);
             }
         }
     }
 
-    /// Has a packet come out of the wire of `link` at `at`, where `hop` is next.
+    /// Has a packet come out of a wire, where `hop` is next.
     #[inline(always)]
-    fn fly(&mut self, link: usize, place: Place, hop: Hop, at: Time) {
+    fn fly(&mut self, place: Place, hop: Hop, came: Came) {
+        let Came { link, at } = came;
         if let Some(windows) = &mut self.windows {
             // Nothing happens after the end of the run.
-            if at <= self.end {
+            if at <= self.limits.end {
                 let cause = Cause::new(Kind::Arrive, link);
                 windows.put(&mut self.pool, place, hop, at, cause);
             }
@@ -364,18 +374,18 @@ impl<'a> Simulation<'a> {
     /// holds none up.
     #[inline(always)]
     pub fn depart(&mut self, link: usize, place: Place, sent: Time) {
-        self.go_on(link, place, sent + self.wires[link].delay);
+        let at = sent + self.wires[link].delay;
+        self.go_on(place, Came { link, at });
     }
 
-    /// Moves a packet on that comes out of the wire of `link` at `at`.
+    /// Moves a packet on that came out of a wire.
     #[inline(always)]
-    fn go_on(&mut self, link: usize, place: Place, at: Time) {
+    fn go_on(&mut self, place: Place, mut came: Came) {
         let packet = self.pool.packet(place);
-        let (mut link, mut at) = (link, at);
-        match self.wiring.step(packet, &mut link, &mut at, self.end) {
-            (hop, false) => self.fly(link, place, hop, at),
-            (hop, true) if hop.is_end() => self.turn_round(place, link, at),
-            (hop, true) => self.go(place, hop, at),
+        match (self.wiring).step(&mut self.wires, packet, &mut came, self.limits) {
+            (hop, false) => self.fly(place, hop, came),
+            (hop, true) if hop.is_end() => self.turn_round(place, came),
+            (hop, true) => self.go(place, hop, came.at),
         }
     }
 
@@ -392,7 +402,7 @@ impl<'a> Simulation<'a> {
             Some(Some(stalls)) => stalls.handed_over(at),
             _ => at,
         };
-        self.go_on(link, place, at);
+        self.go_on(place, Came { link, at });
     }
 
     #[cold]
@@ -417,7 +427,7 @@ impl<'a> Simulation<'a> {
             return self.deliver_other_ahead(place, at);
         };
         let (fresh, ack) = r.on_data(number, sent, packet.ecn == Ecn::Marked);
-        flow.deliver_later(self.unread, at, sent, packet.size, fresh);
+        flow.deliver_later(self.limits.unread, at, sent, packet.size, fresh);
         *packet = flow.answer(id, ack);
         Some(place)
     }
@@ -432,7 +442,7 @@ impl<'a> Simulation<'a> {
             if let Receiver::Tunnel(r) = &mut flow.receiver {
                 r.on_data(packet.bytes(), at);
             }
-            flow.deliver_later(self.unread, at, sent, packet.size, true);
+            flow.deliver_later(self.limits.unread, at, sent, packet.size, true);
         } else if let Some(reply) = flow.receive(packet, at).reply {
             *packet = flow.answer(id, reply);
             return Some(place);
@@ -543,19 +553,19 @@ impl<'a> Simulation<'a> {
         let Line::Pipe(pipe) = &mut self.wires[link].line else {
             return self.go(place, hop, at);
         };
-        let sent = pipe.offer(at, self.pool.packet(place).bytes(), self.end);
+        let sent = pipe.offer(at, self.pool.packet(place).bytes(), self.limits.end);
         self.depart(link, place, sent);
     }
 
     /// Delivers a packet ahead of time, and moves the answer as `go` does.
-    fn turn_round(&mut self, place: Place, mut link: usize, mut at: Time) {
-        let Some(place) = self.deliver_ahead(place, at) else {
+    fn turn_round(&mut self, place: Place, mut came: Came) {
+        let Some(place) = self.deliver_ahead(place, came.at) else {
             return;
         };
         let packet = self.pool.packet(place);
-        match self.wiring.reach(packet, &mut link, &mut at, self.end) {
-            (hop, true) => self.go(place, hop, at),
-            (hop, false) => self.fly(link, place, hop, at),
+        match (self.wiring).reach(&mut self.wires, packet, &mut came, self.limits) {
+            (hop, true) => self.go(place, hop, came.at),
+            (hop, false) => self.fly(place, hop, came),
         }
     }
 
@@ -565,12 +575,12 @@ impl<'a> Simulation<'a> {
         let hop = self.wiring.hops[packet.hop as usize];
         let place = self.pool.insert(packet);
         // Nothing happens after the end of the run.
-        if hop.is_shortcut() && at <= self.end {
+        if hop.is_shortcut() && at <= self.limits.end {
             return self.set_out(place, hop, at);
         }
         let id = packet.flow as usize;
         if let Some(windows) = &mut self.windows {
-            if at <= self.end {
+            if at <= self.limits.end {
                 let cause = Cause::new(Kind::Processed, id);
                 windows.put(&mut self.pool, place, hop, at, cause);
             }

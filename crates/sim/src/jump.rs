@@ -70,7 +70,7 @@ impl<'a> Simulation<'a> {
 
     fn await_reading(&mut self, skip: &Skip) {
         self.calendar.push(skip.next, Kind::Watch, 0);
-        self.unread = self.next_sample.min(skip.next);
+        self.limits.unread = self.next_sample.min(skip.next);
     }
 
     fn read(&mut self, skip: &mut Skip) {
@@ -197,7 +197,7 @@ impl<'a> Simulation<'a> {
             return false;
         }
         self.ahead += by;
-        self.end = before(self.end, by);
+        self.limits.end = before(self.limits.end, by);
         self.calendar.bring_forward(by);
         self.digest.skipped(now, by);
         skip.jumps.push(Window { start: now, end });

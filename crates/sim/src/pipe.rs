@@ -3,8 +3,9 @@
 use crate::packet::Packet;
 use crate::pool::{Place, Pool, Queue};
 use accord_aqm::Class;
-use accord_port::{Count, DropReason, Ledger, Packet as _, Priority, Service};
-use accord_units::{Bytes, Rate, Time};
+use accord_port::{Area, Count, DropReason, Ledger, Packet as _, Priority, Service};
+use accord_units::{Bytes, Duration, Rate, Time};
+use std::collections::VecDeque;
 
 /// A droptail port without a limit, at a fixed rate, of which no series is recorded. All that
 /// matters is when each packet leaves. It is the same port as [`Timeline`](accord_port::Timeline),
@@ -59,6 +60,131 @@ impl Pipe {
     /// Returns the packets that are still in the port at the end.
     pub fn held(&self) -> Count {
         self.late.as_deref().copied().unwrap_or_default()
+    }
+}
+
+/// A droptail port on which no packet waits, of which a series is recorded. It is the same port as
+/// [`Timeline`](accord_port::Timeline), to packets of one size that come in order and find it idle.
+pub struct Calm {
+    rate: Rate,
+    size: Bytes,
+    /// The time that a packet is there.
+    stay: Duration,
+    /// The packets that have come.
+    entered: u64,
+    /// When the last of them leaves.
+    free: Time,
+    /// The times at which packets will come that are not counted yet.
+    coming: VecDeque<Time>,
+    /// True if a packet came or was there since the longest backlog was taken.
+    used: bool,
+    /// The time of the last [`Calm::advance`].
+    now: Time,
+}
+
+impl Calm {
+    /// Creates an idle port for packets of `size`.
+    pub fn new(rate: Rate, size: Bytes) -> Calm {
+        Calm {
+            rate,
+            size,
+            stay: rate.transmission(size),
+            entered: 0,
+            free: Time::ZERO,
+            coming: VecDeque::new(),
+            used: false,
+            now: Time::ZERO,
+        }
+    }
+
+    /// Offers a packet that will arrive at `at`. Returns its departure. Counts are not read before
+    /// `unread`, so that what comes before it is counted now.
+    #[inline]
+    pub fn offer(&mut self, at: Time, unread: Time) -> Time {
+        if at < unread {
+            if !self.coming.is_empty() {
+                self.enter_until(unread);
+            }
+            self.enter(at);
+        } else {
+            self.coming.push_back(at);
+        }
+        at + self.stay
+    }
+
+    #[inline]
+    fn enter(&mut self, at: Time) {
+        debug_assert!(at >= self.free, "no packet waits");
+        self.entered += 1;
+        self.free = at + self.stay;
+        self.used = true;
+    }
+
+    /// Counts the packets that come before `until`.
+    #[inline(never)]
+    pub fn enter_until(&mut self, until: Time) {
+        while let Some(at) = self.coming.pop_front_if(|at| *at < until) {
+            self.enter(at);
+        }
+    }
+
+    /// Brings the counts up to date. A packet that comes now is not there yet.
+    pub fn advance(&mut self, now: Time) {
+        self.enter_until(now);
+        self.now = now;
+    }
+
+    /// Returns whether a packet is there.
+    fn is_busy(&self) -> bool {
+        self.free > self.now
+    }
+
+    fn packets(&self, packets: u64) -> Count {
+        Count {
+            packets,
+            bytes: packets * self.size.get(),
+        }
+    }
+
+    /// Returns the packets that are there.
+    pub fn held(&self) -> Count {
+        self.packets(u64::from(self.is_busy()))
+    }
+
+    /// Returns the packets that have left.
+    pub fn served(&self) -> Count {
+        self.packets(self.entered - u64::from(self.is_busy()))
+    }
+
+    /// Returns the bytes sent. They include those of the packet in service.
+    pub fn sent(&self) -> f64 {
+        let served = self.served().bytes as f64;
+        if !self.is_busy() {
+            return served;
+        }
+        let unsent = self.free.since(self.now).as_secs_f64() * self.rate.as_bps_f64() / 8.0;
+        served + (self.size.get() as f64 - unsent).max(0.0)
+    }
+
+    /// Returns the integrated backlog.
+    pub fn area(&self) -> Area {
+        let left = match self.is_busy() {
+            true => self.free.since(self.now),
+            false => Duration::ZERO,
+        };
+        let packets =
+            u128::from(self.entered) * u128::from(self.stay.as_ps()) - u128::from(left.as_ps());
+        Area {
+            packets,
+            bytes: packets * u128::from(self.size.get()),
+        }
+    }
+
+    /// Returns the largest backlog since the last call.
+    pub fn take_longest(&mut self) -> Count {
+        let busy = self.is_busy();
+        let used = std::mem::replace(&mut self.used, busy);
+        self.packets(u64::from(used))
     }
 }
 

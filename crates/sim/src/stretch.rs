@@ -1,13 +1,14 @@
 //! Links in a row on which no packet ever waits.
 //!
-//! A pipe whose packets come at least as far apart as it takes to send one holds none of them up: behind
+//! A port whose packets come at least as far apart as it takes to send one holds none of them up: behind
 //! a bottleneck that is no faster, or for the acknowledgements of what a bottleneck has let through. All
-//! that it does to a packet is to take time, the same for each of one size. Such pipes in a row are one
+//! that it does to a packet is to take time, the same for each of one size. Such links in a row are one
 //! stretch, which a packet passes in one step.
 
 use crate::flow::Flow;
 use crate::wire::{Form, Line, Wire};
-use accord_scenario::{LinkId, Scenario};
+use crate::wiring::{Limits, is_droptail};
+use accord_scenario::{Limit, Link, LinkId, Scenario};
 use accord_transport::Sender;
 use accord_units::{Bytes, Duration, Time};
 
@@ -23,6 +24,8 @@ pub struct Stretch {
     pub passed: u64,
     /// The times at which packets came that do not pass it by the end of the run.
     pub late: Vec<Time>,
+    /// Its ports that count packets by their times, and the time from its start to each.
+    pub calm: Vec<(LinkId, Duration)>,
     size: Bytes,
     steps: Vec<Step>,
 }
@@ -38,7 +41,13 @@ struct Step {
 
 impl Stretch {
     /// Creates the stretch over these links for packets of `size`, before the hop at `next`.
-    pub fn new(scenario: &Scenario, links: &[LinkId], size: Bytes, next: u32) -> Stretch {
+    pub fn new(
+        scenario: &Scenario,
+        forms: &[Form],
+        links: &[LinkId],
+        size: Bytes,
+        next: u32,
+    ) -> Stretch {
         let mut span = Duration::ZERO;
         let steps = links.iter().map(|&id| {
             let (link, there) = (&scenario.links[id], span);
@@ -50,8 +59,11 @@ impl Stretch {
                 sent,
             }
         });
+        let steps: Vec<Step> = steps.collect();
+        let calm = (steps.iter()).filter(|step| matches!(forms[step.link], Form::Calm(_)));
         Stretch {
-            steps: steps.collect(),
+            calm: calm.map(|step| (step.link, step.there)).collect(),
+            steps,
             span,
             next,
             last: links.last().map_or(0, |&link| link as u32),
@@ -61,7 +73,20 @@ impl Stretch {
         }
     }
 
-    /// Has its links count what was in them by the end of the run.
+    /// Has a packet that comes at `at` counted by the ports that count it by its time.
+    #[inline(never)]
+    pub fn pass(&self, wires: &mut [Wire], at: Time, limits: Limits) {
+        for &(link, after) in &self.calm {
+            let there = at + after;
+            if let Line::Calm(port) = &mut wires[link].line
+                && there <= limits.end
+            {
+                port.offer(there, limits.unread);
+            }
+        }
+    }
+
+    /// Has its pipes count what was in them by the end of the run.
     pub fn count(&self, wires: &mut [Wire], end: Time) {
         for step in &self.steps {
             let Line::Pipe(pipe) = &mut wires[step.link].line else {
@@ -75,33 +100,80 @@ impl Stretch {
     }
 }
 
-/// Finds the links on which no packet waits, in a run without events of packets. `fused` says which ones
-/// get packets from one place only.
-pub fn find(scenario: &Scenario, flows: &[Flow], forms: &[Form], fused: &[bool]) -> Vec<bool> {
+/// Finds the links on which no packet waits, in a run without events of packets, and the size of the
+/// packets on each.
+///
+/// Packets leave a port one after the other, each not before it is sent. If all packets of a link left
+/// one port the same time ago, they come in that order and as far apart.
+pub fn find(scenario: &Scenario, flows: &[Flow], forms: &[Form]) -> Vec<Option<u16>> {
+    let may = |((link, form), sizes): ((&Link, &Form), &Sizes)| match (form, sizes) {
+        (Form::Pipe, &Sizes::All(size)) => Some(size),
+        // A place that becomes free as a packet comes may count as taken, so that two have to fit.
+        (Form::Timeline, &Sizes::All(size)) if is_droptail(link) && fits(link, 2, size) => {
+            Some(size)
+        }
+        _ => None,
+    };
     let sizes = sizes(scenario, flows);
-    let mut waits = vec![false; scenario.links.len()];
-    for (f, flow) in scenario.flows.iter().zip(flows) {
+    let links = scenario.links.iter().zip(forms).zip(&sizes);
+    let mut free: Vec<Option<u16>> = links.map(may).collect();
+    // A link on which packets wait changes how they come to those behind it.
+    while exclude(scenario, flows, &mut free) {}
+    free
+}
+
+/// Returns whether so many packets of `size` fit into the queue of a link.
+fn fits(link: &Link, packets: u64, size: u16) -> bool {
+    match link.queue.limit {
+        Limit::Packets(limit) => packets <= limit,
+        Limit::Bytes(limit) => packets * u64::from(size) <= limit.get(),
+        Limit::Unlimited => true,
+    }
+}
+
+/// Excludes links from `free` on which packets wait if they wait on none of the others. Returns whether
+/// there are any.
+fn exclude(scenario: &Scenario, flows: &[Flow], free: &mut [Option<u16>]) -> bool {
+    let mut excluded = false;
+    // The links on which packets of several ports meet. How packets come to those behind them is not
+    // known yet.
+    let mut mixed = vec![false; scenario.links.len()];
+    // The port that the packets of each link left, and how long ago.
+    let mut origins = vec![None; scenario.links.len()];
+    'flows: for (f, flow) in scenario.flows.iter().zip(flows) {
         // Packets leave their host as close to each other as it likes.
-        let mut gap = Duration::ZERO;
-        let mut pass = |path: &[LinkId], size: u16| {
-            for &id in path {
-                let rate = scenario.links[id].rate;
-                let time = rate.transmission(Bytes::new(u64::from(size)));
-                let exact = u128::from(size) * 8_000_000_000_000 % u128::from(rate.as_bps()) == 0;
+        let (mut gap, mut origin) = (Duration::ZERO, (LinkId::MAX, Duration::ZERO));
+        // A stream acknowledges each packet of data.
+        let path = f.path.iter().map(|&id| (id, flow.packet));
+        for (id, size) in path.chain(f.reverse_path.iter().map(|&id| (id, flow.ack))) {
+            if mixed[id] {
+                continue 'flows;
+            }
+            let link = &scenario.links[id];
+            let time = link.rate.transmission(Bytes::new(u64::from(size)));
+            if free[id].is_some() {
+                let bits = u128::from(size) * 8_000_000_000_000;
+                let exact = bits % u128::from(link.rate.as_bps()) == 0;
                 // A port that is never busy when a packet comes owes it no fraction of a picosecond.
-                let enough = gap > time || gap == time && exact;
-                let apart = enough && sizes[id] == Sizes::All(size);
-                if !(apart && fused[id] && forms[id] == Form::Pipe) {
-                    waits[id] = true;
-                    gap = time;
+                let apart = gap > time || gap == time && exact;
+                mixed[id] = *origins[id].get_or_insert(origin) != origin;
+                if !apart || mixed[id] {
+                    free[id] = None;
+                    excluded = true;
+                }
+                if mixed[id] {
+                    continue 'flows;
                 }
             }
-        };
-        pass(&f.path, flow.packet);
-        // A stream acknowledges each packet of data.
-        pass(&f.reverse_path, flow.ack);
+            if free[id].is_none() {
+                (gap, origin) = (time, (id, Duration::ZERO));
+            } else {
+                origin.1 += time;
+            }
+            origin.1 += link.delay;
+        }
     }
-    waits.iter().map(|waits| !waits).collect()
+    excluded
 }
 
 /// The sizes of the packets on a link.

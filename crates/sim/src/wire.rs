@@ -1,7 +1,7 @@
 //! A directed link: its port, its wire, and the packets on it.
 
 use crate::packet::Packet;
-use crate::pipe::{Express, Lane, Pipe};
+use crate::pipe::{Calm, Express, Lane, Pipe};
 use crate::pool::{Place, Queue};
 use crate::shared::Shared;
 use crate::ticket::Ticket;
@@ -11,7 +11,7 @@ use accord_port::{Area, Count, Counters, DropReason, Port, Timeline};
 use accord_scenario::Scenario;
 use accord_traffic::Dice;
 use accord_transport::Segment;
-use accord_units::{Duration, Time};
+use accord_units::{Bytes, Duration, Time};
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
@@ -33,6 +33,9 @@ pub enum Form {
     Lane,
     /// Has one FIFO queue at a fixed rate. A departure is known at arrival.
     Timeline,
+    /// A droptail [`Form::Timeline`] on which no packet waits, in a run without events of packets. All
+    /// its packets have this size.
+    Calm(u16),
     /// Has one FIFO queue at a fixed rate, without a limit, whose length is never read.
     Pipe,
 }
@@ -46,6 +49,8 @@ pub enum Line {
     Express(Box<Express>),
     /// A port of [`Form::Timeline`], with the random stream of its discipline.
     Timeline(Box<(Timeline, Dice)>),
+    /// A port of [`Form::Calm`].
+    Calm(Box<Calm>),
     /// A port of [`Form::Pipe`].
     Pipe(Pipe),
     /// A port of [`Form::Lane`].
@@ -119,6 +124,9 @@ impl Wire {
             Form::Shared => Line::Shared(Box::new((Shared::new(link), dice))),
             Form::Express => Line::Express(Box::new(Express::new(ledger(link, id, seed)))),
             Form::Timeline => Line::Timeline(Box::new((timeline(link, id, seed), dice))),
+            Form::Calm(size) => {
+                Line::Calm(Box::new(Calm::new(link.rate, Bytes::new(u64::from(size)))))
+            }
             Form::Pipe => Line::Pipe(Pipe::new(link.rate)),
             Form::Lane => Line::Lane(Box::new(Lane::new(link.rate))),
         };
@@ -158,6 +166,7 @@ impl Wire {
             }
             Line::Express(_) => {}
             Line::Timeline(t) => t.0.advance(now),
+            Line::Calm(c) => c.advance(now),
             Line::Pipe(_) | Line::Lane(_) | Line::Shared(_) | Line::Edge(_) => {}
         }
     }
@@ -169,6 +178,7 @@ impl Wire {
             Line::Port(p) => *p.port.counters(),
             Line::Express(e) => *e.ledger.counters(),
             Line::Timeline(t) => t.0.counters(),
+            Line::Calm(c) => passed(c.served(), c.held()),
             Line::Shared(s) => s.0.counters(),
             Line::Pipe(p) => passed(p.served, p.held()),
             Line::Lane(l) => passed(l.served(), l.held()),
@@ -183,6 +193,7 @@ impl Wire {
             Line::Port(p) => p.port.area(now),
             Line::Express(e) => e.ledger.area(now),
             Line::Timeline(t) => t.0.area(now),
+            Line::Calm(c) => c.area(),
             Line::Pipe(_) | Line::Lane(_) | Line::Shared(_) | Line::Edge(_) => Area::default(),
         }
     }
@@ -194,6 +205,7 @@ impl Wire {
             Line::Port(p) => p.port.take_longest(),
             Line::Express(e) => e.ledger.take_longest(),
             Line::Timeline(t) => t.0.take_longest(),
+            Line::Calm(c) => c.take_longest(),
             Line::Pipe(_) | Line::Lane(_) | Line::Shared(_) | Line::Edge(_) => Count::default(),
         }
     }
@@ -205,6 +217,7 @@ impl Wire {
             Line::Port(p) => p.port.sent(now),
             Line::Express(e) => e.ledger.sent(now),
             Line::Timeline(t) => t.0.sent(now),
+            Line::Calm(c) => c.sent(),
             Line::Pipe(p) => p.served.bytes as f64,
             Line::Lane(l) => l.served().bytes as f64,
             Line::Shared(_) | Line::Edge(_) => 0.0,
@@ -222,6 +235,7 @@ impl Wire {
                 let bytes = bytes.get();
                 Count { packets, bytes }
             }
+            Line::Calm(c) => c.held(),
             Line::Pipe(p) => p.held(),
             Line::Lane(l) => l.held(),
             Line::Shared(s) => s.0.held(),
@@ -234,9 +248,12 @@ impl Wire {
         match &self.line {
             Line::Port(p) => Some(p.port.aqm()),
             Line::Timeline(t) => Some(t.0.aqm()),
-            Line::Express(_) | Line::Pipe(_) | Line::Lane(_) | Line::Shared(_) | Line::Edge(_) => {
-                None
-            }
+            Line::Express(_)
+            | Line::Calm(_)
+            | Line::Pipe(_)
+            | Line::Lane(_)
+            | Line::Shared(_)
+            | Line::Edge(_) => None,
         }
     }
 

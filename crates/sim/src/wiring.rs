@@ -17,7 +17,8 @@
 //! - A receiver behind a pipe, which answers into a pipe that only it feeds, can also be told of a
 //!   packet ahead of time ([`Hop::is_shortcut`]), because only the sender sees what the receiver
 //!   does. What is recorded of the packet is read at the next sample after its time.
-//! - Without events of packets, pipes on which no packet waits are passed in one step (`stretch.rs`).
+//! - Without events of packets, links on which no packet waits are passed in one step ([`Form::Calm`],
+//!   `stretch.rs`).
 //!
 //! All of this is exact. `tests/shortcuts.rs` runs scenarios with and without it.
 
@@ -26,7 +27,7 @@ use crate::hop::Hop;
 use crate::packet::Packet;
 use crate::stretch::{self, Stretch};
 use crate::windows::Windows;
-use crate::wire::Form;
+use crate::wire::{Form, Wire};
 use accord_aqm::{AnyAqm, Aqm, Structure};
 use accord_scenario::{Change, Limit, Link, LinkId, Scenario};
 use accord_traffic::Demand;
@@ -55,6 +56,24 @@ enum Feed {
     Receiver(usize),
     Link(LinkId),
     Several,
+}
+
+/// Where a packet comes out of a wire.
+#[derive(Clone, Copy)]
+pub struct Came {
+    /// The link.
+    pub link: LinkId,
+    /// The time.
+    pub at: Time,
+}
+
+/// Times that limit what can be done ahead.
+#[derive(Clone, Copy)]
+pub struct Limits {
+    /// The end of the run, after which nothing happens.
+    pub end: Time,
+    /// The time before which nothing is read that is counted.
+    pub unread: Time,
 }
 
 /// The paths of all flows, and the facts about the links on them.
@@ -171,8 +190,24 @@ impl Wiring {
             .map(|(feed, form)| matches!(form, Form::Pipe | Form::Lane) && *feed != Feed::Several)
             .collect();
         let suits = shortcuts == Shortcuts::All && suits_windows(scenario, flows, &forms);
-        let mut windows = suits.then(|| Windows::new(scenario, &forms, &fused));
-        windows.take_if(|windows| !windows.are_long(scenario));
+        let (mut windows, mut free) = (None, vec![None; forms.len()]);
+        if suits {
+            let found = stretch::find(scenario, flows, &forms);
+            let known = fused
+                .iter()
+                .zip(&found)
+                .map(|(fused, free)| *fused || free.is_some());
+            let known: Vec<bool> = known.collect();
+            let mut long = Windows::new(scenario, &forms, &known);
+            if long.are_long(scenario) {
+                (windows, free, fused) = (Some(long), found, known);
+            }
+        }
+        for (form, free) in forms.iter_mut().zip(&free) {
+            if let (Form::Timeline, &Some(size)) = (*form, free) {
+                *form = Form::Calm(size);
+            }
+        }
         // Lanes are for packets whose order is known, and that need no events.
         for (form, fused) in forms.iter_mut().zip(&mut fused) {
             *form = match *form {
@@ -199,10 +234,6 @@ impl Wiring {
                     }
         };
         let ahead: Vec<bool> = (0..flows.len()).map(ahead).collect();
-        let free = match windows {
-            Some(_) => stretch::find(scenario, flows, &forms, &fused),
-            None => Vec::new(),
-        };
         let mut wiring = Wiring {
             forms,
             hops: Vec::new(),
@@ -237,46 +268,52 @@ impl Wiring {
         self.hops[end as usize - 1].link()
     }
 
-    /// Moves a packet that comes out of `link`, that of its hop, at `at` to the next hop. Returns that
-    /// hop, and whether it takes the packet before its time. Nothing happens after the end.
+    /// Moves a packet that came out of the link of its hop to the next hop. Returns that hop, and whether
+    /// it takes the packet before its time.
     #[inline(always)]
     pub fn step(
         &mut self,
+        wires: &mut [Wire],
         packet: &mut Packet,
-        link: &mut LinkId,
-        at: &mut Time,
-        end: Time,
+        came: &mut Came,
+        limits: Limits,
     ) -> (Hop, bool) {
         packet.hop += 1;
-        self.reach(packet, link, at, end)
+        self.reach(wires, packet, came, limits)
     }
 
-    /// Returns the hop of a packet that is there at `at`, having come out of `link`, and whether it takes
-    /// the packet before its time. A stretch is passed at once. A packet that would come out of it after
-    /// the end stays there: its time is `Time::MAX`.
+    /// Returns the hop of a packet that is there, and whether it takes the packet before its time.
+    /// A stretch is passed at once. A packet that would come out of it after the end stays there: its
+    /// time is `Time::MAX`.
     #[inline(always)]
     pub fn reach(
         &mut self,
+        wires: &mut [Wire],
         packet: &mut Packet,
-        link: &mut LinkId,
-        at: &mut Time,
-        end: Time,
+        came: &mut Came,
+        limits: Limits,
     ) -> (Hop, bool) {
         let mut hop = self.hops[packet.hop as usize];
         if hop.is_stretch() {
             let stretch = &mut self.stretches[hop.link()];
-            let there = *at + stretch.span;
-            if there > end {
-                stretch.late.push(*at);
-                *at = Time::MAX;
+            if !stretch.calm.is_empty() {
+                stretch.pass(wires, came.at, limits);
+            }
+            let there = came.at + stretch.span;
+            if there > limits.end {
+                stretch.late.push(came.at);
+                came.at = Time::MAX;
                 return (hop, false);
             }
             stretch.passed += 1;
             packet.hop = stretch.next;
-            (*at, *link) = (there, stretch.last as usize);
+            *came = Came {
+                link: stretch.last as usize,
+                at: there,
+            };
             hop = self.hops[packet.hop as usize];
         }
-        (hop, hop.is_shortcut() && *at <= end)
+        (hop, hop.is_shortcut() && came.at <= limits.end)
     }
 
     /// Adds a path of a flow that changes its route. `inside` is the tunnel that the flow rides in,
@@ -290,19 +327,19 @@ impl Wiring {
     fn add_stretched(
         &mut self,
         scenario: &Scenario,
-        free: &[bool],
+        free: &[Option<u16>],
         path: &[LinkId],
         size: u16,
         end: Hop,
     ) -> u32 {
         let first = self.hops.len() as u32;
-        for links in path.chunk_by(|&a, &b| free[a] == free[b]) {
-            if free[links[0]] {
+        for links in path.chunk_by(|&a, &b| free[a].is_some() == free[b].is_some()) {
+            if free[links[0]].is_some() {
                 let next = (self.hops.len() + 1 + links.len()) as u32;
                 let size = Bytes::new(u64::from(size));
                 self.hops.push(Hop::stretch(self.stretches.len()));
-                self.stretches
-                    .push(Stretch::new(scenario, links, size, next));
+                let stretch = Stretch::new(scenario, &self.forms, links, size, next);
+                self.stretches.push(stretch);
             }
             let hop = |&link: &LinkId| Hop::over(link, self.fused[link]);
             self.hops.extend(links.iter().map(hop));
@@ -359,7 +396,7 @@ fn form(link: &Link) -> Form {
 }
 
 /// Returns whether the link's queue drops what does not fit, and nothing else.
-fn is_droptail(link: &Link) -> bool {
+pub fn is_droptail(link: &Link) -> bool {
     let aqm = AnyAqm::build(&link.queue.discipline);
     aqm.passes_all() && matches!(aqm.structure(), Structure::Fifo)
 }
