@@ -211,6 +211,36 @@ proptest! {
         let [fused, windows] = same(&scenario(&text));
         prop_assert!(windows < fused, "{windows} of {fused}");
     }
+
+    /// A port of acknowledgements on which none waits, or some do: flows at the same distance and at
+    /// others, queues in which two packets fit and in which they do not, and instants of samples at which
+    /// packets come and leave.
+    #[test]
+    fn ports_of_acknowledgements(
+        delays in prop::collection::vec(prop::sample::select(vec!["10 ms", "11 ms"]), 2),
+        egress in prop::sample::select(vec!["8 Mbps", "80 Mbps", "7.9 Mbps"]),
+        back in prop::sample::select(vec!["8 Mbps", "320 kbps", "319 kbps"]),
+        limit in prop::sample::select(vec!["60 pkt", "2 pkt", "1 pkt", "119 B"]),
+        sample in prop::sample::select(vec!["1 ms", "37 ms"]),
+        controller in prop::sample::select(vec!["newreno", "vegas"]),
+        ack in prop::sample::select(vec![40, 80]),
+    ) {
+        let mut text = format!(
+            "duration = \"9 s\"\nsample = \"{sample}\"\n\
+             [link.ab]\nfrom = \"a\"\nto = \"b\"\nrate = \"8 Mbps\"\ndelay = \"30 ms\"\n\
+             queue = {{ discipline = \"droptail\", limit = \"60 pkt\" }}\n\
+             reverse = {{ rate = \"{back}\", queue = {{ discipline = \"droptail\", limit = \"{limit}\" }} }}\n"
+        );
+        for (f, delay) in delays.iter().enumerate() {
+            text += &format!(
+                "[flow.f{f}]\nfrom = \"a\"\nto = \"b\"\ncount = 2\ncontroller = \"{controller}\"\n\
+                 packet = \"1000 B\"\nack = \"{ack} B\"\naccess = {{ rate = \"8 Mbps\", delay = \"2 ms\" }}\n\
+                 egress = {{ rate = \"{egress}\", delay = \"{delay}\" }}\nstart = \"{f} s\"\n",
+            );
+        }
+        let [fused, windows] = same(&scenario(&text));
+        prop_assert!(windows < fused, "{windows} of {fused}");
+    }
 }
 
 /// Windows would cost more than they save where hardly a packet fits into the shortest of them.
