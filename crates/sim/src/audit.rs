@@ -37,6 +37,7 @@ impl Simulation<'_> {
                 in_network[p.flow as usize].add(p.bytes());
             }
         }
+        self.wiring.tell(&mut self.wires);
         for wire in &mut self.wires {
             if let Line::Calm(port) = &mut wire.line {
                 port.enter_until(self.limits.end + Duration::from_ps(1));

@@ -105,18 +105,19 @@ impl Calm {
             if !self.coming.is_empty() {
                 self.enter_until(unread);
             }
-            self.enter(at);
+            self.enter(1, at);
         } else {
             self.coming.push_back(at);
         }
         at + self.stay
     }
 
+    /// Counts packets, the last of which comes at `at`.
     #[inline]
-    fn enter(&mut self, at: Time) {
-        debug_assert!(at >= self.free, "no packet waits");
-        self.entered += 1;
-        self.free = at + self.stay;
+    pub fn enter(&mut self, packets: u64, at: Time) {
+        self.entered += packets;
+        // Those of one flow are counted after those of another.
+        self.free = self.free.max(at + self.stay);
         self.used = true;
     }
 
@@ -124,7 +125,7 @@ impl Calm {
     #[inline(never)]
     pub fn enter_until(&mut self, until: Time) {
         while let Some(at) = self.coming.pop_front_if(|at| *at < until) {
-            self.enter(at);
+            self.enter(1, at);
         }
     }
 

@@ -51,6 +51,7 @@ impl Simulation<'_> {
             self.flows[id as usize].deliver_until(now);
         }
         self.find_queued();
+        self.wiring.tell(&mut self.wires);
         let Simulation {
             recorder,
             flows,

@@ -24,8 +24,14 @@ pub struct Stretch {
     pub passed: u64,
     /// The times at which packets came that do not pass it by the end of the run.
     pub late: Vec<Time>,
-    /// Its ports that count packets by their times, and the time from its start to each.
-    pub calm: Vec<(LinkId, Duration)>,
+    /// Its ports of which something is recorded, and the time from its start to each.
+    calm: Vec<(LinkId, Duration)>,
+    /// The time from its start to the last of these.
+    to_calm: Duration,
+    /// The packets of which these do not know yet, all of which come there before anything is read, and
+    /// the time at which the last of them came.
+    untold: u64,
+    came: Time,
     size: Bytes,
     steps: Vec<Step>,
 }
@@ -61,8 +67,12 @@ impl Stretch {
         });
         let steps: Vec<Step> = steps.collect();
         let calm = (steps.iter()).filter(|step| matches!(forms[step.link], Form::Calm(_)));
+        let calm: Vec<_> = calm.map(|step| (step.link, step.there)).collect();
         Stretch {
-            calm: calm.map(|step| (step.link, step.there)).collect(),
+            to_calm: calm.last().map_or(Duration::ZERO, |&(_, after)| after),
+            calm,
+            untold: 0,
+            came: Time::ZERO,
             steps,
             span,
             next,
@@ -73,15 +83,45 @@ impl Stretch {
         }
     }
 
-    /// Has a packet that comes at `at` counted by the ports that count it by its time.
+    /// Passes a packet that comes at `at`. Returns the time at which it comes out, if that is not after
+    /// the end of the run.
+    #[inline(always)]
+    pub fn pass(&mut self, wires: &mut [Wire], at: Time, limits: Limits) -> Option<Time> {
+        let there = at + self.span;
+        if !self.calm.is_empty() {
+            if at + self.to_calm < limits.unread {
+                (self.untold, self.came) = (self.untold + 1, at);
+            } else {
+                self.offer(wires, at, limits);
+            }
+        }
+        if there > limits.end {
+            self.late.push(at);
+            return None;
+        }
+        self.passed += 1;
+        Some(there)
+    }
+
+    /// Offers a packet that comes at `at` to its ports of which something is recorded.
     #[inline(never)]
-    pub fn pass(&self, wires: &mut [Wire], at: Time, limits: Limits) {
+    fn offer(&self, wires: &mut [Wire], at: Time, limits: Limits) {
         for &(link, after) in &self.calm {
             let there = at + after;
             if let Line::Calm(port) = &mut wires[link].line
                 && there <= limits.end
             {
                 port.offer(there, limits.unread);
+            }
+        }
+    }
+
+    /// Tells its ports of the packets that they do not know yet.
+    pub fn tell(&mut self, wires: &mut [Wire]) {
+        let untold = std::mem::take(&mut self.untold);
+        for &(link, after) in self.calm.iter().filter(|_| untold > 0) {
+            if let Line::Calm(port) = &mut wires[link].line {
+                port.enter(untold, self.came + after);
             }
         }
     }

@@ -282,6 +282,13 @@ impl Wiring {
         self.reach(wires, packet, came, limits)
     }
 
+    /// Tells the ports in stretches of the packets that they do not know yet.
+    pub fn tell(&mut self, wires: &mut [Wire]) {
+        self.stretches
+            .iter_mut()
+            .for_each(|stretch| stretch.tell(wires));
+    }
+
     /// Returns the hop of a packet that is there, and whether it takes the packet before its time.
     /// A stretch is passed at once. A packet that would come out of it after the end stays there: its
     /// time is `Time::MAX`.
@@ -296,16 +303,10 @@ impl Wiring {
         let mut hop = self.hops[packet.hop as usize];
         if hop.is_stretch() {
             let stretch = &mut self.stretches[hop.link()];
-            if !stretch.calm.is_empty() {
-                stretch.pass(wires, came.at, limits);
-            }
-            let there = came.at + stretch.span;
-            if there > limits.end {
-                stretch.late.push(came.at);
+            let Some(there) = stretch.pass(wires, came.at, limits) else {
                 came.at = Time::MAX;
                 return (hop, false);
-            }
-            stretch.passed += 1;
+            };
             packet.hop = stretch.next;
             *came = Came {
                 link: stretch.last as usize,
