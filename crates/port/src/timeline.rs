@@ -4,7 +4,6 @@ use crate::ties::Ties;
 use crate::{Area, Count, Counters, DropReason, Limit, Packet, Service};
 use accord_aqm::{AnyAqm, Aqm, Class, Entropy, QueueView, Structure, Verdict};
 use accord_units::{Bytes, Rate, Time};
-use std::collections::VecDeque;
 
 /// A port with one FIFO queue and a fixed rate, as the sequence of its departures.
 ///
@@ -16,11 +15,11 @@ pub struct Timeline<A = AnyAqm> {
     service: Service,
     limit: Limit,
     aqm: A,
-    /// The departure and the size of each packet that has not left yet.
-    ahead: VecDeque<(Time, u32)>,
-    bytes: u64,
+    /// Whether the discipline passes all packets.
+    passes_all: bool,
+    ahead: Departures,
     ties: Ties,
-    /// What was counted, except the packets offered.
+    /// What was counted, except the packets offered and served.
     counters: Counters,
     /// The integrated backlog. It includes the whole stay of the packets that are there.
     area: Area,
@@ -43,9 +42,9 @@ impl<A: Aqm> Timeline<A> {
         Timeline {
             service: Service::new(rate),
             limit,
+            passes_all: aqm.passes_all(),
             aqm,
-            ahead: VecDeque::new(),
-            bytes: 0,
+            ahead: Departures::default(),
             ties: Ties::new(secret),
             counters: Counters::default(),
             area: Area::default(),
@@ -67,15 +66,14 @@ impl<A: Aqm> Timeline<A> {
         if !(self.ties).admits(&self.limit, self.there(), size, now, || true) {
             return Err(self.overflow(packet));
         }
-        if !self.aqm.passes_all() {
+        if !self.passes_all {
             self.judge(now, packet, entropy)?;
         }
         if packet.meta().class == Class::InBand {
             packet.add_virtual_delay(self.aqm.virtual_delay(now));
         }
         let departure = self.service.send(now, size);
-        self.ahead.push_back((departure, size.get() as u32));
-        self.bytes += size.get();
+        self.ahead.push(departure, size);
         self.longest.raise(self.there());
         self.area.stay(now, departure, size.get());
         Ok(departure)
@@ -114,8 +112,8 @@ impl<A: Aqm> Timeline<A> {
 
     fn view(&self) -> QueueView {
         QueueView {
-            packets: self.ahead.len() as u64,
-            bytes: Bytes::new(self.bytes),
+            packets: self.there().packets,
+            bytes: Bytes::new(self.there().bytes),
             rate: self.service.rate(),
             capacity: self.limit.capacity(),
         }
@@ -124,23 +122,14 @@ impl<A: Aqm> Timeline<A> {
     /// Removes the packets that have left by `now`.
     #[inline]
     pub fn advance(&mut self, now: Time) {
-        while let Some(&(departure, size)) = self.ahead.front() {
-            if departure > now {
-                break;
-            }
-            self.ahead.pop_front();
+        if let Some((departure, size)) = self.ahead.leave_until(now) {
             self.ties.leave(departure, Bytes::new(u64::from(size)));
-            self.bytes -= u64::from(size);
-            self.counters.served.add(Bytes::new(u64::from(size)));
         }
     }
 
     #[inline]
     fn there(&self) -> Count {
-        Count {
-            packets: self.ahead.len() as u64,
-            bytes: self.bytes,
-        }
+        self.ahead.there()
     }
 
     /// Returns the largest backlog in packets and in bytes since the last call. It is known up to
@@ -152,13 +141,13 @@ impl<A: Aqm> Timeline<A> {
 
     /// The packets and bytes queued, as of the last [`Timeline::advance`] or offer.
     pub fn backlog(&self) -> (u64, Bytes) {
-        (self.ahead.len() as u64, Bytes::new(self.bytes))
+        (self.there().packets, Bytes::new(self.there().bytes))
     }
 
     /// Returns the backlog integrated up to `now`, the time of the last [`Timeline::advance`].
     pub fn area(&self, now: Time) -> Area {
         let mut area = self.area;
-        for &(departure, size) in &self.ahead {
+        for (departure, size) in self.ahead.iter() {
             area.cut(now, departure, u64::from(size));
         }
         area
@@ -167,8 +156,8 @@ impl<A: Aqm> Timeline<A> {
     /// Returns the bytes sent by `now`, the time of the last [`Timeline::advance`]. They include
     /// those of the packet in service.
     pub fn sent(&self, now: Time) -> f64 {
-        let served = self.counters.served.bytes as f64;
-        self.ahead.front().map_or(served, |&(departure, size)| {
+        let served = self.ahead.left.bytes as f64;
+        self.ahead.iter().next().map_or(served, |(departure, size)| {
             let unsent = departure.since(now).as_secs_f64() * self.rate().as_bps_f64() / 8.0;
             served + (f64::from(size) - unsent).max(0.0)
         })
@@ -178,7 +167,8 @@ impl<A: Aqm> Timeline<A> {
     pub fn counters(&self) -> Counters {
         let counted = self.counters;
         Counters {
-            offered: counted.served + counted.dropped() + self.there(),
+            offered: self.ahead.entered + counted.dropped(),
+            served: self.ahead.left,
             ..counted
         }
     }
@@ -198,5 +188,69 @@ impl<A: Aqm> Timeline<A> {
     /// The service rate.
     pub fn rate(&self) -> Rate {
         self.service.rate()
+    }
+}
+
+/// The departures to come.
+#[derive(Clone, Debug, Default)]
+struct Departures {
+    /// The departure and the size of each packet that has not left yet, at the number of packets that
+    /// entered before it, modulo the length. That is a power of two.
+    ring: Box<[(Time, u32)]>,
+    entered: Count,
+    left: Count,
+}
+
+impl Departures {
+    #[inline]
+    fn there(&self) -> Count {
+        Count {
+            packets: self.entered.packets - self.left.packets,
+            bytes: self.entered.bytes - self.left.bytes,
+        }
+    }
+
+    #[inline]
+    fn at(&self, number: u64) -> (Time, u32) {
+        self.ring[number as usize & (self.ring.len() - 1)]
+    }
+
+    fn iter(&self) -> impl Iterator<Item = (Time, u32)> {
+        (self.left.packets..self.entered.packets).map(|number| self.at(number))
+    }
+
+    /// Adds a packet. It leaves after the others.
+    #[inline]
+    fn push(&mut self, departure: Time, size: Bytes) {
+        if self.there().packets == self.ring.len() as u64 {
+            self.grow();
+        }
+        let place = self.entered.packets as usize & (self.ring.len() - 1);
+        self.ring[place] = (departure, size.get() as u32);
+        self.entered.add(size);
+    }
+
+    #[cold]
+    fn grow(&mut self) {
+        let mut ring = vec![(Time::ZERO, 0); (2 * self.ring.len()).max(8)];
+        let mask = ring.len() - 1;
+        for (number, packet) in (self.left.packets..).zip(self.iter()) {
+            ring[number as usize & mask] = packet;
+        }
+        self.ring = ring.into();
+    }
+
+    /// Removes the packets that have left by `now`. Returns the last of them.
+    #[inline]
+    fn leave_until(&mut self, now: Time) -> Option<(Time, u32)> {
+        let mut last = None;
+        while self.left.packets < self.entered.packets
+            && let packet = self.at(self.left.packets)
+            && packet.0 <= now
+        {
+            self.left.add(Bytes::new(u64::from(packet.1)));
+            last = Some(packet);
+        }
+        last
     }
 }
