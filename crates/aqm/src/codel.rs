@@ -196,6 +196,11 @@ impl Aqm for Codel {
         true
     }
 
+    fn ignores_lone(&self) -> bool {
+        // One packet is never late, because a queue of one packet may stay.
+        true
+    }
+
     #[inline]
     fn on_arrival(
         &mut self,

@@ -32,6 +32,10 @@ impl Aqm for DropTail {
         true
     }
 
+    fn ignores_lone(&self) -> bool {
+        true
+    }
+
     #[inline]
     fn on_arrival(
         &mut self,

@@ -149,6 +149,11 @@ impl Aqm for FqCodel {
         true
     }
 
+    fn ignores_lone(&self) -> bool {
+        // Each of its queues is judged by CoDel.
+        true
+    }
+
     #[inline]
     fn on_arrival(
         &mut self,

@@ -215,10 +215,17 @@ pub trait Aqm {
         entropy: &mut dyn Entropy,
     ) -> Verdict;
 
-    /// Returns whether it passes all arrivals and learns nothing from them, so that nobody needs to
-    /// ask; the same always. It may judge departures.
+    /// Returns whether it passes all arrivals, learns nothing from them and has no virtual delay, so
+    /// that nobody needs to ask; the same always. It may judge departures.
     #[inline]
     fn passes_all(&self) -> bool {
+        false
+    }
+
+    /// Returns whether it passes every packet that finds the port idle and has left when the next one
+    /// arrives, learns nothing from it and reports nothing, so that nobody needs to ask where no
+    /// packet ever waits; the same always.
+    fn ignores_lone(&self) -> bool {
         false
     }
 

@@ -260,6 +260,11 @@ impl Red {
 }
 
 impl Aqm for Red {
+    fn ignores_lone(&self) -> bool {
+        // The average stays at zero.
+        self.min > 0.0
+    }
+
     #[inline]
     fn on_arrival(
         &mut self,

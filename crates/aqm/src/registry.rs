@@ -37,6 +37,12 @@ macro_rules! any_aqm {
                     AnyAqm::Foreign(_) => false,
                 }
             }
+            fn ignores_lone(&self) -> bool {
+                match self {
+                    $(AnyAqm::$variant(a) => a.ignores_lone(),)*
+                    AnyAqm::Foreign(a) => a.ignores_lone(),
+                }
+            }
             #[inline]
             fn on_departure(
                 &mut self,

@@ -69,9 +69,6 @@ impl<A: Aqm> Timeline<A> {
         if !self.passes_all {
             self.judge(now, packet, entropy)?;
         }
-        if packet.meta().class == Class::InBand {
-            packet.add_virtual_delay(self.aqm.virtual_delay(now));
-        }
         let departure = self.service.send(now, size);
         self.ahead.push(departure, size);
         self.longest.raise(self.there());
@@ -89,6 +86,7 @@ impl<A: Aqm> Timeline<A> {
     }
 
     /// Asks the discipline for its verdict.
+    #[inline(never)]
     fn judge(
         &mut self,
         now: Time,
@@ -106,6 +104,9 @@ impl<A: Aqm> Timeline<A> {
                 self.counters.drop(DropReason::Discipline, meta.size);
                 return Err(DropReason::Discipline);
             }
+        }
+        if meta.class == Class::InBand {
+            packet.add_virtual_delay(self.aqm.virtual_delay(now));
         }
         Ok(())
     }

@@ -63,8 +63,8 @@ impl Pipe {
     }
 }
 
-/// A droptail port on which no packet waits, of which a series is recorded. It is the same port as
-/// [`Timeline`](accord_port::Timeline), to packets of one size that come in order and find it idle.
+/// A port on which no packet waits, of which a series is recorded. It is the same port as
+/// [`Timeline`](accord_port::Timeline), to packets of one size that find it idle.
 pub struct Calm {
     rate: Rate,
     size: Bytes,

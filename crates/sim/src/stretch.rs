@@ -7,7 +7,8 @@
 
 use crate::flow::Flow;
 use crate::wire::{Form, Line, Wire};
-use crate::wiring::{Limits, is_droptail};
+use crate::wiring::Limits;
+use accord_aqm::{AnyAqm, Aqm};
 use accord_scenario::{Limit, Link, LinkId, Scenario};
 use accord_transport::Sender;
 use accord_units::{Bytes, Duration, Time};
@@ -149,7 +150,7 @@ pub fn find(scenario: &Scenario, flows: &[Flow], forms: &[Form]) -> Vec<Option<u
     let may = |((link, form), sizes): ((&Link, &Form), &Sizes)| match (form, sizes) {
         (Form::Pipe, &Sizes::All(size)) => Some(size),
         // A place that becomes free as a packet comes may count as taken, so that two have to fit.
-        (Form::Timeline, &Sizes::All(size)) if is_droptail(link) && fits(link, 2, size) => {
+        (Form::Timeline | Form::Port, &Sizes::All(size)) if ignores(link) && fits(link, 2, size) => {
             Some(size)
         }
         _ => None,
@@ -160,6 +161,11 @@ pub fn find(scenario: &Scenario, flows: &[Flow], forms: &[Form]) -> Vec<Option<u
     // A link on which packets wait changes how they come to those behind it.
     while exclude(scenario, flows, &mut free) {}
     free
+}
+
+/// Returns whether the discipline of a link does nothing where no packet waits.
+fn ignores(link: &Link) -> bool {
+    AnyAqm::build(&link.queue.discipline).ignores_lone()
 }
 
 /// Returns whether so many packets of `size` fit into the queue of a link.

@@ -33,8 +33,8 @@ pub enum Form {
     Lane,
     /// Has one FIFO queue at a fixed rate. A departure is known at arrival.
     Timeline,
-    /// A droptail [`Form::Timeline`] on which no packet waits, in a run without events of packets. All
-    /// its packets have this size.
+    /// A port on which no packet waits, in a run without events of packets. All its packets have this
+    /// size. Its discipline does nothing then.
     Calm(u16),
     /// Has one FIFO queue at a fixed rate, without a limit, whose length is never read.
     Pipe,

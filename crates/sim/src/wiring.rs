@@ -204,7 +204,7 @@ impl Wiring {
             }
         }
         for (form, free) in forms.iter_mut().zip(&free) {
-            if let (Form::Timeline, &Some(size)) = (*form, free) {
+            if let (Form::Timeline | Form::Port, &Some(size)) = (*form, free) {
                 *form = Form::Calm(size);
             }
         }
@@ -397,7 +397,7 @@ fn form(link: &Link) -> Form {
 }
 
 /// Returns whether the link's queue drops what does not fit, and nothing else.
-pub fn is_droptail(link: &Link) -> bool {
+fn is_droptail(link: &Link) -> bool {
     let aqm = AnyAqm::build(&link.queue.discipline);
     aqm.passes_all() && matches!(aqm.structure(), Structure::Fifo)
 }
