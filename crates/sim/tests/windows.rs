@@ -221,6 +221,7 @@ proptest! {
         egress in prop::sample::select(vec!["8 Mbps", "80 Mbps", "7.9 Mbps"]),
         back in prop::sample::select(vec!["8 Mbps", "320 kbps", "319 kbps"]),
         limit in prop::sample::select(vec!["60 pkt", "2 pkt", "1 pkt", "119 B"]),
+        discipline in prop::sample::select(vec!["droptail", "red", "codel", "fq-codel"]),
         sample in prop::sample::select(vec!["1 ms", "37 ms"]),
         controller in prop::sample::select(vec!["newreno", "vegas"]),
         ack in prop::sample::select(vec![40, 80]),
@@ -229,7 +230,7 @@ proptest! {
             "duration = \"9 s\"\nsample = \"{sample}\"\n\
              [link.ab]\nfrom = \"a\"\nto = \"b\"\nrate = \"8 Mbps\"\ndelay = \"30 ms\"\n\
              queue = {{ discipline = \"droptail\", limit = \"60 pkt\" }}\n\
-             reverse = {{ rate = \"{back}\", queue = {{ discipline = \"droptail\", limit = \"{limit}\" }} }}\n"
+             reverse = {{ rate = \"{back}\", queue = {{ discipline = \"{discipline}\", limit = \"{limit}\" }} }}\n"
         );
         for (f, delay) in delays.iter().enumerate() {
             text += &format!(
