@@ -29,14 +29,15 @@ impl Simulation<'_> {
             *late = flow.late(self.now);
             *queued = flow.coming_late(*late);
         }
-        for p in self.packets() {
+        // A loop would ask each time which of the chained iterators is next.
+        self.packets().for_each(|p| {
             if let Segment::Data { sent, .. } = p.segment
                 && let (queued, late) = &mut queued[p.flow as usize]
                 && Some(sent) <= *late
             {
                 *queued += u64::from(p.size);
             }
-        }
+        });
         self.queued = queued;
     }
 
