@@ -57,7 +57,7 @@ impl Simulation<'_> {
     /// Handles the acknowledgements and timers of a flow before `until`.
     fn advance_sender(&mut self, id: usize, until: Time) {
         while let Some(windows) = &mut self.windows {
-            let (reply, wake) = (windows.replies[id].time(), self.flows[id].wake);
+            let (reply, wake) = (windows.replies[id].time(), self.wakes[id]);
             if reply.min(wake) >= until {
                 break;
             }

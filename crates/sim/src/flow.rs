@@ -16,8 +16,6 @@ use std::collections::VecDeque;
 pub struct Flow {
     /// The sending end.
     pub sender: Sender,
-    /// The time for which a `Wake` event is pending.
-    pub wake: Time,
     /// The first hop of the path there.
     pub path: u32,
     /// The first hop of the path back.
@@ -127,7 +125,6 @@ impl Flow {
             packet: f.packet.get() as u16,
             ack: f.ack.get() as u16,
             control: f.control.get() as u16,
-            wake: Time::MAX,
             coming: VecDeque::new(),
             one_way: network.one_way_of(id, f.packet),
             propagation: network.one_way_of(id, Bytes::ZERO),

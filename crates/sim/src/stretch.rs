@@ -150,7 +150,9 @@ pub fn find(scenario: &Scenario, flows: &[Flow], forms: &[Form]) -> Vec<Option<u
     let may = |((link, form), sizes): ((&Link, &Form), &Sizes)| match (form, sizes) {
         (Form::Pipe, &Sizes::All(size)) => Some(size),
         // A place that becomes free as a packet comes may count as taken, so that two have to fit.
-        (Form::Timeline | Form::Port, &Sizes::All(size)) if ignores(link) && fits(link, 2, size) => {
+        (Form::Timeline | Form::Port, &Sizes::All(size))
+            if ignores(link) && fits(link, 2, size) =>
+        {
             Some(size)
         }
         _ => None,
