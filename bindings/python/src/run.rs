@@ -96,9 +96,12 @@ impl Run {
     fn series(&self, metric: Option<&str>, kind: Option<&str>) -> PyResult<Series> {
         let metric = metric.map(named).transpose()?;
         let kind = match kind {
-            None | Some("flow" | "group" | "link" | "aggregate") => kind.map(str::to_string),
+            None | Some("flow" | "group" | "quantile" | "link" | "aggregate") => {
+                kind.map(str::to_string)
+            }
             Some(other) => {
-                let e = format!("kind \"{other}\": expected flow, group, link or aggregate");
+                let e =
+                    format!("kind \"{other}\": expected flow, group, quantile, link or aggregate");
                 return Err(PyValueError::new_err(e));
             }
         };
@@ -109,6 +112,7 @@ impl Run {
                 let its = match series.entity {
                     Entity::Flow(_) => "flow",
                     Entity::Group(_) => "group",
+                    Entity::Quantile { .. } => "quantile",
                     Entity::Link(_) => "link",
                     Entity::Aggregate { .. } => "aggregate",
                 };

@@ -163,6 +163,7 @@ impl Names {
         match entity {
             Entity::Flow(f) => ("flow", self.flows[f].clone()),
             Entity::Group(g) => ("group", outline.groups[g].name.clone()),
+            Entity::Quantile { group, percent } => ("quantile", outline.quantile(group, percent)),
             Entity::Link(l) => ("link", outline.links[l].name.clone()),
             Entity::Aggregate { link, aggregate } => {
                 let (link, name) = (&outline.links[link].name, &outline.aggregates[aggregate]);

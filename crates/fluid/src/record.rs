@@ -19,8 +19,8 @@ use crate::integrate::{Book, Integration};
 use crate::model::{Hop, Model, Network};
 use crate::queue::is_never;
 use crate::wire::Wire;
-use accord_record::{Series, complete};
-use accord_scenario::{Entity, Metric, Scenario};
+use accord_record::{Quantiles, Series, complete};
+use accord_scenario::{Entity, Metric, QUANTILES, Scenario};
 
 /// Flow metrics, in the order of [`Metric`].
 const OF_FLOWS: [Metric; 10] = [
@@ -436,6 +436,7 @@ impl Recorder {
             }
         }
         let samples = self.time.len();
+        let mut quantiles = Quantiles::default();
         for g in scenario.recorded_groups() {
             let kinds: Vec<usize> = (scenario.groups[g].flows.clone())
                 .filter_map(|f| kind_of[f])
@@ -448,6 +449,20 @@ impl Recorder {
                     there.sum::<f64>()
                 };
                 add(Entity::Group(g), metric, (0..samples).map(sum).collect());
+            }
+            for metric in Metric::WITH_QUANTILES {
+                let place = OF_FLOWS.iter().position(|m| *m == metric);
+                let values = |k: usize, t| place.map_or(f64::NAN, |i| self.flows[k][i][t]);
+                let over_flows: Vec<_> = (0..samples)
+                    .map(|t| {
+                        kinds.iter().for_each(|&k| quantiles.add(values(k, t), 1));
+                        quantiles.take()
+                    })
+                    .collect();
+                for (i, &percent) in QUANTILES.iter().enumerate() {
+                    let values = over_flows.iter().map(|of| of[i]).collect();
+                    add(Entity::Quantile { group: g, percent }, metric, values);
+                }
             }
         }
         for (l, _) in (scenario.links.iter().enumerate()).filter(|(_, link)| !link.attachment) {

@@ -52,6 +52,7 @@
 mod derive;
 mod fairness;
 mod observer;
+mod quantiles;
 mod reading;
 mod recorder;
 mod run;
@@ -60,6 +61,7 @@ mod transfer;
 pub use derive::complete;
 pub use fairness::fairness_index;
 pub use observer::{Interrupted, Observer, Quiet};
+pub use quantiles::Quantiles;
 pub use reading::{AggregateReading, Delays, FlowReading, LinkReading};
 pub use recorder::Recorder;
 pub use run::{Certificate, Manifest, Run, Series, Stalls, Statistics};

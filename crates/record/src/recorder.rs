@@ -3,6 +3,7 @@
 
 use crate::derive::{RateCurve, complete};
 use crate::fairness::Fairness;
+use crate::quantiles::{Members, Quantiles};
 use crate::reading::{AggregateReading, Counts, FlowReading, LinkReading};
 use crate::run::Series;
 use accord_scenario::{Entity, Fold, Metric, Of};
@@ -21,8 +22,8 @@ const BLOCK: usize = 32;
 /// A group that has series of its own.
 #[derive(Clone, Debug)]
 struct Group {
-    /// The sum over the flows of the group, if it is recorded.
-    sum: Option<Sum>,
+    /// What is recorded of the group as one.
+    one: Option<One>,
     /// True if the group has a fairness index.
     index: bool,
     /// The first flow of the group, and its place among those that are recorded by themselves, if
@@ -30,11 +31,13 @@ struct Group {
     alone: Option<(usize, usize)>,
 }
 
-/// The sum over the flows of a group, and the one at the last sample.
+/// A group that is recorded as one: the sum over its flows, the one at the last sample, and the
+/// flows.
 #[derive(Clone, Debug)]
-struct Sum {
+struct One {
     now: FlowReading,
     last: Counts,
+    members: Members,
 }
 
 /// The latest reading of a flow that has series of its own, and its counts at the last sample.
@@ -64,9 +67,10 @@ pub struct Recorder {
     /// The flows that are recorded by themselves.
     alone: Vec<Alone>,
     of_flows: Vec<Metric>,
-    /// The groups for which a sum over their flows, a fairness index or both are recorded.
+    /// The groups, with what is recorded of them.
     groups: Vec<Group>,
     sums: Vec<Metric>,
+    quantiles: Quantiles,
     /// The metrics that links have in this scenario.
     of_links: Vec<Metric>,
     fairness: Fairness,
@@ -118,20 +122,22 @@ impl Recorder {
         let mut placed = 0;
         let mut indices = fairness.groups().peekable();
         for (id, g) in scenario.groups.iter().enumerate() {
-            let sum = (g.recorded == Recorded::Group).then_some(Sum {
+            let one = (g.recorded == Recorded::Group).then(|| One {
                 now: nothing,
                 last: nothing.counts(),
+                members: Members::new(g.flows.start, g.flows.len()),
             });
             let alone = (g.recorded == Recorded::Flows).then_some((g.flows.start, placed));
             placed += alone.map_or(0, |_| g.flows.len());
             let index = indices.next_if_eq(&id).is_some();
-            if sum.is_some() {
+            if one.is_some() {
                 add(Entity::Group(id), &sums);
+                Members::columns(id).for_each(|(entity, metric)| add(entity, &[metric]));
             }
             if index {
                 add(Entity::Group(id), &metrics_of(Of::Group));
             }
-            groups.push(Group { sum, index, alone });
+            groups.push(Group { one, index, alone });
         }
         drop(indices);
         for &link in &recorded {
@@ -167,6 +173,7 @@ impl Recorder {
             of_flows,
             groups,
             sums,
+            quantiles: Quantiles::default(),
             of_links,
             fairness,
             rates: vec![f64::NAN; scenario.flows.len()],
@@ -195,8 +202,10 @@ impl Recorder {
         let rate = reading.throughput(&last, period);
         flows.iter().for_each(|&id| self.rates[id] = rate);
         let group = &mut self.groups[self.group_of[first] as usize];
-        if let Some(sum) = &mut group.sum {
-            sum.now.change(flows.len() as u64, &last, &reading);
+        if let Some(one) = &mut group.one {
+            one.now.change(flows.len() as u64, &last, &reading);
+            one.members
+                .read(first, flows.len(), &last, &reading, period);
         }
         if let Some((flow, place)) = group.alone {
             for &id in flows {
@@ -223,8 +232,9 @@ impl Recorder {
             let last = std::mem::replace(&mut self.flows[id], reading.counts());
             self.rates[id] = reading.throughput(&last, period);
             let group = &mut self.groups[self.group_of[id] as usize];
-            if let Some(sum) = &mut group.sum {
-                sum.now.change(1, &last, &reading);
+            if let Some(one) = &mut group.one {
+                one.now.change(1, &last, &reading);
+                one.members.read(id, 1, &last, &reading, period);
             }
             if let Some((flow, place)) = group.alone {
                 self.alone[place + id - flow].now = reading;
@@ -236,9 +246,10 @@ impl Recorder {
         }
         let mut indices = self.fairness.sample(now, &self.rates);
         for group in &mut self.groups {
-            if let Some(sum) = &mut group.sum {
-                sum.now.record(&self.sums, &sum.last, period, rows);
-                sum.last = sum.now.counts();
+            if let Some(one) = &mut group.one {
+                one.now.record(&self.sums, &one.last, period, rows);
+                one.last = one.now.counts();
+                one.members.record(&mut self.quantiles, rows);
             }
             if group.index {
                 rows.extend(indices.next());

@@ -6,7 +6,8 @@ use crate::measure::Figure;
 use crate::show::clean;
 use accord_record::Run;
 use accord_scenario::{
-    Across, Change, Entity, Expectation, Metric, MetricUnit, Of, Over, Recorded, Scenario, Window,
+    Across, Change, Entity, Expectation, Metric, MetricUnit, Of, Over, QUANTILES, Recorded,
+    Scenario, Window,
 };
 use accord_units::Time;
 use serde::{Deserialize, Serialize};
@@ -166,6 +167,22 @@ impl Outline {
                 let mut all = self.aggregates(|_| true);
                 vec![all.find(|(n, _)| n == name)?.1]
             }
+        })
+    }
+
+    /// Returns the name of a quantile over a group's flows: "crowd p95".
+    pub fn quantile(&self, group: usize, percent: u8) -> String {
+        format!("{} p{percent}", self.groups[group].name)
+    }
+
+    /// Returns the quantiles over the flows of groups that are recorded as one, by name.
+    pub(crate) fn quantiles(&self) -> impl Iterator<Item = (String, Entity)> {
+        let groups = self.groups.iter().enumerate().filter(|(_, g)| g.as_one);
+        groups.flat_map(|(group, _)| {
+            QUANTILES.map(|percent| {
+                let entity = Entity::Quantile { group, percent };
+                (self.quantile(group, percent), entity)
+            })
         })
     }
 

@@ -5,7 +5,7 @@ mod support;
 
 use accord_record::Run;
 use accord_report::{Check, Point, checks, page};
-use accord_scenario::{Engine, Entity, Metric, Scenario, Target};
+use accord_scenario::{Engine, Entity, Metric, QUANTILES, Recorded, Scenario, Target};
 use serde_json::Value;
 use support::{expectation, run, scenario};
 
@@ -470,6 +470,54 @@ fn shares_say_what_all_is_and_fairness_shows_unasked() {
     let rates = panel(&data, "Throughput of a flow");
     assert_eq!(fair["subjects"], rates["subjects"]);
     assert_eq!(rates["most"], Value::Null);
+}
+
+/// A group that is recorded as one shows the median of its flows with two bands, and not their sum.
+#[test]
+fn a_group_recorded_as_one_has_bands() {
+    let mut s = scenario(&[("crowd", 2000)], &["b"], 4);
+    s.groups[0].recorded = Recorded::Group;
+    let quantile = |percent| {
+        let entity = Entity::Quantile { group: 0, percent };
+        let rate = f64::from(percent) * 1e6;
+        (Metric::Throughput, entity, vec![rate; 4])
+    };
+    let mut series = vec![(Metric::Throughput, Entity::Group(0), vec![1e11; 4])];
+    series.extend(QUANTILES.map(quantile));
+    let runs = vec![
+        run(Engine::Theory, 1, series.clone()),
+        run(Engine::Packet, 1, series),
+    ];
+    let data = data(&page_of(&[(s, runs)]));
+    let rates = panel(&data, "Throughput of a flow");
+    let lines = rates["lines"].as_array().unwrap();
+    let shown: Vec<(u64, &str, &Value)> = (lines.iter())
+        .map(|l| {
+            (
+                l["engine"].as_u64().unwrap(),
+                l["kind"].as_str().unwrap(),
+                &l["v"]["v"][0],
+            )
+        })
+        .collect();
+    let packet = [
+        ("p5", 5),
+        ("p25", 25),
+        ("main", 50),
+        ("p75", 75),
+        ("p95", 95),
+    ];
+    assert_eq!(shown[0], (0, "main", &50.into()));
+    for (line, (kind, value)) in shown[1..].iter().zip(packet) {
+        assert_eq!(*line, (1, kind, &value.into()));
+    }
+    assert_eq!((shown.len(), &rates["unit"]), (6, &"Mbps".into()));
+    assert!(
+        rates["about"]
+            .as_str()
+            .unwrap()
+            .contains("the median of its flows")
+    );
 }
 
 /// Distributions are those of the steady part, of all flows, and of transfers that ended in it.

@@ -192,7 +192,18 @@ metrics! {
         "Rate of the aggregate over that of those that CLCC measures it against.";
 }
 
+/// The quantiles over the flows of a group that are recorded, in percent.
+pub const QUANTILES: [u8; 5] = [5, 25, 50, 75, 95];
+
 impl Metric {
+    /// The metrics of flows of which a group that is recorded as one has [`QUANTILES`].
+    pub const WITH_QUANTILES: [Metric; 4] = [
+        Metric::Throughput,
+        Metric::Cwnd,
+        Metric::Rtt,
+        Metric::Accumulation,
+    ];
+
     /// Returns whether the value of a group is the sum over its flows.
     pub const fn adds(self) -> bool {
         matches!(
@@ -271,6 +282,13 @@ pub enum Entity {
     Flow(usize),
     /// A group of flows.
     Group(usize),
+    /// A quantile over the flows of a group, at each sample over those that have a value.
+    Quantile {
+        /// The group.
+        group: usize,
+        /// The share of the flows that have less, in percent.
+        percent: u8,
+    },
     /// A directed link.
     Link(usize),
     /// An aggregate at a directed link.

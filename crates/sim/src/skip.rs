@@ -64,7 +64,7 @@ impl Watched {
     pub fn name<'a>(&self, scenario: &'a Scenario) -> &'a str {
         match self.entity {
             Entity::Flow(i) => &scenario.flows[i].name,
-            Entity::Group(i) => &scenario.groups[i].name,
+            Entity::Group(i) | Entity::Quantile { group: i, .. } => &scenario.groups[i].name,
             Entity::Link(i) | Entity::Aggregate { link: i, .. } => &scenario.links[i].name,
         }
     }

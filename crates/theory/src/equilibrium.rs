@@ -21,9 +21,9 @@ use crate::shortfall::{Outcome, Shortfall};
 use crate::warm::Warm;
 use accord_family::Price;
 use accord_record::{
-    Certificate, Interrupted, Manifest, Observer, Run, Series, Statistics, complete,
+    Certificate, Interrupted, Manifest, Observer, Quantiles, Run, Series, Statistics, complete,
 };
-use accord_scenario::{Engine, Entity, Limit, Link, LinkId, Metric, Phase, Scenario};
+use accord_scenario::{Engine, Entity, Limit, Link, LinkId, Metric, Phase, QUANTILES, Scenario};
 use accord_solver::{Problem, ProblemError, Routes, Solution, Status};
 use accord_units::{Bytes, Duration, Rate, Time};
 use std::collections::BTreeMap;
@@ -269,6 +269,33 @@ pub(crate) struct Equilibrium {
     pub(crate) backlog_packets: Vec<f64>,
     pub(crate) rate_of_link: Vec<f64>,
     pub(crate) steps: u64,
+}
+
+/// The metrics of flows that theory has.
+const OF_FLOWS: [Metric; 8] = [
+    Metric::Throughput,
+    Metric::Goodput,
+    Metric::SendingRate,
+    Metric::Cwnd,
+    Metric::Rtt,
+    Metric::MinRtt,
+    Metric::Accumulation,
+    Metric::AccumulationEstimate,
+];
+
+impl Equilibrium {
+    /// Returns one of [`OF_FLOWS`] of a flow, NaN if the flow is not active.
+    fn of_flow(&self, metric: Metric, flow: usize) -> f64 {
+        match metric {
+            Metric::Throughput | Metric::Goodput | Metric::SendingRate => self.rate[flow] * 8.0,
+            Metric::Cwnd => self.rate[flow] * self.rtt[flow],
+            Metric::Rtt => self.rtt[flow],
+            Metric::MinRtt => self.base_rtt[flow],
+            Metric::Accumulation => self.accumulation[flow],
+            Metric::AccumulationEstimate => self.estimate[flow],
+            _ => f64::NAN,
+        }
+    }
 }
 
 impl<'a> State<'a> {
@@ -574,15 +601,9 @@ impl<'a> Table<'a> {
             each(entity, metric, e.map_or(f64::NAN, value));
         };
         for f in scenario.recorded_flows() {
-            let id = Entity::Flow(f);
-            add(id, Metric::Throughput, &|e| e.rate[f] * 8.0);
-            add(id, Metric::Goodput, &|e| e.rate[f] * 8.0);
-            add(id, Metric::SendingRate, &|e| e.rate[f] * 8.0);
-            add(id, Metric::Cwnd, &|e| e.rate[f] * e.rtt[f]);
-            add(id, Metric::Rtt, &|e| e.rtt[f]);
-            add(id, Metric::MinRtt, &|e| e.base_rtt[f]);
-            add(id, Metric::Accumulation, &|e| e.accumulation[f]);
-            add(id, Metric::AccumulationEstimate, &|e| e.estimate[f]);
+            for metric in OF_FLOWS {
+                add(Entity::Flow(f), metric, &|e| e.of_flow(metric, f));
+            }
         }
         for g in scenario.recorded_groups() {
             let id = Entity::Group(g);
@@ -596,6 +617,18 @@ impl<'a> Table<'a> {
             add(id, Metric::Goodput, &|e| sum(&e.rate) * 8.0);
             add(id, Metric::SendingRate, &|e| sum(&e.rate) * 8.0);
             add(id, Metric::Accumulation, &|e| sum(&e.accumulation));
+            for metric in Metric::WITH_QUANTILES {
+                let over_flows = |e: &Equilibrium| {
+                    let mut quantiles = Quantiles::default();
+                    flows().for_each(|f| quantiles.add(e.of_flow(metric, f), 1));
+                    quantiles.take()
+                };
+                let found = e.map(over_flows);
+                for (i, &percent) in QUANTILES.iter().enumerate() {
+                    let value = |_: &Equilibrium| found.map_or(f64::NAN, |found| found[i]);
+                    add(Entity::Quantile { group: g, percent }, metric, &value);
+                }
+            }
         }
         for (l, _) in scenario
             .links

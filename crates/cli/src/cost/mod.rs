@@ -11,7 +11,7 @@ mod speed;
 
 use crate::choice::{at_point, engines};
 use accord::Catalogue;
-use accord::scenario::{Engine, Recorded, Scenario};
+use accord::scenario::{Engine, Metric, QUANTILES, Recorded, Scenario};
 use accord::units::Time;
 use load::{Load, load};
 use serde::Serialize;
@@ -187,8 +187,9 @@ fn series(scenario: &Scenario) -> f64 {
     let flows = scenario.recorded_flows().count() as f64;
     let groups = (scenario.groups.iter()).filter(|g| g.recorded == Recorded::Group);
     let links = scenario.links.iter().filter(|l| !l.attachment).count() as f64;
-    let columns =
-        FLOW_COLUMNS * flows + FLOW_COLUMNS * groups.count() as f64 + LINK_COLUMNS * links;
+    let columns = FLOW_COLUMNS * flows
+        + (FLOW_COLUMNS + QUANTILE_COLUMNS) * groups.count() as f64
+        + LINK_COLUMNS * links;
     let samples = scenario.duration.as_ps() as f64 / scenario.sample.as_ps().max(1) as f64;
     let capacity = (BUDGET / columns.max(1.0)).clamp(64.0, 65536.0);
     // Where there are more samples than fit, neighbours are merged until half as many are left.
@@ -202,6 +203,8 @@ fn series(scenario: &Scenario) -> f64 {
 /// Series of a flow and of a link.
 const FLOW_COLUMNS: f64 = 14.0;
 const LINK_COLUMNS: f64 = 12.0;
+/// Quantiles of a group that is recorded as one.
+const QUANTILE_COLUMNS: f64 = (QUANTILES.len() * Metric::WITH_QUANTILES.len()) as f64;
 
 /// The memory of a resolved scenario, in bytes.
 fn size(scenario: &Scenario) -> f64 {

@@ -133,11 +133,18 @@ impl Names {
             .map(|(i, f)| (("flow", f.clone()), Entity::Flow(i)));
         let groups = outline.groups.iter().enumerate();
         let groups = groups.map(|(i, g)| (("group", g.name.clone()), Entity::Group(i)));
+        let quantiles = outline
+            .quantiles()
+            .map(|(name, entity)| (("quantile", name), entity));
         let links = outline.links.iter().enumerate();
         let links = links.map(|(i, l)| (("link", l.name.clone()), Entity::Link(i)));
         let aggregates = outline.aggregates(|_| true);
         let aggregates = aggregates.map(|(name, entity)| (("aggregate", name), entity));
-        let all = flows.chain(groups).chain(links).chain(aggregates);
+        let all = flows
+            .chain(groups)
+            .chain(quantiles)
+            .chain(links)
+            .chain(aggregates);
         Names(all.collect())
     }
 
@@ -145,6 +152,7 @@ impl Names {
         let kind = match kind {
             "flow" => "flow",
             "group" => "group",
+            "quantile" => "quantile",
             "link" => "link",
             "aggregate" => "aggregate",
             _ => return Err(format!("there is no entity kind \"{kind}\"")),

@@ -12,10 +12,14 @@ pub(super) fn fields() -> [Field; 8] {
     [
         ("run", "index of the run in manifest.json", Kind::Count),
         ("engine", "the engine that ran", Kind::Text),
-        ("entity_kind", "flow, group, link or aggregate", Kind::Text),
+        (
+            "entity_kind",
+            "flow, group (sum over its flows), quantile (over the flows of a group), link or aggregate",
+            Kind::Text,
+        ),
         (
             "entity",
-            "name in the scenario; of an aggregate LINK.AGGREGATE",
+            "name in the scenario; of an aggregate LINK.AGGREGATE; of a quantile GROUP pN, below which N % of the flows are",
             Kind::Text,
         ),
         (
@@ -67,6 +71,9 @@ fn named<'a>(outline: &'a Outline, runs: &[&'a Run]) -> Vec<Named<'a>> {
             let (kind, entity) = match series.entity {
                 Entity::Flow(f) => ("flow", flows[f].into()),
                 Entity::Group(g) => ("group", outline.groups[g].name.as_str().into()),
+                Entity::Quantile { group, percent } => {
+                    ("quantile", outline.quantile(group, percent).into())
+                }
                 Entity::Link(l) => ("link", outline.links[l].name.as_str().into()),
                 Entity::Aggregate { link, aggregate } => {
                     let (link, name) = (&outline.links[link].name, &outline.aggregates[aggregate]);

@@ -9,7 +9,7 @@ use crate::trace::lines::{Kind, MOST_FLOWS, lines};
 use crate::trace::smooth::{period, window};
 use crate::trace::thin::{Line, Number, Thinning};
 use accord_record::Run;
-use accord_scenario::{Engine, Entity, Metric, Of, Window};
+use accord_scenario::{Engine, Entity, Metric, Of, QUANTILES, Window};
 use serde::Serialize;
 
 /// The most groups or links that a plot shows.
@@ -138,7 +138,7 @@ impl<'a> Plan<'a> {
         let of_groups: usize = groups
             .map(|g| match g.flows.len() {
                 1 => 1,
-                _ if g.as_one => 1,
+                _ if g.as_one => QUANTILES.len(),
                 n => 3 + n.min(MOST_FLOWS),
             })
             .sum();
@@ -241,7 +241,7 @@ impl<'a> Plan<'a> {
     }
 
     fn panel(&self, template: &Template, most: usize) -> Option<Panel> {
-        let subjects = self.subjects(template.metric);
+        let subjects = self.drawn(template.metric);
         let steady = self.point.scenario.steady;
         let windows: Vec<usize> = self
             .runs
@@ -249,7 +249,7 @@ impl<'a> Plan<'a> {
             .map(|(engine, run)| match template.metric {
                 // It is as jagged as the rates that it compares.
                 Metric::FairnessIndex => {
-                    let rates = self.subjects(Metric::Throughput);
+                    let rates = self.drawn(Metric::Throughput);
                     window(&self.outline, *engine, run, Metric::Throughput, &rates)
                 }
                 metric => window(&self.outline, *engine, run, metric, &subjects),
@@ -269,6 +269,14 @@ impl<'a> Plan<'a> {
             return None; // A remark says so.
         }
         let (one, unit) = show::scale(largest, template.metric.unit());
+        let mut about = match template.metric {
+            Metric::Drops => "Packets dropped at the link's port since the start.".into(),
+            metric => metric.doc().to_string(),
+        };
+        if raw.iter().any(|(_, _, line)| line.kind == Kind::P95) {
+            about += " Of a group recorded as one: the median of its flows, with bands from the 25th to the 75th \
+                      percentile and from the 5th to the 95th.";
+        }
         let lines = raw.into_iter().map(|(of, engine, mut line)| {
             line.values.iter_mut().for_each(|v| *v /= one);
             let run = self.runs[engine].1;
@@ -284,10 +292,6 @@ impl<'a> Plan<'a> {
                 v: Line(Thinning::to(most, run.time.len()).line(&line.values)),
             }
         });
-        let about = match template.metric {
-            Metric::Drops => "Packets dropped at the link's port since the start.".into(),
-            metric => metric.doc().to_string(),
-        };
         Some(Panel {
             title: template.title,
             about,
@@ -307,6 +311,23 @@ impl<'a> Plan<'a> {
             lines: lines.collect(),
             subjects: subjects.into_iter().map(|(name, _)| name).collect(),
         })
+    }
+
+    /// The same as [`Plan::subjects`], but a group that is recorded as one has the quantiles over its
+    /// flows in place of the sum, where there are some.
+    fn drawn(&self, metric: Metric) -> Vec<(String, Vec<Entity>)> {
+        let mut subjects = self.subjects(metric);
+        for (_, entities) in &mut subjects {
+            let [Entity::Group(group)] = entities[..] else {
+                continue;
+            };
+            let quantiles = QUANTILES.map(|percent| Entity::Quantile { group, percent });
+            let has = |run: &Run| run.series(metric, quantiles[0]).is_some();
+            if self.runs.iter().any(|(_, run)| has(run)) {
+                *entities = quantiles.to_vec();
+            }
+        }
+        subjects
     }
 
     /// The groups, links or aggregates of a panel, with what has the series.

@@ -1,4 +1,5 @@
-//! The lines of a plot over time: of a link, or the mean, the span and single flows of a group.
+//! The lines of a plot over time: of a link, or the mean, the span and single flows of a group, or
+//! quantiles over its flows.
 
 use accord_record::Run;
 use accord_scenario::{Engine, Entity, Fold, Metric, Window};
@@ -10,7 +11,7 @@ pub const MOST_FLOWS: usize = 4;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Kind {
-    /// A link's value, or the mean over a group's flows.
+    /// A link's value, or the mean over a group's flows, or their median beside other quantiles.
     Main,
     /// The controllers' estimates, as a mean over a group's flows.
     Estimate,
@@ -20,6 +21,28 @@ pub enum Kind {
     High,
     /// A single flow.
     Flow,
+    /// The 5th percentile of a group's flows ...
+    P5,
+    /// ... and the 25th ...
+    P25,
+    /// ... the 75th ...
+    P75,
+    /// ... and the 95th.
+    P95,
+}
+
+impl Kind {
+    /// Returns the kind of the line of a quantile.
+    fn of_quantile(entity: &Entity) -> Option<Kind> {
+        match entity {
+            Entity::Quantile { percent: 5, .. } => Some(Kind::P5),
+            Entity::Quantile { percent: 25, .. } => Some(Kind::P25),
+            Entity::Quantile { percent: 50, .. } => Some(Kind::Main),
+            Entity::Quantile { percent: 75, .. } => Some(Kind::P75),
+            Entity::Quantile { percent: 95, .. } => Some(Kind::P95),
+            _ => None,
+        }
+    }
 }
 
 /// A line in the metric's own unit, not yet thinned.
@@ -46,6 +69,24 @@ pub fn lines(
         values,
         figures: None,
     };
+    // Theory's flows of a group hardly differ, and where they do, packets show it.
+    let theory = run.manifest.engine == Engine::Theory;
+    let quantiles: Vec<Raw> = (entities.iter())
+        .filter_map(|entity| {
+            let kind = Kind::of_quantile(entity)?;
+            let values = &run.series(metric, *entity)?.values;
+            let main = kind == Kind::Main;
+            (main || !theory).then(|| Raw {
+                figures: main
+                    .then(|| Figures::of(&run.time, values, steady))
+                    .flatten(),
+                ..line(kind, smoothed(values, window))
+            })
+        })
+        .collect();
+    if !quantiles.is_empty() {
+        return quantiles;
+    }
     let series = all(run, metric, entities);
     if series.is_empty() {
         return vec![];
@@ -62,7 +103,6 @@ pub fn lines(
         _ => lines[0].figures = figures,
     }
     // Theory's controllers are never wrong.
-    let theory = run.manifest.engine == Engine::Theory;
     if metric == Metric::Accumulation && !theory {
         let estimates = all(run, Metric::AccumulationEstimate, entities);
         let means = mean(run, &estimates);
@@ -70,7 +110,6 @@ pub fn lines(
             lines.push(line(Kind::Estimate, means));
         }
     }
-    // Theory's flows of a group hardly differ, and where they do, packets show it.
     if series.len() > 1 && !theory {
         let smooth: Vec<(usize, Vec<f64>)> = series.iter().map(|(i, v)| (*i, smooth(v))).collect();
         let series: Vec<(usize, &[f64])> = smooth.iter().map(|(i, v)| (*i, v.as_slice())).collect();
@@ -95,6 +134,7 @@ pub fn all<'r>(run: &'r Run, metric: Metric, entities: &[Entity]) -> Vec<(usize,
     let found = entities.iter().filter_map(|&entity| {
         let i = match entity {
             Entity::Flow(i) | Entity::Group(i) | Entity::Link(i) => i,
+            Entity::Quantile { group, .. } => group,
             Entity::Aggregate { aggregate, .. } => aggregate,
         };
         Some((i, run.series(metric, entity)?.values.as_slice()))

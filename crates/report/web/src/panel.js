@@ -14,6 +14,10 @@ import { tell } from "./tip.js";
 const HEIGHT = 250;
 const HEADINGS = ["least", "mean", "median", "p95", "p99", "largest"];
 
+/** The kinds of the upper edges of bands, with those of the lower ones. */
+const BANDS = { high: "low", p95: "p5", p75: "p25" };
+const isEdge = (line) => Object.entries(BANDS).flat().includes(line.kind);
+
 /** A panel of `point`; `section` synchronises it with the others. */
 export class Panel {
   constructor(point, panel, section) {
@@ -100,7 +104,7 @@ export class Panel {
 
   /** Lines in the order of drawing: bands and flows below, then means, theory on top. */
   series() {
-    const order = (line) => ({ low: -3, high: -2, flow: -1 })[line.kind] ?? this.lookOf(line).order;
+    const order = (line) => (line.kind === "flow" ? -1 : isEdge(line) ? -2 : this.lookOf(line).order);
     // The plot copies what it is given, so lines are known by their place.
     this.lines = [...this.panel.lines].sort((a, b) => order(a) - order(b));
     const bands = [];
@@ -118,9 +122,9 @@ export class Panel {
         paths: engine === "theory" ? uPlot.paths.stepped({ align: -1 }) : undefined,
       };
       if (line.kind === "flow") Object.assign(one, { width: 1, dash: [], stroke: faded(colour, 0.45) });
-      if (line.kind === "low" || line.kind === "high") Object.assign(one, { width: 0, stroke: "transparent" });
-      if (line.kind === "high") {
-        const low = this.lines.findIndex((l) => l.kind === "low" && l.of === line.of && l.engine === line.engine);
+      if (isEdge(line)) Object.assign(one, { width: 0, stroke: "transparent" });
+      if (BANDS[line.kind]) {
+        const low = this.lines.indexOf(this.beside(line, BANDS[line.kind]));
         bands.push({ series: [i + 1, low + 1], fill: faded(colour, 0.18) });
       }
       return one;
@@ -128,6 +132,11 @@ export class Panel {
     const data = this.table(this.lines);
     const positive = (values) => values.map((v) => (v > 0 ? v : null));
     return { series: [{}, ...series], bands, data: this.log ? [data[0], ...data.slice(1).map(positive)] : data };
+  }
+
+  /** The line of another kind that belongs to a line. */
+  beside(line, kind) {
+    return this.lines.find((l) => l.kind === kind && l.of === line.of && l.engine === line.engine);
   }
 
   /** All lines over one time axis. Engines mostly share theirs. */
@@ -185,8 +194,8 @@ export class Panel {
   values() {
     const { zero, most } = this.panel;
     const [from, to] = this.section.range;
-    const roles = { low: "span", high: "span", flow: "span", main: "line", estimate: "line" };
-    const role = (line) => (this.point.engines[line.engine] === "theory" ? "model" : roles[line.kind]);
+    const kind = (line) => (line.kind === "flow" || isEdge(line) ? "span" : "line");
+    const role = (line) => (this.point.engines[line.engine] === "theory" ? "model" : kind(line));
     const lines = this.lines.filter((line) => this.visible(line)).map((line) => ({ x: this.point.axes[line.engine], y: line.v, role: role(line) }));
     const found = robust(lines, from, to, this.point.steady);
     this.say(found);
@@ -299,7 +308,7 @@ export class Panel {
     const rows = this.items.filter((item) => item.line.f && this.visible(item.line));
     const head = element("tr", {}, element("th", {}, this.panel.unit), ...HEADINGS.map((h) => element("th", { class: "n" }, h)));
     const body = rows.map((item) => element("tr", {}, element("th", { scope: "row" }, item.label), ...item.line.f.map(cell)));
-    const caption = rows.length ? "Samples of the steady part, before smoothing; of a group, the mean over its flows" : "No figures: nothing is measured in the steady part, or the quantity is a count so far";
+    const caption = rows.length ? "Samples of the steady part, before smoothing; of a group, the mean over its flows, or their median beside bands of percentiles" : "No figures: nothing is measured in the steady part, or the quantity is a count so far";
     this.figures.replaceChildren(element("table", {}, element("caption", {}, caption), element("thead", {}, head), element("tbody", {}, ...body)));
   }
 
@@ -313,9 +322,9 @@ export class Panel {
     const axis = (line) => point.axes[line.engine];
     const main = shown.filter((line) => line.kind === "main" || line.kind === "estimate");
     const bands = shown
-      .filter((line) => line.kind === "high")
+      .filter((line) => BANDS[line.kind])
       .map((line) => {
-        const low = this.lines.find((l) => l.kind === "low" && l.of === line.of && l.engine === line.engine);
+        const low = this.beside(line, BANDS[line.kind]);
         return { x: axis(line), low: low.v, high: line.v, colour: this.colour(line), opacity: 0.18 };
       });
     const thin = { width: 0.8, dash: [], opacity: 0.45 };
@@ -334,7 +343,7 @@ export class Panel {
       ],
       bands,
       lines: shown
-        .filter((line) => line.kind !== "low" && line.kind !== "high")
+        .filter((line) => !isEdge(line))
         .map((line) => ({ x: axis(line), y: line.v, colour: this.colour(line), look: line.kind === "flow" ? thin : this.lookOf(line), step: point.engines[line.engine] === "theory", nth: line.of })),
       key: this.section.keys.items(items),
     };
@@ -342,8 +351,9 @@ export class Panel {
 
   csv() {
     const lines = this.panel.lines;
-    const kinds = { main: "", estimate: " estimate", low: " smallest", high: " largest" };
-    const name = (line) => `${line.flow ?? this.panel.subjects[line.of]} ${this.point.engines[line.engine]}${kinds[line.kind] ?? ""} (${this.panel.unit})`;
+    const kinds = { estimate: " estimate", low: " smallest", high: " largest", p5: " p5", p25: " p25", p75: " p75", p95: " p95" };
+    const kind = (line) => (line.kind === "main" && this.beside(line, "p95") ? " median" : (kinds[line.kind] ?? ""));
+    const name = (line) => `${line.flow ?? this.panel.subjects[line.of]} ${this.point.engines[line.engine]}${kind(line)} (${this.panel.unit})`;
     const table = this.table(lines);
     return { header: ["time (s)", ...lines.map(name)], rows: Array.from(table[0], (_, i) => table.map((column) => column[i])) };
   }

@@ -1,0 +1,154 @@
+//! Quantiles over the flows of a group at a sample.
+
+use crate::reading::{Counts, FlowReading};
+use accord_scenario::{Entity, Metric, QUANTILES};
+
+/// The number of values below which sorting takes less than selecting.
+const FEW: usize = 16;
+
+/// The values of a group's flows at one sample. The buffer is used again for the next sample.
+#[derive(Clone, Debug, Default)]
+pub struct Quantiles {
+    /// The values, each with the number of flows that have it.
+    values: Vec<(f64, u64)>,
+}
+
+impl Quantiles {
+    /// Adds the value of so many flows. NaN, which stands for no value, is left out.
+    pub fn add(&mut self, value: f64, flows: u64) {
+        match self.values.last_mut() {
+            _ if value.is_nan() => {}
+            // Flows that are alike mostly come one after the other.
+            Some((last, many)) if *last == value => *many += flows,
+            _ => self.values.push((value, flows)),
+        }
+    }
+
+    /// Takes the values and returns their [`QUANTILES`]. They are linear between the two nearest
+    /// ranks, and NaN without values.
+    pub fn take(&mut self) -> [f64; QUANTILES.len()] {
+        let flows: u64 = self.values.iter().map(|(_, many)| many).sum();
+        if flows == 0 {
+            return [f64::NAN; QUANTILES.len()];
+        }
+        let ranks = QUANTILES.map(|percent| f64::from(percent) / 100.0 * (flows - 1) as f64);
+        let mut near = [0; 2 * QUANTILES.len()];
+        for (pair, rank) in near.chunks_exact_mut(2).zip(ranks) {
+            pair.copy_from_slice(&[rank.floor() as u64, rank.ceil() as u64]);
+        }
+        near.sort_unstable();
+        let mut found = [f64::NAN; 2 * QUANTILES.len()];
+        select(&mut self.values, 0, &near, &mut found);
+        self.values.clear();
+        let value = |rank: f64| found[near.partition_point(|near| *near < rank as u64)];
+        ranks.map(|rank| {
+            let (below, above) = (value(rank.floor()), value(rank.ceil()));
+            match below == above {
+                true => below,
+                false => below + (above - below) * rank.fract(),
+            }
+        })
+    }
+}
+
+/// Finds the values of `ranks`, which are in order. There are `before` flows with less than any of
+/// `values`.
+fn select(values: &mut [(f64, u64)], before: u64, ranks: &[u64], found: &mut [f64]) {
+    let Some(middle) = ranks.get(ranks.len() / 2) else {
+        return;
+    };
+    if values.len() <= FEW {
+        values.sort_unstable_by(|a, b| a.0.total_cmp(&b.0));
+        let (mut below, mut wanted) = (before, ranks.iter().zip(found).peekable());
+        for &(value, many) in &*values {
+            below += many;
+            while let Some((_, found)) = wanted.next_if(|(rank, _)| **rank < below) {
+                *found = value;
+            }
+        }
+        return;
+    }
+    // If each is the value of one flow, the rank in the middle is found at once.
+    let pivot = match (middle - before) as usize {
+        middle if middle < values.len() => middle,
+        _ => values.len() / 2,
+    };
+    let (less, &mut (value, many), more) =
+        values.select_nth_unstable_by(pivot, |a, b| a.0.total_cmp(&b.0));
+    let from = before + less.iter().map(|(_, many)| many).sum::<u64>();
+    let to = from + many;
+    let place = |rank| ranks.partition_point(|r| *r < rank);
+    let (start, end) = (place(from), place(to));
+    found[start..end].fill(value);
+    select(less, before, &ranks[..start], &mut found[..start]);
+    select(more, to, &ranks[end..], &mut found[end..]);
+}
+
+const METRICS: [Metric; 4] = Metric::WITH_QUANTILES;
+
+/// The latest values of the flows of a group that is recorded as one.
+#[derive(Clone, Debug)]
+pub(crate) struct Members {
+    /// The first flow of the group.
+    first: usize,
+    /// The values of each flow, and the number of flows that it stands for.
+    values: Vec<([f64; METRICS.len()], u64)>,
+    /// The flows that have values, by their place in the group.
+    there: Vec<u32>,
+    row: Vec<f64>,
+}
+
+impl Members {
+    /// So many flows, of which none has values.
+    pub fn new(first: usize, flows: usize) -> Members {
+        Members {
+            first,
+            values: vec![([f64::NAN; METRICS.len()], 1); flows],
+            there: Vec::new(),
+            row: Vec::new(),
+        }
+    }
+
+    /// Returns what has the values of [`Members::record`], in their order.
+    pub fn columns(group: usize) -> impl Iterator<Item = (Entity, Metric)> {
+        METRICS.into_iter().flat_map(move |metric| {
+            QUANTILES.map(|percent| (Entity::Quantile { group, percent }, metric))
+        })
+    }
+
+    /// Takes the reading of a flow that stands for `many`, and its counts at the last sample,
+    /// `period` seconds ago.
+    pub fn read(
+        &mut self,
+        flow: usize,
+        many: usize,
+        last: &Counts,
+        reading: &FlowReading,
+        period: f64,
+    ) {
+        self.row.clear();
+        reading.record(&METRICS, last, period, &mut self.row);
+        let place = flow - self.first;
+        let (values, stands_for) = &mut self.values[place];
+        // Flows that are there have a throughput, which may be 0.
+        let was_there = !values[0].is_nan();
+        values.copy_from_slice(&self.row);
+        *stands_for = many as u64;
+        if !was_there && !values[0].is_nan() {
+            self.there.push(place as u32);
+        }
+    }
+
+    /// Appends the quantiles over the flows.
+    pub fn record(&mut self, quantiles: &mut Quantiles, rows: &mut Vec<f64>) {
+        for metric in 0..METRICS.len() {
+            for &place in &self.there {
+                let (values, many) = &self.values[place as usize];
+                quantiles.add(values[metric], *many);
+            }
+            rows.extend(quantiles.take());
+        }
+        let values = &self.values;
+        (self.there).retain(|&place| !values[place as usize].0[0].is_nan());
+    }
+}
