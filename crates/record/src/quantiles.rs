@@ -152,3 +152,48 @@ impl Members {
         (self.there).retain(|&place| !values[place as usize].0[0].is_nan());
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn of(values: &[(f64, u64)]) -> [f64; QUANTILES.len()] {
+        let mut quantiles = Quantiles::default();
+        values.iter().for_each(|(v, n)| quantiles.add(*v, *n));
+        quantiles.take()
+    }
+
+    #[test]
+    fn quantiles_are_linear_between_ranks() {
+        let hundred: Vec<_> = (0..=100).rev().map(|i| (f64::from(i), 1)).collect();
+        assert_eq!(of(&hundred), [5.0, 25.0, 50.0, 75.0, 95.0]);
+        assert_eq!(of(&[(10.0, 1), (20.0, 1)]), [10.5, 12.5, 15.0, 17.5, 19.5]);
+        assert_eq!(of(&[(7.0, 3), (f64::NAN, 9)]), [7.0; 5]);
+        assert_eq!(of(&[(1.0, 75_000), (2.0, 25_000)])[2..], [1.0, 1.25, 2.0]);
+        assert!(of(&[]).iter().all(|v| v.is_nan()));
+    }
+
+    proptest! {
+        /// Few distinct values and many, of one flow or of many each.
+        #[test]
+        fn quantiles_are_those_of_all_flows_in_order(
+            values in prop::collection::vec((0u32..200, 1u64..40), 1..300),
+            scale in prop::sample::select(vec![1u32, 40]),
+        ) {
+            let values: Vec<(f64, u64)> =
+                values.iter().map(|&(v, n)| (f64::from(v / scale), n)).collect();
+            let mut sorted = Vec::new();
+            for &(value, many) in &values {
+                sorted.extend((0..many).map(|_| value));
+            }
+            sorted.sort_by(f64::total_cmp);
+            for (is, percent) in of(&values).into_iter().zip(QUANTILES) {
+                let rank = f64::from(percent) * (sorted.len() - 1) as f64 / 100.0;
+                let (below, above) = (sorted[rank.floor() as usize], sorted[rank.ceil() as usize]);
+                let expected = below + (above - below) * rank.fract();
+                prop_assert!((is - expected).abs() < 1e-9, "{percent} %: {is}, not {expected}");
+            }
+        }
+    }
+}
