@@ -115,7 +115,7 @@ pub(crate) const FLOW: Section = Section {
         Key { default: Words("required, here or in `each`; with `kernel` the model of it, where there is one"), ..CONTROLLER },
         KERNEL, QUIC, SERVICE, TUNNEL, THROUGH, AS, DEMAND, START, STOP, AGGREGATE, SHARE, PACKET, ACK, CONTROL, PROCESSING,
         MIN_RTO, PACING,
-        key("record", Shape::Choice(recorded), Words("`group` for web users and for more than 1000 flows, else `flows`"), "Whose series are recorded: each flow's, or sums over the group."),
+        key("record", Shape::Choice(recorded), Words("`group` for web users and for more than 1000 flows, else `flows`"), "Whose series are recorded: each flow's, or sums and [quantiles](output.md#quantiles-over-the-flows-of-a-group) over the group."),
         key("each", Shape::List(&Shape::Table(&EACH)), Nothing, "One table for each flow of the group, with what is different from the group."),
     ],
 };

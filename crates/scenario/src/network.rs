@@ -159,7 +159,7 @@ pub enum Recorded {
     /// The series of each flow.
     #[default]
     Flows,
-    /// The sums over the flows of the group.
+    /// The sums over the flows of the group, and quantiles over them.
     Group,
 }
 

@@ -92,7 +92,8 @@ class Run:
 
         Args:
             metric: The quantity; ``accord explain metric`` lists them.
-            kind: ``"flow"``, ``"group"``, ``"link"`` or ``"aggregate"``; by default all.
+            kind: ``"flow"``, ``"group"``, ``"quantile"`` (over the flows of a group that is
+                recorded as one), ``"link"`` or ``"aggregate"``; by default all.
 
         Example:
             >>> import accord
@@ -137,8 +138,8 @@ class Run:
 
         Args:
             metric: The quantity.
-            kind: What has a line: ``"flow"``, ``"group"``, ``"link"`` or ``"aggregate"``; by
-                default all that has the metric.
+            kind: What has a line: ``"flow"``, ``"group"``, ``"quantile"``, ``"link"`` or
+                ``"aggregate"``; by default all that has the metric.
             of: The names of those that have a line; by default all of that kind.
             ax: Axes to draw into.
 
