@@ -84,17 +84,20 @@ fn select(values: &mut [(f64, u64)], before: u64, ranks: &[u64], found: &mut [f6
     select(more, to, &ranks[end..], &mut found[end..]);
 }
 
-const METRICS: [Metric; 4] = Metric::WITH_QUANTILES;
+/// The metrics whose latest values the recorder has of no flow otherwise.
+const KEPT: [Metric; 2] = [Metric::Cwnd, Metric::Rtt];
 
-/// The latest values of the flows of a group that is recorded as one.
+/// The flows of a group that is recorded as one. There may be very many: a rate and counts of each
+/// are the recorder's, and only the rest is here.
 #[derive(Clone, Debug)]
 pub(crate) struct Members {
     /// The first flow of the group.
     first: usize,
-    /// The values of each flow, and the number of flows that it stands for.
-    values: Vec<([f64; METRICS.len()], u64)>,
-    /// The flows that have values, by their place in the group.
-    there: Vec<u32>,
+    /// The latest values of each flow.
+    kept: Vec<[f64; KEPT.len()]>,
+    /// The flows that have values, by their place in the group, each with the number of flows that it
+    /// stands for.
+    there: Vec<(u32, u32)>,
     row: Vec<f64>,
 }
 
@@ -103,7 +106,7 @@ impl Members {
     pub fn new(first: usize, flows: usize) -> Members {
         Members {
             first,
-            values: vec![([f64::NAN; METRICS.len()], 1); flows],
+            kept: vec![[f64::NAN; KEPT.len()]; flows],
             there: Vec::new(),
             row: Vec::new(),
         }
@@ -111,45 +114,55 @@ impl Members {
 
     /// Returns what has the values of [`Members::record`], in their order.
     pub fn columns(group: usize) -> impl Iterator<Item = (Entity, Metric)> {
-        METRICS.into_iter().flat_map(move |metric| {
+        Metric::WITH_QUANTILES.into_iter().flat_map(move |metric| {
             QUANTILES.map(|percent| (Entity::Quantile { group, percent }, metric))
         })
     }
 
-    /// Takes the reading of a flow that stands for `many`, and its counts at the last sample,
-    /// `period` seconds ago.
+    /// Takes the reading of a flow that stands for `many`, its counts at the last sample, `period`
+    /// seconds ago, and its rate then.
     pub fn read(
         &mut self,
-        flow: usize,
-        many: usize,
-        last: &Counts,
+        (flow, many): (usize, usize),
+        (last, rate): (&Counts, f64),
         reading: &FlowReading,
         period: f64,
     ) {
         self.row.clear();
-        reading.record(&METRICS, last, period, &mut self.row);
+        reading.record(&KEPT, last, period, &mut self.row);
         let place = flow - self.first;
-        let (values, stands_for) = &mut self.values[place];
-        // Flows that are there have a throughput, which may be 0.
-        let was_there = !values[0].is_nan();
-        values.copy_from_slice(&self.row);
-        *stands_for = many as u64;
-        if !was_there && !values[0].is_nan() {
-            self.there.push(place as u32);
+        self.kept[place].copy_from_slice(&self.row);
+        if rate.is_nan() {
+            self.there.push((place as u32, many as u32));
         }
     }
 
-    /// Appends the quantiles over the flows.
-    pub fn record(&mut self, quantiles: &mut Quantiles, rows: &mut Vec<f64>) {
-        for metric in 0..METRICS.len() {
-            for &place in &self.there {
-                let (values, many) = &self.values[place as usize];
-                quantiles.add(values[metric], *many);
+    /// Appends the quantiles over the flows that have a rate. `rates` and `counts` have the latest of
+    /// all flows of the scenario.
+    pub fn record(
+        &mut self,
+        quantiles: &mut Quantiles,
+        (rates, counts): (&[f64], &[Counts]),
+        rows: &mut Vec<f64>,
+    ) {
+        let Members {
+            first, kept, there, ..
+        } = self;
+        there.retain(|(place, _)| !rates[*first + *place as usize].is_nan());
+        for metric in Metric::WITH_QUANTILES {
+            for &(place, many) in &*there {
+                let (place, flow) = (place as usize, *first + place as usize);
+                let value = match metric {
+                    Metric::Throughput => rates[flow],
+                    Metric::Cwnd => kept[place][0],
+                    Metric::Rtt => kept[place][1],
+                    Metric::Accumulation => counts[flow].accumulation as f64,
+                    _ => f64::NAN,
+                };
+                quantiles.add(value, many.into());
             }
             rows.extend(quantiles.take());
         }
-        let values = &self.values;
-        (self.there).retain(|&place| !values[place as usize].0[0].is_nan());
     }
 }
 

@@ -51,7 +51,7 @@ pub(crate) struct Counts {
     retransmissions: u64,
     losses: u64,
     lost: u64,
-    accumulation: u64,
+    pub(crate) accumulation: u64,
     edge_drops: u64,
 }
 

@@ -199,13 +199,13 @@ impl Recorder {
         };
         let period = now.since(self.last).as_secs_f64();
         let last = std::mem::replace(&mut self.flows[first], reading.counts());
-        let rate = reading.throughput(&last, period);
+        let (before, rate) = (self.rates[first], reading.throughput(&last, period));
         flows.iter().for_each(|&id| self.rates[id] = rate);
         let group = &mut self.groups[self.group_of[first] as usize];
         if let Some(one) = &mut group.one {
             one.now.change(flows.len() as u64, &last, &reading);
-            one.members
-                .read(first, flows.len(), &last, &reading, period);
+            let (flow, last) = ((first, flows.len()), (&last, before));
+            one.members.read(flow, last, &reading, period);
         }
         if let Some((flow, place)) = group.alone {
             for &id in flows {
@@ -230,11 +230,12 @@ impl Recorder {
         let rows = &mut self.rows;
         for (id, reading) in flows {
             let last = std::mem::replace(&mut self.flows[id], reading.counts());
-            self.rates[id] = reading.throughput(&last, period);
+            let rate = reading.throughput(&last, period);
+            let before = std::mem::replace(&mut self.rates[id], rate);
             let group = &mut self.groups[self.group_of[id] as usize];
             if let Some(one) = &mut group.one {
                 one.now.change(1, &last, &reading);
-                one.members.read(id, 1, &last, &reading, period);
+                one.members.read((id, 1), (&last, before), &reading, period);
             }
             if let Some((flow, place)) = group.alone {
                 self.alone[place + id - flow].now = reading;
@@ -249,7 +250,8 @@ impl Recorder {
             if let Some(one) = &mut group.one {
                 one.now.record(&self.sums, &one.last, period, rows);
                 one.last = one.now.counts();
-                one.members.record(&mut self.quantiles, rows);
+                let latest = (&self.rates[..], &self.flows[..]);
+                one.members.record(&mut self.quantiles, latest, rows);
             }
             if group.index {
                 rows.extend(indices.next());

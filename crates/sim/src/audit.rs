@@ -62,14 +62,6 @@ impl Simulation<'_> {
                 }
             })
             .collect();
-        let flows = (self.flows.iter().zip(in_network))
-            .map(|(f, held)| Audit {
-                entered: f.sent,
-                left: f.delivered,
-                dropped: f.data_lost,
-                held,
-            })
-            .collect();
         let links = &ports[..self.scenario.links.len()];
         let packet_hops = links.iter().map(|p| p.left.packets).sum();
         let (time, series) = self.recorder.finish(self.scenario);
@@ -79,6 +71,15 @@ impl Simulation<'_> {
                 (self.transfers).add(self.scenario, id, start, left.size, None);
             }
         }
+        // There may be very many flows, and the recorder has let go of them by now.
+        let flows = (self.flows.iter().zip(in_network))
+            .map(|(f, held)| Audit {
+                entered: f.sent,
+                left: f.delivered,
+                dropped: f.data_lost,
+                held,
+            })
+            .collect();
         let (transfers, note) = self.transfers.finish();
         let mut notes: Vec<String> = note.into_iter().collect();
         if let Some(fluid) = &self.background {

@@ -605,6 +605,7 @@ impl<'a> Table<'a> {
                 add(Entity::Flow(f), metric, &|e| e.of_flow(metric, f));
             }
         }
+        let mut quantiles = Quantiles::default();
         for g in scenario.recorded_groups() {
             let id = Entity::Group(g);
             let flows = || scenario.groups[g].flows.clone();
@@ -619,7 +620,6 @@ impl<'a> Table<'a> {
             add(id, Metric::Accumulation, &|e| sum(&e.accumulation));
             for metric in Metric::WITH_QUANTILES {
                 let over_flows = |e: &Equilibrium| {
-                    let mut quantiles = Quantiles::default();
                     flows().for_each(|f| quantiles.add(e.of_flow(metric, f), 1));
                     quantiles.take()
                 };
