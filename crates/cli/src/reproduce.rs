@@ -21,7 +21,7 @@ use accord::report::{
 };
 use accord::units::Duration;
 use accord::{BUILT_IN, load, set};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -35,7 +35,7 @@ const COMMAND: &str = "accord reproduce --all --write --results scenarios/result
 
 /// Carries out the command. `Ok(false)` means that a result is not as recorded.
 pub fn run(args: Reproduce, catalogue: &Catalogue) -> Result<bool, Failure> {
-    let ids: Vec<String> = match args.all {
+    let mut ids: Vec<String> = match args.all {
         true => BUILT_IN.iter().map(|(id, _)| id.to_string()).collect(),
         false => args.id.clone(),
     };
@@ -47,6 +47,9 @@ pub fn run(args: Reproduce, catalogue: &Catalogue) -> Result<bool, Failure> {
         };
         return Err(Failure::new(format!("there is no experiment \"{id}\"")).hint(hint));
     }
+    // One that is named twice would be written to one place by two threads.
+    let mut named = BTreeSet::new();
+    ids.retain(|id| named.insert(id.clone()));
     for id in &ids {
         check_place(&args.output.join(id))?;
     }
@@ -69,8 +72,8 @@ pub fn run(args: Reproduce, catalogue: &Catalogue) -> Result<bool, Failure> {
     let mut results = Results::default();
     let take = |made: Reproduced| {
         progress.above(|| made.print(how))?;
-        replace(&mut unfit, made.unfit);
-        replace(&mut captured, made.captured);
+        keep_first(&mut unfit, made.unfit);
+        keep_first(&mut captured, made.captured);
         experiments.push(made.experiment);
         rows.push(made.row);
         results.extend(made.results);
@@ -91,7 +94,7 @@ pub fn run(args: Reproduce, catalogue: &Catalogue) -> Result<bool, Failure> {
 }
 
 /// Keeps the first error.
-fn replace(known: &mut Result<(), Failure>, new: Result<(), Failure>) {
+fn keep_first(known: &mut Result<(), Failure>, new: Result<(), Failure>) {
     if known.is_ok() {
         *known = new;
     }

@@ -208,3 +208,13 @@ fn experiments_are_resumed() {
     let at = |id| ended.stdout.find(&format!("{id}: "));
     assert!(at(long) < at(short), "{ended:#?}");
 }
+
+/// An experiment that is named twice has one place, and is made once.
+#[test]
+fn an_experiment_named_twice_is_made_once() {
+    let dir = folder(&[]);
+    let args = ["reproduce", "ple03-fig6", "ple03-fig6", "-o", "all"];
+    let twice = accord(dir.path(), &args).with(0);
+    let once = accord(dir.path(), &[args[0], args[1], "-o", "again"]).with(0);
+    assert_eq!(twice.stdout, once.stdout);
+}
