@@ -9,7 +9,7 @@ use crate::compare;
 use crate::cost;
 use crate::crowd;
 use crate::evaluate;
-use crate::execute::{Executed, Outcome, execute};
+use crate::execute::{Executed, Outcome, Work};
 use crate::explain;
 use crate::export;
 use crate::fail::Failure;
@@ -23,7 +23,7 @@ use crate::new;
 use crate::output::{data, heading, json, note, prose, style};
 use crate::plot;
 use crate::point;
-use crate::progress::watch_interrupts;
+use crate::progress::{Progress, watch_interrupts};
 use crate::qlogs::QlogDir;
 use crate::record;
 use crate::reproduce;
@@ -97,11 +97,14 @@ fn run_one(args: Run, catalogue: &Catalogue) -> Result<bool, Failure> {
     check_place(&dir)?;
     warn_of_replaced(&dir, &file, catalogue, &args.how)?;
     let kept = keep(&dir, &args.how, &build())?;
+    let work = Work::of(&file, catalogue, &args.how, false)?;
+    let progress = Progress::new(work.duration(), args.how.quiet || args.how.json);
     let Executed {
         mut outcomes,
         capture,
         logs,
-    } = execute(&file, catalogue, &args.how, false, &kept)?;
+    } = work.execute(&kept, &progress)?;
+    drop(progress);
     let crowds = match args.check_crowd {
         Some(flows) => crowd::check(&mut outcomes, flows, (&file, catalogue), &args.how)?,
         None => Vec::new(),
@@ -112,7 +115,7 @@ fn run_one(args: Run, catalogue: &Catalogue) -> Result<bool, Failure> {
     let captured = capture.map_or(Ok(()), CaptureFile::finish);
     let logged = logs.map_or(Ok(()), QlogDir::finish);
     if args.how.record {
-        record::show(&outcomes)?;
+        record::lines(&outcomes).iter().try_for_each(data)?;
     } else if args.how.json {
         json(&experiment)?;
     } else {
@@ -125,9 +128,9 @@ fn run_one(args: Run, catalogue: &Catalogue) -> Result<bool, Failure> {
             }
         }
         if !args.how.quiet {
-            (outcomes.iter()).for_each(|o| live::remarks(&o.point()));
+            (outcomes.iter()).for_each(|o| live::remarks(&o.point()).iter().for_each(note));
             if args.how.skip.is_some() {
-                (outcomes.iter()).for_each(|o| skip::remarks(&o.point()));
+                (outcomes.iter()).for_each(|o| skip::remarks(&o.point()).iter().for_each(note));
             }
             if outcomes.len() > 1 && !args.how.details {
                 note("tables of each point: --details, or the page");

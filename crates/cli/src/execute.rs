@@ -1,4 +1,4 @@
-//! Runs a scenario file: all points of its sweep, all seeds, all engines, on all cores. The
+//! The runs of a scenario file: all points of its sweep, all seeds, all engines, on all cores. The
 //! result does not depend on how many there are, nor on whether some runs were done before
 //! an interruption.
 
@@ -7,7 +7,6 @@ use crate::capture::CaptureFile;
 use crate::choice::{at_point, engines};
 use crate::fail::Failure;
 use crate::live;
-use crate::output::note;
 use crate::point;
 use crate::progress::Progress;
 use crate::qlogs::QlogDir;
@@ -52,132 +51,165 @@ pub struct Executed {
     pub logs: Option<QlogDir>,
 }
 
-/// Runs everything that is not in `kept`, and keeps each run there as it is done. As one `of_many`
-/// experiments it has live runs only if they are asked for by name.
-pub fn execute(
-    file: &File,
-    catalogue: &Catalogue,
-    how: &How,
-    of_many: bool,
-    kept: &Kept,
-) -> Result<Executed, Failure> {
-    let first = file.points(catalogue, how.seed)?;
-    let mut repetitions = vec![first];
-    for k in 1..how.reps {
-        let seed = repetitions[0][0].seed.wrapping_add(k);
-        repetitions.push(file.points(catalogue, Some(seed))?);
-    }
-    let chosen = point::chosen(&repetitions[0], &how.point)?;
-    for points in &mut repetitions {
-        let mut i = 0;
-        points.retain(|_| {
-            i += 1;
-            chosen.contains(&(i - 1))
-        });
-    }
-    let engines = live::possible(
-        engines(&how.engine, &repetitions[0]),
-        how,
-        of_many,
-        &repetitions[0],
-    )?;
-    if how.skip.is_some() {
-        skip::possible(&engines)?;
-    }
-    let points = repetitions[0].len();
-    let jobs: Vec<(usize, &Scenario, Engine)> = (0..points)
-        .flat_map(|p| repetitions.iter().map(move |r| (p, &r[p])))
-        .flat_map(|(p, s)| {
-            let engines = at_point(&engines, &how.engine, s);
-            engines.into_iter().map(move |e| (p, s, e))
-        })
-        .collect();
-    let capture = match &how.pcap {
-        Some(path) => {
-            one_that_moves("--pcap", &jobs)?;
-            Some(CaptureFile::create(path)?)
+/// The runs of a scenario file that are to be made.
+pub struct Work<'a> {
+    how: &'a How,
+    /// The chosen points of the sweep, with each seed.
+    repetitions: Vec<Vec<Scenario>>,
+    engines: Vec<Engine>,
+}
+
+impl<'a> Work<'a> {
+    /// Returns the runs that `how` asks for. As one `of_many` experiments it has live runs only if
+    /// they are asked for by name.
+    pub fn of(
+        file: &File,
+        catalogue: &Catalogue,
+        how: &'a How,
+        of_many: bool,
+    ) -> Result<Work<'a>, Failure> {
+        let first = file.points(catalogue, how.seed)?;
+        let mut repetitions = vec![first];
+        for k in 1..how.reps {
+            let seed = repetitions[0][0].seed.wrapping_add(k);
+            repetitions.push(file.points(catalogue, Some(seed))?);
         }
-        None => None,
-    };
-    let logs = match &how.qlog {
-        Some(dir) => {
-            let scenario = one_that_moves("--qlog", &jobs)?;
-            Some(QlogDir::create(dir, how.qlog_version, scenario)?)
+        let chosen = point::chosen(&repetitions[0], &how.point)?;
+        for points in &mut repetitions {
+            let mut i = 0;
+            points.retain(|_| {
+                i += 1;
+                chosen.contains(&(i - 1))
+            });
         }
-        None => None,
-    };
-    let watched = capture.is_some() || logs.is_some();
-    let done: Vec<Option<Run>> = (jobs.par_iter())
-        .map(|(_, scenario, engine)| match watched {
-            true if moves_packets(*engine) => None,
-            _ => kept.load(scenario, *engine),
+        let engines = live::possible(
+            engines(&how.engine, &repetitions[0]),
+            how,
+            of_many,
+            &repetitions[0],
+        )?;
+        if how.skip.is_some() {
+            skip::possible(&engines)?;
+        }
+        Ok(Work {
+            how,
+            repetitions,
+            engines,
         })
-        .collect();
-    let before = done.iter().flatten().count();
-    if before > 0 && !how.quiet {
-        note(format_args!(
-            "{}: {before} of {} runs were done before the interruption; going on",
-            jobs[0].1.id,
-            jobs.len()
-        ));
     }
-    let left = jobs.iter().zip(&done).filter(|(_, done)| done.is_none());
-    let left = left.fold(Duration::ZERO, |sum, ((_, s, _), _)| sum + s.duration);
-    if !how.quiet {
-        let live =
-            (jobs.iter().zip(&done)).filter(|(j, done)| j.2 == Engine::Live && done.is_none());
-        live::announce(live.map(|((_, s, _), _)| *s), how);
+
+    /// Returns whether any run has the machine for itself.
+    pub fn is_live(&self) -> bool {
+        self.engines.contains(&Engine::Live)
     }
-    let progress = Progress::new(left, how.quiet || how.json);
-    let keeper = Keeper {
-        kept,
-        runs: AtomicUsize::new(before),
-        failed: AtomicBool::new(false),
-    };
-    let to_do: Vec<Job> = (jobs.iter().zip(&done))
-        .filter(|(_, done)| done.is_none())
-        .map(|((_, scenario, engine), _)| Job {
-            scenario,
-            engine: *engine,
-        })
-        .collect();
-    let observe = |job: &Job| {
-        let moves = moves_packets(job.engine);
-        let capture = capture.as_ref().filter(|_| moves);
-        progress.observe(capture, logs.as_ref().filter(|_| moves))
-    };
-    let keep = |i: usize, run: &Run| keeper.keep(to_do[i].scenario, run);
-    let runs = run_all(&to_do, &how.options(), observe, keep).map_err(Failure::from);
-    drop(progress);
-    let after = keeper.runs.into_inner();
-    if matches!(runs, Err(Failure::Interrupted)) && after > 0 {
-        note(format_args!(
-            "{after} of {} runs are done and kept; the same command, without --fresh, goes on",
-            jobs.len()
-        ));
+
+    /// Returns the simulated time over all runs.
+    pub fn duration(&self) -> Duration {
+        total(self.jobs().iter())
     }
-    let mut made = runs?.into_iter();
-    let runs = done.into_iter().map(|done| done.or_else(|| made.next()));
-    let mut by_point: Vec<Vec<Run>> = vec![Vec::new(); points];
-    for ((p, ..), run) in jobs.iter().zip(runs.flatten()) {
-        by_point[*p].push(run);
+
+    /// Returns the runs with the index of their point: by point, seed and engine.
+    fn jobs(&self) -> Vec<(usize, Job<'_>)> {
+        let points = self.repetitions[0].len();
+        (0..points)
+            .flat_map(|p| self.repetitions.iter().map(move |r| (p, &r[p])))
+            .flat_map(|(p, scenario)| {
+                let engines = at_point(&self.engines, &self.how.engine, scenario);
+                let job = move |engine| (p, Job { scenario, engine });
+                engines.into_iter().map(job)
+            })
+            .collect()
     }
-    let scenarios = repetitions.swap_remove(0);
-    let outcomes = (scenarios.into_iter().zip(by_point))
-        .map(|(scenario, runs)| {
-            let checks = judged(&scenario, &runs, &engines, how);
-            Outcome {
-                scenario,
-                runs,
-                checks,
+
+    /// Makes the runs that are not in `kept`, and keeps each there as it is done.
+    pub fn execute(mut self, kept: &Kept, progress: &Progress) -> Result<Executed, Failure> {
+        let how = self.how;
+        let jobs = self.jobs();
+        let capture = match &how.pcap {
+            Some(path) => {
+                one_that_moves("--pcap", &jobs)?;
+                Some(CaptureFile::create(path)?)
             }
+            None => None,
+        };
+        let logs = match &how.qlog {
+            Some(dir) => {
+                let scenario = one_that_moves("--qlog", &jobs)?;
+                Some(QlogDir::create(dir, how.qlog_version, scenario)?)
+            }
+            None => None,
+        };
+        let watched = capture.is_some() || logs.is_some();
+        let done: Vec<Option<Run>> = (jobs.par_iter())
+            .map(|(_, job)| match watched {
+                true if moves_packets(job.engine) => None,
+                _ => kept.load(job.scenario, job.engine),
+            })
+            .collect();
+        let id = &jobs[0].1.scenario.id;
+        let before = done.iter().flatten().count();
+        if before > 0 && !how.quiet {
+            progress.note(format_args!(
+                "{id}: {before} of {} runs were done before the interruption; going on",
+                jobs.len()
+            ));
+        }
+        let left = jobs.iter().zip(&done).filter(|(_, done)| done.is_none());
+        let to_do: Vec<Job> = left.map(|((_, job), _)| *job).collect();
+        let were_done = jobs.iter().zip(&done).filter(|(_, done)| done.is_some());
+        progress.pass(total(were_done.map(|(job, _)| job)));
+        if !how.quiet {
+            let live = to_do.iter().filter(|job| job.engine == Engine::Live);
+            progress.above(|| live::announce(live.map(|job| job.scenario), how));
+        }
+        let keeper = Keeper {
+            kept,
+            progress,
+            runs: AtomicUsize::new(before),
+            failed: AtomicBool::new(false),
+        };
+        let observe = |job: &Job| {
+            let moves = moves_packets(job.engine);
+            let capture = capture.as_ref().filter(|_| moves);
+            progress.observe(capture, logs.as_ref().filter(|_| moves))
+        };
+        let keep = |i: usize, run: &Run| keeper.keep(to_do[i].scenario, run);
+        let runs = run_all(&to_do, &how.options(), observe, keep).map_err(Failure::from);
+        let after = keeper.runs.into_inner();
+        if matches!(runs, Err(Failure::Interrupted)) && after > 0 {
+            progress.note(format_args!(
+                "{id}: {after} of {} runs are done and kept; the same command, without --fresh, goes on",
+                jobs.len()
+            ));
+        }
+        let mut made = runs?.into_iter();
+        let runs = done.into_iter().map(|done| done.or_else(|| made.next()));
+        let mut by_point: Vec<Vec<Run>> = vec![Vec::new(); self.repetitions[0].len()];
+        for ((p, _), run) in jobs.iter().zip(runs.flatten()) {
+            by_point[*p].push(run);
+        }
+        let scenarios = self.repetitions.swap_remove(0);
+        let outcomes = (scenarios.into_iter().zip(by_point))
+            .map(|(scenario, runs)| {
+                let checks = judged(&scenario, &runs, &self.engines, how);
+                Outcome {
+                    scenario,
+                    runs,
+                    checks,
+                }
+            })
+            .collect();
+        Ok(Executed {
+            outcomes,
+            capture,
+            logs,
         })
-        .collect();
-    Ok(Executed {
-        outcomes,
-        capture,
-        logs,
-    })
+    }
+}
+
+/// The simulated time of runs.
+fn total<'a>(jobs: impl Iterator<Item = &'a (usize, Job<'a>)>) -> Duration {
+    jobs.fold(Duration::ZERO, |sum, (_, job)| sum + job.scenario.duration)
 }
 
 fn moves_packets(engine: Engine) -> bool {
@@ -185,13 +217,12 @@ fn moves_packets(engine: Engine) -> bool {
 }
 
 /// Returns the scenario of the run that moves packets: there has to be one.
-fn one_that_moves<'a>(
-    option: &str,
-    jobs: &[(usize, &'a Scenario, Engine)],
-) -> Result<&'a Scenario, Failure> {
-    let moving: Vec<_> = jobs.iter().filter(|j| moves_packets(j.2)).collect();
+fn one_that_moves<'a>(option: &str, jobs: &[(usize, Job<'a>)]) -> Result<&'a Scenario, Failure> {
+    let moving: Vec<_> = (jobs.iter().map(|(_, job)| job))
+        .filter(|job| moves_packets(job.engine))
+        .collect();
     match moving[..] {
-        [(_, scenario, _)] => Ok(scenario),
+        [job] => Ok(job.scenario),
         _ => {
             let hint = "name one of --engine packet and --engine live, no --reps, and a point \
                         of a sweep with --set sweep.NAME.values=...";
@@ -205,6 +236,7 @@ fn one_that_moves<'a>(
 /// Keeps runs. Where that fails the work goes on, and only an interruption would lose it.
 struct Keeper<'a> {
     kept: &'a Kept,
+    progress: &'a Progress,
     runs: AtomicUsize,
     failed: AtomicBool,
 }
@@ -216,7 +248,7 @@ impl Keeper<'_> {
                 self.runs.fetch_add(1, Ordering::Relaxed);
             }
             Err(e) if !self.failed.swap(true, Ordering::Relaxed) => {
-                note(format_args!(
+                self.progress.note(format_args!(
                     "runs cannot be kept against an interruption: {e}"
                 ));
             }

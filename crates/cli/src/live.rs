@@ -22,9 +22,10 @@ pub fn possible(
         return Ok(engines);
     }
     if of_many && !how.engine.contains(&Engine::Live) {
-        note(
-            "of many experiments none is run live unless --engine live asks for it: NO LIVE RUN, and no verdict on what is expected of it",
-        );
+        note(format_args!(
+            "{}: of many experiments none is run live unless --engine live asks for it: NO LIVE RUN, and no verdict on what is expected of it",
+            scenarios[0].id
+        ));
         engines.retain(|e| *e != Engine::Live);
         return Ok(engines);
     }
@@ -68,14 +69,16 @@ pub fn announce<'a>(scenarios: impl IntoIterator<Item = &'a Scenario>, how: &How
 }
 
 /// Returns the remarks on live runs.
-pub fn remarks(point: &Point<'_>) {
+pub fn remarks(point: &Point<'_>) -> Vec<String> {
     let (id, at) = (&point.scenario.id, point.label());
     let at = if at.is_empty() { at } else { format!(", {at}") };
     let live = |r: &&Run| r.manifest.engine == Engine::Live;
-    for run in point.runs.iter().filter(live) {
-        note(format_args!("{id}{at}, live:"));
-        run.notes.iter().for_each(|n| note(format_args!("  {n}")));
-    }
+    (point.runs.iter().filter(live))
+        .flat_map(|run| {
+            let notes = run.notes.iter().map(|n| format!("  {n}"));
+            std::iter::once(format!("{id}{at}, live:")).chain(notes)
+        })
+        .collect()
 }
 
 /// Fails if a run is unfit for a verdict.

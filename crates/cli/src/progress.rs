@@ -7,6 +7,7 @@ use crate::qlogs::QlogDir;
 use accord::record::{Interrupted, Observer};
 use accord::units::{Duration, Time};
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+use std::fmt::Display;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 /// Set by an interrupt from the keyboard, by SIGTERM or by SIGHUP.
@@ -148,6 +149,21 @@ impl Progress {
         .expect("a valid template");
         bar.set_style(style);
         Progress { bar }
+    }
+
+    /// Prints a message above the bar.
+    pub fn note(&self, text: impl Display) {
+        self.bar.suspend(|| note(text));
+    }
+
+    /// Prints what `print` does above the bar.
+    pub fn above<T>(&self, print: impl FnOnce() -> T) -> T {
+        self.bar.suspend(print)
+    }
+
+    /// Counts runs of this simulated time as done.
+    pub fn pass(&self, time: Duration) {
+        self.bar.inc(millis(time));
     }
 
     /// Returns an observer for one run, which writes its packets to `capture`, and what its senders

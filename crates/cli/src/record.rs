@@ -2,8 +2,6 @@
 //! kept where there are some; new ones are left empty, which a scenario file may not be.
 
 use crate::execute::Outcome;
-use crate::fail::Failure;
-use crate::output::data;
 use accord::report::Class;
 use accord::scenario::{Engine, Expectation, MetricUnit, print_figure, print_text};
 
@@ -21,8 +19,9 @@ struct Item {
     measured: String,
 }
 
-/// Prints the `fails` of all expectations that have an unknown failure.
-pub fn show(outcomes: &[Outcome]) -> Result<(), Failure> {
+/// Returns the `fails` of all expectations that have an unknown failure.
+pub fn lines(outcomes: &[Outcome]) -> Vec<String> {
+    let mut out = Vec::new();
     let mut names: Vec<&str> = Vec::new();
     let checks = outcomes.iter().flat_map(|o| &o.checks);
     for check in checks.filter(|c| c.class == Class::Unknown) {
@@ -32,22 +31,22 @@ pub fn show(outcomes: &[Outcome]) -> Result<(), Failure> {
     }
     for name in names {
         let id = &outcomes[0].scenario.id;
-        data(format_args!("# {id}, {}", print_text(name)))?;
+        out.push(format!("# {id}, {}", print_text(name)));
         let (items, missing) = items(outcomes, name);
         for text in missing {
-            data(format_args!("# nothing to record: {text}"))?;
+            out.push(format!("# nothing to record: {text}"));
         }
         if items.is_empty() {
-            data("# no `fails`\n")?;
+            out.push("# no `fails`\n".into());
             continue;
         }
-        data("fails = [")?;
+        out.push("fails = [".into());
         for entry in entries(items) {
-            data(format_args!("    {entry},"))?;
+            out.push(format!("    {entry},"));
         }
-        data("]\n")?;
+        out.push("]\n".into());
     }
-    Ok(())
+    out
 }
 
 /// The failures of the expectation `name`, and those without a figure, in words.

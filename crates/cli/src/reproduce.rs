@@ -1,13 +1,14 @@
 //! `accord reproduce`: the experiments that come with the program, their verdicts over all of
 //! them, and their recorded results.
 
-use crate::args::Reproduce;
+use crate::args::{How, Reproduce};
 use crate::capture::CaptureFile;
-use crate::execute::{Executed, execute};
+use crate::execute::{Executed, Outcome, Work};
 use crate::fail::Failure;
 use crate::live;
 use crate::output::{data, heading, json, note, prose, style};
 use crate::point;
+use crate::progress::Progress;
 use crate::qlogs::QlogDir;
 use crate::record;
 use crate::results::{build, experiment, keep, warn_of_replaced, write};
@@ -18,8 +19,12 @@ use accord::report::{
     Class, Experiment, ExperimentRow, Experiments, Kept, Point, Results, Tally, check_place,
     checks_table, overview, remarks, rewrite, totals,
 };
+use accord::units::Duration;
 use accord::{BUILT_IN, load, set};
-use std::path::Path;
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
 /// The largest number of differences that are printed.
 const SHOWN: usize = 200;
@@ -30,7 +35,7 @@ const COMMAND: &str = "accord reproduce --all --write --results scenarios/result
 
 /// Carries out the command. `Ok(false)` means that a result is not as recorded.
 pub fn run(args: Reproduce, catalogue: &Catalogue) -> Result<bool, Failure> {
-    let ids: Vec<String> = match args.all {
+    let mut ids: Vec<String> = match args.all {
         true => BUILT_IN.iter().map(|(id, _)| id.to_string()).collect(),
         false => args.id.clone(),
     };
@@ -42,72 +47,40 @@ pub fn run(args: Reproduce, catalogue: &Catalogue) -> Result<bool, Failure> {
         };
         return Err(Failure::new(format!("there is no experiment \"{id}\"")).hint(hint));
     }
+    // One that is named twice would be written to one place by two threads.
+    let mut named = BTreeSet::new();
+    ids.retain(|id| named.insert(id.clone()));
     for id in &ids {
         check_place(&args.output.join(id))?;
     }
     // Files that cannot be read are reported before the work.
     let recorded = Recorded::open(&args)?;
-    let (mut unfit, mut captured) = (Ok(()), Ok(()));
-    let mut experiments = Vec::new();
-    let (mut rows, mut results) = (Vec::new(), Results::default());
     let build = build();
-    let without_live = args.all || args.results.is_some();
+    let tasks: Vec<Task> = (ids.iter())
+        .map(|id| Task::of(id, &args, catalogue, &build))
+        .collect::<Result<_, Failure>>()?;
     // Kept to the end, so that an interrupted command that is given again shows all experiments.
-    let mut all_kept = Vec::new();
-    for id in &ids {
-        let mut file = load(id)?;
-        set(&mut file, &args.how.set)?;
-        let scenarios = file.points(catalogue, args.how.seed)?;
-        let chosen = point::chosen(&scenarios, &args.how.point)?;
-        let name = point::directory(id, scenarios.len(), &chosen);
-        let dir = args.output.join(name);
-        check_place(&dir)?;
-        warn_of_replaced(&dir, &file, catalogue, &args.how)?;
-        let kept = keep(&dir, &args.how, &build)?;
-        let Executed {
-            outcomes,
-            capture,
-            logs,
-        } = execute(&file, catalogue, &args.how, without_live, &kept)?;
-        unfit = unfit.and_then(|()| live::fit(outcomes.iter().flat_map(|o| &o.runs)));
-        let experiment = experiment(id, &outcomes, &dir);
-        let page = write(&dir, &outcomes, false)?;
-        all_kept.push(kept);
-        captured = captured
-            .and_then(|()| capture.map_or(Ok(()), CaptureFile::finish))
-            .and_then(|()| logs.map_or(Ok(()), QlogDir::finish));
-        let points: Vec<Point> = outcomes.iter().map(|o| o.point()).collect();
-        rows.push(ExperimentRow::of(id, &points));
-        results.add(id, &points);
-        if args.how.record {
-            record::show(&outcomes)?;
-        } else if !args.how.json {
-            prose(heading(&outcomes[0].scenario))?;
-            // A sweep has an overview, and its points on request.
-            let details = outcomes.len() == 1 || args.how.details;
-            if outcomes.len() > 1 {
-                prose(overview(&points, style()))?;
-            }
-            for outcome in outcomes.iter().filter(|_| details) {
-                if !outcome.scenario.point.is_empty() {
-                    data(visible(&outcome.point().label()))?;
-                }
-                prose(checks_table(&outcome.checks, style()))?;
-                let remarks = remarks(&outcome.runs.iter().collect::<Vec<_>>());
-                if !remarks.is_empty() {
-                    prose(visible(&remarks))?;
-                }
-            }
-            if !args.how.quiet {
-                points.iter().for_each(live::remarks);
-                if args.how.skip.is_some() {
-                    points.iter().for_each(skip::remarks);
-                }
-                note(format_args!("plots: {page}\n"));
-            }
-        }
-        experiments.push(experiment);
-    }
+    let all_kept: Vec<Kept> = tasks.iter().map(|task| task.kept.clone()).collect();
+    let how = &args.how;
+    // A live run has the machine for itself, and a capture is of one run.
+    let one_by_one =
+        how.pcap.is_some() || how.qlog.is_some() || tasks.iter().any(|t| t.work.is_live());
+    let time = (tasks.iter()).fold(Duration::ZERO, |sum, task| sum + task.work.duration());
+    let progress = Progress::new(time, how.quiet || how.json);
+    let (mut unfit, mut captured) = (Ok(()), Ok(()));
+    let (mut experiments, mut rows) = (Vec::new(), Vec::new());
+    let mut results = Results::default();
+    let take = |made: Reproduced| {
+        progress.above(|| made.print(how))?;
+        keep_first(&mut unfit, made.unfit);
+        keep_first(&mut captured, made.captured);
+        experiments.push(made.experiment);
+        rows.push(made.row);
+        results.extend(made.results);
+        Ok(())
+    };
+    in_order(tasks, one_by_one, |task| task.make(how, &progress), take)?;
+    drop(progress);
     all_kept.iter().for_each(Kept::discard);
     if args.how.json {
         json(&Experiments::of(experiments.clone()))?;
@@ -118,6 +91,185 @@ pub fn run(args: Reproduce, catalogue: &Catalogue) -> Result<bool, Failure> {
     captured?;
     unfit?;
     Ok(same && experiments.iter().all(|e| e.class != Class::Unknown))
+}
+
+/// Keeps the first error.
+fn keep_first(known: &mut Result<(), Failure>, new: Result<(), Failure>) {
+    if known.is_ok() {
+        *known = new;
+    }
+}
+
+/// An experiment that is to be reproduced.
+struct Task<'a> {
+    id: &'a str,
+    work: Work<'a>,
+    dir: PathBuf,
+    kept: Kept,
+}
+
+impl<'a> Task<'a> {
+    fn of(
+        id: &'a str,
+        args: &'a Reproduce,
+        catalogue: &Catalogue,
+        build: &str,
+    ) -> Result<Task<'a>, Failure> {
+        let mut file = load(id)?;
+        set(&mut file, &args.how.set)?;
+        let scenarios = file.points(catalogue, args.how.seed)?;
+        let chosen = point::chosen(&scenarios, &args.how.point)?;
+        let name = point::directory(id, scenarios.len(), &chosen);
+        let dir = args.output.join(name);
+        check_place(&dir)?;
+        warn_of_replaced(&dir, &file, catalogue, &args.how)?;
+        let kept = keep(&dir, &args.how, build)?;
+        let without_live = args.all || args.results.is_some();
+        Ok(Task {
+            id,
+            work: Work::of(&file, catalogue, &args.how, without_live)?,
+            dir,
+            kept,
+        })
+    }
+
+    /// Makes the runs and writes them.
+    fn make(self, how: &How, progress: &Progress) -> Result<Reproduced, Failure> {
+        let Executed {
+            outcomes,
+            capture,
+            logs,
+        } = self.work.execute(&self.kept, progress)?;
+        let page = write(&self.dir, &outcomes, false)?;
+        let captured = capture
+            .map_or(Ok(()), CaptureFile::finish)
+            .and_then(|()| logs.map_or(Ok(()), QlogDir::finish));
+        let points: Vec<Point> = outcomes.iter().map(|o| o.point()).collect();
+        let mut results = Results::default();
+        results.add(self.id, &points);
+        let (mut text, mut notes) = (Vec::new(), Vec::new());
+        if how.record {
+            text = record::lines(&outcomes);
+        } else if !how.json {
+            text = tables(&outcomes, how.details);
+        }
+        if !how.quiet && !how.record && !how.json {
+            notes.extend(points.iter().flat_map(live::remarks));
+            if how.skip.is_some() {
+                notes.extend(points.iter().flat_map(skip::remarks));
+            }
+            notes.push(format!("plots: {page}\n"));
+        }
+        Ok(Reproduced {
+            experiment: experiment(self.id, &outcomes, &self.dir),
+            row: ExperimentRow::of(self.id, &points),
+            results,
+            text,
+            notes,
+            unfit: live::fit(outcomes.iter().flat_map(|o| &o.runs)),
+            captured,
+        })
+    }
+}
+
+/// What is left of an experiment when its series are written.
+struct Reproduced {
+    experiment: Experiment,
+    row: ExperimentRow,
+    results: Results,
+    text: Vec<String>,
+    notes: Vec<String>,
+    unfit: Result<(), Failure>,
+    captured: Result<(), Failure>,
+}
+
+impl Reproduced {
+    fn print(&self, how: &How) -> Result<(), Failure> {
+        for text in &self.text {
+            match how.record {
+                true => data(text)?,
+                false => prose(text)?,
+            }
+        }
+        self.notes.iter().for_each(note);
+        Ok(())
+    }
+}
+
+/// Returns the verdicts of an experiment for people. A sweep has an overview, and its points with
+/// `details`.
+fn tables(outcomes: &[Outcome], details: bool) -> Vec<String> {
+    let mut text = vec![heading(&outcomes[0].scenario)];
+    if outcomes.len() > 1 {
+        let points: Vec<Point> = outcomes.iter().map(Outcome::point).collect();
+        text.push(overview(&points, style()));
+    }
+    let details = details || outcomes.len() == 1;
+    for outcome in outcomes.iter().filter(|_| details) {
+        if !outcome.scenario.point.is_empty() {
+            text.push(visible(&outcome.point().label()));
+        }
+        text.push(checks_table(&outcome.checks, style()));
+        let remarks = remarks(&outcome.runs.iter().collect::<Vec<_>>());
+        if !remarks.is_empty() {
+            text.push(visible(&remarks));
+        }
+    }
+    text
+}
+
+/// Makes something of each task, of as many at once as there are threads, or `one_by_one`, and takes
+/// what was made in the order of the tasks. The first error in that order ends it.
+fn in_order<T: Send, M: Send>(
+    tasks: Vec<T>,
+    one_by_one: bool,
+    make: impl Fn(T) -> Result<M, Failure> + Sync,
+    take: impl FnMut(M) -> Result<(), Failure> + Send,
+) -> Result<(), Failure> {
+    struct Turn<M, F> {
+        next: usize,
+        waiting: BTreeMap<usize, Result<M, Failure>>,
+        take: F,
+        ended: Result<(), Failure>,
+    }
+    let turn = Mutex::new(Turn {
+        next: 0,
+        waiting: BTreeMap::new(),
+        take,
+        ended: Ok(()),
+    });
+    let tasks = Mutex::new(tasks.into_iter().enumerate());
+    let failed = AtomicBool::new(false);
+    let work = || {
+        while !failed.load(Ordering::Relaxed) {
+            let Some((i, task)) = lock(&tasks).next() else {
+                break;
+            };
+            let made = make(task);
+            let turn = &mut *lock(&turn);
+            turn.waiting.insert(i, made);
+            while let Some(made) = turn.waiting.remove(&turn.next) {
+                turn.next += 1;
+                if turn.ended.is_ok() {
+                    turn.ended = made.and_then(&mut turn.take);
+                }
+            }
+            if turn.ended.is_err() || turn.waiting.values().any(Result::is_err) {
+                failed.store(true, Ordering::Relaxed);
+            }
+        }
+    };
+    match one_by_one {
+        true => work(),
+        // Threads that find no task left help with the runs of the others.
+        false => drop(rayon::broadcast(|_| work())),
+    }
+    let turn = turn.into_inner();
+    turn.unwrap_or_else(PoisonError::into_inner).ended
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// Returns a line for each experiment, and the counts over all.

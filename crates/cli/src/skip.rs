@@ -1,7 +1,6 @@
 //! Runs that skip time: where that is possible, and remarks on them.
 
 use crate::fail::Failure;
-use crate::output::note;
 use accord::Run;
 use accord::report::Point;
 use accord::scenario::Engine;
@@ -25,14 +24,15 @@ pub fn possible(engines: &[Engine]) -> Result<(), Failure> {
 }
 
 /// Says how much the packet engine skipped, or why it skipped nothing.
-pub fn remarks(point: &Point<'_>) {
+pub fn remarks(point: &Point<'_>) -> Vec<String> {
     let (id, at) = (&point.scenario.id, point.label());
     let at = if at.is_empty() { at } else { format!(", {at}") };
     let packets = |r: &&Run| r.manifest.engine == Engine::Packet;
-    for run in point.runs.iter().filter(packets) {
-        // The engine's note on it is its last.
-        if let Some(text) = run.notes.last() {
-            note(format_args!("{id}{at}, seed {}: {text}", run.manifest.seed));
-        }
-    }
+    (point.runs.iter().filter(packets))
+        .filter_map(|run| {
+            // The engine's note on it is its last.
+            let text = run.notes.last()?;
+            Some(format!("{id}{at}, seed {}: {text}", run.manifest.seed))
+        })
+        .collect()
 }

@@ -185,23 +185,36 @@ fn another_command_takes_nothing() {
     }
 }
 
-/// Experiments that were written before the interruption are not computed again.
+/// Experiments that were written before the interruption are not computed again. They are made at
+/// the same time, and shown in the order of the command.
 #[test]
 fn experiments_are_resumed() {
-    let ids = ["xia05-fig2", "monaco-clocking"];
+    let (long, short) = ("xia03-fig4", "ple03-fig6");
     let dir = folder(&[]);
-    let args = ["reproduce", ids[0], ids[1], "-o", "all"];
-    let child = program(dir.path(), &args).spawn().unwrap();
-    // Once the first is there, the second takes a while.
-    while !dir.path().join("all").join(ids[0]).exists() {
+    let args = ["reproduce", long, short, "-o", "all"];
+    let child = on("2", dir.path(), &args).spawn().unwrap();
+    while !dir.path().join("all").join(short).exists() {
         std::thread::yield_now();
     }
     signal(&child, "-INT");
-    end(child).with(130);
-    let before = files(&dir.path().join("all").join(ids[0]));
+    let ended = end(child).with(130);
+    assert_eq!(ended.stdout, "", "the first has no verdict yet");
+    let before = files(&dir.path().join("all").join(short));
     let ended = accord(dir.path(), &args);
-    let line = "xia05-fig2: 36 of 36 runs were done before the interruption; going on";
+    let line = format!("{short}: 4 of 4 runs were done before the interruption; going on");
     assert!(ended.stderr.lines().any(|l| l == line), "{ended:#?}");
-    assert_eq!(names(&dir.path().join("all")), [ids[1], ids[0]]);
-    assert!(files(&dir.path().join("all").join(ids[0])) == before);
+    assert_eq!(names(&dir.path().join("all")), [short, long]);
+    assert!(files(&dir.path().join("all").join(short)) == before);
+    let at = |id| ended.stdout.find(&format!("{id}: "));
+    assert!(at(long) < at(short), "{ended:#?}");
+}
+
+/// An experiment that is named twice has one place, and is made once.
+#[test]
+fn an_experiment_named_twice_is_made_once() {
+    let dir = folder(&[]);
+    let args = ["reproduce", "ple03-fig6", "ple03-fig6", "-o", "all"];
+    let twice = accord(dir.path(), &args).with(0);
+    let once = accord(dir.path(), &[args[0], args[1], "-o", "again"]).with(0);
+    assert_eq!(twice.stdout, once.stdout);
 }

@@ -75,6 +75,11 @@ impl Results {
         }
     }
 
+    /// Adds other experiments behind these.
+    pub fn extend(&mut self, more: Results) {
+        self.points.extend(more.points);
+    }
+
     /// Returns these results, with the experiments of `now` in the place of their own.
     pub fn with(mut self, now: &Results) -> Results {
         let again = |p: &PointResults| now.points.iter().any(|n| n.id == p.id);

@@ -48,6 +48,7 @@ use accord_columns::Format;
 use accord_record::Run;
 use place::Place;
 pub(crate) use place::is_point;
+use rayon::prelude::*;
 use serde::Serialize;
 use std::fs::File;
 use std::io::{BufWriter, Write};
@@ -106,11 +107,11 @@ pub fn write_measured_dir(dir: &Path, outline: &Outline, run: &Run) -> Result<()
 /// [`write_run_dir`] would.
 pub fn write_sweep_dir(dir: &Path, points: &[RunDir], page: &str) -> Result<(), FileError> {
     let place = Place::claim(dir)?;
-    for (i, contents) in points.iter().enumerate() {
+    (points.par_iter().enumerate()).try_for_each(|(i, contents)| {
         let point = place.path().join(format!("{:03}", i + 1));
         std::fs::create_dir(&point).map_err(|e| FileError::io("create", &point, e))?;
-        fill(&point, contents)?;
-    }
+        fill(&point, contents)
+    })?;
     let all: Vec<Point> = points.iter().map(|contents| contents.point).collect();
     let table = summary::summary(&all);
     for (name, format) in [
