@@ -158,10 +158,13 @@ impl<A: Aqm> Timeline<A> {
     /// those of the packet in service.
     pub fn sent(&self, now: Time) -> f64 {
         let served = self.ahead.left.bytes as f64;
-        self.ahead.iter().next().map_or(served, |(departure, size)| {
-            let unsent = departure.since(now).as_secs_f64() * self.rate().as_bps_f64() / 8.0;
-            served + (f64::from(size) - unsent).max(0.0)
-        })
+        self.ahead
+            .iter()
+            .next()
+            .map_or(served, |(departure, size)| {
+                let unsent = departure.since(now).as_secs_f64() * self.rate().as_bps_f64() / 8.0;
+                served + (f64::from(size) - unsent).max(0.0)
+            })
     }
 
     /// The counters as of the last [`Timeline::advance`] or offer.

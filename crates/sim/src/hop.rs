@@ -1,6 +1,7 @@
-//! The steps of a path.
+//! The steps of a path, and where and when they end.
 
 use accord_scenario::LinkId;
+use accord_units::Time;
 
 /// A step on a path: a link, a stretch of links, or the endpoint.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -56,4 +57,22 @@ impl Hop {
     pub fn is_stretch(self) -> bool {
         self.0 >= Hop::EARLY | Hop::STRETCH
     }
+}
+
+/// Where a packet comes out of a wire.
+#[derive(Clone, Copy)]
+pub struct Came {
+    /// The link.
+    pub link: LinkId,
+    /// The time.
+    pub at: Time,
+}
+
+/// Times that limit what can be done ahead.
+#[derive(Clone, Copy)]
+pub struct Limits {
+    /// The end of the run, after which nothing happens.
+    pub end: Time,
+    /// The time before which nothing is read that is counted.
+    pub unread: Time,
 }

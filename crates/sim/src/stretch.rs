@@ -6,8 +6,8 @@
 //! stretch, which a packet passes in one step.
 
 use crate::flow::Flow;
+use crate::hop::Limits;
 use crate::wire::{Form, Line, Wire};
-use crate::wiring::Limits;
 use accord_aqm::{AnyAqm, Aqm};
 use accord_scenario::{Limit, Link, LinkId, Scenario};
 use accord_transport::Sender;

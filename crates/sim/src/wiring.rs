@@ -23,7 +23,7 @@
 //! All of this is exact. `tests/shortcuts.rs` runs scenarios with and without it.
 
 use crate::flow::Flow;
-use crate::hop::Hop;
+use crate::hop::{Came, Hop, Limits};
 use crate::packet::Packet;
 use crate::stretch::{self, Stretch};
 use crate::windows::Windows;
@@ -56,24 +56,6 @@ enum Feed {
     Receiver(usize),
     Link(LinkId),
     Several,
-}
-
-/// Where a packet comes out of a wire.
-#[derive(Clone, Copy)]
-pub struct Came {
-    /// The link.
-    pub link: LinkId,
-    /// The time.
-    pub at: Time,
-}
-
-/// Times that limit what can be done ahead.
-#[derive(Clone, Copy)]
-pub struct Limits {
-    /// The end of the run, after which nothing happens.
-    pub end: Time,
-    /// The time before which nothing is read that is counted.
-    pub unread: Time,
 }
 
 /// The paths of all flows, and the facts about the links on them.
