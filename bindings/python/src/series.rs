@@ -65,7 +65,7 @@ impl Series {
                 field(
                     "entity_kind",
                     text.clone(),
-                    "flow, group, link or aggregate",
+                    "flow, group, quantile, link or aggregate",
                 ),
                 field("entity", text.clone(), "name in the scenario"),
                 field("metric", text.clone(), "the quantity"),
