@@ -51,7 +51,7 @@ DUMBBELL = accord.dumbbell(duration="1 s")
         (lambda: accord.load(None), TypeError, "NoneType"),
         (lambda: accord.read("/etc/hostname"), accord.AccordError, "/etc/hostname"),
         (lambda: accord.Comparison([]), ValueError, "no runs"),
-        (lambda: DUMBBELL.run("theory").values("rtt", "node"), ValueError, "flow, group, quantile, link"),
+        (lambda: DUMBBELL.run("theory").values("rtt", "node"), ValueError, "group, quantile, link"),
         (lambda: DUMBBELL.run("theory").plot("rtt", of="nobody"), ValueError, "nobody"),
         (lambda: DUMBBELL.run("theory").mean("rtt", "nobody"), KeyError, "there are"),
         (lambda: accord.sweep(DUMBBELL, [{}], engines="ns2"), ValueError, "there are: theory"),
