@@ -30,9 +30,10 @@ const GOES_ON: f64 = 0.3;
 /// The time from the end of a service to its next start, as in tools/gateway/accord-gateway@.service.
 const PAUSE: Duration = Duration::from_millis(200);
 
-/// The gateway of the processes that tests start.
+/// No test: the gateway of the processes that tests start. A test that kills a gateway needs it as a program of
+/// its own, and this one is at hand. What the process says or does not do fails the test that started it.
 #[test]
-#[ignore = "the other tests run it, with a site file"]
+#[ignore = "no test: the other tests start it as a process, with a site file"]
 fn as_a_process() {
     let Some(path) = std::env::var_os("GATEWAY_SITE") else {
         return;

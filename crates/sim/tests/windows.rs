@@ -244,6 +244,27 @@ proptest! {
     }
 }
 
+/// A flow that starts does so before others have come as far, which nobody sees. Some start at the same
+/// instant, at that of a sample, or stop where others start.
+#[test]
+fn many_flows_start_and_stop() {
+    for controller in ["newreno", "monaco"] {
+        let s = scenario(&format!(
+            "duration = \"4 s\"\nsample = \"50 ms\"\n\
+             [link.ab]\nfrom = \"a\"\nto = \"b\"\nrate = \"50 Mbps\"\ndelay = \"10 ms\"\n\
+             queue = {{ discipline = \"droptail\", limit = \"80 pkt\" }}\n\
+             [flow.early]\nfrom = \"a\"\nto = \"b\"\ncount = 20\ncontroller = \"{controller}\"\n\
+             access = {{ rate = \"100 Mbps\", delay = \"2 ms\" }}\n\
+             start = {{ uniform = [\"0 s\", \"1 s\"] }}\nstop = \"2 s\"\n\
+             [flow.late]\nfrom = \"b\"\nto = \"a\"\ncount = 20\ncontroller = \"newreno\"\n\
+             start = {{ uniform = [\"1 s\", \"3 s\"] }}\n\
+             [flow.once]\nfrom = \"a\"\nto = \"b\"\ncount = 3\ncontroller = \"{controller}\"\nstart = \"2 s\"\n"
+        ));
+        let [fused, windows] = same(&s);
+        assert!(windows < fused, "{controller}: {windows} of {fused}");
+    }
+}
+
 /// Windows would cost more than they save where hardly a packet fits into the shortest of them.
 #[test]
 fn short_links_have_events() {
