@@ -171,10 +171,12 @@ impl<'a> Simulation<'a> {
         while let Some((time, kind, index)) = self.calendar.pop() {
             // A flow that starts has no events before, and others meet its packets at links only. In a
             // run with windows all flows would be looked at for each that starts.
-            if kind != Kind::Start || self.windows.is_none() {
+            let is_ahead = kind == Kind::Start && self.windows.is_some();
+            if !is_ahead {
                 self.advance(time, observer)?;
-                debug_assert!(time >= self.now, "time never goes back");
             }
+            let before = self.now;
+            debug_assert!(time >= before, "time never goes back");
             (self.now, self.cause) = (time, Cause::new(kind, index));
             self.events += 1;
             // The packet of the next event was touched milliseconds ago. It is fetched during this
@@ -227,7 +229,9 @@ impl<'a> Simulation<'a> {
                     self.await_fluid();
                 }
             }
-            if self.events.is_multiple_of(PROGRESS) {
+            if is_ahead {
+                self.now = before;
+            } else if self.events.is_multiple_of(PROGRESS) {
                 observer.progress(self.reported(time))?;
             }
         }
