@@ -3,14 +3,16 @@
 use crate::calendar::Kind;
 use crate::engine::{Simulation, wake_up};
 use crate::wire::Line;
-use accord_scenario::{Change, LinkId};
+use accord_scenario::{Change, Event, LinkId};
 use accord_transport::Segment;
 use accord_units::{Bytes, Time};
 
 impl Simulation<'_> {
-    /// Carries out an event of the scenario.
-    pub fn change(&mut self, event: usize) {
-        let change = &self.scenario.events[event].change;
+    /// Carries out the next event of the scenario.
+    pub fn change(&mut self) {
+        let Some(Event { change, .. }) = self.changes.next() else {
+            return debug_assert!(false, "each is in the calendar once");
+        };
         self.state.apply(change);
         match change {
             Change::Delay(link, delay) => {

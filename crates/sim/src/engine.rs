@@ -24,7 +24,7 @@ use crate::wiring::{Shortcuts, Wiring};
 use accord_aqm::Ecn;
 use accord_fluid::{Crowd, FluidError};
 use accord_record::{Observer, Recorder, Stalls, Transfers};
-use accord_scenario::{Scenario, State};
+use accord_scenario::{Event, Scenario, State};
 use accord_transport::pcapng::Capture;
 use accord_transport::{Datagrams, Receiver, Segment, Sender};
 use accord_units::{Duration, Time};
@@ -61,6 +61,9 @@ pub(crate) struct Simulation<'a> {
     pub awake: Vec<u32>,
     pub digest: Digest,
     pub events: u64,
+    /// The events of the scenario that are to come. At one time they happen in their order, which those of the
+    /// calendar do not: a flow in a tunnel goes another way after its tunnel does.
+    pub changes: std::slice::Iter<'a, Event>,
     /// When links hand packets over late, by link. Empty if none does.
     pub stalls: Vec<Option<&'a Stalls>>,
     /// What writes the packets down, if somebody wants them.
@@ -121,6 +124,7 @@ impl<'a> Simulation<'a> {
             awake: Vec::new(),
             digest: Digest::new(scenario.seed),
             events: 0,
+            changes: scenario.events.iter(),
             stalls: Vec::new(),
             tap: None,
             background: background.map(Box::new),
@@ -210,7 +214,7 @@ impl<'a> Simulation<'a> {
                     flow.sender.stop();
                 }
                 Kind::Discipline => self.discipline(index),
-                Kind::Change => self.change(index),
+                Kind::Change => self.change(),
                 Kind::Fluid => self.step_fluid(),
                 Kind::Watch => self.watch(),
                 Kind::Sample => {

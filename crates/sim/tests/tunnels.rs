@@ -235,6 +235,30 @@ fn a_tunnel_takes_another_path() {
     }
 }
 
+/// The flows in a tunnel take its new path after the tunnel does, whatever the time. The order of other
+/// events at one time depends on it.
+#[test]
+fn flows_follow_their_tunnel_at_any_time() {
+    for tenth in 20..32 {
+        let at = f64::from(tenth) / 10.0;
+        let text = format!(
+            "[link.up]\nfrom = \"west\"\nto = \"north\"\nrate = \"10 Mbps\"\ndelay = \"20 ms\"\n\
+             [link.down]\nfrom = \"north\"\nto = \"hub\"\nrate = \"1 Gbps\"\ndelay = \"20 ms\"\n\
+             [flow.users]\nfrom = \"lan\"\nto = \"server\"\nthrough = \"a\"\ncontroller = \"cubic\"\n\
+             [[event]]\nat = \"{at} s\"\nflow = \"a\"\npath = [\"west\", \"north\", \"hub\"]\n"
+        );
+        let text = sites("control_priority = true", ALIKE, &text);
+        let mut s = scenario(&text.replace(
+            "duration = \"40 s\"\nsteady = [\"15 s\", \"40 s\"]",
+            "duration = \"5 s\"",
+        ));
+        let (run, ..) = run(&s);
+        (s.steady.start, s.steady.end) = (Time::from_secs_f64(4.0), Time::from_secs_f64(5.0));
+        let delay = mean(&s, &run, Metric::OneWayDelay, "users");
+        assert!(delay > 0.0402, "after {at} s: {delay} s");
+    }
+}
+
 /// Two tunnels over links of `mbps`, which take a path that is 30 ms longer, with links as fast, after
 /// 30 s.
 fn longer(mbps: u64, ef_first: bool, signal: &str, services: [&str; 2]) -> Scenario {
