@@ -25,14 +25,24 @@ const NIL: u32 = u32::MAX;
 /// cache.
 const LARGE: usize = 1 << 12;
 
+/// The number of nodes that lie in one vector, which is copied as it grows.
+const NEAR: usize = 1 << 16;
+
+/// The number of nodes in each of the blocks beyond it, which do not move.
+const BLOCK: usize = 1 << 14;
+
 /// The place of a packet in a [`Pool`]. A packet keeps its place on its whole way.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Place(u32);
 
 /// The pool of all packets. The place that was freed last is taken first, so that no more memory is
 /// touched than there are packets, however many there once were.
+///
+/// Most pools have few packets, and a node is found by one look. A pool that grows beyond that does
+/// so by blocks, so that it takes no more memory than its packets do.
 pub struct Pool {
-    nodes: Vec<Node>,
+    near: Vec<Node>,
+    far: Vec<Vec<Node>>,
     free: u32,
 }
 
@@ -62,7 +72,8 @@ impl Pool {
     /// Creates a pool without packets.
     pub fn new() -> Pool {
         Pool {
-            nodes: Vec::new(),
+            near: Vec::new(),
+            far: Vec::new(),
             free: NIL,
         }
     }
@@ -77,40 +88,86 @@ impl Pool {
     #[inline]
     pub fn insert(&mut self, packet: Packet) -> Place {
         let id = self.free;
-        if let Some(node) = self.nodes.get_mut(id as usize) {
-            self.free = node.next;
-            node.packet = packet;
+        match self.near.get_mut(id as usize) {
+            Some(node) => {
+                self.free = node.next;
+                node.packet = packet;
+                Place(id)
+            }
+            None => self.insert_far(packet),
+        }
+    }
+
+    /// Adds a new packet to a pool without a free node that is near.
+    #[cold]
+    #[inline(never)]
+    fn insert_far(&mut self, packet: Packet) -> Place {
+        let id = self.free;
+        if id != NIL {
+            let node = self.far(id);
+            (node.packet, self.free) = (packet, node.next);
             return Place(id);
         }
-        self.nodes.push(Node {
+        let nodes = if self.near.len() < NEAR {
+            &mut self.near
+        } else {
+            if self.far.last().is_none_or(|block| block.len() == BLOCK) {
+                self.far.push(Vec::with_capacity(BLOCK));
+            }
+            self.far.last_mut().expect("a block was added")
+        };
+        nodes.push(Node {
             packet,
             next_time: Time::MAX,
             next: NIL,
         });
-        Place((self.nodes.len() - 1) as u32)
+        Place((self.len() - 1) as u32)
+    }
+
+    /// Returns the number of nodes.
+    #[inline]
+    fn len(&self) -> usize {
+        let full = self.far.len().saturating_sub(1) * BLOCK;
+        self.near.len() + full + self.far.last().map_or(0, Vec::len)
+    }
+
+    #[inline]
+    fn node(&mut self, id: u32) -> &mut Node {
+        match (id as usize) < self.near.len() {
+            true => &mut self.near[id as usize],
+            false => self.far(id),
+        }
+    }
+
+    /// Returns a node that is not near.
+    #[cold]
+    #[inline(never)]
+    fn far(&mut self, id: u32) -> &mut Node {
+        let i = id as usize - NEAR;
+        &mut self.far[i / BLOCK][i % BLOCK]
     }
 
     /// Removes a packet, which is in no queue.
     #[inline]
     pub fn remove(&mut self, place: Place) -> Packet {
-        let node = &mut self.nodes[place.0 as usize];
+        let free = std::mem::replace(&mut self.free, place.0);
+        let node = self.node(place.0);
         let packet = node.packet;
         node.packet.flow = FREE;
-        node.next = self.free;
-        self.free = place.0;
+        node.next = free;
         packet
     }
 
     /// Returns a packet.
     #[inline]
     pub fn packet(&mut self, place: Place) -> &mut Packet {
-        &mut self.nodes[place.0 as usize].packet
+        &mut self.node(place.0).packet
     }
 
     /// Adds a packet to a queue. Returns whether it is the first one.
     #[inline(always)]
     pub fn push(&mut self, queue: &mut Queue, place: Place, time: Time) -> bool {
-        let node = &mut self.nodes[place.0 as usize];
+        let node = self.node(place.0);
         node.next_time = Time::MAX;
         node.next = NIL;
         let before = std::mem::replace(&mut queue.last, place.0);
@@ -118,7 +175,7 @@ impl Pool {
             (queue.first, queue.time) = (place.0, time);
             return true;
         }
-        let before = &mut self.nodes[before as usize];
+        let before = self.node(before);
         (before.next, before.next_time) = (place.0, time);
         false
     }
@@ -127,7 +184,11 @@ impl Pool {
     #[inline]
     pub fn pop(&mut self, queue: &mut Queue) -> Option<Place> {
         let first = queue.first;
-        let node = self.nodes.get(first as usize)?;
+        let node = match self.near.get(first as usize) {
+            Some(node) => node,
+            None if first == NIL => return None,
+            None => self.far(first),
+        };
         (queue.first, queue.time) = (node.next, node.next_time);
         if queue.first == NIL {
             queue.last = NIL;
@@ -139,7 +200,7 @@ impl Pool {
     /// Returns whether the pool holds, or held, more packets than near caches do.
     #[inline]
     pub fn is_large(&self) -> bool {
-        self.nodes.len() > LARGE
+        self.near.len() > LARGE
     }
 
     /// Has the processor fetch the first packet of a queue, which is wanted soon.
@@ -157,20 +218,99 @@ impl Pool {
     /// Has the processor fetch a node that is wanted some events later. The node was last touched
     /// milliseconds ago and is in no near cache.
     #[inline]
-    #[allow(unsafe_code)]
     fn prefetch(&self, id: u32) {
-        #[cfg(target_arch = "x86_64")]
-        if let Some(node) = self.nodes.get(id as usize) {
-            use std::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};
-            // SAFETY: a prefetch is a hint. It reads and writes nothing that the program can
-            // see, and faults at no address; this one is of a live node.
-            unsafe { _mm_prefetch::<_MM_HINT_T0>(std::ptr::from_ref(node).cast()) };
+        match self.near.get(id as usize) {
+            Some(node) => prefetch(node),
+            None if id == NIL => {}
+            None => self.prefetch_far(id),
+        }
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn prefetch_far(&self, id: u32) {
+        let i = (id as usize).wrapping_sub(NEAR);
+        let block = self.far.get(i / BLOCK);
+        if let Some(node) = block.and_then(|block| block.get(i % BLOCK)) {
+            prefetch(node);
         }
     }
 
     /// Returns all packets, in an arbitrary order.
     pub fn iter(&self) -> impl Iterator<Item = &Packet> {
-        let packets = self.nodes.iter().map(|node| &node.packet);
+        let nodes = self.near.iter().chain(self.far.iter().flatten());
+        let packets = nodes.map(|node| &node.packet);
         packets.filter(|packet| packet.flow != FREE)
+    }
+}
+
+#[inline(always)]
+#[allow(unsafe_code)]
+fn prefetch(node: &Node) {
+    #[cfg(target_arch = "x86_64")]
+    {
+        use std::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};
+        // SAFETY: a prefetch is a hint. It reads and writes nothing that the program can see, and
+        // faults at no address; this one is of a live node.
+        unsafe { _mm_prefetch::<_MM_HINT_T0>(std::ptr::from_ref(node).cast()) };
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use accord_aqm::Ecn;
+    use accord_transport::Segment;
+
+    fn packet(number: u64) -> Packet {
+        Packet {
+            segment: Segment::Data {
+                number,
+                sent: Time::ZERO,
+            },
+            flow: 7,
+            hop: 0,
+            size: 1000,
+            ecn: Ecn::NotCapable,
+            aggregate: 0,
+        }
+    }
+
+    /// The first packets are near, and the others in three blocks, of which the last is not full.
+    #[test]
+    fn packets_keep_their_places_and_queues_their_order_beyond_the_first_vector() {
+        let mut pool = Pool::new();
+        let n = (NEAR + 2 * BLOCK + 5) as u64;
+        let places: Vec<Place> = (0..n).map(|i| pool.insert(packet(i))).collect();
+        // Those of even and of odd numbers, from the last to the first.
+        let mut queues = [Queue::EMPTY, Queue::EMPTY];
+        for i in (0..n).rev() {
+            let queue = &mut queues[i as usize % 2];
+            pool.push(queue, places[i as usize], Time::from_ps(n - i));
+        }
+        for (k, queue) in queues.iter_mut().enumerate() {
+            for i in (0..n).rev().filter(|i| *i as usize % 2 == k) {
+                assert_eq!(queue.time(), Time::from_ps(n - i));
+                let place = pool.pop(queue).expect("it has a packet");
+                assert_eq!(pool.remove(place), packet(i));
+            }
+            assert_eq!(pool.pop(queue), None);
+        }
+        assert_eq!(pool.iter().count(), 0);
+
+        // Places are taken again, all of them before there are more.
+        for i in 0..n {
+            pool.insert(packet(i));
+        }
+        assert_eq!(pool.len() as u64, n);
+        let mut numbers: Vec<u64> = (pool.iter())
+            .map(|p| match p.segment {
+                Segment::Data { number, .. } => number,
+                _ => panic!("another packet"),
+            })
+            .collect();
+        numbers.sort_unstable();
+        assert!(numbers.into_iter().eq(0..n));
+        assert_eq!(pool.insert(packet(n)).0, n as u32);
     }
 }
