@@ -61,7 +61,8 @@ macro_rules! any_aqm {
                     }
                 }
             }
-            #[inline]
+            // Ports call it from one place, and a call more costs a packet 20 instructions.
+            #[inline(always)]
             fn on_arrival(
                 &mut self,
                 packet: &PacketMeta,

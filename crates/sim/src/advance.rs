@@ -1,7 +1,7 @@
 //! How a simulation goes through windows (`windows.rs`): part by part, without events of packets.
 
 use crate::SimError;
-use crate::arrivals::Cause;
+use crate::arrivals::{Arrival, Cause};
 use crate::calendar::Kind;
 use crate::engine::Simulation;
 use crate::wire::Line;
@@ -84,11 +84,17 @@ impl Simulation<'_> {
         let from = std::mem::replace(&mut station.clock, until);
         let link = station.link;
         let line = &self.wires[link.link()].line;
-        let holds = matches!(line, Line::Port(_) | Line::Express(_));
+        let is_express = matches!(line, Line::Express(_));
+        let holds = matches!(line, Line::Port(_));
         let mut timer = station.timer;
         let sorted = windows.sorter.take(&mut station.coming, from, until);
-        for (i, arrival) in sorted.iter().enumerate() {
-            if let Some(later) = sorted.get(i + AHEAD) {
+        let mut arrivals = &sorted[..];
+        if is_express {
+            self.advance_express(link.link(), arrivals, until.min(self.limits.end));
+            arrivals = &[];
+        }
+        for (i, arrival) in arrivals.iter().enumerate() {
+            if let Some(later) = arrivals.get(i + AHEAD) {
                 self.pool.prepare_packet(later.place);
             }
             if timer <= arrival.at {
@@ -116,6 +122,41 @@ impl Simulation<'_> {
         }
         self.advance_lanes(Some(id));
         until == end
+    }
+
+    /// Handles the arrivals at a station with two priorities, and the services that end by `until`.
+    #[inline(never)]
+    fn advance_express(&mut self, link: LinkId, mut arrivals: &[Arrival], until: Time) {
+        while let Line::Express(express) = &mut self.wires[link].line {
+            let first = arrivals.first();
+            let before = first.map_or(until, |arrival| arrival.at);
+            let begun = if let Some(end) = express.next().filter(|end| *end <= before) {
+                (self.now, self.events) = (end, self.events + 1);
+                express.follow(&mut self.pool)
+            } else if let Some(&Arrival { at, place, .. }) = first {
+                if let Some(later) = arrivals.get(AHEAD) {
+                    self.pool.prepare_packet(later.place);
+                }
+                arrivals = &arrivals[1..];
+                self.now = at;
+                match express.offer(at, self.pool.packet(place)) {
+                    Some(Ok(sent)) => Some((place, sent)),
+                    Some(Err(_)) => {
+                        self.lost(place);
+                        None
+                    }
+                    None => {
+                        express.keep(&mut self.pool, place, at);
+                        None
+                    }
+                }
+            } else {
+                return;
+            };
+            if let Some((place, sent)) = begun {
+                self.depart(link, place, sent);
+            }
+        }
     }
 
     /// Has the timer of a station run out as often as it does before an event of `kind` at `until`.

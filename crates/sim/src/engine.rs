@@ -332,11 +332,7 @@ impl<'a> Simulation<'a> {
                         Some(Err(_)) => return self.lost(place),
                         None => return self.enter(link, place),
                     },
-                    Line::Express(express) => match express.offer(at, packet) {
-                        Some(Ok(departure)) => departure,
-                        Some(Err(_)) => return self.lost(place),
-                        None => return express.keep(&mut self.pool, place, at),
-                    },
+                    Line::Express(_) => unreachable!("its arrivals are handled in windows"),
                     Line::Shared(_) => return self.share(link, place),
                     Line::Edge(_) => return self.board(link, place),
                 };

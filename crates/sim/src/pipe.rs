@@ -235,6 +235,12 @@ impl Express {
         }
     }
 
+    /// Returns the time at which a service ends, if that matters to it.
+    #[inline]
+    pub fn next(&self) -> Option<Time> {
+        self.ledger.next()
+    }
+
     /// Offers a packet that arrives at `now`. The services that end by then and that others wait for have
     /// ended. Returns its departure, or the reason why it is dropped, or `None` if it has to wait.
     #[inline]

@@ -98,15 +98,11 @@ impl Simulation<'_> {
     /// Ends a service, and begins the next.
     #[inline(never)]
     fn follow(&mut self, link: usize) {
-        let begun = match &mut self.wires[link].line {
-            Line::Express(express) => express.follow(&mut self.pool),
-            Line::Port(held) if !held.stepped => {
-                held.port.complete();
-                self.begin(link)
-            }
+        match &mut self.wires[link].line {
+            Line::Port(held) if !held.stepped => held.port.complete(),
             _ => return self.sent(link),
         };
-        if let Some((place, sent)) = begun {
+        if let Some((place, sent)) = self.begin(link) {
             self.depart(link, place, sent);
         }
     }

@@ -262,7 +262,6 @@ impl Wire {
     pub fn next(&self) -> Option<Time> {
         match &self.line {
             Line::Port(held) => held.next(),
-            Line::Express(express) => express.ledger.next(),
             _ => None,
         }
     }
