@@ -84,6 +84,9 @@ pub enum Cells<'a> {
     Long(Vec<i64>),
     /// Numbers, one per row, of [`Kind::Number`] and [`Kind::Optional`].
     Number(Vec<f64>),
+    /// The same in stretches. A slice that comes again, such as the times of a run for each of its
+    /// series, is written once.
+    Stretches(Vec<&'a [f64]>),
 }
 
 impl<'a> Cells<'a> {
@@ -104,6 +107,7 @@ impl<'a> Cells<'a> {
             Cells::Count(runs) => runs.iter().map(|(_, n)| n).sum(),
             Cells::Long(values) => values.len(),
             Cells::Number(values) => values.len(),
+            Cells::Stretches(all) => all.iter().map(|s| s.len()).sum(),
         }
     }
 }

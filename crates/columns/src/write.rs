@@ -1,6 +1,6 @@
 //! The writers.
 
-use super::runs::chunk;
+use super::runs::{chunk, repeated};
 use super::{Cells, Field, Format, Kind};
 use bytes::Bytes;
 use parquet::basic::{Compression, ConvertedType, Repetition, Type as Physical};
@@ -8,7 +8,9 @@ use parquet::column::writer::ColumnCloseResult;
 use parquet::data_type::{ByteArray, ByteArrayType, DoubleType, Int32Type, Int64Type};
 use parquet::file::metadata::KeyValue;
 use parquet::file::properties::{EnabledStatistics, WriterProperties};
-use parquet::file::writer::{SerializedFileWriter, SerializedRowGroupWriter};
+use parquet::file::writer::{
+    SerializedColumnWriter, SerializedFileWriter, SerializedRowGroupWriter,
+};
 use parquet::schema::types::{SchemaDescriptor, Type, TypePtr};
 use std::borrow::Cow;
 use std::io::{self, Write};
@@ -112,7 +114,7 @@ fn write_rows(csv: &mut csv::Writer<Out>, cells: &[Cells], rows: usize) -> io::R
 }
 
 /// Returns the cells as CSV shows them, row by row.
-fn texts<'c>(cells: &'c Cells) -> Box<dyn Iterator<Item = Cow<'c, str>> + 'c> {
+fn texts<'c>(cells: &'c Cells<'c>) -> Box<dyn Iterator<Item = Cow<'c, str>> + 'c> {
     fn repeat<'c, T>(
         runs: &'c [(T, usize)],
         text: impl Fn(&'c T) -> Cow<'c, str> + 'c,
@@ -123,10 +125,15 @@ fn texts<'c>(cells: &'c Cells) -> Box<dyn Iterator<Item = Cow<'c, str>> + 'c> {
         Cells::Text(runs) => repeat(runs, |text| Cow::Borrowed(text.as_ref())),
         Cells::Count(runs) => repeat(runs, |n| n.to_string().into()),
         Cells::Long(values) => Box::new(values.iter().map(|n| n.to_string().into())),
-        Cells::Number(values) => Box::new(values.iter().map(|n| match n.is_nan() {
-            true => "".into(),
-            false => n.to_string().into(),
-        })),
+        Cells::Number(values) => Box::new(values.iter().map(|n| number(*n))),
+        Cells::Stretches(all) => Box::new(all.iter().copied().flatten().map(|n| number(*n))),
+    }
+}
+
+fn number(n: f64) -> Cow<'static, str> {
+    match n.is_nan() {
+        true => "".into(),
+        false => n.to_string().into(),
     }
 }
 
@@ -148,35 +155,48 @@ fn write_column(
         Cells::Count(runs) if 2 * runs.len() <= rows => {
             return append(group, chunk(descriptor, runs.iter().copied())?);
         }
+        Cells::Stretches(all) if !optional => {
+            if let Some(chunk) = repeated(descriptor, all)? {
+                return append(group, chunk);
+            }
+        }
         _ => {}
     }
     let mut column = group.next_column()?.expect("a field has a column");
-    match cells {
+    _ = match cells {
         Cells::Text(runs) => {
             let texts: Vec<ByteArray> = (runs.iter())
                 .flat_map(|(text, n)| std::iter::repeat_n(ByteArray::from(&**text), *n))
                 .collect();
-            (column.typed::<ByteArrayType>()).write_batch(&texts, None, None)?;
+            (column.typed::<ByteArrayType>()).write_batch(&texts, None, None)?
         }
         Cells::Count(runs) => {
             let counts: Vec<i32> = (runs.iter())
                 .flat_map(|&(count, n)| std::iter::repeat_n(count, n))
                 .collect();
-            (column.typed::<Int32Type>()).write_batch(&counts, None, None)?;
+            (column.typed::<Int32Type>()).write_batch(&counts, None, None)?
         }
-        Cells::Long(values) => {
-            (column.typed::<Int64Type>()).write_batch(values, None, None)?;
-        }
-        Cells::Number(values) if optional => {
+        Cells::Long(values) => (column.typed::<Int64Type>()).write_batch(values, None, None)?,
+        Cells::Number(values) => numbers(&mut column, values, optional)?,
+        Cells::Stretches(all) => numbers(&mut column, &all.concat(), optional)?,
+    };
+    column.close()
+}
+
+fn numbers(
+    column: &mut SerializedColumnWriter,
+    values: &[f64],
+    optional: bool,
+) -> parquet::errors::Result<usize> {
+    let column = column.typed::<DoubleType>();
+    match optional {
+        true => {
             let there: Vec<i16> = values.iter().map(|v| i16::from(!v.is_nan())).collect();
             let known: Vec<f64> = values.iter().copied().filter(|v| !v.is_nan()).collect();
-            (column.typed::<DoubleType>()).write_batch(&known, Some(&there), None)?;
+            column.write_batch(&known, Some(&there), None)
         }
-        Cells::Number(values) => {
-            (column.typed::<DoubleType>()).write_batch(values, None, None)?;
-        }
+        false => column.write_batch(values, None, None),
     }
-    column.close()
 }
 
 fn append(

@@ -111,6 +111,36 @@ proptest! {
         }
     }
 
+    /// Stretches of one and of many samples, that come again at once, later, or not.
+    #[test]
+    fn stretches_come_back(
+        lengths in prop::collection::vec(0..300usize, 1..5),
+        order in prop::collection::vec(any::<prop::sample::Index>(), 1..40),
+    ) {
+        let mut next = 0.0;
+        let times: Vec<Vec<f64>> = (lengths.into_iter())
+            .map(|n| (0..n).map(|_| { next += 0.125; next }).collect())
+            .collect();
+        let stretches: Vec<&[f64]> = order.iter().map(|i| &times[i.index(times.len())][..]).collect();
+        let all = stretches.concat();
+        for kind in [Kind::Number, Kind::Optional] {
+            let dir = tempfile::tempdir().unwrap();
+            let path = dir.path().join("times.parquet");
+            let mut table = Table::default();
+            table.add("time_s", "", kind, Cells::Stretches(stretches.clone()));
+            table.write(&mut File::create(&path).unwrap(), Format::Parquet, "times").unwrap();
+            let reader = Reader::open(File::open(&path).unwrap(), table.fields()).unwrap();
+            if !all.is_empty() {
+                prop_assert_eq!(&reader.numbers(0, "time_s").unwrap(), &all);
+            }
+            let mut text = Vec::new();
+            table.write(&mut text, Format::Csv, "times").unwrap();
+            let text = String::from_utf8(text).unwrap();
+            let rows: Vec<f64> = text.lines().skip(1).map(|l| l.parse().unwrap()).collect();
+            prop_assert_eq!(&rows, &all);
+        }
+    }
+
     /// No damage leads to a panic. Some leads to other values: who needs to know keeps a checksum.
     #[test]
     fn damage_never_panics(rows in rows(9), place in 0.0..1.0f64, byte in any::<u8>()) {

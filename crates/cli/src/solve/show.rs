@@ -209,6 +209,7 @@ fn records(table: &Table) -> Value {
             }
             Cells::Long(numbers) => numbers.iter().map(|number| json!(number)).collect(),
             Cells::Number(numbers) => numbers.iter().map(|number| json!(number)).collect(),
+            Cells::Stretches(all) => (all.iter().copied().flatten()).map(|n| json!(n)).collect(),
         };
         records.resize(values.len(), Map::new());
         for (record, value) in records.iter_mut().zip(values) {

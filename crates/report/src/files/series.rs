@@ -120,7 +120,6 @@ fn cells<'n>(series: &'n [Named]) -> [Cells<'n>; 8] {
         let rows = series.iter().map(|n| (of(n).into(), n.time.len()));
         Cells::Text(rows.collect())
     };
-    let times: Vec<&[f64]> = series.iter().map(|n| n.time).collect();
     let mut values = Vec::new();
     for n in series {
         let end = values.len() + n.time.len();
@@ -136,7 +135,7 @@ fn cells<'n>(series: &'n [Named]) -> [Cells<'n>; 8] {
         text(|n| &n.entity),
         text(|n| n.series.metric.name()),
         text(|n| n.series.metric.unit().symbol()),
-        Cells::Number(times.concat()),
+        Cells::Stretches(series.iter().map(|n| n.time).collect()),
         Cells::Number(values),
     ]
 }
