@@ -189,7 +189,7 @@ impl<'a> Work<'a> {
             by_point[*p].push(run);
         }
         let scenarios = self.repetitions.swap_remove(0);
-        let outcomes = (scenarios.into_iter().zip(by_point))
+        let outcomes = (scenarios.into_par_iter().zip(by_point))
             .map(|(scenario, runs)| {
                 let checks = judged(&scenario, &runs, &self.engines, how);
                 Outcome {

@@ -190,11 +190,8 @@ impl Run {
         if metric.fold() == Fold::Max {
             return self.samples(metric, entity, window).reduce(f64::max);
         }
-        let (mut sum, mut n) = (0.0, 0u32);
-        for v in self.values(metric, entity, window, true) {
-            sum += v;
-            n += 1;
-        }
+        let values = self.values(metric, entity, window, true);
+        let (sum, n) = values.fold((0.0, 0u32), |(sum, n), v| (sum + v, n + 1));
         (n > 0).then(|| match metric.fold() {
             Fold::Sum => sum,
             _ => sum / f64::from(n),

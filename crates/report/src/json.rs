@@ -8,6 +8,7 @@ use crate::estimate::Estimate;
 use crate::verdict::Tally;
 use accord_record::Run;
 use accord_scenario::{Engine, Scenario};
+use rayon::prelude::*;
 use serde::Serialize;
 use serde_json::{Map, Value};
 use std::path::Path;
@@ -180,7 +181,7 @@ impl Experiment {
                 .first()
                 .map_or(String::new(), |p| p.scenario.title.clone()),
             directory: None,
-            points: (points.iter().enumerate())
+            points: (points.par_iter().enumerate())
                 .map(|(i, point)| PointRecord::of(i + 1, point))
                 .collect(),
             pass: checks.iter().all(|c| c.pass),

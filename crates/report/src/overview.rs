@@ -14,6 +14,7 @@ use crate::table::{
 };
 use crate::verdict::Tally;
 use accord_scenario::{MetricUnit, Scenario};
+use rayon::prelude::*;
 use std::mem::take;
 
 /// The most quantities in the overview; the page and `summary.csv` have all.
@@ -29,7 +30,12 @@ pub(crate) struct Compared {
 }
 
 impl Compared {
-    pub fn of(point: &Point) -> Compared {
+    /// Returns the comparisons at `points`.
+    pub fn of_all(points: &[Point]) -> Vec<Compared> {
+        points.par_iter().map(Compared::of).collect()
+    }
+
+    fn of(point: &Point) -> Compared {
         let outline = Outline::of(point.scenario);
         let runs = point.runs();
         let columns = columns(&outline, &runs);
@@ -111,7 +117,7 @@ pub(crate) struct Overview<'a> {
 
 impl<'a> Overview<'a> {
     pub fn of(points: &'a [Point<'a>]) -> Overview<'a> {
-        let compared: Vec<Compared> = points.iter().map(Compared::of).collect();
+        let compared = Compared::of_all(points);
         let mut all: Vec<Key> = Vec::new();
         for row in compared.iter().flat_map(|c| &c.rows) {
             let key = Key {

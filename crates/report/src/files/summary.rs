@@ -22,8 +22,7 @@ struct Mean {
 /// them, and one with numbers if all of them are quantities of one kind.
 pub(super) fn summary(points: &[Point]) -> Table<'static> {
     let mut rows: Vec<Mean> = Vec::new();
-    for (i, point) in points.iter().enumerate() {
-        let compared = Compared::of(point);
+    for (i, compared) in Compared::of_all(points).into_iter().enumerate() {
         for row in compared.rows {
             for (engine, value) in compared.engines.iter().zip(&row.values) {
                 let Some(v) = value else { continue };

@@ -18,6 +18,7 @@ mod versus;
 use crate::json::Point;
 use crate::markup::escape;
 use crate::show;
+use rayon::prelude::*;
 use serde::Serialize;
 pub use versus::comparison_page;
 
@@ -33,6 +34,9 @@ const MOST_SAMPLES: usize = 2000;
 
 /// Lines of distributions in the page, at least; some 0.5 MB.
 const MOST_SPREADS: usize = 600;
+
+/// The points whose distributions are counted at once. Some are in vain where there is no room.
+const MOST_AT_ONCE: usize = 16;
 
 /// The data that the script draws.
 #[derive(Serialize)]
@@ -160,42 +164,48 @@ fn data(points: &[Point]) -> (Data, Vec<String>) {
     }
     let lines: usize = plans[..drawn].iter().map(panels::Plan::lines).sum();
     let samples = (BUDGET / lines.max(1)).clamp(FEWEST_SAMPLES, MOST_SAMPLES);
-    let mut longest = 0;
+    let longest = plans[..drawn].iter().map(panels::Plan::samples).max();
+    let plots: Vec<panels::PointPlots> = (plans[..drawn].par_iter())
+        .map(|plan| plan.plots(samples))
+        .collect();
     // Distributions of as many points as there is room for.
-    let mut spreads = 0;
-    let mut without = 0;
-    let mut points_data = Vec::new();
-    for plan in &plans[..drawn] {
-        longest = longest.max(plan.samples());
-        let own = match spreads < MOST_SPREADS {
-            true => spread::spreads(plan),
-            false => vec![],
-        };
-        without += usize::from(spreads >= MOST_SPREADS);
-        spreads += own.iter().map(|s| s.lines.len()).sum::<usize>();
-        points_data.push(PointData {
-            plots: plan.plots(samples),
-            spreads: own,
-        });
+    let mut spreads = Vec::new();
+    let mut lines = 0;
+    for some in plans[..drawn].chunks(MOST_AT_ONCE) {
+        if lines >= MOST_SPREADS {
+            break;
+        }
+        let some: Vec<_> = some.par_iter().map(spread::spreads).collect();
+        for own in some {
+            if lines < MOST_SPREADS {
+                lines += own.iter().map(|s| s.lines.len()).sum::<usize>();
+                spreads.push(own);
+            }
+        }
     }
-    if without > 0 {
-        let with = drawn - without;
+    let with = spreads.len();
+    if with < drawn {
         remarks.push(format!(
             "The first {with} of {drawn} points have distributions here."
         ));
     }
-    if longest > samples {
+    if let Some(longest) = longest.filter(|n| *n > samples) {
         remarks.push(format!(
             "The plots show at most {samples} of {longest} samples a line: the smallest and the largest of each stretch. All samples are in the series file."
         ));
     }
-    for plan in &plans[..drawn] {
-        for remark in plan.remarks() {
-            if !remarks.contains(&remark) {
-                remarks.push(remark);
-            }
+    let of_points: Vec<Vec<String>> = (plans[..drawn].par_iter())
+        .map(panels::Plan::remarks)
+        .collect();
+    for remark in of_points.into_iter().flatten() {
+        if !remarks.contains(&remark) {
+            remarks.push(remark);
         }
     }
+    spreads.resize_with(drawn, Vec::new);
+    let points_data = (plots.into_iter().zip(spreads))
+        .map(|(plots, spreads)| PointData { plots, spreads })
+        .collect();
     let data = Data {
         id: (points.first()).map_or(String::new(), |p| show::clean(&p.scenario.id, 60)),
         points: points_data,

@@ -1,9 +1,9 @@
 //! Plots across the points of a sweep.
 
 use crate::axis::Axis;
-use crate::compare::{Outline, Row, Subject, all_rows, columns, says_something};
+use crate::compare::{Row, Subject, says_something};
 use crate::json::Point;
-use crate::overview;
+use crate::overview::{self, Compared};
 use crate::show;
 use crate::trace::thin::{Line, Number};
 use accord_scenario::MetricUnit;
@@ -51,16 +51,13 @@ impl Sweep {
         let settings: Vec<_> = points.iter().map(|p| &p.scenario.point[..]).collect();
         let axis = Axis::of(&settings);
         let mut table = Table::default();
-        for (i, point) in points.iter().enumerate() {
+        for (i, compared) in Compared::of_all(points).into_iter().enumerate() {
             let others = axis.others(settings[i]);
-            let outline = Outline::of(point.scenario);
-            let runs = point.runs();
-            let columns = columns(&outline, &runs);
-            for row in all_rows(point.scenario, &columns) {
-                for (column, estimate) in columns.iter().zip(&row.values) {
+            for row in compared.rows {
+                for (engine, estimate) in compared.engines.iter().zip(&row.values) {
                     let Some(estimate) = estimate else { continue };
                     let of = show::clean(&others, 80);
-                    let line = table.line(&row, of, column.label.clone(), axis.x.len());
+                    let line = table.line(&row, of, engine.clone(), axis.x.len());
                     line.means[axis.at[i]] = estimate.mean;
                     line.halves[axis.at[i]] = estimate.half_width.unwrap_or(f64::NAN);
                 }
