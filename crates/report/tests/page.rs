@@ -472,6 +472,27 @@ fn shares_say_what_all_is_and_fairness_shows_unasked() {
     assert_eq!(rates["most"], Value::Null);
 }
 
+/// Samples in which most flows get no packet are said to be short.
+#[test]
+fn a_page_says_that_samples_are_too_short_for_rates_of_flows() {
+    for (medians, said) in [([0.0, 0.0, 0.0, 3e6], true), ([0.0, 3e6, 3e6, 3e6], false)] {
+        let mut s = scenario(&[("crowd", 2000)], &["b"], 4);
+        s.groups[0].recorded = Recorded::Group;
+        let median = Entity::Quantile {
+            group: 0,
+            percent: 50,
+        };
+        let series = vec![
+            (Metric::Throughput, Entity::Group(0), vec![1e9; 4]),
+            (Metric::Throughput, median, medians.to_vec()),
+        ];
+        let html = page_of(&[(s, vec![run(Engine::Packet, 1, series)])]);
+        let hint = "a longer <code>sample</code> shows rates";
+        let plain = "a longer `sample` shows rates";
+        assert_eq!(html.contains(hint) || html.contains(plain), said);
+    }
+}
+
 /// A group that is recorded as one shows the median of its flows with two bands, and not their sum.
 #[test]
 fn a_group_recorded_as_one_has_bands() {

@@ -197,6 +197,14 @@ impl<'a> Plan<'a> {
                 "The plots show the first of {n} repetitions; figures are means over all."
             ));
         }
+        for (g, group) in groups.iter().enumerate().take(MOST_SUBJECTS) {
+            if self.runs.iter().any(|(_, run)| is_by_packets(run, g)) {
+                let name = show::clean(&group.name, 60);
+                remarks.push(format!(
+                    "Most flows of {name} get no packet in most samples, so that their median throughput is 0: a longer `sample` shows rates."
+                ));
+            }
+        }
         let series = self.runs.iter().flat_map(|(_, run)| &run.series);
         let drops = series.filter(|s| s.metric == Metric::Drops);
         let known: Vec<f64> = drops
@@ -356,6 +364,22 @@ impl<'a> Plan<'a> {
         let named = groups.map(|(i, g)| (g.title(60), self.outline.series_of(i)));
         named.take(MOST_SUBJECTS).collect()
     }
+}
+
+/// Returns whether most samples are too short for the median of a group's throughput, which is 0 there
+/// though something arrives.
+fn is_by_packets(run: &Run, group: usize) -> bool {
+    let values = |entity| run.series(Metric::Throughput, entity).map(|s| &s.values);
+    let percent = 50;
+    let (Some(median), Some(sum)) = (
+        values(Entity::Quantile { group, percent }),
+        values(Entity::Group(group)),
+    ) else {
+        return false;
+    };
+    let busy = median.iter().zip(sum).filter(|(_, sum)| **sum > 0.0);
+    let (zeros, others): (Vec<f64>, Vec<f64>) = busy.map(|(v, _)| *v).partition(|v| *v == 0.0);
+    zeros.len() > others.len()
 }
 
 fn seconds(window: Window) -> (f64, f64) {
