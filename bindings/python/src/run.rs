@@ -64,6 +64,15 @@ impl Run {
         self.run.notes.clone()
     }
 
+    /// The parts that were skipped: start and end in seconds.
+    #[getter]
+    fn skipped(&self) -> Vec<(f64, f64)> {
+        let parts = self.run.skipped.iter();
+        parts
+            .map(|part| (part.start.as_secs_f64(), part.end.as_secs_f64()))
+            .collect()
+    }
+
     #[getter]
     fn unfit(&self) -> Option<String> {
         self.run.unfit.clone()

@@ -179,7 +179,7 @@ impl Scenario {
         Ok(contents(&self.point(None, point)?))
     }
 
-    #[pyo3(signature = (engine, seed=None, point=1, progress=None))]
+    #[pyo3(signature = (engine, seed=None, point=1, progress=None, skip_steady=false))]
     fn run(
         &self,
         py: Python<'_>,
@@ -187,6 +187,7 @@ impl Scenario {
         seed: Option<u64>,
         point: usize,
         progress: Option<Py<PyAny>>,
+        skip_steady: bool,
     ) -> PyResult<Run> {
         let engine: Engine = engine.parse().map_err(PyValueError::new_err)?;
         if engine == Engine::Live && !self.classes.is_empty() {
@@ -196,7 +197,10 @@ impl Scenario {
         }
         let scenario = self.point(seed, point)?;
         let mut watch = Watch::new(progress.as_ref(), scenario.duration.as_secs_f64());
-        let options = Options::default();
+        let options = Options {
+            skip_steady,
+            ..Options::default()
+        };
         // An exception of an earlier run on this thread is none of this one.
         drop(own::failure());
         let run = py.detach(|| accord::run(&scenario, engine, &options, &mut watch));

@@ -42,6 +42,20 @@ def test_a_run_is_that_of_the_program(tmp_path, small):
     assert pyarrow.table(kept.series).equals(ours)
 
 
+def test_a_run_skips_what_is_steady():
+    long = accord.dumbbell(flows=2, rate="8 Mbps", controller="monaco", duration="1000 s")
+    whole, short = long.run(), long.run(skip="steady")
+    assert whole.skipped == []
+    assert sum(end - start for start, end in short.skipped) > 500
+    for metric, of in (("throughput", "all"), ("backlog", "bottleneck")):
+        assert short.mean(metric, of) == pytest.approx(whole.mean(metric, of), rel=0.011)
+    assert short.manifest["digest"] != whole.manifest["digest"]
+    with pytest.raises(ValueError, match='expected "steady" or None'):
+        long.run(skip="all")
+    with pytest.raises(ValueError, match="a live run takes the time that it takes"):
+        long.run("live", skip="steady")
+
+
 def test_settings_make_another_scenario(small):
     faster = small.with_({"topology.dumbbell.rate": "16 Mbps", "flow.all.count": 4})
     assert faster.run("theory").mean("throughput", "all") == pytest.approx(4e6)

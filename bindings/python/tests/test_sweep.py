@@ -173,6 +173,14 @@ def test_a_store_is_any_place_of_fsspec(small):
     assert swept.rows == accord.sweep(small, OVER).rows
 
 
+def test_a_store_tells_runs_that_skip_from_whole_ones(tmp_path):
+    long = accord.dumbbell(controller="monaco", duration="1000 s")
+    over = {"topology.dumbbell.rate": ["2 Mbps"]}
+    assert accord.sweep(long, over, store=tmp_path).made == 1
+    assert accord.sweep(long, over, skip="steady", store=tmp_path).made == 1
+    assert accord.sweep(long, over, skip="steady", store=tmp_path).found == 1
+
+
 def test_a_damaged_or_impossible_store_is_told(small, tmp_path):
     swept = accord.sweep(small, {"flow.all.count": [1]}, store=tmp_path)
     (file,) = tmp_path.rglob("*.parquet")

@@ -48,6 +48,7 @@ class Scenario:
         seed: int | None = None,
         point: int = 1,
         progress: Callable[[float], Any] | None = None,
+        skip_steady: bool = False,
     ) -> Run: ...
 
 @final
@@ -64,6 +65,8 @@ class Run:
     def digest(self) -> str: ...
     @property
     def notes(self) -> list[str]: ...
+    @property
+    def skipped(self) -> list[tuple[float, float]]: ...
     @property
     def unfit(self) -> str | None: ...
     @property

@@ -58,6 +58,11 @@ class Run:
         return self._inner.notes
 
     @property
+    def skipped(self) -> list[tuple[float, float]]:
+        """The parts of the run that were skipped: start and end of each in seconds."""
+        return self._inner.skipped
+
+    @property
     def steady(self) -> tuple[float, float]:
         """The part of the run over which means are: start and end in seconds."""
         return self._inner.steady

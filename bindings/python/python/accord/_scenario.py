@@ -7,7 +7,7 @@ import itertools
 from collections.abc import Iterable, Mapping
 from operator import index
 from os import PathLike, fspath
-from typing import Any
+from typing import Any, Literal
 
 from . import _accord, _show
 from ._errors import AccordError
@@ -19,6 +19,10 @@ from ._stability import Equilibrium, equilibria
 Value = bool | int | float | str | Class | list[Any] | dict[str, Any]
 """What a setting can be: text (``"20 Mbps"``), a number, a truth value, a list or a table; and for
 a controller or a discipline the class of one."""
+
+
+Skip = Literal["steady"]
+"""The time that packets may pass over: that in which nothing changes."""
 
 
 class Scenario:
@@ -100,6 +104,7 @@ class Scenario:
         seed: int | None = None,
         point: int = 1,
         progress: _show.Fraction | bool | None = None,
+        skip: Skip | None = None,
     ) -> Run:
         """Run a point of the scenario in an engine.
 
@@ -111,15 +116,19 @@ class Scenario:
             point: The number of the point of a sweep, from 1.
             progress: Called some times per second with the part that is done, from 0 to 1. True
                 shows tqdm's bar, in a notebook or on the terminal.
+            skip: ``"steady"`` has packets pass over the time in which nothing changes, as
+                ``accord run --skip steady`` does. Theory and fluid run as always.
 
         Raises:
             AccordError: The engine has no result for this scenario.
             IndexError: There is no such point.
+            ValueError: There is no such engine or nothing such to skip, or a live run is to skip.
 
         """
         inner = self._inner
+        skips = skips_steady(skip, (engine,))
         with _show.fraction(progress, f"{self.id}, {engine}") as told:
-            run = inner.run(engine, _seed(seed), _point(point), told)
+            run = inner.run(engine, _seed(seed), _point(point), told, skips)
         return Run(run, inner.classes())
 
     def compare(
@@ -129,6 +138,7 @@ class Scenario:
         seed: int | None = None,
         point: int = 1,
         progress: _show.Fraction | bool | None = None,
+        skip: Skip | None = None,
     ) -> Comparison:
         """Run a point in several engines, and compare them and what the scenario expects.
 
@@ -142,9 +152,8 @@ class Scenario:
             [4.0]
 
         """
-        return Comparison(
-            [self.run(engine, seed=seed, point=point, progress=progress) for engine in engines]
-        )
+        arguments: Any = {"seed": seed, "point": point, "progress": progress, "skip": skip}
+        return Comparison([self.run(engine, **arguments) for engine in engines])
 
     def stability(self, *, seed: int | None = None, point: int = 1) -> list[Equilibrium]:
         """Return the equilibria of a point, one per phase, and how far each is from cycling.
@@ -235,6 +244,15 @@ def _restored(
 ) -> Scenario:
     inner = _accord.Scenario.parse(text, name, classes)
     return Scenario(inner.with_settings(settings, classes))
+
+
+def skips_steady(skip: Skip | None, engines: Iterable[str]) -> bool:
+    """Return whether packets pass over the time in which nothing changes."""
+    if skip not in (None, "steady"):
+        raise ValueError(f'skip: expected "steady" or None, got {skip!r}')
+    if skip is not None and "live" in engines:
+        raise ValueError("skip: a live run takes the time that it takes")
+    return skip is not None
 
 
 def _seed(seed: int | None) -> int | None:

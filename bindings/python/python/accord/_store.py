@@ -12,7 +12,7 @@ from typing import Any
 
 from . import _accord
 from ._errors import AccordError
-from ._scenario import Scenario
+from ._scenario import Scenario, Skip
 
 Result = tuple[list[dict[str, Any]], list[dict[str, Any]]]
 """What a run leaves: the rows of `Comparison.means`, and those of `Comparison.checks`."""
@@ -25,7 +25,9 @@ def identity() -> str:
     return f"{_accord.__version__}+{digest[:16]}"
 
 
-def key(scenario: Scenario, engines: tuple[str, ...], seed: int) -> str:
+def key(
+    scenario: Scenario, engines: tuple[str, ...], seed: int, skip: Skip | None = None
+) -> str:
     """Return the name of a run: a digest of the resolved scenario with its seed, and the build.
 
     Raises:
@@ -39,7 +41,7 @@ def key(scenario: Scenario, engines: tuple[str, ...], seed: int) -> str:
                 f"store: {own.__name__} has no `version`; give it one, and change it with the code"
             )
         classes.append([own.family_name(), own.version])
-    parts = [identity(), scenario.toml(seed=seed), engines, classes]
+    parts = [identity(), scenario.toml(seed=seed), engines, classes, skip]
     return hashlib.sha256(json.dumps(parts).encode()).hexdigest()
 
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from . import _accord
 from ._carry import Carrier
 from ._crew import Crew
-from ._scenario import Scenario, Value
+from ._scenario import Scenario, Skip, Value, skips_steady
 from ._show import Bar, counting
 from ._store import Result, Store, identity, key
 from ._work import Batch, Done, Job
@@ -98,6 +98,7 @@ def sweep(
     *,
     reps: int = 1,
     engines: str | Iterable[str] = ("packet",),
+    skip: Skip | None = None,
     executor: Executor | Client | None = None,
     store: str | os.PathLike[str] | None = None,
     store_options: dict[str, Any] | None = None,
@@ -114,6 +115,7 @@ def sweep(
             values by paths, such as `latin_hypercube` and `sobol` make them.
         reps: The number of seeds per point, from the scenario's seed up.
         engines: The engines of each run.
+        skip: What packets may pass over, as for `Scenario.run`.
         executor: Where runs are made: a ``distributed.Client``, or an executor of
             concurrent.futures; by default threads, one per core. Each worker needs this build of
             this package. A Dask worker with another one is named in a warning and not used.
@@ -127,7 +129,7 @@ def sweep(
 
     Raises:
         ScenarioError: A point is wrong. All points are checked before the first run.
-        ValueError: The scenario has a sweep of its own, or there is nothing to run.
+        ValueError: The scenario has a sweep of its own, or there is nothing to run or to skip.
         AccordError: No worker has this build, or the store cannot be used.
 
     Example:
@@ -153,12 +155,13 @@ def sweep(
     engines = (engines,) if isinstance(engines, str) else tuple(engines)
     if not points or not engines:
         raise ValueError("there is nothing to run: no points, or no engines")
+    skips_steady(skip, engines)
     seeds = [scenario.with_(point).seed for point in points]
     count = len(points) * reps
     kept = None if store is None else Store(store, store_options)
     if kept is not None:
         # A class without a version is found before the first run.
-        key(scenario.with_(points[0]), engines, seeds[0])
+        key(scenario.with_(points[0]), engines, seeds[0], skip)
     results: list[Result | None] = [] if kept is not None else [None] * count
     made = 0
 
@@ -167,7 +170,7 @@ def sweep(
             yield Job(i * reps + k, points[i], seeds[i] + k)
 
     def batch_of(chosen: tuple[Job, ...]) -> Batch:
-        return Batch(scenario, engines, kept, identity(), chosen)
+        return Batch(scenario, engines, skip, kept, identity(), chosen)
 
     def done(what: Done) -> None:
         nonlocal made
@@ -189,7 +192,7 @@ def sweep(
                 result = results[job.number]
                 assert result is not None
             else:
-                result = kept.get(key(scenario.with_(job.settings), engines, job.seed))
+                result = kept.get(key(scenario.with_(job.settings), engines, job.seed, skip))
             yield head, result
 
     return Sweep(names, all_results, made, count - made)

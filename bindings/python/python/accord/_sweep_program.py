@@ -42,6 +42,7 @@ def arguments() -> argparse.ArgumentParser:
     parser.add_argument("--over", action="append", metavar="PATH=VALUES", default=[])
     parser.add_argument("--set", action="append", metavar="PATH=VALUE", default=[])
     parser.add_argument("--engine", default="packet", help="engines, by commas; packet by default")
+    parser.add_argument("--skip", choices=["steady"], help="has packets pass over what is steady")
     parser.add_argument("--reps", type=int, default=1, help="seeds per point")
     parser.add_argument("--design", choices=["grid", "latin", "sobol"], default="grid")
     parser.add_argument("--points", type=int, help="points of a design that is no grid")
@@ -146,6 +147,7 @@ def run(args: argparse.Namespace) -> None:
             over or [{}],
             reps=args.reps,
             engines=args.engine.split(","),
+            skip=args.skip,
             executor=executor,
             store=args.store,
             progress=not args.quiet and sys.stderr.isatty(),

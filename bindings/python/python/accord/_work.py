@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from ._run import Comparison
-from ._scenario import Scenario, Value
+from ._scenario import Scenario, Skip, Value
 from ._store import Result, Store, identity, key
 
 
@@ -28,6 +28,7 @@ class Batch:
 
     scenario: Scenario
     engines: tuple[str, ...]
+    skip: Skip | None
     store: Store | None
     identity: str
     jobs: tuple[Job, ...]
@@ -71,11 +72,13 @@ def work(batch: Batch, stop: threading.Event | None = None) -> Done:
         scenario = batch.scenario.with_(job.settings) if job.settings else batch.scenario
         name = None
         if batch.store is not None:
-            name = key(scenario, batch.engines, job.seed)
+            name = key(scenario, batch.engines, job.seed, batch.skip)
             if batch.store.has(name):
                 results.append((job.number, None))
                 continue
-        runs = [scenario.run(e, seed=job.seed, progress=go_on) for e in batch.engines]
+        runs = [
+            scenario.run(e, seed=job.seed, progress=go_on, skip=batch.skip) for e in batch.engines
+        ]
         result = _result(Comparison(runs), batch.engines)
         made += 1
         if batch.store is not None and name is not None:
