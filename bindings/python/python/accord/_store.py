@@ -25,9 +25,7 @@ def identity() -> str:
     return f"{_accord.__version__}+{digest[:16]}"
 
 
-def key(
-    scenario: Scenario, engines: tuple[str, ...], seed: int, skip: Skip | None = None
-) -> str:
+def key(scenario: Scenario, engines: tuple[str, ...], seed: int, skip: Skip | None = None) -> str:
     """Return the name of a run: a digest of the resolved scenario with its seed, and the build.
 
     Raises:
