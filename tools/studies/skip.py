@@ -2,6 +2,7 @@
 (errors), and what they save on long scenarios (factor).
 
     python3 tools/studies/skip.py errors
+    python3 tools/studies/skip.py beyond [ID...]      the figures that are further off than seeds are apart
     python3 tools/studies/skip.py factor
 """
 
@@ -23,29 +24,31 @@ ERROR = 0.011
 
 
 def checks(experiment, *options):
-    """The figures of packets in an experiment, by point and name, and how much was skipped of each point, in
-    seconds."""
+    """The figures of packets in an experiment, by point and name, and which part of each point was skipped."""
     with tempfile.TemporaryDirectory() as out:
         words = ["reproduce", experiment, "-e", "packet", "--json", "-q", "-o", out, *options]
         found, = json.loads(called(*words))["experiments"]
+        lasts = {p["point"]: duration(pathlib.Path(p["directory"])) for p in found["points"]}
     figures = {(c["point"], c["name"]): c["measured"] for c in found["checks"] if c["engine"] == "packet"}
-    skipped = {p["point"]: max(r["skipped_s"] for r in p["runs"]) for p in found["points"]}
+    skipped = {p["point"]: max(r["skipped_s"] for r in p["runs"]) / lasts[p["point"]] for p in found["points"]}
     return {key: value for key, value in figures.items() if value is not None}, skipped
 
 
-def duration(experiment):
-    text = (pathlib.Path("scenarios") / f"{experiment}.toml").read_text()
+def duration(directory):
+    """The seconds that the run in a directory lasts."""
+    text = (directory / "scenario.toml").read_text()
     return float(re.search(r'^duration = "([\d.]+) s"', text, re.M)[1])
 
 
-def errors():
-    """The figures of each experiment in which anything was skipped."""
+def errors(*names):
+    """The figures of each experiment in which anything was skipped. Returns those that are further off than seeds
+    are apart."""
     rows = [("experiment", "points", "skipped", "figures", "off by, median", "most", "seeds, median", "beyond seeds")]
+    far = [("experiment", "figure", "whole", "skipped", "off by")]
     none = []
-    for path in sorted(pathlib.Path("scenarios").glob("*.toml")):
-        experiment = path.stem
+    for experiment in names or sorted(path.stem for path in pathlib.Path("scenarios").glob("*.toml")):
         short, skipped = checks(experiment, "--skip", "steady")
-        points = {point for point, seconds in skipped.items() if seconds > 0}
+        points = {point for point, part in skipped.items() if part > 0}
         if not points:
             none.append(experiment)
             continue
@@ -61,16 +64,19 @@ def errors():
             deviation = math.sqrt(sum((x - mean) ** 2 for x in values) / (SEEDS - 1))
             off.append(abs(value - whole[key]) / size)
             spread.append(deviation / size)
-            beyond += abs(value - mean) > STUDENT * deviation * math.sqrt(1 + 1 / SEEDS) + ERROR * abs(mean)
+            if abs(value - mean) > STUDENT * deviation * math.sqrt(1 + 1 / SEEDS) + ERROR * abs(mean):
+                beyond += 1
+                error = percent(value / whole[key] - 1, 1, sign=True)
+                far.append((experiment, key[1], digits(whole[key], 4), digits(value, 4), error))
         if not off:
             continue
         middle = len(off) // 2
-        part = sum(skipped.values()) / (len(skipped) * duration(experiment))
+        part = sum(skipped.values()) / len(skipped)
         rows.append((experiment, f"{len(points)} of {len(skipped)}", percent(part), len(off),
                      percent(sorted(off)[middle], 2), percent(max(off), 1), percent(sorted(spread)[middle], 2), beyond))
         print(*rows[-1], file=sys.stderr, flush=True)
-    table(*rows)
-    print(f"\nNothing was skipped in the other {len(none)}: {', '.join(none)}.")
+    print(f"Nothing was skipped in {len(none)} others: {', '.join(none)}.", file=sys.stderr)
+    return rows, far
 
 
 def long(controller, queue, recorded, count=10, seconds=3600):
@@ -133,4 +139,8 @@ def factor():
 
 
 if __name__ == "__main__":
-    {"errors": errors, "factor": factor}[sys.argv[1]]()
+    kind, *names = sys.argv[1:]
+    if kind == "factor":
+        factor()
+    else:
+        table(*errors(*names)[kind == "beyond"])
