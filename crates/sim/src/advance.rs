@@ -56,21 +56,25 @@ impl Simulation<'_> {
 
     /// Handles the acknowledgements and timers of a flow before `until`.
     fn advance_sender(&mut self, id: usize, until: Time) {
+        let last = Time::from_ps(until.as_ps() - 1);
         while let Some(windows) = &mut self.windows {
             let (reply, wake) = (windows.replies[id].time(), self.wakes[id]);
-            if reply.min(wake) >= until {
+            if reply.min(wake) > last {
                 break;
             }
             self.events += 1;
             if wake <= reply {
                 (self.now, self.cause) = (wake, Cause::new(Kind::Wake, id));
+                self.alone = last.min(reply);
                 self.wake(id);
             } else if let Some(place) = self.pool.pop(&mut windows.replies[id]) {
                 let link = self.wiring.last(self.pool.packet(place).hop);
                 (self.now, self.cause) = (reply, Cause::new(Kind::Arrive, link));
+                self.alone = last.min(windows.replies[id].time());
                 self.deliver(place);
             }
         }
+        self.alone = Time::ZERO;
     }
 
     /// Handles the arrivals at a station as far as they are known. Returns whether that is up to
@@ -132,23 +136,20 @@ impl Simulation<'_> {
             let before = first.map_or(until, |arrival| arrival.at);
             let begun = if let Some(end) = express.next().filter(|end| *end <= before) {
                 (self.now, self.events) = (end, self.events + 1);
-                express.follow(&mut self.pool)
+                express.follow(&self.pool)
             } else if let Some(&Arrival { at, place, .. }) = first {
                 if let Some(later) = arrivals.get(AHEAD) {
                     self.pool.prepare_packet(later.place);
                 }
                 arrivals = &arrivals[1..];
                 self.now = at;
-                match express.offer(at, self.pool.packet(place)) {
+                match express.offer(at, place, self.pool.packet(place)) {
                     Some(Ok(sent)) => Some((place, sent)),
                     Some(Err(_)) => {
                         self.lost(place);
                         None
                     }
-                    None => {
-                        express.keep(&mut self.pool, place, at);
-                        None
-                    }
+                    None => None,
                 }
             } else {
                 return;
@@ -198,7 +199,7 @@ impl Simulation<'_> {
     /// Sends the packets that wait in a lane and whose service begins by `until`.
     pub fn clear(&mut self, link: LinkId, until: Time) {
         while let Line::Lane(lane) = &mut self.wires[link].line
-            && let Some((place, sent)) = lane.begin(&mut self.pool, until, self.limits.end)
+            && let Some((place, sent)) = lane.begin(&self.pool, until, self.limits.end)
         {
             self.depart(link, place, sent);
         }

@@ -52,6 +52,9 @@ pub(crate) struct Simulation<'a> {
     pub windows: Option<Box<Windows>>,
     /// The present event of a sender, by which what it sends is ordered in a run with windows.
     pub cause: Cause,
+    /// The time up to which nothing but its own wake-ups comes to the present sender, in a run with
+    /// windows.
+    pub alone: Time,
     pub recorder: Recorder,
     pub transfers: Transfers,
     /// The bytes of each flow that are queued on its path. They are those sent by the time beside
@@ -118,6 +121,7 @@ impl<'a> Simulation<'a> {
             wiring,
             windows,
             cause: Cause::new(Kind::Sample, 0),
+            alone: Time::ZERO,
             recorder: Recorder::new(scenario),
             transfers: Transfers::default(),
             queued: vec![(0, None); scenario.flows.len()],
@@ -296,7 +300,7 @@ impl<'a> Simulation<'a> {
             Some(windows) if !hop.is_shortcut() => {
                 windows.put(&mut self.pool, place, hop, self.now, self.cause);
             }
-            _ => self.go(place, hop, self.now),
+            _ => self.set_out(place, hop, self.now),
         }
     }
 
@@ -325,7 +329,7 @@ impl<'a> Simulation<'a> {
                     }
                     Line::Lane(lane) => match lane.offer(at, packet.bytes(), self.limits.end) {
                         Some(departure) => departure,
-                        None => return lane.keep(&mut self.pool, place, at),
+                        None => return lane.keep(place, packet),
                     },
                     Line::Port(held) => match held.pass(at, place, packet) {
                         Some(Ok(departure)) => departure,
@@ -393,11 +397,20 @@ impl<'a> Simulation<'a> {
     /// Moves a packet on that came out of a wire.
     #[inline(always)]
     fn go_on(&mut self, place: Place, mut came: Came) {
-        let packet = self.pool.packet(place);
-        match (self.wiring).step(&mut self.wires, packet, &mut came, self.limits) {
-            (hop, false) => self.fly(place, hop, came),
-            (hop, true) if hop.is_end() => self.turn_round(place, came),
-            (hop, true) => self.go(place, hop, came.at),
+        loop {
+            let packet = self.pool.packet(place);
+            match (self.wiring).step(&mut self.wires, packet, &mut came, self.limits) {
+                (hop, false) => return self.fly(place, hop, came),
+                (hop, true) if hop.is_end() => return self.turn_round(place, came),
+                (hop, true) => {
+                    let link = hop.link();
+                    let Some(sent) = self.pass(link, place, came.at) else {
+                        return self.go(place, hop, came.at);
+                    };
+                    let at = sent + self.wires[link].delay;
+                    came = Came { link, at };
+                }
+            }
         }
     }
 
@@ -519,8 +532,15 @@ impl<'a> Simulation<'a> {
     #[inline]
     fn pump_one_by_one(&mut self, id: usize) -> Time {
         loop {
-            match self.flows[id].sender.poll(self.now) {
+            let sender = &mut self.flows[id].sender;
+            match sender.poll(self.now) {
                 Ok(segment) => self.emit(id, segment),
+                // Its wake-up at that time is the next event of the sender, which only has to send.
+                Err(again) if again <= self.alone.min(self.wakes[id]) && again < sender.next_wake() => {
+                    (self.now, self.cause) = (again, Cause::new(Kind::Wake, id));
+                    self.wakes[id] = Time::MAX;
+                    self.events += 1;
+                }
                 Err(again) => return again,
             }
         }
@@ -562,14 +582,25 @@ impl<'a> Simulation<'a> {
     #[inline]
     fn set_out(&mut self, place: Place, hop: Hop, at: Time) {
         let link = hop.link();
-        let Line::Pipe(pipe) = &mut self.wires[link].line else {
-            return self.go(place, hop, at);
-        };
-        let sent = pipe.offer(at, self.pool.packet(place).bytes(), self.limits.end);
-        self.depart(link, place, sent);
+        match self.pass(link, place, at) {
+            Some(sent) => self.depart(link, place, sent),
+            None => self.go(place, hop, at),
+        }
+    }
+
+    /// Passes a packet through a pipe, or through a lane that is idle. Returns its departure.
+    #[inline(always)]
+    fn pass(&mut self, link: usize, place: Place, at: Time) -> Option<Time> {
+        let size = self.pool.packet(place).bytes();
+        match &mut self.wires[link].line {
+            Line::Pipe(pipe) => Some(pipe.offer(at, size, self.limits.end)),
+            Line::Lane(lane) if lane.next().is_none() => lane.offer(at, size, self.limits.end),
+            _ => None,
+        }
     }
 
     /// Delivers a packet ahead of time, and moves the answer as `go` does.
+    #[inline(never)]
     fn turn_round(&mut self, place: Place, mut came: Came) {
         let Some(place) = self.deliver_ahead(place, came.at) else {
             return;

@@ -1,7 +1,7 @@
 //! Droptail ports that leave their packets in the pool.
 
 use crate::packet::Packet;
-use crate::pool::{Place, Pool, Queue};
+use crate::pool::{Place, Pool};
 use accord_aqm::Class;
 use accord_port::{Area, Count, DropReason, Ledger, Packet as _, Priority, Service};
 use accord_units::{Bytes, Duration, Rate, Time};
@@ -190,22 +190,34 @@ impl Calm {
 }
 
 /// The packets of a port that wait, in the order of their service: out-of-band control packets, and
-/// others.
-struct Waiting([Queue; 2]);
+/// others. Each is a place and a size.
+#[derive(Default)]
+struct Waiting([VecDeque<(Place, u16)>; 2]);
 
 impl Waiting {
-    const EMPTY: Waiting = Waiting([Queue::EMPTY, Queue::EMPTY]);
-
     #[inline]
-    fn push(&mut self, pool: &mut Pool, place: Place, now: Time) {
-        let priority = priority(pool.packet(place));
-        pool.push(&mut self.0[priority as usize], place, now);
+    fn is_empty(&self) -> bool {
+        self.0.iter().all(VecDeque::is_empty)
     }
 
     #[inline]
-    fn pop(&mut self, pool: &mut Pool) -> Option<Place> {
-        let [first, second] = &mut self.0;
-        pool.pop(first).or_else(|| pool.pop(second))
+    fn push(&mut self, place: Place, size: u16, priority: Priority) {
+        self.0[priority as usize].push_back((place, size));
+    }
+
+    /// Takes out the packet that is served next, and has the one behind it fetched.
+    #[inline]
+    fn pop(&mut self, pool: &Pool) -> Option<(Place, Bytes, Priority)> {
+        for priority in [Priority::High, Priority::Low] {
+            let queue = &mut self.0[priority as usize];
+            if let Some((place, size)) = queue.pop_front() {
+                if let Some((next, _)) = queue.front() {
+                    pool.prepare_packet(*next);
+                }
+                return Some((place, Bytes::new(u64::from(size)), priority));
+            }
+        }
+        None
     }
 }
 
@@ -231,20 +243,25 @@ impl Express {
     pub fn new(ledger: Ledger) -> Express {
         Express {
             ledger,
-            waiting: Waiting::EMPTY,
+            waiting: Waiting::default(),
         }
     }
 
     /// Returns the time at which a service ends, if that matters to it.
     #[inline]
     pub fn next(&self) -> Option<Time> {
-        self.ledger.next()
+        (!self.waiting.is_empty()).then(|| self.ledger.service_end())
     }
 
     /// Offers a packet that arrives at `now`. The services that end by then and that others wait for have
-    /// ended. Returns its departure, or the reason why it is dropped, or `None` if it has to wait.
+    /// ended. Returns its departure, or the reason why it is dropped, or `None` if it has to wait here.
     #[inline]
-    pub fn offer(&mut self, now: Time, packet: &Packet) -> Option<Result<Time, DropReason>> {
+    pub fn offer(
+        &mut self,
+        now: Time,
+        place: Place,
+        packet: &Packet,
+    ) -> Option<Result<Time, DropReason>> {
         if self.ledger.is_sent(now) {
             self.ledger.complete();
         }
@@ -252,24 +269,19 @@ impl Express {
         if let Err(reason) = self.ledger.offer(now, size, priority) {
             return Some(Err(reason));
         }
-        let idle = !self.ledger.is_serving();
-        idle.then(|| Ok(self.ledger.send(now, size, priority)))
-    }
-
-    /// Keeps a packet that has to wait.
-    #[inline]
-    pub fn keep(&mut self, pool: &mut Pool, place: Place, now: Time) {
-        self.waiting.push(pool, place, now);
+        if self.ledger.is_serving() {
+            self.waiting.push(place, packet.size, priority);
+            return None;
+        }
+        Some(Ok(self.ledger.send(now, size, priority)))
     }
 
     /// Ends a service and begins the next. Returns its packet and its departure.
     #[inline]
-    pub fn follow(&mut self, pool: &mut Pool) -> Option<(Place, Time)> {
+    pub fn follow(&mut self, pool: &Pool) -> Option<(Place, Time)> {
         let now = self.ledger.complete();
-        let place = self.waiting.pop(pool)?;
-        let packet = pool.packet(place);
-        let sent = (self.ledger).send(now, packet.bytes(), priority(packet));
-        Some((place, sent))
+        let (place, size, priority) = self.waiting.pop(pool)?;
+        Some((place, self.ledger.send(now, size, priority)))
     }
 }
 
@@ -288,7 +300,7 @@ impl Lane {
     pub fn new(rate: Rate) -> Lane {
         Lane {
             pipe: Pipe::new(rate),
-            waiting: Waiting::EMPTY,
+            waiting: Waiting::default(),
             held: Count::default(),
         }
     }
@@ -307,16 +319,15 @@ impl Lane {
     }
 
     /// Keeps a packet that has to wait.
-    pub fn keep(&mut self, pool: &mut Pool, place: Place, now: Time) {
-        self.held.add(pool.packet(place).bytes());
-        self.waiting.push(pool, place, now);
+    pub fn keep(&mut self, place: Place, packet: &Packet) {
+        self.held.add(packet.bytes());
+        self.waiting.push(place, packet.size, priority(packet));
     }
 
     /// Begins the next service if it begins by `until`. Returns the packet and its departure.
-    pub fn begin(&mut self, pool: &mut Pool, until: Time, end: Time) -> Option<(Place, Time)> {
+    pub fn begin(&mut self, pool: &Pool, until: Time, end: Time) -> Option<(Place, Time)> {
         let now = self.next().filter(|now| *now <= until)?;
-        let place = self.waiting.pop(pool)?;
-        let size = pool.packet(place).bytes();
+        let (place, size, _) = self.waiting.pop(pool)?;
         self.held.remove(size);
         Some((place, self.pipe.offer(now, size, end)))
     }
