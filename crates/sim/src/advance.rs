@@ -4,6 +4,7 @@ use crate::SimError;
 use crate::arrivals::{Arrival, Cause};
 use crate::calendar::Kind;
 use crate::engine::Simulation;
+use crate::hop::Came;
 use crate::wire::Line;
 use accord_record::Observer;
 use accord_scenario::LinkId;
@@ -131,32 +132,37 @@ impl Simulation<'_> {
     /// Handles the arrivals at a station with two priorities, and the services that end by `until`.
     #[inline(never)]
     fn advance_express(&mut self, link: LinkId, mut arrivals: &[Arrival], until: Time) {
+        let delay = self.wires[link].delay;
         while let Line::Express(express) = &mut self.wires[link].line {
-            let first = arrivals.first();
-            let before = first.map_or(until, |arrival| arrival.at);
-            let begun = if let Some(end) = express.next().filter(|end| *end <= before) {
+            let before = arrivals.first().map_or(until, |arrival| arrival.at);
+            let end = express.next();
+            let (place, sent) = if end <= before {
                 (self.now, self.events) = (end, self.events + 1);
-                express.follow(&self.pool)
-            } else if let Some(&Arrival { at, place, .. }) = first {
-                if let Some(later) = arrivals.get(AHEAD) {
+                match express.follow(&self.pool) {
+                    Some(begun) => begun,
+                    None => return debug_assert!(false, "a packet waits"),
+                }
+            } else if let Some((&Arrival { at, place, .. }, others)) = arrivals.split_first() {
+                if let Some(later) = others.get(AHEAD - 1) {
                     self.pool.prepare_packet(later.place);
                 }
-                arrivals = &arrivals[1..];
-                self.now = at;
+                (self.now, arrivals) = (at, others);
                 match express.offer(at, place, self.pool.packet(place)) {
-                    Some(Ok(sent)) => Some((place, sent)),
+                    Some(Ok(sent)) => (place, sent),
                     Some(Err(_)) => {
                         self.lost(place);
-                        None
+                        continue;
                     }
-                    None => None,
+                    None => continue,
                 }
             } else {
                 return;
             };
-            if let Some((place, sent)) = begun {
-                self.depart(link, place, sent);
-            }
+            let came = Came {
+                link,
+                at: sent + delay,
+            };
+            self.glide_on(place, came);
         }
     }
 

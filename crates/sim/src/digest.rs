@@ -28,6 +28,12 @@ impl Digest {
         self.add(at, packet.flow, kind, content);
     }
 
+    /// Adds a data packet that was delivered.
+    #[inline]
+    pub fn data(&mut self, at: Time, flow: u32, number: u64) {
+        self.add(at, flow, 0, number);
+    }
+
     /// Adds a packet that was lost.
     pub fn lost(&mut self, at: Time, packet: &Packet) {
         self.add(at, packet.flow, 5, u64::from(packet.size));

@@ -292,7 +292,7 @@ impl<'a> Simulation<'a> {
     }
 
     /// Puts a new packet at the first port of its path.
-    #[inline]
+    #[inline(always)]
     fn send(&mut self, packet: Packet) {
         let hop = self.wiring.hops[packet.hop as usize];
         let place = self.pool.insert(packet);
@@ -300,7 +300,7 @@ impl<'a> Simulation<'a> {
             Some(windows) if !hop.is_shortcut() => {
                 windows.put(&mut self.pool, place, hop, self.now, self.cause);
             }
-            _ => self.set_out(place, hop, self.now),
+            _ => self.glide(place, hop, self.now),
         }
     }
 
@@ -397,21 +397,52 @@ impl<'a> Simulation<'a> {
     /// Moves a packet on that came out of a wire.
     #[inline(always)]
     fn go_on(&mut self, place: Place, mut came: Came) {
+        let packet = self.pool.packet(place);
+        match (self.wiring).step(&mut self.wires, packet, &mut came, self.limits) {
+            (hop, false) => self.fly(place, hop, came),
+            (hop, true) if hop.is_end() => self.turn_round(place, came),
+            (hop, true) => self.go(place, hop, came.at),
+        }
+    }
+
+    /// Moves a packet as `go` does, from the fused link of `hop`.
+    #[inline(always)]
+    fn glide(&mut self, place: Place, hop: Hop, at: Time) {
+        match self.pass(place, hop, at) {
+            Some(came) => self.glide_on(place, came),
+            None => self.go(place, hop, at),
+        }
+    }
+
+    /// Moves a packet on as `go_on` does. It needs not all of `go` as long as the packet finds pipes and
+    /// idle lanes.
+    #[inline(always)]
+    pub fn glide_on(&mut self, place: Place, mut came: Came) {
         loop {
             let packet = self.pool.packet(place);
             match (self.wiring).step(&mut self.wires, packet, &mut came, self.limits) {
                 (hop, false) => return self.fly(place, hop, came),
                 (hop, true) if hop.is_end() => return self.turn_round(place, came),
-                (hop, true) => {
-                    let link = hop.link();
-                    let Some(sent) = self.pass(link, place, came.at) else {
-                        return self.go(place, hop, came.at);
-                    };
-                    let at = sent + self.wires[link].delay;
-                    came = Came { link, at };
-                }
+                (hop, true) => match self.pass(place, hop, came.at) {
+                    Some(next) => came = next,
+                    None => return self.go(place, hop, came.at),
+                },
             }
         }
+    }
+
+    /// Passes a packet through a pipe or a lane on which it does not wait.
+    #[inline(always)]
+    fn pass(&mut self, place: Place, hop: Hop, at: Time) -> Option<Came> {
+        let link = hop.link();
+        let (wire, size) = (&mut self.wires[link], self.pool.packet(place).bytes());
+        let sent = match &mut wire.line {
+            Line::Pipe(pipe) => pipe.offer(at, size, self.limits.end),
+            Line::Lane(lane) if lane.next().is_none() => lane.offer(at, size, self.limits.end)?,
+            _ => return None,
+        };
+        let at = sent + wire.delay;
+        Some(Came { link, at })
     }
 
     /// Schedules the arrival of a packet that its port held. The packet will be on the wire of
@@ -442,14 +473,15 @@ impl<'a> Simulation<'a> {
     #[inline]
     fn deliver_ahead(&mut self, place: Place, at: Time) -> Option<Place> {
         let packet = self.pool.packet(place);
-        self.digest.delivered(at, packet);
         let id = packet.flow;
         let Segment::Data { number, sent } = packet.segment else {
-            return self.deliver_other_ahead(place, at);
+            return self.deliver_control_ahead(place, at);
         };
+        self.digest.data(at, id, number);
         let flow = &mut self.flows[id as usize];
         let Receiver::Stream(r) = &mut flow.receiver else {
-            return self.deliver_other_ahead(place, at);
+            self.deliver_other_ahead(place, at, sent);
+            return None;
         };
         let (fresh, ack) = r.on_data(number, sent, packet.ecn == Ecn::Marked);
         flow.deliver_later(self.limits.unread, at, sent, packet.size, fresh);
@@ -457,23 +489,35 @@ impl<'a> Simulation<'a> {
         Some(place)
     }
 
-    /// Delivers a packet of a tunnel, or a datagram, ahead of time.
+    /// Delivers the data of a tunnel, or a datagram, ahead of time.
     #[inline(never)]
-    fn deliver_other_ahead(&mut self, place: Place, at: Time) -> Option<Place> {
+    fn deliver_other_ahead(&mut self, place: Place, at: Time, sent: Time) {
         let packet = self.pool.packet(place);
+        let flow = &mut self.flows[packet.flow as usize];
+        if let Receiver::Tunnel(r) = &mut flow.receiver {
+            r.on_data(packet.bytes(), at);
+        }
+        flow.deliver_later(self.limits.unread, at, sent, packet.size, true);
+        self.pool.remove(place);
+    }
+
+    /// Delivers a control packet of a tunnel ahead of time.
+    #[inline(never)]
+    fn deliver_control_ahead(&mut self, place: Place, at: Time) -> Option<Place> {
+        let packet = self.pool.packet(place);
+        self.digest.delivered(at, packet);
         let id = packet.flow;
         let flow = &mut self.flows[id as usize];
-        if let Segment::Data { sent, .. } = packet.segment {
-            if let Receiver::Tunnel(r) = &mut flow.receiver {
-                r.on_data(packet.bytes(), at);
+        match flow.receive(packet, at).reply {
+            Some(reply) => {
+                *packet = flow.answer(id, reply);
+                Some(place)
             }
-            flow.deliver_later(self.limits.unread, at, sent, packet.size, true);
-        } else if let Some(reply) = flow.receive(packet, at).reply {
-            *packet = flow.answer(id, reply);
-            return Some(place);
+            None => {
+                self.pool.remove(place);
+                None
+            }
         }
-        self.pool.remove(place);
-        None
     }
 
     /// Delivers a packet to its endpoint.
@@ -529,21 +573,39 @@ impl<'a> Simulation<'a> {
     }
 
     /// Lets a sender send what it may. Returns the time at which to ask it again.
-    #[inline]
+    #[inline(never)]
     fn pump_one_by_one(&mut self, id: usize) -> Time {
         loop {
+            let sent = self.now;
             let sender = &mut self.flows[id].sender;
-            match sender.poll(self.now) {
-                Ok(segment) => self.emit(id, segment),
-                // Its wake-up at that time is the next event of the sender, which only has to send.
-                Err(again) if again <= self.alone.min(self.wakes[id]) && again < sender.next_wake() => {
-                    (self.now, self.cause) = (again, Cause::new(Kind::Wake, id));
-                    self.wakes[id] = Time::MAX;
-                    self.events += 1;
+            let again = match sender.paced(sent) {
+                Some(Ok(number)) => {
+                    self.emit(id, Segment::Data { number, sent });
+                    continue;
                 }
-                Err(again) => return again,
+                Some(Err(again)) => again,
+                None => match sender.poll(sent) {
+                    Ok(segment) => {
+                        self.emit_any(id, segment);
+                        continue;
+                    }
+                    Err(again) => again,
+                },
+            };
+            // Its wake-up at that time is the next event of the sender, which only has to send.
+            let is_next = again <= self.alone.min(self.wakes[id]);
+            if !is_next || again >= self.flows[id].sender.next_wake() {
+                return again;
             }
+            (self.now, self.cause) = (again, Cause::new(Kind::Wake, id));
+            self.wakes[id] = Time::MAX;
+            self.events += 1;
         }
+    }
+
+    #[inline(never)]
+    fn emit_any(&mut self, id: usize, segment: Segment) {
+        self.emit(id, segment);
     }
 
     /// Sends a packet of a sender.
@@ -582,21 +644,11 @@ impl<'a> Simulation<'a> {
     #[inline]
     fn set_out(&mut self, place: Place, hop: Hop, at: Time) {
         let link = hop.link();
-        match self.pass(link, place, at) {
-            Some(sent) => self.depart(link, place, sent),
-            None => self.go(place, hop, at),
-        }
-    }
-
-    /// Passes a packet through a pipe, or through a lane that is idle. Returns its departure.
-    #[inline(always)]
-    fn pass(&mut self, link: usize, place: Place, at: Time) -> Option<Time> {
-        let size = self.pool.packet(place).bytes();
-        match &mut self.wires[link].line {
-            Line::Pipe(pipe) => Some(pipe.offer(at, size, self.limits.end)),
-            Line::Lane(lane) if lane.next().is_none() => lane.offer(at, size, self.limits.end),
-            _ => None,
-        }
+        let Line::Pipe(pipe) = &mut self.wires[link].line else {
+            return self.go(place, hop, at);
+        };
+        let sent = pipe.offer(at, self.pool.packet(place).bytes(), self.limits.end);
+        self.depart(link, place, sent);
     }
 
     /// Delivers a packet ahead of time, and moves the answer as `go` does.

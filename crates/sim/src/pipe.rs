@@ -2,6 +2,7 @@
 
 use crate::packet::Packet;
 use crate::pool::{Place, Pool};
+use crate::ring::Ring;
 use accord_aqm::Class;
 use accord_port::{Area, Count, DropReason, Ledger, Packet as _, Priority, Service};
 use accord_units::{Bytes, Duration, Rate, Time};
@@ -192,17 +193,17 @@ impl Calm {
 /// The packets of a port that wait, in the order of their service: out-of-band control packets, and
 /// others. Each is a place and a size.
 #[derive(Default)]
-struct Waiting([VecDeque<(Place, u16)>; 2]);
+struct Waiting([Ring<(Place, u16)>; 2]);
 
 impl Waiting {
     #[inline]
     fn is_empty(&self) -> bool {
-        self.0.iter().all(VecDeque::is_empty)
+        self.0.iter().all(Ring::is_empty)
     }
 
     #[inline]
     fn push(&mut self, place: Place, size: u16, priority: Priority) {
-        self.0[priority as usize].push_back((place, size));
+        self.0[priority as usize].push((place, size));
     }
 
     /// Takes out the packet that is served next, and has the one behind it fetched.
@@ -210,9 +211,9 @@ impl Waiting {
     fn pop(&mut self, pool: &Pool) -> Option<(Place, Bytes, Priority)> {
         for priority in [Priority::High, Priority::Low] {
             let queue = &mut self.0[priority as usize];
-            if let Some((place, size)) = queue.pop_front() {
-                if let Some((next, _)) = queue.front() {
-                    pool.prepare_packet(*next);
+            if let Some((place, size)) = queue.pop() {
+                if let Some((next, _)) = queue.first() {
+                    pool.prepare_packet(next);
                 }
                 return Some((place, Bytes::new(u64::from(size)), priority));
             }
@@ -247,10 +248,13 @@ impl Express {
         }
     }
 
-    /// Returns the time at which a service ends, if that matters to it.
+    /// Returns the time at which a service ends that others wait for, or `Time::MAX`.
     #[inline]
-    pub fn next(&self) -> Option<Time> {
-        (!self.waiting.is_empty()).then(|| self.ledger.service_end())
+    pub fn next(&self) -> Time {
+        match self.waiting.is_empty() {
+            true => Time::MAX,
+            false => self.ledger.service_end(),
+        }
     }
 
     /// Offers a packet that arrives at `now`. The services that end by then and that others wait for have

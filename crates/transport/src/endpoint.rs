@@ -162,6 +162,16 @@ impl Sender {
         }
     }
 
+    /// The number of the data packet that [`Sender::poll`] would give now, or the time at which to ask
+    /// again, of a tunnel that has no control packet to send. `None` if that is not known.
+    #[inline]
+    pub fn paced(&mut self, now: Time) -> Option<Result<u64, Time>> {
+        match self {
+            Sender::Tunnel(s) => s.paced(now),
+            _ => None,
+        }
+    }
+
     /// The time at which the endpoint wants to be woken.
     #[inline]
     pub fn next_wake(&self) -> Time {

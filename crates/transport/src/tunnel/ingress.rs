@@ -408,6 +408,20 @@ impl<C: Controller> Ingress<C> {
             }
             _ => {}
         }
+        let number = self.poll_data(size, now)?;
+        Ok(Segment::Data { number, sent: now })
+    }
+
+    /// Returns the number of the data packet that [`Ingress::poll`] would return now, or the time at which
+    /// to ask again. Returns `None` if a control pair is to be sent.
+    #[inline]
+    pub fn paced(&mut self, now: Time) -> Option<Result<u64, Time>> {
+        let has_pair = self.to_send > 0 || !self.started;
+        (!has_pair).then(|| self.poll_data(self.next, now))
+    }
+
+    #[inline]
+    fn poll_data(&mut self, size: Bytes, now: Time) -> Result<u64, Time> {
         if !self.has_data() {
             self.ran_dry = true;
             return Err(Time::MAX);
@@ -422,10 +436,7 @@ impl<C: Controller> Ingress<C> {
         self.pacer.sent(now, size, rate);
         self.sent += size.get();
         self.numbers += 1;
-        Ok(Segment::Data {
-            number: self.numbers - 1,
-            sent: now,
-        })
+        Ok(self.numbers - 1)
     }
 
     /// Returns whether all that the application had to send has arrived or is lost.
