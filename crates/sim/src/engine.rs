@@ -322,7 +322,6 @@ impl<'a> Simulation<'a> {
                             Err(_) => return self.lost(place),
                         }
                     }
-                    Line::Calm(port) => port.offer(at, self.limits.unread),
                     Line::Lane(lane) if lane.next().is_some_and(|next| next <= at) => {
                         self.clear(link, at);
                         continue 'on;
@@ -336,6 +335,7 @@ impl<'a> Simulation<'a> {
                         Some(Err(_)) => return self.lost(place),
                         None => return self.enter(link, place),
                     },
+                    Line::Calm(_) => unreachable!("it is in stretches only"),
                     Line::Express(_) => unreachable!("its arrivals are handled in windows"),
                     Line::Shared(_) => return self.share(link, place),
                     Line::Edge(_) => return self.board(link, place),
@@ -344,9 +344,7 @@ impl<'a> Simulation<'a> {
                 // no shortcuts, so that all its packets pass `leave`.
                 at = sent + wire.delay;
                 came = Came { link, at };
-                (hop, early) = self
-                    .wiring
-                    .step(&mut self.wires, packet, &mut came, self.limits);
+                (hop, early) = self.wiring.step(packet, &mut came, self.limits);
                 at = came.at;
                 if !early || hop.is_end() {
                     break;
@@ -358,9 +356,7 @@ impl<'a> Simulation<'a> {
                 };
                 place = answer;
                 let packet = self.pool.packet(place);
-                (hop, early) = self
-                    .wiring
-                    .reach(&mut self.wires, packet, &mut came, self.limits);
+                (hop, early) = self.wiring.reach(packet, &mut came, self.limits);
                 at = came.at;
             }
             if !early {
@@ -398,7 +394,7 @@ impl<'a> Simulation<'a> {
     #[inline(always)]
     fn go_on(&mut self, place: Place, mut came: Came) {
         let packet = self.pool.packet(place);
-        match (self.wiring).step(&mut self.wires, packet, &mut came, self.limits) {
+        match (self.wiring).step(packet, &mut came, self.limits) {
             (hop, false) => self.fly(place, hop, came),
             (hop, true) if hop.is_end() => self.turn_round(place, came),
             (hop, true) => self.go(place, hop, came.at),
@@ -420,7 +416,7 @@ impl<'a> Simulation<'a> {
     pub fn glide_on(&mut self, place: Place, mut came: Came) {
         loop {
             let packet = self.pool.packet(place);
-            match (self.wiring).step(&mut self.wires, packet, &mut came, self.limits) {
+            match (self.wiring).step(packet, &mut came, self.limits) {
                 (hop, false) => return self.fly(place, hop, came),
                 (hop, true) if hop.is_end() => return self.turn_round(place, came),
                 (hop, true) => match self.pass(place, hop, came.at) {
@@ -658,7 +654,7 @@ impl<'a> Simulation<'a> {
             return;
         };
         let packet = self.pool.packet(place);
-        match (self.wiring).reach(&mut self.wires, packet, &mut came, self.limits) {
+        match (self.wiring).reach(packet, &mut came, self.limits) {
             (hop, true) => self.go(place, hop, came.at),
             (hop, false) => self.fly(place, hop, came),
         }

@@ -6,7 +6,6 @@ use crate::ring::Ring;
 use accord_aqm::Class;
 use accord_port::{Area, Count, DropReason, Ledger, Packet as _, Priority, Service};
 use accord_units::{Bytes, Duration, Rate, Time};
-use std::collections::VecDeque;
 
 /// A droptail port without a limit, at a fixed rate, of which no series is recorded. All that
 /// matters is when each packet leaves. It is the same port as [`Timeline`](accord_port::Timeline),
@@ -75,8 +74,6 @@ pub struct Calm {
     entered: u64,
     /// When the last of them leaves.
     free: Time,
-    /// The times at which packets will come that are not counted yet.
-    coming: VecDeque<Time>,
     /// True if a packet came or was there since the longest backlog was taken.
     used: bool,
     /// The time of the last [`Calm::advance`].
@@ -92,25 +89,9 @@ impl Calm {
             stay: rate.transmission(size),
             entered: 0,
             free: Time::ZERO,
-            coming: VecDeque::new(),
             used: false,
             now: Time::ZERO,
         }
-    }
-
-    /// Offers a packet that will arrive at `at`. Returns its departure. Counts are not read before
-    /// `unread`, so that what comes before it is counted now.
-    #[inline]
-    pub fn offer(&mut self, at: Time, unread: Time) -> Time {
-        if at < unread {
-            if !self.coming.is_empty() {
-                self.enter_until(unread);
-            }
-            self.enter(1, at);
-        } else {
-            self.coming.push_back(at);
-        }
-        at + self.stay
     }
 
     /// Counts packets, the last of which comes at `at`.
@@ -122,17 +103,8 @@ impl Calm {
         self.used = true;
     }
 
-    /// Counts the packets that come before `until`.
-    #[inline(never)]
-    pub fn enter_until(&mut self, until: Time) {
-        while let Some(at) = self.coming.pop_front_if(|at| *at < until) {
-            self.enter(1, at);
-        }
-    }
-
-    /// Brings the counts up to date. A packet that comes now is not there yet.
+    /// Brings the counts up to date.
     pub fn advance(&mut self, now: Time) {
-        self.enter_until(now);
         self.now = now;
     }
 
