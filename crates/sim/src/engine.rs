@@ -464,7 +464,7 @@ impl<'a> Simulation<'a> {
         lose(flows, awake, &mut self.digest, self.now, &packet);
     }
 
-    /// Delivers a data packet ahead of time: the receiver is told now that it arrives at `at`.
+    /// Delivers a packet ahead of time: the receiver is told now that it arrives at `at`.
     /// Returns the receiver's answer, which is at its first hop.
     #[inline]
     fn deliver_ahead(&mut self, place: Place, at: Time) -> Option<Place> {
@@ -473,28 +473,38 @@ impl<'a> Simulation<'a> {
         let Segment::Data { number, sent } = packet.segment else {
             return self.deliver_control_ahead(place, at);
         };
-        self.digest.data(at, id, number);
         let flow = &mut self.flows[id as usize];
         let Receiver::Stream(r) = &mut flow.receiver else {
-            self.deliver_other_ahead(place, at, sent);
+            self.take_in_apart(place, at);
             return None;
         };
+        self.digest.data(at, id, number);
         let (fresh, ack) = r.on_data(number, sent, packet.ecn == Ecn::Marked);
         flow.deliver_later(self.limits.unread, at, sent, packet.size, fresh);
         *packet = flow.answer(id, ack);
         Some(place)
     }
 
-    /// Delivers the data of a tunnel, or a datagram, ahead of time.
-    #[inline(never)]
-    fn deliver_other_ahead(&mut self, place: Place, at: Time, sent: Time) {
+    /// Delivers the data of a tunnel, or a datagram, ahead of time. There is no answer.
+    #[inline(always)]
+    fn take_in(&mut self, place: Place, at: Time) {
         let packet = self.pool.packet(place);
+        let Segment::Data { number, sent } = packet.segment else {
+            return;
+        };
+        self.digest.data(at, packet.flow, number);
         let flow = &mut self.flows[packet.flow as usize];
         if let Receiver::Tunnel(r) = &mut flow.receiver {
             r.on_data(packet.bytes(), at);
         }
         flow.deliver_later(self.limits.unread, at, sent, packet.size, true);
         self.pool.remove(place);
+    }
+
+    /// Does what `take_in` does, for those to whom it would be too much.
+    #[inline(never)]
+    fn take_in_apart(&mut self, place: Place, at: Time) {
+        self.take_in(place, at);
     }
 
     /// Delivers a control packet of a tunnel ahead of time.
@@ -650,6 +660,12 @@ impl<'a> Simulation<'a> {
     /// Delivers a packet ahead of time, and moves the answer as `go` does.
     #[inline(never)]
     fn turn_round(&mut self, place: Place, mut came: Came) {
+        let packet = self.pool.packet(place);
+        let receiver = &self.flows[packet.flow as usize].receiver;
+        let tunnel = matches!(receiver, Receiver::Tunnel(_));
+        if tunnel && matches!(packet.segment, Segment::Data { .. }) {
+            return self.take_in(place, came.at);
+        }
         let Some(place) = self.deliver_ahead(place, came.at) else {
             return;
         };
