@@ -248,17 +248,25 @@ impl Sender {
     /// packet.
     #[inline]
     pub fn on_reply(&mut self, reply: &Segment, now: Time) {
+        let stream = match self {
+            Sender::Stream(s) => s,
+            other => return other.on_other_reply(reply, now),
+        };
+        if let Segment::Ack {
+            next,
+            block,
+            block_len,
+            echo,
+            marked,
+        } = *reply
+        {
+            stream.on_ack(next, block, block_len, echo, marked, now);
+        }
+    }
+
+    #[inline(never)]
+    fn on_other_reply(&mut self, reply: &Segment, now: Time) {
         match (self, *reply) {
-            (
-                Sender::Stream(s),
-                Segment::Ack {
-                    next,
-                    block,
-                    block_len,
-                    echo,
-                    marked,
-                },
-            ) => s.on_ack(next, block, block_len, echo, marked, now),
             (
                 Sender::Logged(s),
                 Segment::Ack {
