@@ -134,35 +134,32 @@ impl Simulation<'_> {
     fn advance_express(&mut self, link: LinkId, mut arrivals: &[Arrival], until: Time) {
         let delay = self.wires[link].delay;
         while let Line::Express(express) = &mut self.wires[link].line {
-            let before = arrivals.first().map_or(until, |arrival| arrival.at);
-            let end = express.next();
-            let (place, sent) = if end <= before {
-                (self.now, self.events) = (end, self.events + 1);
-                match express.follow(&self.pool) {
-                    Some(begun) => begun,
-                    None => return debug_assert!(false, "a packet waits"),
+            let (place, passed) = loop {
+                let before = arrivals.first().map_or(until, |arrival| arrival.at);
+                let end = express.next();
+                if end <= before {
+                    (self.now, self.events) = (end, self.events + 1);
+                    let (place, sent) = express.follow(&self.pool);
+                    break (place, Ok(sent));
                 }
-            } else if let Some((&Arrival { at, place, .. }, others)) = arrivals.split_first() {
+                let Some((&Arrival { at, place, .. }, others)) = arrivals.split_first() else {
+                    return;
+                };
                 if let Some(later) = others.get(AHEAD - 1) {
                     self.pool.prepare_packet(later.place);
                 }
                 (self.now, arrivals) = (at, others);
-                match express.offer(at, place, self.pool.packet(place)) {
-                    Some(Ok(sent)) => (place, sent),
-                    Some(Err(_)) => {
-                        self.lost(place);
-                        continue;
-                    }
-                    None => continue,
+                if let Some(passed) = express.offer(at, place, self.pool.packet(place)) {
+                    break (place, passed);
                 }
-            } else {
-                return;
             };
-            let came = Came {
-                link,
-                at: sent + delay,
-            };
-            self.glide_on(place, came);
+            match passed {
+                Ok(sent) => {
+                    let at = sent + delay;
+                    self.glide_on(place, Came { link, at });
+                }
+                Err(_) => self.lost(place),
+            }
         }
     }
 

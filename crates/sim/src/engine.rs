@@ -485,20 +485,24 @@ impl<'a> Simulation<'a> {
         Some(place)
     }
 
-    /// Delivers the data of a tunnel, or a datagram, ahead of time. There is no answer.
+    /// Delivers the data of a tunnel, or a datagram, ahead of time. There is no answer. Returns whether it
+    /// was that.
     #[inline(always)]
-    fn take_in(&mut self, place: Place, at: Time) {
+    fn take_in(&mut self, place: Place, at: Time) -> bool {
         let packet = self.pool.packet(place);
         let Segment::Data { number, sent } = packet.segment else {
-            return;
+            return false;
         };
-        self.digest.data(at, packet.flow, number);
         let flow = &mut self.flows[packet.flow as usize];
-        if let Receiver::Tunnel(r) = &mut flow.receiver {
-            r.on_data(packet.bytes(), at);
+        match &mut flow.receiver {
+            Receiver::Stream(_) => return false,
+            Receiver::Tunnel(r) => r.on_data(packet.bytes(), at),
+            Receiver::Datagrams => {}
         }
+        self.digest.data(at, packet.flow, number);
         flow.deliver_later(self.limits.unread, at, sent, packet.size, true);
         self.pool.remove(place);
+        true
     }
 
     /// Does what `take_in` does, for those to whom it would be too much.
@@ -595,12 +599,12 @@ impl<'a> Simulation<'a> {
                         self.emit_any(id, segment);
                         continue;
                     }
+                    Err(again) if again >= sender.next_wake() => return again,
                     Err(again) => again,
                 },
             };
-            // Its wake-up at that time is the next event of the sender, which only has to send.
-            let is_next = again <= self.alone.min(self.wakes[id]);
-            if !is_next || again >= self.flows[id].sender.next_wake() {
+            // Its wake-up at that time may be the next event of the sender, which only has to send.
+            if again > self.alone.min(self.wakes[id]) {
                 return again;
             }
             (self.now, self.cause) = (again, Cause::new(Kind::Wake, id));
@@ -660,11 +664,8 @@ impl<'a> Simulation<'a> {
     /// Delivers a packet ahead of time, and moves the answer as `go` does.
     #[inline(never)]
     fn turn_round(&mut self, place: Place, mut came: Came) {
-        let packet = self.pool.packet(place);
-        let receiver = &self.flows[packet.flow as usize].receiver;
-        let tunnel = matches!(receiver, Receiver::Tunnel(_));
-        if tunnel && matches!(packet.segment, Segment::Data { .. }) {
-            return self.take_in(place, came.at);
+        if self.take_in(place, came.at) {
+            return;
         }
         let Some(place) = self.deliver_ahead(place, came.at) else {
             return;

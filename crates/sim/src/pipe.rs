@@ -165,32 +165,40 @@ impl Calm {
 /// The packets of a port that wait, in the order of their service: out-of-band control packets, and
 /// others. Each is a place and a size.
 #[derive(Default)]
-struct Waiting([Ring<(Place, u16)>; 2]);
+struct Waiting {
+    queues: [Ring<(Place, u16)>; 2],
+    packets: usize,
+}
 
 impl Waiting {
     #[inline]
     fn is_empty(&self) -> bool {
-        self.0.iter().all(Ring::is_empty)
+        self.packets == 0
     }
 
     #[inline]
     fn push(&mut self, place: Place, size: u16, priority: Priority) {
-        self.0[priority as usize].push((place, size));
+        self.queues[priority as usize].push((place, size));
+        self.packets += 1;
     }
 
     /// Takes out the packet that is served next, and has the one behind it fetched.
+    ///
+    /// # Panics
+    /// Panics if no packet waits.
     #[inline]
-    fn pop(&mut self, pool: &Pool) -> Option<(Place, Bytes, Priority)> {
-        for priority in [Priority::High, Priority::Low] {
-            let queue = &mut self.0[priority as usize];
-            if let Some((place, size)) = queue.pop() {
-                if let Some((next, _)) = queue.first() {
-                    pool.prepare_packet(next);
-                }
-                return Some((place, Bytes::new(u64::from(size)), priority));
-            }
+    fn pop(&mut self, pool: &Pool) -> (Place, Bytes, Priority) {
+        let priority = match self.queues[Priority::High as usize].is_empty() {
+            true => Priority::Low,
+            false => Priority::High,
+        };
+        let queue = &mut self.queues[priority as usize];
+        let (place, size) = queue.pop().expect("a packet waits");
+        self.packets -= 1;
+        if let Some((next, _)) = queue.first() {
+            pool.prepare_packet(next);
         }
-        None
+        (place, Bytes::new(u64::from(size)), priority)
     }
 }
 
@@ -238,26 +246,27 @@ impl Express {
         place: Place,
         packet: &Packet,
     ) -> Option<Result<Time, DropReason>> {
-        if self.ledger.is_sent(now) {
+        let is_busy = self.ledger.service_end() > now;
+        if !is_busy && self.ledger.is_serving() {
             self.ledger.complete();
         }
         let (size, priority) = (packet.bytes(), priority(packet));
         if let Err(reason) = self.ledger.offer(now, size, priority) {
             return Some(Err(reason));
         }
-        if self.ledger.is_serving() {
+        if is_busy {
             self.waiting.push(place, packet.size, priority);
             return None;
         }
         Some(Ok(self.ledger.send(now, size, priority)))
     }
 
-    /// Ends a service and begins the next. Returns its packet and its departure.
+    /// Ends a service that others wait for, and begins the next. Returns its packet and its departure.
     #[inline]
-    pub fn follow(&mut self, pool: &Pool) -> Option<(Place, Time)> {
+    pub fn follow(&mut self, pool: &Pool) -> (Place, Time) {
         let now = self.ledger.complete();
-        let (place, size, priority) = self.waiting.pop(pool)?;
-        Some((place, self.ledger.send(now, size, priority)))
+        let (place, size, priority) = self.waiting.pop(pool);
+        (place, self.ledger.send(now, size, priority))
     }
 }
 
@@ -303,7 +312,7 @@ impl Lane {
     /// Begins the next service if it begins by `until`. Returns the packet and its departure.
     pub fn begin(&mut self, pool: &Pool, until: Time, end: Time) -> Option<(Place, Time)> {
         let now = self.next().filter(|now| *now <= until)?;
-        let (place, size, _) = self.waiting.pop(pool)?;
+        let (place, size, _) = self.waiting.pop(pool);
         self.held.remove(size);
         Some((place, self.pipe.offer(now, size, end)))
     }

@@ -163,7 +163,7 @@ impl Sender {
     }
 
     /// The number of the data packet that [`Sender::poll`] would give now, or the time at which to ask
-    /// again, of a tunnel that has no control packet to send. `None` if that is not known.
+    /// again, which is before [`Sender::next_wake`]. `None` if that is not known so easily.
     #[inline]
     pub fn paced(&mut self, now: Time) -> Option<Result<u64, Time>> {
         match self {

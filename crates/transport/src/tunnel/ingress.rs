@@ -412,12 +412,17 @@ impl<C: Controller> Ingress<C> {
         Ok(Segment::Data { number, sent: now })
     }
 
-    /// Returns the number of the data packet that [`Ingress::poll`] would return now, or the time at which
-    /// to ask again. Returns `None` if a control pair is to be sent.
+    /// Returns the number of the data packet that [`Ingress::poll`] would return now, or the time before
+    /// [`Ingress::next_wake`] at which to ask again. Returns `None` if there is a control pair to send or
+    /// to wait for.
     #[inline]
     pub fn paced(&mut self, now: Time) -> Option<Result<u64, Time>> {
         let has_pair = self.to_send > 0 || !self.started;
-        (!has_pair).then(|| self.poll_data(self.next, now))
+        if has_pair || self.pacer.next() >= self.deadline {
+            return None;
+        }
+        let data = self.poll_data(self.next, now);
+        (data != Err(Time::MAX)).then_some(data)
     }
 
     #[inline]
