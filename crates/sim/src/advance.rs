@@ -47,9 +47,11 @@ impl Simulation<'_> {
         let until = windows.horizon(&windows.feeds, end);
         if until > windows.clock {
             windows.clock = until;
+            self.known = until;
             for id in 0..self.flows.len() {
                 self.advance_sender(id, until);
             }
+            self.known = Time::ZERO;
             self.advance_lanes(None);
         }
         until == end
@@ -57,25 +59,21 @@ impl Simulation<'_> {
 
     /// Handles the acknowledgements and timers of a flow before `until`.
     fn advance_sender(&mut self, id: usize, until: Time) {
-        let last = Time::from_ps(until.as_ps() - 1);
         while let Some(windows) = &mut self.windows {
-            let (reply, wake) = (windows.replies[id].time(), self.wakes[id]);
-            if reply.min(wake) > last {
+            let replies = &mut windows.replies[id];
+            let (reply, wake) = (replies.queue.time(), self.wakes[id]);
+            if reply.min(wake) >= until {
                 break;
             }
             self.events += 1;
             if wake <= reply {
                 (self.now, self.cause) = (wake, Cause::new(Kind::Wake, id));
-                self.alone = last.min(reply);
                 self.wake(id);
-            } else if let Some(place) = self.pool.pop(&mut windows.replies[id]) {
-                let link = self.wiring.last(self.pool.packet(place).hop);
-                (self.now, self.cause) = (reply, Cause::new(Kind::Arrive, link));
-                self.alone = last.min(windows.replies[id].time());
+            } else if let Some(place) = self.pool.pop(&mut replies.queue) {
+                (self.now, self.cause) = (reply, replies.cause);
                 self.deliver(place);
             }
         }
-        self.alone = Time::ZERO;
     }
 
     /// Handles the arrivals at a station as far as they are known. Returns whether that is up to

@@ -52,9 +52,9 @@ pub(crate) struct Simulation<'a> {
     pub windows: Option<Box<Windows>>,
     /// The present event of a sender, by which what it sends is ordered in a run with windows.
     pub cause: Cause,
-    /// The time up to which nothing but its own wake-ups comes to the present sender, in a run with
-    /// windows.
-    pub alone: Time,
+    /// The time before which all replies to senders are known while they are handled in a window, or
+    /// zero.
+    pub known: Time,
     pub recorder: Recorder,
     pub transfers: Transfers,
     /// The bytes of each flow that are queued on its path. They are those sent by the time beside
@@ -121,7 +121,7 @@ impl<'a> Simulation<'a> {
             wiring,
             windows,
             cause: Cause::new(Kind::Sample, 0),
-            alone: Time::ZERO,
+            known: Time::ZERO,
             recorder: Recorder::new(scenario),
             transfers: Transfers::default(),
             queued: vec![(0, None); scenario.flows.len()],
@@ -534,10 +534,13 @@ impl<'a> Simulation<'a> {
     #[inline]
     pub fn deliver(&mut self, place: Place) {
         let packet = self.pool.remove(place);
-        self.digest.delivered(self.now, &packet);
         let id = packet.flow as usize;
         let now = self.now;
         let flow = &mut self.flows[id];
+        match packet.segment {
+            Segment::Ack { next, block, .. } => self.digest.ack(now, packet.flow, next, block),
+            _ => self.digest.delivered(now, &packet),
+        }
         if let Segment::Ack { .. } | Segment::Report { .. } = packet.segment {
             if flow.wake_up() {
                 self.awake.push(packet.flow);
@@ -585,26 +588,37 @@ impl<'a> Simulation<'a> {
     /// Lets a sender send what it may. Returns the time at which to ask it again.
     #[inline(never)]
     fn pump_one_by_one(&mut self, id: usize) -> Time {
+        let reply = self
+            .windows
+            .as_ref()
+            .map(|windows| windows.replies[id].queue.time());
+        let reply = reply.unwrap_or(Time::ZERO);
         loop {
             let sent = self.now;
             let sender = &mut self.flows[id].sender;
-            let again = match sender.paced(sent) {
-                Some(Ok(number)) => {
-                    self.emit(id, Segment::Data { number, sent });
+            // What a gateway sends decides what it sends next. There is none in a run with windows.
+            let paced = match sent < self.known {
+                true => sender.paced(sent),
+                false => None,
+            };
+            let again = if let Some((number, again)) = paced {
+                self.emit(id, Segment::Data { number, sent });
+                if again == sent {
                     continue;
                 }
-                Some(Err(again)) => again,
-                None => match sender.poll(sent) {
+                again
+            } else {
+                match sender.poll(sent) {
                     Ok(segment) => {
                         self.emit_any(id, segment);
                         continue;
                     }
                     Err(again) if again >= sender.next_wake() => return again,
                     Err(again) => again,
-                },
+                }
             };
             // Its wake-up at that time may be the next event of the sender, which only has to send.
-            if again > self.alone.min(self.wakes[id]) {
+            if again >= self.known || again > reply.min(self.wakes[id]) {
                 return again;
             }
             (self.now, self.cause) = (again, Cause::new(Kind::Wake, id));

@@ -244,12 +244,6 @@ impl Wiring {
         wiring
     }
 
-    /// Returns the last link of the path whose end is at `end`.
-    #[inline]
-    pub fn last(&self, end: u32) -> LinkId {
-        self.hops[end as usize - 1].link()
-    }
-
     /// Moves a packet that came out of the link of its hop to the next hop. Returns that hop, and whether
     /// it takes the packet before its time.
     #[inline(always)]

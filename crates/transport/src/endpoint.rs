@@ -162,10 +162,11 @@ impl Sender {
         }
     }
 
-    /// The number of the data packet that [`Sender::poll`] would give now, or the time at which to ask
-    /// again, which is before [`Sender::next_wake`]. `None` if that is not known so easily.
+    /// The number of the data packet that [`Sender::poll`] would give now, and the time at which to ask
+    /// again if nothing else happens: now, or before [`Sender::next_wake`]. `None` if that is not known so
+    /// easily.
     #[inline]
-    pub fn paced(&mut self, now: Time) -> Option<Result<u64, Time>> {
+    pub fn paced(&mut self, now: Time) -> Option<(u64, Time)> {
         match self {
             Sender::Tunnel(s) => s.paced(now),
             _ => None,

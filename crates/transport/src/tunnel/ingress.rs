@@ -412,17 +412,20 @@ impl<C: Controller> Ingress<C> {
         Ok(Segment::Data { number, sent: now })
     }
 
-    /// Returns the number of the data packet that [`Ingress::poll`] would return now, or the time before
-    /// [`Ingress::next_wake`] at which to ask again. Returns `None` if there is a control pair to send or
-    /// to wait for.
+    /// Returns the number of the data packet that [`Ingress::poll`] would return now, and the time at which
+    /// to ask again. That is now, or before [`Ingress::next_wake`]. Returns `None` if `poll` would return
+    /// something else, or if there is a control pair to send.
     #[inline]
-    pub fn paced(&mut self, now: Time) -> Option<Result<u64, Time>> {
-        let has_pair = self.to_send > 0 || !self.started;
-        if has_pair || self.pacer.next() >= self.deadline {
+    pub fn paced(&mut self, now: Time) -> Option<(u64, Time)> {
+        if self.to_send > 0 || !self.started || self.pacer.next() > now {
             return None;
         }
-        let data = self.poll_data(self.next, now);
-        (data != Err(Time::MAX)).then_some(data)
+        let number = self.poll_data(self.next, now).ok()?;
+        let next = self.pacer.next();
+        match next < self.deadline && self.has_data() {
+            true => Some((number, next.max(now))),
+            false => Some((number, now)),
+        }
     }
 
     #[inline]
