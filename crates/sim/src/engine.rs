@@ -410,8 +410,8 @@ impl<'a> Simulation<'a> {
         }
     }
 
-    /// Moves a packet on as `go_on` does. It needs not all of `go` as long as the packet finds pipes and
-    /// idle lanes.
+    /// Moves a packet on as `go_on` does, but through pipes and idle lanes without `go`, for which there
+    /// are more forms of ports.
     #[inline(always)]
     pub fn glide_on(&mut self, place: Place, mut came: Came) {
         loop {
@@ -588,11 +588,8 @@ impl<'a> Simulation<'a> {
     /// Lets a sender send what it may. Returns the time at which to ask it again.
     #[inline(never)]
     fn pump_one_by_one(&mut self, id: usize) -> Time {
-        let reply = self
-            .windows
-            .as_ref()
-            .map(|windows| windows.replies[id].queue.time());
-        let reply = reply.unwrap_or(Time::ZERO);
+        let windows = self.windows.as_ref();
+        let reply = windows.map_or(Time::ZERO, |windows| windows.replies[id].queue.time());
         loop {
             let sent = self.now;
             let sender = &mut self.flows[id].sender;
@@ -627,6 +624,7 @@ impl<'a> Simulation<'a> {
         }
     }
 
+    /// Sends a packet that is not known to be data.
     #[inline(never)]
     fn emit_any(&mut self, id: usize, segment: Segment) {
         self.emit(id, segment);
