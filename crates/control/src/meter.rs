@@ -133,10 +133,7 @@ impl Meter {
     pub fn on_arrival(&mut self, arrival: Arrival, now: Time) -> Option<Report> {
         match arrival {
             Arrival::Data { size } => {
-                self.since.get_or_insert(now);
-                self.received += size.get();
-                self.bytes_since += size.get();
-                self.packet = size.get();
+                self.on_data(size, now);
                 None
             }
             Arrival::OutOfBand { pair } => {
@@ -156,6 +153,15 @@ impl Meter {
                 truth,
             } => self.complete(pair, sent_bytes, virtual_delay, truth, now),
         }
+    }
+
+    /// Takes the arrival of a data packet, as [`Meter::on_arrival`] does.
+    #[inline]
+    pub fn on_data(&mut self, size: Bytes, now: Time) {
+        self.since.get_or_insert(now);
+        self.received += size.get();
+        self.bytes_since += size.get();
+        self.packet = size.get();
     }
 
     fn complete(

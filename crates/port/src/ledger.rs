@@ -144,6 +144,12 @@ impl Ledger {
         (self.held().packets > served).then(|| self.service.busy_until())
     }
 
+    /// Returns the time when the packet in service is on the wire, or the last one was.
+    #[inline]
+    pub fn service_end(&self) -> Time {
+        self.service.busy_until()
+    }
+
     /// Returns the time when the packet in service is on the wire, if there is one.
     #[inline]
     pub fn busy_until(&self) -> Option<Time> {

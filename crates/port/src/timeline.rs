@@ -115,7 +115,8 @@ impl<A: Aqm> Timeline<A> {
         QueueView {
             packets: self.there().packets,
             bytes: Bytes::new(self.there().bytes),
-            rate: self.service.rate(),
+            // A line of departures that are known does not rest.
+            rate: self.service.nominal_rate(),
             capacity: self.limit.capacity(),
         }
     }

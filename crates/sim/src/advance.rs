@@ -4,6 +4,7 @@ use crate::SimError;
 use crate::arrivals::{Arrival, Cause};
 use crate::calendar::Kind;
 use crate::engine::Simulation;
+use crate::hop::Came;
 use crate::wire::Line;
 use accord_record::Observer;
 use accord_scenario::LinkId;
@@ -46,9 +47,11 @@ impl Simulation<'_> {
         let until = windows.horizon(&windows.feeds, end);
         if until > windows.clock {
             windows.clock = until;
+            self.known = until;
             for id in 0..self.flows.len() {
                 self.advance_sender(id, until);
             }
+            self.known = Time::ZERO;
             self.advance_lanes(None);
         }
         until == end
@@ -57,7 +60,8 @@ impl Simulation<'_> {
     /// Handles the acknowledgements and timers of a flow before `until`.
     fn advance_sender(&mut self, id: usize, until: Time) {
         while let Some(windows) = &mut self.windows {
-            let (reply, wake) = (windows.replies[id].time(), self.wakes[id]);
+            let replies = &mut windows.replies[id];
+            let (reply, wake) = (replies.queue.time(), self.wakes[id]);
             if reply.min(wake) >= until {
                 break;
             }
@@ -65,9 +69,8 @@ impl Simulation<'_> {
             if wake <= reply {
                 (self.now, self.cause) = (wake, Cause::new(Kind::Wake, id));
                 self.wake(id);
-            } else if let Some(place) = self.pool.pop(&mut windows.replies[id]) {
-                let link = self.wiring.last(self.pool.packet(place).hop);
-                (self.now, self.cause) = (reply, Cause::new(Kind::Arrive, link));
+            } else if let Some(place) = self.pool.pop(&mut replies.queue) {
+                (self.now, self.cause) = (reply, replies.cause);
                 self.deliver(place);
             }
         }
@@ -127,34 +130,33 @@ impl Simulation<'_> {
     /// Handles the arrivals at a station with two priorities, and the services that end by `until`.
     #[inline(never)]
     fn advance_express(&mut self, link: LinkId, mut arrivals: &[Arrival], until: Time) {
+        let delay = self.wires[link].delay;
         while let Line::Express(express) = &mut self.wires[link].line {
-            let first = arrivals.first();
-            let before = first.map_or(until, |arrival| arrival.at);
-            let begun = if let Some(end) = express.next().filter(|end| *end <= before) {
-                (self.now, self.events) = (end, self.events + 1);
-                express.follow(&mut self.pool)
-            } else if let Some(&Arrival { at, place, .. }) = first {
-                if let Some(later) = arrivals.get(AHEAD) {
+            let (place, passed) = loop {
+                let before = arrivals.first().map_or(until, |arrival| arrival.at);
+                let end = express.next();
+                if end <= before {
+                    (self.now, self.events) = (end, self.events + 1);
+                    let (place, sent) = express.follow(&self.pool);
+                    break (place, Ok(sent));
+                }
+                let Some((&Arrival { at, place, .. }, others)) = arrivals.split_first() else {
+                    return;
+                };
+                if let Some(later) = others.get(AHEAD - 1) {
                     self.pool.prepare_packet(later.place);
                 }
-                arrivals = &arrivals[1..];
-                self.now = at;
-                match express.offer(at, self.pool.packet(place)) {
-                    Some(Ok(sent)) => Some((place, sent)),
-                    Some(Err(_)) => {
-                        self.lost(place);
-                        None
-                    }
-                    None => {
-                        express.keep(&mut self.pool, place, at);
-                        None
-                    }
+                (self.now, arrivals) = (at, others);
+                if let Some(passed) = express.offer(at, place, self.pool.packet(place)) {
+                    break (place, passed);
                 }
-            } else {
-                return;
             };
-            if let Some((place, sent)) = begun {
-                self.depart(link, place, sent);
+            match passed {
+                Ok(sent) => {
+                    let at = sent + delay;
+                    self.glide_on(place, Came { link, at });
+                }
+                Err(_) => self.lost(place),
             }
         }
     }
@@ -198,7 +200,7 @@ impl Simulation<'_> {
     /// Sends the packets that wait in a lane and whose service begins by `until`.
     pub fn clear(&mut self, link: LinkId, until: Time) {
         while let Line::Lane(lane) = &mut self.wires[link].line
-            && let Some((place, sent)) = lane.begin(&mut self.pool, until, self.limits.end)
+            && let Some((place, sent)) = lane.begin(&self.pool, until, self.limits.end)
         {
             self.depart(link, place, sent);
         }

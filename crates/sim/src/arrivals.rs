@@ -51,7 +51,7 @@ pub struct Coming {
     /// The first slot that may hold an arrival, counted from time zero.
     first: u64,
     /// The arrivals of the next slots, in no order.
-    slots: Vec<Vec<Arrival>>,
+    slots: Box<[Vec<Arrival>; SLOTS]>,
     /// The arrivals beyond them.
     far: Vec<Arrival>,
 }
@@ -67,7 +67,7 @@ impl Coming {
         Coming {
             shift: (window.as_ps() / PER_WINDOW).max(1).ilog2(),
             first: 0,
-            slots: (0..SLOTS).map(|_| Vec::new()).collect(),
+            slots: Box::new([const { Vec::new() }; SLOTS]),
             far: Vec::new(),
         }
     }

@@ -37,11 +37,9 @@ impl Simulation<'_> {
                 in_network[p.flow as usize].add(p.bytes());
             }
         }
-        self.wiring.tell(&mut self.wires);
+        self.wiring
+            .tell(&mut self.wires, self.limits.end + Duration::from_ps(1));
         for wire in &mut self.wires {
-            if let Line::Calm(port) = &mut wire.line {
-                port.enter_until(self.limits.end + Duration::from_ps(1));
-            }
             wire.advance(self.limits.end);
         }
         for stretch in &self.wiring.stretches {

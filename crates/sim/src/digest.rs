@@ -20,12 +20,24 @@ impl Digest {
     pub fn delivered(&mut self, at: Time, packet: &Packet) {
         let (kind, content) = match packet.segment {
             Segment::Data { number, .. } => (0, number),
-            Segment::Ack { next, block, .. } => (1, next ^ u64::from(block) << 32),
+            Segment::Ack { next, block, .. } => return self.ack(at, packet.flow, next, block),
             Segment::OutOfBand { pair, .. } => (2, pair),
             Segment::InBand { pair, .. } => (3, pair),
             Segment::Report { pair, .. } => (4, pair),
         };
         self.add(at, packet.flow, kind, content);
+    }
+
+    /// Adds a data packet that was delivered.
+    #[inline]
+    pub fn data(&mut self, at: Time, flow: u32, number: u64) {
+        self.add(at, flow, 0, number);
+    }
+
+    /// Adds an acknowledgement that was delivered.
+    #[inline]
+    pub fn ack(&mut self, at: Time, flow: u32, next: u64, block: u32) {
+        self.add(at, flow, 1, next ^ u64::from(block) << 32);
     }
 
     /// Adds a packet that was lost.

@@ -52,6 +52,9 @@ pub(crate) struct Simulation<'a> {
     pub windows: Option<Box<Windows>>,
     /// The present event of a sender, by which what it sends is ordered in a run with windows.
     pub cause: Cause,
+    /// The time before which all replies to senders are known while they are handled in a window, or
+    /// zero.
+    pub known: Time,
     pub recorder: Recorder,
     pub transfers: Transfers,
     /// The bytes of each flow that are queued on its path. They are those sent by the time beside
@@ -118,6 +121,7 @@ impl<'a> Simulation<'a> {
             wiring,
             windows,
             cause: Cause::new(Kind::Sample, 0),
+            known: Time::ZERO,
             recorder: Recorder::new(scenario),
             transfers: Transfers::default(),
             queued: vec![(0, None); scenario.flows.len()],
@@ -288,7 +292,7 @@ impl<'a> Simulation<'a> {
     }
 
     /// Puts a new packet at the first port of its path.
-    #[inline]
+    #[inline(always)]
     fn send(&mut self, packet: Packet) {
         let hop = self.wiring.hops[packet.hop as usize];
         let place = self.pool.insert(packet);
@@ -296,7 +300,7 @@ impl<'a> Simulation<'a> {
             Some(windows) if !hop.is_shortcut() => {
                 windows.put(&mut self.pool, place, hop, self.now, self.cause);
             }
-            _ => self.go(place, hop, self.now),
+            _ => self.glide(place, hop, self.now),
         }
     }
 
@@ -318,20 +322,20 @@ impl<'a> Simulation<'a> {
                             Err(_) => return self.lost(place),
                         }
                     }
-                    Line::Calm(port) => port.offer(at, self.limits.unread),
                     Line::Lane(lane) if lane.next().is_some_and(|next| next <= at) => {
                         self.clear(link, at);
                         continue 'on;
                     }
                     Line::Lane(lane) => match lane.offer(at, packet.bytes(), self.limits.end) {
                         Some(departure) => departure,
-                        None => return lane.keep(&mut self.pool, place, at),
+                        None => return lane.keep(place, packet),
                     },
                     Line::Port(held) => match held.pass(at, place, packet) {
                         Some(Ok(departure)) => departure,
                         Some(Err(_)) => return self.lost(place),
                         None => return self.enter(link, place),
                     },
+                    Line::Calm(_) => unreachable!("it is in stretches only"),
                     Line::Express(_) => unreachable!("its arrivals are handled in windows"),
                     Line::Shared(_) => return self.share(link, place),
                     Line::Edge(_) => return self.board(link, place),
@@ -340,9 +344,7 @@ impl<'a> Simulation<'a> {
                 // no shortcuts, so that all its packets pass `leave`.
                 at = sent + wire.delay;
                 came = Came { link, at };
-                (hop, early) = self
-                    .wiring
-                    .step(&mut self.wires, packet, &mut came, self.limits);
+                (hop, early) = self.wiring.step(packet, &mut came, self.limits);
                 at = came.at;
                 if !early || hop.is_end() {
                     break;
@@ -354,9 +356,7 @@ impl<'a> Simulation<'a> {
                 };
                 place = answer;
                 let packet = self.pool.packet(place);
-                (hop, early) = self
-                    .wiring
-                    .reach(&mut self.wires, packet, &mut came, self.limits);
+                (hop, early) = self.wiring.reach(packet, &mut came, self.limits);
                 at = came.at;
             }
             if !early {
@@ -394,11 +394,51 @@ impl<'a> Simulation<'a> {
     #[inline(always)]
     fn go_on(&mut self, place: Place, mut came: Came) {
         let packet = self.pool.packet(place);
-        match (self.wiring).step(&mut self.wires, packet, &mut came, self.limits) {
+        match (self.wiring).step(packet, &mut came, self.limits) {
             (hop, false) => self.fly(place, hop, came),
             (hop, true) if hop.is_end() => self.turn_round(place, came),
             (hop, true) => self.go(place, hop, came.at),
         }
+    }
+
+    /// Moves a packet as `go` does, from the fused link of `hop`.
+    #[inline(always)]
+    fn glide(&mut self, place: Place, hop: Hop, at: Time) {
+        match self.pass(place, hop, at) {
+            Some(came) => self.glide_on(place, came),
+            None => self.go(place, hop, at),
+        }
+    }
+
+    /// Moves a packet on as `go_on` does, but through pipes and idle lanes without `go`, for which there
+    /// are more forms of ports.
+    #[inline(always)]
+    pub fn glide_on(&mut self, place: Place, mut came: Came) {
+        loop {
+            let packet = self.pool.packet(place);
+            match (self.wiring).step(packet, &mut came, self.limits) {
+                (hop, false) => return self.fly(place, hop, came),
+                (hop, true) if hop.is_end() => return self.turn_round(place, came),
+                (hop, true) => match self.pass(place, hop, came.at) {
+                    Some(next) => came = next,
+                    None => return self.go(place, hop, came.at),
+                },
+            }
+        }
+    }
+
+    /// Passes a packet through a pipe or a lane on which it does not wait.
+    #[inline(always)]
+    fn pass(&mut self, place: Place, hop: Hop, at: Time) -> Option<Came> {
+        let link = hop.link();
+        let (wire, size) = (&mut self.wires[link], self.pool.packet(place).bytes());
+        let sent = match &mut wire.line {
+            Line::Pipe(pipe) => pipe.offer(at, size, self.limits.end),
+            Line::Lane(lane) if lane.next().is_none() => lane.offer(at, size, self.limits.end)?,
+            _ => return None,
+        };
+        let at = sent + wire.delay;
+        Some(Came { link, at })
     }
 
     /// Schedules the arrival of a packet that its port held. The packet will be on the wire of
@@ -424,53 +464,83 @@ impl<'a> Simulation<'a> {
         lose(flows, awake, &mut self.digest, self.now, &packet);
     }
 
-    /// Delivers a data packet ahead of time: the receiver is told now that it arrives at `at`.
+    /// Delivers a packet ahead of time: the receiver is told now that it arrives at `at`.
     /// Returns the receiver's answer, which is at its first hop.
     #[inline]
     fn deliver_ahead(&mut self, place: Place, at: Time) -> Option<Place> {
         let packet = self.pool.packet(place);
-        self.digest.delivered(at, packet);
         let id = packet.flow;
         let Segment::Data { number, sent } = packet.segment else {
-            return self.deliver_other_ahead(place, at);
+            return self.deliver_control_ahead(place, at);
         };
         let flow = &mut self.flows[id as usize];
         let Receiver::Stream(r) = &mut flow.receiver else {
-            return self.deliver_other_ahead(place, at);
+            self.take_in_apart(place, at);
+            return None;
         };
+        self.digest.data(at, id, number);
         let (fresh, ack) = r.on_data(number, sent, packet.ecn == Ecn::Marked);
         flow.deliver_later(self.limits.unread, at, sent, packet.size, fresh);
         *packet = flow.answer(id, ack);
         Some(place)
     }
 
-    /// Delivers a packet of a tunnel, or a datagram, ahead of time.
-    #[inline(never)]
-    fn deliver_other_ahead(&mut self, place: Place, at: Time) -> Option<Place> {
+    /// Delivers the data of a tunnel, or a datagram, ahead of time. There is no answer. Returns whether it
+    /// was that.
+    #[inline(always)]
+    fn take_in(&mut self, place: Place, at: Time) -> bool {
         let packet = self.pool.packet(place);
+        let Segment::Data { number, sent } = packet.segment else {
+            return false;
+        };
+        let flow = &mut self.flows[packet.flow as usize];
+        match &mut flow.receiver {
+            Receiver::Stream(_) => return false,
+            Receiver::Tunnel(r) => r.on_data(packet.bytes(), at),
+            Receiver::Datagrams => {}
+        }
+        self.digest.data(at, packet.flow, number);
+        flow.deliver_later(self.limits.unread, at, sent, packet.size, true);
+        self.pool.remove(place);
+        true
+    }
+
+    /// Does what `take_in` does, for those to whom it would be too much.
+    #[inline(never)]
+    fn take_in_apart(&mut self, place: Place, at: Time) {
+        self.take_in(place, at);
+    }
+
+    /// Delivers a control packet of a tunnel ahead of time.
+    #[inline(never)]
+    fn deliver_control_ahead(&mut self, place: Place, at: Time) -> Option<Place> {
+        let packet = self.pool.packet(place);
+        self.digest.delivered(at, packet);
         let id = packet.flow;
         let flow = &mut self.flows[id as usize];
-        if let Segment::Data { sent, .. } = packet.segment {
-            if let Receiver::Tunnel(r) = &mut flow.receiver {
-                r.on_data(packet.bytes(), at);
+        match flow.receive(packet, at).reply {
+            Some(reply) => {
+                *packet = flow.answer(id, reply);
+                Some(place)
             }
-            flow.deliver_later(self.limits.unread, at, sent, packet.size, true);
-        } else if let Some(reply) = flow.receive(packet, at).reply {
-            *packet = flow.answer(id, reply);
-            return Some(place);
+            None => {
+                self.pool.remove(place);
+                None
+            }
         }
-        self.pool.remove(place);
-        None
     }
 
     /// Delivers a packet to its endpoint.
     #[inline]
     pub fn deliver(&mut self, place: Place) {
         let packet = self.pool.remove(place);
-        self.digest.delivered(self.now, &packet);
         let id = packet.flow as usize;
         let now = self.now;
         let flow = &mut self.flows[id];
+        match packet.segment {
+            Segment::Ack { next, block, .. } => self.digest.ack(now, packet.flow, next, block),
+            _ => self.digest.delivered(now, &packet),
+        }
         if let Segment::Ack { .. } | Segment::Report { .. } = packet.segment {
             if flow.wake_up() {
                 self.awake.push(packet.flow);
@@ -516,14 +586,48 @@ impl<'a> Simulation<'a> {
     }
 
     /// Lets a sender send what it may. Returns the time at which to ask it again.
-    #[inline]
+    #[inline(never)]
     fn pump_one_by_one(&mut self, id: usize) -> Time {
+        let windows = self.windows.as_ref();
+        let reply = windows.map_or(Time::ZERO, |windows| windows.replies[id].queue.time());
         loop {
-            match self.flows[id].sender.poll(self.now) {
-                Ok(segment) => self.emit(id, segment),
-                Err(again) => return again,
+            let sent = self.now;
+            let sender = &mut self.flows[id].sender;
+            // What a gateway sends decides what it sends next. There is none in a run with windows.
+            let paced = match sent < self.known {
+                true => sender.paced(sent),
+                false => None,
+            };
+            let again = if let Some((number, again)) = paced {
+                self.emit(id, Segment::Data { number, sent });
+                if again == sent {
+                    continue;
+                }
+                again
+            } else {
+                match sender.poll(sent) {
+                    Ok(segment) => {
+                        self.emit_any(id, segment);
+                        continue;
+                    }
+                    Err(again) if again >= sender.next_wake() => return again,
+                    Err(again) => again,
+                }
+            };
+            // Its wake-up at that time may be the next event of the sender, which only has to send.
+            if again >= self.known || again > reply.min(self.wakes[id]) {
+                return again;
             }
+            (self.now, self.cause) = (again, Cause::new(Kind::Wake, id));
+            self.wakes[id] = Time::MAX;
+            self.events += 1;
         }
+    }
+
+    /// Sends a packet that is not known to be data.
+    #[inline(never)]
+    fn emit_any(&mut self, id: usize, segment: Segment) {
+        self.emit(id, segment);
     }
 
     /// Sends a packet of a sender.
@@ -570,12 +674,16 @@ impl<'a> Simulation<'a> {
     }
 
     /// Delivers a packet ahead of time, and moves the answer as `go` does.
+    #[inline(never)]
     fn turn_round(&mut self, place: Place, mut came: Came) {
+        if self.take_in(place, came.at) {
+            return;
+        }
         let Some(place) = self.deliver_ahead(place, came.at) else {
             return;
         };
         let packet = self.pool.packet(place);
-        match (self.wiring).reach(&mut self.wires, packet, &mut came, self.limits) {
+        match (self.wiring).reach(packet, &mut came, self.limits) {
             (hop, true) => self.go(place, hop, came.at),
             (hop, false) => self.fly(place, hop, came),
         }

@@ -223,9 +223,14 @@ impl Flow {
     /// Counts the deliveries before `now`.
     #[inline(never)]
     pub fn deliver_until(&mut self, now: Time) {
-        while let Some(c) = self.coming.pop_front_if(|c| c.at < now) {
+        let mut coming = std::mem::take(&mut self.coming);
+        let mut due = 0;
+        for c in coming.iter().take_while(|c| c.at < now) {
             self.deliver(c.fresh, c.size, c.at.since(c.sent));
+            due += 1;
         }
+        coming.drain(..due);
+        self.coming = coming;
     }
 
     /// Counts data that will be delivered at `at`, not before any added earlier. Counts are not read

@@ -75,7 +75,7 @@ impl<'a> Simulation<'a> {
 
     fn read(&mut self, skip: &mut Skip) {
         let now = self.now;
-        self.wiring.tell(&mut self.wires);
+        self.wiring.tell(&mut self.wires, self.now);
         for watched in &mut skip.watched {
             let sum = match watched.entity {
                 Entity::Link(id) => {

@@ -53,6 +53,7 @@ mod packet;
 mod pipe;
 mod pool;
 mod ports;
+mod ring;
 mod sampling;
 mod shared;
 mod skip;

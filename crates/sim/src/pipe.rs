@@ -1,11 +1,11 @@
 //! Droptail ports that leave their packets in the pool.
 
 use crate::packet::Packet;
-use crate::pool::{Place, Pool, Queue};
+use crate::pool::{Place, Pool};
+use crate::ring::Ring;
 use accord_aqm::Class;
 use accord_port::{Area, Count, DropReason, Ledger, Packet as _, Priority, Service};
 use accord_units::{Bytes, Duration, Rate, Time};
-use std::collections::VecDeque;
 
 /// A droptail port without a limit, at a fixed rate, of which no series is recorded. All that
 /// matters is when each packet leaves. It is the same port as [`Timeline`](accord_port::Timeline),
@@ -74,8 +74,6 @@ pub struct Calm {
     entered: u64,
     /// When the last of them leaves.
     free: Time,
-    /// The times at which packets will come that are not counted yet.
-    coming: VecDeque<Time>,
     /// True if a packet came or was there since the longest backlog was taken.
     used: bool,
     /// The time of the last [`Calm::advance`].
@@ -91,25 +89,9 @@ impl Calm {
             stay: rate.transmission(size),
             entered: 0,
             free: Time::ZERO,
-            coming: VecDeque::new(),
             used: false,
             now: Time::ZERO,
         }
-    }
-
-    /// Offers a packet that will arrive at `at`. Returns its departure. Counts are not read before
-    /// `unread`, so that what comes before it is counted now.
-    #[inline]
-    pub fn offer(&mut self, at: Time, unread: Time) -> Time {
-        if at < unread {
-            if !self.coming.is_empty() {
-                self.enter_until(unread);
-            }
-            self.enter(1, at);
-        } else {
-            self.coming.push_back(at);
-        }
-        at + self.stay
     }
 
     /// Counts packets, the last of which comes at `at`.
@@ -121,17 +103,8 @@ impl Calm {
         self.used = true;
     }
 
-    /// Counts the packets that come before `until`.
-    #[inline(never)]
-    pub fn enter_until(&mut self, until: Time) {
-        while let Some(at) = self.coming.pop_front_if(|at| *at < until) {
-            self.enter(1, at);
-        }
-    }
-
-    /// Brings the counts up to date. A packet that comes now is not there yet.
+    /// Brings the counts up to date.
     pub fn advance(&mut self, now: Time) {
-        self.enter_until(now);
         self.now = now;
     }
 
@@ -190,22 +163,42 @@ impl Calm {
 }
 
 /// The packets of a port that wait, in the order of their service: out-of-band control packets, and
-/// others.
-struct Waiting([Queue; 2]);
+/// others. Each is a place and a size.
+#[derive(Default)]
+struct Waiting {
+    queues: [Ring<(Place, u16)>; 2],
+    packets: usize,
+}
 
 impl Waiting {
-    const EMPTY: Waiting = Waiting([Queue::EMPTY, Queue::EMPTY]);
-
     #[inline]
-    fn push(&mut self, pool: &mut Pool, place: Place, now: Time) {
-        let priority = priority(pool.packet(place));
-        pool.push(&mut self.0[priority as usize], place, now);
+    fn is_empty(&self) -> bool {
+        self.packets == 0
     }
 
     #[inline]
-    fn pop(&mut self, pool: &mut Pool) -> Option<Place> {
-        let [first, second] = &mut self.0;
-        pool.pop(first).or_else(|| pool.pop(second))
+    fn push(&mut self, place: Place, size: u16, priority: Priority) {
+        self.queues[priority as usize].push((place, size));
+        self.packets += 1;
+    }
+
+    /// Takes out the packet that is served next, and has the one behind it fetched.
+    ///
+    /// # Panics
+    /// Panics if no packet waits.
+    #[inline]
+    fn pop(&mut self, pool: &Pool) -> (Place, Bytes, Priority) {
+        let priority = match self.queues[Priority::High as usize].is_empty() {
+            true => Priority::Low,
+            false => Priority::High,
+        };
+        let queue = &mut self.queues[priority as usize];
+        let (place, size) = queue.pop().expect("a packet waits");
+        self.packets -= 1;
+        if let Some((next, _)) = queue.first() {
+            pool.prepare_packet(next);
+        }
+        (place, Bytes::new(u64::from(size)), priority)
     }
 }
 
@@ -231,45 +224,49 @@ impl Express {
     pub fn new(ledger: Ledger) -> Express {
         Express {
             ledger,
-            waiting: Waiting::EMPTY,
+            waiting: Waiting::default(),
         }
     }
 
-    /// Returns the time at which a service ends, if that matters to it.
+    /// Returns the time at which a service ends that others wait for, or `Time::MAX`.
     #[inline]
-    pub fn next(&self) -> Option<Time> {
-        self.ledger.next()
+    pub fn next(&self) -> Time {
+        match self.waiting.is_empty() {
+            true => Time::MAX,
+            false => self.ledger.service_end(),
+        }
     }
 
     /// Offers a packet that arrives at `now`. The services that end by then and that others wait for have
-    /// ended. Returns its departure, or the reason why it is dropped, or `None` if it has to wait.
+    /// ended. Returns its departure, or the reason why it is dropped, or `None` if it has to wait here.
     #[inline]
-    pub fn offer(&mut self, now: Time, packet: &Packet) -> Option<Result<Time, DropReason>> {
-        if self.ledger.is_sent(now) {
+    pub fn offer(
+        &mut self,
+        now: Time,
+        place: Place,
+        packet: &Packet,
+    ) -> Option<Result<Time, DropReason>> {
+        let is_busy = self.ledger.service_end() > now;
+        if !is_busy && self.ledger.is_serving() {
             self.ledger.complete();
         }
         let (size, priority) = (packet.bytes(), priority(packet));
         if let Err(reason) = self.ledger.offer(now, size, priority) {
             return Some(Err(reason));
         }
-        let idle = !self.ledger.is_serving();
-        idle.then(|| Ok(self.ledger.send(now, size, priority)))
+        if is_busy {
+            self.waiting.push(place, packet.size, priority);
+            return None;
+        }
+        Some(Ok(self.ledger.send(now, size, priority)))
     }
 
-    /// Keeps a packet that has to wait.
+    /// Ends a service that others wait for, and begins the next. Returns its packet and its departure.
     #[inline]
-    pub fn keep(&mut self, pool: &mut Pool, place: Place, now: Time) {
-        self.waiting.push(pool, place, now);
-    }
-
-    /// Ends a service and begins the next. Returns its packet and its departure.
-    #[inline]
-    pub fn follow(&mut self, pool: &mut Pool) -> Option<(Place, Time)> {
+    pub fn follow(&mut self, pool: &Pool) -> (Place, Time) {
         let now = self.ledger.complete();
-        let place = self.waiting.pop(pool)?;
-        let packet = pool.packet(place);
-        let sent = (self.ledger).send(now, packet.bytes(), priority(packet));
-        Some((place, sent))
+        let (place, size, priority) = self.waiting.pop(pool);
+        (place, self.ledger.send(now, size, priority))
     }
 }
 
@@ -288,7 +285,7 @@ impl Lane {
     pub fn new(rate: Rate) -> Lane {
         Lane {
             pipe: Pipe::new(rate),
-            waiting: Waiting::EMPTY,
+            waiting: Waiting::default(),
             held: Count::default(),
         }
     }
@@ -307,16 +304,15 @@ impl Lane {
     }
 
     /// Keeps a packet that has to wait.
-    pub fn keep(&mut self, pool: &mut Pool, place: Place, now: Time) {
-        self.held.add(pool.packet(place).bytes());
-        self.waiting.push(pool, place, now);
+    pub fn keep(&mut self, place: Place, packet: &Packet) {
+        self.held.add(packet.bytes());
+        self.waiting.push(place, packet.size, priority(packet));
     }
 
     /// Begins the next service if it begins by `until`. Returns the packet and its departure.
-    pub fn begin(&mut self, pool: &mut Pool, until: Time, end: Time) -> Option<(Place, Time)> {
+    pub fn begin(&mut self, pool: &Pool, until: Time, end: Time) -> Option<(Place, Time)> {
         let now = self.next().filter(|now| *now <= until)?;
-        let place = self.waiting.pop(pool)?;
-        let size = pool.packet(place).bytes();
+        let (place, size, _) = self.waiting.pop(pool);
         self.held.remove(size);
         Some((place, self.pipe.offer(now, size, end)))
     }

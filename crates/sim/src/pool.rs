@@ -32,7 +32,7 @@ const NEAR: usize = 1 << 16;
 const BLOCK: usize = 1 << 14;
 
 /// The place of a packet in a [`Pool`]. A packet keeps its place on its whole way.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Place(u32);
 
 /// The pool of all packets. The place that was freed last is taken first, so that no more memory is

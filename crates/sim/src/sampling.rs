@@ -52,7 +52,7 @@ impl Simulation<'_> {
             self.flows[id as usize].deliver_until(now);
         }
         self.find_queued();
-        self.wiring.tell(&mut self.wires);
+        self.wiring.tell(&mut self.wires, now);
         let Simulation {
             recorder,
             flows,

@@ -25,16 +25,27 @@ pub struct Stretch {
     pub passed: u64,
     /// The times at which packets came that do not pass it by the end of the run.
     pub late: Vec<Time>,
-    /// Its ports of which something is recorded, and the time from its start to each.
-    calm: Vec<(LinkId, Duration)>,
+    /// Its ports of which something is recorded.
+    calm: Vec<Told>,
     /// The time from its start to the last of these.
     to_calm: Duration,
     /// The packets of which these do not know yet, all of which come there before anything is read, and
     /// the time at which the last of them came.
     untold: u64,
     came: Time,
+    /// The times at which the other packets came of which not all of these know, in order.
+    coming: Vec<Time>,
     size: Bytes,
     steps: Vec<Step>,
+}
+
+/// A port of a stretch that is told of packets.
+struct Told {
+    link: LinkId,
+    /// The time from the start of the stretch to it.
+    after: Duration,
+    /// The packets of `coming` of which it knows.
+    known: usize,
 }
 
 /// A link of a stretch.
@@ -68,10 +79,16 @@ impl Stretch {
         });
         let steps: Vec<Step> = steps.collect();
         let calm = (steps.iter()).filter(|step| matches!(forms[step.link], Form::Calm(_)));
-        let calm: Vec<_> = calm.map(|step| (step.link, step.there)).collect();
+        let calm = calm.map(|step| Told {
+            link: step.link,
+            after: step.there,
+            known: 0,
+        });
+        let calm: Vec<Told> = calm.collect();
         Stretch {
-            to_calm: calm.last().map_or(Duration::ZERO, |&(_, after)| after),
+            to_calm: calm.last().map_or(Duration::ZERO, |told| told.after),
             calm,
+            coming: Vec::new(),
             untold: 0,
             came: Time::ZERO,
             steps,
@@ -87,13 +104,13 @@ impl Stretch {
     /// Passes a packet that comes at `at`. Returns the time at which it comes out, if that is not after
     /// the end of the run.
     #[inline(always)]
-    pub fn pass(&mut self, wires: &mut [Wire], at: Time, limits: Limits) -> Option<Time> {
+    pub fn pass(&mut self, at: Time, limits: Limits) -> Option<Time> {
         let there = at + self.span;
         if !self.calm.is_empty() {
             if at + self.to_calm < limits.unread {
                 (self.untold, self.came) = (self.untold + 1, at);
             } else {
-                self.offer(wires, at, limits);
+                self.coming.push(at);
             }
         }
         if there > limits.end {
@@ -104,26 +121,27 @@ impl Stretch {
         Some(there)
     }
 
-    /// Offers a packet that comes at `at` to its ports of which something is recorded.
-    #[inline(never)]
-    fn offer(&self, wires: &mut [Wire], at: Time, limits: Limits) {
-        for &(link, after) in &self.calm {
-            let there = at + after;
-            if let Line::Calm(port) = &mut wires[link].line
-                && there <= limits.end
-            {
-                port.offer(there, limits.unread);
+    /// Tells its ports of the packets that came there before `until` and that they do not know yet.
+    pub fn tell(&mut self, wires: &mut [Wire], until: Time) {
+        let untold = std::mem::take(&mut self.untold);
+        for told in &mut self.calm {
+            let Line::Calm(port) = &mut wires[told.link].line else {
+                continue;
+            };
+            if untold > 0 {
+                port.enter(untold, self.came + told.after);
+            }
+            let others = &self.coming[told.known..];
+            let come = others.partition_point(|at| *at + told.after < until);
+            if let Some(last) = come.checked_sub(1) {
+                port.enter(come as u64, others[last] + told.after);
+                told.known += come;
             }
         }
-    }
-
-    /// Tells its ports of the packets that they do not know yet.
-    pub fn tell(&mut self, wires: &mut [Wire]) {
-        let untold = std::mem::take(&mut self.untold);
-        for &(link, after) in self.calm.iter().filter(|_| untold > 0) {
-            if let Line::Calm(port) = &mut wires[link].line {
-                port.enter(untold, self.came + after);
-            }
+        // The last port is the last to know.
+        if let Some(known) = self.calm.last().map(|told| told.known) {
+            self.coming.drain(..known);
+            self.calm.iter_mut().for_each(|told| told.known -= known);
         }
     }
 

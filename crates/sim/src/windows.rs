@@ -16,6 +16,7 @@
 //! that time and no further. `tests/shortcuts.rs` compares runs with and without windows.
 
 use crate::arrivals::{Arrival, Cause, Coming, Sorter};
+use crate::calendar::Kind;
 use crate::hop::Hop;
 use crate::pool::{Place, Pool, Queue};
 use crate::wire::Form;
@@ -30,7 +31,7 @@ pub struct Windows {
     /// The index of each link's station, if it is one.
     of: Vec<usize>,
     /// The acknowledgements on their way from the last station, by flow.
-    pub replies: Vec<Queue>,
+    pub replies: Vec<Replies>,
     /// The parts that feed the senders.
     pub feeds: Vec<Feed>,
     /// The lanes that senders feed.
@@ -39,6 +40,14 @@ pub struct Windows {
     pub clock: Time,
     /// What puts arrivals in order.
     pub sorter: Sorter,
+}
+
+/// The acknowledgements on their way to a sender.
+pub struct Replies {
+    /// The packets.
+    pub queue: Queue,
+    /// The event that the arrival of one would be.
+    pub cause: Cause,
 }
 
 /// A link that several feed, or whose queue matters.
@@ -75,6 +84,17 @@ pub struct Feed {
     from: Option<usize>,
     /// The least time that they take.
     delay: Duration,
+}
+
+impl Replies {
+    /// Nothing is on its way to the sender of a flow.
+    fn new(flow: &accord_scenario::Flow) -> Replies {
+        let last = flow.reverse_path.last();
+        Replies {
+            queue: Queue::EMPTY,
+            cause: Cause::new(Kind::Arrive, last.copied().unwrap_or_default()),
+        }
+    }
 }
 
 impl Windows {
@@ -143,7 +163,7 @@ impl Windows {
                 .collect(),
             lanes: lanes_of(None),
             of,
-            replies: scenario.flows.iter().map(|_| Queue::EMPTY).collect(),
+            replies: scenario.flows.iter().map(Replies::new).collect(),
             feeds: list(senders),
             clock: Time::ZERO,
             sorter: Sorter::default(),
@@ -186,7 +206,7 @@ impl Windows {
     pub fn put(&mut self, pool: &mut Pool, place: Place, hop: Hop, at: Time, cause: Cause) {
         if hop.is_end() {
             let flow = pool.packet(place).flow as usize;
-            pool.push(&mut self.replies[flow], place, at);
+            pool.push(&mut self.replies[flow].queue, place, at);
         } else {
             let station = &mut self.stations[self.of[hop.link()]];
             debug_assert!(at >= station.clock, "the past is over");

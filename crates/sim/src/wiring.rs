@@ -244,48 +244,30 @@ impl Wiring {
         wiring
     }
 
-    /// Returns the last link of the path whose end is at `end`.
-    #[inline]
-    pub fn last(&self, end: u32) -> LinkId {
-        self.hops[end as usize - 1].link()
-    }
-
     /// Moves a packet that came out of the link of its hop to the next hop. Returns that hop, and whether
     /// it takes the packet before its time.
     #[inline(always)]
-    pub fn step(
-        &mut self,
-        wires: &mut [Wire],
-        packet: &mut Packet,
-        came: &mut Came,
-        limits: Limits,
-    ) -> (Hop, bool) {
+    pub fn step(&mut self, packet: &mut Packet, came: &mut Came, limits: Limits) -> (Hop, bool) {
         packet.hop += 1;
-        self.reach(wires, packet, came, limits)
+        self.reach(packet, came, limits)
     }
 
-    /// Tells the ports in stretches of the packets that they do not know yet.
-    pub fn tell(&mut self, wires: &mut [Wire]) {
-        self.stretches
-            .iter_mut()
-            .for_each(|stretch| stretch.tell(wires));
+    /// Tells the ports in stretches of the packets that came there before `until`.
+    pub fn tell(&mut self, wires: &mut [Wire], until: Time) {
+        for stretch in &mut self.stretches {
+            stretch.tell(wires, until);
+        }
     }
 
     /// Returns the hop of a packet that is there, and whether it takes the packet before its time.
     /// A stretch is passed at once. A packet that would come out of it after the end stays there: its
     /// time is `Time::MAX`.
     #[inline(always)]
-    pub fn reach(
-        &mut self,
-        wires: &mut [Wire],
-        packet: &mut Packet,
-        came: &mut Came,
-        limits: Limits,
-    ) -> (Hop, bool) {
+    pub fn reach(&mut self, packet: &mut Packet, came: &mut Came, limits: Limits) -> (Hop, bool) {
         let mut hop = self.hops[packet.hop as usize];
         if hop.is_stretch() {
             let stretch = &mut self.stretches[hop.link()];
-            let Some(there) = stretch.pass(wires, came.at, limits) else {
+            let Some(there) = stretch.pass(came.at, limits) else {
                 came.at = Time::MAX;
                 return (hop, false);
             };

@@ -162,6 +162,17 @@ impl Sender {
         }
     }
 
+    /// The number of the data packet that [`Sender::poll`] would give now, and the time at which to ask
+    /// again if nothing else happens: now, or before [`Sender::next_wake`]. `None` if that is not known so
+    /// easily.
+    #[inline]
+    pub fn paced(&mut self, now: Time) -> Option<(u64, Time)> {
+        match self {
+            Sender::Tunnel(s) => s.paced(now),
+            _ => None,
+        }
+    }
+
     /// The time at which the endpoint wants to be woken.
     #[inline]
     pub fn next_wake(&self) -> Time {
@@ -238,17 +249,25 @@ impl Sender {
     /// packet.
     #[inline]
     pub fn on_reply(&mut self, reply: &Segment, now: Time) {
+        let stream = match self {
+            Sender::Stream(s) => s,
+            other => return other.on_other_reply(reply, now),
+        };
+        if let Segment::Ack {
+            next,
+            block,
+            block_len,
+            echo,
+            marked,
+        } = *reply
+        {
+            stream.on_ack(next, block, block_len, echo, marked, now);
+        }
+    }
+
+    #[inline(never)]
+    fn on_other_reply(&mut self, reply: &Segment, now: Time) {
         match (self, *reply) {
-            (
-                Sender::Stream(s),
-                Segment::Ack {
-                    next,
-                    block,
-                    block_len,
-                    echo,
-                    marked,
-                },
-            ) => s.on_ack(next, block, block_len, echo, marked, now),
             (
                 Sender::Logged(s),
                 Segment::Ack {

@@ -42,7 +42,7 @@ impl Egress {
     pub fn on_data(&mut self, size: Bytes, now: Time) {
         self.received += size;
         self.largest = self.largest.max(size);
-        self.meter.on_arrival(Arrival::Data { size }, now);
+        self.meter.on_data(size, now);
     }
 
     /// Takes the out-of-band half of a pair that arrived. It was sent at `sent`.

@@ -408,6 +408,28 @@ impl<C: Controller> Ingress<C> {
             }
             _ => {}
         }
+        let number = self.poll_data(size, now)?;
+        Ok(Segment::Data { number, sent: now })
+    }
+
+    /// Returns the number of the data packet that [`Ingress::poll`] would return now, and the time at which
+    /// to ask again. That is now, or before [`Ingress::next_wake`]. Returns `None` if `poll` would return
+    /// something else, or if there is a control pair to send.
+    #[inline]
+    pub fn paced(&mut self, now: Time) -> Option<(u64, Time)> {
+        if self.to_send > 0 || !self.started || self.pacer.next() > now {
+            return None;
+        }
+        let number = self.poll_data(self.next, now).ok()?;
+        let next = self.pacer.next();
+        match next < self.deadline && self.has_data() {
+            true => Some((number, next.max(now))),
+            false => Some((number, now)),
+        }
+    }
+
+    #[inline]
+    fn poll_data(&mut self, size: Bytes, now: Time) -> Result<u64, Time> {
         if !self.has_data() {
             self.ran_dry = true;
             return Err(Time::MAX);
@@ -422,10 +444,7 @@ impl<C: Controller> Ingress<C> {
         self.pacer.sent(now, size, rate);
         self.sent += size.get();
         self.numbers += 1;
-        Ok(Segment::Data {
-            number: self.numbers - 1,
-            sent: now,
-        })
+        Ok(self.numbers - 1)
     }
 
     /// Returns whether all that the application had to send has arrived or is lost.
