@@ -54,6 +54,13 @@ impl Simulation<'_> {
         if until > windows.clock {
             windows.clock = until;
             for id in 0..self.flows.len() {
+                // The first acknowledgement of the next flow was touched a window ago.
+                if self.pool.is_large()
+                    && let Some(windows) = &self.windows
+                    && let Some(later) = windows.replies.get(id + 2)
+                {
+                    self.pool.prepare(later);
+                }
                 self.advance_sender(id, until);
             }
             self.advance_lanes(None);
@@ -154,7 +161,7 @@ impl Simulation<'_> {
             return timer;
         };
         let link = windows.stations[id].link.link();
-        let mut sent = 0;
+        let (mut sent, mut lost) = (0, Vec::new());
         for i in 0..arrivals.len() {
             let Arrival { at, cause, place } = arrivals[i];
             if timer <= at {
@@ -184,14 +191,24 @@ impl Simulation<'_> {
                     arrivals[sent] = Arrival { at, cause, place };
                     sent += 1;
                 }
-                Err(_) => self.lost(place),
+                Err(_) => lost.push(Arrival { at, cause, place }),
             }
         }
         arrivals.truncate(sent);
         if let Some(windows) = &mut self.windows {
             let end = self.flows.len().max(self.wires.len());
             windows.sorter.group(arrivals, end);
+            windows.sorter.group(&mut lost, end);
         }
+        let now = self.now;
+        for (i, drop) in lost.iter().enumerate() {
+            if let Some(later) = lost.get(i + FAR_AHEAD) {
+                self.pool.prepare_packet(later.place);
+            }
+            self.now = drop.at;
+            self.lost(drop.place);
+        }
+        self.now = now;
         for (i, departure) in arrivals.iter().enumerate() {
             if let Some(later) = arrivals.get(i + FAR_AHEAD) {
                 self.pool.prepare_packet(later.place);
