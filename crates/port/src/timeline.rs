@@ -54,7 +54,7 @@ impl<A: Aqm> Timeline<A> {
 
     /// Offers a packet that arrives at `now`, which is not before the arrival of any packet offered
     /// earlier. Returns its departure: the time when its last bit is on the wire.
-    #[inline]
+    #[inline(always)]
     pub fn offer(
         &mut self,
         now: Time,

@@ -5,6 +5,8 @@ use crate::arrivals::{Arrival, Cause};
 use crate::calendar::Kind;
 use crate::engine::Simulation;
 use crate::hop::Came;
+use crate::packet::Plain;
+use crate::windows::Crowd;
 use crate::wire::Line;
 use accord_record::Observer;
 use accord_scenario::LinkId;
@@ -15,6 +17,11 @@ const PROGRESS: u32 = 1 << 8;
 
 /// The number of arrivals for which the packet is fetched ahead. It was touched a window ago.
 const AHEAD: usize = 8;
+/// The same where there are many.
+const FAR_AHEAD: usize = 16;
+
+/// The number of arrivals at a station that are many: what their flows take does not fit into near caches.
+const MANY: usize = 1 << 13;
 
 impl Simulation<'_> {
     /// Handles everything before `end` in windows, if the run has them.
@@ -49,6 +56,13 @@ impl Simulation<'_> {
             windows.clock = until;
             self.known = until;
             for id in 0..self.flows.len() {
+                // The first acknowledgement of the next flow was touched a window ago.
+                if self.pool.is_large()
+                    && let Some(windows) = &self.windows
+                    && let Some(later) = windows.replies.get(id + 2)
+                {
+                    self.pool.prepare(&later.queue);
+                }
                 self.advance_sender(id, until);
             }
             self.known = Time::ZERO;
@@ -90,7 +104,15 @@ impl Simulation<'_> {
         let is_express = matches!(line, Line::Express(_));
         let holds = matches!(line, Line::Port(_));
         let mut timer = station.timer;
-        let sorted = windows.sorter.take(&mut station.coming, from, until);
+        let crowd = station.crowd;
+        let mut sorted = windows.sorter.take(&mut station.coming, from, until);
+        self.events += sorted.len() as u64;
+        if let Some(crowd) = crowd
+            && sorted.len() >= MANY
+        {
+            timer = self.advance_crowd(id, crowd, &mut sorted, timer);
+            sorted.clear();
+        }
         let mut arrivals = &sorted[..];
         if is_express {
             self.advance_express(link.link(), arrivals, until.min(self.limits.end));
@@ -109,7 +131,6 @@ impl Simulation<'_> {
             self.now = arrival.at;
             self.go(arrival.place, link, arrival.at);
         }
-        self.events += sorted.len() as u64;
         if let Some(windows) = &mut self.windows {
             windows.sorter.give_back(sorted);
         }
@@ -125,6 +146,79 @@ impl Simulation<'_> {
         }
         self.advance_lanes(Some(id));
         until == end
+    }
+
+    /// Handles many arrivals at a station behind which packets of different flows may go on in any order: first
+    /// all departures, then what follows from them, flow by flow. So the ends, the links and the
+    /// packets of a flow are fetched once for all that arrive. Returns the time at which the timer runs
+    /// out next.
+    #[inline(never)]
+    fn advance_crowd(
+        &mut self,
+        id: usize,
+        crowd: Crowd,
+        arrivals: &mut Vec<Arrival>,
+        mut timer: Time,
+    ) -> Time {
+        let Some(windows) = &self.windows else {
+            return timer;
+        };
+        let link = windows.stations[id].link.link();
+        let (mut sent, mut lost) = (0, Vec::new());
+        for i in 0..arrivals.len() {
+            let Arrival { at, cause, place } = arrivals[i];
+            if timer <= at {
+                timer = self.act(id, at, Kind::Start);
+            }
+            self.now = at;
+            let Line::Timeline(line) = &mut self.wires[link].line else {
+                unreachable!("the form of a port does not change");
+            };
+            let (line, dice) = &mut **line;
+            let (departure, cause) = match crowd.size {
+                Some(size) => (
+                    line.offer(at, &mut Plain(size), &mut || dice.uniform()),
+                    cause,
+                ),
+                None => {
+                    if let Some(later) = arrivals.get(i + FAR_AHEAD) {
+                        self.pool.prepare_packet(later.place);
+                    }
+                    let packet = self.pool.packet(place);
+                    let cause = Cause::new(Kind::Arrive, packet.flow as usize);
+                    (line.offer(at, packet, &mut || dice.uniform()), cause)
+                }
+            };
+            match departure {
+                Ok(at) => {
+                    arrivals[sent] = Arrival { at, cause, place };
+                    sent += 1;
+                }
+                Err(_) => lost.push(Arrival { at, cause, place }),
+            }
+        }
+        arrivals.truncate(sent);
+        if let Some(windows) = &mut self.windows {
+            let end = self.flows.len().max(self.wires.len());
+            windows.sorter.group(arrivals, end);
+            windows.sorter.group(&mut lost, end);
+        }
+        let now = self.now;
+        for (i, drop) in lost.iter().enumerate() {
+            if let Some(later) = lost.get(i + FAR_AHEAD) {
+                self.pool.prepare_packet(later.place);
+            }
+            self.now = drop.at;
+            self.lost(drop.place);
+        }
+        self.now = now;
+        for (i, departure) in arrivals.iter().enumerate() {
+            if let Some(later) = arrivals.get(i + FAR_AHEAD) {
+                self.pool.prepare_packet(later.place);
+            }
+            self.depart(link, departure.place, departure.at);
+        }
+        timer
     }
 
     /// Handles the arrivals at a station with two priorities, and the services that end by `until`.

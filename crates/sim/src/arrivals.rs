@@ -1,6 +1,6 @@
 //! The arrivals at a station, put in order.
 
-use crate::calendar::{Kind, key};
+use crate::calendar::{INDEX, Kind, key};
 use crate::pool::Place;
 use accord_units::{Duration, Time};
 use std::cmp::Ordering;
@@ -26,6 +26,12 @@ impl Cause {
     pub fn new(kind: Kind, index: usize) -> Cause {
         Cause(key(Time::ZERO, kind, index))
     }
+
+    /// Returns the index.
+    #[inline]
+    fn index(self) -> usize {
+        (self.0 & INDEX) as usize
+    }
 }
 
 impl Arrival {
@@ -50,45 +56,72 @@ pub struct Coming {
     shift: u32,
     /// The first slot that may hold an arrival, counted from time zero.
     first: u64,
-    /// The arrivals of the next slots, in no order.
-    slots: Box<[Vec<Arrival>; SLOTS]>,
+    /// The arrivals of the next slots, in no order. There are a power of two of them.
+    slots: Vec<Vec<Arrival>>,
     /// The arrivals beyond them.
     far: Vec<Arrival>,
+    /// Room of slots that were taken, for the next ones: it is in near caches still.
+    spare: Vec<Vec<Arrival>>,
 }
 
-/// The number of slots.
-const SLOTS: usize = 64;
-/// The number of slots in a window, if no event of the calendar ends it.
-const PER_WINDOW: u64 = 8;
+/// The number of windows that slots are kept for.
+const WINDOWS: usize = 8;
+/// The least and the largest number of slots in a window, if no event of the calendar ends it.
+const PER_WINDOW: [usize; 2] = [8, 512];
+/// The number of arrivals that are put in order at once, if there are more: a part of a near cache.
+const AT_ONCE: usize = if cfg!(test) { 1 << 5 } else { 1 << 12 };
+/// The arrivals for which a slot has room that is worth keeping.
+const ROOM: usize = if cfg!(test) { 1 << 2 } else { 1 << 8 };
 
 impl Coming {
-    /// Creates an empty list, from which windows of this length will be taken.
-    pub fn new(window: Duration) -> Coming {
+    /// Creates an empty list, from which windows of this length will be taken, for so many flows.
+    pub fn new(window: Duration, flows: usize) -> Coming {
+        let [least, most] = PER_WINDOW;
+        let per_window = (flows / 64).clamp(least, most).next_power_of_two();
         Coming {
-            shift: (window.as_ps() / PER_WINDOW).max(1).ilog2(),
+            shift: (window.as_ps() / per_window as u64).max(1).ilog2(),
             first: 0,
-            slots: Box::new([const { Vec::new() }; SLOTS]),
+            slots: (0..WINDOWS * per_window).map(|_| Vec::new()).collect(),
             far: Vec::new(),
+            spare: Vec::new(),
         }
+    }
+
+    /// The place of a slot in the list.
+    #[inline]
+    fn place(&self, slot: u64) -> usize {
+        slot as usize & (self.slots.len() - 1)
     }
 
     /// Adds an arrival, not before any that was taken.
     #[inline(always)]
     pub fn push(&mut self, arrival: Arrival) {
         let slot = arrival.at.as_ps() >> self.shift;
-        if slot - self.first < SLOTS as u64 {
-            self.slots[slot as usize % SLOTS].push(arrival);
+        if slot - self.first < self.slots.len() as u64 {
+            let place = self.place(slot);
+            self.slots[place].push(arrival);
         } else {
             self.far.push(arrival);
         }
     }
 
-    /// Moves the arrivals before `until` to `due`.
-    fn take(&mut self, until: Time, due: &mut Vec<Arrival>) {
+    /// Moves arrivals before `until` to `due`: all, or the first of many. Returns the time before which
+    /// all have been moved.
+    fn take(&mut self, until: Time, due: &mut Vec<Arrival>) -> Time {
         let last = until.as_ps() >> self.shift;
         if last > self.first {
-            for slot in self.first..last.min(self.first + SLOTS as u64) {
-                due.append(&mut self.slots[slot as usize % SLOTS]);
+            let end = last.min(self.first + self.slots.len() as u64);
+            for slot in self.first..end {
+                let place = self.place(slot);
+                due.append(&mut self.slots[place]);
+                if self.slots[place].capacity() >= ROOM {
+                    self.spare.push(std::mem::take(&mut self.slots[place]));
+                }
+                // What is far comes behind all slots.
+                if due.len() >= AT_ONCE && slot + 1 < end && end == last {
+                    self.first = slot + 1;
+                    return Time::from_ps(self.first << self.shift);
+                }
             }
             self.first = last;
             for arrival in std::mem::take(&mut self.far) {
@@ -97,9 +130,23 @@ impl Coming {
                     false => self.push(arrival),
                 }
             }
+            self.furnish();
         }
-        let now = &mut self.slots[last as usize % SLOTS];
-        due.extend(now.extract_if(.., |arrival| arrival.at < until));
+        let place = self.place(last);
+        due.extend(self.slots[place].extract_if(.., |arrival| arrival.at < until));
+        until
+    }
+
+    /// Gives spare room to the next slots without any.
+    fn furnish(&mut self) {
+        let mut slot = self.first;
+        while !self.spare.is_empty() && slot < self.first + self.slots.len() as u64 {
+            let place = self.place(slot);
+            if self.slots[place].capacity() == 0 {
+                self.slots[place] = self.spare.pop().unwrap_or_default();
+            }
+            slot += 1;
+        }
     }
 }
 
@@ -112,24 +159,41 @@ pub struct Sorter {
     sorted: Vec<Arrival>,
 }
 
+/// The number of links or flows in a group: what a station touches of them fits into a near cache.
+const GROUP: usize = 1 << 8;
 /// The most arrivals in a part that are put in order one by one.
 const MOST: u32 = 32;
 
 impl Sorter {
     /// Takes the arrivals before `until` out of `coming`, none of which is before `from`. Returns
     /// them in order, in a vector to be given back. Those of the same order stay as they are.
-    pub fn take(&mut self, coming: &mut Coming, from: Time, until: Time) -> Vec<Arrival> {
+    pub fn take(&mut self, coming: &mut Coming, mut from: Time, until: Time) -> Vec<Arrival> {
         let mut sorted = std::mem::take(&mut self.sorted);
         sorted.clear();
-        self.due.clear();
-        coming.take(until, &mut self.due);
+        loop {
+            self.due.clear();
+            let before = coming.take(until, &mut self.due);
+            self.sort(from, before, &mut sorted);
+            if before == until {
+                return sorted;
+            }
+            from = before;
+        }
+    }
+
+    /// Adds the arrivals that are due, from `from` to `until`, to `sorted`, in order.
+    #[inline(always)]
+    fn sort(&mut self, from: Time, until: Time, sorted: &mut Vec<Arrival>) {
         let Some(&any) = self.due.first() else {
-            return sorted;
+            return;
         };
         // Those that come from one link over one delay are in order.
         if self.due.is_sorted_by(|a, b| a.at < b.at) {
-            std::mem::swap(&mut sorted, &mut self.due);
-            return sorted;
+            match sorted.is_empty() {
+                true => std::mem::swap(sorted, &mut self.due),
+                false => sorted.append(&mut self.due),
+            }
+            return;
         }
         // About as many parts as arrivals.
         let window = until.since(from).as_ps();
@@ -146,7 +210,9 @@ impl Sorter {
             most = most.max(*count);
             before += std::mem::replace(count, before);
         }
-        sorted.resize(self.due.len(), any);
+        let begin = sorted.len();
+        sorted.resize(begin + self.due.len(), any);
+        let sorted = &mut sorted[begin..];
         for arrival in &self.due {
             let next = &mut self.parts[part(arrival)];
             sorted[*next as usize] = *arrival;
@@ -154,9 +220,31 @@ impl Sorter {
         }
         match most > MOST {
             true => sorted.sort_by(Arrival::order),
-            false => insert(&mut sorted),
+            false => insert(sorted),
         }
-        sorted
+    }
+
+    /// Puts departures into groups, by the indices of their causes, which are below `end`. Those of one
+    /// group stay in order.
+    pub fn group(&mut self, departures: &mut Vec<Arrival>, end: usize) {
+        let group = |departure: &Arrival| departure.cause.index() / GROUP;
+        self.parts.clear();
+        self.parts.resize(end / GROUP + 1, 0);
+        for departure in &*departures {
+            self.parts[group(departure)] += 1;
+        }
+        let mut before = 0;
+        for count in &mut self.parts {
+            before += std::mem::replace(count, before);
+        }
+        self.due.clear();
+        self.due.extend_from_slice(departures);
+        for departure in &*departures {
+            let next = &mut self.parts[group(departure)];
+            self.due[*next as usize] = *departure;
+            *next += 1;
+        }
+        std::mem::swap(departures, &mut self.due);
     }
 
     /// Takes a vector of arrivals back, to be filled again.
@@ -203,9 +291,10 @@ mod tests {
             windows in prop::collection::vec((any_times(), 0..2_000_000u64), 1..4),
             indices in prop::collection::vec((0..5usize, any::<bool>()), 200),
             width in prop_oneof![Just(1), Just(1000), Just(1 << 20), Just(1 << 40)],
+            flows in prop_oneof![Just(1), Just(3000), Just(100_000)],
         ) {
             let (mut sorter, mut left) = (Sorter::default(), Vec::new());
-            let mut coming = Coming::new(Duration::from_ps(width));
+            let mut coming = Coming::new(Duration::from_ps(width), flows);
             let (mut from, mut number) = (Time::from_ps(100), 0);
             for (times, span) in windows {
                 let until = Time::from_ps(from.as_ps() + span);

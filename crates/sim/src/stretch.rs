@@ -244,7 +244,7 @@ fn exclude(scenario: &Scenario, flows: &[Flow], free: &mut [Option<u16>]) -> boo
 
 /// The sizes of the packets on a link.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Sizes {
+pub enum Sizes {
     /// There are no packets.
     None,
     /// All have this one.
@@ -254,7 +254,7 @@ enum Sizes {
 }
 
 /// Finds the sizes of the packets on each link.
-fn sizes(scenario: &Scenario, flows: &[Flow]) -> Vec<Sizes> {
+pub fn sizes(scenario: &Scenario, flows: &[Flow]) -> Vec<Sizes> {
     let mut sizes = vec![Sizes::None; scenario.links.len()];
     for (f, flow) in scenario.flows.iter().zip(flows) {
         // Tunnels send control packets of their own size among others.

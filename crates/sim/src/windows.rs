@@ -17,12 +17,15 @@
 
 use crate::arrivals::{Arrival, Cause, Coming, Sorter};
 use crate::calendar::Kind;
+use crate::flow::Flow;
 use crate::hop::Hop;
 use crate::pool::{Place, Pool, Queue};
+use crate::stretch::{self, Sizes};
 use crate::wire::Form;
+use crate::wiring::is_droptail;
 use accord_aqm::{AnyAqm, Aqm};
 use accord_scenario::{LinkId, Scenario};
-use accord_units::{Duration, Time};
+use accord_units::{Bytes, Duration, Time};
 use std::collections::BTreeMap;
 
 /// The parts of a network that is run in windows.
@@ -62,8 +65,19 @@ pub struct Station {
     pub coming: Coming,
     /// The lanes that it feeds.
     pub lanes: Vec<Onward>,
+    /// In what the packets of different flows may go on in any order.
+    pub crowd: Option<Crowd>,
     /// The time at which the queue discipline wants its timer.
     pub timer: Time,
+}
+
+/// A station with a port whose departures are known, and behind which each fused link is of one flow. Then the
+/// packets of different flows may go on in any order.
+#[derive(Clone, Copy)]
+pub struct Crowd {
+    /// The size of all its packets, if that decides on them and they come over links of one flow each: a
+    /// packet's link tells its flow.
+    pub size: Option<Bytes>,
 }
 
 /// A lane that a part feeds.
@@ -99,7 +113,7 @@ impl Replies {
 
 impl Windows {
     /// Finds the parts of a network, with ports in these forms, some of them fused.
-    pub fn new(scenario: &Scenario, forms: &[Form], fused: &[bool]) -> Windows {
+    pub fn new(scenario: &Scenario, flows: &[Flow], forms: &[Form], fused: &[bool]) -> Windows {
         let links = scenario.links.len();
         let mut of = vec![usize::MAX; links];
         let mut stations: Vec<(Hop, BTreeMap<Option<usize>, Duration>)> = Vec::new();
@@ -142,6 +156,7 @@ impl Windows {
             .map(|id| network.base_rtt(id))
             .min();
         let least = least.unwrap_or_default();
+        let mut crowds = crowds(scenario, flows, forms, fused, &of, stations.len());
         let list = |feeds: BTreeMap<Option<usize>, Duration>| {
             let feeds = feeds.into_iter();
             feeds.map(|(from, delay)| Feed { from, delay }).collect()
@@ -156,8 +171,9 @@ impl Windows {
                     link,
                     feeds: list(feeds),
                     clock: Time::ZERO,
-                    coming: Coming::new(least),
+                    coming: Coming::new(least, scenario.flows.len()),
                     lanes: lanes_of(Some(id)),
+                    crowd: crowds[id].take(),
                     timer: Time::MAX,
                 })
                 .collect(),
@@ -222,4 +238,49 @@ impl Windows {
         });
         known.fold(end, Time::min)
     }
+}
+
+/// Finds out about each station whether the packets of different flows may go on in any order.
+fn crowds(
+    scenario: &Scenario,
+    flows: &[Flow],
+    forms: &[Form],
+    fused: &[bool],
+    of: &[usize],
+    stations: usize,
+) -> Vec<Option<Crowd>> {
+    let sizes = stretch::sizes(scenario, flows);
+    let mut crowds = vec![None; stations];
+    for (link, form) in forms.iter().enumerate() {
+        if *form == Form::Timeline && !fused[link] && of[link] != usize::MAX {
+            let size = match sizes[link] {
+                Sizes::All(size) if is_droptail(&scenario.links[link]) => Some(size),
+                _ => None,
+            };
+            let size = size.map(|size| Bytes::new(u64::from(size)));
+            crowds[of[link]] = Some(Crowd { size });
+        }
+    }
+    // The flow of each link, and its place on the flow's way there and back.
+    let mut users = vec![None; forms.len()];
+    for (id, f) in scenario.flows.iter().enumerate() {
+        // The last station, and whether the last link is this flow's own.
+        let (mut from, mut own) = (None, false);
+        for (place, &link) in f.path.iter().chain(&f.reverse_path).enumerate() {
+            let user = (id as u32, place as u32);
+            if fused[link] {
+                own = *users[link].get_or_insert(user) == user;
+                if let Some(station) = from.filter(|_| !own) {
+                    crowds[station] = None;
+                }
+                continue;
+            }
+            let station = of[link];
+            if let Some(crowd) = crowds[station].as_mut().filter(|_| !own) {
+                crowd.size = None;
+            }
+            (from, own) = (Some(station), false);
+        }
+    }
+    crowds
 }

@@ -180,7 +180,7 @@ impl Wiring {
                 .zip(&found)
                 .map(|(fused, free)| *fused || free.is_some());
             let known: Vec<bool> = known.collect();
-            let mut long = Windows::new(scenario, &forms, &known);
+            let mut long = Windows::new(scenario, flows, &forms, &known);
             if long.are_long(scenario) {
                 (windows, free, fused) = (Some(long), found, known);
             }
@@ -361,7 +361,7 @@ fn form(link: &Link) -> Form {
 }
 
 /// Returns whether the link's queue drops what does not fit, and nothing else.
-fn is_droptail(link: &Link) -> bool {
+pub(crate) fn is_droptail(link: &Link) -> bool {
     let aqm = AnyAqm::build(&link.queue.discipline);
     aqm.passes_all() && matches!(aqm.structure(), Structure::Fifo)
 }

@@ -265,6 +265,38 @@ fn many_flows_start_and_stop() {
     }
 }
 
+/// More packets in a window than near caches hold, which go on flow by flow: behind ports that drop, mark
+/// and have timers, over links of their own and without any.
+#[test]
+fn many_flows_go_on_one_after_the_other() {
+    for (discipline, controller) in [
+        ("droptail", "newreno"),
+        ("droptail", "dctcp"),
+        ("red", "dctcp"),
+        ("pie", "dctcp"),
+    ] {
+        let s = scenario(&format!(
+            "duration = \"0.3 s\"\nsample = \"70 ms\"\n\
+             [link.ab]\nfrom = \"a\"\nto = \"b\"\nrate = \"4 Gbps\"\ndelay = \"18 ms\"\n\
+             queue = {{ discipline = \"{discipline}\", limit = \"4000 pkt\" }}\n\
+             [link.bc]\nfrom = \"b\"\nto = \"c\"\nrate = \"3 Gbps\"\ndelay = \"2 ms\"\n\
+             queue = {{ discipline = \"{discipline}\", limit = \"3000 pkt\" }}\n\
+             [flow.near]\nfrom = \"a\"\nto = \"b\"\ncount = 400\ncontroller = \"newreno\"\n\
+             access = {{ rate = \"100 Mbps\", delay = \"1 ms\" }}\n\
+             egress = {{ rate = \"100 Mbps\", delay = \"1 ms\" }}\n\
+             start = {{ uniform = [\"0 s\", \"20 ms\"] }}\n\
+             [flow.far]\nfrom = \"a\"\nto = \"c\"\ncount = 400\ncontroller = \"{controller}\"\n\
+             access = {{ rate = \"100 Mbps\", delay = \"1 ms\" }}\n\
+             start = {{ uniform = [\"0 s\", \"20 ms\"] }}\n"
+        ));
+        let [fused, windows] = same(&s);
+        assert!(
+            windows < fused || discipline == "pie",
+            "{discipline}: {windows} of {fused}"
+        );
+    }
+}
+
 /// Windows would cost more than they save where hardly a packet fits into the shortest of them.
 #[test]
 fn short_links_have_events() {
