@@ -4,6 +4,8 @@
 //! kept as a whole number of steps and a fraction ([`Tap`]); both are worked out anew only
 //! while the steps that they span differ.
 
+use crate::feeds::WIDTH;
+
 /// Index of the first step end; a multiple of all depths, so that the past has indices, too.
 const FIRST: usize = 1 << 26;
 
@@ -187,6 +189,7 @@ impl Tap {
 /// side, so that quantities with the same delay are read as they lie.
 #[derive(Clone, Debug)]
 pub(crate) struct Histories {
+    /// With room behind, for groups of quantities that begin anywhere.
     values: Vec<f64>,
     rows: usize,
     mask: usize,
@@ -196,7 +199,7 @@ impl Histories {
     /// `rows` rings, all zero. `depth` is a power of two.
     pub fn new(rows: usize, depth: usize) -> Histories {
         Histories {
-            values: vec![0.0; rows * depth],
+            values: vec![0.0; rows * depth + WIDTH],
             rows,
             mask: depth - 1,
         }
@@ -217,6 +220,13 @@ impl Histories {
     pub fn of(&self, at: usize) -> &[f64] {
         let first = (at & self.mask) * self.rows;
         &self.values[first..first + self.rows]
+    }
+
+    /// The values of an instant from a row on, in groups, and all that lies behind.
+    #[inline(always)]
+    pub fn from(&self, row: usize, at: usize) -> &[[f64; WIDTH]] {
+        let first = (at & self.mask) * self.rows + row;
+        self.values[first..].as_chunks().0
     }
 
     /// All values of an instant, to be written.
