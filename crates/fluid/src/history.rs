@@ -17,6 +17,8 @@ pub(crate) struct Clock {
     /// Index of the latest step end.
     pub now: usize,
     step: f64,
+    /// One over it.
+    pace: f64,
     /// The number of the latest steps that are alike.
     alike: usize,
     /// Taps need no work: everything that they span is alike, and has been before.
@@ -37,6 +39,7 @@ impl Clock {
             mask: depth - 1,
             now: FIRST,
             step,
+            pace: 1.0 / step,
             alike: 0,
             regular: false,
             span: depth,
@@ -91,6 +94,7 @@ impl Clock {
         self.regular = self.alike > self.span;
         self.alike = if step == self.step { self.alike + 1 } else { 0 };
         self.step = step;
+        self.pace = 1.0 / step;
         self.regular &= self.alike > 0;
     }
 
@@ -137,7 +141,7 @@ impl Clock {
     /// The place of a time in the past, not before the oldest that is kept.
     #[inline]
     pub fn place(&self, time: f64) -> (usize, f64) {
-        let back = ((self.time(self.now) - time) / self.step) as usize + 1;
+        let back = ((self.time(self.now) - time) * self.pace) as usize + 1;
         // Where steps are alike it is known.
         if back < self.mask {
             let low = self.now - back;

@@ -180,7 +180,10 @@ impl<'a, 'b> Integration<'a, 'b> {
     /// sent; called often, so that they do before queues are twice as long.
     pub fn keep_queues(&mut self) {
         let now = (self.clock.now - 1, 1.0);
-        let age = |q| self.clock.time(self.clock.now) - self.entered(q, now).0;
+        let age = |q| {
+            let entered = self.entered(q, now, &self.books(q, now));
+            self.clock.time(self.clock.now) - entered.0
+        };
         let queued = (0..self.queues.len()).map(age).fold(0.0, f64::max);
         let hops = self.paths.iter().map(Vec::len).max().unwrap_or(0) as f64;
         let time = self.motion.base_rtt.iter().copied().fold(0.0, f64::max) + 2.0 * hops * queued;
@@ -211,13 +214,18 @@ impl<'a, 'b> Integration<'a, 'b> {
     }
 
     /// Returns the time at which the byte entered a queue that leaves it at a place of the clock, and
-    /// the place of that time: the latest by which no more had entered than is served then.
-    pub fn entered(&self, queue: usize, left: (usize, f64)) -> (f64, (usize, f64)) {
+    /// the place of that time: the latest by which no more had entered than is served then. `books`
+    /// are those at the place where it leaves.
+    pub fn entered(
+        &self,
+        queue: usize,
+        left: (usize, f64),
+        books: &[f64; BOOKS],
+    ) -> (f64, (usize, f64)) {
         let clock = &self.clock;
         let time = |(at, part): (usize, f64)| {
             clock.time(at) + part * (clock.time(at + 1) - clock.time(at))
         };
-        let books = self.books(queue, left);
         let served = books[Book::Served as usize];
         if books[Book::Entered as usize] <= served {
             return (time(left), left);

@@ -299,24 +299,28 @@ impl Recorder {
         for (hop, passed) in forward.iter().zip(&mut last.hops).rev() {
             let left = passed.wire.left(at);
             let from = run.clock.place(left);
-            let (mut entered, mut at_queue) = run.entered(hop.queue, from);
+            let leaving = run.books(hop.queue, from);
+            let (mut entered, mut at_queue) = run.entered(hop.queue, from, &leaving);
             if entered > left || entered < passed.entered {
                 entered = entered.min(left).max(passed.entered);
                 at_queue = run.clock.place(entered);
             }
-            let books = |entered, left| {
+            let books = |entered, leaving: &[f64; 5]| {
                 let entered = run.books(hop.queue, entered);
                 Books {
                     came: entered[Book::Came as usize],
                     stayed: entered[Book::Entered as usize],
                     lost: entered[Book::Lost as usize],
-                    could: run.books(hop.queue, left)[Book::Could as usize],
+                    could: leaving[Book::Could as usize],
                 }
             };
             let place = |time| run.clock.place(time);
-            let first = || books(place(passed.entered), place(passed.left));
+            let first = || {
+                let leaving = run.books(hop.queue, place(passed.left));
+                books(place(passed.entered), &leaving)
+            };
             let then = passed.books.unwrap_or_else(first);
-            let now = books(at_queue, from);
+            let now = books(at_queue, &leaving);
             passed.books = Some(now);
             let came = now.came - then.came;
             let stayed = now.stayed - then.stayed;
@@ -362,7 +366,7 @@ impl Recorder {
             if backlog <= 0.0 {
                 return 0.0;
             }
-            let (entered, from) = run.entered(hop.queue, place);
+            let (entered, from) = run.entered(hop.queue, place, &books);
             let came = |books: [f64; 5]| books[Book::Came as usize];
             let came = came(books) - came(run.books(hop.queue, from));
             if came <= 0.0 {
