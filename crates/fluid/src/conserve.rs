@@ -234,8 +234,9 @@ impl Problem<'_> {
 wide! {
     /// Σ x, Σ x/D and Σ x/D² with x = w/D, D = d + p; four at a time.
     fn sums(loads: &Loads, p: f64) -> [f64; 3] {
-        let (windows, _) = loads.windows.as_chunks::<WIDTH>();
-        let (base_rtt, _) = loads.base_rtt.as_chunks::<WIDTH>();
+        let kinds = loads.kinds.len();
+        let (windows, rest_w) = loads.windows[..kinds].as_chunks::<WIDTH>();
+        let (base_rtt, rest_d) = loads.base_rtt[..kinds].as_chunks::<WIDTH>();
         let (mut sum, mut slope, mut bend) = ([0.0; WIDTH], [0.0; WIDTH], [0.0; WIDTH]);
         for (w, d) in windows.iter().zip(base_rtt) {
             for j in 0..WIDTH {
@@ -246,6 +247,14 @@ wide! {
                 slope[j] += y;
                 bend[j] += y * inverse;
             }
+        }
+        for (w, d) in rest_w.iter().zip(rest_d) {
+            let inverse = 1.0 / (d + p);
+            let x = w * inverse;
+            let y = x * inverse;
+            sum[0] += x;
+            slope[0] += y;
+            bend[0] += y * inverse;
         }
         [total(sum), total(slope), total(bend)]
     }

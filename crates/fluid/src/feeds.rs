@@ -165,15 +165,19 @@ fn weigh(
     }
 }
 
-/// Returns the sum of the parts, in an array that is longer.
+/// Returns the sum of the parts, span by span.
 #[inline(always)]
-fn whole(feeds: &Feeds, parts: &mut [f64]) -> f64 {
-    let parts = &mut parts[..padded(feeds.kinds.len())];
-    parts[feeds.kinds.len()..].fill(0.0);
+fn whole(feeds: &Feeds, parts: &[f64]) -> f64 {
     let mut sums = [0.0; WIDTH];
-    for part in parts.as_chunks::<WIDTH>().0 {
-        for j in 0..WIDTH {
-            sums[j] += part[j];
+    for s in &feeds.spans {
+        let (groups, rest) = parts[s.first..][..s.len].as_chunks::<WIDTH>();
+        for part in groups {
+            for j in 0..WIDTH {
+                sums[j] += part[j];
+            }
+        }
+        for part in rest {
+            sums[0] += part;
         }
     }
     total(sums)
