@@ -11,7 +11,7 @@
 //! overshoots. For several, Newton on the queues that are not empty, with the step halved
 //! while it makes matters worse, then sweeps over single queues where that fails.
 
-use crate::feeds::{WIDTH, total};
+use crate::feeds::{WIDTH, padded, total};
 use crate::wide::wide;
 use nalgebra::{DMatrix, DVector};
 
@@ -19,9 +19,9 @@ use nalgebra::{DMatrix, DVector};
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Loads {
     kinds: Vec<u32>,
-    /// Windows as they are at the queue, times the number of flows.
+    /// Windows as they are at the queue, times the number of flows, and zeros as many as [`padded`] says.
     pub windows: Vec<f64>,
-    /// Round trips over empty queues, and the shortest of them.
+    /// Round trips over empty queues, as many with any behind, and the shortest of them.
     base_rtt: Vec<f64>,
     shortest: f64,
 }
@@ -29,11 +29,13 @@ pub(crate) struct Loads {
 impl Loads {
     /// Kinds with these round trips over empty queues; their windows are yet to be told.
     pub fn new(kinds: &[u32], base_rtt: impl Fn(u32) -> f64) -> Loads {
-        let base_rtt: Vec<f64> = kinds.iter().map(|&k| base_rtt(k)).collect();
+        let mut base_rtt: Vec<f64> = kinds.iter().map(|&k| base_rtt(k)).collect();
+        let shortest = base_rtt.iter().copied().fold(f64::INFINITY, f64::min);
+        base_rtt.resize(padded(kinds.len()), 1.0);
         Loads {
             kinds: kinds.to_vec(),
-            windows: vec![0.0; kinds.len()],
-            shortest: base_rtt.iter().copied().fold(f64::INFINITY, f64::min),
+            windows: vec![0.0; padded(kinds.len())],
+            shortest,
             base_rtt,
         }
     }
@@ -232,17 +234,19 @@ impl Problem<'_> {
 wide! {
     /// Σ x, Σ x/D and Σ x/D² with x = w/D, D = d + p; four at a time.
     fn sums(loads: &Loads, p: f64) -> [f64; 3] {
-        let (windows, rest_w) = loads.windows.as_chunks::<WIDTH>();
-        let (base_rtt, rest_d) = loads.base_rtt.as_chunks::<WIDTH>();
-        // Step by step over all four, so that the compiler takes two in an instruction.
+        let kinds = loads.kinds.len();
+        let (windows, rest_w) = loads.windows[..kinds].as_chunks::<WIDTH>();
+        let (base_rtt, rest_d) = loads.base_rtt[..kinds].as_chunks::<WIDTH>();
         let (mut sum, mut slope, mut bend) = ([0.0; WIDTH], [0.0; WIDTH], [0.0; WIDTH]);
         for (w, d) in windows.iter().zip(base_rtt) {
-            let inverse = d.map(|d| 1.0 / (d + p));
-            let x: [f64; WIDTH] = std::array::from_fn(|j| w[j] * inverse[j]);
-            let y: [f64; WIDTH] = std::array::from_fn(|j| x[j] * inverse[j]);
-            sum = std::array::from_fn(|j| sum[j] + x[j]);
-            slope = std::array::from_fn(|j| slope[j] + y[j]);
-            bend = std::array::from_fn(|j| bend[j] + y[j] * inverse[j]);
+            for j in 0..WIDTH {
+                let inverse = 1.0 / (d[j] + p);
+                let x = w[j] * inverse;
+                let y = x * inverse;
+                sum[j] += x;
+                slope[j] += y;
+                bend[j] += y * inverse;
+            }
         }
         for (w, d) in rest_w.iter().zip(rest_d) {
             let inverse = 1.0 / (d + p);
@@ -252,7 +256,7 @@ wide! {
             slope[0] += y;
             bend[0] += y * inverse;
         }
-        [total(&sum), total(&slope), total(&bend)]
+        [total(sum), total(slope), total(bend)]
     }
 }
 
@@ -264,9 +268,10 @@ mod tests {
     /// symmetric problem, not by Newton.
     #[test]
     fn two_queues_hold_what_does_not_fit() {
-        let loads = [1, 2].map(|cross| Loads {
-            windows: vec![3000.0, 5000.0],
-            ..Loads::new(&[0, cross], |kind| if kind == 0 { 0.03 } else { 0.02 })
+        let loads = [1, 2].map(|cross| {
+            let mut loads = Loads::new(&[0, cross], |kind| if kind == 0 { 0.03 } else { 0.02 });
+            loads.windows[..2].copy_from_slice(&[3000.0, 5000.0]);
+            loads
         });
         let queues = [vec![0, 1], vec![0], vec![1]];
         let problem = Problem {

@@ -1,7 +1,9 @@
 //! Arrivals at a queue: those of kinds of flows, each after a delay.
 //!
 //! Kinds side by side whose delays end in the same step are read as they lie in the histories:
-//! of the interpolation only the fraction is their own.
+//! of the interpolation only the fraction is their own. They are read in groups of [`WIDTH`], the
+//! last of which may reach beyond them: what it writes there, the next ones write anew. So no
+//! kind is read alone.
 
 use crate::history::{Clock, Histories, Tap};
 use crate::wide::wide;
@@ -9,10 +11,17 @@ use crate::wide::wide;
 /// The number of quantities that are summed side by side, two or four by an instruction.
 pub(crate) const WIDTH: usize = 4;
 
+/// Returns the length of an array for so many quantities that are written in groups, wherever
+/// among them a group begins.
+pub(crate) const fn padded(len: usize) -> usize {
+    len.next_multiple_of(WIDTH) + WIDTH
+}
+
 /// The total of such sums. Not inlined: the compiler would choose which two sums share a register
-/// by this expression, and then load their parts one by one.
+/// by this expression, and then load their parts one by one. So it does, too, unless the sums are
+/// made in loops over all four.
 #[inline(never)]
-pub(crate) fn total(sums: &[f64; WIDTH]) -> f64 {
+pub(crate) fn total(sums: [f64; WIDTH]) -> f64 {
     (sums[0] + sums[1]) + (sums[2] + sums[3])
 }
 
@@ -20,10 +29,11 @@ pub(crate) fn total(sums: &[f64; WIDTH]) -> f64 {
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Feeds {
     pub kinds: Vec<u32>,
-    /// The number of flows: those of the kind, or one at a private queue.
+    /// The number of flows: those of the kind, or one at a private queue. As the fractions of a step,
+    /// in an array that is [`padded`].
     many: Vec<f64>,
-    taps: Vec<Tap>,
     fraction: Vec<f64>,
+    taps: Vec<Tap>,
     spans: Vec<Span>,
 }
 
@@ -38,10 +48,14 @@ struct Span {
 
 impl Feeds {
     pub fn push(&mut self, kind: usize, many: f64, delay: f64) {
+        self.many.truncate(self.kinds.len());
         self.kinds.push(kind as u32);
         self.many.push(many);
         self.taps.push(Tap::new(delay));
-        self.fraction.push(0.0);
+        let padded = padded(self.kinds.len());
+        for array in [&mut self.many, &mut self.fraction] {
+            array.resize(padded, 0.0);
+        }
     }
 
     /// Works out where the delays lead to now.
@@ -78,32 +92,28 @@ impl Feeds {
         all(self, before) - all(before, self)
     }
 
-    /// Returns the number of flows of each kind of a span, and its fraction of a step.
+    /// Returns the number of flows of each kind of a span, and its fraction of a step, in groups.
     #[inline(always)]
-    fn weights(&self, s: &Span) -> (Wide<'_>, Wide<'_>) {
-        let range = s.first..s.first + s.len;
-        let (many, part) = (&self.many[range.clone()], &self.fraction[range]);
-        (many.as_chunks(), part.as_chunks())
+    fn weights(&self, s: &Span) -> impl Iterator<Item = (&[f64; WIDTH], &[f64; WIDTH])> {
+        let groups = s.len.div_ceil(WIDTH);
+        let many = &self.many[s.first..].as_chunks().0[..groups];
+        many.iter().zip(self.fraction[s.first..].as_chunks().0)
     }
 }
 
 wide! {
-    /// The sum of a quantity over all flows of some feeds, as it is at the queue.
-    pub(crate) fn sum(feeds: &Feeds, of: &Histories, now: usize) -> f64 {
-        let mut sums = [0.0; WIDTH];
+    /// The sum of a quantity over all flows of some feeds, as it is at the queue. `parts` becomes what each
+    /// kind adds to it.
+    pub(crate) fn sum(feeds: &Feeds, of: &Histories, now: usize, parts: &mut [f64]) -> f64 {
         for s in &feeds.spans {
-            let ((a, rest_a), (b, rest_b)) = s.of(of, now);
-            let ((many, rest_many), (part, rest_part)) = feeds.weights(s);
-            for (((a, b), many), part) in a.iter().zip(b).zip(many).zip(part) {
-                let value = weigh(many, part, a, b);
-                sums = std::array::from_fn(|j| sums[j] + value[j]);
-            }
-            let rest = rest_a.iter().zip(rest_b).zip(rest_many).zip(rest_part);
-            for (((a, b), many), part) in rest {
-                sums[0] += many * (a + part * (b - a));
+            let a = of.from(s.kind, now - s.back);
+            let b = of.from(s.kind, now - s.back + 1);
+            let groups = feeds.weights(s).zip(a.iter().zip(b)).zip(from(parts, s));
+            for (((many, part), (a, b)), to) in groups {
+                weigh(many, part, a, b, to);
             }
         }
-        total(&sums)
+        whole(feeds, parts)
     }
 }
 
@@ -115,48 +125,60 @@ wide! {
         of: &Histories,
         other: &Histories,
         now: usize,
+        parts: &mut [f64],
         into: &mut [f64],
     ) -> f64 {
-        let mut sums = [0.0; WIDTH];
         for s in &feeds.spans {
-            let ((a, rest_a), (b, rest_b)) = s.of(of, now);
-            let ((c, rest_c), (d, rest_d)) = s.of(other, now);
-            let ((many, rest_many), (part, rest_part)) = feeds.weights(s);
-            let (into, rest_into) = into[s.first..][..s.len].as_chunks_mut::<WIDTH>();
-            for i in 0..into.len() {
-                let value = weigh(&many[i], &part[i], &a[i], &b[i]);
-                sums = std::array::from_fn(|j| sums[j] + value[j]);
-                into[i] = weigh(&many[i], &part[i], &c[i], &d[i]);
-            }
-            for i in 0..rest_into.len() {
-                let value = |a: f64, b: f64| rest_many[i] * (a + rest_part[i] * (b - a));
-                sums[0] += value(rest_a[i], rest_b[i]);
-                rest_into[i] = value(rest_c[i], rest_d[i]);
+            let a = of.from(s.kind, now - s.back);
+            let b = of.from(s.kind, now - s.back + 1);
+            let c = other.from(s.kind, now - s.back);
+            let d = other.from(s.kind, now - s.back + 1);
+            let read = a.iter().zip(b).zip(c.iter().zip(d));
+            let groups = feeds.weights(s).zip(read).zip(from(parts, s).zip(from(into, s)));
+            for (((many, part), ((a, b), (c, d))), (to, into)) in groups {
+                weigh(many, part, a, b, to);
+                weigh(many, part, c, d, into);
             }
         }
-        total(&sums)
+        into[feeds.kinds.len()..].fill(0.0);
+        whole(feeds, parts)
     }
 }
 
-/// Values side by side, so many at once, and the rest.
-type Wide<'a> = (&'a [[f64; WIDTH]], &'a [f64]);
-
-impl Span {
-    /// A quantity of its kinds at the step ends before and after.
-    #[inline(always)]
-    fn of<'a>(&self, of: &'a Histories, now: usize) -> (Wide<'a>, Wide<'a>) {
-        let at = |at| of.of(at)[self.kind..][..self.len].as_chunks();
-        (at(now - self.back), at(now - self.back + 1))
-    }
+/// The groups of an array that begin with a span.
+#[inline(always)]
+fn from<'a>(array: &'a mut [f64], s: &Span) -> std::slice::IterMut<'a, [f64; WIDTH]> {
+    array[s.first..].as_chunks_mut().0.iter_mut()
 }
 
-/// Returns `many` times the value a part of the way from `a` to `b`.
+/// Sets `to` to `many` times the value a part of the way from `a` to `b`.
 #[inline(always)]
 fn weigh(
     many: &[f64; WIDTH],
     part: &[f64; WIDTH],
     a: &[f64; WIDTH],
     b: &[f64; WIDTH],
-) -> [f64; WIDTH] {
-    std::array::from_fn(|j| many[j] * (a[j] + part[j] * (b[j] - a[j])))
+    to: &mut [f64; WIDTH],
+) {
+    for j in 0..WIDTH {
+        to[j] = many[j] * (a[j] + part[j] * (b[j] - a[j]));
+    }
+}
+
+/// Returns the sum of the parts, span by span.
+#[inline(always)]
+fn whole(feeds: &Feeds, parts: &[f64]) -> f64 {
+    let mut sums = [0.0; WIDTH];
+    for s in &feeds.spans {
+        let (groups, rest) = parts[s.first..][..s.len].as_chunks::<WIDTH>();
+        for part in groups {
+            for j in 0..WIDTH {
+                sums[j] += part[j];
+            }
+        }
+        for part in rest {
+            sums[0] += part;
+        }
+    }
+    total(sums)
 }

@@ -4,6 +4,8 @@
 //! kept as a whole number of steps and a fraction ([`Tap`]); both are worked out anew only
 //! while the steps that they span differ.
 
+use crate::feeds::WIDTH;
+
 /// Index of the first step end; a multiple of all depths, so that the past has indices, too.
 const FIRST: usize = 1 << 26;
 
@@ -15,6 +17,8 @@ pub(crate) struct Clock {
     /// Index of the latest step end.
     pub now: usize,
     step: f64,
+    /// One over it.
+    pace: f64,
     /// The number of the latest steps that are alike.
     alike: usize,
     /// Taps need no work: everything that they span is alike, and has been before.
@@ -35,6 +39,7 @@ impl Clock {
             mask: depth - 1,
             now: FIRST,
             step,
+            pace: 1.0 / step,
             alike: 0,
             regular: false,
             span: depth,
@@ -89,6 +94,7 @@ impl Clock {
         self.regular = self.alike > self.span;
         self.alike = if step == self.step { self.alike + 1 } else { 0 };
         self.step = step;
+        self.pace = 1.0 / step;
         self.regular &= self.alike > 0;
     }
 
@@ -135,7 +141,7 @@ impl Clock {
     /// The place of a time in the past, not before the oldest that is kept.
     #[inline]
     pub fn place(&self, time: f64) -> (usize, f64) {
-        let back = ((self.time(self.now) - time) / self.step) as usize + 1;
+        let back = ((self.time(self.now) - time) * self.pace) as usize + 1;
         // Where steps are alike it is known.
         if back < self.mask {
             let low = self.now - back;
@@ -187,6 +193,7 @@ impl Tap {
 /// side, so that quantities with the same delay are read as they lie.
 #[derive(Clone, Debug)]
 pub(crate) struct Histories {
+    /// With room behind, for groups of quantities that begin anywhere.
     values: Vec<f64>,
     rows: usize,
     mask: usize,
@@ -196,7 +203,7 @@ impl Histories {
     /// `rows` rings, all zero. `depth` is a power of two.
     pub fn new(rows: usize, depth: usize) -> Histories {
         Histories {
-            values: vec![0.0; rows * depth],
+            values: vec![0.0; rows * depth + WIDTH],
             rows,
             mask: depth - 1,
         }
@@ -217,6 +224,13 @@ impl Histories {
     pub fn of(&self, at: usize) -> &[f64] {
         let first = (at & self.mask) * self.rows;
         &self.values[first..first + self.rows]
+    }
+
+    /// The values of an instant from a row on, in groups, and all that lies behind.
+    #[inline(always)]
+    pub fn from(&self, row: usize, at: usize) -> &[[f64; WIDTH]] {
+        let first = (at & self.mask) * self.rows + row;
+        self.values[first..].as_chunks().0
     }
 
     /// All values of an instant, to be written.

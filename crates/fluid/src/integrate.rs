@@ -11,7 +11,7 @@
 
 use crate::conserve::{Loads, Problem};
 use crate::error::FluidError;
-use crate::feeds::{Feeds, sum, sum_and_gather};
+use crate::feeds::{Feeds, padded, sum, sum_and_gather};
 use crate::flow::{Flow, See};
 use crate::history::{Clock, Histories, Tap};
 use crate::law::{Seen, Service, Trouble, Window};
@@ -38,6 +38,8 @@ pub(crate) struct Integration<'a, 'b> {
     pub queues: Vec<Queue>,
     taps: Vec<See>,
     feeds: Vec<Feeds>,
+    /// What each kind adds to a sum over the feeds of a queue.
+    parts: Vec<f64>,
     /// Bytes that had arrived at each queue at the last step, but for changes of delays.
     arrived: Vec<f64>,
     /// The bytes that changes of delays and routes have moved on the wires to each queue, and the rate
@@ -146,6 +148,7 @@ impl<'a, 'b> Integration<'a, 'b> {
                 .collect(),
             taps: Vec::new(),
             feeds: vec![Feeds::default(); queues],
+            parts: Vec::new(),
             arrived: vec![0.0; queues],
             moved: vec![0.0; queues],
             lines: vec![f64::INFINITY; queues],
@@ -177,7 +180,10 @@ impl<'a, 'b> Integration<'a, 'b> {
     /// sent; called often, so that they do before queues are twice as long.
     pub fn keep_queues(&mut self) {
         let now = (self.clock.now - 1, 1.0);
-        let age = |q| self.clock.time(self.clock.now) - self.entered(q, now).0;
+        let age = |q| {
+            let entered = self.entered(q, now, &self.books(q, now));
+            self.clock.time(self.clock.now) - entered.0
+        };
         let queued = (0..self.queues.len()).map(age).fold(0.0, f64::max);
         let hops = self.paths.iter().map(Vec::len).max().unwrap_or(0) as f64;
         let time = self.motion.base_rtt.iter().copied().fold(0.0, f64::max) + 2.0 * hops * queued;
@@ -208,13 +214,18 @@ impl<'a, 'b> Integration<'a, 'b> {
     }
 
     /// Returns the time at which the byte entered a queue that leaves it at a place of the clock, and
-    /// the place of that time: the latest by which no more had entered than is served then.
-    pub fn entered(&self, queue: usize, left: (usize, f64)) -> (f64, (usize, f64)) {
+    /// the place of that time: the latest by which no more had entered than is served then. `books`
+    /// are those at the place where it leaves.
+    pub fn entered(
+        &self,
+        queue: usize,
+        left: (usize, f64),
+        books: &[f64; BOOKS],
+    ) -> (f64, (usize, f64)) {
         let clock = &self.clock;
         let time = |(at, part): (usize, f64)| {
             clock.time(at) + part * (clock.time(at + 1) - clock.time(at))
         };
-        let books = self.books(queue, left);
         let served = books[Book::Served as usize];
         if books[Book::Entered as usize] <= served {
             return (time(left), left);
@@ -274,6 +285,8 @@ impl<'a, 'b> Integration<'a, 'b> {
             self.motion.base_rtt[k] = path.base_rtt;
             self.motion.most[k] = path.peak.min(flow.offered);
         }
+        let most = self.feeds.iter().map(|f| padded(f.kinds.len())).max();
+        self.parts.resize(most.unwrap_or(0), 0.0);
         self.crossed_once = self.paths.iter().all(|path| path.len() <= 1);
         self.dead = self.queues.iter().map(Queue::is_dead).collect();
         self.capacities = self.queues.iter().map(|q| q.capacity).collect();
@@ -290,7 +303,7 @@ impl<'a, 'b> Integration<'a, 'b> {
         self.locate();
         for (q, (new, old)) in self.feeds.iter().zip(&before).enumerate() {
             let now = self.clock.now;
-            let total = sum(new, &self.sent, now);
+            let total = sum(new, &self.sent, now, &mut self.parts);
             self.moved[q] += total - self.arrived[q] - new.beyond(old, self.sent.of(now));
             self.arrived[q] = total;
             let joined = !old.kinds.is_empty() && old.kinds != new.kinds;
@@ -401,7 +414,8 @@ impl<'a, 'b> Integration<'a, 'b> {
             let at = now - view.back;
             let before = self.delays.get(view.queue, at);
             let after = self.delays.get(view.queue, at + 1);
-            see(&mut self.motion, view, before, after);
+            let motion = &mut self.motion;
+            see(&mut motion.seen, &motion.fraction, view, before, after);
         }
         for &run in &self.runs {
             glide(&mut self.motion, run, h, flight);
@@ -488,7 +502,7 @@ impl<'a, 'b> Integration<'a, 'b> {
                 }
                 continue;
             };
-            self.motion.reads(k, see.tap.fraction);
+            self.motion.fraction[k] = see.tap.fraction;
             let (queue, back) = (see.queue as usize, see.tap.back as usize);
             let (first, end) = (k, k + 1);
             match self.views.last_mut() {
@@ -565,7 +579,7 @@ impl<'a, 'b> Integration<'a, 'b> {
 
     fn integrate(&mut self, now: usize, h: f64) {
         for q in 0..self.queues.len() {
-            let total = sum(&self.feeds[q], &self.sent, now);
+            let total = sum(&self.feeds[q], &self.sent, now, &mut self.parts);
             let arrived = self.comes(q, total, h);
             let brought = std::mem::take(&mut self.brought[q]);
             self.comes[q] = arrived;
@@ -591,8 +605,14 @@ impl<'a, 'b> Integration<'a, 'b> {
 
     fn conserve(&mut self, now: usize, h: f64) {
         for q in 0..self.queues.len() {
-            let windows = &mut self.loads[q].windows;
-            let total = sum_and_gather(&self.feeds[q], &self.sent, &self.windows, now, windows);
+            let total = sum_and_gather(
+                &self.feeds[q],
+                &self.sent,
+                &self.windows,
+                now,
+                &mut self.parts,
+                &mut self.loads[q].windows,
+            );
             self.comes[q] = self.comes(q, total, h);
         }
         for (capacity, queue) in self.capacities.iter_mut().zip(&self.queues) {

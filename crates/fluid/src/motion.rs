@@ -1,6 +1,7 @@
 //! The quantities that move in every step, for all kinds of flows, and the common case, which a
 //! compiler can turn into a few instructions for several kinds at once.
 
+use crate::feeds::{WIDTH, padded};
 use crate::law::Trouble;
 use crate::queue::is_never;
 use crate::wide::wide;
@@ -22,9 +23,9 @@ pub(crate) struct Motion {
     /// One over the round-trip time.
     inverse: Vec<f64>,
     /// The place in the history at which the source sees its only queue, as a fraction of a step, and
-    /// the values there.
-    fraction: Vec<f64>,
-    seen: Vec<f64>,
+    /// the values there. Both are [`padded`].
+    pub fraction: Vec<f64>,
+    pub seen: Vec<f64>,
 }
 
 /// Kinds side by side that glide by the same law.
@@ -85,14 +86,9 @@ impl Motion {
             base_rtt: zeros(),
             most: vec![f64::INFINITY; kinds],
             inverse: zeros(),
-            fraction: zeros(),
-            seen: zeros(),
+            fraction: vec![0.0; padded(kinds)],
+            seen: vec![0.0; padded(kinds)],
         }
-    }
-
-    /// By what a gliding kind reads its queue.
-    pub fn reads(&mut self, kind: usize, fraction: f64) {
-        self.fraction[kind] = fraction;
     }
 
     /// Queuing delay that the source sees, in seconds.
@@ -122,14 +118,16 @@ impl Motion {
 }
 
 wide! {
-    /// The queuing delay was `before` and is `after` at the steps that a view reads.
-    pub(crate) fn see(motion: &mut Motion, view: View, before: f64, after: f64) {
-        let (seen, fraction) = (
-            &mut motion.seen[view.first..view.end],
-            &motion.fraction[view.first..view.end],
-        );
-        for (seen, fraction) in seen.iter_mut().zip(fraction) {
-            *seen = before + fraction * (after - before);
+    /// The queuing delay was `before` and is `after` at the steps that a view reads. Of the kinds behind
+    /// it some are written, too: views are read in order.
+    pub(crate) fn see(seen: &mut [f64], fraction: &[f64], view: View, before: f64, after: f64) {
+        let groups = (view.end - view.first).div_ceil(WIDTH);
+        let (seen, _) = seen[view.first..].as_chunks_mut::<WIDTH>();
+        let (fraction, _) = fraction[view.first..].as_chunks::<WIDTH>();
+        for (seen, fraction) in seen[..groups].iter_mut().zip(fraction) {
+            for j in 0..WIDTH {
+                seen[j] = before + fraction[j] * (after - before);
+            }
         }
     }
 }
@@ -159,7 +157,8 @@ wide! {
             let next = most(w + half * (first + second), floor);
             let sends = least(next * over, limit[k]);
             window[k] = next;
-            min_rtt[k] = least(min_rtt[k], rtt);
+            // Not `least`: the compiler would make it a store under a mask, which takes long.
+            min_rtt[k] = min_rtt[k].min(rtt);
             inverse[k] = over;
             sent[k] += half * (rate[k] + sends);
             rate[k] = sends;

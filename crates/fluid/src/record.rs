@@ -51,13 +51,57 @@ const OF_LINKS: [Metric; 10] = [
 /// The series of a run in the making.
 pub(crate) struct Recorder {
     pub time: Vec<f64>,
-    /// By kind, then metric.
-    flows: Vec<[Vec<f64>; OF_FLOWS.len()]>,
-    links: Vec<[Vec<f64>; OF_LINKS.len()]>,
+    flows: Table<{ OF_FLOWS.len() }>,
+    links: Table<{ OF_LINKS.len() }>,
     last: Vec<Last>,
-    /// Bytes sent by each kind at each sample, for a past that the rings have lost.
-    sent: Vec<Vec<f64>>,
+    /// Bytes sent by each kind at each sample but the latest, for a past that the rings have lost.
+    sent: Vec<f64>,
     since: f64,
+}
+
+/// Columns by kind or queue, then metric. What is added to them goes by rows first, some of which are
+/// moved to the columns at a time: thousands of columns are more places than a cache keeps.
+struct Table<const N: usize> {
+    columns: Vec<[Vec<f64>; N]>,
+    rows: Vec<[f64; N]>,
+}
+
+/// The number of rows that are moved at a time.
+const ROWS: usize = 16;
+
+impl<const N: usize> Table<N> {
+    fn new(columns: usize, samples: usize) -> Table<N> {
+        let empty = || std::array::from_fn(|_| Vec::with_capacity(samples));
+        Table {
+            columns: (0..columns).map(|_| empty()).collect(),
+            rows: Vec::with_capacity(columns * ROWS),
+        }
+    }
+
+    /// Adds the values of the next kind or queue, the first ones once more after the last.
+    fn push(&mut self, values: [f64; N]) {
+        if self.rows.len() == self.columns.len() * ROWS {
+            self.flush();
+        }
+        self.rows.push(values);
+    }
+
+    /// Returns the latest values of a kind or queue.
+    fn latest(&self, k: usize) -> [f64; N] {
+        let last = self.rows.len().checked_sub(self.columns.len());
+        last.map_or([f64::NAN; N], |first| self.rows[first + k])
+    }
+
+    fn flush(&mut self) {
+        let width = self.columns.len();
+        for (k, columns) in self.columns.iter_mut().enumerate() {
+            let rows = || self.rows[k..].iter().step_by(width);
+            for (i, column) in columns.iter_mut().enumerate() {
+                column.extend(rows().map(|row| row[i]));
+            }
+        }
+        self.rows.clear();
+    }
 }
 
 /// The state at the last sample.
@@ -106,13 +150,13 @@ struct Books {
 impl Recorder {
     /// For so many samples.
     pub fn new(model: &Model<'_>, samples: usize) -> Recorder {
-        let columns = || std::array::from_fn(|_| Vec::with_capacity(samples));
+        let kinds = model.kinds.len();
         Recorder {
             time: Vec::with_capacity(samples),
-            flows: model.kinds.iter().map(|_| columns()).collect(),
-            links: vec![Default::default(); model.queues.len()],
-            last: vec![Last::default(); model.kinds.len()],
-            sent: vec![Vec::with_capacity(samples); model.kinds.len()],
+            flows: Table::new(kinds, samples),
+            links: Table::new(model.queues.len(), samples),
+            last: vec![Last::default(); kinds],
+            sent: Vec::with_capacity(samples * kinds),
             since: 0.0,
         }
     }
@@ -171,9 +215,8 @@ impl Recorder {
         for (k, arrived) in arrived.drain(..).enumerate() {
             self.flow(k, run, time, period, arrived);
         }
-        for (q, columns) in self.links.iter_mut().enumerate() {
-            let packet = run.model.packets[q];
-            let queue = &mut run.queues[q];
+        self.sent.extend(&run.motion.sent);
+        for (queue, packet) in run.queues.iter_mut().zip(&run.model.packets) {
             let sums = std::mem::take(&mut queue.sums);
             let backlog = sums.backlog / period;
             let values = [
@@ -188,18 +231,18 @@ impl Recorder {
                 sums.judged / packet,
                 sums.price / sums.alive,
             ];
-            columns.iter_mut().zip(values).for_each(|(c, v)| c.push(v));
+            self.links.push(values);
         }
     }
 
     /// Returns the latest values of a kind's flows, in the order of their metrics.
     pub fn latest_of_flow(&self, kind: usize) -> [f64; OF_FLOWS.len()] {
-        std::array::from_fn(|i| latest(&self.flows[kind][i]))
+        self.flows.latest(kind)
     }
 
     /// Returns the latest values of a queue's link, in the order of their metrics.
     pub fn latest_of_link(&self, queue: usize) -> [f64; OF_LINKS.len()] {
-        std::array::from_fn(|i| latest(&self.links[queue][i]))
+        self.links.latest(queue)
     }
 
     /// Returns the bytes that arrived at the sink since the last sample, for a flow of each kind.
@@ -256,24 +299,28 @@ impl Recorder {
         for (hop, passed) in forward.iter().zip(&mut last.hops).rev() {
             let left = passed.wire.left(at);
             let from = run.clock.place(left);
-            let (mut entered, mut at_queue) = run.entered(hop.queue, from);
+            let leaving = run.books(hop.queue, from);
+            let (mut entered, mut at_queue) = run.entered(hop.queue, from, &leaving);
             if entered > left || entered < passed.entered {
                 entered = entered.min(left).max(passed.entered);
                 at_queue = run.clock.place(entered);
             }
-            let books = |entered, left| {
+            let books = |entered, leaving: &[f64; 5]| {
                 let entered = run.books(hop.queue, entered);
                 Books {
                     came: entered[Book::Came as usize],
                     stayed: entered[Book::Entered as usize],
                     lost: entered[Book::Lost as usize],
-                    could: run.books(hop.queue, left)[Book::Could as usize],
+                    could: leaving[Book::Could as usize],
                 }
             };
             let place = |time| run.clock.place(time);
-            let first = || books(place(passed.entered), place(passed.left));
+            let first = || {
+                let leaving = run.books(hop.queue, place(passed.left));
+                books(place(passed.entered), &leaving)
+            };
             let then = passed.books.unwrap_or_else(first);
-            let now = books(at_queue, from);
+            let now = books(at_queue, &leaving);
             passed.books = Some(now);
             let came = now.came - then.came;
             let stayed = now.stayed - then.stayed;
@@ -319,7 +366,7 @@ impl Recorder {
             if backlog <= 0.0 {
                 return 0.0;
             }
-            let (entered, from) = run.entered(hop.queue, place);
+            let (entered, from) = run.entered(hop.queue, place, &books);
             let came = |books: [f64; 5]| books[Book::Came as usize];
             let came = came(books) - came(run.books(hop.queue, from));
             if came <= 0.0 {
@@ -377,9 +424,7 @@ impl Recorder {
             is(newly / kind.control.packet),
             is(newly * 8.0 / period),
         ];
-        let columns = &mut self.flows[k];
-        columns.iter_mut().zip(values).for_each(|(c, v)| c.push(v));
-        self.sent[k].push(sent);
+        self.flows.push(values);
     }
 
     /// The arrival curve at the source: bytes sent by `time`.
@@ -397,13 +442,14 @@ impl Recorder {
             let a = run.sent.get(k, at);
             return a + part * (run.sent.get(k, at + 1) - a);
         }
-        let samples = &self.sent[k];
-        let i = self.time[..samples.len()].partition_point(|t| *t <= time);
+        let kinds = run.flows.len();
+        let sent = |i: usize| self.sent.get(i * kinds + k);
+        let i = self.time[..self.sent.len() / kinds].partition_point(|t| *t <= time);
         let (t0, v0) = match i {
             0 => (0.0, 0.0),
-            i => (self.time[i - 1], samples[i - 1]),
+            i => (self.time[i - 1], sent(i - 1).copied().unwrap_or(0.0)),
         };
-        match samples.get(i) {
+        match sent(i) {
             Some(v1) => v0 + (v1 - v0) * (time - t0) / (self.time[i] - t0),
             None => v0,
         }
@@ -411,6 +457,9 @@ impl Recorder {
 
     /// The series of all flows and links, in order.
     pub fn finish(mut self, scenario: &Scenario, model: &Model<'_>) -> (Vec<f64>, Vec<Series>) {
+        self.flows.flush();
+        self.links.flush();
+        let (mut flows, links) = (self.flows.columns, self.links.columns);
         let mut kind_of = vec![None; scenario.flows.len()];
         for (k, kind) in model.kinds.iter().enumerate() {
             kind.members.iter().for_each(|&f| kind_of[f] = Some(k));
@@ -426,7 +475,7 @@ impl Recorder {
         for f in scenario.recorded_flows() {
             let Some(k) = kind_of[f] else { continue };
             let last = model.kinds[k].members.last() == Some(&f);
-            for (metric, values) in OF_FLOWS.into_iter().zip(&mut self.flows[k]) {
+            for (metric, values) in OF_FLOWS.into_iter().zip(&mut flows[k]) {
                 // Whoever is the last of its kind need not leave them behind.
                 let values = match last {
                     true => std::mem::take(values),
@@ -444,7 +493,7 @@ impl Recorder {
             for (i, metric) in OF_FLOWS.into_iter().enumerate().filter(|(_, m)| m.adds()) {
                 // Of flows that are there.
                 let sum = |t: usize| {
-                    let there = kinds.iter().map(|&k| self.flows[k][i][t]);
+                    let there = kinds.iter().map(|&k| flows[k][i][t]);
                     let there = there.filter(|v| !v.is_nan());
                     there.sum::<f64>()
                 };
@@ -452,7 +501,7 @@ impl Recorder {
             }
             for metric in Metric::WITH_QUANTILES {
                 let place = OF_FLOWS.iter().position(|m| *m == metric);
-                let values = |k: usize, t| place.map_or(f64::NAN, |i| self.flows[k][i][t]);
+                let values = |k: usize, t| place.map_or(f64::NAN, |i| flows[k][i][t]);
                 let over_flows: Vec<_> = (0..samples)
                     .map(|t| {
                         kinds.iter().for_each(|&k| quantiles.add(values(k, t), 1));
@@ -469,7 +518,7 @@ impl Recorder {
             let queue = model.queues.iter().position(|&q| q == l);
             for (i, metric) in OF_LINKS.into_iter().enumerate() {
                 let values = match queue {
-                    Some(q) => self.links[q][i].clone(),
+                    Some(q) => links[q][i].clone(),
                     None => vec![0.0; samples],
                 };
                 add(Entity::Link(l), metric, values);
@@ -478,8 +527,4 @@ impl Recorder {
         let series = complete(scenario, &self.time, series);
         (self.time, series)
     }
-}
-
-fn latest(values: &[f64]) -> f64 {
-    values.last().copied().unwrap_or(f64::NAN)
 }

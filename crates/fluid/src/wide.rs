@@ -1,10 +1,10 @@
-//! Loops over kinds of flows, compiled twice: for any processor, and for those that move four numbers by
-//! an instruction.
+//! Loops over kinds of flows, compiled three times: for any processor, and for those that move four or
+//! eight numbers by an instruction.
 //!
 //! The program takes at run time what the processor can. The result is the same to the bit: the order of
 //! all sums is written down, and products and sums are rounded one by one.
 
-/// Makes a function of which there are both.
+/// Makes a function of which there are all three.
 macro_rules! wide {
     (
         $(#[$about:meta])*
@@ -16,11 +16,21 @@ macro_rules! wide {
             fn any($($arg: $type),*) $(-> $result)? $body
             #[cfg(target_arch = "x86_64")]
             {
+                use std::arch::is_x86_feature_detected as has;
                 #[target_feature(enable = "avx2")]
                 fn four($($arg: $type),*) $(-> $result)? {
                     any($($arg),*)
                 }
-                if std::arch::is_x86_feature_detected!("avx2") {
+                #[target_feature(enable = "avx512f,avx512dq,avx512vl")]
+                fn eight($($arg: $type),*) $(-> $result)? {
+                    any($($arg),*)
+                }
+                if has!("avx512f") && has!("avx512dq") && has!("avx512vl") {
+                    // SAFETY: the processor has the instructions that it is compiled for.
+                    #[allow(unsafe_code)]
+                    return unsafe { eight($($arg),*) };
+                }
+                if has!("avx2") {
                     // SAFETY: the processor has the instructions that it is compiled for.
                     #[allow(unsafe_code)]
                     return unsafe { four($($arg),*) };

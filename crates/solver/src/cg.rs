@@ -1,7 +1,7 @@
 //! Conjugate gradients with a diagonal (Jacobi) preconditioner.
 
 /// The scratch space of conjugate gradients, kept between solves.
-#[derive(Default)]
+#[derive(Debug, Default)]
 pub(crate) struct ConjugateGradients {
     residual: Vec<f64>,
     scaled: Vec<f64>,

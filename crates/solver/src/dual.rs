@@ -200,7 +200,7 @@ impl<'a> Dual<'a> {
 }
 
 /// What a product reads and adds up of a link. It is together because every row touches both.
-#[derive(Clone, Copy, Default)]
+#[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Cell {
     v: f64,
     pub out: f64,

@@ -120,7 +120,9 @@ pub(crate) fn solve_merged(
     watch: &mut dyn FnMut(Progress) -> ControlFlow<()>,
 ) -> Solution {
     let start = merged.starting_prices();
-    let mut solver = Solver::new(settings, merged, &start, from.unwrap_or(&start));
+    let mut system = System::default();
+    let from_prices = from.unwrap_or(&start);
+    let mut solver = Solver::new(settings, merged, &mut system, &start, from_prices);
     solver.warm_up(if from.is_none() {
         WARM_UP
     } else {
@@ -216,15 +218,17 @@ pub(crate) struct Solver<'a> {
     trial: Point,
     /// The sizes of prices, for links whose curvature says nothing.
     usual: &'a [f64],
-    system: System,
+    system: &'a mut System,
     /// The numbers of Newton steps and of conjugate gradient steps.
     pub steps: (usize, usize),
 }
 
 impl<'a> Solver<'a> {
+    /// Begins at some prices. `system` is a new one, or has served for `merged` before.
     pub fn new(
         settings: &'a Settings,
         merged: &'a Merged,
+        system: &'a mut System,
         usual: &'a [f64],
         prices: &[f64],
     ) -> Self {
@@ -239,7 +243,7 @@ impl<'a> Solver<'a> {
             trial: at.clone(),
             at,
             usual,
-            system: System::default(),
+            system,
             steps: (0, 0),
         }
     }

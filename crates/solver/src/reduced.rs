@@ -12,7 +12,7 @@ use rayon::prelude::*;
 const PINNED: u32 = u32::MAX;
 
 /// The rows of free links, renumbered from 0 in order, with their slopes.
-#[derive(Default)]
+#[derive(Debug, Default)]
 pub(crate) struct Reduced {
     rows: Rows,
     slopes: Vec<f64>,
@@ -20,14 +20,16 @@ pub(crate) struct Reduced {
     made_of: Vec<u32>,
     /// The free links.
     pub free: Vec<u32>,
-    /// The new number of each link.
+    /// The new number of each link, and the number of rows that there were.
     number: Vec<u32>,
+    of_rows: usize,
     cells: Vec<Cell>,
     scratch: Vec<Vec<Cell>>,
 }
 
 impl Reduced {
-    /// Takes the links of `rows` for which `is_free`.
+    /// Takes the links of `rows` for which `is_free`. Since the last time rows may have been added, but
+    /// not changed.
     pub fn fill(
         &mut self,
         rows: &Rows,
@@ -42,8 +44,8 @@ impl Reduced {
             number
         });
         let number: Vec<u32> = number.collect();
-        if number == self.number {
-            // The same links are free as the last time.
+        if number == self.number && slopes.len() == self.of_rows {
+            // The same links are free as the last time, and there are the same rows.
             for (slope, &row) in self.slopes.iter_mut().zip(&self.made_of) {
                 *slope = slopes[row as usize];
             }
@@ -53,6 +55,7 @@ impl Reduced {
         let is_free = |&link: &u32| number[link as usize] != PINNED;
         self.free.extend((0..links as u32).filter(is_free));
         self.number = number;
+        self.of_rows = slopes.len();
         let (parts, number) = (parts(rows, links), &self.number);
         let counts: Vec<Vec<usize>> = parts
             .par_iter()

@@ -13,6 +13,7 @@
 use crate::merge::Merged;
 use crate::newton::{Solver, WARM_UP_AGAIN, oversubscribed, solve_merged};
 use crate::sum::Sum;
+use crate::system::System;
 use crate::{Certificate, Demand, Problem, ProblemError, Progress, Routes, Settings, Status};
 use std::cell::Cell;
 use std::collections::BTreeMap;
@@ -85,6 +86,8 @@ struct Kept {
     log: Vec<(Sum, u32)>,
     /// The sizes of prices, for links whose curvature says nothing.
     usual: Vec<f64>,
+    /// The system of Newton steps, with the rows of the links that were free last.
+    system: System,
 }
 
 /// The part of the rows that may be added before all rows are sorted again.
@@ -183,9 +186,15 @@ impl Sequence {
             stopped.set(flow.is_break());
             flow
         };
-        if let (Some(kept), Some(prices)) = (&self.kept, &start) {
-            let Kept { merged, usual, .. } = kept;
-            let mut solver = Solver::new(&self.settings, merged, usual, prices);
+        if let (Some(kept), Some(prices)) = (&mut self.kept, &start) {
+            let Kept {
+                merged,
+                usual,
+                system,
+                ..
+            } = kept;
+            let merged = &*merged;
+            let mut solver = Solver::new(&self.settings, merged, system, usual, prices);
             solver.warm_up(WARM_UP_AGAIN);
             let (certificate, found) = (&mut self.certificate, &mut self.prices);
             solver.run(&mut watch, &mut |prices, _| {
@@ -352,6 +361,7 @@ impl Kept {
             added: BTreeMap::new(),
             log,
             usual: merged.starting_prices(),
+            system: System::default(),
             merged,
         }
     }

@@ -9,7 +9,7 @@ const INNER_STEPS: usize = 500;
 
 /// The system (R·X·Rᵀ + damping)·d = y − c on the free links. The prices of the pinned links go to
 /// their bound.
-#[derive(Default)]
+#[derive(Debug, Default)]
 pub(crate) struct System {
     /// The direction d, per link.
     pub direction: Vec<f64>,
@@ -23,7 +23,7 @@ pub(crate) struct System {
     cg: ConjugateGradients,
 }
 
-#[derive(Clone, Copy, Default)]
+#[derive(Clone, Copy, Debug, Default)]
 struct Equation {
     /// The price that a pinned link goes to: zero or its limit. It is `None` for a free link.
     pinned: Option<f64>,
