@@ -187,11 +187,11 @@ def small():
 
 def deep():
     """Flows that go by losses, with buffers of twice what their path holds, for five times as long."""
-    rows = [("law", "rate", "of all alike", "completion", "lost")]
-    for law in ("newreno", "cubic"):
-        fluid, packets, error = both("one link", law, "avd", 100, times=5)
+    rows = [("network", "law", "rate", "of all alike", "completion", "lost")]
+    for network, law in itertools.product(NETWORKS, ("newreno", "cubic")):
+        fluid, packets, error = both(network, law, "avd", 100, seeds=FEWER, times=5)
         lost = " for ".join(percent(x["loss"], 2) for x in (fluid, packets))
-        rows.append((f"`{law}`", error["rate"], error["all"], error["time"], lost))
+        rows.append((network, f"`{law}`", error["rate"], error["all"], error["time"], lost))
     table(*rows)
 
 

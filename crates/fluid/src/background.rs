@@ -75,6 +75,8 @@ pub struct Shared {
     pub limit: f64,
     /// The bytes per second of the fluid that come and are not dropped by the discipline.
     pub inflow: f64,
+    /// The bytes that found no room in the step before, those of packets among them.
+    pub over: f64,
     /// The time over which packets take the part of what arrives that finds no room, in seconds.
     pub memory: f64,
     /// The part of what arrives that the discipline drops, or marks where it can.
@@ -255,6 +257,7 @@ impl<'a> Background<'a> {
             backlog: state.backlog,
             limit: self.crowd.model.buffer(queue),
             inflow: enters / self.state.clock.step(),
+            over: state.over,
             memory: self.memory,
             judged: parts.judged,
             ecn: self.crowd.model.marks(queue),

@@ -57,6 +57,8 @@ pub(crate) struct Queue {
     /// The bytes of packets beside the fluid that come in a step, and those of them that did not fit.
     pub beside: f64,
     pub missed: f64,
+    /// The bytes of both kinds that did not fit in a step.
+    pub over: f64,
     /// The part of arrivals that the discipline dropped.
     pub dropped: f64,
     /// Fraction of the arrivals that the discipline dropped when it last looked.
@@ -105,6 +107,7 @@ impl Queue {
             mark: 0.0,
             beside: 0.0,
             missed: 0.0,
+            over: 0.0,
             dropped: 0.0,
             drops: 0.0,
             sums: Sums::default(),
@@ -213,7 +216,8 @@ impl Queue {
     /// The backlog becomes `next`.
     #[inline]
     fn account(&mut self, next: f64, arrived: f64, refused: Refused, overflow: f64, h: f64) {
-        let lost = refused.dropped + overflow + self.missed;
+        self.over = overflow + self.missed;
+        let lost = refused.dropped + self.over;
         let part = |bytes: f64| {
             if bytes > 0.0 {
                 (bytes / arrived).min(1.0)

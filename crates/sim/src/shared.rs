@@ -38,6 +38,8 @@ pub struct Shared {
     /// What came of the fluid since the packet before, and what of it found no room, in bytes.
     came: f64,
     over: f64,
+    /// What was taken to find no room since the start of the step, of both kinds.
+    guessed: f64,
     /// The part of what comes that finds no room, in the mean of the fluid's memory.
     full: f64,
     /// The bytes of packets that came in this step, and of those that did not fit.
@@ -73,6 +75,7 @@ impl Shared {
             since: Time::ZERO,
             came: 0.0,
             over: 0.0,
+            guessed: 0.0,
             full: 0.0,
             brought: 0.0,
             missed: 0.0,
@@ -87,6 +90,9 @@ impl Shared {
     /// Begins a step of the fluid at `now`.
     pub fn begin(&mut self, now: Time, fluid: fluid::Shared) {
         self.fill(now);
+        // Within a step the queue was a guess.
+        self.over += fluid.over - self.guessed;
+        self.guessed = 0.0;
         self.fluid = fluid;
     }
 
@@ -105,7 +111,14 @@ impl Shared {
         self.came += seconds * fluid.inflow;
         let moved = (fluid.backlog + seconds * (fluid.inflow - self.rate)).max(0.0);
         fluid.backlog = moved.min(fluid.limit);
-        self.over += moved - fluid.backlog;
+        let over = moved - fluid.backlog;
+        self.overflow(over);
+    }
+
+    /// So many bytes found no room, by what is known of this step.
+    fn overflow(&mut self, bytes: f64) {
+        self.over += bytes;
+        self.guessed += bytes;
     }
 
     /// Takes a packet that arrives at `now`, or drops it.
@@ -131,7 +144,9 @@ impl Shared {
         }
         let came = std::mem::take(&mut self.came) + bytes;
         let room = fluid.limit - fluid.backlog;
-        let over = std::mem::take(&mut self.over) + (bytes - room).max(0.0);
+        self.overflow((bytes - room).max(0.0));
+        let over = std::mem::take(&mut self.over);
+        let fluid = &mut self.fluid;
         self.full += -(-came / (self.rate * fluid.memory)).exp_m1() * (over / came - self.full);
         // Packets cannot wait longer than in a full queue, but for the room that the fluid leaves to them.
         let ahead = self.last.max(now).since(now).as_secs_f64() * self.rate;
