@@ -2,16 +2,24 @@
 
     python3 tools/studies/hybrid.py errors
     python3 tools/studies/hybrid.py errors cubic codel      only rows with one of these
+    python3 tools/studies/hybrid.py errors thousand         a thousand flows
     python3 tools/studies/hybrid.py small
     python3 tools/studies/hybrid.py deep
+    python3 tools/studies/hybrid.py speed                   CPU times: on a quiet machine
 """
 
+import concurrent.futures
+import itertools
+import json
+import os
 import pathlib
+import re
 import resource
+import statistics
 import sys
 import tempfile
 
-from study import digits, kb, percent, run, table
+from study import called, digits, kb, percent, run, table
 
 # Limits are in packets that a flow has on a wire of 60 ms.
 NETWORKS = {
@@ -94,7 +102,10 @@ LAWS = {
 
 # Rows with a thousand flows.
 LARGE = [("newreno", "red"), ("monaco", "droptail")]
-SEEDS = (1, 2, 3)
+SEEDS = (1, 2, 3, 4, 5, 6)
+FEWER = SEEDS[:3]
+# Student's t at 95 % for the difference of two means of so many.
+STUDENT = {3: 2.78, 6: 2.23}
 
 
 def text(network, law, queue, crowd, fluid, seed, mbps=4, times=1):
@@ -113,61 +124,141 @@ def text(network, law, queue, crowd, fluid, seed, mbps=4, times=1):
     return head + found
 
 
-def measured(network, *case, **settings):
-    """Means over the seeds."""
+def one(network, *case, **settings):
+    """A run of one seed."""
     link = "bottleneck" if network == "one link" else "hop1"
-    sums = dict.fromkeys(["rate", "queue", "time", "loss", "cpu"], 0.0)
-    for seed in SEEDS:
-        with tempfile.TemporaryDirectory() as folder:
-            path = pathlib.Path(folder) / "case.toml"
-            path.write_text(text(network, *case, seed, **settings))
-            before = resource.getrusage(resource.RUSAGE_CHILDREN).ru_utime
-            point, = run(str(path))
-            sums["cpu"] += resource.getrusage(resource.RUSAGE_CHILDREN).ru_utime - before
-            sums["rate"] += point.mean("own", "throughput")
-            sums["queue"] += point.mean(link, "backlog")
-            sums["time"] += point.measured("completion")
-            sums["loss"] += point.measured("loss")
-    return {name: value / len(SEEDS) for name, value in sums.items()}
+    with tempfile.TemporaryDirectory() as folder:
+        path = pathlib.Path(folder) / "case.toml"
+        path.write_text(text(network, *case, **settings))
+        point, = run(str(path))
+    own, crowd = (point.mean(group, "throughput") for group in ("own", "crowd"))
+    alike = case[2] if network == "one link" else case[2] // 2
+    return {
+        "rate": own,
+        # Of all flows of their kind, which is of packets alone the better known rate of the ten.
+        "all": (10 * own + alike * crowd) / (10 + alike),
+        "queue": point.mean(link, "backlog"),
+        "time": point.measured("completion"),
+        "loss": point.measured("loss"),
+    }
+
+
+def both(*case, seeds=SEEDS, **settings):
+    """What is measured over a fluid and among packets: means over the seeds, and errors with their chance."""
+    forms = [(form, seed) for form in (True, False) for seed in seeds]
+    with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
+        runs = list(pool.map(lambda way: one(*case, *way, **settings), forms))
+    fluid, packets = runs[: len(seeds)], runs[len(seeds) :]
+    means = [{name: statistics.mean(r[name] for r in form) for name in form[0]} for form in (fluid, packets)]
+    errors = {}
+    for name, beside in (("rate", "rate"), ("all", "rate"), ("time", "time")):
+        # The rate of the packet flows is compared with that of all of their kind in "all".
+        columns = [[r[beside] for r in fluid], [r[name] for r in packets]]
+        variance = sum(statistics.variance(c) / len(c) / statistics.mean(c) ** 2 for c in columns)
+        error = statistics.mean(columns[0]) / statistics.mean(columns[1]) - 1
+        errors[name] = f"{percent(error, 1, sign=True)} ± {percent(STUDENT[len(seeds)] * variance**0.5, 1)}"
+    return *means, errors
 
 
 def errors(*words):
     """What packet flows get over a fluid, less what they get among packets."""
-    rows = [("network", "flows", "law", "queue", "rate", "completion", "queue length", "lost")]
+    rows = [("network", "flows", "law", "queue", "rate", "of all alike", "completion", "queue length", "lost")]
     cases = [(n, 100, law, queue) for n in NETWORKS for law in LAWS for queue in QUEUES]
-    cases += [("one link", 1000, law, queue) for law, queue in LARGE]
+    if "thousand" in words:
+        cases = [("one link", 1000, law, queue) for law, queue in LARGE]
     for network, crowd, law, queue in cases:
-        if words and not {network, law, queue} & set(words):
+        if words and not {network, law, queue, "thousand"} & set(words):
             continue
-        fluid, packets = (measured(network, law, queue, crowd, form) for form in (True, False))
-        error = [percent(fluid[name] / packets[name] - 1, 1, sign=True) for name in ("rate", "time")]
+        seeds = SEEDS if crowd == 100 else FEWER
+        fluid, packets, error = both(network, law, queue, crowd, seeds=seeds)
         length = " for ".join(kb(x["queue"]) for x in (fluid, packets))
         lost = " for ".join(percent(x["loss"], 2) for x in (fluid, packets))
-        rows.append((network, crowd, f"`{law}`", f"`{queue}`", *error, length, lost))
-        print(*rows[-1], digits(packets["cpu"] / fluid["cpu"], 2), file=sys.stderr, flush=True)
+        rows.append((network, crowd, f"`{law}`", f"`{queue}`", error["rate"], error["all"], error["time"], length, lost))
+        print(*rows[-1], file=sys.stderr, flush=True)
     table(*rows)
 
 
 def small():
     """NewReno with windows of some eight packets."""
-    rows = [("rate of a flow", "queue", "rate of the packet flows")]
-    for mbps in (4, 2, 1):
-        for queue in ("droptail", "red"):
-            fluid, packets = (measured("one link", "newreno", queue, 100, form, mbps=mbps) for form in (True, False))
-            rows.append((f"{mbps} Mbps", f"`{queue}`", percent(fluid["rate"] / packets["rate"] - 1, 1, sign=True)))
+    rows = [("rate of a flow", "queue", "rate of the packet flows", "of all alike")]
+    for mbps, queue in itertools.product((4, 2, 1), ("droptail", "red")):
+        _, _, error = both("one link", "newreno", queue, 100, mbps=mbps)
+        rows.append((f"{mbps} Mbps", f"`{queue}`", error["rate"], error["all"]))
     table(*rows)
 
 
 def deep():
     """Flows that go by losses, with buffers of twice what their path holds, for five times as long."""
-    rows = [("law", "rate", "completion", "lost")]
-    for law in ("newreno", "cubic"):
-        fluid, packets = (measured("one link", law, "avd", 100, form, times=5) for form in (True, False))
-        error = [percent(fluid[name] / packets[name] - 1, 1, sign=True) for name in ("rate", "time")]
+    rows = [("network", "law", "rate", "of all alike", "completion", "lost")]
+    for network, law in itertools.product(NETWORKS, ("newreno", "cubic")):
+        fluid, packets, error = both(network, law, "avd", 100, seeds=FEWER, times=5)
         lost = " for ".join(percent(x["loss"], 2) for x in (fluid, packets))
-        rows.append((f"`{law}`", *error, lost))
+        rows.append((network, f"`{law}`", error["rate"], error["all"], error["time"], lost))
+    table(*rows)
+
+
+# Delays of hosts, by how many differ.
+DELAYS = {
+    "one": "",
+    "each its own": 'access = { rate = "10 Gbps", delay = { spread = ["1 ms", "20 ms"] } }\n',
+}
+SPEED = """
+title = "Speed"
+duration = "10 s"
+[topology.dumbbell]
+rate = "{rate} Mbps"
+delay = "20 ms"
+queue = {{ discipline = "droptail", limit = "{limit} KB" }}
+[flow.crowd]
+count = {crowd}
+record = "group"
+from = "left"
+to = "right"
+controller = "monaco"
+start = {{ uniform = ["0 s", "2 s"] }}
+{access}{form}[flow.own]
+count = 10
+from = "left"
+to = "right"
+controller = "monaco"
+start = {{ uniform = ["0 s", "2 s"] }}
+"""
+
+
+def taken(crowd, delays, form):
+    """The CPU time of a run in seconds, its packet-hops, its classes and steps."""
+    with tempfile.TemporaryDirectory() as folder:
+        path = pathlib.Path(folder) / "case.toml"
+        path.write_text(SPEED.format(rate=4 * crowd, limit=5 * crowd, crowd=crowd, access=DELAYS[delays], form=form))
+        before = resource.getrusage(resource.RUSAGE_CHILDREN)
+        called("run", str(path), "-e", "packet", "--json", "-q", "-o", f"{folder}/out")
+        after = resource.getrusage(resource.RUSAGE_CHILDREN)
+        made = json.loads((pathlib.Path(folder) / "out" / "manifest.json").read_text())["runs"][0]
+    cpu = after.ru_utime - before.ru_utime + after.ru_stime - before.ru_stime
+    notes = " ".join(made.get("notes", []))
+    found = re.search(r"in (\d+) classes, in steps of (\S+) s", notes)
+    classes, step = (int(found[1]), float(found[2])) if found else (0, 1.0)
+    return cpu, made["packet_hops"], classes, round(10 / step)
+
+
+def speed():
+    """What ten seconds of a crowd take as packets and as a fluid."""
+    rows = [("flows", "delays", "packet-hops", "CPU", "classes × steps", "packet-hops left", "CPU", "times faster")]
+    cases = [(100, "one"), (1000, "one"), (10_000, "one"), (100_000, "one"), (100, "each its own"), (1000, "each its own")]
+    for crowd, delays in cases:
+        fluid = taken(crowd, delays, 'as = "fluid"\n')
+        # A hundred thousand flows as packets take ten times what ten thousand do, and much of the memory.
+        packets = taken(min(crowd, 10_000), delays, "")
+        scale = crowd / min(crowd, 10_000)
+        about = "about " if scale > 1 else ""
+        cpu, hops = scale * packets[0], scale * packets[1]
+        work = f"{fluid[2]} × {fluid[3]}"
+        rows.append((
+            crowd, delays, f"{about}{digits(hops / 1e6, 2)} million", f"{about}{digits(cpu, 2)} s", work,
+            f"{digits(fluid[1] / 1e6, 2)} million", f"{digits(fluid[0], 2)} s", about + digits(cpu / fluid[0], 2),
+        ))
     table(*rows)
 
 
 if __name__ == "__main__":
-    {"errors": errors, "small": small, "deep": deep}[sys.argv[1]](*sys.argv[2:])
+    {"errors": errors, "small": small, "deep": deep, "speed": speed}[sys.argv[1]](*sys.argv[2:])

@@ -73,16 +73,16 @@ pub struct Shared {
     pub backlog: f64,
     /// The most bytes that fit.
     pub limit: f64,
-    /// The bytes of the fluid that come in a step.
-    pub came: f64,
-    /// The bytes per second by which the fluid fills the queue.
+    /// The bytes per second of the fluid that come and are not dropped by the discipline.
     pub inflow: f64,
+    /// The bytes that found no room in the step before, those of packets among them.
+    pub over: f64,
+    /// The time over which packets take the part of what arrives that finds no room, in seconds.
+    pub memory: f64,
     /// The part of what arrives that the discipline drops, or marks where it can.
     pub judged: f64,
     /// The discipline marks what can be marked.
     pub ecn: bool,
-    /// The part of what arrives that finds no room.
-    pub overflow: f64,
     /// The delay that the discipline shows beside the queue, in seconds.
     pub virtual_delay: f64,
 }
@@ -98,31 +98,36 @@ pub struct Background<'a> {
     done: u64,
     next_cut: usize,
     sampled: Time,
+    memory: f64,
     parts: Vec<Parts>,
     flows: Vec<Sums>,
     links: Vec<LinkSums>,
 }
 
-/// The parts of what arrives at a queue that are dropped or marked: of what came in the latest step, or
-/// of so many packets if fewer came. In a step that is shorter than the time between packets it is all
-/// or nothing otherwise, depending on whether one came.
+/// The part of what arrives at a queue that its discipline drops or marks: of what came in the latest
+/// step, or of so many packets if fewer came. In a step that is shorter than the time between packets it
+/// is all or nothing otherwise, depending on whether one came.
 #[derive(Clone, Copy, Default)]
 struct Parts {
     judged: f64,
-    overflow: f64,
     /// The bytes of packets that came in this step.
     arrived: f64,
 }
+
+/// Of the shortest round trip, the time over which packets take the part that finds no room. Packets of a
+/// flow come in bursts, which the fluid has not: in a shorter time a burst pays for what it makes overflow
+/// itself, so that packets lose more than the fluid does. In a longer one the losses of packets come when
+/// those of the fluid are over.
+const HALF: f64 = 0.5;
 
 /// The packets over which parts are taken at least.
 const MEMORY: f64 = 20.0;
 
 impl Parts {
-    /// A step ends in which so many bytes `came`, with these parts.
-    fn add(&mut self, came: f64, judged: f64, overflow: f64, packet: f64) {
+    /// A step ends in which so many bytes `came`, with this part.
+    fn add(&mut self, came: f64, judged: f64, packet: f64) {
         let weight = -(-came / (MEMORY * packet)).exp_m1();
         self.judged += weight * (judged - self.judged);
-        self.overflow += weight * (overflow - self.overflow);
     }
 }
 
@@ -153,11 +158,13 @@ impl<'a> Background<'a> {
     pub fn new(crowd: &'a Crowd<'a>) -> Result<Background<'a>, FluidError> {
         let model = &crowd.model;
         let changes = model.scenario.events.iter().map(|e| e.at);
-        let longest = std::iter::once(Time::ZERO)
+        let round_trips: Vec<f64> = std::iter::once(Time::ZERO)
             .chain(changes)
             .flat_map(|at| model.network(at).paths)
             .map(|p| p.base_rtt)
-            .fold(0.0, f64::max);
+            .collect();
+        let longest = round_trips.iter().copied().fold(0.0, f64::max);
+        let shortest = round_trips.iter().copied().fold(f64::INFINITY, f64::min);
         let phases = crowd.cuts.len();
         let state = Integration::new(model, LinkModel::Integrator, longest, crowd.step, phases)?;
         let mut background = Background {
@@ -169,6 +176,7 @@ impl<'a> Background<'a> {
             done: 0,
             next_cut: 0,
             sampled: Time::ZERO,
+            memory: HALF * shortest,
             parts: vec![Parts::default(); model.queues.len()],
             flows: vec![Sums::default(); model.kinds.len()],
             links: vec![LinkSums::default(); model.queues.len()],
@@ -217,12 +225,13 @@ impl<'a> Background<'a> {
         from + Duration::from_ps((whole / u128::from(self.count)) as u64)
     }
 
-    /// Takes the step that [`Background::next`] told of. `brought` has the bytes of packets that came to
-    /// each link of [`Crowd::links`] since the step before.
-    pub fn step(&mut self, brought: impl Iterator<Item = f64>) {
-        for (q, bytes) in brought.enumerate() {
-            self.state.brought[q] = bytes;
-            self.parts[q].arrived = bytes;
+    /// Takes the step that [`Background::next`] told of. `packets` has the bytes of packets that came to
+    /// each link of [`Crowd::links`] since the step before, and those of them that did not fit.
+    pub fn step(&mut self, packets: impl Iterator<Item = (f64, f64)>) {
+        for (q, (came, missed)) in packets.enumerate() {
+            let queue = &mut self.state.queues[q];
+            (queue.beside, queue.missed) = (came, missed);
+            self.parts[q].arrived = came;
         }
         let (from, to) = self.span;
         let h = to.since(from).as_secs_f64() / self.count as f64;
@@ -232,13 +241,8 @@ impl<'a> Background<'a> {
         for (q, parts) in self.parts.iter_mut().enumerate() {
             let queue = &self.state.queues[q];
             let came = parts.arrived + self.state.came_now(q);
-            let dropped = queue.loss - queue.overflow;
-            parts.add(
-                came,
-                dropped + queue.mark,
-                queue.overflow,
-                self.crowd.model.packets[q],
-            );
+            let judged = queue.dropped + queue.mark;
+            parts.add(came, judged, self.crowd.model.packets[q]);
         }
         if self.done == self.count {
             self.enter(to);
@@ -248,16 +252,15 @@ impl<'a> Background<'a> {
     /// Returns what packets meet at a link, by its place in [`Crowd::links`].
     pub fn shared(&self, queue: usize) -> Shared {
         let (state, parts) = (&self.state.queues[queue], &self.parts[queue]);
-        let dropped = state.loss - state.overflow;
-        let came = self.state.came_now(queue);
+        let enters = self.state.came_now(queue) * (1.0 - state.dropped);
         Shared {
             backlog: state.backlog,
             limit: self.crowd.model.buffer(queue),
-            came,
-            inflow: came * (1.0 - dropped) / self.state.clock.step(),
+            inflow: enters / self.state.clock.step(),
+            over: state.over,
+            memory: self.memory,
             judged: parts.judged,
             ecn: self.crowd.model.marks(queue),
-            overflow: parts.overflow,
             virtual_delay: state.discipline.virtual_delay(),
         }
     }

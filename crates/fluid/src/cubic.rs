@@ -66,6 +66,23 @@ impl Epoch {
         epoch
     }
 
+    /// A loss at this window has just ended slow start, after which the part `beta` is left.
+    pub fn after_loss(window: f64, beta: f64) -> Epoch {
+        Epoch {
+            since: 0.0,
+            w_max: window,
+            w_est: beta * window,
+        }
+    }
+
+    /// Takes in others, so that they are the part `weight` of all.
+    pub fn mix(&mut self, others: &Epoch, weight: f64) {
+        let to = |mine: &mut f64, other: f64| *mine += weight * (other - *mine);
+        to(&mut self.since, others.since);
+        to(&mut self.w_max, others.w_max);
+        to(&mut self.w_est, others.w_est);
+    }
+
     fn k(&self, cubic: &Cubic) -> f64 {
         (self.w_max * (1.0 - cubic.beta) / cubic.c).cbrt()
     }

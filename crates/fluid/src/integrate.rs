@@ -51,8 +51,6 @@ pub(crate) struct Integration<'a, 'b> {
     /// All that came to each queue, and what came in this step.
     came: Vec<f64>,
     comes: Vec<f64>,
-    /// The bytes of packets, which are not integrated, that come to each queue in this step.
-    pub brought: Vec<f64>,
     /// Queuing delays, virtual delays, losses and marks, by queue.
     pub delays: Histories,
     virtual_delays: Histories,
@@ -155,7 +153,6 @@ impl<'a, 'b> Integration<'a, 'b> {
             books: Histories::new(BOOKS * queues, depth),
             came: vec![0.0; queues],
             comes: vec![0.0; queues],
-            brought: vec![0.0; queues],
             delays: Histories::new(queues, depth),
             virtual_delays: Histories::new(queues, depth),
             losses: Histories::new(queues, depth),
@@ -581,7 +578,8 @@ impl<'a, 'b> Integration<'a, 'b> {
         for q in 0..self.queues.len() {
             let total = sum(&self.feeds[q], &self.sent, now, &mut self.parts);
             let arrived = self.comes(q, total, h);
-            let brought = std::mem::take(&mut self.brought[q]);
+            // What packets bring, which are not integrated, comes too.
+            let brought = self.queues[q].beside;
             self.comes[q] = arrived;
             self.came[q] += brought;
             self.queues[q].integrate(arrived + brought, h);

@@ -30,8 +30,8 @@
 //!
 //! Departures: the rate that a service is held by is the source's, where the controllers take the
 //! rate at which data leaves, a round trip's mean; below one packet the window goes on shrinking (the controllers pace instead);
-//! the way back to a contract (`recovery`) is not modelled. Repairs of losses, timeouts and whole packets
-//! are, if flows are a background of packets.
+//! the way back to a contract (`recovery`) is not modelled. Repairs of losses, timeouts, whole packets, slow
+//! starts that end one by one and the rounds of HyStart++ are, if flows are a background of packets.
 
 use crate::cubic::{Cubic, Epoch, counted};
 use accord_family::{FlowFacts, GivesUp, Reads, Repairs, WindowDynamics, WindowLaw};
@@ -164,7 +164,80 @@ pub(crate) struct Trouble {
     pub missing: f64,
     /// The part of packets that is lost, in the mean of about a round trip.
     pub loss: f64,
+    /// The losses of this round trip, and its time so far; and the part that the one before lost.
+    round: (f64, f64),
+    before: f64,
+    /// Those that are still in their first slow start.
+    starting: Starting,
 }
+
+impl Trouble {
+    /// The part `loss` is lost in a step of `h`.
+    fn hear(&mut self, loss: f64, rtt: f64, h: f64) {
+        self.loss += (loss - self.loss) * -(-h / rtt).exp_m1();
+        let (lost, time) = &mut self.round;
+        *lost += loss * h;
+        *time += h;
+        if *time >= rtt {
+            self.before = *lost / *time;
+            self.round = (0.0, 0.0);
+        }
+    }
+}
+
+/// The flows of a kind that are in their first slow start, if not all are.
+#[derive(Clone, Copy, Debug, Default)]
+struct Starting {
+    /// s: the part of the flows; 0 before the first step.
+    part: f64,
+    /// v: the window of these, and the mean window of the others.
+    window: f64,
+    others: f64,
+    rounds: Rounds,
+}
+
+/// The rounds of HyStart++ [RFC 9406 §4.2]. A round is a round trip, and the smallest round-trip time in it
+/// is that at its start.
+#[derive(Clone, Copy, Debug, Default)]
+struct Rounds {
+    /// The time since the start of the round.
+    elapsed: f64,
+    /// The round-trip time at the start of the round before; 0 if there was none.
+    last: f64,
+    /// Conservative slow start: the round-trip time that began it, and its rounds.
+    careful: Option<(f64, u32)>,
+}
+
+impl Rounds {
+    /// Returns whether slow start ends in a step of `h`, at the end of which the round-trip time is `rtt`.
+    /// Rounds of few samples are not judged.
+    fn passes(&mut self, rtt: f64, judged: bool, h: f64) -> bool {
+        self.elapsed += h;
+        if self.elapsed < rtt {
+            return false;
+        }
+        self.elapsed = 0.0;
+        let least = (self.last / 8.0).clamp(4e-3, 16e-3);
+        let risen = judged && self.last > 0.0 && rtt - self.last >= least;
+        self.last = rtt;
+        match &mut self.careful {
+            Some((baseline, _)) if rtt < *baseline => self.careful = None,
+            Some((_, rounds)) => *rounds += 1,
+            None if risen => self.careful = Some((rtt, 0)),
+            None => {}
+        }
+        self.careful.is_some_and(|(_, rounds)| rounds >= CAREFUL)
+    }
+}
+
+/// The part of flows that counts as none.
+const LAST: f64 = 1e-3;
+
+/// The samples of a round that HyStart++ takes, the e-folds per round trip of conservative slow start, which
+/// grows by a quarter of what is acknowledged, and its rounds [RFC 9406 §4.3].
+const SAMPLES: f64 = 8.0;
+const QUARTER: f64 = 0.223_143_551_314_209_76;
+const CAREFUL: u32 = 5;
 
 /// How flows repair losses.
 struct Repair {
@@ -174,6 +247,14 @@ struct Repair {
     gives_out: f64,
     /// τ: the time that the timer and slow start take then.
     absence: f64,
+}
+
+impl Repair {
+    /// Returns what a flow with the window `w` lacks of it in the mean of its absence: slow start brings it
+    /// back to half of the window.
+    fn misses(&self, w: f64, rtt: f64) -> f64 {
+        w - (0.5 * w * rtt / self.absence).min(w)
+    }
 }
 
 /// Returns the probability that more than `m` events of Poisson's happen where `n` are expected.
@@ -272,10 +353,21 @@ impl Control {
             state.window = self.dynamics.initial;
             return;
         }
+        if self.spares {
+            let rtt = base_rtt + to.queue;
+            state.trouble.hear(to.loss, rtt, h);
+        }
         let mut left = h;
         let mut from = *from;
-        if state.slow_start {
-            let used = self.slow_start(state, base_rtt, &from, to, h);
+        if state.slow_start && self.spares {
+            left = self.begin(state, base_rtt, &from, to, h);
+            if left <= 0.0 {
+                return;
+            }
+        } else if state.slow_start {
+            let rises = self.rises(state, base_rtt, &from, to, h);
+            let used =
+                self.slow_start(state, base_rtt, &from, to, h, (self.dynamics.growth, rises));
             left = h - used;
             if left <= 0.0 {
                 return;
@@ -338,8 +430,7 @@ impl Control {
         let w = state.window + trouble.missing;
         let rtt = base_rtt + to.queue;
         let losses = SPREAD * w / rtt * to.loss / self.packet;
-        trouble.loss += (to.loss - trouble.loss) * -(-h / rtt).exp_m1();
-        let repair = self.repair(w, rtt, trouble.loss);
+        let repair = self.repair(w, rtt, trouble.loss, trouble.before);
         // S and T at the end of the step, and S in its mean, as if the rates stayed what they are.
         let there = 1.0 - trouble.timed_out;
         let begun = losses * (1.0 - repair.gives_out) * repair.round_trips;
@@ -382,20 +473,110 @@ impl Control {
             let moves = kept * (grown - w) - (gone + rounding) * losses * h;
             self.floor(w + part * moves)
         };
-        // Slow start brings them back to half of the window.
-        let meanwhile = (0.5 * w * rtt / repair.absence).min(w);
-        trouble.missing = trouble.timed_out * (w - meanwhile);
+        trouble.missing = trouble.timed_out * repair.misses(w, rtt);
         state.trouble = trouble;
         w - trouble.missing
     }
 
-    /// Returns how flows repair the losses of a window `w`, while the part `p` of all packets is
-    /// lost.
-    fn repair(&self, w: f64, rtt: f64, p: f64) -> Repair {
+    /// Moves flows that are spared while some of them are in slow start. Returns how much of the step is
+    /// left when all have ended it together.
+    ///
+    /// A flow in slow start leaves it by its first loss, and not by those of others: of a part s of the
+    /// flows with the window v the part v·p/rtt leaves per second, with half of v. It joins those that
+    /// have left before, whose means are of more flows then:
+    ///
+    /// ```text
+    /// ds/dt = −s·v·p/rtt,  (1 − s)·dw/dt = (1 − s)·(dw/dt of `spare`) + (v/2 − w)·s·v·p/rtt
+    /// ```
+    ///
+    /// What a flow loses in the round trip of its first loss is v·p, by p as it is now: the queue stays
+    /// full until those that lose have told it. Whether it loses that again goes by the round trip before,
+    /// since the queue has been told then.
+    fn begin(&self, state: &mut Window, base_rtt: f64, from: &Seen, to: &Seen, h: f64) -> f64 {
+        let mut start = state.trouble.starting;
+        if start.part <= 0.0 {
+            start = Starting {
+                part: 1.0,
+                window: state.window,
+                ..start
+            };
+        }
+        if start.part < 1.0 {
+            state.window = start.others;
+            start.others = self.spare(state, base_rtt, from, to, h);
+        }
+        let lossless = |seen: &Seen| Seen { loss: 0.0, ..*seen };
+        let mut first = Window {
+            window: start.window,
+            ..*state
+        };
+        let rtt = base_rtt + to.queue;
+        let hystart = matches!(self.dynamics.law, WindowLaw::Cubic { hystart: true, .. });
+        let ends = hystart
+            && start
+                .rounds
+                .passes(rtt, start.window >= SAMPLES * self.packet, h);
+        let growth = match start.rounds.careful {
+            Some(_) => QUARTER,
+            None => self.dynamics.growth,
+        };
+        let seen = (&lossless(from), &lossless(to));
+        let used = self.slow_start(&mut first, base_rtt, seen.0, seen.1, h, (growth, ends));
+        let v = first.window;
+        let losses = match self.own(v, base_rtt, to) {
+            Some(_) => 0.0,
+            None => v / rtt * to.loss / self.packet,
+        };
+        let leave = match first.slow_start {
+            true => -(-losses * h).exp_m1(),
+            false => 1.0,
+        };
+        if leave > 0.0 {
+            let joins = start.part * leave;
+            let weight = joins / (1.0 - start.part + joins);
+            let mut trouble = state.trouble;
+            let repair = self.repair(v, rtt, to.loss, trouble.before);
+            let (kept, repairing, timed_out, epoch) = match (first.slow_start, self.cubic()) {
+                (false, _) => (v, 0.0, 0.0, first.epoch),
+                (true, cubic) => {
+                    let beta = cubic.map_or(0.5, |cubic| cubic.beta);
+                    let packets = v / self.packet;
+                    let stays = 1.0 - repair.gives_out;
+                    let repairing = stays * repair.round_trips;
+                    let epoch = Epoch::after_loss(packets, beta);
+                    (beta * v, repairing, repair.gives_out, epoch)
+                }
+            };
+            state.epoch.mix(&epoch, weight);
+            trouble.repairing += weight * (repairing - trouble.repairing);
+            trouble.timed_out += weight * (timed_out - trouble.timed_out);
+            trouble.timed_out = trouble.timed_out.min(0.99);
+            let w = start.others + trouble.missing;
+            let w = w + weight * (kept - w);
+            trouble.missing = trouble.timed_out * repair.misses(w, rtt);
+            start.others = w - trouble.missing;
+            state.trouble = trouble;
+            start.part -= joins;
+        }
+        start.window = v;
+        if start.part < LAST {
+            state.slow_start = false;
+            state.trouble.starting = Starting::default();
+            state.window = start.others;
+            return if used < h { h - used } else { 0.0 };
+        }
+        state.window = start.others + start.part * (v - start.others);
+        state.trouble.starting = start;
+        0.0
+    }
+
+    /// Returns how flows repair the losses of a window `w`, of which the part `p` is lost and the part
+    /// `again` of what is sent again.
+    fn repair(&self, w: f64, rtt: f64, p: f64, again: f64) -> Repair {
         // A window that loses something loses 1 + n packets, n of which are Poisson's.
         let n = w * p / self.packet;
         let rto = rtt.max(self.min_rto);
-        let lost_again = 1.0 - (1.0 - p).max(0.0).powf(1.0 + n);
+        let lost_again = 1.0 - (1.0 - again).max(0.0).powf(1.0 + n);
         let (round_trips, late, lost_again) = match self.dynamics.repairs {
             Repairs::All => (1.0, 0.0, 0.0),
             Repairs::Once => (1.0, 0.0, lost_again),
@@ -409,7 +590,7 @@ impl Control {
         Repair {
             round_trips,
             gives_out: 1.0 - (1.0 - late) * (1.0 - lost_again),
-            absence: rto / (1.0 - p).max(0.1) + slow_start,
+            absence: rto / (1.0 - again).max(0.1) + slow_start,
         }
     }
 
@@ -419,10 +600,30 @@ impl Control {
         w.max(1e-3 * self.packet)
     }
 
-    /// Grows the window; gives how much of the step passed until slow start ended.
-    fn slow_start(&self, s: &mut Window, base_rtt: f64, from: &Seen, to: &Seen, h: f64) -> f64 {
+    /// Returns whether the round-trip time rises by as much per round trip as HyStart++ takes for the end of
+    /// slow start [RFC 9406 §4.2].
+    fn rises(&self, s: &Window, base_rtt: f64, from: &Seen, to: &Seen, h: f64) -> bool {
+        let WindowLaw::Cubic { hystart: true, .. } = self.dynamics.law else {
+            return false;
+        };
         let rtt = base_rtt + 0.5 * (from.queue + to.queue);
-        let grown = s.window * (self.dynamics.growth * h / rtt).exp();
+        let least = (0.125 * s.min_rtt).clamp(4e-3, 16e-3);
+        (to.queue - from.queue) * rtt > least * h
+    }
+
+    /// Grows the window; gives how much of the step passed until slow start ended.
+    /// It is over in any case if `ends`.
+    fn slow_start(
+        &self,
+        s: &mut Window,
+        base_rtt: f64,
+        from: &Seen,
+        to: &Seen,
+        h: f64,
+        (growth, ends): (f64, bool),
+    ) -> f64 {
+        let rtt = base_rtt + 0.5 * (from.queue + to.queue);
+        let grown = s.window * (growth * h / rtt).exp();
         // Vegas heeds its service after slow start only.
         let service = match self.dynamics.reads {
             Reads::Delay => self.service,
@@ -433,25 +634,18 @@ impl Control {
             service.excess(a, seen.queue + seen.price, self.dynamics.leave)
         };
         let (before, after) = (excess(s.window, from), excess(grown, to));
-        let rises = match self.dynamics.law {
-            WindowLaw::Cubic { hystart, .. } => {
-                let least = (0.125 * s.min_rtt).clamp(4e-3, 16e-3);
-                hystart && (to.queue - from.queue) * rtt > least * h
-            }
-            _ => false,
-        };
         let lost = to.loss > 0.0 && self.own(grown, base_rtt, to).is_none();
-        if after <= 0.0 && !lost && !rises {
+        if after <= 0.0 && !lost && !ends {
             s.window = grown;
             return h;
         }
         s.slow_start = false;
-        let part = if lost || rises || after <= before {
+        let part = if lost || ends || after <= before {
             0.0
         } else {
             (-before / (after - before)).clamp(0.0, 1.0)
         };
-        s.window *= self.dynamics.keep * (self.dynamics.growth * part * h / rtt).exp();
+        s.window *= self.dynamics.keep * (growth * part * h / rtt).exp();
         if let Some(cubic) = self.cubic() {
             s.epoch = Epoch::begin(&cubic, s.window / self.packet);
         }
@@ -595,6 +789,60 @@ mod tests {
             let found = (1.0 - loss) * w.window / PACKET / packets;
             assert!((found - 1.0).abs() < 0.03, "{found:.3} at {loss}, {rtt}");
         }
+    }
+
+    /// A flow of a kind leaves slow start by its own loss. With a = p/ln 2 of a window in packets the part
+    /// exp(−a·(v − v₀)) has lost nothing by the window v, and those that have lost something have halved theirs:
+    /// v·exp(−a·x) + ½·∫(y + v₀)·a·exp(−a·y) dy up to x = v − v₀, five round trips after v₀ = 10.
+    #[test]
+    fn flows_leave_slow_start_one_by_one() {
+        let mut w = Window {
+            slow_start: true,
+            ..window(10.0)
+        };
+        after(0.5, 1e-3, &mut w);
+        let found = w.window / PACKET;
+        assert!(
+            w.slow_start && (found / 232.3 - 1.0).abs() < 0.02,
+            "{found}"
+        );
+        // Of those that lose a half of everything none is left in it.
+        after(0.1, 0.5, &mut w);
+        assert!(!w.slow_start);
+    }
+
+    /// HyStart++ where the round-trip time rises by a fifth of the time: a round without a round before, one
+    /// that shows the rise, and five by a quarter. A round ends with the first packet of it, whose round trip
+    /// is 1/0.8 of the one at its start, so that it has ∫dt/rtt = ln(1/0.8)/0.2 round trips.
+    #[test]
+    fn slow_start_ends_five_careful_rounds_after_a_rise() {
+        let mut control = newreno();
+        control.dynamics.law = WindowLaw::Cubic {
+            c: 0.4,
+            beta: 0.7,
+            fast_convergence: true,
+            hystart: true,
+        };
+        let mut w = Window {
+            slow_start: true,
+            ..window(10.0)
+        };
+        let (mut time, h) = (0.0, 1e-3);
+        while w.slow_start && time < 10.0 {
+            let seen = |t: f64| Seen {
+                queue: 0.2 * t,
+                ..Seen::default()
+            };
+            control.advance(&mut w, 0.1, &seen(time), &seen(time + h), h);
+            time += h;
+        }
+        let round = -f64::ln(0.8) / 0.2;
+        let grown = 2.0 * f64::ln(2.0) + 5.0 * f64::ln(1.25);
+        let (found, expected) = (w.window / PACKET, 10.0 * f64::exp(round * grown));
+        assert!(
+            (found / expected - 1.0).abs() < 0.05,
+            "{found}, not {expected}"
+        );
     }
 
     /// Poisson's distribution, by its table.

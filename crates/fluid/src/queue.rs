@@ -54,8 +54,13 @@ pub(crate) struct Queue {
     /// Fractions of arrivals lost and marked.
     pub loss: f64,
     pub mark: f64,
-    /// The part of `loss` that did not fit.
-    pub overflow: f64,
+    /// The bytes of packets beside the fluid that come in a step, and those of them that did not fit.
+    pub beside: f64,
+    pub missed: f64,
+    /// The bytes of both kinds that did not fit in a step.
+    pub over: f64,
+    /// The part of arrivals that the discipline dropped.
+    pub dropped: f64,
     /// Fraction of the arrivals that the discipline dropped when it last looked.
     drops: f64,
     pub sums: Sums,
@@ -100,7 +105,10 @@ impl Queue {
             open: false,
             loss: 0.0,
             mark: 0.0,
-            overflow: 0.0,
+            beside: 0.0,
+            missed: 0.0,
+            over: 0.0,
+            dropped: 0.0,
             drops: 0.0,
             sums: Sums::default(),
             served: 0.0,
@@ -147,7 +155,8 @@ impl Queue {
     #[inline]
     pub fn integrate(&mut self, arrived: f64, h: f64) {
         let refused = self.judge(arrived, h);
-        let end = self.backlog + (arrived - refused.dropped) - self.capacity * h;
+        let enters = arrived - refused.dropped - self.missed;
+        let end = self.backlog + enters - self.capacity * h;
         let next = end.clamp(0.0, self.buffer);
         self.account(next, arrived, refused, (end - next).max(0.0), h);
     }
@@ -207,7 +216,8 @@ impl Queue {
     /// The backlog becomes `next`.
     #[inline]
     fn account(&mut self, next: f64, arrived: f64, refused: Refused, overflow: f64, h: f64) {
-        let lost = refused.dropped + overflow;
+        self.over = overflow + self.missed;
+        let lost = refused.dropped + self.over;
         let part = |bytes: f64| {
             if bytes > 0.0 {
                 (bytes / arrived).min(1.0)
@@ -215,9 +225,17 @@ impl Queue {
                 0.0
             }
         };
-        self.loss = part(lost);
+        self.dropped = part(refused.dropped);
+        self.loss = match self.beside > 0.0 {
+            // What does not fit beside the packets that have entered is the fluid's.
+            true if overflow > 0.0 => {
+                let fluid = (arrived - self.beside).max(overflow);
+                (self.dropped + overflow / fluid).min(1.0)
+            }
+            true => self.dropped,
+            false => part(lost),
+        };
         self.mark = part(refused.marked);
-        self.overflow = part(overflow);
         // Rounding must not make it less than nothing, or something of nothing.
         let served = match self.is_dead() {
             true => 0.0,

@@ -35,14 +35,14 @@ impl Simulation<'_> {
             return;
         };
         let wires = &mut self.wires;
-        let brought = background
+        let packets = background
             .links
             .iter()
             .map(|&link| match &mut wires[link].line {
-                Line::Shared(port) => std::mem::take(&mut port.0.brought),
-                _ => 0.0,
+                Line::Shared(port) => port.0.end(),
+                _ => (0.0, 0.0),
             });
-        background.fluid.step(brought);
+        background.fluid.step(packets);
         self.show_fluid();
         // A sample that is due now asks for the next step itself.
         if self.now < self.next_sample {

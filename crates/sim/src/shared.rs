@@ -5,9 +5,16 @@
 //! packet, and is served at the link's rate. So a packet waits for what is before it, and leaves when
 //! that has been served: q(t)/c after it came.
 //!
-//! What the discipline drops or marks, and what does not fit, is known as a part of what arrived in the
-//! step before. A packet draws its fate from these parts. In a full queue it takes the room of bytes of
-//! the fluid that come in the same step. Without such bytes it does not fit.
+//! What the discipline drops or marks is known as a part of what arrived in the step before. A packet draws
+//! its fate from it.
+//!
+//! What does not fit is shared in proportion to what comes. With f the inflow of the fluid and t the time
+//! since the packet before, f·t bytes of the fluid and a packet of b come, and o of all these find no room.
+//! The packet is lost with probability o/(f·t + b), and the rest of o is the fluid's. So packets that come
+//! in a burst lose what the burst costs, whichever flows they are of, and packets that come evenly lose the
+//! part that the fluid does. The part is a mean over half of a round trip. The few packets that a flow has
+//! one after the other in any case would otherwise pay for what they make overflow themselves, as no flow of
+//! the crowd does, whose packets are spread.
 
 use crate::packet::Packet;
 use crate::pool::Place;
@@ -28,8 +35,16 @@ pub struct Shared {
     /// What the fluid does in this step, with the bytes queued as of `since`.
     fluid: fluid::Shared,
     since: Time,
-    /// The bytes of packets that came in this step.
-    pub brought: f64,
+    /// What came of the fluid since the packet before, and what of it found no room, in bytes.
+    came: f64,
+    over: f64,
+    /// What was taken to find no room since the start of the step, of both kinds.
+    guessed: f64,
+    /// The part of what comes that finds no room, in the mean of the fluid's memory.
+    full: f64,
+    /// The bytes of packets that came in this step, and of those that did not fit.
+    brought: f64,
+    missed: f64,
     /// The packets that wait or are served, with the times of their departures.
     pub waiting: VecDeque<(Time, Place, Bytes)>,
     /// The departure of the packet that came last.
@@ -58,7 +73,12 @@ impl Shared {
             control_priority: link.control_priority,
             fluid: fluid::Shared::default(),
             since: Time::ZERO,
+            came: 0.0,
+            over: 0.0,
+            guessed: 0.0,
+            full: 0.0,
             brought: 0.0,
+            missed: 0.0,
             waiting: VecDeque::new(),
             last: Time::ZERO,
             sent: Time::ZERO,
@@ -69,19 +89,36 @@ impl Shared {
 
     /// Begins a step of the fluid at `now`.
     pub fn begin(&mut self, now: Time, fluid: fluid::Shared) {
-        (self.fluid, self.since) = (fluid, now);
+        self.fill(now);
+        // Within a step the queue was a guess.
+        self.over += fluid.over - self.guessed;
+        self.guessed = 0.0;
+        self.fluid = fluid;
     }
 
-    /// Moves the queue on to `now`. The fluid fills it up to its limit. Above that it only falls.
+    /// Ends a step of the fluid. Returns the bytes of packets that came in it, and those that did not fit.
+    pub fn end(&mut self) -> (f64, f64) {
+        let packets = (self.brought, self.missed);
+        (self.brought, self.missed) = (0.0, 0.0);
+        packets
+    }
+
+    /// Moves the queue on to `now`. The fluid fills it up to its limit.
     fn fill(&mut self, now: Time) {
         let seconds = now.since(self.since).as_secs_f64();
         self.since = now;
         let fluid = &mut self.fluid;
-        let above = (fluid.backlog - fluid.limit).max(0.0);
-        let falls = seconds.min(above / self.rate);
-        let backlog = fluid.backlog - falls * self.rate;
-        let moved = backlog + (seconds - falls) * (fluid.inflow - self.rate);
-        fluid.backlog = moved.clamp(0.0, backlog.max(fluid.limit));
+        self.came += seconds * fluid.inflow;
+        let moved = (fluid.backlog + seconds * (fluid.inflow - self.rate)).max(0.0);
+        fluid.backlog = moved.min(fluid.limit);
+        let over = moved - fluid.backlog;
+        self.overflow(over);
+    }
+
+    /// So many bytes found no room, by what is known of this step.
+    fn overflow(&mut self, bytes: f64) {
+        self.over += bytes;
+        self.guessed += bytes;
     }
 
     /// Takes a packet that arrives at `now`, or drops it.
@@ -105,16 +142,25 @@ impl Shared {
             packet.mark();
             self.counters.marked.add(size);
         }
-        let over = fluid.backlog + bytes - fluid.limit;
-        if over > fluid.came || fluid.overflow > 0.0 && dice.uniform() < fluid.overflow {
+        let came = std::mem::take(&mut self.came) + bytes;
+        let room = fluid.limit - fluid.backlog;
+        self.overflow((bytes - room).max(0.0));
+        let over = std::mem::take(&mut self.over);
+        let fluid = &mut self.fluid;
+        self.full += -(-came / (self.rate * fluid.memory)).exp_m1() * (over / came - self.full);
+        // Packets cannot wait longer than in a full queue, but for the room that the fluid leaves to them.
+        let ahead = self.last.max(now).since(now).as_secs_f64() * self.rate;
+        let crowded = ahead + bytes > fluid.limit + fluid.inflow * fluid.memory;
+        if crowded || self.full > 0.0 && dice.uniform() < self.full {
             self.counters.overflowed.add(size);
+            self.missed += bytes;
             return Fate::Dropped;
         }
         if class == Class::InBand {
             packet.add_virtual_delay(Duration::from_secs_f64(fluid.virtual_delay));
         }
         let wait = Duration::from_secs_f64(fluid.backlog / self.rate);
-        fluid.backlog += bytes;
+        fluid.backlog = (fluid.backlog + bytes).min(fluid.limit);
         self.last = (now + wait).max(self.last) + service;
         self.held.add(size);
         Fate::Waits(self.last)
