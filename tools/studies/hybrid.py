@@ -5,6 +5,7 @@
     python3 tools/studies/hybrid.py errors thousand         a thousand flows
     python3 tools/studies/hybrid.py small
     python3 tools/studies/hybrid.py deep
+    python3 tools/studies/hybrid.py deep "three links"
     python3 tools/studies/hybrid.py speed                   CPU times: on a quiet machine
 """
 
@@ -187,10 +188,10 @@ def small():
     table(*rows)
 
 
-def deep():
+def deep(*networks):
     """Flows that go by losses, with buffers of twice what their path holds, for five times as long."""
     rows = [("network", "law", "rate", "of all alike", "completion", "lost")]
-    for network, law in itertools.product(NETWORKS, ("newreno", "cubic")):
+    for network, law in itertools.product(networks or ["one link"], ("newreno", "cubic")):
         fluid, packets, error = both(network, law, "avd", 100, seeds=FEWER, times=5)
         lost = " for ".join(percent(x["loss"], 2) for x in (fluid, packets))
         rows.append((network, f"`{law}`", error["rate"], error["all"], error["time"], lost))

@@ -9,6 +9,7 @@
 //! acknowledgements of a round trip, a link its arrivals in order. No calendar orders them; the
 //! arrivals at a station are sorted once a window, and the ends of its services and the timer of its
 //! queue discipline come in between. What a part needs stays in near caches meanwhile.
+//! Many packets at a station go on by groups of flows, so that each flow is fetched once (`Crowd`).
 //! (This is conservative parallel simulation [Chandy and Misra 1979; Bryant 1977] on one thread.)
 //!
 //! It is exact. The order of the arrivals at a station is that of their events, by (time, kind,
