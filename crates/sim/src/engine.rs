@@ -108,10 +108,7 @@ impl<'a> Simulation<'a> {
             scenario,
             state,
             now: Time::ZERO,
-            limits: Limits {
-                end,
-                unread: Time::ZERO + scenario.sample,
-            },
+            limits: Limits::new(end, Time::ZERO + scenario.sample),
             next_sample: Time::ZERO + scenario.sample,
             calendar: Calendar::new(end),
             wires,
@@ -233,7 +230,7 @@ impl<'a> Simulation<'a> {
                     self.next_sample = time + self.recorder.period();
                     self.calendar.push(self.next_sample, Kind::Sample, 0);
                     let reading = self.skip.as_ref().map_or(Time::MAX, |skip| skip.next());
-                    self.limits.unread = self.next_sample.min(reading);
+                    self.limits = Limits::new(self.limits.end, self.next_sample.min(reading));
                     self.await_fluid();
                 }
             }

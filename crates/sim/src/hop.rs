@@ -1,7 +1,7 @@
 //! The steps of a path, and where and when they end.
 
 use accord_scenario::LinkId;
-use accord_units::Time;
+use accord_units::{Duration, Time};
 
 /// A step on a path: a link, a stretch of links, or the endpoint.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -73,6 +73,14 @@ pub struct Came {
 pub struct Limits {
     /// The end of the run, after which nothing happens.
     pub end: Time,
-    /// The time before which nothing is read that is counted.
+    /// The time before which nothing is read that is counted. At the end of the run all is.
     pub unread: Time,
+}
+
+impl Limits {
+    /// The limits of a run up to `end` in which `next` is the next time at which something is read.
+    pub fn new(end: Time, next: Time) -> Limits {
+        let unread = next.min(end + Duration::from_ps(1));
+        Limits { end, unread }
+    }
 }

@@ -3,6 +3,7 @@
 use crate::calendar::Kind;
 use crate::engine::Simulation;
 use crate::flow::Flow;
+use crate::hop::Limits;
 use crate::skip::Skip;
 use crate::steady::{Readings, Verdict};
 use accord_scenario::{Entity, LinkId, Metric, State, Window};
@@ -70,7 +71,7 @@ impl<'a> Simulation<'a> {
 
     fn await_reading(&mut self, skip: &Skip) {
         self.calendar.push(skip.next, Kind::Watch, 0);
-        self.limits.unread = self.next_sample.min(skip.next);
+        self.limits = Limits::new(self.limits.end, self.next_sample.min(skip.next));
     }
 
     fn read(&mut self, skip: &mut Skip) {

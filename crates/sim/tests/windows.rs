@@ -265,6 +265,24 @@ fn many_flows_start_and_stop() {
     }
 }
 
+/// Packets on their way to a port on which none waits, in a run that ends between two samples: they do not
+/// come there any more.
+#[test]
+fn a_run_ends_between_two_samples() {
+    for more in ["", "egress = { rate = \"50 Mbps\", delay = \"20 ms\" }"] {
+        let s = scenario(&format!(
+            "duration = \"10.05 s\"\nsample = \"100 ms\"\n\
+             [link.ab]\nfrom = \"a\"\nto = \"b\"\nrate = \"20 Mbps\"\ndelay = \"30 ms\"\n\
+             queue = {{ discipline = \"droptail\", limit = \"60 pkt\" }}\n\
+             [link.bc]\nfrom = \"b\"\nto = \"c\"\nrate = \"50 Mbps\"\ndelay = \"10 ms\"\n\
+             queue = {{ discipline = \"droptail\", limit = \"60 pkt\" }}\n\
+             [flow.a]\nfrom = \"a\"\nto = \"c\"\ncount = 3\ncontroller = \"newreno\"\n{more}\n"
+        ));
+        let [fused, windows] = same(&s);
+        assert!(windows < fused, "{windows} of {fused}");
+    }
+}
+
 /// More packets in a window than near caches hold, which go on flow by flow: behind ports that drop, mark
 /// and have timers, over links of their own and without any.
 #[test]
