@@ -11,8 +11,7 @@
 //! overshoots. For several, Newton on the queues that are not empty, with the step halved
 //! while it makes matters worse, then sweeps over single queues where that fails.
 
-use crate::feeds::{WIDTH, padded, total};
-use crate::wide::wide;
+use crate::wide::{WIDTH, padded, total, wide};
 use nalgebra::{DMatrix, DVector};
 
 /// The kinds of flows at a queue, side by side.

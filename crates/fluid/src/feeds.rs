@@ -6,24 +6,7 @@
 //! kind is read alone.
 
 use crate::history::{Clock, Histories, Tap};
-use crate::wide::wide;
-
-/// The number of quantities that are summed side by side, two or four by an instruction.
-pub(crate) const WIDTH: usize = 4;
-
-/// Returns the length of an array for so many quantities that are written in groups, wherever
-/// among them a group begins.
-pub(crate) const fn padded(len: usize) -> usize {
-    len.next_multiple_of(WIDTH) + WIDTH
-}
-
-/// The total of such sums. Not inlined: the compiler would choose which two sums share a register
-/// by this expression, and then load their parts one by one. So it does, too, unless the sums are
-/// made in loops over all four.
-#[inline(never)]
-pub(crate) fn total(sums: [f64; WIDTH]) -> f64 {
-    (sums[0] + sums[1]) + (sums[2] + sums[3])
-}
+use crate::wide::{WIDTH, padded, total, wide};
 
 /// The kinds that arrive at a queue.
 #[derive(Clone, Debug, Default)]

@@ -4,7 +4,7 @@
 //! kept as a whole number of steps and a fraction ([`Tap`]); both are worked out anew only
 //! while the steps that they span differ.
 
-use crate::feeds::WIDTH;
+use crate::wide::WIDTH;
 
 /// Index of the first step end; a multiple of all depths, so that the past has indices, too.
 const FIRST: usize = 1 << 26;

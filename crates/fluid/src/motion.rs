@@ -1,10 +1,9 @@
 //! The quantities that move in every step, for all kinds of flows, and the common case, which a
 //! compiler can turn into a few instructions for several kinds at once.
 
-use crate::feeds::{WIDTH, padded};
 use crate::law::Trouble;
 use crate::queue::is_never;
-use crate::wide::wide;
+use crate::wide::{WIDTH, padded, wide};
 
 /// The state of all kinds.
 #[derive(Clone, Debug, Default)]

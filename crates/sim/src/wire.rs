@@ -5,10 +5,10 @@ use crate::pipe::{Calm, Express, Lane, Pipe};
 use crate::pool::{Place, Queue};
 use crate::shared::Shared;
 use crate::ticket::Ticket;
-use accord_aqm::{AnyAqm, Aqm};
+use accord_aqm::{AnyAqm, Aqm, Structure};
 use accord_elements::{InOrder, Loss, Transit, dice, ledger, port, timeline};
 use accord_port::{Area, Count, Counters, DropReason, Port, Timeline};
-use accord_scenario::Scenario;
+use accord_scenario::{Link, Scenario};
 use accord_traffic::Dice;
 use accord_transport::Segment;
 use accord_units::{Bytes, Duration, Time};
@@ -38,6 +38,12 @@ pub enum Form {
     Calm(u16),
     /// Has one FIFO queue at a fixed rate, without a limit, whose length is never read.
     Pipe,
+}
+
+/// Returns whether the link's queue drops what does not fit, and nothing else.
+pub fn is_droptail(link: &Link) -> bool {
+    let aqm = AnyAqm::build(&link.queue.discipline);
+    aqm.passes_all() && matches!(aqm.structure(), Structure::Fifo)
 }
 
 /// A port in one of its forms. The larger ones are boxed, because a network may have very many

@@ -27,7 +27,7 @@ use crate::hop::{Came, Hop, Limits};
 use crate::packet::Packet;
 use crate::stretch::{self, Stretch};
 use crate::windows::Windows;
-use crate::wire::{Form, Wire};
+use crate::wire::{Form, Wire, is_droptail};
 use accord_aqm::{AnyAqm, Aqm, Structure};
 use accord_scenario::{Change, Limit, Link, LinkId, Scenario};
 use accord_traffic::Demand;
@@ -358,12 +358,6 @@ fn form(link: &Link) -> Form {
     } else {
         Form::Timeline
     }
-}
-
-/// Returns whether the link's queue drops what does not fit, and nothing else.
-pub(crate) fn is_droptail(link: &Link) -> bool {
-    let aqm = AnyAqm::build(&link.queue.discipline);
-    aqm.passes_all() && matches!(aqm.structure(), Structure::Fifo)
 }
 
 /// The rate up to which no two packets come out of a link at one time.
