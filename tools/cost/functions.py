@@ -1,7 +1,7 @@
 """Instructions per packet-hop by function, as the Markdown table of docs/src/performance.md.
 
-    cargo build --profile dist -p accord-cli
-    python3 tools/cost/functions.py target/dist/accord
+    tools/profiled
+    python3 tools/cost/functions.py target/$(rustc -vV | sed -n 's/^host: //p')/dist/accord
 
 It needs valgrind, and takes two or three minutes. Names are those of callgrind_annotate, without files.
 """
@@ -14,12 +14,12 @@ import tempfile
 
 WORKS = ("newreno-10", "newreno-250", "vegas-250")
 GROUPS = {
-    "`Simulation::run`": ("Simulation::run", "the loop: taking events, acknowledgements at senders, samples"),
-    "`Simulation::go`": ("Simulation::go", "ports, wires, adding arrivals to the calendar"),
-    "`Simulation::pump`": ("Simulation::pump", "what a sender may send, and the time that its host takes"),
-    "`deliver_ahead`, `deliver_until`": ("deliver_ahead|deliver_until", "receivers, and the counts and delays of what they get"),
-    "`Calendar::sort`, `bring_near`, `BinaryHeap::pop`": ("Calendar::sort|bring_near|BinaryHeap.*pop", "slots that hold several events, events far ahead"),
-    "`Vegas::listen`": ("[Vv]egas.*listen", "the controller"),
+    "`Simulation::deliver`": ("Simulation::(deliver$|pump|emit|process)", "acknowledgements at senders, and what they then send through their host and access link"),
+    "`Simulation::go`": ("Simulation::go", "ports, wires and stretches, receivers and their answers"),
+    "`Sorter::take`": ("Sorter|Arrival", "arrivals at a station, put in order"),
+    "`Simulation::run`": ("Simulation::run", "the loops over the parts of a window"),
+    "`Flow::deliver_until`": ("deliver_until", "counts and delays of what receivers get after the next sample"),
+    "`Simulation::sample`": ("sample|area|record|read", "samples and series"),
     "the rest": ("", "reading the scenario, columns, losses, allocation"),
 }
 found = {name: [] for name in [*GROUPS, "all"]}
