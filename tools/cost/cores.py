@@ -1,11 +1,10 @@
 """How much faster the long experiments are on two cores than on one, and what memory they take.
 
     cargo build --release
-    python3 tools/cost/cores.py target/release/accord [--least 2] [--pairs 3]
+    python3 tools/cost/cores.py target/release/accord [ID...] [--least 2] [--pairs 3]
 
-Prints the Markdown table of docs/src/performance.md: each experiment that takes at least so many seconds on one
-core, in theory, fluid and packets with its page, on one core and on two in turn. The median of the pairs. Wants
-two quiet cores.
+Prints a Markdown table: these experiments, or each that takes at least so many seconds on one core, in theory,
+fluid and packets with its page, on one core and on two in turn. The median of the pairs. Wants two quiet cores.
 """
 
 import argparse
@@ -36,14 +35,14 @@ def made(program, experiment, threads):
 def main():
     arguments = argparse.ArgumentParser()
     arguments.add_argument("program")
+    arguments.add_argument("ids", nargs="*")
     arguments.add_argument("--least", type=float, default=2, metavar="SECONDS")
     arguments.add_argument("--pairs", type=int, default=3)
     asked = arguments.parse_args()
     listed = subprocess.run([asked.program, "list", "experiments", "--json"], capture_output=True, text=True, check=True)
     rows = []
-    for experiment in [e["id"] for e in json.loads(listed.stdout)]:
-        first = made(asked.program, experiment, 1)
-        if first[0] < asked.least:
+    for experiment in asked.ids or [e["id"] for e in json.loads(listed.stdout)]:
+        if not asked.ids and made(asked.program, experiment, 1)[0] < asked.least:
             continue
         pairs = [(made(asked.program, experiment, 1), made(asked.program, experiment, 2)) for _ in range(asked.pairs)]
         ones, twos = zip(*pairs)
