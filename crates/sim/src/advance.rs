@@ -6,7 +6,7 @@ use crate::calendar::Kind;
 use crate::engine::Simulation;
 use crate::hop::Came;
 use crate::packet::Plain;
-use crate::windows::Crowd;
+use crate::windows::Groups;
 use crate::wire::Line;
 use accord_record::Observer;
 use accord_scenario::LinkId;
@@ -104,13 +104,13 @@ impl Simulation<'_> {
         let is_express = matches!(line, Line::Express(_));
         let holds = matches!(line, Line::Port(_));
         let mut timer = station.timer;
-        let crowd = station.crowd;
+        let groups = station.groups;
         let mut sorted = windows.sorter.take(&mut station.coming, from, until);
         self.events += sorted.len() as u64;
-        if let Some(crowd) = crowd
+        if let Some(groups) = groups
             && sorted.len() >= MANY
         {
-            timer = self.advance_crowd(id, crowd, &mut sorted, timer);
+            timer = self.advance_groups(id, groups, &mut sorted, timer);
             sorted.clear();
         }
         let mut arrivals = &sorted[..];
@@ -153,10 +153,10 @@ impl Simulation<'_> {
     /// packets of a flow are fetched once for all that arrive. Returns the time at which the timer runs
     /// out next.
     #[inline(never)]
-    fn advance_crowd(
+    fn advance_groups(
         &mut self,
         id: usize,
-        crowd: Crowd,
+        groups: Groups,
         arrivals: &mut Vec<Arrival>,
         mut timer: Time,
     ) -> Time {
@@ -175,7 +175,7 @@ impl Simulation<'_> {
                 unreachable!("the form of a port does not change");
             };
             let (line, dice) = &mut **line;
-            let (departure, cause) = match crowd.size {
+            let (departure, cause) = match groups.size {
                 Some(size) => (
                     line.offer(at, &mut Plain(size), &mut || dice.uniform()),
                     cause,

@@ -9,7 +9,7 @@
 //! acknowledgements of a round trip, a link its arrivals in order. No calendar orders them; the
 //! arrivals at a station are sorted once a window, and the ends of its services and the timer of its
 //! queue discipline come in between. What a part needs stays in near caches meanwhile.
-//! Many packets at a station go on by groups of flows, so that each flow is fetched once (`Crowd`).
+//! Many packets at a station go on by groups of flows, so that each flow is fetched once (`Groups`).
 //! (This is conservative parallel simulation [Chandy and Misra 1979; Bryant 1977] on one thread.)
 //!
 //! It is exact. The order of the arrivals at a station is that of their events, by (time, kind,
@@ -66,7 +66,7 @@ pub struct Station {
     /// The lanes that it feeds.
     pub lanes: Vec<Onward>,
     /// In what the packets of different flows may go on in any order.
-    pub crowd: Option<Crowd>,
+    pub groups: Option<Groups>,
     /// The time at which the queue discipline wants its timer.
     pub timer: Time,
 }
@@ -74,7 +74,7 @@ pub struct Station {
 /// A station with a port whose departures are known, and behind which each fused link is of one flow. Then the
 /// packets of different flows may go on in any order.
 #[derive(Clone, Copy)]
-pub struct Crowd {
+pub struct Groups {
     /// The size of all its packets, if that decides on them and they come over links of one flow each: a
     /// packet's link tells its flow.
     pub size: Option<Bytes>,
@@ -156,7 +156,7 @@ impl Windows {
             .map(|id| network.base_rtt(id))
             .min();
         let least = least.unwrap_or_default();
-        let mut crowds = crowds(scenario, flows, forms, fused, &of, stations.len());
+        let mut groups = find_groups(scenario, flows, forms, fused, &of, stations.len());
         let list = |feeds: BTreeMap<Option<usize>, Duration>| {
             let feeds = feeds.into_iter();
             feeds.map(|(from, delay)| Feed { from, delay }).collect()
@@ -173,7 +173,7 @@ impl Windows {
                     clock: Time::ZERO,
                     coming: Coming::new(least, scenario.flows.len()),
                     lanes: lanes_of(Some(id)),
-                    crowd: crowds[id].take(),
+                    groups: groups[id].take(),
                     timer: Time::MAX,
                 })
                 .collect(),
@@ -241,16 +241,16 @@ impl Windows {
 }
 
 /// Finds out about each station whether the packets of different flows may go on in any order.
-fn crowds(
+fn find_groups(
     scenario: &Scenario,
     flows: &[Flow],
     forms: &[Form],
     fused: &[bool],
     of: &[usize],
     stations: usize,
-) -> Vec<Option<Crowd>> {
+) -> Vec<Option<Groups>> {
     let sizes = stretch::sizes(scenario, flows);
-    let mut crowds = vec![None; stations];
+    let mut groups = vec![None; stations];
     for (link, form) in forms.iter().enumerate() {
         if *form == Form::Timeline && !fused[link] && of[link] != usize::MAX {
             let size = match sizes[link] {
@@ -258,7 +258,7 @@ fn crowds(
                 _ => None,
             };
             let size = size.map(|size| Bytes::new(u64::from(size)));
-            crowds[of[link]] = Some(Crowd { size });
+            groups[of[link]] = Some(Groups { size });
         }
     }
     // The flow of each link, and its place on the flow's way there and back.
@@ -271,16 +271,16 @@ fn crowds(
             if fused[link] {
                 own = *users[link].get_or_insert(user) == user;
                 if let Some(station) = from.filter(|_| !own) {
-                    crowds[station] = None;
+                    groups[station] = None;
                 }
                 continue;
             }
             let station = of[link];
-            if let Some(crowd) = crowds[station].as_mut().filter(|_| !own) {
-                crowd.size = None;
+            if let Some(groups) = groups[station].as_mut().filter(|_| !own) {
+                groups.size = None;
             }
             (from, own) = (Some(station), false);
         }
     }
-    crowds
+    groups
 }
