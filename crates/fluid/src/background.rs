@@ -8,7 +8,7 @@
 
 use crate::error::{FluidError, MOST_WORK};
 use crate::integrate::Integration;
-use crate::model::{Kind, Model};
+use crate::model::Model;
 use crate::queue::is_never;
 use crate::record::Recorder;
 use crate::run::step_of;
@@ -193,13 +193,9 @@ impl<'a> Background<'a> {
         }
         self.next_cut += 1;
         let network = model.network(now);
-        let runs = |kind: &Kind| {
-            let stop = model.scenario.flows[kind.members[0]].stop;
-            kind.start <= now && stop.is_none_or(|stop| stop > now)
-        };
-        let active: Vec<bool> = model.kinds.iter().map(runs).collect();
         self.recorder.enter(&network, now.as_secs_f64());
-        self.state.enter(network, &active, self.crowd.step);
+        self.state.enter(network, self.crowd.step);
+        self.state.switch(model.running(now));
     }
 
     /// Returns the end of the next step, which is no later than `sample`, the time of the next sample.

@@ -238,8 +238,9 @@ impl<'a, 'b> Integration<'a, 'b> {
         (time((low, part)), (low, part))
     }
 
-    /// From now on the network is `network`, the kinds with `active` run, and steps last `h`.
-    pub fn enter(&mut self, network: Network, active: &[bool], h: f64) {
+    /// From now on the network is `network`, and steps last `h`. Flows start and stop by
+    /// [`switch`](Self::switch), which has to follow.
+    pub fn enter(&mut self, network: Network, h: f64) {
         let mut longest = 0.0f64;
         self.taps.clear();
         let before = std::mem::take(&mut self.feeds);
@@ -312,12 +313,11 @@ impl<'a, 'b> Integration<'a, 'b> {
             queue.open = new.kinds.iter().all(unbound);
             queue.fills |= queue.open || joined || shorter[q];
         }
-        self.switch(active);
     }
 
-    /// Starts and stops flows.
-    fn switch(&mut self, active: &[bool]) {
-        for (k, &active) in active.iter().enumerate() {
+    /// Starts and stops flows: each of `kinds` runs from now on, or does not.
+    pub fn switch(&mut self, kinds: Vec<(usize, bool)>) {
+        for (k, active) in kinds {
             let was = self.flows[k].active;
             let (seen, _) = self.look(k);
             let flow = &mut self.flows[k];

@@ -315,6 +315,27 @@ impl<'a> Model<'a> {
         self.notes = notes;
     }
 
+    /// Returns when which kinds start, `true`, and stop, in order.
+    pub fn switches(&self) -> Vec<(Time, usize, bool)> {
+        let mut switches = Vec::new();
+        for (k, kind) in self.kinds.iter().enumerate() {
+            switches.push((kind.start, k, true));
+            let stop = self.scenario.flows[kind.members[0]].stop;
+            switches.extend(stop.map(|stop| (stop, k, false)));
+        }
+        switches.sort_unstable();
+        switches
+    }
+
+    /// Returns whether each kind has started and not stopped at `time`.
+    pub fn running(&self, time: Time) -> Vec<(usize, bool)> {
+        let runs = |kind: &Kind| {
+            let stop = self.scenario.flows[kind.members[0]].stop;
+            kind.start <= time && stop.is_none_or(|stop| stop > time)
+        };
+        self.kinds.iter().map(runs).enumerate().collect()
+    }
+
     /// The network from `time` on.
     pub fn network(&self, time: Time) -> Network {
         let state = self.scenario.at(time);

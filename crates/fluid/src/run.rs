@@ -8,6 +8,7 @@ use crate::record::Recorder;
 use accord_record::{Manifest, Observer, Quiet, Run, Statistics};
 use accord_scenario::{Engine, LinkModel, Metric, Scenario};
 use accord_units::{Duration, Time};
+use std::collections::BTreeSet;
 
 /// Values of all series together (128 MiB), and samples of one.
 const BUDGET: u64 = 1 << 24;
@@ -85,7 +86,6 @@ fn integrate(
 ) -> Result<(Run, f64), FluidError> {
     let model = Model::new(scenario)?;
     let cuts = scenario.cuts();
-    let starts = &cuts[..cuts.len() - 1];
     let seconds = scenario.duration.as_secs_f64();
     let work = seconds / step * (model.kinds.len() + model.queues.len()) as f64;
     if work.is_nan() || work > MOST_WORK {
@@ -95,27 +95,38 @@ fn integrate(
         };
         return Err(FluidError::TooFine { step, work, hint });
     }
-    let networks: Vec<_> = starts.iter().map(|&start| model.network(start)).collect();
-    let longest = (networks.iter().flat_map(|n| &n.paths))
+    let changes: BTreeSet<Time> = (scenario.events.iter().map(|e| e.at))
+        .chain([Time::ZERO])
+        .collect();
+    let longest = (changes.iter().flat_map(|&at| model.network(at).paths))
         .map(|p| p.base_rtt)
         .fold(0.0, f64::max);
+    let close = most_within(&cuts, Duration::from_secs_f64(longest));
     let sample = sampling(scenario, step);
     let samples = scenario.duration.as_ps() / sample.as_ps().max(1);
     let link_model = scenario.fluid.link_model;
-    let mut state = Integration::new(&model, link_model, longest, step, starts.len())?;
+    let mut state = Integration::new(&model, link_model, longest, step, close)?;
     let mut recorder = Recorder::new(&model, samples as usize);
     let mut steps = 0u64;
     let mut next_sample = Time::ZERO + sample;
-    for (phase, network) in scenario.phases().zip(networks) {
-        let mut active = vec![false; model.kinds.len()];
-        for (k, kind) in model.kinds.iter().enumerate() {
-            active[k] = phase.active.binary_search(&kind.members[0]).is_ok();
+    let mut switches = model.switches().into_iter().peekable();
+    for span in cuts.windows(2) {
+        let (begin, end) = (span[0], span[1]);
+        let mut due = Vec::new();
+        while let Some(switch) = switches.next_if(|switch| switch.0 <= begin) {
+            due.push((switch.1, switch.2));
         }
-        recorder.enter(&network, phase.start.as_secs_f64());
-        state.enter(network, &active, step);
-        let mut from = phase.start;
-        while from < phase.end {
-            let to = phase.end.min(next_sample);
+        if changes.contains(&begin) {
+            let network = model.network(begin);
+            recorder.enter(&network, begin.as_secs_f64());
+            state.enter(network, step);
+            due = model.running(begin);
+        }
+        // Where flows only start and stop, the others go on as they are.
+        state.switch(due);
+        let mut from = begin;
+        while from < end {
+            let to = end.min(next_sample);
             let (start, span) = (from.as_secs_f64(), to.since(from).as_secs_f64());
             let count = (span / step * (1.0 - 1e-12)).ceil().max(1.0);
             let h = span / count;
@@ -166,6 +177,13 @@ fn integrate(
         stalls: Vec::new(),
     };
     Ok((run, residual))
+}
+
+/// Returns the most of `times`, which are in order, that lie within `span`.
+fn most_within(times: &[Time], span: Duration) -> usize {
+    let within =
+        |(i, &first): (usize, &Time)| times[i..].partition_point(|time| time.since(first) <= span);
+    times.iter().enumerate().map(within).max().unwrap_or(0)
 }
 
 /// The sampling period: the scenario's, or as many times twice that as keeps series short and
