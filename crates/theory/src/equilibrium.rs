@@ -1,4 +1,4 @@
-//! The equilibrium of a scenario, phase by phase, and the run that records it.
+//! The equilibrium of a scenario, phase by phase.
 //!
 //! In each phase (between starts, stops and changes) every controlled flow keeps its target
 //! accumulation a on its path. With x the rates and p the queuing delays this is the problem
@@ -14,16 +14,15 @@
 //! delay over such a link has no value. While no flow is active all loads, queues and prices are 0.
 //!
 //! Departures. Control packets and acknowledgements are not counted as load. A flow of finite size
-//! counts as if it had no end. Web users are left out of the equilibrium, or they are a fixed load
-//! if the scenario gives one. A note says which.
+//! sends at the rate of the equilibrium until it is done (`transfers`). Web users are left out of the
+//! equilibrium, or they are a fixed load if the scenario gives one. A note says which.
 
 use crate::shortfall::{Outcome, Shortfall};
+use crate::transfers::Transfers;
 use crate::warm::Warm;
 use accord_family::Price;
-use accord_record::{
-    Certificate, Interrupted, Manifest, Observer, Quantiles, Run, Series, Statistics, complete,
-};
-use accord_scenario::{Engine, Entity, Limit, Link, LinkId, Metric, Phase, QUANTILES, Scenario};
+use accord_record::{Certificate, Interrupted, Observer};
+use accord_scenario::{Limit, LinkId, Phase, Scenario};
 use accord_solver::{Problem, ProblemError, Routes, Solution, Status};
 use accord_units::{Bytes, Duration, Rate, Time};
 use std::collections::BTreeMap;
@@ -60,75 +59,11 @@ impl From<Interrupted> for EquilibriumError {
     }
 }
 
-/// The most samples of the series of a theory run.
-const LONGEST: u64 = 4096;
-/// The most values in all (128 MiB), as long as that leaves [`FEWEST`] samples.
-const BUDGET: u64 = 1 << 24;
-const FEWEST: u64 = 16;
-
-/// Computes the equilibrium of each phase of a scenario.
-///
-/// Phases that no sample shows are passed over if nothing depends on them (`phases`).
-///
-/// # Errors
-/// Fails if a phase is not a valid problem, or if the observer stops the run. A phase without an
-/// equilibrium is not an error: its values are absent and a note says why.
-pub fn run(scenario: &Scenario, observer: &mut dyn Observer) -> Result<Run, EquilibriumError> {
-    let cuts = scenario.cuts();
-    let mut table = Table::new(scenario, &cuts);
-    let shown: Vec<usize> = table.samples_in.clone();
-    let mut steps = 0;
-    let found = phases(
-        scenario,
-        &cuts,
-        observer,
-        |phase| shown[phase] > 0,
-        |phase, equilibrium| {
-            steps += equilibrium.map_or(0, |e| e.steps);
-            table.add(phase, equilibrium);
-        },
-    )?;
-    let Found {
-        certificates,
-        mut notes,
-        shortfalls,
-    } = found;
-    notes.extend(shortfalls.iter().map(|shortfall| {
-        let (start, end) = (shortfall.start, shortfall.end);
-        format!("theory, {start}-{end}: {}", shortfall.text(scenario))
-    }));
-    notes.dedup();
-    let left_out = scenario.links.iter().filter_map(Link::left_out);
-    notes.extend(left_out.map(|text| format!("theory: {text}")));
-    let (time, series) = table.finish();
-    Ok(Run {
-        manifest: Manifest {
-            engine: Engine::Theory,
-            version: env!("CARGO_PKG_VERSION"),
-            scenario_hash: scenario.hash(),
-            seed: scenario.seed,
-            digest: Manifest::digest(&series),
-        },
-        time,
-        series,
-        transfers: Vec::new(),
-        statistics: Statistics {
-            packet_hops: 0,
-            steps,
-        },
-        certificates,
-        notes,
-        unfit: None,
-        skipped: Vec::new(),
-        stalls: Vec::new(),
-    })
-}
-
 /// What is found of the phases of a scenario beside their values.
 #[derive(Default)]
 pub(crate) struct Found {
-    certificates: Vec<Certificate>,
-    notes: Vec<String>,
+    pub(crate) certificates: Vec<Certificate>,
+    pub(crate) notes: Vec<String>,
     pub(crate) shortfalls: Vec<Shortfall>,
 }
 
@@ -149,8 +84,9 @@ pub(crate) struct Left {
     pub(crate) queuing_delay: Vec<f64>,
 }
 
-/// Computes the phases between `cuts` in order, and gives the number and the equilibrium of each to
-/// `take`.
+/// Computes the phases between the [cuts](Scenario::cuts) of a scenario in order, and gives the
+/// equilibrium of each and the time of its end to `take`. A phase is cut further where transfers
+/// are done, no finer than by `period`.
 ///
 /// A phase that is not `wanted` is passed over if nothing depends on it: it is too short to leave
 /// queues behind, and no event changes the network at its end, so that its flows measure nothing in
@@ -158,45 +94,55 @@ pub(crate) struct Left {
 /// make as many phases, and samples show few of them.
 pub(crate) fn phases(
     scenario: &Scenario,
-    cuts: &[Time],
+    period: Duration,
     observer: &mut dyn Observer,
-    wanted: impl Fn(usize) -> bool,
-    mut take: impl FnMut(usize, Option<&Equilibrium>),
+    wanted: impl Fn(Time, Time) -> bool,
+    mut take: impl FnMut(Time, Option<&Equilibrium>),
 ) -> Result<Found, EquilibriumError> {
     let mut found = Found::default();
     let mut measured = vec![f64::INFINITY; scenario.flows.len()];
     let mut left: Option<Left> = None;
     let mut shortest = Shortest::new(scenario);
     let mut warm = Warm::default();
-    for (number, span) in cuts.windows(2).enumerate() {
+    let mut transfers = Transfers::new(scenario, period);
+    for span in scenario.cuts().windows(2) {
         observer.progress(span[0])?;
-        if !wanted(number) && shortest.leaves_nothing(span[0], span[1]) {
+        if !wanted(span[0], span[1]) && shortest.leaves_nothing(span[0], span[1]) {
             left = None;
+            transfers.go_on(span[1].since(span[0]));
             continue;
         }
-        let mut phase = scenario.phase(span[0], span[1]);
-        let mut state = State::at(scenario, phase.start);
-        let idle = phase.active.is_empty();
-        state.leave_out(&mut phase, &mut found.notes);
-        let riders = state.take_riders(&mut phase);
-        state.measure(&phase, left.as_ref(), &mut measured);
-        let mut equilibrium = match idle {
-            true => Some(state.idle()),
-            false => state.equilibrium(&phase, &mut found, &mut warm, observer)?,
-        };
-        if let Some(e) = &mut equilibrium
-            && let Some(why) = state.share_out(&riders, &phase, e)?
-        {
-            found
-                .notes
-                .push(format!("theory, {}-{}: {why}", phase.start, phase.end));
-            equilibrium = None;
+        let mut start = span[0];
+        while start < span[1] {
+            let mut phase = scenario.phase(start, span[1]);
+            phase.active.retain(|&flow| !transfers.is_done(flow));
+            let mut state = State::at(scenario, start);
+            let idle = phase.active.is_empty();
+            state.leave_out(&mut phase, &mut found.notes);
+            let there = phase.active.clone();
+            let riders = state.take_riders(&mut phase);
+            state.measure(&phase, left.as_ref(), &mut measured);
+            let mut equilibrium = match idle {
+                true => Some(state.idle()),
+                false => state.equilibrium(&phase, &mut found, &mut warm, observer)?,
+            };
+            if let Some(e) = &mut equilibrium
+                && let Some(why) = state.share_out(&riders, &phase, e)?
+            {
+                let (start, end) = (phase.start, phase.end);
+                found.notes.push(format!("theory, {start}-{end}: {why}"));
+                equilibrium = None;
+            }
+            transfers.set_rates(&there, equilibrium.as_ref().map(|e| &e.rate[..]));
+            let length = transfers.until_done(phase.end.since(start));
+            transfers.go_on(length);
+            start += length;
+            take(start, equilibrium.as_ref());
+            left = equilibrium.map(|e| Left {
+                length: length.as_secs_f64(),
+                queuing_delay: e.queuing_delay,
+            });
         }
-        take(number, equilibrium.as_ref());
-        left = equilibrium.map(|e| Left {
-            length: phase.end.since(phase.start).as_secs_f64(),
-            queuing_delay: e.queuing_delay,
-        });
     }
     Ok(found)
 }
@@ -269,33 +215,6 @@ pub(crate) struct Equilibrium {
     pub(crate) backlog_packets: Vec<f64>,
     pub(crate) rate_of_link: Vec<f64>,
     pub(crate) steps: u64,
-}
-
-/// The metrics of flows that theory has.
-const OF_FLOWS: [Metric; 8] = [
-    Metric::Throughput,
-    Metric::Goodput,
-    Metric::SendingRate,
-    Metric::Cwnd,
-    Metric::Rtt,
-    Metric::MinRtt,
-    Metric::Accumulation,
-    Metric::AccumulationEstimate,
-];
-
-impl Equilibrium {
-    /// Returns one of [`OF_FLOWS`] of a flow, NaN if the flow is not active.
-    fn of_flow(&self, metric: Metric, flow: usize) -> f64 {
-        match metric {
-            Metric::Throughput | Metric::Goodput | Metric::SendingRate => self.rate[flow] * 8.0,
-            Metric::Cwnd => self.rate[flow] * self.rtt[flow],
-            Metric::Rtt => self.rtt[flow],
-            Metric::MinRtt => self.base_rtt[flow],
-            Metric::Accumulation => self.accumulation[flow],
-            Metric::AccumulationEstimate => self.estimate[flow],
-            _ => f64::NAN,
-        }
-    }
 }
 
 impl<'a> State<'a> {
@@ -527,139 +446,5 @@ impl<'a> State<'a> {
                 link.name
             ));
         }
-    }
-}
-
-/// The series, on the scenario's sampling grid or a coarser one, as the phases come.
-struct Table<'a> {
-    scenario: &'a Scenario,
-    period: Duration,
-    time: Vec<f64>,
-    /// The number of samples of each phase.
-    samples_in: Vec<usize>,
-    columns: Vec<Series>,
-    /// The values of a phase, by column.
-    row: Vec<f64>,
-}
-
-impl<'a> Table<'a> {
-    fn new(scenario: &'a Scenario, cuts: &[Time]) -> Table<'a> {
-        let mut period = scenario.sample;
-        let columns = 8 * scenario.flows.len() as u64 + 9 * scenario.links.len() as u64;
-        let most = (BUDGET / columns.max(1)).clamp(FEWEST, LONGEST);
-        while scenario.duration.as_ps() / period.as_ps().max(1) > most {
-            period = period * 2;
-        }
-        let samples = scenario.duration.as_ps() / period.as_ps().max(1);
-        let time: Vec<f64> = (1..=samples).map(|k| (period * k).as_secs_f64()).collect();
-        let mut samples_in = vec![0; cuts.len() - 1];
-        for t in &time {
-            // The middle of a sampling period says which phase it lies in.
-            let middle = t - period.as_secs_f64() / 2.0;
-            let phase = cuts[1..].partition_point(|end| end.as_secs_f64() <= middle);
-            samples_in[phase.min(cuts.len() - 2)] += 1;
-        }
-        let mut table = Table {
-            scenario,
-            period,
-            time,
-            samples_in,
-            columns: Vec::new(),
-            row: Vec::new(),
-        };
-        let mut columns = Vec::new();
-        table.visit(None, |entity, metric, _| {
-            columns.push(Series {
-                metric,
-                entity,
-                values: Vec::with_capacity(samples as usize),
-            });
-        });
-        table.columns = columns;
-        table
-    }
-
-    /// Adds the samples that lie in a phase. Phases without samples may be left out.
-    fn add(&mut self, phase: usize, equilibrium: Option<&Equilibrium>) {
-        let samples = self.samples_in[phase];
-        if samples == 0 {
-            return;
-        }
-        let mut row = std::mem::take(&mut self.row);
-        row.clear();
-        self.visit(equilibrium, |_, _, value| row.push(value));
-        for (column, value) in self.columns.iter_mut().zip(&row) {
-            column.values.extend(std::iter::repeat_n(*value, samples));
-        }
-        self.row = row;
-    }
-
-    /// Calls `each` with the value of each column in a phase. Without an equilibrium there is none.
-    fn visit(&self, e: Option<&Equilibrium>, mut each: impl FnMut(Entity, Metric, f64)) {
-        let scenario = self.scenario;
-        let mut add = |entity, metric, value: &dyn Fn(&Equilibrium) -> f64| {
-            each(entity, metric, e.map_or(f64::NAN, value));
-        };
-        for f in scenario.recorded_flows() {
-            for metric in OF_FLOWS {
-                add(Entity::Flow(f), metric, &|e| e.of_flow(metric, f));
-            }
-        }
-        let mut quantiles = Quantiles::default();
-        for g in scenario.recorded_groups() {
-            let id = Entity::Group(g);
-            let flows = || scenario.groups[g].flows.clone();
-            // The sum is over the flows that are active.
-            let sum = |of: &[f64]| {
-                let there = flows().map(|f| of[f]).filter(|v| !v.is_nan());
-                there.sum::<f64>()
-            };
-            add(id, Metric::Throughput, &|e| sum(&e.rate) * 8.0);
-            add(id, Metric::Goodput, &|e| sum(&e.rate) * 8.0);
-            add(id, Metric::SendingRate, &|e| sum(&e.rate) * 8.0);
-            add(id, Metric::Accumulation, &|e| sum(&e.accumulation));
-            for metric in Metric::WITH_QUANTILES {
-                let over_flows = |e: &Equilibrium| {
-                    flows().for_each(|f| quantiles.add(e.of_flow(metric, f), 1));
-                    quantiles.take()
-                };
-                let found = e.map(over_flows);
-                for (i, &percent) in QUANTILES.iter().enumerate() {
-                    let value = |_: &Equilibrium| found.map_or(f64::NAN, |found| found[i]);
-                    add(Entity::Quantile { group: g, percent }, metric, &value);
-                }
-            }
-        }
-        for (l, _) in scenario
-            .links
-            .iter()
-            .enumerate()
-            .filter(|(_, link)| !link.attachment)
-        {
-            let id = Entity::Link(l);
-            // A link that serves nothing keeps the queue that it was left with, and has no delay.
-            let alive = |e: &Equilibrium, value: f64| match e.rate_of_link[l] > 0.0 {
-                true => value,
-                false => f64::NAN,
-            };
-            add(id, Metric::Backlog, &|e| {
-                alive(e, e.queuing_delay[l] * e.rate_of_link[l])
-            });
-            add(id, Metric::BacklogPackets, &|e| {
-                alive(e, e.backlog_packets[l])
-            });
-            add(id, Metric::ServedRate, &|e| e.load[l] * 8.0);
-            let arrivals = |e: &Equilibrium| e.arrivals[l] * self.period.as_secs_f64();
-            add(id, Metric::Arrivals, &arrivals);
-            add(id, Metric::Judged, &|e| {
-                alive(e, e.marking[l]) * arrivals(e)
-            });
-            add(id, Metric::Price, &|e| alive(e, e.price[l]));
-        }
-    }
-
-    fn finish(self) -> (Vec<f64>, Vec<Series>) {
-        let series = complete(self.scenario, &self.time, self.columns);
-        (self.time, series)
     }
 }

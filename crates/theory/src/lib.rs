@@ -48,12 +48,16 @@
 pub mod bat;
 pub mod duality;
 mod equilibrium;
+mod run;
 mod services;
 mod shortfall;
 mod signals;
+mod table;
+mod transfers;
 mod tunnels;
 mod warm;
 
-pub use equilibrium::{EquilibriumError, run};
+pub use equilibrium::EquilibriumError;
+pub use run::run;
 pub use services::unmet_contracts;
 pub use shortfall::{Held, Outcome, Oversubscribed, Shortfall};

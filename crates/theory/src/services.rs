@@ -35,8 +35,8 @@ pub fn unmet_contracts(
     if contracts.max().is_none_or(|most| most == Rate::ZERO) {
         return Ok(Vec::new());
     }
-    let cuts = scenario.cuts();
-    let found = crate::equilibrium::phases(scenario, &cuts, observer, |_| true, |_, _| {})?;
+    let period = scenario.sample;
+    let found = crate::equilibrium::phases(scenario, period, observer, |_, _| true, |_, _| {})?;
     let mut shortfalls = found.shortfalls;
     shortfalls.retain(|s| !s.oversubscribed.is_empty() || s.held.iter().any(Held::breaks_contract));
     Ok(shortfalls)

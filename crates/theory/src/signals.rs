@@ -47,8 +47,8 @@ impl State<'_> {
     }
 
     /// Removes flows from `phase` that are a disturbance, not a part of the equilibrium: web users
-    /// for which the scenario gives no mean load. `notes` says so, and also says which load is
-    /// given.
+    /// for which the scenario gives no mean load, and transfers that are done before a network
+    /// answers. `notes` says so, and also says which load is given.
     pub(crate) fn leave_out(&self, phase: &mut Phase, notes: &mut Vec<String>) {
         let s = self.scenario;
         let mut note = |text: String| {
@@ -58,20 +58,29 @@ impl State<'_> {
         };
         phase.active.retain(|&flow| {
             let f = &s.flows[flow];
-            let Wants::Web(web) = f.demand else {
-                return true;
-            };
-            let (group, users) = (&s.groups[f.group].name, s.groups[f.group].flows.len());
-            match web.load {
-                Some(load) => note(format!(
-                    "theory: {group} ({users} web users) counts as a steady load of {load} a user"
-                )),
-                None => note(format!(
-                    "theory: {group} ({users} web users) is left out: this is the equilibrium without it"
-                )),
+            let (group, count) = (&s.groups[f.group].name, s.groups[f.group].flows.len());
+            match f.demand {
+                Wants::Web(web) => {
+                    note(match web.load {
+                        Some(load) => format!("theory: {group} ({count} web users) counts as a steady load of {load} a user"),
+                        None => format!("theory: {group} ({count} web users) is left out: this is the equilibrium without it"),
+                    });
+                    web.load.is_some()
+                }
+                Wants::Size(size) if self.is_short(flow, size.as_f64()) => {
+                    note(format!("theory: transfers of {group} that take less than a round trip on an empty path are left out: this is the equilibrium without them"));
+                    false
+                }
+                _ => true,
             }
-            web.load.is_some()
         });
+    }
+
+    /// Returns whether a transfer of `size` bytes would be sent within a round trip if it had its
+    /// path alone. No feedback reaches it.
+    fn is_short(&self, flow: usize, size: f64) -> bool {
+        let rates = self.network.path(flow).iter().map(|&l| self.rate[l]);
+        size <= rates.fold(f64::INFINITY, f64::min) * self.base_rtt(flow)
     }
 
     /// Returns the rate that the flows of a link may share in equilibrium, in bytes per second.

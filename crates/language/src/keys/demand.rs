@@ -53,7 +53,7 @@ pub(crate) const WEB: Section = Section {
         key("think_least", Shape::Span, Value("1 s"), "Think time between pages, Pareto: the shortest, k."),
         key("think_shape", Shape::Number(0.1, 100.0), Value("1.5"), "Exponent α of the think time."),
         key("longest", Shape::Span, Value("1 h"), "No pause is longer; what is drawn beyond it becomes this."),
-        key("load", Shape::Rate, Words("left out there"), "Mean rate of a user, as what the theory and fluid engines, which see no transfers, count it."),
+        key("load", Shape::Rate, Words("left out there"), "Mean rate of a user, as what the theory and fluid engines, which leave files out, count it."),
     ],
 };
 

@@ -1,0 +1,67 @@
+//! The theory engine: the equilibria of a scenario as a run.
+
+use crate::equilibrium::{EquilibriumError, Found, phases};
+use crate::table::Table;
+use accord_record::{Manifest, Observer, Run, Statistics};
+use accord_scenario::{Engine, Link, Scenario};
+
+/// Computes the equilibrium of each phase of a scenario.
+///
+/// A phase lies between starts, stops, changes and ends of transfers. Phases that no sample shows
+/// are passed over if nothing depends on them.
+///
+/// # Errors
+/// Fails if a phase is not a valid problem, or if the observer stops the run. A phase without an
+/// equilibrium is not an error: its values are absent and a note says why.
+pub fn run(scenario: &Scenario, observer: &mut dyn Observer) -> Result<Run, EquilibriumError> {
+    let mut table = Table::new(scenario);
+    let middles = table.middles();
+    let mut steps = 0;
+    let found = phases(
+        scenario,
+        table.period,
+        observer,
+        |start, end| {
+            let next = middles.partition_point(|&middle| middle < start.as_secs_f64());
+            middles.get(next).is_some_and(|&m| m < end.as_secs_f64())
+        },
+        |end, equilibrium| {
+            steps += equilibrium.map_or(0, |e| e.steps);
+            table.add_until(end, equilibrium);
+        },
+    )?;
+    let Found {
+        certificates,
+        mut notes,
+        shortfalls,
+    } = found;
+    notes.extend(shortfalls.iter().map(|shortfall| {
+        let (start, end) = (shortfall.start, shortfall.end);
+        format!("theory, {start}-{end}: {}", shortfall.text(scenario))
+    }));
+    notes.dedup();
+    let left_out = scenario.links.iter().filter_map(Link::left_out);
+    notes.extend(left_out.map(|text| format!("theory: {text}")));
+    let (time, series) = table.finish();
+    Ok(Run {
+        manifest: Manifest {
+            engine: Engine::Theory,
+            version: env!("CARGO_PKG_VERSION"),
+            scenario_hash: scenario.hash(),
+            seed: scenario.seed,
+            digest: Manifest::digest(&series),
+        },
+        time,
+        series,
+        transfers: Vec::new(),
+        statistics: Statistics {
+            packet_hops: 0,
+            steps,
+        },
+        certificates,
+        notes,
+        unfit: None,
+        skipped: Vec::new(),
+        stalls: Vec::new(),
+    })
+}

@@ -1,0 +1,79 @@
+//! Transfers: flows that leave when they have sent so much.
+//!
+//! A transfer sends at the rates of the equilibria that it is in. The others share its part once it
+//! is done. So it takes as long as in the flow-level models of processor sharing: slow start, and
+//! the way to an equilibrium, take no time.
+
+use accord_scenario::Scenario;
+use accord_traffic::Demand;
+use accord_units::Duration;
+
+/// What transfers have left to send.
+pub(crate) struct Transfers {
+    /// The bytes left, by flow, without end for others.
+    left: Vec<f64>,
+    /// The transfers that send, and their rates in bytes per second.
+    sending: Vec<(usize, f64)>,
+    /// Those that are done within it are done together.
+    period: Duration,
+}
+
+impl Transfers {
+    /// Nothing is sent yet.
+    pub fn new(scenario: &Scenario, period: Duration) -> Transfers {
+        let left = scenario.flows.iter().map(|f| match f.demand {
+            Demand::Size(size) => size.as_f64(),
+            _ => f64::INFINITY,
+        });
+        Transfers {
+            left: left.collect(),
+            sending: Vec::new(),
+            period,
+        }
+    }
+
+    /// Returns whether a flow has sent all that it had.
+    pub fn is_done(&self, flow: usize) -> bool {
+        self.left[flow] == 0.0
+    }
+
+    /// Sets the rates at which flows send from now on, in bytes per second by flow. Without rates,
+    /// transfers wait: there is nothing to be said of when they are done.
+    pub fn set_rates(&mut self, active: &[usize], rate: Option<&[f64]>) {
+        self.sending.clear();
+        if let Some(rate) = rate {
+            let transfers = active.iter().filter(|&&flow| self.left[flow].is_finite());
+            self.sending
+                .extend(transfers.map(|&flow| (flow, rate[flow])));
+        }
+    }
+
+    /// Returns the time until a transfer is done, or until the end of the phase, `length`, if that
+    /// is before.
+    pub fn until_done(&self, length: Duration) -> Duration {
+        let times = self
+            .sending
+            .iter()
+            .map(|&(flow, rate)| self.left[flow] / rate);
+        let first = times.fold(f64::INFINITY, f64::min);
+        match first < length.as_secs_f64() {
+            true => Duration::from_secs_f64(first).max(self.period).min(length),
+            false => length,
+        }
+    }
+
+    /// Sends for `time`.
+    pub fn go_on(&mut self, time: Duration) {
+        for &(flow, rate) in &self.sending {
+            let left = &mut self.left[flow];
+            let sent = rate * time.as_secs_f64();
+            // What is sent in less than a nanosecond is rounding.
+            *left = if *left - sent > 1e-9 * rate {
+                *left - sent
+            } else {
+                0.0
+            };
+        }
+        self.sending.retain(|&(flow, _)| self.left[flow] > 0.0);
+    }
+}
