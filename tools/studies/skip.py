@@ -4,8 +4,10 @@
     python3 tools/studies/skip.py errors
     python3 tools/studies/skip.py beyond [ID...]      the figures that are further off than seeds are apart
     python3 tools/studies/skip.py factor
+    python3 tools/studies/skip.py cycles              how far means over a window differ within one whole run
 """
 
+import csv
 import json
 import math
 import pathlib
@@ -138,9 +140,43 @@ def factor():
     table(*rows)
 
 
+def cycles():
+    """Three figures of xia05 over all windows of their length, in a whole run whose phase lasts ten times as long."""
+    last, alone = ("stop = \"60 s\"", "stop = \"390 s\""), ("start = \"40 s\"", "start = \"395 s\"")
+    cases = (
+        ("xia05-fig11", "long flow 1 alone", "law=printed", "long.1", 10, (last, alone)),
+        ("xia05-fig11", "short flows beside two long flows", "law=accord", "short.1", 10, (last,)),
+        ("xia05-fig2", "long flow", "law=accord,policy=mw,estimator=ideal", "long", 30, ()),
+    )
+    rows = [("experiment", "figure", "windows", "mean", "least", "most", "most / least")]
+    for experiment, figure, point, flow, window, changes in cases:
+        text = (pathlib.Path("scenarios") / f"{experiment}.toml").read_text()
+        for old, new in (*changes, (re.search('^duration = .*', text, re.M)[0], 'duration = "400 s"')):
+            assert old in text
+            text = text.replace(old, new)
+        with tempfile.TemporaryDirectory() as folder:
+            path = pathlib.Path(folder) / "long.toml"
+            path.write_text(text)
+            called("run", str(path), "-e", "packet", "-q", "--csv", "--json", "--point", point, "-o", f"{folder}/out")
+            found, = pathlib.Path(folder).glob("out/**/series.csv")
+            with found.open() as file:
+                series = [(float(row["time_s"]), float(row["value"])) for row in csv.DictReader(file)
+                          if (row["metric"], row["entity"]) == ("throughput", flow) and row["value"]]
+        means = []
+        for start in range(60, 390 - window + 1, window):
+            values = [value for time, value in series if start < time <= start + window]
+            means.append(sum(values) / len(values))
+        mean = sum(means) / len(means)
+        rows.append((experiment, f"{figure} [{point}]", f"{len(means)} of {window} s", digits(mean, 4),
+                     digits(min(means), 4), digits(max(means), 4), percent(max(means) / min(means) - 1, 1, sign=True)))
+    table(*rows)
+
+
 if __name__ == "__main__":
     kind, *names = sys.argv[1:]
     if kind == "factor":
         factor()
+    elif kind == "cycles":
+        cycles()
     else:
         table(*errors(*names)[kind == "beyond"])
