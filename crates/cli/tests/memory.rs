@@ -40,9 +40,9 @@ unsafe impl GlobalAlloc for Counting {
 #[global_allocator]
 static ALLOCATOR: Counting = Counting;
 
-/// Runs a scenario as the program does. Returns the most bytes that were allocated at once beyond
-/// those before.
-fn most(name: &str, text: &str) -> usize {
+/// Runs a scenario as the program does, in some engines. Returns the most bytes that were allocated at
+/// once beyond those before.
+fn most(name: &str, text: &str, engines: &str) -> usize {
     let dir = Path::new(env!("CARGO_TARGET_TMPDIR")).join("memory");
     std::fs::create_dir_all(&dir).expect("a directory");
     let file = dir.join(format!("{name}.toml"));
@@ -52,14 +52,14 @@ fn most(name: &str, text: &str) -> usize {
     MOST.store(before, Ordering::Relaxed);
     let output = output.to_string_lossy();
     let command = [
-        "accord", "run", &file, "--quiet", "--fresh", "--output", &output,
+        "accord", "run", &file, "--engine", engines, "--quiet", "--fresh", "--output", &output,
     ];
     assert_eq!(accord_cli::main_from(command, &[], &[]), 0, "{name}");
     MOST.load(Ordering::Relaxed) - before
 }
 
-/// So many flows of a packet each that start within a second, in theory and packets.
-fn short(flows: usize) -> String {
+/// So many flows that have `size` to send and start within a second.
+fn start(flows: usize, size: &str) -> String {
     format!(
         r#"
         title = "Short flows"
@@ -73,7 +73,7 @@ fn short(flows: usize) -> String {
         from = "left"
         to = "right"
         controller = "vegas"
-        demand = {{ size = "1 KB" }}
+        demand = {{ size = "{size}" }}
         start = {{ uniform = ["0 s", "1 s"] }}
         "#
     )
@@ -153,22 +153,39 @@ fn web(users: usize, seconds: usize) -> String {
 /// All are in one test, because tests run at once and the count is of all.
 #[test]
 fn memory_is_proportional_to_flows_and_packets() {
-    // Random starts make a phase each, and theory has the figures of one at a time.
-    let (few, many) = (most("few", &short(10_000)), most("many", &short(20_000)));
+    // Random starts make a phase each, and theory has the figures of one at a time. It leaves flows of
+    // a packet out, and has those that send until the end.
+    let both = "theory,packet";
+    let (few, many) = (
+        most("few", &start(10_000, "1 KB"), both),
+        most("many", &start(20_000, "1 KB"), both),
+    );
     let each = (many - few) as f64 / 10_000.0;
     println!("{few} and {many} bytes: {each:.0} for each flow");
-    let (near, distant) = (most("near", &long(100)), most("distant", &long(400)));
+    let (near, distant) = (
+        most("near", &long(100), both),
+        most("distant", &long(400), both),
+    );
     let each_packet = (distant - near) as f64 / 300_000.0;
     println!("{near} and {distant} bytes: {each_packet:.0} for each packet on its way");
     assert!(each < 2000.0, "{each:.0} bytes for each flow");
-    let crowd = most("crowd", &short(100_000));
+    let crowd = most("crowd", &start(100_000, "1 KB"), both);
     println!("{crowd} bytes for 100 000 short flows");
     assert!(crowd < 200_000_000, "{crowd} bytes for 100 000 short flows");
-    let wide = most("wide", &fast(10_000));
+    let lasting = most("lasting", &start(100_000, "1 GB"), "theory");
+    println!("{lasting} bytes for 100 000 flows in theory");
+    assert!(
+        lasting < 200_000_000,
+        "{lasting} bytes for 100 000 flows in theory"
+    );
+    let fluid = most("fluid", &start(4_000, "1 GB"), "fluid");
+    println!("{fluid} bytes for 4000 flows in the fluid that start one by one");
+    assert!(fluid < 200_000_000, "{fluid} bytes for 4000 fluid flows");
+    let wide = most("wide", &fast(10_000), both);
     println!("{wide} bytes for 10 000 flows that fill 100 Gbps");
     assert!(wide < 200_000_000, "{wide} bytes for 10 000 flows");
     // 2000 bytes for each flow, and 100 for what is recorded of each transfer.
-    let million = most("million", &web(20_000, 210));
+    let million = most("million", &web(20_000, 210), both);
     println!("{million} bytes for a million transfers of 20 000 users");
     assert!(
         million < 140_000_000,
