@@ -6,6 +6,7 @@
     python3 tools/studies/hybrid.py small
     python3 tools/studies/hybrid.py deep
     python3 tools/studies/hybrid.py deep "three links"
+    python3 tools/studies/hybrid.py vegas                   how shares of Vegas settle
     python3 tools/studies/hybrid.py speed                   CPU times: on a quiet machine
 """
 
@@ -102,7 +103,8 @@ LAWS = {
 
 
 # Rows with a thousand flows.
-LARGE = [("newreno", "red"), ("monaco", "droptail")]
+LARGE = [(law, queue) for law in ("newreno", "cubic") for queue in ("droptail", "red", "codel")]
+LARGE += [("vegas", "droptail"), ("monaco", "droptail")]
 SEEDS = (1, 2, 3, 4, 5, 6)
 FEWER = SEEDS[:3]
 # Student's t at 95 % for the difference of two means of so many.
@@ -198,6 +200,27 @@ def deep(*networks):
     table(*rows)
 
 
+def vegas():
+    """The rates of Vegas on three links as time goes on: how they start, and whether they move once they rest."""
+    rows = [("time", "long flows", "flows of a link", "queue length")]
+    for span in ((3, 5), (20, 40), (60, 80), (80, 100)):
+        means = {}
+        for fluid, seed in itertools.product((True, False), FEWER):
+            found = text("three links", "vegas", "droptail", 100, fluid, seed)
+            found = found.replace('duration = "40 s"', 'duration = "100 s"')
+            found = found.replace('steady = ["15 s", "40 s"]', f'steady = ["{span[0]} s", "{span[1]} s"]')
+            with tempfile.TemporaryDirectory() as folder:
+                path = pathlib.Path(folder) / "case.toml"
+                path.write_text(found)
+                point, = run(str(path))
+            values = [point.mean(group, "throughput") for group in ("crowd", "cross")] + [point.mean("hop1", "backlog")]
+            means.setdefault(fluid, []).append(values)
+        fluid, packets = ([statistics.mean(column) for column in zip(*means[form])] for form in (True, False))
+        shown = [" for ".join(f"{digits(x / 1e6)}" for x in pair) + " Mbps" for pair in zip(fluid[:2], packets[:2])]
+        rows.append((f"{span[0]} to {span[1]} s", *shown, " for ".join(kb(x) for x in (fluid[2], packets[2]))))
+    table(*rows)
+
+
 # Delays of hosts, by how many differ.
 DELAYS = {
     "one": "",
@@ -245,7 +268,8 @@ def taken(crowd, delays, form):
 def speed():
     """What ten seconds of a crowd take as packets and as a fluid."""
     rows = [("flows", "delays", "packet-hops", "CPU", "classes × steps", "packet-hops left", "CPU", "times faster")]
-    cases = [(100, "one"), (1000, "one"), (10_000, "one"), (100_000, "one"), (100, "each its own"), (1000, "each its own")]
+    cases = [(crowd, "one") for crowd in (100, 1000, 10_000, 100_000)]
+    cases += [(crowd, "each its own") for crowd in (100, 1000)]
     for crowd, delays in cases:
         fluid = taken(crowd, delays, 'as = "fluid"\n')
         # A hundred thousand flows as packets take ten times what ten thousand do, and much of the memory.
@@ -262,4 +286,4 @@ def speed():
 
 
 if __name__ == "__main__":
-    {"errors": errors, "small": small, "deep": deep, "speed": speed}[sys.argv[1]](*sys.argv[2:])
+    {"errors": errors, "small": small, "deep": deep, "vegas": vegas, "speed": speed}[sys.argv[1]](*sys.argv[2:])

@@ -297,6 +297,12 @@ impl<'a> Background<'a> {
             "fluid: {flows} flows in {classes} classes, in steps of {:.3e} s",
             self.crowd.step
         )];
+        if model.widest > 1.0 {
+            notes.push(format!(
+                "fluid: flows whose round trips over empty queues differ by up to {:.1} % are one class, at their mean",
+                100.0 * (model.widest - 1.0)
+            ));
+        }
         notes.extend(model.notes.iter().cloned());
         notes
     }

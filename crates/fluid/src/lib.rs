@@ -47,6 +47,7 @@
 mod background;
 mod balance;
 mod codel;
+mod cohorts;
 mod conserve;
 mod cubic;
 mod discipline;

@@ -1,19 +1,21 @@
 //! From a scenario to what is integrated: kinds of flows, queues, delays.
 //!
 //! - Flows that are alike in everything (path, delays, controller, times, host links) have the
-//!   same trajectory; they are one [`Kind`] with a multiplicity.
+//!   same trajectory; they are one [`Kind`] with a multiplicity. Of a crowd beside packets, those that
+//!   are nearly alike are one, too, see `cohorts.rs`.
 //! - A link that attaches a host for one flow, and is wider than another link of the flow's
 //!   path, has no queue at rest; it is left out, and only bounds the flow's rate.
 //! - Delays are propagation and transmission of what a flow measures its round trip by, see
 //!   `accord_scenario::State::probe`. Acknowledgements and control packets load no link.
 
+use crate::cohorts::{CLASSES, near, starts};
 use crate::discipline::Discipline;
 use crate::error::FluidError;
 use crate::law::Control;
 use accord_family::{GivesUp, QueueDynamics, QueueFacts, Values, WindowLaw};
 use accord_scenario::{Change, Flow, Limit, Link, LinkId, Scenario, State};
 use accord_traffic::{Demand, Web};
-use accord_units::{Bytes, Duration, Time};
+use accord_units::{Bytes, Time};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Flows that are alike.
@@ -21,6 +23,8 @@ use std::collections::{BTreeMap, BTreeSet};
 pub(crate) struct Kind {
     /// Indices in the scenario; never empty.
     pub members: Vec<usize>,
+    /// Their delays differ, and the kind has the means of them.
+    pub merged: bool,
     pub control: Control,
     /// When it starts.
     pub start: Time,
@@ -49,6 +53,8 @@ pub(crate) struct Model<'a> {
     private: Vec<bool>,
     /// Sizes of the packets in each queue: that of the first flow that uses it.
     pub packets: Vec<f64>,
+    /// The largest ratio of round trips of flows that are one kind.
+    pub widest: f64,
     pub notes: Vec<String>,
 }
 
@@ -98,7 +104,7 @@ impl<'a> Model<'a> {
     pub fn new(scenario: &'a Scenario) -> Result<Model<'a>, FluidError> {
         tunnels(scenario)?;
         let starts = scenario.flows.iter().map(|f| f.start).collect();
-        Model::of(scenario, |_| true, starts)
+        Model::of(scenario, |_| true, starts, usize::MAX)
     }
 
     /// Reduces the flows of a scenario that are a fluid to packets, with the links on their paths.
@@ -106,7 +112,7 @@ impl<'a> Model<'a> {
     /// # Errors
     /// As [`Model::new`].
     pub fn of_fluid(scenario: &'a Scenario) -> Result<Model<'a>, FluidError> {
-        let mut model = Model::of(scenario, |f| f.is_fluid, cohorts(scenario))?;
+        let mut model = Model::of(scenario, |f| f.is_fluid, starts(scenario), CLASSES)?;
         // Packets of the other flows meet the same losses, and their senders do so.
         model.kinds.iter_mut().for_each(|k| k.control.spares = true);
         Ok(model)
@@ -116,6 +122,7 @@ impl<'a> Model<'a> {
         scenario: &'a Scenario,
         takes: fn(&Flow) -> bool,
         starts: Vec<Time>,
+        most: usize,
     ) -> Result<Model<'a>, FluidError> {
         let (queued, private) = queued(scenario, takes);
         for (link, _) in scenario.links.iter().zip(&queued).filter(|(_, q)| **q) {
@@ -150,10 +157,11 @@ impl<'a> Model<'a> {
             queue_of: Vec::new(),
             private,
             packets: Vec::new(),
+            widest: 1.0,
             notes: Vec::new(),
         };
         model.number(&queued);
-        model.gather();
+        model.gather(most);
         // Of private queues that are alike, those of one flow of a kind remain.
         let mut used = vec![false; scenario.links.len()];
         for kind in &model.kinds {
@@ -187,8 +195,9 @@ impl<'a> Model<'a> {
         self.packets = self.queues.iter().map(|&l| packets[l]).collect();
     }
 
-    /// Finds flows that are alike.
-    fn gather(&mut self) {
+    /// Finds flows that are alike, and merges those that are nearly so where a group has more than `most`
+    /// kinds over a path.
+    fn gather(&mut self, most: usize) {
         let s = self.scenario;
         let networks: Vec<Vec<Path>> = cuts(s)
             .into_iter()
@@ -232,9 +241,13 @@ impl<'a> Model<'a> {
                 }
             }
         }
-        self.kinds = groups
+        let merged = match most {
+            usize::MAX => groups.into_iter().map(|members| (members, false)).collect(),
+            most => self.merge(groups, &networks, most),
+        };
+        self.kinds = merged
             .into_iter()
-            .map(|members| {
+            .map(|(members, merged)| {
                 let f = &s.flows[members[0]];
                 // The most that it ever offers; what it offers meanwhile bounds its path.
                 let changes = s.events.iter().filter_map(|e| match e.change {
@@ -252,9 +265,57 @@ impl<'a> Model<'a> {
                     control: self.controls[members[0]],
                     start: self.starts[members[0]],
                     members,
+                    merged,
                 }
             })
             .collect();
+    }
+
+    /// Merges kinds of a group that differ in their delays only, so that about `most` are left for each
+    /// path. Returns them in the order of their first flows, and which of them are of several.
+    fn merge(
+        &mut self,
+        groups: Vec<Vec<usize>>,
+        networks: &[Vec<Path>],
+        most: usize,
+    ) -> Vec<(Vec<usize>, bool)> {
+        let s = self.scenario;
+        let rtt = |members: &[usize]| networks[0][members[0]].base_rtt;
+        let mut paths: Vec<Vec<Vec<usize>>> = Vec::new();
+        for members in groups {
+            let joins = |other: &Vec<Vec<usize>>| {
+                let (a, b) = (members[0], other[0][0]);
+                let (f, g) = (&s.flows[a], &s.flows[b]);
+                (f.group, f.stop, f.packet, f.demand) == (g.group, g.stop, g.packet, g.demand)
+                    && (&f.controller, f.service) == (&g.controller, g.service)
+                    && networks.iter().all(|n| self.parallel(&n[a], &n[b]))
+            };
+            match paths.iter().position(joins) {
+                Some(path) => paths[path].push(members),
+                None => paths.push(vec![members]),
+            }
+        }
+        let (starts, mut kinds) = (self.starts.clone(), Vec::new());
+        for mut path in paths {
+            let start = |members: &Vec<usize>| starts[members[0]];
+            path.sort_by(|a, b| (start(a).cmp(&start(b))).then(rtt(a).total_cmp(&rtt(b))));
+            let cohorts = path.chunk_by(|a, b| start(a) == start(b));
+            let each = most / cohorts.clone().count();
+            for together in cohorts {
+                let delays: Vec<f64> = together.iter().map(|members| rtt(members)).collect();
+                let mut left = together;
+                for part in near(&delays, each.max(1)) {
+                    self.widest = self.widest.max(part[part.len() - 1] / part[0]);
+                    let (merged, rest) = left.split_at(part.len());
+                    let mut members = merged.concat();
+                    members.sort_unstable();
+                    kinds.push((members, part.len() > 1));
+                    left = rest;
+                }
+            }
+        }
+        kinds.sort_by_key(|(members, _)| members[0]);
+        kinds
     }
 
     /// Says what the model does not have.
@@ -339,7 +400,10 @@ impl<'a> Model<'a> {
     /// The network from `time` on.
     pub fn network(&self, time: Time) -> Network {
         let state = self.scenario.at(time);
-        let paths = self.kinds.iter().map(|k| self.path(&state, k.members[0]));
+        let paths = self.kinds.iter().map(|k| match k.merged {
+            true => self.mean_path(&state, &k.members),
+            false => self.path(&state, k.members[0]),
+        });
         Network {
             paths: paths.collect(),
             rate: state.rate.iter().map(|r| r.as_bps_f64() / 8.0).collect(),
@@ -400,6 +464,36 @@ impl<'a> Model<'a> {
         path
     }
 
+    /// Returns the way of flows whose delays differ, with the means of these. The round trip is the harmonic
+    /// mean, at which a flow sends what they do in the mean if its rate goes by 1/rtt, as with losses.
+    fn mean_path(&self, state: &State<'_>, members: &[usize]) -> Path {
+        let mut mean = self.path(state, members[0]);
+        let mut inverse = 1.0 / mean.base_rtt;
+        for (i, &flow) in members.iter().enumerate().skip(1) {
+            let path = self.path(state, flow);
+            let weight = 1.0 / (i + 1) as f64;
+            let mix = |mean: &mut f64, other: f64| *mean += weight * (other - *mean);
+            mix(&mut inverse, 1.0 / path.base_rtt);
+            mix(&mut mean.base_rtt, path.base_rtt);
+            mix(&mut mean.one_way, path.one_way);
+            mix(&mut mean.propagation, path.propagation);
+            for (hop, other) in mean.hops.iter_mut().zip(&path.hops) {
+                mix(&mut hop.after, other.after);
+                mix(&mut hop.propagation, other.propagation);
+            }
+        }
+        // Parts of the way are as large a part of it.
+        let scale = 1.0 / (inverse * mean.base_rtt);
+        mean.base_rtt *= scale;
+        mean.one_way *= scale;
+        mean.propagation *= scale;
+        for hop in &mut mean.hops {
+            hop.after *= scale;
+            hop.propagation *= scale;
+        }
+        mean
+    }
+
     /// Returns the number of links like this one, for `many` flows.
     pub fn lines(&self, link: LinkId, many: f64) -> f64 {
         match self.private[link] {
@@ -437,15 +531,23 @@ impl<'a> Model<'a> {
 
     /// Whether two paths make no difference to the fluid.
     pub fn same(&self, a: &Path, b: &Path) -> bool {
+        let after = |(a, b): (&Hop, &Hop)| a.after == b.after;
+        (a.base_rtt, a.one_way) == (b.base_rtt, b.one_way)
+            && self.parallel(a, b)
+            && a.hops.iter().zip(&b.hops).all(after)
+    }
+
+    /// Whether two paths differ by delays only.
+    fn parallel(&self, a: &Path, b: &Path) -> bool {
         let link = |h: &Hop| &self.scenario.links[self.queues[h.queue]];
         let alike = |(a, b): (&Hop, &Hop)| {
             let twins = || {
                 let (x, y) = (link(a), link(b));
                 (a.private && b.private) && (x.rate == y.rate && x.queue == y.queue)
             };
-            a.after == b.after && (a.queue == b.queue || twins())
+            a.queue == b.queue || twins()
         };
-        let numbers = |p: &Path| (p.base_rtt, p.one_way, p.peak, p.forward, p.hops.len());
+        let numbers = |p: &Path| (p.peak, p.forward, p.hops.len());
         numbers(a) == numbers(b) && a.hops.iter().zip(&b.hops).all(alike)
     }
 
@@ -493,33 +595,6 @@ fn tunnels(scenario: &Scenario) -> Result<(), FluidError> {
         }
     }
     Ok(())
-}
-
-/// The starts that flows of a group have together, if theirs differ.
-const COHORTS: u64 = 16;
-
-/// Returns a start for each flow. Where the flows of a group start at many times, those that start
-/// about together start at the mean of their times: each time would make a class of its own.
-fn cohorts(s: &Scenario) -> Vec<Time> {
-    let mut starts: Vec<Time> = s.flows.iter().map(|f| f.start).collect();
-    for group in &s.groups {
-        let starts = &mut starts[group.flows.clone()];
-        let (Some(&first), Some(&last)) = (starts.iter().min(), starts.iter().max()) else {
-            continue;
-        };
-        let span = last.since(first).as_ps() / COHORTS + 1;
-        let cohort = |start: Time| (start.since(first).as_ps() / span) as usize;
-        let mut sums = [(0u128, 0u128); COHORTS as usize];
-        for &start in starts.iter() {
-            let sum = &mut sums[cohort(start)];
-            *sum = (sum.0 + u128::from(start.since(first).as_ps()), sum.1 + 1);
-        }
-        for start in starts {
-            let (sum, count) = sums[cohort(*start)];
-            *start = first + Duration::from_ps((sum / count) as u64);
-        }
-    }
-    starts
 }
 
 /// Web users are a steady load, or not there. What rides in a tunnel is in what the tunnel sends.
@@ -581,22 +656,36 @@ mod tests {
     use super::*;
     use accord_family::Catalogue;
     use accord_language::File;
+    use accord_units::Duration;
 
-    /// Flows take turns at a hundred delays of their hosts, so that those that are alike are far apart.
-    #[test]
-    fn flows_that_are_alike_are_one_kind_wherever_they_are() {
-        let text = "duration = \"5 s\"\n[topology.dumbbell]\nrate = \"1 Gbps\"\ndelay = \"5 ms\"\n\
+    /// A thousand flows on a dumbbell with host links of 1 + i·`step` for flow i.
+    fn thousand(form: &str, step: Duration) -> Scenario {
+        let text = format!(
+            "duration = \"5 s\"\n[topology.dumbbell]\nrate = \"1 Gbps\"\ndelay = \"5 ms\"\n\
              [flow.f]\ncount = 1000\nfrom = \"left\"\nto = \"right\"\ncontroller = \"monaco\"\n\
-             access = { rate = \"10 Gbps\", delay = \"1 ms\" }\n";
+             access = {{ rate = \"10 Gbps\", delay = \"1 ms\" }}\n{form}"
+        );
         let catalogue = Catalogue {
             controllers: accord_control::FAMILIES,
             disciplines: accord_aqm::FAMILIES,
         };
-        let file = File::parse("alike.toml", text).expect("it parses");
+        let file = File::parse("alike.toml", &text).expect("it parses");
         let mut scenario = file.points(&catalogue, None).expect("valid").swap_remove(0);
         for flow in 0..1000 {
             let access = scenario.flows[flow].path[0];
             assert!(scenario.links[access].attachment);
+            let more = Duration::from_ps(flow as u64 * step.as_ps());
+            scenario.links[access].delay = Duration::from_ms(1) + more;
+        }
+        scenario
+    }
+
+    /// Flows take turns at a hundred delays of their hosts, so that those that are alike are far apart.
+    #[test]
+    fn flows_that_are_alike_are_one_kind_wherever_they_are() {
+        let mut scenario = thousand("", Duration::ZERO);
+        for flow in 0..1000 {
+            let access = scenario.flows[flow].path[0];
             scenario.links[access].delay = Duration::from_ms(1 + flow as u64 % 100);
         }
         let model = Model::new(&scenario).expect("there are laws");
@@ -605,5 +694,48 @@ mod tests {
             let members: Vec<usize> = (k..1000).step_by(100).collect();
             assert_eq!(kind.members, members);
         }
+    }
+
+    /// However many round trips and starts a crowd has, it has so many classes. Each is at the harmonic mean
+    /// round trip of its flows, so that all together have that of all.
+    #[test]
+    fn the_classes_of_a_crowd_are_bounded() {
+        let starts = "start = { uniform = [\"0 s\", \"2 s\"] }\n";
+        for (start, classes) in [("", CLASSES..=CLASSES), (starts, 48..=CLASSES)] {
+            let scenario = thousand(&format!("as = \"fluid\"\n{start}"), Duration::from_us(20));
+            let model = Model::of_fluid(&scenario).expect("there are laws");
+            assert!(
+                classes.contains(&model.kinds.len()),
+                "{}",
+                model.kinds.len()
+            );
+            let mut members: Vec<usize> =
+                model.kinds.iter().flat_map(|k| k.members.clone()).collect();
+            members.sort_unstable();
+            assert_eq!(members, (0..1000).collect::<Vec<_>>());
+            let network = model.network(Time::ZERO);
+            let parts = model.kinds.iter().zip(&network.paths);
+            let found: f64 = parts
+                .map(|(k, path)| k.members.len() as f64 / path.base_rtt)
+                .sum();
+            let state = scenario.at(Time::ZERO);
+            let expected: f64 = (0..1000)
+                .map(|f| 1.0 / model.path(&state, f).base_rtt)
+                .sum();
+            assert!((found / expected - 1.0).abs() < 1e-9);
+        }
+    }
+
+    /// As many round trips as a crowd may have classes are not merged.
+    #[test]
+    fn few_round_trips_are_exact() {
+        let mut scenario = thousand("as = \"fluid\"\n", Duration::ZERO);
+        for flow in 0..1000 {
+            let access = scenario.flows[flow].path[0];
+            scenario.links[access].delay = Duration::from_us(1000 + flow as u64 % 64);
+        }
+        let model = Model::of_fluid(&scenario).expect("there are laws");
+        assert_eq!((model.kinds.len(), model.widest), (64, 1.0));
+        assert!(model.kinds.iter().all(|k| !k.merged));
     }
 }

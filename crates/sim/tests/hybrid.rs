@@ -5,6 +5,7 @@ mod common;
 use accord_record::{Quiet, Run};
 use accord_scenario::{Entity, Metric, Scenario};
 use accord_sim::{Shortcuts, SimError, run, run_audited, run_with};
+use accord_units::Duration;
 use common::{scenario, window};
 
 /// A link of 10 Mbps with these flows on it.
@@ -238,6 +239,69 @@ fn a_crowd_outlives_the_overshoot_of_its_start() {
         }
         println!("{controller}: {share}");
         assert!((0.4..2.2).contains(&share), "{controller}: {share}");
+    }
+}
+
+/// Two hundred fluid flows with as many round trips of 42 to 122 ms, in one group, whose near ones are merged,
+/// or in ten groups of twenty flows each, which are all classes of their own.
+fn spread(controller: &str, groups: usize) -> Scenario {
+    let keys = format!(
+        "count = {}\ncontroller = \"{controller}\"\n{FLUID}\naccess = {{ rate = \"1 Gbps\", delay = \"1 ms\" }}\n\
+         start = {{ uniform = [\"0 s\", \"2 s\"] }}\n",
+        200 / groups
+    );
+    let crowd = (0..groups).map(|i| flow(&format!("crowd{i}"), &keys));
+    let own = flow("own", "count = 10\ncontroller = \"newreno\"");
+    let mut scenario = scenario(&format!(
+        "duration = \"30 s\"\nsteady = [\"10 s\", \"30 s\"]\n[link.core]\nfrom = \"a\"\nto = \"b\"\n\
+         rate = \"840 Mbps\"\ndelay = \"20 ms\"\nqueue = {{ discipline = \"red\", \
+         min_threshold = \"600 pkt\", max_threshold = \"3000 pkt\", limit = \"12000 pkt\" }}\n{}{own}",
+        crowd.collect::<String>()
+    ));
+    // Delays in an order of their own, so that they have nothing to do with starts.
+    for i in 0..200 {
+        let flow = &scenario.flows[i];
+        let access = *flow.path.first().expect("it has a path");
+        assert!(scenario.links[access].attachment);
+        scenario.links[access].delay = Duration::from_us(1000 + 200 * ((i as u64 * 77) % 200));
+    }
+    scenario
+}
+
+/// Where near round trips are merged, the queue and its losses are what they are if each flow is a class, and
+/// the quarters of the flows by round trip get what they get then. These are not whole classes.
+#[test]
+fn near_round_trips_may_be_merged() {
+    for controller in ["newreno", "cubic", "monaco"] {
+        let runs = [1, 10].map(|groups| {
+            let scenario = spread(controller, groups);
+            let run = run(&scenario, &mut Quiet).expect("it runs");
+            let mut sums = [0.0; 4];
+            for i in 0..200 {
+                let rate = run.mean(Metric::Throughput, Entity::Flow(i), scenario.steady);
+                sums[(i * 77) % 200 / 50] += rate.expect("it is recorded");
+            }
+            let queue = mean(&run, &scenario, Metric::Backlog, "core");
+            let lost = mean(&run, &scenario, Metric::LossRatio, "core");
+            let note = run.notes.iter().find(|n| n.contains("classes"));
+            println!("{controller}: {sums:?} {queue} {lost} {note:?}");
+            (sums, queue, lost, note.expect("there is one").clone())
+        });
+        let [(merged, queue, lost, few), (exact, long, losses, all)] = runs;
+        assert!(
+            few.contains("200 flows in 6") && all.contains("200 flows in 200"),
+            "{few}"
+        );
+        for (quarter, (merged, exact)) in merged.into_iter().zip(exact).enumerate() {
+            close(
+                &format!("{controller}, quarter {quarter}"),
+                merged,
+                exact,
+                0.02,
+            );
+        }
+        close("queue", queue, long, 0.01);
+        close("lost", lost, losses, 0.01);
     }
 }
 
