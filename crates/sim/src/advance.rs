@@ -6,11 +6,11 @@ use crate::calendar::Kind;
 use crate::engine::Simulation;
 use crate::hop::Came;
 use crate::packet::Plain;
-use crate::windows::Groups;
+use crate::windows::{Groups, Home};
 use crate::wire::Line;
 use accord_record::Observer;
 use accord_scenario::LinkId;
-use accord_units::Time;
+use accord_units::{Bytes, Time};
 
 /// The number of rounds after which the observer is asked again.
 const PROGRESS: u32 = 1 << 8;
@@ -61,7 +61,9 @@ impl Simulation<'_> {
                     && let Some(windows) = &self.windows
                     && let Some(later) = windows.replies.get(id + 2)
                 {
-                    self.pool.prepare(&later.queue);
+                    if let Some((_, place)) = later.queue.first() {
+                        self.pool.prepare_packet(place);
+                    }
                 }
                 self.advance_sender(id, until);
             }
@@ -75,7 +77,7 @@ impl Simulation<'_> {
     fn advance_sender(&mut self, id: usize, until: Time) {
         while let Some(windows) = &mut self.windows {
             let replies = &mut windows.replies[id];
-            let (reply, wake) = (replies.queue.time(), self.wakes[id]);
+            let (reply, wake) = (replies.time(), self.wakes[id]);
             if reply.min(wake) >= until {
                 break;
             }
@@ -83,7 +85,10 @@ impl Simulation<'_> {
             if wake <= reply {
                 (self.now, self.cause) = (wake, Cause::new(Kind::Wake, id));
                 self.wake(id);
-            } else if let Some(place) = self.pool.pop(&mut replies.queue) {
+            } else if let Some((_, place)) = replies.queue.pop() {
+                if let Some((_, later)) = replies.queue.first() {
+                    self.pool.prepare_packet(later);
+                }
                 (self.now, self.cause) = (reply, replies.cause);
                 self.deliver(place);
             }
@@ -108,7 +113,7 @@ impl Simulation<'_> {
         let mut sorted = windows.sorter.take(&mut station.coming, from, until);
         self.events += sorted.len() as u64;
         if let Some(groups) = groups
-            && sorted.len() >= MANY
+            && (groups.lead_home || sorted.len() >= MANY)
         {
             timer = self.advance_groups(id, groups, &mut sorted, timer);
             sorted.clear();
@@ -198,7 +203,9 @@ impl Simulation<'_> {
             }
         }
         arrivals.truncate(sent);
-        if let Some(windows) = &mut self.windows {
+        if arrivals.len() >= MANY
+            && let Some(windows) = &mut self.windows
+        {
             let end = self.flows.len().max(self.wires.len());
             windows.sorter.group(arrivals, end);
             windows.sorter.group(&mut lost, end);
@@ -212,6 +219,12 @@ impl Simulation<'_> {
             self.lost(drop.place);
         }
         self.now = now;
+        if let Some(size) = groups.size.filter(|_| groups.lead_home) {
+            for departure in &*arrivals {
+                self.go_home(link, departure, size);
+            }
+            return timer;
+        }
         for (i, departure) in arrivals.iter().enumerate() {
             if let Some(later) = arrivals.get(i + FAR_AHEAD) {
                 self.pool.prepare_packet(later.place);
@@ -219,6 +232,35 @@ impl Simulation<'_> {
             self.depart(link, departure.place, departure.at);
         }
         timer
+    }
+
+    /// Has a packet go on that left the last station on its way to its sender.
+    #[inline(always)]
+    fn go_home(&mut self, link: LinkId, departure: &Arrival, size: Bytes) {
+        let Some(windows) = &mut self.windows else {
+            return;
+        };
+        let Home { flow, hop: mut place } = windows.homes[departure.cause.index()];
+        let at = departure.at + self.wires[link].delay;
+        let mut came = Came { link, at };
+        loop {
+            let (hop, early) = self.wiring.reach(&mut place, &mut came, self.limits);
+            if !early {
+                // Nothing happens after the end of the run.
+                if came.at <= self.limits.end {
+                    let queue = &mut windows.replies[flow as usize].queue;
+                    queue.push((came.at, departure.place));
+                }
+                return;
+            }
+            let wire = &mut self.wires[hop.link()];
+            let Line::Pipe(pipe) = &mut wire.line else {
+                unreachable!("pipes lead home");
+            };
+            let sent = pipe.offer(came.at, size, self.limits.end);
+            (came.link, came.at) = (hop.link(), sent + wire.delay);
+            place += 1;
+        }
     }
 
     /// Handles the arrivals at a station with two priorities, and the services that end by `until`.

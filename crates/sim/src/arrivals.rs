@@ -29,7 +29,7 @@ impl Cause {
 
     /// Returns the index.
     #[inline]
-    fn index(self) -> usize {
+    pub fn index(self) -> usize {
         (self.0 & INDEX) as usize
     }
 }
