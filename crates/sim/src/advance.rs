@@ -20,9 +20,6 @@ const AHEAD: usize = 8;
 /// The same where there are many.
 const FAR_AHEAD: usize = 16;
 
-/// The number of arrivals at a station that are many: what their flows take does not fit into near caches.
-const MANY: usize = 1 << 13;
-
 impl Simulation<'_> {
     /// Handles everything before `end` in windows, if the run has them.
     pub fn advance(&mut self, end: Time, observer: &mut dyn Observer) -> Result<(), SimError> {
@@ -103,41 +100,52 @@ impl Simulation<'_> {
         };
         let until = windows.horizon(&windows.stations[id].feeds, end);
         let station = &mut windows.stations[id];
-        let from = std::mem::replace(&mut station.clock, until);
+        let mut from = std::mem::replace(&mut station.clock, until);
         let link = station.link;
+        let groups = station.groups;
         let line = &self.wires[link.link()].line;
         let is_express = matches!(line, Line::Express(_));
         let holds = matches!(line, Line::Port(_));
         let mut timer = station.timer;
-        let groups = station.groups;
-        let mut sorted = windows.sorter.take(&mut station.coming, from, until);
-        self.events += sorted.len() as u64;
+        let mut are_many = false;
+        while let Some(windows) = &mut self.windows {
+            let coming = &mut windows.stations[id].coming;
+            let (arrivals, before) = windows.sorter.take(coming, from, until);
+            self.events += arrivals.len() as u64;
+            are_many |= before < until && groups.is_some();
+            if let Some(groups) = groups
+                && (are_many || groups.lead_home)
+            {
+                timer = self.offer_all(id, groups, &arrivals, timer, are_many);
+            } else if is_express {
+                self.advance_express(link.link(), &arrivals, before.min(self.limits.end));
+            } else {
+                for (i, arrival) in arrivals.iter().enumerate() {
+                    if let Some(later) = arrivals.get(i + AHEAD) {
+                        self.pool.prepare_packet(later.place);
+                    }
+                    if timer <= arrival.at {
+                        timer = self.act(id, arrival.at, Kind::Start);
+                    }
+                    if holds {
+                        self.serve(link.link(), arrival.at);
+                    }
+                    self.now = arrival.at;
+                    self.go(arrival.place, link, arrival.at);
+                }
+            }
+            if let Some(windows) = &mut self.windows {
+                windows.sorter.give_back(arrivals);
+            }
+            if before == until {
+                break;
+            }
+            from = before;
+        }
         if let Some(groups) = groups
-            && (groups.lead_home || sorted.len() >= MANY)
+            && are_many
         {
-            timer = self.advance_groups(id, groups, &mut sorted, timer);
-            sorted.clear();
-        }
-        let mut arrivals = &sorted[..];
-        if is_express {
-            self.advance_express(link.link(), arrivals, until.min(self.limits.end));
-            arrivals = &[];
-        }
-        for (i, arrival) in arrivals.iter().enumerate() {
-            if let Some(later) = arrivals.get(i + AHEAD) {
-                self.pool.prepare_packet(later.place);
-            }
-            if timer <= arrival.at {
-                timer = self.act(id, arrival.at, Kind::Start);
-            }
-            if holds {
-                self.serve(link.link(), arrival.at);
-            }
-            self.now = arrival.at;
-            self.go(arrival.place, link, arrival.at);
-        }
-        if let Some(windows) = &mut self.windows {
-            windows.sorter.give_back(sorted);
+            self.release(link.link(), groups);
         }
         if timer <= until {
             // A window may end with a sample. Nothing happens after the end of the run.
@@ -153,25 +161,23 @@ impl Simulation<'_> {
         until == end
     }
 
-    /// Handles many arrivals at a station behind which packets of different flows may go on in any order: first
-    /// all departures, then what follows from them, flow by flow. So the ends, the links and the
-    /// packets of a flow are fetched once for all that arrive. Returns the time at which the timer runs
-    /// out next.
+    /// Computes the departures of arrivals at a station behind which packets of different flows may go on in any
+    /// order. If there are many in this window, they wait in groups until all have departed. Returns the time at
+    /// which the timer runs out next.
     #[inline(never)]
-    fn advance_groups(
+    fn offer_all(
         &mut self,
         id: usize,
         groups: Groups,
-        arrivals: &mut Vec<Arrival>,
+        arrivals: &[Arrival],
         mut timer: Time,
+        are_many: bool,
     ) -> Time {
         let Some(windows) = &self.windows else {
             return timer;
         };
         let link = windows.stations[id].link.link();
-        let (mut sent, mut lost) = (0, Vec::new());
-        for i in 0..arrivals.len() {
-            let Arrival { at, cause, place } = arrivals[i];
+        for (i, &Arrival { at, cause, place }) in arrivals.iter().enumerate() {
             if timer <= at {
                 timer = self.act(id, at, Kind::Start);
             }
@@ -194,53 +200,71 @@ impl Simulation<'_> {
                     (line.offer(at, packet, &mut || dice.uniform()), cause)
                 }
             };
-            match departure {
-                Ok(at) => {
-                    arrivals[sent] = Arrival { at, cause, place };
-                    sent += 1;
+            let Some(windows) = self.windows.as_mut().filter(|_| are_many) else {
+                match (departure, groups.size) {
+                    (Ok(at), Some(size)) => self.go_home(link, Arrival { at, cause, place }, size),
+                    (Ok(at), None) => self.depart(link, place, at),
+                    (Err(_), _) => self.lost(place),
                 }
-                Err(_) => lost.push(Arrival { at, cause, place }),
+                continue;
+            };
+            let group = windows.sorter.group(cause);
+            match departure {
+                Ok(at) => group.sent.push(Arrival { at, cause, place }),
+                Err(_) => group.lost.push(Arrival { at, cause, place }),
             }
-        }
-        arrivals.truncate(sent);
-        if arrivals.len() >= MANY
-            && let Some(windows) = &mut self.windows
-        {
-            let end = self.flows.len().max(self.wires.len());
-            windows.sorter.group(arrivals, end);
-            windows.sorter.group(&mut lost, end);
-        }
-        let now = self.now;
-        for (i, drop) in lost.iter().enumerate() {
-            if let Some(later) = lost.get(i + FAR_AHEAD) {
-                self.pool.prepare_packet(later.place);
-            }
-            self.now = drop.at;
-            self.lost(drop.place);
-        }
-        self.now = now;
-        if let Some(size) = groups.size.filter(|_| groups.lead_home) {
-            for departure in &*arrivals {
-                self.go_home(link, departure, size);
-            }
-            return timer;
-        }
-        for (i, departure) in arrivals.iter().enumerate() {
-            if let Some(later) = arrivals.get(i + FAR_AHEAD) {
-                self.pool.prepare_packet(later.place);
-            }
-            self.depart(link, departure.place, departure.at);
         }
         timer
     }
 
-    /// Has a packet go on that left the last station on its way to its sender.
-    #[inline(always)]
-    fn go_home(&mut self, link: LinkId, departure: &Arrival, size: Bytes) {
+    /// Has all packets go on that wait in groups. So the ends, the links and the packets of a flow are fetched
+    /// once for all of a window.
+    #[inline(never)]
+    fn release(&mut self, link: LinkId, groups: Groups) {
         let Some(windows) = &mut self.windows else {
             return;
         };
-        let Home { flow, hop: mut place } = windows.homes[departure.cause.index()];
+        let mut all = windows.sorter.take_groups();
+        let now = self.now;
+        for group in &mut all {
+            for (i, drop) in group.lost.iter().enumerate() {
+                if let Some(later) = group.lost.get(i + FAR_AHEAD) {
+                    self.pool.prepare_packet(later.place);
+                }
+                self.now = drop.at;
+                self.lost(drop.place);
+            }
+            self.now = now;
+            if let Some(size) = groups.size.filter(|_| groups.lead_home) {
+                for &departure in &group.sent {
+                    self.go_home(link, departure, size);
+                }
+            } else {
+                for (i, departure) in group.sent.iter().enumerate() {
+                    if let Some(later) = group.sent.get(i + FAR_AHEAD) {
+                        self.pool.prepare_packet(later.place);
+                    }
+                    self.depart(link, departure.place, departure.at);
+                }
+            }
+            group.lost.clear();
+            group.sent.clear();
+        }
+        if let Some(windows) = &mut self.windows {
+            windows.sorter.give_back_groups(all);
+        }
+    }
+
+    /// Has a packet go on that left the last station on its way to its sender.
+    #[inline(always)]
+    fn go_home(&mut self, link: LinkId, departure: Arrival, size: Bytes) {
+        let Some(windows) = &mut self.windows else {
+            return;
+        };
+        let Home {
+            flow,
+            hop: mut place,
+        } = windows.homes[departure.cause.index()];
         let at = departure.at + self.wires[link].delay;
         let mut came = Came { link, at };
         loop {

@@ -265,7 +265,9 @@ impl Windows {
     }
 
     fn leads_home(&self, station: usize) -> bool {
-        self.stations[station].groups.is_some_and(|groups| groups.lead_home)
+        self.stations[station]
+            .groups
+            .is_some_and(|groups| groups.lead_home)
     }
 
     fn not_home(&mut self, station: usize) {
