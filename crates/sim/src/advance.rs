@@ -20,6 +20,9 @@ const AHEAD: usize = 8;
 /// The same where there are many.
 const FAR_AHEAD: usize = 16;
 
+/// The number of acknowledgements of a flow that are fetched ahead.
+const REPLIES_AHEAD: usize = 3;
+
 impl Simulation<'_> {
     /// Handles everything before `end` in windows, if the run has them.
     pub fn advance(&mut self, end: Time, observer: &mut dyn Observer) -> Result<(), SimError> {
@@ -53,12 +56,12 @@ impl Simulation<'_> {
             windows.clock = until;
             self.known = until;
             for id in 0..self.flows.len() {
-                // The first acknowledgement of the next flow was touched a window ago.
+                // The first acknowledgements of a flow were touched a window ago.
                 if self.pool.is_large()
                     && let Some(windows) = &self.windows
                     && let Some(later) = windows.replies.get(id + 2)
                 {
-                    if let Some((_, place)) = later.queue.first() {
+                    for (_, place) in (0..REPLIES_AHEAD).map_while(|i| later.queue.get(i)) {
                         self.pool.prepare_packet(place);
                     }
                 }
@@ -83,7 +86,7 @@ impl Simulation<'_> {
                 (self.now, self.cause) = (wake, Cause::new(Kind::Wake, id));
                 self.wake(id);
             } else if let Some((_, place)) = replies.queue.pop() {
-                if let Some((_, later)) = replies.queue.first() {
+                if let Some((_, later)) = replies.queue.get(REPLIES_AHEAD - 1) {
                     self.pool.prepare_packet(later);
                 }
                 (self.now, self.cause) = (reply, replies.cause);
