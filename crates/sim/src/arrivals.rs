@@ -77,7 +77,7 @@ impl Coming {
     /// Creates an empty list, from which windows of this length will be taken, for so many flows.
     pub fn new(window: Duration, flows: usize) -> Coming {
         let [least, most] = PER_WINDOW;
-        let per_window = (flows / 64).clamp(least, most).next_power_of_two();
+        let per_window = (flows / 256).clamp(least, most).next_power_of_two();
         Coming {
             shift: (window.as_ps() / per_window as u64).max(1).ilog2(),
             first: 0,
