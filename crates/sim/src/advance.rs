@@ -6,11 +6,11 @@ use crate::calendar::Kind;
 use crate::engine::Simulation;
 use crate::hop::Came;
 use crate::packet::Plain;
-use crate::windows::Groups;
+use crate::windows::{Groups, Home};
 use crate::wire::Line;
 use accord_record::Observer;
 use accord_scenario::LinkId;
-use accord_units::Time;
+use accord_units::{Bytes, Time};
 
 /// The number of rounds after which the observer is asked again.
 const PROGRESS: u32 = 1 << 8;
@@ -20,8 +20,8 @@ const AHEAD: usize = 8;
 /// The same where there are many.
 const FAR_AHEAD: usize = 16;
 
-/// The number of arrivals at a station that are many: what their flows take does not fit into near caches.
-const MANY: usize = 1 << 13;
+/// The number of acknowledgements of a flow that are fetched ahead.
+const REPLIES_AHEAD: usize = 3;
 
 impl Simulation<'_> {
     /// Handles everything before `end` in windows, if the run has them.
@@ -56,12 +56,14 @@ impl Simulation<'_> {
             windows.clock = until;
             self.known = until;
             for id in 0..self.flows.len() {
-                // The first acknowledgement of the next flow was touched a window ago.
+                // The first acknowledgements of a flow were touched a window ago.
                 if self.pool.is_large()
                     && let Some(windows) = &self.windows
                     && let Some(later) = windows.replies.get(id + 2)
                 {
-                    self.pool.prepare(&later.queue);
+                    for (_, place) in (0..REPLIES_AHEAD).map_while(|i| later.queue.get(i)) {
+                        self.pool.prepare_packet(place);
+                    }
                 }
                 self.advance_sender(id, until);
             }
@@ -75,7 +77,7 @@ impl Simulation<'_> {
     fn advance_sender(&mut self, id: usize, until: Time) {
         while let Some(windows) = &mut self.windows {
             let replies = &mut windows.replies[id];
-            let (reply, wake) = (replies.queue.time(), self.wakes[id]);
+            let (reply, wake) = (replies.time(), self.wakes[id]);
             if reply.min(wake) >= until {
                 break;
             }
@@ -83,7 +85,10 @@ impl Simulation<'_> {
             if wake <= reply {
                 (self.now, self.cause) = (wake, Cause::new(Kind::Wake, id));
                 self.wake(id);
-            } else if let Some(place) = self.pool.pop(&mut replies.queue) {
+            } else if let Some((_, place)) = replies.queue.pop() {
+                if let Some((_, later)) = replies.queue.get(REPLIES_AHEAD - 1) {
+                    self.pool.prepare_packet(later);
+                }
                 (self.now, self.cause) = (reply, replies.cause);
                 self.deliver(place);
             }
@@ -98,41 +103,52 @@ impl Simulation<'_> {
         };
         let until = windows.horizon(&windows.stations[id].feeds, end);
         let station = &mut windows.stations[id];
-        let from = std::mem::replace(&mut station.clock, until);
+        let mut from = std::mem::replace(&mut station.clock, until);
         let link = station.link;
+        let groups = station.groups;
         let line = &self.wires[link.link()].line;
         let is_express = matches!(line, Line::Express(_));
         let holds = matches!(line, Line::Port(_));
         let mut timer = station.timer;
-        let groups = station.groups;
-        let mut sorted = windows.sorter.take(&mut station.coming, from, until);
-        self.events += sorted.len() as u64;
+        let mut are_many = false;
+        while let Some(windows) = &mut self.windows {
+            let coming = &mut windows.stations[id].coming;
+            let (arrivals, before) = windows.sorter.take(coming, from, until);
+            self.events += arrivals.len() as u64;
+            are_many |= before < until && groups.is_some();
+            if let Some(groups) = groups
+                && (are_many || groups.lead_home)
+            {
+                timer = self.offer_all(id, groups, &arrivals, timer, are_many);
+            } else if is_express {
+                self.advance_express(link.link(), &arrivals, before.min(self.limits.end));
+            } else {
+                for (i, arrival) in arrivals.iter().enumerate() {
+                    if let Some(later) = arrivals.get(i + AHEAD) {
+                        self.pool.prepare_packet(later.place);
+                    }
+                    if timer <= arrival.at {
+                        timer = self.act(id, arrival.at, Kind::Start);
+                    }
+                    if holds {
+                        self.serve(link.link(), arrival.at);
+                    }
+                    self.now = arrival.at;
+                    self.go(arrival.place, link, arrival.at);
+                }
+            }
+            if let Some(windows) = &mut self.windows {
+                windows.sorter.give_back(arrivals);
+            }
+            if before == until {
+                break;
+            }
+            from = before;
+        }
         if let Some(groups) = groups
-            && sorted.len() >= MANY
+            && are_many
         {
-            timer = self.advance_groups(id, groups, &mut sorted, timer);
-            sorted.clear();
-        }
-        let mut arrivals = &sorted[..];
-        if is_express {
-            self.advance_express(link.link(), arrivals, until.min(self.limits.end));
-            arrivals = &[];
-        }
-        for (i, arrival) in arrivals.iter().enumerate() {
-            if let Some(later) = arrivals.get(i + AHEAD) {
-                self.pool.prepare_packet(later.place);
-            }
-            if timer <= arrival.at {
-                timer = self.act(id, arrival.at, Kind::Start);
-            }
-            if holds {
-                self.serve(link.link(), arrival.at);
-            }
-            self.now = arrival.at;
-            self.go(arrival.place, link, arrival.at);
-        }
-        if let Some(windows) = &mut self.windows {
-            windows.sorter.give_back(sorted);
+            self.release(link.link(), groups);
         }
         if timer <= until {
             // A window may end with a sample. Nothing happens after the end of the run.
@@ -148,25 +164,23 @@ impl Simulation<'_> {
         until == end
     }
 
-    /// Handles many arrivals at a station behind which packets of different flows may go on in any order: first
-    /// all departures, then what follows from them, flow by flow. So the ends, the links and the
-    /// packets of a flow are fetched once for all that arrive. Returns the time at which the timer runs
-    /// out next.
+    /// Computes the departures of arrivals at a station behind which packets of different flows may go on in any
+    /// order. If there are many in this window, they wait in groups until all have departed. Returns the time at
+    /// which the timer runs out next.
     #[inline(never)]
-    fn advance_groups(
+    fn offer_all(
         &mut self,
         id: usize,
         groups: Groups,
-        arrivals: &mut Vec<Arrival>,
+        arrivals: &[Arrival],
         mut timer: Time,
+        are_many: bool,
     ) -> Time {
         let Some(windows) = &self.windows else {
             return timer;
         };
         let link = windows.stations[id].link.link();
-        let (mut sent, mut lost) = (0, Vec::new());
-        for i in 0..arrivals.len() {
-            let Arrival { at, cause, place } = arrivals[i];
+        for (i, &Arrival { at, cause, place }) in arrivals.iter().enumerate() {
             if timer <= at {
                 timer = self.act(id, at, Kind::Start);
             }
@@ -189,36 +203,91 @@ impl Simulation<'_> {
                     (line.offer(at, packet, &mut || dice.uniform()), cause)
                 }
             };
-            match departure {
-                Ok(at) => {
-                    arrivals[sent] = Arrival { at, cause, place };
-                    sent += 1;
+            let Some(windows) = self.windows.as_mut().filter(|_| are_many) else {
+                match (departure, groups.size) {
+                    (Ok(at), Some(size)) => self.go_home(link, Arrival { at, cause, place }, size),
+                    (Ok(at), None) => self.depart(link, place, at),
+                    (Err(_), _) => self.lost(place),
                 }
-                Err(_) => lost.push(Arrival { at, cause, place }),
+                continue;
+            };
+            let group = windows.sorter.group(cause);
+            match departure {
+                Ok(at) => group.sent.push(Arrival { at, cause, place }),
+                Err(_) => group.lost.push(Arrival { at, cause, place }),
             }
-        }
-        arrivals.truncate(sent);
-        if let Some(windows) = &mut self.windows {
-            let end = self.flows.len().max(self.wires.len());
-            windows.sorter.group(arrivals, end);
-            windows.sorter.group(&mut lost, end);
-        }
-        let now = self.now;
-        for (i, drop) in lost.iter().enumerate() {
-            if let Some(later) = lost.get(i + FAR_AHEAD) {
-                self.pool.prepare_packet(later.place);
-            }
-            self.now = drop.at;
-            self.lost(drop.place);
-        }
-        self.now = now;
-        for (i, departure) in arrivals.iter().enumerate() {
-            if let Some(later) = arrivals.get(i + FAR_AHEAD) {
-                self.pool.prepare_packet(later.place);
-            }
-            self.depart(link, departure.place, departure.at);
         }
         timer
+    }
+
+    /// Has all packets go on that wait in groups. So the ends, the links and the packets of a flow are fetched
+    /// once for all of a window.
+    #[inline(never)]
+    fn release(&mut self, link: LinkId, groups: Groups) {
+        let Some(windows) = &mut self.windows else {
+            return;
+        };
+        let mut all = windows.sorter.take_groups();
+        let now = self.now;
+        for group in &mut all {
+            for (i, drop) in group.lost.iter().enumerate() {
+                if let Some(later) = group.lost.get(i + FAR_AHEAD) {
+                    self.pool.prepare_packet(later.place);
+                }
+                self.now = drop.at;
+                self.lost(drop.place);
+            }
+            self.now = now;
+            if let Some(size) = groups.size.filter(|_| groups.lead_home) {
+                for &departure in &group.sent {
+                    self.go_home(link, departure, size);
+                }
+            } else {
+                for (i, departure) in group.sent.iter().enumerate() {
+                    if let Some(later) = group.sent.get(i + FAR_AHEAD) {
+                        self.pool.prepare_packet(later.place);
+                    }
+                    self.depart(link, departure.place, departure.at);
+                }
+            }
+            group.lost.clear();
+            group.sent.clear();
+        }
+        if let Some(windows) = &mut self.windows {
+            windows.sorter.give_back_groups(all);
+        }
+    }
+
+    /// Has a packet go on that left the last station on its way to its sender.
+    #[inline(always)]
+    fn go_home(&mut self, link: LinkId, departure: Arrival, size: Bytes) {
+        let Some(windows) = &mut self.windows else {
+            return;
+        };
+        let Home {
+            flow,
+            hop: mut place,
+        } = windows.homes[departure.cause.index()];
+        let at = departure.at + self.wires[link].delay;
+        let mut came = Came { link, at };
+        loop {
+            let (hop, early) = self.wiring.reach(&mut place, &mut came, self.limits);
+            if !early {
+                // Nothing happens after the end of the run.
+                if came.at <= self.limits.end {
+                    let queue = &mut windows.replies[flow as usize].queue;
+                    queue.push((came.at, departure.place));
+                }
+                return;
+            }
+            let wire = &mut self.wires[hop.link()];
+            let Line::Pipe(pipe) = &mut wire.line else {
+                unreachable!("pipes lead home");
+            };
+            let sent = pipe.offer(came.at, size, self.limits.end);
+            (came.link, came.at) = (hop.link(), sent + wire.delay);
+            place += 1;
+        }
     }
 
     /// Handles the arrivals at a station with two priorities, and the services that end by `until`.

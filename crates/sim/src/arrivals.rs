@@ -29,7 +29,7 @@ impl Cause {
 
     /// Returns the index.
     #[inline]
-    fn index(self) -> usize {
+    pub fn index(self) -> usize {
         (self.0 & INDEX) as usize
     }
 }
@@ -77,7 +77,7 @@ impl Coming {
     /// Creates an empty list, from which windows of this length will be taken, for so many flows.
     pub fn new(window: Duration, flows: usize) -> Coming {
         let [least, most] = PER_WINDOW;
-        let per_window = (flows / 64).clamp(least, most).next_power_of_two();
+        let per_window = (flows / 256).clamp(least, most).next_power_of_two();
         Coming {
             shift: (window.as_ps() / per_window as u64).max(1).ilog2(),
             first: 0,
@@ -157,6 +157,17 @@ pub struct Sorter {
     /// The number of arrivals in each part of the window, and then where its next one goes.
     parts: Vec<u32>,
     sorted: Vec<Arrival>,
+    /// The groups of links or flows, while many packets pass a station.
+    groups: Vec<Group>,
+}
+
+/// What became of the packets of a group of links or flows at a station, in order.
+#[derive(Default)]
+pub struct Group {
+    /// The packets that go on, with their departures.
+    pub sent: Vec<Arrival>,
+    /// The packets that were dropped, with their arrivals.
+    pub lost: Vec<Arrival>,
 }
 
 /// The number of links or flows in a group: what a station touches of them fits into a near cache.
@@ -165,35 +176,23 @@ const GROUP: usize = 1 << 8;
 const MOST: u32 = 32;
 
 impl Sorter {
-    /// Takes the arrivals before `until` out of `coming`, none of which is before `from`. Returns
-    /// them in order, in a vector to be given back. Those of the same order stay as they are.
-    pub fn take(&mut self, coming: &mut Coming, mut from: Time, until: Time) -> Vec<Arrival> {
+    /// Takes the arrivals before `until` out of `coming`, none of which is before `from`: all, or the first of
+    /// many. Returns them in order, in a vector to be given back, and the time before which these are all.
+    /// Those of the same order stay as they are.
+    pub fn take(&mut self, coming: &mut Coming, from: Time, until: Time) -> (Vec<Arrival>, Time) {
+        self.due.clear();
+        let before = coming.take(until, &mut self.due);
         let mut sorted = std::mem::take(&mut self.sorted);
-        sorted.clear();
-        loop {
-            self.due.clear();
-            let before = coming.take(until, &mut self.due);
-            self.sort(from, before, &mut sorted);
-            if before == until {
-                return sorted;
-            }
-            from = before;
-        }
+        self.sort(from, before, &mut sorted);
+        (sorted, before)
     }
 
-    /// Adds the arrivals that are due, from `from` to `until`, to `sorted`, in order.
+    /// Puts the arrivals that are due, from `from` to `until`, into `sorted`, in order.
     #[inline(always)]
     fn sort(&mut self, from: Time, until: Time, sorted: &mut Vec<Arrival>) {
-        let Some(&any) = self.due.first() else {
-            return;
-        };
         // Those that come from one link over one delay are in order.
         if self.due.is_sorted_by(|a, b| a.at < b.at) {
-            match sorted.is_empty() {
-                true => std::mem::swap(sorted, &mut self.due),
-                false => sorted.append(&mut self.due),
-            }
-            return;
+            return std::mem::swap(sorted, &mut self.due);
         }
         // About as many parts as arrivals.
         let window = until.since(from).as_ps();
@@ -210,9 +209,7 @@ impl Sorter {
             most = most.max(*count);
             before += std::mem::replace(count, before);
         }
-        let begin = sorted.len();
-        sorted.resize(begin + self.due.len(), any);
-        let sorted = &mut sorted[begin..];
+        sorted.resize(self.due.len(), self.due[0]);
         for arrival in &self.due {
             let next = &mut self.parts[part(arrival)];
             sorted[*next as usize] = *arrival;
@@ -224,31 +221,29 @@ impl Sorter {
         }
     }
 
-    /// Puts departures into groups, by the indices of their causes, which are below `end`. Those of one
-    /// group stay in order.
-    pub fn group(&mut self, departures: &mut Vec<Arrival>, end: usize) {
-        let group = |departure: &Arrival| departure.cause.index() / GROUP;
-        self.parts.clear();
-        self.parts.resize(end / GROUP + 1, 0);
-        for departure in &*departures {
-            self.parts[group(departure)] += 1;
+    /// Returns the group of links or flows of a packet.
+    #[inline(always)]
+    pub fn group(&mut self, cause: Cause) -> &mut Group {
+        let group = cause.index() / GROUP;
+        if group >= self.groups.len() {
+            self.groups.resize_with(group + 1, Group::default);
         }
-        let mut before = 0;
-        for count in &mut self.parts {
-            before += std::mem::replace(count, before);
-        }
-        self.due.clear();
-        self.due.extend_from_slice(departures);
-        for departure in &*departures {
-            let next = &mut self.parts[group(departure)];
-            self.due[*next as usize] = *departure;
-            *next += 1;
-        }
-        std::mem::swap(departures, &mut self.due);
+        &mut self.groups[group]
+    }
+
+    /// Returns the groups, to be given back empty.
+    pub fn take_groups(&mut self) -> Vec<Group> {
+        std::mem::take(&mut self.groups)
+    }
+
+    /// Takes empty groups back, to be filled again.
+    pub fn give_back_groups(&mut self, groups: Vec<Group>) {
+        self.groups = groups;
     }
 
     /// Takes a vector of arrivals back, to be filled again.
-    pub fn give_back(&mut self, sorted: Vec<Arrival>) {
+    pub fn give_back(&mut self, mut sorted: Vec<Arrival>) {
+        sorted.clear();
         self.sorted = sorted;
     }
 }
@@ -309,11 +304,14 @@ mod tests {
                 left.sort();
                 let due = left.partition_point(|((at, ..), _)| *at < until);
                 let expected: Vec<_> = left.drain(..due).map(|(_, place)| place).collect();
-                let sorted = sorter.take(&mut coming, from, until);
-                let found: Vec<_> = sorted.iter().map(|arrival| arrival.place).collect();
+                let mut found = Vec::new();
+                while from < until {
+                    let (sorted, before) = sorter.take(&mut coming, from, until);
+                    found.extend(sorted.iter().map(|arrival| arrival.place));
+                    sorter.give_back(sorted);
+                    from = before;
+                }
                 prop_assert_eq!(found, expected);
-                sorter.give_back(sorted);
-                from = until;
             }
         }
     }

@@ -353,7 +353,7 @@ impl<'a> Simulation<'a> {
                 };
                 place = answer;
                 let packet = self.pool.packet(place);
-                (hop, early) = self.wiring.reach(packet, &mut came, self.limits);
+                (hop, early) = (self.wiring).reach(&mut packet.hop, &mut came, self.limits);
                 at = came.at;
             }
             if !early {
@@ -586,7 +586,7 @@ impl<'a> Simulation<'a> {
     #[inline(never)]
     fn pump_one_by_one(&mut self, id: usize) -> Time {
         let windows = self.windows.as_ref();
-        let reply = windows.map_or(Time::ZERO, |windows| windows.replies[id].queue.time());
+        let reply = windows.map_or(Time::ZERO, |windows| windows.replies[id].time());
         loop {
             let sent = self.now;
             let sender = &mut self.flows[id].sender;
@@ -680,7 +680,7 @@ impl<'a> Simulation<'a> {
             return;
         };
         let packet = self.pool.packet(place);
-        match (self.wiring).reach(packet, &mut came, self.limits) {
+        match (self.wiring).reach(&mut packet.hop, &mut came, self.limits) {
             (hop, true) => self.go(place, hop, came.at),
             (hop, false) => self.fly(place, hop, came),
         }

@@ -17,6 +17,13 @@ impl<T: Copy + Default> Ring<T> {
         self.entered == self.left
     }
 
+    /// Returns the value that so many others are before.
+    #[inline]
+    pub fn get(&self, before: usize) -> Option<T> {
+        let number = self.left + before;
+        (number < self.entered).then(|| self.places[number & (self.places.len() - 1)])
+    }
+
     /// Returns the first value.
     #[inline]
     pub fn first(&self) -> Option<T> {

@@ -20,8 +20,9 @@ use crate::arrivals::{Arrival, Cause, Coming, Sorter};
 use crate::calendar::Kind;
 use crate::flow::Flow;
 use crate::hop::Hop;
-use crate::pool::{Place, Pool, Queue};
-use crate::stretch::{self, Sizes};
+use crate::pool::{Place, Pool};
+use crate::ring::Ring;
+use crate::stretch::{self, Sizes, Stretch};
 use crate::wire::{Form, is_droptail};
 use accord_aqm::{AnyAqm, Aqm};
 use accord_scenario::{LinkId, Scenario};
@@ -35,6 +36,9 @@ pub struct Windows {
     of: Vec<usize>,
     /// The acknowledgements on their way from the last station, by flow.
     pub replies: Vec<Replies>,
+    /// The ways from stations to senders, by the link over which packets come to the station. Only those of
+    /// stations with groups that lead home are known.
+    pub homes: Vec<Home>,
     /// The parts that feed the senders.
     pub feeds: Vec<Feed>,
     /// The lanes that senders feed.
@@ -47,8 +51,9 @@ pub struct Windows {
 
 /// The acknowledgements on their way to a sender.
 pub struct Replies {
-    /// The packets.
-    pub queue: Queue,
+    /// The packets and their times. They are not linked in the pool: a packet is not touched when it comes
+    /// here.
+    pub queue: Ring<(Time, Place)>,
     /// The event that the arrival of one would be.
     pub cause: Cause,
 }
@@ -78,6 +83,18 @@ pub struct Groups {
     /// The size of all its packets, if that decides on them and they come over links of one flow each: a
     /// packet's link tells its flow.
     pub size: Option<Bytes>,
+    /// Whether these are acknowledgements, and nothing but pipes is between the station and their senders. Then
+    /// no packet is looked at.
+    pub lead_home: bool,
+}
+
+/// The way of packets from a station to their sender.
+#[derive(Clone, Copy, Default)]
+pub struct Home {
+    /// The flow.
+    pub flow: u32,
+    /// The place of the hop behind the station.
+    pub hop: u32,
 }
 
 /// A lane that a part feeds.
@@ -101,11 +118,17 @@ pub struct Feed {
 }
 
 impl Replies {
+    /// The time at which the first of them arrives, or `Time::MAX` if there is none.
+    #[inline]
+    pub fn time(&self) -> Time {
+        self.queue.first().map_or(Time::MAX, |(at, _)| at)
+    }
+
     /// Nothing is on its way to the sender of a flow.
     fn new(flow: &accord_scenario::Flow) -> Replies {
         let last = flow.reverse_path.last();
         Replies {
-            queue: Queue::EMPTY,
+            queue: Ring::default(),
             cause: Cause::new(Kind::Arrive, last.copied().unwrap_or_default()),
         }
     }
@@ -180,9 +203,76 @@ impl Windows {
             lanes: lanes_of(None),
             of,
             replies: scenario.flows.iter().map(Replies::new).collect(),
+            homes: Vec::new(),
             feeds: list(senders),
             clock: Time::ZERO,
             sorter: Sorter::default(),
+        }
+    }
+
+    /// Finds the ways from stations to senders, which `hops` describe.
+    pub fn find_homes(
+        &mut self,
+        flows: &[Flow],
+        forms: &[Form],
+        hops: &[Hop],
+        stretches: &[Stretch],
+    ) {
+        self.homes = vec![Home::default(); forms.len()];
+        for (id, flow) in flows.iter().enumerate() {
+            // The last station on the way, the link before it, and the hop behind it on the way back.
+            let mut last: Option<(usize, LinkId, Option<u32>)> = None;
+            let mut before = LinkId::MAX;
+            for first in [flow.path, flow.reverse_path] {
+                let mut place = first;
+                loop {
+                    let hop = hops[place as usize];
+                    if hop.is_end() {
+                        break;
+                    }
+                    place += 1;
+                    if hop.is_stretch() {
+                        let stretch = &stretches[hop.link()];
+                        (before, place) = (stretch.last as usize, stretch.next);
+                        continue;
+                    }
+                    let link = hop.link();
+                    if !hop.is_shortcut() {
+                        if let Some((station, ..)) = last {
+                            self.not_home(station);
+                        }
+                        let back = (first == flow.reverse_path).then_some(place);
+                        last = Some((self.of[link], before, back));
+                    } else if forms[link] != Form::Pipe
+                        && let Some((station, ..)) = last
+                    {
+                        self.not_home(station);
+                    }
+                    before = link;
+                }
+            }
+            match last {
+                Some((station, before, Some(hop))) if self.leads_home(station) => {
+                    self.homes[before] = Home {
+                        flow: id as u32,
+                        hop,
+                    };
+                }
+                Some((station, ..)) => self.not_home(station),
+                None => {}
+            }
+        }
+    }
+
+    fn leads_home(&self, station: usize) -> bool {
+        self.stations[station]
+            .groups
+            .is_some_and(|groups| groups.lead_home)
+    }
+
+    fn not_home(&mut self, station: usize) {
+        if let Some(groups) = &mut self.stations[station].groups {
+            groups.lead_home = false;
         }
     }
 
@@ -222,7 +312,7 @@ impl Windows {
     pub fn put(&mut self, pool: &mut Pool, place: Place, hop: Hop, at: Time, cause: Cause) {
         if hop.is_end() {
             let flow = pool.packet(place).flow as usize;
-            pool.push(&mut self.replies[flow].queue, place, at);
+            self.replies[flow].queue.push((at, place));
         } else {
             let station = &mut self.stations[self.of[hop.link()]];
             debug_assert!(at >= station.clock, "the past is over");
@@ -258,7 +348,8 @@ fn find_groups(
                 _ => None,
             };
             let size = size.map(|size| Bytes::new(u64::from(size)));
-            groups[of[link]] = Some(Groups { size });
+            let lead_home = size.is_some();
+            groups[of[link]] = Some(Groups { size, lead_home });
         }
     }
     // The flow of each link, and its place on the flow's way there and back.
@@ -277,7 +368,7 @@ fn find_groups(
             }
             let station = of[link];
             if let Some(groups) = groups[station].as_mut().filter(|_| !own) {
-                groups.size = None;
+                (groups.size, groups.lead_home) = (None, false);
             }
             (from, own) = (Some(station), false);
         }

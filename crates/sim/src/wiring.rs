@@ -228,7 +228,7 @@ impl Wiring {
             let changes = rerouted[id] || scenario.flows[id].path.iter().any(|&l| changing[l]);
             flow.outgoing = (changes || flow.receiver.wants_truth()).then(Box::default);
         }
-        for ((f, flow), ahead) in scenario.flows.iter().zip(flows).zip(ahead) {
+        for ((f, flow), ahead) in scenario.flows.iter().zip(&mut *flows).zip(ahead) {
             let end = if ahead { Hop::END_EARLY } else { Hop::END };
             let inside = f.through.map(|t| (t, &scenario.flows[t].path[..]));
             if wiring.windows.is_some() {
@@ -241,6 +241,9 @@ impl Wiring {
             flow.path = wiring.add(&f.path, inside, end);
             flow.reverse_path = wiring.add(&f.reverse_path, None, Hop::END);
         }
+        if let Some(windows) = &mut wiring.windows {
+            windows.find_homes(flows, &wiring.forms, &wiring.hops, &wiring.stretches);
+        }
         wiring
     }
 
@@ -249,7 +252,7 @@ impl Wiring {
     #[inline(always)]
     pub fn step(&mut self, packet: &mut Packet, came: &mut Came, limits: Limits) -> (Hop, bool) {
         packet.hop += 1;
-        self.reach(packet, came, limits)
+        self.reach(&mut packet.hop, came, limits)
     }
 
     /// Tells the ports in stretches of the packets that came there before `until`.
@@ -259,24 +262,24 @@ impl Wiring {
         }
     }
 
-    /// Returns the hop of a packet that is there, and whether it takes the packet before its time.
+    /// Returns the hop of a packet that is at this place, and whether it takes the packet before its time.
     /// A stretch is passed at once. A packet that would come out of it after the end stays there: its
     /// time is `Time::MAX`.
     #[inline(always)]
-    pub fn reach(&mut self, packet: &mut Packet, came: &mut Came, limits: Limits) -> (Hop, bool) {
-        let mut hop = self.hops[packet.hop as usize];
+    pub fn reach(&mut self, place: &mut u32, came: &mut Came, limits: Limits) -> (Hop, bool) {
+        let mut hop = self.hops[*place as usize];
         if hop.is_stretch() {
             let stretch = &mut self.stretches[hop.link()];
             let Some(there) = stretch.pass(came.at, limits) else {
                 came.at = Time::MAX;
                 return (hop, false);
             };
-            packet.hop = stretch.next;
+            *place = stretch.next;
             *came = Came {
                 link: stretch.last as usize,
                 at: there,
             };
-            hop = self.hops[packet.hop as usize];
+            hop = self.hops[*place as usize];
         }
         (hop, hop.is_shortcut() && came.at <= limits.end)
     }

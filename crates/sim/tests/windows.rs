@@ -315,6 +315,33 @@ fn many_flows_go_on_one_after_the_other() {
     }
 }
 
+/// Many acknowledgements on their last way, which are not looked at before their senders have them: over links
+/// that are faster than the bottleneck, slower, and without some of them, and where some are dropped.
+#[test]
+fn many_acknowledgements_go_home() {
+    let access = "access = { rate = \"100 Mbps\", delay = \"1 ms\" }\n";
+    let egress = "egress = { rate = \"100 Mbps\", delay = \"1 ms\" }\n";
+    let fast = "access = { rate = \"10 Gbps\", delay = \"1 ms\" }\n";
+    let slow = "reverse = { rate = \"100 Mbps\" }\n";
+    for (ends, back, samples) in [
+        ([access, egress], "", "70 ms"),
+        ([access, egress], slow, "70 ms"),
+        ([fast, egress], "", "70 ms"),
+        (["", egress], "", "31 ms"),
+        ([access, ""], "", "70 ms"),
+    ] {
+        let s = scenario(&format!(
+            "duration = \"0.6 s\"\nsample = \"{samples}\"\n\
+             [link.ab]\nfrom = \"a\"\nto = \"b\"\nrate = \"4 Gbps\"\ndelay = \"18 ms\"\n\
+             queue = {{ discipline = \"droptail\", limit = \"4000 pkt\" }}\n\
+             {back}[flow.a]\nfrom = \"a\"\nto = \"b\"\ncount = 800\ncontroller = \"newreno\"\n\
+             {}{}start = {{ uniform = [\"0 s\", \"20 ms\"] }}\n",
+            ends[0], ends[1]
+        ));
+        same(&s);
+    }
+}
+
 /// Windows would cost more than they save where hardly a packet fits into the shortest of them.
 #[test]
 fn short_links_have_events() {
