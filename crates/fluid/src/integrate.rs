@@ -18,7 +18,6 @@ use crate::law::{Seen, Service, Trouble, Window};
 use crate::model::{Model, Network};
 use crate::motion::{Motion, Proportional, Run, View, glide, see};
 use crate::queue::Queue;
-use crate::wide::padded;
 use accord_family::WindowLaw;
 use accord_scenario::{LinkId, LinkModel};
 
@@ -39,8 +38,6 @@ pub(crate) struct Integration<'a, 'b> {
     pub queues: Vec<Queue>,
     taps: Vec<See>,
     feeds: Vec<Feeds>,
-    /// What each kind adds to a sum over the feeds of a queue.
-    parts: Vec<f64>,
     /// Bytes that had arrived at each queue at the last step, but for changes of delays.
     arrived: Vec<f64>,
     /// The bytes that changes of delays and routes have moved on the wires to each queue, and the rate
@@ -147,7 +144,6 @@ impl<'a, 'b> Integration<'a, 'b> {
                 .collect(),
             taps: Vec::new(),
             feeds: vec![Feeds::default(); queues],
-            parts: Vec::new(),
             arrived: vec![0.0; queues],
             moved: vec![0.0; queues],
             lines: vec![f64::INFINITY; queues],
@@ -283,8 +279,6 @@ impl<'a, 'b> Integration<'a, 'b> {
             self.motion.base_rtt[k] = path.base_rtt;
             self.motion.most[k] = path.peak.min(flow.offered);
         }
-        let most = self.feeds.iter().map(|f| padded(f.kinds.len())).max();
-        self.parts.resize(most.unwrap_or(0), 0.0);
         self.crossed_once = self.paths.iter().all(|path| path.len() <= 1);
         self.dead = self.queues.iter().map(Queue::is_dead).collect();
         self.capacities = self.queues.iter().map(|q| q.capacity).collect();
@@ -301,7 +295,7 @@ impl<'a, 'b> Integration<'a, 'b> {
         self.locate();
         for (q, (new, old)) in self.feeds.iter().zip(&before).enumerate() {
             let now = self.clock.now;
-            let total = sum(new, &self.sent, now, &mut self.parts);
+            let total = sum(new, &self.sent, now);
             self.moved[q] += total - self.arrived[q] - new.beyond(old, self.sent.of(now));
             self.arrived[q] = total;
             let joined = !old.kinds.is_empty() && old.kinds != new.kinds;
@@ -577,7 +571,7 @@ impl<'a, 'b> Integration<'a, 'b> {
 
     fn integrate(&mut self, now: usize, h: f64) {
         for q in 0..self.queues.len() {
-            let total = sum(&self.feeds[q], &self.sent, now, &mut self.parts);
+            let total = sum(&self.feeds[q], &self.sent, now);
             let arrived = self.comes(q, total, h);
             // What packets bring, which are not integrated, comes too.
             let brought = self.queues[q].beside;
@@ -609,7 +603,6 @@ impl<'a, 'b> Integration<'a, 'b> {
                 &self.sent,
                 &self.windows,
                 now,
-                &mut self.parts,
                 &mut self.loads[q].windows,
             );
             self.comes[q] = self.comes(q, total, h);
