@@ -398,6 +398,7 @@ impl<'a, 'b> Integration<'a, 'b> {
             self.sort();
         }
         self.publish(|q| q.predicted(h));
+        let sent = self.sent.of_mut(now);
         let flight = match self.link_model {
             LinkModel::AckClocked => self.windows.of_mut(now),
             LinkModel::Integrator => &mut self.unused[..],
@@ -410,12 +411,15 @@ impl<'a, 'b> Integration<'a, 'b> {
             see(&mut motion.seen, &motion.fraction, view, before, after);
         }
         for &run in &self.runs {
-            glide(&mut self.motion, run, h, flight);
+            glide(&mut self.motion, run, h, sent, flight);
         }
         for i in 0..self.others.len() {
             self.move_flow(self.others[i] as usize, h);
         }
-        self.sent.of_mut(now).copy_from_slice(&self.motion.sent);
+        let sent = self.sent.of_mut(now);
+        for &k in self.others.iter().chain(&self.still) {
+            sent[k as usize] = self.motion.sent[k as usize];
+        }
         match self.link_model {
             LinkModel::Integrator => self.integrate(now, h),
             LinkModel::AckClocked => {

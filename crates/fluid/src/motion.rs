@@ -132,9 +132,9 @@ wide! {
 }
 
 wide! {
-    /// Moves a run of proportional laws by `h`, as `Control::advance` does and then what is sent. What is
-    /// then in flight is written to `flight`.
-    pub(crate) fn glide(motion: &mut Motion, run: Run, h: f64, flight: &mut [f64]) {
+    /// Moves a run of proportional laws by `h`, as `Control::advance` does and then what is sent. All that is
+    /// sent then is written to `past`, too, and what is in flight to `flight`.
+    pub(crate) fn glide(motion: &mut Motion, run: Run, h: f64, past: &mut [f64], flight: &mut [f64]) {
         let (i, n) = (run.first, run.end - run.first);
         let window = &mut motion.window[i..][..n];
         let min_rtt = &mut motion.min_rtt[i..][..n];
@@ -144,7 +144,7 @@ wide! {
         let base_rtt = &motion.base_rtt[i..][..n];
         let limit = &motion.most[i..][..n];
         let sees = &motion.seen[i..][..n];
-        let flight = &mut flight[i..][..n];
+        let (past, flight) = (&mut past[i..][..n], &mut flight[i..][..n]);
         let (half, floor) = (0.5 * h, 1e-3 * run.law.packet);
         for k in 0..n {
             let seen = sees[k];
@@ -159,7 +159,8 @@ wide! {
             // Not `least`: the compiler would make it a store under a mask, which takes long.
             min_rtt[k] = min_rtt[k].min(rtt);
             inverse[k] = over;
-            sent[k] += half * (rate[k] + sends);
+            past[k] = sent[k] + half * (rate[k] + sends);
+            sent[k] = past[k];
             rate[k] = sends;
             flight[k] = least(next, limit[k] * rtt);
         }
