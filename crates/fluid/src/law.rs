@@ -296,11 +296,11 @@ impl Control {
     }
 
     /// Accumulation as the controller takes it; no number without a window.
-    pub fn estimate(&self, base_rtt: f64, w: &Window, seen: &Seen) -> f64 {
+    pub fn estimate(&self, base_rtt: f64, window: f64, min_rtt: f64, seen: &Seen) -> f64 {
         if self.dynamics.law == WindowLaw::Unresponsive {
             return f64::NAN;
         }
-        w.window * self.share(base_rtt, w.min_rtt, seen)
+        window * self.share(base_rtt, min_rtt, seen)
     }
 
     /// dw/dt of a smooth law outside slow start.
