@@ -14,10 +14,11 @@ use crate::error::FluidError;
 use crate::feeds::{Feeds, sum, sum_and_gather};
 use crate::flow::{Flow, See};
 use crate::history::{Clock, Histories, Tap};
-use crate::law::{Seen, Service, Trouble, Window};
+use crate::law::{Seen, Service, Window};
 use crate::model::{Model, Network};
 use crate::motion::{Motion, Proportional, Run, View, glide, see};
 use crate::queue::Queue;
+use crate::trouble::Trouble;
 use accord_family::WindowLaw;
 use accord_scenario::{LinkId, LinkModel};
 

@@ -1,8 +1,8 @@
 //! The quantities that move in every step, for all kinds of flows, and the common case, which a
 //! compiler can turn into a few instructions for several kinds at once.
 
-use crate::law::Trouble;
 use crate::queue::is_never;
+use crate::trouble::Trouble;
 use crate::wide::{WIDTH, padded, wide};
 
 /// The state of all kinds.
