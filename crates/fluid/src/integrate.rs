@@ -50,11 +50,8 @@ pub(crate) struct Integration<'a, 'b> {
     /// All that came to each queue, and what came in this step.
     came: Vec<f64>,
     comes: Vec<f64>,
-    /// Queuing delays, virtual delays, losses and marks, by queue.
-    pub delays: Histories,
-    virtual_delays: Histories,
-    losses: Histories,
-    marks: Histories,
+    /// What each queue shows, side by side.
+    shown: Histories,
     /// Bytes sent and windows, by kind.
     pub sent: Histories,
     windows: Histories,
@@ -88,6 +85,10 @@ pub(crate) enum Book {
 
 /// The number of books per queue.
 const BOOKS: usize = 5;
+
+/// What a queue shows to sources: its queuing delay, its virtual delay, and the parts of what arrives that
+/// it loses and marks. Those that only delay write the first.
+const SHOWN: usize = 4;
 
 /// A history holds no more.
 const DEEPEST: f64 = 4_194_304.0;
@@ -151,10 +152,7 @@ impl<'a, 'b> Integration<'a, 'b> {
             books: Histories::new(BOOKS * queues, depth),
             came: vec![0.0; queues],
             comes: vec![0.0; queues],
-            delays: Histories::new(queues, depth),
-            virtual_delays: Histories::new(queues, depth),
-            losses: Histories::new(queues, depth),
-            marks: Histories::new(queues, depth),
+            shown: Histories::new(SHOWN * queues, depth),
             sent: Histories::new(kinds, depth),
             windows: Histories::new(windows, depth),
             unused: vec![0.0; kinds - windows],
@@ -188,10 +186,7 @@ impl<'a, 'b> Integration<'a, 'b> {
             self.clock.deepen();
             let now = self.clock.now;
             let kept = [
-                &mut self.delays,
-                &mut self.virtual_delays,
-                &mut self.losses,
-                &mut self.marks,
+                &mut self.shown,
                 &mut self.sent,
                 &mut self.windows,
                 &mut self.books,
@@ -227,7 +222,7 @@ impl<'a, 'b> Integration<'a, 'b> {
         }
         let entered = |at| self.books.get(queue * BOOKS + Book::Entered as usize, at);
         // About where it was if the delay is what it was then.
-        let (back, now) = (clock.now - left.0, self.delays.get(queue, left.0));
+        let (back, now) = (clock.now - left.0, self.delay(queue, left.0));
         let guess = back + (now / clock.step() - left.1) as usize + 1;
         let low = clock.search(guess, |at| entered(at) <= served);
         let (a, b) = (entered(low), entered(low + 1));
@@ -347,29 +342,29 @@ impl<'a, 'b> Integration<'a, 'b> {
     }
 
     /// Returns the signals of its queues that a source sees now, and the share of marks.
-    #[inline]
+    #[inline(always)]
     fn look(&self, kind: usize) -> (Seen, f64) {
         let flow = &self.flows[kind];
         let now = self.clock.now;
         let (mut seen, mut unmarked) = (Seen::default(), 1.0);
         for see in &self.taps[flow.hops.clone()] {
             let queue = see.queue as usize;
-            let delay = self.delays.read(queue, now, &see.tap);
+            let [delay, virtual_delay, loss, mark] = self.shown.read(queue, now, &see.tap);
             seen.queue += delay;
             if flow.signals && see.forward {
                 if see.hidden {
                     seen.price -= delay;
                 }
-                seen.price += self.virtual_delays.read(queue, now, &see.tap);
-                let loss = self.losses.read(queue, now, &see.tap);
+                seen.price += virtual_delay;
                 seen.loss = 1.0 - (1.0 - seen.loss) * (1.0 - loss);
-                unmarked *= 1.0 - self.marks.read(queue, now, &see.tap);
+                unmarked *= 1.0 - mark;
             }
         }
         (seen, 1.0 - unmarked)
     }
 
     /// Returns the latest signals of a source.
+    #[inline]
     pub fn seen(&self, kind: usize) -> Seen {
         Seen {
             queue: self.motion.queue(kind),
@@ -399,18 +394,17 @@ impl<'a, 'b> Integration<'a, 'b> {
             self.sort();
         }
         self.publish(|q| q.predicted(h));
+        for &view in &self.views {
+            let at = now - view.back;
+            let (before, after) = (self.delay(view.queue, at), self.delay(view.queue, at + 1));
+            let motion = &mut self.motion;
+            see(&mut motion.seen, &motion.fraction, view, before, after);
+        }
         let sent = self.sent.of_mut(now);
         let flight = match self.link_model {
             LinkModel::AckClocked => self.windows.of_mut(now),
             LinkModel::Integrator => &mut self.unused[..],
         };
-        for &view in &self.views {
-            let at = now - view.back;
-            let before = self.delays.get(view.queue, at);
-            let after = self.delays.get(view.queue, at + 1);
-            let motion = &mut self.motion;
-            see(&mut motion.seen, &motion.fraction, view, before, after);
-        }
         for &run in &self.runs {
             glide(&mut self.motion, run, h, sent, flight);
         }
@@ -439,15 +433,20 @@ impl<'a, 'b> Integration<'a, 'b> {
     /// Writes what queues show now, given their delays.
     #[inline]
     fn publish(&mut self, delay: impl Fn(&Queue) -> f64) {
-        let now = self.clock.now;
-        for (q, queue) in self.queues.iter().enumerate() {
-            self.delays.of_mut(now)[q] = delay(queue);
+        let (shown, _) = (self.shown.of_mut(self.clock.now)).as_chunks_mut::<SHOWN>();
+        for (shown, queue) in shown.iter_mut().zip(&self.queues) {
+            shown[0] = delay(queue);
             if queue.signals() {
-                self.virtual_delays.of_mut(now)[q] = queue.discipline.virtual_delay();
-                self.losses.of_mut(now)[q] = queue.loss;
-                self.marks.of_mut(now)[q] = queue.mark;
+                let virtual_delay = queue.discipline.virtual_delay();
+                shown[1..].copy_from_slice(&[virtual_delay, queue.loss, queue.mark]);
             }
         }
+    }
+
+    /// The queuing delay of a queue at an instant.
+    #[inline(always)]
+    fn delay(&self, queue: usize, at: usize) -> f64 {
+        self.shown.get(SHOWN * queue, at)
     }
 
     fn locate(&mut self) {

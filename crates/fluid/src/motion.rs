@@ -91,12 +91,14 @@ impl Motion {
     }
 
     /// Queuing delay that the source sees, in seconds.
+    #[inline]
     pub fn queue(&self, kind: usize) -> f64 {
         // Rounding must not make it less than nothing.
         (1.0 / self.inverse[kind] - self.base_rtt[kind]).max(0.0)
     }
 
     /// Sets the rate that follows from the window, the queuing delay seen, and whether the kind runs.
+    #[inline]
     pub fn set_rate(&mut self, kind: usize, queue: f64, active: bool) {
         let rtt = self.base_rtt[kind] + queue;
         self.inverse[kind] = 1.0 / rtt;
@@ -108,6 +110,7 @@ impl Motion {
 
     /// Returns the bytes that a kind has in flight: the window, unless less is offered. Bytes that are
     /// offered to a link that serves nothing count for the time of the wires.
+    #[inline]
     pub fn flight(&self, kind: usize) -> f64 {
         if is_never(1.0 / self.inverse[kind]) {
             return self.window[kind].min(self.most[kind] * self.base_rtt[kind]);
