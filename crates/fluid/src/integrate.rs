@@ -372,17 +372,6 @@ impl<'a, 'b> Integration<'a, 'b> {
         }
     }
 
-    /// A kind's window and what goes with it.
-    pub fn window(&self, kind: usize) -> Window {
-        Window {
-            window: self.motion.window[kind],
-            slow_start: self.flows[kind].slow_start,
-            min_rtt: self.motion.min_rtt[kind],
-            trouble: self.motion.trouble[kind],
-            epoch: self.flows[kind].epoch,
-        }
-    }
-
     /// One step of length `h`, to `time`.
     pub fn step(&mut self, time: f64, h: f64) {
         self.clock.tick(time, h);
@@ -521,9 +510,19 @@ impl<'a, 'b> Integration<'a, 'b> {
     fn move_flow(&mut self, k: usize, h: f64) {
         let (mut seen, marks) = self.look(k);
         let from = self.seen(k);
-        let mut state = self.window(k);
         let control = &self.model.kinds[k].control;
         let (flow, motion) = (&mut self.flows[k], &mut self.motion);
+        let mut state = Window {
+            window: motion.window[k],
+            slow_start: flow.slow_start,
+            min_rtt: motion.min_rtt[k],
+            // It is long, and of flows that all do the same it tells nothing.
+            trouble: match control.spares {
+                true => motion.trouble[k],
+                false => Trouble::default(),
+            },
+            epoch: flow.epoch,
+        };
         let base_rtt = motion.base_rtt[k];
         if flow.signals {
             flow.heed(control, &mut seen, marks, motion.rate[k] * h);
@@ -540,7 +539,9 @@ impl<'a, 'b> Integration<'a, 'b> {
         flow.slow_start = state.slow_start;
         motion.window[k] = state.window;
         motion.min_rtt[k] = state.min_rtt;
-        motion.trouble[k] = state.trouble;
+        if control.spares {
+            motion.trouble[k] = state.trouble;
+        }
         let before = motion.rate[k];
         motion.set_rate(k, seen.queue, true);
         let bytes = 0.5 * h * (before + motion.rate[k]);
