@@ -16,10 +16,10 @@ use crate::flow::{Flow, See};
 use crate::history::{Clock, Histories, Tap};
 use crate::law::{Seen, Service, Window};
 use crate::model::{Model, Network};
-use crate::motion::{Motion, Proportional, Run, View, glide, see};
+use crate::motion::{Motion, Proportional, Run, View, glide, glide_for_now, see};
 use crate::queue::Queue;
 use crate::trouble::Trouble;
-use accord_family::WindowLaw;
+use accord_family::{BaseRtt, Reads, WindowDynamics, WindowLaw};
 use accord_scenario::{LinkId, LinkModel};
 
 /// All that moves.
@@ -50,8 +50,13 @@ pub(crate) struct Integration<'a, 'b> {
     /// All that came to each queue, and what came in this step.
     came: Vec<f64>,
     comes: Vec<f64>,
-    /// What each queue shows, side by side.
+    /// What each queue shows, side by side; when it showed more than a delay last, and whether nobody
+    /// sees that now.
     shown: Histories,
+    loud: Vec<usize>,
+    quiet: Vec<bool>,
+    /// The steps back to the furthest place at which a source sees a queue.
+    furthest: usize,
     /// Bytes sent and windows, by kind.
     pub sent: Histories,
     windows: Histories,
@@ -153,6 +158,9 @@ impl<'a, 'b> Integration<'a, 'b> {
             came: vec![0.0; queues],
             comes: vec![0.0; queues],
             shown: Histories::new(SHOWN * queues, depth),
+            loud: vec![0; queues],
+            quiet: vec![true; queues],
+            furthest: 0,
             sent: Histories::new(kinds, depth),
             windows: Histories::new(windows, depth),
             unused: vec![0.0; kinds - windows],
@@ -379,6 +387,11 @@ impl<'a, 'b> Integration<'a, 'b> {
         if !self.clock.regular {
             self.locate();
         }
+        for (quiet, loud) in self.quiet.iter_mut().zip(&self.loud) {
+            let now_quiet = now - loud > self.furthest;
+            self.stale |= *quiet != now_quiet;
+            *quiet = now_quiet;
+        }
         if self.stale {
             self.sort();
         }
@@ -395,7 +408,10 @@ impl<'a, 'b> Integration<'a, 'b> {
             LinkModel::Integrator => &mut self.unused[..],
         };
         for &run in &self.runs {
-            glide(&mut self.motion, run, h, sent, flight);
+            match run.law.for_now {
+                true => glide_for_now(&mut self.motion, run, h, sent, flight),
+                false => glide(&mut self.motion, run, h, sent, flight),
+            }
         }
         for i in 0..self.others.len() {
             self.move_flow(self.others[i] as usize, h);
@@ -422,12 +438,16 @@ impl<'a, 'b> Integration<'a, 'b> {
     /// Writes what queues show now, given their delays.
     #[inline]
     fn publish(&mut self, delay: impl Fn(&Queue) -> f64) {
-        let (shown, _) = (self.shown.of_mut(self.clock.now)).as_chunks_mut::<SHOWN>();
-        for (shown, queue) in shown.iter_mut().zip(&self.queues) {
+        let now = self.clock.now;
+        let (shown, _) = self.shown.of_mut(now).as_chunks_mut::<SHOWN>();
+        for ((shown, queue), loud) in shown.iter_mut().zip(&self.queues).zip(&mut self.loud) {
             shown[0] = delay(queue);
             if queue.signals() {
-                let virtual_delay = queue.discipline.virtual_delay();
-                shown[1..].copy_from_slice(&[virtual_delay, queue.loss, queue.mark]);
+                let signals = [queue.discipline.virtual_delay(), queue.loss, queue.mark];
+                shown[1..].copy_from_slice(&signals);
+                if signals != [0.0; 3] {
+                    *loud = now;
+                }
             }
         }
     }
@@ -439,8 +459,10 @@ impl<'a, 'b> Integration<'a, 'b> {
     }
 
     fn locate(&mut self) {
+        self.furthest = 0;
         for see in &mut self.taps {
             see.tap.locate(&self.clock);
+            self.furthest = self.furthest.max(see.tap.back as usize);
         }
         for feeds in &mut self.feeds {
             feeds.locate(&self.clock);
@@ -448,28 +470,38 @@ impl<'a, 'b> Integration<'a, 'b> {
         self.stale = true;
     }
 
-    /// The queue of a kind that is the common case: proportional, out of slow start, one queue
-    /// that only delays, always more to send.
+    /// The queue of a kind that is the common case, and its law: proportional, out of slow start, one
+    /// queue that only delays or has for as long as the kind can see, always more to send.
     fn glides(&self, k: usize) -> Option<(See, Proportional)> {
         let flow = &self.flows[k];
         let control = &self.model.kinds[k].control;
         let WindowLaw::Proportional { gain, target } = control.dynamics.law else {
             return None;
         };
+        let endless = flow.offered.is_infinite() && flow.size.is_infinite();
+        let fair = control.service == Service::FAIR;
+        let [see] = &self.taps[flow.hops.clone()] else {
+            return None;
+        };
+        let queue = see.queue as usize;
+        let calm = || {
+            let knows_none = flow.seen.loss == 0.0 && flow.seen.price == 0.0;
+            let WindowDynamics { base, reads, .. } = control.dynamics;
+            self.quiet[queue] && !self.dead[queue] && !see.hidden && knows_none
+                // These remember something from step to step.
+                && !control.spares
+                && matches!(base, BaseRtt::Smallest)
+                && !matches!(reads, Reads::Marks { .. })
+        };
+        let glides = endless && fair && flow.active && !flow.slow_start;
         let law = Proportional {
             gain,
             target,
             packet: control.packet,
             most: control.dynamics.most,
+            for_now: flow.signals,
         };
-        let endless = flow.offered.is_infinite() && flow.size.is_infinite();
-        let fair = control.service == Service::FAIR;
-        match &self.taps[flow.hops.clone()] {
-            [see] if endless && fair && flow.active && !flow.slow_start && !flow.signals => {
-                Some((*see, law))
-            }
-            _ => None,
-        }
+        (glides && (!flow.signals || calm())).then_some((*see, law))
     }
 
     /// Finds out which kinds glide.

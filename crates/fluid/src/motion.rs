@@ -52,6 +52,8 @@ pub(crate) struct Proportional {
     pub packet: f64,
     /// The most that a window grows by in a round trip.
     pub most: f64,
+    /// Its queue does more than delay at times, so that it may cease to glide in any step.
+    pub for_now: bool,
 }
 
 impl Proportional {
@@ -166,6 +168,51 @@ wide! {
             sent[k] = past[k];
             rate[k] = sends;
             flight[k] = least(next, limit[k] * rtt);
+        }
+    }
+}
+
+wide! {
+    /// Does as [`glide`], with every operation as `Control::advance` and [`Motion::set_rate`] have it: whether
+    /// a kind glides for now must not be seen in the result.
+    pub(crate) fn glide_for_now(
+        motion: &mut Motion,
+        run: Run,
+        h: f64,
+        past: &mut [f64],
+        flight: &mut [f64],
+    ) {
+        let (i, n) = (run.first, run.end - run.first);
+        let window = &mut motion.window[i..][..n];
+        let min_rtt = &mut motion.min_rtt[i..][..n];
+        let rate = &mut motion.rate[i..][..n];
+        let sent = &mut motion.sent[i..][..n];
+        let inverse = &mut motion.inverse[i..][..n];
+        let base_rtt = &motion.base_rtt[i..][..n];
+        let limit = &motion.most[i..][..n];
+        let sees = &motion.seen[i..][..n];
+        let (past, flight) = (&mut past[i..][..n], &mut flight[i..][..n]);
+        let Proportional { gain, target, packet, most: largest, .. } = run.law;
+        let (half, floor) = (0.5 * h, 1e-3 * packet);
+        let slope = |w: f64, queue: f64, inverse: f64| {
+            least(-gain * (w * queue * inverse - target), largest) * inverse
+        };
+        for k in 0..n {
+            let before = most(1.0 / inverse[k] - base_rtt[k], 0.0);
+            let rtt = base_rtt[k] + sees[k];
+            let over = 1.0 / rtt;
+            let w = window[k];
+            let first = slope(w, before, 1.0 / (base_rtt[k] + before));
+            let second = slope(most(w + h * first, floor), sees[k], over);
+            let next = most(w + half * (first + second), floor);
+            let sends = least(next / rtt, limit[k]);
+            window[k] = next;
+            min_rtt[k] = min_rtt[k].min(rtt);
+            inverse[k] = over;
+            past[k] = sent[k] + half * (rate[k] + sends);
+            sent[k] = past[k];
+            rate[k] = sends;
+            flight[k] = sends / over;
         }
     }
 }
