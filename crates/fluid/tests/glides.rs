@@ -8,11 +8,11 @@ use accord_scenario::{Entity, Metric};
 use common::scenario;
 
 /// Ten flows of different delays that come one after the other to a buffer that their slow starts
-/// overflow, with a change of the rate. An application that ends some time is enough not to glide.
+/// overflow, with a change of its delay. An application that ends some time is enough not to glide.
 fn ten(model: &str, queue: &str, demand: &str) -> Run {
     let mut text = format!(
         "duration = \"20 s\"\nsample = \"50 ms\"\nfluid = {{ link_model = \"{model}\" }}\n[topology.dumbbell]\nrate = \"50 Mbps\"\ndelay = \"5 ms\"\nqueue = {queue}\n\
-         [[event]]\nat = \"11.3 s\"\nlink = \"bottleneck\"\nrate = \"30 Mbps\"\n"
+         [[event]]\nat = \"11.3 s\"\nlink = \"bottleneck\"\ndelay = \"9 ms\"\n"
     );
     for i in 0..10 {
         text += &format!(
@@ -28,7 +28,7 @@ fn ten(model: &str, queue: &str, demand: &str) -> Run {
 #[test]
 fn who_glides_for_now_does_as_one_who_does_not() {
     for model in ["integrator", "ack-clocked"] {
-        for (limit, loses) in [("60 kB", true), ("2 MB", false)] {
+        for (limit, loses) in [("35 kB", true), ("2 MB", false)] {
             let queue = format!("{{ discipline = \"droptail\", limit = \"{limit}\" }}");
             let glides = ten(model, &queue, "\"greedy\"");
             let alone = ten(model, &queue, "{ size = \"1000 GB\" }");
