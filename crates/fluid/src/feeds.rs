@@ -85,18 +85,17 @@ impl Feeds {
 }
 
 wide! {
-    /// The sum of a quantity over all flows of some feeds, as it is at the queue. `parts` becomes what each
-    /// kind adds to it.
-    pub(crate) fn sum(feeds: &Feeds, of: &Histories, now: usize, parts: &mut [f64]) -> f64 {
+    /// The sum of a quantity over all flows of some feeds, as it is at the queue.
+    pub(crate) fn sum(feeds: &Feeds, of: &Histories, now: usize) -> f64 {
+        let mut sums = [0.0; WIDTH];
         for s in &feeds.spans {
             let a = of.from(s.kind, now - s.back);
             let b = of.from(s.kind, now - s.back + 1);
-            let groups = feeds.weights(s).zip(a.iter().zip(b)).zip(from(parts, s));
-            for (((many, part), (a, b)), to) in groups {
-                weigh(many, part, a, b, to);
+            for (i, ((many, part), (a, b))) in feeds.weights(s).zip(a.iter().zip(b)).enumerate() {
+                add(&mut sums, &weigh(many, part, a, b), s.len - i * WIDTH);
             }
         }
-        whole(feeds, parts)
+        total(sums)
     }
 }
 
@@ -108,60 +107,48 @@ wide! {
         of: &Histories,
         other: &Histories,
         now: usize,
-        parts: &mut [f64],
         into: &mut [f64],
     ) -> f64 {
+        let mut sums = [0.0; WIDTH];
         for s in &feeds.spans {
             let a = of.from(s.kind, now - s.back);
             let b = of.from(s.kind, now - s.back + 1);
             let c = other.from(s.kind, now - s.back);
             let d = other.from(s.kind, now - s.back + 1);
             let read = a.iter().zip(b).zip(c.iter().zip(d));
-            let groups = feeds.weights(s).zip(read).zip(from(parts, s).zip(from(into, s)));
-            for (((many, part), ((a, b), (c, d))), (to, into)) in groups {
-                weigh(many, part, a, b, to);
-                weigh(many, part, c, d, into);
+            let (into, _) = into[s.first..].as_chunks_mut::<WIDTH>();
+            let groups = feeds.weights(s).zip(read).zip(into).enumerate();
+            for (i, (((many, part), ((a, b), (c, d))), into)) in groups {
+                add(&mut sums, &weigh(many, part, a, b), s.len - i * WIDTH);
+                *into = weigh(many, part, c, d);
             }
         }
         into[feeds.kinds.len()..].fill(0.0);
-        whole(feeds, parts)
+        total(sums)
     }
 }
 
-/// The groups of an array that begin with a span.
-#[inline(always)]
-fn from<'a>(array: &'a mut [f64], s: &Span) -> std::slice::IterMut<'a, [f64; WIDTH]> {
-    array[s.first..].as_chunks_mut().0.iter_mut()
-}
-
-/// Sets `to` to `many` times the value a part of the way from `a` to `b`.
+/// Returns `many` times the value a part of the way from `a` to `b`.
 #[inline(always)]
 fn weigh(
     many: &[f64; WIDTH],
     part: &[f64; WIDTH],
     a: &[f64; WIDTH],
     b: &[f64; WIDTH],
-    to: &mut [f64; WIDTH],
-) {
-    for j in 0..WIDTH {
-        to[j] = many[j] * (a[j] + part[j] * (b[j] - a[j]));
-    }
+) -> [f64; WIDTH] {
+    std::array::from_fn(|j| many[j] * (a[j] + part[j] * (b[j] - a[j])))
 }
 
-/// Returns the sum of the parts, span by span.
+/// Adds a group of which `left` are of a span: side by side if all are, or else one by one.
 #[inline(always)]
-fn whole(feeds: &Feeds, parts: &[f64]) -> f64 {
-    let mut sums = [0.0; WIDTH];
-    for s in &feeds.spans {
-        let (groups, rest) = parts[s.first..][..s.len].as_chunks::<WIDTH>();
-        for part in groups {
-            for j in 0..WIDTH {
-                sums[j] += part[j];
-            }
+fn add(sums: &mut [f64; WIDTH], group: &[f64; WIDTH], left: usize) {
+    if left >= WIDTH {
+        for j in 0..WIDTH {
+            sums[j] += group[j];
         }
-        for part in rest {
-            sums[0] += part;
+    } else {
+        for value in &group[..left] {
+            sums[0] += value;
         }
     }
-    total(sums)
 }

@@ -109,6 +109,7 @@ impl Flow {
     }
 
     /// Returns the base round-trip time as the source knows it.
+    #[inline]
     pub fn base(
         &mut self,
         control: &Control,

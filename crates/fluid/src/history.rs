@@ -245,10 +245,12 @@ impl Histories {
         self.values[(at & self.mask) * self.rows + row]
     }
 
-    #[inline]
-    pub fn read(&self, row: usize, now: usize, tap: &Tap) -> f64 {
+    /// Returns the values of a group of rows as they are seen by a tap.
+    #[inline(always)]
+    pub fn read<const N: usize>(&self, group: usize, now: usize, tap: &Tap) -> [f64; N] {
+        let row = |at| &self.of(at)[N * group..][..N];
         let at = now - tap.back as usize;
-        let a = self.get(row, at);
-        a + tap.fraction * (self.get(row, at + 1) - a)
+        let (a, b) = (row(at), row(at + 1));
+        std::array::from_fn(|i| a[i] + tap.fraction * (b[i] - a[i]))
     }
 }

@@ -14,12 +14,12 @@ use crate::error::FluidError;
 use crate::feeds::{Feeds, sum, sum_and_gather};
 use crate::flow::{Flow, See};
 use crate::history::{Clock, Histories, Tap};
-use crate::law::{Seen, Service, Trouble, Window};
+use crate::law::{Seen, Service, Window};
 use crate::model::{Model, Network};
-use crate::motion::{Motion, Proportional, Run, View, glide, see};
+use crate::motion::{Motion, Proportional, Run, View, glide, glide_for_now, see};
 use crate::queue::Queue;
-use crate::wide::padded;
-use accord_family::WindowLaw;
+use crate::trouble::Trouble;
+use accord_family::{BaseRtt, Reads, WindowDynamics, WindowLaw};
 use accord_scenario::{LinkId, LinkModel};
 
 /// All that moves.
@@ -39,8 +39,6 @@ pub(crate) struct Integration<'a, 'b> {
     pub queues: Vec<Queue>,
     taps: Vec<See>,
     feeds: Vec<Feeds>,
-    /// What each kind adds to a sum over the feeds of a queue.
-    parts: Vec<f64>,
     /// Bytes that had arrived at each queue at the last step, but for changes of delays.
     arrived: Vec<f64>,
     /// The bytes that changes of delays and routes have moved on the wires to each queue, and the rate
@@ -52,11 +50,13 @@ pub(crate) struct Integration<'a, 'b> {
     /// All that came to each queue, and what came in this step.
     came: Vec<f64>,
     comes: Vec<f64>,
-    /// Queuing delays, virtual delays, losses and marks, by queue.
-    pub delays: Histories,
-    virtual_delays: Histories,
-    losses: Histories,
-    marks: Histories,
+    /// What each queue shows, side by side; when it showed more than a delay last, and whether nobody
+    /// sees that now.
+    shown: Histories,
+    loud: Vec<usize>,
+    quiet: Vec<bool>,
+    /// The steps back to the furthest place at which a source sees a queue.
+    furthest: usize,
     /// Bytes sent and windows, by kind.
     pub sent: Histories,
     windows: Histories,
@@ -90,6 +90,10 @@ pub(crate) enum Book {
 
 /// The number of books per queue.
 const BOOKS: usize = 5;
+
+/// What a queue shows to sources: its queuing delay, its virtual delay, and the parts of what arrives that
+/// it loses and marks. Those that only delay write the first.
+const SHOWN: usize = 4;
 
 /// A history holds no more.
 const DEEPEST: f64 = 4_194_304.0;
@@ -147,17 +151,16 @@ impl<'a, 'b> Integration<'a, 'b> {
                 .collect(),
             taps: Vec::new(),
             feeds: vec![Feeds::default(); queues],
-            parts: Vec::new(),
             arrived: vec![0.0; queues],
             moved: vec![0.0; queues],
             lines: vec![f64::INFINITY; queues],
             books: Histories::new(BOOKS * queues, depth),
             came: vec![0.0; queues],
             comes: vec![0.0; queues],
-            delays: Histories::new(queues, depth),
-            virtual_delays: Histories::new(queues, depth),
-            losses: Histories::new(queues, depth),
-            marks: Histories::new(queues, depth),
+            shown: Histories::new(SHOWN * queues, depth),
+            loud: vec![0; queues],
+            quiet: vec![true; queues],
+            furthest: 0,
             sent: Histories::new(kinds, depth),
             windows: Histories::new(windows, depth),
             unused: vec![0.0; kinds - windows],
@@ -191,10 +194,7 @@ impl<'a, 'b> Integration<'a, 'b> {
             self.clock.deepen();
             let now = self.clock.now;
             let kept = [
-                &mut self.delays,
-                &mut self.virtual_delays,
-                &mut self.losses,
-                &mut self.marks,
+                &mut self.shown,
                 &mut self.sent,
                 &mut self.windows,
                 &mut self.books,
@@ -230,7 +230,7 @@ impl<'a, 'b> Integration<'a, 'b> {
         }
         let entered = |at| self.books.get(queue * BOOKS + Book::Entered as usize, at);
         // About where it was if the delay is what it was then.
-        let (back, now) = (clock.now - left.0, self.delays.get(queue, left.0));
+        let (back, now) = (clock.now - left.0, self.delay(queue, left.0));
         let guess = back + (now / clock.step() - left.1) as usize + 1;
         let low = clock.search(guess, |at| entered(at) <= served);
         let (a, b) = (entered(low), entered(low + 1));
@@ -284,8 +284,6 @@ impl<'a, 'b> Integration<'a, 'b> {
             self.motion.base_rtt[k] = path.base_rtt;
             self.motion.most[k] = path.peak.min(flow.offered);
         }
-        let most = self.feeds.iter().map(|f| padded(f.kinds.len())).max();
-        self.parts.resize(most.unwrap_or(0), 0.0);
         self.crossed_once = self.paths.iter().all(|path| path.len() <= 1);
         self.dead = self.queues.iter().map(Queue::is_dead).collect();
         self.capacities = self.queues.iter().map(|q| q.capacity).collect();
@@ -302,7 +300,7 @@ impl<'a, 'b> Integration<'a, 'b> {
         self.locate();
         for (q, (new, old)) in self.feeds.iter().zip(&before).enumerate() {
             let now = self.clock.now;
-            let total = sum(new, &self.sent, now, &mut self.parts);
+            let total = sum(new, &self.sent, now);
             self.moved[q] += total - self.arrived[q] - new.beyond(old, self.sent.of(now));
             self.arrived[q] = total;
             let joined = !old.kinds.is_empty() && old.kinds != new.kinds;
@@ -352,44 +350,33 @@ impl<'a, 'b> Integration<'a, 'b> {
     }
 
     /// Returns the signals of its queues that a source sees now, and the share of marks.
-    #[inline]
+    #[inline(always)]
     fn look(&self, kind: usize) -> (Seen, f64) {
         let flow = &self.flows[kind];
         let now = self.clock.now;
         let (mut seen, mut unmarked) = (Seen::default(), 1.0);
         for see in &self.taps[flow.hops.clone()] {
             let queue = see.queue as usize;
-            let delay = self.delays.read(queue, now, &see.tap);
+            let [delay, virtual_delay, loss, mark] = self.shown.read(queue, now, &see.tap);
             seen.queue += delay;
             if flow.signals && see.forward {
                 if see.hidden {
                     seen.price -= delay;
                 }
-                seen.price += self.virtual_delays.read(queue, now, &see.tap);
-                let loss = self.losses.read(queue, now, &see.tap);
+                seen.price += virtual_delay;
                 seen.loss = 1.0 - (1.0 - seen.loss) * (1.0 - loss);
-                unmarked *= 1.0 - self.marks.read(queue, now, &see.tap);
+                unmarked *= 1.0 - mark;
             }
         }
         (seen, 1.0 - unmarked)
     }
 
     /// Returns the latest signals of a source.
+    #[inline]
     pub fn seen(&self, kind: usize) -> Seen {
         Seen {
             queue: self.motion.queue(kind),
             ..self.flows[kind].seen
-        }
-    }
-
-    /// A kind's window and what goes with it.
-    pub fn window(&self, kind: usize) -> Window {
-        Window {
-            window: self.motion.window[kind],
-            slow_start: self.flows[kind].slow_start,
-            min_rtt: self.motion.min_rtt[kind],
-            trouble: self.motion.trouble[kind],
-            epoch: self.flows[kind].epoch,
         }
     }
 
@@ -400,28 +387,39 @@ impl<'a, 'b> Integration<'a, 'b> {
         if !self.clock.regular {
             self.locate();
         }
+        for (quiet, loud) in self.quiet.iter_mut().zip(&self.loud) {
+            let now_quiet = now - loud > self.furthest;
+            self.stale |= *quiet != now_quiet;
+            *quiet = now_quiet;
+        }
         if self.stale {
             self.sort();
         }
         self.publish(|q| q.predicted(h));
+        for &view in &self.views {
+            let at = now - view.back;
+            let (before, after) = (self.delay(view.queue, at), self.delay(view.queue, at + 1));
+            let motion = &mut self.motion;
+            see(&mut motion.seen, &motion.fraction, view, before, after);
+        }
+        let sent = self.sent.of_mut(now);
         let flight = match self.link_model {
             LinkModel::AckClocked => self.windows.of_mut(now),
             LinkModel::Integrator => &mut self.unused[..],
         };
-        for &view in &self.views {
-            let at = now - view.back;
-            let before = self.delays.get(view.queue, at);
-            let after = self.delays.get(view.queue, at + 1);
-            let motion = &mut self.motion;
-            see(&mut motion.seen, &motion.fraction, view, before, after);
-        }
         for &run in &self.runs {
-            glide(&mut self.motion, run, h, flight);
+            match run.law.for_now {
+                true => glide_for_now(&mut self.motion, run, h, sent, flight),
+                false => glide(&mut self.motion, run, h, sent, flight),
+            }
         }
         for i in 0..self.others.len() {
             self.move_flow(self.others[i] as usize, h);
         }
-        self.sent.of_mut(now).copy_from_slice(&self.motion.sent);
+        let sent = self.sent.of_mut(now);
+        for &k in self.others.iter().chain(&self.still) {
+            sent[k as usize] = self.motion.sent[k as usize];
+        }
         match self.link_model {
             LinkModel::Integrator => self.integrate(now, h),
             LinkModel::AckClocked => {
@@ -441,19 +439,30 @@ impl<'a, 'b> Integration<'a, 'b> {
     #[inline]
     fn publish(&mut self, delay: impl Fn(&Queue) -> f64) {
         let now = self.clock.now;
-        for (q, queue) in self.queues.iter().enumerate() {
-            self.delays.of_mut(now)[q] = delay(queue);
+        let (shown, _) = self.shown.of_mut(now).as_chunks_mut::<SHOWN>();
+        for ((shown, queue), loud) in shown.iter_mut().zip(&self.queues).zip(&mut self.loud) {
+            shown[0] = delay(queue);
             if queue.signals() {
-                self.virtual_delays.of_mut(now)[q] = queue.discipline.virtual_delay();
-                self.losses.of_mut(now)[q] = queue.loss;
-                self.marks.of_mut(now)[q] = queue.mark;
+                let signals = [queue.discipline.virtual_delay(), queue.loss, queue.mark];
+                shown[1..].copy_from_slice(&signals);
+                if signals != [0.0; 3] {
+                    *loud = now;
+                }
             }
         }
     }
 
+    /// The queuing delay of a queue at an instant.
+    #[inline(always)]
+    fn delay(&self, queue: usize, at: usize) -> f64 {
+        self.shown.get(SHOWN * queue, at)
+    }
+
     fn locate(&mut self) {
+        self.furthest = 0;
         for see in &mut self.taps {
             see.tap.locate(&self.clock);
+            self.furthest = self.furthest.max(see.tap.back as usize);
         }
         for feeds in &mut self.feeds {
             feeds.locate(&self.clock);
@@ -461,28 +470,38 @@ impl<'a, 'b> Integration<'a, 'b> {
         self.stale = true;
     }
 
-    /// The queue of a kind that is the common case: proportional, out of slow start, one queue
-    /// that only delays, always more to send.
+    /// The queue of a kind that is the common case, and its law: proportional, out of slow start, one
+    /// queue that only delays or has for as long as the kind can see, always more to send.
     fn glides(&self, k: usize) -> Option<(See, Proportional)> {
         let flow = &self.flows[k];
         let control = &self.model.kinds[k].control;
         let WindowLaw::Proportional { gain, target } = control.dynamics.law else {
             return None;
         };
+        let endless = flow.offered.is_infinite() && flow.size.is_infinite();
+        let fair = control.service == Service::FAIR;
+        let [see] = &self.taps[flow.hops.clone()] else {
+            return None;
+        };
+        let queue = see.queue as usize;
+        let calm = || {
+            let knows_none = flow.seen.loss == 0.0 && flow.seen.price == 0.0;
+            let WindowDynamics { base, reads, .. } = control.dynamics;
+            self.quiet[queue] && !self.dead[queue] && !see.hidden && knows_none
+                // These remember something from step to step.
+                && !control.spares
+                && matches!(base, BaseRtt::Smallest)
+                && !matches!(reads, Reads::Marks { .. })
+        };
+        let glides = endless && fair && flow.active && !flow.slow_start;
         let law = Proportional {
             gain,
             target,
             packet: control.packet,
             most: control.dynamics.most,
+            for_now: flow.signals,
         };
-        let endless = flow.offered.is_infinite() && flow.size.is_infinite();
-        let fair = control.service == Service::FAIR;
-        match &self.taps[flow.hops.clone()] {
-            [see] if endless && fair && flow.active && !flow.slow_start && !flow.signals => {
-                Some((*see, law))
-            }
-            _ => None,
-        }
+        (glides && (!flow.signals || calm())).then_some((*see, law))
     }
 
     /// Finds out which kinds glide.
@@ -523,9 +542,19 @@ impl<'a, 'b> Integration<'a, 'b> {
     fn move_flow(&mut self, k: usize, h: f64) {
         let (mut seen, marks) = self.look(k);
         let from = self.seen(k);
-        let mut state = self.window(k);
         let control = &self.model.kinds[k].control;
         let (flow, motion) = (&mut self.flows[k], &mut self.motion);
+        let mut state = Window {
+            window: motion.window[k],
+            slow_start: flow.slow_start,
+            min_rtt: motion.min_rtt[k],
+            // It is long, and of flows that all do the same it tells nothing.
+            trouble: match control.spares {
+                true => motion.trouble[k],
+                false => Trouble::default(),
+            },
+            epoch: flow.epoch,
+        };
         let base_rtt = motion.base_rtt[k];
         if flow.signals {
             flow.heed(control, &mut seen, marks, motion.rate[k] * h);
@@ -542,7 +571,9 @@ impl<'a, 'b> Integration<'a, 'b> {
         flow.slow_start = state.slow_start;
         motion.window[k] = state.window;
         motion.min_rtt[k] = state.min_rtt;
-        motion.trouble[k] = state.trouble;
+        if control.spares {
+            motion.trouble[k] = state.trouble;
+        }
         let before = motion.rate[k];
         motion.set_rate(k, seen.queue, true);
         let bytes = 0.5 * h * (before + motion.rate[k]);
@@ -577,7 +608,7 @@ impl<'a, 'b> Integration<'a, 'b> {
 
     fn integrate(&mut self, now: usize, h: f64) {
         for q in 0..self.queues.len() {
-            let total = sum(&self.feeds[q], &self.sent, now, &mut self.parts);
+            let total = sum(&self.feeds[q], &self.sent, now);
             let arrived = self.comes(q, total, h);
             // What packets bring, which are not integrated, comes too.
             let brought = self.queues[q].beside;
@@ -609,7 +640,6 @@ impl<'a, 'b> Integration<'a, 'b> {
                 &self.sent,
                 &self.windows,
                 now,
-                &mut self.parts,
                 &mut self.loads[q].windows,
             );
             self.comes[q] = self.comes(q, total, h);

@@ -64,12 +64,16 @@ mod model;
 mod motion;
 mod queue;
 mod record;
+mod repair;
 mod rest;
 mod roots;
 mod run;
 mod sampled;
 mod signal;
+mod slow_start;
+mod spares;
 mod stability;
+mod trouble;
 mod wide;
 mod wire;
 

@@ -1,8 +1,8 @@
 //! The quantities that move in every step, for all kinds of flows, and the common case, which a
 //! compiler can turn into a few instructions for several kinds at once.
 
-use crate::law::Trouble;
 use crate::queue::is_never;
+use crate::trouble::Trouble;
 use crate::wide::{WIDTH, padded, wide};
 
 /// The state of all kinds.
@@ -52,6 +52,8 @@ pub(crate) struct Proportional {
     pub packet: f64,
     /// The most that a window grows by in a round trip.
     pub most: f64,
+    /// Its queue does more than delay at times, so that it may cease to glide in any step.
+    pub for_now: bool,
 }
 
 impl Proportional {
@@ -91,12 +93,14 @@ impl Motion {
     }
 
     /// Queuing delay that the source sees, in seconds.
+    #[inline]
     pub fn queue(&self, kind: usize) -> f64 {
         // Rounding must not make it less than nothing.
         (1.0 / self.inverse[kind] - self.base_rtt[kind]).max(0.0)
     }
 
     /// Sets the rate that follows from the window, the queuing delay seen, and whether the kind runs.
+    #[inline]
     pub fn set_rate(&mut self, kind: usize, queue: f64, active: bool) {
         let rtt = self.base_rtt[kind] + queue;
         self.inverse[kind] = 1.0 / rtt;
@@ -108,6 +112,7 @@ impl Motion {
 
     /// Returns the bytes that a kind has in flight: the window, unless less is offered. Bytes that are
     /// offered to a link that serves nothing count for the time of the wires.
+    #[inline]
     pub fn flight(&self, kind: usize) -> f64 {
         if is_never(1.0 / self.inverse[kind]) {
             return self.window[kind].min(self.most[kind] * self.base_rtt[kind]);
@@ -132,9 +137,9 @@ wide! {
 }
 
 wide! {
-    /// Moves a run of proportional laws by `h`, as `Control::advance` does and then what is sent. What is
-    /// then in flight is written to `flight`.
-    pub(crate) fn glide(motion: &mut Motion, run: Run, h: f64, flight: &mut [f64]) {
+    /// Moves a run of proportional laws by `h`, as `Control::advance` does and then what is sent. All that is
+    /// sent then is written to `past`, too, and what is in flight to `flight`.
+    pub(crate) fn glide(motion: &mut Motion, run: Run, h: f64, past: &mut [f64], flight: &mut [f64]) {
         let (i, n) = (run.first, run.end - run.first);
         let window = &mut motion.window[i..][..n];
         let min_rtt = &mut motion.min_rtt[i..][..n];
@@ -144,7 +149,7 @@ wide! {
         let base_rtt = &motion.base_rtt[i..][..n];
         let limit = &motion.most[i..][..n];
         let sees = &motion.seen[i..][..n];
-        let flight = &mut flight[i..][..n];
+        let (past, flight) = (&mut past[i..][..n], &mut flight[i..][..n]);
         let (half, floor) = (0.5 * h, 1e-3 * run.law.packet);
         for k in 0..n {
             let seen = sees[k];
@@ -159,9 +164,55 @@ wide! {
             // Not `least`: the compiler would make it a store under a mask, which takes long.
             min_rtt[k] = min_rtt[k].min(rtt);
             inverse[k] = over;
-            sent[k] += half * (rate[k] + sends);
+            past[k] = sent[k] + half * (rate[k] + sends);
+            sent[k] = past[k];
             rate[k] = sends;
             flight[k] = least(next, limit[k] * rtt);
+        }
+    }
+}
+
+wide! {
+    /// Does as [`glide`], with every operation as `Control::advance` and [`Motion::set_rate`] have it: whether
+    /// a kind glides for now must not be seen in the result.
+    pub(crate) fn glide_for_now(
+        motion: &mut Motion,
+        run: Run,
+        h: f64,
+        past: &mut [f64],
+        flight: &mut [f64],
+    ) {
+        let (i, n) = (run.first, run.end - run.first);
+        let window = &mut motion.window[i..][..n];
+        let min_rtt = &mut motion.min_rtt[i..][..n];
+        let rate = &mut motion.rate[i..][..n];
+        let sent = &mut motion.sent[i..][..n];
+        let inverse = &mut motion.inverse[i..][..n];
+        let base_rtt = &motion.base_rtt[i..][..n];
+        let limit = &motion.most[i..][..n];
+        let sees = &motion.seen[i..][..n];
+        let (past, flight) = (&mut past[i..][..n], &mut flight[i..][..n]);
+        let Proportional { gain, target, packet, most: largest, .. } = run.law;
+        let (half, floor) = (0.5 * h, 1e-3 * packet);
+        let slope = |w: f64, queue: f64, inverse: f64| {
+            least(-gain * (w * queue * inverse - target), largest) * inverse
+        };
+        for k in 0..n {
+            let before = most(1.0 / inverse[k] - base_rtt[k], 0.0);
+            let rtt = base_rtt[k] + sees[k];
+            let over = 1.0 / rtt;
+            let w = window[k];
+            let first = slope(w, before, 1.0 / (base_rtt[k] + before));
+            let second = slope(most(w + h * first, floor), sees[k], over);
+            let next = most(w + half * (first + second), floor);
+            let sends = least(next / rtt, limit[k]);
+            window[k] = next;
+            min_rtt[k] = min_rtt[k].min(rtt);
+            inverse[k] = over;
+            past[k] = sent[k] + half * (rate[k] + sends);
+            sent[k] = past[k];
+            rate[k] = sends;
+            flight[k] = sends / over;
         }
     }
 }

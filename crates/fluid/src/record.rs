@@ -390,10 +390,12 @@ impl Recorder {
         let newly = lost - last.lost;
         (last.sent, last.lost) = (sent, lost);
         let there = flow.active || rate > 0.0 || out > 0.0;
-        let state = run.window(k);
+        let motion = &run.motion;
+        let (window, min_rtt) = (motion.window[k], motion.min_rtt[k]);
         let seen = run.seen(k);
-        let base_rtt = run.motion.base_rtt[k];
-        let window = match state.window {
+        let base_rtt = motion.base_rtt[k];
+        let estimate = kind.control.estimate(base_rtt, window, min_rtt, &seen);
+        let window = match window {
             w if w.is_finite() => w,
             _ => f64::NAN,
         };
@@ -414,13 +416,13 @@ impl Recorder {
             is(rate),
             runs(window),
             passes(base_rtt + seen.queue),
-            if is_never(state.min_rtt) {
+            if is_never(min_rtt) {
                 f64::NAN
             } else {
-                runs(state.min_rtt)
+                runs(min_rtt)
             },
             is(accumulation),
-            passes(kind.control.estimate(base_rtt, &state, &seen)),
+            passes(estimate),
             is(newly / kind.control.packet),
             is(newly * 8.0 / period),
         ];

@@ -1,0 +1,84 @@
+//! What a kind of flows remembers of its losses and of its slow start, where flows leave it one by one.
+
+/// What losses have done to flows of a kind.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Trouble {
+    /// S: the part that sends again what was lost.
+    pub repairing: f64,
+    /// T: the part that waits for the timer, or is in slow start after it.
+    pub timed_out: f64,
+    /// What the mean window lacks because of these.
+    pub missing: f64,
+    /// The part of packets that is lost, in the mean of about a round trip.
+    pub loss: f64,
+    /// The losses of this round trip, and its time so far; and the part that the one before lost.
+    round: (f64, f64),
+    pub before: f64,
+    /// Those that are still in their first slow start.
+    pub starting: Starting,
+}
+
+impl Trouble {
+    /// The part `loss` is lost in a step of `h`.
+    pub fn hear(&mut self, loss: f64, rtt: f64, h: f64) {
+        self.loss += (loss - self.loss) * -(-h / rtt).exp_m1();
+        let (lost, time) = &mut self.round;
+        *lost += loss * h;
+        *time += h;
+        if *time >= rtt {
+            self.before = *lost / *time;
+            self.round = (0.0, 0.0);
+        }
+    }
+}
+
+/// The flows of a kind that are in their first slow start, if not all are.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Starting {
+    /// s: the part of the flows; 0 before the first step.
+    pub part: f64,
+    /// v: the window of these, and the mean window of the others.
+    pub window: f64,
+    pub others: f64,
+    pub rounds: Rounds,
+}
+
+/// The rounds of HyStart++ [RFC 9406 §4.2]. A round is a round trip, and the smallest round-trip time in it
+/// is that at its start.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Rounds {
+    /// The time since the start of the round.
+    elapsed: f64,
+    /// The round-trip time at the start of the round before; 0 if there was none.
+    last: f64,
+    /// Conservative slow start: the round-trip time that began it, and its rounds.
+    pub careful: Option<(f64, u32)>,
+}
+
+impl Rounds {
+    /// Returns whether slow start ends in a step of `h`, at the end of which the round-trip time is `rtt`.
+    /// Rounds of few samples are not judged.
+    pub fn passes(&mut self, rtt: f64, judged: bool, h: f64) -> bool {
+        self.elapsed += h;
+        if self.elapsed < rtt {
+            return false;
+        }
+        self.elapsed = 0.0;
+        let least = (self.last / 8.0).clamp(4e-3, 16e-3);
+        let risen = judged && self.last > 0.0 && rtt - self.last >= least;
+        self.last = rtt;
+        match &mut self.careful {
+            Some((baseline, _)) if rtt < *baseline => self.careful = None,
+            Some((_, rounds)) => *rounds += 1,
+            None if risen => self.careful = Some((rtt, 0)),
+            None => {}
+        }
+        self.careful.is_some_and(|(_, rounds)| rounds >= CAREFUL)
+    }
+}
+
+/// The samples of a round that HyStart++ takes, the e-folds per round trip of conservative slow start, which
+/// grows by a quarter of what is acknowledged, and its rounds [RFC 9406 §4.3].
+pub(crate) const SAMPLES: f64 = 8.0;
+pub(crate) const QUARTER: f64 = 0.223_143_551_314_209_76;
+const CAREFUL: u32 = 5;
