@@ -16,6 +16,7 @@ WORKS = ("newreno-10", "newreno-250", "vegas-250")
 GROUPS = {
     "`Simulation::deliver`": ("Simulation::(deliver$|pump|emit|process)", "acknowledgements at senders, and what they then send through their host and access link"),
     "`Simulation::go`": ("Simulation::go", "ports, wires and stretches, receivers and their answers"),
+    "`Simulation::offer_all`": ("offer_all|release", "departures from the last station, and the way home of acknowledgements"),
     "`Sorter::take`": ("Sorter|Arrival", "arrivals at a station, put in order"),
     "`Simulation::run`": ("Simulation::run", "the loops over the parts of a window"),
     "`Flow::deliver_until`": ("deliver_until", "counts and delays of what receivers get after the next sample"),
