@@ -219,6 +219,13 @@ mod tests {
 
     const PACKET: f64 = 1000.0;
 
+    const CUBIC: WindowLaw = WindowLaw::Cubic {
+        c: 0.4,
+        beta: 0.7,
+        fast_convergence: true,
+        hystart: true,
+    };
+
     fn newreno() -> Control {
         Control {
             spares: true,
@@ -288,12 +295,7 @@ mod tests {
             (3e-5, 0.1, 524.6),
         ] {
             let mut control = newreno();
-            control.dynamics.law = WindowLaw::Cubic {
-                c: 0.4,
-                beta: 0.7,
-                fast_convergence: true,
-                hystart: true,
-            };
+            control.dynamics.law = CUBIC;
             control.dynamics.repairs = Repairs::Once;
             let seen = Seen {
                 loss,
@@ -337,12 +339,7 @@ mod tests {
     #[test]
     fn slow_start_ends_five_careful_rounds_after_a_rise() {
         let mut control = newreno();
-        control.dynamics.law = WindowLaw::Cubic {
-            c: 0.4,
-            beta: 0.7,
-            fast_convergence: true,
-            hystart: true,
-        };
+        control.dynamics.law = CUBIC;
         let mut w = Window {
             slow_start: true,
             ..window(10.0)
