@@ -17,7 +17,8 @@
 
 use crate::discipline::Discipline;
 use crate::error::FluidError;
-use crate::model::{Model, Network};
+use crate::model::Model;
+use crate::path::Network;
 use crate::rest::Equilibrium;
 use accord_family::{QueueLaw, WindowLaw};
 
@@ -148,7 +149,7 @@ impl Balance<'_, '_> {
         if kind.control.dynamics.law == WindowLaw::Unresponsive {
             return self.most(k);
         }
-        let passes = |h: &crate::model::Hop| 1.0 - self.shown[h.queue].share;
+        let passes = |h: &crate::path::Hop| 1.0 - self.shown[h.queue].share;
         let passed: f64 = path.hops[..path.forward].iter().map(passes).product();
         let queued: f64 = path.hops.iter().map(|h| self.shown[h.queue].delay).sum();
         let window = kind.control.packet * (2.0 * passed / (1.0 - passed)).sqrt();

@@ -62,6 +62,7 @@ mod linearise;
 mod margins;
 mod model;
 mod motion;
+mod path;
 mod queue;
 mod record;
 mod repair;

@@ -23,7 +23,8 @@
 use crate::balance::balance;
 use crate::error::FluidError;
 use crate::linear::{Linear, Term};
-use crate::model::{Model, Network};
+use crate::model::Model;
+use crate::path::Network;
 use crate::rest::{Equilibrium, Rest};
 use crate::signal::{Answer, Signal, signals};
 use accord_family::{QueueLaw, WindowLaw};

@@ -12,6 +12,7 @@ use crate::cohorts::{CLASSES, near, starts};
 use crate::discipline::Discipline;
 use crate::error::FluidError;
 use crate::law::Control;
+use crate::path::{Hop, Network, Path};
 use accord_family::{GivesUp, QueueDynamics, QueueFacts, Values, WindowLaw};
 use accord_scenario::{Change, Flow, Limit, Link, LinkId, Scenario, State};
 use accord_traffic::{Demand, Web};
@@ -56,44 +57,6 @@ pub(crate) struct Model<'a> {
     /// The largest ratio of round trips of flows that are one kind.
     pub widest: f64,
     pub notes: Vec<String>,
-}
-
-/// The network from one event to the next.
-#[derive(Clone, Debug)]
-pub(crate) struct Network {
-    /// Rates of all links in bytes/s.
-    pub rate: Vec<f64>,
-    /// For each kind.
-    pub paths: Vec<Path>,
-}
-
-/// The way of a kind of flows.
-#[derive(Clone, Debug)]
-pub(crate) struct Path {
-    /// Round trip over empty queues, in seconds.
-    pub base_rtt: f64,
-    /// One way over empty queues, and what of it is propagation.
-    pub one_way: f64,
-    pub propagation: f64,
-    /// The queues on the way there, then those on the way back that the source feels.
-    pub hops: Vec<Hop>,
-    /// The number of `hops` on the way there.
-    pub forward: usize,
-    /// The most that links without queues let pass, in bytes/s.
-    pub peak: f64,
-}
-
-/// A queue on a path.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub(crate) struct Hop {
-    pub queue: usize,
-    /// Delay from the source to the queue, and what of it is propagation.
-    pub after: f64,
-    pub propagation: f64,
-    /// Each flow has such a queue for itself.
-    pub private: bool,
-    /// The link before it; none at the source.
-    pub from: Option<LinkId>,
 }
 
 impl<'a> Model<'a> {
@@ -401,7 +364,7 @@ impl<'a> Model<'a> {
     pub fn network(&self, time: Time) -> Network {
         let state = self.scenario.at(time);
         let paths = self.kinds.iter().map(|k| match k.merged {
-            true => self.mean_path(&state, &k.members),
+            true => Path::mean(k.members.iter().map(|&flow| self.path(&state, flow))),
             false => self.path(&state, k.members[0]),
         });
         Network {
@@ -462,36 +425,6 @@ impl<'a> Model<'a> {
             path.base_rtt += state.crossing(l, back).as_secs_f64();
         }
         path
-    }
-
-    /// Returns the way of flows whose delays differ, with the means of these. The round trip is the harmonic
-    /// mean, at which a flow sends what they do in the mean if its rate goes by 1/rtt, as with losses.
-    fn mean_path(&self, state: &State<'_>, members: &[usize]) -> Path {
-        let mut mean = self.path(state, members[0]);
-        let mut inverse = 1.0 / mean.base_rtt;
-        for (i, &flow) in members.iter().enumerate().skip(1) {
-            let path = self.path(state, flow);
-            let weight = 1.0 / (i + 1) as f64;
-            let mix = |mean: &mut f64, other: f64| *mean += weight * (other - *mean);
-            mix(&mut inverse, 1.0 / path.base_rtt);
-            mix(&mut mean.base_rtt, path.base_rtt);
-            mix(&mut mean.one_way, path.one_way);
-            mix(&mut mean.propagation, path.propagation);
-            for (hop, other) in mean.hops.iter_mut().zip(&path.hops) {
-                mix(&mut hop.after, other.after);
-                mix(&mut hop.propagation, other.propagation);
-            }
-        }
-        // Parts of the way are as large a part of it.
-        let scale = 1.0 / (inverse * mean.base_rtt);
-        mean.base_rtt *= scale;
-        mean.one_way *= scale;
-        mean.propagation *= scale;
-        for hop in &mut mean.hops {
-            hop.after *= scale;
-            hop.propagation *= scale;
-        }
-        mean
     }
 
     /// Returns the number of links like this one, for `many` flows.

@@ -16,7 +16,8 @@
 //! flows sent in the time in which the bytes entered that are there.
 
 use crate::integrate::{Book, Integration};
-use crate::model::{Hop, Model, Network};
+use crate::model::Model;
+use crate::path::{Hop, Network};
 use crate::queue::is_never;
 use crate::wire::Wire;
 use accord_record::{Quantiles, Series, complete};

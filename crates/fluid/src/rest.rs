@@ -1,7 +1,8 @@
 //! Equilibria by theory, about which a scenario is linearised.
 
 use crate::error::FluidError;
-use crate::model::{Hop, Model, Network};
+use crate::model::Model;
+use crate::path::{Hop, Network};
 use crate::sampled::Sampled;
 use accord_family::{QueueLaw, WindowLaw};
 use accord_record::Quiet;

@@ -13,7 +13,8 @@
 //! AVQ, rest with capacity to spare.
 
 use crate::error::FluidError;
-use crate::model::{Model, Network};
+use crate::model::Model;
+use crate::path::Network;
 use crate::rest::Equilibrium;
 use accord_family::QueueLaw;
 
