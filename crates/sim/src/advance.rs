@@ -116,12 +116,14 @@ impl Simulation<'_> {
             let (arrivals, before) = windows.sorter.take(coming, from, until);
             self.events += arrivals.len() as u64;
             are_many |= before < until && groups.is_some();
-            if let Some(groups) = groups
+            windows.gathers = are_many;
+            if is_express {
+                self.advance_express(link.link(), &arrivals, before.min(self.limits.end));
+            } else if let Some(groups) = groups
+                && !holds
                 && (are_many || groups.lead_home)
             {
-                timer = self.offer_all(id, groups, &arrivals, timer, are_many);
-            } else if is_express {
-                self.advance_express(link.link(), &arrivals, before.min(self.limits.end));
+                timer = self.offer_all(id, groups, &arrivals, timer);
             } else {
                 for (i, arrival) in arrivals.iter().enumerate() {
                     if let Some(later) = arrivals.get(i + AHEAD) {
@@ -174,12 +176,12 @@ impl Simulation<'_> {
         groups: Groups,
         arrivals: &[Arrival],
         mut timer: Time,
-        are_many: bool,
     ) -> Time {
         let Some(windows) = &self.windows else {
             return timer;
         };
         let link = windows.stations[id].link.link();
+        let are_many = windows.gathers;
         for (i, &Arrival { at, cause, place }) in arrivals.iter().enumerate() {
             if timer <= at {
                 timer = self.act(id, at, Kind::Start);
@@ -227,6 +229,7 @@ impl Simulation<'_> {
         let Some(windows) = &mut self.windows else {
             return;
         };
+        windows.gathers = false;
         let mut all = windows.sorter.take_groups();
         let now = self.now;
         for group in &mut all {
@@ -293,7 +296,6 @@ impl Simulation<'_> {
     /// Handles the arrivals at a station with two priorities, and the services that end by `until`.
     #[inline(never)]
     fn advance_express(&mut self, link: LinkId, mut arrivals: &[Arrival], until: Time) {
-        let delay = self.wires[link].delay;
         while let Line::Express(express) = &mut self.wires[link].line {
             let (place, passed) = loop {
                 let before = arrivals.first().map_or(until, |arrival| arrival.at);
@@ -315,10 +317,13 @@ impl Simulation<'_> {
                 }
             };
             match passed {
-                Ok(sent) => {
-                    let at = sent + delay;
-                    self.glide_on(place, Came { link, at });
-                }
+                Ok(at) => match self.windows.as_mut().filter(|windows| windows.gathers) {
+                    Some(windows) => windows.gather(self.pool.packet(place).flow, place, at),
+                    None => {
+                        let came = self.leaves(link, at);
+                        self.glide_on(place, came);
+                    }
+                },
                 Err(_) => self.lost(place),
             }
         }

@@ -328,7 +328,12 @@ impl<'a> Simulation<'a> {
                         None => return lane.keep(place, packet),
                     },
                     Line::Port(held) => match held.pass(at, place, packet) {
-                        Some(Ok(departure)) => departure,
+                        Some(Ok(departure)) => match &mut self.windows {
+                            Some(windows) if windows.gathers => {
+                                return windows.gather(packet.flow, place, departure);
+                            }
+                            _ => departure,
+                        },
                         Some(Err(_)) => return self.lost(place),
                         None => return self.enter(link, place),
                     },
@@ -383,8 +388,15 @@ impl<'a> Simulation<'a> {
     /// holds none up.
     #[inline(always)]
     pub fn depart(&mut self, link: usize, place: Place, sent: Time) {
+        let came = self.leaves(link, sent);
+        self.go_on(place, came);
+    }
+
+    /// Returns when a packet that is on a wire at `sent` comes out of it.
+    #[inline(always)]
+    pub fn leaves(&self, link: usize, sent: Time) -> Came {
         let at = sent + self.wires[link].delay;
-        self.go_on(place, Came { link, at });
+        Came { link, at }
     }
 
     /// Moves a packet on that came out of a wire.

@@ -162,6 +162,9 @@ impl Calm {
     }
 }
 
+/// The number of packets between one that is served and the one that is fetched meanwhile.
+const AHEAD: usize = 4;
+
 /// The packets of a port that wait, in the order of their service: out-of-band control packets, and
 /// others. Each is a place and a size.
 #[derive(Default)]
@@ -182,7 +185,7 @@ impl Waiting {
         self.packets += 1;
     }
 
-    /// Takes out the packet that is served next, and has the one behind it fetched.
+    /// Takes out the packet that is served next, and has one that is served soon fetched.
     ///
     /// # Panics
     /// Panics if no packet waits.
@@ -195,8 +198,8 @@ impl Waiting {
         let queue = &mut self.queues[priority as usize];
         let (place, size) = queue.pop().expect("a packet waits");
         self.packets -= 1;
-        if let Some((next, _)) = queue.first() {
-            pool.prepare_packet(next);
+        if let Some((later, _)) = queue.get(AHEAD) {
+            pool.prepare_packet(later);
         }
         (place, Bytes::new(u64::from(size)), priority)
     }

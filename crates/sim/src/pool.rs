@@ -106,6 +106,8 @@ impl Pool {
         if id != NIL {
             let node = self.far(id);
             (node.packet, self.free) = (packet, node.next);
+            // Senders without acknowledgements take places that receivers freed long ago.
+            self.prefetch(self.free);
             return Place(id);
         }
         let nodes = if self.near.len() < NEAR {

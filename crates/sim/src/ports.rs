@@ -35,16 +35,25 @@ impl Simulation<'_> {
     /// Begins a service at a port that holds packets, if it is free and a packet waits.
     #[inline(never)]
     fn resume(&mut self, link: usize) {
-        if let Some((place, sent)) = self.begin(link) {
+        if let Some((ticket, sent)) = self.begin(link) {
             self.await_next(link);
-            self.depart(link, place, sent);
+            self.set_off(link, ticket, sent);
+        }
+    }
+
+    /// Has a packet go on that leaves a port that holds packets.
+    #[inline(always)]
+    fn set_off(&mut self, link: usize, ticket: Ticket, sent: Time) {
+        match self.windows.as_mut().filter(|windows| windows.gathers) {
+            Some(windows) => windows.gather(ticket.flow(), ticket.place, sent),
+            None => self.depart(link, ticket.place, sent),
         }
     }
 
     /// Begins a service as [`Simulation::resume`] does. Returns the packet and its departure, unless the
     /// port is stepped.
     #[inline(always)]
-    fn begin(&mut self, link: usize) -> Option<(Place, Time)> {
+    fn begin(&mut self, link: usize) -> Option<(Ticket, Time)> {
         let Line::Port(held) = &mut self.wires[link].line else {
             return None;
         };
@@ -54,13 +63,15 @@ impl Simulation<'_> {
             lose(flows, awake, digest, now, &pool.remove(ticket.place));
         });
         let (ticket, end) = begun?;
-        ticket.settle(self.pool.packet(ticket.place));
+        if ticket.is_changed() {
+            ticket.settle(self.pool.packet(ticket.place));
+        }
         if held.stepped {
             (held.serving, held.begun) = (Some(ticket), now);
             self.await_sent(link, end);
             return None;
         }
-        Some((ticket.place, end))
+        Some((ticket, end))
     }
 
     /// Has the service at a port that is not stepped end at its time, if that matters to it.
@@ -102,8 +113,8 @@ impl Simulation<'_> {
             Line::Port(held) if !held.stepped => held.port.complete(),
             _ => return self.sent(link),
         };
-        if let Some((place, sent)) = self.begin(link) {
-            self.depart(link, place, sent);
+        if let Some((ticket, sent)) = self.begin(link) {
+            self.set_off(link, ticket, sent);
         }
     }
 

@@ -59,6 +59,18 @@ impl Ticket {
         }
     }
 
+    /// Returns the packet's flow, of either direction.
+    #[inline]
+    pub fn flow(&self) -> u32 {
+        self.flow >> 1
+    }
+
+    /// Returns whether the port may have done something to the packet.
+    #[inline]
+    pub fn is_changed(&self) -> bool {
+        self.ecn == Ecn::Marked || self.class == Class::InBand
+    }
+
     /// Writes to the packet what the port did to it.
     #[inline]
     pub fn settle(&self, packet: &mut Packet) {

@@ -47,6 +47,8 @@ pub struct Windows {
     pub clock: Time,
     /// What puts arrivals in order.
     pub sorter: Sorter,
+    /// Whether what leaves the present station waits in groups until all have left it.
+    pub gathers: bool,
 }
 
 /// The acknowledgements on their way to a sender.
@@ -76,8 +78,8 @@ pub struct Station {
     pub timer: Time,
 }
 
-/// A station with a port whose departures are known, and behind which each fused link is of one flow. Then the
-/// packets of different flows may go on in any order.
+/// A station behind which each fused link is of one flow. Then the packets of different flows may go on in any
+/// order.
 #[derive(Clone, Copy)]
 pub struct Groups {
     /// The size of all its packets, if that decides on them and they come over links of one flow each: a
@@ -207,6 +209,7 @@ impl Windows {
             feeds: list(senders),
             clock: Time::ZERO,
             sorter: Sorter::default(),
+            gathers: false,
         }
     }
 
@@ -320,6 +323,14 @@ impl Windows {
         }
     }
 
+    /// Puts a packet of a flow that leaves the present station at `at` into its group.
+    #[inline]
+    pub fn gather(&mut self, flow: u32, place: Place, at: Time) {
+        let cause = Cause::new(Kind::Arrive, flow as usize);
+        let group = self.sorter.group(cause);
+        group.sent.push(Arrival { at, cause, place });
+    }
+
     /// Returns the time up to which a part with these feeds can be computed now.
     pub fn horizon(&self, feeds: &[Feed], end: Time) -> Time {
         let known = feeds.iter().map(|feed| {
@@ -342,9 +353,10 @@ fn find_groups(
     let sizes = stretch::sizes(scenario, flows);
     let mut groups = vec![None; stations];
     for (link, form) in forms.iter().enumerate() {
-        if *form == Form::Timeline && !fused[link] && of[link] != usize::MAX {
+        let holds = matches!(form, Form::Port | Form::Express | Form::Lane);
+        if (holds || *form == Form::Timeline) && !fused[link] && of[link] != usize::MAX {
             let size = match sizes[link] {
-                Sizes::All(size) if is_droptail(&scenario.links[link]) => Some(size),
+                Sizes::All(size) if !holds && is_droptail(&scenario.links[link]) => Some(size),
                 _ => None,
             };
             let size = size.map(|size| Bytes::new(u64::from(size)));

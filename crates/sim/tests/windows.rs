@@ -283,8 +283,8 @@ fn a_run_ends_between_two_samples() {
     }
 }
 
-/// More packets in a window than near caches hold, which go on flow by flow: behind ports that drop, mark
-/// and have timers, over links of their own and without any.
+/// More packets in a window than near caches hold, which go on flow by flow: behind ports that drop, mark, have
+/// timers, judge departures, serve flows in turn and have two priorities, over links of their own and without any.
 #[test]
 fn many_flows_go_on_one_after_the_other() {
     for (discipline, controller) in [
@@ -292,6 +292,9 @@ fn many_flows_go_on_one_after_the_other() {
         ("droptail", "dctcp"),
         ("red", "dctcp"),
         ("pie", "dctcp"),
+        ("codel", "dctcp"),
+        ("fq-codel", "newreno"),
+        ("droptail", "monaco"),
     ] {
         let s = scenario(&format!(
             "duration = \"0.3 s\"\nsample = \"70 ms\"\n\
