@@ -12,6 +12,8 @@ use std::collections::VecDeque;
 pub(crate) struct Flow {
     pub active: bool,
     pub slow_start: bool,
+    /// The place of its control in `Integration::controls`.
+    pub control: u32,
     /// The latest signals; their queuing delay is in the motion.
     pub seen: Seen,
     /// Bytes lost on the way.
@@ -68,10 +70,11 @@ impl Recent {
 }
 
 impl Flow {
-    pub fn new(kind: &Kind) -> Flow {
+    pub fn new(kind: &Kind, control: usize) -> Flow {
         Flow {
             active: false,
             slow_start: true,
+            control: control as u32,
             seen: Seen::default(),
             lost: 0.0,
             offered: kind.offered,

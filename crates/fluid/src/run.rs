@@ -85,7 +85,7 @@ fn integrate(
     observer: &mut dyn Observer,
 ) -> Result<(Run, f64), FluidError> {
     let model = Model::new(scenario)?;
-    let cuts = scenario.cuts();
+    let cuts = cuts(scenario, step);
     let seconds = scenario.duration.as_secs_f64();
     let work = seconds / step * (model.kinds.len() + model.queues.len()) as f64;
     if work.is_nan() || work > MOST_WORK {
@@ -131,7 +131,12 @@ fn integrate(
             let count = (span / step * (1.0 - 1e-12)).ceil().max(1.0);
             let h = span / count;
             for i in 1..=count as u64 {
-                state.step(start + i as f64 * h, h);
+                let ends = start + i as f64 * h;
+                let within = |s: &(Time, usize, bool)| s.0 < to && s.0.as_secs_f64() < ends;
+                while let Some((at, kind, _)) = switches.next_if(within) {
+                    state.start_within(kind, at.as_secs_f64());
+                }
+                state.step(ends, h);
                 steps += 1;
                 if steps.is_multiple_of(4096) {
                     observer.progress(from)?;
@@ -177,6 +182,29 @@ fn integrate(
         stalls: Vec::new(),
     };
     Ok((run, residual))
+}
+
+/// Returns the times at which steps end in any case, in order: where the network changes, and where flows
+/// stop or start. Starts that are less than a step from another one share the steps that they fall in, so
+/// that many of them do not make many steps.
+fn cuts(s: &Scenario, step: f64) -> Vec<Time> {
+    let end = s.end();
+    let starts: BTreeSet<Time> = s.flows.iter().map(|f| f.start).collect();
+    let starts: Vec<Time> = starts.into_iter().collect();
+    let near = |a: Time, b: Time| b.since(a).as_secs_f64() < step;
+    let crowded = |i: usize| {
+        let before = i.checked_sub(1).is_some_and(|b| near(starts[b], starts[i]));
+        before || starts.get(i + 1).is_some_and(|&next| near(starts[i], next))
+    };
+    let alone = (0..starts.len()).filter(|&i| !crowded(i));
+    let mut cuts: Vec<Time> = alone.map(|i| starts[i]).collect();
+    cuts.extend(s.flows.iter().filter_map(|f| f.stop));
+    cuts.extend(s.events.iter().map(|e| e.at));
+    cuts.extend([Time::ZERO, end]);
+    cuts.retain(|cut| *cut <= end);
+    cuts.sort_unstable();
+    cuts.dedup();
+    cuts
 }
 
 /// Returns the most of `times`, which are in order, that lie within `span`.
