@@ -16,6 +16,8 @@ const LONGEST: u64 = 1 << 14;
 /// Steps in the shortest base round-trip time: for laws of order two, and of order one.
 const SMOOTH_STEPS: f64 = 15.0;
 const SIGN_STEPS: f64 = 30.0;
+/// Starts of which each ends a step. The steps are those of all flows, and all are kept for a round trip.
+const FEW: usize = 1000;
 
 /// Runs a scenario as a fluid, and a second time with twice the step to see how much the step
 /// matters; a note says it.
@@ -85,7 +87,7 @@ fn integrate(
     observer: &mut dyn Observer,
 ) -> Result<(Run, f64), FluidError> {
     let model = Model::new(scenario)?;
-    let cuts = cuts(scenario, step);
+    let cuts = cuts(scenario);
     let seconds = scenario.duration.as_secs_f64();
     let work = seconds / step * (model.kinds.len() + model.queues.len()) as f64;
     if work.is_nan() || work > MOST_WORK {
@@ -185,19 +187,14 @@ fn integrate(
 }
 
 /// Returns the times at which steps end in any case, in order: where the network changes, and where flows
-/// stop or start. Starts that are less than a step from another one share the steps that they fall in, so
-/// that many of them do not make many steps.
-fn cuts(s: &Scenario, step: f64) -> Vec<Time> {
+/// stop or start. If starts are many they share the steps that they fall in.
+fn cuts(s: &Scenario) -> Vec<Time> {
     let end = s.end();
     let starts: BTreeSet<Time> = s.flows.iter().map(|f| f.start).collect();
-    let starts: Vec<Time> = starts.into_iter().collect();
-    let near = |a: Time, b: Time| b.since(a).as_secs_f64() < step;
-    let crowded = |i: usize| {
-        let before = i.checked_sub(1).is_some_and(|b| near(starts[b], starts[i]));
-        before || starts.get(i + 1).is_some_and(|&next| near(starts[i], next))
-    };
-    let alone = (0..starts.len()).filter(|&i| !crowded(i));
-    let mut cuts: Vec<Time> = alone.map(|i| starts[i]).collect();
+    let mut cuts = Vec::new();
+    if starts.len() <= FEW {
+        cuts.extend(starts);
+    }
     cuts.extend(s.flows.iter().filter_map(|f| f.stop));
     cuts.extend(s.events.iter().map(|e| e.at));
     cuts.extend([Time::ZERO, end]);
