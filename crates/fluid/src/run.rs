@@ -162,26 +162,14 @@ fn integrate(
     {
         notes.push("fluid: acknowledgements and control packets load no queue".into());
     }
+    let manifest = Manifest::new(Engine::Fluid, scenario, Manifest::digest(&series));
     let run = Run {
-        certificates: Vec::new(),
-        manifest: Manifest {
-            engine: Engine::Fluid,
-            version: env!("CARGO_PKG_VERSION"),
-            scenario_hash: scenario.hash(),
-            seed: scenario.seed,
-            digest: Manifest::digest(&series),
-        },
-        time,
-        series,
-        transfers: Vec::new(),
         statistics: Statistics {
             packet_hops: 0,
             steps,
         },
         notes,
-        unfit: None,
-        skipped: Vec::new(),
-        stalls: Vec::new(),
+        ..Run::new(manifest, time, series)
     };
     Ok((run, residual))
 }
