@@ -180,7 +180,7 @@ fn memory_is_proportional_to_flows_and_packets() {
     );
     let fluid = most("fluid", &start(20_000, "1 GB"), "fluid");
     println!("{fluid} bytes for 20 000 flows in the fluid that start one by one");
-    assert!(fluid < 400_000_000, "{fluid} bytes for 20 000 fluid flows");
+    assert!(fluid < 300_000_000, "{fluid} bytes for 20 000 fluid flows");
     let wide = most("wide", &fast(10_000), both);
     println!("{wide} bytes for 10 000 flows that fill 100 Gbps");
     assert!(wide < 200_000_000, "{wide} bytes for 10 000 flows");
