@@ -26,7 +26,8 @@ pub(crate) struct Flow {
     /// Whether any of its queues does more than delay.
     pub signals: bool,
     marks: Marks,
-    pub recent: Recent,
+    /// Few have it, and without it a flow is two lines of a cache.
+    pub recent: Box<Recent>,
     pub epoch: Epoch,
 }
 
@@ -83,7 +84,7 @@ impl Flow {
             hops: 0..0,
             signals: false,
             marks: Marks::default(),
-            recent: Recent::default(),
+            recent: Box::default(),
             epoch: Epoch::default(),
         }
     }
@@ -92,7 +93,7 @@ impl Flow {
     pub fn start(&mut self) {
         self.slow_start = true;
         self.marks = Marks::default();
-        self.recent = Recent::default();
+        self.recent = Box::default();
     }
 
     /// Returns the signal that the source makes of the share of `marks` on the `bytes` that it hears
