@@ -93,7 +93,7 @@ impl Flow {
     pub fn start(&mut self) {
         self.slow_start = true;
         self.marks = Marks::default();
-        self.recent = Box::default();
+        *self.recent = Recent::default();
     }
 
     /// Returns the signal that the source makes of the share of `marks` on the `bytes` that it hears
