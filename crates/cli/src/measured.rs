@@ -3,7 +3,7 @@
 use crate::fail::Failure;
 use crate::output::{data, note};
 use crate::progress::at_once;
-use accord::record::{Manifest, Run, Series, Statistics};
+use accord::record::{Manifest, Run, Series};
 use accord::report::{GroupOutline, Outline, write_measured_dir};
 use accord::scenario::{Engine, Entity, Metric};
 use accord::units::Duration;
@@ -150,6 +150,13 @@ fn convert(
     let base = all.filter_map(of_rtt).fold(f64::INFINITY, f64::min);
     let mut notes = vec![format!("{title}: no run of Accord")];
     notes.extend(measured.remarks);
+    let manifest = Manifest {
+        engine: Engine::Live,
+        version: env!("CARGO_PKG_VERSION"),
+        scenario_hash: blake3::hash(text.as_bytes()).to_hex().to_string(),
+        seed: 0,
+        digest: Manifest::digest(&series),
+    };
     Ok(Made {
         outline: Outline {
             id: id.into(),
@@ -169,22 +176,8 @@ fn convert(
             round_trip_s: if base.is_finite() { base } else { 0.0 },
         },
         run: Run {
-            manifest: Manifest {
-                engine: Engine::Live,
-                version: env!("CARGO_PKG_VERSION"),
-                scenario_hash: blake3::hash(text.as_bytes()).to_hex().to_string(),
-                seed: 0,
-                digest: Manifest::digest(&series),
-            },
-            time,
-            series,
-            transfers: Vec::new(),
-            statistics: Statistics::default(),
-            certificates: Vec::new(),
             notes,
-            unfit: None,
-            skipped: Vec::new(),
-            stalls: Vec::new(),
+            ..Run::new(manifest, time, series)
         },
     })
 }

@@ -145,8 +145,14 @@ impl Problem<'_> {
     pub fn evaluate(&self, delay: &[f64], rate: &mut [f64]) -> f64 {
         let mut worst = 0.0f64;
         for (l, loads) in self.loads.iter().enumerate() {
-            let x = |(kind, window)| window / self.round_trip(kind, delay);
-            rate[l] = loads.iter().map(x).sum();
+            rate[l] = if self.crossed_once {
+                let windows = loads.windows[..loads.kinds.len()].iter();
+                let x = |(window, base_rtt)| window / (base_rtt + delay[l]);
+                windows.zip(&loads.base_rtt).map(x).sum()
+            } else {
+                let x = |(kind, window)| window / self.round_trip(kind, delay);
+                loads.iter().map(x).sum()
+            };
             if self.dead[l] {
                 continue;
             }

@@ -12,6 +12,8 @@ use std::collections::VecDeque;
 pub(crate) struct Flow {
     pub active: bool,
     pub slow_start: bool,
+    /// The place of its control in `Integration::controls`.
+    pub control: u32,
     /// The latest signals; their queuing delay is in the motion.
     pub seen: Seen,
     /// Bytes lost on the way.
@@ -24,7 +26,8 @@ pub(crate) struct Flow {
     /// Whether any of its queues does more than delay.
     pub signals: bool,
     marks: Marks,
-    pub recent: Recent,
+    /// Few have it, and without it a flow is two lines of a cache.
+    pub recent: Box<Recent>,
     pub epoch: Epoch,
 }
 
@@ -68,10 +71,11 @@ impl Recent {
 }
 
 impl Flow {
-    pub fn new(kind: &Kind) -> Flow {
+    pub fn new(kind: &Kind, control: usize) -> Flow {
         Flow {
             active: false,
             slow_start: true,
+            control: control as u32,
             seen: Seen::default(),
             lost: 0.0,
             offered: kind.offered,
@@ -80,7 +84,7 @@ impl Flow {
             hops: 0..0,
             signals: false,
             marks: Marks::default(),
-            recent: Recent::default(),
+            recent: Box::default(),
             epoch: Epoch::default(),
         }
     }
@@ -89,7 +93,7 @@ impl Flow {
     pub fn start(&mut self) {
         self.slow_start = true;
         self.marks = Marks::default();
-        self.recent = Recent::default();
+        *self.recent = Recent::default();
     }
 
     /// Returns the signal that the source makes of the share of `marks` on the `bytes` that it hears

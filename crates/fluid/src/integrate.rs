@@ -14,7 +14,7 @@ use crate::error::FluidError;
 use crate::feeds::{Feeds, sum, sum_and_gather};
 use crate::flow::{Flow, See};
 use crate::history::{Clock, Histories, Tap};
-use crate::law::{Seen, Service, Window};
+use crate::law::{Control, Seen, Service, Window};
 use crate::model::Model;
 use crate::motion::{Motion, Proportional, Run, View, glide, glide_for_now, see};
 use crate::path::Network;
@@ -29,12 +29,17 @@ pub(crate) struct Integration<'a, 'b> {
     link_model: LinkModel,
     pub clock: Clock,
     pub flows: Vec<Flow>,
+    /// The controls of the flows, each once where the kinds that have it follow each other: many kinds that
+    /// have one find it in a near cache.
+    controls: Vec<Control>,
     pub motion: Motion,
     /// Kinds that glide and what they see, active kinds that do not, and those that do not run.
     runs: Vec<Run>,
     views: Vec<View>,
     others: Vec<u32>,
     still: Vec<u32>,
+    /// Kinds that start within the step to come, and when.
+    late: Vec<(u32, f64)>,
     /// True after a change of the set.
     stale: bool,
     pub queues: Vec<Queue>,
@@ -128,15 +133,25 @@ impl<'a, 'b> Integration<'a, 'b> {
         for (k, kind) in model.kinds.iter().enumerate() {
             motion.window[k] = kind.control.dynamics.initial;
         }
+        let mut controls: Vec<Control> = Vec::new();
+        let mut flows = Vec::with_capacity(kinds);
+        for kind in &model.kinds {
+            if controls.last() != Some(&kind.control) {
+                controls.push(kind.control);
+            }
+            flows.push(Flow::new(kind, controls.len() - 1));
+        }
         Ok(Integration {
             link_model,
             clock: Clock::new(depth, step),
-            flows: model.kinds.iter().map(Flow::new).collect(),
+            flows,
+            controls,
             motion,
             runs: Vec::new(),
             views: Vec::new(),
             others: Vec::new(),
             still: Vec::new(),
+            late: Vec::new(),
             stale: true,
             queues: (0..queues)
                 .map(|q| {
@@ -317,28 +332,8 @@ impl<'a, 'b> Integration<'a, 'b> {
     /// Starts and stops flows: each of `kinds` runs from now on, or does not.
     pub fn switch(&mut self, kinds: Vec<(usize, bool)>) {
         for (k, active) in kinds {
-            let was = self.flows[k].active;
-            let (seen, _) = self.look(k);
-            let flow = &mut self.flows[k];
-            flow.seen = Seen {
-                price: flow.seen.price,
-                ..seen
-            };
-            flow.active = active && self.motion.sent[k] < flow.size;
-            if flow.active && !was {
-                flow.start();
-                self.motion.trouble[k] = Trouble::default();
-                flow.seen.price = 0.0;
-                self.motion.window[k] = self.model.kinds[k].control.dynamics.initial;
-                self.motion.min_rtt[k] = flow.base(
-                    &self.model.kinds[k].control,
-                    f64::INFINITY,
-                    self.motion.base_rtt[k],
-                    seen.queue,
-                    self.motion.sent[k],
-                );
-            }
-            self.motion.set_rate(k, seen.queue, flow.active);
+            let (seen, _) = self.look(k, |tap| *tap);
+            self.turn(k, active, seen);
         }
         if self.link_model == LinkModel::AckClocked {
             // What flows that have stopped have in flight is no window any more.
@@ -350,15 +345,42 @@ impl<'a, 'b> Integration<'a, 'b> {
         self.stale = true;
     }
 
-    /// Returns the signals of its queues that a source sees now, and the share of marks.
+    /// A kind that does not run starts at `start`, within the next step.
+    pub fn start_within(&mut self, kind: usize, start: f64) {
+        self.late.push((kind as u32, start));
+    }
+
+    /// A kind runs from now on, or does not, and sees this.
+    fn turn(&mut self, k: usize, active: bool, seen: Seen) {
+        let (flow, motion) = (&mut self.flows[k], &mut self.motion);
+        let was = flow.active;
+        flow.seen = Seen {
+            price: flow.seen.price,
+            ..seen
+        };
+        flow.active = active && motion.sent[k] < flow.size;
+        if flow.active && !was {
+            flow.start();
+            motion.trouble[k] = Trouble::default();
+            flow.seen.price = 0.0;
+            let control = &self.controls[flow.control as usize];
+            motion.window[k] = control.dynamics.initial;
+            let (base_rtt, sent) = (motion.base_rtt[k], motion.sent[k]);
+            motion.min_rtt[k] = flow.base(control, f64::INFINITY, base_rtt, seen.queue, sent);
+        }
+        motion.set_rate(k, seen.queue, flow.active);
+    }
+
+    /// Returns the signals of its queues that a source sees now, and the share of marks, if it looks at
+    /// each queue by a `tap` of this.
     #[inline(always)]
-    fn look(&self, kind: usize) -> (Seen, f64) {
+    fn look(&self, kind: usize, tap: impl Fn(&Tap) -> Tap) -> (Seen, f64) {
         let flow = &self.flows[kind];
         let now = self.clock.now;
         let (mut seen, mut unmarked) = (Seen::default(), 1.0);
         for see in &self.taps[flow.hops.clone()] {
             let queue = see.queue as usize;
-            let [delay, virtual_delay, loss, mark] = self.shown.read(queue, now, &see.tap);
+            let [delay, virtual_delay, loss, mark] = self.shown.read(queue, now, &tap(&see.tap));
             seen.queue += delay;
             if flow.signals && see.forward {
                 if see.hidden {
@@ -417,6 +439,10 @@ impl<'a, 'b> Integration<'a, 'b> {
         for i in 0..self.others.len() {
             self.move_flow(self.others[i] as usize, h);
         }
+        for i in 0..self.late.len() {
+            let (k, start) = self.late[i];
+            self.begin(k as usize, time - start);
+        }
         let sent = self.sent.of_mut(now);
         for &k in self.others.iter().chain(&self.still) {
             sent[k as usize] = self.motion.sent[k as usize];
@@ -426,14 +452,30 @@ impl<'a, 'b> Integration<'a, 'b> {
             LinkModel::AckClocked => {
                 let flight = self.windows.of_mut(now);
                 self.still.iter().for_each(|&k| flight[k as usize] = 0.0);
-                for &k in &self.others {
+                let late = self.late.iter().map(|(k, _)| k);
+                for &k in self.others.iter().chain(late) {
                     flight[k as usize] = self.motion.flight(k as usize);
                 }
                 self.conserve(now, h);
             }
         }
+        self.late.clear();
         self.publish(|q| q.delay);
         self.enter_books();
+    }
+
+    /// Starts a kind so many seconds before the end of this step, and moves it on to there. It sees queues as
+    /// it did when it started. What it sends, and its window, reach other places as if they had come evenly
+    /// over the step: in the mean over many starts that is when they do.
+    fn begin(&mut self, k: usize, left: f64) {
+        let (seen, _) = self.look(k, |tap| {
+            let mut then = Tap::new(tap.delay + left);
+            then.locate(&self.clock);
+            then
+        });
+        self.turn(k, true, seen);
+        self.move_flow(k, left);
+        self.stale = true;
     }
 
     /// Writes what queues show now, given their delays.
@@ -475,7 +517,10 @@ impl<'a, 'b> Integration<'a, 'b> {
     /// queue that only delays or has for as long as the kind can see, always more to send.
     fn glides(&self, k: usize) -> Option<(See, Proportional)> {
         let flow = &self.flows[k];
-        let control = &self.model.kinds[k].control;
+        if !flow.active || flow.slow_start {
+            return None;
+        }
+        let control = &self.controls[flow.control as usize];
         let WindowLaw::Proportional { gain, target } = control.dynamics.law else {
             return None;
         };
@@ -494,7 +539,7 @@ impl<'a, 'b> Integration<'a, 'b> {
                 && matches!(base, BaseRtt::Smallest)
                 && !matches!(reads, Reads::Marks { .. })
         };
-        let glides = endless && fair && flow.active && !flow.slow_start;
+        let glides = endless && fair;
         let law = Proportional {
             gain,
             target,
@@ -541,10 +586,10 @@ impl<'a, 'b> Integration<'a, 'b> {
 
     #[inline]
     fn move_flow(&mut self, k: usize, h: f64) {
-        let (mut seen, marks) = self.look(k);
+        let (mut seen, marks) = self.look(k, |tap| *tap);
         let from = self.seen(k);
-        let control = &self.model.kinds[k].control;
         let (flow, motion) = (&mut self.flows[k], &mut self.motion);
+        let control = &self.controls[flow.control as usize];
         let mut state = Window {
             window: motion.window[k],
             slow_start: flow.slow_start,

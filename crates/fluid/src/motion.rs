@@ -75,7 +75,40 @@ fn most(a: f64, b: f64) -> f64 {
     if a > b { a } else { b }
 }
 
+/// What a run moves, and what it is moved by: `n` of each.
+struct Part<'a> {
+    n: usize,
+    window: &'a mut [f64],
+    min_rtt: &'a mut [f64],
+    rate: &'a mut [f64],
+    sent: &'a mut [f64],
+    inverse: &'a mut [f64],
+    base_rtt: &'a [f64],
+    limit: &'a [f64],
+    sees: &'a [f64],
+    past: &'a mut [f64],
+    flight: &'a mut [f64],
+}
+
 impl Motion {
+    #[inline(always)]
+    fn part<'a>(&'a mut self, run: Run, past: &'a mut [f64], flight: &'a mut [f64]) -> Part<'a> {
+        let (i, n) = (run.first, run.end - run.first);
+        Part {
+            n,
+            window: &mut self.window[i..][..n],
+            min_rtt: &mut self.min_rtt[i..][..n],
+            rate: &mut self.rate[i..][..n],
+            sent: &mut self.sent[i..][..n],
+            inverse: &mut self.inverse[i..][..n],
+            base_rtt: &self.base_rtt[i..][..n],
+            limit: &self.most[i..][..n],
+            sees: &self.seen[i..][..n],
+            past: &mut past[i..][..n],
+            flight: &mut flight[i..][..n],
+        }
+    }
+
     pub fn new(kinds: usize) -> Motion {
         let zeros = || vec![0.0; kinds];
         Motion {
@@ -140,16 +173,8 @@ wide! {
     /// Moves a run of proportional laws by `h`, as `Control::advance` does and then what is sent. All that is
     /// sent then is written to `past`, too, and what is in flight to `flight`.
     pub(crate) fn glide(motion: &mut Motion, run: Run, h: f64, past: &mut [f64], flight: &mut [f64]) {
-        let (i, n) = (run.first, run.end - run.first);
-        let window = &mut motion.window[i..][..n];
-        let min_rtt = &mut motion.min_rtt[i..][..n];
-        let rate = &mut motion.rate[i..][..n];
-        let sent = &mut motion.sent[i..][..n];
-        let inverse = &mut motion.inverse[i..][..n];
-        let base_rtt = &motion.base_rtt[i..][..n];
-        let limit = &motion.most[i..][..n];
-        let sees = &motion.seen[i..][..n];
-        let (past, flight) = (&mut past[i..][..n], &mut flight[i..][..n]);
+        let Part { n, window, min_rtt, rate, sent, inverse, base_rtt, limit, sees, past, flight } =
+            motion.part(run, past, flight);
         let (half, floor) = (0.5 * h, 1e-3 * run.law.packet);
         for k in 0..n {
             let seen = sees[k];
@@ -182,16 +207,8 @@ wide! {
         past: &mut [f64],
         flight: &mut [f64],
     ) {
-        let (i, n) = (run.first, run.end - run.first);
-        let window = &mut motion.window[i..][..n];
-        let min_rtt = &mut motion.min_rtt[i..][..n];
-        let rate = &mut motion.rate[i..][..n];
-        let sent = &mut motion.sent[i..][..n];
-        let inverse = &mut motion.inverse[i..][..n];
-        let base_rtt = &motion.base_rtt[i..][..n];
-        let limit = &motion.most[i..][..n];
-        let sees = &motion.seen[i..][..n];
-        let (past, flight) = (&mut past[i..][..n], &mut flight[i..][..n]);
+        let Part { n, window, min_rtt, rate, sent, inverse, base_rtt, limit, sees, past, flight } =
+            motion.part(run, past, flight);
         let Proportional { gain, target, packet, most: largest, .. } = run.law;
         let (half, floor) = (0.5 * h, 1e-3 * packet);
         let slope = |w: f64, queue: f64, inverse: f64| {

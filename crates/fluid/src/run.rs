@@ -16,6 +16,8 @@ const LONGEST: u64 = 1 << 14;
 /// Steps in the shortest base round-trip time: for laws of order two, and of order one.
 const SMOOTH_STEPS: f64 = 15.0;
 const SIGN_STEPS: f64 = 30.0;
+/// Starts of which each ends a step. The steps are those of all flows, and all are kept for a round trip.
+const FEW: usize = 1000;
 
 /// Runs a scenario as a fluid, and a second time with twice the step to see how much the step
 /// matters; a note says it.
@@ -85,7 +87,7 @@ fn integrate(
     observer: &mut dyn Observer,
 ) -> Result<(Run, f64), FluidError> {
     let model = Model::new(scenario)?;
-    let cuts = scenario.cuts();
+    let cuts = cuts(scenario);
     let seconds = scenario.duration.as_secs_f64();
     let work = seconds / step * (model.kinds.len() + model.queues.len()) as f64;
     if work.is_nan() || work > MOST_WORK {
@@ -131,7 +133,12 @@ fn integrate(
             let count = (span / step * (1.0 - 1e-12)).ceil().max(1.0);
             let h = span / count;
             for i in 1..=count as u64 {
-                state.step(start + i as f64 * h, h);
+                let ends = start + i as f64 * h;
+                let within = |s: &(Time, usize, bool)| s.0 < to && s.0.as_secs_f64() < ends;
+                while let Some((at, kind, _)) = switches.next_if(within) {
+                    state.start_within(kind, at.as_secs_f64());
+                }
+                state.step(ends, h);
                 steps += 1;
                 if steps.is_multiple_of(4096) {
                     observer.progress(from)?;
@@ -155,28 +162,34 @@ fn integrate(
     {
         notes.push("fluid: acknowledgements and control packets load no queue".into());
     }
+    let manifest = Manifest::new(Engine::Fluid, scenario, Manifest::digest(&series));
     let run = Run {
-        certificates: Vec::new(),
-        manifest: Manifest {
-            engine: Engine::Fluid,
-            version: env!("CARGO_PKG_VERSION"),
-            scenario_hash: scenario.hash(),
-            seed: scenario.seed,
-            digest: Manifest::digest(&series),
-        },
-        time,
-        series,
-        transfers: Vec::new(),
         statistics: Statistics {
             packet_hops: 0,
             steps,
         },
         notes,
-        unfit: None,
-        skipped: Vec::new(),
-        stalls: Vec::new(),
+        ..Run::new(manifest, time, series)
     };
     Ok((run, residual))
+}
+
+/// Returns the times at which steps end in any case, in order: where the network changes, and where flows
+/// stop or start. If starts are many they share the steps that they fall in.
+fn cuts(s: &Scenario) -> Vec<Time> {
+    let end = s.end();
+    let starts: BTreeSet<Time> = s.flows.iter().map(|f| f.start).collect();
+    let mut cuts = Vec::new();
+    if starts.len() <= FEW {
+        cuts.extend(starts);
+    }
+    cuts.extend(s.flows.iter().filter_map(|f| f.stop));
+    cuts.extend(s.events.iter().map(|e| e.at));
+    cuts.extend([Time::ZERO, end]);
+    cuts.retain(|cut| *cut <= end);
+    cuts.sort_unstable();
+    cuts.dedup();
+    cuts
 }
 
 /// Returns the most of `times`, which are in order, that lie within `span`.

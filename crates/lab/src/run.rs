@@ -1,6 +1,6 @@
 //! A run that is shown while it is made.
 
-use accord::record::{Interrupted, Manifest, Observer, Run, Series, Statistics};
+use accord::record::{Interrupted, Manifest, Observer, Run, Series};
 use accord::report::{Point, checks, page_parts};
 use accord::scenario::{Engine, Scenario};
 use accord::units::Time;
@@ -165,24 +165,8 @@ impl Observer for Watch<'_> {
     }
 
     fn recorded(&mut self, time: Vec<f64>, series: Vec<Series>) {
-        let so_far = Run {
-            manifest: Manifest {
-                engine: self.engine,
-                version: env!("CARGO_PKG_VERSION"),
-                scenario_hash: self.scenario.hash(),
-                seed: self.scenario.seed,
-                digest: String::new(),
-            },
-            time,
-            series,
-            transfers: Vec::new(),
-            statistics: Statistics::default(),
-            certificates: Vec::new(),
-            notes: Vec::new(),
-            unfit: None,
-            skipped: Vec::new(),
-            stalls: Vec::new(),
-        };
+        let manifest = Manifest::new(self.engine, self.scenario, String::new());
+        let so_far = Run::new(manifest, time, series);
         let mut runs = self.done.to_vec();
         runs.push(so_far);
         let view = view(self.scenario, &runs, false);

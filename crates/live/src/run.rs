@@ -177,26 +177,17 @@ fn record(scenario: &Scenario, mode: Mode, collector: Collector, books: &[Books]
         late: quality.late.0,
         late_p99: quality.late.1,
     };
+    let digest = digest(scenario.seed, &time, &series);
     let run = Run {
-        manifest: Manifest {
-            engine: Engine::Live,
-            version: env!("CARGO_PKG_VERSION"),
-            scenario_hash: scenario.hash(),
-            seed: scenario.seed,
-            digest: digest(scenario.seed, &time, &series),
-        },
-        time,
-        series,
         transfers,
         statistics: Statistics {
             packet_hops: books.iter().map(|b| b.tally.hops).sum(),
             steps: books.iter().map(|b| b.tally.steps).sum(),
         },
-        certificates: Vec::new(),
         notes: quality.notes,
         unfit: quality.unfit,
-        skipped: Vec::new(),
         stalls,
+        ..Run::new(Manifest::new(Engine::Live, scenario, digest), time, series)
     };
     (run, cost)
 }

@@ -1,10 +1,7 @@
 //! The record of a run: the same for every engine.
 
 use crate::transfer::{Transfer, of_entity};
-use accord_scenario::Engine;
-use accord_scenario::LinkId;
-use accord_scenario::Window;
-use accord_scenario::{Entity, Fold, Metric, Of};
+use accord_scenario::{Engine, Entity, Fold, LinkId, Metric, Of, Scenario, Window};
 use accord_units::{Duration, Time};
 
 /// The result of an engine.
@@ -104,6 +101,17 @@ pub struct Manifest {
 }
 
 impl Manifest {
+    /// Returns the manifest of a run of a scenario by an engine of this version.
+    pub fn new(engine: Engine, scenario: &Scenario, digest: String) -> Manifest {
+        Manifest {
+            engine,
+            version: env!("CARGO_PKG_VERSION"),
+            scenario_hash: scenario.hash(),
+            seed: scenario.seed,
+            digest,
+        }
+    }
+
     /// Returns the digest for an engine whose series are all that happens in it. It is FNV-1a, but
     /// of whole values, and rotated so that every bit reaches all others.
     pub fn digest(series: &[Series]) -> String {
@@ -139,6 +147,22 @@ pub struct Statistics {
 }
 
 impl Run {
+    /// Returns a run of these samples, with nothing to say beside them.
+    pub fn new(manifest: Manifest, time: Vec<f64>, series: Vec<Series>) -> Run {
+        Run {
+            manifest,
+            time,
+            series,
+            transfers: Vec::new(),
+            statistics: Statistics::default(),
+            certificates: Vec::new(),
+            notes: Vec::new(),
+            unfit: None,
+            skipped: Vec::new(),
+            stalls: Vec::new(),
+        }
+    }
+
     /// Returns the series of a metric of a flow or link, if the engine has it.
     pub fn series(&self, metric: Metric, entity: Entity) -> Option<&Series> {
         let key = |s: &Series| (s.entity, s.metric);

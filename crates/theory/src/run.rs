@@ -43,25 +43,14 @@ pub fn run(scenario: &Scenario, observer: &mut dyn Observer) -> Result<Run, Equi
     let left_out = scenario.links.iter().filter_map(Link::left_out);
     notes.extend(left_out.map(|text| format!("theory: {text}")));
     let (time, series) = table.finish();
+    let manifest = Manifest::new(Engine::Theory, scenario, Manifest::digest(&series));
     Ok(Run {
-        manifest: Manifest {
-            engine: Engine::Theory,
-            version: env!("CARGO_PKG_VERSION"),
-            scenario_hash: scenario.hash(),
-            seed: scenario.seed,
-            digest: Manifest::digest(&series),
-        },
-        time,
-        series,
-        transfers: Vec::new(),
         statistics: Statistics {
             packet_hops: 0,
             steps,
         },
         certificates,
         notes,
-        unfit: None,
-        skipped: Vec::new(),
-        stalls: Vec::new(),
+        ..Run::new(manifest, time, series)
     })
 }

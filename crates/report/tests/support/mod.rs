@@ -2,7 +2,7 @@
 #![allow(dead_code)] // Each test and example uses its own part.
 
 use accord_family::{Family, Objective, Price, Role, Service};
-use accord_record::{Manifest, Run, Series, Statistics};
+use accord_record::{Manifest, Run, Series};
 use accord_scenario::{
     Across, Carrier, Claim, Engine, Entity, Expectation, Flow, Fold, Group, Limit, Link, Metric,
     Node, Over, Queue, Recorded, Scenario, Subject, Target, Window,
@@ -137,24 +137,14 @@ pub fn run_at(
         })
         .collect();
     series.sort_by_key(|s| (s.entity, s.metric));
-    Run {
-        manifest: Manifest {
-            engine,
-            version: "0.1.0",
-            scenario_hash: "5ce0a210".into(),
-            seed,
-            digest: format!("d19e57{seed}"),
-        },
-        time,
-        series,
-        transfers: vec![],
-        statistics: Statistics::default(),
-        certificates: vec![],
-        notes: vec![],
-        unfit: None,
-        skipped: Vec::new(),
-        stalls: Vec::new(),
-    }
+    let manifest = Manifest {
+        engine,
+        version: "0.1.0",
+        scenario_hash: "5ce0a210".into(),
+        seed,
+        digest: format!("d19e57{seed}"),
+    };
+    Run::new(manifest, time, series)
 }
 
 /// The mean throughput of a group 0 flow in the packet engine over 2-4 s: a start for
