@@ -79,6 +79,8 @@ pub(crate) struct Control {
     pub dynamics: WindowDynamics,
     pub service: Service,
     pub packet: f64,
+    /// The time that a packet takes on the slowest link of its way, in seconds; nothing if all do the same.
+    pub slot: f64,
     /// The least time after which the timer sends again, in seconds.
     pub min_rto: f64,
 }
@@ -105,6 +107,7 @@ impl Control {
                 limit: limit.unwrap_or(f64::INFINITY),
             },
             packet: flow.packet.as_f64(),
+            slot: 0.0,
             min_rto: flow.min_rto.as_secs_f64(),
         })
     }
@@ -116,6 +119,7 @@ impl Control {
             dynamics: WindowDynamics::UNRESPONSIVE,
             service: Service::FAIR,
             packet: flow.packet.as_f64(),
+            slot: 0.0,
             min_rto: 0.0,
         }
     }
