@@ -31,7 +31,7 @@
 //! Departures: the rate that a service is held by is the source's, where the controllers take the
 //! rate at which data leaves, a round trip's mean; below one packet the window goes on shrinking (the controllers pace instead);
 //! the way back to a contract (`recovery`) is not modelled. Repairs of losses, timeouts, whole packets, slow
-//! starts that end one by one and the rounds of HyStart++ are, if flows are a background of packets.
+//! starts that end one by one and the rounds of HyStart++ and Vegas are, if flows are a background of packets.
 
 use crate::cubic::{Cubic, Epoch};
 use crate::trouble::Trouble;
