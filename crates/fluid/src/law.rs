@@ -31,7 +31,7 @@
 //! Departures: the rate that a service is held by is the source's, where the controllers take the
 //! rate at which data leaves, a round trip's mean; below one packet the window goes on shrinking (the controllers pace instead);
 //! the way back to a contract (`recovery`) is not modelled. Repairs of losses, timeouts, whole packets, slow
-//! starts that end one by one and the rounds of HyStart++ are, if flows are a background of packets.
+//! starts that end one by one and the rounds of HyStart++ and Vegas are, if flows are a background of packets.
 
 use crate::cubic::{Cubic, Epoch};
 use crate::trouble::Trouble;
@@ -79,6 +79,8 @@ pub(crate) struct Control {
     pub dynamics: WindowDynamics,
     pub service: Service,
     pub packet: f64,
+    /// The time that a packet takes on the slowest link of its way, in seconds; nothing if all do the same.
+    pub slot: f64,
     /// The least time after which the timer sends again, in seconds.
     pub min_rto: f64,
 }
@@ -105,6 +107,7 @@ impl Control {
                 limit: limit.unwrap_or(f64::INFINITY),
             },
             packet: flow.packet.as_f64(),
+            slot: 0.0,
             min_rto: flow.min_rto.as_secs_f64(),
         })
     }
@@ -116,6 +119,7 @@ impl Control {
             dynamics: WindowDynamics::UNRESPONSIVE,
             service: Service::FAIR,
             packet: flow.packet.as_f64(),
+            slot: 0.0,
             min_rto: 0.0,
         }
     }

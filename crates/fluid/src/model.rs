@@ -77,7 +77,14 @@ impl<'a> Model<'a> {
     pub fn of_fluid(scenario: &'a Scenario) -> Result<Model<'a>, FluidError> {
         let mut model = Model::of(scenario, |f| f.is_fluid, starts(scenario), CLASSES)?;
         // Packets of the other flows meet the same losses, and their senders do so.
-        model.kinds.iter_mut().for_each(|k| k.control.spares = true);
+        for kind in &mut model.kinds {
+            kind.control.spares = true;
+            let path = &scenario.flows[kind.members[0]].path;
+            let rates = path
+                .iter()
+                .map(|&l| scenario.links[l].rate.as_bps_f64() / 8.0);
+            kind.control.slot = kind.control.packet / rates.fold(f64::INFINITY, f64::min);
+        }
         Ok(model)
     }
 

@@ -2,6 +2,7 @@
 
 use crate::cubic::Epoch;
 use crate::law::{Control, Seen, Service, Window};
+use crate::trouble::Pairs;
 use accord_family::{Reads, WindowDynamics, WindowLaw};
 
 impl Control {
@@ -68,5 +69,38 @@ impl Control {
             s.epoch = Epoch::begin(&cubic, s.window / self.packet);
         }
         part * h
+    }
+
+    /// Grows a window of Vegas, and ends its slow start.
+    ///
+    /// It doubles as the first acknowledgements of every second round come [Low02 §1.1]. Those of the next round
+    /// tell what has been queued of it meanwhile, and slow start ends with that round if it was more than γ.
+    ///
+    /// Where it doubles, an acknowledgement sends two packets, twice what the slowest link has room for, until
+    /// w packets are sent. The last of these waits for w/2 of its own flow, and they do for w/4 in the mean.
+    pub fn every_second_round(
+        &self,
+        s: &mut Window,
+        pairs: &mut Pairs,
+        base_rtt: f64,
+        to: &Seen,
+        h: f64,
+    ) {
+        if !pairs.pass(base_rtt + to.queue, h) {
+            return;
+        }
+        if pairs.rounds.is_multiple_of(2) {
+            let own = 0.25 * s.window / self.packet * self.slot;
+            let seen = Seen {
+                queue: to.queue + own,
+                ..*to
+            };
+            pairs.queued = s.window * self.first_share(base_rtt, s.min_rtt, &seen);
+        } else if pairs.queued > self.dynamics.leave {
+            s.slow_start = false;
+            s.window *= self.dynamics.keep;
+        } else {
+            s.window *= 2.0;
+        }
     }
 }

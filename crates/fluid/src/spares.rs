@@ -160,7 +160,13 @@ impl Control {
             None => self.dynamics.growth,
         };
         let seen = (&lossless(from), &lossless(to));
-        let used = self.slow_start(&mut first, base_rtt, seen.0, seen.1, h, (growth, ends));
+        let used = match self.dynamics.law {
+            WindowLaw::Vegas { .. } => {
+                self.every_second_round(&mut first, &mut start.pairs, base_rtt, to, h);
+                h
+            }
+            _ => self.slow_start(&mut first, base_rtt, seen.0, seen.1, h, (growth, ends)),
+        };
         let v = first.window;
         let losses = match self.own(v, base_rtt, to) {
             Some(_) => 0.0,
@@ -239,6 +245,7 @@ mod tests {
             },
             service: Service::FAIR,
             packet: PACKET,
+            slot: 0.0,
             min_rto: 0.2,
         }
     }
@@ -360,6 +367,34 @@ mod tests {
             (found / expected - 1.0).abs() < 0.05,
             "{found}, not {expected}"
         );
+    }
+
+    /// Vegas alone on a wide link, over a round trip of 100 ms and with 0.2 ms for a packet: w/4 packets queue of
+    /// its own bursts. That is more than one of its w packets from 2·√(100/0.2) = 44.7 on, so that it
+    /// leaves at the next power of two, 64, where it keeps 7/8. It is there after nine rounds, and leaves after two more.
+    #[test]
+    fn vegas_leaves_slow_start_by_its_own_bursts() {
+        let mut control = newreno();
+        control.dynamics.law = WindowLaw::Vegas {
+            low: PACKET,
+            high: PACKET,
+            per_second: false,
+        };
+        control.dynamics.leave = PACKET;
+        control.dynamics.keep = 7.0 / 8.0;
+        control.slot = 0.2e-3;
+        let mut w = Window {
+            slow_start: true,
+            ..window(2.0)
+        };
+        let mut time: f64 = 0.0;
+        while w.slow_start && time < 10.0 {
+            control.advance(&mut w, 0.1, &Seen::default(), &Seen::default(), 1e-3);
+            time += 1e-3;
+        }
+        let packets = w.window / PACKET;
+        assert!((packets - 56.0).abs() < 1e-9, "{packets}");
+        assert!((time - 1.1).abs() < 0.02, "{time}");
     }
 
     /// However much is lost within a round trip, a window is halved once.

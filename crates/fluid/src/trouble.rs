@@ -41,6 +41,7 @@ pub(crate) struct Starting {
     pub window: f64,
     pub others: f64,
     pub rounds: Rounds,
+    pub pairs: Pairs,
 }
 
 /// The rounds of HyStart++ [RFC 9406 §4.2]. A round is a round trip, and the smallest round-trip time in it
@@ -74,6 +75,29 @@ impl Rounds {
             None => {}
         }
         self.careful.is_some_and(|(_, rounds)| rounds >= CAREFUL)
+    }
+}
+
+/// The rounds of Vegas in slow start, of which every second one measures what the one before has sent.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Pairs {
+    /// The time since the start of the round, and the rounds before it.
+    elapsed: f64,
+    pub rounds: u32,
+    /// What was queued of the window in the measuring round.
+    pub queued: f64,
+}
+
+impl Pairs {
+    /// Returns whether a round ends in a step of `h`.
+    pub fn pass(&mut self, rtt: f64, h: f64) -> bool {
+        self.elapsed += h;
+        let ends = self.elapsed >= rtt;
+        if ends {
+            self.elapsed = 0.0;
+            self.rounds += 1;
+        }
+        ends
     }
 }
 

@@ -242,6 +242,30 @@ fn a_crowd_outlives_the_overshoot_of_its_start() {
     }
 }
 
+/// A flow of Vegas alone leaves slow start by what waits of its own bursts, as a fluid with the window that it has
+/// as packets, long before it fills its link.
+#[test]
+fn vegas_leaves_slow_start_as_packets_do() {
+    for (rate, packets) in [("40 Mbps", 28.0), ("160 Mbps", 56.0), ("640 Mbps", 112.0)] {
+        let found = [FLUID, ""].map(|form| {
+            let keys = "controller = { name = \"vegas\", base_rtt = \"known\" }\n\
+                        access = { rate = \"10 Gbps\", delay = \"1 ms\" }\n";
+            let scenario = scenario(&format!(
+                "duration = \"2 s\"\nsample = \"1 ms\"\n[link.core]\nfrom = \"a\"\nto = \"b\"\nrate = \"{rate}\"\n\
+                 delay = \"20 ms\"\nqueue = {FIFO}\n{}",
+                flow("vegas", &format!("{keys}{form}"))
+            ));
+            let run = run(&scenario, &mut Quiet).expect("it runs");
+            let series = run.series(Metric::Cwnd, Entity::Flow(0)).expect("it is recorded");
+            let windows: Vec<f64> = series.values.iter().copied().filter(|w| w.is_finite()).collect();
+            let falls = windows.windows(2).find(|w| w[1] < w[0]);
+            falls.expect("slow start ends")[1] / 1000.0
+        });
+        println!("{rate}: {found:?}");
+        assert_eq!(found, [packets; 2], "{rate}");
+    }
+}
+
 /// Two hundred fluid flows with as many round trips of 42 to 122 ms, in one group, whose near ones are merged,
 /// or in ten groups of twenty flows each, which are all classes of their own.
 fn spread(controller: &str, groups: usize) -> Scenario {
