@@ -3,6 +3,7 @@
     cargo build --release
     python3 tools/cost/shape.py target/release/accord [--plot docs/src/images/cost.svg]
     python3 tools/cost/shape.py target/release/accord --only flows --pairs 1
+    python3 tools/cost/shape.py target/release/accord --only monaco codel fq-codel
 
 Prints the Markdown table of docs/src/performance.md. CPU time and packet-hops of each network are the
 differences of two runs of the packet engine, the second of which lasts longer, so that reading the scenario,
@@ -19,22 +20,23 @@ import subprocess
 import tempfile
 
 FLOWS = [10, 100, 1000, 10_000, 100_000]
+FEWER_FLOWS = [100, 1000, 10_000]
 HOPS = [1, 10, 100]
 LOADS = [1, 10, 50, 90, 100]
 
 
-def many(flows):
+def many(flows, discipline="droptail", limit=20, controller="newreno"):
     """Flows of 4 Mbps in the mean over one bottleneck, with access links of their own."""
     return f"""
         [topology.dumbbell]
         rate = "{4 * flows} Mbps"
         delay = "18 ms"
-        queue = {{ discipline = "droptail", limit = "{20 * flows} pkt" }}
+        queue = {{ discipline = "{discipline}", limit = "{limit * flows} pkt" }}
         [flow.a]
         count = {flows}
         from = "left"
         to = "right"
-        controller = "newreno"
+        controller = "{controller}"
         start = {{ uniform = ["0 s", "100 ms"] }}
         access = {{ rate = "100 Mbps", delay = "1 ms" }}
         egress = {{ rate = "100 Mbps", delay = "1 ms" }}
@@ -117,7 +119,7 @@ def main():
     arguments = argparse.ArgumentParser()
     arguments.add_argument("program")
     arguments.add_argument("--plot", metavar="FILE")
-    arguments.add_argument("--only", choices=["flows", "links", "load"])
+    arguments.add_argument("--only", nargs="+", choices=["flows", "links", "load", "monaco", "codel", "fq-codel"])
     arguments.add_argument("--pairs", type=int, default=3)
     asked = arguments.parse_args()
     kinds = [
@@ -126,7 +128,15 @@ def main():
         ("links of a path", "links", HOPS, far, lambda k: max(10, 200 // k)),
         ("load, %", "load [%]", LOADS, loaded, lambda p: 2000 // p),
     ]
-    kinds = [kind for kind in kinds if asked.only is None or kind[0].startswith(asked.only)]
+    plotted = len(kinds)
+    others = [
+        ("monaco, flows", lambda n: many(n, limit=60, controller="monaco")),
+        ("codel, flows", lambda n: many(n, "codel", 40)),
+        ("fq-codel, flows", lambda n: many(n, "fq-codel", 40)),
+    ]
+    kinds += [(name, "", FEWER_FLOWS, text, lambda n: max(1, 4000 / n)) for name, text in others]
+    if asked.only:
+        kinds = [kind for kind in kinds if kind[0].startswith(tuple(asked.only))]
     figures = []
     for name, _, values, text, seconds in kinds:
         costs = [cost(asked.program, asked.pairs, text(v), seconds(v), 2 * seconds(v)) for v in values]
@@ -136,7 +146,7 @@ def main():
         print("| ns per packet-hop | " + " | ".join(f"{c:.1f}" for c in costs) + " |")
         print("| million per CPU-second | " + " | ".join(f"{1e3 / c:.0f}" for c in costs) + " |\n", flush=True)
     if asked.plot:
-        plot(asked.plot, kinds, figures)
+        plot(asked.plot, kinds[:plotted], figures)
 
 
 def plot(file, kinds, figures):
