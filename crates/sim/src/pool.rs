@@ -43,7 +43,10 @@ pub struct Place(u32);
 pub struct Pool {
     near: Vec<Node>,
     far: Vec<Vec<Node>>,
+    /// The first of the free nodes that are near.
     free: u32,
+    /// The free nodes that are not. They are not linked, because to read them takes long.
+    far_free: Vec<u32>,
 }
 
 /// A FIFO queue of packets of a [`Pool`], in the order of the times that they wait for.
@@ -75,6 +78,7 @@ impl Pool {
             near: Vec::new(),
             far: Vec::new(),
             free: NIL,
+            far_free: Vec::new(),
         }
     }
 
@@ -102,12 +106,8 @@ impl Pool {
     #[cold]
     #[inline(never)]
     fn insert_far(&mut self, packet: Packet) -> Place {
-        let id = self.free;
-        if id != NIL {
-            let node = self.far(id);
-            (node.packet, self.free) = (packet, node.next);
-            // Senders without acknowledgements take places that receivers freed long ago.
-            self.prefetch(self.free);
+        if let Some(id) = self.far_free.pop() {
+            self.far(id).packet = packet;
             return Place(id);
         }
         let nodes = if self.near.len() < NEAR {
@@ -152,12 +152,24 @@ impl Pool {
     /// Removes a packet, which is in no queue.
     #[inline]
     pub fn remove(&mut self, place: Place) -> Packet {
-        let free = std::mem::replace(&mut self.free, place.0);
-        let node = self.node(place.0);
+        let Some(node) = self.near.get_mut(place.0 as usize) else {
+            return self.remove_far(place);
+        };
+        node.next = std::mem::replace(&mut self.free, place.0);
         let packet = node.packet;
         node.packet.flow = FREE;
-        node.next = free;
         packet
+    }
+
+    /// Removes a packet that is not near.
+    #[cold]
+    #[inline(never)]
+    fn remove_far(&mut self, place: Place) -> Packet {
+        self.far_free.push(place.0);
+        let packet = &mut self.far(place.0).packet;
+        let removed = *packet;
+        packet.flow = FREE;
+        removed
     }
 
     /// Returns a packet.
