@@ -1,8 +1,9 @@
 //! The packet engine: discrete-event simulation of every packet.
 //!
 //! Endpoints, controllers, ports and queue disciplines are those of the crates `transport`,
-//! `control`, `port` and `aqm`. This crate adds a virtual clock and wires. `engine.rs`, `wiring.rs`
-//! and `calendar.rs` say how a packet-hop stays cheap.
+//! `control`, `port` and `aqm`. This crate adds a virtual clock and wires. `engine.rs` takes events from
+//! the calendar, `forward.rs` moves packets over links, and `ends.rs` has what senders and receivers do.
+//! `engine.rs`, `wiring.rs` and `calendar.rs` say how a packet-hop stays cheap.
 //!
 //! ```
 //! use accord_family::Catalogue;
@@ -43,8 +44,10 @@ mod background;
 mod calendar;
 mod change;
 mod digest;
+mod ends;
 mod engine;
 mod flow;
+mod forward;
 mod gateway;
 mod hop;
 mod host;
