@@ -90,26 +90,16 @@ impl Simulation<'_> {
             skipped = jumps;
             notes.push(note);
         }
+        let manifest = Manifest::new(Engine::Packet, self.scenario, self.digest.to_string());
         let run = Run {
-            manifest: Manifest {
-                engine: Engine::Packet,
-                version: env!("CARGO_PKG_VERSION"),
-                scenario_hash: self.scenario.hash(),
-                seed: self.scenario.seed,
-                digest: self.digest.to_string(),
-            },
-            time,
-            series,
             transfers,
             statistics: Statistics {
                 packet_hops,
                 steps: self.events,
             },
-            certificates: Vec::new(),
             notes,
-            unfit: None,
             skipped,
-            stalls: Vec::new(),
+            ..Run::new(manifest, time, series)
         };
         (run, ports, flows)
     }
