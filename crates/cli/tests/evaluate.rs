@@ -142,6 +142,16 @@ fn wrong_input_is_refused_with_a_hint() {
         "\"alpha\"",
     );
     refused(
+        &["-s", "vegas,alpha=2", "-p", "buffers"],
+        "no case can be run with \"vegas,alpha=2\": a bare number has no unit",
+        "accord list controllers vegas",
+    );
+    refused(
+        &["-s", "vegas", "-p", "buffers", "-a", "cubic,beta=7"],
+        "no case can be run with \"cubic,beta=7\"",
+        "accord list controllers cubic",
+    );
+    refused(
         &["-s", "vegas", "-p", "bufers"],
         "no pack and no directory",
         "\"buffers\"",

@@ -75,6 +75,7 @@ fn in_engine(
     let plans: Vec<Plan> = (packs.into_iter())
         .map(|pack| Plan::of(pack, &order, catalogue))
         .collect::<Result<_, _>>()?;
+    check_fit(args, &order, &plans)?;
     let baseline = args.baseline.as_deref().map(|dir| baseline(dir, &order));
     let baseline = baseline.transpose()?;
     let directory = output::claim(args.output.as_deref(), &order.subjects[0], below)?;
@@ -248,6 +249,29 @@ fn check_cases(order: &Order, packs: &[Pack]) -> Result<(), Failure> {
             let message = format!("there is no case \"{name}\" in {}", names.join(", "));
             let hint = accord::language::suggest(name, known());
             let hint = hint.unwrap_or("accord list packs NAME shows the cases of a pack".into());
+            return Err(Failure::new(message).hint(hint));
+        }
+    }
+    Ok(())
+}
+
+/// Refuses a subject, or a rival that was named, which no case can be run with. There would be an
+/// evaluation without figures of it, in which nothing failed.
+fn check_fit(args: &Args, order: &Order, plans: &[Plan]) -> Result<(), Failure> {
+    let named = match args.against {
+        Some(_) => order.subjects.len(),
+        None => 1,
+    };
+    for (i, subject) in order.subjects.iter().enumerate().take(named) {
+        let cases = || plans.iter().flat_map(|plan| &plan.cases);
+        let why: Option<Vec<&str>> = cases().map(|case| case.impossible[i].as_deref()).collect();
+        if let Some([why, ..]) = why.as_deref() {
+            let message = format!("no case can be run with \"{}\": {why}", subject.label);
+            let kind = match subject.role {
+                SubjectRole::Controller => "controllers",
+                SubjectRole::Discipline => "disciplines",
+            };
+            let hint = format!("accord list {kind} {} shows its parameters", subject.family);
             return Err(Failure::new(message).hint(hint));
         }
     }
