@@ -182,7 +182,7 @@ pub fn ticks(min: f64, max: f64, count: usize) -> Vec<f64> {
     (first..=last).map(|i| rounded(i as f64 * step)).collect()
 }
 
-/// Returns powers of ten, and 2 and 5 times them if few fit.
+/// Returns powers of ten, and 2 and 5 times them if few fit; within less than that round numbers.
 pub fn decades(min: f64, max: f64) -> Vec<f64> {
     let (first, last) = (min.log10().floor() as i32, max.log10().floor() as i32);
     let few = last - first < 4;
@@ -192,7 +192,11 @@ pub fn decades(min: f64, max: f64) -> Vec<f64> {
         steps.iter().map(move |s| format!("{s}e{e}"))
     });
     let all = all.filter_map(|text| text.parse::<f64>().ok());
-    all.filter(|v| (min..=max).contains(v)).collect()
+    let found: Vec<f64> = all.filter(|v| (min..=max).contains(v)).collect();
+    match found.len() {
+        0 | 1 => ticks(min, max, 4),
+        _ => found,
+    }
 }
 
 /// Returns twelve significant digits of a number.

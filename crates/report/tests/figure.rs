@@ -95,6 +95,22 @@ fn rows(csv: &str) -> Vec<Vec<&str>> {
 }
 
 #[test]
+fn a_single_sample_is_a_dot() {
+    let scratch = Scratch::new("single");
+    let stored = [stored(&scratch, &[("", 1.0)])];
+    let mut part = request(Metric::Throughput);
+    part.engines = vec![Engine::Packet];
+    part.time = Some(window(2, 4));
+    let dots = |part: &Request| {
+        let svg = Figure::of(&stored, part).unwrap().svg();
+        svg.matches("<circle").count()
+    };
+    assert_eq!(dots(&part), 0);
+    part.time = Some(window(2, 3));
+    assert_eq!(dots(&part), 2);
+}
+
+#[test]
 fn lines_over_time_have_their_samples_and_units() {
     let scratch = Scratch::new("time");
     let stored = [stored(&scratch, &[("", 1.0)])];

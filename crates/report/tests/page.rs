@@ -414,7 +414,7 @@ fn ranges_of_the_script() {
     };
     let text = String::from_utf8_lossy(&done.stdout);
     assert!(done.status.success(), "{text}");
-    assert!(text.contains("pass 17"), "they are all run: {text}");
+    assert!(text.contains("pass 19"), "they are all run: {text}");
 }
 
 fn panel<'a>(data: &'a Value, title: &str) -> &'a Value {

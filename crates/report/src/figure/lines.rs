@@ -160,6 +160,12 @@ impl Drawn<'_> {
         let own = colour(t.colour);
         let words = self.figure.x.ticks.is_some();
         for stretch in self.places(&x, &y) {
+            // A sample between gaps has no line.
+            if let ([place], Kind::Time) = (&stretch[..], self.figure.kind)
+                && (self.frame.top..=self.frame.bottom).contains(&place.1)
+            {
+                mark(area, *place, t.engine, own);
+            }
             // Words have no order, so that a line would say nothing.
             if !words {
                 for part in clipped(&self.frame, &stretch) {

@@ -1,6 +1,6 @@
 // Draws a figure with a pen: for print, for files, and for the distributions on the page.
 import { marker } from "./pen.js";
-import { marked, ticks } from "./range.js";
+import { alone, marked, ticks } from "./range.js";
 
 /** Pixels between markers of one line. */
 export const SPACING = 90;
@@ -81,6 +81,7 @@ export function draw(pen, figure, width, height) {
       const points = Array.from(line.x, (t, i) => (known(line.y[i], y) && inside(line.x, i, x) ? [px(t), py(line.y[i])] : null));
       const { look } = line;
       if (!line.points || line.join) pen.path(line.step ? steps(points) : points, { stroke: line.colour, width: look.width, dash: look.dash, opacity: look.opacity });
+      if (!line.points) for (const i of alone(points.map((p) => p?.[1]))) pen.circle(...points[i], 2, { fill: line.colour, opacity: look.opacity });
       (line.half ?? []).forEach((half, i) => {
         if (half == null || !points[i]) return;
         const at = points[i][0];

@@ -4,7 +4,7 @@ import { number, quantity, sameAxis } from "./data.js";
 import { element } from "./dom.js";
 import { SPACING } from "./figure.js";
 import { CanvasPen, marker } from "./pen.js";
-import { decades, ends, marked, quantile, robust, zoomed } from "./range.js";
+import { alone, decades, ends, marked, quantile, robust, room, zoomed } from "./range.js";
 import { rove, toolbar } from "./roving.js";
 import { fileName, paperSvg, saving } from "./save.js";
 import { shade } from "./shade.js";
@@ -12,11 +12,20 @@ import { estimateLook, faded, lineColour, look, theme } from "./theme.js";
 import { tell } from "./tip.js";
 
 const HEIGHT = 250;
+const WIDTH = 52;
 const HEADINGS = ["least", "mean", "median", "p95", "p99", "largest"];
 
 /** The kinds of the upper edges of bands, with those of the lower ones. */
 const BANDS = { high: "low", p95: "p5", p75: "p25" };
 const isEdge = (line) => Object.entries(BANDS).flat().includes(line.kind);
+
+/** The width of the axis of values, which the plot asks for again until it does not change. */
+function wide(u, labels, i, cycle) {
+  const { ticks, gap, font, _size } = u.axes[i];
+  if (cycle > 1) return _size;
+  u.ctx.font = font[0];
+  return room(labels ?? [], (label) => u.ctx.measureText(label).width / devicePixelRatio, ticks.size + gap, WIDTH);
+}
 
 /** A panel of `point`; `section` synchronises it with the others. */
 export class Panel {
@@ -116,13 +125,13 @@ export class Panel {
         stroke: faded(colour, opacity),
         width,
         dash,
-        points: { show: false },
+        points: { show: true, size: 5, width: 0, fill: faded(colour, opacity), filter: (u, k) => alone(u.data[k]) },
         spanGaps: false,
         show: this.visible(line),
         paths: engine === "theory" ? uPlot.paths.stepped({ align: -1 }) : undefined,
       };
       if (line.kind === "flow") Object.assign(one, { width: 1, dash: [], stroke: faded(colour, 0.45) });
-      if (isEdge(line)) Object.assign(one, { width: 0, stroke: "transparent" });
+      if (isEdge(line)) Object.assign(one, { width: 0, stroke: "transparent", points: { show: false } });
       if (BANDS[line.kind]) {
         const low = this.lines.indexOf(this.beside(line, BANDS[line.kind]));
         bands.push({ series: [i + 1, low + 1], fill: faded(colour, 0.18) });
@@ -170,7 +179,7 @@ export class Panel {
       },
       axes: [
         { ...axis, size: 34, values: (_, ticks) => ticks.map((t) => `${t}\u2009s`), space: 60 },
-        { ...axis, ...levels, size: 52, space: 34 },
+        { ...axis, ...levels, size: wide, space: 34 },
       ],
       cursor: {
         y: false,

@@ -102,13 +102,14 @@ export function ticks(min, max, count, log = false) {
   return Array.from({ length: n }, (_, i) => Number(((first + i) * step).toPrecision(12)));
 }
 
-/** Powers of ten, and 2 and 5 times them where few fit. */
+/** Powers of ten, and 2 and 5 times them where few fit; within less than that round numbers. */
 export function decades(min, max) {
   const powers = [];
   // Written out: the power of a negative exponent is not always the nearest number.
   for (let e = Math.floor(Math.log10(min)); e <= Math.log10(max); e++) powers.push(Number(`1e${e}`));
   const steps = powers.length > 4 ? [1] : [1, 2, 5];
-  return powers.flatMap((p) => steps.map((step) => Number((step * p).toPrecision(6)))).filter((v) => v >= min && v <= max);
+  const found = powers.flatMap((p) => steps.map((step) => Number((step * p).toPrecision(6)))).filter((v) => v >= min && v <= max);
+  return found.length > 1 ? found : ticks(min, max, 4);
 }
 
 /** The ends of what points with intervals need: neither is cut off. */
@@ -138,6 +139,18 @@ export function marked(xs, ys, spacing, offset) {
     next = Math.floor((x - offset) / spacing + 1) * spacing + offset;
   });
   return found;
+}
+
+/** The indices of the values without a neighbour: no line goes through them, so they need a dot. */
+export function alone(values) {
+  const known = (i) => values[i] != null && Number.isFinite(values[i]);
+  return Array.from(values, (_, i) => i).filter((i) => known(i) && !known(i - 1) && !known(i + 1));
+}
+
+/** The width of an axis: what its widest label needs beside `rest`, and the usual one at least. */
+export function room(labels, measure, rest, usual) {
+  const widths = labels.map((label) => measure(label ?? ""));
+  return Math.max(usual, Math.ceil(rest + Math.max(0, ...widths)));
 }
 
 /** A table as CSV; a name that a spreadsheet would take for a formula is none. */

@@ -2,13 +2,27 @@
 import assert from "node:assert/strict";
 import { readFile } from "node:fs/promises";
 import { test } from "node:test";
-import { beside, csv, decades, ends, extent, marked, quantile, robust, suits, ticks, zoomed } from "../src/range.js";
+import { alone, beside, csv, decades, ends, extent, marked, quantile, robust, room, suits, ticks, zoomed } from "../src/range.js";
 
 const times = (n, step = 1) => Array.from({ length: n }, (_, i) => (i + 1) * step);
 
 test("quantiles lie between neighbours by proportion", () => {
   assert.equal(quantile([2, 4, 4, 4, 5, 5, 7, 9], 0.9), 7.6);
   assert.equal(quantile([3], 0.99), 3);
+});
+
+test("a value without neighbours is alone", () => {
+  assert.deepEqual(alone([3]), [0]);
+  assert.deepEqual(alone([1, 2, null, 3, NaN, 4, undefined]), [3, 5]);
+  assert.deepEqual(alone([1, 2]), []);
+  assert.deepEqual(alone(Float64Array.of(NaN, 0, NaN)), [1]);
+});
+
+test("an axis has room for its widest label", () => {
+  const measure = (label) => 7 * label.length;
+  assert.equal(room(["0", "50", "100"], measure, 10, 52), 52);
+  assert.equal(room(["50,000", "100,000", null], measure, 10, 52), 59);
+  assert.equal(room([], measure, 10, 52), 52);
 });
 
 test("a spike at the start does not scale the plot, and is told", () => {
