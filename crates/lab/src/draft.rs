@@ -8,6 +8,9 @@ use serde::Serialize;
 /// The most nodes and links that are drawn.
 const MOST_DRAWN: usize = 400;
 
+/// The most flows of a group whose ways are drawn.
+const MOST_WAYS: usize = 64;
+
 /// A scenario text, read.
 #[derive(Debug, Default, Serialize)]
 pub struct Draft {
@@ -57,8 +60,8 @@ struct Group {
     name: String,
     count: usize,
     controller: &'static str,
-    /// The indices of the nodes on the way of the first flow.
-    path: Vec<usize>,
+    /// The indices of the nodes on the ways of the flows, each way once.
+    paths: Vec<Vec<usize>>,
 }
 
 /// Reads a scenario text under the name of its file.
@@ -135,18 +138,24 @@ fn network(scenario: &Scenario) -> Network {
     let place = |node: usize| used.binary_search(&node).ok();
     let groups = scenario.groups.iter().filter_map(|group| {
         let flow = scenario.flows.get(group.flows.start)?;
-        let links = flow.path.iter().map(|&l| &scenario.links[l]);
-        let mut path: Vec<usize> = Vec::new();
-        for node in links.flat_map(|l| [l.from, l.to]).filter_map(place) {
-            if path.last() != Some(&node) {
-                path.push(node);
+        let mut paths: Vec<Vec<usize>> = Vec::new();
+        for flow in scenario.flows[group.flows.clone()].iter().take(MOST_WAYS) {
+            let links = flow.path.iter().map(|&l| &scenario.links[l]);
+            let mut path: Vec<usize> = Vec::new();
+            for node in links.flat_map(|l| [l.from, l.to]).filter_map(place) {
+                if path.last() != Some(&node) {
+                    path.push(node);
+                }
+            }
+            if !paths.contains(&path) {
+                paths.push(path);
             }
         }
         Some(Group {
             name: group.name.clone(),
             count: group.flows.len(),
             controller: flow.controller.family().name,
-            path,
+            paths,
         })
     });
     Network {
@@ -164,5 +173,34 @@ fn network(scenario: &Scenario) -> Network {
                 })
             })
             .collect(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_way_of_a_group_is_drawn_once() {
+        let text = "duration = \"1 s\"
+[topology.parking_lot]
+bottlenecks = 3
+rate = \"10 Mbps\"
+delay = \"1 ms\"
+[flow.long]
+count = 2
+from = \"r0\"
+to = \"r3\"
+controller = \"vegas\"
+[flow.short]
+each_hop = true
+controller = \"vegas\"
+";
+        let draft = draft("x.toml", text, &accord::catalogue());
+        let network = draft.network.expect("it is valid");
+        let ways = network.groups.iter().map(|g| &g.paths);
+        let ways: Vec<_> = ways.collect();
+        assert_eq!(ways[0], &[vec![0, 1, 2, 3]]);
+        assert_eq!(ways[1], &[vec![0, 1], vec![1, 2], vec![2, 3]]);
     }
 }

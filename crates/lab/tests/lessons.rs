@@ -50,6 +50,38 @@ fn vegas_loses_nothing_and_queues_what_it_wants() {
     }
 }
 
+/// What a lesson says to look at is on its page.
+#[test]
+fn a_lesson_that_names_the_fairness_index_has_one() {
+    for (id, text) in LESSONS {
+        let several = points(id)[0].groups.iter().any(|g| g.flows.len() > 1);
+        assert!(several || !text.contains("fairness index"), "{id}");
+    }
+}
+
+/// With five bottlenecks, as the lesson says to try, the long flow gets a sixth.
+#[test]
+fn the_lesson_of_the_parking_lot_goes_on_with_five() {
+    let (_, text) = LESSONS
+        .iter()
+        .find(|(id, _)| *id == "03-parking-lot")
+        .expect("there");
+    let mut file = File::parse("lot.toml", text).expect("it is TOML");
+    for tried in ["bottlenecks = 5", "to = \"r5\" for `long`"] {
+        assert!(text.contains(tried), "{tried}");
+    }
+    for (path, value) in [
+        ("topology.parking_lot.bottlenecks", "5"),
+        ("flow.long.to", "r5"),
+    ] {
+        file.set(path, value).expect("a path");
+    }
+    let scenario = &file.points(&accord::catalogue(), None).expect("valid")[0];
+    let theory = run(scenario, Engine::Theory, &Options::default(), &mut Quiet).expect("theory");
+    let rate = mean(scenario, &theory, Metric::Throughput, "long");
+    assert!((rate - 2e6).abs() < 1e3, "{rate}");
+}
+
 #[test]
 fn the_long_flow_of_the_parking_lot_gets_a_quarter() {
     let [scenario] = &points("03-parking-lot")[..] else {

@@ -35,9 +35,17 @@ class Laboratory {
     byId("save").addEventListener("click", () => this.save());
     byId("save").hidden = start.file === null;
     byId("point").addEventListener("change", () => this.quick());
-    byId("file").textContent = start.file ?? "";
     onThemeChange(() => this.result.time?.redraw());
-    this.editor.text = start.text;
+    this.open(start.text, null);
+  }
+
+  /** Puts a text into the editor: that of the gallery's entry `id`, or null for the file's own. */
+  open(text, id) {
+    this.opened = id;
+    const { file } = this.start;
+    byId("file").textContent = id ?? file ?? "";
+    byId("save").textContent = id === null ? "Save" : `Save as ${file}`;
+    this.editor.text = text;
   }
 
   button(text, onclick) {
@@ -53,9 +61,10 @@ class Laboratory {
       element("optgroup", { label: "Experiments" }, ...options(false)),
     );
     select.addEventListener("change", async () => {
-      if (!select.value) return;
-      this.editor.text = await api.scenario(select.value);
+      const id = select.value;
+      if (!id) return;
       select.value = "";
+      this.open(await api.scenario(id), id);
     });
   }
 
@@ -145,7 +154,7 @@ class Laboratory {
   }
 
   slider(number, i) {
-    const limits = range(number.value, number.text);
+    const limits = range(number.value, number.text, number.unit);
     const output = element("output");
     const input = element("input", { type: "range", min: 0, max: 1, step: 0.005, "aria-label": number.path });
     const show = ({ value, text, unit }) => {
@@ -165,14 +174,14 @@ class Laboratory {
   keep() {
     if (!this.result.time) return;
     const kept = new Result(this.result.title.textContent, [
-      this.button("Open", () => (this.editor.text = kept.text)),
+      this.button("Open", () => this.open(kept.text, kept.opened)),
       this.button("Export", () => this.export(kept)),
       this.button("Remove", () => {
         kept.node.remove();
         this.arrange();
       }),
     ]);
-    Object.assign(kept, { text: this.editor.text, run: this.result.run });
+    Object.assign(kept, { text: this.editor.text, opened: this.opened, run: this.result.run });
     kept.show(this.result.last);
     kept.status.textContent = "kept";
     byId("results").append(kept.node);
@@ -195,10 +204,15 @@ class Laboratory {
   }
 
   async save() {
-    if (this.start.file === null) return message("accord lab FILE opens a file that can be saved.");
+    const { file } = this.start;
+    if (file === null) return message("accord lab FILE opens a file that can be saved.");
+    if (this.opened !== null && !confirm(`Replace what is in ${file} by ${this.opened}, as it is in the editor?`)) return;
     try {
       await api.save(this.editor.text);
-      message(`Saved: ${this.start.file}`);
+      this.opened = null;
+      byId("file").textContent = file;
+      byId("save").textContent = "Save";
+      message(`Saved: ${file}`);
     } catch (error) {
       message(error.message);
     }

@@ -50,9 +50,11 @@ export function drawing(network) {
   }
   network.groups.slice(0, 8).forEach((group, i) => {
     const shift = (i - (Math.min(network.groups.length, 8) - 1) / 2) * 3;
-    const points = group.path.map((n) => `${places[n].x},${places[n].y + shift}`).join(" ");
-    const title = shape("title", {}, `${group.name}: ${group.count} × ${group.controller}`);
-    svg.append(shape("polyline", { points, class: "flow", style: `stroke: var(--line-${i % 8})` }, title));
+    for (const path of group.paths) {
+      const points = path.map((n) => `${places[n].x},${places[n].y + shift}`).join(" ");
+      const title = shape("title", {}, `${group.name}: ${group.count} × ${group.controller}`);
+      svg.append(shape("polyline", { points, class: "flow", style: `stroke: var(--line-${i % 8})` }, title));
+    }
   });
   places.forEach(({ x, y }, i) => {
     svg.append(shape("circle", { cx: x, cy: y, r: few ? 7 : 4, class: "node" }, shape("title", {}, network.nodes[i])));

@@ -1,51 +1,86 @@
-// The numbers of a scenario text, for sliders. TOML is read line by line, which is enough: what is
-// missed has no slider, and the server says what is wrong.
+// The numbers of a scenario text, for sliders, and their paths, as --set has them. TOML is read as far
+// as that needs: what is missed has no slider, and the server says what is wrong.
 
-const HEADER = /^\s*\[\[?([^\]]+)\]\]?\s*(?:#.*)?$/;
-const PAIR = /([A-Za-z0-9_-]+)\s*=\s*(?:"(-?[0-9][0-9.]*(?:e-?[0-9]+)?)( [A-Za-zµ%/]+)"|(-?[0-9][0-9.]*(?:e-?[0-9]+)?)(?=[\s,}\]#]|$))/g;
+const TOKEN = /\s*(?:(#[^\n]*)|("(?:[^"\\\n]|\\.)*"|'[^'\n]*')|([A-Za-z0-9_.+-]+)|([=,{}[\]\n]))/y;
+const QUANTITY = /^(-?[0-9][0-9.]*(?:e-?[0-9]+)?)( ?[A-Za-zµ%/]+)?$/;
 
-/** Returns what a line says before its comment, which begins at the first # outside of quotes. */
-function withoutComment(line) {
-  let quoted = false;
-  for (let i = 0; i < line.length; i++) {
-    if (line[i] === '"') quoted = !quoted;
-    else if (line[i] === "#" && !quoted) return line.slice(0, i);
+/** Returns the tokens of a text: { text, from, quoted }. A line break is one. */
+function tokens(text) {
+  const found = [];
+  let at = 0;
+  while (at < text.length) {
+    // White space before a token, but for line breaks.
+    while (text[at] === " " || text[at] === "\t" || text[at] === "\r") at += 1;
+    TOKEN.lastIndex = at;
+    const match = text[at] === "\n" ? ["\n"] : TOKEN.exec(text);
+    if (!match) at += 1;
+    else {
+      const [all, comment, quoted, word, sign] = match;
+      const token = quoted ?? word ?? sign ?? all;
+      if (comment === undefined) found.push({ text: quoted === undefined ? token : quoted.slice(1, -1), from: at + all.length - token.length + (quoted === undefined ? 0 : 1), quoted: quoted !== undefined });
+      at += all.length;
+    }
   }
-  return line;
+  return found;
 }
 
-/** Returns { path, value, unit, from, to }: `from` and `to` enclose the digits. */
+/** Returns { path, value, text, unit, from, to }: `from` and `to` enclose the digits. */
 export function numbers(text) {
   const found = [];
-  let table = "";
-  let at = 0;
-  for (const line of text.split("\n")) {
-    const header = HEADER.exec(line);
-    const code = withoutComment(line);
-    if (header) table = header[1].trim();
-    else {
-      for (const match of code.matchAll(PAIR)) {
-        const [all, key, digits, unit, bare] = match;
-        const number = digits ?? bare;
-        const from = at + match.index + all.lastIndexOf(number);
-        found.push({
-          path: table ? `${table}.${key}` : key,
-          value: Number(number),
-          text: number,
-          unit: (unit ?? "").trim(),
-          from,
-          to: from + number.length,
-        });
+  const swept = new Set();
+  const lists = new Map();
+  let table = [];
+  // Tables and lists within a value: { path, entries }, with entries in lists.
+  const within = [];
+  const all = tokens(text);
+  let key = [];
+  for (let i = 0; i < all.length; i++) {
+    const { text: word, from, quoted } = all[i];
+    const sign = quoted ? "" : word;
+    const inner = within.at(-1);
+    const path = inner?.entries ? [...inner.path, inner.entries] : [...(inner?.path ?? table), ...key];
+    if (within.length === 0 && sign === "[" && (i === 0 || all[i - 1].text === "\n")) {
+      const array = all[i + 1]?.text === "[";
+      const name = [];
+      for (i += array ? 2 : 1; i < all.length && !["]", "\n"].includes(all[i].text); i++) name.push(...keysOf(all[i]));
+      if (array) i += 1;
+      const dotted = name.join(".");
+      if (array) lists.set(dotted, (lists.get(dotted) ?? 0) + 1);
+      table = array ? [...name, lists.get(dotted)] : name;
+      key = [];
+    } else if (sign === "{") within.push({ path });
+    else if (sign === "[") within.push({ path, entries: 1 });
+    else if (sign === "}" || sign === "]") {
+      within.pop();
+      key = [];
+    } else if (sign === ",") {
+      if (inner?.entries) inner.entries += 1;
+      else key = [];
+    } else if (sign === "\n") {
+      if (!inner) key = [];
+    } else if (all[i + 1]?.text === "=" && !all[i + 1].quoted) {
+      key = keysOf(all[i]);
+      i += 1;
+    } else {
+      if (table[0] === "sweep" && path.includes("set")) swept.add(word);
+      // Numbers of lists have no slider.
+      const match = inner?.entries || key.length === 0 ? null : QUANTITY.exec(word);
+      if (match && (match[2] === undefined) !== quoted) {
+        const [, digits, unit = ""] = match;
+        found.push({ path: path.join("."), value: Number(digits), text: digits, unit: unit.trim(), from, to: from + digits.length });
       }
     }
-    at += line.length + 1;
   }
-  return found.filter(({ path, value }) => Number.isFinite(value) && !/^(expect|sweep)\b/.test(path));
+  // At each point the sweep sets what it sweeps, whatever stands in the text.
+  return found.filter(({ path, value }) => Number.isFinite(value) && !/^(expect|sweep)\b/.test(path) && !swept.has(path));
 }
 
-/** Returns the range of a slider: a decade to either side, in steps that people would choose. */
-export function range(value, text) {
-  const whole = !/[.e]/.test(text);
+/** The keys of a token: a quoted one is one key, whatever dots it has. */
+const keysOf = ({ text, quoted }) => (quoted ? [text] : text.split(".").filter((part) => part !== ""));
+
+/** Returns the range of a slider: a decade to either side, in steps that people would choose. What is counted stays whole. */
+export function range(value, text, unit = "") {
+  const whole = !/[.e]/.test(text) && (unit === "" || unit === "pkt");
   if (value <= 0) return { scale: "linear", least: 0, most: 10, whole };
   return { scale: "log", least: whole && value < 10 ? 1 : value / 10, most: value * 10, whole };
 }

@@ -109,12 +109,30 @@ test("a long run streams, and stops when asked", async () => {
   await page.waitForFunction(() => document.querySelector("#stop").disabled);
 });
 
-test("lessons open, and the file is saved", async () => {
+test("a lesson opens, with the paths of all its flows", async () => {
   await page.selectOption("#gallery", "03-parking-lot");
   await page.waitForFunction(() => /parking lot/.test(document.querySelector(".result h2").innerText));
+  assert.equal(await page.locator("#file").innerText(), "03-parking-lot");
+  assert.equal(await page.locator("#network polyline").count(), 4, "a long flow and three short ones");
+});
+
+test("a lesson replaces the file only if that is meant", async () => {
+  const before = readFileSync(file, "utf8");
+  const questions = [];
+  const answer = (yes) => page.once("dialog", (dialog) => (questions.push(dialog.message()), yes ? dialog.accept() : dialog.dismiss()));
+  answer(false);
+  await page.click("#save");
+  assert.equal(readFileSync(file, "utf8"), before);
+  answer(true);
   await page.click("#save");
   await page.waitForFunction(() => /Saved/.test(document.querySelector("#message").textContent));
   assert.match(readFileSync(file, "utf8"), /parking lot/);
+  // From now on it is the file's own text, which is saved without a question.
+  await page.evaluate(() => (document.querySelector("#message").textContent = ""));
+  await page.click("#save");
+  await page.waitForFunction(() => /Saved/.test(document.querySelector("#message").textContent));
+  assert.equal(questions.length, 2);
+  assert.match(questions[0], /mine\.toml.*03-parking-lot/);
 });
 
 test("nothing went wrong on the way", () => assert.deepEqual(problems, []));

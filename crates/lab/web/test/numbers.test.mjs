@@ -17,11 +17,57 @@ test("numbers have paths, units and places, and comments have none", () => {
   const found = numbers(text);
   assert.deepEqual(found.map(({ path, value, unit }) => [path, value, unit]), [
     ["topology.dumbbell.rate", 10, "Mbps"],
-    ["topology.dumbbell.limit", 100, "pkt"],
-    ["topology.dumbbell.gentle", 1, ""],
-    ["flow.a.alpha", 3, "pkt"],
+    ["topology.dumbbell.queue.limit", 100, "pkt"],
+    ["topology.dumbbell.queue.gentle", 1, ""],
+    ["flow.a.controller.alpha", 3, "pkt"],
   ]);
   for (const { from, to, text: digits } of found) assert.equal(text.slice(from, to), digits);
+});
+
+test("paths are those of --set, in tables, lists of tables and dotted keys", () => {
+  const paths = (text) => numbers(text).map(({ path }) => path);
+  const flow = `[flow.a]
+access = { rate = "1 Mbps", delay = "5 ms" }
+egress = { rate = "2 Mbps", delay = "6 ms" }
+each = [
+    { start = "1 s" }, # x = 2
+    { start = "2 s", access = { delay = "7 ms" } },
+]
+service.weight = 2
+steady = ["1 s", "2 s"]
+[[event]]
+at = "3 s"
+[[event]]
+at = "4 s"
+`;
+  assert.deepEqual(paths(flow), [
+    ...["rate", "delay"].map((key) => `flow.a.access.${key}`),
+    ...["rate", "delay"].map((key) => `flow.a.egress.${key}`),
+    "flow.a.each.1.start",
+    "flow.a.each.2.start",
+    "flow.a.each.2.access.delay",
+    "flow.a.service.weight",
+    "event.1.at",
+    "event.2.at",
+  ]);
+  assert.deepEqual(paths('[[link'), []);
+  assert.deepEqual(paths('x = { y = "1 s"'), ["x.y"]);
+});
+
+test("what a sweep sets has no slider", () => {
+  const swept = (set) => `[topology.dumbbell]\nqueue = { limit = "1 BDP" }\n[sweep.b]\nset = ${set}\nvalues = ["1 BDP"]\n`;
+  const paths = (set) => numbers(swept(set)).map(({ path }) => path);
+  assert.deepEqual(paths('["topology.dumbbell.queue.limit"]'), []);
+  assert.deepEqual(paths('"topology.dumbbell.queue.limit"'), []);
+  assert.deepEqual(paths('"topology.dumbbell.rate"'), ["topology.dumbbell.queue.limit"]);
+});
+
+test("what has a unit goes a decade to either side, and what is counted stays whole", () => {
+  assert.equal(valueAt(0, range(1, "1", "BDP")), 0.1);
+  assert.equal(valueAt(1, range(1, "1", "BDP")), 10);
+  assert.equal(valueAt(0, range(5, "5", "ms")), 0.5);
+  assert.equal(valueAt(0, range(3, "3", "pkt")), 1);
+  assert.equal(valueAt(0.07, range(4, "4")), 1);
 });
 
 test("a slider comes back to where it was", () => {
