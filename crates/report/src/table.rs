@@ -47,8 +47,9 @@ const MOST_NOTES: usize = 5;
 
 /// The notes of theory on its equilibria, one per line, each once; of many the first few.
 pub fn remarks(runs: &[&Run]) -> String {
-    let theory = runs.iter().filter(|r| r.manifest.engine == Engine::Theory);
-    let notes = show::once(theory.flat_map(|run| &run.notes).map(String::as_str));
+    let models = [Engine::Theory, Engine::Fluid];
+    let models = (runs.iter()).filter(|run| models.contains(&run.manifest.engine));
+    let notes = show::once(models.flat_map(|run| &run.notes).map(String::as_str));
     let mut text = String::new();
     for note in show::few(&notes, MOST_NOTES) {
         text += &note;

@@ -182,6 +182,25 @@ fn nothing_to_show() {
     assert!(!text.contains("verdict"));
 }
 
+/// Whoever holds packets against a model has to know what it leaves out.
+#[test]
+fn models_say_what_they_leave_out() {
+    let scenario = scenario(&[("long", 1)], &["b1"], 10);
+    let with = |engine: Engine, note: &str| {
+        let mut run = run(engine, 0, vec![]);
+        run.notes = vec![note.into()];
+        run
+    };
+    let runs = [
+        with(Engine::Theory, "theory: no jitter"),
+        with(Engine::Fluid, "fluid: no losses"),
+        with(Engine::Live, "live: late"),
+    ];
+    let text = table(&scenario, &runs.each_ref(), Style::default());
+    let end = text.lines().rev().take(2).collect::<Vec<_>>();
+    assert_eq!(end, ["fluid: no losses", "theory: no jitter"]);
+}
+
 /// A terminal shows the first notes of theory and how many more there are.
 #[test]
 fn many_notes_are_counted() {

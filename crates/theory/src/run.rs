@@ -42,6 +42,9 @@ pub fn run(scenario: &Scenario, observer: &mut dyn Observer) -> Result<Run, Equi
     notes.dedup();
     let left_out = scenario.links.iter().filter_map(Link::left_out);
     notes.extend(left_out.map(|text| format!("theory: {text}")));
+    if !certificates.is_empty() && scenario.links.iter().any(Link::is_lossy) {
+        notes.push("theory: losses on the wire are left out".into());
+    }
     let (time, series) = table.finish();
     let manifest = Manifest::new(Engine::Theory, scenario, Manifest::digest(&series));
     Ok(Run {

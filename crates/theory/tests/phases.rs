@@ -301,6 +301,18 @@ fn a_queue_that_control_packets_wait_in_is_not_read() {
     }
 }
 
+/// An equilibrium counts no losses on the wire, and the run says so.
+#[test]
+fn losses_on_the_wire_are_said_to_be_left_out() {
+    let mut s = scenario(&ACKS, &DROPTAIL, 20.0, &[20]);
+    for loss in [0.0, 0.01] {
+        s.links[0].loss = loss;
+        let run = accord_theory::run(&s, &mut Quiet).expect("a problem");
+        let said = run.notes.iter().any(|n| n.contains("losses on the wire"));
+        assert_eq!(said, loss > 0.0, "{:?}", run.notes);
+    }
+}
+
 /// Whoever listens is asked within a phase, too, and can end it there.
 #[test]
 fn a_phase_can_be_interrupted() {
