@@ -284,7 +284,7 @@ impl Row {
     }
 }
 
-const SPREAD: &str = "throughput_spread";
+pub(crate) const SPREAD: &str = "throughput_spread";
 const BIAS: &str = "estimator_bias";
 
 /// The quantities in tables that are no metrics: they compare means and have no series. Each has its

@@ -3,7 +3,7 @@
 use crate::axis::Grid;
 use crate::check::{Check, by_expectation, worst};
 use crate::class::Class;
-use crate::compare::{Outline, Row, Subject, all_rows, columns, expected_of};
+use crate::compare::{Outline, Row, SPREAD, Subject, all_rows, columns, expected_of};
 use crate::engines::by_engine;
 use crate::estimate::Estimate;
 use crate::json::Point;
@@ -13,7 +13,7 @@ use crate::table::{
     ALL_SAME, align_right, all_same, fill, finish, new_table, paint, signs, verdict,
 };
 use crate::verdict::Tally;
-use accord_scenario::{MetricUnit, Scenario};
+use accord_scenario::{Across, Engine, Metric, MetricUnit, Scenario};
 use rayon::prelude::*;
 use std::mem::take;
 
@@ -66,12 +66,14 @@ impl Key {
     pub fn label(&self) -> String {
         let (Subject::Group(name) | Subject::Link(name) | Subject::Aggregate(name)) = &self.of;
         let quantity = self.quantity.replace('_', " ");
-        format!("{quantity} of {}", show::clean(name, 60))
+        format!("{quantity} of {}", show::name(name, 60))
     }
 }
 
 /// Returns the indices of the quantities that show first: those that the points expect something of,
-/// then utilisation and throughput, and where nothing is expected fairness and losses, too.
+/// then utilisation and throughput, and where nothing is expected how even the flows of a group are and
+/// what they lose, too. The spread of mean throughputs says that, and not the fairness index, whose
+/// mean over short samples tells of whole packets.
 pub(crate) fn first<'a>(
     points: impl Iterator<Item = &'a Scenario>,
     keys: &[(&Subject, &str)],
@@ -80,9 +82,12 @@ pub(crate) fn first<'a>(
     for scenario in points {
         for expectation in &scenario.expectations {
             let of = expected_of(scenario, expectation);
-            let metric = expectation.metric.name();
+            let wanted = match (expectation.metric, expectation.across) {
+                (Metric::Throughput, Across::Variation) => SPREAD,
+                (metric, _) => metric.name(),
+            };
             let known = |(own, quantity): &(&Subject, &str)| {
-                Some(*own) == of.as_ref() && *quantity == metric
+                Some(*own) == of.as_ref() && *quantity == wanted
             };
             first.extend(keys.iter().position(known).filter(|i| !first.contains(i)));
         }
@@ -92,7 +97,7 @@ pub(crate) fn first<'a>(
         false => LEAST,
     };
     first.truncate(MOST);
-    for name in ["utilisation", "throughput", "fairness_index", "losses"] {
+    for name in ["utilisation", "throughput", SPREAD, "losses"] {
         let is = |i: &usize| keys[*i].1 == name && !first.contains(i);
         let more: Vec<usize> = (0..keys.len()).filter(is).collect();
         // Of several flows or links no quantity takes all the room.
@@ -106,13 +111,19 @@ pub(crate) fn first<'a>(
     first
 }
 
+/// A quantity that is shown.
+pub(crate) struct Shown {
+    pub key: Key,
+    /// The engines that have it at any point: what the others are held against, and the one that is
+    /// measured.
+    pub engines: Vec<String>,
+}
+
 /// The key figures of all points.
 pub(crate) struct Overview<'a> {
     points: &'a [Point<'a>],
     compared: Vec<Compared>,
-    pub keys: Vec<Key>,
-    /// The engines that show: what the others are held against, and the one that is measured.
-    pub engines: Vec<String>,
+    pub shown: Vec<Shown>,
 }
 
 impl<'a> Overview<'a> {
@@ -132,29 +143,40 @@ impl<'a> Overview<'a> {
         }
         let names: Vec<(&Subject, &str)> = all.iter().map(|k| (&k.of, k.quantity)).collect();
         let first = first(points.iter().map(|p| p.scenario), &names);
-        let keys = first.into_iter().map(|i| all[i].clone()).collect();
-        let mut engines: Vec<String> = Vec::new();
-        for c in &compared {
-            for (i, engine) in c.engines.iter().enumerate() {
-                let known = c.rows.iter().any(|r| r.values[i].is_some());
-                if known && !engines.contains(engine) {
-                    engines.push(engine.clone());
-                }
-            }
-        }
+        let known = |engine: &&str| {
+            compared.iter().any(|c| {
+                let i = c.engines.iter().position(|e| e == engine);
+                i.is_some_and(|i| c.rows.iter().any(|r| r.values[i].is_some()))
+            })
+        };
+        // The same order whatever the first point has: theory may have an equilibrium at others only.
+        let engines = Engine::ALL.map(Engine::name).into_iter().filter(known);
+        let engines: Vec<String> = engines.map(String::from).collect();
         let measured = match engines.iter().any(|e| e == "packet") {
             true => Some("packet".to_string()),
             false => engines.last().cloned(),
         };
         let reference = engines.first().cloned();
-        let mut shown: Vec<String> = reference.into_iter().chain(measured).collect();
-        shown.dedup();
+        let mut engines: Vec<String> = reference.into_iter().chain(measured).collect();
+        engines.dedup();
+        let shown = |i: usize| {
+            let key = all[i].clone();
+            let has = |engine: &&String| compared.iter().any(|c| c.value(&key, engine).is_some());
+            let engines = engines.iter().filter(has).cloned().collect();
+            Shown { key, engines }
+        };
         Overview {
             points,
+            shown: first.into_iter().map(shown).collect(),
             compared,
-            keys,
-            engines: shown,
         }
+    }
+
+    /// Returns the parts of the runs that the means are over: "10–20 s".
+    pub fn windows(&self) -> String {
+        let windows = self.points.iter().map(|p| show::window(p.scenario.steady));
+        let windows: Vec<String> = windows.collect();
+        show::once(windows.iter().map(String::as_str)).join(", ")
     }
 
     pub fn value(&self, point: usize, key: &Key, engine: &str) -> Option<Estimate> {
@@ -200,15 +222,15 @@ impl<'a> Overview<'a> {
     fn tables(&self, style: Style) -> String {
         let settings: Vec<_> = self.points.iter().map(|p| &p.scenario.point[..]).collect();
         match Grid::of(&settings) {
-            Some(grid) if !self.keys.is_empty() => self.maps(&grid, style),
+            Some(grid) if !self.shown.is_empty() => self.maps(&grid, style),
             _ => self.list(style),
         }
     }
 
     fn list(&self, style: Style) -> String {
         // As many quantities as there is room for.
-        for most in (1..=self.keys.len()).rev() {
-            let text = self.list_of(&self.keys[..most], style);
+        for most in (1..=self.shown.len()).rev() {
+            let text = self.list_of(&self.shown[..most], style);
             let widest = text.lines().map(|l| l.chars().count()).max().unwrap_or(0);
             if most == 1 || (widest <= usize::from(style.width) && !wraps(&text, self.points.len()))
             {
@@ -218,14 +240,14 @@ impl<'a> Overview<'a> {
         self.list_of(&[], style)
     }
 
-    fn list_of(&self, keys: &[Key], style: Style) -> String {
+    fn list_of(&self, shown: &[Shown], style: Style) -> String {
         let variables = self.variables();
         let mut header: Vec<String> = variables.iter().map(|v| show::clean(v, 24)).collect();
         // What neighbours share stands over the first of them.
         let mut last: Option<&Key> = None;
-        for key in keys {
+        for Shown { key, engines } in shown {
             let (Subject::Group(of) | Subject::Link(of) | Subject::Aggregate(of)) = &key.of;
-            let mut of = show::clean(of, 16);
+            let mut of = show::name(of, 16);
             let mut quantity = match last
                 .replace(key)
                 .is_some_and(|l| l.quantity == key.quantity)
@@ -233,7 +255,7 @@ impl<'a> Overview<'a> {
                 true => String::new(),
                 false => key.quantity.replace('_', " "),
             };
-            for engine in &self.engines {
+            for engine in engines {
                 let (quantity, of) = (take(&mut quantity), take(&mut of));
                 header.push(format!("{quantity}\n{of}\n{engine}"));
             }
@@ -248,8 +270,8 @@ impl<'a> Overview<'a> {
                 .iter()
                 .map(|v| show::clean(self.setting(i, v), 24));
             let mut cells: Vec<String> = settings.collect();
-            for key in keys {
-                let values = self.engines.iter().map(|e| self.value(i, key, e));
+            for Shown { key, engines } in shown {
+                let values = engines.iter().map(|e| self.value(i, key, e));
                 let text = |v: Option<Estimate>| {
                     v.map_or(show::NONE.into(), |v| show::estimate(v, key.unit))
                 };
@@ -260,39 +282,37 @@ impl<'a> Overview<'a> {
             }
             lines.push(cells);
         }
-        let numbers = variables.len()..variables.len() + keys.len() * self.engines.len();
+        let numbers = shown.iter().map(|shown| shown.engines.len());
+        let numbers = variables.len()..variables.len() + numbers.sum::<usize>();
         let mut table = new_table(style);
         fill(&mut table, lines);
         align_right(&mut table, numbers);
         finish(table) + "\n"
     }
 
+    /// A table for each quantity and engine.
     fn maps(&self, grid: &Grid, style: Style) -> String {
-        let engine = self.engines.last().map_or("", String::as_str);
-        let mut out = String::new();
-        for key in &self.keys {
-            let mut lines = vec![vec![format!("{} \\ {}", grid.names[0], grid.names[1])]];
-            lines[0].extend(grid.values[1].iter().map(|v| show::clean(v, 24)));
-            for (row, label) in grid
-                .points
-                .chunks(grid.values[1].len())
-                .zip(&grid.values[0])
-            {
-                let value = |p: &usize| self.value(*p, key, engine);
-                let text = |p| value(p).map_or(show::NONE.into(), |v| show::estimate(v, key.unit));
-                lines.push(
-                    std::iter::once(show::clean(label, 24))
-                        .chain(row.iter().map(text))
-                        .collect(),
-                );
-            }
-            let mut table = new_table(style);
-            let columns = lines[0].len();
-            fill(&mut table, lines);
-            align_right(&mut table, 1..columns);
-            out += &format!("{}, {engine}\n{}\n", key.label(), finish(table));
+        let shown = self.shown.iter();
+        let maps = shown.flat_map(|s| s.engines.iter().map(|engine| (&s.key, engine)));
+        maps.map(|(key, engine)| self.map(grid, key, engine, style))
+            .collect()
+    }
+
+    fn map(&self, grid: &Grid, key: &Key, engine: &str, style: Style) -> String {
+        let mut lines = vec![vec![format!("{} \\ {}", grid.names[0], grid.names[1])]];
+        lines[0].extend(grid.values[1].iter().map(|v| show::clean(v, 24)));
+        let rows = grid.points.chunks(grid.values[1].len());
+        for (row, label) in rows.zip(&grid.values[0]) {
+            let value = |p: &usize| self.value(*p, key, engine);
+            let text = |p| value(p).map_or(show::NONE.into(), |v| show::estimate(v, key.unit));
+            let label = std::iter::once(show::clean(label, 24));
+            lines.push(label.chain(row.iter().map(text)).collect());
         }
-        out
+        let mut table = new_table(style);
+        let columns = lines[0].len();
+        fill(&mut table, lines);
+        align_right(&mut table, 1..columns);
+        format!("{}, {engine}\n{}\n", key.label(), finish(table))
     }
 }
 
@@ -306,9 +326,7 @@ fn wraps(table: &str, rows: usize) -> bool {
 /// expectation is not met, and the verdict over all.
 pub fn overview(points: &[Point], style: Style) -> String {
     let overview = Overview::of(points);
-    let windows = points.iter().map(|p| show::window(p.scenario.steady));
-    let windows: Vec<String> = windows.collect();
-    let windows = show::once(windows.iter().map(String::as_str)).join(", ");
+    let windows = overview.windows();
     let n = show::count(points.len(), "point");
     let runs: Vec<_> = points.iter().flat_map(|p| by_engine(&p.runs())).collect();
     let repetitions = runs.iter().map(|(_, runs)| runs.len()).max().unwrap_or(0);

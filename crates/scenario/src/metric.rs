@@ -176,7 +176,7 @@ metrics! {
     Price "price" Seconds Mean Link
         "The congestion signal that flows are shown: queuing delay plus virtual delay, or REM's price.";
     FairnessIndex "fairness_index" Ratio Mean Group
-        "Fairness of the throughputs of a group's flows, each divided by the flow's share [Ple03 eq. 2]: 1 if all have what they should have.";
+        "Fairness of the throughputs of a group's flows in the period, each divided by the flow's share [Ple03 eq. 2]: 1 if all have what they should have. Where a period holds few packets of a flow it tells of whole packets.";
     AggregateFairness "aggregate_fairness" Ratio Mean Link
         "The same of the aggregates on a link: their flows' throughputs together, divided by their shares together.";
     ExcessBandwidth "excess_bandwidth" Ratio Mean Link

@@ -2,9 +2,10 @@
 
 use crate::check::{by_expectation, worst};
 use crate::class::Class;
+use crate::estimate::Estimate;
 use crate::json::Point;
 use crate::markup::{escape, style_of};
-use crate::overview::{Key, Overview};
+use crate::overview::{Key, Overview, Shown};
 use crate::page::heat::shade;
 use crate::show;
 use crate::style::Style;
@@ -20,7 +21,7 @@ pub fn overview(points: &[Point]) -> String {
         return String::new();
     }
     let overview = Overview::of(points);
-    let window = show::window(points[0].scenario.steady);
+    let window = overview.windows();
     let mut out = format!(
         "<section id=\"overview\" aria-label=\"Overview\">\n<h2>All points</h2>\n<p \
          class=\"signs\">Means over {window}. A quantity is shaded from its least value to its \
@@ -31,8 +32,8 @@ pub fn overview(points: &[Point]) -> String {
     for variable in &variables {
         _ = write!(out, "<th>{}</th>", escape(variable, 60));
     }
-    for key in &overview.keys {
-        for engine in &overview.engines {
+    for Shown { key, engines } in &overview.shown {
+        for engine in engines {
             let label = key.label();
             let (quantity, of) = label.split_once(" of ").unwrap_or((&label, ""));
             let (quantity, of) = (escape(quantity, 40), escape(of, 60));
@@ -44,6 +45,8 @@ pub fn overview(points: &[Point]) -> String {
         out.push_str("<th>met</th>");
     }
     out.push_str("</tr></thead>\n<tbody>\n");
+    let ranges = (overview.shown.iter()).map(|shown| range(&overview, shown, points.len()));
+    let ranges: Vec<(f64, f64)> = ranges.collect();
     for (i, point) in points.iter().enumerate().take(MOST_POINTS) {
         out.push_str("<tr>");
         for (v, variable) in variables.iter().enumerate() {
@@ -56,9 +59,9 @@ pub fn overview(points: &[Point]) -> String {
                 _ => write!(out, "<td>{value}</td>"),
             };
         }
-        for key in &overview.keys {
-            for engine in &overview.engines {
-                cell(&mut out, &overview, (points.len(), i), key, engine);
+        for (Shown { key, engines }, range) in overview.shown.iter().zip(&ranges) {
+            for engine in engines {
+                cell(&mut out, overview.value(i, key, engine), key, *range);
             }
         }
         if judged {
@@ -83,20 +86,23 @@ pub fn overview(points: &[Point]) -> String {
     out + "</section>"
 }
 
-fn cell(out: &mut String, overview: &Overview, (n, i): (usize, usize), key: &Key, engine: &str) {
-    let Some(value) = overview.value(i, key, engine) else {
-        _ = write!(out, "<td class=\"n\">{}</td>", show::NONE);
-        return;
-    };
-    // Engines of one quantity share their shades, so that they can be compared.
-    let engines = overview.engines.iter();
-    let all = engines.flat_map(|e| (0..n).filter_map(move |i| overview.value(i, key, e)));
-    let range = all
-        .map(|v| v.mean)
+/// Returns the least and the largest value of a quantity. Engines share it, so that their shades can
+/// be compared.
+fn range(overview: &Overview, Shown { key, engines }: &Shown, points: usize) -> (f64, f64) {
+    let engines = engines.iter();
+    let all = engines.flat_map(|e| (0..points).filter_map(move |i| overview.value(i, key, e)));
+    all.map(|v| v.mean)
         .filter(|v| v.is_finite())
         .fold((f64::INFINITY, f64::NEG_INFINITY), |(low, high), v| {
             (low.min(v), high.max(v))
-        });
+        })
+}
+
+fn cell(out: &mut String, value: Option<Estimate>, key: &Key, range: (f64, f64)) {
+    let Some(value) = value else {
+        _ = write!(out, "<td class=\"n\">{}</td>", show::NONE);
+        return;
+    };
     let part = shade(value.mean, range);
     _ = write!(
         out,
