@@ -6,8 +6,8 @@ use crate::series::Series;
 use accord::File;
 use accord::language::suggest;
 use accord::report::{
-    Estimate, Experiment, Point, RunDir, Style, checks, checks_table, load_run_dir, page, table,
-    write_run_dir,
+    DERIVED, Estimate, Experiment, Point, RunDir, Style, checks, checks_table, load_run_dir,
+    mean_of, page, table, write_run_dir,
 };
 use accord::scenario::{Entity, Metric, print};
 use pyo3::exceptions::PyValueError;
@@ -98,6 +98,14 @@ impl Run {
     fn steady(&self) -> (f64, f64) {
         let steady = self.scenario.steady;
         (steady.start.as_secs_f64(), steady.end.as_secs_f64())
+    }
+
+    /// The mean of a metric, or of a quantity of the tables, over the steady part.
+    fn mean(&self, metric: &str, of: &str) -> PyResult<Option<f64>> {
+        if DERIVED.iter().all(|(name, _)| *name != metric) {
+            named(metric)?;
+        }
+        Ok(mean_of(&self.scenario, &self.run, metric, of))
     }
 
     /// The series of a metric of entities of a kind ("" for any), all if there is no metric.

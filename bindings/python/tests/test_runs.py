@@ -56,6 +56,29 @@ def test_a_run_skips_what_is_steady():
         long.run("live", skip="steady")
 
 
+def test_a_mean_is_there_whatever_it_is(small):
+    run = small.with_({"flow.all.controller": "vegas"}).run()
+    # Nothing is lost, marked or sent again, which is a figure, too.
+    for metric, of in (("retransmissions", "all"), ("losses", "all"), ("loss_ratio", "bottleneck")):
+        assert run.mean(metric, of) == 0.0
+    assert run.mean("marking_probability", "bottleneck") == 0.0
+    assert run.mean("queuing_delay", "bottleneck") == run.mean("price", "bottleneck")
+    flows = [run.mean("throughput", f"all.{i}") for i in (1, 2)]
+    assert run.mean("throughput", "all") == pytest.approx(sum(flows) / 2)
+    spread = abs(flows[0] - flows[1]) / sum(flows)
+    assert run.mean("throughput_spread", "all") == pytest.approx(spread)
+    rows = {(row["metric"], row["entity"]) for row in accord.Comparison([run]).means}
+    assert ("retransmissions", "all") in rows
+
+
+def test_a_plot_has_the_engines_that_have_the_metric(small):
+    pytest.importorskip("matplotlib")
+    axes = small.compare(["theory", "packet"]).plot("drops")
+    assert [line.get_label() for line in axes.get_lines()] == ["bottleneck, packet"]
+    with pytest.raises(ValueError, match="theory run has no series of drops"):
+        small.compare("theory").plot("drops")
+
+
 def test_settings_make_another_scenario(small):
     faster = small.with_({"topology.dumbbell.rate": "16 Mbps", "flow.all.count": 4})
     assert faster.run("theory").mean("throughput", "all") == pytest.approx(4e6)

@@ -336,9 +336,19 @@ pub fn columns<'a>(outline: &'a Outline, runs: &[&'a Run]) -> Vec<Column<'a>> {
         .collect()
 }
 
-/// Returns the rows of a comparison: the key metrics that any column has, for each group and shown
-/// link of any column. Every group and link has at least one row, with or without a value.
+/// Returns the rows of a comparison for people: the key metrics that any column has, for each group
+/// and shown link of any column, without those that say nothing. Every group and link has at least one
+/// row, with or without a value.
 pub fn rows(columns: &[Column]) -> Vec<Row> {
+    let known = |row: &Row| row.values.iter().any(Option::is_some);
+    let mut rows = data_rows(columns);
+    rows.retain(|row| !known(row) || row.says_something());
+    rows
+}
+
+/// Returns the rows of a comparison for programs, which need to find a row also where nothing was
+/// lost, marked or sent again.
+pub(crate) fn data_rows(columns: &[Column]) -> Vec<Row> {
     let mut rows = Vec::new();
     for subject in subjects(columns) {
         let candidates = match &subject {
@@ -349,20 +359,36 @@ pub fn rows(columns: &[Column]) -> Vec<Row> {
         let known = |row: &Row| row.values.iter().any(Option::is_some);
         let always = candidates.first().filter(|row| !known(row)).cloned();
         rows.extend(always);
-        rows.extend(
-            candidates
-                .into_iter()
-                .filter(known)
-                .filter(Row::says_something),
-        );
+        rows.extend(candidates.into_iter().filter(known));
     }
     rows
 }
 
-/// Returns the rows of [`rows`] and those that only sweeps show: how even a group is, what it loses,
+/// Returns the mean of a quantity over the steady part, of a group, a flow, a link or an aggregate at
+/// a link by its name: a metric's, or one of [`DERIVED`]. `None` if the run has no value of it.
+pub fn mean_of(scenario: &Scenario, run: &Run, quantity: &str, of: &str) -> Option<f64> {
+    let outline = Outline::of(scenario);
+    let columns = columns(&outline, &[run]);
+    let subjects = [Subject::Group, Subject::Link, Subject::Aggregate].map(|s| s(of.into()));
+    if DERIVED.iter().any(|(name, _)| *name == quantity) {
+        let rows = of_group(&columns, &subjects[0]);
+        let row = rows.into_iter().find(|row| row.quantity == quantity)?;
+        return Some(row.values[0]?.mean);
+    }
+    let metric: Metric = quantity.parse().ok()?;
+    let named = |subject: &Subject| mean(&columns[0], &[run], subject, metric, Across::Mean);
+    let flow = || {
+        let flow = scenario.flows.iter().position(|f| f.name == of)?;
+        run.mean(metric, Entity::Flow(flow), outline.steady())
+    };
+    let found = subjects.iter().find_map(named);
+    found.map(|estimate| estimate.mean).or_else(flow)
+}
+
+/// Returns the rows of [`data_rows`] and those that only sweeps show: how even a group is, what it loses,
 /// how long queues delay, and what `scenario` expects something of.
 pub(crate) fn all_rows(scenario: &Scenario, columns: &[Column]) -> Vec<Row> {
-    let mut rows = rows(columns);
+    let mut rows = data_rows(columns);
     let known = |row: &Row| row.values.iter().any(Option::is_some);
     for subject in subjects(columns) {
         let expected = scenario.expectations.iter();

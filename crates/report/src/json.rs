@@ -3,7 +3,7 @@
 use crate::check::Check;
 use crate::class::Class;
 use crate::compare::{Column, Row, Subject};
-use crate::compare::{Outline, columns, rows};
+use crate::compare::{Outline, columns, data_rows};
 use crate::estimate::Estimate;
 use crate::verdict::Tally;
 use accord_record::Run;
@@ -132,7 +132,7 @@ impl PointRecord {
                     skipped_s: run.skipped().as_secs_f64(),
                 })
                 .collect(),
-            means: RowRecord::of(&columns, &rows(&columns)),
+            means: RowRecord::of(&columns, &data_rows(&columns)),
         }
     }
 }

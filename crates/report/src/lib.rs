@@ -75,7 +75,8 @@ mod versus;
 pub use check::{Check, checks, figure_values};
 pub use class::Class;
 pub use compare::{
-    Column, DERIVED, GroupOutline, LinkOutline, Outline, Row, Subject, columns, rows, with_values,
+    Column, DERIVED, GroupOutline, LinkOutline, Outline, Row, Subject, columns, mean_of, rows,
+    with_values,
 };
 pub use estimate::Estimate;
 pub use figure::{By, Figure, FigureError, Kind as FigureKind, Log, Request, Width};

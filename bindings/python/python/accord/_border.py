@@ -70,6 +70,9 @@ def border(
     """
     if start < 1 or rounds < 0 or not over:
         raise ValueError("border: expected at least one range, one part and no negative rounds")
+    for name, of in over.items():
+        if not isinstance(of, Range):
+            raise TypeError(f"{name}: expected a range that `between` makes, got {of!r}")
     engines = list(options.get("engines", ["packet"]))
     if len(engines) != 1:
         raise ValueError(f"engines: a border is that of one engine, got {engines}")

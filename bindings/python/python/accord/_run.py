@@ -118,18 +118,27 @@ class Run:
         return self._record
 
     def mean(self, metric: str, of: str) -> float:
-        """Return the mean of a metric over the steady part, of a group or a link.
+        """Return the mean of a metric over the steady part.
+
+        Args:
+            metric: The quantity; ``accord explain metric`` lists them. ``throughput_spread`` and
+                ``estimator_bias`` of groups are among them.
+            of: The name of a group, a flow, a link or an aggregate at a link
+                (``"bottleneck.udp"``). That of a group is the mean over its flows.
 
         Raises:
-            KeyError: There is no such mean.
+            ValueError: There is no such metric.
+            KeyError: The run has no value of it.
 
         """
-        rows = [row for row in Comparison([self]).means if self.engine in row]
-        for row in rows:
-            if row["metric"] == metric and row["entity"] == of:
-                return float(row[self.engine])
-        known = ", ".join(f"{row['metric']} of {row['entity']}" for row in rows)
-        raise KeyError(f"there is no mean of {metric} of {of}; there are {known}")
+        mean = self._inner.mean(metric, of)
+        if mean is None:
+            rows = [row for row in Comparison([self]).means if self.engine in row]
+            known = ", ".join(f"{row['metric']} of {row['entity']}" for row in rows)
+            raise KeyError(
+                f"the {self.engine} run has no mean of {metric} of {of}; there are {known}"
+            )
+        return mean
 
     def plot(
         self,
@@ -251,8 +260,9 @@ class Comparison:
         of: str | Sequence[str] | None = None,
         ax: Axes | None = None,
     ) -> Axes:
-        """Draw a metric of all runs over time. See `Run.plot`."""
-        for run in self.runs:
+        """Draw a metric over time of all runs that have it. See `Run.plot`."""
+        having = [run for run in self.runs if run.values(metric, kind)] or self.runs
+        for run in having:
             ax = run.plot(metric, kind=kind, of=of, ax=ax)
         assert ax is not None
         return ax

@@ -133,7 +133,7 @@ class Scenario:
 
     def compare(
         self,
-        engines: Iterable[str] = ("theory", "packet"),
+        engines: str | Iterable[str] = ("theory", "packet"),
         *,
         seed: int | None = None,
         point: int = 1,
@@ -153,6 +153,7 @@ class Scenario:
 
         """
         arguments: Any = {"seed": seed, "point": point, "progress": progress, "skip": skip}
+        engines = (engines,) if isinstance(engines, str) else engines
         return Comparison([self.run(engine, **arguments) for engine in engines])
 
     def stability(self, *, seed: int | None = None, point: int = 1) -> list[Equilibrium]:

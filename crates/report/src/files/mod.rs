@@ -40,7 +40,7 @@ pub use replaced::replaced;
 pub use stored::{Stored, load_stored};
 
 use crate::class::Class;
-use crate::compare::{Outline, columns, rows};
+use crate::compare::{Outline, columns, data_rows};
 use crate::json::{CheckRecord, Point, RowRecord};
 use crate::transfers::{TransferRow, transfer_rows};
 use crate::verdict::Tally;
@@ -250,7 +250,7 @@ impl<'a> Summary<'a> {
             class: Tally::of(point.checks.iter().map(|c| c.class)).worst(),
             checks: point.checks.iter().map(CheckRecord::of).collect(),
             steady_s: outline.steady_s,
-            comparison: RowRecord::of(&columns, &rows(&columns)),
+            comparison: RowRecord::of(&columns, &data_rows(&columns)),
             transfers: transfer_rows(outline, &runs),
             certificates: (runs.iter().find(|r| !r.certificates.is_empty()))
                 .map(|r| r.certificates.iter().map(CertificateRecord::of).collect())
