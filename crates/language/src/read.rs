@@ -25,10 +25,11 @@ pub(crate) enum RawLimit {
 fn wrong(value: &Value, shape: &Shape) -> Problem {
     let message = format!("expected {}, not {}", shape.expected(), value.describe());
     let problem = Problem::new(value.span, message);
-    match (shape, &value.data) {
-        (Shape::Text | Shape::Name | Shape::Dotted | Shape::Choice(_) | Shape::Number(..), _)
-        | (_, Data::Text(_) | Data::List(_) | Data::Table(_) | Data::Flag(_)) => problem,
-        _ => problem.hint("a quantity is text in quotes, with its unit"),
+    match &value.data {
+        Data::Whole(_) | Data::Number(_) | Data::Foreign(_) if shape.is_quantity() => {
+            problem.hint("a quantity is text in quotes, with its unit")
+        }
+        _ => problem,
     }
 }
 

@@ -142,6 +142,18 @@ impl Shape {
         }
     }
 
+    /// Returns whether a value of this form is a quantity, which has its unit in it.
+    pub fn is_quantity(&self) -> bool {
+        use Shape::*;
+        match self {
+            Instant | Span | Delay | Rate | Period | AnyRate | Amount | Packet | Limit
+            | Processing | Timeout | Figure => true,
+            List(of) | Pair(of) | Map(of) => of.is_quantity(),
+            Either(shapes) => shapes.iter().any(Shape::is_quantity),
+            _ => false,
+        }
+    }
+
     /// Returns a description of the expected values, for people.
     pub fn expected(&self) -> String {
         match self {

@@ -10,7 +10,7 @@ use super::super::tree::{Data, Value};
 use super::applies::{engines, listed, no_sweep};
 use super::fails::{self, Failures};
 use super::network::Network;
-use super::{Context, event, window};
+use super::{Context, event, sampled, window};
 use accord_scenario::{
     Across, Claim, Engine, Expectation, Metric, Of, Over, Recorded, Scenario, Subject, Target,
     Window, percentile,
@@ -107,7 +107,13 @@ fn expectations(
         return Err(Problem::new(value.span, message).hint(hint));
     }
     let during = match reader.given("during") {
-        Some(value) => window(value, scenario.end())?,
+        Some(value) => {
+            let during = window(value, scenario.end())?;
+            if metric.of() != Of::Transfer {
+                sampled(during, scenario.sample, scenario.duration, value.span)?;
+            }
+            during
+        }
         None => scenario.steady,
     };
     let plain = across.is_plain(over);

@@ -102,6 +102,21 @@ fn head(file: &Reader<'_>, context: &Context<'_>) -> Result<Scenario, Problem> {
         file.get(key, read)
     };
     let id = file.opt("id", |v| read::name(v, false).map(str::to_string))?;
+    let sample = sample(file, duration)?;
+    let steady = match file.given("steady") {
+        Some(value) => window(value, Time::ZERO + duration)?,
+        None => Window {
+            start: Time::from_ps(duration.as_ps() / 2),
+            end: Time::ZERO + duration,
+        },
+    };
+    let given = file.given("steady").or(file.given("sample"));
+    sampled(
+        steady,
+        sample,
+        duration,
+        given.map_or(file.span, |v| v.span),
+    )?;
     Ok(Scenario {
         id: id.unwrap_or_else(|| context.id.to_string()),
         title: text("title")?,
@@ -118,14 +133,8 @@ fn head(file: &Reader<'_>, context: &Context<'_>) -> Result<Scenario, Problem> {
             None => file.get("seed", port::seed)?,
         },
         duration,
-        sample: sample(file, duration)?,
-        steady: match file.given("steady") {
-            Some(value) => window(value, Time::ZERO + duration)?,
-            None => Window {
-                start: Time::from_ps(duration.as_ps() / 2),
-                end: Time::ZERO + duration,
-            },
-        },
+        sample,
+        steady,
         fluid: fluid(file)?,
         nodes: Vec::new(),
         links: Vec::new(),
@@ -168,6 +177,31 @@ fn sample(file: &Reader<'_>, duration: Duration) -> Result<Duration, Problem> {
         return Err(Problem::new(value.span, message).hint(hint));
     }
     Ok(sample)
+}
+
+/// Fails at `span` if no sample counts for a window: figures over it would have no value.
+fn sampled(
+    window: Window,
+    sample: Duration,
+    duration: Duration,
+    span: Span,
+) -> Result<(), Problem> {
+    // As a run takes them: a period counts if most of it lies inside.
+    let period = u128::from(sample.as_ps());
+    let counted = |before: Time| {
+        let end = u128::from(before.as_ps()) + period / 2;
+        let all = u128::from(duration.as_ps()) / period;
+        all.min(end.saturating_sub(1) / period)
+    };
+    if counted(window.start) < counted(window.end) {
+        return Ok(());
+    }
+    let message = format!(
+        "no sample lies in {} to {}: one is taken every {sample}",
+        window.start, window.end
+    );
+    let hint = "give `sample` a shorter time, or the window a longer one";
+    Err(Problem::new(span, message).hint(hint))
 }
 
 /// Returns the largest of 1, 2, 5 × 10^n that gives a thousand samples or more.
