@@ -152,9 +152,12 @@ mod parts {
     pub fn check(path: &Path, as_json: bool) -> Result<bool, Failure> {
         let site = read(path)?;
         let key = &site.interface.key;
-        PrivateKey::read(key).map_err(|e| match key.exists() {
+        let key = PrivateKey::read(key).map_err(|e| match key.exists() {
             true => Failure::new(e),
             false => Failure::new(e).hint(format!("accord gateway keys {}", key.display())),
+        })?;
+        site.is_of(&key.public()).map_err(|e| {
+            Failure::new(e).hint("it is what accord gateway keys prints at the peer's site")
         })?;
         for file in site.peers.iter().filter_map(|p| p.preshared_key.as_ref()) {
             SharedKey::read(file).map_err(Failure::new)?;

@@ -46,6 +46,27 @@ const PREDICT: &[&str] = &[
     "paris=20 ms",
 ];
 
+/// A gateway that would not start is told so before.
+#[test]
+fn a_peer_with_the_gateways_own_key_is_refused() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let dir = folder.path();
+    site(dir);
+    accord(dir, &["gateway", "check", "site.toml"]).with(0);
+    let own = accord(dir, &["gateway", "keys", "site.key"]).with(0).stdout;
+    let berlin = accord(dir, &["gateway", "keys", "berlin.key"])
+        .with(0)
+        .stdout;
+    let text = std::fs::read_to_string(dir.join("site.toml")).expect("readable");
+    let text = text.replace(berlin.trim(), own.trim());
+    std::fs::write(dir.join("own.toml"), text).expect("written");
+    for command in ["check", "run"] {
+        let refused = accord(dir, &["gateway", command, "own.toml"]).with(2);
+        let message = "peer berlin has the key of this gateway itself";
+        assert!(refused.stderr.contains(message), "{refused:?}");
+    }
+}
+
 #[test]
 fn predict_prints_theorys_shares_and_writes_a_scenario_that_runs() {
     let folder = tempfile::tempdir().expect("a folder");

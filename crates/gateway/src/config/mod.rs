@@ -69,7 +69,7 @@ pub fn parse(source: &str, folder: &Path) -> Result<Site, ConfigError> {
     let mut peers: Vec<PeerConfig> = Vec::new();
     for (name, value) in top.tables("peer")? {
         let peer = peer(&name, value, &interface, &classes, folder)?;
-        differs(&peer, &peers, value)?;
+        differs(&peer, &peers, &interface, value)?;
         peers.push(peer);
     }
     if peers.len() > MOST_PEERS {
@@ -348,8 +348,24 @@ fn service(value: &Value, cap: Rate, interface: &Interface) -> Result<Service, C
     Ok(service)
 }
 
-/// Refuses a peer that has a key or a network of another one.
-fn differs(peer: &PeerConfig, others: &[PeerConfig], value: &Value) -> Result<(), ConfigError> {
+/// Refuses a peer that has a key or a network of another one, or a network of this site.
+fn differs(
+    peer: &PeerConfig,
+    others: &[PeerConfig],
+    interface: &Interface,
+    value: &Value,
+) -> Result<(), ConfigError> {
+    for own in &interface.addresses {
+        let same = |n: &&Network| n.prefix == own.prefix && n.contains(own.address);
+        if let Some(network) = peer.networks.iter().find(same) {
+            let message = format!(
+                "{network} is behind peer {}, and the address {own} of this gateway is in it",
+                peer.name
+            );
+            let hint = "networks are those at the peer's site; a smaller or a larger one may overlap with this site's";
+            return Err(ConfigError::new(value.span(), message).hint(hint));
+        }
+    }
     for other in others {
         if other.public_key == peer.public_key {
             let message = format!(
@@ -426,6 +442,33 @@ pub enum LoadError {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_network_is_at_one_site() {
+        let read = |network: &str| {
+            let text = format!(
+                "[gateway]\nkey = \"x\"\nlisten = \"192.0.2.1:1\"\naddress = [\"10.1.0.1/24\"]\n\
+                 [peer.other]\n\
+                 public_key = \"hSDwCYkwp1R0i33ctD73Wg2/Og0mOBr066SpjqqbTmo=\"\n\
+                 networks = [\"10.2.0.0/24\", \"{network}\"]\ncap = \"30 Mbps\"\n"
+            );
+            parse(&text, Path::new("")).map_err(|e| e.to_string())
+        };
+        let message = read("10.1.0.0/24").unwrap_err();
+        assert!(
+            message.contains("the address 10.1.0.1/24 of this gateway is in it"),
+            "{message}"
+        );
+        for other in [
+            "10.1.1.0/24",
+            "10.1.0.0/16",
+            "10.1.0.0/25",
+            "fd00::/64",
+            "0.0.0.0/0",
+        ] {
+            assert!(read(other).is_ok(), "{other}");
+        }
+    }
 
     #[test]
     fn virtual_delay_is_none_or_has_a_bound() {

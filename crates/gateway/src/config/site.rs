@@ -20,6 +20,22 @@ pub struct Site {
     pub peers: Vec<PeerConfig>,
 }
 
+impl Site {
+    /// Checks that the gateway with this key is none of its own peers.
+    ///
+    /// # Errors
+    /// The message names the peer.
+    pub fn is_of(&self, key: &PublicKey) -> Result<(), String> {
+        match self.peers.iter().find(|p| p.public_key == *key) {
+            Some(own) => Err(format!(
+                "peer {} has the key of this gateway itself",
+                own.name
+            )),
+            None => Ok(()),
+        }
+    }
+}
+
 /// The gateway's own end.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Interface {

@@ -148,10 +148,7 @@ impl<'a> Driver<'a> {
         let signals = options.signals.then(signals).transpose()?;
         let site = load(&options.path).map_err(RunError::Config)?;
         let private = PrivateKey::read(&site.interface.key).map_err(RunError::Wrong)?;
-        if let Some(own) = site.peers.iter().find(|p| p.public_key == private.public()) {
-            let message = format!("peer {} has the key of this gateway itself", own.name);
-            return Err(RunError::Wrong(message));
-        }
+        site.is_of(&private.public()).map_err(RunError::Wrong)?;
         let sessions = WireGuard::new(&private, &peer_keys(&site)?);
         let mut seed = [0; 8];
         getrandom::fill(&mut seed).map_err(|e| RunError::Unable(format!("no randomness: {e}")))?;
