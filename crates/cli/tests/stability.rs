@@ -37,6 +37,15 @@ fn one_point_has_margins_and_an_exit_code() {
     assert!(unstable.stdout.contains("NOT STABLE"), "{unstable:#?}");
 }
 
+#[test]
+fn a_phase_in_which_no_flow_sends_says_so() {
+    let dir = folder(&[("loop.toml", LOOP)]);
+    let late = ["stability", "loop.toml", "--set", "flow.f.start=1 s"];
+    let found = accord(dir.path(), &late).with(0);
+    let line = "0 s to 1 s, ack-clocked: no equilibrium to linearise at: no flow sends then";
+    assert!(found.stdout.contains(line), "{found:#?}");
+}
+
 /// The numbers are those of the text, and four flows share 30 Mbps.
 #[test]
 fn one_point_as_json() {

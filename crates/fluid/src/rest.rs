@@ -169,7 +169,8 @@ impl Equilibrium {
             .map(|f| last(Metric::Throughput, Entity::Flow(f)) / 8.0)
             .collect();
         if rates.iter().all(|x| x.is_nan()) {
-            let why = run.notes.last().cloned().unwrap_or_default();
+            let why = run.notes.last().cloned();
+            let why = why.unwrap_or_else(|| "no flow sends then".into());
             return Err(FluidError::NoEquilibrium(why));
         }
         let of_links = |metric| {

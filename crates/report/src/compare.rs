@@ -3,7 +3,7 @@
 use crate::engines::by_engine;
 use crate::estimate::Estimate;
 use crate::measure::Figure;
-use crate::show::clean;
+use crate::show::name;
 use accord_record::Run;
 use accord_scenario::{
     Across, Change, Entity, Expectation, Metric, MetricUnit, Of, Over, QUANTILES, Recorded,
@@ -57,7 +57,7 @@ pub struct GroupOutline {
 impl GroupOutline {
     /// Returns the name with the number of flows: "web (500 flows)".
     pub fn title(&self, limit: usize) -> String {
-        let name = clean(&self.name, limit);
+        let name = name(&self.name, limit);
         match (self.flows.len(), self.as_one) {
             (0..=1, _) => name,
             (n, false) => format!("{name} ({n} flows)"),

@@ -229,6 +229,19 @@ pub fn clean(text: &str, limit: usize) -> String {
     out
 }
 
+/// Returns the name of a group, a flow or a link as [`clean`] does. What is too long loses its middle:
+/// long names mostly begin alike and differ at their ends.
+pub fn name(text: &str, limit: usize) -> String {
+    let chars: Vec<char> = clean(text, usize::MAX).chars().collect();
+    if chars.len() <= limit {
+        return chars.into_iter().collect();
+    }
+    let kept = limit.saturating_sub(1);
+    let (first, last) = (kept - kept / 2, kept / 2);
+    let ends = [&chars[..first], &['…'], &chars[chars.len() - last..]];
+    ends.concat().into_iter().collect()
+}
+
 /// Returns a text of many lines, made safe for a terminal in the same way. Each character keeps its
 /// place in bytes, so that spans of the text still fit.
 pub fn visible(text: &str) -> String {
@@ -392,6 +405,10 @@ mod tests {
     fn names_cannot_command_a_terminal() {
         assert_eq!(clean("a\x1b[31m\nb\u{202e}", 80), "a\u{fffd}[31m b\u{fffd}");
         assert_eq!(clean(&"x".repeat(1000), 10), "xxxxxxxxx…");
+        assert_eq!(name("frankfurt-to-berlin.12", 22), "frankfurt-to-berlin.12");
+        assert_eq!(name("frankfurt-to-berlin.12", 12), "frankf…in.12");
+        assert_eq!(name("frankfurt-to-berlin.13", 11), "frank…in.13");
+        assert_eq!(name("a\x1bb", 80), "a\u{fffd}b");
         let text = "a\x1b[31m\n\u{9b}\u{202e}\u{feff}ü\t";
         assert_eq!(visible(text), "a?[31m\n¿\u{fffd}\u{fffd}ü\t");
         assert_eq!(visible(text).len(), text.len());

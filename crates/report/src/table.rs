@@ -45,7 +45,8 @@ pub fn table(scenario: &Scenario, runs: &[&Run], style: Style) -> String {
 /// Notes that a terminal shows; the page has the others.
 const MOST_NOTES: usize = 5;
 
-/// The notes of theory on its equilibria, one per line, each once; of many the first few.
+/// The notes of theory and of the fluid engine on what they compute and what they leave out, one per
+/// line, each once; of many the first few.
 pub fn remarks(runs: &[&Run]) -> String {
     let models = [Engine::Theory, Engine::Fluid];
     let models = (runs.iter()).filter(|run| models.contains(&run.manifest.engine));
@@ -315,11 +316,11 @@ pub(crate) fn agreement(row: &Row) -> &'static str {
 pub(crate) fn subject(columns: &[Column], subject: &Subject) -> String {
     let limit = 26;
     match subject {
-        Subject::Link(name) | Subject::Aggregate(name) => show::clean(name, limit),
+        Subject::Link(name) | Subject::Aggregate(name) => show::name(name, limit),
         Subject::Group(name) => {
             let groups = columns.iter().flat_map(|c| &c.outline.groups);
             let group = (groups.filter(|g| g.name == *name)).max_by_key(|g| g.flows.len());
-            group.map_or(show::clean(name, limit), |g| g.title(limit))
+            group.map_or(show::name(name, limit), |g| g.title(limit))
         }
     }
 }

@@ -289,7 +289,11 @@ fn broken_files_are_named() {
     let fresh = || write(&dir, &scenario, &runs).unwrap();
     let error = || load_run_dir(&dir).unwrap_err().to_string();
 
-    assert!(error().contains("cannot read"), "{}", error());
+    let missing = "run is not a run directory: there is nothing of this name";
+    assert!(error().contains(missing), "{}", error());
+    fs::create_dir(&dir).unwrap();
+    assert!(error().contains("it has no manifest.json"), "{}", error());
+    fs::remove_dir(&dir).unwrap();
     fresh();
     let parquet = dir.join("series.parquet");
     let whole = fs::read(&parquet).unwrap();

@@ -131,7 +131,7 @@ fn candidates(outline: &Outline, metric: Metric, by: By, request: &Request) -> V
                     Of::Group | Of::Transfer => vec![Entity::Group(i)],
                     _ => outline.series_of(i),
                 };
-                (vec![g.name.clone()], show::clean(&g.name, 40), entities)
+                (vec![g.name.clone()], show::name(&g.name, 40), entities)
             })
             .collect(),
         By::Flow => {
@@ -140,7 +140,7 @@ fn candidates(outline: &Outline, metric: Metric, by: By, request: &Request) -> V
             for group in &outline.groups {
                 for (i, flow) in group.flows.iter().enumerate() {
                     let keys = vec![flow.clone(), group.name.clone()];
-                    all.push((keys, show::clean(flow, 40), vec![Entity::Flow(first + i)]));
+                    all.push((keys, show::name(flow, 40), vec![Entity::Flow(first + i)]));
                 }
                 first += group.flows.len();
             }
@@ -155,7 +155,7 @@ fn candidates(outline: &Outline, metric: Metric, by: By, request: &Request) -> V
                     .to_string();
                 (
                     vec![name.clone(), link],
-                    show::clean(&name, 40),
+                    show::name(&name, 40),
                     vec![entity],
                 )
             })
@@ -163,7 +163,7 @@ fn candidates(outline: &Outline, metric: Metric, by: By, request: &Request) -> V
         By::Link => (outline.links.iter().enumerate())
             .filter(|(_, l)| l.shown || request.of.contains(&l.name))
             .map(|(i, l)| {
-                let name = show::clean(&l.name, 40);
+                let name = show::name(&l.name, 40);
                 (vec![l.name.clone()], name, vec![Entity::Link(i)])
             })
             .collect(),

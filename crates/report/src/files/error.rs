@@ -26,6 +26,14 @@ pub enum FileError {
         /// The sign that it is something else.
         why: String,
     },
+    /// There is no run at a place.
+    #[error("{} is not a run directory: {why}; accord run FILE makes one, runs/ID by default", path.display())]
+    NoRun {
+        /// The place.
+        path: PathBuf,
+        /// What is missing there.
+        why: &'static str,
+    },
     /// A file is not what it should be.
     #[error("{} is not a readable part of a run: {why}", path.display())]
     Broken {

@@ -2,7 +2,7 @@
 
 use super::manifest::{CertificateRecord, RunRecord, StoredManifest};
 use super::series::fields;
-use super::{FileError, PARQUET, TRANSFERS};
+use super::{FileError, MANIFEST, PARQUET, TRANSFERS};
 use crate::compare::{Column, Outline};
 use accord_columns::{Damaged, Reader};
 use accord_record::{Manifest, Run, Series, Statistics};
@@ -43,6 +43,16 @@ impl LoadedRun {
 
 /// Reads a run directory: manifest and series.
 pub fn load_run_dir(path: &Path) -> Result<LoadedRun, FileError> {
+    let no_run = |why| FileError::NoRun {
+        path: path.into(),
+        why,
+    };
+    if !path.exists() {
+        return Err(no_run("there is nothing of this name"));
+    }
+    if !path.join(MANIFEST).exists() {
+        return Err(no_run("it has no manifest.json"));
+    }
     let manifest = StoredManifest::read(path)?;
     let file = path.join(PARQUET);
     let broken = |why: String| FileError::broken(&file, why);

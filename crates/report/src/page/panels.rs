@@ -186,7 +186,7 @@ impl<'a> Plan<'a> {
         }
         let larger = groups.iter().take(MOST_SUBJECTS).filter(|g| !g.as_one);
         for group in larger.filter(|g| g.flows.len() > MOST_FLOWS) {
-            let (n, name) = (group.flows.len(), show::clean(&group.name, 60));
+            let (n, name) = (group.flows.len(), show::name(&group.name, 60));
             remarks.push(format!(
                 "Of the {n} flows of {name}, {MOST_FLOWS} can be drawn one by one; the band spans them all."
             ));
@@ -199,7 +199,7 @@ impl<'a> Plan<'a> {
         }
         for (g, group) in groups.iter().enumerate().take(MOST_SUBJECTS) {
             if self.runs.iter().any(|(_, run)| is_by_packets(run, g)) {
-                let name = show::clean(&group.name, 60);
+                let name = show::name(&group.name, 60);
                 remarks.push(format!(
                     "Most flows of {name} get no packet in most samples, so that their median throughput is 0: a longer `sample` shows rates."
                 ));
@@ -290,7 +290,7 @@ impl<'a> Plan<'a> {
             let run = self.runs[engine].1;
             let flow = line
                 .flow
-                .map(|f| show::clean(&self.point.scenario.flows[f].name, 60));
+                .map(|f| show::name(&self.point.scenario.flows[f].name, 60));
             PanelLine {
                 of,
                 engine,
@@ -342,7 +342,7 @@ impl<'a> Plan<'a> {
     pub fn subjects(&self, metric: Metric) -> Vec<(String, Vec<Entity>)> {
         if metric.of() == Of::Aggregate {
             let aggregates = self.outline.aggregates(|l| l.shown).take(MOST_SUBJECTS);
-            let named = aggregates.map(|(name, entity)| (show::clean(&name, 60), vec![entity]));
+            let named = aggregates.map(|(name, entity)| (show::name(&name, 60), vec![entity]));
             return named.collect();
         }
         if metric.of() == Of::Link {
@@ -352,7 +352,7 @@ impl<'a> Plan<'a> {
                 .iter()
                 .enumerate()
                 .filter(|(_, l)| l.shown);
-            let named = links.map(|(i, l)| (show::clean(&l.name, 60), vec![Entity::Link(i)]));
+            let named = links.map(|(i, l)| (show::name(&l.name, 60), vec![Entity::Link(i)]));
             return named.take(MOST_SUBJECTS).collect();
         }
         let groups = self.outline.groups.iter().enumerate();

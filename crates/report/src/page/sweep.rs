@@ -136,7 +136,7 @@ impl Gathered {
         let (one, unit) = show::scale(largest.fold(0.0, f64::max), self.unit);
         let scale = |values: Vec<f64>| Line(values.into_iter().map(|v| v / one).collect());
         Quantity {
-            label: format!("{quantity} of {}", show::clean(name, 60)),
+            label: format!("{quantity} of {}", show::name(name, 60)),
             unit,
             lines: self
                 .lines
