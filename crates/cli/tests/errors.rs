@@ -72,7 +72,10 @@ fn bad_usage() {
         ),
         (&["bench", "nope"], "there are: newreno-10"),
         (&["compare"], "<DIR>"),
-        (&["compare", "nowhere", "nowhere"], "nowhere is not a run directory"),
+        (
+            &["compare", "nowhere", "nowhere"],
+            "nowhere is not a run directory",
+        ),
         (&["compare", "small.toml", "."], "manifest.json"),
     ];
     for (args, message) in cases {

@@ -52,9 +52,15 @@ fn rates(value: &mut Value, folder: &Path, cache: &mut Cache, problems: &mut Pro
                         let contents = cache.entry(path.clone()).or_insert_with(read);
                         match contents {
                             Ok(data) => source.value.data = data.clone(),
-                            Err((message, hint)) => problems.push(
-                                Problem::new(source.value.span, message.clone()).hint(hint.clone()),
-                            ),
+                            Err((message, hint)) => {
+                                let problem = Problem::new(source.value.span, message.clone());
+                                problems.push(problem.hint(hint.clone()));
+                                // The form is right, so that it is not refused as well.
+                                source.value.data = match steps {
+                                    true => Data::Steps([].into()),
+                                    false => parse(b"1").map_or(Data::Flag(false), Data::Trace),
+                                };
+                            }
                         }
                     }
                 }

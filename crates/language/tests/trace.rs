@@ -40,6 +40,7 @@ fn refused(folder: &Path, key: &str, bytes: &[u8]) -> String {
     let line = said.lines().next().unwrap_or_default();
     let (place, message) = line.split_once(": ").expect("a place");
     assert!(place.ends_with("s.toml:2:40"), "{place}");
+    assert_eq!(said.matches("s.toml:").count(), 1, "once: {said}");
     message.to_string()
 }
 
