@@ -53,7 +53,7 @@ DUMBBELL = accord.dumbbell(duration="1 s")
         (lambda: accord.Comparison([]), ValueError, "no runs"),
         (lambda: DUMBBELL.run("theory").values("rtt", "node"), ValueError, "group, quantile, link"),
         (lambda: DUMBBELL.run("theory").plot("rtt", of="nobody"), ValueError, "nobody"),
-        (lambda: DUMBBELL.run("theory").mean("rtt", "nobody"), KeyError, "there are throughput of all"),
+        (lambda: DUMBBELL.run("theory").mean("rtt", "nobody"), KeyError, "there are throughput"),
         (lambda: DUMBBELL.run("theory").mean("rrt", "all"), ValueError, 'did you mean "rtt"'),
         (lambda: accord.border(DUMBBELL, {"seed": [1, 2]}, bool), TypeError, "`between`"),
         (lambda: accord.sweep(DUMBBELL, [{}], engines="ns2"), ValueError, "there are: theory"),
