@@ -110,8 +110,10 @@ fn run_one(args: Run, catalogue: &Catalogue) -> Result<bool, Failure> {
         None => Vec::new(),
     };
     let experiment = experiment(&id, &outcomes, &dir);
-    let pages = write(&dir, &outcomes, args.csv)?;
-    kept.discard();
+    let written = write(&dir, &outcomes, args.csv);
+    if written.is_ok() {
+        kept.discard();
+    }
     let captured = capture.map_or(Ok(()), CaptureFile::finish);
     let logged = logs.map_or(Ok(()), QlogDir::finish);
     if args.how.record {
@@ -135,9 +137,13 @@ fn run_one(args: Run, catalogue: &Catalogue) -> Result<bool, Failure> {
             if outcomes.len() > 1 && !args.how.details {
                 note("tables of each point: --details, or the page");
             }
-            note(format_args!("\nplots: {pages}\ndata:  {}", dir.display()));
+            if let Ok(pages) = &written {
+                note(format_args!("\nplots: {pages}\ndata:  {}", dir.display()));
+            }
         }
     }
+    // A full disk does not cost what is known.
+    written?;
     captured?;
     logged?;
     if args.explain {

@@ -153,4 +153,6 @@ fn a_full_disk_under_a_run_directory() {
     }
     let ended = ended.with(3);
     assert!(ended.stderr.contains("No space left"), "{ended:#?}");
+    // What was computed is told all the same.
+    assert!(ended.stdout.contains("Means over"), "{ended:#?}");
 }
