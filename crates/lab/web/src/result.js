@@ -3,6 +3,8 @@ import { readPoints } from "../../../report/web/src/data.js";
 import { element } from "../../../report/web/src/dom.js";
 import { TimeSection } from "../../../report/web/src/time.js";
 
+const NOTHING = "Theory and the fluid engine have no figures of this scenario. Run computes its packets.";
+
 export class Result {
   constructor(title, buttons) {
     this.status = element("span", { class: "status", role: "status" });
@@ -44,6 +46,7 @@ export class Result {
     this.plots.replaceChildren(place);
     old?.panels?.forEach((panel) => panel.plot.destroy());
     this.time = new TimeSection(place, points, data.id);
+    if (points[0].panels.length === 0) place.replaceChildren(element("p", { class: "nothing" }, NOTHING));
     if (!whole) this.time.zoom(...before);
     this.tables.innerHTML = tables;
     this.tables.querySelectorAll("button").forEach((button) => (button.disabled = true));

@@ -109,6 +109,15 @@ test("a long run streams, and stops when asked", async () => {
   await page.waitForFunction(() => document.querySelector("#stop").disabled);
 });
 
+test("a lesson of which only packets have figures says so", async () => {
+  await page.selectOption("#gallery", "12-clcc");
+  await page.waitForFunction(() => /Run computes its packets/.test(document.querySelector(".plots").innerText));
+  await page.check("#engine-fluid");
+  await page.click("#run");
+  await page.waitForFunction(() => document.querySelector(".plots").querySelectorAll(".uplot").length > 3);
+  assert.equal(await page.locator(".plots .nothing").count(), 0);
+});
+
 test("a lesson opens, with the paths of all its flows", async () => {
   await page.selectOption("#gallery", "03-parking-lot");
   await page.waitForFunction(() => /parking lot/.test(document.querySelector(".result h2").innerText));
