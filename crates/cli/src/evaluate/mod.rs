@@ -271,7 +271,15 @@ fn check_fit(args: &Args, order: &Order, plans: &[Plan]) -> Result<(), Failure> 
                 SubjectRole::Controller => "controllers",
                 SubjectRole::Discipline => "disciplines",
             };
-            let hint = format!("accord list {kind} {} shows its parameters", subject.family);
+            let first = plans
+                .iter()
+                .find_map(|plan| Some((plan, plan.cases.first()?)));
+            let places = first.map(|(plan, case)| plan.case(case).1.subject.join(", "));
+            let hint = format!(
+                "it was put at {}; accord list {kind} {} shows its parameters",
+                places.unwrap_or_default(),
+                subject.family
+            );
             return Err(Failure::new(message).hint(hint));
         }
     }
