@@ -382,6 +382,7 @@ def test_the_program_sweeps(tmp_path):
         (("--over", "topology.dumbell.rate=1 Mbps"), "did you mean"),
         (("--over", "flow.all.count=1 .. 8"), "needs --design"),
         (("--over", over, "-o", "table.xlsx"), ".parquet"),
+        (("--over", over, "-o", tmp_path / "none" / "t.csv"), "nothing can be written in"),
         (("--local", 0), "at least 1"),
     ]:
         done = call(*wrong)

@@ -2,6 +2,7 @@
 
 use crate::fail::Failure;
 use crate::output::{data, escaped, note};
+use accord::report::show::count;
 use accord::units::{Duration, Rate};
 use accord::{Catalogue, File};
 use std::fmt::{Display, Write as _};
@@ -123,10 +124,10 @@ impl Place<'_> {
         }
         let s = &points[0];
         note(format_args!(
-            "{name}: {} nodes, {} links, {} flows\nnext: accord run {name}",
-            s.nodes.len(),
-            s.links.len() / 2,
-            s.flows.len(),
+            "{name}: {}, {}, {}\nnext: accord run {name}",
+            count(s.nodes.len(), "node"),
+            count(s.links.len() / 2, "link"),
+            count(s.flows.len(), "flow"),
         ));
         Ok(())
     }

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import csv
+import os
 import re
 import sys
 from contextlib import ExitStack
@@ -125,6 +126,10 @@ def run(args: argparse.Namespace) -> None:
     scenario = load(args.scenario).with_(settings)
     if args.output is not None and not args.output.endswith((".csv", ".parquet")):
         raise ValueError(f"--output {args.output}: expected a name that ends in .csv or .parquet")
+    # Before the runs, which a table that cannot be written would cost.
+    folder = os.path.dirname(args.output or "") or "."
+    if args.output is not None and not (os.path.isdir(folder) and os.access(folder, os.W_OK)):
+        raise ValueError(f"--output {args.output}: nothing can be written in {folder}")
     over = design(args)
     with ExitStack() as stack:
         executor: Any = None

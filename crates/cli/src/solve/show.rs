@@ -25,7 +25,7 @@ pub fn text(network: &Network, answer: &Answer, top: usize) -> String {
         answer.status_word()
     );
     if let Proof::Utility { iterations, .. } = answer.proof {
-        out += &format!(" in {iterations} steps");
+        out += &format!(" in {}", count(iterations, "step"));
     }
     out += &format!(", {}\n", quantity(answer.seconds, MetricUnit::Seconds));
     if let Some(trouble) = answer.trouble(network) {
