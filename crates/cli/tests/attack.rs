@@ -74,6 +74,24 @@ fn a_property_that_holds_is_said_to_hold() {
 }
 
 #[test]
+fn only_what_an_attack_wrote_is_replaced() {
+    let dir = folder(&[("mine.toml", SCENARIO)]);
+    let attack = |output| {
+        let property = "queuing_delay < 1 ns";
+        let search = ["attack", "mine.toml", "-p", property, "--runs", "4"];
+        accord(dir.path(), &[&search[..], &["-o", output]].concat())
+    };
+    let refused = attack("mine.toml").with(2);
+    assert!(refused.stderr.contains("mine.toml is there"), "{refused:?}");
+    assert_eq!(
+        fs::read_to_string(dir.path().join("mine.toml")).expect("there"),
+        SCENARIO
+    );
+    attack("found.toml").with(1);
+    attack("found.toml").with(1);
+}
+
+#[test]
 fn wrong_properties_and_ranges_are_refused() {
     let dir = folder(&[("mine.toml", SCENARIO)]);
     for (property, vary, message) in [

@@ -55,6 +55,7 @@ pub fn run(args: &Args, catalogue: &Catalogue) -> Result<bool, Failure> {
         .output
         .clone()
         .unwrap_or_else(|| Path::new(&id).with_extension("toml"));
+    check_file(&path, &id)?;
     let mut search = Search {
         file,
         catalogue,
@@ -114,6 +115,20 @@ pub fn run(args: &Args, catalogue: &Catalogue) -> Result<bool, Failure> {
     let (path, engine) = (path.display(), args.engine);
     data(format_args!("accord run {path} --engine {engine}"))?;
     Ok(false)
+}
+
+/// Refuses to replace a file that no attack of this scenario wrote. The search takes long, so that this
+/// is known before.
+fn check_file(path: &Path, id: &str) -> Result<(), Failure> {
+    // What cannot be read is no file, or one that cannot be written either.
+    let Ok(there) = std::fs::read(path) else {
+        return Ok(());
+    };
+    if there.starts_with(format!("id = \"{id}\"\n").as_bytes()) {
+        return Ok(());
+    }
+    let message = format!("{} is there, and is not of an attack", path.display());
+    Err(Failure::new(message).hint("give what is found another name with -o"))
 }
 
 struct Search<'a> {
