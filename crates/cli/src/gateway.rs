@@ -126,10 +126,12 @@ mod parts {
     use crate::output::{data, json, note};
     use accord::language::{ScenarioError, Source};
     use accord_gateway::check::check as findings;
-    use accord_gateway::config::{LoadError, Mode, PeerConfig, Site, load};
+    use accord_gateway::config::{
+        ConfigError, LoadError, Mode, PeerConfig, Site, load, status_socket,
+    };
     use accord_gateway::keys::{PrivateKey, SharedKey};
     use std::io::{Read, Write};
-    use std::path::Path;
+    use std::path::{Path, PathBuf};
     use std::sync::Arc;
 
     pub fn keys(file: &Path) -> Result<bool, Failure> {
@@ -156,7 +158,7 @@ mod parts {
             true => Failure::new(e),
             false => Failure::new(e).hint(format!("accord gateway keys {}", key.display())),
         })?;
-        site.is_of(&key.public()).map_err(|e| {
+        site.check_own_key(&key.public()).map_err(|e| {
             Failure::new(e).hint("it is what accord gateway keys prints at the peer's site")
         })?;
         for file in site.peers.iter().filter_map(|p| p.preshared_key.as_ref()) {
@@ -251,13 +253,9 @@ mod parts {
     /// Asks the gateway that runs by a site file, and returns its answer.
     #[cfg(unix)]
     pub fn answer(path: &Path, what: &str) -> Result<String, Failure> {
-        let site = read(path)?;
-        let Some(socket) = &site.interface.status else {
-            let failure = Failure::new(format!("{} names no status socket", path.display()));
-            return Err(failure.hint("write status = \"/run/accord/site.sock\" below [gateway]"));
-        };
+        let socket = socket(path)?;
         let exchange = || -> std::io::Result<String> {
-            let mut stream = std::os::unix::net::UnixStream::connect(socket)?;
+            let mut stream = std::os::unix::net::UnixStream::connect(&socket)?;
             stream.set_read_timeout(Some(std::time::Duration::from_secs(3)))?;
             write!(stream, "{what} HTTP/1.1\r\nHost: gateway\r\n\r\n")?;
             let mut answer = String::new();
@@ -283,6 +281,31 @@ mod parts {
         Err(Failure::Unable("the gateway needs Linux".into()))
     }
 
+    /// The status socket of a site. A gateway that runs can be asked also if its file has a mistake by
+    /// now.
+    #[cfg(unix)]
+    fn socket(path: &Path) -> Result<PathBuf, Failure> {
+        let socket = match load(path) {
+            Ok(site) => site.interface.status,
+            Err(LoadError::Wrong { source, error }) => {
+                let socket = status_socket(&source, path);
+                let mistake = located(path, source, error);
+                if socket.is_none() {
+                    return Err(mistake.into());
+                }
+                note(format!(
+                    "warning: {mistake}\n  a gateway that runs goes on by what the file said before"
+                ));
+                socket
+            }
+            Err(error) => return Err(wrong(path, error)),
+        };
+        socket.ok_or_else(|| {
+            let failure = Failure::new(format!("{} names no status socket", path.display()));
+            failure.hint("write status = \"/run/accord/site.sock\" below [gateway]")
+        })
+    }
+
     pub fn read(path: &Path) -> Result<Site, Failure> {
         load(path).map_err(|e| wrong(path, e))
     }
@@ -293,22 +316,25 @@ mod parts {
             LoadError::Unreadable(e) => {
                 Failure::io(format!("{} cannot be read: {e}", path.display()), &e)
             }
-            LoadError::Wrong { source, error } => {
-                let (line, column) = error.position(&source);
-                let span = error.span.start.min(source.len())..error.span.end.min(source.len());
-                Failure::from(ScenarioError {
-                    message: error.message,
-                    hint: error.hint,
-                    also: None,
-                    origin: Arc::new(Source {
-                        name: path.display().to_string(),
-                        text: source,
-                    }),
-                    span,
-                    line,
-                    column,
-                })
-            }
+            LoadError::Wrong { source, error } => located(path, source, error).into(),
+        }
+    }
+
+    /// A mistake in a site file, with its place.
+    fn located(path: &Path, source: String, error: ConfigError) -> ScenarioError {
+        let (line, column) = error.position(&source);
+        let span = error.span.start.min(source.len())..error.span.end.min(source.len());
+        ScenarioError {
+            message: error.message,
+            hint: error.hint,
+            also: None,
+            origin: Arc::new(Source {
+                name: path.display().to_string(),
+                text: source,
+            }),
+            span,
+            line,
+            column,
         }
     }
 }

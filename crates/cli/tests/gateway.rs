@@ -46,6 +46,28 @@ const PREDICT: &[&str] = &[
     "paris=20 ms",
 ];
 
+/// A mistake in the file does not hide the gateway that runs by what it said before.
+#[test]
+fn status_is_told_by_a_file_with_a_mistake() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let dir = folder.path();
+    site(dir);
+    let running = Running::new(dir, |_| "fine".into());
+    let path = dir.join("site.toml");
+    let text = std::fs::read_to_string(&path).expect("readable");
+    std::fs::write(&path, text.replacen("\"50 Mbps\"", "\"much\"", 1)).expect("written");
+    let status = ["gateway", "status", "site.toml", "--metrics"];
+    let told = accord(dir, &status).with(0);
+    assert_eq!(told.stdout, "fine\n");
+    assert!(
+        told.stderr.contains("site.toml:11:7: \"much\" does not"),
+        "{told:?}"
+    );
+    // What changes something needs a file that is right.
+    accord(dir, &["gateway", "mode", "site.toml", "berlin", "shadow"]).with(2);
+    running.end();
+}
+
 /// A gateway that would not start is told so before.
 #[test]
 fn a_peer_with_the_gateways_own_key_is_refused() {

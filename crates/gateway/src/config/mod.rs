@@ -425,6 +425,15 @@ pub fn load(path: &Path) -> Result<Site, LoadError> {
     parse(&source, &folder).map_err(|error| LoadError::Wrong { source, error })
 }
 
+/// Returns the status socket that the text of the site file at `path` names, whatever else is wrong in
+/// it.
+pub fn status_socket(source: &str, path: &Path) -> Option<PathBuf> {
+    let (document, _) = DeTable::parse_recoverable(source);
+    let gateway = document.get_ref().get("gateway")?.get_ref().as_table()?;
+    let socket = gateway.get("status")?.get_ref().as_str()?;
+    Some(path.parent()?.join(socket))
+}
+
 /// The reason why a site file is not read.
 #[derive(Debug)]
 pub enum LoadError {
@@ -442,6 +451,26 @@ pub enum LoadError {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_mistake_does_not_hide_the_status_socket() {
+        let path = Path::new("etc/site.toml");
+        for status in ["site.sock", "/run/accord/site.sock"] {
+            let right = format!(
+                "[gateway]\nkey = \"x\"\nlisten = \"192.0.2.1:1\"\nstatus = \"{status}\"\n"
+            );
+            let site = parse(&right, Path::new("etc")).expect("right");
+            assert!(site.interface.status.is_some());
+            for mistake in ["loss = 7\n", "[peer.berlin]\n", "[peer.berlin\ncap ="] {
+                let wrong = right.clone() + mistake;
+                assert!(parse(&wrong, Path::new("etc")).is_err(), "{mistake}");
+                let socket = status_socket(&wrong, path);
+                assert_eq!(socket, site.interface.status, "{mistake}");
+            }
+        }
+        assert_eq!(status_socket("nothing", path), None);
+        assert_eq!(status_socket("[gateway]\nstatus = 7\n", path), None);
+    }
 
     #[test]
     fn a_network_is_at_one_site() {

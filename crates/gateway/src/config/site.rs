@@ -21,11 +21,11 @@ pub struct Site {
 }
 
 impl Site {
-    /// Checks that the gateway with this key is none of its own peers.
+    /// Checks that no peer has this key of the gateway itself.
     ///
     /// # Errors
     /// The message names the peer.
-    pub fn is_of(&self, key: &PublicKey) -> Result<(), String> {
+    pub fn check_own_key(&self, key: &PublicKey) -> Result<(), String> {
         match self.peers.iter().find(|p| p.public_key == *key) {
             Some(own) => Err(format!(
                 "peer {} has the key of this gateway itself",

@@ -148,7 +148,8 @@ impl<'a> Driver<'a> {
         let signals = options.signals.then(signals).transpose()?;
         let site = load(&options.path).map_err(RunError::Config)?;
         let private = PrivateKey::read(&site.interface.key).map_err(RunError::Wrong)?;
-        site.is_of(&private.public()).map_err(RunError::Wrong)?;
+        site.check_own_key(&private.public())
+            .map_err(RunError::Wrong)?;
         let sessions = WireGuard::new(&private, &peer_keys(&site)?);
         let mut seed = [0; 8];
         getrandom::fill(&mut seed).map_err(|e| RunError::Unable(format!("no randomness: {e}")))?;
